@@ -72,6 +72,12 @@ void cuda_embed(struct machine *m, const struct op_embed *a);
 void cuda_embed_back(struct machine *m, const struct op_embed_back *a, void *scratch);
 size_t cuda_embed_back_scratch(const struct op_embed_back *a);
 
+/* Bins and shares of piecewise-linear numbers, their components, a dense layer's sums over them. */
+void cuda_ple(struct machine *m, const struct op_ple *a);
+void cuda_ple_wide(struct machine *m, const struct op_ple_wide *a);
+void cuda_ple_dense(struct machine *m, const struct op_ple_dense *a);
+void cuda_ple_dense_back(struct machine *m, const struct op_ple_dense_back *a);
+
 void cuda_dense(struct machine *m, const struct op_dense *a, enum product how);
 /* dy becomes dz; then dw and db by row shards, then dx. */
 void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,

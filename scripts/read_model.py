@@ -71,8 +71,17 @@ class Model:
     def encoder(self, name):
         return self.tensors[f"encoders.{self.encoders[self.member]}.{name}"]
 
+    def has(self, name):
+        return f"encoders.{self.encoders[self.member]}.{name}" in self.tensors
+
     def param(self, path, name):
-        return self.tensors[f"members.{self.member}.layers.{path}.{name}"].astype(np.float64)
+        value = self.tensors[f"members.{self.member}.layers.{path}.{name}"].astype(np.float64)
+        bins = self.bin_weight()
+        return np.concatenate([value, bins]) if (path, name) == ("0", "weight") and len(bins) else value
+
+    def bin_weight(self):
+        """The rows of the first layer's weight for the bins of numbers, where they are apart."""
+        return self.tensors.get(f"members.{self.member}.ple.weight", ())
 
 
 # --- cells to numbers and categories ----------------------------------------------------------------
@@ -166,6 +175,9 @@ def scale(model, numbers):
     for i in range(numbers.shape[1]):
         get = lambda name: float(model.encoder(name)[i])
         v = (numbers[:, i] - get("offset")).astype(np.float32)
+        if model.has("transform") and model.word("transform", i) == "log1p":
+            whole = v.astype(np.float64) + get("offset")
+            v = (np.sign(whole) * np.log1p(np.abs(whole))).astype(np.float32)
         v[np.isnan(v)] = np.float32(get("fill"))
         kind = model.word("scale", i)
         if kind == "none":
@@ -176,13 +188,33 @@ def scale(model, numbers):
             x = np.array([normal_quantile(rank_of(a, knots)) for a in v], np.float64)
         else:
             x = (v.astype(np.float64) - get("center")) * get("factor")
-        out[:, i] = np.clip(x, get("least"), get("most"))
+        x = np.clip(x, get("least"), get("most"))
+        out[:, i] = x / np.sqrt(1 + (x / 3) ** 2) if kind == "clip" else x
     return out, was_missing
 
 
+def piecewise(model, x, was_missing):
+    """A column for each bin of the numbers that have edges."""
+    if not model.has("bins"):
+        return []
+    columns, first = [], model.encoder("bins.offsets")
+    for i in range(x.shape[1]):
+        edges = model.encoder("bins")[first[i]:first[i + 1]].astype(np.float64)
+        share = np.clip((x[:, i:i + 1] - edges[:-1]) / (edges[1:] - edges[:-1]), 0, 1)
+        if model.encoder("indicator")[i]:
+            share = share * (1 - was_missing[:, i:i + 1])
+        columns.append(share)
+        if len(edges) and not model.encoder("plain")[i]:
+            x[:, i] = 0
+    return columns
+
+
 def first_stage(model, numbers, categories):
-    """x: numbers, "was missing" of some, rows of embedding tables, one-hot columns."""
+    """x: numbers, "was missing" of some, rows of embedding tables, one-hot columns. Columns of bins
+    come before the one-hot ones where the first layer has their weights among its own, else behind
+    them: ple.weight continues that layer's weight."""
     x, was_missing = scale(model, numbers)
+    bins = piecewise(model, x, was_missing)
     embedded, onehot, at = [], [], 0
     for c, kind in enumerate(model.types):
         if kind != "categorical":
@@ -196,7 +228,8 @@ def first_stage(model, numbers, categories):
         else:
             onehot.append(np.eye(count)[categories[:, c]])
     indicators = was_missing[:, model.encoder("indicator").astype(bool)]
-    return np.concatenate([x, indicators] + embedded + onehot, axis=1)
+    blocks = embedded + onehot + bins if len(model.bin_weight()) else embedded + bins + onehot
+    return np.concatenate([x, indicators] + blocks, axis=1)
 
 
 # --- layers -----------------------------------------------------------------------------------------

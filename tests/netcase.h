@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "model/network.h"
 
-enum { CASE_CATEGORIES = 8, CASE_STEPS = 64 };
+enum { CASE_CATEGORIES = 8, CASE_NUMBERS = 24, CASE_EDGES = 2048, CASE_STEPS = 64 };
 
 struct netcase {
     /* set by the test */
@@ -21,6 +21,7 @@ struct netcase {
     uint32_t numbers, indicators, categories, outputs, rows, micro;
     uint32_t whole; /* 0: rows * micro */
     struct feature_category category[CASE_CATEGORIES];
+    uint32_t bins; /* above 0: number i has bins + i of them, and every second stands alone */
     uint64_t count, seed; /* records */
     double clip;
     const float *class_weight;
@@ -30,6 +31,8 @@ struct netcase {
     struct json_doc *docs[3];
     struct features features;
     uint32_t indicator[CASE_CATEGORIES];
+    struct feature_number number[CASE_NUMBERS];
+    float edges[CASE_EDGES];
     unsigned char *records;
     unsigned char *chunks[1];
     struct source source;
@@ -119,6 +122,24 @@ static inline void case_fill(struct netcase *c)
     }
 }
 
+/* Edges from -1.5 on, so that normal numbers lie on both sides of them too. */
+static inline void case_bins(struct netcase *c)
+{
+    struct features *f = &c->features;
+    if (!c->bins)
+        return;
+    for (uint32_t i = 0; i < c->numbers; i++) {
+        uint32_t bins = c->bins + i;
+        assert(i < CASE_NUMBERS && f->edge_count + bins < CASE_EDGES);
+        c->number[i] =
+            (struct feature_number){.bins = bins, .edges = f->edge_count, .alone = i % 2};
+        for (uint32_t k = 0; k <= bins; k++)
+            c->edges[f->edge_count++] = -1.5f + 3 * (float)k / (float)bins;
+    }
+    f->numbers = c->number;
+    f->edges = c->edges;
+}
+
 /* Reads the options and makes the records' memory, cleared with weights of 1. */
 static inline bool case_make(struct netcase *c)
 {
@@ -141,6 +162,7 @@ static inline bool case_make(struct netcase *c)
                                     .indicator_count = c->indicators,
                                     .categories = c->category,
                                     .outputs = c->outputs};
+    case_bins(c);
     c->records = mem_zero(c->count + 1, c->features.format.stride);
     c->chunks[0] = c->records;
     for (uint64_t row = 0; row < c->count; row++)

@@ -82,6 +82,20 @@ static inline struct opcase random_case(uint64_t seed)
             c.kind = (1u << 18) / c.rows + 1;
         }
         break;
+    case OP_ple:
+    case OP_ple_wide:
+        c.in = draw_size(d, 40);
+        c.kind = draw_size(d, 70);
+        c.gate = 0;
+        break;
+    case OP_ple_dense:
+    case OP_ple_dense_back:
+        c.in = draw_size(d, 20);
+        c.out = draw_size(d, 150);
+        c.kind = draw_size(d, 70);
+        c.flags = c.op == OP_ple_dense ? 0 : draw_flag(d, CASE_MORE);
+        c.gate = 1e-4;
+        break;
     case OP_dense:
         c.out = draw_size(d, 150);
         c.kind = draw_below(d, ACT_KINDS);

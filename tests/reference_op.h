@@ -7,6 +7,7 @@
 #include "reference.h"
 #include "reference_answer.h"
 #include "reference_param.h"
+#include "reference_ple.h"
 
 static void reference_op(enum op_id op, const union op_arguments *a)
 {
@@ -15,6 +16,10 @@ static void reference_op(enum op_id op, const union op_arguments *a)
     case OP_onehot: ref_onehot(&a->onehot); break;
     case OP_embed: ref_embed(&a->embed); break;
     case OP_embed_back: ref_embed_back(&a->embed_back); break;
+    case OP_ple: ref_ple(&a->ple); break;
+    case OP_ple_wide: ref_ple_wide(&a->ple_wide); break;
+    case OP_ple_dense: ref_ple_dense(&a->ple_dense); break;
+    case OP_ple_dense_back: ref_ple_dense_back(&a->ple_dense_back); break;
     case OP_dense: ref_dense(&a->dense); break;
     case OP_dense_back: ref_dense_back(&a->dense_back); break;
     case OP_act: ref_act_op(&a->act); break;

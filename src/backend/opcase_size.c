@@ -20,6 +20,17 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         c.in = 8;
         c.out = 16;
         break;
+    case OP_ple:
+    case OP_ple_wide: /* numbers with some 16 bins */
+        c.in = width / 4;
+        c.kind = 14;
+        break;
+    case OP_ple_dense:
+    case OP_ple_dense_back:
+        c.in = 16;
+        c.kind = 14;
+        c.out = width;
+        break;
     case OP_dense:
     case OP_dense_back:
         c.out = width;

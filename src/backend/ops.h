@@ -454,4 +454,6 @@ struct op_keep {
 #define KEEP_BEGIN(n, part)                                                                        \
     ((n) / KEEP_PARTS * (part) + (n) % KEEP_PARTS * (part) / KEEP_PARTS)
 
+#include "backend/ops_ple.h"
+
 #endif

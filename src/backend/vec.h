@@ -1,10 +1,10 @@
 /* vec.h - the arithmetic of the CPU machine's operations, once for each instruction set. One source
- * (vec_math.h, vec_product.h, vec_sparse.h, vec_layer.h, vec_hot.h, vec_dropout.h, vec_param.h) is
- * compiled three times over 16 lanes: as plain C, AVX2 (two registers) and AVX-512 (one). The order
- * of operations is the source's, so all three give the same bits. Every product is a chain of fused
- * multiply-adds in the order of k, for each output by itself: the bits of a row depend on that row
- * alone, not on its place, its neighbours or the blocking. In the gradient build (real is double)
- * only the plain C one exists. */
+ * (vec_math.h, vec_product.h, vec_sparse.h, vec_layer.h, vec_hot.h, vec_ple.h, vec_dropout.h,
+ * vec_param.h) is compiled three times over 16 lanes: as plain C, AVX2 (two registers) and AVX-512
+ * (one). The order of operations is the source's, so all three give the same bits. Every product
+ * is a chain of fused multiply-adds in the order of k, for each output by itself: the bits of a row
+ * depend on that row alone, not on its place, its neighbours or the blocking. In the gradient build
+ * (real is double) only the plain C one exists. */
 #ifndef DNN_BACKEND_VEC_H
 #define DNN_BACKEND_VEC_H
 
@@ -84,6 +84,17 @@ struct hot_rows {
     const struct hot_inputs *hot;
     uint32_t row0, rows, out, ldz; /* row0: of the ids */
 };
+/* Piecewise-linear numbers of one column of op_ple_dense, for at most PANEL columns of y, of which
+ * y is a copy, [rows][PANEL]: forward: y[r] += c[bin] + share w[bin]; back: w (= or +=) the sums of
+ * y[r] times the components. room: [count][2 PANEL]. */
+struct ple_panel {
+    real *y, *w, *room;
+    const int32_t *bins; /* [rows] */
+    const real *shares;
+    uint32_t rows, width, ldw;
+    uint32_t count;      /* components */
+    bool add;
+};
 struct shuffle { uint64_t seed; uint32_t epoch, model, n; };
 struct softmax {
     real *dlogits;           /* NULL: only the sums */
@@ -133,6 +144,8 @@ struct vec {
                  uint32_t ld_to);
     void (*hot)(const struct hot_rows *h);
     void (*hot_back)(const struct hot_rows *h);
+    void (*ple)(const struct ple_panel *p);
+    void (*ple_back)(const struct ple_panel *p);
     void (*deltas)(const struct deltas *d);
     void (*act)(real *y, const real *x, size_t n, uint32_t kind, real slope);
     /* dx (= or +=) dy * act'; `by` is z for gelu, silu, mish, else y or z as from_x says */

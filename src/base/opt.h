@@ -18,7 +18,7 @@ enum opt_type {
     OPT_NUMBER,  /* double, within [low, high]; OPT_OPEN_LOW/HIGH exclude the end */
     OPT_STRING,  /* char *, mem_string (NULL for null where nullable); with `words`: one of them */
     OPT_WORD,    /* int: index in `words` (NULL-terminated list) */
-    OPT_STRINGS, /* struct opt_strings: a string or a list of strings */
+    OPT_STRINGS, /* struct opt_strings: a string or a list of strings; with `words`: of those */
     OPT_INTS,    /* struct opt_ints: a list of integers, each within [low, high] */
     OPT_NUMBERS, /* struct opt_numbers */
     OPT_TABLE,   /* a struct inside the room's: an object read by `table` */
@@ -57,7 +57,7 @@ struct option {
     size_t offset;              /* of the field in the room's struct */
     const char *standard;       /* the default as JSON text; NULL: required */
     double low, high;           /* both 0: no limits; -INFINITY and INFINITY leave one side open */
-    const char *const *words;   /* of OPT_WORD, and of OPT_STRING where only these are allowed */
+    const char *const *words;   /* of OPT_WORD; of OPT_STRING, OPT_STRINGS: these alone */
     const struct option *table; /* of OPT_TABLE */
     const char *schema;         /* of OPT_CUSTOM: a JSON Schema fragment, an object */
     const char *help;           /* one or two sentences; the first one is the summary */

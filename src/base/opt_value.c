@@ -120,7 +120,7 @@ static bool read_number(const struct opt_target *t, const struct json *v, double
 static bool read_word(const struct opt_target *t, const struct json *v, int *out)
 {
     if (json_kind(v) != JSON_STRING)
-        return wrong_type(t, v, with_article(OPT_WORD));
+        return wrong_type(t, v, with_article(t->row->type));
     const char *const *words = t->row->words;
     size_t count = 0;
     for (; words[count]; count++)
@@ -144,8 +144,11 @@ static bool read_strings(const struct opt_target *t, const struct json *v, struc
     out->items = mem_zero(count ? count : 1, sizeof *out->items);
     for (const struct json *child = list ? json_at(v, 0) : v; out->count < count;
          child = json_next(child)) {
+        int word;
         if (json_kind(child) != JSON_STRING)
             return wrong_type(t, child, with_article(OPT_STRINGS));
+        if (t->row->words && !read_word(t, child, &word))
+            return false;
         out->items[out->count++] = mem_string(json_string(child));
     }
     return true;

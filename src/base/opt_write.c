@@ -247,7 +247,12 @@ static void put_row(const struct option *row, struct json_out *out)
     case OPT_WORD: put_words(row, out); return;
     case OPT_STRINGS:
         put_type(row, "string", "array", out);
-        put_items(row, "string", out);
+        json_open(out, "items", '{');
+        if (row->words)
+            put_words(row, out);
+        else
+            json_put_string(out, "type", "string");
+        json_close(out, '}');
         return;
     case OPT_INTS:
         put_type(row, "array", NULL, out);

@@ -59,12 +59,21 @@ struct feature_category {
     uint32_t encode; /* enum category_encode */
     uint32_t dim;    /* of an embedding */
 };
+/* Piecewise-linear encoding of a number: bins + 1 ascending edges in features.edges. */
+struct feature_number {
+    uint32_t bins;   /* 0: the number itself is the only input */
+    uint32_t edges;  /* place of its first edge */
+    uint32_t alone;  /* 1: the number itself is no input */
+};
 struct features {
     struct rowfmt format;
     uint32_t indicator_count;
     uint32_t *indicators; /* numbers that also give a 0/1 column "was missing", ascending */
     struct feature_category *categories; /* format.categories of them */
     uint32_t outputs;     /* 1 for regression, else the number of classes (at least 2) */
+    struct feature_number *numbers; /* format.numbers of them; NULL: none has bins */
+    float *edges;
+    uint32_t edge_count;
 };
 
 #endif

@@ -322,6 +322,8 @@ static void hit(struct search *s, const char *key, const struct option *row)
 static void match_key(const char *key, const struct option *row, void *context)
 {
     struct search *s = context;
+    if (strncmp(key, "encoders.", 9) == 0 && strncmp(s->word, "encoders", 8) != 0)
+        return; /* the keys of columns */
     size_t n = strlen(s->word), length = strlen(key);
     if (s->values) {
         if (has_word(row, s->word)) {

@@ -55,10 +55,13 @@ static void keep_once(struct paths *p, const char *path, size_t length)
     path_add(p, mem_string_n(path, length));
 }
 
-/* Every key and every group of keys: "train", "train.optimizer", "train.optimizer.type". */
+/* Every key and every group of keys: "train", "train.optimizer", "train.optimizer.type". Keys of
+ * "encoders" are those of columns, which are kept. */
 static void keep_groups(const char *key, const struct option *row, void *context)
 {
     (void)row;
+    if (strncmp(key, "encoders.", 9) == 0)
+        return;
     for (size_t n = strcspn(key, "."); n <= strlen(key); n += 1 + strcspn(key + n + 1, ".")) {
         keep_once(context, key, n);
         if (!key[n])

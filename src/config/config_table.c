@@ -300,6 +300,12 @@ const struct option config_table[] = {
      .help =
          "The files, their format, the columns, and the split into training, validation and "
          "test rows."},
+    {.key = "encoders",
+     .type = OPT_TABLE,
+     .offset = AT(data.encoders),
+     .table = encoder_options_table,
+     .help = "How columns become inputs of the network: defaults for all columns of a type. A "
+             "column's own entry in data.columns wins."},
     {.key = "model",
      .type = OPT_CUSTOM,
      .offset = AT(model.model),

@@ -56,7 +56,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     (void)e;
     struct dense_spec *s = l->spec;
     l->out = (uint32_t)s->units;
-    s->weight = plan_param(p, "weight", SHAPE2(l->in, l->out), PARAM_WEIGHT);
+    uint32_t rows = l->in - l->pairs.components; /* the others are in ple.weight */
+    s->weight = plan_param(p, "weight", SHAPE2(rows, l->out), PARAM_WEIGHT);
     if (s->bias_rate > 0)
         plan_rates(p, 1, 1 / sqrt((double)l->in));
     if (s->bias)
@@ -66,8 +67,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     l->y = l->logits ? plan_plain(p, l->out) : plan_acts(p, l->out);
     if (p->training && ACT_NEEDS_Z(l->fused_act))
         s->z = plan_acts(p, l->out);
-    /* of the one-hot inputs, one row of weights a column is looked up and added */
-    p->flops += 2 * (uint64_t)(l->in - l->hot.width + l->hot.count) * l->out;
+    /* one row of weights is looked up and added for a one-hot column, two for a pair */
+    p->flops += 2 * (uint64_t)(rows - l->hot.width + l->hot.count + 2 * l->pairs.count) * l->out;
     return true;
 }
 
@@ -75,10 +76,14 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
 {
     (void)buffers;
     const struct dense_spec *s = l->spec;
+    uint32_t rows = l->in - l->pairs.components;
     double limit = init_limit((enum init_kind)s->init, l->next_act, l->in, l->out);
     if (limit > 0)
-        init_uniform(params + s->weight, (uint64_t)l->in * l->out, limit, seed, model, l->position,
+        init_uniform(params + s->weight, (uint64_t)rows * l->out, limit, seed, model, l->position,
                      0);
+    if (limit > 0 && l->pairs.count)
+        init_uniform(params + l->pairs.weight, (uint64_t)l->pairs.components * l->out, limit, seed,
+                     model, l->position, (uint64_t)rows * l->out);
     /* Missing and unknown categories add nothing at first: rows may never train their slots. */
     for (uint32_t i = 0; i < l->hot.count; i++) {
         const struct onehot_column *c = &l->hot.columns[i];
@@ -105,10 +110,27 @@ static struct hot_inputs hot_of(const struct layer *l, const struct pass *p)
                                .width = l->hot.width};
 }
 
+/* Inputs that stand in x. */
+static uint32_t held_of(const struct layer *l)
+{
+    return l->in - l->hot.width - l->pairs.components;
+}
+
+static uint32_t takes_pairs(const struct layer *l)
+{
+    const struct dense_spec *s = l->spec;
+    return (uint32_t)s->units;
+}
+
+static int32_t *bins_of(const struct layer *l, const struct pass *p)
+{
+    return (int32_t *)(void *)reals_at(p->reals, l->pairs.bins);
+}
+
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct dense_spec *s = l->spec;
-    uint32_t held = l->in - l->hot.width;
+    uint32_t held = held_of(l);
     struct op_dense op = {.y = pass_act(p, l->y),
                           .z = z_of(l, p),
                           .x = x,
@@ -125,6 +147,15 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                           .exact = p->exact,
                           .slope = l->fused_slope};
     op_dense(p->m, &op);
+    if (l->pairs.count)
+        op_ple_dense(p->m, &(struct op_ple_dense){.y = op.y,
+                                                  .bins = bins_of(l, p),
+                                                  .shares = reals_at(p->reals, l->pairs.shares),
+                                                  .w = reals_at(p->params, l->pairs.weight),
+                                                  .column = pass_table(p, l->pairs.table),
+                                                  .dims = pass_dims(p, l->out),
+                                                  .columns = l->pairs.count,
+                                                  .ldy = l->out});
     return op.y;
 }
 
@@ -137,7 +168,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                      struct act dx, bool add)
 {
     const struct dense_spec *s = l->spec;
-    uint32_t held = l->in - l->hot.width;
+    uint32_t held = held_of(l);
     op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
                                                 .dw = reals_at(p->grads, s->weight),
                                                 .db = grads_of_bias(s, p),
@@ -160,6 +191,18 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                                 .add_dx = add,
                                                 .more = p->more,
                                                 .slope = l->fused_slope});
+    if (l->pairs.count)
+        op_ple_dense_back(p->m,
+                          &(struct op_ple_dense_back){
+                              .dw = reals_at(p->grads, l->pairs.weight),
+                              .dy = dy,
+                              .bins = bins_of(l, p),
+                              .shares = reals_at(p->reals, l->pairs.shares),
+                              .column = pass_table(p, l->pairs.table),
+                              .dims = pass_dims(p, l->out),
+                              .columns = l->pairs.count,
+                              .lddy = l->out,
+                              .more = p->more});
 }
 
 const struct layer_type layer_dense = {
@@ -170,6 +213,7 @@ const struct layer_type layer_dense = {
     .spec_size = sizeof(struct dense_spec),
     .answers = true,
     .takes_ids = true,
+    .takes_pairs = takes_pairs,
     .takes_act = true,
     .stacks = true,
     .plan = plan,

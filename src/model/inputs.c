@@ -51,13 +51,17 @@ static bool refuse(uint64_t width, struct err *e)
                    (unsigned long long)MOST_WIDTH);
 }
 
-/* Columns that stay ids are the last ones, and the first hidden layer's business. */
-static void hand_over_ids(struct inputs *in, struct layer *first)
+/* Columns that stay ids are the last ones. They and pairs are the first hidden layer's business. */
+static void hand_over(struct inputs *in, struct layer *first)
 {
-    for (uint32_t i = 0; i < in->count; i++)
-        if (in->layers[i]->hot.count)
-            first->hot = in->layers[i]->hot;
-    in->held = in->width - first->hot.width;
+    for (uint32_t i = 0; i < in->count; i++) {
+        const struct layer *l = in->layers[i];
+        if (l->hot.count)
+            first->hot = l->hot;
+        if (l->pairs.count)
+            first->pairs = l->pairs;
+        in->back |= l->type->backward && !l->skipped;
+    }
 }
 
 bool inputs_plan(struct inputs *in, const struct features *f, struct layer *first,
@@ -66,17 +70,23 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     in->features = *f;
     in->features.indicators = copy(f->indicators, f->indicator_count, sizeof *f->indicators);
     in->features.categories = copy(f->categories, f->format.categories, sizeof *f->categories);
+    in->features.numbers =
+        f->numbers ? copy(f->numbers, f->format.numbers, sizeof *f->numbers) : NULL;
+    in->features.edges = copy(f->edges, f->edge_count, sizeof *f->edges);
     p->features = &in->features;
     p->takes_ids = first->type->takes_ids;
+    p->pair_units = first->type->takes_pairs ? first->type->takes_pairs(first) : 0;
     if (!plan_layers(in, p, e))
         return false;
-    if (p->columns == 0 || p->columns > MOST_WIDTH)
-        return refuse(p->columns, e);
-    in->width = (uint32_t)p->columns;
-    hand_over_ids(in, first);
+    hand_over(in, first);
+    uint64_t width = p->columns + first->pairs.components;
+    if (width == 0 || width > MOST_WIDTH)
+        return refuse(width, e);
+    in->width = (uint32_t)width;
+    in->held = (uint32_t)p->columns - first->hot.width;
     in->params = p->params;
     in->x = plan_plain(p, in->held);
-    if (p->training && in->params)
+    if (p->training && in->back)
         in->dx = plan_plain(p, in->held);
     for (uint32_t i = 0; i < in->count; i++) {
         in->layers[i]->in = in->held;
@@ -90,6 +100,8 @@ void inputs_release(struct inputs *in)
     layer_list_free(in->layers, in->count);
     mem_free(in->features.indicators);
     mem_free(in->features.categories);
+    mem_free(in->features.numbers);
+    mem_free(in->features.edges);
 }
 
 void inputs_forward(const struct inputs *in, struct pass *p, real *target)
@@ -111,6 +123,6 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
 void inputs_backward(const struct inputs *in, struct pass *p, struct act dx)
 {
     for (uint32_t i = 0; i < in->count; i++)
-        if (in->layers[i]->type->backward)
+        if (in->layers[i]->type->backward && !in->layers[i]->skipped)
             in->layers[i]->type->backward(in->layers[i], p, no_act(), dx, no_act(), false);
 }

@@ -1,7 +1,8 @@
 /* inputs.h - the first stage: from records to the row x that the first hidden layer reads.
  * op_gather copies numbers and indicators into x and category ids beside it. Then the input layers
  * run side by side: each fills columns of its own in x. One-hot columns come last; where the first
- * hidden layer takes ids, they are never written and x ends before them. */
+ * hidden layer takes ids, they are never written and x ends before them. Components of
+ * piecewise-linear numbers are no columns either where it takes pairs. */
 #ifndef DNN_MODEL_INPUTS_H
 #define DNN_MODEL_INPUTS_H
 
@@ -24,10 +25,11 @@ struct inputs {
     struct features features; /* copied */
     struct layer **layers;    /* side by side */
     uint32_t count;
-    uint32_t width;  /* of a row: numbers, indicators, embeddings, one-hot columns */
-    uint32_t held;   /* columns of x: without those that stay ids */
+    uint32_t width;  /* of a row: numbers, indicators, embeddings, components, one-hot columns */
+    uint32_t held;   /* columns of x: without those that stay ids or pairs */
     uint64_t params; /* they stand in front of all others; their gradients have no shards */
-    struct act_place x, dx; /* dx: where there are parameters to train */
+    bool back;       /* an input layer takes the gradient of x */
+    struct act_place x, dx; /* dx: of training, where back */
 };
 /* Plans the input layers and x, and gives ids to the first hidden layer if it takes them. False
  * with E13 when there is nothing to learn from or too much. */

@@ -32,6 +32,7 @@ struct planner {
     const struct features *features;
     uint64_t columns; /* of x so far */
     bool takes_ids;   /* the first hidden layer does */
+    uint32_t pair_units; /* of the first hidden layer that takes pairs: its outputs; else 0 */
     struct param_list list;
     uint64_t trained;         /* parameters without gaps */
     uint64_t flops;           /* of one row, forward: two for a multiplication and an addition */
@@ -53,7 +54,8 @@ __attribute__((format(printf, 2, 3))) void plan_refuse(struct planner *p, const 
  * shards. PARAM_WEIGHT of rank 2 is a weight [in][out] of op_dense. */
 uint64_t plan_param(struct planner *p, const char *name, struct param_shape shape,
                     enum param_kind kind);
-/* The same for a gradient in one piece: of sums over the whole batch. */
+/* The same for a gradient in one piece: of sums over the whole batch. It is no weight of
+ * op_dense. */
 uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shape shape,
                           enum param_kind kind);
 /* How the optimiser moves a parameter. rate: a factor on its learning rate. scale: the parameter is
@@ -145,6 +147,9 @@ struct layer_type {
     bool nests;                   /* "layers" inside: read into children before check */
     bool answers;                 /* it may be the last layer: any sum of its inputs, no limits */
     bool takes_ids;               /* as the first layer it reads one-hot inputs as ids (l->hot) */
+    /* As the first layer it reads piecewise-linear numbers as pairs of bin and share (l->pairs).
+     * Returns the number of its outputs. NULL: it reads their components. */
+    uint32_t (*takes_pairs)(const struct layer *l);
     bool takes_act;               /* it computes the activation behind it too (l->fused_act) */
     bool stacks;                  /* a machine may compute it in one piece with its neighbours that
                                    * do so too, with the same bits: kernels/mlp.cu */
@@ -178,6 +183,13 @@ struct layer_hot {
     uint64_t table;                      /* the same in machine memory (pass_table) */
     uint32_t count, width;
 };
+/* Further inputs of a layer: piecewise-linear numbers as pairs of bin and share. */
+struct layer_pairs {
+    uint64_t table;          /* struct ple_column [count], in machine memory (pass_table) */
+    uint64_t weight;         /* [components][out]: a parameter of the first stage */
+    uint64_t bins, shares;   /* of a batch, in the reals */
+    uint32_t count, components;
+};
 enum { FIRST_VALUE = 2 }; /* slots 0 and 1 of a category are missing and unknown */
 
 struct layer {
@@ -185,6 +197,7 @@ struct layer {
     void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
     struct layer_hot hot;     /* count 0: all inputs are numbers */
+    struct layer_pairs pairs; /* count 0: none */
     uint64_t params;          /* how many, children included */
     struct act_place y, dy;   /* dy belongs to the list, but for the last */
     bool logits;              /* the output layer: y is read by the loss, and stays plain */

@@ -153,10 +153,10 @@ struct act model_forward(const struct model *m, struct pass *p, real *target)
 void model_backward(const struct model *m, struct pass *p)
 {
     const struct inputs *in = &m->inputs;
-    struct act dx = in->params ? pass_act(p, in->dx) : no_act();
+    struct act dx = in->back ? pass_act(p, in->dx) : no_act();
     layer_list_backward(m->layers, m->layer_count, p, pass_act(p, in->x), pass_act(p, m->dlogits),
                         dx, false, in->width);
-    if (in->params)
+    if (in->back)
         inputs_backward(in, p, dx);
 }
 
@@ -167,6 +167,8 @@ uint64_t model_flops(const struct model *m)
 
 bool model_stacks(const struct model *m)
 {
+    if (m->layers[0]->pairs.count)
+        return false;
     for (uint32_t i = 0; i < m->layer_count; i++)
         if (!m->layers[i]->type->stacks)
             return false;

@@ -166,6 +166,8 @@ static bool alloc_features(struct network *n, struct err *e)
         alloc_copy(n, f->indicators, f->indicator_count, sizeof *f->indicators, &good, e);
     as_read.indicators = w->indicators;
     as_read.categories = NULL;
+    as_read.numbers = NULL;
+    as_read.edges = NULL;
     w->features = alloc_copy(n, &as_read, 1, sizeof as_read, &good, e);
     n->rows.answer.there.at = alloc(n, &n->bytes.weights, 1, sizeof(struct source), &good, e);
     return good;

@@ -86,11 +86,10 @@ static void declare(struct planner *p, const char *name, const struct param_shap
                                                     .layer = p->layer};
 }
 
-/* A matrix is exactly its shape: the gap behind it is a group of its own. */
+/* A matrix of op_dense is exactly its shape: the gap behind it is a group of its own. */
 static void add_groups(struct planner *p, const struct param_shape *shape, uint64_t at,
-                       enum param_kind kind, uint32_t shards)
+                       enum param_kind kind, uint32_t shards, bool matrix)
 {
-    bool matrix = kind == PARAM_WEIGHT && shape->rank == 2;
     p->last_groups = p->group_count;
     struct group *g = add_group(p, kind);
     g->begin = at;
@@ -107,7 +106,7 @@ static void add_groups(struct planner *p, const struct param_shape *shape, uint6
 }
 
 static uint64_t add_param(struct planner *p, const char *name, const struct param_shape *shape,
-                          enum param_kind kind, uint32_t shards)
+                          enum param_kind kind, uint32_t shards, bool matrix)
 {
     uint64_t count = param_shape_count(shape);
     if (count == 0)
@@ -116,7 +115,7 @@ static uint64_t add_param(struct planner *p, const char *name, const struct para
     if (p->too_large[0])
         return 0;
     p->trained += count;
-    add_groups(p, shape, at, kind, shards);
+    add_groups(p, shape, at, kind, shards, matrix);
     declare(p, name, shape, at, kind, false);
     return at;
 }
@@ -124,13 +123,13 @@ static uint64_t add_param(struct planner *p, const char *name, const struct para
 uint64_t plan_param(struct planner *p, const char *name, struct param_shape shape,
                     enum param_kind kind)
 {
-    return add_param(p, name, &shape, kind, p->shards);
+    return add_param(p, name, &shape, kind, p->shards, kind == PARAM_WEIGHT && shape.rank == 2);
 }
 
 uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shape shape,
                           enum param_kind kind)
 {
-    return add_param(p, name, &shape, kind, 1);
+    return add_param(p, name, &shape, kind, 1, false);
 }
 
 void plan_rates(struct planner *p, double rate, double scale)

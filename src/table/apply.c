@@ -59,7 +59,7 @@ static void apply_same(const struct number_slot *n, uint32_t numbers, unsigned c
 
 static bool is_same(const struct number_slot *n)
 {
-    return n->scale == SCALE_NONE && n->center == 0;
+    return n->scale == SCALE_NONE && !n->transform && n->center == 0;
 }
 
 static void apply_linear(const struct number_slot *n, float *v, size_t count)
@@ -72,14 +72,44 @@ static void apply_linear(const struct number_slot *n, float *v, size_t count)
     }
 }
 
+/* Smooth: nearly the value itself around 0, within 3 far out. */
+static void apply_clip(float *v, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double z = (double)v[i];
+        v[i] = (float)(z / sqrt(1 + z / 3 * (z / 3)));
+    }
+}
+
+float number_transform(const struct number_slot *n, float v)
+{
+    double x = (double)v + n->offset;
+    return n->transform ? (float)(x < 0 ? -log1p(-x) : log1p(x)) : v;
+}
+
 static void apply_slot(const struct number_slot *n, float *v, size_t count,
                        struct quantile_room *room)
 {
+    for (size_t i = 0; n->transform && i < count; i++)
+        v[i] = number_transform(n, v[i]);
     impute(n, v, count);
     if (n->scale == SCALE_QUANTILE)
         quantile_choose()(n, v, count, room);
     else
         apply_linear(n, v, count);
+    if (n->scale == SCALE_CLIP)
+        apply_clip(v, count);
+}
+
+void number_apply(const struct number_slot *n, float *v, size_t count)
+{
+    struct quantile_room room;
+    for (size_t done = 0; done < count; done += BLOCK)
+        if (n->scale == SCALE_NONE && !n->transform)
+            apply_plain(n, (unsigned char *)(v + done), sizeof *v,
+                        count - done < BLOCK ? count - done : BLOCK);
+        else
+            apply_slot(n, v + done, count - done < BLOCK ? count - done : BLOCK, &room);
 }
 
 void column_apply(const struct schema *s, unsigned char *records, size_t count)
@@ -102,7 +132,7 @@ void column_apply(const struct schema *s, unsigned char *records, size_t count)
                 slot += same - 1;
                 continue;
             }
-            if (s->numbers[slot].scale == SCALE_NONE) {
+            if (s->numbers[slot].scale == SCALE_NONE && !s->numbers[slot].transform) {
                 apply_plain(&s->numbers[slot], at, stride, rows);
                 continue;
             }

@@ -35,6 +35,10 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
                 struct drift *d, struct err *e);
 /* Imputes and scales `count` records in place. Each result depends on its own record only. */
 void column_apply(const struct schema *s, unsigned char *records, size_t count);
+/* The same for `count` values of one number; no NaN stays. */
+void number_apply(const struct number_slot *n, float *v, size_t count);
+/* The transform of a raw value alone; NaN stays one. */
+float number_transform(const struct number_slot *n, float v);
 /* True if the text means missing (data.missing). */
 bool cell_is_missing(const struct schema *s, const char *text, size_t length);
 /* Returns the cell of a schema column; NULL if the file has no such column. */

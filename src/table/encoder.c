@@ -137,6 +137,7 @@ static bool fit(struct fit *f, struct err *e)
     if (!check_weights(f, e) || !fit_categories(f, e) || !fit_numbers(f, e) ||
         !(s->task == TASK_REGRESSION ? fit_target(f, e) : fit_labels(f, e)))
         return false;
+    fit_bins(f);
     warn_constant(f);
     s->fitted = true;
     return true;

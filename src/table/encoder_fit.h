@@ -25,6 +25,8 @@ void numbers_scan(const struct fit *f, struct number_scan *scans, uint32_t slots
 bool fit_numbers(struct fit *f, struct err *e);
 /* Builds the vocabularies of the rows' values, and slot_of. */
 bool fit_categories(struct fit *f, struct err *e);
+/* Fits the edges of piecewise-linear numbers; behind numbers and labels or target. */
+void fit_bins(struct fit *f);
 /* Orders the labels, the positive one last, and builds class_of. */
 bool fit_labels(struct fit *f, struct err *e);
 

@@ -13,8 +13,15 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "csv/date.h"
+#include "table/cell.h"
 #include "table/encoder_values.h"
 #include "table/quantile.h"
+
+/* Of the values that are scaled. */
+static double offset_of(const struct number_slot *n)
+{
+    return n->transform ? 0 : n->offset;
+}
 
 /* The rule of scale "auto".
  * Many values: quantile. With a long tail nearly all rows would share a narrow band, and a few far
@@ -126,7 +133,7 @@ static bool fit_selected(struct number_slot *n, int scale, int impute, const str
     n->center = 0;
     n->factor = 1;
     n->impute = impute == IMPUTE_ZERO
-                    ? (float)-n->offset
+                    ? (float)-offset_of(n)
                     : (float)values_between(pairs[median], 0.5 * (double)(s->count - 1));
     return true;
 }
@@ -153,7 +160,7 @@ static void fit_limits(struct number_slot *n, const struct values *s)
 
 static void fit_scale(struct number_slot *n, int scale, struct values *s)
 {
-    double size = fabs(n->offset) + fmax(fabs(s->low), fabs(s->high));
+    double size = fabs(offset_of(n)) + fmax(fabs(s->low), fabs(s->high));
     n->scale = scale == SCALE_AUTO ? scale_choose(s) : scale;
     if (n->scale == SCALE_QUANTILE && !(s->low < s->high))
         n->scale = SCALE_STANDARD; /* a constant has no ranks */
@@ -164,7 +171,7 @@ static void fit_scale(struct number_slot *n, int scale, struct values *s)
     switch ((enum column_scale)n->scale) {
     case SCALE_AUTO:
     case SCALE_NONE:
-        n->center = -n->offset;
+        n->center = -offset_of(n);
         return;
     case SCALE_STANDARD:
         values_spread(s);
@@ -172,6 +179,7 @@ static void fit_scale(struct number_slot *n, int scale, struct values *s)
         n->factor = factor_of(s->deviation, size);
         return;
     case SCALE_ROBUST:
+    case SCALE_CLIP:
         n->center = values_at_share(s, 0.5);
         double width = values_at_share(s, 0.75) - values_at_share(s, 0.25);
         n->factor = factor_of(width > 0 ? width : (s->high - s->low) / 2, size);
@@ -198,9 +206,20 @@ static void fit_impute(struct number_slot *n, int impute, struct values *s)
         n->impute = (float)s->mean;
         return;
     case IMPUTE_ZERO:
-        n->impute = (float)-n->offset;
+        n->impute = (float)-offset_of(n);
         return;
     }
+}
+
+static void transform_values(struct number_slot *n, int transform, struct values *s)
+{
+    n->transform = transform;
+    if (!transform)
+        return;
+    for (uint32_t i = 0; i < s->count; i++)
+        s->v[i] = number_transform(n, s->v[i]);
+    s->low = (double)number_transform(n, n->low);
+    s->high = (double)number_transform(n, n->high);
 }
 
 /* --- the columns --- */
@@ -275,6 +294,7 @@ static void fit_slot(struct number_task *t, uint32_t slot, struct values *s)
         return;
     }
     int scale = scale_of(c);
+    transform_values(n, c->transform, s);
     if (fit_selected(n, scale, c->impute, s))
         return;
     s->sorted = needs_order(scale, c->impute);
@@ -306,7 +326,7 @@ static void scan_slots(struct number_task *t, uint32_t numbers)
         const struct column *c = &s->columns[t->column_of[slot]];
         t->scans[slot].wanted =
             slot > c->number || ((scale_of(c) == SCALE_NONE || scale_of(c) == SCALE_MINMAX) &&
-                                 c->impute != IMPUTE_MEAN);
+                                 c->impute != IMPUTE_MEAN && !c->transform);
     }
     numbers_scan(t->fit, t->scans, numbers);
     for (uint32_t slot = 0; slot < numbers; slot++) {

@@ -14,9 +14,12 @@ const char *const column_role_names[COLUMN_TYPES + 1] = {TYPES, "target", "split
 static const char *const reader_names[] = {"auto", "libcsv", NULL};
 static const char *const decimal_names[] = {".", ",", NULL};
 const char *const column_scale_names[] = {"auto",   "none",   "standard", "robust",
-                                          "minmax", "quantile", NULL};
+                                          "minmax", "quantile", "clip", NULL};
 const char *const column_impute_names[] = {"median", "mean", "zero", "error", NULL};
 const char *const column_unknown_names[] = {"bucket", "missing", "error", NULL};
+const char *const column_transform_names[] = {"none", "log1p", NULL};
+const char *const number_encode_names[] = {"plain", "ple", NULL};
+const char *const number_edges_names[] = {"quantile", "tree", NULL};
 const char *const column_encode_names[] = {"auto", "onehot", "embedding", NULL};
 
 #define AT(field) offsetof(struct data_options, field)
@@ -90,7 +93,8 @@ const struct option column_numeric_table[] = {
     {.key = "scale", .type = OPT_WORD, .offset = AT(scale), .standard = "\"auto\"",
      .words = column_scale_names,
      .help = "The scaling: standard (mean 0, deviation 1), robust (median 0, by quartiles), "
-             "minmax (0 to 1), quantile (ranks to a normal distribution), none. auto takes "
+             "minmax (0 to 1), quantile (ranks to a normal distribution), clip (as robust, then "
+             "z / sqrt(1 + (z/3)^2), which stays within 3), none. auto takes "
              "quantile for most columns; minmax for two values or a nearly constant column; "
              "standard for up to 50 values, for one dominating value, and below 3000 training "
              "rows where no value is far out. auto also limits later values to near the "
@@ -98,6 +102,24 @@ const struct option column_numeric_table[] = {
     {.key = "impute", .type = OPT_WORD, .offset = AT(impute), .standard = "\"median\"",
      .words = column_impute_names,
      .help = "What replaces a missing number: median, mean or zero. error: the row is an error."},
+    {.key = "transform", .type = OPT_WORD, .offset = AT(transform), .standard = "\"none\"",
+     .words = column_transform_names,
+     .help = "A function before the scaling. log1p: log(1 + x), for counts and amounts with a long "
+             "tail; of a negative x, -log(1 - x)."},
+    {.key = "encode", .type = OPT_STRINGS, .offset = AT(encodes), .standard = "\"plain\"",
+     .words = number_encode_names,
+     .help = "How a number becomes inputs. plain: the scaled number. ple: piecewise linear, an "
+             "input for each of its bins, which rises from 0 to 1 within the bin; a number with "
+             "fewer than two bins stays plain, and a missing one has 0 in all. "
+             "[\"plain\", \"ple\"]: both."},
+    {.key = "bins", .type = OPT_INT, .offset = AT(bins), .standard = "16", .low = 2,
+     .high = COLUMN_BINS_MOST,
+     .help = "The largest number of bins of ple."},
+    {.key = "edges", .type = OPT_WORD, .offset = AT(edges), .standard = "\"quantile\"",
+     .words = number_edges_names,
+     .help = "Where the bins of ple begin. quantile: each has as many training rows. tree: at the "
+             "cuts of a tree on the target, with at least 20 rows and a 500th of the rows in "
+             "each."},
     {.key = NULL}};
 
 const struct option column_categorical_table[] = {
@@ -134,6 +156,19 @@ const struct option column_categorical_table[] = {
              "values."},
     {.key = NULL}};
 
+/* The rows of the column tables without "type". */
+#undef AT
+#define AT(field) offsetof(struct encoder_options, field)
+const struct option encoder_options_table[] = {
+    {.key = "numeric", .type = OPT_TABLE, .offset = AT(numeric), .table = column_numeric_table + 1,
+     .help = "What numeric columns take that do not say it themselves."},
+    {.key = "categorical", .type = OPT_TABLE, .offset = AT(categorical),
+     .table = column_categorical_table + 1,
+     .help = "What categorical columns take that do not say it themselves."},
+    {.key = NULL}};
+
+#undef AT
+#define AT(field) offsetof(struct column_options, field)
 const struct option column_plain_table[] = {
     TYPE_ROW("datetime", "id", "weight", "group", "ignore"), {.key = NULL}};
 

@@ -17,10 +17,14 @@ enum column_type {
 };
 #define COLUMN_TYPES (COLUMN_SPLIT + 1)
 enum column_scale {
-    SCALE_AUTO, SCALE_NONE, SCALE_STANDARD, SCALE_ROBUST, SCALE_MINMAX, SCALE_QUANTILE
+    SCALE_AUTO, SCALE_NONE, SCALE_STANDARD, SCALE_ROBUST, SCALE_MINMAX, SCALE_QUANTILE,
+    SCALE_CLIP
 };
-#define SCALE_KINDS (SCALE_QUANTILE + 1)
+#define SCALE_KINDS (SCALE_CLIP + 1)
 enum column_impute { IMPUTE_MEDIAN, IMPUTE_MEAN, IMPUTE_ZERO, IMPUTE_ERROR };
+enum column_transform { TRANSFORM_NONE, TRANSFORM_LOG1P };
+enum number_encode { NUMBER_PLAIN, NUMBER_PLE };
+enum number_edges { EDGES_QUANTILE, EDGES_TREE };
 enum column_unknown { UNKNOWN_BUCKET, UNKNOWN_MISSING, UNKNOWN_ERROR };
 enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING };
 
@@ -30,6 +34,25 @@ struct split_options {
     char *column;         /* NULL: see INTERFACE.md, split.column */
     double valid, test;   /* fractions */
     uint64_t seed;
+};
+
+/* One entry of "columns", or the defaults for a type of column; dim is "auto" or a number. */
+#define COLUMN_MIN_COUNT_MOST 1000000000
+#define COLUMN_DIM_MOST 4096
+#define COLUMN_BINS_MOST 1024
+struct column_options {
+    char *type;
+    int scale, impute, unknown, encode;
+    int64_t min_count;
+    const struct json *dim;
+    /* numeric */
+    int transform, edges;
+    struct opt_strings encodes;
+    int64_t bins;
+};
+/* "encoders" of the config: what columns without such a key take. */
+struct encoder_options {
+    struct column_options numeric, categorical;
 };
 
 struct data_options {
@@ -44,6 +67,7 @@ struct data_options {
     char *target, *positive;
     const struct json *columns; /* "columns": name -> "type" or {...}; read by schema_declare */
     struct split_options split;
+    struct encoder_options encoders; /* the key beside "data" */
 };
 
 /* Completes and checks the options: sets the default split method of the task, checks delimiter,
@@ -51,17 +75,8 @@ struct data_options {
  * schema_declare. doc: the whole config. False with E13 and the place. */
 bool data_options_settle(struct data_options *o, int task, struct json_doc *doc, struct err *e);
 
-/* One entry of "columns"; dim is "auto" or a number. */
-#define COLUMN_MIN_COUNT_MOST 1000000000
-#define COLUMN_DIM_MOST 4096
-struct column_options {
-    char *type;
-    int scale, impute, unknown, encode;
-    int64_t min_count;
-    const struct json *dim;
-};
-
 extern const struct option data_options_table[];   /* keys below "data" */
+extern const struct option encoder_options_table[]; /* keys below "encoders" */
 extern const struct option column_numeric_table[], column_categorical_table[], column_plain_table[];
 void columns_schema(struct json_out *out); /* writes "columns" of the JSON schema's $defs from these
                                             * tables */
@@ -71,6 +86,7 @@ extern const char *const split_method_names[], *const task_names[];
 extern const char *const column_type_names[], *const column_role_names[];
 extern const char *const column_scale_names[];
 extern const char *const column_impute_names[], *const column_unknown_names[];
-extern const char *const column_encode_names[];
+extern const char *const column_encode_names[], *const column_transform_names[];
+extern const char *const number_encode_names[], *const number_edges_names[];
 
 #endif

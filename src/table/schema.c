@@ -2,6 +2,7 @@
 #include "table/schema.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "csv/date.h"
@@ -73,6 +74,8 @@ void schema_free(struct schema *s)
     vocab_free(s->labels);
     for (uint32_t i = 0; s->numbers && i < s->number_count; i++)
         mem_free(s->numbers[i].quantiles);
+    for (uint32_t i = 0; s->numbers && i < s->number_count; i++)
+        mem_free(s->numbers[i].edges);
     for (size_t i = 0; i < s->missing.count; i++)
         mem_free(s->missing.items[i]);
     mem_free(s->missing.items);
@@ -108,6 +111,26 @@ struct feature_category column_category(const struct column *c)
     return f;
 }
 
+/* Numbers and edges of piecewise-linear encoding; NULL where there is none. */
+static void add_bins(struct features *f, const struct schema *s)
+{
+    for (uint32_t i = 0; i < s->number_count; i++)
+        f->edge_count += s->numbers[i].edge_count;
+    if (!f->edge_count)
+        return;
+    f->numbers = mem_zero(s->number_count, sizeof *f->numbers);
+    f->edges = mem_alloc(f->edge_count, sizeof *f->edges);
+    for (uint32_t i = 0, at = 0; i < s->number_count; i++) {
+        const struct number_slot *n = &s->numbers[i];
+        if (!n->edge_count)
+            continue;
+        f->numbers[i] = (struct feature_number){
+            .bins = n->edge_count - 1, .edges = at, .alone = n->alone};
+        memcpy(f->edges + at, n->edges, n->edge_count * sizeof *n->edges);
+        at += n->edge_count;
+    }
+}
+
 struct features *schema_features(const struct schema *s)
 {
     struct features *f = mem_zero(1, sizeof *f);
@@ -121,6 +144,7 @@ struct features *schema_features(const struct schema *s)
         if (s->columns[i].category != UINT32_MAX)
             f->categories[s->columns[i].category] = column_category(&s->columns[i]);
     f->outputs = s->labels ? vocab_count(s->labels) : 1;
+    add_bins(f, s);
     return f;
 }
 
@@ -130,6 +154,8 @@ void features_free(struct features *f)
         return;
     mem_free(f->indicators);
     mem_free(f->categories);
+    mem_free(f->numbers);
+    mem_free(f->edges);
     mem_free(f);
 }
 
@@ -138,19 +164,30 @@ void features_free(struct features *f)
 static void write_number(const struct schema *s, const struct column *c, struct json_out *out)
 {
     const struct number_slot *n = &s->numbers[c->number];
+    const double offset = n->transform ? 0 : n->offset;
+    if (n->transform)
+        json_put_string(out, "transform", column_transform_names[n->transform]);
     json_put_string(out, "scale", column_scale_names[n->scale]);
     json_put_string(out, "impute", column_impute_names[c->impute]);
     json_put_number(out, "low", n->offset + (double)n->low);
     json_put_number(out, "high", n->offset + (double)n->high);
-    json_put_number(out, "imputed", n->offset + (double)n->impute);
+    json_put_number(out, "imputed", offset + (double)n->impute);
     if (n->scale == SCALE_QUANTILE) {
         json_put_int(out, "quantiles", n->quantile_count);
     } else if (n->scale != SCALE_NONE) {
-        json_put_number(out, "center", n->offset + n->center);
+        json_put_number(out, "center", offset + n->center);
         if (n->factor > 0)
             json_put_number(out, "divided_by", 1 / n->factor);
     }
     json_put_bool(out, "indicator", n->indicator);
+    if (!n->edge_count)
+        return;
+    json_open(out, "encode", '[');
+    if (!n->alone)
+        json_put_string(out, NULL, number_encode_names[NUMBER_PLAIN]);
+    json_put_string(out, NULL, number_encode_names[NUMBER_PLE]);
+    json_close(out, ']');
+    json_put_int(out, "bins", n->edge_count - 1);
 }
 
 static void write_category(const struct column *c, struct json_out *out)

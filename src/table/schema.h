@@ -24,6 +24,12 @@ struct number_slot {
      * interpolated rank, clipped to least and most. */
     float *quantiles;
     float low, high;        /* range of the training values, for counting drift */
+    int transform;          /* enum column_transform: of v + offset, before imputing and scaling;
+                             * impute, center and quantiles are in its units, without offset */
+    /* Piecewise-linear: ascending edges of the scaled value; none: plain */
+    uint32_t edge_count;
+    float *edges;
+    bool alone;             /* the scaled value itself is no input */
 };
 
 /* Slots of a category: 0 missing, 1 unknown, 2.. the values in the order of vocab_sort. */
@@ -32,6 +38,9 @@ struct column {
     int type;               /* enum column_type */
     int scale, impute, unknown, encode;
     int64_t min_count, dim; /* dim 0: "auto" */
+    int transform, edges;   /* numeric; encodes: bits of enum number_encode */
+    unsigned encodes;
+    int64_t bins;
     uint32_t number;        /* first number slot (a datetime has DATE_PARTS), UINT32_MAX none */
     uint32_t category;      /* category slot, UINT32_MAX none */
     struct vocab *vocab;    /* categorical; for a class target the same object as schema.labels */

@@ -20,6 +20,16 @@ const struct tensor *saved_need(const struct loading *l, const char *name, enum 
     return t;
 }
 
+bool saved_has(const struct loading *l, const char *name)
+{
+    struct text own = {0};
+    const char *rest = encoder_tail(name);
+    text_printf(&own, "encoders.%u.%s", l->number, rest);
+    bool found = tensor_find(l->file, own.data) != NULL;
+    text_free(&own);
+    return found;
+}
+
 bool saved_damaged(const struct loading *l, const char *tensor, const char *what)
 {
     return err_at(l->e, ERR_MODEL_SCHEMA, tensor_file_path(l->file), 0, 0, "tensor %s: %s", tensor,
@@ -188,6 +198,21 @@ bool saved_number(struct number_slot *n, int scale, bool indicator, const double
                               .high = (float)v[SAVED_high],
                               .least = v[SAVED_least],
                               .most = v[SAVED_most]};
+    return true;
+}
+
+bool saved_edges(const struct loading *l, const char *tensor, const float *v, uint64_t count,
+                 struct number_slot *n)
+{
+    if (!count)
+        return true;
+    if (count < 2 || count > COLUMN_BINS_MOST + 1)
+        return saved_damaged(l, tensor, "has too few or too many edges of a number");
+    for (uint64_t k = 0; k < count; k++)
+        if (!isfinite(v[k]) || (k && v[k] <= v[k - 1]))
+            return saved_damaged(l, tensor, "is not finite and ascending");
+    n->edges = mem_copy(v, count * sizeof *v);
+    n->edge_count = (uint32_t)count;
     return true;
 }
 

@@ -99,6 +99,41 @@ static bool no_type(const struct declaration *d, const struct json *v, const cha
                 : err_help(d->e, "{\"type\": ...} says what the column is");
 }
 
+static unsigned encodes_of(const struct opt_strings *words)
+{
+    unsigned bits = words->count ? 0 : 1u << NUMBER_PLAIN;
+    for (size_t i = 0; i < words->count; i++)
+        for (unsigned k = 0; number_encode_names[k]; k++)
+            bits |= strcmp(words->items[i], number_encode_names[k]) == 0 ? 1u << k : 0;
+    return bits;
+}
+
+/* Takes the options of a column; of those that its entry v (NULL: none) lacks, the defaults of
+ * "encoders". */
+static bool set_options(const struct declaration *d, struct column *c, const struct json *v,
+                        const struct column_options *own)
+{
+    const struct encoder_options *encoders = &d->options->encoders;
+    const struct column_options *all = c->type == COLUMN_NUMERIC && encoders->numeric.bins
+                                           ? &encoders->numeric
+                                       : c->type == COLUMN_CATEGORICAL &&
+                                               encoders->categorical.min_count
+                                           ? &encoders->categorical
+                                           : own;
+#define OF(key) (v && json_get(v, key) ? own : all)
+    c->scale = OF("scale")->scale;
+    c->impute = OF("impute")->impute;
+    c->transform = OF("transform")->transform;
+    c->edges = OF("edges")->edges;
+    c->bins = OF("bins")->bins;
+    c->encodes = encodes_of(&OF("encode")->encodes);
+    c->unknown = OF("unknown")->unknown;
+    c->encode = OF("encode")->encode;
+    c->min_count = c->type == COLUMN_CATEGORICAL ? OF("min_count")->min_count : 1;
+    return read_dim(d, OF("dim")->dim, c->name, &c->dim);
+#undef OF
+}
+
 static bool read_object(const struct declaration *d, const struct json *v, struct column *c)
 {
     const struct json *word = json_get(v, "type");
@@ -121,13 +156,8 @@ static bool read_object(const struct declaration *d, const struct json *v, struc
     text_free(&path);
     if (!read)
         return false;
-    bool good = read_dim(d, o.dim, c->name, &c->dim);
     c->type = type;
-    c->scale = o.scale;
-    c->impute = o.impute;
-    c->unknown = o.unknown;
-    c->encode = o.encode;
-    c->min_count = table == column_categorical_table ? o.min_count : 1;
+    bool good = set_options(d, c, v, &o);
     opt_release(table, &o);
     if (good && c->unknown == UNKNOWN_ERROR && c->min_count > 1) {
         json_fail(d->doc, v, d->e, ERR_CONFIG_CONFLICT,
@@ -148,7 +178,8 @@ static bool read_entry(struct declaration *d, const struct json *v)
 {
     struct column *c = column_add(d, json_key(v), v);
     if (json_kind(v) == JSON_STRING)
-        return type_of(d, v, c->name, &c->type);
+        return type_of(d, v, c->name, &c->type) &&
+               set_options(d, c, NULL, &(struct column_options){.min_count = 1});
     if (json_kind(v) == JSON_OBJECT)
         return read_object(d, v, c);
     return json_fail(d->doc, v, d->e, ERR_CONFIG_TYPE,

@@ -18,7 +18,7 @@ struct codes {
 };
 enum { UNKNOWN_WORD = 255 };
 struct head {
-    struct codes types, scales, imputes, unknowns, encodes;
+    struct codes types, scales, imputes, unknowns, encodes, transforms;
 };
 
 static bool newer(const struct loading *l, const char *what, const char *word)
@@ -109,7 +109,9 @@ static bool load_head(const struct loading *l, struct head *h)
                 read_codes(l, head, "scales", column_scale_names, &h->scales) &&
                 read_codes(l, head, "imputes", column_impute_names, &h->imputes) &&
                 read_codes(l, head, "unknowns", column_unknown_names, &h->unknowns) &&
-                read_codes(l, head, "encodes", column_encode_names, &h->encodes);
+                read_codes(l, head, "encodes", column_encode_names, &h->encodes) &&
+                (!json_get(head, "transforms") || /* a model may be older than they are */
+                 read_codes(l, head, "transforms", column_transform_names, &h->transforms));
     json_free(doc);
     return good;
 }
@@ -281,6 +283,47 @@ static bool load_number(const struct loading *l, const struct head *h, const str
            saved_knots(l, IN_QUANTILES, from->quantiles + from->knots[i], n);
 }
 
+static bool load_bins(const struct loading *l)
+{
+    struct schema *s = l->schema;
+    const int64_t *first;
+    const float *edges;
+    const uint8_t *plain;
+    uint64_t count = s->number_count;
+    if (!saved_has(l, IN_BINS))
+        return true;
+    if (!find(l, IN_EDGES, DTYPE_I64, count + 1, &first) ||
+        !find(l, IN_PLAIN, DTYPE_U8, count, &plain))
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (first[i + 1] < first[i])
+            return saved_damaged(l, IN_EDGES, "goes backwards");
+    if (first[0] != 0)
+        return saved_damaged(l, IN_EDGES, "does not begin at 0");
+    if (!find(l, IN_BINS, DTYPE_F32, (uint64_t)first[count], &edges))
+        return false;
+    for (uint32_t i = 0; i < s->number_count; i++) {
+        if (!saved_edges(l, IN_BINS, edges + first[i], (uint64_t)(first[i + 1] - first[i]),
+                         &s->numbers[i]))
+            return false;
+        s->numbers[i].alone = s->numbers[i].edge_count && !plain[i];
+    }
+    return true;
+}
+
+static bool load_transforms(const struct loading *l, const struct head *h)
+{
+    const uint8_t *codes;
+    if (!saved_has(l, IN_TRANSFORM))
+        return true;
+    if (!find(l, IN_TRANSFORM, DTYPE_U8, l->schema->number_count, &codes))
+        return false;
+    for (uint32_t i = 0; i < l->schema->number_count; i++)
+        if (!decode(l, &h->transforms, codes[i], IN_TRANSFORM, &l->schema->numbers[i].transform))
+            return false;
+    return true;
+}
+
 static bool load_target(const struct loading *l)
 {
     const double *v;
@@ -308,7 +351,7 @@ static bool load(const struct loading *l)
     for (uint32_t i = 0; i < l->schema->number_count; i++)
         if (!load_number(l, &h, &numbers, i))
             return false;
-    return load_target(l);
+    return load_bins(l) && load_transforms(l, &h) && load_target(l);
 }
 
 struct schema *schema_load(const struct tensor_file *f, uint32_t number, struct err *e)

@@ -25,6 +25,9 @@ struct schema_saved {
     double *statistics[SAVED_NUMBERS], target[2];
     int64_t *knots;                                     /* [numbers + 1] */
     float *quantiles;
+    uint8_t *transform, *plain;                         /* [numbers] */
+    int64_t *first_edge;                                /* [numbers + 1] */
+    float *edges;
 };
 
 /* --- texts --- */
@@ -101,6 +104,7 @@ static void save_head(const struct schema *s, struct schema_saved *k)
     write_words(out, "imputes", column_impute_names);
     write_words(out, "unknowns", column_unknown_names);
     write_words(out, "encodes", column_encode_names);
+    write_words(out, "transforms", column_transform_names);
     json_close(out, '}');
     add(k, IN_HEAD, DTYPE_U8, out->text.length, out->text.data);
 }
@@ -163,6 +167,41 @@ static void save_number(const struct number_slot *n, uint32_t i, struct schema_s
         memcpy(k->quantiles + k->knots[i], n->quantiles, n->quantile_count * sizeof(float));
 }
 
+/* Piecewise-linear numbers, where there are some. */
+static void save_bins(const struct schema *s, struct schema_saved *k)
+{
+    uint32_t count = s->number_count;
+    k->first_edge = mem_zero((size_t)count + 1, sizeof *k->first_edge);
+    for (uint32_t i = 0; i < count; i++)
+        k->first_edge[i + 1] = k->first_edge[i] + s->numbers[i].edge_count;
+    uint64_t edges = (uint64_t)k->first_edge[count];
+    if (!edges)
+        return;
+    k->edges = mem_alloc(edges, sizeof *k->edges);
+    k->plain = mem_zero(count, sizeof *k->plain);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct number_slot *n = &s->numbers[i];
+        k->plain[i] = !n->alone;
+        if (n->edge_count)
+            memcpy(k->edges + k->first_edge[i], n->edges, n->edge_count * sizeof *n->edges);
+    }
+    add(k, IN_PLAIN, DTYPE_U8, count, k->plain);
+    add(k, IN_EDGES, DTYPE_I64, (uint64_t)count + 1, k->first_edge);
+    add(k, IN_BINS, DTYPE_F32, edges, k->edges);
+}
+
+static void save_transforms(const struct schema *s, struct schema_saved *k)
+{
+    uint32_t count = s->number_count, found = 0;
+    k->transform = mem_zero((size_t)count + 1, sizeof *k->transform);
+    for (uint32_t i = 0; i < count; i++) {
+        k->transform[i] = (uint8_t)s->numbers[i].transform;
+        found += s->numbers[i].transform != TRANSFORM_NONE;
+    }
+    if (found)
+        add(k, IN_TRANSFORM, DTYPE_U8, count, k->transform);
+}
+
 static void save_numbers(const struct schema *s, struct schema_saved *k)
 {
     uint32_t count = s->number_count;
@@ -183,6 +222,8 @@ static void save_numbers(const struct schema *s, struct schema_saved *k)
     add(k, IN_ENCODER "indicator", DTYPE_U8, count, k->indicator);
     add(k, IN_KNOTS, DTYPE_I64, (uint64_t)count + 1, k->knots);
     add(k, IN_QUANTILES, DTYPE_F32, knots, k->quantiles);
+    save_bins(s, k);
+    save_transforms(s, k);
     k->target[0] = s->target_center;
     k->target[1] = s->target_scale;
     add(k, IN_TARGET, DTYPE_F64, 2, k->target);
@@ -243,7 +284,7 @@ void schema_saved_free(struct schema_saved *k)
     }
     void *const blocks[] = {k->types, k->impute,        k->unknown, k->encode, k->dim, k->min_count,
                             k->first, k->missing_cells, k->scale,   k->indicator, k->knots,
-                            k->quantiles};
+                            k->quantiles, k->transform, k->plain, k->first_edge, k->edges};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         mem_free(blocks[i]);
     for (int i = 0; i < SAVED_NUMBERS; i++)

@@ -10,7 +10,7 @@
  *   schema                U8, a JSON object, "the head": task, delimiter, decimal, encoding,
  *                         header, tsv, target (index of the column), cells (of a training record),
  *                         and the lists of words "types", "scales", "imputes", "unknowns",
- *                         "encodes"
+ *                         "encodes", "transforms"
  *   schema.names          texts [columns]
  *   schema.types          U8 [columns]: code
  *   schema.missing        texts that mean missing
@@ -23,12 +23,19 @@
  *   encoders.0.scale      U8 [numbers]: code; .indicator U8 [numbers]: 1 adds "was missing"
  *   encoders.0.offset, .center, .factor, .least, .most, .fill, .low, .high   F64 [numbers]
  *   encoders.0.quantiles  F32 [knots]; .quantiles.offsets I64 [numbers + 1]: first of each number
+ *   encoders.0.transform  U8 [numbers]: code; absent: none
+ *   encoders.0.bins       F32: edges; .bins.offsets I64 [numbers + 1]: first of each number, and
+ *   encoders.0.plain      U8 [numbers]: 1 where the number itself is an input; absent: no edges
  *   encoders.0.target     F64 [2]: center and scale of the target of a regression, else 0 and 1
  *
- * A number v becomes x = float32(v - offset), or fill if it is missing. Then:
+ * A number v becomes x = float32(v - offset), or fill if it is missing. With a transform log1p
+ * before that: x becomes log(1 + (x + offset)), of negative ones -log(1 - (x + offset)). Then:
  *   scale none       x - center
  *   scale quantile   the normal quantile of its rank among the knots, within least and most
  *   any other        (x - center) * factor, within least and most
+ *   scale clip       the same, and z / sqrt(1 + (z/3)^2) of that z
+ * A number with edges e[0] < .. < e[n] has n more inputs, clamp((x - e[j]) / (e[j+1] - e[j]), 0, 1)
+ * of the scaled x. They are 0 where it was missing and has an indicator.
  *
  * Format 2 had schema.settings, .columns, .numbers and others: schema_old.c. */
 #ifndef DNN_TABLE_SCHEMA_SAVED_H
@@ -58,6 +65,10 @@ static inline const char *encoder_tail(const char *name)
 #define IN_FIRST IN_ENCODER "values.first"
 #define IN_QUANTILES IN_ENCODER "quantiles"
 #define IN_KNOTS IN_ENCODER "quantiles.offsets"
+#define IN_BINS IN_ENCODER "bins"
+#define IN_EDGES IN_ENCODER "bins.offsets"
+#define IN_PLAIN IN_ENCODER "plain"
+#define IN_TRANSFORM IN_ENCODER "transform"
 #define IN_TARGET IN_ENCODER "target"
 #define OFFSETS_OF(name) name ".offsets"
 
@@ -80,6 +91,8 @@ struct loading {
     struct err *e;
     uint32_t number; /* of the encoder: names begin with "encoders.<number>." */
 };
+/* Whether the encoder has this tensor of its own. */
+bool saved_has(const struct loading *l, const char *name);
 /* tensor_need with the encoder's number put into the name. */
 const struct tensor *saved_need(const struct loading *l, const char *name, enum dtype type,
                                 uint64_t count);
@@ -108,6 +121,9 @@ bool saved_number(struct number_slot *n, int scale, bool indicator, const double
                   uint64_t knots);
 /* Copies the knots to n. False if they are not ascending and finite. */
 bool saved_knots(const struct loading *l, const char *tensor, const float *v,
+                 struct number_slot *n);
+/* Copies the edges to n. False if they are not ascending and finite, or too many or too few. */
+bool saved_edges(const struct loading *l, const char *tensor, const float *v, uint64_t count,
                  struct number_slot *n);
 
 /* --- schema_old.c: models of format 2 --- */

@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     threads_start((unsigned)threads);
     struct json_out out = {0};
     struct err e = {0};
-    struct data_options o;
+    struct data_options o = {0};
     write_config(&out, argv[1], argc > 2 ? argv[2] : NULL, argc > 5 ? argv[5] : ",");
     struct json_doc *doc = json_parse(out.text.data, out.text.length, "config", &e);
     if (!doc ||

@@ -94,6 +94,34 @@ static void input_layers(void)
     }
 }
 
+/* Piecewise-linear numbers: as pairs, as components, and beside everything else. */
+static void bins(void)
+{
+    struct netcase c = standard("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": "
+                                "\"gelu\"}, {\"type\": \"dense\", \"units\": 3}]}");
+    c.bins = 3;
+    grad_check(c, "piecewise-linear numbers");
+    c.indicators = 2;
+    c.categories = 2;
+    c.category[0] = (struct feature_category){.count = 4, .encode = CATEGORY_ONEHOT};
+    c.category[1] = (struct feature_category){.count = 5, .encode = CATEGORY_EMBEDDING, .dim = 3};
+    grad_check(c, "piecewise-linear numbers beside categories");
+    c.model = "{\"preset\": \"linear\"}";
+    grad_check(c, "linear on piecewise-linear numbers");
+    c.model = "{\"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 4}]}";
+    grad_check(c, "components of piecewise-linear numbers below layer_norm");
+    c.model = "{\"layers\": [{\"type\": \"residual\", \"layers\": [{\"type\": \"tanh\"}]}]}";
+    c.count = c.rows = 200;
+    grad_check(c, "components below a residual block, three shards");
+    c.rows = 130;
+    c.micro = 2;
+    c.numbers = 1;
+    c.indicators = 0;
+    c.bins = 1;
+    c.model = "{\"layers\": [{\"type\": \"dense\", \"units\": 37}, {\"type\": \"relu\"}]}";
+    grad_check(c, "one bin, two micro-batches of which the last is ragged");
+}
+
 static void batches(void)
 {
     struct netcase c = standard(
@@ -156,6 +184,7 @@ int main(void)
                "residual in residual, both with projections");
     features();
     input_layers();
+    bins();
     batches();
     threads_stop();
     return done();

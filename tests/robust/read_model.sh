@@ -68,7 +68,7 @@ config c.json multiclass three '{"preset": "mlp", "hidden": [12, 8], "norm": "ba
 compare "three classes, batch_norm" c.json
 config c.json regression value '{"preset": "mlp", "hidden": [16], "norm": "layer"}'
 compare "a regression, layer_norm" c.json
-for scale in none standard robust minmax quantile; do
+for scale in none standard robust minmax quantile clip; do
     column="{\"type\": \"numeric\", \"scale\": \"$scale\", \"impute\": \"mean\"}"
     [ $scale = none ] && column='{"type": "numeric", "scale": "robust", "impute": "zero"}'
     config c.json binary two '{"preset": "linear"}' "\"n\": {\"type\": \"numeric\", \"scale\": \"$scale\"}, \"m\": $column, \"tied\": {\"type\": \"numeric\", \"scale\": \"$scale\"}"
@@ -77,6 +77,14 @@ done
 config c.json binary two '{"preset": "mlp", "hidden": [8]}' '"few": {"type": "categorical", "encode": "embedding", "dim": 3, "unknown": "missing"},
     "many": {"type": "categorical", "encode": "onehot", "min_count": 9}, "n": "numeric", "when": "datetime"'
 compare "embeddings before one-hot columns" c.json
+ple='"n": {"type": "numeric", "encode": ["plain", "ple"], "bins": 5}, "m": {"type": "numeric", "encode": "ple", "transform": "log1p"},
+    "tied": {"type": "numeric", "encode": ["ple"], "edges": "tree", "scale": "clip"}, "few": "categorical", "many": {"type": "categorical", "encode": "embedding"}'
+config c.json binary two '{"preset": "mlp", "hidden": [9]}' "$ple"
+compare "piecewise-linear numbers" c.json
+config c.json regression value '{"preset": "linear"}' "$ple"
+compare "piecewise-linear numbers of a linear model" c.json
+config c.json multiclass three '{"layers": [{"type": "batch_norm"}, {"type": "dense", "units": 6}, {"type": "gelu"}]}' "$ple"
+compare "piecewise-linear numbers below batch_norm" c.json
 list=""
 for layer in '"relu"' '"leaky_relu", "slope": 0.2' '"gelu"' '"silu"' '"elu", "alpha": 0.7' '"selu"' '"tanh"' '"sigmoid"' '"mish"'; do
     list+="{\"type\": \"dense\", \"units\": 7, \"bias\": false}, {\"type\": $layer}, {\"type\": \"batch_norm\", \"epsilon\": 0.01}, "

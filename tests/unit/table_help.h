@@ -15,7 +15,7 @@
 /* The schema of a whole config {"data": {...}}; NULL and *e on failure. */
 static inline struct schema *schema_of(const char *config, int task, struct err *e)
 {
-    struct data_options o;
+    struct data_options o = {0};
     struct schema *s = NULL;
     struct json_doc *doc = json_parse(config, strlen(config), "c.json", e);
     if (!doc)

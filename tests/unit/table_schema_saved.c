@@ -214,7 +214,7 @@ static const struct change changes[] = {
     {"schema.types", 1, COLUMN_DATETIME, "more numbers than are there"},
     {"schema.types", 1, COLUMN_IGNORE, "fewer numbers than are there"},
     {"schema.types", 4, COLUMN_IGNORE, "values of a column without any"},
-    {"encoders.0.scale", 1, 6, "a scale without a word"},
+    {"encoders.0.scale", 1, 7, "a scale without a word"},
     {"encoders.0.scale", 1, SCALE_AUTO, "a scale that is not fitted"},
     {"encoders.0.scale", 1, SCALE_QUANTILE, "quantiles without knots"},
     {"encoders.0.scale", 0, SCALE_STANDARD, "knots of a scale without"},

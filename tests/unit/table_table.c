@@ -45,7 +45,7 @@ static struct loaded load(const char *members, int task, unsigned threads, bool 
 {
     struct loaded l = {0};
     struct text config = {0};
-    struct data_options o;
+    struct data_options o = {0};
     threads_start(threads);
     text_printf(&config, "{\"data\": {\"train\": \"%s\", %s}}", path_of("t.csv"), members);
     struct json_doc *doc = json_parse(config.data, config.length, "c.json", &l.e);
