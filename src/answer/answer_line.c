@@ -274,6 +274,8 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
         good = check_plain(l, name.data, name.length, e);
         add_field(l, out, name.data, name.length);
     }
+    if (l->uncertainty)
+        add_field(l, out, "uncertainty", 11);
     text_free(&name);
     text_char(out, '\n');
     return good;
@@ -324,11 +326,21 @@ void answer_line_add(const struct answer_line *l, const struct csv_cells *cells,
     out->length += (size_t)(to - from);
 }
 
+void answer_line_more(const struct answer_line *l, double value, struct text *out)
+{
+    out->length--; /* the line end */
+    char *from = reserve(out, NUMBER_ROOM + 2), *to = from;
+    *to++ = l->delimiter;
+    to += answer_number(to, value);
+    *to++ = '\n';
+    out->length += (size_t)(to - from);
+}
+
 void answer_line_null(const struct answer_line *l, const struct csv_cells *cells, size_t record,
                       struct text *out)
 {
     add_cells(l, cells, record, out);
-    size_t fields = (size_t)l->outputs + 1;
+    size_t fields = (size_t)l->outputs + 1 + l->uncertainty;
     char *from = reserve(out, fields * (l->missing.length + 1)), *to = from;
     for (size_t i = 0; i < fields; i++) {
         if (l->missing.length)

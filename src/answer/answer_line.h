@@ -15,6 +15,7 @@ struct answer_line {
     uint32_t outputs;
     struct text *labels; /* [classes], as they are written; none for regression */
     struct text missing; /* --null */
+    bool uncertainty;    /* a last column; set after answer_line_open */
 };
 
 /* Refuses (E13) an id column with the name of an output column. s is fitted. */
@@ -34,6 +35,8 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
 /* probability [classes], or value for regression; line end included. */
 void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record,
                      const double *probability, double value, struct text *out);
+/* Adds a last number to the line that was added last. */
+void answer_line_more(const struct answer_line *l, double value, struct text *out);
 /* A row without an answer. cells NULL: nothing of it is readable. */
 void answer_line_null(const struct answer_line *l, const struct csv_cells *cells, size_t record,
                       struct text *out);

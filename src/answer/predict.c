@@ -40,11 +40,26 @@ static uint64_t record_of(const struct writer *w, const struct stream_group *g, 
     return w->q->sample_lines ? group_last(g, line) : line;
 }
 
+static void add_line(struct writer *w, const struct answer_mean *mean, uint64_t i,
+                     struct text *out)
+{
+    const struct stream_group *g = w->group;
+    const struct schema *s = w->stream->schema;
+    const double *probability = w->probability + i * (w->classes ? w->classes : 1);
+    double value =
+        w->classes ? 0 : answer_mean_value(mean, i, s->target_center, s->target_scale);
+    answer_line_add(&w->line, g->cells, g->first + i, probability, value, out);
+    if (w->q->uncertainty)
+        answer_line_more(&w->line,
+                         w->classes ? answer_mean_spread(mean, i, w->classes, probability)
+                                    : answer_mean_value_spread(mean, i, value),
+                         out);
+}
+
 static void write_tile(void *context, unsigned tile, unsigned thread)
 {
     struct writer *w = context;
     const struct stream_group *g = w->group;
-    const struct schema *s = w->stream->schema;
     struct answer_mean mean = serve_mean(w->stream->serve, g->logits, g->rows);
     struct text *out = &w->texts[tile];
     uint64_t begin = (uint64_t)tile * w->stream->tile, end = begin + w->stream->tile;
@@ -61,10 +76,7 @@ static void write_tile(void *context, unsigned tile, unsigned thread)
     for (uint64_t line = begin; line < end; line++) {
         uint64_t i = record_of(w, g, line);
         if (!g->bad[i])
-            answer_line_add(
-                &w->line, g->cells, g->first + i, w->probability + i * width,
-                w->classes ? 0 : answer_mean_value(&mean, i, s->target_center, s->target_scale),
-                out);
+            add_line(w, &mean, i, out);
         else if (w->q->on_bad_row == BAD_ROW_NULL)
             answer_line_null(&w->line, g->cells, g->first + i, out);
     }
@@ -181,10 +193,12 @@ static bool answer_all(struct writer *w, struct err *e)
 {
     const struct predict_request *q = w->q;
     struct text header = {0};
+    w->line.uncertainty = q->uncertainty;
     bool good = answer_line_open(&w->line, w->stream->schema, &w->stream->binding, q->passthrough,
-                                 q->tsv, q->null_text, e) &&
-                answer_line_header(&w->line, &w->stream->binding, &header, e) &&
-                outfile_open(&w->out, q->output, e);
+                                 q->tsv, q->null_text, e);
+    w->line.uncertainty = q->uncertainty;
+    good = good && answer_line_header(&w->line, &w->stream->binding, &header, e) &&
+           outfile_open(&w->out, q->output, e);
     if (good)
         sweep(q);
     if (good && !q->no_header)

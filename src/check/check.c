@@ -14,6 +14,7 @@
 #include "check/largest.h"
 #include "config/output.h"
 #include "measure/tally.h"
+#include "train/ensemble.h"
 
 #define WRITING ((uint64_t)256 << 10) /* buffers and texts of the model's file */
 static const double TRIAL = 0.2; /* seconds of steps that are tried */
@@ -161,6 +162,47 @@ static bool estimate(struct train_job *j, double load_s, struct check_result *r,
     return true;
 }
 
+/* Operations of a run's epochs. */
+static double work_of(const struct train_job *j, uint32_t run, uint64_t *params, struct err *e)
+{
+    const struct ensemble *n = j->ensemble;
+    const struct config *c = n->configs[run / n->folds];
+    struct model *m = model_plan(&c->model, j->run.features, 1, 1, false, e);
+    if (!m)
+        return -1;
+    double work = (double)model_flops(m) * (double)c->train.epochs *
+                  (double)j->table->folds.rows[run % n->folds].train_count;
+    *params = m->params;
+    model_free(m);
+    return work;
+}
+
+/* The runs of an ensemble. seconds: those of run 0, whose network the job has. */
+static bool list_runs(struct train_job *j, double load_s, struct check_result *r, struct err *e)
+{
+    const struct ensemble *n = j->ensemble;
+    uint64_t first_params, params;
+    double first = work_of(j, 0, &first_params, e), train_s = r->seconds - load_s;
+    uint64_t bytes = r->weights_bytes + r->activations_bytes;
+    r->runs = mem_zero(n->runs, sizeof *r->runs);
+    r->run_count = n->runs;
+    r->seconds = load_s;
+    for (uint32_t i = 0; i < n->runs; i++) {
+        double work = work_of(j, i, &params, e);
+        if (first < 0 || work < 0)
+            return false;
+        struct check_run *k = &r->runs[i];
+        k->member = mem_string(n->names[i / n->folds]);
+        k->fold = i % n->folds;
+        k->seconds = train_s * work / first;
+        k->host_bytes = (uint64_t)((double)bytes * (double)params / (double)first_params);
+        r->seconds += k->seconds;
+    }
+    if (j->config->train.time_limit_s > 0 && r->seconds > j->config->train.time_limit_s)
+        r->seconds = j->config->train.time_limit_s;
+    return true;
+}
+
 /* What would stop the training before its first row. A list of metrics that is not there yet is not
  * made: a training may take it meanwhile. */
 static bool outputs_may_be(const struct config *c, struct err *e)
@@ -195,7 +237,8 @@ static bool all(struct train_job *j, struct check_result *r, struct err *e)
     count_columns(j->schema, r);
     if (!config_resolved(j->config, j->run.features, false, &r->resolved, e))
         return false;
-    if (!estimate(j, load_s, r, e) || !account(j, before, r, e))
+    if (!estimate(j, load_s, r, e) || !account(j, before, r, e) ||
+        (j->ensemble && !list_runs(j, load_s, r, e)))
         return false;
     r->batch = j->run.batch;
     r->micro = j->run.micro;
@@ -250,6 +293,21 @@ bool check_run(struct config *config, struct check_result *r, struct err *e)
     return good;
 }
 
+static void write_runs(const struct check_result *r, struct json_out *out)
+{
+    json_open(out, "runs", '[');
+    for (uint32_t i = 0; i < r->run_count; i++) {
+        json_open(out, NULL, '{');
+        json_put_int(out, "run", i);
+        json_put_string(out, "member", r->runs[i].member);
+        json_put_int(out, "fold", r->runs[i].fold);
+        json_put_number(out, "seconds", r->runs[i].seconds);
+        json_put_int(out, "host_bytes", (int64_t)r->runs[i].host_bytes);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
 void check_write(const struct config *c, const struct check_result *r, struct json_out *out)
 {
     json_open(out, NULL, '{');
@@ -292,6 +350,8 @@ void check_write(const struct config *c, const struct check_result *r, struct js
         json_close(out, '}');
     }
     json_close(out, '}');
+    if (r->run_count)
+        write_runs(r, out);
     json_put_number(out, "seconds", r->seconds);
     warnings_write(out);
     json_close(out, '}');
@@ -299,5 +359,8 @@ void check_write(const struct config *c, const struct check_result *r, struct js
 
 void check_free(struct check_result *r)
 {
+    for (uint32_t i = 0; i < r->run_count; i++)
+        mem_free(r->runs[i].member);
+    mem_free(r->runs);
     text_free(&r->resolved);
 }

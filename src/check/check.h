@@ -8,6 +8,13 @@
 #include "table/schema.h"
 
 struct train_job;
+/* A run of an ensemble; time by the work of run 0, whose steps are timed. */
+struct check_run {
+    char *member;
+    uint32_t fold;
+    double seconds;
+    uint64_t host_bytes; /* of its network */
+};
 struct check_result {
     struct train_job *_Atomic job; /* at work; NULL: none. For check_stuck */
     bool _Atomic over; /* it ended well and gives the machine back: the result is whole */
@@ -25,6 +32,8 @@ struct check_result {
     uint64_t largest_batch_train, largest_batch_predict; /* largest.h */
     struct selection backend;
     double seconds;       /* of the training, estimated: all epochs or the time limit, the most */
+    struct check_run *runs; /* of an ensemble; check_free */
+    uint32_t run_count;
     struct text resolved; /* config with every default */
 };
 bool check_run(struct config *config, struct check_result *r, struct err *e);

@@ -91,6 +91,11 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
     text_printf(out, "(%lld epoch%s%s)\n", (long long)c->train.epochs,
                 c->train.epochs == 1 ? "" : "s",
                 c->train.early.patience > 0 ? ", if early stopping does not end it sooner" : "");
+    if (r->run_count)
+        text_printf(out,
+                    "runs        %u of an ensemble, side by side on a CPU; parameters and memory "
+                    "are those of run 0, the time is that of all, one after another\n",
+                    r->run_count);
     settings_text(c, out);
 }
 

@@ -21,6 +21,9 @@ static const struct arg_option predict_options_table[] = {
      "Input columns to repeat in the output: a,b,c, named as for --columns, or all. Their cells "
      "stay as they are, a decimal comma too; answers have a point, and commas between (tsv: "
      "tabs)."},
+    {"uncertainty", 0, NULL, NULL, 0, 0, 0,
+     "Add a last column, uncertainty: the standard deviation, over the networks of an ensemble, of "
+     "the predicted label's probability, or of the value; 0 for one network."},
     {"io", 0, "FORMAT", io_words, 0, 0, 0,
      "csv, or tsv: tabs and no quoting, in and out. Default: the training file's delimiter in, CSV "
      "out."},
@@ -48,6 +51,7 @@ static struct predict_request request_of(const struct args *a)
         .tsv = io && strcmp(io, "tsv") == 0,
         .csv = io && strcmp(io, "csv") == 0,
         .passthrough = args_value(a, "passthrough"),
+        .uncertainty = args_value(a, "uncertainty") != NULL,
         .null_text = args_value(a, "null"),
         .on_bad_row = rule && strcmp(rule, "null") == 0   ? BAD_ROW_NULL
                       : rule && strcmp(rule, "skip") == 0 ? BAD_ROW_SKIP

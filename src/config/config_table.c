@@ -258,7 +258,7 @@ static const struct option ensemble_options_table[] = {
      .offset = AT(members),
      .standard = "[]",
      .schema = "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
-               "\"name\":{\"type\":\"string\"},\"encoders\":{\"type\":\"object\"},"
+               "\"name\":{\"type\":\"string\"},"
                "\"model\":{\"type\":\"object\"},\"train\":{\"type\":\"object\"}},"
                "\"additionalProperties\":false}}",
      .help = "The networks: a list of objects with \"name\", \"model\" and \"train\", each laid "

@@ -73,6 +73,33 @@ bool answer_coarse(double center, double scale, double *step, double *less)
     return 100 * *step > scale;
 }
 
+double answer_mean_spread(const struct answer_mean *m, uint64_t row, uint32_t classes,
+                          const double *probability)
+{
+    if (m->members == 1)
+        return 0;
+    const uint32_t label = answer_label(probability, classes);
+    double *one = mem_alloc(classes, sizeof *one), sum = 0;
+    for (uint32_t k = 0; k < m->members; k++) {
+        answer_probabilities(m->logits + (k * m->rows + row) * classes, 1, classes, one);
+        double d = one[label] - probability[label];
+        sum += m->weights[k] * d * d;
+    }
+    mem_free(one);
+    return sqrt(sum);
+}
+
+double answer_mean_value_spread(const struct answer_mean *m, uint64_t row, double value)
+{
+    double sum = 0;
+    for (uint32_t k = 0; m->members > 1 && k < m->members; k++) {
+        double d = answer_value(m->logits[k * m->rows + row], m->center ? m->center[k] : 0,
+                                m->scale ? m->scale[k] : 1) - value;
+        sum += m->weights[k] * d * d;
+    }
+    return sqrt(sum);
+}
+
 uint32_t answer_label(const double *probability, uint32_t classes)
 {
     if (classes == 2)

@@ -48,7 +48,7 @@ static bool check_only(const struct train_job *j, struct err *e)
         return err_set(e, ERR_USAGE, "there is no run %lld: the ensemble has runs 0 to %u",
                        (long long)only, j->ensemble->runs - 1);
     err_set(e, ERR_USAGE, "--run is for an ensemble, and the config has none");
-    return err_help(e, "`dnn help ensemble` describes it");
+    return err_help(e, "`dnn help ensembles` describes it");
 }
 
 static bool save(struct train_job *j, struct train_result *r, struct err *e)

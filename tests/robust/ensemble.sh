@@ -36,6 +36,27 @@ is "$(wc -l <p.csv)" 1501 "it answers every row"
 run dnn inspect side.dnn
 out_has "weight" "inspect lists the members"
 
+run dnn predict side.dnn d.csv -o u.csv --uncertainty
+is_exit 0 "with their uncertainty"
+cut -d, -f1-3 u.csv >cut.csv
+same p.csv cut.csv "a last column, the others as before"
+awk -F, 'NR == 1 && $4 != "uncertainty" {exit 1} NR > 1 {if ($4 < 0 || $4 > 0.5) exit 1; sum += $4}
+    END {exit !(sum > 0)}' u.csv
+ok $? "of standard deviations"
+
+run dnn check c.json --json
+is_exit 0 "check"
+cp out plan.out
+check "lists the runs" python3 - <<'EOF'
+import json
+runs = json.load(open("plan.out"))["runs"]
+assert [r["run"] for r in runs] == list(range(9)) and [r["fold"] for r in runs] == [0, 1, 2] * 3, runs
+assert [r["member"] for r in runs] == ["A"] * 3 + ["B"] * 3 + ["C"] * 3
+assert all(r["seconds"] > 0 and r["host_bytes"] > 0 for r in runs) and runs[6]["seconds"] < runs[0]["seconds"], runs
+EOF
+run dnn check c.json
+out_has "9 of an ensemble" "in words too"
+
 # --- parts ---
 for i in 0 1 2 3 4 5 6 7 8; do dnn train c.json --run $i -o part$i -q --threads $((1 + i % 2)) || break; done
 run dnn merge c.json part* -o merged.dnn
@@ -123,6 +144,9 @@ import json
 m = json.load(open("v.out"))["members"]
 assert [x["weight"] for x in m] == [.5, .5] and m[0]["valid"]["rmse"] != m[1]["valid"]["rmse"], m
 EOF
+run dnn predict v.dnn v.csv --uncertainty --on-bad-row null --null NONE
+awk -F, 'NF != 2 || (NR > 1 && !($2 > 0))' out >wrong
+is "$(cat wrong)" "" "the uncertainty of values"
 run dnn train v.json -o v.dnn --require 'rmse<0.001'
 is_exit 82 "a gate that is not met"
 make_data m.csv 900 multi
@@ -167,6 +191,7 @@ refused '"folds": 101' 78 "ensemble.folds" "too many folds"
 refused '"folds": 2, "members": [{"name": "A"}, {"name": "A"}]' 78 "have the name" "two of a name"
 refused '"folds": 2, "members": [{"name": "A", "data": {}}]' 78 "unknown key" "a key that no member has"
 refused '"folds": 2, "members": [{"name": "A", "train": {"epoch": 3}}]' 78 'member "A"' "an error inside a member"
+refused '"folds": 2, "members": [{"encoders": {}}]' 78 "unknown key" "encoders of a member: not yet"
 refused '"folds": 2, "members": ["A"]' 78 "is an object" "a member that is no object"
 refused '"folds": 2, "members": {}' 78 "is a list" "members that are no list"
 refused '"folds": 2, "select": "best"' 78 "ensemble.select" "a word that is none"
