@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "config/config_table.h"
 
-static const char *const member_keys[] = {"name", "model", "train"};
+static const char *const member_keys[] = {"name", "encoders", "model", "train"};
 enum { MEMBER_KEYS = sizeof member_keys / sizeof *member_keys };
 
 static const struct json *entry(const struct config *c, size_t i)

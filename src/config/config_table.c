@@ -258,12 +258,13 @@ static const struct option ensemble_options_table[] = {
      .offset = AT(members),
      .standard = "[]",
      .schema = "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
-               "\"name\":{\"type\":\"string\"},"
+               "\"name\":{\"type\":\"string\"},\"encoders\":{\"type\":\"object\"},"
                "\"model\":{\"type\":\"object\"},\"train\":{\"type\":\"object\"}},"
                "\"additionalProperties\":false}}",
-     .help = "The networks: a list of objects with \"name\", \"model\" and \"train\", each laid "
-             "over the config (objects merge, lists and scalars replace). Empty: the config "
-             "itself. A run is a member and a fold, numbered from 0, member by member."},
+     .help = "The networks: a list of objects with \"name\", \"encoders\", \"model\" and "
+             "\"train\", each laid over the config (objects merge, lists and scalars replace). "
+             "Empty: the config itself. A run is a member and a fold, numbered from 0, member by "
+             "member."},
     {.key = "select",
      .type = OPT_WORD,
      .offset = AT(select),

@@ -143,11 +143,36 @@ static bool fit(struct fit *f, struct err *e)
     return true;
 }
 
+static void set_options(struct schema *s, const struct schema *as)
+{
+    for (size_t i = 0; i < s->column_count; i++) {
+        struct column *c = &s->columns[i];
+        const struct column *o = &as->columns[i];
+        c->scale = o->scale;
+        c->impute = o->impute;
+        c->unknown = o->unknown;
+        c->encode = o->encode;
+        c->min_count = o->min_count;
+        c->dim = o->dim;
+        c->transform = o->transform;
+        c->edges = o->edges;
+        c->encodes = o->encodes;
+        c->bins = o->bins;
+    }
+}
+
 struct encoder *encoder_fit(const struct dataset *d, const uint32_t *rows, uint64_t count,
                             struct err *e)
 {
+    return encoder_fit_as(d, d->schema, rows, count, e);
+}
+
+struct encoder *encoder_fit_as(const struct dataset *d, const struct schema *as,
+                               const uint32_t *rows, uint64_t count, struct err *e)
+{
     struct encoder *c = mem_zero(1, sizeof *c);
     c->schema = schema_copy(d->schema);
+    set_options(c->schema, as);
     c->slot_of = mem_zero(c->schema->category_count + 1, sizeof *c->slot_of);
     struct fit f = {.data = d, .rows = rows, .count = count, .encoder = c};
     if (fit(&f, e))

@@ -21,6 +21,9 @@ struct encoder {
  * label. */
 struct encoder *encoder_fit(const struct dataset *d, const uint32_t *rows, uint64_t count,
                             struct err *e);
+/* The same by the options that `as` declares for its columns, those of d. */
+struct encoder *encoder_fit_as(const struct dataset *d, const struct schema *as,
+                               const uint32_t *rows, uint64_t count, struct err *e);
 void encoder_free(struct encoder *c);
 /* Checks all rows of d. False, E12: a column with unknown = error has a value that the encoder does
  * not know. */

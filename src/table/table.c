@@ -85,22 +85,21 @@ static bool same_labels(const struct vocab *a, const struct vocab *b)
     return same;
 }
 
-/* An encoder for each fold. Its remarks are those of all rows. */
-static bool fit_folds(struct table *t, const struct schema *all, struct err *e)
+struct encoder *table_fit_fold(const struct table *t, const struct schema *all, uint32_t fold,
+                               const struct schema *as, struct err *e)
 {
-    t->encoders = mem_zero(t->folds.count, sizeof *t->encoders);
-    for (uint32_t k = 0; k < t->folds.count; k++) {
-        const struct fold_rows *r = &t->folds.rows[k];
-        struct encoder *c = t->encoders[k] = encoder_fit(t->data, r->train, r->train_count, e);
-        if (c && same_labels(c->schema->labels, all->labels))
-            continue;
-        if (c)
-            err_set(e, ERR_LABEL_UNSEEN, "a label is in no training row of fold %u", k);
-        err_key(e, "ensemble.folds");
-        return err_help(e, "split.method \"stratified\" spreads every class over the folds; or "
-                           "set `ensemble.folds` lower, or leave out rare labels");
-    }
-    return true;
+    const struct fold_rows *r = &t->folds.rows[fold];
+    struct encoder *c = encoder_fit_as(t->data, as ? as : t->data->schema, r->train,
+                                       r->train_count, e);
+    if (c && same_labels(c->schema->labels, all->labels))
+        return c;
+    if (c)
+        err_set(e, ERR_LABEL_UNSEEN, "a label is in no training row of fold %u", fold);
+    encoder_free(c);
+    err_key(e, "ensemble.folds");
+    err_help(e, "split.method \"stratified\" spreads every class over the folds; or set "
+                "`ensemble.folds` lower, or leave out rare labels");
+    return NULL;
 }
 
 static bool load(struct table *t, struct schema *s, const struct data_options *o, uint32_t folds,
@@ -126,11 +125,7 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     leak_check(c, t->data, &t->split, hash, &t->remarks);
     data_digest(t->data, c->schema, &t->split, hash, t->sha256);
     mem_free(hash);
-    if (folds > 1 && !fit_folds(t, c->schema, e)) {
-        encoder_free(c);
-        return in_files(o, e);
-    }
-    if (folds <= 1)
+    if (!folds)
         t->view = view_make(t->data, c, true);
     const struct schema declared = *s; /* the caller's schema becomes fitted */
     *s = *c->schema;
@@ -173,9 +168,6 @@ void table_free(struct table *t)
     if (!t)
         return;
     view_free(t->view);
-    for (uint32_t k = 0; t->encoders && k < t->folds.count; k++)
-        encoder_free(t->encoders[k]);
-    mem_free(t->encoders);
     split_free(&t->split);
     folds_free(&t->folds);
     dataset_free(t->data);

@@ -10,7 +10,6 @@ struct table {
     struct dataset *data;
     struct split split;
     struct folds folds; /* of an ensemble */
-    struct encoder **encoders; /* [folds.count], each of the fold's training rows; one fold: none */
     struct view *view;
     /* Borrowed from the view, the split and the dataset. */
     struct rows rows;
@@ -26,12 +25,15 @@ struct table {
 };
 
 /* Reads data.train (and valid, test) once, splits, fits s on the training rows, encodes. s is
- * declared and becomes fitted. folds 0: a single training. n: makes t->folds. Of 2 and more
- * folds the validation rows become training rows of the table, each fold has an encoder of its own,
- * and the dataset keeps its raw rows for views; rows of the table are not encoded then. `stop` and
- * errors: dataset_load. */
+ * declared and becomes fitted. folds 0: a single training. n: makes t->folds, and the dataset keeps
+ * its raw rows for views; rows of the table are not encoded then. Of 2 and more folds the
+ * validation rows become training rows of the table. `stop` and errors: dataset_load. */
 struct table *table_load(struct schema *s, const struct data_options *o, uint32_t folds,
                          bool (*stop)(void), struct err *e);
 void table_free(struct table *t);
+/* Fits an encoder on the training rows of a fold, by the options that `as` declares (NULL: those of
+ * the table). Its remarks are those of all rows. NULL: a label is in no such row. */
+struct encoder *table_fit_fold(const struct table *t, const struct schema *all, uint32_t fold,
+                               const struct schema *as, struct err *e);
 
 #endif

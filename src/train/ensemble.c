@@ -18,6 +18,50 @@
 
 /* --- the list of runs --- */
 
+/* The first member whose options of columns are those of this one. */
+static uint32_t find_equal(const struct ensemble *n, uint32_t member)
+{
+    struct text own = {0}, other = {0};
+    uint32_t k = 0;
+    for (; k < member; k++) {
+        const struct json *a = json_path(json_root(n->configs[member]->doc), "encoders"),
+                          *b = json_path(json_root(n->configs[k]->doc), "encoders");
+        text_clear(&own);
+        text_clear(&other);
+        if (a)
+            json_write(&own, a, 0);
+        if (b)
+            json_write(&other, b, 0);
+        if (own.length == other.length && memcmp(own.data ? own.data : "",
+                                                 other.data ? other.data : "", own.length) == 0)
+            break;
+    }
+    text_free(&own);
+    text_free(&other);
+    return k;
+}
+
+bool ensemble_encode(struct train_job *j, struct err *e)
+{
+    struct ensemble *n = j->ensemble;
+    for (uint32_t m = 0; m < n->members; m++) {
+        const struct config *c = n->configs[m];
+        uint32_t equal = find_equal(n, m);
+        struct schema *as = schema_declare(&c->data, c->task, c->doc, e);
+        bool good = as != NULL;
+        for (uint32_t f = 0; good && f < n->folds; f++) {
+            struct encoder **to = &n->encoders[m * n->folds + f];
+            *to = equal < m ? n->encoders[equal * n->folds + f]
+                            : table_fit_fold(j->table, j->schema, f, as, e);
+            good = *to != NULL;
+        }
+        schema_free(as);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
 struct ensemble *ensemble_new(const struct config *c, struct err *e)
 {
     struct ensemble *n = mem_zero(1, sizeof *n);
@@ -28,6 +72,7 @@ struct ensemble *ensemble_new(const struct config *c, struct err *e)
     n->configs = mem_zero(n->members, sizeof *n->configs);
     n->names = mem_zero(n->members, sizeof *n->names);
     n->parts = mem_zero(n->runs, sizeof *n->parts);
+    n->encoders = mem_zero(n->runs, sizeof *n->encoders);
     n->kept = mem_zero(n->runs, sizeof *n->kept);
     pthread_mutex_init(&n->lock, NULL);
     for (uint32_t i = 0; i < n->members; i++) {
@@ -45,12 +90,17 @@ void ensemble_free(struct ensemble *n)
 {
     if (!n)
         return;
+    for (uint32_t i = 0; i < n->runs; i++) {
+        bool shared = i >= n->folds && find_equal(n, i / n->folds) != i / n->folds;
+        part_free(n->parts[i]);
+        if (!shared)
+            encoder_free(n->encoders[i]);
+    }
+    mem_free(n->encoders);
     for (uint32_t i = 0; i < n->members; i++) {
         config_free(n->configs[i]);
         mem_free(n->names[i]);
     }
-    for (uint32_t i = 0; i < n->runs; i++)
-        part_free(n->parts[i]);
     pthread_mutex_destroy(&n->lock);
     mem_free(n->configs);
     mem_free(n->names);

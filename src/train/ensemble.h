@@ -16,6 +16,7 @@ struct ensemble {
     struct config **configs; /* [members] */
     char **names;            /* [members] */
     uint32_t members, folds, runs;
+    struct encoder **encoders; /* [runs]; members with equal options share them */
     struct run_part **parts; /* [runs]; NULL: not finished */
     bool *kept;              /* [runs]: in its file, ours to delete */
     /* while runs train, under `lock` */
@@ -32,6 +33,8 @@ struct ensemble {
 /* The members' configs. NULL: E13. Caller: ensemble_free. */
 struct ensemble *ensemble_new(const struct config *c, struct err *e);
 void ensemble_free(struct ensemble *n);
+/* Fits the encoders of all runs, once the table is read. */
+bool ensemble_encode(struct train_job *j, struct err *e);
 uint64_t ensemble_seed(const struct ensemble *n, uint64_t seed, uint32_t run);
 /* Sets config, seed and rows of a run that is otherwise that of the job: before run_open. */
 void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r);

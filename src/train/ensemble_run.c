@@ -155,9 +155,7 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
     const double began = clock_now();
     struct run_part *p = mem_zero(1, sizeof *p);
     struct view *view = NULL; /* of this run, while it trains */
-    struct run r = {.schema = j->schema,
-                    .rows = j->table->rows,
-                    .target = j->table->target,
+    struct run r = {.target = j->table->target,
                     .machine = m,
                     .quiet = true,
                     .micro_most = j->run.micro_most,
@@ -165,12 +163,9 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
                     .began = j->began,
                     .used = j->run.used};
     ensemble_set_run(j, run, &r);
-    if (j->table->encoders) {
-        const struct encoder *c = j->table->encoders[run % n->folds];
-        view = view_make(j->table->data, c, false);
-        r.schema = c->schema;
-        r.rows = view->rows;
-    }
+    view = view_make(j->table->data, n->encoders[run], false);
+    r.schema = n->encoders[run]->schema;
+    r.rows = view->rows;
     p->run = run;
     p->member = run / n->folds;
     p->fold = run % n->folds;

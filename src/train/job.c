@@ -118,9 +118,11 @@ static bool can_be_saved(const struct train_job *j, struct err *e)
     bool fits = true;
     for (uint32_t i = 0; fits && i < (n ? n->members : 1); i++) {
         const struct config *c = n ? n->configs[i] : j->config;
-        struct model *m = model_plan(&c->model, j->run.features, 1, 1, false, e);
+        struct features *f = schema_features(n ? n->encoders[i * n->folds]->schema : j->schema);
+        struct model *m = model_plan(&c->model, f, 1, 1, false, e);
         fits = m && modelfile_holds(m, e);
         model_free(m);
+        features_free(f);
     }
     return fits;
 }
@@ -147,12 +149,12 @@ static bool open_run(struct train_job *j, struct err *e)
     r->target = j->table->target;
     for (int p = 0; p < PARTS; p++)
         r->list[p] = (struct row_list){j->table->index[p], j->table->count[p]};
-    if (j->ensemble)
+    if (j->ensemble) {
+        const struct encoder *c = j->ensemble->encoders[0];
         ensemble_set_run(j, 0, r);
-    if (j->table->encoders) {
         if (!j->request) /* a check: its steps are timed */
-            j->view = view_make(j->table->data, j->table->encoders[0], false);
-        r->schema = j->table->encoders[0]->schema;
+            j->view = view_make(j->table->data, c, false);
+        r->schema = c->schema;
         r->rows = j->view ? j->view->rows : j->table->rows;
     }
     if (!word || !text_to_int(word, &r->micro_most) || r->micro_most < 1)
@@ -191,7 +193,7 @@ static bool load(struct train_job *j, struct err *e)
         return false;
     say_notes(j->table);
     answer_line_warn(j->schema);
-    if (!check_folds(j, e) || !open_run(j, e))
+    if (!check_folds(j, e) || (j->ensemble && !ensemble_encode(j, e)) || !open_run(j, e))
         return false;
     struct text text = {0};
     if (!config_resolved(c, j->run.features, true, &text, e))

@@ -191,7 +191,15 @@ refused '"folds": 101' 78 "ensemble.folds" "too many folds"
 refused '"folds": 2, "members": [{"name": "A"}, {"name": "A"}]' 78 "have the name" "two of a name"
 refused '"folds": 2, "members": [{"name": "A", "data": {}}]' 78 "unknown key" "a key that no member has"
 refused '"folds": 2, "members": [{"name": "A", "train": {"epoch": 3}}]' 78 'member "A"' "an error inside a member"
-refused '"folds": 2, "members": [{"encoders": {}}]' 78 "unknown key" "encoders of a member: not yet"
+refused '"folds": 2, "members": [{"encoders": {"numeric": {"bin": 3}}}]' 78 'member "member-0"' "an error in a member's encoders"
+ensemble k.json '"folds": 2, "select": "mean", "members": [{"name": "A"}, {"name": "B", "encoders": {"numeric": {"encode": "ple", "bins": 8}}}]'
+run dnn train k.json -o k1.dnn --progress none --threads 1
+is_exit 0 "members with encoders of their own"
+for i in 0 1 2 3; do dnn train k.json --run $i -o k$i -q; done
+run dnn merge k.json k0 k1 k2 k3 -o k2.dnn
+same k1.dnn k2.dnn "merged: the same bytes"
+run dnn verify k1.dnn
+is_exit 0 "its golden rows agree"
 refused '"folds": 2, "members": ["A"]' 78 "is an object" "a member that is no object"
 refused '"folds": 2, "members": {}' 78 "is a list" "members that are no list"
 refused '"folds": 2, "select": "best"' 78 "ensemble.select" "a word that is none"

@@ -131,8 +131,8 @@ for task in "binary two" "multiclass three" "regression value"; do
 done
 for task in "binary two" "multiclass three" "regression value"; do # an encoder for each fold
     config c.json $task '{"preset": "mlp", "hidden": [8]}'
-    sed -i '1s/{/{"ensemble": {"folds": 3, "members": [{"name": "A"}, {"name": "B", "model": {"hidden": [6, 4]}}], "select": "mean"}, /' c.json
-    compare "six runs, three encoders, $task" c.json
+    sed -i '1s/{/{"ensemble": {"folds": 3, "members": [{"name": "A"}, {"name": "B", "model": {"hidden": [6, 4]}, "encoders": {"numeric": {"encode": ["plain", "ple"], "bins": 5}}}], "select": "mean"}, /' c.json
+    compare "six runs, six encoders, $task" c.json
 done
 run "$python" "$ROOT/scripts/read_model.py" "$ROOT/tests/golden/models/format-3.dnn" "$ROOT/tests/golden/models/format-3.csv"
 if [ -e "$ROOT/tests/golden/models/format-3.dnn" ]; then
