@@ -38,7 +38,6 @@ cudaError_t cuda_runtime_select(struct cuda_runtime *r, int device);
     cudaError_t call_##name(struct cuda_runtime *r CUDA_AFTER parameters);
 #define CALL_PLAIN(name) cudaError_t call_##name(struct cuda_runtime *r);
 #include "cudart.def"
-#undef CALL
 void cuda_end_calls(struct cuda_runtime *r, cudaError_t code);
 bool cuda_ended(const struct cuda_runtime *r);
 

@@ -95,7 +95,6 @@ static cudaError_t leave(struct cuda_runtime *r, cudaError_t code)
     cudaError_t call_##name(struct cuda_runtime *r CUDA_AFTER parameters) WRAPPER(name, arguments)
 #define CALL_PLAIN(name) cudaError_t call_##name(struct cuda_runtime *r) WRAPPER(name, ())
 #include "cudart.def"
-#undef CALL
 
 cudaError_t cuda_runtime_select(struct cuda_runtime *r, int device)
 {

@@ -8,9 +8,6 @@
 
 #include "backend/toolkit.h"
 
-static const char no_kernels[] = "this build has no kernels for the architecture of the GPU";
-static const char build_them[] = "build with CUDA_ARCHS=, see `make help`";
-
 static const struct { int code, cause; const char *what, *help; } refusals[] = {
     {34, REFUSAL_LIBRARY, "the libcuda.so.1 that is found is a toolkit's stub, not the driver's",
      "take the folder \"stubs\" out of LD_LIBRARY_PATH"},
@@ -25,12 +22,8 @@ static const struct { int code, cause; const char *what, *help; } refusals[] = {
     {802, REFUSAL_SETUP, "the cards are not ready: those with NVSwitch wait for their fabric",
      "sudo systemctl start nvidia-fabricmanager, which must be of the driver's own version; "
      "`nvidia-smi -q` shows the state of the fabric"},
-    {98, REFUSAL_KERNELS, no_kernels, build_them},
-    {209, REFUSAL_KERNELS, no_kernels, build_them},
-    {200, REFUSAL_KERNELS, "the driver does not load the kernels of this build for the GPU",
-     build_them},
-    {218, REFUSAL_KERNELS, "the driver does not compile the kernels of this build for the GPU",
-     build_them},
+    {209, REFUSAL_KERNELS, "this build has no kernels for the architecture of the GPU",
+     "build with CUDA_ARCHS=, see `make help`"},
     {221, REFUSAL_COMPILER,
      "this build has no machine code for the GPU, and the driver's compiler "
      "(libnvidia-ptxjitcompiler.so.1) is not found",
@@ -39,10 +32,7 @@ static const struct { int code, cause; const char *what, *help; } refusals[] = {
      "card"},
     {222, REFUSAL_COMPILER,
      "this build has no machine code for the GPU, and the driver is too old to compile its kernels",
-     "install a newer driver, or build with CUDA_ARCHS= for the card"},
-    {223, REFUSAL_COMPILER,
-     "this build has no machine code for the GPU, and its driver may not compile",
-     "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or build with CUDA_ARCHS= for the card"}};
+     "install a newer driver, or build with CUDA_ARCHS= for the card"}};
 
 /* MPS or a multi-card system is not ready. */
 static bool is_setup(cudaError_t code)

@@ -19,7 +19,6 @@ template <bool A_FAST, bool B_FAST> HOST_DEVICE constexpr size_t bytes_of()
 {
     return STAGES * (size_t)(room_of<A_FAST>() + room_of<B_FAST>()) * sizeof(uint16_t);
 }
-struct alignas(16) piece_of_eight { uint32_t word[4]; };
 
 /* X(row, k); the step that is not 1 is a multiple of 8. */
 struct operand { const uint16_t *x; uint32_t row0, rows, row_step, k_step; };
@@ -38,7 +37,7 @@ DEVICE void stage_fill(uint16_t *tile, const struct operand &o, uint32_t k, uint
         if (row < o.rows && at < k_end)
             copy_async<16>(to, o.x + (size_t)row * o.row_step + (size_t)at * o.k_step);
         else
-            *(struct piece_of_eight *)(void *)to = piece_of_eight{{0, 0, 0, 0}};
+            *(struct unit *)(void *)to = unit{{0, 0, 0, 0}};
     }
 }
 
@@ -140,55 +139,36 @@ DEVICE void half_tile(const struct gemm &g, uint16_t *stages)
 template <enum product how, bool A_FAST, bool B_FAST>
 KERNEL_SHARING(WIDE_LANES, 2, gemm_half)(ARGUMENT(struct gemm) g)
 {
-    DYNAMIC(struct piece_of_eight, stages);
+    DYNAMIC(struct unit, stages);
     if constexpr (tile_is_native<how>())
         half_tile<how, A_FAST, B_FAST>(g, (uint16_t *)(void *)stages);
 }
 
 /* --- starting --- */
 
-static bool eights(struct act x, uint32_t fast_step, uint32_t slow_step, uint32_t fast,
-                   uint32_t form)
-{
-    return x.form == form && fast_step == 1 && slow_step % PIECE == 0 && fast % PIECE == 0 &&
-           (uintptr_t)x.at % (PIECE * sizeof(uint16_t)) == 0;
-}
-
 /* Both operands in this 16-bit form, rows readable by eight, a layout of a dense layer, no scaling.
  */
 bool gemm_half_can(const struct gemm *g, enum product how)
 {
     uint32_t form = form_product(how);
-    bool a = g->a_col == 1 ? eights(g->a, g->a_col, g->a_row, g->k, form)
-                           : eights(g->a, g->a_row, g->a_col, g->m, form);
-    bool b = g->b_row == 1 ? eights(g->b, g->b_row, g->b_col, g->k, form)
-                           : eights(g->b, g->b_col, g->b_row, g->n, form);
-    return form != FORM_REAL && a && b && (g->a_col == 1 || g->b_row != 1) &&
-           (!g->sums || g->b_row != 1) && !(g->scale && how == PRODUCT_FP16);
+    return form != FORM_REAL && g->a.form == form && g->b.form == form &&
+           wide_operands(g, PIECE) && !(g->scale && how == PRODUCT_FP16);
 }
 
-template <enum product how, bool A_FAST, bool B_FAST>
-static void start(struct machine *m, const struct gemm *g)
-{
-    uint32_t down = (g->m + SIDE - 1) / SIDE, across = (g->n + SIDE - 1) / SIDE;
-    LAUNCH((gemm_half<how, A_FAST, B_FAST>), dim3(down * across, 1, g->parts), dim3(WIDE_LANES),
-           (bytes_of<A_FAST, B_FAST>()), m, *g);
-}
-
-template <enum product how> static void choose(struct machine *m, const struct gemm *g)
+template <enum product how> static void start(struct machine *m, const struct gemm *g)
 {
     if (g->a_col != 1)
-        start<how, false, false>(m, g);
+        LAUNCH_WIDE((gemm_half<how, false, false>), (bytes_of<false, false>()), m, g);
     else if (g->b_row == 1)
-        start<how, true, true>(m, g);
+        LAUNCH_WIDE((gemm_half<how, true, true>), (bytes_of<true, true>()), m, g);
     else
-        start<how, true, false>(m, g);
+        LAUNCH_WIDE((gemm_half<how, true, false>), (bytes_of<true, false>()), m, g);
 }
 
 void gemm_half_start(struct machine *m, const struct gemm *g, enum product how)
 {
     if (how == PRODUCT_BF16)
-        choose<PRODUCT_BF16>(m, g);
+        start<PRODUCT_BF16>(m, g);
     else
-        choose<PRODUCT_FP16>(m, g);
+        start<PRODUCT_FP16>(m, g);
 }

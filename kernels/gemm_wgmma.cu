@@ -264,14 +264,12 @@ KERNEL_SHARING(WIDE_LANES, COPIED ? 2 : 1, gemm_wgmma)(ARGUMENT(struct gemm) g)
 template <enum product how, bool COPIED>
 static void start(struct machine *m, const struct gemm *g)
 {
-    uint32_t down = (g->m + SIDE - 1) / SIDE, across = (g->n + SIDE - 1) / SIDE;
-    dim3 grid(down * across, 1, g->parts);
     if (g->a_col != 1)
-        LAUNCH((gemm_wgmma<how, false, false, COPIED>), grid, dim3(WIDE_LANES), BYTES, m, *g);
+        LAUNCH_WIDE((gemm_wgmma<how, false, false, COPIED>), BYTES, m, g);
     else if (g->b_row == 1)
-        LAUNCH((gemm_wgmma<how, true, true, COPIED>), grid, dim3(WIDE_LANES), BYTES, m, *g);
+        LAUNCH_WIDE((gemm_wgmma<how, true, true, COPIED>), BYTES, m, g);
     else
-        LAUNCH((gemm_wgmma<how, true, false, COPIED>), grid, dim3(WIDE_LANES), BYTES, m, *g);
+        LAUNCH_WIDE((gemm_wgmma<how, true, false, COPIED>), BYTES, m, g);
 }
 
 template <enum product how> static void choose(struct machine *m, const struct gemm *g)

@@ -187,20 +187,10 @@ KERNEL_SHARING(WIDE_LANES, 2, gemm_wide)(ARGUMENT(struct gemm) g)
 
 /* --- starting --- */
 
-static bool fours(struct act x, uint32_t fast_step, uint32_t slow_step, uint32_t fast)
-{
-    return fast_step == 1 && slow_step % 4 == 0 && fast % 4 == 0 && form_fours(x);
-}
-
 /* Operands readable by four, in a layout of a dense layer. */
 bool gemm_wide_can(const struct gemm *g)
 {
-    bool a = g->a_col == 1 ? fours(g->a, g->a_col, g->a_row, g->k)
-                           : fours(g->a, g->a_row, g->a_col, g->m);
-    bool b = g->b_row == 1 ? fours(g->b, g->b_row, g->b_col, g->k)
-                           : fours(g->b, g->b_col, g->b_row, g->n);
-    return a && b && (g->a_col == 1 || g->b_row != 1) &&
-           (!g->sums || sums_of_b(g->a_col == 1, g->b_row == 1));
+    return wide_operands(g, 4);
 }
 
 /* By shape only: enough tiles to keep a large card busy. */
@@ -214,14 +204,12 @@ bool gemm_wide_pays(const struct gemm *g)
 
 template <enum product how> static void start(struct machine *m, const struct gemm *g)
 {
-    uint32_t down = (g->m + SIDE - 1) / SIDE, across = (g->n + SIDE - 1) / SIDE;
-    dim3 grid(down * across, 1, g->parts);
     if (g->a_col != 1)
-        LAUNCH((gemm_wide<how, false, false>), grid, dim3(WIDE_LANES), 0, m, *g);
+        LAUNCH_WIDE((gemm_wide<how, false, false>), 0, m, g);
     else if (g->b_row == 1)
-        LAUNCH((gemm_wide<how, true, true>), grid, dim3(WIDE_LANES), 0, m, *g);
+        LAUNCH_WIDE((gemm_wide<how, true, true>), 0, m, g);
     else
-        LAUNCH((gemm_wide<how, true, false>), grid, dim3(WIDE_LANES), 0, m, *g);
+        LAUNCH_WIDE((gemm_wide<how, true, false>), 0, m, g);
 }
 
 void gemm_wide_start(struct machine *m, const struct gemm *g, enum product how)

@@ -49,27 +49,12 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 #define CALL_loss_value cuda_loss_value(m, GIVEN(loss_value), SHARDS(loss_value))
 #define CALL_score cuda_score(m, GIVEN(score), scratch)
 #define CALL_norm2 cuda_norm2(m, GIVEN(norm2), scratch)
-#define CALL_sgd optimise(m, GIVEN(sgd), NULL, scratch)
-#define CALL_rmsprop optimise(m, GIVEN(rmsprop), NULL, scratch)
-#define CALL_adam optimise(m, GIVEN(adam), NULL, scratch)
+#define CALL_sgd cuda_sgd(m, GIVEN(sgd), NULL, scratch)
+#define CALL_rmsprop cuda_rmsprop(m, GIVEN(rmsprop), NULL, scratch)
+#define CALL_adam cuda_adam(m, GIVEN(adam), NULL, scratch)
 #define ALONE(name) case OP_##name: cuda_##name(m, GIVEN(name)); break;
 #define WITH(name) case OP_##name: CALL_##name; break;
 
-static void optimise(struct machine *m, const struct op_sgd *a, const struct op_advance *end,
-                  void *scratch)
-{
-    cuda_sgd(m, a, end, scratch);
-}
-static void optimise(struct machine *m, const struct op_rmsprop *a, const struct op_advance *end,
-                  void *scratch)
-{
-    cuda_rmsprop(m, a, end, scratch);
-}
-static void optimise(struct machine *m, const struct op_adam *a, const struct op_advance *end,
-                  void *scratch)
-{
-    cuda_adam(m, a, end, scratch);
-}
 void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct products by,
                    void *scratch)
 {
@@ -115,11 +100,11 @@ static bool issue_end(struct machine *m, const struct kernel_op *ops, void *scra
     if (ops[1].op != OP_advance)
         return false;
     if (ops[0].op == OP_adam && GIVEN(adam)->now == end->now)
-        optimise(m, GIVEN(adam), end, scratch);
+        cuda_adam(m, GIVEN(adam), end, scratch);
     else if (ops[0].op == OP_rmsprop && GIVEN(rmsprop)->now == end->now)
-        optimise(m, GIVEN(rmsprop), end, scratch);
+        cuda_rmsprop(m, GIVEN(rmsprop), end, scratch);
     else if (ops[0].op == OP_sgd && GIVEN(sgd)->now == end->now)
-        optimise(m, GIVEN(sgd), end, scratch);
+        cuda_sgd(m, GIVEN(sgd), end, scratch);
     else
         return false;
     return true;

@@ -77,4 +77,28 @@ DEVICE void wide_finish(const struct gemm &g, float *room, const float (&sum)[WM
     }
 }
 
+/* --- host --- */
+
+inline bool wide_operand(struct act x, uint32_t fast_step, uint32_t slow_step, uint32_t fast,
+                         uint32_t run)
+{
+    return fast_step == 1 && slow_step % run == 0 && fast % run == 0 &&
+           (uintptr_t)x.at % (run * form_bytes(x.form)) == 0;
+}
+/* True: both operands can be read `run` numbers at once and lie as those of a dense layer. Column
+ * sums: only of a weight's gradient. */
+inline bool wide_operands(const struct gemm *g, uint32_t run)
+{
+    bool a = g->a_col == 1 ? wide_operand(g->a, g->a_col, g->a_row, g->k, run)
+                           : wide_operand(g->a, g->a_row, g->a_col, g->m, run);
+    bool b = g->b_row == 1 ? wide_operand(g->b, g->b_row, g->b_col, g->k, run)
+                           : wide_operand(g->b, g->b_col, g->b_row, g->n, run);
+    return a && b && (g->a_col == 1 || g->b_row != 1) &&
+           (!g->sums || (g->a_col != 1 && g->b_row != 1));
+}
+/* A block for each tile of each part. */
+#define LAUNCH_WIDE(kernel, bytes, m, g)                                                           \
+    LAUNCH(kernel, dim3(((g)->m + SIDE - 1) / SIDE * (((g)->n + SIDE - 1) / SIDE), 1, (g)->parts), \
+           dim3(WIDE_LANES), bytes, m, *(g))
+
 #endif

@@ -5,12 +5,7 @@
 
 static const char *const names[OP_COUNT] = {
 #define ROW(name, text) #name,
-#define ALL(name, text) #name,
-#define ONE(name, text) #name,
 #include "backend/ops.def"
-#undef ROW
-#undef ALL
-#undef ONE
 };
 
 const char *op_name(enum op_id op)
@@ -54,16 +49,11 @@ bool plan_same(const struct plan *a, const struct plan *b, const char **differs)
 
 /* The offset of an operation's dims in its arguments, plus 1; 0: none. */
 #define ROW(name, text)
-#define ALL(name, text)
-#define ONE(name, text)
 #define STEPS(name) [OP_##name] = {offsetof(struct op_##name, dims) + 1, true},
 #define TABLE(name) [OP_##name] = {offsetof(struct op_##name, dims) + 1, false},
 static const struct { size_t at; bool steps; } shapes[OP_COUNT] = {
 #include "backend/ops.def"
 };
-#undef ROW
-#undef ALL
-#undef ONE
 
 struct dims *op_dims(enum op_id op, void *arguments)
 {
@@ -80,12 +70,7 @@ size_t op_size(enum op_id op)
 {
     static const size_t sizes[OP_COUNT] = {
 #define ROW(name, text) sizeof(struct op_##name),
-#define ALL(name, text) sizeof(struct op_##name),
-#define ONE(name, text) sizeof(struct op_##name),
 #include "backend/ops.def"
-#undef ROW
-#undef ALL
-#undef ONE
     };
     return (unsigned)op < OP_COUNT ? sizes[op] : 0;
 }

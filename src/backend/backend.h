@@ -25,13 +25,13 @@ extern "C" {
 
 enum op_id {
 #define ROW(name, text) OP_##name,
-#define ALL(name, text) OP_##name,
-#define ONE(name, text) OP_##name,
 #include "backend/ops.def"
-#undef ROW
-#undef ALL
-#undef ONE
     OP_COUNT
+};
+/* Room for the arguments of any operation. */
+union op_arguments {
+#define ROW(name, text) struct op_##name name;
+#include "backend/ops.def"
 };
 
 /* Decided before step 0, stored in every checkpoint, obeyed by --resume. Shards follow from the
@@ -185,12 +185,7 @@ void machine_issue(struct machine *m, enum op_id op, const void *arguments);
     { \
         machine_issue(m, OP_##name, a); \
     }
-#define ALL(name, text) ROW(name, text)
-#define ONE(name, text) ROW(name, text)
 #include "backend/ops.def"
-#undef ROW
-#undef ALL
-#undef ONE
 
 /* A function that issues operations. It must issue the same ones as long as a routine made from it
  * lives. */

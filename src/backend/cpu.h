@@ -25,12 +25,8 @@ enum { CPU_STRIP = 64, CPU_VERSION = 3 };
 #define ALL(name, text)                                                                            \
     void cpu_##name(const struct op_##name *a, const struct slice *s);                             \
     unsigned cpu_##name##_tiles(const struct op_##name *a);
-#define ONE(name, text) ROW(name, text)
 #define NEED(name) void cpu_##name##_need(const struct op_##name *a, struct need *n);
 #include "backend/ops.def"
-#undef ROW
-#undef ALL
-#undef ONE
 /* Adds the partial sums, after all tiles are done. */
 void cpu_norm2_end(const struct op_norm2 *a, const struct slice *s);
 

@@ -16,7 +16,6 @@
 static const struct guest_symbol symbols[] = {
 #define NEED(name, result, arguments) GUEST_SYMBOL(blas, name, false)
 #include "backend/cblas.def"
-#undef NEED
 };
 static const char *const files[] = {"libopenblas.so.0", NULL};
 static const struct guest_library library = {.name = "OpenBLAS",
@@ -32,19 +31,11 @@ static struct {
 
 const char *const blas_choices[] = {"auto", "own", "openblas", NULL};
 
-/* The faster products by vector code, measured with `dnn bench --operation dense,dense_openblas`:
- * ours, for 64 to 1,024 rows and widths of 14 to 2,048, if vector code exists. */
-static const struct {
-    const struct vec *vec;
-    enum blas_choice faster;
-} table[] = {{&vec_c, BLAS_OPENBLAS}};
-
+/* The faster products, measured with `dnn bench --operation dense,dense_openblas` for 64 to 1,024
+ * rows and widths of 14 to 2,048: ours, if vector code exists. */
 static enum blas_choice faster(const struct vec *vec)
 {
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].vec == vec)
-            return table[i].faster;
-    return BLAS_OWN;
+    return vec == &vec_c ? BLAS_OPENBLAS : BLAS_OWN;
 }
 
 static bool wanted(const struct vec *vec, enum blas_choice choice)

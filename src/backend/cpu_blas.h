@@ -14,7 +14,6 @@
 struct blas {
 #define NEED GUEST_MEMBER
 #include "backend/cblas.def"
-#undef NEED
     char version[32];   /* "OpenBLAS 0.3.21" */
     char core[32];
 };

@@ -37,18 +37,12 @@ struct op_code {
     }
 #define ONE(name, text) RUN_OF(name)
 #include "backend/ops.def"
-#undef ROW
-#undef ALL
-#undef ONE
 
 static const struct op_code entries[OP_COUNT] = {
 #define ROW(name, text) {KIND_ROW, run_##name, NULL},
 #define ALL(name, text) {KIND_ALL, run_##name, tiles_##name},
 #define ONE(name, text) {KIND_ONE, run_##name, NULL},
 #include "backend/ops.def"
-#undef ROW
-#undef ALL
-#undef ONE
 };
 
 /* The end of an ALL operation, after its tiles: a round of one tile. */
@@ -69,8 +63,6 @@ static const bool ends_step[OP_COUNT] = {[OP_norm2] = true,
 
 typedef void need_of(const void *arguments, struct need *n);
 #define ROW(name, text)
-#define ALL(name, text)
-#define ONE(name, text)
 #define NEED(name)                                                                                 \
     static void need_##name(const void *arguments, struct need *n)                                 \
     {                                                                                              \
@@ -78,12 +70,10 @@ typedef void need_of(const void *arguments, struct need *n);
     }
 #include "backend/ops.def"
 static need_of *const needs[OP_COUNT] = {
+#define ROW(name, text)
 #define NEED(name) [OP_##name] = need_##name,
 #include "backend/ops.def"
 };
-#undef ROW
-#undef ALL
-#undef ONE
 
 void cpu_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n)
 {

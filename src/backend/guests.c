@@ -8,7 +8,6 @@ struct nccl { int (*ncclGetVersion)(int *version); };
 static const struct guest_symbol cublaslt_symbols[] = {
 #define NEED(name, result, arguments) GUEST_SYMBOL(cublaslt, name, false)
 #include "backend/cublaslt.def"
-#undef NEED
 };
 static const struct guest_symbol cudnn_symbols[] = {GUEST_SYMBOL(cudnn, cudnnGetVersion, false)};
 static const struct guest_symbol nccl_symbols[] = {GUEST_SYMBOL(nccl, ncclGetVersion, false)};

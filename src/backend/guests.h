@@ -36,7 +36,6 @@ enum {
 struct cublaslt {
 #define NEED GUEST_MEMBER
 #include "backend/cublaslt.def"
-#undef NEED
 };
 
 /* --- all --- */

@@ -385,20 +385,10 @@ void machine_measure(struct machine *m, machine_issuer *issuer, void *context, s
     *n = m->measured;
 }
 
-union arguments {
-#define ROW(name, text) struct op_##name name;
-#define ALL(name, text) ROW(name, text)
-#define ONE(name, text) ROW(name, text)
-#include "backend/ops.def"
-#undef ROW
-#undef ALL
-#undef ONE
-};
-
 void machine_issue(struct machine *m, enum op_id op, const void *arguments)
 {
     assert((unsigned)op < OP_COUNT);
-    union arguments own;
+    union op_arguments own;
     memcpy(&own, arguments, op_size(op));
     struct dims *d = op_dims(op, &own);
     assert(!d || (d->shards > 0 && (d->steps == 1 || (d->steps > 1 && op_steps(op)))));

@@ -16,8 +16,6 @@ struct nvml_calls {
 #define NEED GUEST_MEMBER
 #define MAY GUEST_MEMBER
 #include "backend/nvml.def"
-#undef NEED
-#undef MAY
 };
 struct nvml {
     struct guest guest;
@@ -28,8 +26,6 @@ static const struct guest_symbol symbols[] = {
 #define NEED(name, result, arguments) GUEST_SYMBOL(nvml_calls, name, false)
 #define MAY(name, result, arguments) GUEST_SYMBOL(nvml_calls, name, true)
 #include "backend/nvml.def"
-#undef NEED
-#undef MAY
 };
 static const char *const files[] = {"libnvidia-ml.so.1", NULL};
 static const struct guest_library library = {

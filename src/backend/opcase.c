@@ -14,12 +14,7 @@
 
 static const struct opcase_list *const lists[OP_COUNT] = {
 #define ROW(name, text) &opcases_##name,
-#define ALL(name, text) ROW(name, text)
-#define ONE(name, text) ROW(name, text)
 #include "backend/ops.def"
-#undef ROW
-#undef ALL
-#undef ONE
 };
 
 const struct opcase *opcase_at(size_t index)
@@ -260,14 +255,12 @@ static struct act act_in(const struct opdata *d, void *memory)
 }
 
 /* Element i of row r, summed over the shards. */
-static double value_at(const struct opdata *d, const struct opbuffer *b, const void *host, size_t r,
-                       size_t i)
+static double value_at(const struct opbuffer *b, const void *host, size_t r, size_t i)
 {
     size_t at = r * b->ld + i;
     double sum = 0;
     real x;
     double y;
-    (void)d;
     switch (b->type) {
     case BUFFER_INT: return ((const int32_t *)host)[at];
     case BUFFER_BYTES: return ((const unsigned char *)host)[at];
@@ -303,7 +296,7 @@ static double buffer_difference(const struct opdata *a, const struct opdata *b, 
     double worst = 0, largest = 0;
     for (size_t r = 0; r < buffer->rows; r++)
         for (size_t k = 0; k < buffer->width; k++) {
-            double x = value_at(a, &a->buffers[i], of_a, r, k), y = value_at(b, buffer, of_b, r, k);
+            double x = value_at(&a->buffers[i], of_a, r, k), y = value_at(buffer, of_b, r, k);
             double d = fabs(x - y);
             if (x == y || (isnan(x) && isnan(y)))
                 d = 0; /* infinities of one sign too */

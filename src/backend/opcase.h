@@ -48,16 +48,6 @@ enum opcase_flag {
     CASE_ZEROS_OUT = 8192
 };
 
-union op_arguments {
-#define ROW(name, text) struct op_##name name;
-#define ALL(name, text) struct op_##name name;
-#define ONE(name, text) struct op_##name name;
-#include "backend/ops.def"
-#undef ROW
-#undef ALL
-#undef ONE
-};
-
 enum opbuffer_type { BUFFER_REAL, BUFFER_ACT, BUFFER_DOUBLE, BUFFER_INT, BUFFER_BYTES };
 struct opbuffer {
     const char *name;
@@ -140,12 +130,7 @@ uint64_t opdata_random(struct opdata *d, uint64_t below);
 struct opcase_list { const struct opcase *cases; size_t count; void (*make)(const struct opcase *c,
         struct opdata *d); };
 #define ROW(name, text) extern const struct opcase_list opcases_##name;
-#define ALL(name, text) ROW(name, text)
-#define ONE(name, text) ROW(name, text)
 #include "backend/ops.def"
-#undef ROW
-#undef ALL
-#undef ONE
 #define OPCASES(name)                                                                              \
     const struct opcase_list opcases_##name = {                                                    \
         cases_##name, sizeof cases_##name / sizeof *cases_##name, make_##name}

@@ -5,7 +5,7 @@
 struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
 {
     struct opcase c = {.op = op, .rows = rows, .in = width};
-    switch (op) {
+    switch ((int)op) {
     case OP_gather: /* numbers, a few categories, two classes, in permuted order */
         c.in = width / 4;
         c.out = 3;
@@ -57,7 +57,6 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
     case OP_rmsprop:
     case OP_adam:
         c.rows = plan_shards(rows);
-        c.in = width;
         c.out = width * width / 37;
         c.flags = op == OP_norm2 ? 0 : CASE_SHADOW;
         break;
@@ -71,14 +70,7 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
     case OP_dropout:
         c.kind = 1;
         break;
-    case OP_add:
-    case OP_bnorm_stats:
-    case OP_bnorm:
-    case OP_bnorm_sums:
-    case OP_bnorm_back:
-    case OP_lnorm:
-    case OP_lnorm_back:
-    case OP_COUNT: break;
+    default: break;
     }
     return c;
 }

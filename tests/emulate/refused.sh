@@ -26,13 +26,10 @@ told GetDeviceCount:1:34 driver "the libcuda.so.1 that is found is a toolkit's s
 told GetDeviceCount:1:803 driver "the CUDA driver's library and its module in the kernel are of different versions" "restart"
 told GetDeviceCount:1:804 driver "CUDA's compatibility package (cuda-compat) does not serve this card" "take it out of LD_LIBRARY_PATH"
 told GetDeviceCount:1:802 context "the cards are not ready: those with NVSwitch wait for their fabric" "sudo systemctl start nvidia-fabricmanager"
-for code in 200 209 218; do
-    told devices:1:64000000,FuncSetAttribute:1:$code architecture "$([ $code = 209 ] && echo "this build has no kernels" || echo "the driver does not ")" CUDA_ARCHS=
-done
+told devices:1:64000000,FuncSetAttribute:1:209 architecture "this build has no kernels" CUDA_ARCHS=
 told devices:1:64000000,FuncSetAttribute:1:221 architecture "this build has no machine code for the GPU, and the driver's compiler (libnvidia-ptxjitcompiler.so.1)" \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility
 told devices:1:64000000,FuncSetAttribute:1:222 architecture "this build has no machine code for the GPU, and the driver is too old" "install a newer driver"
-told devices:1:64000000,FuncSetAttribute:1:223 architecture "this build has no machine code for the GPU, and its driver may not compile" "unset CUDA_DISABLE_PTX_JIT"
 
 # the driver does not begin: what is missing is seen in /dev
 mkdir -p bare/dev held/dev boxed/dev
