@@ -18,21 +18,11 @@ struct group {
     const char *path;  /* "/a/b", "" at the top */
 };
 
-/* The text of a file of the group, freed by mem_free; NULL: it cannot be read. */
-static char *small_file(const char *path)
-{
-    struct err e = {0};
-    char *bytes = NULL;
-    size_t length;
-    return file_exists(path) && file_slurp(path, 1 << 16, ERR_FILE_READ, &bytes, &length, &e)
-        ? bytes : NULL;
-}
-
 static char *group_file(const struct group *g, const char *name)
 {
     struct text path = {0};
     text_printf(&path, "%s%s/%s", g->mount, g->path, name);
-    char *bytes = small_file(path.data);
+    char *bytes = file_small(path.data);
     text_free(&path);
     return bytes;
 }
@@ -160,7 +150,7 @@ void cgroup_read(const char *root, struct cgroup *c)
     *c = (struct cgroup){HUGE_VAL, UINT64_MAX};
     struct text path = {0};
     text_printf(&path, "%s/proc/self/cgroup", root);
-    char *bytes = small_file(path.data);
+    char *bytes = file_small(path.data);
     for (char *line = bytes; line && *line;) {
         char *end = strchr(line, '\n');
         if (end)

@@ -189,6 +189,16 @@ static bool same_inode(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+char *file_small(const char *path)
+{
+    struct err unread = {0};
+    char *bytes = NULL;
+    size_t length;
+    bool good = file_exists(path) &&
+                file_slurp(path, (size_t)1 << 20, ERR_FILE_READ, &bytes, &length, &unread);
+    return good ? bytes : NULL;
+}
+
 bool file_same(const char *a, const char *b)
 {
     if (file_exists(a) || file_exists(b))

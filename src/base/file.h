@@ -45,6 +45,8 @@ void file_close(struct file *f);
  * mem_frees. */
 bool file_slurp(const char *path, size_t most, enum err_id too_long, char **bytes, size_t *length,
                 struct err *e);
+/* The text of a file of at most 1 MiB, mem_free; NULL: it is not there or cannot be read. */
+char *file_small(const char *path);
 /* The names stand for one file: both exist and are one inode, or neither exists and writing to both
  * would make one. */
 bool file_same(const char *a, const char *b);

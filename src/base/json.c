@@ -46,20 +46,6 @@ static void cjson_end(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* json_at remembers where it was. Whatever adds or removes nodes makes the memory void. */
-static _Atomic uint64_t generation = 1;
-static _Thread_local struct {
-    uint64_t generation;
-    const cJSON *parent;
-    size_t index;
-    cJSON *child;
-} cursor;
-
-void json_changed(void)
-{
-    atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed);
-}
-
 /* --- parsing --- */
 
 enum { LONG_NUMBER = 60 }; /* cJSON copies a number into 64 bytes and would cut a longer one */
@@ -153,7 +139,6 @@ static struct json_doc *parse(const char *text, size_t length, const char *name,
         return NULL;
     }
     line_starts(doc, text, length);
-    json_changed();
     return doc;
 }
 
@@ -182,7 +167,6 @@ void json_free(struct json_doc *doc)
 {
     if (!doc)
         return;
-    json_changed();
     arena_free(doc->arena);
     mem_free(doc->name);
     mem_free(doc->spots);
@@ -247,19 +231,9 @@ size_t json_count(const struct json *v)
 
 struct json *json_at(const struct json *v, size_t i)
 {
-    const cJSON *parent = json_node(v);
-    if (i >= json_count(v))
-        return NULL;
-    uint64_t now = atomic_load_explicit(&generation, memory_order_relaxed);
-    bool near = cursor.generation == now && cursor.parent == parent && cursor.index <= i;
-    size_t at = near ? cursor.index : 0;
-    cJSON *child = near ? cursor.child : parent->child;
-    for (; at < i; at++)
+    cJSON *child = i < json_count(v) ? json_node(v)->child : NULL;
+    for (size_t at = 0; at < i && child; at++)
         child = child->next;
-    cursor.generation = now;
-    cursor.parent = parent;
-    cursor.index = i;
-    cursor.child = child;
     return json_value(child);
 }
 

@@ -46,7 +46,7 @@ bool json_integer(const struct json *v, int64_t *out); /* false: not whole, or b
 const char *json_string(const struct json *v);         /* "" when not a string */
 bool json_true(const struct json *v);
 size_t json_count(const struct json *v); /* of a list or object */
-/* Child i in file order; O(1) amortised when walked. */
+/* Child i in file order; json_next walks. */
 struct json *json_at(const struct json *v, size_t i);
 const char *json_key(const struct json *child); /* of an object's member */
 /* The exact case; NULL when absent. */

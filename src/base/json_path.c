@@ -70,7 +70,6 @@ void json_remove(struct json_doc *doc, const char *path)
     }
     if (at && parent)
         unlink_child(parent, at);
-    json_changed();
 }
 
 static cJSON *parse_value(struct json_doc *doc, const char *text, struct err *e)
@@ -89,7 +88,6 @@ static cJSON *parse_value(struct json_doc *doc, const char *text, struct err *e)
 
 bool json_set(struct json_doc *doc, const char *path, const char *value_json, struct err *e)
 {
-    json_changed();
     cJSON *value = parse_value(doc, value_json, e);
     if (!value)
         return false;

@@ -43,7 +43,5 @@ static inline bool json_container(const cJSON *n)
  * disagree, our bug. */
 cJSON *json_build(struct arena *arena, const char *text, size_t length,
                   const struct json_index *index, bool places);
-/* Call it before nodes are added, removed or freed: json_at forgets where it was. */
-void json_changed(void);
 
 #endif

@@ -39,6 +39,24 @@ static void write_strings(const struct option *row, const struct opt_strings *li
     }
 }
 
+static void write_numbers(const struct option *row, const void *field, const char *key,
+                          struct json_out *out)
+{
+    const struct opt_ints *ints = row->type == OPT_INTS ? field : NULL;
+    const struct opt_numbers *numbers = ints ? NULL : field;
+    if (ints ? !ints->items : !numbers->items) {
+        json_put_null(out, key);
+        return;
+    }
+    json_open(out, key, '[');
+    for (size_t i = 0; i < (ints ? ints->count : numbers->count); i++)
+        if (ints)
+            json_put_int(out, NULL, ints->items[i]);
+        else
+            json_put_number(out, NULL, numbers->items[i]);
+    json_close(out, ']');
+}
+
 static void write_custom(const struct option *row, const struct json *v, const char *key,
                          struct json_out *out)
 {
@@ -73,30 +91,8 @@ void opt_write_value(const struct option *row, const void *from, const char *key
         return;
     }
     case OPT_STRINGS: write_strings(row, field, key, out); return;
-    case OPT_INTS: {
-        const struct opt_ints *list = field;
-        if (!list->items) {
-            json_put_null(out, key);
-            return;
-        }
-        json_open(out, key, '[');
-        for (size_t i = 0; i < list->count; i++)
-            json_put_int(out, NULL, list->items[i]);
-        json_close(out, ']');
-        return;
-    }
-    case OPT_NUMBERS: {
-        const struct opt_numbers *list = field;
-        if (!list->items) {
-            json_put_null(out, key);
-            return;
-        }
-        json_open(out, key, '[');
-        for (size_t i = 0; i < list->count; i++)
-            json_put_number(out, NULL, list->items[i]);
-        json_close(out, ']');
-        return;
-    }
+    case OPT_INTS:
+    case OPT_NUMBERS: write_numbers(row, field, key, out); return;
     case OPT_TABLE:
         json_open(out, key, '{');
         opt_write(row->table, field, out);

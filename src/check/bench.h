@@ -27,6 +27,7 @@ struct bench_figure {
     double throughput; /* rows a second; parameters, where an operation works on them */
     double success;    /* 1: where an iteration does not come to its end, there is no row */
     double percent;    /* of the limit; negative: none was measured */
+    double rate;       /* bytes a second of a reader; 0 elsewhere */
 };
 /* How a machine plays a job of a preset. */
 struct bench_path {

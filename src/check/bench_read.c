@@ -47,6 +47,7 @@ bool bench_read(struct bench_task *t, bool libcsv, enum bench_size size, struct 
     const struct bench_size_of of = {.items = (double)rows[size] * blocks[size],
                                      .bytes = (double)text.length * blocks[size]};
     bool good = bench_time(t, BENCH_CPU, read_cells, &r, &of, "fp32", f, e);
+    f->rate = good && f->seconds > 0 ? of.bytes / f->seconds : 0;
     csv_cells_free(&r.cells);
     text_free(&text);
     return good;

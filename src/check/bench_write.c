@@ -1,6 +1,7 @@
 /* bench_write.c - a benchmark as dnn.bench/1 and as a table. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "check/bench.h"
@@ -26,6 +27,18 @@ static double gain(const struct bench_row *r, int size)
 static const char *recommendation(double times)
 {
     return times > 1.1 ? "use the GPU" : times < 0.9 ? "use the CPU" : "either will do";
+}
+
+/* The row of libcsv of that size, where `fast` is the one of our scanner, and both were made. */
+static const struct bench_figure *reader_beside(const struct bench *b, const struct bench_row *fast,
+                                                int size)
+{
+    for (unsigned i = 0; i < b->count && strcmp(fast->name, "read_fast") == 0; i++) {
+        const struct bench_figure *f = &b->rows[i].figures[size][BENCH_CPU];
+        if (f->made && strcmp(b->rows[i].name, "read_libcsv") == 0)
+            return fast->figures[size][BENCH_CPU].made ? f : NULL;
+    }
+    return NULL;
 }
 
 /* --- JSON --- */
@@ -72,6 +85,8 @@ static void write_figure(const struct bench_figure *f, const char *key, struct j
     json_put_number(out, "mean_throughput", f->throughput);
     json_put_number(out, "success_rate", f->success);
     positive(out, "percent_of_limit", f->percent);
+    if (f->rate > 0)
+        json_put_number(out, "mb_per_s", f->rate / 1e6);
     json_close(out, '}');
 }
 
@@ -87,6 +102,10 @@ static void write_results(const struct bench *b, struct json_out *out)
             json_open(out, bench_size_names[size], '{');
             for (int side = BENCH_SIDES - 1; side >= 0; side--)
                 write_figure(&r->figures[size][side], side_keys[side], out);
+            const struct bench_figure *beside = reader_beside(b, r, size);
+            if (beside)
+                json_put_number(out, "times_libcsv",
+                                r->figures[size][BENCH_CPU].rate / fmax(beside->rate, 1));
             json_close(out, '}');
         }
         json_close(out, '}');
@@ -241,6 +260,12 @@ void bench_text(const struct bench *b, struct text *out)
             text_printf(out, "%-12s %-7s", r->name, bench_size_names[size]);
             for (int side = 0; side < BENCH_SIDES; side++)
                 text_figure(&r->figures[size][side], out);
+            const struct bench_figure *beside = reader_beside(b, r, size);
+            double rate = r->figures[size][BENCH_CPU].rate;
+            if (rate > 0)
+                text_printf(out, "  %.0f MB/s", rate / 1e6);
+            if (beside)
+                text_printf(out, ", %.3gx libcsv", rate / fmax(beside->rate, 1));
             if (compared(b, r, size))
                 text_printf(out, "  %.3gx, %s", gain(r, size), recommendation(gain(r, size)));
             text_char(out, '\n');

@@ -25,15 +25,9 @@ static bool is_there(const char *path)
     return access(gpucheck_rooted(path), F_OK) == 0;
 }
 
-/* The text of a small file, mem_free; NULL when it cannot be had. */
 static char *small_file(const char *path)
 {
-    struct err e = {0};
-    char *bytes = NULL;
-    size_t length;
-    const char *at = gpucheck_rooted(path);
-    return file_exists(at) && file_slurp(at, 1 << 20, ERR_FILE_READ, &bytes, &length, &e) ? bytes
-                                                                                          : NULL;
+    return file_small(gpucheck_rooted(path));
 }
 
 /* The value behind KEY= at the start of a line, without quotes. */
@@ -103,35 +97,6 @@ static void look_at_nodes(struct gpu_host *h)
     }
 }
 
-/* AMD's driver lists what computes: processors too, without units (simd_count 0). A GPU's version
- * is 90402 for gfx942 and 90010 for gfx90a: the last digit is hexadecimal. */
-static void look_at_amd(struct gpu_host *h)
-{
-    static const char nodes[] = "/sys/class/kfd/kfd/topology/nodes";
-    char path[64], units[16], version[16], *text;
-    if (!is_there("/dev/kfd"))
-        return;
-    if (!is_there(nodes))
-        snprintf(h->amd, sizeof h->amd, "/dev/kfd");
-    for (int i = 0; i < 256 && !h->amd[0]; i++) {
-        int64_t count = 0, v = 0;
-        snprintf(path, sizeof path, "%s/%d/properties", nodes, i);
-        if ((text = small_file(path)) == NULL)
-            break;
-        units[0] = version[0] = '\0';
-        value_of(text, "simd_count ", units, sizeof units);
-        value_of(text, "gfx_target_version ", version, sizeof version);
-        mem_free(text);
-        if (!text_to_int(units, &count) || count <= 0)
-            continue;
-        if (text_to_int(version, &v) && v > 0 && v < 1000000)
-            snprintf(h->amd, sizeof h->amd, "/dev/kfd, gfx%d%d%x", (int)v / 10000,
-                     (int)v / 100 % 100, (unsigned)v % 100);
-        else
-            snprintf(h->amd, sizeof h->amd, "/dev/kfd");
-    }
-}
-
 void gpucheck_host(struct gpu_host *h)
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -143,7 +108,8 @@ void gpucheck_host(struct gpu_host *h)
     h->container = is_there("/.dockerenv") || is_there("/run/.containerenv") ||
                    getenv("KUBERNETES_SERVICE_HOST") != NULL;
     h->wsl = is_there("/dev/dxg");
-    look_at_amd(h);
+    if (is_there("/dev/kfd"))
+        snprintf(h->amd, sizeof h->amd, "/dev/kfd");
     look_at_bus(h);
     look_at_module(h);
     look_at_nodes(h);

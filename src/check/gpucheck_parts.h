@@ -99,6 +99,11 @@ bool gpucheck_learn(struct gpu_job *j, struct err *e);    /* train, portable, re
 void gpucheck_health(struct gpu_job *j);                  /* health */
 /* The folder of the trainings goes, where one is there: they stand still, and never go on. */
 void gpucheck_learn_drop(void);
+struct opcase;
+/* The worst difference of a case between the two machines; *where names what differs. Negative:
+ * there is no room for it. exact: a dense operation computes as in predictions. */
+double gpucheck_case(const struct opcase *c, struct machine *gpu, struct machine *cpu, bool exact,
+                     const char **where, struct err *e);
 /* Large products in every precision that the card has, for the check of dense and dense_back. */
 void gpucheck_precision(struct gpu_job *j, struct gpu_check *c, enum op_id op,
                         struct machine *cpu);

@@ -56,28 +56,6 @@ static const struct shape {
     {OP_dense_back, 1032, 136, 248, CASE_BARE, WIDER},
 };
 
-/* Negative: there is no room for it. */
-static double difference(const struct opcase *c, struct machine *gpu, struct machine *cpu)
-{
-    struct opdata *got = opcase_make(c, gpu, 42), *want = opcase_make(c, cpu, 42);
-    const char *where;
-    if (!opcase_ready(got, NULL) || !opcase_ready(want, NULL)) {
-        opcase_free(got);
-        opcase_free(want);
-        return -1;
-    }
-    if (c->op == OP_dense)
-        got->arguments.dense.exact = want->arguments.dense.exact = 0; /* as in training */
-    machine_issue(gpu, c->op, &got->arguments);
-    machine_issue(cpu, c->op, &want->arguments);
-    double d = opcase_difference(got, want, &where);
-    if (!opcase_inside(got, &where))
-        d = (double)INFINITY;
-    opcase_free(got);
-    opcase_free(want);
-    return d;
-}
-
 /* False: the card has it not. With the kernels written here alone. */
 static bool computes_in(const struct gpu_job *j, const char *name, bool warpgroups)
 {
@@ -119,7 +97,9 @@ static double worst_of(struct gpu_job *j, enum op_id op, unsigned used, uint32_t
             c.in = depth(j, c.in);
         else if (!(s->flags & CASE_BARE))
             c.out = depth(j, c.out);
-        double d = difference(&c, j->machine, cpu);
+        const char *where;
+        struct err full = {0};
+        double d = gpucheck_case(&c, j->machine, cpu, op != OP_dense, &where, &full);
         if (d < 0)
             return d;
         worst = fmax(worst, d);

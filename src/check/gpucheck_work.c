@@ -118,9 +118,8 @@ bool gpucheck_memory(struct gpu_job *j, struct err *e)
 
 /* --- kernels --- */
 
-/* The worst difference of a case; *where names what differs. Negative: there was no room for it. */
-static double run_case(const struct opcase *c, struct machine *gpu, struct machine *cpu,
-                       const char **where, struct err *e)
+double gpucheck_case(const struct opcase *c, struct machine *gpu, struct machine *cpu, bool exact,
+                     const char **where, struct err *e)
 {
     struct opdata *got = opcase_make(c, gpu, 42), *want = opcase_make(c, cpu, 42);
     if (!opcase_ready(got, e) || !opcase_ready(want, e)) {
@@ -128,6 +127,8 @@ static double run_case(const struct opcase *c, struct machine *gpu, struct machi
         opcase_free(want);
         return -1;
     }
+    if (!exact) /* as in training */
+        got->arguments.dense.exact = want->arguments.dense.exact = 0;
     machine_issue(gpu, c->op, &got->arguments);
     machine_issue(cpu, c->op, &want->arguments);
     double worst = opcase_difference(got, want, where);
@@ -178,7 +179,7 @@ static bool check_op(struct gpu_job *j, enum op_id op, struct machine *cpu, stru
         if (c->op != op || !wanted(j, c, smallest))
             continue;
         const char *where = "";
-        double d = run_case(c, j->machine, cpu, &where, e);
+        double d = gpucheck_case(c, j->machine, cpu, true, &where, e);
         if (d < 0)
             return told(k, e);
         double part = d <= 0 ? 0 : c->gate > 0 ? d / c->gate : (double)INFINITY;

@@ -353,53 +353,7 @@ bool config_environment(struct backend_options *b, const struct overrides *o, bo
     return true;
 }
 
-static struct json_doc *backend_doc(const char *members)
-{
-    struct text text = {0};
-    struct err unread = {0};
-    text_printf(&text, "{\"backend\":{%s}}", members);
-    struct json_doc *doc = json_parse_own(text.data, text.length, "config", &unread);
-    text_free(&text);
-    return doc;
-}
-
-static bool is_readable(const char *member)
-{
-    struct err unread = {0};
-    struct backend_options b;
-    struct json_doc *doc = backend_doc(member);
-    bool good = doc && opt_read(backend_options_table, doc, json_get(json_root(doc), "backend"),
-                                "backend", &b, &unread);
-    if (good)
-        backend_release(&b);
-    json_free(doc);
-    return good;
-}
-
-/* The section "backend" of a model's config, without what this build cannot read: another version
- * may have written it. NULL: there is none. json_free. */
-static struct json_doc *known_backend(const struct json *section)
-{
-    if (!section || json_kind(section) != JSON_OBJECT)
-        return NULL;
-    struct text members = {0};
-    for (const struct json *v = json_at(section, 0); v; v = json_next(v)) {
-        struct json_out member = {0};
-        struct text value = {0};
-        json_write(&value, v, 0);
-        json_put_raw(&member, json_key(v), value.data);
-        if (is_readable(member.text.data)) {
-            text_put(&members, members.length ? "," : "");
-            text_put(&members, member.text.data);
-        }
-        text_free(&member.text);
-        text_free(&value);
-    }
-    struct json_doc *doc = backend_doc(members.data ? members.data : "");
-    text_free(&members);
-    return doc;
-}
-
+/* A section that another version wrote and this one cannot read sets nothing. */
 bool backend_settings(const struct json_doc *model_config, enum job job, const struct overrides *o,
                       struct backend_options *b, struct setting **settings, size_t *count,
                       struct err *e)
@@ -409,18 +363,12 @@ bool backend_settings(const struct json_doc *model_config, enum job job, const s
     *settings = NULL;
     *count = 0;
     const struct json *section = model_config ? json_get(json_root(model_config), "backend") : NULL;
-    const struct json_doc *from = model_config;
-    struct json_doc *known = NULL;
     struct err unread = {0};
-    bool good = opt_read(backend_options_table, from, section, "backend", b, &unread);
-    if (!good) {
-        from = known = known_backend(section);
-        section = known ? json_get(json_root(known), "backend") : NULL;
-        good = opt_read(backend_options_table, from, section, "backend", b, e);
-    }
+    bool good = opt_read(backend_options_table, model_config, section, "backend", b, &unread) ||
+                opt_read(backend_options_table, model_config, section = NULL, "backend", b, e);
     if (good)
-        settings_collect(&l, backend_options_table, "backend", b, from, "model");
-    json_free(known);
+        settings_collect(&l, backend_options_table, "backend", b, section ? model_config : NULL,
+                         "model");
     if (!good)
         return false;
     if (isnan(b->memory_limit_gb))

@@ -115,8 +115,8 @@ static bool is_config(const char *path)
         return false;
     const struct json *root = json_root(doc);
     bool all = json_kind(root) == JSON_OBJECT && (json_get(root, "task") || json_get(root, "data"));
-    for (size_t i = 0; all && i < json_count(root); i++)
-        all = config_top_key(json_key(json_at(root, i)), json_at(root, i));
+    for (const struct json *v = all ? json_at(root, 0) : NULL; all && v; v = json_next(v))
+        all = config_top_key(json_key(v), v);
     json_free(doc);
     return all;
 }

@@ -70,4 +70,13 @@ run dnn bench --backend dnn_cpu --operation read_fast --operation read_libcsv --
 is_exit 0 "both readers of CSV"
 out_has '"read_fast":{"small":{"gpu_false":' "our own scanner"
 out_has '"read_libcsv":{"small":{"gpu_false":' "libcsv"
+[ "$(grep -oE '"mb_per_s":[1-9]' out | wc -l)" -eq 2 ]
+ok $? "each in MB/s" "$(cat out)"
+[ "$(grep -oE '"times_libcsv":[0-9]' out | wc -l)" -eq 1 ]
+ok $? "and how many times as fast ours is"
+run dnn bench --backend dnn_cpu --operation read_fast --operation read_libcsv --size small --iterations 7
+grep -qE '^read_fast .* [0-9]+ MB/s, [0-9.]+x libcsv$' out
+ok $? "in the table too" "$(cat out)"
+run dnn help reader
+out_has 'data.reader "auto"' "dnn help reader says which serves when"
 done_testing

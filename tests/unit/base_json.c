@@ -238,9 +238,9 @@ static void limits(void)
         int64_t v = 0;
         ok(json_integer(json_get(json_root(doc), "k39999"), &v) && v == 39999, "the last of them");
         size_t sum = 0;
-        for (size_t i = 0; i < JSON_MOST_KEYS; i++)
-            sum += (size_t)json_number(json_at(json_root(doc), i));
-        is_int(sum, 799980000, "all by number");
+        for (struct json *k = json_at(json_root(doc), 0); k; k = json_next(k))
+            sum += (size_t)json_number(k);
+        is_int(sum, 799980000, "all in order");
     }
     json_free(doc);
     t.data[--t.length] = '\0';
