@@ -105,7 +105,7 @@ faulted "G11 the card is gone" DNN_FAULT=cuda:$((calls / 2)):999
 faulted "G12 a hang" DNN_EMULATE=hang:450,report DNN_PATIENCE=0.2
 err_has "hangs: no answer for 0.2 seconds; last given to it: " "says of what"
 err_has "; going on with the CPU from the last good checkpoint" "goes on where the last epoch ended"
-err_has "dnn_gpu: the process may have to be killed with -9" "says what may be needed"
+err_has "dnn_gpu: the process may need kill -9" "says what may be needed"
 err_has "resuming at step" "with the epochs that were good"
 dnn train f.json --force -o same.dnn --progress none --quiet
 dnn train n.json --force -o same.n.dnn --progress none --quiet
@@ -115,7 +115,7 @@ for n in 1 30 560; do # of 700 calls at least
 done
 run env DNN_EMULATE=stall:560 DNN_PATIENCE=0.3 "$DNN" train n.json --force -o x.dnn --progress none
 is_exit 81 "G12 the same without a fallback: 81"
-err_has "the process may have to be killed with -9" "G12 and what may be needed"
+err_has "the process may need kill -9" "G12 and what may be needed"
 err_has "the last good checkpoint is kept" "and a checkpoint"
 rm -f x.dnn*
 bad=""

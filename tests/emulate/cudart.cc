@@ -146,6 +146,18 @@ enum {
 #undef CALL
 };
 
+/* The planned fault that this call on this device meets. */
+static cudaError_t planned_fault(unsigned which, int device)
+{
+    for (unsigned i = 0; i < planned_count && cudart_faults_on(device); i++) {
+        struct planned *p = &planned[i];
+        bool same = strcmp(p->call, call_names[which]) == 0 || strcmp(p->call, "any") == 0;
+        if (same && p->left && --p->left == 0)
+            return p->code;
+    }
+    return cudaSuccess;
+}
+
 /* What every call does first; cudaSuccess: it goes on. */
 static cudaError_t enter(unsigned which)
 {
@@ -162,19 +174,15 @@ static cudaError_t enter(unsigned which)
         fprintf(stderr, "emulated: cuda%s is called after a fault\n", call_names[which]);
         abort();
     }
-    bool faults = cudart_faults_on(cudart_device);
-    if (faults && cudart.stall_after && --cudart.stall_after == 0) { /* it does not come back */
+    if (cudart_faults_on(cudart_device) && cudart.stall_after && --cudart.stall_after == 0) { /* it does not come back */
         pthread_mutex_unlock(&lock);
         for (;;)
             pause();
     }
-    for (unsigned i = 0; i < planned_count && faults; i++) {
-        struct planned *p = &planned[i];
-        bool same = strcmp(p->call, call_names[which]) == 0 || strcmp(p->call, "any") == 0;
-        if (same && p->left && --p->left == 0)
-            return p->code;
-    }
-    return selects ? cudaSuccess : cudart_sticky();
+    if (selects) /* do_SetDevice knows the device */
+        return cudaSuccess;
+    cudaError_t planned_code = planned_fault(which, cudart_device);
+    return planned_code != cudaSuccess ? planned_code : cudart_sticky();
 }
 
 /* cudaNAME counts and fails; do_NAME does. */
@@ -220,6 +228,9 @@ cudaError_t do_SetDevice(int device)
 {
     if (!device_known(device))
         return cudaErrorInvalidDevice;
+    cudaError_t code = planned_fault(AT_SetDevice, device);
+    if (code != cudaSuccess)
+        return code;
     cudart_device = device;
     return cudart_sticky();
 }

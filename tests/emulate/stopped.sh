@@ -47,7 +47,7 @@ ended() {
 }
 ended train 75 'E1902.*: stopped by SIGTERM, and GPU 0 (.*) has not answered for [5-9] seconds; last given.*there is no checkpoint to keep'
 ended none 75 'E1902.*: stopped by SIGTERM, and GPU 0'
-ended int 130 '"id":"E1903","exit":130,.*stopped by SIGINT, and GPU 0.*may have to be killed with -9'
+ended int 130 '"id":"E1903","exit":130,.*stopped by SIGINT, and GPU 0.*may need kill -9'
 ended call 75 'E1902.*: stopped by SIGTERM, and cuda.* has not come back for'
 ended check 75 'E1902.*: stopped by SIGTERM, and GPU 0'
 ended gpucheck 75 'E1902.*: stopped by SIGTERM before the checks were done'
