@@ -209,15 +209,46 @@ def piecewise(model, x, was_missing):
     return columns
 
 
+def target_statistics(model, numbers, categories):
+    """The numbers of each row's keys, in every table; 0 for a key that is not there."""
+    if not model.has("statistics.keys"):
+        return []
+    get = lambda name: model.encoder("statistics." + name)
+    first_number = np.cumsum([0] + [{"numeric": 1, "datetime": 7}.get(k, 0) for k in model.types])
+    ids = []
+    for k, column in enumerate(get("keys")):
+        if model.types[column] == "categorical":
+            ids.append(categories[:, column])
+            continue
+        i = first_number[column]
+        v = (numbers[:, i] - float(model.encoder("offset")[i])).astype(np.float32)
+        values = get("values")[get("values.offsets")[k]:get("values.offsets")[k + 1]]
+        known = {float(a): n + 2 for n, a in enumerate(values)}
+        ids.append(np.array([0 if np.isnan(a) else known.get(float(a), 1) for a in v]))
+    columns, entry = [], 0
+    for t, (a, b) in enumerate(get("tables")):
+        width = int(get("means")[t]) + int(get("counted")[t])
+        codes = get("codes")[get("codes.offsets")[t]:get("codes.offsets")[t + 1]]
+        values = get("entries")[entry:entry + len(codes) * width].reshape(-1, width)
+        entry += len(codes) * width
+        places = {tuple(code): i for i, code in enumerate(codes.tolist())}
+        pairs = zip(ids[a], ids[b] if b >= 0 else np.zeros(len(numbers), int))
+        found = [places.get((int(x), int(y))) for x, y in pairs]
+        columns.append([np.zeros(width) if p is None else values[p] for p in found])
+    x = np.concatenate(columns, axis=1).astype(np.float64)
+    return [(x - get("center")) * get("factor")]
+
+
 def first_stage(model, numbers, categories):
-    """x: numbers, "was missing" of some, rows of embedding tables, one-hot columns. Columns of bins
+    """x: numbers, target statistics, "was missing" of some, rows of embedding tables, one-hot columns. Columns of bins
     come before the one-hot ones where the first layer has their weights among its own, else behind
     them: ple.weight continues that layer's weight."""
     x, was_missing = scale(model, numbers)
+    of_keys = target_statistics(model, numbers, categories)
     bins = piecewise(model, x, was_missing)
     embedded, onehot, at = [], [], 0
     for c, kind in enumerate(model.types):
-        if kind != "categorical":
+        if kind != "categorical" or model.word("encode", c) in ("target", "count"):
             continue
         count = 2 + len(model.values[c])
         if model.word("encode", c) == "embedding":
@@ -229,7 +260,7 @@ def first_stage(model, numbers, categories):
             onehot.append(np.eye(count)[categories[:, c]])
     indicators = was_missing[:, model.encoder("indicator").astype(bool)]
     blocks = embedded + onehot + bins if len(model.bin_weight()) else embedded + bins + onehot
-    return np.concatenate([x, indicators] + blocks, axis=1)
+    return np.concatenate([x] + of_keys + [indicators] + blocks, axis=1)
 
 
 # --- layers -----------------------------------------------------------------------------------------

@@ -61,8 +61,11 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
     s->encoders = s->file->encoders;
     s->encoder_count = s->file->encoder_count;
     s->features = mem_zero(s->encoder_count, sizeof *s->features);
-    for (uint32_t i = 0; i < s->encoder_count; i++)
+    for (uint32_t i = 0; i < s->encoder_count; i++) {
+        const size_t stride = s->encoders[i]->format.stride;
         s->features[i] = schema_features(s->encoders[i]);
+        s->stride = stride > s->stride ? stride : s->stride;
+    }
     s->outputs = s->features[0]->outputs;
     make_members(s);
     return true;
@@ -253,8 +256,9 @@ static bool answer(struct serve *s, unsigned char *records, uint64_t count, real
         return false;
     bool good = true;
     for (uint32_t i = 0; good && i < s->member_count; i++) {
-        s->chunk = records + s->file->members[i].encoder * count * s->schema->format.stride;
+        s->chunk = records + s->file->members[i].encoder * count * s->stride;
         s->source.features = features_of(s, i);
+        s->source.rows.format = s->source.features->format;
         good = step_answer(s->members[i].stepper, &s->source, 0, count,
                            logits + i * count * s->outputs, e);
     }

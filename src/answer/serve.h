@@ -32,6 +32,8 @@ struct serve {
     const struct schema *schema; /* the file's */
     struct schema *const *encoders; /* [encoder_count], the first one is `schema` */
     uint32_t encoder_count;
+    size_t stride; /* bytes of the longest record: those of n rows of encoder k begin at k * n of
+                    * them, and stand back to back */
     struct features **features; /* [encoder_count] */
     struct selection backend;
     uint32_t outputs;

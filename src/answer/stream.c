@@ -33,7 +33,7 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
                                          : CSV_SAID_BY_MODEL_OR_IO;
     t->dialect.trained = s->schema->dialect.delimiter;
     t->drift = drift_new(t->schema);
-    uint64_t row_bytes = t->schema->format.stride +
+    uint64_t row_bytes = s->stride +
                          s->outputs * (s->member_count * sizeof(real) + sizeof(double));
     t->group = GROUP_MOST;
     while (t->group > GROUP_LEAST && t->group * row_bytes > GROUP_BYTES)
@@ -63,7 +63,7 @@ bool stream_stopped(struct err *e)
 
 static void part_new(const struct stream *t, struct part *p, size_t room)
 {
-    p->records = mem_zero(room * t->serve->encoder_count, t->schema->format.stride);
+    p->records = mem_zero(room * t->serve->encoder_count, t->serve->stride);
     p->logits = mem_zero(room * t->serve->member_count * t->serve->outputs, sizeof *p->logits);
     p->bad = mem_zero(room, sizeof *p->bad);
     if (t->request.sampler)

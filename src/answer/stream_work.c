@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "answer/stream_input.h"
+#include "base/mem.h"
 #include "base/thread.h"
 
 /* --- rows that cannot be read --- */
@@ -75,7 +76,7 @@ static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, uns
 {
     const struct schema *s = w->t->serve->encoders[k];
     size_t stride = s->format.stride;
-    unsigned char *records = w->now.records + k * w->now.rows * stride;
+    unsigned char *records = w->now.records + k * w->now.rows * w->t->serve->stride;
     for (size_t i = begin; i < end; i++) {
         unsigned char *record = records + i * stride;
         bool good = cell_parse(s, &w->t->binding, w->block, w->cells, w->now.first + i,
@@ -115,7 +116,7 @@ static void reason(struct work *w, const struct part *p, size_t i, struct err *w
     const struct schema *s = w->t->schema;
     const struct csv_record *r = &w->cells->records[p->first + i];
     err_clear(why);
-    unsigned char *record = p->records + i * s->format.stride; /* of encoder 0, parsed last */
+    unsigned char *record = mem_zero(1, w->t->serve->stride);
     bool good = true;
     for (uint32_t k = w->t->serve->encoder_count; good && k-- > 0;)
         good = cell_parse(w->t->serve->encoders[k], &w->t->binding, w->block, w->cells,
@@ -125,6 +126,7 @@ static void reason(struct work *w, const struct part *p, size_t i, struct err *w
                "the answer to this row is not a finite number");
         err_help(why, "look for values far outside the range that the model was trained on");
     }
+    mem_free(record);
     /* another thread may have counted it; the sum over the threads is right */
     drift_undo(w->drift[0], w->undone, s->column_count);
 }

@@ -38,14 +38,13 @@ bool verify_run(const char *model, const struct overrides *o, bool beside,
     s.beside = beside;
     const struct golden *g = &s.file->golden;
     r->rows = g->count;
-    unsigned char *records = mem_zero(((size_t)g->count + 1) * s.encoder_count,
-                                      s.schema->format.stride);
+    unsigned char *records = mem_zero(((size_t)g->count + 1) * s.encoder_count, s.stride);
     const size_t count = (size_t)s.member_count * g->count * s.outputs;
     real *logits = mem_zero(count + 1, sizeof *logits);
     bool good = true;
     for (uint32_t i = 0; good && i < s.encoder_count; i++)
         good = golden_parse(g, s.encoders[i], model,
-                            records + (size_t)i * g->count * s.schema->format.stride, e);
+                            records + (size_t)i * g->count * s.stride, e);
     good = good && serve_answer(&s, records, g->count, logits, e);
     if (good) {
         const struct plan *theirs = &s.file->plan;

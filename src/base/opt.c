@@ -28,9 +28,10 @@ void opt_each(const struct option *table, const char *path, const void *from,
     for (const struct option *row = table; row->key; row++) {
         char full[MOST_NAME];
         snprintf(full, sizeof full, "%s%s%s", path, *path ? "." : "", row->key);
-        if (row->type == OPT_TABLE)
-            opt_each(row->table, full, from ? (const char *)from + row->offset : NULL, each,
-                     context);
+        const void *field = from ? (const char *)from + row->offset : NULL;
+        bool null = field && opt_null_table(row) && !*(const bool *)field;
+        if (row->type == OPT_TABLE && !null)
+            opt_each(row->table, full, field, each, context);
         else
             each(full, row, from, context);
     }

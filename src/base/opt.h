@@ -21,7 +21,8 @@ enum opt_type {
     OPT_STRINGS, /* struct opt_strings: a string or a list of strings; with `words`: of those */
     OPT_INTS,    /* struct opt_ints: a list of integers, each within [low, high] */
     OPT_NUMBERS, /* struct opt_numbers */
-    OPT_TABLE,   /* a struct inside the room's: an object read by `table` */
+    OPT_TABLE,   /* a struct inside the room's: an object read by `table`. Nullable: the struct
+                  * begins with a bool, true if the object is there; null is the default */
     OPT_CUSTOM   /* const struct json *: the room reads it itself */
 };
 enum opt_flag {
@@ -80,8 +81,9 @@ void opt_write_value(const struct option *row, const void *from, const char *key
                      struct json_out *out);
 /* The row of a full key such as "train.optimizer.type", through OPT_TABLE rows; NULL: unknown. */
 const struct option *opt_find(const struct option *table, const char *key);
-/* Every row but OPT_TABLE ones, which are walked through, in order, with its full key. base: the
- * struct that the row's offset counts from, NULL when `from` is. path "" at the top. */
+/* Every row but OPT_TABLE ones, which are walked through (but not if null), in order, with its full
+ * key. base: the struct that the row's offset counts from, NULL when `from` is. path "" at the
+ * top. */
 void opt_each(const struct option *table, const char *path, const void *from,
               void (*each)(const char *key, const struct option *row, const void *base,
                            void *context),

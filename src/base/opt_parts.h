@@ -19,6 +19,11 @@ static inline void *opt_field(const struct option *row, void *into)
 {
     return (char *)into + row->offset;
 }
+/* A table that may be null: its struct begins with a bool, false for null. */
+static inline bool opt_null_table(const struct option *row)
+{
+    return row->type == OPT_TABLE && row->flags & OPT_NULLABLE;
+}
 /* Are there limits at all? */
 bool opt_limited(const struct option *row);
 /* "object", "number", ... of what was found. */

@@ -103,7 +103,7 @@ static const struct json *find(const struct json *at, const char *key)
 
 static bool read_default(struct opt_target *t)
 {
-    if (t->row->type == OPT_CUSTOM)
+    if (t->row->type == OPT_CUSTOM || opt_null_table(t->row))
         return true;
     if (t->row->type == OPT_TABLE)
         return opt_read(t->row->table, t->doc, NULL, t->name, t->field, t->e);

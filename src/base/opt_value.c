@@ -189,6 +189,8 @@ void opt_value_clear(const struct option *row, void *field)
     case OPT_INTS: *(struct opt_ints *)field = (struct opt_ints){0}; return;
     case OPT_NUMBERS: *(struct opt_numbers *)field = (struct opt_numbers){0}; return;
     case OPT_TABLE:
+        if (opt_null_table(row))
+            *(bool *)field = false;
         for (const struct option *inner = row->table; inner->key; inner++)
             opt_value_clear(inner, opt_field(inner, field));
         return;
@@ -223,7 +225,12 @@ bool opt_value_read(const struct opt_target *t, const struct json *v)
     case OPT_STRINGS: return read_strings(t, v, t->field);
     case OPT_INTS: return read_ints(t, v, t->field);
     case OPT_NUMBERS: return read_numbers(t, v, t->field);
-    case OPT_TABLE: return opt_read(t->row->table, t->doc, v, t->name, t->field, t->e);
+    case OPT_TABLE:
+        if (!opt_read(t->row->table, t->doc, v, t->name, t->field, t->e))
+            return false;
+        if (opt_null_table(t->row))
+            *(bool *)t->field = true;
+        return true;
     case OPT_CUSTOM:
         if (json_kind(v) == JSON_NULL && !(t->row->flags & OPT_NULLABLE)) {
             json_fail(t->doc, v, t->e, ERR_CONFIG_TYPE, "`%s`: null cannot stand here", t->name);

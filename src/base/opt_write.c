@@ -94,6 +94,10 @@ void opt_write_value(const struct option *row, const void *from, const char *key
     case OPT_INTS:
     case OPT_NUMBERS: write_numbers(row, field, key, out); return;
     case OPT_TABLE:
+        if (opt_null_table(row) && !*(const bool *)field) {
+            json_put_null(out, key);
+            return;
+        }
         json_open(out, key, '{');
         opt_write(row->table, field, out);
         json_close(out, '}');
@@ -213,6 +217,22 @@ static void put_fragment(const struct option *row, struct json_out *out)
     text_add(&out->text, fragment + 1, length - 2);
 }
 
+static void put_table(const struct option *row, struct json_out *out)
+{
+    if (!opt_null_table(row)) {
+        opt_schema(row->table, out);
+        return;
+    }
+    json_open(out, "oneOf", '[');
+    json_open(out, NULL, '{');
+    json_put_string(out, "type", "null");
+    json_close(out, '}');
+    json_open(out, NULL, '{');
+    opt_schema(row->table, out);
+    json_close(out, '}');
+    json_close(out, ']');
+}
+
 static void put_row(const struct option *row, struct json_out *out)
 {
     if (row->help)
@@ -258,7 +278,7 @@ static void put_row(const struct option *row, struct json_out *out)
         put_type(row, "array", NULL, out);
         put_items(row, "number", out);
         return;
-    case OPT_TABLE: opt_schema(row->table, out); return;
+    case OPT_TABLE: put_table(row, out); return;
     case OPT_CUSTOM: put_fragment(row, out); return;
     }
 }

@@ -53,7 +53,7 @@ static inline unsigned char *rows_at(const struct rows *r, uint64_t i)
 
 /* What one record becomes in the network, in this order: numbers, then indicators, then the
  * categories. */
-enum category_encode { CATEGORY_ONEHOT, CATEGORY_EMBEDDING };
+enum category_encode { CATEGORY_ONEHOT, CATEGORY_EMBEDDING, CATEGORY_NONE /* no input */ };
 struct feature_category {
     uint32_t count;  /* rows of its table: 2 + values (slot 0 missing, 1 unknown) */
     uint32_t encode; /* enum category_encode */

@@ -19,7 +19,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     s->columns = mem_zero((size_t)f->format.categories + 1, sizeof *s->columns);
     for (uint32_t id = 0; id < f->format.categories; id++) {
         struct onehot_column *to = &s->columns[s->count];
-        if (f->categories[id].encode == CATEGORY_EMBEDDING)
+        if (f->categories[id].encode != CATEGORY_ONEHOT)
             continue;
         *to = (struct onehot_column){.id = id, .count = f->categories[id].count};
         if (!plan_columns(p, to->count, &to->at))

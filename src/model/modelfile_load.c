@@ -263,12 +263,12 @@ static bool load_ensemble(const struct model_loading *l)
     return sum > 0 || bad_ensemble(l);
 }
 
-/* The labels and the places in a record are the same by all encoders. */
+/* The labels and the columns are the same by all encoders. Target statistics may differ. */
 static bool same_rows(const struct schema *a, const struct schema *b)
 {
-    bool same = a->number_count == b->number_count && a->category_count == b->category_count &&
-                memcmp(&a->format, &b->format, sizeof a->format) == 0;
-    for (uint32_t i = 0; same && i < a->number_count; i++)
+    const uint32_t numbers = schema_numbers(a);
+    bool same = numbers == schema_numbers(b) && a->category_count == b->category_count;
+    for (uint32_t i = 0; same && i < numbers; i++)
         same = a->numbers[i].offset == b->numbers[i].offset;
     return same;
 }

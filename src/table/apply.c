@@ -114,6 +114,13 @@ void number_apply(const struct number_slot *n, float *v, size_t count)
 
 void column_apply(const struct schema *s, unsigned char *records, size_t count)
 {
+    if (s->statistics)
+        statistics_apply(s->statistics, &s->format, records, count);
+    numbers_scale(s, records, count);
+}
+
+void numbers_scale(const struct schema *s, unsigned char *records, size_t count)
+{
     assert(s->fitted);
     float v[BLOCK];
     struct quantile_room room;

@@ -33,8 +33,10 @@ void drift_free(struct drift *d);
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
                 struct drift *d, struct err *e);
-/* Imputes and scales `count` records in place. Each result depends on its own record only. */
+/* Looks up the target statistics of `count` records, then numbers_scale. */
 void column_apply(const struct schema *s, unsigned char *records, size_t count);
+/* Imputes and scales `count` records in place. Each result depends on its own record only. */
+void numbers_scale(const struct schema *s, unsigned char *records, size_t count);
 /* The same for `count` values of one number; no NaN stays. */
 void number_apply(const struct number_slot *n, float *v, size_t count);
 /* The transform of a raw value alone; NaN stays one. */

@@ -138,6 +138,7 @@ static bool fit(struct fit *f, struct err *e)
         !(s->task == TASK_REGRESSION ? fit_target(f, e) : fit_labels(f, e)))
         return false;
     fit_bins(f);
+    fit_statistics(f);
     warn_constant(f);
     s->fitted = true;
     return true;
@@ -189,6 +190,8 @@ void encoder_free(struct encoder *c)
         mem_free(c->slot_of[i]);
     mem_free(c->slot_of);
     mem_free(c->class_of);
+    mem_free(c->held);
+    mem_free(c->held_rows);
     remarks_free(&c->remarks);
     schema_free(c->schema);
     mem_free(c);

@@ -13,6 +13,10 @@ struct encoder {
     int32_t **slot_of;          /* [category_count][values of the dataset + 2]: id -> slot */
     int32_t *class_of;          /* [labels of the dataset]: id -> class, -1: in no listed row; NULL:
                                  * regression */
+    /* Target statistics out of fold: [numbers][held_count] for the rows it is fitted on. */
+    float *held;
+    uint32_t *held_rows;        /* [held_count], ascending */
+    uint64_t held_count;
     struct remarks remarks;
 };
 

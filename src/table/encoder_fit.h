@@ -1,4 +1,5 @@
-/* encoder_fit.h - the steps of encoder_fit. Private to encoder*.c. */
+/* encoder_fit.h - the steps of encoder_fit. Private to encoder*.c and
+ * statistics_fit.h. */
 #ifndef DNN_TABLE_ENCODER_FIT_H
 #define DNN_TABLE_ENCODER_FIT_H
 
@@ -27,6 +28,9 @@ bool fit_numbers(struct fit *f, struct err *e);
 bool fit_categories(struct fit *f, struct err *e);
 /* Fits the edges of piecewise-linear numbers; behind numbers and labels or target. */
 void fit_bins(struct fit *f);
+/* Fits the target statistics, their numbers and encoder.held; behind numbers and labels or
+ * target. */
+void fit_statistics(struct fit *f);
 /* Orders the labels, the positive one last, and builds class_of. */
 bool fit_labels(struct fit *f, struct err *e);
 

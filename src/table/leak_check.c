@@ -38,10 +38,10 @@ struct sample {
 enum { COLUMNS_TOGETHER = 8 };
 
 /* The offset of a column's value in a record; UINT32_MAX: the network does not use it. */
-static uint32_t value_at(const struct schema *s, const struct column *c)
+static uint32_t value_at(const struct rowfmt *f, const struct column *c)
 {
     return c->number != UINT32_MAX     ? 4 * c->number
-           : c->category != UINT32_MAX ? s->format.at_category + 4 * c->category
+           : c->category != UINT32_MAX ? f->at_category + 4 * c->category
                                        : UINT32_MAX;
 }
 
@@ -70,7 +70,7 @@ static void column_tile(void *context, unsigned tile, unsigned hand)
     uint32_t n = s->target.count, at[COLUMNS_TOGETHER], *values;
     size_t column[COLUMNS_TOGETHER];
     for (size_t i = from; i < from + (columns < COLUMNS_TOGETHER ? columns : COLUMNS_TOGETHER); i++)
-        if ((at[used] = value_at(schema, &schema->columns[i])) != UINT32_MAX)
+        if ((at[used] = value_at(&rows->format, &schema->columns[i])) != UINT32_MAX)
             column[used++] = i;
     values = mem_alloc(used * n + 1, sizeof *values);
     for (uint32_t i = 0; i < n; i++) {
@@ -89,7 +89,7 @@ static bool read_target(const struct check *k, uint32_t row, int32_t *label, flo
 {
     const struct schema *s = k->schema;
     if (s->labels) {
-        int32_t id = record_int(rows_at(&k->data->rows, row), s->format.at_target);
+        int32_t id = record_int(rows_at(&k->data->rows, row), k->data->rows.format.at_target);
         *label = id < 0 ? -1 : k->encoder->class_of[id];
         return *label >= 0;
     }

@@ -20,7 +20,8 @@ const char *const column_unknown_names[] = {"bucket", "missing", "error", NULL};
 const char *const column_transform_names[] = {"none", "log1p", NULL};
 const char *const number_encode_names[] = {"plain", "ple", NULL};
 const char *const number_edges_names[] = {"quantile", "tree", NULL};
-const char *const column_encode_names[] = {"auto", "onehot", "embedding", NULL};
+const char *const column_encode_names[] = {"auto",   "onehot", "embedding",
+                                           "target", "count",  NULL};
 
 #define AT(field) offsetof(struct data_options, field)
 
@@ -137,14 +138,19 @@ const struct option column_categorical_table[] = {
      .standard = "\"auto\"",
      .words = column_encode_names,
      .help = "The encoding of a category. auto: onehot up to 32 slots (values, unknown, "
-             "missing), else embedding."},
+             "missing), else embedding. target: statistics of the target by value, out of fold in "
+             "training (encoders.target_statistics), in place of the value itself. count: the "
+             "logarithm of the value's training rows alone."},
     {.key = "min_count",
-     .type = OPT_INT,
+     .type = OPT_CUSTOM,
      .offset = AT(min_count),
-     .standard = "1",
-     .low = 1,
-     .high = COLUMN_MIN_COUNT_MOST,
-     .help = "A value with fewer training rows than this is treated as unknown."},
+     .standard = "\"auto\"",
+     .schema = "{\"oneOf\":[{\"const\":\"auto\"},"
+               "{\"type\":\"integer\",\"minimum\":1,"
+               "\"maximum\":" TEXT_DIGITS(COLUMN_MIN_COUNT_MOST) "}]}",
+     .help = "A value with fewer training rows than this is treated as unknown. 1 keeps all. "
+             "\"auto\": 1, but for a column of more than 256 values with fewer than 10 training "
+             "rows each on average; of it, more with more rows and values, up to 2 log2(rows)."},
     {.key = "dim",
      .type = OPT_CUSTOM,
      .offset = AT(dim),
@@ -156,6 +162,29 @@ const struct option column_categorical_table[] = {
              "values."},
     {.key = NULL}};
 
+#undef AT
+#define AT(field) offsetof(struct statistics_options, field)
+const struct option statistics_options_table[] = {
+    {.key = "columns", .type = OPT_STRINGS, .offset = AT(columns), .standard = "\"auto\"",
+     .help = "The columns whose values are keys, categorical or numeric. \"auto\": every "
+             "categorical column, and every number with at least 4 training rows for each "
+             "distinct value."},
+    {.key = "pairs", .type = OPT_INT, .offset = AT(pairs), .standard = "16", .low = 0,
+     .high = STATISTICS_PAIRS_MOST,
+     .help = "The number of pairs of columns that are keys as well: those that tell more of the "
+             "target than each column alone, among the 18 columns that tell most."},
+    {.key = "prior", .type = OPT_NUMBER, .offset = AT(prior), .standard = "10", .low = 0.001,
+     .high = 1e6,
+     .help = "How many rows the mean of all training rows counts in the mean of a key."},
+    {.key = "folds", .type = OPT_INT, .offset = AT(folds), .standard = "5", .low = 2,
+     .high = STATISTICS_FOLDS_MOST,
+     .help = "The training rows are cut into this many folds, and the statistics of a row are of "
+             "the other folds. A group is never cut. With a split by time, only earlier rows "
+             "count, and there are no folds."},
+    {.key = "counts", .type = OPT_BOOL, .offset = AT(counts), .standard = "true",
+     .help = "Also log(1 + rows) of the key, for columns of 20 or more values."},
+    {.key = NULL}};
+
 /* The rows of the column tables without "type". */
 #undef AT
 #define AT(field) offsetof(struct encoder_options, field)
@@ -165,6 +194,10 @@ const struct option encoder_options_table[] = {
     {.key = "categorical", .type = OPT_TABLE, .offset = AT(categorical),
      .table = column_categorical_table + 1,
      .help = "What categorical columns take that do not say it themselves."},
+    {.key = "target_statistics", .type = OPT_TABLE, .flags = OPT_NULLABLE, .offset = AT(statistics),
+     .table = statistics_options_table, .standard = "null",
+     .help = "Inputs beside the columns: smoothed means of the target by key, out of fold in "
+             "training. A key is a value of a column, or a pair of values. null: none."},
     {.key = NULL}};
 
 #undef AT

@@ -26,7 +26,7 @@ enum column_transform { TRANSFORM_NONE, TRANSFORM_LOG1P };
 enum number_encode { NUMBER_PLAIN, NUMBER_PLE };
 enum number_edges { EDGES_QUANTILE, EDGES_TREE };
 enum column_unknown { UNKNOWN_BUCKET, UNKNOWN_MISSING, UNKNOWN_ERROR };
-enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING };
+enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING, ENCODE_TARGET, ENCODE_COUNT };
 
 struct split_options {
     int method;           /* enum split_method; -1 (absent) until data_options_settle */
@@ -36,23 +36,34 @@ struct split_options {
     uint64_t seed;
 };
 
-/* One entry of "columns", or the defaults for a type of column; dim is "auto" or a number. */
+/* One entry of "columns", or the defaults for a type of column; min_count and dim are "auto" or a
+ * number. */
 #define COLUMN_MIN_COUNT_MOST 1000000000
 #define COLUMN_DIM_MOST 4096
 #define COLUMN_BINS_MOST 1024
 struct column_options {
     char *type;
     int scale, impute, unknown, encode;
-    int64_t min_count;
-    const struct json *dim;
+    const struct json *min_count, *dim;
     /* numeric */
     int transform, edges;
     struct opt_strings encodes;
     int64_t bins;
 };
+/* "encoders.target_statistics": statistics of the target by key, beside the columns. */
+#define STATISTICS_PAIRS_MOST 1000
+#define STATISTICS_FOLDS_MOST 100
+struct statistics_options {
+    bool given;                /* false: null */
+    struct opt_strings columns; /* names, or "auto" */
+    int64_t pairs, folds;
+    double prior;
+    bool counts;
+};
 /* "encoders" of the config: what columns without such a key take. */
 struct encoder_options {
     struct column_options numeric, categorical;
+    struct statistics_options statistics;
 };
 
 struct data_options {
@@ -77,6 +88,7 @@ bool data_options_settle(struct data_options *o, int task, struct json_doc *doc,
 
 extern const struct option data_options_table[];   /* keys below "data" */
 extern const struct option encoder_options_table[]; /* keys below "encoders" */
+extern const struct option statistics_options_table[];
 extern const struct option column_numeric_table[], column_categorical_table[], column_plain_table[];
 void columns_schema(struct json_out *out); /* writes "columns" of the JSON schema's $defs from these
                                             * tables */

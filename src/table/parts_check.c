@@ -53,7 +53,7 @@ static bool report_unseen(const struct dataset *d, uint32_t id, uint64_t rows, u
     size_t length;
     const char *label = vocab_text(s->labels, id, &length);
     for (*row = 1; *row < d->rows.count; ++*row)
-        if (record_int(rows_at(&d->rows, *row - 1), s->format.at_target) == (int32_t)id)
+        if (record_int(rows_at(&d->rows, *row - 1), d->rows.format.at_target) == (int32_t)id)
             break;
     return err_set(e, ERR_LABEL_UNSEEN,
                    "label \"%s\" of \"%s\" is in %llu validation or test row%s, here first, and in "

@@ -33,6 +33,22 @@ void schema_layout(struct schema *s)
     s->format = rowfmt_make(s->number_count, s->category_count);
 }
 
+void schema_add_statistics(struct schema *s, struct statistics *t)
+{
+    const struct number_slot plain = {
+        .scale = SCALE_STANDARD, .factor = 1, .least = -SCHEMA_SCALED_MOST,
+        .most = SCHEMA_SCALED_MOST};
+    statistics_layout(t);
+    statistics_index(t);
+    s->statistics = t;
+    t->first = s->number_count;
+    s->numbers = mem_grow(s->numbers, (size_t)s->number_count + t->numbers + 1,
+                          sizeof *s->numbers);
+    for (uint32_t i = 0; i < t->numbers; i++)
+        s->numbers[s->number_count++] = plain;
+    s->format = rowfmt_make(s->number_count, s->category_count);
+}
+
 static char *copy_name(const char *name)
 {
     return name ? mem_string(name) : NULL;
@@ -51,6 +67,7 @@ struct schema *schema_copy(const struct schema *s)
             ? mem_copy(s->split_columns, s->split_column_count * sizeof *s->split_columns)
             : NULL;
     copy->labels = NULL;
+    copy->statistics = NULL;
     copy->fitted = false;
     for (size_t i = 0; i < s->column_count; i++) {
         copy->columns[i].name = copy_name(s->columns[i].name);
@@ -78,6 +95,7 @@ void schema_free(struct schema *s)
         mem_free(s->numbers[i].edges);
     for (size_t i = 0; i < s->missing.count; i++)
         mem_free(s->missing.items[i]);
+    statistics_free(s->statistics);
     mem_free(s->missing.items);
     mem_free(s->columns);
     mem_free(s->positive);
@@ -103,6 +121,10 @@ static uint32_t auto_dim(uint32_t count)
 struct feature_category column_category(const struct column *c)
 {
     struct feature_category f = {.count = 2 + vocab_count(c->vocab)};
+    if (c->encode == ENCODE_TARGET || c->encode == ENCODE_COUNT) {
+        f.encode = CATEGORY_NONE;
+        return f;
+    }
     bool onehot = c->encode == ENCODE_ONEHOT ||
                   (c->encode == ENCODE_AUTO && !c->dim && f.count <= ONEHOT_MOST);
     f.encode = onehot ? CATEGORY_ONEHOT : CATEGORY_EMBEDDING;
@@ -196,8 +218,9 @@ static void write_category(const struct column *c, struct json_out *out)
     json_put_int(out, "values", vocab_count(c->vocab));
     json_put_string(out, "unknown", column_unknown_names[c->unknown]);
     json_put_string(out, "encode",
-                    f.encode == CATEGORY_ONEHOT ? column_encode_names[ENCODE_ONEHOT]
-                                                : column_encode_names[ENCODE_EMBEDDING]);
+                    column_encode_names[f.encode == CATEGORY_ONEHOT      ? ENCODE_ONEHOT
+                                        : f.encode == CATEGORY_EMBEDDING ? ENCODE_EMBEDDING
+                                                                         : c->encode]);
     if (f.encode == CATEGORY_EMBEDDING)
         json_put_int(out, "dim", f.dim);
     json_put_int(out, "min_count", c->min_count);
@@ -216,6 +239,25 @@ static void write_column(const struct schema *s, const struct column *c, struct 
             write_category(c, out);
     }
     json_close(out, '}');
+}
+
+static void write_statistics(const struct schema *s, struct json_out *out)
+{
+    const struct statistics *t = s->statistics;
+    json_open(out, "target_statistics", '[');
+    for (uint32_t i = 0; i < t->table_count; i++) {
+        const struct statistic_table *one = &t->tables[i];
+        json_open(out, NULL, '{');
+        json_open(out, "columns", '[');
+        for (int k = 0; k < 2 && one->keys[k] != STATISTICS_ABSENT; k++)
+            json_put_string(out, NULL, s->columns[t->keys[one->keys[k]].column].name);
+        json_close(out, ']');
+        json_put_int(out, "entries", one->count);
+        json_put_int(out, "means", one->means);
+        json_put_bool(out, "counts", one->counted);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
 }
 
 void schema_write_json(const struct schema *s, struct json_out *out)
@@ -244,4 +286,6 @@ void schema_write_json(const struct schema *s, struct json_out *out)
     for (size_t i = 0; i < s->column_count; i++)
         write_column(s, &s->columns[i], out);
     json_close(out, ']');
+    if (s->statistics)
+        write_statistics(s, out);
 }

@@ -8,6 +8,7 @@
 #include "base/tensorfile.h"
 #include "csv/csv.h"
 #include "table/options.h"
+#include "table/statistics.h"
 #include "table/vocab.h"
 
 /* One number of a record. Parsed: float32 of (value - offset). Applied: scaled. */
@@ -38,6 +39,8 @@ struct column {
     int type;               /* enum column_type */
     int scale, impute, unknown, encode;
     int64_t min_count, dim; /* dim 0: "auto" */
+    bool min_auto;          /* min_count is "auto", and 1 until it is fitted */
+    bool keyed;             /* in encoders.target_statistics.columns; not saved */
     int transform, edges;   /* numeric; encodes: bits of enum number_encode */
     unsigned encodes;
     int64_t bins;
@@ -62,6 +65,11 @@ struct schema {
     double target_center, target_scale; /* regression: standardised target = (y - center) / scale */
     struct number_slot *numbers;
     uint32_t number_count, category_count;
+    /* The target statistics; their numbers stand behind those of the columns. NULL: none. wanted:
+     * as declared, without names: column.keyed; not saved. */
+    struct statistics *statistics;
+    struct statistics_options wanted;
+    bool all_keys;                   /* wanted.columns is "auto" */
     struct rowfmt format;
     uint32_t file_columns;           /* cells of a training record, for files without header */
     /* Columns that the split reads (group, time, column: one; hash: the ids, or none: the whole
@@ -86,6 +94,13 @@ void schema_free(struct schema *s);
 /* Assigns slots to every column, and allocates numbers, vocabularies and labels that are absent.
  * For schema_declare and schema_load; needs s->columns, s->task and s->target. */
 void schema_layout(struct schema *s);
+/* Adds fitted target statistics, which it then owns, and their numbers. */
+void schema_add_statistics(struct schema *s, struct statistics *t);
+/* Numbers of the columns, without those of target statistics. */
+static inline uint32_t schema_numbers(const struct schema *s)
+{
+    return s->statistics ? s->statistics->first : s->number_count;
+}
 /* The columns that a file must have, beside the features. A training also needs the weight and the
  * ids, a prediction (fitted, no target) the ids. */
 enum bind_need {

@@ -38,6 +38,7 @@ static struct column *column_add(struct declaration *d, const char *name, const 
 
 #define COLUMNS_KEY "data.columns"
 #define SPLIT_KEY "data.split.column"
+#define STATISTICS_KEY "encoders.target_statistics.columns"
 
 /* Adds two keys to the error: the split's, and the one it contradicts. Returns false. */
 static bool split_key(const struct declaration *d, const char *key, const char *other)
@@ -67,19 +68,19 @@ static bool type_of(const struct declaration *d, const struct json *v, const cha
     return near ? err_help(d->e, "did you mean `%s`?", near) : false;
 }
 
-static bool read_dim(const struct declaration *d, const struct json *v, const char *name,
-                     int64_t *dim)
+/* A number from 1 to most, or "auto" (and absent): 0. */
+static bool read_auto(const struct declaration *d, const struct json *v, const char *name,
+                      const char *key, int64_t most, int64_t *to)
 {
-    *dim = 0;
+    *to = 0;
     if (!v || (json_kind(v) == JSON_STRING && strcmp(json_string(v), "auto") == 0))
         return true;
-    if (json_kind(v) == JSON_NUMBER && json_integer(v, dim) && *dim >= 1 &&
-        *dim <= COLUMN_DIM_MOST)
+    if (json_kind(v) == JSON_NUMBER && json_integer(v, to) && *to >= 1 && *to <= most)
         return true;
     json_fail(d->doc, v, d->e,
               json_kind(v) == JSON_NUMBER ? ERR_CONFIG_RANGE : ERR_CONFIG_TYPE,
-              "column \"%s\": `dim` is neither \"auto\" nor an integer from 1 to %d",
-              text_quote_z(name), COLUMN_DIM_MOST);
+              "column \"%s\": `%s` is neither \"auto\" nor an integer from 1 to %lld",
+              text_quote_z(name), key, (long long)most);
     return false;
 }
 
@@ -116,8 +117,7 @@ static bool set_options(const struct declaration *d, struct column *c, const str
     const struct encoder_options *encoders = &d->options->encoders;
     const struct column_options *all = c->type == COLUMN_NUMERIC && encoders->numeric.bins
                                            ? &encoders->numeric
-                                       : c->type == COLUMN_CATEGORICAL &&
-                                               encoders->categorical.min_count
+                                       : c->type == COLUMN_CATEGORICAL && encoders->numeric.bins
                                            ? &encoders->categorical
                                            : own;
 #define OF(key) (v && json_get(v, key) ? own : all)
@@ -129,8 +129,13 @@ static bool set_options(const struct declaration *d, struct column *c, const str
     c->encodes = encodes_of(&OF("encode")->encodes);
     c->unknown = OF("unknown")->unknown;
     c->encode = OF("encode")->encode;
-    c->min_count = c->type == COLUMN_CATEGORICAL ? OF("min_count")->min_count : 1;
-    return read_dim(d, OF("dim")->dim, c->name, &c->dim);
+    if (c->type == COLUMN_CATEGORICAL &&
+        !read_auto(d, OF("min_count")->min_count, c->name, "min_count", COLUMN_MIN_COUNT_MOST,
+                   &c->min_count))
+        return false;
+    c->min_auto = !c->min_count && c->type == COLUMN_CATEGORICAL;
+    c->min_count = c->min_count && !c->min_auto ? c->min_count : 1;
+    return read_auto(d, OF("dim")->dim, c->name, "dim", COLUMN_DIM_MOST, &c->dim);
 #undef OF
 }
 
@@ -179,7 +184,7 @@ static bool read_entry(struct declaration *d, const struct json *v)
     struct column *c = column_add(d, json_key(v), v);
     if (json_kind(v) == JSON_STRING)
         return type_of(d, v, c->name, &c->type) &&
-               set_options(d, c, NULL, &(struct column_options){.min_count = 1});
+               set_options(d, c, NULL, &(struct column_options){0});
     if (json_kind(v) == JSON_OBJECT)
         return read_object(d, v, c);
     return json_fail(d->doc, v, d->e, ERR_CONFIG_TYPE,
@@ -347,6 +352,36 @@ static bool check_roles(const struct declaration *d)
     return err_help(d->e, "`dnn init DATA.csv --target COL` writes the list");
 }
 
+/* encoders.target_statistics: null leaves the defaults, for columns with encode target or count. */
+static bool declare_statistics(struct declaration *d)
+{
+    const struct statistics_options *o = &d->options->encoders.statistics;
+    struct schema *s = d->schema;
+    s->wanted = *o;
+    s->wanted.columns = (struct opt_strings){0};
+    if (!o->given) {
+        s->wanted = (struct statistics_options){.prior = 10, .folds = 5, .counts = true};
+        return true;
+    }
+    s->all_keys = o->columns.count == 1 && strcmp(o->columns.items[0], "auto") == 0;
+    for (size_t i = 0; i < o->columns.count && !s->all_keys; i++) {
+        const char *name = o->columns.items[i];
+        uint32_t at = vocab_find(d->names, name, strlen(name));
+        if (at != UINT32_MAX && (s->columns[at].type == COLUMN_NUMERIC ||
+                                 s->columns[at].type == COLUMN_CATEGORICAL)) {
+            s->columns[at].keyed = true;
+            continue;
+        }
+        FAIL(d, d->doc ? json_path(json_root(d->doc), STATISTICS_KEY) : NULL, ERR_CONFIG_COLUMNS,
+             "`" STATISTICS_KEY "`: \"%s\" is no categorical or numeric column",
+             text_quote_z(name));
+        err_key(d->e, STATISTICS_KEY);
+        err_other(d->e, COLUMNS_KEY);
+        return err_help(d->e, "name columns of data.columns, or give \"auto\"");
+    }
+    return true;
+}
+
 static bool declare(struct declaration *d)
 {
     const struct data_options *o = d->options;
@@ -357,7 +392,7 @@ static bool declare(struct declaration *d)
         if (!read_entry(d, v))
             return false;
     declare_target(d);
-    return declare_split(d) && check_roles(d);
+    return declare_split(d) && check_roles(d) && declare_statistics(d);
 }
 
 struct schema *schema_declare(const struct data_options *o, int task, const struct json_doc *doc,

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "csv/date.h"
 #include "table/schema_saved.h"
+#include "table/statistics_saved.h"
 
 /* --- the head: settings and lists of words --- */
 
@@ -351,7 +352,7 @@ static bool load(const struct loading *l)
     for (uint32_t i = 0; i < l->schema->number_count; i++)
         if (!load_number(l, &h, &numbers, i))
             return false;
-    return load_bins(l) && load_transforms(l, &h) && load_target(l);
+    return load_bins(l) && load_transforms(l, &h) && load_target(l) && statistics_load(l);
 }
 
 struct schema *schema_load(const struct tensor_file *f, uint32_t number, struct err *e)

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "table/schema_saved.h"
+#include "table/statistics_saved.h"
 
 struct texts {
     struct text bytes;
@@ -28,6 +29,7 @@ struct schema_saved {
     uint8_t *transform, *plain;                         /* [numbers] */
     int64_t *first_edge;                                /* [numbers + 1] */
     float *edges;
+    struct statistics_saved *statistics_tables;
 };
 
 /* --- texts --- */
@@ -122,7 +124,9 @@ static void save_column(const struct schema *s, size_t i, struct schema_saved *k
     k->missing_cells[i] = (int64_t)c->missing;
     if (c->category != UINT32_MAX) {
         struct feature_category f = column_category(c);
-        k->encode[i] = f.encode == CATEGORY_ONEHOT ? ENCODE_ONEHOT : ENCODE_EMBEDDING;
+        k->encode[i] = (uint8_t)(f.encode == CATEGORY_ONEHOT      ? ENCODE_ONEHOT
+                                 : f.encode == CATEGORY_EMBEDDING ? ENCODE_EMBEDDING
+                                                                  : c->encode);
         k->dim[i] = f.dim;
         texts_of_vocab(&k->values, c->vocab);
     }
@@ -170,7 +174,7 @@ static void save_number(const struct number_slot *n, uint32_t i, struct schema_s
 /* Piecewise-linear numbers, where there are some. */
 static void save_bins(const struct schema *s, struct schema_saved *k)
 {
-    uint32_t count = s->number_count;
+    uint32_t count = schema_numbers(s);
     k->first_edge = mem_zero((size_t)count + 1, sizeof *k->first_edge);
     for (uint32_t i = 0; i < count; i++)
         k->first_edge[i + 1] = k->first_edge[i] + s->numbers[i].edge_count;
@@ -192,7 +196,7 @@ static void save_bins(const struct schema *s, struct schema_saved *k)
 
 static void save_transforms(const struct schema *s, struct schema_saved *k)
 {
-    uint32_t count = s->number_count, found = 0;
+    uint32_t count = schema_numbers(s), found = 0;
     k->transform = mem_zero((size_t)count + 1, sizeof *k->transform);
     for (uint32_t i = 0; i < count; i++) {
         k->transform[i] = (uint8_t)s->numbers[i].transform;
@@ -204,7 +208,7 @@ static void save_transforms(const struct schema *s, struct schema_saved *k)
 
 static void save_numbers(const struct schema *s, struct schema_saved *k)
 {
-    uint32_t count = s->number_count;
+    uint32_t count = schema_numbers(s);
     uint64_t knots = 0;
     for (uint32_t i = 0; i < count; i++)
         knots += s->numbers[i].quantile_count;
@@ -238,6 +242,7 @@ struct schema_saved *schema_save(const struct schema *s, uint32_t number, struct
     save_head(s, k);
     save_columns(s, k);
     save_numbers(s, k);
+    k->statistics_tables = statistics_save(s, number, w);
     for (size_t i = 0; i < s->missing.count; i++)
         texts_add(&k->missing, s->missing.items[i], strlen(s->missing.items[i]));
     if (s->labels)
@@ -289,6 +294,7 @@ void schema_saved_free(struct schema_saved *k)
         mem_free(blocks[i]);
     for (int i = 0; i < SAVED_NUMBERS; i++)
         mem_free(k->statistics[i]);
+    statistics_saved_free(k->statistics_tables);
     text_free(&k->head.text);
     mem_free(k);
 }

@@ -1,5 +1,5 @@
 /* schema_saved.h - the tensors of a fitted schema in a model file. Private to schema_save.c,
- * schema_load.c, schema_old.c and schema_check.c.
+ * schema_load.c, schema_old.c, schema_check.c and statistics_saved.h.
  *
  * Format 3. "Texts" are two tensors: NAME U8, the bytes of all texts, concatenated, and
  * NAME.offsets I64 [texts + 1]: text i is bytes offsets[i] .. offsets[i + 1]. [columns]: one entry
@@ -26,6 +26,7 @@
  *   encoders.0.transform  U8 [numbers]: code; absent: none
  *   encoders.0.bins       F32: edges; .bins.offsets I64 [numbers + 1]: first of each number, and
  *   encoders.0.plain      U8 [numbers]: 1 where the number itself is an input; absent: no edges
+ *   encoders.0.statistics.*   target statistics; absent: none: statistics_saved.h
  *   encoders.0.target     F64 [2]: center and scale of the target of a regression, else 0 and 1
  *
  * A number v becomes x = float32(v - offset), or fill if it is missing. With a transform log1p

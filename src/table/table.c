@@ -139,6 +139,7 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
 static void show(struct table *t)
 {
     t->rows = t->view ? t->view->rows : t->data->rows;
+    t->first = t->view ? *view_first(t->view) : t->rows;
     t->part = t->split.part;
     for (int part = PART_TRAIN; part < PARTS; part++) {
         t->index[part] = t->split.index[part];

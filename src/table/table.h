@@ -13,6 +13,7 @@ struct table {
     struct view *view;
     /* Borrowed from the view, the split and the dataset. */
     struct rows rows;
+    struct rows first;            /* view.first, or rows */
     uint8_t *part;
     uint32_t *index[PARTS];
     uint64_t count[PARTS];

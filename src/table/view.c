@@ -18,6 +18,7 @@ struct encoding {
     uint64_t tile_rows;
     bool *same_slots; /* by category slot: every id equals its slot */
     bool same_classes;
+    bool held;        /* training rows take statistics out of fold */
 };
 
 static void map_ids(unsigned char *at, size_t stride, uint64_t count, const int32_t *map)
@@ -41,17 +42,52 @@ static void store_targets(const struct encoding *p, unsigned char *at, uint64_t 
     }
 }
 
-static void encode_tile(void *context, unsigned tile, unsigned thread)
+/* Copies records; `to` may have more numbers, which are 0. */
+static void copy_records(const struct rowfmt *from, const unsigned char *record,
+                         const struct rowfmt *to, unsigned char *out, uint64_t count)
 {
-    const struct encoding *p = context;
+    if (from->stride == to->stride) {
+        memcpy(out, record, count * from->stride);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++, record += from->stride, out += to->stride) {
+        memcpy(out, record, from->at_missing);
+        memset(out + from->at_missing, 0, to->at_category - from->at_missing);
+        memcpy(out + to->at_missing, record + from->at_missing, 4 * (size_t)from->words);
+        memcpy(out + to->at_category, record + from->at_category,
+               from->stride - from->at_category);
+    }
+}
+
+/* Replaces the target statistics of training rows by those out of fold. */
+static void place_held(const struct encoder *c, unsigned char *records, uint64_t first,
+                       uint64_t count)
+{
+    const struct statistics *t = c->schema->statistics;
+    const size_t stride = c->schema->format.stride;
+    uint64_t low = 0, high = c->held_count;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (c->held_rows[middle] < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint64_t i = low; i < c->held_count && c->held_rows[i] < first + count; i++) {
+        unsigned char *at = records + (c->held_rows[i] - first) * stride + 4 * (size_t)t->first;
+        for (uint32_t k = 0; k < t->numbers; k++)
+            memcpy(at + 4 * (size_t)k, &c->held[k * c->held_count + i], sizeof(float));
+    }
+}
+
+static void encode(const struct encoding *p, uint64_t first, uint64_t count)
+{
     const struct schema *s = p->encoder->schema;
     size_t stride = s->format.stride;
-    uint64_t first = tile * p->tile_rows, count = p->to->count - first;
-    (void)thread;
-    count = count < p->tile_rows ? count : p->tile_rows;
     unsigned char *records = rows_at(p->to, first);
     if (p->to->chunks != p->data->rows.chunks)
-        memcpy(records, rows_at(&p->data->rows, first), count * stride);
+        copy_records(&p->data->rows.format, rows_at(&p->data->rows, first), &s->format, records,
+                     count);
     for (uint32_t k = 0; k < s->category_count; k++)
         if (!p->same_slots[k])
             map_ids(records + s->format.at_category + 4 * (size_t)k, stride, count,
@@ -60,7 +96,20 @@ static void encode_tile(void *context, unsigned tile, unsigned thread)
         store_targets(p, records + s->format.at_target, first, count);
     else if (!p->same_classes)
         map_ids(records + s->format.at_target, stride, count, p->encoder->class_of);
-    column_apply(s, records, count);
+    if (s->statistics) {
+        statistics_apply(s->statistics, &s->format, records, count);
+        if (p->held)
+            place_held(p->encoder, records, first, count);
+    }
+    numbers_scale(s, records, count);
+}
+
+static void encode_tile(void *context, unsigned tile, unsigned thread)
+{
+    const struct encoding *p = context;
+    uint64_t first = tile * p->tile_rows, left = p->to->count - first;
+    (void)thread;
+    encode(p, first, left < p->tile_rows ? left : p->tile_rows);
 }
 
 static bool is_identity(const int32_t *map, uint32_t count)
@@ -95,26 +144,54 @@ static unsigned char *const *new_chunks(const struct rows *like)
     return chunks;
 }
 
+/* Encodes the first records as an answer does. */
+static void encode_first(struct encoding *p, struct view *v)
+{
+    v->first = v->rows;
+    v->first.count = v->rows.count < TABLE_SAMPLE_ROWS ? v->rows.count : TABLE_SAMPLE_ROWS;
+    v->first.shift = 63;
+    unsigned char **chunks = mem_zero(1, sizeof *chunks);
+    chunks[0] = mem_zero(v->first.count + 1, v->first.format.stride);
+    v->first.chunks = chunks;
+    p->to = &v->first;
+    p->held = false;
+    encode(p, 0, v->first.count);
+}
+
 struct view *view_make(struct dataset *d, const struct encoder *c, bool give)
 {
     struct view *v = mem_zero(1, sizeof *v);
+    bool own = !give || c->schema->format.stride != d->rows.format.stride;
     v->rows = d->rows;
-    if (!give)
-        v->rows.chunks = new_chunks(&d->rows);
-    struct encoding p = {.data = d, .encoder = c, .to = &v->rows, .tile_rows = TILE_ROWS};
+    v->rows.format = c->schema->format;
+    if (own)
+        v->rows.chunks = new_chunks(&v->rows);
+    struct encoding p = {
+        .data = d, .encoder = c, .to = &v->rows, .tile_rows = TILE_ROWS, .held = true};
     if (p.tile_rows >> v->rows.shift)
         p.tile_rows = UINT64_C(1) << v->rows.shift;
     find_identities(&p);
     threads_run((unsigned)((v->rows.count + p.tile_rows - 1) / p.tile_rows), encode_tile, &p);
+    if (c->schema->statistics)
+        encode_first(&p, v);
     mem_free(p.same_slots);
+    if (give && own)
+        rows_release(&d->rows);
     if (give)
         d->rows.chunks = NULL;
     return v;
 }
 
+const struct rows *view_first(const struct view *v)
+{
+    return v->first.chunks ? &v->first : &v->rows;
+}
+
 void view_free(struct view *v)
 {
-    if (v)
+    if (v) {
         rows_release(&v->rows);
+        rows_release(&v->first);
+    }
     mem_free(v);
 }

@@ -6,11 +6,17 @@
 
 struct view {
     struct rows rows;           /* encoded records, in the order of the dataset; chunks owned */
+    /* The first records, at most TABLE_SAMPLE_ROWS, as an answer encodes them: with target
+     * statistics those of training rows differ. Without chunks: as in rows. */
+    struct rows first;
 };
 
-/* Encodes every row of d. give: in place, without a copy; the view then owns the memory, and d has
- * no rows for another view. The encoder must know every class of d. */
+/* Encodes every row of d. give: d has no rows for another view. Its memory becomes the view's; with
+ * target statistics records are longer: they are a copy, and d's are freed. The encoder must know
+ * every class of d. */
 struct view *view_make(struct dataset *d, const struct encoder *c, bool give);
+/* The first records as an answer encodes them. */
+const struct rows *view_first(const struct view *v);
 void view_free(struct view *v);
 
 #endif

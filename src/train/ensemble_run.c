@@ -62,12 +62,9 @@ static bool answer_rows(const struct run *r, enum part part, struct part_rows *t
 }
 
 static bool answer_sample(const struct run *r, const struct table_sample *sample,
-                          struct run_part *p, struct err *e)
+                          const struct rows *first, struct run_part *p, struct err *e)
 {
     const size_t cells = (size_t)sample->rows * sample->cells;
-    uint32_t first[TABLE_SAMPLE_ROWS];
-    for (uint32_t i = 0; i < sample->rows; i++)
-        first[i] = i;
     p->sample = (struct table_sample){.rows = sample->rows, .cells = sample->cells};
     if (!sample->rows)
         return true;
@@ -75,7 +72,7 @@ static bool answer_sample(const struct run *r, const struct table_sample *sample
     p->sample.text = mem_string_n(sample->text, (size_t)sample->offsets[cells]);
     p->sample_logits =
         mem_zero((size_t)sample->rows * p->outputs + 1, sizeof *p->sample_logits);
-    return run_answer(r, &(struct row_list){first, sample->rows}, p->sample_logits, e);
+    return run_answer_first(r, first, sample->rows, p->sample_logits, e);
 }
 
 static void set_constant(const struct run *r, struct run_part *p)
@@ -109,8 +106,9 @@ static bool copy_weights(struct run *r, struct run_part *p, struct err *e)
     return good;
 }
 
-/* Fills the part of a run whose epochs have ended. */
-static bool fill(const struct train_job *j, struct run *r, struct run_part *p, struct err *e)
+/* Fills the part of a run whose epochs have ended. first: view_first. */
+static bool fill(const struct train_job *j, struct run *r, const struct rows *first,
+                 struct run_part *p, struct err *e)
 {
     struct network_state last;
     bool good = run_use_best(r, &last, e);
@@ -127,7 +125,7 @@ static bool fill(const struct train_job *j, struct run *r, struct run_part *p, s
     set_constant(r, p);
     return good && copy_weights(r, p, e) && answer_rows(r, PART_VALID, &p->left, e) &&
            answer_rows(r, PART_TEST, &p->test, e) &&
-           answer_sample(r, &j->table->sample, p, e);
+           answer_sample(r, &j->table->sample, first, p, e);
 }
 
 static bool train(struct run *r, struct err *e)
@@ -170,7 +168,7 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
     p->member = run / n->folds;
     p->fold = run % n->folds;
     p->rows = j->table->count[PART_TRAIN] + j->table->count[PART_VALID];
-    bool good = train(&r, e) && fill(j, &r, p, e);
+    bool good = train(&r, e) && fill(j, &r, view_first(view), p, e);
     if (good && r.broke)
         log_warning("run %u (member \"%s\", fold %u): %s; its weights are those of epoch %lld, the "
                     "best before", run, text_quote_z(n->names[p->member]), p->fold, r.broke,

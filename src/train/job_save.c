@@ -155,10 +155,7 @@ static bool make_golden(const struct train_job *j, struct golden *g, struct err 
     const struct table_sample *sample = &j->table->sample;
     const uint32_t outputs = j->run.features->outputs;
     real *logits = mem_zero((size_t)sample->rows * outputs + 1, sizeof *logits);
-    uint32_t first[TABLE_SAMPLE_ROWS];
-    for (uint32_t i = 0; i < sample->rows; i++)
-        first[i] = i;
-    bool good = run_answer(&j->run, &(struct row_list){first, sample->rows}, logits, e);
+    bool good = run_answer_first(&j->run, &j->table->first, sample->rows, logits, e);
     if (good)
         golden_make(g, sample, logits, 1, outputs);
     mem_free(logits);

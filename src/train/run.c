@@ -153,6 +153,19 @@ bool run_answer(const struct run *r, const struct row_list *rows, real *logits, 
     return score_answer(&r->score, rows, logits, e);
 }
 
+bool run_answer_first(const struct run *r, const struct rows *first, uint32_t count, real *logits,
+                      struct err *e)
+{
+    struct score_job of_first = r->score;
+    uint32_t *list = mem_alloc((size_t)count + 1, sizeof *list);
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = i;
+    of_first.rows = *first;
+    bool good = score_answer(&of_first, &(struct row_list){list, count}, logits, e);
+    mem_free(list);
+    return good;
+}
+
 /* --- the first state --- */
 
 /* The range of fp16 is too small for gradients: they are scaled. */

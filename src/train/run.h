@@ -171,6 +171,10 @@ void run_use_last(struct run *r, const struct network_state *last);
 /* Logits [count][outputs] of listed rows, in their order, by the present weights. False without an
  * error: a signal asked to stop. */
 bool run_answer(const struct run *r, const struct row_list *rows, real *logits, struct err *e);
+/* The same for the first `count` of the records `first` (struct table). They must last as long as
+ * the network. */
+bool run_answer_first(const struct run *r, const struct rows *first, uint32_t count, real *logits,
+                      struct err *e);
 
 /* --- between the files of a run --- */
 

@@ -85,6 +85,17 @@ config c.json regression value '{"preset": "linear"}' "$ple"
 compare "piecewise-linear numbers of a linear model" c.json
 config c.json multiclass three '{"layers": [{"type": "batch_norm"}, {"type": "dense", "units": 6}, {"type": "gelu"}]}' "$ple"
 compare "piecewise-linear numbers below batch_norm" c.json
+statistics() { perl -pi -e 's/"backend"/"encoders": {"target_statistics": {"pairs": 3}}, "backend"/' c.json; }
+config c.json binary two '{"preset": "mlp", "hidden": [9]}'
+statistics
+compare "target statistics, two classes" c.json
+config c.json multiclass three '{"preset": "mlp", "hidden": [9]}' '"n": "numeric", "m": "numeric", "tied": {"type": "numeric", "transform": "log1p"},
+    "when": "datetime", "few": {"type": "categorical", "encode": "target"}, "many": {"type": "categorical", "encode": "count"}'
+statistics
+compare "target statistics of three classes in place of categories" c.json
+config c.json regression value '{"preset": "linear"}' "$ple"
+statistics
+compare "target statistics of a regression behind piecewise-linear numbers" c.json
 list=""
 for layer in '"relu"' '"leaky_relu", "slope": 0.2' '"gelu"' '"silu"' '"elu", "alpha": 0.7' '"selu"' '"tanh"' '"sigmoid"' '"mish"'; do
     list+="{\"type\": \"dense\", \"units\": 7, \"bias\": false}, {\"type\": $layer}, {\"type\": \"batch_norm\", \"epsilon\": 0.01}, "

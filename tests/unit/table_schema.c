@@ -86,7 +86,7 @@ static void test_declare_errors(void)
     refuse("an unknown scale", "{\"a\": {\"type\": \"numeric\", \"scale\": \"minmx\"}}", "", 0,
            ERR_CONFIG_WORD, 2, "minmax");
     refuse("an encoding that is not built",
-           "{\"a\": {\"type\": \"categorical\", \"encode\": \"target\"}}", "", 0, ERR_CONFIG_WORD,
+           "{\"a\": {\"type\": \"categorical\", \"encode\": \"hash\"}}", "", 0, ERR_CONFIG_WORD,
            2, "onehot");
     refuse("min_count 0", "{\"a\": {\"type\": \"categorical\", \"min_count\": 0}}", "", 0,
            ERR_CONFIG_RANGE, 2, "min_count");

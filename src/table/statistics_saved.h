@@ -1,0 +1,33 @@
+/* statistics_saved.h - the target statistics in a model file. Private to schema_*.c and
+ * statistics_saved.c.
+ *
+ * Tensors "encoders.0.statistics.*"; absent: none. Ids of a column: 0 missing, 1 unknown, then its
+ * values from 2: the categories of encoders.0.values, or the stored numbers here.
+ *
+ *   .keys       I32 [keys]: the column
+ *   .values     F32: ascending float32(v - offset) of numeric keys, before transform, imputation
+ *               and scale; .values.offsets I64 [keys + 1]
+ *   .tables     I32 [tables][2]: one or two places in .keys; -1: no second one
+ *   .means      I32 [tables]: numbers of an entry; .counted U8 [tables]: 1 for one more
+ *   .codes      I32 [entries][2]: the ids of an entry; the second is 0 where a table has one key;
+ *               ascending in a table; .codes.offsets I64 [tables + 1]
+ *   .entries    F32: the numbers of each entry, one table after the other
+ *   .center, .factor   F64 [numbers]: of the numbers of one record
+ *
+ * A record takes the numbers of its entry in each table, 0 where there is no entry; each becomes
+ * (number - center) * factor, and stands behind the numbers of the columns. */
+#ifndef DNN_TABLE_STATISTICS_SAVED_H
+#define DNN_TABLE_STATISTICS_SAVED_H
+
+#include "table/schema_saved.h"
+
+/* Adds the tensors of the encoder with that number. Returns their memory (statistics_saved_free);
+ * NULL without statistics. */
+struct statistics_saved;
+struct statistics_saved *statistics_save(const struct schema *s, uint32_t number,
+                                         struct tensor_writer *w);
+void statistics_saved_free(struct statistics_saved *k);
+/* Reads them into l->schema, which has its columns. False, E15, where they cannot be. */
+bool statistics_load(const struct loading *l);
+
+#endif
