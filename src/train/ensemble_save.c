@@ -54,6 +54,7 @@ static void pack(struct ensemble *n, uint32_t member, bool whole)
         if (parts[f] && (parts[f]->whole || !whole)) {
             struct run_part *p = parts[f];
             parts[f] = NULL;
+            part_free(parts[kept]);
             parts[kept++] = p;
         }
 }
@@ -437,11 +438,35 @@ static void mixing_free(struct mixing *x)
     mem_free(x->weight);
 }
 
+/* Parts come from files: the rows of a fold are the same in every member's part, and the test rows
+ * in all. Else CHECKPOINT_OTHER. */
+static bool parts_agree(const struct ensemble *n, struct err *e)
+{
+    const struct run_part *first = NULL;
+    for (uint32_t i = 0; i < n->runs; i++) {
+        const struct run_part *p = n->parts[i], *same_fold = p;
+        for (uint32_t k = i % n->folds; p && k < i; k += n->folds)
+            same_fold = n->parts[k] ? n->parts[k] : same_fold;
+        if (p && !first)
+            first = p;
+        if (p && (p->run != i || p->outputs != first->outputs ||
+                  p->schema->task != first->schema->task || p->test.count != first->test.count ||
+                  p->left.count != same_fold->left.count || !p->left.count ||
+                  p->sample.rows != first->sample.rows || p->sample.cells != first->sample.cells))
+            return err_set(e, ERR_CHECKPOINT_OTHER,
+                           "the part of run %u holds other rows than those of the other runs: "
+                           "train that run again", i);
+    }
+    return true;
+}
+
 bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
 {
     struct mixing x = {.j = j, .n = j->ensemble};
     struct against a = {0};
     stop_phase("measuring the model", false);
+    if (!parts_agree(x.n, e))
+        return false;
     find_members(&x);
     x.outputs = part_of(&x, 0, 0)->outputs;
     x.classes = part_of(&x, 0, 0)->schema->task == TASK_REGRESSION ? 0 : x.outputs;

@@ -87,7 +87,7 @@ same out "$OUT/report.txt" "it is what was shown"
 is "$(ls "$OUT" | tr '\n' ' ')" "logs.tar.gz report.txt verify.json " "three files, and nothing of an earlier run"
 mkdir logs && tar -xzf "$OUT/logs.tar.gz" -C logs
 ok $? "the logs unpack"
-is "$(told | tr ' ' '\n' | sort | tr '\n' ' ')" "commit constants date emulated exit gpu guests musts parts program rows seconds " "verify.json: its keys"
+is "$(told | tr ' ' '\n' | sort | tr '\n' ' ')" "commit constants date emulated exit gpu musts parts program rows seconds " "verify.json: its keys"
 is "$(told emulated) $(told exit) $(told gpu)" "yes 69 the emulated device" "that the card is emulated, and the verdict"
 told date | grep -qE '^20[0-9]{2}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9]$'
 ok $? "when it was" "$(told date)"
