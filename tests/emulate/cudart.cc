@@ -174,8 +174,7 @@ static cudaError_t enter(unsigned which)
         fprintf(stderr, "emulated: cuda%s is called after a fault\n", call_names[which]);
         abort();
     }
-    if (cudart_faults_on(cudart_device) && cudart.stall_after &&
-        --cudart.stall_after == 0) { /* it does not come back */
+    if (cudart_faults_on(cudart_device) && cudart.stall_after && --cudart.stall_after == 0) {
         pthread_mutex_unlock(&lock);
         for (;;)
             pause();

@@ -3,6 +3,9 @@
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 1500
+by_python() { # by_python NAME <<SCRIPT
+    if command -v python3 >/dev/null; then check "$1" python3 -; else skip "$1" "no python3"; fi
+}
 members='{"name": "A"}, {"name": "B", "model": {"hidden": [24]}, "train": {"optimizer": {"learning_rate": 0.01}}},
   {"name": "C", "model": {"hidden": []}, "train": {"epochs": 2}}'
 ensemble() { # FILE ENSEMBLE [TASK [DATA [EPOCHS]]]
@@ -19,7 +22,7 @@ for threads in 2 3; do
     run dnn train c.json -o side.dnn --threads $threads --progress none
     is "$(digest side.dnn)" "$want" "the same bytes by $threads threads"
 done
-check "members, weights and out-of-fold metrics are in the JSON" python3 - <<'EOF'
+by_python "members, weights and out-of-fold metrics are in the JSON" <<'EOF'
 import json
 r = json.load(open("one.json"))
 m = r["members"]
@@ -47,7 +50,7 @@ ok $? "of standard deviations"
 run dnn check c.json --json
 is_exit 0 "check"
 cp out plan.out
-check "lists the runs" python3 - <<'EOF'
+by_python "lists the runs" <<'EOF'
 import json
 runs = json.load(open("plan.out"))["runs"]
 assert [r["run"] for r in runs] == list(range(9)) and [r["fold"] for r in runs] == [0, 1, 2] * 3, runs
@@ -139,7 +142,7 @@ ensemble v.json '"folds": 2, "select": "mean", "members": [{"name": "A"}, {"name
 run dnn train v.json -o v.dnn --json --require 'rmse<20'
 is_exit 0 "regression, the mean of the members, a gate"
 cp out v.out
-check "equal weights, and members of one recipe differ by their names" python3 - <<'EOF'
+by_python "equal weights, and members of one recipe differ by their names" <<'EOF'
 import json
 m = json.load(open("v.out"))["members"]
 assert [x["weight"] for x in m] == [.5, .5] and m[0]["valid"]["rmse"] != m[1]["valid"]["rmse"], m
@@ -203,4 +206,28 @@ is_exit 0 "its golden rows agree"
 refused '"folds": 2, "members": ["A"]' 78 "is an object" "a member that is no object"
 refused '"folds": 2, "members": {}' 78 "is a list" "members that are no list"
 refused '"folds": 2, "select": "best"' 78 "ensemble.select" "a word that is none"
+# a part of other rows under the hash of these data, made right again
+if command -v python3 >/dev/null; then
+    make_data e.csv 900
+    ensemble f.json '"folds": 2'
+    cp d.csv keep.csv
+    run dnn train f.json --run 0 -o f0 -q
+    cp e.csv d.csv
+    run dnn train f.json --run 1 -o f1 -q
+    cp keep.csv d.csv
+    python3 - <<'EOF'
+import hashlib, re
+a, b = open("f0", "rb").read(), open("f1", "rb").read()
+data = re.compile(rb'"data":"([0-9a-f]{64})"')
+b = b.replace(data.search(b).group(1), data.search(a).group(1))
+at = b.index(b'"sha256":"') + 10
+b = b[:at] + b"0" * 64 + b[at + 64:]
+open("f1", "wb").write(b[:at] + hashlib.sha256(b).hexdigest().encode() + b[at + 64:])
+EOF
+    run dnn merge f.json f0 f1 -o f.dnn
+    is_exit 76 "a part of other rows under the same hash"
+    err_has "holds other rows" "and why"
+else
+    skip "a part of other rows under the same hash" "no python3"
+fi
 done_testing

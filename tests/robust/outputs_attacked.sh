@@ -3,8 +3,8 @@
 # and folders at the names of checkpoint, model and lock while it runs; and names of 200 to 255 bytes.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-EPOCHS=100
-make_data d.csv 2000
+EPOCHS=300 # with so many rows the first checkpoint is seen before the last epoch
+make_data d.csv 20000
 make_config c.json d.csv binary "\"epochs\": $EPOCHS, \"early_stopping\": {\"patience\": 0}, \"checkpoint\": {\"every_s\": 0, \"keep\": 2}" \
     '"backend": {"name": "dnn_cpu", "threads": 1}'
 printf 'precious\n' >precious

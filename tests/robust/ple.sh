@@ -69,8 +69,7 @@ is "$(grep -o '"scale":"clip","impute"' out | wc -l)" 4 "the default scale of al
 ok "$(grep -q '"transform":"log1p"' out && grep -q '"encode":"embedding","dim":2' out; echo $?)" "transform, and the default of categories"
 run dnn verify own.dnn
 is_exit 0 "verify"
-for bad in '{"numeric": {"encode": "plee"}}' '{"numeric": {"bins": 1}}' '{"numeric": {"edges": ["tree"]}}' '{"number": {}}' '{"numeric": {"type": "numeric"}}' \
-    '{"target_statistics": {}}'; do
+for bad in '{"numeric": {"encode": "plee"}}' '{"numeric": {"bins": 1}}' '{"numeric": {"edges": ["tree"]}}' '{"number": {}}' '{"numeric": {"type": "numeric"}}'; do
     config "$bad"
     run dnn check c.json --quiet
     is_exit 78 "refused: $bad"
