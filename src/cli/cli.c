@@ -17,6 +17,7 @@
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "base/stop.h"
+#include "base/warnings.h"
 #include "choose/select.h"
 #include "config/variable.h"
 
@@ -178,6 +179,19 @@ struct overrides cli_overrides(const struct args *a)
 void cli_drop(const void *list)
 {
     mem_free((void *)(uintptr_t)list);
+}
+
+struct config *cli_config(const struct args *a, const char *output, struct err *e)
+{
+    struct overrides o = cli_overrides(a);
+    o.output_model = output;
+    if (a->json)
+        warnings_keep();
+    struct config *config = config_load(a->positionals[0], &o, e);
+    cli_drop(o.sets);
+    if (!config)
+        warnings_drop();
+    return config;
 }
 
 int cli_progress(const struct args *a)

@@ -29,6 +29,10 @@ int cli_print(const struct args *a, const struct text *t);
 int cli_json(const struct args *a, struct json_out *o, bool to_stderr);
 /* The options of compute_options and config_options. sets is freed with mem_free. */
 struct overrides cli_overrides(const struct args *a);
+/* Loads CONFIG, the first positional, with the options of the command line; output: of -o, or NULL.
+ * With --json warnings are kept for the object: the caller ends with warnings_drop. config_free.
+ * NULL: e, and no warning is kept. */
+struct config *cli_config(const struct args *a, const char *output, struct err *e);
 int cli_progress(const struct args *a); /* enum progress_style */
 void cli_drop(const void *list);        /* frees a list of args_list */
 /* "X is unchanged" or "nothing was written", for cli_fail; NULL when the output is a pipe or a

@@ -145,15 +145,9 @@ static int check_stopped(const struct args *a, const struct err *why)
 static int check_command(struct args *a)
 {
     struct err e = {0};
-    struct overrides o = cli_overrides(a);
-    if (a->json)
-        warnings_keep();
-    struct config *config = config_load(a->positionals[0], &o, &e);
-    cli_drop(o.sets);
-    if (!config) {
-        warnings_drop();
+    struct config *config = cli_config(a, NULL, &e);
+    if (!config)
         return cli_fail(a, &e, NULL);
-    }
     struct check_result r = {0};
     int code;
     told.a = a;

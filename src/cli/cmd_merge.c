@@ -41,16 +41,9 @@ static int tell(struct args *a, const struct train_request *q, const struct trai
 static int merge_command(struct args *a)
 {
     struct err e = {0};
-    struct overrides o = cli_overrides(a);
-    o.output_model = args_value(a, "output");
-    if (a->json)
-        warnings_keep();
-    struct config *config = config_load(a->positionals[0], &o, &e);
-    cli_drop(o.sets);
-    if (!config) {
-        warnings_drop();
+    struct config *config = cli_config(a, args_value(a, "output"), &e);
+    if (!config)
         return cli_fail(a, &e, "nothing was written");
-    }
     struct train_request q = {.config = config,
                               .output = config->output.model,
                               .force = args_value(a, "force") != NULL};

@@ -170,16 +170,9 @@ static int train_stopped(const struct args *a, const struct err *why)
 static int train_command(struct args *a)
 {
     struct err e = {0};
-    struct overrides o = cli_overrides(a);
-    o.output_model = args_value(a, "output");
-    if (a->json)
-        warnings_keep();
-    struct config *config = config_load(a->positionals[0], &o, &e);
-    cli_drop(o.sets);
-    if (!config) {
-        warnings_drop();
+    struct config *config = cli_config(a, args_value(a, "output"), &e);
+    if (!config)
         return cli_fail(a, &e, "nothing was written");
-    }
     const char *resume = args_value(a, "resume");
     size_t gates;
     const char **require = args_list(a, "require", &gates);

@@ -244,11 +244,6 @@ struct run_part *part_load(const char *path, struct err *e)
     return load(tensor_open(path, e), e);
 }
 
-struct run_part *part_load_bytes(const void *bytes, size_t length, const char *name, struct err *e)
-{
-    return load(tensor_open_bytes(bytes, length, name, e), e);
-}
-
 static void rows_free(struct part_rows *r)
 {
     mem_free(r->label);

@@ -50,7 +50,6 @@ bool part_save(const struct run_part *p, const char *path, struct err *e);
 /* Everything is checked but what only the config knows (param_count, buffer_count). E15, exit 76.
  * Caller: part_free. */
 struct run_part *part_load(const char *path, struct err *e);
-struct run_part *part_load_bytes(const void *bytes, size_t length, const char *name, struct err *e);
 void part_free(struct run_part *p);
 char *part_path(const char *output, uint32_t run); /* of a checkpoint; mem_free */
 
