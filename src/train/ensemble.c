@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/aside.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -74,7 +73,6 @@ struct ensemble *ensemble_new(const struct config *c, struct err *e)
     n->parts = mem_zero(n->runs, sizeof *n->parts);
     n->encoders = mem_zero(n->runs, sizeof *n->encoders);
     n->kept = mem_zero(n->runs, sizeof *n->kept);
-    pthread_mutex_init(&n->lock, NULL);
     for (uint32_t i = 0; i < n->members; i++) {
         n->names[i] = mem_string(config_member_name(c, i, room));
         n->configs[i] = config_member(c, i, e);
@@ -101,7 +99,6 @@ void ensemble_free(struct ensemble *n)
         config_free(n->configs[i]);
         mem_free(n->names[i]);
     }
-    pthread_mutex_destroy(&n->lock);
     mem_free(n->configs);
     mem_free(n->names);
     mem_free(n->parts);
@@ -202,13 +199,13 @@ static bool find_finished(struct train_job *j, struct err *e)
 
 /* --- side by side --- */
 
-struct worker {
+/* What train_runs works on. */
+struct training {
     struct train_job *j;
-    struct machine *machine; /* NULL: a CPU of its own */
-    int64_t only;
+    int64_t only; /* -1: all runs */
 };
 
-/* What a run is expected to take: the mean of those that are done. Called with the lock. */
+/* What a run is expected to take: the mean of those that are done. */
 static bool has_time(const struct train_job *j)
 {
     const struct ensemble *n = j->ensemble;
@@ -219,22 +216,16 @@ static bool has_time(const struct train_job *j)
     return used + (n->done ? n->spent / n->done : 0) < limit;
 }
 
-/* The next run to train; UINT32_MAX: none. */
-static uint32_t next_run(struct worker *w)
+static enum side_turn turn(void *training, uint32_t run)
 {
-    struct ensemble *n = w->j->ensemble;
-    uint32_t run = UINT32_MAX;
-    pthread_mutex_lock(&n->lock);
-    while (n->next < n->runs && (n->parts[n->next] || (w->only >= 0 && n->next != w->only)))
-        n->next++;
-    if (n->next < n->runs && !n->failed && !n->stopped) {
-        if (n->next == 0 || w->only >= 0 || has_time(w->j))
-            run = n->next++;
-        else
-            n->cut = true;
-    }
-    pthread_mutex_unlock(&n->lock);
-    return run;
+    struct training *t = training;
+    struct ensemble *n = t->j->ensemble;
+    if (n->parts[run] || (t->only >= 0 && run != t->only))
+        return SIDE_PASS;
+    if (run == 0 || t->only >= 0 || has_time(t->j))
+        return SIDE_DO;
+    n->cut = true;
+    return SIDE_END;
 }
 
 static void tell_run(const struct train_job *j, const struct run_part *p, uint32_t finished)
@@ -255,17 +246,17 @@ static void tell_run(const struct train_job *j, const struct run_part *p, uint32
 }
 
 /* Keeps a finished run, in a file too if it is whole. */
-static bool keep(struct worker *w, struct run_part *p, struct err *e)
+static bool keep(const struct training *t, struct run_part *p, struct err *e)
 {
-    struct ensemble *n = w->j->ensemble;
-    bool good = true, save = p->whole && w->only < 0;
+    struct ensemble *n = t->j->ensemble;
+    bool good = true, save = p->whole && t->only < 0;
     uint32_t finished = 0;
     if (save) {
-        char *path = part_path(w->j->output, p->run);
+        char *path = part_path(t->j->output, p->run);
         good = part_save(p, path, e);
         mem_free(path);
     }
-    pthread_mutex_lock(&n->lock);
+    side_lock(t->j->side);
     n->parts[p->run] = p;
     n->kept[p->run] = save && good;
     n->cut |= !p->whole;
@@ -273,70 +264,54 @@ static bool keep(struct worker *w, struct run_part *p, struct err *e)
     n->done++;
     for (uint32_t i = 0; i < n->runs; i++)
         finished += n->parts[i] != NULL;
-    tell_run(w->j, p, finished);
-    pthread_mutex_unlock(&n->lock);
+    tell_run(t->j, p, finished);
+    side_unlock(t->j->side);
     return good;
 }
 
 /* A run that broke before an epoch had ended is left out; with any other error all end. */
-static void failed(struct ensemble *n, uint32_t run, const struct err *e)
+static bool left_out(struct train_job *j, uint32_t run, struct err *e)
 {
-    if (e->id == ERR_DIVERGED)
-        log_warning("run %u (member \"%s\", fold %u) is left out: %s", run,
-                    text_quote_z(n->names[run / n->folds]), run % n->folds, e->what);
-    pthread_mutex_lock(&n->lock);
-    if (e->id == ERR_NONE)
-        n->stopped = true;
-    else if (!n->failed && (e->id != ERR_DIVERGED || n->e.id == ERR_NONE))
-        n->e = *e;
-    n->failed |= e->id != ERR_NONE && e->id != ERR_DIVERGED;
-    pthread_mutex_unlock(&n->lock);
+    struct ensemble *n = j->ensemble;
+    if (e->id != ERR_DIVERGED)
+        return false;
+    log_warning("run %u (member \"%s\", fold %u) is left out: %s", run,
+                text_quote_z(n->names[run / n->folds]), run % n->folds, e->what);
+    side_lock(j->side);
+    if (n->broke.id == ERR_NONE)
+        n->broke = *e;
+    side_unlock(j->side);
+    err_clear(e);
+    return true;
 }
 
-static void work(struct worker *w)
+static bool work(void *training, uint32_t run, struct machine *m, struct err *e)
 {
-    struct err e = {0};
-    struct machine *own = NULL, *m = w->machine;
-    if (!m) /* the machine of struct selection on a CPU, with one thread */
-        m = own = machine_open(&(struct machine_options){.backend = "cpu", .blas = true}, &e);
-    if (!m)
-        failed(w->j->ensemble, 0, &e);
-    for (uint32_t run; m && (run = next_run(w)) != UINT32_MAX;) {
-        struct run_part *p = ensemble_run(w->j, run, m, &e);
-        if (!p || !keep(w, p, &e)) {
-            failed(w->j->ensemble, run, &e);
-            err_clear(&e);
-        }
-    }
-    machine_close(own);
+    struct training *t = training;
+    struct run_part *p = ensemble_run(t->j, run, m, e);
+    return p ? keep(t, p, e) : left_out(t->j, run, e);
 }
 
-static void *work_alone(void *worker)
+/* On a CPU side by side; on a GPU one after another. */
+static bool train_runs(struct train_job *j, int64_t only, uint32_t count, struct err *e)
 {
-    threads_alone(true);
-    work(worker);
-    return NULL;
+    struct training t = {j, only};
+    struct side s = {.owner = &t,
+                     .count = j->ensemble->runs,
+                     .threads = only < 0 ? ensemble_beside(j, count) : 1,
+                     .machine = j->machine,
+                     .turn = turn,
+                     .work = work};
+    j->side = &s;
+    bool good = side_run(&s, e);
+    j->side = NULL;
+    return good;
 }
 
-/* One a thread; a thread that cannot be had means fewer at a time. */
-static void train_beside(struct train_job *j, unsigned count)
+uint32_t ensemble_beside(const struct train_job *j, uint32_t count)
 {
-    struct worker w = {.j = j, .only = -1};
-    pthread_t *threads = mem_alloc(count, sizeof *threads);
-    unsigned begun = 0;
-    while (begun < count && aside_thread(work_alone, &w, &threads[begun]))
-        begun++;
-    if (!begun)
-        work(&w);
-    for (unsigned i = 0; i < begun; i++)
-        pthread_join(threads[i], NULL);
-    mem_free(threads);
-}
-
-static void train_in_turn(struct train_job *j, int64_t only)
-{
-    struct worker w = {.j = j, .machine = j->machine, .only = only};
-    work(&w);
+    uint32_t threads = select_is_gpu(&j->backend) ? 1 : threads_count();
+    return threads < count ? threads : count;
 }
 
 /* A signal asked to stop: finished runs are in their files. */
@@ -372,21 +347,15 @@ bool ensemble_train(struct train_job *j, int64_t only, struct err *e)
     if (only < 0 && !find_finished(j, e))
         return false;
     uint32_t count = unfinished(n);
-    unsigned threads = threads_count();
     stop_phase("training", false);
-    if (only < 0 && count > 1 && threads > 1 && !select_is_gpu(&j->backend))
-        train_beside(j, threads < count ? threads : count);
-    else if (count)
-        train_in_turn(j, only);
-    if (n->failed) {
-        *e = n->e;
+    bool good = !count || train_runs(j, only, count, e);
+    if (!good && e->id != ERR_NONE)
         return false;
-    }
-    if (n->stopped || stop_wanted())
+    if (!good || stop_wanted())
         return stopped(j, e);
     for (uint32_t i = 0; i < n->runs; i++)
         if (n->parts[i])
             return true;
-    *e = n->e; /* every run broke */
+    *e = n->broke; /* every run broke */
     return false;
 }

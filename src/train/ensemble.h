@@ -4,9 +4,8 @@
 #ifndef DNN_TRAIN_ENSEMBLE_H
 #define DNN_TRAIN_ENSEMBLE_H
 
-#include <pthread.h>
-
 #include "train/part.h"
+#include "train/side.h"
 #include "train/train.h"
 
 struct train_job;
@@ -19,14 +18,10 @@ struct ensemble {
     struct encoder **encoders; /* [runs]; members with equal options share them */
     struct run_part **parts; /* [runs]; NULL: not finished */
     bool *kept;              /* [runs]: in its file, ours to delete */
-    /* while runs train, under `lock` */
-    pthread_mutex_t lock;
-    uint32_t next;
-    bool failed;  /* a run could not end: the others give up */
-    bool cut;     /* the time limit left out or cut short a run */
-    bool stopped; /* a signal asked to end */
-    struct err e; /* of the first failure */
-    double spent; /* seconds of `done` runs of this process */
+    /* while runs train, under the lock of the job's struct side */
+    bool cut;         /* the time limit left out or cut short a run */
+    struct err broke; /* of the first run that broke before an epoch had ended */
+    double spent;     /* seconds of `done` runs of this process */
     uint32_t done;
 };
 
@@ -42,6 +37,8 @@ void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r);
 /* Trains the runs that are not finished, or the run `only` (-1: all). With --resume finished runs
  * are read from their files. False: e says why. */
 bool ensemble_train(struct train_job *j, int64_t only, struct err *e);
+/* How many of `count` runs train at a time: on a CPU one a thread, on a GPU one. */
+uint32_t ensemble_beside(const struct train_job *j, uint32_t count);
 /* Writes the part of the run `only` as the job's output. */
 bool ensemble_save_part(struct train_job *j, uint32_t only, struct train_result *r, struct err *e);
 /* Weights of the members, metrics, the model. Uses the parts, the config and the output alone; the

@@ -9,28 +9,25 @@
 #include "train/ensemble.h"
 #include "train/job.h"
 
-static void log_status(struct ensemble *n)
+static void log_status(const struct train_job *j)
 {
-    pthread_mutex_lock(&n->lock);
     uint32_t finished = 0;
-    for (uint32_t i = 0; i < n->runs; i++)
-        finished += n->parts[i] != NULL;
-    pthread_mutex_unlock(&n->lock);
-    log_asked("%u of %u runs are finished", finished, n->runs);
+    side_lock(j->side);
+    for (uint32_t i = 0; i < j->ensemble->runs; i++)
+        finished += j->ensemble->parts[i] != NULL;
+    side_unlock(j->side);
+    log_asked("%u of %u runs are finished", finished, j->ensemble->runs);
 }
 
 /* Another run has failed: this one gives up. */
 static bool pause_here(void *job, struct run *r, const struct step *now, struct err *e)
 {
-    struct ensemble *n = ((struct train_job *)job)->ensemble;
+    struct train_job *j = job;
     (void)r;
     (void)now;
     if (stop_status())
-        log_status(n);
-    pthread_mutex_lock(&n->lock);
-    bool failed = n->failed;
-    pthread_mutex_unlock(&n->lock);
-    return !failed || err_set(e, ERR_BUG, "another run of the ensemble failed");
+        log_status(j);
+    return !side_failed(j->side) || err_set(e, ERR_BUG, "another run of the ensemble failed");
 }
 
 /* --- the part --- */

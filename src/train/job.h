@@ -21,6 +21,7 @@
 #include "train/train.h"
 
 struct ensemble;
+struct side;
 
 struct train_job {
     const struct train_request *request; /* NULL: a check */
@@ -48,6 +49,7 @@ struct train_job {
     char *config_text; /* resolved, portable */
     struct run run; /* of an ensemble: the first one, which only `dnn check` trains */
     struct ensemble *ensemble; /* NULL: a single run */
+    struct side *side;         /* while its runs train; NULL: none does */
     struct view *view; /* of the run, for `dnn check` of an ensemble; NULL: that of the table */
     struct progress *progress;
     bool says_kept; /* the error's message names the checkpoint that is left */

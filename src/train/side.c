@@ -1,0 +1,106 @@
+/* side.c - see side.h. */
+#include "train/side.h"
+
+#include "backend/backend.h"
+#include "base/aside.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+void side_lock(struct side *s)
+{
+    pthread_mutex_lock(&s->lock);
+}
+
+void side_unlock(struct side *s)
+{
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool side_failed(struct side *s)
+{
+    side_lock(s);
+    bool failed = s->failed;
+    side_unlock(s);
+    return failed;
+}
+
+/* The next item to do. False: there is none. */
+static bool take(struct side *s, uint32_t *item)
+{
+    enum side_turn turn = SIDE_PASS;
+    side_lock(s);
+    while (turn == SIDE_PASS && s->next < s->count && !s->failed && !s->stopped) {
+        turn = s->turn(s->owner, s->next);
+        if (turn != SIDE_END)
+            *item = s->next++;
+    }
+    side_unlock(s);
+    return turn == SIDE_DO;
+}
+
+static void end(struct side *s, const struct err *e)
+{
+    side_lock(s);
+    if (e->id == ERR_NONE)
+        s->stopped = true;
+    else if (!s->failed)
+        s->e = *e;
+    s->failed |= e->id != ERR_NONE;
+    side_unlock(s);
+}
+
+static void work(struct side *s, struct machine *m)
+{
+    struct err e = {0};
+    struct machine *own = NULL;
+    uint32_t item;
+    if (!m) /* the machine of struct selection on a CPU, with one thread */
+        m = own = machine_open(&(struct machine_options){.backend = "cpu", .blas = true}, &e);
+    if (!m)
+        end(s, &e);
+    while (m && take(s, &item))
+        if (!s->work(s->owner, item, m, &e)) {
+            end(s, &e);
+            err_clear(&e);
+        }
+    machine_close(own);
+}
+
+static void *work_alone(void *side)
+{
+    threads_alone(true);
+    work(side, NULL);
+    return NULL;
+}
+
+/* One a thread; a thread that cannot be had means fewer at a time. */
+static void work_beside(struct side *s)
+{
+    pthread_t *threads = mem_alloc(s->threads, sizeof *threads);
+    uint32_t begun = 0;
+    while (begun < s->threads && aside_thread(work_alone, s, &threads[begun]))
+        begun++;
+    if (!begun)
+        work(s, NULL);
+    for (uint32_t i = 0; i < begun; i++)
+        pthread_join(threads[i], NULL);
+    mem_free(threads);
+}
+
+bool side_run(struct side *s, struct err *e)
+{
+    pthread_mutex_init(&s->lock, NULL);
+    s->next = 0;
+    s->failed = s->stopped = false;
+    err_clear(&s->e);
+    if (s->threads > 1)
+        work_beside(s);
+    else
+        work(s, s->machine);
+    pthread_mutex_destroy(&s->lock);
+    if (s->failed)
+        *e = s->e;
+    else if (s->stopped)
+        err_clear(e);
+    return !s->failed && !s->stopped;
+}

@@ -1,0 +1,44 @@
+/* side.h - items of work side by side: runs of an ensemble, folds, trials. Threads take the items
+ * by number, from 0 on, and each result belongs to its number: who did what, and when, is invisible
+ * in the results. On a CPU each thread has a machine of its own with one thread; a GPU does one item
+ * after another. Private to src/train. */
+#ifndef DNN_TRAIN_SIDE_H
+#define DNN_TRAIN_SIDE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct machine;
+
+enum side_turn { SIDE_DO, SIDE_PASS, SIDE_END };
+struct side {
+    /* Set by the owner before side_run. */
+    void *owner;
+    uint32_t count;          /* items 0 .. count - 1 */
+    uint32_t threads;        /* the most items at a time; 0 counts as 1 */
+    struct machine *machine; /* used where one item is done at a time */
+    /* Asked with the lock, for each item in order: do it, pass over it, or end before it. */
+    enum side_turn (*turn)(void *owner, uint32_t item);
+    /* Does an item, without the lock. False: e says why, and all end; e->id ERR_NONE: a signal
+     * asked to stop. */
+    bool (*work)(void *owner, uint32_t item, struct machine *m, struct err *e);
+    /* While side_run runs, under `lock`. */
+    pthread_mutex_t lock;
+    uint32_t next;
+    bool failed, stopped;
+    struct err e; /* of the first failure */
+};
+
+/* Returns when all items are done or the work has ended. False: an item failed, e says why; or a
+ * signal asked to stop, and e->id is ERR_NONE. */
+bool side_run(struct side *s, struct err *e);
+/* Around what items share: inside `work` alone. */
+void side_lock(struct side *s);
+void side_unlock(struct side *s);
+/* An item has failed: the others give up. Takes the lock. */
+bool side_failed(struct side *s);
+
+#endif
