@@ -1,7 +1,7 @@
 /* side.h - items of work side by side: runs of an ensemble, folds, trials. Threads take the items
- * by number, from 0 on, and each result belongs to its number: who did what, and when, is invisible
- * in the results. On a CPU each thread has a machine of its own with one thread; a GPU does one item
- * after another. Private to src/train. */
+ * by number, from 0 on, and each result belongs to its number: who did what, and when, is
+ * invisible in the results. On a CPU each thread has a machine of its own with one thread; a GPU
+ * does one item after another. Private to src/train. */
 #ifndef DNN_TRAIN_SIDE_H
 #define DNN_TRAIN_SIDE_H
 

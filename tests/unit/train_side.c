@@ -1,5 +1,5 @@
-/* train_side.c - items side by side: each is done once, in order of the turns; the first error and a
- * signal end all. */
+/* train_side.c - items side by side: each is done once, in order of the turns; the first error and
+ * a signal end all. */
 #include "train/side.h"
 
 #include <string.h>
