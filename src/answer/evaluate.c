@@ -17,6 +17,7 @@ struct measure {
     struct stream *stream;
     struct tally *tally;
     uint32_t classes; /* 0: regression */
+    uint64_t rows;    /* measured */
     const struct stream_group *group;
     float *weight;
     int32_t *label;
@@ -53,6 +54,8 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
                                   m->probability + begin * m->classes);
     for (uint64_t i = begin; i < end; i++) {
         const unsigned char *record = g->records + i * s->format.stride;
+        if (g->bad[i])
+            continue;
         memcpy(&m->weight[i], record + s->format.at_weight, sizeof(float));
         if (m->classes) {
             memcpy(&m->label[i], record + s->format.at_target, sizeof(int32_t));
@@ -61,6 +64,25 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
             m->target[i] = target_of(m, g, i);
         }
     }
+}
+
+/* Closes up the rows that have an answer; returns their number. */
+static uint64_t close_up(struct measure *m, const struct stream_group *g)
+{
+    uint64_t rows = 0;
+    for (uint64_t i = 0; i < g->rows; i++) {
+        if (g->bad[i])
+            continue;
+        m->weight[rows] = m->weight[i];
+        m->label[rows] = m->label[i];
+        m->value[rows] = m->value[i];
+        m->target[rows] = m->target[i];
+        if (m->classes && rows < i)
+            memcpy(m->probability + rows * m->classes, m->probability + i * m->classes,
+                   m->classes * sizeof *m->probability);
+        rows++;
+    }
+    return rows;
 }
 
 static bool measure_group(void *context, const struct stream_group *g, struct err *e)
@@ -78,38 +100,59 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
     m->group = g;
     threads_run((unsigned)((g->rows + m->stream->tile - 1) / m->stream->tile), read_tile, m);
     struct scores s = {.task = m->stream->schema->task,
-                       .rows = g->rows,
+                       .rows = close_up(m, g),
                        .classes = m->classes,
                        .probability = m->probability,
                        .label = m->label,
                        .value = m->value,
                        .target = m->target,
                        .weight = m->weight};
+    m->rows += s.rows;
     tally_add(m->tally, &s);
     return true;
 }
 
+/* Why nothing was measured. */
+static bool report_nothing(const char *path, const struct stream *t, struct err *e)
+{
+    unsigned long long rows = t->rows;
+    if (!rows)
+        return err_at(e, ERR_CSV_NO_ROWS, path, 0, 0, "0 data rows: there is nothing to measure");
+    if (t->bad_rows)
+        return err_at(e, ERR_BAD_ROWS, path, 0, 0,
+                      "none of %llu rows can be measured: %llu cannot be read, %llu have no target",
+                      rows, (unsigned long long)t->bad_rows, (unsigned long long)t->unlabelled);
+    err_at(e, ERR_CSV_LABEL_MISSING, path, 0, 0, "target \"%s\" is missing in every row, %llu in all",
+           text_quote_z(t->schema->columns[t->schema->target].name), rows);
+    return err_help(e, "`dnn predict` answers rows without a target");
+}
+
 /* All rows through an opened model. */
 static bool measure_all(const struct evaluate_request *q, struct serve *serve, struct tally *tally,
-                        bool again, uint64_t *rows, struct err *e)
+                        bool again, struct evaluate_result *counts, struct err *e)
 {
     struct stream stream = {0};
     struct stream_request want = {.inputs = q->inputs,
                                   .input_count = q->input_count,
                                   .labelled = true,
+                                  .on_bad_row = q->on_bad_row,
                                   .again = again,
                                   .max_bad_rows = -1};
     struct measure m = {.stream = &stream, .tally = tally, .classes = tally->classes};
     const struct stream_sink sink = {measure_group, NULL, &m};
     bool good = stream_open(&stream, serve, &want, e) && stream_run(&stream, &sink, e);
-    *rows = stream.rows;
+    if (counts) {
+        counts->rows = m.rows;
+        counts->bad = stream.bad_rows;
+        counts->unlabelled = stream.unlabelled;
+    }
     const char *path = q->input_count ? q->inputs[0] : "-";
-    if (good && stream.rows == 0)
-        good = err_at(e, ERR_CSV_NO_ROWS, path, 0, 0, "0 data rows: there is nothing to measure");
+    if (good && m.rows == 0)
+        good = report_nothing(path, &stream, e);
     else if (good && !(tally->weight > 0))
         good = err_at(e, ERR_WEIGHT_SUM, path, 0, 0,
                       "the weight of each of the %llu rows is 0: there is nothing to measure",
-                      (unsigned long long)stream.rows);
+                      (unsigned long long)m.rows);
     mem_free(m.weight);
     mem_free(m.label);
     mem_free(m.value);
@@ -152,9 +195,8 @@ static bool comparable(const struct serve *a, const struct serve *b,
 static bool compare(const struct evaluate_request *q, struct serve *other,
                     struct evaluate_result *r, struct gate *g, struct err *e)
 {
-    uint64_t rows;
     struct tally *tally = tally_for(other);
-    bool good = measure_all(q, other, tally, true, &rows, e);
+    bool good = measure_all(q, other, tally, true, NULL, e);
     if (good) {
         g->own = metrics_get(&r->metrics, g->metric->name);
         g->other = g->metric->value(tally);
@@ -206,7 +248,7 @@ static bool measure(const struct evaluate_request *q, struct serve *other,
                     struct evaluate_result *r, struct err *e)
 {
     r->tally = tally_for(&r->serve);
-    if (!measure_all(q, &r->serve, r->tally, false, &r->rows, e))
+    if (!measure_all(q, &r->serve, r->tally, false, r, e))
         return false;
     r->backend = r->serve.backend;
     metrics_of(r->tally, &r->metrics);
@@ -321,6 +363,8 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
     json_open(out, NULL, '{');
     json_put_string(out, "schema", "dnn.evaluate/1");
     json_put_int(out, "rows", (int64_t)r->rows);
+    json_put_int(out, "rows_unlabelled", (int64_t)r->unlabelled);
+    json_put_int(out, "rows_bad", (int64_t)r->bad);
     metrics_write(&r->metrics, "metrics", out);
     json_open(out, "intervals", '{');
     for (uint32_t i = 0; i < r->metrics.count; i++) {

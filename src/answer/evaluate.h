@@ -15,12 +15,13 @@ struct evaluate_request {
     size_t require_count;
     const char *better_than; /* another model */
     const char *on;          /* its metric; NULL: metric_default */
+    enum bad_row on_bad_row; /* stop or skip */
     double by;               /* least advantage; 0: any; negative: it may be worse by so much */
     struct overrides overrides;
 };
 struct evaluate_result {
     struct selection backend;
-    uint64_t rows;
+    uint64_t rows, unlabelled, bad; /* measured; without a target; that cannot be read */
     struct metrics metrics;
     struct interval intervals[METRIC_MOST]; /* as metrics.m */
     struct gate *gates; /* of --require in order, then of --better-than (value: the advantage) */

@@ -31,7 +31,7 @@ struct stream_request {
     size_t input_count;
     const char *columns; /* names "a,b,c"; NULL: the header, or c1, c2, .. of a model without */
     bool no_header, tsv, csv;
-    bool labelled; /* every row must have its target */
+    bool labelled; /* the target is read; rows without one have no answer, and are not bad rows */
     bool again;    /* read before: the notes about these rows were given */
     bool passthrough; /* the input's columns are named before the first answer */
     enum bad_row on_bad_row;
@@ -90,6 +90,7 @@ struct stream {
     struct reject *reject;
     struct drift *drift;
     uint64_t rows, bad_rows, blank_lines; /* rows: records read, bad ones included */
+    uint64_t unlabelled;                  /* of them without a target, where one is read */
     struct err first_bad;                 /* of the first bad row; ERR_NONE: none */
     struct err other_form;                /* the file has another form than the model's */
     bool alike;                           /* all bad rows have the same error id */

@@ -8,7 +8,7 @@
 static void note_bad_rows(const struct stream *t)
 {
     const char *fate = t->request.on_bad_row == BAD_ROW_SKIP ? "left out" : "no answer";
-    unsigned long long bad = t->bad_rows, rows = t->rows;
+    unsigned long long bad = t->bad_rows, rows = t->rows - t->unlabelled;
     const struct err *why = t->alike && t->other_form.id ? &t->other_form : &t->first_bad;
     if (bad < rows) {
         log_note("%llu of %llu rows cannot be read: %s", bad, rows, fate);
@@ -27,6 +27,9 @@ static void note_bad_rows(const struct stream *t)
 void stream_notes(const struct stream *t)
 {
     drift_note(t->drift, t->schema, t->rows);
+    if (t->unlabelled)
+        log_note("%llu of %llu rows have no target: left out", (unsigned long long)t->unlabelled,
+                 (unsigned long long)t->rows);
     if (t->blank_lines)
         log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines,
                  t->blank_lines == 1 ? "" : "s");

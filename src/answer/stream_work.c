@@ -38,10 +38,9 @@ static bool add_bad(struct stream *t, const struct err *why, const char *column,
     t->alike &= why->id == t->first_bad.id;
     if (t->request.on_bad_row == BAD_ROW_STOP) {
         *e = *why;
-        if (t->request.labelled)
-            return false;
-        return err_help(e, "%s%s--on-bad-row skip (or null) goes on without such rows, and "
-                           "--rejects FILE lists them", why->help, *why->help ? "; or " : "");
+        return err_help(e, "%s%s--on-bad-row skip%s goes on without such rows%s", why->help,
+                        *why->help ? "; or " : "", t->request.labelled ? "" : " (or null)",
+                        t->request.labelled ? "" : ", and --rejects FILE lists them");
     }
     const char *file = t->request.input_count ? t->request.inputs[t->at] : "-";
     if (t->reject && !reject_add(t->reject, why, column, raw, length, file, e))
@@ -151,6 +150,10 @@ static bool deliver(struct work *w, struct part *p, const struct stream_sink *si
         const struct csv_record *r = &w->cells->records[p->first + i];
         p->bad[i] = true;
         reason(w, p, i, &why);
+        if (why.id == ERR_CSV_LABEL_MISSING) {
+            t->unlabelled++;
+            continue;
+        }
         if (!t->bad_rows && why.id == ERR_CSV_RAGGED)
             check_form(w, r);
         if (!add_bad(t, &why, column_named(t, w->block, w->cells, r, &why),

@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 
+static const char *const bad_row_words[] = {"stop", "skip", NULL};
+
 static const struct arg_option evaluate_options_table[] = {
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
      "A gate on a metric, e.g. 'auc>=0.85'; >= > <= <; may stand many times. One not met: exit "
@@ -18,6 +20,9 @@ static const struct arg_option evaluate_options_table[] = {
      "A gate: better than this model on the same rows."},
     {"on", 0, "METRIC", NULL, 0, 0, 0, "The metric of --better-than; default: the task's own."},
     {"by", 0, "X", NULL, 0, 0, 0, "The least advantage of --better-than; default 0."},
+    {"on-bad-row", 0, "RULE", bad_row_words, 0, 0, 0,
+     "What a row that cannot be read does: stop (default, exit 65), skip (left out and counted). A "
+     "row without a target is no bad row: it is always left out and counted."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 static void put_value(double value, struct text *out)
@@ -54,6 +59,10 @@ static void metric_row(const char *name, double value, const struct interval *i,
 static void result_text(const struct evaluate_result *r, struct text *out)
 {
     text_printf(out, "rows       %llu\n", (unsigned long long)r->rows);
+    if (r->unlabelled)
+        text_printf(out, "no target  %llu\n", (unsigned long long)r->unlabelled);
+    if (r->bad)
+        text_printf(out, "bad rows   %llu\n", (unsigned long long)r->bad);
     for (uint32_t i = 0; i < r->metrics.count; i++)
         metric_row(r->metrics.m[i].type->name, r->metrics.m[i].value, &r->intervals[i], out);
     for (size_t i = 0; i < r->gate_count; i++) {
@@ -107,6 +116,7 @@ static int evaluate_command(struct args *a)
 {
     struct err e = {0};
     size_t gates;
+    const char *rule = args_value(a, "on-bad-row");
     const char **require = args_list(a, "require", &gates);
     struct evaluate_request q = {.model = a->positionals[0],
                                  .inputs = (char *const *)(const void *)(a->positionals + 1),
@@ -115,6 +125,8 @@ static int evaluate_command(struct args *a)
                                  .require_count = gates,
                                  .better_than = args_value(a, "better-than"),
                                  .on = args_value(a, "on"),
+                                 .on_bad_row = rule && strcmp(rule, "skip") == 0 ? BAD_ROW_SKIP
+                                                                                 : BAD_ROW_STOP,
                                  .overrides = cli_overrides(a)};
     struct evaluate_result r = {0};
     int code;
@@ -135,7 +147,7 @@ static int evaluate_command(struct args *a)
 const struct command command_evaluate = {
     .name = "evaluate",
     .usage = "evaluate MODEL DATA.csv... [--require 'auc>=0.85']... [--better-than MODEL [--on "
-             "METRIC] [--by X]] [--json]",
+             "METRIC] [--by X]] [--on-bad-row stop|skip] [--json]",
     .summary = "Measure a model on labelled data; gates have an exit code of their own (82).",
     .examples = "  dnn evaluate leads.dnn test.csv\n"
                 "  dnn evaluate leads.dnn test.csv --require 'auc>=0.6' --require 'logloss<0.7'\n"

@@ -205,7 +205,7 @@ static bool read_target(const struct row *r, size_t column, const struct csv_cel
 {
     const struct schema *s = r->s;
     unsigned char *at = r->out + s->format.at_target;
-    if (!cell || is_missing(s, cell->text, cell->length))
+    if (!cell)
         return cell_report_unlabelled(&r->where, column);
     if (s->task == TASK_REGRESSION) {
         double value;
@@ -292,6 +292,15 @@ static bool read_run(const struct row *r, const struct number_run *run, cell_run
     return good;
 }
 
+bool cell_unlabelled(const struct schema *s, const struct binding *b,
+                     const struct csv_cells *cells, size_t record)
+{
+    if (cells->records[record].cells != b->cells)
+        return false;
+    const struct csv_cell *cell = cell_at(b, cells, record, s->target);
+    return cell && is_missing(s, cell->text, cell->length);
+}
+
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
                 struct drift *d, struct err *e)
@@ -300,6 +309,8 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
                     {s, b, block, cells, record, e}};
     if (cells->records[record].cells != b->cells)
         return cell_report_ragged(&r.where);
+    if (labelled && cell_unlabelled(s, b, cells, record))
+        return cell_report_unlabelled(&r.where, s->target);
     store_blank(s, out);
     cell_run_fn *read = cell_run_choose();
     const struct number_run *run = b->runs, *end = run + b->run_count;

@@ -29,7 +29,8 @@ void drift_free(struct drift *d);
  * (training, evaluate); otherwise it is not read. A fitted schema gives category slots, and unknown
  * values follow `unknown`. A schema that is not fitted gives ids of the columns' vocabularies,
  * which grow. d may be NULL; without a fit only `vanished` is counted. False on an error, with
- * file, line, column, name and the quoted text; too few or too many cells are an error. */
+ * file, line, column, name and the quoted text; too few or too many cells are an error. A record
+ * without a required target is ERR_CSV_LABEL_MISSING, whatever its other cells say. */
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
                 struct drift *d, struct err *e);
@@ -41,6 +42,10 @@ void numbers_scale(const struct schema *s, unsigned char *records, size_t count)
 void number_apply(const struct number_slot *n, float *v, size_t count);
 /* The transform of a raw value alone; NaN stays one. */
 float number_transform(const struct number_slot *n, float v);
+/* True if the record has all its cells and the target's says missing: it can neither be learnt
+ * from nor measured. */
+bool cell_unlabelled(const struct schema *s, const struct binding *b,
+                     const struct csv_cells *cells, size_t record);
 /* True if the text means missing (data.missing). */
 bool cell_is_missing(const struct schema *s, const char *text, size_t length);
 /* Returns the cell of a schema column; NULL if the file has no such column. */

@@ -41,6 +41,7 @@ struct dataset {
     double *time;
     uint8_t *said;                /* column: enum part */
     uint64_t rows_of[PARTS];      /* rows of each part's files; the parts follow one another */
+    uint64_t unlabelled;          /* rows without a target, which are left out; all parts */
     uint64_t left_out;            /* rows of data.train for a part with files of its own */
     uint64_t blank_lines, extra_columns;
     uint64_t vanished;            /* numbers too small for float32, read as 0 */

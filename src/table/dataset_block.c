@@ -164,7 +164,7 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
             b->unlabelled_lines[b->unlabelled] = w->cells->records[w->record].line;
         b->unlabelled++;
         err_clear(w->e);
-        return true; /* count them all; the record is not used */
+        return true; /* it is left out */
     }
     if (!read_split(b, q, w, b->rows))
         return false;

@@ -9,7 +9,8 @@
 static size_t find_record(struct cell_where w, unsigned own_parts, uint64_t *row)
 {
     for (; w.record < w.cells->record_count; w.record++)
-        if (!dataset_excludes(own_parts, &w) && --*row == 0)
+        if (!dataset_excludes(own_parts, &w) &&
+            !cell_unlabelled(w.s, w.b, w.cells, w.record) && --*row == 0)
             break;
     return w.record;
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/thread.h"
@@ -305,23 +306,34 @@ static void release(struct load *l)
     pthread_cond_destroy(&l->copied);
 }
 
-static bool report_unlabelled(const struct load *l, struct err *e)
+/* Rows without a target are left out. */
+static void note_unlabelled(const struct load *l, uint64_t rows)
 {
     struct text lines = {0};
     for (uint64_t i = 0; i < l->unlabelled && i < UNLABELLED_SHOWN; i++)
         text_printf(&lines, "%s%lld", i ? ", " : "", (long long)l->unlabelled_lines[i]);
-    bool one = l->unlabelled == 1;
-    err_at(e, ERR_CSV_LABEL_MISSING, l->unlabelled_path, l->unlabelled_lines[0], 0,
-           "target \"%s\" is missing in %llu row%s (line%s %s%s)",
-           text_quote_z(l->schema->columns[l->schema->target].name),
-           (unsigned long long)l->unlabelled, one ? "" : "s", one ? "" : "s", lines.data,
-           l->unlabelled > UNLABELLED_SHOWN ? ", ..." : "");
+    log_note("%s: target \"%s\" is missing in %llu of %llu rows (line%s %s%s): left out",
+             text_quote_z(l->unlabelled_path),
+             text_quote_z(l->schema->columns[l->schema->target].name),
+             (unsigned long long)l->unlabelled, (unsigned long long)(rows + l->unlabelled),
+             l->unlabelled == 1 ? "" : "s", lines.data,
+             l->unlabelled > UNLABELLED_SHOWN ? ", ..." : "");
     text_free(&lines);
+}
+
+/* No row of the files has a target. */
+static bool report_unlabelled(const struct load *l, struct err *e)
+{
+    struct text lines = {0};
+    err_at(e, ERR_CSV_LABEL_MISSING, l->unlabelled_path, l->unlabelled_lines[0], 0,
+           "target \"%s\" is missing in every row, %llu in all",
+           text_quote_z(l->schema->columns[l->schema->target].name),
+           (unsigned long long)l->unlabelled);
     for (size_t i = 0; i < l->schema->missing.count; i++)
         text_printf(&lines, "%s\"%s\"", i ? ", " : "", text_quote_z(l->schema->missing.items[i]));
     err_help(e,
-             "take these rows out of the file, or, if one of data.missing [%.200s] is a "
-             "class, the text out of that list",
+             "name another column with data.target, or, if one of data.missing [%.200s] is a "
+             "class, take the text out of that list",
              lines.data ? lines.data : "");
     text_free(&lines);
     return false;
@@ -386,7 +398,10 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
         good = good && read_blocks(&l, e);
     }
     raw->data->rows_of[part] = raw->data->rows.count - before;
-    if (good && l.unlabelled)
+    raw->data->unlabelled += l.unlabelled;
+    if (good && l.unlabelled && raw->data->rows_of[part])
+        note_unlabelled(&l, raw->data->rows_of[part]);
+    else if (good && l.unlabelled)
         good = report_unlabelled(&l, e);
     else if (good && !raw->data->rows_of[part] && !(part == PART_TRAIN && raw->data->left_out))
         good = err_at(e, ERR_CSV_NO_ROWS, files->items[0], 0, 0, "0 data rows");

@@ -191,7 +191,7 @@ void infer_target(const struct survey *s, size_t target, struct infer *out)
     vocab_free(labels);
     if (c->missing) {
         snprintf(c->note, sizeof c->note,
-                 "%llu of %llu rows have no target: take them out to train",
+                 "%llu of %llu rows have no target: training leaves them out",
                  (unsigned long long)c->missing, (unsigned long long)s->rows);
         name_missing(w, out, c);
     } else if (c->distinct < 2)

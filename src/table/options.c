@@ -53,7 +53,8 @@ const struct option data_options_table[] = {
      .help = "auto: the fast scanner where it can, libcsv for the rest. libcsv: for every byte. "
              "Both read the same rows."},
     {.key = "target", .type = OPT_STRING, .flags = OPT_REQUIRED, .offset = AT(target),
-     .help = "The column to predict."},
+     .help = "The column to predict. Rows in which it is one of data.missing are left out and "
+             "counted."},
     {.key = "positive", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(positive),
      .standard = "null",
      .help = "The positive label of a binary task; null: the last one in order. Its probability "

@@ -148,6 +148,7 @@ static void show(struct table *t)
     t->target = t->data->target;
     t->blank_lines = t->data->blank_lines;
     t->extra_columns = t->data->extra_columns;
+    t->unlabelled = t->data->unlabelled;
     t->sample = t->data->sample;
     count_bytes(t);
 }

@@ -18,7 +18,7 @@ struct table {
     uint32_t *index[PARTS];
     uint64_t count[PARTS];
     double *target;               /* regression: raw target per row, not standardised; else NULL */
-    uint64_t blank_lines, extra_columns;
+    uint64_t blank_lines, extra_columns, unlabelled;
     struct table_sample sample;
     char sha256[65];              /* of schema, split and rows; a checkpoint stores it */
     uint64_t bytes;               /* host memory in use */

@@ -69,6 +69,7 @@ static bool story(struct train_job *j, const struct train_request *q, struct tra
     if (r->gate_count && !j->run.list[PART_TEST].count && !j->run.list[PART_VALID].count)
         return err_set(e, ERR_USAGE, "--require measures the test or the validation rows, and "
                                      "data.split leaves neither");
+    r->rows_unlabelled = j->table->unlabelled;
     if (!check_only(j, e))
         return false;
     double loaded = clock_now();
@@ -163,6 +164,7 @@ void train_write(const struct train_request *q, const struct train_result *r, st
     for (int p = 0; p < PARTS; p++)
         json_put_int(out, part_words[p], (int64_t)r->rows[p]);
     json_close(out, '}');
+    json_put_int(out, "rows_unlabelled", (int64_t)r->rows_unlabelled);
     train_write_end(r, out);
     if (r->member_count)
         train_write_members(r, true, out);

@@ -33,7 +33,7 @@ struct train_result {
     struct train_job *_Atomic job; /* at work; NULL: none. For train_stuck */
     bool _Atomic over; /* it ended well and gives the machine back: the result is whole */
     struct selection backend;
-    uint64_t rows[3];
+    uint64_t rows[3], rows_unlabelled;
     int64_t epochs;      /* finished ones */
     int64_t best_epoch;  /* 0: none ended, or the metric never had a value */
     const char *stopped; /* epochs, patience, time_limit, diverged */

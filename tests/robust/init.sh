@@ -168,7 +168,7 @@ has '"task": "regression"' out "a target of numbers with thousands separators"
 err_has 'warning: column "y": numbers with thousands separators'
 awk 'BEGIN { print "x,y"; for (i = 0; i < 300; i++) print i % 7 ".5," substr("NA yesno ", i % 3 * 3 + 1, 3) }' >na.csv
 run dnn init --force na.csv --target y
-err_has "100 of 300 rows have no target: take them out to train; they say \"NA\": if that is a class, --set 'data.missing=[\"\"]'"
+err_has "100 of 300 rows have no target: training leaves them out; they say \"NA\": if that is a class, --set 'data.missing=[\"\"]'"
 
 # columns set aside
 { echo a,b,y; for i in $(seq 60); do echo "k,r$i,$((i % 2))"; done; } >aside.csv

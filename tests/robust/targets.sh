@@ -1,0 +1,72 @@
+#!/bin/bash
+# targets.sh - rows without a target: train and evaluate leave them out and count them, whatever else stands in them; only where no
+# row has one it is an error. Bad rows of evaluate are left out when that is asked for.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/leads.sh"
+make_leads leads.csv 300
+perl -0777 -pe 's/New\nYork/New York/g' leads.csv >whole.csv
+# every tenth row loses its target; one of them has an age and a city that no model could read
+awk 'NR > 1 && NR % 10 == 0 { sub(/[a-z]*$/, NR % 20 ? "" : "NA") } { print }' whole.csv >gaps.csv
+awk 'NR == 1 || NR % 10' whole.csv >rest.csv
+sed -i '20s/^[^,]*,[0-9]*,/L00019,x1y,/' gaps.csv
+make_leads_config gaps.json gaps.csv '"missing": ["", "NA"]' '"epochs": 2'
+make_leads_config rest.json rest.csv '"missing": ["", "NA"]' '"epochs": 2'
+run dnn train gaps.json -o m.dnn --json
+is_exit 0 "train leaves out rows without a target"
+out_has '"rows_unlabelled":30' "and counts them"
+err_has 'gaps.csv: target "converted" is missing in 30 of 300 rows (lines 10, 20, 30, 40, 50, ...): left out' "a note says how many"
+dnn train rest.json -o rest.dnn --quiet
+dnn predict m.dnn whole.csv --quiet >a.csv
+dnn predict rest.dnn whole.csv --quiet >b.csv
+same a.csv b.csv "the model is that of the other rows"
+run dnn check gaps.json
+err_has "is missing in 30 of 300 rows" "check says it too"
+
+run dnn evaluate m.dnn gaps.csv --json
+is_exit 0 "evaluate leaves them out"
+out_has '"rows":270,"rows_unlabelled":30,"rows_bad":0' "and counts them"
+err_has "note: 30 of 300 rows have no target: left out"
+json_of() { perl -ne 'print "$1\n" if /("metrics":.*),"backend"/' "$1"; }
+json_of out >gaps.metrics
+dnn evaluate m.dnn rest.csv --json --quiet >out 2>err
+json_of out >rest.metrics
+[ -s gaps.metrics ]
+ok $? "there are metrics"
+same gaps.metrics rest.metrics "metrics of the other rows, to the last bit"
+run dnn evaluate m.dnn gaps.csv --better-than rest.dnn --by 0 --json
+ok "$([ "$STATUS" = 82 ] && grep -q '"rows_unlabelled":30' out; echo $?)" "a comparison leaves them out" "$(cat err)"
+dnn evaluate m.dnn gaps.csv --quiet >text
+ok "$(grep -q '^no target *30$' text; echo $?)" "the text counts them"
+
+sed '2,$s/[a-z]*$//' rest.csv >none.csv
+make_leads_config none.json none.csv
+run dnn train none.json -o x.dnn
+is_exit 65 "no row has a target: train"
+err_has "error[E1217]: none.csv:2: target \"converted\" is missing in every row, 270 in all"
+run dnn evaluate m.dnn none.csv
+is_exit 65 "no row has a target: evaluate"
+err_has "error[E1217]: none.csv: target \"converted\" is missing in every row, 270 in all"
+head -n 1 whole.csv >part.csv
+grep ',$' none.csv | head -n 5 >>part.csv
+make_leads_config part.json rest.csv '"valid": "part.csv"'
+run dnn train part.json -o x.dnn
+is_exit 65 "validation rows without a target"
+err_has "error[E1217]: part.csv:2:"
+
+# rows that cannot be read: a number that is none, a label that nobody knows, cells too few, and one without target
+{ cat rest.csv; printf 'A,1x,Oslo,1,2024-01-01,yes\nB,30,Oslo,1,2024-01-01,perhaps\nC,30\nD,1x,Oslo,1,2024-01-01,\n'; } >bad.csv
+run dnn evaluate m.dnn bad.csv
+is_exit 65 "a bad row stops evaluate"
+err_has "--on-bad-row skip" "with the option that goes on"
+run dnn evaluate m.dnn bad.csv --on-bad-row skip --json
+is_exit 0 "evaluate --on-bad-row skip"
+out_has '"rows":270,"rows_unlabelled":1,"rows_bad":3' "counts each kind"
+json_of out >bad.metrics
+same bad.metrics rest.metrics "metrics of the good rows"
+{ head -n 1 rest.csv; printf 'A,1x,Oslo,1,2024-01-01,yes\nB,1,Oslo,1,2024-01-01,\n'; } >bad.csv
+run dnn evaluate m.dnn bad.csv --on-bad-row skip
+is_exit 65 "no row can be measured"
+err_has "none of 2 rows can be measured: 1 cannot be read, 1 have no target"
+run dnn evaluate m.dnn rest.csv --on-bad-row null
+is_exit 64 "evaluate has no use for null"
+done_testing
