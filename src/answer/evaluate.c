@@ -122,7 +122,8 @@ static bool report_nothing(const char *path, const struct stream *t, struct err 
         return err_at(e, ERR_BAD_ROWS, path, 0, 0,
                       "none of %llu rows can be measured: %llu cannot be read, %llu have no target",
                       rows, (unsigned long long)t->bad_rows, (unsigned long long)t->unlabelled);
-    err_at(e, ERR_CSV_LABEL_MISSING, path, 0, 0, "target \"%s\" is missing in every row, %llu in all",
+    err_at(e, ERR_CSV_LABEL_MISSING, path, 0, 0,
+           "target \"%s\" is missing in every row, %llu in all",
            text_quote_z(t->schema->columns[t->schema->target].name), rows);
     return err_help(e, "`dnn predict` answers rows without a target");
 }

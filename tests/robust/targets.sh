@@ -12,7 +12,7 @@ sed -i '20s/^[^,]*,[0-9]*,/L00019,x1y,/' gaps.csv
 make_leads_config gaps.json gaps.csv '"missing": ["", "NA"]' '"epochs": 2'
 make_leads_config rest.json rest.csv '"missing": ["", "NA"]' '"epochs": 2'
 run dnn train gaps.json -o m.dnn --json
-is_exit 0 "train leaves out rows without a target"
+is_exit 0 "C23 train leaves out rows without a target"
 out_has '"rows_unlabelled":30' "and counts them"
 err_has 'gaps.csv: target "converted" is missing in 30 of 300 rows (lines 10, 20, 30, 40, 50, ...): left out' "a note says how many"
 dnn train rest.json -o rest.dnn --quiet
@@ -34,7 +34,7 @@ json_of out >rest.metrics
 ok $? "there are metrics"
 same gaps.metrics rest.metrics "metrics of the other rows, to the last bit"
 run dnn evaluate m.dnn gaps.csv --better-than rest.dnn --by 0 --json
-ok "$([ "$STATUS" = 82 ] && grep -q '"rows_unlabelled":30' out; echo $?)" "a comparison leaves them out" "$(cat err)"
+ok "$([ "$STATUS" = 82 ] && grep -q '"rows_unlabelled":30' out; echo $?)" "C23 a comparison leaves them out" "$(cat err)"
 dnn evaluate m.dnn gaps.csv --quiet >text
 ok "$(grep -q '^no target *30$' text; echo $?)" "the text counts them"
 
