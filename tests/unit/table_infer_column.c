@@ -313,7 +313,8 @@ static void test_missing(void)
     infer_free(i);
     i = look_z("x,y\n1,yes\n2,NA\n3,?\n4,\n", "y");
     is_string(i ? column(i, "y")->note : "",
-              "3 of 4 rows have no target: training leaves them out; they say \"NA\", \"?\": if that "
+              "3 of 4 rows have no target: training leaves them out; "
+              "they say \"NA\", \"?\": if that "
               "is a class, --set 'data.missing=[\"\"]'", "a target that says NA");
     infer_free(i);
 }
