@@ -264,6 +264,8 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
         good = check_plain(l, text, strlen(text), e);
         add_field(l, out, text, strlen(text));
     }
+    if (l->column)
+        add_field(l, out, l->column, strlen(l->column));
     add_field(l, out, "prediction", 10);
     for (uint32_t i = 0; i < l->outputs && good; i++) {
         size_t length;
@@ -286,17 +288,21 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
 static void add_cells(const struct answer_line *l, const struct csv_cells *cells, size_t record,
                       struct text *out)
 {
-    if (l->cell_count == 0)
+    if (l->cell_count == 0 && !l->column)
         return;
     const struct csv_record *r = cells ? &cells->records[record] : NULL;
     const struct csv_cell *all = cells ? cells->cells + r->first_cell : NULL;
-    size_t room = 0;
+    size_t length = l->column ? strlen(l->cell) : 0, room = 2 * length + 3;
     for (size_t i = 0; i < l->cell_count; i++)
         room += 3 + (r && l->cells[i] < r->cells ? 2 * (size_t)all[l->cells[i]].length : 0);
     char *from = reserve(out, room), *to = from;
     for (size_t i = 0; i < l->cell_count; i++) {
         if (r && l->cells[i] < r->cells)
             to = put_field(l, to, all[l->cells[i]].text, all[l->cells[i]].length);
+        *to++ = l->delimiter;
+    }
+    if (l->column) {
+        to = put_field(l, to, l->cell, length);
         *to++ = l->delimiter;
     }
     out->length += (size_t)(to - from);

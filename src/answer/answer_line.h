@@ -16,6 +16,9 @@ struct answer_line {
     struct text *labels; /* [classes], as they are written; none for regression */
     struct text missing; /* --null */
     bool uncertainty;    /* a last column; set after answer_line_open */
+    /* A column in front of the answer, and its cell in the next line; set after answer_line_open.
+     * NULL: none. */
+    const char *column, *cell;
 };
 
 /* Refuses (E13) an id column with the name of an output column. s is fitted. */

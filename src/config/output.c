@@ -53,9 +53,14 @@ static bool any_input(const struct config *c, const char *output, struct err *e)
            among(output, &c->data.valid, e) || among(output, &c->data.test, e);
 }
 
+bool output_apart(const struct config *c, const char *path, struct err *e)
+{
+    return !any_input(c, path, e);
+}
+
 bool output_standard(const struct config *c, struct err *e)
 {
-    return !any_input(c, "-", e);
+    return output_apart(c, "-", e);
 }
 
 /* The first bytes of a regular file; *got 0 when there is none. */

@@ -10,6 +10,9 @@
  * (FILE_CREATE, 73), and what stands at the model's name, if anything, is a dnn model, at that of
  * output.metrics an earlier one (73). Nothing is left behind. */
 bool output_check(const struct config *c, const char *model, const char *profile, struct err *e);
+/* What is written to path ("-": standard output) is no input that the config names (SAME_FILE,
+ * 64). */
+bool output_apart(const struct config *c, const char *path, struct err *e);
 /* Standard output, where results go, is no input that the config names (SAME_FILE, 64). */
 bool output_standard(const struct config *c, struct err *e);
 /* A training may replace what stands at the model's name: nothing, or a dnn model. Else 73. */

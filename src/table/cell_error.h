@@ -1,5 +1,6 @@
 /* cell_error.h - errors of cells, each with a help line. All functions fill the error and return
- * false. Private to cell.c, cell_error.c, dataset_block.c and dataset_place.c. */
+ * false. Private to cell.c, cell_error.c, dataset_block.c, dataset_place.c and
+ * dataset_walk.c. */
 #ifndef DNN_TABLE_CELL_ERROR_H
 #define DNN_TABLE_CELL_ERROR_H
 

@@ -63,5 +63,17 @@ void rows_release(struct rows *rows);
  * read again. */
 void dataset_place(const struct dataset *d, const struct data_options *o, uint64_t row,
                    struct err *e);
+/* Calls for dataset_walk. False: e says why it ends. */
+struct dataset_visit {
+    void *owner;
+    bool (*begin)(void *owner, const struct binding *b, struct err *e); /* a list of files */
+    /* row: its number in the dataset; UINT64_MAX: a record of data.train that is left out. */
+    bool (*record)(void *owner, const struct csv_cells *cells, size_t record, uint64_t row,
+                   struct err *e);
+};
+/* Reads data.train and data.valid again, record by record in their order. False: e; files that
+ * have changed since are an error. */
+bool dataset_walk(const struct dataset *d, const struct data_options *o,
+                  const struct dataset_visit *v, struct err *e);
 
 #endif

@@ -172,7 +172,8 @@ void table_free(struct table *t)
     view_free(t->view);
     split_free(&t->split);
     folds_free(&t->folds);
-    dataset_free(t->data);
+    if (!t->borrows)
+        dataset_free(t->data);
     remarks_free(&t->remarks);
     mem_free(t);
 }

@@ -23,6 +23,7 @@ struct table {
     char sha256[65];              /* of schema, split and rows; a checkpoint stores it */
     uint64_t bytes;               /* host memory in use */
     struct remarks remarks;       /* constant columns, leaks, duplicates across parts, ... */
+    bool borrows;                 /* a table of table_of_fold: the dataset is another table's */
 };
 
 /* Reads data.train (and valid, test) once, splits, fits s on the training rows, encodes. s is
@@ -31,6 +32,12 @@ struct table {
  * validation rows become training rows of the table. `stop` and errors: dataset_load. */
 struct table *table_load(struct schema *s, const struct data_options *o, uint32_t folds,
                          bool (*stop)(void), struct err *e);
+/* The table of one fold of t, for a training of its own: the rows that the fold leaves out are the
+ * test rows, the rows that it trains on are cut into `folds` (an ensemble), or with folds 1 into
+ * training and validation rows: the share o->valid of them, by o->method. It borrows the dataset of
+ * t, which outlives it. NULL, E12. Caller: table_free. */
+struct table *table_of_fold(const struct table *t, uint32_t fold, const struct split_options *o,
+                            uint32_t folds, struct err *e);
 void table_free(struct table *t);
 /* Fits an encoder on the training rows of a fold, by the options that `as` declares (NULL: those of
  * the table). Its remarks are those of all rows. NULL: a label is in no such row. */

@@ -61,26 +61,42 @@ bool ensemble_encode(struct train_job *j, struct err *e)
     return true;
 }
 
-struct ensemble *ensemble_new(const struct config *c, struct err *e)
+struct ensemble *ensemble_of(struct config **configs, const char *const *names, uint32_t members,
+                             uint32_t folds)
 {
     struct ensemble *n = mem_zero(1, sizeof *n);
-    char room[32];
-    n->members = (uint32_t)config_member_count(c);
-    n->folds = c->ensemble.folds ? (uint32_t)c->ensemble.folds : 1;
+    n->members = members;
+    n->folds = folds;
     n->runs = n->members * n->folds;
     n->configs = mem_zero(n->members, sizeof *n->configs);
     n->names = mem_zero(n->members, sizeof *n->names);
     n->parts = mem_zero(n->runs, sizeof *n->parts);
     n->encoders = mem_zero(n->runs, sizeof *n->encoders);
     n->kept = mem_zero(n->runs, sizeof *n->kept);
-    for (uint32_t i = 0; i < n->members; i++) {
-        n->names[i] = mem_string(config_member_name(c, i, room));
-        n->configs[i] = config_member(c, i, e);
-        if (!n->configs[i]) {
-            ensemble_free(n);
-            return NULL;
-        }
+    for (uint32_t i = 0; i < members; i++) {
+        n->configs[i] = configs[i];
+        n->names[i] = mem_string(names[i]);
     }
+    return n;
+}
+
+struct ensemble *ensemble_new(const struct config *c, struct err *e)
+{
+    const uint32_t members = (uint32_t)config_member_count(c);
+    struct config *configs[ENSEMBLE_MEMBERS] = {NULL};
+    char rooms[ENSEMBLE_MEMBERS][32];
+    const char *names[ENSEMBLE_MEMBERS];
+    for (uint32_t i = 0; i < members; i++) {
+        names[i] = config_member_name(c, i, rooms[i]);
+        configs[i] = config_member(c, i, e);
+        for (uint32_t k = 0; !configs[i] && k < i; k++)
+            config_free(configs[k]);
+        if (!configs[i])
+            return NULL;
+    }
+    struct ensemble *n = ensemble_of(configs, names, members,
+                                     c->ensemble.folds ? (uint32_t)c->ensemble.folds : 1);
+    n->plain = !config_is_ensemble(c);
     return n;
 }
 
@@ -110,6 +126,8 @@ void ensemble_free(struct ensemble *n)
 uint64_t ensemble_seed(const struct ensemble *n, uint64_t seed, uint32_t run)
 {
     const char *name = n->names[run / n->folds];
+    if (n->plain)
+        return seed;
     const uint64_t fold = run % n->folds;
     return rng_hash(&fold, sizeof fold, rng_hash(name, strlen(name), seed)) >> 1;
 }

@@ -15,6 +15,8 @@ struct ensemble {
     struct config **configs; /* [members] */
     char **names;            /* [members] */
     uint32_t members, folds, runs;
+    bool plain; /* the config has no ensemble: one run, with the seed of the config */
+    bool apart; /* the time limit counts for each run by itself */
     struct encoder **encoders; /* [runs]; members with equal options share them */
     struct run_part **parts; /* [runs]; NULL: not finished */
     bool *kept;              /* [runs]: in its file, ours to delete */
@@ -27,6 +29,9 @@ struct ensemble {
 
 /* The members' configs. NULL: E13. Caller: ensemble_free. */
 struct ensemble *ensemble_new(const struct config *c, struct err *e);
+/* Of these configs [members], which it owns, and their names (copied). */
+struct ensemble *ensemble_of(struct config **configs, const char *const *names, uint32_t members,
+                             uint32_t folds);
 void ensemble_free(struct ensemble *n);
 /* Fits the encoders of all runs, once the table is read. */
 bool ensemble_encode(struct train_job *j, struct err *e);

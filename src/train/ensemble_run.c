@@ -155,8 +155,8 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
                     .quiet = true,
                     .micro_most = j->run.micro_most,
                     .watch = {.owner = j, .pause = pause_here},
-                    .began = j->began,
-                    .used = j->run.used};
+                    .began = n->apart ? began : j->began,
+                    .used = n->apart ? 0 : j->run.used};
     ensemble_set_run(j, run, &r);
     view = view_make(j->table->data, n->encoders[run], false);
     r.schema = n->encoders[run]->schema;

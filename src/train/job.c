@@ -86,7 +86,7 @@ static void say_notes(const struct table *table)
  * on a CPU and on a card. */
 #define UPDATE 256.0
 
-static bool decide_machine(struct train_job *j, struct err *e)
+bool job_decide_machine(struct train_job *j, uint32_t runs, struct err *e)
 {
     if (!job_find_checkpoint(j, e))
         return false;
@@ -99,9 +99,7 @@ static bool decide_machine(struct train_job *j, struct err *e)
     if (!m)
         return false;
     double products = (double)model_flops(m), tables = (double)m->params - products / 2;
-    double rows = (double)j->run.list[PART_TRAIN].count * (double)c->train.epochs;
-    if (j->ensemble)
-        rows *= j->ensemble->runs;
+    double rows = (double)j->run.list[PART_TRAIN].count * (double)c->train.epochs * runs;
     struct select_work work = {.rows = rows,
                                .flops = 3.0 * products + UPDATE * tables / j->run.batch,
                                .steps = rows / j->run.batch,
@@ -138,7 +136,7 @@ static void warn_blas(const struct train_job *j)
 }
 
 /* Sets the inputs of the run and opens it. */
-static bool open_run(struct train_job *j, struct err *e)
+bool job_open_run(struct train_job *j, struct err *e)
 {
     struct run *r = &j->run;
     const char *word = variable("GPU_BATCH_SIZE");
@@ -173,11 +171,9 @@ static bool check_folds(const struct train_job *j, struct err *e)
     return err_help(e, "set `ensemble.folds` to 5, say, or `data.split.valid` above 0");
 }
 
-static bool load(struct train_job *j, struct err *e)
+bool job_start(struct train_job *j, struct err *e)
 {
     const struct config *c = j->config;
-    if (config_is_ensemble(c) && !(j->ensemble = ensemble_new(c, e)))
-        return false;
     if (!select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, &j->backend, e))
         return false;
     unsigned threads = c->backend.threads ? (unsigned)c->backend.threads : threads_available();
@@ -193,14 +189,28 @@ static bool load(struct train_job *j, struct err *e)
         return false;
     say_notes(j->table);
     answer_line_warn(j->schema);
-    if (!check_folds(j, e) || (j->ensemble && !ensemble_encode(j, e)) || !open_run(j, e))
+    return true;
+}
+
+static bool load(struct train_job *j, struct err *e)
+{
+    const struct config *c = j->config;
+    uint32_t runs = 1;
+    if (config_is_ensemble(c)) {
+        j->ensemble = ensemble_new(c, e);
+        if (!j->ensemble)
+            return false;
+        j->folds = j->ensemble->folds;
+        runs = j->ensemble->runs;
+    }
+    if (!job_start(j, e) || !check_folds(j, e) || (j->ensemble && !ensemble_encode(j, e)) || !job_open_run(j, e))
         return false;
     struct text text = {0};
     if (!config_resolved(c, j->run.features, true, &text, e))
         return false;
     j->config_text = mem_string_n(text.data, text.length);
     text_free(&text);
-    return can_be_saved(j, e) && (j->machine || decide_machine(j, e));
+    return can_be_saved(j, e) && (j->machine || job_decide_machine(j, runs, e));
 }
 
 bool job_load(struct train_job *j, struct err *e)

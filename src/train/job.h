@@ -44,6 +44,7 @@ struct train_job {
 
     struct machine *machine;
     double opening_s;      /* time to open it, without the part that reading the data hid */
+    uint32_t folds; /* that the table is read with (table_load) */
     struct schema *schema; /* fitted */
     struct table *table;
     char *config_text; /* resolved, portable */
@@ -59,6 +60,12 @@ struct train_job {
 bool job_open(struct train_job *j, const struct train_request *q, struct err *e);
 /* Needs j->config alone; reads the data once. */
 bool job_load(struct train_job *j, struct err *e);
+/* The parts of job_load, for other jobs over the same kind of data: threads and data, with the
+ * notes about them; the inputs of the run; the machine, where auto decides by the work of `runs`
+ * runs. */
+bool job_start(struct train_job *j, struct err *e);
+bool job_open_run(struct train_job *j, struct err *e);
+bool job_decide_machine(struct train_job *j, uint32_t runs, struct err *e);
 /* The table, and the machine unless the data decide which (job_open_machine then). */
 bool job_read(struct train_job *j, struct err *e);
 bool job_open_machine(struct train_job *j, struct err *e);

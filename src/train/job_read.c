@@ -37,8 +37,7 @@ static void *read_data(void *reading)
     const struct config *c = j->config;
     j->schema = schema_declare(&c->data, c->task, c->doc, &r->e);
     if (j->schema)
-        j->table = table_load(j->schema, &c->data, j->ensemble ? j->ensemble->folds : 0,
-                              stop_reading, &r->e);
+        j->table = table_load(j->schema, &c->data, j->folds, stop_reading, &r->e);
     r->ended = clock_now();
     return NULL;
 }

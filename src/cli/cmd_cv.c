@@ -1,0 +1,109 @@
+/* cmd_cv.c - `dnn cv`: k-fold cross-validation of a config. */
+#include <math.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/warnings.h"
+#include "cli/cli.h"
+#include "config/output.h"
+#include "train/cv.h"
+
+static const struct arg_option cv_options_table[] = {
+    {"folds", 0, "N", NULL, ARG_INT, 2, ENSEMBLE_FOLDS, "The number of folds; default: 5."},
+    {"output", 'o', "OOF.csv", NULL, ARG_FILE, 0, 0,
+     "Write the answer to each row by the fold that left it out: ids, fold, and the columns of "
+     "`dnn predict`."},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+/* "auc 0.912 +- 0.004", for each metric with a value. error NULL: without. */
+static void put_metrics(struct text *line, const struct metrics *m, const struct metrics *error)
+{
+    for (uint32_t k = 0; k < m->count; k++) {
+        if (isnan(m->m[k].value))
+            continue;
+        text_printf(line, " %s %.4g", m->m[k].type->name, m->m[k].value);
+        if (error && !isnan(error->m[k].value))
+            text_printf(line, " +- %.2g", error->m[k].value);
+    }
+}
+
+static void summary(const struct cv_result *r, const char *output)
+{
+    struct text line = {0};
+    for (uint32_t f = 0; f < r->fold_count; f++) {
+        text_clear(&line);
+        text_printf(&line, "fold %-3u", f);
+        put_metrics(&line, &r->folds[f].metrics, NULL);
+        log_line("%s", line.data);
+    }
+    text_clear(&line);
+    text_put(&line, "pooled  ");
+    put_metrics(&line, &r->pooled, &r->error);
+    log_line("%s", line.data);
+    log_line("%u folds, %llu rows answered, %.2f s%s%s", r->fold_count,
+             (unsigned long long)r->rows, r->total_s, output ? "; answers " : "",
+             output ? text_quote_z(output) : "");
+    text_free(&line);
+}
+
+static bool check_names(const struct args *a, const char *output, struct err *e)
+{
+    if (!a->json || !output || !file_is_output(output))
+        return true;
+    err_set(e, ERR_OPTION_CONFLICT, "-o and --json both write to standard output");
+    return err_help(e, "name a file with -o");
+}
+
+static int cv_command(struct args *a)
+{
+    struct err e = {0};
+    struct config *config = cli_config(a, NULL, &e);
+    if (!config)
+        return cli_fail(a, &e, "nothing was written");
+    struct cv_request q = {.config = config,
+                           .folds = args_int(a, "folds", CV_FOLDS),
+                           .output = args_value(a, "output"),
+                           .progress = cli_progress(a)};
+    struct cv_result r = {0};
+    int code = EXIT_DONE;
+    if (!check_names(a, q.output, &e) || (a->json && !output_standard(config, &e)) ||
+        !cv_run(&q, &r, &e)) {
+        code = cli_fail(a, &e, cli_disk_note(q.output, &e));
+    } else {
+        summary(&r, q.output);
+        if (a->json) {
+            struct json_out out = {0};
+            cv_write(&r, &out);
+            code = cli_json(a, &out, false);
+        }
+    }
+    warnings_drop();
+    cv_release(&r);
+    config_free(config);
+    return code;
+}
+
+const struct command command_cv = {
+    .name = "cv",
+    .usage = "cv CONFIG [--folds N] [-o OOF.csv] [--json]",
+    .summary = "Cross-validate: the training repeated on k folds, with standard errors.",
+    .examples = "  dnn cv leads.json\n"
+                "  dnn cv leads.json --folds 10 --set train.epochs=50\n"
+                "  dnn cv leads.json --folds 3 -o oof.csv --json\n",
+    .notes = "All rows of data.train and data.valid are cut into N folds as data.split.method says; "
+             "each fold repeats the whole training, that of an ensemble with its selection "
+             "included, on the other rows, and answers its own. Rows of data.test are not used. A "
+             "config without an ensemble sets the share data.split.valid of a fold's training rows "
+             "aside for early stopping. Folds train side by side, one a thread, with the same "
+             "result for any number of threads. pooled: the metrics of all answers together; +- "
+             "and \"standard_error\": the deviation over the folds divided by the root of their "
+             "number. No model is written. Data from a pipe cannot be read a second time for -o.",
+    .options = cv_options_table,
+    .computes = true,
+    .has_config = true,
+    .has_json = true,
+    .least = 1,
+    .most = 1,
+    .run = cv_command,
+};

@@ -1,0 +1,23 @@
+/* cv_answers.h - the out-of-fold answers as CSV. Private to src/train. */
+#ifndef DNN_TRAIN_CV_ANSWERS_H
+#define DNN_TRAIN_CV_ANSWERS_H
+
+#include "config/config.h"
+#include "table/table.h"
+
+#define CV_NO_FOLD UINT32_MAX
+
+/* The answers to the rows of a table; [rows of the dataset]. */
+struct cv_answers {
+    uint32_t outputs; /* of an answer: the probabilities of the classes, or a value */
+    uint32_t *fold;   /* that left the row out; CV_NO_FOLD: none */
+    double *answer;   /* [rows][outputs] */
+};
+/* Before the training: the file can be made, and the data can be read again. E16, 64 or 73. */
+bool cv_answers_check(const struct config *c, const char *path, struct err *e);
+/* One line for each record of data.train and data.valid, in their order: ids, fold, prediction and
+ * probabilities as predict writes them; of a record in no fold the ids alone. s: fitted. */
+bool cv_answers_write(const struct cv_answers *a, const char *path, const struct table *t,
+                      const struct schema *s, const struct data_options *o, struct err *e);
+
+#endif

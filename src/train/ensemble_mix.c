@@ -1,0 +1,277 @@
+/* ensemble_mix.c - see ensemble_mix.h. */
+#include "train/ensemble_mix.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "measure/blend.h"
+
+const struct run_part *mixing_part(const struct mixing *x, uint32_t i, uint32_t fold)
+{
+    return x->n->parts[x->members[i] * x->n->folds + fold];
+}
+
+/* --- which members count --- */
+
+static uint32_t parts_of(const struct ensemble *n, uint32_t member, bool whole)
+{
+    uint32_t count = 0;
+    for (uint32_t f = 0; f < n->folds; f++) {
+        const struct run_part *p = n->parts[member * n->folds + f];
+        count += p && (p->whole || !whole);
+    }
+    return count;
+}
+
+/* Of a member without all of its folds the whole ones move to the front; n->folds stays. */
+static void pack(struct ensemble *n, uint32_t member, bool whole)
+{
+    struct run_part **parts = &n->parts[member * n->folds];
+    uint32_t kept = 0;
+    for (uint32_t f = 0; f < n->folds; f++)
+        if (parts[f] && (parts[f]->whole || !whole)) {
+            struct run_part *p = parts[f];
+            parts[f] = NULL;
+            part_free(parts[kept]);
+            parts[kept++] = p;
+        }
+}
+
+/* Members with a whole run for each fold. If there is none (the time limit): the first one with
+ * any, with the runs that it has. */
+static void find_members(struct mixing *x)
+{
+    struct ensemble *n = x->n;
+    x->members = mem_alloc(n->members, sizeof *x->members);
+    x->folds = n->folds;
+    for (uint32_t m = 0; m < n->members; m++)
+        if (parts_of(n, m, true) == n->folds)
+            x->members[x->count++] = m;
+    for (int whole = 1; whole >= 0 && !x->count; whole--)
+        for (uint32_t m = 0; m < n->members && !x->count; m++)
+            if (parts_of(n, m, whole)) {
+                x->folds = parts_of(n, m, whole);
+                x->members[x->count++] = m;
+                pack(n, m, whole);
+            }
+    if (n->cut || x->count < n->members)
+        log_note("%u of %u members are in the mean; runs that were not whole are left out",
+                 x->count, n->members);
+}
+
+/* --- answers --- */
+
+/* Probabilities [count][classes], or values, of rows from..from + count - 1. */
+static void answer(const struct run_part *p, const struct part_rows *r, uint64_t from,
+                   uint64_t count, double *out)
+{
+    const real *logits = r->logits + from * p->outputs;
+    if (p->schema->task != TASK_REGRESSION) {
+        answer_probabilities(logits, count, p->outputs, out);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = answer_value(logits[i], p->schema->target_center, p->schema->target_scale);
+}
+
+/* The rows left out, in one list. */
+static void gather_truth(struct mixing *x)
+{
+    uint64_t at = 0;
+    for (uint32_t f = 0; f < x->folds; f++)
+        x->rows += mixing_part(x, 0, f)->left.count;
+    x->weight = mem_alloc(x->rows + 1, sizeof *x->weight);
+    x->label = x->classes ? mem_alloc(x->rows + 1, sizeof *x->label) : NULL;
+    x->target = x->classes ? NULL : mem_alloc(x->rows + 1, sizeof *x->target);
+    for (uint32_t f = 0; f < x->folds; f++) {
+        const struct part_rows *r = &mixing_part(x, 0, f)->left;
+        memcpy(x->weight + at, r->weight, r->count * sizeof *r->weight);
+        if (x->label)
+            memcpy(x->label + at, r->label, r->count * sizeof *r->label);
+        else
+            memcpy(x->target + at, r->target, r->count * sizeof *r->target);
+        at += r->count;
+    }
+    for (uint64_t i = 0; x->label && i < x->rows; i++)
+        if (x->label[i] < 0) /* without a label: no loss */
+            x->weight[i] = 0;
+}
+
+/* Of each row left out: member i's probability of its label, or its value. mem_free. */
+static double *own_answers(const struct mixing *x, uint32_t i)
+{
+    double *own = mem_zero(x->rows + 1, sizeof *own), *out;
+    uint64_t at = 0;
+    out = mem_alloc(SCORE_TALLIED * (uint64_t)x->outputs, sizeof *out);
+    for (uint32_t f = 0; f < x->folds; f++) {
+        const struct run_part *p = mixing_part(x, i, f);
+        for (uint64_t from = 0; from < p->left.count; from += SCORE_TALLIED) {
+            uint64_t left = p->left.count - from;
+            uint64_t count = left < SCORE_TALLIED ? left : SCORE_TALLIED;
+            answer(p, &p->left, from, count, out);
+            for (uint64_t k = 0; k < count; k++, at++)
+                own[at] = !x->classes       ? out[k]
+                          : x->label[at] < 0 ? 1
+                                             : out[k * x->outputs + (uint32_t)x->label[at]];
+        }
+    }
+    mem_free(out);
+    return own;
+}
+
+/* --- metrics --- */
+
+void mixing_answer(const struct mixing *x, const double *weights, bool test, uint32_t f,
+                uint64_t from, uint64_t count, double *out, double *room)
+{
+    memset(out, 0, count * x->outputs * sizeof *out);
+    for (uint32_t i = 0; i < x->count; i++)
+        for (uint32_t k = test ? 0 : f; weights[i] > 0 && k < (test ? x->folds : f + 1); k++) {
+            const struct run_part *p = mixing_part(x, i, k);
+            double weight = test ? weights[i] / x->folds : weights[i];
+            answer(p, test ? &p->test : &p->left, from, count, room);
+            for (uint64_t o = 0; o < count * x->outputs; o++)
+                out[o] += weight * room[o];
+        }
+}
+
+static void tally_rows(const struct mixing *x, const double *weights, bool test, uint32_t f,
+                       struct tally *y, double *room)
+{
+    const struct run_part *p = mixing_part(x, 0, f);
+    const struct part_rows *r = test ? &p->test : &p->left;
+    double *out = room + SCORE_TALLIED * (uint64_t)x->outputs;
+    for (uint64_t from = 0; from < r->count; from += SCORE_TALLIED) {
+        uint64_t left = r->count - from, count = left < SCORE_TALLIED ? left : SCORE_TALLIED;
+        mixing_answer(x, weights, test, f, from, count, out, room);
+        tally_add(y, &(struct scores){.task = p->schema->task,
+                                      .rows = count,
+                                      .classes = x->classes,
+                                      .probability = out,
+                                      .value = out,
+                                      .label = r->label ? r->label + from : NULL,
+                                      .target = r->target ? r->target + from : NULL,
+                                      .weight = r->weight + from});
+    }
+}
+
+void mixing_measure(const struct mixing *x, const double *weights, bool test, struct metrics *m)
+{
+    int task = mixing_part(x, 0, 0)->schema->task;
+    struct tally *y = tally_new(task, x->classes, TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
+    double *room = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
+    for (uint32_t f = 0; f < (test ? 1 : x->folds); f++)
+        tally_rows(x, weights, test, f, y, room);
+    metrics_of(y, m);
+    tally_free(y);
+    mem_free(room);
+}
+
+void mixing_constant(const struct mixing *x, bool test, struct metrics *m)
+{
+    const struct run_part *first = mixing_part(x, 0, 0);
+    const struct part_rows *r = &first->test;
+    double *share = mem_zero(x->outputs, sizeof *share);
+    for (uint32_t f = 0; f < x->folds; f++)
+        for (uint32_t c = 0; c < x->outputs; c++)
+            share[c] += mixing_part(x, 0, f)->constant[c] / x->folds;
+    struct scores on = {.task = first->schema->task,
+                        .rows = test ? r->count : x->rows,
+                        .classes = x->classes,
+                        .label = test ? r->label : x->label,
+                        .target = test ? r->target : x->target,
+                        .weight = test ? r->weight : x->weight};
+    metrics_baseline(on.task, x->classes, share, share[0], &on, m);
+    mem_free(share);
+}
+
+/* --- selection --- */
+
+/* The loss of the runs' constants on the rows left out. */
+static double constant_loss(const struct mixing *x, struct blend *b)
+{
+    double *own = mem_zero(x->rows + 1, sizeof *own), one = 1;
+    uint64_t at = 0;
+    for (uint32_t f = 0; f < x->folds; f++) {
+        const struct run_part *p = mixing_part(x, 0, f);
+        for (uint64_t i = 0; i < p->left.count; i++, at++)
+            own[at] = p->constant[x->classes && x->label[at] > 0 ? x->label[at] : 0];
+    }
+    const double *const answers[] = {own};
+    b->answer = answers;
+    b->members = 1;
+    double loss = blend_loss(b, &one);
+    mem_free(own);
+    return loss;
+}
+
+void mixing_choose(struct mixing *x, struct against *a)
+{
+    const struct ensemble_options *o = &x->j->config->ensemble;
+    double **answers = mem_alloc(x->count, sizeof *answers);
+    for (uint32_t i = 0; i < x->count; i++)
+        answers[i] = own_answers(x, i);
+    struct blend b = {.members = x->count,
+                      .rows = x->rows,
+                      .answer = (const double *const *)answers,
+                      .target = x->target,
+                      .weight = x->weight};
+    x->weights = mem_alloc(x->count, sizeof *x->weights);
+    for (uint32_t i = 0; i < x->count; i++)
+        x->weights[i] = 1.0 / x->count;
+    if (o->select == ENSEMBLE_GREEDY)
+        blend_greedy(&b, (uint32_t)o->rounds, x->weights);
+    a->part = PART_VALID;
+    a->loss = blend_loss(&b, x->weights);
+    a->constant = constant_loss(x, &b);
+    for (uint32_t i = 0; i < x->count; i++)
+        mem_free(answers[i]);
+    mem_free(answers);
+}
+
+/* --- open and free --- */
+
+/* Parts come from files: the rows of a fold are the same in every member's part, and the test rows
+ * in all. Else CHECKPOINT_OTHER. */
+static bool parts_agree(const struct ensemble *n, struct err *e)
+{
+    const struct run_part *first = NULL;
+    for (uint32_t i = 0; i < n->runs; i++) {
+        const struct run_part *p = n->parts[i], *same_fold = p;
+        for (uint32_t k = i % n->folds; p && k < i; k += n->folds)
+            same_fold = n->parts[k] ? n->parts[k] : same_fold;
+        if (p && !first)
+            first = p;
+        if (p && (p->run != i || p->outputs != first->outputs ||
+                  p->schema->task != first->schema->task || p->test.count != first->test.count ||
+                  p->left.count != same_fold->left.count || (!p->left.count && !n->plain) ||
+                  p->sample.rows != first->sample.rows || p->sample.cells != first->sample.cells))
+            return err_set(e, ERR_CHECKPOINT_OTHER,
+                           "the part of run %u holds other rows than those of the other runs: "
+                           "train that run again", i);
+    }
+    return true;
+}
+
+bool mixing_open(struct mixing *x, struct train_job *j, struct err *e)
+{
+    *x = (struct mixing){.j = j, .n = j->ensemble};
+    if (!parts_agree(x->n, e))
+        return false;
+    find_members(x);
+    x->outputs = mixing_part(x, 0, 0)->outputs;
+    x->classes =
+        mixing_part(x, 0, 0)->schema->task == TASK_REGRESSION ? 0 : x->outputs;
+    gather_truth(x);
+    return true;
+}
+
+void mixing_free(struct mixing *x)
+{
+    mem_free(x->members);
+    mem_free(x->weights);
+    mem_free(x->label);
+    mem_free(x->target);
+    mem_free(x->weight);
+}

@@ -1,0 +1,41 @@
+/* ensemble_mix.h - the weighted mean of the runs of an ensemble, from their parts alone: the members
+ * that count, their weights, the mean's answers and metrics. Private to src/train. */
+#ifndef DNN_TRAIN_ENSEMBLE_MIX_H
+#define DNN_TRAIN_ENSEMBLE_MIX_H
+
+#include "train/ensemble.h"
+#include "train/job.h"
+
+/* The runs that count, and the truth of the rows that they left out. */
+struct mixing {
+    struct train_job *j;
+    struct ensemble *n;
+    uint32_t *members;      /* [count]: numbers of the members whose runs are all there */
+    uint32_t count, folds;  /* folds of each */
+    uint32_t outputs, classes;
+    double *weights;        /* [count], the sum is 1 */
+    /* all rows left out, fold by fold */
+    uint64_t rows;
+    int32_t *label;
+    double *target;
+    float *weight;
+};
+
+/* Finds the members that count: those with a whole run for each fold. False: parts hold other rows
+ * than the others, CHECKPOINT_OTHER. mixing_free after success. */
+bool mixing_open(struct mixing *x, struct train_job *j, struct err *e);
+void mixing_free(struct mixing *x);
+const struct run_part *mixing_part(const struct mixing *x, uint32_t i, uint32_t fold);
+/* Chooses x->weights; a: loss of the mean on the rows left out, and that of a constant answer. */
+void mixing_choose(struct mixing *x, struct against *a);
+/* The mean of members by `weights` [count]: probabilities [rows][classes] or values of `count` rows
+ * from `from` on, of those that fold f left out, or of the test rows (the mean of all folds).
+ * room [rows][outputs]. */
+void mixing_answer(const struct mixing *x, const double *weights, bool test, uint32_t f,
+                   uint64_t from, uint64_t count, double *out, double *room);
+/* Its metrics on the rows left out, or on the test rows. */
+void mixing_measure(const struct mixing *x, const double *weights, bool test, struct metrics *m);
+/* Those of a constant answer: the mean of the runs' constants. */
+void mixing_constant(const struct mixing *x, bool test, struct metrics *m);
+
+#endif
