@@ -91,8 +91,8 @@ const struct command command_cv = {
     .examples = "  dnn cv leads.json\n"
                 "  dnn cv leads.json --folds 10 --set train.epochs=50\n"
                 "  dnn cv leads.json --folds 3 -o oof.csv --json\n",
-    .notes = "All rows of data.train and data.valid are cut into N folds as data.split.method says; "
-             "each fold repeats the whole training, that of an ensemble with its selection "
+    .notes = "All rows of data.train and data.valid are cut into N folds as data.split.method "
+             "says; each fold repeats the whole training, that of an ensemble with its selection "
              "included, on the other rows, and answers its own. Rows of data.test are not used. A "
              "config without an ensemble sets the share data.split.valid of a fold's training rows "
              "aside for early stopping. Folds train side by side, one a thread, with the same "

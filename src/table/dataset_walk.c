@@ -21,9 +21,10 @@ static bool walk_files(const struct dataset *d, const struct opt_strings *files,
         good = csv_cells_parse(&s->dialect, &b, count, &cells, e);
         struct cell_where w = {s, &binding, &b, &cells, 0, e};
         for (; good && w.record < cells.record_count; w.record++) {
-            bool out = dataset_excludes(own_parts, &w);
+            bool out = dataset_excludes(own_parts, &w) ||
+                       cell_unlabelled(s, &binding, &cells, w.record);
             good = (out || *row < d->rows.count ||
-                    err_set(e, ERR_CSV_LIMIT, "the files have more rows than before")) &&
+                    err_at(e, ERR_FILE_CHANGED, b.path, 0, 0, "it has more rows than before")) &&
                    v->record(v->owner, &cells, w.record, out ? UINT64_MAX : *row, e);
             *row += !out;
         }
@@ -47,5 +48,6 @@ bool dataset_walk(const struct dataset *d, const struct data_options *o,
             return false;
     if (row == d->rows_of[PART_TRAIN] + d->rows_of[PART_VALID])
         return true;
-    return err_set(e, ERR_CSV_LIMIT, "the files have other rows than before");
+    err_at(e, ERR_FILE_CHANGED, o->train.items[0], 0, 0, "it has other rows than before");
+    return err_help(e, "run the command again when nothing writes to the data");
 }

@@ -1,5 +1,5 @@
-/* ensemble_mix.h - the weighted mean of the runs of an ensemble, from their parts alone: the members
- * that count, their weights, the mean's answers and metrics. Private to src/train. */
+/* ensemble_mix.h - the weighted mean of the runs of an ensemble, from their parts alone: the
+ * members that count, their weights, the mean's answers and metrics. Private to src/train. */
 #ifndef DNN_TRAIN_ENSEMBLE_MIX_H
 #define DNN_TRAIN_ENSEMBLE_MIX_H
 

@@ -203,7 +203,8 @@ static bool load(struct train_job *j, struct err *e)
         j->folds = j->ensemble->folds;
         runs = j->ensemble->runs;
     }
-    if (!job_start(j, e) || !check_folds(j, e) || (j->ensemble && !ensemble_encode(j, e)) || !job_open_run(j, e))
+    if (!job_start(j, e) || !check_folds(j, e) || (j->ensemble && !ensemble_encode(j, e)) ||
+        !job_open_run(j, e))
         return false;
     struct text text = {0};
     if (!config_resolved(c, j->run.features, true, &text, e))
