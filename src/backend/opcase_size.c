@@ -31,6 +31,14 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         c.kind = 14;
         c.out = width;
         break;
+    case OP_member_scale: /* of 8 members */
+    case OP_member_scale_back:
+        c.out = 8;
+        break;
+    case OP_member_mean:
+        c.in = 2;
+        c.out = 8;
+        break;
     case OP_dense:
     case OP_dense_back:
         c.out = width;

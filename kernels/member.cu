@@ -1,0 +1,111 @@
+/* member.cu - members: k views of a batch, and the mean of their answers. A lane has one number of
+ * what is written, or a row of answers: its sums run over rows or members in their order. */
+#include "form.cuh"
+
+enum { MEMBER_LANES = 256 };
+
+KERNEL_BOUNDED(MEMBER_LANES, member_forward)(struct op_member_scale a)
+{
+    size_t at = (size_t)block_x() * MEMBER_LANES + thread_id(), all = (size_t)a.members * a.width;
+    if (at >= a.rows * all)
+        return;
+    size_t of = at % all; /* of w and b */
+    float y = form_get(a.x, a.shared ? at / all * a.width + of % a.width : at) * (float)a.w[of];
+    form_put(a.y, at, a.b ? y + (float)a.b[of] : y);
+}
+
+/* dw and db */
+KERNEL_BOUNDED(MEMBER_LANES, member_sums)(struct op_member_scale_back a)
+{
+    size_t of = (size_t)block_x() * MEMBER_LANES + thread_id(), all = (size_t)a.members * a.width;
+    if (of >= all)
+        return;
+    float w = a.more ? (float)a.dw[of] : 0.0f, b = a.more && a.db ? (float)a.db[of] : 0.0f;
+    for (uint32_t row = 0; row < a.rows; row++) {
+        float dy = form_get(a.dy, row * all + of);
+        size_t from = a.shared ? (size_t)row * a.width + of % a.width : row * all + of;
+        w += dy * form_get(a.x, from);
+        b += dy;
+    }
+    a.dw[of] = w;
+    if (a.db)
+        a.db[of] = b;
+}
+
+KERNEL_BOUNDED(MEMBER_LANES, member_inputs)(struct op_member_scale_back a)
+{
+    size_t at = (size_t)block_x() * MEMBER_LANES + thread_id();
+    size_t all = (size_t)a.members * a.width, line = a.shared ? a.width : all;
+    if (at >= a.rows * line)
+        return;
+    size_t row = at / line, of = at % line;
+    float dx = a.add_dx ? form_get(a.dx, at) : 0.0f;
+    for (uint32_t j = 0; j < (a.shared ? a.members : 1); j++, of += a.width)
+        dx += form_get(a.dy, row * all + of) * (float)a.w[of];
+    form_put(a.dx, at, dx);
+}
+
+DEVICE float log_add(float a, float b)
+{
+    return a > b ? a + log1pf(expf(b - a)) : b + log1pf(expf(a - b));
+}
+
+/* The log of the sum of exponentials. */
+DEVICE float log_sum(struct act x, size_t at, uint32_t n)
+{
+    float most = form_get(x, at), sum = 0;
+    for (uint32_t i = 1; i < n; i++)
+        most = fmaxf(most, form_get(x, at + i));
+    for (uint32_t i = 0; i < n; i++)
+        sum += expf(form_get(x, at + i) - most);
+    return most + logf(sum);
+}
+
+KERNEL_BOUNDED(MEMBER_LANES, member_answers)(struct op_member_mean a)
+{
+    size_t row = (size_t)block_x() * MEMBER_LANES + thread_id();
+    if (row >= a.rows)
+        return;
+    for (uint32_t j = 0; j < a.members; j++) {
+        size_t at = (row * a.members + j) * a.outputs;
+        float sum = a.values ? 0.0f : log_sum(a.x, at, a.outputs);
+        for (uint32_t k = 0; k < a.outputs; k++) {
+            size_t to = row * a.outputs + k;
+            float one = form_get(a.x, at + k) - sum, before = j ? form_get(a.y, to) : 0.0f;
+            form_put(a.y, to, !j ? one : a.values ? before + one : log_add(before, one));
+        }
+    }
+    for (uint32_t k = 0; k < a.outputs; k++) {
+        size_t to = row * a.outputs + k;
+        float y = form_get(a.y, to);
+        form_put(a.y, to, a.values ? y / (float)a.members : y - logf((float)a.members));
+    }
+}
+
+static dim3 blocks(size_t n)
+{
+    return dim3((unsigned)((n + MEMBER_LANES - 1) / MEMBER_LANES));
+}
+
+void cuda_member_scale(struct machine *m, const struct op_member_scale *a)
+{
+    size_t n = (size_t)a->rows * a->members * a->width;
+    if (n)
+        LAUNCH(member_forward, blocks(n), dim3(MEMBER_LANES), 0, m, *a);
+}
+
+void cuda_member_scale_back(struct machine *m, const struct op_member_scale_back *a)
+{
+    size_t all = (size_t)a->members * a->width, line = a->shared ? a->width : all;
+    if (!all)
+        return;
+    LAUNCH(member_sums, blocks(all), dim3(MEMBER_LANES), 0, m, *a);
+    if (a->dx.at && a->rows)
+        LAUNCH(member_inputs, blocks(a->rows * line), dim3(MEMBER_LANES), 0, m, *a);
+}
+
+void cuda_member_mean(struct machine *m, const struct op_member_mean *a)
+{
+    if (a->rows)
+        LAUNCH(member_answers, blocks(a->rows), dim3(MEMBER_LANES), 0, m, *a);
+}
