@@ -31,7 +31,7 @@ static const struct option options[] = {
      .type = OPT_BOOL,
      .offset = offsetof(struct dense_spec, bias),
      .standard = "true",
-     .help = "Adds a bias, which starts at zero, to every output."},
+     .help = "Adds a bias to every output. It starts at zero, but with init uniform."},
     {.key = "init",
      .type = OPT_WORD,
      .flags = OPT_TRAINING,
@@ -40,7 +40,7 @@ static const struct option options[] = {
      .words = init_names,
      .help = "The initial weights: uniform within plus and minus a limit. he: sqrt(6 / in), "
              "xavier: sqrt(6 / (in + out)), lecun: sqrt(3 / in), small: a tenth of lecun, zero: "
-             "0. auto takes he before relu and similar activations, xavier before tanh and "
+             "0, uniform: 1 / sqrt(in), for the bias too. auto takes he before relu and similar activations, xavier before tanh and "
              "sigmoid, and lecun otherwise."},
     {0},
 };
@@ -84,6 +84,9 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
     if (limit > 0 && l->pairs.count)
         init_uniform(params + l->pairs.weight, (uint64_t)l->pairs.components * l->out, limit, seed,
                      model, l->position, (uint64_t)rows * l->out);
+    if (s->init == INIT_UNIFORM && s->bias)
+        init_uniform(params + s->bias_at, l->out, limit, seed, model, l->position,
+                     (uint64_t)l->in * l->out);
     /* Missing and unknown categories add nothing at first: rows may never train their slots. */
     for (uint32_t i = 0; i < l->hot.count; i++) {
         const struct onehot_column *c = &l->hot.columns[i];

@@ -42,7 +42,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     struct need need = {0};
     if (p->machine)
         machine_need(p->machine, OP_dropout,
-                     &(struct op_dropout){.rows = p->rows, .steps = 1, .width = l->in}, &need);
+                     &(struct op_dropout){
+                         .rows = p->rows * p->steps, .steps = 1, .width = l->in}, &need);
     s->kept = need.kept;
     if (s->kept)
         s->kept_at = plan_kept(p, s->kept);

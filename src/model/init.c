@@ -6,7 +6,7 @@
 #include "backend/ops.h"
 #include "base/rng.h"
 
-const char *const init_names[] = {"auto", "he", "xavier", "lecun", "small", "zero", NULL};
+const char *const init_names[] = {"auto", "he", "xavier", "lecun", "small", "zero", "uniform", NULL};
 
 static enum init_kind before(uint32_t act)
 {
@@ -29,6 +29,7 @@ double init_limit(enum init_kind kind, uint32_t next_act, uint64_t in, uint64_t 
     case INIT_XAVIER: return sqrt(6 / (fan_in + (double)out));
     case INIT_SMALL: return 0.1 * sqrt(3 / fan_in);
     case INIT_ZERO: return 0;
+    case INIT_UNIFORM: return sqrt(1 / fan_in);
     case INIT_AUTO:
     case INIT_LECUN: return sqrt(3 / fan_in);
     }

@@ -8,7 +8,9 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     uint32_t at;
     (void)l, (void)e;
-    plan_columns(p, (uint64_t)p->features->format.numbers + p->features->indicator_count, &at);
+    uint64_t count = (uint64_t)p->features->format.numbers + p->features->indicator_count;
+    while (count > 0 && plan_columns(p, 1, &at))
+        count--;
     return true;
 }
 

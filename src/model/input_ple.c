@@ -39,6 +39,17 @@ static void add_columns(struct ple_spec *s, const struct features *f)
     }
 }
 
+/* Columns of x for the components. */
+static bool plan_wide(struct ple_spec *s, struct planner *p)
+{
+    uint32_t at;
+    s->at = (uint32_t)p->columns;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (!plan_columns(p, s->columns[i].count, &at))
+            break;
+    return true;
+}
+
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     struct ple_spec *s = l->spec;
@@ -54,7 +65,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     s->bins = plan_kept(p, pairs * sizeof(int32_t));
     s->shares = plan_reals(p, pairs);
     if (!p->pair_units)
-        return plan_columns(p, s->components, &s->at) || true;
+        return plan_wide(s, p);
     l->pairs = (struct layer_pairs){.table = s->table,
                                     .bins = s->bins,
                                     .shares = s->shares,

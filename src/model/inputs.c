@@ -21,7 +21,14 @@ bool plan_columns(struct planner *p, uint64_t count, uint32_t *at)
     *at = (uint32_t)p->columns;
     if (p->columns <= MOST_WIDTH)
         p->columns += count;
-    return p->columns <= MOST_WIDTH;
+    if (!count || p->columns > MOST_WIDTH)
+        return p->columns <= MOST_WIDTH;
+    if (p->chunk_count == p->chunk_room) {
+        p->chunk_room = p->chunk_room ? 2 * p->chunk_room : 64;
+        p->chunk_ends = mem_grow(p->chunk_ends, p->chunk_room, sizeof *p->chunk_ends);
+    }
+    p->chunk_ends[p->chunk_count++] = (uint32_t)p->columns;
+    return true;
 }
 
 static bool plan_layers(struct inputs *in, struct planner *p, struct err *e)

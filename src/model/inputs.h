@@ -18,7 +18,8 @@ extern const struct layer_type *const input_types[]; /* NULL-terminated */
 #define INPUT(name) extern const struct layer_type input_##name;
 #include "model/layers.def"
 
-/* The next `count` columns of x. False: the row is too wide, which inputs_plan reports. */
+/* The next `count` columns of x, of one feature. False: the row is too wide, which inputs_plan
+ * reports. */
 bool plan_columns(struct planner *p, uint64_t count, uint32_t *at);
 
 struct inputs {

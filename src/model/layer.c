@@ -180,6 +180,7 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
         p->layer = l;
         fuse(layers, count, i);
         l->in = l->out = in;
+        l->steps = p->steps;
         l->position = p->position++;
         if (l->position >= LAYER_MOST)
             plan_refuse(p, "%d layers", LAYER_MOST);

@@ -15,6 +15,7 @@
 
 #define LAYER_MOST 4096 /* layers of a model, nested ones included */
 #define LAYER_MOST_UNITS ((int64_t)1 << 24)
+enum { MEMBERS_MOST = 1024 };
 #define LAYER_MOST_PARAMS ((uint64_t)1 << 40)
 
 struct layer;
@@ -23,6 +24,7 @@ struct layer;
  * matrix begin at cache lines; the gap between two ranges has no gradient and stays zero. */
 struct planner {
     uint32_t rows; /* micro-batch */
+    uint32_t steps; /* of a row: inside members one a member, else 1 */
     uint32_t shards;
     uint64_t params, buffers; /* so far, gaps included */
     struct text path;         /* of the layer that is planned: "layers.2." */
@@ -31,6 +33,7 @@ struct planner {
     /* the first stage */
     const struct features *features;
     uint64_t columns; /* of x so far */
+    uint32_t *chunk_ends, chunk_count, chunk_room; /* where those of one feature end, each */
     bool takes_ids;   /* the first hidden layer does */
     uint32_t pair_units; /* of the first hidden layer that takes pairs: its outputs; else 0 */
     struct param_list list;
@@ -113,6 +116,14 @@ static inline struct act pass_act(const struct pass *p, struct act_place at)
 {
     return act_at(p->m, p->acts, at);
 }
+/* Where part j of a row begins, of parts `width` wide; none stays none. */
+static inline struct act act_part(struct machine *m, struct act a, uint32_t j, uint32_t width)
+{
+    size_t bytes = a.form == FORM_REAL ? machine_act_bytes(m) : sizeof(uint16_t);
+    if (a.at)
+        a.at = bytes_at(a.at, (uint64_t)j * width * bytes);
+    return a;
+}
 static inline const void *pass_table(const struct pass *p, uint64_t at)
 {
     return bytes_at(p->tables, at);
@@ -151,6 +162,10 @@ struct layer_type {
      * Returns the number of its outputs. NULL: it reads their components. */
     uint32_t (*takes_pairs)(const struct layer *l);
     bool takes_act;               /* it computes the activation behind it too (l->fused_act) */
+    bool whole_rows;              /* it cannot stand inside members */
+    /* How many answers of a row its output holds, each of which gets an output layer of its own and
+     * a loss of its own (member_dense). NULL: one. */
+    uint32_t (*members)(const struct layer *l);
     bool stacks;                  /* a machine may compute it in one piece with its neighbours that
                                    * do so too, with the same bits: kernels/mlp.cu */
     /* What one option alone cannot show. NULL: nothing. E13. */
@@ -196,6 +211,8 @@ struct layer {
     const struct layer_type *type;
     void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
+    uint32_t steps;   /* of a row, as the planner's: y is [rows][steps][out] */
+    uint32_t answers; /* the output layer: of a row in training, y is [rows][answers][out]; 0: 1 */
     struct layer_hot hot;     /* count 0: all inputs are numbers */
     struct layer_pairs pairs; /* count 0: none */
     uint64_t params;          /* how many, children included */

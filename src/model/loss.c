@@ -204,9 +204,10 @@ static uint32_t value_loss(int kind)
     return VALUE_MSE;
 }
 
-void loss_issue(const struct loss_options *o, struct pass *p, struct act logits,
-                struct act dlogits, const real *target, uint32_t outputs, double *part_loss,
-                double *part_weight)
+/* Of one answer. The sums of loss and weight run over all answers: their quotient is the mean. */
+static void issue_one(const struct loss_options *o, struct pass *p, struct act logits,
+                      struct act dlogits, const real *target, uint32_t outputs, uint32_t ld,
+                      bool more, double *part_loss, double *part_weight)
 {
     if (of_classes(o->kind))
         op_loss_class(p->m, &(struct op_loss_class){
@@ -217,10 +218,10 @@ void loss_issue(const struct loss_options *o, struct pass *p, struct act logits,
                                 .target = target,
                                 .weight = p->weight,
                                 .dims = pass_dims(p, outputs),
-                                .ld = outputs,
-                                .ldd = outputs,
+                                .ld = ld,
+                                .ldd = ld,
                                 .kind = o->kind == LOSS_FOCAL ? CLASS_FOCAL : CLASS_CROSS_ENTROPY,
-                                .more = p->more,
+                                .more = more,
                                 .smoothing = o->kind == LOSS_FOCAL ? 0 : o->label_smoothing,
                                 .gamma = o->gamma});
     else
@@ -231,10 +232,19 @@ void loss_issue(const struct loss_options *o, struct pass *p, struct act logits,
                                                     .target = target,
                                                     .weight = p->weight,
                                                     .dims = pass_dims(p, outputs),
-                                                    .ld = outputs,
-                                                    .ldd = outputs,
+                                                    .ld = ld,
+                                                    .ldd = ld,
                                                     .kind = value_loss(o->kind),
-                                                    .more = p->more,
+                                                    .more = more,
                                                     .delta = o->delta,
                                                     .q = o->q});
+}
+
+void loss_issue(const struct loss_options *o, struct pass *p, struct act logits,
+                struct act dlogits, const real *target, uint32_t outputs, uint32_t answers,
+                double *part_loss, double *part_weight)
+{
+    for (uint32_t j = 0; j < answers; j++)
+        issue_one(o, p, act_part(p->m, logits, j, outputs), act_part(p->m, dlogits, j, outputs),
+                  target, outputs, answers * outputs, p->more || j > 0, part_loss, part_weight);
 }

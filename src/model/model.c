@@ -11,7 +11,9 @@ static bool read_layers(struct model *m, const struct model_options *o, const st
     struct modelread r;
     if (!modelread(o, &r, e))
         return false;
-    struct layer **output = o->stored ? NULL : modelread_output(f->outputs, e);
+    const struct layer *last = r.count ? r.layers[r.count - 1] : NULL;
+    uint32_t members = last && last->type->members ? last->type->members(last) : 0;
+    struct layer **output = o->stored ? NULL : modelread_output(f->outputs, members, e);
     const bool good = o->stored || output;
     if (good) {
         m->layers = mem_grow(r.layers, (size_t)r.count + 1, sizeof(struct layer *));
@@ -50,9 +52,11 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
     if (out != m->outputs && !p->too_large[0])
         return err_set(e, ERR_MODEL_CONFIG, "the last layer has %u outputs, the task needs %u", out,
                        m->outputs);
-    m->logits = m->layers[m->layer_count - 1]->y;
+    const struct layer *last = m->layers[m->layer_count - 1];
+    m->logits = last->y;
+    m->answers = last->answers ? last->answers : 1;
     if (p->training)
-        m->dlogits = plan_plain(p, m->outputs);
+        m->dlogits = plan_plain(p, m->outputs * m->answers);
     return !p->too_large[0] || refuse_size(o, p, e);
 }
 
@@ -68,7 +72,7 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
 {
     struct model *m = mem_zero(1, sizeof *m);
     struct planner p = {
-        .rows = rows, .shards = shards, .training = training, .machine = machine};
+        .rows = rows, .steps = 1, .shards = shards, .training = training, .machine = machine};
     bool good = plan(m, o, f, &p, e);
     m->rows = rows;
     m->shards = shards;
@@ -86,6 +90,7 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
     m->list = p.list;
     m->tables = p.tables;
     text_free(&p.path);
+    mem_free(p.chunk_ends);
     m->group_count = p.group_count;
     if (good)
         return m;

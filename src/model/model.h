@@ -21,6 +21,7 @@ struct model {
     struct rates *rates;      /* of each */
     uint32_t group_count;
     uint32_t outputs; /* features.outputs */
+    uint32_t answers; /* logits of a row in training: [rows][answers][outputs]; each has a loss */
     uint64_t flops;   /* of one row, forward */
     /* of one plan (rows, training) */
     uint32_t rows, shards;

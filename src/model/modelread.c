@@ -52,11 +52,15 @@ static struct layer **read_text(const char *text, size_t length, uint32_t *count
     return layers;
 }
 
-struct layer **modelread_output(uint32_t outputs, struct err *e)
+struct layer **modelread_output(uint32_t outputs, uint32_t members, struct err *e)
 {
     struct text text = {0};
     uint32_t count;
-    text_printf(&text, "[{\"type\": \"dense\", \"units\": %u, \"init\": \"small\"}]", outputs);
+    if (members)
+        text_printf(&text, "[{\"type\": \"member_dense\", \"units\": %u, \"members\": %u}]", outputs,
+                    members);
+    else
+        text_printf(&text, "[{\"type\": \"dense\", \"units\": %u, \"init\": \"small\"}]", outputs);
     struct layer **layers = read_text(text.data, text.length, &count, e);
     text_free(&text);
     return layers;

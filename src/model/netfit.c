@@ -31,11 +31,12 @@ void layer_fit(const struct layer *l, struct pass *p, struct act x)
     uint32_t width = l->in - l->hot.width;
     if (!l->type->fit || !f->good)
         return;
-    real *values = mem_alloc((size_t)f->rows * width + 1, sizeof *values);
-    machine_act_download(p->m, values, x, f->rows, width, width);
+    uint32_t rows = f->rows * l->steps;
+    real *values = mem_alloc((size_t)rows * width + 1, sizeof *values);
+    machine_act_download(p->m, values, x, rows, width, width);
     fit_on(f, l,
            &(struct fit_sample){.x = values,
-                                .rows = f->rows,
+                                .rows = rows,
                                 .width = width,
                                 .model = f->model,
                                 .seed = f->seed});

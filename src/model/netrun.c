@@ -78,7 +78,7 @@ void net_issue_loss(struct network *n, struct pass *p, struct act logits)
 {
     const struct model *m = n->step.model;
     loss_issue(n->o.loss, p, logits, pass_act(p, m->dlogits), n->step.batch.target, m->outputs,
-               n->step.part_loss, n->step.part_weight);
+               m->answers, n->step.part_loss, n->step.part_weight);
 }
 
 uint32_t network_micros(const struct network *n)

@@ -172,6 +172,7 @@ const struct layer_type layer_batch_norm = {
     .options = batch_options,
     .examples = batch_examples,
     .spec_size = sizeof(struct norm_spec),
+    .whole_rows = true,
     .plan = batch_plan,
     .init = batch_init,
     .unsound = batch_unsound,
@@ -189,8 +190,13 @@ static bool layer_plan(struct layer *l, struct planner *p, struct err *e)
     s->shift = plan_param(p, "shift", SHAPE1(l->in), PARAM_NORM);
     l->y = plan_acts(p, l->in);
     if (p->training)
-        s->kept = plan_reals(p, 2 * (uint64_t)p->rows);
+        s->kept = plan_reals(p, 2 * (uint64_t)p->rows * p->steps);
     return true;
+}
+
+static uint64_t inv_at(const struct norm_spec *s, const struct pass *p)
+{
+    return s->kept + (uint64_t)p->dims.rows * p->dims.steps;
 }
 
 static struct act layer_forward(const struct layer *l, struct pass *p, struct act x)
@@ -198,7 +204,7 @@ static struct act layer_forward(const struct layer *l, struct pass *p, struct ac
     const struct norm_spec *s = l->spec;
     struct op_lnorm op = {.y = pass_act(p, l->y),
                           .mean = p->training ? reals_at(p->reals, s->kept) : NULL,
-                          .inv = p->training ? reals_at(p->reals, s->kept + p->dims.rows) : NULL,
+                          .inv = p->training ? reals_at(p->reals, inv_at(s, p)) : NULL,
                           .x = x,
                           .gamma = reals_at(p->params, s->scale),
                           .beta = reals_at(p->params, s->shift),
@@ -220,7 +226,7 @@ static void layer_backward(const struct layer *l, struct pass *p, struct act x,
                                                 .dy = dy,
                                                 .x = x,
                                                 .mean = reals_at(p->reals, s->kept),
-                                                .inv = reals_at(p->reals, s->kept + p->dims.rows),
+                                                .inv = reals_at(p->reals, inv_at(s, p)),
                                                 .gamma = reals_at(p->params, s->scale),
                                                 .dims = pass_dims(p, l->in),
                                                 .ldx = l->in,

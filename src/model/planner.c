@@ -167,7 +167,9 @@ const struct param *param_find(const struct param_list *list, const char *name)
 
 static struct act_place reserve_acts(struct planner *p, uint32_t width, uint32_t form)
 {
-    uint64_t count = (uint64_t)p->rows * width; /* below 2^64 */
+    uint64_t rows = (uint64_t)p->rows * p->steps, count = 0;
+    if (__builtin_mul_overflow(rows, width, &count))
+        count = UINT64_MAX;
     if (form != FORM_REAL) {
         p->narrow = true;
         uint64_t each = machine_act_bytes(p->machine) / sizeof(uint16_t);
@@ -179,7 +181,7 @@ static struct act_place reserve_acts(struct planner *p, uint32_t width, uint32_t
 
 static uint32_t form_of(const struct planner *p, uint32_t width, bool back)
 {
-    return p->training && p->machine ? machine_act_form(p->machine, p->rows, width, back)
+    return p->training && p->machine ? machine_act_form(p->machine, p->rows * p->steps, width, back)
                                      : FORM_REAL;
 }
 

@@ -1,4 +1,5 @@
-/* preset.c - the presets: auto, linear, mlp. */
+/* preset.c - the presets: auto, linear, mlp, tabm. */
+#include "model/layer.h"
 #include "model/preset.h"
 
 #include <string.h>
@@ -88,6 +89,61 @@ static const struct option mlp_options[] = {
     {0},
 };
 
+/* --- tabm, by Gorishniy et al., "TabM: advancing tabular deep learning with parameter-efficient
+ * ensembling" (2025); the constants are those of its authors' code, with two layers --- */
+
+struct tabm_spec {
+    int preset, variant, activation;
+    int64_t k;
+    struct opt_ints hidden;
+    double dropout;
+    const struct json *layers;
+};
+
+static const char *const tabm_words[] = {"tabm", NULL};
+static const char *const tabm_variants[] = {"mini", "full", NULL};
+static const struct option tabm_options[] = {
+    PRESET_ROW(tabm_words),
+    {.key = "variant",
+     .type = OPT_WORD,
+     .offset = offsetof(struct tabm_spec, variant),
+     .standard = "\"mini\"",
+     .words = tabm_variants,
+     .help = "What a member has of its own beside its output layer. mini: the scale of its inputs. "
+             "full: also scales of the inputs and outputs of every layer, and its biases."},
+    {.key = "k",
+     .type = OPT_INT,
+     .offset = offsetof(struct tabm_spec, k),
+     .standard = "32",
+     .low = 1,
+     .high = MEMBERS_MOST,
+     .help = "The number of members. Each has a loss of its own; the answer is the mean of their "
+             "probabilities or values."},
+    {.key = "hidden",
+     .type = OPT_INTS,
+     .offset = offsetof(struct tabm_spec, hidden),
+     .standard = "[512, 512]",
+     .low = 1,
+     .high = 1 << 24,
+     .help = "The widths of the hidden layers, first to last."},
+    {.key = "activation",
+     .type = OPT_WORD,
+     .offset = offsetof(struct tabm_spec, activation),
+     .standard = "\"relu\"",
+     .words = activation_words,
+     .help = "The activation after every hidden layer."},
+    {.key = "dropout",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct tabm_spec, dropout),
+     .standard = "0.1",
+     .low = 0,
+     .high = 1,
+     .help = "The probability that an activation is zeroed in training."},
+    LAYERS_ROW(struct tabm_spec),
+    {0},
+};
+
 /* --- the list --- */
 
 const struct preset presets[] = {
@@ -112,6 +168,27 @@ const struct preset presets[] = {
                "{\"if\": \"{norm}\", \"type\": \"{norm}_norm\"}, "
                "{\"type\": \"{activation}\"}, "
                "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]}]"},
+    {.name = "tabm",
+     .summary = "Members that share dense layers, trained as one network, with their mean as the "
+                "answer.",
+     .options = tabm_options,
+     .spec_size = sizeof(struct tabm_spec),
+     .layers = "[{\"type\": \"members\", \"k\": \"{k}\", \"layers\": ["
+               "{\"if\": \"{variant}=mini\", \"type\": \"member_scale\"}, "
+               "{\"each\": \"hidden\", \"layers\": ["
+               "{\"if\": \"{variant}=full\", \"type\": \"member_scale\"}, "
+               "{\"if\": \"{variant}=mini\", \"type\": \"dense\", \"units\": \"{hidden}\", "
+               "\"init\": \"uniform\"}, "
+               "{\"if\": \"{variant}=full\", \"type\": \"dense\", \"units\": \"{hidden}\", "
+               "\"init\": \"uniform\", \"bias\": false}, "
+               "{\"if\": \"{variant}=full\", \"type\": \"member_scale\", \"bias\": true}, "
+               "{\"type\": \"{activation}\"}, "
+               "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]}]}]",
+     .config = "{\"encoders\": {\"numeric\": {\"scale\": \"quantile\"}, "
+               "\"categorical\": {\"encode\": \"onehot\"}}, "
+               "\"train\": {\"optimizer\": {\"type\": \"adamw\", \"learning_rate\": 0.002, "
+               "\"weight_decay\": 0.0003}, \"schedule\": {\"type\": \"constant\"}, "
+               "\"clip_norm\": 1, \"early_stopping\": {\"patience\": 16}}}"},
 };
 
 size_t preset_count(void)

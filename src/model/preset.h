@@ -13,7 +13,8 @@ struct preset {
     size_t spec_size;
     /* The hidden layers, a JSON list. "{hidden}" stands for the value of the option `hidden`, also
      * inside a longer string. Two members of an entry are for the list alone: "if": the entry is
-     * left out where the value is "none", null, false, 0 or empty; "each": NAME, with "layers":
+     * left out where the value is "none", null, false, 0 or empty, or, with "{name}=word", another
+     * word; "each": NAME, with "layers":
      * these stand there once for each item of the option NAME, which is that item in them. */
     const char *layers;
     /* Defaults of the config that differ from the tables', a JSON object; NULL: none. They count

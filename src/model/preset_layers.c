@@ -79,6 +79,20 @@ static void expand_each(const struct values *v, const char *name, const struct j
     }
 }
 
+/* Whether the condition "{name}", or "{name}=word", does not hold. */
+static bool left_out(const struct values *v, const char *condition)
+{
+    const char *equals = strchr(condition, '=');
+    if (!equals) {
+        const struct json *value = whole_value(v, condition);
+        return value && says_no(value);
+    }
+    char *name = mem_string_n(condition, (size_t)(equals - condition));
+    const struct json *value = whole_value(v, name);
+    mem_free(name);
+    return !value || strcmp(json_string(value), equals + 1) != 0;
+}
+
 /* An entry of a list, once, several times or not at all. */
 static void expand_entry(const struct values *v, const struct json *entry, struct json_out *out)
 {
@@ -87,8 +101,7 @@ static void expand_entry(const struct values *v, const struct json *entry, struc
         condition = json_get(entry, "if");
         each = json_get(entry, "each");
     }
-    const struct json *value = condition ? whole_value(v, json_string(condition)) : NULL;
-    if (value && says_no(value))
+    if (condition && left_out(v, json_string(condition)))
         return;
     if (each)
         expand_each(v, json_string(each), json_get(entry, "layers"), out);

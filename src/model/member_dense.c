@@ -1,0 +1,141 @@
+/* member_dense.c - a dense layer of each member's own, on its part of the row: w [members][in][out].
+ * As the output layer it gives every member's logits in training, where each has a loss of its own;
+ * as an answer it gives their mean: the log of the mean probability, or the mean value. */
+#include <math.h>
+#include <stddef.h>
+
+#include "model/init.h"
+#include "model/layer.h"
+
+struct heads_spec {
+    int type;
+    int64_t units, members;
+    /* planned */
+    uint64_t weight, bias;
+    struct act_place each; /* [rows][members][units] */
+    bool mean, values;     /* mean: y is that of the members */
+};
+
+static const char *const type_words[] = {"member_dense", NULL};
+static const struct option options[] = {
+    LAYER_TYPE_ROW(type_words),
+    {.key = "units",
+     .type = OPT_INT,
+     .offset = offsetof(struct heads_spec, units),
+     .low = 1,
+     .high = (double)LAYER_MOST_UNITS,
+     .help = "The number of outputs of a member."},
+    {.key = "members",
+     .type = OPT_INT,
+     .offset = offsetof(struct heads_spec, members),
+     .standard = "32",
+     .low = 1,
+     .high = MEMBERS_MOST,
+     .help = "The number of members: the inputs are theirs, side by side."},
+    {0},
+};
+static const char *const examples[] = {
+    "{\"type\": \"member_dense\", \"units\": 4, \"members\": 1}",
+    NULL,
+};
+
+static bool plan(struct layer *l, struct planner *p, struct err *e)
+{
+    struct heads_spec *s = l->spec;
+    uint32_t k = (uint32_t)s->members, units = (uint32_t)s->units, in = l->in / k;
+    if (l->in % k)
+        return err_set(e, ERR_CONFIG_SIZE,
+                       "member_dense of %u members has %u inputs, which do not divide by it", k,
+                       l->in);
+    if ((uint64_t)units * k > LAYER_MOST_UNITS)
+        plan_refuse(p, "%d outputs of a layer", (int)LAYER_MOST_UNITS);
+    s->weight = plan_param(p, "weight", SHAPE3(k, in, units), PARAM_WEIGHT);
+    s->bias = plan_param(p, "bias", SHAPE2(k, units), PARAM_BIAS);
+    s->mean = l->logits && !p->training;
+    s->values = p->features->outputs == 1;
+    l->answers = l->logits ? k : 0;
+    l->out = l->logits ? units : k * units;
+    s->each = plan_plain(p, k * units);
+    l->y = s->mean ? plan_plain(p, units) : s->each;
+    p->flops += 2 * (uint64_t)l->in * units;
+    return true;
+}
+
+/* Uniform within 1 / sqrt(in), as in the recipe. */
+static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+{
+    const struct heads_spec *s = l->spec;
+    uint64_t count = (uint64_t)l->in * (uint64_t)s->units;
+    double limit = 1 / sqrt((double)l->in / (double)s->members);
+    (void)buffers;
+    init_uniform(params + s->weight, count, limit, seed, model, l->position, 0);
+    init_uniform(params + s->bias, (uint64_t)(s->members * s->units), limit, seed, model,
+                 l->position, count);
+}
+
+static struct act forward(const struct layer *l, struct pass *p, struct act x)
+{
+    const struct heads_spec *s = l->spec;
+    uint32_t k = (uint32_t)s->members, units = (uint32_t)s->units, in = l->in / k;
+    struct act each = pass_act(p, s->each), y = pass_act(p, l->y);
+    for (uint32_t j = 0; j < k; j++)
+        op_dense(p->m, &(struct op_dense){
+                           .y = act_part(p->m, each, j, units),
+                           .x = act_part(p->m, x, j, in),
+                           .w = reals_at(p->params, s->weight + (uint64_t)j * in * units),
+                           .b = reals_at(p->params, s->bias + (uint64_t)j * units),
+                           .dims = pass_dims(p, in),
+                           .out = units,
+                           .ldx = l->in,
+                           .ldy = k * units,
+                           .exact = p->exact});
+    if (s->mean)
+        op_member_mean(p->m, &(struct op_member_mean){.y = y,
+                                                      .x = each,
+                                                      .dims = pass_dims(p, units),
+                                                      .members = k,
+                                                      .values = s->values});
+    return y;
+}
+
+static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                     struct act dx, bool add)
+{
+    const struct heads_spec *s = l->spec;
+    uint32_t k = (uint32_t)s->members, units = (uint32_t)s->units, in = l->in / k;
+    for (uint32_t j = 0; j < k; j++) {
+        uint64_t at = s->weight + (uint64_t)j * in * units;
+        op_dense_back(p->m, &(struct op_dense_back){
+                                .dx = act_part(p->m, dx, j, in),
+                                .dw = reals_at(p->grads, at),
+                                .db = reals_at(p->grads, s->bias + (uint64_t)j * units),
+                                .dy = act_part(p->m, dy, j, units),
+                                .y = act_part(p->m, pass_act(p, s->each), j, units),
+                                .x = act_part(p->m, x, j, in),
+                                .w = reals_at(p->params, at),
+                                .now = p->now,
+                                .dims = pass_dims(p, in),
+                                .out = units,
+                                .ldx = l->in,
+                                .ldy = k * units,
+                                .lddx = l->in,
+                                .lddy = k * units,
+                                .add_dx = add,
+                                .more = p->more});
+    }
+}
+
+const struct layer_type layer_member_dense = {
+    .name = "member_dense",
+    .summary = "A dense layer of each member's own (members); as the output layer, with their mean "
+               "as the answer.",
+    .options = options,
+    .examples = examples,
+    .spec_size = sizeof(struct heads_spec),
+    .answers = true,
+    .whole_rows = true,
+    .plan = plan,
+    .init = init,
+    .forward = forward,
+    .backward = backward,
+};

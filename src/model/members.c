@@ -1,0 +1,299 @@
+/* members.c - k networks that share their weights (TabM: Gorishniy et al., 2025). "members" holds
+ * their layers, which run on batch x members rows as one; "member_scale" multiplies each member's
+ * numbers by weights of its own. The first layer inside is a member_scale: it makes the members'
+ * views of a row. */
+#include <math.h>
+#include <stddef.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "model/init.h"
+#include "model/layer.h"
+
+/* --- member_scale --- */
+
+enum scale_init { SCALE_AUTO, SCALE_ONE, SCALE_SIGN, SCALE_NORMAL };
+struct scale_spec {
+    int type;
+    bool bias;
+    int init; /* enum scale_init */
+    /* planned */
+    bool views;       /* the first inside members: x has one row for all of them */
+    int drawn;        /* init, without auto */
+    uint32_t members; /* 1 outside */
+    double limit;     /* of the first bias; 0: none */
+    uint64_t weight, bias_at;
+    uint32_t *ends, end_count; /* owned: inputs that come from one column begin with one weight */
+};
+
+static const char *const init_words[] = {"auto", "one", "sign", "normal", NULL};
+static const char *const scale_words[] = {"member_scale", NULL};
+static const struct option scale_options[] = {
+    LAYER_TYPE_ROW(scale_words),
+    {.key = "bias",
+     .type = OPT_BOOL,
+     .offset = offsetof(struct scale_spec, bias),
+     .standard = "false",
+     .help = "Adds a bias of each member's own."},
+    {.key = "init",
+     .type = OPT_WORD,
+     .flags = OPT_TRAINING,
+     .offset = offsetof(struct scale_spec, init),
+     .standard = "\"auto\"",
+     .words = init_words,
+     .help = "The initial weights: 1, 1 or -1 at random, or normal numbers. Inputs that come from "
+             "one column get the same. auto: one, but for the first layer inside members normal "
+             "where numbers have bins, else sign."},
+    {0},
+};
+static const char *const scale_examples[] = {
+    "{\"type\": \"member_scale\"}",
+    "{\"type\": \"member_scale\", \"bias\": true, \"init\": \"normal\"}",
+    NULL,
+};
+
+static bool has_bins(const struct features *f)
+{
+    bool bins = false;
+    for (uint32_t i = 0; f->numbers && i < f->format.numbers; i++)
+        bins |= f->numbers[i].bins > 0;
+    return bins;
+}
+
+static bool scale_plan(struct layer *l, struct planner *p, struct err *e)
+{
+    struct scale_spec *s = l->spec;
+    (void)e;
+    s->members = p->steps;
+    s->drawn = s->init != SCALE_AUTO      ? s->init
+               : !s->views                ? SCALE_ONE
+               : has_bins(p->features) ? SCALE_NORMAL
+                                          : SCALE_SIGN;
+    if (p->chunk_count && l->position == 1u + s->views) { /* the inputs are those of the model */
+        s->ends = mem_copy(p->chunk_ends, p->chunk_count * sizeof *s->ends);
+        s->end_count = p->chunk_count;
+    }
+    s->weight = plan_param_whole(p, "weight", SHAPE2(s->members, l->in), PARAM_WEIGHT);
+    if (s->bias)
+        s->bias_at = plan_param_whole(p, "bias", SHAPE2(s->members, l->in), PARAM_BIAS);
+    l->y = plan_acts(p, l->in);
+    p->flops += (uint64_t)l->in * (s->bias ? 2 : 1);
+    return true;
+}
+
+/* What begins the stream of numbers `element`. */
+static double draw(const struct scale_spec *s, uint64_t seed, uint32_t key, uint64_t element)
+{
+    if (s->drawn == SCALE_ONE)
+        return 1;
+    if (s->drawn == SCALE_NORMAL)
+        return rng_normal(seed, element, key, 0, RNG_INIT);
+    return rng_bits(seed, element, key, 0, RNG_INIT) & 1 ? 1 : -1;
+}
+
+static void scale_init(const struct layer *l, uint64_t seed, uint32_t model, real *params,
+                       real *buffers)
+{
+    const struct scale_spec *s = l->spec;
+    uint64_t all = (uint64_t)s->members * l->in;
+    uint32_t key = l->position | model << 16;
+    (void)buffers;
+    for (uint32_t j = 0; j < s->members; j++)
+        for (uint32_t i = 0, chunk = 0; i < l->in; i++) {
+            while (s->ends && i >= s->ends[chunk])
+                chunk++;
+            uint64_t element = (uint64_t)j * l->in + (s->ends ? chunk : i);
+            params[s->weight + (uint64_t)j * l->in + i] = (real)draw(s, seed, key, element);
+        }
+    /* all members begin with one bias */
+    for (uint32_t j = 0; j < s->members && s->bias && s->limit > 0; j++)
+        init_uniform(params + s->bias_at + (uint64_t)j * l->in, l->in, s->limit, seed, model,
+                     l->position, all);
+}
+
+static struct act scale_forward(const struct layer *l, struct pass *p, struct act x)
+{
+    const struct scale_spec *s = l->spec;
+    struct op_member_scale op = {.y = pass_act(p, l->y),
+                                 .x = x,
+                                 .w = reals_at(p->params, s->weight),
+                                 .b = s->bias ? reals_at(p->params, s->bias_at) : NULL,
+                                 .dims = pass_dims(p, l->in),
+                                 .members = s->members,
+                                 .shared = s->views};
+    op.dims.steps = 1;
+    op_member_scale(p->m, &op);
+    return op.y;
+}
+
+static void scale_backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                           struct act dx, bool add)
+{
+    const struct scale_spec *s = l->spec;
+    struct op_member_scale_back op = {.dx = dx,
+                                      .dw = reals_at(p->grads, s->weight),
+                                      .db = s->bias ? reals_at(p->grads, s->bias_at) : NULL,
+                                      .dy = dy,
+                                      .x = x,
+                                      .w = reals_at(p->params, s->weight),
+                                      .dims = pass_dims(p, l->in),
+                                      .members = s->members,
+                                      .shared = s->views,
+                                      .add_dx = add,
+                                      .more = p->more};
+    op.dims.steps = 1;
+    op_member_scale_back(p->m, &op);
+}
+
+static void scale_release(struct layer *l)
+{
+    struct scale_spec *s = l->spec;
+    mem_free(s->ends);
+}
+
+const struct layer_type layer_member_scale = {
+    .name = "member_scale",
+    .summary = "Multiplies every number by a weight; inside members, by one of each member's own.",
+    .options = scale_options,
+    .examples = scale_examples,
+    .spec_size = sizeof(struct scale_spec),
+    .plan = scale_plan,
+    .init = scale_init,
+    .forward = scale_forward,
+    .backward = scale_backward,
+    .release = scale_release,
+};
+
+/* --- members --- */
+
+struct members_spec {
+    int type;
+    int64_t k;
+    const struct json *layers; /* read into children; not looked at afterwards */
+};
+
+static const char *const type_words[] = {"members", NULL};
+static const struct option options[] = {
+    LAYER_TYPE_ROW(type_words),
+    {.key = "k",
+     .type = OPT_INT,
+     .offset = offsetof(struct members_spec, k),
+     .standard = "32",
+     .low = 1,
+     .high = MEMBERS_MOST,
+     .help = "The number of members."},
+    {.key = "layers",
+     .type = OPT_CUSTOM,
+     .offset = offsetof(struct members_spec, layers),
+     .schema = "{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#/$defs/layer\"}}",
+     .help = "The layers that the members share. The first is a member_scale. The output is that "
+             "of all members side by side; where nothing follows, each has an output layer of "
+             "its own (member_dense)."},
+    {0},
+};
+static const char *const examples[] = {
+    "{\"type\": \"members\", \"k\": 3, \"layers\": [{\"type\": \"member_scale\"}, {\"type\": "
+    "\"dense\", \"units\": 4, \"init\": \"uniform\"}, {\"type\": \"tanh\"}]}",
+    "{\"type\": \"members\", \"k\": 2, \"layers\": [{\"type\": \"member_scale\", \"init\": "
+    "\"normal\"}, {\"type\": \"dense\", \"units\": 3, \"bias\": false}, {\"type\": "
+    "\"member_scale\", \"bias\": true}, {\"type\": \"silu\"}, {\"type\": \"dropout\"}, "
+    "{\"type\": \"layer_norm\"}]}",
+    NULL,
+};
+
+/* A layer inside that needs rows as the batch has them. */
+static const struct layer *unfit(const struct layer *l)
+{
+    for (uint32_t i = 0; i < l->child_count; i++) {
+        const struct layer *c = l->children[i], *inside = unfit(c);
+        if (inside || c->type->whole_rows)
+            return inside ? inside : c;
+    }
+    return NULL;
+}
+
+static bool check(const struct layer *l, const struct json_doc *doc, const struct json *at,
+                  const char *path, struct err *e)
+{
+    const struct json *list = json_get(at, "layers");
+    const struct layer *bad = unfit(l);
+    if (bad)
+        return json_fail(doc, list, e, ERR_CONFIG_CONFLICT,
+                         "`%s.layers`: %s cannot stand inside members", path, bad->type->name);
+    if (l->child_count && l->children[0]->type == &layer_member_scale)
+        return true;
+    json_fail(doc, list, e, l->child_count ? ERR_CONFIG_CONFLICT : ERR_CONFIG_EMPTY,
+              "`%s.layers` does not begin with a member_scale", path);
+    return err_help(e, "write {\"type\": \"member_scale\"} first: it makes the members differ");
+}
+
+/* The bias behind a dense layer begins as that layer's own would. */
+static void set_limits(struct layer *const *layers, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        struct scale_spec *s = layers[i]->spec;
+        if (layers[i]->type == &layer_member_scale && layers[i - 1]->type == &layer_dense)
+            s->limit = 1 / sqrt((double)layers[i - 1]->in);
+    }
+}
+
+static bool plan(struct layer *l, struct planner *p, struct err *e)
+{
+    const struct members_spec *s = l->spec;
+    uint64_t flops = p->flops;
+    uint32_t k = (uint32_t)s->k, out = 0;
+    ((struct scale_spec *)l->children[0]->spec)->views = true;
+    p->steps = k;
+    bool good = layer_list_plan(l->children, l->child_count, l->in, p, &out, e);
+    p->steps = 1;
+    if (!good)
+        return false;
+    set_limits(l->children, l->child_count);
+    p->flops = flops + (p->flops - flops) * k;
+    if ((uint64_t)p->rows * k > UINT32_MAX)
+        plan_refuse(p, "2^32 rows of members in a batch");
+    if ((uint64_t)out * k > LAYER_MOST_UNITS)
+        plan_refuse(p, "%d outputs of a layer", (int)LAYER_MOST_UNITS);
+    l->out = out * k;
+    for (uint32_t i = 0; i < l->child_count; i++)
+        if (!l->children[i]->skipped)
+            l->y = l->children[i]->y;
+    return true;
+}
+
+static uint32_t members(const struct layer *l)
+{
+    const struct members_spec *s = l->spec;
+    return (uint32_t)s->k;
+}
+
+static struct act forward(const struct layer *l, struct pass *p, struct act x)
+{
+    p->dims.steps = members(l);
+    struct act y = layer_list_forward(l->children, l->child_count, p, x);
+    p->dims.steps = 1;
+    return y;
+}
+
+static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                     struct act dx, bool add)
+{
+    p->dims.steps = members(l);
+    layer_list_backward(l->children, l->child_count, p, x, dy, dx, add, l->in);
+    p->dims.steps = 1;
+}
+
+const struct layer_type layer_members = {
+    .name = "members",
+    .summary = "Several networks that share these layers, and differ by member_scale (TabM).",
+    .options = options,
+    .examples = examples,
+    .spec_size = sizeof(struct members_spec),
+    .nests = true,
+    .whole_rows = true,
+    .members = members,
+    .check = check,
+    .plan = plan,
+    .forward = forward,
+    .backward = backward,
+};
