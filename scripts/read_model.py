@@ -292,10 +292,26 @@ def run_layers(model, layers, path, x):
             x = x @ model.param(at, "weight") + (model.param(at, "bias") if layer["bias"] else 0)
         elif kind in ("batch_norm", "layer_norm"):
             batch = kind == "batch_norm"
-            mean = model.param(at, "running_mean") if batch else x.mean(1, keepdims=True)
-            var = model.param(at, "running_var") if batch else x.var(1, keepdims=True)
+            mean = model.param(at, "running_mean") if batch else x.mean(-1, keepdims=True)
+            var = model.param(at, "running_var") if batch else x.var(-1, keepdims=True)
             x = (x - mean) / np.sqrt(var + layer["epsilon"])
             x = x * model.param(at, "scale") + model.param(at, "shift")
+        elif kind == "members":
+            # rows x members x width: the first layer inside makes the members' views
+            x = run_layers(model, layer["layers"], f"{at}.layers.", x[:, None, :])
+            x = x.reshape(len(x), -1)
+        elif kind == "member_scale":
+            x = x * model.param(at, "weight") + (model.param(at, "bias") if layer["bias"] else 0)
+        elif kind == "member_dense":
+            x = x.reshape(len(x), layer["members"], -1)
+            x = np.einsum("rki,kio->rko", x, model.param(at, "weight")) + model.param(at, "bias")
+            if layers is not model.layers or i + 1 < len(layers):
+                x = x.reshape(len(x), -1)
+            elif model.head["task"] == "regression":
+                x = x.mean(1)
+            else:
+                x = x - np.logaddexp.reduce(x, 2, keepdims=True)
+                x = np.logaddexp.reduce(x, 1) - math.log(layer["members"])
         elif kind == "residual":
             inside = run_layers(model, layer["layers"], f"{at}.layers.", x)
             x = inside + (x if inside.shape == x.shape else x @ model.param(at, "weight"))

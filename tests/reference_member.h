@@ -28,7 +28,8 @@ static void ref_member_scale_back(const struct op_member_scale_back *a)
     for (size_t j = 0; j < a->members; j++)
         for (size_t i = 0; i < a->width; i++) {
             size_t of = j * a->width + i;
-            double w = a->more ? (double)a->dw[of] : 0, b = a->more && a->db ? (double)a->db[of] : 0;
+            double w = a->more ? (double)a->dw[of] : 0;
+            double b = a->more && a->db ? (double)a->db[of] : 0;
             for (size_t r = 0; r < a->rows; r++) {
                 double dy = (double)reads(a->dy)[(r * a->members + j) * a->width + i];
                 w += dy * (double)reads(a->x)[ref_view(a->members, a->width, a->shared, r, j) + i];

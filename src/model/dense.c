@@ -31,7 +31,7 @@ static const struct option options[] = {
      .type = OPT_BOOL,
      .offset = offsetof(struct dense_spec, bias),
      .standard = "true",
-     .help = "Adds a bias to every output. It starts at zero, but with init uniform."},
+     .help = "Adds a bias to every output. It starts at zero, except with init uniform."},
     {.key = "init",
      .type = OPT_WORD,
      .flags = OPT_TRAINING,
@@ -40,8 +40,8 @@ static const struct option options[] = {
      .words = init_names,
      .help = "The initial weights: uniform within plus and minus a limit. he: sqrt(6 / in), "
              "xavier: sqrt(6 / (in + out)), lecun: sqrt(3 / in), small: a tenth of lecun, zero: "
-             "0, uniform: 1 / sqrt(in), for the bias too. auto takes he before relu and similar activations, xavier before tanh and "
-             "sigmoid, and lecun otherwise."},
+             "0, uniform: 1 / sqrt(in), for the bias too. auto takes he before relu and similar "
+             "activations, xavier before tanh and sigmoid, and lecun otherwise."},
     {0},
 };
 

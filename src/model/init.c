@@ -6,7 +6,8 @@
 #include "backend/ops.h"
 #include "base/rng.h"
 
-const char *const init_names[] = {"auto", "he", "xavier", "lecun", "small", "zero", "uniform", NULL};
+const char *const init_names[] = {"auto",  "he",   "xavier",  "lecun",
+                                  "small", "zero", "uniform", NULL};
 
 static enum init_kind before(uint32_t act)
 {

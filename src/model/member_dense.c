@@ -1,5 +1,5 @@
-/* member_dense.c - a dense layer of each member's own, on its part of the row: w [members][in][out].
- * As the output layer it gives every member's logits in training, where each has a loss of its own;
+/* member_dense.c - a dense layer of each member's own, on its part of the row: w
+ * [members][in][out]. As the output layer it gives every member's logits in training, where each has a loss of its own;
  * as an answer it gives their mean: the log of the mean probability, or the mean value. */
 #include <math.h>
 #include <stddef.h>

@@ -57,10 +57,11 @@ struct layer **modelread_output(uint32_t outputs, uint32_t members, struct err *
     struct text text = {0};
     uint32_t count;
     if (members)
-        text_printf(&text, "[{\"type\": \"member_dense\", \"units\": %u, \"members\": %u}]", outputs,
-                    members);
+        text_printf(&text, "[{\"type\": \"member_dense\", \"units\": %u, \"members\": %u}]",
+                    outputs, members);
     else
-        text_printf(&text, "[{\"type\": \"dense\", \"units\": %u, \"init\": \"small\"}]", outputs);
+        text_printf(&text, "[{\"type\": \"dense\", \"units\": %u, \"init\": \"small\"}]",
+                    outputs);
     struct layer **layers = read_text(text.data, text.length, &count, e);
     text_free(&text);
     return layers;

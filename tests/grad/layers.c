@@ -122,6 +122,32 @@ static void bins(void)
     grad_check(c, "one bin, two micro-batches of which the last is ragged");
 }
 
+/* Members behind everything that an input can be, in shards and micro-batches. */
+static void members(void)
+{
+    static const char *const models[] = {
+        "{\"preset\": \"tabm\", \"k\": 3, \"hidden\": [4, 3], \"activation\": \"tanh\"}",
+        "{\"preset\": \"tabm\", \"k\": 3, \"hidden\": [4, 3], \"activation\": \"tanh\", "
+        "\"variant\": \"full\"}"};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct netcase c = standard(models[i]);
+        c.indicators = 2;
+        c.categories = 2;
+        c.category[0] = (struct feature_category){.count = 4, .encode = CATEGORY_ONEHOT};
+        c.category[1] =
+            (struct feature_category){.count = 5, .encode = CATEGORY_EMBEDDING, .dim = 3};
+        grad_check(c, "members behind numbers, indicators, embeddings and one-hot columns");
+        c.outputs = 1;
+        grad_check(c, "members with values");
+        c.categories = 0;
+        c.rows = 130;
+        c.micro = 2;
+        c.count = 200;
+        c.outputs = 3;
+        grad_check(c, "members in two shards, two micro-batches of which the last is ragged");
+    }
+}
+
 static void batches(void)
 {
     struct netcase c = standard(
@@ -185,6 +211,7 @@ int main(void)
     features();
     input_layers();
     bins();
+    members();
     batches();
     threads_stop();
     return done();

@@ -68,6 +68,13 @@ config c.json multiclass three '{"preset": "mlp", "hidden": [12, 8], "norm": "ba
 compare "three classes, batch_norm" c.json
 config c.json regression value '{"preset": "mlp", "hidden": [16], "norm": "layer"}'
 compare "a regression, layer_norm" c.json
+for variant in mini full; do
+    tabm="{\"preset\": \"tabm\", \"variant\": \"$variant\", \"k\": 5, \"hidden\": [12, 8]}"
+    config c.json multiclass three "$tabm"
+    compare "tabm $variant, three classes" c.json
+    config c.json regression value "$tabm"
+    compare "tabm $variant, a regression" c.json
+done
 for scale in none standard robust minmax quantile clip; do
     column="{\"type\": \"numeric\", \"scale\": \"$scale\", \"impute\": \"mean\"}"
     [ $scale = none ] && column='{"type": "numeric", "scale": "robust", "impute": "zero"}'

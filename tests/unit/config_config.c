@@ -258,7 +258,7 @@ static void setting_keys(void)
     set_bad("train.epochs.x=3", "expected an integer, got object");
     set_bad("train..x=3", "not a path");
     set_bad("task.x=3", "not an object");
-    set_bad("model.preset=tabm", "\"tabm\"");
+    set_bad("model.preset=rocket", "\"rocket\"");
     set_bad("tune=1", "unknown key \"tune\"");
     set_bad("data.delimiter=x", "delimiter");
 

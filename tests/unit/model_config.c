@@ -98,7 +98,7 @@ static void errors(void)
     refused("{\"preset\": null}", ERR_CONFIG_TYPE, "`model.preset`", 12);
     refused("{\"preset\": 3}", ERR_CONFIG_TYPE, "`model.preset`", 12);
     refused("{\"preset\": \"mpl\"}", ERR_CONFIG_WORD, "\"mpl\"", 12);
-    refused("{\"preset\": \"tabm\"}", ERR_CONFIG_WORD, "\"tabm\"", 12);
+    refused("{\"preset\": \"rocket\"}", ERR_CONFIG_WORD, "\"rocket\"", 12);
     /* J05 an unknown key */
     refused("{\"preset\": \"mlp\", \"hiden\": [3]}", ERR_CONFIG_KEY, "model.hiden", 19);
     /* J07 out of range, J06 another type */
