@@ -73,9 +73,9 @@ void cuda_embed_back(struct machine *m, const struct op_embed_back *a, void *scr
 size_t cuda_embed_back_scratch(const struct op_embed_back *a);
 
 /* Bins and shares of piecewise-linear numbers, their components, a dense layer's sums over them. */
-void cuda_member_scale(struct machine *m, const struct op_member_scale *a);
-void cuda_member_scale_back(struct machine *m, const struct op_member_scale_back *a);
-void cuda_member_mean(struct machine *m, const struct op_member_mean *a);
+void cuda_view_scale(struct machine *m, const struct op_view_scale *a);
+void cuda_view_scale_back(struct machine *m, const struct op_view_scale_back *a);
+void cuda_view_mean(struct machine *m, const struct op_view_mean *a);
 void cuda_ple(struct machine *m, const struct op_ple *a);
 void cuda_ple_wide(struct machine *m, const struct op_ple_wide *a);
 void cuda_ple_dense(struct machine *m, const struct op_ple_dense *a);

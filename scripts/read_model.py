@@ -296,14 +296,14 @@ def run_layers(model, layers, path, x):
             var = model.param(at, "running_var") if batch else x.var(-1, keepdims=True)
             x = (x - mean) / np.sqrt(var + layer["epsilon"])
             x = x * model.param(at, "scale") + model.param(at, "shift")
-        elif kind == "members":
-            # rows x members x width: the first layer inside makes the members' views
+        elif kind == "views":
+            # rows x views x width: the first layer inside makes them
             x = run_layers(model, layer["layers"], f"{at}.layers.", x[:, None, :])
             x = x.reshape(len(x), -1)
-        elif kind == "member_scale":
+        elif kind == "view_scale":
             x = x * model.param(at, "weight") + (model.param(at, "bias") if layer["bias"] else 0)
-        elif kind == "member_dense":
-            x = x.reshape(len(x), layer["members"], -1)
+        elif kind == "view_dense":
+            x = x.reshape(len(x), layer["views"], -1)
             x = np.einsum("rki,kio->rko", x, model.param(at, "weight")) + model.param(at, "bias")
             if layers is not model.layers or i + 1 < len(layers):
                 x = x.reshape(len(x), -1)
@@ -311,7 +311,7 @@ def run_layers(model, layers, path, x):
                 x = x.mean(1)
             else:
                 x = x - np.logaddexp.reduce(x, 2, keepdims=True)
-                x = np.logaddexp.reduce(x, 1) - math.log(layer["members"])
+                x = np.logaddexp.reduce(x, 1) - math.log(layer["views"])
         elif kind == "residual":
             inside = run_layers(model, layer["layers"], f"{at}.layers.", x)
             x = inside + (x if inside.shape == x.shape else x @ model.param(at, "weight"))

@@ -123,15 +123,15 @@ static inline struct opcase random_case(uint64_t seed)
             c.flags |= draw_below(d, 2) ? CASE_KEEP_Z : CASE_SHADOW;
         }
         break;
-    case OP_member_scale:
-    case OP_member_scale_back:
-    case OP_member_mean:
+    case OP_view_scale:
+    case OP_view_scale_back:
+    case OP_view_mean:
         c.out = draw_size(d, 40);
         c.pad = 0;
         c.flags = draw_flag(d, CASE_BARE);
-        if (c.op != OP_member_mean)
+        if (c.op != OP_view_mean)
             c.flags |= draw_flag(d, CASE_SECOND);
-        if (c.op == OP_member_scale_back)
+        if (c.op == OP_view_scale_back)
             c.flags |= draw_flag(d, CASE_ADD) | draw_flag(d, CASE_MORE);
         c.gate = 1e-4;
         break;

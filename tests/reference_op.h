@@ -6,7 +6,7 @@
 #include "backend/opcase.h"
 #include "reference.h"
 #include "reference_answer.h"
-#include "reference_member.h"
+#include "reference_view.h"
 #include "reference_param.h"
 #include "reference_ple.h"
 
@@ -27,9 +27,9 @@ static void reference_op(enum op_id op, const union op_arguments *a)
     case OP_act_back: ref_act_back(&a->act_back); break;
     case OP_dropout: ref_dropout(&a->dropout); break;
     case OP_add: ref_add(&a->add); break;
-    case OP_member_scale: ref_member_scale(&a->member_scale); break;
-    case OP_member_scale_back: ref_member_scale_back(&a->member_scale_back); break;
-    case OP_member_mean: ref_member_mean(&a->member_mean); break;
+    case OP_view_scale: ref_view_scale(&a->view_scale); break;
+    case OP_view_scale_back: ref_view_scale_back(&a->view_scale_back); break;
+    case OP_view_mean: ref_view_mean(&a->view_mean); break;
     case OP_bnorm_stats: ref_bnorm_stats(&a->bnorm_stats); break;
     case OP_bnorm: ref_bnorm(&a->bnorm); break;
     case OP_bnorm_sums: ref_bnorm_sums(&a->bnorm_sums); break;

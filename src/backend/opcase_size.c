@@ -31,11 +31,11 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         c.kind = 14;
         c.out = width;
         break;
-    case OP_member_scale: /* of 8 members */
-    case OP_member_scale_back:
+    case OP_view_scale: /* of 8 views */
+    case OP_view_scale_back:
         c.out = 8;
         break;
-    case OP_member_mean:
+    case OP_view_mean:
         c.in = 2;
         c.out = 8;
         break;

@@ -455,6 +455,6 @@ struct op_keep {
     ((n) / KEEP_PARTS * (part) + (n) % KEEP_PARTS * (part) / KEEP_PARTS)
 
 #include "backend/ops_ple.h"
-#include "backend/ops_member.h"
+#include "backend/ops_view.h"
 
 #endif

@@ -15,7 +15,7 @@
 
 #define LAYER_MOST 4096 /* layers of a model, nested ones included */
 #define LAYER_MOST_UNITS ((int64_t)1 << 24)
-enum { MEMBERS_MOST = 1024 };
+enum { VIEWS_MOST = 1024 };
 #define LAYER_MOST_PARAMS ((uint64_t)1 << 40)
 
 struct layer;
@@ -24,7 +24,7 @@ struct layer;
  * matrix begin at cache lines; the gap between two ranges has no gradient and stays zero. */
 struct planner {
     uint32_t rows; /* micro-batch */
-    uint32_t steps; /* of a row: inside members one a member, else 1 */
+    uint32_t steps; /* of a row: inside views so many, else 1 */
     uint32_t shards;
     uint64_t params, buffers; /* so far, gaps included */
     struct text path;         /* of the layer that is planned: "layers.2." */
@@ -162,10 +162,10 @@ struct layer_type {
      * Returns the number of its outputs. NULL: it reads their components. */
     uint32_t (*takes_pairs)(const struct layer *l);
     bool takes_act;               /* it computes the activation behind it too (l->fused_act) */
-    bool whole_rows;              /* it cannot stand inside members */
-    /* How many answers of a row its output holds, each of which gets an output layer of its own and
-     * a loss of its own (member_dense). NULL: one. */
-    uint32_t (*members)(const struct layer *l);
+    bool whole_rows;              /* it cannot stand inside views */
+    /* How many networks its output is of: each gets an output layer and a loss of its own
+     * (view_dense). NULL: one. */
+    uint32_t (*views)(const struct layer *l);
     bool stacks;                  /* a machine may compute it in one piece with its neighbours that
                                    * do so too, with the same bits: kernels/mlp.cu */
     /* What one option alone cannot show. NULL: nothing. E13. */

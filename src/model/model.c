@@ -12,8 +12,8 @@ static bool read_layers(struct model *m, const struct model_options *o, const st
     if (!modelread(o, &r, e))
         return false;
     const struct layer *last = r.count ? r.layers[r.count - 1] : NULL;
-    uint32_t members = last && last->type->members ? last->type->members(last) : 0;
-    struct layer **output = o->stored ? NULL : modelread_output(f->outputs, members, e);
+    uint32_t views = last && last->type->views ? last->type->views(last) : 0;
+    struct layer **output = o->stored ? NULL : modelread_output(f->outputs, views, e);
     const bool good = o->stored || output;
     if (good) {
         m->layers = mem_grow(r.layers, (size_t)r.count + 1, sizeof(struct layer *));

@@ -52,13 +52,13 @@ static struct layer **read_text(const char *text, size_t length, uint32_t *count
     return layers;
 }
 
-struct layer **modelread_output(uint32_t outputs, uint32_t members, struct err *e)
+struct layer **modelread_output(uint32_t outputs, uint32_t views, struct err *e)
 {
     struct text text = {0};
     uint32_t count;
-    if (members)
-        text_printf(&text, "[{\"type\": \"member_dense\", \"units\": %u, \"members\": %u}]",
-                    outputs, members);
+    if (views)
+        text_printf(&text, "[{\"type\": \"view_dense\", \"units\": %u, \"views\": %u}]",
+                    outputs, views);
     else
         text_printf(&text, "[{\"type\": \"dense\", \"units\": %u, \"init\": \"small\"}]",
                     outputs);

@@ -33,8 +33,8 @@ struct modelread {
 };
 bool modelread(const struct model_options *o, struct modelread *r, struct err *e);
 void modelread_release(struct modelread *r);
-/* The dense layer to `outputs`; members above 0: the member_dense of so many. NULL after an error.
+/* The dense layer to `outputs`; views above 0: the view_dense of so many. NULL after an error.
  * Freed as a list of one. */
-struct layer **modelread_output(uint32_t outputs, uint32_t members, struct err *e);
+struct layer **modelread_output(uint32_t outputs, uint32_t views, struct err *e);
 
 #endif

@@ -109,15 +109,15 @@ static const struct option tabm_options[] = {
      .offset = offsetof(struct tabm_spec, variant),
      .standard = "\"mini\"",
      .words = tabm_variants,
-     .help = "What a member has of its own beside its output layer. mini: the scale of its inputs. "
+     .help = "What a network has of its own beside its output layer. mini: the scale of its inputs. "
              "full: also scales of the inputs and outputs of every layer, and its biases."},
     {.key = "k",
      .type = OPT_INT,
      .offset = offsetof(struct tabm_spec, k),
      .standard = "32",
      .low = 1,
-     .high = MEMBERS_MOST,
-     .help = "The number of members. Each has a loss of its own; the answer is the mean of their "
+     .high = VIEWS_MOST,
+     .help = "The number of networks. Each has a loss of its own; the answer is the mean of their "
              "probabilities or values."},
     {.key = "hidden",
      .type = OPT_INTS,
@@ -169,19 +169,19 @@ const struct preset presets[] = {
                "{\"type\": \"{activation}\"}, "
                "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]}]"},
     {.name = "tabm",
-     .summary = "Members that share dense layers, trained as one network, with their mean as the "
+     .summary = "Networks that share dense layers and are trained as one, with their mean as the "
                 "answer.",
      .options = tabm_options,
      .spec_size = sizeof(struct tabm_spec),
-     .layers = "[{\"type\": \"members\", \"k\": \"{k}\", \"layers\": ["
-               "{\"if\": \"{variant}=mini\", \"type\": \"member_scale\"}, "
+     .layers = "[{\"type\": \"views\", \"k\": \"{k}\", \"layers\": ["
+               "{\"if\": \"{variant}=mini\", \"type\": \"view_scale\"}, "
                "{\"each\": \"hidden\", \"layers\": ["
-               "{\"if\": \"{variant}=full\", \"type\": \"member_scale\"}, "
+               "{\"if\": \"{variant}=full\", \"type\": \"view_scale\"}, "
                "{\"if\": \"{variant}=mini\", \"type\": \"dense\", \"units\": \"{hidden}\", "
                "\"init\": \"uniform\"}, "
                "{\"if\": \"{variant}=full\", \"type\": \"dense\", \"units\": \"{hidden}\", "
                "\"init\": \"uniform\", \"bias\": false}, "
-               "{\"if\": \"{variant}=full\", \"type\": \"member_scale\", \"bias\": true}, "
+               "{\"if\": \"{variant}=full\", \"type\": \"view_scale\", \"bias\": true}, "
                "{\"type\": \"{activation}\"}, "
                "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]}]}]",
      .config = "{\"encoders\": {\"numeric\": {\"scale\": \"quantile\"}, "

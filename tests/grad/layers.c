@@ -122,8 +122,8 @@ static void bins(void)
     grad_check(c, "one bin, two micro-batches of which the last is ragged");
 }
 
-/* Members behind everything that an input can be, in shards and micro-batches. */
-static void members(void)
+/* Views of everything that an input can be, in shards and micro-batches. */
+static void views(void)
 {
     static const char *const models[] = {
         "{\"preset\": \"tabm\", \"k\": 3, \"hidden\": [4, 3], \"activation\": \"tanh\"}",
@@ -136,15 +136,15 @@ static void members(void)
         c.category[0] = (struct feature_category){.count = 4, .encode = CATEGORY_ONEHOT};
         c.category[1] =
             (struct feature_category){.count = 5, .encode = CATEGORY_EMBEDDING, .dim = 3};
-        grad_check(c, "members behind numbers, indicators, embeddings and one-hot columns");
+        grad_check(c, "views of numbers, indicators, embeddings and one-hot columns");
         c.outputs = 1;
-        grad_check(c, "members with values");
+        grad_check(c, "views with values");
         c.categories = 0;
         c.rows = 130;
         c.micro = 2;
         c.count = 200;
         c.outputs = 3;
-        grad_check(c, "members in two shards, two micro-batches of which the last is ragged");
+        grad_check(c, "views in two shards, two micro-batches of which the last is ragged");
     }
 }
 
@@ -211,7 +211,7 @@ int main(void)
     features();
     input_layers();
     bins();
-    members();
+    views();
     batches();
     threads_stop();
     return done();

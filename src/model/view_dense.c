@@ -1,6 +1,6 @@
-/* member_dense.c - a dense layer of each member's own, on its part of the row: w
- * [members][in][out]. As the output layer it gives every member's logits in training, where each has a loss of its own;
- * as an answer it gives their mean: the log of the mean probability, or the mean value. */
+/* view_dense.c - a dense layer for each view, on its part of the row: w [views][in][out]. As the
+ * output layer it gives in training the logits of every view, each of which has a loss of its own;
+ * to answer, it gives their mean: the log of the mean probability, or the mean value. */
 #include <math.h>
 #include <stddef.h>
 
@@ -9,14 +9,14 @@
 
 struct heads_spec {
     int type;
-    int64_t units, members;
+    int64_t units, views;
     /* planned */
     uint64_t weight, bias;
-    struct act_place each; /* [rows][members][units] */
-    bool mean, values;     /* mean: y is that of the members */
+    struct act_place each; /* [rows][views][units] */
+    bool mean, values;     /* mean: y is that of the views */
 };
 
-static const char *const type_words[] = {"member_dense", NULL};
+static const char *const type_words[] = {"view_dense", NULL};
 static const struct option options[] = {
     LAYER_TYPE_ROW(type_words),
     {.key = "units",
@@ -24,28 +24,28 @@ static const struct option options[] = {
      .offset = offsetof(struct heads_spec, units),
      .low = 1,
      .high = (double)LAYER_MOST_UNITS,
-     .help = "The number of outputs of a member."},
-    {.key = "members",
+     .help = "The number of outputs of each view."},
+    {.key = "views",
      .type = OPT_INT,
-     .offset = offsetof(struct heads_spec, members),
+     .offset = offsetof(struct heads_spec, views),
      .standard = "32",
      .low = 1,
-     .high = MEMBERS_MOST,
-     .help = "The number of members: the inputs are theirs, side by side."},
+     .high = VIEWS_MOST,
+     .help = "The number of views: the inputs are those of all views, side by side."},
     {0},
 };
 static const char *const examples[] = {
-    "{\"type\": \"member_dense\", \"units\": 4, \"members\": 1}",
+    "{\"type\": \"view_dense\", \"units\": 4, \"views\": 1}",
     NULL,
 };
 
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     struct heads_spec *s = l->spec;
-    uint32_t k = (uint32_t)s->members, units = (uint32_t)s->units, in = l->in / k;
+    uint32_t k = (uint32_t)s->views, units = (uint32_t)s->units, in = l->in / k;
     if (l->in % k)
         return err_set(e, ERR_CONFIG_SIZE,
-                       "member_dense of %u members has %u inputs, which do not divide by it", k,
+                       "view_dense of %u views has %u inputs, which do not divide by it", k,
                        l->in);
     if ((uint64_t)units * k > LAYER_MOST_UNITS)
         plan_refuse(p, "%d outputs of a layer", (int)LAYER_MOST_UNITS);
@@ -66,17 +66,17 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
 {
     const struct heads_spec *s = l->spec;
     uint64_t count = (uint64_t)l->in * (uint64_t)s->units;
-    double limit = 1 / sqrt((double)l->in / (double)s->members);
+    double limit = 1 / sqrt((double)l->in / (double)s->views);
     (void)buffers;
     init_uniform(params + s->weight, count, limit, seed, model, l->position, 0);
-    init_uniform(params + s->bias, (uint64_t)(s->members * s->units), limit, seed, model,
+    init_uniform(params + s->bias, (uint64_t)(s->views * s->units), limit, seed, model,
                  l->position, count);
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct heads_spec *s = l->spec;
-    uint32_t k = (uint32_t)s->members, units = (uint32_t)s->units, in = l->in / k;
+    uint32_t k = (uint32_t)s->views, units = (uint32_t)s->units, in = l->in / k;
     struct act each = pass_act(p, s->each), y = pass_act(p, l->y);
     for (uint32_t j = 0; j < k; j++)
         op_dense(p->m, &(struct op_dense){
@@ -90,10 +90,10 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                            .ldy = k * units,
                            .exact = p->exact});
     if (s->mean)
-        op_member_mean(p->m, &(struct op_member_mean){.y = y,
+        op_view_mean(p->m, &(struct op_view_mean){.y = y,
                                                       .x = each,
                                                       .dims = pass_dims(p, units),
-                                                      .members = k,
+                                                      .views = k,
                                                       .values = s->values});
     return y;
 }
@@ -102,7 +102,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                      struct act dx, bool add)
 {
     const struct heads_spec *s = l->spec;
-    uint32_t k = (uint32_t)s->members, units = (uint32_t)s->units, in = l->in / k;
+    uint32_t k = (uint32_t)s->views, units = (uint32_t)s->units, in = l->in / k;
     for (uint32_t j = 0; j < k; j++) {
         uint64_t at = s->weight + (uint64_t)j * in * units;
         op_dense_back(p->m, &(struct op_dense_back){
@@ -125,10 +125,10 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
     }
 }
 
-const struct layer_type layer_member_dense = {
-    .name = "member_dense",
-    .summary = "A dense layer of each member's own (members); as the output layer, with their mean "
-               "as the answer.",
+const struct layer_type layer_view_dense = {
+    .name = "view_dense",
+    .summary = "A dense layer for each of several views, on its part of the row. As the output "
+               "layer it answers with their mean.",
     .options = options,
     .examples = examples,
     .spec_size = sizeof(struct heads_spec),

@@ -1,7 +1,7 @@
-/* members.c - k networks that share their weights (TabM: Gorishniy et al., 2025). "members" holds
- * their layers, which run on batch x members rows as one; "member_scale" multiplies each member's
- * numbers by weights of its own. The first layer inside is a member_scale: it makes the members'
- * views of a row. */
+/* views.c - k networks that share their layers, each with a view of its own on the rows (TabM:
+ * Gorishniy et al., 2025). "views" holds the layers: a batch becomes rows x k rows, and each layer
+ * computes them as one batch. "view_scale" multiplies the numbers of each view by weights of its
+ * own; the first layer inside is one, and makes the k views of a row. */
 #include <math.h>
 #include <stddef.h>
 
@@ -10,7 +10,7 @@
 #include "model/init.h"
 #include "model/layer.h"
 
-/* --- member_scale --- */
+/* --- view_scale --- */
 
 enum scale_init { SCALE_AUTO, SCALE_ONE, SCALE_SIGN, SCALE_NORMAL };
 struct scale_spec {
@@ -18,23 +18,23 @@ struct scale_spec {
     bool bias;
     int init; /* enum scale_init */
     /* planned */
-    bool views;       /* the first inside members: x has one row for all of them */
+    bool first;       /* the first inside views: x has one row for all of them */
     int drawn;        /* init, without auto */
-    uint32_t members; /* 1 outside */
+    uint32_t views;   /* 1 outside */
     double limit;     /* of the first bias; 0: none */
     uint64_t weight, bias_at;
     uint32_t *ends, end_count; /* owned: inputs that come from one column begin with one weight */
 };
 
 static const char *const init_words[] = {"auto", "one", "sign", "normal", NULL};
-static const char *const scale_words[] = {"member_scale", NULL};
+static const char *const scale_words[] = {"view_scale", NULL};
 static const struct option scale_options[] = {
     LAYER_TYPE_ROW(scale_words),
     {.key = "bias",
      .type = OPT_BOOL,
      .offset = offsetof(struct scale_spec, bias),
      .standard = "false",
-     .help = "Adds a bias of each member's own."},
+     .help = "Adds a bias to every number, of each view's own."},
     {.key = "init",
      .type = OPT_WORD,
      .flags = OPT_TRAINING,
@@ -42,13 +42,13 @@ static const struct option scale_options[] = {
      .standard = "\"auto\"",
      .words = init_words,
      .help = "The initial weights: 1, 1 or -1 at random, or normal numbers. Inputs that come from "
-             "one column get the same. auto: one, but for the first layer inside members normal "
+             "one column get the same. auto: one, but for the first layer inside views normal "
              "where numbers have bins, else sign."},
     {0},
 };
 static const char *const scale_examples[] = {
-    "{\"type\": \"member_scale\"}",
-    "{\"type\": \"member_scale\", \"bias\": true, \"init\": \"normal\"}",
+    "{\"type\": \"view_scale\"}",
+    "{\"type\": \"view_scale\", \"bias\": true, \"init\": \"normal\"}",
     NULL,
 };
 
@@ -64,18 +64,18 @@ static bool scale_plan(struct layer *l, struct planner *p, struct err *e)
 {
     struct scale_spec *s = l->spec;
     (void)e;
-    s->members = p->steps;
+    s->views = p->steps;
     s->drawn = s->init != SCALE_AUTO      ? s->init
-               : !s->views                ? SCALE_ONE
+               : !s->first                ? SCALE_ONE
                : has_bins(p->features) ? SCALE_NORMAL
                                           : SCALE_SIGN;
-    if (p->chunk_count && l->position == 1u + s->views) { /* the inputs are those of the model */
+    if (p->chunk_count && l->position == 1u + s->first) { /* the inputs are those of the model */
         s->ends = mem_copy(p->chunk_ends, p->chunk_count * sizeof *s->ends);
         s->end_count = p->chunk_count;
     }
-    s->weight = plan_param_whole(p, "weight", SHAPE2(s->members, l->in), PARAM_WEIGHT);
+    s->weight = plan_param_whole(p, "weight", SHAPE2(s->views, l->in), PARAM_WEIGHT);
     if (s->bias)
-        s->bias_at = plan_param_whole(p, "bias", SHAPE2(s->members, l->in), PARAM_BIAS);
+        s->bias_at = plan_param_whole(p, "bias", SHAPE2(s->views, l->in), PARAM_BIAS);
     l->y = plan_acts(p, l->in);
     p->flops += (uint64_t)l->in * (s->bias ? 2 : 1);
     return true;
@@ -95,18 +95,18 @@ static void scale_init(const struct layer *l, uint64_t seed, uint32_t model, rea
                        real *buffers)
 {
     const struct scale_spec *s = l->spec;
-    uint64_t all = (uint64_t)s->members * l->in;
+    uint64_t all = (uint64_t)s->views * l->in;
     uint32_t key = l->position | model << 16;
     (void)buffers;
-    for (uint32_t j = 0; j < s->members; j++)
+    for (uint32_t j = 0; j < s->views; j++)
         for (uint32_t i = 0, chunk = 0; i < l->in; i++) {
             while (s->ends && i >= s->ends[chunk])
                 chunk++;
             uint64_t element = (uint64_t)j * l->in + (s->ends ? chunk : i);
             params[s->weight + (uint64_t)j * l->in + i] = (real)draw(s, seed, key, element);
         }
-    /* all members begin with one bias */
-    for (uint32_t j = 0; j < s->members && s->bias && s->limit > 0; j++)
+    /* all views begin with one bias */
+    for (uint32_t j = 0; j < s->views && s->bias && s->limit > 0; j++)
         init_uniform(params + s->bias_at + (uint64_t)j * l->in, l->in, s->limit, seed, model,
                      l->position, all);
 }
@@ -114,15 +114,15 @@ static void scale_init(const struct layer *l, uint64_t seed, uint32_t model, rea
 static struct act scale_forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct scale_spec *s = l->spec;
-    struct op_member_scale op = {.y = pass_act(p, l->y),
+    struct op_view_scale op = {.y = pass_act(p, l->y),
                                  .x = x,
                                  .w = reals_at(p->params, s->weight),
                                  .b = s->bias ? reals_at(p->params, s->bias_at) : NULL,
                                  .dims = pass_dims(p, l->in),
-                                 .members = s->members,
-                                 .shared = s->views};
+                                 .views = s->views,
+                                 .shared = s->first};
     op.dims.steps = 1;
-    op_member_scale(p->m, &op);
+    op_view_scale(p->m, &op);
     return op.y;
 }
 
@@ -130,19 +130,19 @@ static void scale_backward(const struct layer *l, struct pass *p, struct act x, 
                            struct act dx, bool add)
 {
     const struct scale_spec *s = l->spec;
-    struct op_member_scale_back op = {.dx = dx,
+    struct op_view_scale_back op = {.dx = dx,
                                       .dw = reals_at(p->grads, s->weight),
                                       .db = s->bias ? reals_at(p->grads, s->bias_at) : NULL,
                                       .dy = dy,
                                       .x = x,
                                       .w = reals_at(p->params, s->weight),
                                       .dims = pass_dims(p, l->in),
-                                      .members = s->members,
-                                      .shared = s->views,
+                                      .views = s->views,
+                                      .shared = s->first,
                                       .add_dx = add,
                                       .more = p->more};
     op.dims.steps = 1;
-    op_member_scale_back(p->m, &op);
+    op_view_scale_back(p->m, &op);
 }
 
 static void scale_release(struct layer *l)
@@ -151,9 +151,9 @@ static void scale_release(struct layer *l)
     mem_free(s->ends);
 }
 
-const struct layer_type layer_member_scale = {
-    .name = "member_scale",
-    .summary = "Multiplies every number by a weight; inside members, by one of each member's own.",
+const struct layer_type layer_view_scale = {
+    .name = "view_scale",
+    .summary = "Multiplies every number by a weight; inside views each view has weights of its own.",
     .options = scale_options,
     .examples = scale_examples,
     .spec_size = sizeof(struct scale_spec),
@@ -164,44 +164,44 @@ const struct layer_type layer_member_scale = {
     .release = scale_release,
 };
 
-/* --- members --- */
+/* --- views --- */
 
-struct members_spec {
+struct views_spec {
     int type;
     int64_t k;
     const struct json *layers; /* read into children; not looked at afterwards */
 };
 
-static const char *const type_words[] = {"members", NULL};
+static const char *const type_words[] = {"views", NULL};
 static const struct option options[] = {
     LAYER_TYPE_ROW(type_words),
     {.key = "k",
      .type = OPT_INT,
-     .offset = offsetof(struct members_spec, k),
+     .offset = offsetof(struct views_spec, k),
      .standard = "32",
      .low = 1,
-     .high = MEMBERS_MOST,
-     .help = "The number of members."},
+     .high = VIEWS_MOST,
+     .help = "The number of networks."},
     {.key = "layers",
      .type = OPT_CUSTOM,
-     .offset = offsetof(struct members_spec, layers),
+     .offset = offsetof(struct views_spec, layers),
      .schema = "{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#/$defs/layer\"}}",
-     .help = "The layers that the members share. The first is a member_scale. The output is that "
-             "of all members side by side; where nothing follows, each has an output layer of "
-             "its own (member_dense)."},
+     .help = "The layers that the networks share. The first is a view_scale. The output is that "
+             "of all networks side by side; where no layer follows, each gets an output layer of "
+             "its own (view_dense)."},
     {0},
 };
 static const char *const examples[] = {
-    "{\"type\": \"members\", \"k\": 3, \"layers\": [{\"type\": \"member_scale\"}, {\"type\": "
+    "{\"type\": \"views\", \"k\": 3, \"layers\": [{\"type\": \"view_scale\"}, {\"type\": "
     "\"dense\", \"units\": 4, \"init\": \"uniform\"}, {\"type\": \"tanh\"}]}",
-    "{\"type\": \"members\", \"k\": 2, \"layers\": [{\"type\": \"member_scale\", \"init\": "
+    "{\"type\": \"views\", \"k\": 2, \"layers\": [{\"type\": \"view_scale\", \"init\": "
     "\"normal\"}, {\"type\": \"dense\", \"units\": 3, \"bias\": false}, {\"type\": "
-    "\"member_scale\", \"bias\": true}, {\"type\": \"silu\"}, {\"type\": \"dropout\"}, "
+    "\"view_scale\", \"bias\": true}, {\"type\": \"silu\"}, {\"type\": \"dropout\"}, "
     "{\"type\": \"layer_norm\"}]}",
     NULL,
 };
 
-/* A layer inside that needs rows as the batch has them. */
+/* A layer inside that has whole_rows, NULL: none. */
 static const struct layer *unfit(const struct layer *l)
 {
     for (uint32_t i = 0; i < l->child_count; i++) {
@@ -219,12 +219,12 @@ static bool check(const struct layer *l, const struct json_doc *doc, const struc
     const struct layer *bad = unfit(l);
     if (bad)
         return json_fail(doc, list, e, ERR_CONFIG_CONFLICT,
-                         "`%s.layers`: %s cannot stand inside members", path, bad->type->name);
-    if (l->child_count && l->children[0]->type == &layer_member_scale)
+                         "`%s.layers`: %s cannot stand inside views", path, bad->type->name);
+    if (l->child_count && l->children[0]->type == &layer_view_scale)
         return true;
     json_fail(doc, list, e, l->child_count ? ERR_CONFIG_CONFLICT : ERR_CONFIG_EMPTY,
-              "`%s.layers` does not begin with a member_scale", path);
-    return err_help(e, "write {\"type\": \"member_scale\"} first: it makes the members differ");
+              "`%s.layers` does not begin with a view_scale", path);
+    return err_help(e, "write {\"type\": \"view_scale\"} first: without it all views are equal");
 }
 
 /* The bias behind a dense layer begins as that layer's own would. */
@@ -232,17 +232,17 @@ static void set_limits(struct layer *const *layers, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
         struct scale_spec *s = layers[i]->spec;
-        if (layers[i]->type == &layer_member_scale && layers[i - 1]->type == &layer_dense)
+        if (layers[i]->type == &layer_view_scale && layers[i - 1]->type == &layer_dense)
             s->limit = 1 / sqrt((double)layers[i - 1]->in);
     }
 }
 
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
-    const struct members_spec *s = l->spec;
+    const struct views_spec *s = l->spec;
     uint64_t flops = p->flops;
     uint32_t k = (uint32_t)s->k, out = 0;
-    ((struct scale_spec *)l->children[0]->spec)->views = true;
+    ((struct scale_spec *)l->children[0]->spec)->first = true;
     p->steps = k;
     bool good = layer_list_plan(l->children, l->child_count, l->in, p, &out, e);
     p->steps = 1;
@@ -251,7 +251,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     set_limits(l->children, l->child_count);
     p->flops = flops + (p->flops - flops) * k;
     if ((uint64_t)p->rows * k > UINT32_MAX)
-        plan_refuse(p, "2^32 rows of members in a batch");
+        plan_refuse(p, "2^32 rows of views in a batch");
     if ((uint64_t)out * k > LAYER_MOST_UNITS)
         plan_refuse(p, "%d outputs of a layer", (int)LAYER_MOST_UNITS);
     l->out = out * k;
@@ -261,15 +261,15 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static uint32_t members(const struct layer *l)
+static uint32_t views_of(const struct layer *l)
 {
-    const struct members_spec *s = l->spec;
+    const struct views_spec *s = l->spec;
     return (uint32_t)s->k;
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
-    p->dims.steps = members(l);
+    p->dims.steps = views_of(l);
     struct act y = layer_list_forward(l->children, l->child_count, p, x);
     p->dims.steps = 1;
     return y;
@@ -278,20 +278,21 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
 static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
                      struct act dx, bool add)
 {
-    p->dims.steps = members(l);
+    p->dims.steps = views_of(l);
     layer_list_backward(l->children, l->child_count, p, x, dy, dx, add, l->in);
     p->dims.steps = 1;
 }
 
-const struct layer_type layer_members = {
-    .name = "members",
-    .summary = "Several networks that share these layers, and differ by member_scale (TabM).",
+const struct layer_type layer_views = {
+    .name = "views",
+    .summary = "Several networks that share these layers, each on a view of its own of the input "
+               "(TabM).",
     .options = options,
     .examples = examples,
-    .spec_size = sizeof(struct members_spec),
+    .spec_size = sizeof(struct views_spec),
     .nests = true,
     .whole_rows = true,
-    .members = members,
+    .views = views_of,
     .check = check,
     .plan = plan,
     .forward = forward,

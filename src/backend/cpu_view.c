@@ -1,13 +1,13 @@
-/* cpu_member.c - members: k views of a batch, and the mean of their answers. */
+/* cpu_view.c - the views of a batch, and the mean of their answers. */
 #include <math.h>
 
 #include "backend/cpu.h"
 
-void cpu_member_scale(const struct op_member_scale *a, const struct slice *s)
+void cpu_view_scale(const struct op_view_scale *a, const struct slice *s)
 {
-    size_t all = (size_t)a->members * a->width;
+    size_t all = (size_t)a->views * a->width;
     for (size_t row = s->row0; row < s->row0 + s->rows; row++)
-        for (uint32_t j = 0; j < a->members; j++) {
+        for (uint32_t j = 0; j < a->views; j++) {
             size_t at = (size_t)j * a->width;
             real *restrict y = act_real(a->y) + row * all + at;
             const real *restrict w = a->w + at;
@@ -20,12 +20,12 @@ void cpu_member_scale(const struct op_member_scale *a, const struct slice *s)
         }
 }
 
-/* A tile has some columns of every member and every row: its sums are its own. */
-enum { MEMBER_COLUMNS = 64 };
+/* A tile has some columns of every view and every row: its sums are its own. */
+enum { VIEW_COLUMNS = 64 };
 
-unsigned cpu_member_scale_back_tiles(const struct op_member_scale_back *a)
+unsigned cpu_view_scale_back_tiles(const struct op_view_scale_back *a)
 {
-    return (a->width + MEMBER_COLUMNS - 1) / MEMBER_COLUMNS;
+    return (a->width + VIEW_COLUMNS - 1) / VIEW_COLUMNS;
 }
 
 /* to += or, of the first row, = from (times by) */
@@ -40,13 +40,13 @@ static void add_product(real *restrict to, const real *restrict from, const real
             to[i] = by ? from[i] * by[i] : from[i];
 }
 
-void cpu_member_scale_back(const struct op_member_scale_back *a, const struct slice *s)
+void cpu_view_scale_back(const struct op_view_scale_back *a, const struct slice *s)
 {
-    uint32_t begin = s->tile * MEMBER_COLUMNS;
-    uint32_t n = a->width - begin < MEMBER_COLUMNS ? a->width - begin : MEMBER_COLUMNS;
-    size_t all = (size_t)a->members * a->width;
+    uint32_t begin = s->tile * VIEW_COLUMNS;
+    uint32_t n = a->width - begin < VIEW_COLUMNS ? a->width - begin : VIEW_COLUMNS;
+    size_t all = (size_t)a->views * a->width;
     for (size_t row = 0; row < a->rows; row++)
-        for (uint32_t j = 0; j < a->members; j++) {
+        for (uint32_t j = 0; j < a->views; j++) {
             size_t at = (size_t)j * a->width + begin;
             size_t from = a->shared ? row * a->width + begin : row * all + at;
             const real *dy = act_read(a->dy) + row * all + at;
@@ -76,21 +76,21 @@ static double log_add(double a, double b)
     return a > b ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
 }
 
-void cpu_member_mean(const struct op_member_mean *a, const struct slice *s)
+void cpu_view_mean(const struct op_view_mean *a, const struct slice *s)
 {
-    double *sums = s->scratch; /* a member's log of the sum: MEMBERS_MOST of them fit */
+    double *sums = s->scratch; /* a view's log of the sum: VIEWS_MOST of them fit */
     for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
-        const real *x = act_read(a->x) + row * a->members * a->outputs;
+        const real *x = act_read(a->x) + row * a->views * a->outputs;
         real *y = act_real(a->y) + row * a->outputs;
-        for (uint32_t j = 0; j < a->members && !a->values; j++)
+        for (uint32_t j = 0; j < a->views && !a->values; j++)
             sums[j] = log_sum(x + (size_t)j * a->outputs, a->outputs);
         for (uint32_t k = 0; k < a->outputs; k++) {
             double sum = (double)x[k] - (a->values ? 0 : sums[0]);
-            for (uint32_t j = 1; j < a->members; j++) {
+            for (uint32_t j = 1; j < a->views; j++) {
                 double one = (double)x[(size_t)j * a->outputs + k];
                 sum = a->values ? sum + one : log_add(sum, one - sums[j]);
             }
-            y[k] = (real)(a->values ? sum / a->members : sum - log((double)a->members));
+            y[k] = (real)(a->values ? sum / a->views : sum - log((double)a->views));
         }
     }
 }

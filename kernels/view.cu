@@ -1,12 +1,12 @@
-/* member.cu - members: k views of a batch, and the mean of their answers. A lane has one number of
- * what is written, or a row of answers: its sums run over rows or members in their order. */
+/* view.cu - the views of a batch, and the mean of their answers. A lane has one number of what is
+ * written, or a row of answers: its sums run over rows or views in their order. */
 #include "form.cuh"
 
-enum { MEMBER_LANES = 256 };
+enum { VIEW_LANES = 256 };
 
-KERNEL_BOUNDED(MEMBER_LANES, member_forward)(struct op_member_scale a)
+KERNEL_BOUNDED(VIEW_LANES, view_forward)(struct op_view_scale a)
 {
-    size_t at = (size_t)block_x() * MEMBER_LANES + thread_id(), all = (size_t)a.members * a.width;
+    size_t at = (size_t)block_x() * VIEW_LANES + thread_id(), all = (size_t)a.views * a.width;
     if (at >= a.rows * all)
         return;
     size_t of = at % all; /* of w and b */
@@ -15,9 +15,9 @@ KERNEL_BOUNDED(MEMBER_LANES, member_forward)(struct op_member_scale a)
 }
 
 /* dw and db */
-KERNEL_BOUNDED(MEMBER_LANES, member_sums)(struct op_member_scale_back a)
+KERNEL_BOUNDED(VIEW_LANES, view_sums)(struct op_view_scale_back a)
 {
-    size_t of = (size_t)block_x() * MEMBER_LANES + thread_id(), all = (size_t)a.members * a.width;
+    size_t of = (size_t)block_x() * VIEW_LANES + thread_id(), all = (size_t)a.views * a.width;
     if (of >= all)
         return;
     float w = a.more ? (float)a.dw[of] : 0.0f, b = a.more && a.db ? (float)a.db[of] : 0.0f;
@@ -32,15 +32,15 @@ KERNEL_BOUNDED(MEMBER_LANES, member_sums)(struct op_member_scale_back a)
         a.db[of] = b;
 }
 
-KERNEL_BOUNDED(MEMBER_LANES, member_inputs)(struct op_member_scale_back a)
+KERNEL_BOUNDED(VIEW_LANES, view_inputs)(struct op_view_scale_back a)
 {
-    size_t at = (size_t)block_x() * MEMBER_LANES + thread_id();
-    size_t all = (size_t)a.members * a.width, line = a.shared ? a.width : all;
+    size_t at = (size_t)block_x() * VIEW_LANES + thread_id();
+    size_t all = (size_t)a.views * a.width, line = a.shared ? a.width : all;
     if (at >= a.rows * line)
         return;
     size_t row = at / line, of = at % line;
     float dx = a.add_dx ? form_get(a.dx, at) : 0.0f;
-    for (uint32_t j = 0; j < (a.shared ? a.members : 1); j++, of += a.width)
+    for (uint32_t j = 0; j < (a.shared ? a.views : 1); j++, of += a.width)
         dx += form_get(a.dy, row * all + of) * (float)a.w[of];
     form_put(a.dx, at, dx);
 }
@@ -61,13 +61,13 @@ DEVICE float log_sum(struct act x, size_t at, uint32_t n)
     return most + logf(sum);
 }
 
-KERNEL_BOUNDED(MEMBER_LANES, member_answers)(struct op_member_mean a)
+KERNEL_BOUNDED(VIEW_LANES, view_answers)(struct op_view_mean a)
 {
-    size_t row = (size_t)block_x() * MEMBER_LANES + thread_id();
+    size_t row = (size_t)block_x() * VIEW_LANES + thread_id();
     if (row >= a.rows)
         return;
-    for (uint32_t j = 0; j < a.members; j++) {
-        size_t at = (row * a.members + j) * a.outputs;
+    for (uint32_t j = 0; j < a.views; j++) {
+        size_t at = (row * a.views + j) * a.outputs;
         float sum = a.values ? 0.0f : log_sum(a.x, at, a.outputs);
         for (uint32_t k = 0; k < a.outputs; k++) {
             size_t to = row * a.outputs + k;
@@ -78,34 +78,34 @@ KERNEL_BOUNDED(MEMBER_LANES, member_answers)(struct op_member_mean a)
     for (uint32_t k = 0; k < a.outputs; k++) {
         size_t to = row * a.outputs + k;
         float y = form_get(a.y, to);
-        form_put(a.y, to, a.values ? y / (float)a.members : y - logf((float)a.members));
+        form_put(a.y, to, a.values ? y / (float)a.views : y - logf((float)a.views));
     }
 }
 
 static dim3 blocks(size_t n)
 {
-    return dim3((unsigned)((n + MEMBER_LANES - 1) / MEMBER_LANES));
+    return dim3((unsigned)((n + VIEW_LANES - 1) / VIEW_LANES));
 }
 
-void cuda_member_scale(struct machine *m, const struct op_member_scale *a)
+void cuda_view_scale(struct machine *m, const struct op_view_scale *a)
 {
-    size_t n = (size_t)a->rows * a->members * a->width;
+    size_t n = (size_t)a->rows * a->views * a->width;
     if (n)
-        LAUNCH(member_forward, blocks(n), dim3(MEMBER_LANES), 0, m, *a);
+        LAUNCH(view_forward, blocks(n), dim3(VIEW_LANES), 0, m, *a);
 }
 
-void cuda_member_scale_back(struct machine *m, const struct op_member_scale_back *a)
+void cuda_view_scale_back(struct machine *m, const struct op_view_scale_back *a)
 {
-    size_t all = (size_t)a->members * a->width, line = a->shared ? a->width : all;
+    size_t all = (size_t)a->views * a->width, line = a->shared ? a->width : all;
     if (!all)
         return;
-    LAUNCH(member_sums, blocks(all), dim3(MEMBER_LANES), 0, m, *a);
+    LAUNCH(view_sums, blocks(all), dim3(VIEW_LANES), 0, m, *a);
     if (a->dx.at && a->rows)
-        LAUNCH(member_inputs, blocks(a->rows * line), dim3(MEMBER_LANES), 0, m, *a);
+        LAUNCH(view_inputs, blocks(a->rows * line), dim3(VIEW_LANES), 0, m, *a);
 }
 
-void cuda_member_mean(struct machine *m, const struct op_member_mean *a)
+void cuda_view_mean(struct machine *m, const struct op_view_mean *a)
 {
     if (a->rows)
-        LAUNCH(member_answers, blocks(a->rows), dim3(MEMBER_LANES), 0, m, *a);
+        LAUNCH(view_answers, blocks(a->rows), dim3(VIEW_LANES), 0, m, *a);
 }
