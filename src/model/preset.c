@@ -109,8 +109,8 @@ static const struct option tabm_options[] = {
      .offset = offsetof(struct tabm_spec, variant),
      .standard = "\"mini\"",
      .words = tabm_variants,
-     .help = "What a network has of its own beside its output layer. mini: the scale of its inputs. "
-             "full: also scales of the inputs and outputs of every layer, and its biases."},
+     .help = "What a network has of its own beside its output layer. mini: a scale of its inputs. "
+             "full: also scales of the inputs and outputs of every layer, and biases."},
     {.key = "k",
      .type = OPT_INT,
      .offset = offsetof(struct tabm_spec, k),

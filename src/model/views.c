@@ -153,7 +153,7 @@ static void scale_release(struct layer *l)
 
 const struct layer_type layer_view_scale = {
     .name = "view_scale",
-    .summary = "Multiplies every number by a weight; inside views each view has weights of its own.",
+    .summary = "Multiplies every number by a weight; inside views each view has its own weights.",
     .options = scale_options,
     .examples = scale_examples,
     .spec_size = sizeof(struct scale_spec),

@@ -128,8 +128,8 @@ static void errors(void)
             "`model.layers.0.layers`", 41);
     refused("{\"layers\": [{\"type\": \"views\", \"layers\": [{\"type\": \"relu\"}]}]}",
             ERR_CONFIG_CONFLICT, "does not begin with a view_scale", 41);
-    refused("{\"layers\": [{\"type\": \"views\", \"layers\": [{\"type\": \"view_scale\"}, {\"type\": "
-            "\"residual\", \"layers\": [{\"type\": \"batch_norm\"}]}]}]}",
+    refused("{\"layers\": [{\"type\": \"views\", \"layers\": [{\"type\": \"view_scale\"}, "
+            "{\"type\": \"residual\", \"layers\": [{\"type\": \"batch_norm\"}]}]}]}",
             ERR_CONFIG_CONFLICT, "batch_norm cannot stand inside views", 41);
     refused("{\"layers\": [{\"type\": \"residual\"}]}", ERR_CONFIG_MISSING_KEY,
             "`model.layers.0.layers`", 13);
