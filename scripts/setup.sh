@@ -8,7 +8,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-need="gcc make libc6-dev libcjson-dev libcsv-dev libopenblas0-pthread"
+need="gcc make libc6-dev libcjson-dev libcsv-dev libopenblas0-pthread zlib1g"
 wish="g++"                       # for the emulator's tests; dnn itself is C
 build=yes
 for option in "$@"; do
@@ -31,6 +31,7 @@ present() {
         installed "$1" || echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
             clang -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null ;;
     libopenblas0-pthread) installed "$1" || ldconfig -p 2>/dev/null | grep -q 'libopenblas\.so\.0' ;;
+    zlib1g) installed "$1" || ldconfig -p 2>/dev/null | grep -q 'libz\.so\.1' ;;
     *) installed "$1" ;;
     esac
 }
@@ -78,7 +79,7 @@ if command -v dpkg-query >/dev/null 2>&1; then
         fi
     fi
 else
-    say "no dpkg here: a C compiler, make, cJSON, libcsv (with headers) and OpenBLAS (libopenblas.so.0) must be there"
+    say "no dpkg here: a C compiler, make, cJSON, libcsv (with headers), OpenBLAS (libopenblas.so.0) and zlib (libz.so.1) must be there"
 fi
 
 [ "$build" = no ] || exec make -j"$(nproc 2>/dev/null || echo 2)" all

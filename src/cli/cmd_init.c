@@ -179,16 +179,18 @@ static void print_notes(const struct infer *found, const char *target, const str
     text_free(&leaks);
 }
 
-/* leads.csv -> leads.dnn, beside the config */
+/* leads.csv or leads.csv.gz -> leads.dnn, beside the config */
 static char *model_name(const char *path)
 {
     const char *base = strrchr(path, '/');
     base = base ? base + 1 : path;
     if (strcmp(path, "-") == 0)
         base = "model";
-    const char *dot = strrchr(base, '.');
+    size_t length = strlen(base) - (text_ends(base, ".gz") ? 3 : 0), stem = length;
+    while (stem && base[stem - 1] != '.')
+        stem--;
     struct text out = {0};
-    text_add(&out, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    text_add(&out, base, stem > 1 ? stem - 1 : length);
     text_put(&out, ".dnn");
     return out.data;
 }

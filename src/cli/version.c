@@ -11,10 +11,11 @@
 #include "base/thread.h"
 #include "check/gpucheck.h"
 #include "cli/cli.h"
+#include "csv/gunzip.h"
 
 struct found {
     struct cpu_info cpu;
-    char csv[16];
+    char csv[16], zlib[16], zlib_why[160];
     bool kernels;            /* for a GPU */
     struct gpucheck *gpu;    /* devices and driver */
     char nvml_why[160];
@@ -26,6 +27,7 @@ static void find_libraries(struct found *f)
     blas_prepare(threads_available(), BLAS_AUTO);
     cpu_describe(&f->cpu);
     snprintf(f->csv, sizeof f->csv, "%d.%d.%d", CSV_MAJOR, CSV_MINOR, CSV_RELEASE);
+    gunzip_version(f->zlib, sizeof f->zlib, f->zlib_why, sizeof f->zlib_why);
     f->kernels = machine_known("cuda");
     f->gpu = mem_zero(1, sizeof *f->gpu);
     static const char without[] = "this build has no GPU kernels";
@@ -75,6 +77,7 @@ static void version_json(const struct found *f, struct json_out *o)
     json_open(o, "libraries", '{');
     json_put_string(o, "cjson", cJSON_Version());
     json_put_string(o, "libcsv", f->csv);
+    put_library(o, "zlib", f->zlib[0] ? f->zlib : NULL, f->zlib_why);
     json_put_string(o, "blas", cpu->blas);
     const char *driver = f->gpu->versions.driver;
     put_library(o, "driver", driver[0] ? driver : NULL, f->nvml_why);
@@ -98,9 +101,9 @@ static void version_text(const struct found *f, struct text *out)
     unsigned threads = threads_available();
     text_printf(out,
                 "dnn " DNN_VERSION
-                "\nbackends  %scpu (%s, %u thread%s)\nlibraries cJSON %s, libcsv %s, %s%s%s\n",
+                "\nbackends  %scpu (%s, %u thread%s)\nlibraries cJSON %s, libcsv %s, zlib %s, %s%s%s\n",
                 f->kernels ? "cuda, " : "", cpu->core, threads, threads == 1 ? "" : "s",
-                cJSON_Version(), f->csv, cpu->blas_reason[0] ? "BLAS: " : cpu->blas,
+                cJSON_Version(), f->csv, f->zlib[0] ? f->zlib : "none", cpu->blas_reason[0] ? "BLAS: " : cpu->blas,
                 cpu->blas_reason[0] ? "" : " on ",
                 cpu->blas_reason[0] ? cpu->blas_reason : cpu->blas_core);
     if (!f->kernels)

@@ -86,7 +86,7 @@ static bool read_first(struct csv *c, struct err *e)
 static bool open_file(struct csv *c, struct err *e)
 {
     size_t skip;
-    if (!(c->stop ? file_open_early : file_open)(&c->file, c->paths[c->at], e))
+    if (!source_open(&c->source, c->paths[c->at], c->stop, e))
         return false;
     c->open = true;
     c->ended = c->drained = false;
@@ -94,28 +94,31 @@ static bool open_file(struct csv *c, struct err *e)
     text_clear(&c->converted);
     c->line = 1;
     c->offset = 0;
-    c->size += c->file.size;
     if (!c->shown[c->at])
-        c->shown[c->at] = mem_string(c->file.path);
+        c->shown[c->at] = mem_string(c->source.file.path);
     if (!csv_head_read(c, e) || !csv_sniff(c, c->shown[c->at], &skip, e))
         return false;
+    c->size += source_size(&c->source);
+    c->unsized |= !source_size(&c->source);
     c->head_at = skip;
     if (!c->pending)
         c->pending = new_buffer(c, CSV_BLOCK_BYTES);
     c->pending_used = 0;
     if (!read_first(c, e))
         return false;
-    log_debug("%s: opened%s, lines end with %s", c->shown[c->at],
-              c->file.seekable ? "" : " (not a regular file)", c->cr ? "CR" : "LF or CR LF");
+    log_debug("%s: opened%s%s, lines end with %s", c->shown[c->at],
+              c->source.gunzip ? " (gzip)" : "",
+              c->source.file.seekable ? "" : " (not a regular file)",
+              c->cr ? "CR" : "LF or CR LF");
     return csv_header_read(c, e);
 }
 
 static bool close_file(struct csv *c, struct err *e)
 {
-    bool same = file_unchanged(&c->file, e);
+    bool same = file_unchanged(&c->source.file, e);
     log_debug("%s: read; %llu bytes and %llu blocks so far", c->shown[c->at],
               (unsigned long long)c->bytes, (unsigned long long)c->index);
-    file_close(&c->file);
+    source_close(&c->source);
     c->open = false;
     c->at++;
     return same;
@@ -238,7 +241,7 @@ void csv_close(struct csv *c)
     if (!c)
         return;
     if (c->open)
-        file_close(&c->file);
+        source_close(&c->source);
     csv_header_free(c);
     convert_close(c->convert);
     text_free(&c->converted);
@@ -259,12 +262,12 @@ void csv_close(struct csv *c)
 
 uint64_t csv_size(const struct csv *c)
 {
-    return c->at + 1 >= c->path_count ? c->size : 0;
+    return c->at + 1 >= c->path_count && !c->unsized ? c->size : 0;
 }
 
 bool csv_waits(const struct csv *c)
 {
-    return !c->open || !c->file.seekable;
+    return !c->open || !c->source.file.seekable;
 }
 
 bool csv_more(const struct csv *c)

@@ -28,7 +28,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/file.h"
 
 /* A block with its cells and records fits the second-level cache. */
 #define CSV_BLOCK_BYTES ((size_t)256 << 10)
@@ -143,7 +142,7 @@ struct csv_notes {
 struct csv_notes csv_notes(const struct csv *c);
 /* Writes the notes as one sentence. False if there is none. */
 bool csv_notes_text(const struct csv_notes *n, char *out, size_t size);
-uint64_t csv_size(const struct csv *c);        /* bytes of all files; 0: not known (a pipe) */
+uint64_t csv_size(const struct csv *c);        /* bytes of all files; 0: not known (a pipe, gzip) */
 /* True if the data read so far, in a one-byte encoding, contain characters beyond ASCII and all of
  * them are valid UTF-8. */
 bool csv_looks_utf8(const struct csv *c);

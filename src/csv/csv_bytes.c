@@ -15,10 +15,10 @@
 static bool read_polling(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
 {
     for (size_t more = 1; more && *got < room; *got += more) {
-        while (!file_ready(&c->file, AGAIN_MS))
+        while (!source_ready(&c->source, AGAIN_MS))
             if (c->stop())
                 return false;
-        if (!file_read_some(&c->file, to + *got, room - *got, &more, e))
+        if (!source_read_some(&c->source, to + *got, room - *got, &more, e))
             return false;
     }
     return true;
@@ -30,9 +30,9 @@ static bool read_file(struct csv *c, char *to, size_t room, size_t *got, struct 
     *got = 0;
     if (c->drained || room == 0)
         return true;
-    bool polls = c->stop && !c->file.seekable && !csv_is_live(c);
+    bool polls = c->stop && !c->source.file.seekable && !csv_is_live(c);
     if (polls ? !read_polling(c, to, room, got, e)
-             : !(csv_is_live(c) ? file_read_some : file_read)(&c->file, to, room, got, e))
+             : !(csv_is_live(c) ? source_read_some : source_read)(&c->source, to, room, got, e))
         return false;
     c->drained = csv_is_live(c) && *got == 0; /* a terminal would begin again */
     c->bytes += *got;
@@ -103,10 +103,10 @@ static bool read_text(struct csv *c, char *to, size_t room, size_t *got, struct 
 }
 
 /* True if bytes or the end arrive within the time. */
-static bool is_ready(const struct csv *c, int milliseconds)
+static bool is_ready(struct csv *c, int milliseconds)
 {
     return c->drained || c->head_at < c->head_used || c->converted_at < c->converted.length ||
-           file_ready(&c->file, milliseconds);
+           source_ready(&c->source, milliseconds);
 }
 
 /* Reads the bytes that have arrived and those that follow soon: fewer and larger blocks. */
@@ -152,7 +152,7 @@ bool csv_fill(struct csv *c, size_t room, struct err *e)
     c->ended = got < want;
     /* check before the last block is parsed: a truncated file ends in half a row, and the row is
      * not the error */
-    return !c->ended || file_unchanged(&c->file, e);
+    return !c->ended || file_unchanged(&c->source.file, e);
 }
 
 void csv_drop(struct csv *c, size_t count)

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "csv/csv.h"
 #include "csv/scan.h"
+#include "csv/source.h"
 
 #define CSV_HEAD_BYTES 4096
 
@@ -23,7 +24,7 @@ struct csv {
     char **paths;
     size_t path_count, at; /* at: index of the open file */
     char **shown;          /* names for messages; blocks borrow them */
-    struct file file;
+    struct source source;
     bool open, ended;      /* ended: all bytes of the open file were read */
     bool drained;          /* live only: the end was read; do not read again */
     struct {
@@ -49,6 +50,7 @@ struct csv {
     bool cr;
     int64_t line;          /* of the first pending byte */
     uint64_t offset, index, bytes, size;
+    bool unsized;          /* the size of a file is not known */
 
     char **names;
     size_t name_count;
@@ -59,7 +61,7 @@ struct csv {
 /* True: csv_live was called and the open file is a pipe or terminal. */
 static inline bool csv_is_live(const struct csv *c)
 {
-    return c->live.wanted && !c->file.seekable;
+    return c->live.wanted && !c->source.file.seekable;
 }
 
 /* csv_bytes.c: reads the first bytes of the file into c->head. Of a live file: the first line; as

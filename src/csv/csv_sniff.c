@@ -9,8 +9,8 @@ static const struct {
     size_t length;
     const char *name, *help;
 } formats[] = {
-    {"\x1f\x8b", 2, "gzip",
-     "this is gzip; unpack it: zcat FILE > data.csv (predict and evaluate also read from -)"},
+    {"\x1f\x8b", 2, "gzip inside gzip",
+     "it was packed twice; unpack it once: zcat FILE > data.csv.gz"},
     {"BZh", 3, "bzip2",
      "this is bzip2; unpack it: bzcat FILE > data.csv (predict and evaluate also read from -)"},
     {"\xfd"

@@ -171,18 +171,18 @@ static bool find_header(const struct head *h, char delimiter, const char *target
 
 static bool read_head(const char *path, struct head *h, struct err *e)
 {
-    struct file f;
-    if (!file_open(&f, path, e))
+    struct source f;
+    if (!source_open(&f, path, false, e))
         return false;
-    bool good = f.seekable && strcmp(path, "-") != 0;
+    bool good = f.file.seekable && strcmp(path, "-") != 0;
     if (!good) {
-        err_at(e, ERR_INFER_PIPE, f.path, 0, 0, "cannot be read a second time");
+        err_at(e, ERR_INFER_PIPE, f.file.path, 0, 0, "cannot be read a second time");
         err_help(e, "the data are looked at more than once: give a file");
     }
     h->bytes = mem_alloc(HEAD_BYTES, 1);
-    good = good && file_read(&f, h->bytes, HEAD_BYTES, &h->size, e);
+    good = good && source_read(&f, h->bytes, HEAD_BYTES, &h->size, e);
     h->whole = h->size < HEAD_BYTES;
-    file_close(&f);
+    source_close(&f);
     if (good && h->size >= 3 && memcmp(h->bytes, UTF8_MARK, 3) == 0) {
         h->size -= 3;
         memmove(h->bytes, h->bytes + 3, h->size);
@@ -213,21 +213,21 @@ bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct 
 
 bool infer_encoding(const char *path, int *encoding, struct err *e)
 {
-    struct file f;
+    struct source f;
     struct csv_utf8 utf8 = {0};
     size_t got = 1;
     bool latin1 = false, marked = false;
     char *bytes = mem_alloc(HEAD_BYTES, 1);
-    bool good = file_open(&f, path, e);
+    bool good = source_open(&f, path, false, e);
     if (good) {
-        for (bool first = true; got && (good = file_read(&f, bytes, HEAD_BYTES, &got, e));
+        for (bool first = true; got && (good = source_read(&f, bytes, HEAD_BYTES, &got, e));
              first = false) {
             marked |= first && got >= 3 && memcmp(bytes, UTF8_MARK, 3) == 0;
             csv_count_utf8(&utf8, bytes, got);
             for (size_t i = 0; i < got && !latin1; i++)
                 latin1 = memchr("\x81\x8d\x8f\x90\x9d", bytes[i], 5); /* undefined in cp1252 */
         }
-        file_close(&f);
+        source_close(&f);
     }
     utf8.broken += utf8.expected > 0;
     /* In a one-byte encoding two letters rarely form a valid UTF-8 sequence. ASCII text proves

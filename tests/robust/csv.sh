@@ -348,9 +348,6 @@ binary() { # binary NAME PRINTF-BYTES
     bad "C26 $1" E1212 ""
     err_has "$1" "C26 it is called $1"
 }
-gzip -c plain.csv >x.csv
-bad "C26 gzip" E1212 ""
-err_has "this is gzip; unpack it: zcat FILE > data.csv" "C26 with what to do"
 binary zip 'PK\003\004'
 binary Parquet 'PAR1'
 binary SQLite 'SQLite format 3\000'

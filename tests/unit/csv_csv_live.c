@@ -95,7 +95,16 @@ static const struct {
     {"a NUL", TEXT("a,b\n1,2\n3,\0\n"), COMMA},
     {"bad UTF-8", TEXT("a,b\n1,2\n\xc3,4\n"), COMMA},
     {"UTF-16", TEXT("a\0,\0b\0\n\0" "1\0,\0" "2\0\n\0"), COMMA},
-    {"gzip", TEXT("\x1f\x8b\x08\n\n"), COMMA},
+    {"gzip, cut", TEXT("\x1f\x8b\x08\n\n"), COMMA},
+    {"gzip, two members",
+     TEXT("\x1f\x8b\x08\0\0\0\0\0\x02\x03\x4b\xd4\x49\xe2\x32\xd4\x31\xe2\x02\0\x7b\x07"
+          "\x97\x0a\x08\0\0\0" "\x1f\x8b\x08\0\0\0\0\0\x02\x03\x33\xd6\x31\xe1\x32\xd5\x31"
+          "\xe3\x02\0\x79\x4a\x4d\x2c\x08\0\0\0"),
+     COMMA},
+    {"gzip, a wrong checksum",
+     TEXT("\x1f\x8b\x08\0\0\0\0\0\x02\x03\x4b\xd4\x49\xe2\x32\xd4\x31\xe2\x02\0\x7b\x07"
+          "\x97\x0b\x08\0\0\0"),
+     COMMA},
     {"nothing", TEXT(""), COMMA},
     {"blank only", TEXT("\n \n"), COMMA},
 };

@@ -295,7 +295,7 @@ static void test_failures(void)
           "\xff\xfe"
           "a\0,\0b\0\n\0",
           10, "a", ERR_CSV_UTF16);
-    fails("gzip", "\x1f\x8b\x08\0\0\0\0", 7, "a", ERR_CSV_BINARY);
+    fails("gzip, cut", "\x1f\x8b\x08\0\0\0\0", 7, "a", ERR_CSV_GZIP);
     ok(!look_at(scratch("nothing.csv"), NULL, &e) && err_exit(&e) == EXIT_NOINPUT, "no file: %s",
        e.what);
     fails("an equal name", "a,a\n1,2\n", 8, NULL, ERR_CSV_HEADER_DUPLICATE);
