@@ -100,10 +100,11 @@ static void version_text(const struct found *f, struct text *out)
     const struct cpu_info *cpu = &f->cpu;
     unsigned threads = threads_available();
     text_printf(out,
-                "dnn " DNN_VERSION
-                "\nbackends  %scpu (%s, %u thread%s)\nlibraries cJSON %s, libcsv %s, zlib %s, %s%s%s\n",
+                "dnn " DNN_VERSION "\nbackends  %scpu (%s, %u thread%s)\nlibraries cJSON %s, "
+                "libcsv %s, zlib %s, %s%s%s\n",
                 f->kernels ? "cuda, " : "", cpu->core, threads, threads == 1 ? "" : "s",
-                cJSON_Version(), f->csv, f->zlib[0] ? f->zlib : "none", cpu->blas_reason[0] ? "BLAS: " : cpu->blas,
+                cJSON_Version(), f->csv, f->zlib[0] ? f->zlib : "none",
+                cpu->blas_reason[0] ? "BLAS: " : cpu->blas,
                 cpu->blas_reason[0] ? "" : " on ",
                 cpu->blas_reason[0] ? cpu->blas_reason : cpu->blas_core);
     if (!f->kernels)

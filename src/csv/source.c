@@ -74,6 +74,10 @@ bool source_ready(struct source *s, int milliseconds)
         s->first_used += got;
         s->ended = got == 0;
     }
+    if (!s->begun && gunzip_knows(s->first, s->first_used)) {
+        s->gunzip = gunzip_open(&s->file, s->first, s->first_used, &e);
+        s->begun = s->gunzip != NULL; /* else the next read fails too */
+    }
     if (!s->begun)
         return true;
     return s->gunzip ? gunzip_ready(s->gunzip, milliseconds) : file_ready(&s->file, milliseconds);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # gzip.sh - files packed with gzip are read as they are, from files and pipes: the same config, model and answers. What is damaged,
-# cut off or not gzip to its end is 65 with the byte. Ids: C30.
+# cut off or not gzip to its end is 65 with the byte. Ids: C26.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 make_leads leads.csv 600
@@ -75,7 +75,7 @@ is_exit 65 "damaged in the middle: 65"
 { cat leads.csv.gz; echo more; } >x.csv.gz
 bad "text behind it" E1226 "gzip data: bytes that are no gzip at byte $size of the file"
 gzip -c leads.csv.gz >x.csv.gz
-bad "packed twice" E1212 "is not CSV but gzip inside gzip"
+bad "C26 packed twice" E1212 "is not CSV but gzip inside gzip"
 printf '' | gzip -c >x.csv.gz
 bad "nothing, packed" E1201 "empty, expected a header line"
 mkdir empty

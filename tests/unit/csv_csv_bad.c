@@ -79,7 +79,7 @@ static const struct {
      "did you mean delimiter \"\\t\"?", "", COMMA},
     {"C17 text behind a quoted name, the delimiter right", "\"a\";x,\"b\"\n1,2\n", ERR_CSV_QUOTE, 1,
      4, "follows the closing quote", "", COMMA},
-    {"C30 gzip", "\x1f\x8b\x08_________", ERR_CSV_GZIP, 0, 0, "damaged at byte 4 of the file",
+    {"C26 gzip", "\x1f\x8b\x08_________", ERR_CSV_GZIP, 0, 0, "damaged at byte 4 of the file",
      "gzip -t", COMMA},
     {"C26 zip", "PK\x03\x04_________________________", ERR_CSV_BINARY, 0, 0, "zip", "unzip", COMMA},
     {"C26 xlsx", "PK\x03\x04_______________[Content_Types].xml___", ERR_CSV_BINARY, 0, 0, "xlsx",
