@@ -71,6 +71,8 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct
     WITH(dense_back)
     ALONE(act)
     ALONE(act_back)
+    ALONE(blend)
+    ALONE(blend_back)
     ALONE(dropout)
     ALONE(add)
     ALONE(view_scale)

@@ -94,6 +94,8 @@ void cuda_dense_gradients(struct machine *m, const struct op_dense_back *const *
                           unsigned shards);
 void cuda_act(struct machine *m, const struct op_act *a);
 void cuda_act_back(struct machine *m, const struct op_act_back *a);
+void cuda_blend(struct machine *m, const struct op_blend *a);
+void cuda_blend_back(struct machine *m, const struct op_blend_back *a);
 void cuda_dropout(struct machine *m, const struct op_dropout *a);
 void cuda_add(struct machine *m, const struct op_add *a);
 

@@ -315,6 +315,11 @@ def run_layers(model, layers, path, x):
         elif kind == "residual":
             inside = run_layers(model, layer["layers"], f"{at}.layers.", x)
             x = inside + (x if inside.shape == x.shape else x @ model.param(at, "weight"))
+        elif kind == "scale":
+            x = x * model.param(at, "weight")
+        elif kind == "blend":
+            f = ACTIVATIONS[layer["activation"]](x, {"slope": 0.01, "alpha": 1})
+            x = x + model.param(at, "weight") * (f - x)
         elif kind in ACTIVATIONS:
             x = ACTIVATIONS[kind](x, layer)
         else:

@@ -30,6 +30,8 @@ static const struct opcase large_rows[] = {
     {.op = OP_dense_back, .rows = LARGE_ROWS, .in = 12, .out = 8, .kind = ACT_TANH},
     {.op = OP_act, .rows = LARGE_ROWS, .in = 12, .kind = ACT_SILU},
     {.op = OP_act_back, .rows = LARGE_ROWS, .in = 12, .kind = ACT_MISH, .flags = CASE_ADD},
+    {.op = OP_blend, .rows = LARGE_ROWS, .in = 12, .kind = ACT_SELU},
+    {.op = OP_blend_back, .rows = LARGE_ROWS, .in = 12, .kind = ACT_MISH, .flags = CASE_ADD},
     {.op = OP_dropout, .rows = LARGE_ROWS, .in = 12},
     {.op = OP_dropout, .rows = LARGE_ROWS, .in = 16, .flags = CASE_KEEP_Z},
     {.op = OP_add, .rows = LARGE_ROWS, .in = 12},
@@ -46,6 +48,7 @@ static const struct opcase large_rows[] = {
 static const struct opcase large_shards[] = {
     {.op = OP_dense_back, .rows = 200, .in = 12, .out = 8, .kind = ACT_TANH, .flags = CASE_MORE},
     {.op = OP_lnorm_back, .rows = 200, .in = 12, .flags = CASE_MORE},
+    {.op = OP_blend_back, .rows = 200, .in = 12, .kind = ACT_SELU, .flags = CASE_MORE},
     {.op = OP_norm2, .rows = 3, .in = 100, .out = 3}};
 
 static void large_ld(enum op_id op, union op_arguments *a, uint32_t ld)
@@ -65,6 +68,8 @@ static void large_ld(enum op_id op, union op_arguments *a, uint32_t ld)
         break;
     case OP_act: a->act.ldx = a->act.ldy = ld; break;
     case OP_act_back: a->act_back.ldx = a->act_back.lddx = a->act_back.lddy = ld; break;
+    case OP_blend: a->blend.ldx = a->blend.ldy = ld; break;
+    case OP_blend_back: a->blend_back.ldx = a->blend_back.lddx = a->blend_back.lddy = ld; break;
     case OP_dropout: a->dropout.ldx = a->dropout.ldy = ld; break;
     case OP_add: a->add.lda = a->add.ldb = a->add.ldy = ld; break;
     case OP_bnorm_stats: a->bnorm_stats.ld = ld; break;
@@ -82,6 +87,8 @@ static void large_stride(enum op_id op, union op_arguments *a, uint64_t stride)
 {
     if (op == OP_dense_back)
         a->dense_back.shard_stride = stride;
+    else if (op == OP_blend_back)
+        a->blend_back.shard_stride = stride;
     else if (op == OP_lnorm_back)
         a->lnorm_back.shard_stride = stride;
     else

@@ -115,6 +115,14 @@ static inline struct opcase random_case(uint64_t seed)
         c.flags = c.op == OP_act ? 0 : draw_flag(d, CASE_ADD);
         c.gate = c.op == OP_act ? 1e-5 : 1e-4;
         break;
+    case OP_blend:
+    case OP_blend_back:
+        c.kind = draw_below(d, ACT_KINDS);
+        c.flags = c.op == OP_blend ? 0
+                                   : draw_flag(d, CASE_ADD) | draw_flag(d, CASE_MORE) |
+                                         draw_flag(d, CASE_BARE);
+        c.gate = c.op == OP_blend ? 1e-5 : 1e-4;
+        break;
     case OP_dropout:
         c.kind = draw_below(d, 1 << 16);
         c.flags = draw_flag(d, CASE_ADD) | draw_flag(d, CASE_SECOND);

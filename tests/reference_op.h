@@ -7,6 +7,7 @@
 #include "reference.h"
 #include "reference_answer.h"
 #include "reference_view.h"
+#include "reference_blend.h"
 #include "reference_param.h"
 #include "reference_ple.h"
 
@@ -25,6 +26,8 @@ static void reference_op(enum op_id op, const union op_arguments *a)
     case OP_dense_back: ref_dense_back(&a->dense_back); break;
     case OP_act: ref_act_op(&a->act); break;
     case OP_act_back: ref_act_back(&a->act_back); break;
+    case OP_blend: ref_blend(&a->blend); break;
+    case OP_blend_back: ref_blend_back(&a->blend_back); break;
     case OP_dropout: ref_dropout(&a->dropout); break;
     case OP_add: ref_add(&a->add); break;
     case OP_view_scale: ref_view_scale(&a->view_scale); break;

@@ -1,4 +1,4 @@
-/* cpu_act.c - activations, dropout, sums of two activations. */
+/* cpu_act.c - activations, blends, dropout, sums of two activations. */
 #include <string.h>
 
 #include "backend/cpu.h"
@@ -16,6 +16,24 @@ void cpu_act_back(const struct op_act_back *a, const struct slice *s)
         s->m->vec->act_back(act_real(a->dx) + row * a->lddx, act_read(a->dy) + row * a->lddy,
                             act_read(a->x) + row * a->ldx, a->width, a->act, (real)a->slope, true,
                             a->add_dx != 0);
+}
+
+void cpu_blend(const struct op_blend *a, const struct slice *s)
+{
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++)
+        s->m->vec->blend(act_real(a->y) + row * a->ldy, act_read(a->x) + row * a->ldx, a->w,
+                         a->width, a->act, (real)a->slope);
+}
+
+void cpu_blend_back(const struct op_blend_back *a, const struct slice *s)
+{
+    real *dw = a->dw + s->shard * a->shard_stride;
+    if (s->first && !a->more)
+        memset(dw, 0, a->width * sizeof *dw);
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++)
+        s->m->vec->blend_back(a->dx.at ? act_real(a->dx) + row * a->lddx : NULL, dw,
+                              act_read(a->dy) + row * a->lddy, act_read(a->x) + row * a->ldx, a->w,
+                              a->width, a->act, (real)a->slope, a->add_dx != 0);
 }
 
 /* The dropout mask: one bit a value, lowest first, 1: kept. Rows start at words. */

@@ -47,6 +47,8 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         break;
     case OP_act:
     case OP_act_back:
+    case OP_blend:
+    case OP_blend_back:
         c.kind = ACT_GELU;
         break;
     case OP_score: /* two classes, by their loss */
@@ -99,6 +101,7 @@ static int goes_back(enum op_id op)
     switch ((int)op) {
     case OP_dense:
     case OP_act:
+    case OP_blend:
     case OP_dropout:
     case OP_add:
     case OP_bnorm_stats:
@@ -106,6 +109,7 @@ static int goes_back(enum op_id op)
     case OP_lnorm: return 0;
     case OP_dense_back:
     case OP_act_back:
+    case OP_blend_back:
     case OP_bnorm_sums:
     case OP_bnorm_back:
     case OP_lnorm_back: return 1;

@@ -247,6 +247,23 @@ struct op_act_back {
     uint32_t ldx, lddx, lddy, act, add_dx, pad;
     double slope;
 };
+/* w: one a column. Without an activation (ACT_NONE) y = w x, else y = x + w (act(x) - x). */
+struct op_blend {
+    DIMS(width);
+    struct act y, x;
+    const real *w;             /* [width] */
+    uint32_t ldx, ldy, act, pad;
+    double slope;
+};
+struct op_blend_back {
+    DIMS(width);
+    struct act dx;             /* or none */
+    real *dw;                  /* shard 0 */
+    struct act dy, x;
+    const real *w;
+    uint32_t ldx, lddx, lddy, act, add_dx, more;
+    double slope;
+};
 /* keep[i] = bits(seed, row in the whole step's batch * width + column, layer, tried, RNG_DROPOUT)
  * >= threshold; threshold = p * 2^32. The row is micro * rows + r. Forward: y, x; backward: the
  * same on gradients. The way forward leaves in `kept` which values went on, as the machine likes,

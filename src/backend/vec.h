@@ -1,5 +1,5 @@
 /* vec.h - the arithmetic of the CPU machine's operations, once for each instruction set. One source
- * (vec_math.h, vec_product.h, vec_sparse.h, vec_layer.h, vec_hot.h, vec_ple.h, vec_dropout.h,
+ * (vec_math.h, vec_product.h, vec_sparse.h, vec_layer.h, vec_hot.h, vec_ple.h, vec_blend.h, vec_dropout.h,
  * vec_param.h) is compiled three times over 16 lanes: as plain C, AVX2 (two registers) and AVX-512
  * (one). The order of operations is the source's, so all three give the same bits. Every product
  * is a chain of fused multiply-adds in the order of k, for each output by itself: the bits of a row
@@ -151,6 +151,10 @@ struct vec {
     /* dx (= or +=) dy * act'; `by` is z for gelu, silu, mish, else y or z as from_x says */
     void (*act_back)(real *dx, const real *dy, const real *by, size_t n, uint32_t kind, real slope,
                      bool from_x, bool add);
+    /* y = x + w (act(x) - x), or w x without an activation; dx may be NULL, dw is added to */
+    void (*blend)(real *y, const real *x, const real *w, size_t n, uint32_t kind, real slope);
+    void (*blend_back)(real *dx, real *dw, const real *dy, const real *x, const real *w, size_t n,
+                       uint32_t kind, real slope, bool add);
     void (*add)(real *y, const real *a, const real *b, size_t n);
     void (*dropout)(real *y, const real *x, size_t n, uint64_t element, const struct keep *keep,
                     bool add);

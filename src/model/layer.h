@@ -61,7 +61,8 @@ uint64_t plan_param(struct planner *p, const char *name, struct param_shape shap
  * op_dense. */
 uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shape shape,
                           enum param_kind kind);
-/* How the optimiser moves a parameter. rate: a factor on its learning rate. scale: the parameter is
+/* How the optimiser moves a parameter. rate: a factor on its learning rate, and on its weight
+ * decay. scale: the parameter is
  * `scale` times one that the optimiser moves (NTK parametrisation, Jacot et al., 2018): steps and
  * decay are those of that one, whatever the optimiser. */
 struct rates {

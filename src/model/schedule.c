@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-static const char *const kinds[] = {"constant", "step", "cosine", "one_cycle", NULL};
+static const char *const kinds[] = {"constant", "step", "cosine", "one_cycle", "coslog4", "flat_cos",
+                                    NULL};
 
 const struct option schedule_options_table[] = {
     {.key = "type",
@@ -13,7 +14,8 @@ const struct option schedule_options_table[] = {
      .words = kinds,
      .help = "How the learning rate changes. constant: not at all. step: by the factor gamma "
              "every few epochs. cosine: it falls as half a cosine wave. one_cycle: it rises, "
-             "then falls."},
+             "then falls. coslog4: four waves from 0 to 0, each twice as long as the one before. "
+             "flat_cos: constant in the first half of the steps, then half a cosine wave to 0."},
     {.key = "warmup",
      .type = OPT_NUMBER,
      .offset = offsetof(struct schedule_options, warmup),
@@ -61,10 +63,12 @@ const struct option schedule_options_table[] = {
     {0},
 };
 
+#define PI 3.14159265358979323846
+
 /* From a at t = 0 to b at t = 1, half a cosine wave. */
 static double wave(double a, double b, double t)
 {
-    return b + (a - b) * 0.5 * (1 + cos(3.14159265358979323846 * t));
+    return b + (a - b) * 0.5 * (1 + cos(PI * t));
 }
 
 double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t total,
@@ -90,6 +94,8 @@ double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t 
         if (t < o->rise)
             return rising * wave(o->start, 1, t / o->rise);
         return rising * (o->rise < 1 ? wave(1, o->final, (t - o->rise) / (1 - o->rise)) : 1);
+    case SCHEDULE_COSLOG4: return rising * 0.5 * (1 - cos(2 * PI * log2(1 + 15 * t)));
+    case SCHEDULE_FLAT_COS: return rising * (t < 0.5 ? 1 : wave(1, 0, 2 * t - 1));
     }
     return rising;
 }

@@ -1,13 +1,20 @@
 /* schedule.h - train.schedule: the learning rate of every step, computed in double on the host.
  * constant, step (gamma every `every` epochs), cosine (to `final` of the rate), one_cycle (Smith
- * and Topin, 2018); each with a linear warm-up over a fraction of all steps. */
+ * and Topin, 2018), coslog4 and flat_cos (of RealMLP; Holzmueller et al., 2024); each with a linear warm-up over a fraction of all steps. */
 #ifndef DNN_MODEL_SCHEDULE_H
 #define DNN_MODEL_SCHEDULE_H
 
 #include "backend/ops.h"
 #include "base/opt.h"
 
-enum schedule_kind { SCHEDULE_CONSTANT, SCHEDULE_STEP, SCHEDULE_COSINE, SCHEDULE_ONE_CYCLE };
+enum schedule_kind {
+    SCHEDULE_CONSTANT,
+    SCHEDULE_STEP,
+    SCHEDULE_COSINE,
+    SCHEDULE_ONE_CYCLE,
+    SCHEDULE_COSLOG4,
+    SCHEDULE_FLAT_COS
+};
 struct schedule_options {
     int kind;
     double warmup; /* fraction of all steps */

@@ -76,7 +76,8 @@ static void run_half(const struct opcase *of, uint32_t form)
 {
     static const enum op_id ops[] = {OP_dense, OP_dense_back, OP_act, OP_act_back, OP_dropout,
                                      OP_add, OP_bnorm_stats, OP_bnorm, OP_bnorm_sums,
-                                     OP_bnorm_back, OP_lnorm, OP_lnorm_back};
+                                     OP_bnorm_back, OP_lnorm, OP_lnorm_back, OP_blend,
+                                     OP_blend_back};
     struct opcase c = *of;
     for (enum op_id op : ops)
         if (op == of->op)
