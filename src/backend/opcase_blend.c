@@ -1,4 +1,5 @@
-/* opcase_blend.c - the cases of blend. kind: the activation; ACT_NONE: the column times its weight. */
+/* opcase_blend.c - the cases of blend. kind: the activation; ACT_NONE: the column times its weight.
+ */
 #include "backend/opcase.h"
 
 #define BLEND(OP, r, i, k, p, f)                                                                   \

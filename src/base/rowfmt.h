@@ -58,6 +58,7 @@ struct feature_category {
     uint32_t count;  /* rows of its table: 2 + values (slot 0 missing, 1 unknown) */
     uint32_t encode; /* enum category_encode */
     uint32_t dim;    /* of an embedding */
+    uint32_t normal; /* 1: it starts as normal numbers, else uniform ones within 1 / sqrt(dim) */
 };
 /* Piecewise-linear encoding of a number: bins + 1 ascending edges in features.edges. */
 struct feature_number {

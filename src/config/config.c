@@ -286,7 +286,7 @@ static void collect(struct setting_list *l, const struct config *c, const struct
 {
     settings_collect(l, config_table, "", c, c->doc, "config");
     for (size_t at = 0; at < preset->length; at += strlen(preset->data + at) + 1)
-        settings_from(l, preset->data + at, "preset");
+        settings_from(l, c->doc, preset->data + at, "preset");
 }
 
 /* The document, with the defaults of its preset, read by the table. */

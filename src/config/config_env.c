@@ -66,13 +66,19 @@ void settings_change(struct setting_list *l, const char *key, const char *value_
     s->from = mem_string(from);
 }
 
-void settings_from(struct setting_list *l, const char *key, const char *from)
+void settings_from(struct setting_list *l, const struct json_doc *doc, const char *key,
+                   const char *from)
 {
     struct setting *s = settings_find(l->items, l->count, key);
-    if (!s)
+    if (s) {
+        mem_free(s->from);
+        s->from = mem_string(from);
         return;
-    mem_free(s->from);
-    s->from = mem_string(from);
+    }
+    struct text value = {0};
+    json_write(&value, json_path(json_root(doc), key), 0);
+    l->items = mem_grow(l->items, l->count + 1, sizeof *l->items);
+    l->items[l->count++] = (struct setting){mem_string(key), value.data, mem_string(from)};
 }
 
 void settings_free(struct setting *settings, size_t count)

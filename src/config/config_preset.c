@@ -22,14 +22,27 @@ const struct preset *config_preset(const struct json_doc *doc)
     return p && p->same_as ? preset_find(p->same_as) : p;
 }
 
-/* Whether the document says "key=word". */
-static bool says(const struct json_doc *doc, const char *condition)
+/* Whether "key=word" or "key!=word" holds; it ends at a comma or with the string. */
+static bool holds_one(const struct json_doc *doc, const char *condition)
 {
     char key[80];
-    const char *equals = strchr(condition, '=');
-    snprintf(key, sizeof key, "%.*s", (int)(equals - condition), condition);
+    const char *equals = strchr(condition, '='), *word = equals + 1;
+    bool not = equals[-1] == '!';
+    snprintf(key, sizeof key, "%.*s", (int)(equals - condition) - not, condition);
     const struct json *v = json_path(json_root(doc), key);
-    return v && strcmp(json_string(v), equals + 1) == 0;
+    const char *is = v && json_kind(v) == JSON_STRING ? json_string(v) : "";
+    size_t length = strcspn(word, ",");
+    return (strlen(is) == length && strncmp(is, word, length) == 0) != not;
+}
+
+static bool holds(const struct json_doc *doc, const char *conditions)
+{
+    for (const char *at = conditions; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (!holds_one(doc, at))
+            return false;
+    }
+    return true;
 }
 
 /* False: a value stands at the key or in the way to it, right or wrong. */
@@ -77,11 +90,14 @@ bool config_add_preset(struct json_doc *doc, const struct preset *p, struct text
 {
     if (json_kind(json_root(doc)) != JSON_OBJECT)
         return true;
-    if (!p || !p->config || (p->unless && says(doc, p->unless)))
-        return true;
-    struct json_doc *fragment = json_parse_own(p->config, strlen(p->config), p->name, e);
     struct laying l = {.doc = doc, .keys = keys, .e = e};
-    bool good = fragment && lay(&l, "", json_root(fragment));
-    json_free(fragment);
+    bool good = true;
+    for (const struct preset_defaults *d = p ? p->defaults : NULL; d && d->config && good; d++) {
+        if (d->when && !holds(doc, d->when))
+            continue;
+        struct json_doc *fragment = json_parse_own(d->config, strlen(d->config), p->name, e);
+        good = fragment && lay(&l, "", json_root(fragment));
+        json_free(fragment);
+    }
     return good;
 }

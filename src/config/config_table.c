@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 
 static const char *const fallback_names[] = {"cpu", "none", NULL};
+static const char *const tie_names[] = {"first", "last", NULL};
 static const char *const precision_names[] = {"auto", "fp32", "tf32", "bf16", "fp16", NULL};
 const char *const backend_job_names[JOBS] = {
 #define JOB(id, name, variable, what) #name,
@@ -78,6 +79,13 @@ static const struct option train_options_table[] = {
      .low = 0,
      .high = INFINITY,
      .help = "The smallest gain of the metric that counts as better."},
+    {.key = "early_stopping.ties",
+     .type = OPT_WORD,
+     .offset = AT(early.ties),
+     .standard = "\"first\"",
+     .words = tie_names,
+     .help = "Of epochs with the same metric, the one that is kept: first or last. last counts a "
+             "tie as better, and so patience begins anew."},
     {.key = "clip_norm",
      .type = OPT_NUMBER,
      .offset = AT(clip_norm),

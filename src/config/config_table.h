@@ -23,7 +23,9 @@ void settings_collect(struct setting_list *l, const struct option *table, const 
 struct setting *settings_find(const struct setting *items, size_t count, const char *key);
 void settings_change(struct setting_list *l, const char *key, const char *value_json,
                      const char *from);
-void settings_from(struct setting_list *l, const char *key, const char *from);
+/* A key that the list does not have (an option of a preset) is added, with its value in doc. */
+void settings_from(struct setting_list *l, const struct json_doc *doc, const char *key,
+                   const char *from);
 
 /* The preset that doc names, "auto" as the one it stands for. NULL: none, or an unknown one. */
 const struct preset *config_preset(const struct json_doc *doc);

@@ -11,6 +11,7 @@ struct embedding_spec {
     struct embed_column *columns; /* [count], owned */
     uint32_t count, largest;      /* largest: values of the largest one */
     uint64_t table;               /* the columns in machine memory */
+    bool *normal;                 /* [count], owned: how each is initialised */
 };
 static const struct option options[] = {{0}};
 
@@ -20,6 +21,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     const struct features *f = p->features;
     (void)e;
     s->columns = mem_zero((size_t)f->format.categories + 1, sizeof *s->columns);
+    s->normal = mem_zero((size_t)f->format.categories + 1, sizeof *s->normal);
     for (uint32_t id = 0; id < f->format.categories; id++) {
         const struct feature_category *c = &f->categories[id];
         struct embed_column *to = &s->columns[s->count];
@@ -31,6 +33,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
             return true;
         snprintf(name, sizeof name, "%u.weight", id);
         to->table = plan_param_whole(p, name, SHAPE2(c->count, c->dim), PARAM_EMBEDDING);
+        s->normal[s->count] = c->normal != 0;
         s->largest = c->count > s->largest ? c->count : s->largest;
         s->count++;
     }
@@ -39,7 +42,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-/* Uniform within 1 / sqrt(dim). Missing and unknown start at zero: a slot that no training row
+/* Uniform within 1 / sqrt(dim), or normal. Missing and unknown start at zero: a slot that no training row
  * fills says nothing. The numbers drawn depend on the offset in the arena alone. */
 static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
 {
@@ -48,8 +51,11 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
     for (uint32_t i = 0; i < s->count; i++) {
         const struct embed_column *c = &s->columns[i];
         uint64_t skip = (uint64_t)(c->count < FIRST_VALUE ? c->count : FIRST_VALUE) * c->dim;
-        init_uniform(params + c->table + skip, (uint64_t)c->count * c->dim - skip,
-                     1 / sqrt((double)c->dim), seed, model, 0, c->table + skip);
+        uint64_t count = (uint64_t)c->count * c->dim - skip, at = c->table + skip;
+        if (s->normal[i])
+            init_normal(params + at, count, 1, seed, model, 0, at);
+        else
+            init_uniform(params + at, count, 1 / sqrt((double)c->dim), seed, model, 0, at);
     }
 }
 
@@ -91,6 +97,7 @@ static void release(struct layer *l)
 {
     struct embedding_spec *s = l->spec;
     mem_free(s->columns);
+    mem_free(s->normal);
 }
 
 const struct layer_type input_embedding = {

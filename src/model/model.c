@@ -11,9 +11,7 @@ static bool read_layers(struct model *m, const struct model_options *o, const st
     struct modelread r;
     if (!modelread(o, &r, e))
         return false;
-    const struct layer *last = r.count ? r.layers[r.count - 1] : NULL;
-    uint32_t views = last && last->type->views ? last->type->views(last) : 0;
-    struct layer **output = o->stored ? NULL : modelread_output(f->outputs, views, e);
+    struct layer **output = o->stored ? NULL : modelread_output(&r, f->outputs, e);
     const bool good = o->stored || output;
     if (good) {
         m->layers = mem_grow(r.layers, (size_t)r.count + 1, sizeof(struct layer *));

@@ -2,12 +2,13 @@
  * writes them. */
 #include "model/modelread.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 
 struct explicit_spec {
-    const struct json *layers;
+    const struct json *layers, *output;
 };
 static const struct option explicit_options[] = {
     {.key = "layers",
@@ -15,8 +16,16 @@ static const struct option explicit_options[] = {
      .flags = OPT_REQUIRED,
      .offset = offsetof(struct explicit_spec, layers),
      .schema = "{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/layer\"}}",
-     .help = "The hidden layers, in order. A dense layer to the task's outputs follows them by "
+     .help = "The hidden layers, in order. The layer to the task's outputs follows them by "
              "itself."},
+    {.key = "output",
+     .type = OPT_CUSTOM,
+     .flags = OPT_NULLABLE,
+     .offset = offsetof(struct explicit_spec, output),
+     .standard = "null",
+     .schema = "{\"type\":[\"object\",\"null\"]}",
+     .help = "The layer to the task's outputs, dense or ntk_dense, without units. null: dense with "
+             "init small."},
     {0},
 };
 
@@ -52,16 +61,18 @@ static struct layer **read_text(const char *text, size_t length, uint32_t *count
     return layers;
 }
 
-struct layer **modelread_output(uint32_t outputs, uint32_t views, struct err *e)
+struct layer **modelread_output(const struct modelread *r, uint32_t outputs, struct err *e)
 {
     struct text text = {0};
     uint32_t count;
+    const struct layer *last = r->count ? r->layers[r->count - 1] : NULL;
+    uint32_t views = last && last->type->views ? last->type->views(last) : 0;
     if (views)
-        text_printf(&text, "[{\"type\": \"view_dense\", \"units\": %u, \"views\": %u}]",
-                    outputs, views);
+        text_printf(&text, "[{\"type\":\"view_dense\",\"units\":%u,\"views\":%u}]", outputs, views);
     else
-        text_printf(&text, "[{\"type\": \"dense\", \"units\": %u, \"init\": \"small\"}]",
-                    outputs);
+        text_printf(&text, "[{\"units\":%u,%s]", outputs,
+                    r->output.data ? r->output.data + 1
+                                   : "\"type\":\"dense\",\"init\":\"small\"}");
     struct layer **layers = read_text(text.data, text.length, &count, e);
     text_free(&text);
     return layers;
@@ -76,6 +87,42 @@ static struct layer **layers_of(const struct modelread *r, uint32_t *count, stru
         layers = read_text(out.text.data, out.text.length, count, e);
     text_free(&out.text);
     return layers;
+}
+
+static bool output_of(struct modelread *r, struct err *e)
+{
+    struct json_out out = {0};
+    bool good = !r->preset->output || preset_output(r->preset, r->spec, &out, e);
+    if (good && out.text.length) /* without the brackets of the list */
+        text_add(&r->output, out.text.data + 1, out.text.length - 2);
+    text_free(&out.text);
+    return good;
+}
+
+/* The output layer that the config spells out. */
+static bool read_output(struct modelread *r, const struct model_options *o,
+                        const struct json *output, struct err *e)
+{
+    static const char key[] = "model.output";
+    if (!output || json_kind(output) == JSON_NULL)
+        return true;
+    if (json_kind(output) != JSON_OBJECT || !json_count(output))
+        return json_fail(o->doc, output, e, ERR_CONFIG_TYPE, "`%s`: expected a layer", key);
+    if (json_get(output, "units"))
+        return json_fail(o->doc, json_get(output, "units"), e, ERR_CONFIG_CONFLICT,
+                         "`%s.units`: the task says how many outputs there are", key);
+    json_write(&r->output, output, 0);
+    struct layer **layers = modelread_output(r, 1, e);
+    bool answers = layers && layers[0]->type->answers;
+    layer_list_free(layers, layers ? 1 : 0);
+    if (answers)
+        return true;
+    if (layers)
+        return json_fail(o->doc, output, e, ERR_CONFIG_CONFLICT,
+                         "`%s`: the layer gives no answers; dense and ntk_dense do", key);
+    json_place(o->doc, output, &e->line, &e->column); /* it was read apart from the document */
+    snprintf(e->file, sizeof e->file, "%s", json_name(o->doc));
+    return err_key(e, "%s", key);
 }
 
 static bool read_spec(struct modelread *r, const struct json_doc *doc, const struct json *at,
@@ -161,7 +208,7 @@ static bool read_preset(struct modelread *r, const struct model_options *o, stru
     if (!follow(r, e))
         return false;
     r->layers = layers_of(r, &r->count, e);
-    return r->layers && (!list || json_kind(list) == JSON_NULL || read_beside(r, o, list, e));
+    return r->layers && output_of(r, e) && (!list || json_kind(list) == JSON_NULL || read_beside(r, o, list, e));
 }
 
 /* Anything but layers that are null: a model that says nothing is of the preset auto. */
@@ -201,7 +248,7 @@ bool modelread(const struct model_options *o, struct modelread *r, struct err *e
         good = opt_read(explicit_options, o->doc, model, "model", &spec, e);
         if (good) {
             r->layers = layer_list_read(o->doc, spec.layers, "model.layers", &r->count, e);
-            good = r->layers != NULL;
+            good = r->layers && read_output(r, o, spec.output, e);
         } else if (e && e->id == ERR_CONFIG_KEY && !json_get(model, "layers")) {
             err_expected(e, "one of preset, layers");
             err_help(e, "the preset is auto, which chooses by itself; a preset that is named takes "
@@ -225,6 +272,7 @@ void modelread_release(struct modelread *r)
         opt_release(r->preset->options, r->spec);
     mem_free(r->spec);
     layer_list_free(r->layers, r->count);
+    text_free(&r->output);
     *r = (struct modelread){0};
 }
 
@@ -250,6 +298,8 @@ bool model_resolved(const struct model_options *o, struct text *json, struct err
         if (row->type != OPT_CUSTOM)
             opt_write_value(row, r.spec, row->key, &out);
     layer_list_write(r.layers, r.count, "layers", &out);
+    if (r.output.length)
+        json_put_raw(&out, "output", r.output.data);
     json_close(&out, '}');
     text_add(json, out.text.data, out.text.length);
     text_free(&out.text);

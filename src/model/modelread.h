@@ -6,8 +6,8 @@
 #include "model/preset.h"
 
 /* The "model" object of the config: {"preset": ...} with the preset's own options, or {"layers":
- * [...]}. The layers are the hidden part: the dense layer to the task's outputs always follows them
- * and is not written. Preset and layers together, as model_resolved writes them, are accepted when
+ * [...]}. The layers are the hidden part: the layer to the task's outputs always follows them:
+ * "output" says which, dense by default. Preset and layers together, as model_resolved writes them, are accepted when
  * the layers are those of the preset. */
 struct model_options {
     const struct json_doc *doc;
@@ -30,11 +30,12 @@ struct modelread {
     void *spec;
     struct layer **layers;
     uint32_t count;
+    struct text output; /* the output layer without "units", as JSON; empty: dense, init small */
 };
 bool modelread(const struct model_options *o, struct modelread *r, struct err *e);
 void modelread_release(struct modelread *r);
-/* The dense layer to `outputs`; views above 0: the view_dense of so many. NULL after an error.
- * Freed as a list of one. */
-struct layer **modelread_output(uint32_t outputs, uint32_t views, struct err *e);
+/* The output layer, with `outputs` units; behind views the view_dense of so many. NULL after an
+ * error. Freed as a list of one. */
+struct layer **modelread_output(const struct modelread *r, uint32_t outputs, struct err *e);
 
 #endif

@@ -5,6 +5,13 @@
 
 #include "base/opt.h"
 
+/* Defaults of the config that differ from the tables', a JSON object. They count where the config
+ * names no value, and no entry before gave one. when: the config says "key=word", or does not say
+ * "key!=word"; several with commas: all of them; NULL: always. */
+struct preset_defaults {
+    const char *when, *config;
+};
+
 struct preset {
     const char *name, *summary;
     /* Into a struct of spec_size bytes. The first is "preset", a word with this name alone; the
@@ -13,19 +20,22 @@ struct preset {
     size_t spec_size;
     /* The hidden layers, a JSON list. "{hidden}" stands for the value of the option `hidden`, also
      * inside a longer string. Two members of an entry are for the list alone: "if": the entry is
-     * left out where the value is "none", null, false, 0 or empty, or, with "{name}=word", another
-     * word; "each": NAME, with "layers":
+     * left out where the value is "none", null, false, 0 or empty, and with "{name}=word" where it
+     * is another word; "each": NAME, with "layers":
      * these stand there once for each item of the option NAME, which is that item in them. */
     const char *layers;
-    /* Defaults of the config that differ from the tables', a JSON object; NULL: none. They count
-     * where the config names no value. unless: "key=word", not where the config says so. */
-    const char *config, *unless;
+    /* The output layer without "units", as a list of which one entry stays; NULL: dense. */
+    const char *output;
+    /* Ends with an empty one; NULL: none. */
+    const struct preset_defaults *defaults;
     const char *same_as; /* the preset that this one stands for; NULL: itself */
 };
 extern const struct preset presets[];
 size_t preset_count(void);
 const struct preset *preset_find(const char *name); /* NULL when unknown */
-/* Appends the JSON list of hidden layers for these options (spec, as opt_read filled it). */
+/* Appends the JSON list of hidden layers for these options (spec, as opt_read filled it); or the
+ * output layer, where the preset has one. */
 bool preset_layers(const struct preset *p, const void *spec, struct json_out *out, struct err *e);
+bool preset_output(const struct preset *p, const void *spec, struct json_out *out, struct err *e);
 
 #endif

@@ -145,14 +145,24 @@ static struct json_doc *options_of(const struct preset *p, const void *spec, str
     return doc;
 }
 
-bool preset_layers(const struct preset *p, const void *spec, struct json_out *out, struct err *e)
+static bool expand(const struct preset *p, const void *spec, const char *json,
+                   struct json_out *out, struct err *e)
 {
     struct json_doc *options = options_of(p, spec, e);
-    struct json_doc *layers =
-        options ? json_parse_own(p->layers, strlen(p->layers), "preset", e) : NULL;
-    if (layers)
-        expand_value(&(struct values){.options = json_root(options)}, NULL, json_root(layers), out);
+    struct json_doc *from = options ? json_parse_own(json, strlen(json), "preset", e) : NULL;
+    if (from)
+        expand_value(&(struct values){.options = json_root(options)}, NULL, json_root(from), out);
     json_free(options);
-    json_free(layers);
-    return layers != NULL;
+    json_free(from);
+    return from != NULL;
+}
+
+bool preset_layers(const struct preset *p, const void *spec, struct json_out *out, struct err *e)
+{
+    return expand(p, spec, p->layers, out, e);
+}
+
+bool preset_output(const struct preset *p, const void *spec, struct json_out *out, struct err *e)
+{
+    return expand(p, spec, p->output, out, e);
 }

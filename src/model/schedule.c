@@ -1,10 +1,12 @@
-/* schedule.c - the learning rate of every step. */
+/* schedule.c - learning rate and weight decay of every step. */
 #include "model/schedule.h"
 
 #include <math.h>
 
-static const char *const kinds[] = {"constant", "step", "cosine", "one_cycle", "coslog4", "flat_cos",
-                                    NULL};
+static const char *const kinds[] = {"constant", "step", "cosine", "one_cycle",
+                                    "coslog4",  "flat_cos", NULL};
+
+static const char *const decay_kinds[] = {"constant", "flat_cos", NULL};
 
 const struct option schedule_options_table[] = {
     {.key = "type",
@@ -60,6 +62,13 @@ const struct option schedule_options_table[] = {
      .low = 0,
      .high = 1,
      .help = "one_cycle: the first rate as a fraction of the highest."},
+    {.key = "weight_decay",
+     .type = OPT_WORD,
+     .offset = offsetof(struct schedule_options, decay),
+     .standard = "\"constant\"",
+     .words = decay_kinds,
+     .help = "How the weight decay changes: constant, or flat_cos, in the first half of the steps "
+             "constant, then half a cosine wave to 0."},
     {0},
 };
 
@@ -69,6 +78,17 @@ const struct option schedule_options_table[] = {
 static double wave(double a, double b, double t)
 {
     return b + (a - b) * 0.5 * (1 + cos(PI * t));
+}
+
+static double flat_cos(double t)
+{
+    return t < 0.5 ? 1 : wave(1, 0, 2 * t - 1);
+}
+
+double schedule_decay(const struct schedule_options *o, int64_t tried, int64_t total)
+{
+    double t = total > 0 ? (double)tried / (double)total : 0;
+    return o->decay == SCHEDULE_CONSTANT ? 1 : flat_cos(t < 1 ? t : 1);
 }
 
 double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t total,
@@ -95,7 +115,7 @@ double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t 
             return rising * wave(o->start, 1, t / o->rise);
         return rising * (o->rise < 1 ? wave(1, o->final, (t - o->rise) / (1 - o->rise)) : 1);
     case SCHEDULE_COSLOG4: return rising * 0.5 * (1 - cos(2 * PI * log2(1 + 15 * t)));
-    case SCHEDULE_FLAT_COS: return rising * (t < 0.5 ? 1 : wave(1, 0, 2 * t - 1));
+    case SCHEDULE_FLAT_COS: return rising * flat_cos(t);
     }
     return rising;
 }

@@ -155,6 +155,8 @@ static void set_options(struct schema *s, const struct schema *as)
         c->encode = o->encode;
         c->min_count = o->min_count;
         c->dim = o->dim;
+        c->onehot_values = o->onehot_values;
+        c->init = o->init;
         c->transform = o->transform;
         c->edges = o->edges;
         c->encodes = o->encodes;

@@ -20,6 +20,7 @@ const char *const column_unknown_names[] = {"bucket", "missing", "error", NULL};
 const char *const column_transform_names[] = {"none", "log1p", NULL};
 const char *const number_encode_names[] = {"plain", "ple", NULL};
 const char *const number_edges_names[] = {"quantile", "tree", NULL};
+static const char *const column_init_names[] = {"uniform", "normal", NULL};
 const char *const column_encode_names[] = {"auto",   "onehot", "embedding",
                                            "target", "count",  NULL};
 
@@ -142,6 +143,15 @@ const struct option column_categorical_table[] = {
              "missing), else embedding. target: statistics of the target by value, out of fold in "
              "training (encoders.target_statistics), in place of the value itself. count: the "
              "logarithm of the value's training rows alone."},
+    {.key = "onehot_values",
+     .type = OPT_CUSTOM,
+     .offset = AT(onehot_values),
+     .standard = "\"auto\"",
+     .schema = "{\"oneOf\":[{\"const\":\"auto\"},"
+               "{\"type\":\"integer\",\"minimum\":1,"
+               "\"maximum\":" TEXT_DIGITS(COLUMN_DIM_MOST) "}]}",
+     .help = "With encode auto, the most values of a one-hot column; with more it is an embedding. "
+             "\"auto\": 30, and none where dim is a number."},
     {.key = "min_count",
      .type = OPT_CUSTOM,
      .offset = AT(min_count),
@@ -161,6 +171,13 @@ const struct option column_categorical_table[] = {
          "{\"type\":\"integer\",\"minimum\":1,\"maximum\":" TEXT_DIGITS(COLUMN_DIM_MOST) "}]}",
      .help = "The width of an embedding: a number, or \"auto\", which grows with the number of "
              "values."},
+    {.key = "init",
+     .type = OPT_WORD,
+     .offset = AT(init),
+     .standard = "\"uniform\"",
+     .words = column_init_names,
+     .help = "The initial numbers of an embedding: uniform, within 1 / sqrt(dim), or normal, with "
+             "deviation 1."},
     {.key = NULL}};
 
 #undef AT

@@ -44,7 +44,8 @@ struct split_options {
 struct column_options {
     char *type;
     int scale, impute, unknown, encode;
-    const struct json *min_count, *dim;
+    int init; /* of an embedding: 0 uniform, 1 normal */
+    const struct json *min_count, *dim, *onehot_values;
     /* numeric */
     int transform, edges;
     struct opt_strings encodes;

@@ -108,7 +108,7 @@ void schema_free(struct schema *s)
 
 /* One-hot needs a weight row for each slot and learns fast; above this limit an embedding's shared
  * rows generalise better. */
-#define ONEHOT_MOST 32u
+#define ONEHOT_MOST 30u /* values */
 
 /* The width rule of AutoGluon's tabular networks: min(100, round(1.6 n^0.56)) (Erickson et al.,
  * 2020). */
@@ -125,9 +125,11 @@ struct feature_category column_category(const struct column *c)
         f.encode = CATEGORY_NONE;
         return f;
     }
+    uint32_t most = c->onehot_values ? (uint32_t)c->onehot_values : c->dim ? 0 : ONEHOT_MOST;
     bool onehot = c->encode == ENCODE_ONEHOT ||
-                  (c->encode == ENCODE_AUTO && !c->dim && f.count <= ONEHOT_MOST);
+                  (c->encode == ENCODE_AUTO && vocab_count(c->vocab) <= most);
     f.encode = onehot ? CATEGORY_ONEHOT : CATEGORY_EMBEDDING;
+    f.normal = c->init != 0;
     if (!onehot)
         f.dim = c->dim ? (uint32_t)c->dim : auto_dim(f.count);
     return f;

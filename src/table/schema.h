@@ -39,6 +39,8 @@ struct column {
     int type;               /* enum column_type */
     int scale, impute, unknown, encode;
     int64_t min_count, dim; /* dim 0: "auto" */
+    int64_t onehot_values;  /* 0: "auto"; this and init are not saved */
+    int init;               /* of an embedding: 0 uniform, 1 normal */
     bool min_auto;          /* min_count is "auto", and 1 until it is fitted */
     bool keyed;             /* in encoders.target_statistics.columns; not saved */
     int transform, edges;   /* numeric; encodes: bits of enum number_encode */

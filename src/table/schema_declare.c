@@ -129,13 +129,16 @@ static bool set_options(const struct declaration *d, struct column *c, const str
     c->encodes = encodes_of(&OF("encode")->encodes);
     c->unknown = OF("unknown")->unknown;
     c->encode = OF("encode")->encode;
+    c->init = OF("init")->init;
     if (c->type == COLUMN_CATEGORICAL &&
         !read_auto(d, OF("min_count")->min_count, c->name, "min_count", COLUMN_MIN_COUNT_MOST,
                    &c->min_count))
         return false;
     c->min_auto = !c->min_count && c->type == COLUMN_CATEGORICAL;
     c->min_count = c->min_count && !c->min_auto ? c->min_count : 1;
-    return read_auto(d, OF("dim")->dim, c->name, "dim", COLUMN_DIM_MOST, &c->dim);
+    return read_auto(d, OF("onehot_values")->onehot_values, c->name, "onehot_values",
+                     COLUMN_DIM_MOST, &c->onehot_values) &&
+           read_auto(d, OF("dim")->dim, c->name, "dim", COLUMN_DIM_MOST, &c->dim);
 #undef OF
 }
 
@@ -170,7 +173,7 @@ static bool read_object(const struct declaration *d, const struct json *v, struc
                   text_quote_z(c->name));
         good = err_help(d->e, "set \"unknown\" to \"bucket\" or \"missing\"");
     }
-    if (good && c->dim && c->encode == ENCODE_ONEHOT) {
+    if (good && c->dim && json_get(v, "dim") && c->encode == ENCODE_ONEHOT) {
         json_fail(d->doc, v, d->e, ERR_CONFIG_CONFLICT,
                   "column \"%s\": `dim` is the width of an embedding, and `encode` is onehot",
                   text_quote_z(c->name));

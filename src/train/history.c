@@ -15,7 +15,9 @@ bool history_add(struct history *h, struct history_row row)
     double value = h->metric ? row.metric : row.loss;
     double gain = h->metric && h->metric->higher ? value - h->best : h->best - value;
     /* a NaN is never better */
-    bool better = h->best_epoch ? gain > (h->metric ? h->min_delta : 0) : !isnan(value);
+    double least = h->metric ? h->min_delta : 0;
+    bool better = h->best_epoch ? gain > least || (h->last && h->metric && gain >= least)
+                                : !isnan(value);
     if (better) {
         h->best = value;
         h->best_epoch = h->epochs;

@@ -16,6 +16,7 @@ struct history_row {
 struct history {
     const struct metric_type *metric; /* NULL without validation rows */
     double min_delta;
+    bool last;                /* a gain of min_delta is enough: of equal metrics the last counts */
     int64_t patience;         /* 0: all epochs run */
     struct history_row *rows; /* [epochs], owned */
     int64_t epochs, room;

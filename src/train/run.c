@@ -42,6 +42,7 @@ static bool find_metric(struct run *r, struct err *e)
     int task = r->config->task;
     r->history.patience = r->config->train.early.patience;
     r->history.min_delta = r->config->train.early.min_delta;
+    r->history.last = r->config->train.early.ties != 0;
     check_test(r);
     if (r->list[PART_VALID].count == 0) {
         if (!r->quiet && json_path(json_root(r->config->doc), "train.early_stopping"))

@@ -31,6 +31,13 @@ double run_rate(const struct run *r, int64_t step)
            schedule_factor(&o->schedule, step, o->epochs * r->steps, r->steps);
 }
 
+static double decay_of(const struct run *r, int64_t step)
+{
+    const struct train_options *o = &r->config->train;
+    return o->optimizer.weight_decay *
+           schedule_decay(&o->schedule, step, o->epochs * r->steps);
+}
+
 double run_epoch_loss(const struct step *now)
 {
     return now->epoch_weight > 0 ? now->epoch_loss / now->epoch_weight : (double)NAN;
@@ -86,10 +93,10 @@ static bool counted(const struct run *r, const struct step *now, int64_t least, 
 static bool epoch_begin(struct run *r, int64_t done, struct err *e)
 {
     struct hyper *table = r->pace.table;
-    for (int64_t i = done; i < r->steps; i++)
-        table[i - done] = (struct hyper){.lr = run_rate(r, r->history.epochs * r->steps + i),
-                                         .weight_decay =
-                                             r->config->train.optimizer.weight_decay};
+    for (int64_t i = done; i < r->steps; i++) {
+        int64_t step = r->history.epochs * r->steps + i;
+        table[i - done] = (struct hyper){.lr = run_rate(r, step), .weight_decay = decay_of(r, step)};
+    }
     struct network_state s = {0};
     network_step(r->network, &s.now);
     if (!run_answered(r, e) ||

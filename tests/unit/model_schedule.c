@@ -62,5 +62,21 @@ int main(void)
     for (int64_t i = 1; i < 1000; i++)
         falls = falls && schedule_factor(&o, i, 1000, 10) < schedule_factor(&o, i - 1, 1000, 10);
     ok(falls, "cosine falls at every step");
+
+    o = read("{\"type\": \"coslog4\"}"); /* its minima are at (2^k - 1) / 15 */
+    is_near(schedule_factor(&o, 0, 1500, 10), 0, 0, "coslog4 begins at 0");
+    is_near(schedule_factor(&o, 100, 1500, 10), 0, 1e-15, "coslog4: the end of the first wave");
+    is_near(schedule_factor(&o, 300, 1500, 10), 0, 1e-15, "coslog4: the end of the second wave");
+    is_near(schedule_factor(&o, 700, 1500, 10), 0, 1e-15, "coslog4: the end of the third wave");
+    is_near(schedule_factor(&o, 500, 1500, 10), 0.5 - 0.5 * cos(2 * 3.14159265358979 * log2(6)),
+            1e-12, "coslog4 within the third wave");
+    o = read("{\"type\": \"flat_cos\", \"weight_decay\": \"flat_cos\"}");
+    is_near(schedule_factor(&o, 499, 1000, 10), 1, 0, "flat_cos: the first half");
+    is_near(schedule_factor(&o, 750, 1000, 10), 0.5, 1e-15, "flat_cos at three quarters");
+    is_near(schedule_decay(&o, 499, 1000), 1, 0, "the decay is whole in the first half");
+    is_near(schedule_decay(&o, 750, 1000), 0.5, 1e-15, "and half at three quarters");
+    is_near(schedule_decay(&o, 2000, 1000), 0, 1e-15, "and 0 beyond the end");
+    o = read("{}");
+    is_near(schedule_decay(&o, 999, 1000), 1, 0, "the decay is constant by default");
     return done();
 }

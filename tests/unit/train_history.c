@@ -49,6 +49,11 @@ static void other_rules(void)
        "without validation rows the lowest training loss is the best, and patience ends nothing");
     history_release(&none);
     struct history late = {.metric = metric_find("rmse", TASK_REGRESSION)};
+    struct history ties = {.metric = metric_find("auc", TASK_BINARY), .patience = 2, .last = true};
+    ok(add(&ties, 0.5) && add(&ties, 0.5) && !add(&ties, 0.4) && ties.best_epoch == 2 &&
+           !add(&ties, (double)NAN) && history_over(&ties),
+       "ties last: an equal one is better, a NaN is not");
+    history_release(&ties);
     ok(!add(&late, (double)NAN) && add(&late, 3.0) && late.best_epoch == 2,
        "a first NaN is not best either");
     history_release(&late);
