@@ -208,7 +208,8 @@ static bool read_preset(struct modelread *r, const struct model_options *o, stru
     if (!follow(r, e))
         return false;
     r->layers = layers_of(r, &r->count, e);
-    return r->layers && output_of(r, e) && (!list || json_kind(list) == JSON_NULL || read_beside(r, o, list, e));
+    return r->layers && output_of(r, e) &&
+           (!list || json_kind(list) == JSON_NULL || read_beside(r, o, list, e));
 }
 
 /* Anything but layers that are null: a model that says nothing is of the preset auto. */

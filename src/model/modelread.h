@@ -7,8 +7,8 @@
 
 /* The "model" object of the config: {"preset": ...} with the preset's own options, or {"layers":
  * [...]}. The layers are the hidden part: the layer to the task's outputs always follows them:
- * "output" says which, dense by default. Preset and layers together, as model_resolved writes them, are accepted when
- * the layers are those of the preset. */
+ * "output" says which, dense by default. Preset and layers together, as model_resolved writes them,
+ * are accepted when the layers are those of the preset. */
 struct model_options {
     const struct json_doc *doc;
     const struct json *model; /* NULL: {"preset": "auto"} */

@@ -95,7 +95,8 @@ static bool epoch_begin(struct run *r, int64_t done, struct err *e)
     struct hyper *table = r->pace.table;
     for (int64_t i = done; i < r->steps; i++) {
         int64_t step = r->history.epochs * r->steps + i;
-        table[i - done] = (struct hyper){.lr = run_rate(r, step), .weight_decay = decay_of(r, step)};
+        table[i - done] = (struct hyper){.lr = run_rate(r, step),
+                                         .weight_decay = decay_of(r, step)};
     }
     struct network_state s = {0};
     network_step(r->network, &s.now);
