@@ -2,7 +2,8 @@
  * (vec_math.h, vec_product.h, vec_sparse.h, vec_layer.h, vec_hot.h, vec_ple.h, vec_blend.h,
  * vec_dropout.h, vec_param.h) is compiled three times over 16 lanes: as plain C, AVX2 (two
  * registers) and AVX-512 (one). The order of operations is the source's, so all three give the same
- * bits. Every product is a chain of fused multiply-adds in the order of k, for each output by itself: the bits of a row
+ * bits. Every product is a chain of fused multiply-adds in the order of k, for each output by
+ * itself: the bits of a row
  * depend on that row alone, not on its place, its neighbours or the blocking. In the gradient build
  * (real is double) only the plain C one exists. */
 #ifndef DNN_BACKEND_VEC_H
