@@ -81,6 +81,11 @@ void cuda_ple_wide(struct machine *m, const struct op_ple_wide *a);
 void cuda_ple_dense(struct machine *m, const struct op_ple_dense *a);
 void cuda_ple_dense_back(struct machine *m, const struct op_ple_dense_back *a);
 
+/* Scales of texts as hashed terms, and a dense layer's sums over them. */
+void cuda_text(struct machine *m, const struct op_text *a);
+void cuda_text_dense(struct machine *m, const struct op_text_dense *a);
+void cuda_text_dense_back(struct machine *m, const struct op_text_dense_back *a);
+
 void cuda_dense(struct machine *m, const struct op_dense *a, enum product how);
 /* dy becomes dz; then dw and db by row shards, then dx. */
 void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,

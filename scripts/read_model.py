@@ -76,12 +76,23 @@ class Model:
 
     def param(self, path, name):
         value = self.tensors[f"members.{self.member}.layers.{path}.{name}"].astype(np.float64)
-        bins = self.bin_weight()
-        return np.concatenate([value, bins]) if (path, name) == ("0", "weight") and len(bins) else value
+        if (path, name) != ("0", "weight"):
+            return value
+        apart = [w for w in (self.bin_weight(), self.text_weight() if self.adds_texts() else ()) if len(w)]
+        return np.concatenate([value] + apart)
 
     def bin_weight(self):
         """The rows of the first layer's weight for the bins of numbers, where they are apart."""
         return self.tensors.get(f"members.{self.member}.ple.weight", ())
+
+
+    def text_weight(self):
+        """A row for each bucket of the texts."""
+        return self.tensors.get(f"members.{self.member}.text.weight", ())
+
+    def adds_texts(self):
+        """The first layer reads the terms of texts itself."""
+        return self.layers[0]["type"] == "dense"
 
 
 # --- cells to numbers and categories ----------------------------------------------------------------
@@ -144,6 +155,69 @@ def read_cells(model, rows):
                 categories[r, c] = model.values[c].get(cell, unknown - 2) + 2
         numbers.append(line)
     return np.array(numbers, np.float64).reshape(len(rows), -1), categories
+
+
+# --- texts ---------------------------------------------------------------------------------------
+
+WORD = 2 ** 64 - 1
+
+
+def fold(a, b):
+    product = (a & WORD) * (b & WORD)
+    return (product & WORD) ^ (product >> 64)
+
+
+def hash_of(data, seed):
+    """rng_hash of src/base/rng.c."""
+    a, b, c = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F
+    h = fold(seed ^ a, b + len(data))
+    for at in range(0, len(data), 8):
+        word = int.from_bytes(data[at:at + 8], "little")
+        mixed = fold(word ^ h ^ (c if at + 8 <= len(data) else a), b if at + 8 <= len(data) else c)
+        h = (mixed + ((h << 1 | h >> 63) & WORD)) & WORD
+    return fold(h ^ b, h ^ a ^ (len(data) << 32))
+
+
+def terms_of(text, options):
+    """Bucket to signed count, in the order in which buckets come (src/table/terms.h)."""
+    buckets, word_low, word_high, char_low, char_high, _, most = (int(v) for v in options)
+    words = re.findall(rb"[0-9a-z\x80-\xff]+", text.encode().lower())
+    joined = b" " + b" ".join(words) + b" " if words else b""
+    starts = [m.start() for m in re.finditer(rb"[\x00-\x7f\xc0-\xff]", joined, re.S)] + [len(joined)]
+    runs = [(b" ".join(words[i:i + n]), 0) for i in range(len(words))
+            for n in range(word_low, word_high + 1) if word_low and i + n <= len(words)]
+    runs += [(joined[starts[i]:starts[i + n]], 1) for i in range(len(starts) - 1)
+             for n in range(char_low, char_high + 1) if char_low and i + n < len(starts)]
+    counts = {}
+    for data, kind in runs:
+        h = hash_of(data, kind)
+        bucket = (h >> 1) % buckets
+        if bucket in counts or len(counts) < most:
+            counts[bucket] = max(-511, min(511, counts.get(bucket, 0) + (-1 if h & 1 else 1)))
+    return counts
+
+
+def text_values(model, rows):
+    """A column for each bucket of all texts, and one a text: 1 where it has no term."""
+    if not model.has("texts"):
+        return [], []
+    values, empty, weights = [], [], model.encoder("texts.weights")
+    columns = [c for c, kind in enumerate(model.types) if kind == "text"]
+    for c, options in zip(columns, model.encoder("texts").reshape(-1, 7)):
+        v = np.zeros((len(rows), int(options[0])))
+        for r, row in enumerate(rows):
+            cell = row.get(model.names[c])
+            for bucket, count in terms_of("" if cell is None or cell in model.missing else cell, options).items():
+                v[r, bucket] = count
+        has_term = [bool(re.search(r"[0-9A-Za-z\x80-\U0010ffff]", row.get(model.names[c]) or "")) and
+                    row.get(model.names[c]) not in model.missing for row in rows]
+        empty.append(1 - np.array(has_term, np.float64)[:, None])
+        if options[5] == 0:
+            v = v * weights[:len(v[0])].astype(np.float64)
+            weights = weights[len(v[0]):]
+            v /= np.maximum(np.sqrt((v ** 2).sum(1, keepdims=True)), 1e-300)
+        values.append(v)
+    return values, empty
 
 
 # --- scales -----------------------------------------------------------------------------------------
@@ -239,10 +313,10 @@ def target_statistics(model, numbers, categories):
     return [(x - get("center")) * get("factor")]
 
 
-def first_stage(model, numbers, categories):
-    """x: numbers, target statistics, "was missing" of some, rows of embedding tables, one-hot columns. Columns of bins
-    come before the one-hot ones where the first layer has their weights among its own, else behind
-    them: ple.weight continues that layer's weight."""
+def first_stage(model, rows, numbers, categories):
+    """x: numbers, target statistics, "was missing" of some, rows of embedding tables, "has no term" of texts, one-hot
+    columns. Columns of bins come before the texts, or last where the first layer has their weights among its own (ple.weight
+    continues that layer's weight); values of texts come behind them, or their sums of text.weight before the one-hot columns."""
     x, was_missing = scale(model, numbers)
     of_keys = target_statistics(model, numbers, categories)
     bins = piecewise(model, x, was_missing)
@@ -259,7 +333,12 @@ def first_stage(model, numbers, categories):
         else:
             onehot.append(np.eye(count)[categories[:, c]])
     indicators = was_missing[:, model.encoder("indicator").astype(bool)]
-    blocks = embedded + onehot + bins if len(model.bin_weight()) else embedded + bins + onehot
+    values, empty = text_values(model, rows)
+    if values and not model.adds_texts():
+        empty.append(np.concatenate(values, axis=1) @ model.text_weight().astype(np.float64))
+        values = []
+    apart = len(model.bin_weight()) > 0
+    blocks = embedded + ([] if apart else bins) + empty + onehot + (bins if apart else []) + values
     return np.concatenate([x] + of_keys + [indicators] + blocks, axis=1)
 
 
@@ -332,7 +411,7 @@ def answer(model, rows):
     mean = 0
     for member, weight in enumerate(model.weights / model.weights.sum()):
         model.choose(member)
-        y = run_layers(model, model.layers, "", first_stage(model, *read_cells(model, rows)))
+        y = run_layers(model, model.layers, "", first_stage(model, rows, *read_cells(model, rows)))
         if model.head["task"] == "regression":
             center, width = model.encoder("target")
             y = y * width + center

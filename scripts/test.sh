@@ -49,8 +49,8 @@ if [ $full = yes ]; then
         programs tests/unit "$build/tsan/unit" | grep -e thread -e machine -e table_table -e answer_predict -e train_train -e train_runs -e base_stop
         find tests/fault tests/fuzz/fuzz.sh -name '*.sh' -perm -u+x | sort
         # the whole program with sanitizers: the command lines, bad input, and every way out that a fault takes
-        # (make, scripts and documents are the same under a sanitizer: of a night alone)
-        same='robust/(setup|build|scripts|shared_data)\.sh|golden/readme\.sh'
+        # (make, scripts and documents are the same under a sanitizer, and attacks from outside take minutes: of a night alone)
+        same='robust/(setup|build|scripts|shared_data|resume|outputs_attacked|breaks)\.sh|golden/readme\.sh'
         [ $nightly = no ] || same=none
         find tests/golden tests/robust tests/fault/machine.sh tests/fault/faults.sh -name '*.sh' -perm -u+x |
             grep -vE "$same" | sort | sed "s,^,DNN=$build/asan/dnn ,"

@@ -23,6 +23,8 @@ static const struct opcase large_rows[] = {
     {.op = OP_ple_wide, .rows = LARGE_ROWS, .in = 3, .kind = 4},
     {.op = OP_ple_dense, .rows = LARGE_ROWS, .in = 3, .out = 8, .kind = 4},
     {.op = OP_ple_dense_back, .rows = LARGE_ROWS, .in = 3, .out = 8, .kind = 4},
+    {.op = OP_text_dense, .rows = LARGE_ROWS, .in = 3, .out = 8, .kind = 9},
+    {.op = OP_text_dense_back, .rows = LARGE_ROWS, .in = 3, .out = 8, .kind = 9},
     {.op = OP_dense, .rows = LARGE_ROWS, .in = 12, .out = 8, .kind = ACT_GELU,
      .flags = CASE_KEEP_Z},
     {.op = OP_dense_back, .rows = LARGE_ROWS, .in = 12, .out = 8, .kind = ACT_GELU,
@@ -61,6 +63,8 @@ static void large_ld(enum op_id op, union op_arguments *a, uint32_t ld)
     case OP_ple_wide: a->ple_wide.ld = ld; break;
     case OP_ple_dense: a->ple_dense.ldy = ld; break;
     case OP_ple_dense_back: a->ple_dense_back.lddy = ld; break;
+    case OP_text_dense: a->text_dense.ldy = ld; break;
+    case OP_text_dense_back: a->text_dense_back.lddy = ld; break;
     case OP_dense: a->dense.ldx = a->dense.ldy = a->dense.ldz = ld; break;
     case OP_dense_back:
         a->dense_back.ldx = a->dense_back.ldy = a->dense_back.ldz = ld;

@@ -21,6 +21,7 @@ struct netcase {
     uint32_t numbers, indicators, categories, outputs, rows, micro;
     uint32_t whole; /* 0: rows * micro */
     struct feature_category category[CASE_CATEGORIES];
+    uint32_t texts; /* two columns of so many terms and of one, of 7 and 3 buckets; 0: none */
     uint32_t bins; /* above 0: number i has bins + i of them, and every second stands alone */
     uint64_t count, seed; /* records */
     double clip;
@@ -33,6 +34,7 @@ struct netcase {
     uint32_t indicator[CASE_CATEGORIES];
     struct feature_number number[CASE_NUMBERS];
     float edges[CASE_EDGES];
+    struct feature_text text[2];
     unsigned char *records;
     unsigned char *chunks[1];
     struct source source;
@@ -110,10 +112,16 @@ static inline void case_fill(struct netcase *c)
         for (uint32_t i = 0; i < f->words; i++)
             case_put(c, row, f->at_missing + 4 * i,
                      (int32_t)rng_bits(c->seed, row * f->words + i, 2, 0, RNG_TEST));
-        for (uint32_t i = 0; i < f->categories; i++)
+        for (uint32_t i = 0; i < c->categories; i++)
             case_put(c, row, f->at_category + 4 * i,
                      (int32_t)(rng_bits(c->seed, row * f->categories + i, 3, 0, RNG_TEST) %
                                c->category[i].count));
+        for (uint32_t i = c->categories; i < f->categories; i++) {
+            uint32_t bits = rng_bits(c->seed, row * f->categories + i, 6, 0, RNG_TEST);
+            uint32_t buckets = i + 1 < f->categories ? 7 : 3;
+            case_put(c, row, f->at_category + 4 * i,
+                     bits % 4 ? term_make(bits / 4 % buckets, (int32_t)(bits >> 9) % 3 - 4) : 0);
+        }
         double t = c->outputs > 1 ? (double)(rng_bits(c->seed, row, 4, 0, RNG_TEST) % c->outputs)
                                   : rng_normal(c->seed, row, 4, 0, RNG_TEST);
         case_target(c, row, t);
@@ -140,6 +148,24 @@ static inline void case_bins(struct netcase *c)
     f->edges = c->edges;
 }
 
+static inline void case_texts(struct netcase *c)
+{
+    static float weights[] = {1, 2, 0.5f, 3, 1, 1.5f, 2, 1, 1, 1};
+    struct features *f = &c->features;
+    if (!c->texts)
+        return;
+    c->text[0] = (struct feature_text){
+        .slot = c->categories, .slots = c->texts, .buckets = 7, .weighted = 1};
+    c->text[1] = (struct feature_text){
+        .slot = c->categories + c->texts, .slots = 1, .first = 7, .buckets = 3};
+    for (uint32_t i = c->categories; i < f->format.categories; i++)
+        c->category[i].encode = CATEGORY_NONE;
+    f->texts = c->text;
+    f->text_count = 2;
+    f->text_weights = weights;
+    f->bucket_count = 10;
+}
+
 /* Reads the options and makes the records' memory, cleared with weights of 1. */
 static inline bool case_make(struct netcase *c)
 {
@@ -157,12 +183,15 @@ static inline bool case_make(struct netcase *c)
     c->model_options = (struct model_options){.doc = c->docs[0], .model = at[0]};
     for (uint32_t i = 0; i < c->indicators; i++)
         c->indicator[i] = i;
-    c->features = (struct features){.format = rowfmt_make(c->numbers, c->categories),
+    c->features = (struct features){.format = rowfmt_make(c->numbers,
+                                                          c->categories +
+                                                              (c->texts ? c->texts + 1 : 0)),
                                     .indicators = c->indicator,
                                     .indicator_count = c->indicators,
                                     .categories = c->category,
                                     .outputs = c->outputs};
     case_bins(c);
+    case_texts(c);
     c->records = mem_zero(c->count + 1, c->features.format.stride);
     c->chunks[0] = c->records;
     for (uint64_t row = 0; row < c->count; row++)

@@ -96,6 +96,17 @@ static inline struct opcase random_case(uint64_t seed)
         c.flags = c.op == OP_ple_dense ? 0 : draw_flag(d, CASE_MORE);
         c.gate = 1e-4;
         break;
+    case OP_text:
+    case OP_text_dense:
+    case OP_text_dense_back:
+        c.in = draw_size(d, 40);
+        c.out = draw_size(d, 150);
+        c.kind = draw_size(d, 700);
+        c.flags = c.op == OP_text              ? 0
+                  : c.op == OP_text_dense ? draw_flag(d, CASE_BARE)
+                                          : draw_flag(d, CASE_MORE);
+        c.gate = 1e-4;
+        break;
     case OP_dense:
         c.out = draw_size(d, 150);
         c.kind = draw_below(d, ACT_KINDS);

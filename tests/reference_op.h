@@ -10,6 +10,7 @@
 #include "reference_blend.h"
 #include "reference_param.h"
 #include "reference_ple.h"
+#include "reference_text.h"
 
 static void reference_op(enum op_id op, const union op_arguments *a)
 {
@@ -22,6 +23,9 @@ static void reference_op(enum op_id op, const union op_arguments *a)
     case OP_ple_wide: ref_ple_wide(&a->ple_wide); break;
     case OP_ple_dense: ref_ple_dense(&a->ple_dense); break;
     case OP_ple_dense_back: ref_ple_dense_back(&a->ple_dense_back); break;
+    case OP_text: ref_text(&a->text); break;
+    case OP_text_dense: ref_text_dense(&a->text_dense); break;
+    case OP_text_dense_back: ref_text_dense_back(&a->text_dense_back); break;
     case OP_dense: ref_dense(&a->dense); break;
     case OP_dense_back: ref_dense_back(&a->dense_back); break;
     case OP_act: ref_act_op(&a->act); break;

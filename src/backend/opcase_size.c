@@ -39,6 +39,13 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         c.in = 2;
         c.out = 8;
         break;
+    case OP_text: /* 33 terms a row */
+    case OP_text_dense:
+    case OP_text_dense_back:
+        c.in = 32;
+        c.kind = 2000;
+        c.out = width;
+        break;
     case OP_dense:
     case OP_dense_back:
         c.out = width;

@@ -473,5 +473,6 @@ struct op_keep {
 
 #include "backend/ops_ple.h"
 #include "backend/ops_view.h"
+#include "backend/ops_text.h"
 
 #endif

@@ -5,7 +5,8 @@
  *                                 before that
  *     uint32  missing[words]      bit i set: number i was missing in the file; words =
  *                                 (numbers + 31) / 32
- *     int32   category[categories]  0 missing, 1 unknown, 2.. the values of the vocabulary
+ *     int32   category[categories]  0 missing, 1 unknown, 2.. the values of the vocabulary; behind
+ *                                 those the terms of texts (term_make)
  *     float | int32  target       class number from 0, or the value (already standardised);
  *                                 -1 / NaN = unlabelled
  *     float   weight              1 when there is no weight column
@@ -51,6 +52,17 @@ static inline unsigned char *rows_at(const struct rows *r, uint64_t i)
     return r->chunks[i >> r->shift] + (i & (((uint64_t)1 << r->shift) - 1)) * r->format.stride;
 }
 
+/* A term of a text: the bucket of its hash, and how often it is there (the sign is the hash's). 0:
+ * no term. */
+#define TERM_BUCKETS_MOST (1 << 20)
+#define TERM_COUNT_MOST 511
+static inline int32_t term_make(uint32_t bucket, int32_t count)
+{
+    return (int32_t)((uint32_t)count << 22 | (bucket + 1));
+}
+#define TERM_BUCKET(term) (((uint32_t)(term) & 0x3fffff) - 1)
+#define TERM_COUNT(term) ((int32_t)(term) >> 22)
+
 /* What one record becomes in the network, in this order: numbers, then indicators, then the
  * categories. */
 enum category_encode { CATEGORY_ONEHOT, CATEGORY_EMBEDDING, CATEGORY_NONE /* no input */ };
@@ -66,6 +78,13 @@ struct feature_number {
     uint32_t edges;  /* place of its first edge */
     uint32_t alone;  /* 1: the number itself is no input */
 };
+/* A text: its terms stand in the categories from `slot` on. Its buckets are those from `first` on
+ * among those of all texts. */
+struct feature_text {
+    uint32_t slot, slots;    /* of the record's categories */
+    uint32_t first, buckets;
+    uint32_t weighted;       /* 1: by features.text_weights and to length 1; 0: counts */
+};
 struct features {
     struct rowfmt format;
     uint32_t indicator_count;
@@ -75,6 +94,9 @@ struct features {
     struct feature_number *numbers; /* format.numbers of them; NULL: none has bins */
     float *edges;
     uint32_t edge_count;
+    struct feature_text *texts; /* [text_count] */
+    float *text_weights;        /* [bucket_count], by bucket of all texts */
+    uint32_t text_count, bucket_count;
 };
 
 #endif

@@ -15,7 +15,7 @@ static const char *type_of(const struct json *entry)
 /* Whether a column of that type is an input of the network. */
 static bool is_feature(const char *type)
 {
-    static const char *const features[] = {"numeric", "categorical", "datetime"};
+    static const char *const features[] = {"numeric", "categorical", "datetime", "text"};
     for (size_t i = 0; type && i < sizeof features / sizeof *features; i++)
         if (strcmp(type, features[i]) == 0)
             return true;

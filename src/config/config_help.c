@@ -123,6 +123,8 @@ static const struct { const char *name, *words; } column_words[] = {
     {"group",
      "Rows with the same text belong together: data.split.method \"group\" keeps them in one "
      "part. It is no input."},
+    {"text", "Free text. Its words and runs of words are hashed to inputs of the network; see `dnn "
+             "help texts`."},
     {"ignore", "Not used, as if it were not listed; it need not be in files to be predicted."},
 };
 
@@ -133,6 +135,7 @@ static bool put_column(struct text *out, const char *name)
         if (strcmp(column_type_names[i], name) == 0)
             table = strcmp(name, "numeric") == 0       ? column_numeric_table
                     : strcmp(name, "categorical") == 0 ? column_categorical_table
+                    : strcmp(name, "text") == 0        ? column_text_table
                                                        : column_plain_table;
     if (!table)
         return false;
@@ -162,6 +165,7 @@ static void put_columns(struct text *out)
     text_char(out, '\n');
     put_options(out, column_numeric_table);
     put_options(out, column_categorical_table);
+    put_options(out, column_text_table);
 }
 
 /* Every layer with its options. */
@@ -274,6 +278,7 @@ static size_t put_other_words(struct text *out, const char *word, size_t found)
 {
     found = put_table_word(out, "a numeric column", column_numeric_table, word, found);
     found = put_table_word(out, "a categorical column", column_categorical_table, word, found);
+    found = put_table_word(out, "a text column", column_text_table, word, found);
     struct text where = {0};
     for (size_t i = 0; i < preset_count(); i++) {
         text_clear(&where);

@@ -53,6 +53,7 @@ static void put_columns(struct text *out)
                                  "{\"type\": \"numeric\"}."});
     put_table(out, where, column_numeric_table, "numeric");
     put_table(out, where, column_categorical_table, "categorical");
+    put_table(out, where, column_text_table, "text");
 }
 
 static void put_layer(struct text *out, const struct layer_type *t)
@@ -107,8 +108,9 @@ bool config_column_help(const char *key, struct text *out,
                         void (*put_row)(struct text *, const char *, const struct option *))
 {
     static const char columns[] = "data.columns.";
-    const struct option *const tables[] = {column_numeric_table, column_categorical_table};
-    static const char *const names[] = {"numeric", "categorical"};
+    const struct option *const tables[] = {column_numeric_table, column_categorical_table,
+                                           column_text_table};
+    static const char *const names[] = {"numeric", "categorical", "text"};
     const char *dot = strrchr(key, '.'), *name = dot ? dot + 1 : key;
     bool found = false;
     if ((dot && strncmp(key, columns, sizeof columns - 1) != 0) || strcmp(name, "type") == 0)

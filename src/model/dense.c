@@ -159,6 +159,18 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                                   .dims = pass_dims(p, l->out),
                                                   .columns = l->pairs.count,
                                                   .ldy = l->out});
+    if (l->texts.count)
+        op_text_dense(p->m,
+                      &(struct op_text_dense){.y = op.y,
+                                              .ids = p->ids,
+                                              .scales = reals_at(p->reals, l->texts.scales),
+                                              .w = reals_at(p->params, l->texts.weight),
+                                              .column = pass_table(p, l->texts.table),
+                                              .weights = pass_table(p, l->texts.weights),
+                                              .dims = pass_dims(p, l->out),
+                                              .columns = l->texts.count,
+                                              .ldy = l->out,
+                                              .ids_ld = p->ids_ld});
     return op.y;
 }
 
@@ -206,6 +218,21 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                               .columns = l->pairs.count,
                               .lddy = l->out,
                               .more = p->more});
+    if (l->texts.count)
+        op_text_dense_back(p->m,
+                           &(struct op_text_dense_back){
+                               .dw = reals_at(p->grads, l->texts.weight),
+                               .dy = dy,
+                               .ids = p->ids,
+                               .scales = reals_at(p->reals, l->texts.scales),
+                               .column = pass_table(p, l->texts.table),
+                               .weights = pass_table(p, l->texts.weights),
+                               .dims = pass_dims(p, l->out),
+                               .columns = l->texts.count,
+                               .lddy = l->out,
+                               .ids_ld = p->ids_ld,
+                               .buckets = l->texts.buckets,
+                               .more = p->more});
 }
 
 const struct layer_type layer_dense = {

@@ -53,9 +53,15 @@ static bool refuse(uint64_t width, struct err *e)
 {
     if (width == 0)
         return err_set(e, ERR_CONFIG_EMPTY,
-                       "there is no column to learn from: no number, date or category");
+                       "there is no column to learn from: no number, date, category or text");
     return err_set(e, ERR_CONFIG_SIZE, "the features make a row of more than %llu numbers",
                    (unsigned long long)MOST_WIDTH);
+}
+
+/* True: it takes the gradient of x. Texts that the first hidden layer reads are its business. */
+static bool goes_back(const struct layer *l)
+{
+    return l->type->backward && !l->skipped && !l->texts.count;
 }
 
 /* Columns that stay ids are the last ones. They and pairs are the first hidden layer's business. */
@@ -67,7 +73,9 @@ static void hand_over(struct inputs *in, struct layer *first)
             first->hot = l->hot;
         if (l->pairs.count)
             first->pairs = l->pairs;
-        in->back |= l->type->backward && !l->skipped;
+        if (l->texts.count)
+            first->texts = l->texts;
+        in->back |= goes_back(l);
     }
 }
 
@@ -80,6 +88,8 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     in->features.numbers =
         f->numbers ? copy(f->numbers, f->format.numbers, sizeof *f->numbers) : NULL;
     in->features.edges = copy(f->edges, f->edge_count, sizeof *f->edges);
+    in->features.texts = copy(f->texts, f->text_count, sizeof *f->texts);
+    in->features.text_weights = copy(f->text_weights, f->bucket_count, sizeof *f->text_weights);
     p->features = &in->features;
     p->takes_ids = first->type->takes_ids;
     p->pair_units = first->type->takes_pairs ? first->type->takes_pairs(first) : 0;
@@ -109,6 +119,8 @@ void inputs_release(struct inputs *in)
     mem_free(in->features.categories);
     mem_free(in->features.numbers);
     mem_free(in->features.edges);
+    mem_free(in->features.texts);
+    mem_free(in->features.text_weights);
 }
 
 void inputs_forward(const struct inputs *in, struct pass *p, real *target)
@@ -130,6 +142,6 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
 void inputs_backward(const struct inputs *in, struct pass *p, struct act dx)
 {
     for (uint32_t i = 0; i < in->count; i++)
-        if (in->layers[i]->type->backward && !in->layers[i]->skipped)
+        if (goes_back(in->layers[i]))
             in->layers[i]->type->backward(in->layers[i], p, no_act(), dx, no_act(), false);
 }

@@ -2,7 +2,7 @@
  * op_gather copies numbers and indicators into x and category ids beside it. Then the input layers
  * run side by side: each fills columns of its own in x. One-hot columns come last; where the first
  * hidden layer takes ids, they are never written and x ends before them. Components of
- * piecewise-linear numbers are no columns either where it takes pairs. */
+ * piecewise-linear numbers and terms of texts are no columns either where it takes pairs. */
 #ifndef DNN_MODEL_INPUTS_H
 #define DNN_MODEL_INPUTS_H
 

@@ -160,7 +160,8 @@ static void fuse(struct layer *const *layers, uint32_t count, uint32_t i)
 {
     struct layer *l = layers[i], *next = i + 1 < count ? layers[i + 1] : NULL;
     l->next_act = next_act(layers, count, i);
-    if (!l->type->takes_act || l->pairs.count || !next || next->type->act == ACT_NONE)
+    if (!l->type->takes_act || l->pairs.count || l->texts.count || !next ||
+        next->type->act == ACT_NONE)
         return;
     l->fused_act = next->type->act;
     l->fused_slope = act_slope(next);

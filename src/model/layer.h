@@ -159,8 +159,8 @@ struct layer_type {
     bool nests;                   /* "layers" inside: read into children before check */
     bool answers;                 /* it may be the last layer: any sum of its inputs, no limits */
     bool takes_ids;               /* as the first layer it reads one-hot inputs as ids (l->hot) */
-    /* As the first layer it reads piecewise-linear numbers as pairs of bin and share (l->pairs).
-     * Returns the number of its outputs. NULL: it reads their components. */
+    /* As the first layer it reads piecewise-linear numbers as pairs of bin and share (l->pairs),
+     * and texts as terms (l->texts). Returns the number of its outputs. NULL: it reads columns. */
     uint32_t (*takes_pairs)(const struct layer *l);
     bool takes_act;               /* it computes the activation behind it too (l->fused_act) */
     bool whole_rows;              /* it cannot stand inside views */
@@ -206,6 +206,13 @@ struct layer_pairs {
     uint64_t bins, shares;   /* of a batch, in the reals */
     uint32_t count, components;
 };
+/* Further inputs of a layer: the terms of texts, which lie among the ids. */
+struct layer_texts {
+    uint64_t table, weights; /* struct text_column [count], float [buckets] (pass_table) */
+    uint64_t weight;         /* [buckets][out]: a parameter of the first stage */
+    uint64_t scales;         /* of a batch, in the reals */
+    uint32_t count, buckets;
+};
 enum { FIRST_VALUE = 2 }; /* slots 0 and 1 of a category are missing and unknown */
 
 struct layer {
@@ -216,6 +223,7 @@ struct layer {
     uint32_t answers; /* the output layer: of a row in training, y is [rows][answers][out]; 0: 1 */
     struct layer_hot hot;     /* count 0: all inputs are numbers */
     struct layer_pairs pairs; /* count 0: none */
+    struct layer_texts texts; /* count 0: none */
     uint64_t params;          /* how many, children included */
     struct act_place y, dy;   /* dy belongs to the list, but for the last */
     bool logits;              /* the output layer: y is read by the loss, and stays plain */

@@ -170,7 +170,7 @@ uint64_t model_flops(const struct model *m)
 
 bool model_stacks(const struct model *m)
 {
-    if (m->layers[0]->pairs.count)
+    if (m->layers[0]->pairs.count || m->layers[0]->texts.count)
         return false;
     for (uint32_t i = 0; i < m->layer_count; i++)
         if (!m->layers[i]->type->stacks)

@@ -168,6 +168,8 @@ static bool alloc_features(struct network *n, struct err *e)
     as_read.categories = NULL;
     as_read.numbers = NULL;
     as_read.edges = NULL;
+    as_read.texts = NULL;
+    as_read.text_weights = NULL;
     w->features = alloc_copy(n, &as_read, 1, sizeof as_read, &good, e);
     n->rows.answer.there.at = alloc(n, &n->bytes.weights, 1, sizeof(struct source), &good, e);
     return good;

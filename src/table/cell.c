@@ -189,6 +189,28 @@ static bool read_category(const struct row *r, size_t column, const struct csv_c
     return true;
 }
 
+/* Not fitted: the text's id in the column's vocabulary. Fitted: its terms. */
+static bool read_text(const struct row *r, size_t column, const struct csv_cell *cell)
+{
+    const struct column *c = r->s->columns + column;
+    if (!r->s->fitted)
+        return read_category(r, column, cell);
+    unsigned char *to = r->out + r->s->format.at_category + 4 * (size_t)c->term;
+    memset(to, 0, 4 * (size_t)c->slots);
+    store_int(r->out + r->s->format.at_category + 4 * (size_t)c->category, 0);
+    if (!cell || is_missing(r->s, cell->text, cell->length)) {
+        if (r->drift)
+            r->drift->missing[column]++;
+        return true;
+    }
+    struct terms terms = {0};
+    terms_make(&terms, &c->text, cell->text, cell->length, c->slots);
+    if (terms.count)
+        memcpy(to, terms.items, terms.count * sizeof *terms.items);
+    terms_free(&terms);
+    return true;
+}
+
 static bool read_weight(const struct row *r, size_t column, const struct csv_cell *cell)
 {
     double value = 1;
@@ -242,6 +264,7 @@ static bool read_cell(const struct row *r, size_t column, bool labelled,
     case COLUMN_NUMERIC: return read_number(r, column, cell);
     case COLUMN_DATETIME: return read_date(r, column, cell);
     case COLUMN_CATEGORICAL: return read_category(r, column, cell);
+    case COLUMN_TEXT: return read_text(r, column, cell);
     case COLUMN_WEIGHT: /* not used by predictions */
         return (r->s->fitted && !labelled) || read_weight(r, column, cell);
     case COLUMN_TARGET: return !labelled || read_target(r, column, cell);

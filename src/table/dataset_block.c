@@ -129,7 +129,8 @@ static void own_schema(struct block_rows *b, const struct schema *s)
 
 static bool in_network(int type)
 {
-    return type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME;
+    return type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME ||
+           type == COLUMN_TEXT;
 }
 
 static void append_sample(struct block_rows *b, const struct cell_where *w)

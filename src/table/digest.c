@@ -51,6 +51,12 @@ static void add_schema(struct sha256 *h, const struct schema *s)
         add_text(h, c->name);
         sha256_add(h, plain, sizeof plain);
         add_vocab(h, c->vocab);
+        if (c->type != COLUMN_TEXT)
+            continue;
+        sha256_add(h, &c->text, sizeof c->text);
+        sha256_add(h, &c->slots, sizeof c->slots);
+        if (c->bucket_weights)
+            sha256_add(h, c->bucket_weights, c->text.buckets * sizeof *c->bucket_weights);
     }
     for (uint32_t i = 0; i < s->number_count; i++) {
         const struct number_slot *n = s->numbers + i;

@@ -73,6 +73,11 @@ static void category_tile(void *context, unsigned slot, unsigned hand)
     const struct vocab *all = f->data->schema->columns[column].vocab;
     struct column *c = &f->encoder->schema->columns[column];
     uint32_t at = f->data->rows.format.at_category + 4 * (uint32_t)slot, values = vocab_count(all);
+    if (c->type == COLUMN_TEXT) {
+        fit_text(f, c, all, at);
+        f->encoder->slot_of[slot] = mem_zero(values + 2, sizeof(int32_t));
+        return;
+    }
     uint64_t *counts = count_values(f, at, values + 2);
     uint8_t *keep = mem_alloc(values + 1, sizeof *keep);
     uint32_t *place = mem_alloc(values + 1, sizeof *place);
@@ -101,6 +106,8 @@ static bool report_category(const struct fit *f, struct column *c, struct err *e
                 text_quote_z(c->name), (unsigned long long)f->count);
         return err_help(e, "give it the type \"ignore\" in data.columns");
     }
+    if (c->type == COLUMN_TEXT)
+        return true;
     if (values > VOCAB_MOST) {
         err_set(e, ERR_CATEGORY_LIMIT, "column \"%s\" has %u values", text_quote_z(c->name),
                 values);
@@ -130,6 +137,7 @@ bool fit_categories(struct fit *f, struct err *e)
     bool good = true;
     for (uint32_t slot = 0; slot < categories && good; slot++)
         good = report_category(f, &s->columns[column_of[slot]], e);
+    schema_add_texts(s);
     mem_free(column_of);
     return good;
 }

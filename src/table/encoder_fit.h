@@ -26,6 +26,8 @@ void numbers_scan(const struct fit *f, struct number_scan *scans, uint32_t slots
 bool fit_numbers(struct fit *f, struct err *e);
 /* Builds the vocabularies of the rows' values, and slot_of. */
 bool fit_categories(struct fit *f, struct err *e);
+/* Fits a text from all texts and the ids at `at` of the records. */
+void fit_text(const struct fit *f, struct column *c, const struct vocab *all, uint32_t at);
 /* Fits the edges of piecewise-linear numbers; behind numbers and labels or target. */
 void fit_bins(struct fit *f);
 /* Fits the target statistics, their numbers and encoder.held; behind numbers and labels or

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "table/terms.h"
 
 const char *const task_names[] = {"binary", "multiclass", "regression", NULL};
 const char *const split_method_names[] = {"random", "stratified", "group", "time",
                                           "hash",   "column",     NULL};
-#define TYPES "numeric", "categorical", "datetime", "id", "weight", "group", "ignore"
+#define TYPES "numeric", "categorical", "datetime", "id", "weight", "group", "ignore", "text"
 const char *const column_type_names[] = {TYPES, NULL};
 const char *const column_role_names[COLUMN_TYPES + 1] = {TYPES, "target", "split", NULL};
 static const char *const reader_names[] = {"auto", "libcsv", NULL};
@@ -19,6 +20,7 @@ const char *const column_impute_names[] = {"median", "mean", "zero", "error", NU
 const char *const column_unknown_names[] = {"bucket", "missing", "error", NULL};
 const char *const column_transform_names[] = {"none", "log1p", NULL};
 const char *const number_encode_names[] = {"plain", "ple", NULL};
+const char *const text_weight_names[] = {"tfidf", "count", NULL};
 const char *const number_edges_names[] = {"quantile", "tree", NULL};
 static const char *const column_init_names[] = {"uniform", "normal", NULL};
 const char *const column_encode_names[] = {"auto",   "onehot", "embedding",
@@ -62,8 +64,9 @@ const struct option data_options_table[] = {
              "is the last column of an answer."},
     {.key = "columns", .type = OPT_CUSTOM, .flags = OPT_REQUIRED, .offset = AT(columns),
      .schema = "{\"$ref\":\"#/$defs/columns\"}",
-     .help = "The columns to use: names with types numeric, categorical, datetime, id, weight, "
-             "group, ignore. A column that is not listed is ignored. `dnn init` writes the list."},
+     .help = "The columns to use: names with types numeric, categorical, datetime, text, id, "
+             "weight, group, ignore. A column that is not listed is ignored. `dnn init` writes the "
+             "list."},
     {.key = "split.method", .type = OPT_WORD, .flags = OPT_NULLABLE, .offset = AT(split.method),
      .standard = "null", .words = split_method_names,
      .help = "How rows are split off for validation and test: random, stratified (every class "
@@ -180,6 +183,26 @@ const struct option column_categorical_table[] = {
              "deviation 1."},
     {.key = NULL}};
 
+const struct option column_text_table[] = {
+    TYPE_ROW("text"),
+    {.key = "buckets", .type = OPT_INT, .offset = AT(buckets), .standard = "2000", .low = 1,
+     .high = 1 << 20,
+     .help = "How many inputs the terms of the text are hashed to. More buckets mix fewer terms "
+             "and make a larger model."},
+    {.key = "ngram", .type = OPT_INTS, .flags = OPT_NULLABLE, .offset = AT(ngram),
+     .standard = "[1, 2]", .low = 1, .high = TERM_RUN_MOST,
+     .help = "The shortest and the longest run of words that is a term; null: none."},
+    {.key = "char_ngram", .type = OPT_INTS, .flags = OPT_NULLABLE, .offset = AT(char_ngram),
+     .standard = "null", .low = 1, .high = TERM_RUN_MOST,
+     .help = "The shortest and the longest run of characters that is a term, such as [3, 5]: for "
+             "texts with typing errors, and languages with long words. null: none."},
+    {.key = "weight", .type = OPT_WORD, .offset = AT(weight), .standard = "\"tfidf\"",
+     .words = text_weight_names,
+     .help = "The value of a term. tfidf: its count in the text, times 1 + ln((1 + rows) / (1 + "
+             "training rows with its bucket)), with all values of a text scaled to length 1. "
+             "count: its count alone."},
+    {.key = NULL}};
+
 #undef AT
 #define AT(field) offsetof(struct statistics_options, field)
 const struct option statistics_options_table[] = {
@@ -226,7 +249,7 @@ const struct option column_plain_table[] = {
 void columns_schema(struct json_out *out)
 {
     const struct option *const tables[] = {column_numeric_table, column_categorical_table,
-                                           column_plain_table};
+                                           column_text_table, column_plain_table};
     json_open(out, "columns", '{');
     json_put_string(out, "type", "object");
     json_open(out, "additionalProperties", '{');

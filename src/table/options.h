@@ -13,7 +13,7 @@ enum data_reader { READER_AUTO, READER_LIBCSV };
 enum task { TASK_BINARY, TASK_MULTICLASS, TASK_REGRESSION };
 enum column_type {
     COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_DATETIME, COLUMN_ID, COLUMN_WEIGHT, COLUMN_GROUP,
-    COLUMN_IGNORE, COLUMN_TARGET, COLUMN_SPLIT /* read only by split.method column */
+    COLUMN_IGNORE, COLUMN_TEXT, COLUMN_TARGET, COLUMN_SPLIT /* read only by split.method column */
 };
 #define COLUMN_TYPES (COLUMN_SPLIT + 1)
 enum column_scale {
@@ -50,6 +50,10 @@ struct column_options {
     int transform, edges;
     struct opt_strings encodes;
     int64_t bins;
+    /* text */
+    int64_t buckets;
+    struct opt_ints ngram, char_ngram;
+    int weight;
 };
 /* "encoders.target_statistics": statistics of the target by key, beside the columns. */
 #define STATISTICS_PAIRS_MOST 1000
@@ -90,7 +94,8 @@ bool data_options_settle(struct data_options *o, int task, struct json_doc *doc,
 extern const struct option data_options_table[];   /* keys below "data" */
 extern const struct option encoder_options_table[]; /* keys below "encoders" */
 extern const struct option statistics_options_table[];
-extern const struct option column_numeric_table[], column_categorical_table[], column_plain_table[];
+extern const struct option column_numeric_table[], column_categorical_table[],
+    column_text_table[], column_plain_table[];
 void columns_schema(struct json_out *out); /* writes "columns" of the JSON schema's $defs from these
                                             * tables */
 extern const char *const split_method_names[], *const task_names[];
@@ -101,5 +106,6 @@ extern const char *const column_scale_names[];
 extern const char *const column_impute_names[], *const column_unknown_names[];
 extern const char *const column_encode_names[], *const column_transform_names[];
 extern const char *const number_encode_names[], *const number_edges_names[];
+extern const char *const text_weight_names[];
 
 #endif

@@ -16,7 +16,7 @@ void schema_layout(struct schema *s)
         if (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) {
             c->number = s->number_count;
             s->number_count += c->type == COLUMN_DATETIME ? DATE_PARTS : 1;
-        } else if (c->type == COLUMN_CATEGORICAL) {
+        } else if (c->type == COLUMN_CATEGORICAL || c->type == COLUMN_TEXT) {
             c->category = s->category_count++;
             if (!c->vocab)
                 c->vocab = vocab_new();
@@ -33,6 +33,24 @@ void schema_layout(struct schema *s)
     s->format = rowfmt_make(s->number_count, s->category_count);
 }
 
+static void set_format(struct schema *s)
+{
+    s->format = rowfmt_make(s->number_count, s->category_count + s->term_count);
+}
+
+void schema_add_texts(struct schema *s)
+{
+    s->term_count = 0;
+    for (size_t i = 0; i < s->column_count; i++) {
+        struct column *c = &s->columns[i];
+        if (c->type != COLUMN_TEXT)
+            continue;
+        c->term = s->category_count + s->term_count;
+        s->term_count += c->slots;
+    }
+    set_format(s);
+}
+
 void schema_add_statistics(struct schema *s, struct statistics *t)
 {
     const struct number_slot plain = {
@@ -46,7 +64,7 @@ void schema_add_statistics(struct schema *s, struct statistics *t)
                           sizeof *s->numbers);
     for (uint32_t i = 0; i < t->numbers; i++)
         s->numbers[s->number_count++] = plain;
-    s->format = rowfmt_make(s->number_count, s->category_count);
+    set_format(s);
 }
 
 static char *copy_name(const char *name)
@@ -72,7 +90,10 @@ struct schema *schema_copy(const struct schema *s)
     for (size_t i = 0; i < s->column_count; i++) {
         copy->columns[i].name = copy_name(s->columns[i].name);
         copy->columns[i].vocab = NULL;
+        copy->columns[i].bucket_weights = NULL;
+        copy->columns[i].slots = 0;
     }
+    copy->term_count = 0;
     schema_layout(copy);
     for (uint32_t i = 0; i < s->number_count; i++)
         copy->numbers[i].offset = s->numbers[i].offset;
@@ -85,6 +106,7 @@ void schema_free(struct schema *s)
         return;
     for (size_t i = 0; i < s->column_count; i++) {
         mem_free(s->columns[i].name);
+        mem_free(s->columns[i].bucket_weights);
         if (s->columns[i].vocab != s->labels)
             vocab_free(s->columns[i].vocab);
     }
@@ -121,7 +143,7 @@ static uint32_t auto_dim(uint32_t count)
 struct feature_category column_category(const struct column *c)
 {
     struct feature_category f = {.count = 2 + vocab_count(c->vocab)};
-    if (c->encode == ENCODE_TARGET || c->encode == ENCODE_COUNT) {
+    if (c->encode == ENCODE_TARGET || c->encode == ENCODE_COUNT || c->type == COLUMN_TEXT) {
         f.encode = CATEGORY_NONE;
         return f;
     }
@@ -155,6 +177,37 @@ static void add_bins(struct features *f, const struct schema *s)
     }
 }
 
+static void add_texts(struct features *f, const struct schema *s)
+{
+    for (uint32_t i = s->category_count; i < f->format.categories; i++)
+        f->categories[i].encode = CATEGORY_NONE;
+    for (size_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].type == COLUMN_TEXT) {
+            f->text_count++;
+            f->bucket_count += s->columns[i].text.buckets;
+        }
+    if (!f->text_count)
+        return;
+    f->texts = mem_zero(f->text_count, sizeof *f->texts);
+    f->text_weights = mem_zero(f->bucket_count, sizeof *f->text_weights);
+    struct feature_text *to = f->texts;
+    uint32_t first = 0;
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        if (c->type != COLUMN_TEXT)
+            continue;
+        *to++ = (struct feature_text){.slot = c->term,
+                                      .slots = c->slots,
+                                      .first = first,
+                                      .buckets = c->text.buckets,
+                                      .weighted = c->text.weight == TEXT_TFIDF};
+        if (c->bucket_weights)
+            memcpy(f->text_weights + first, c->bucket_weights,
+                   c->text.buckets * sizeof *f->text_weights);
+        first += c->text.buckets;
+    }
+}
+
 struct features *schema_features(const struct schema *s)
 {
     struct features *f = mem_zero(1, sizeof *f);
@@ -163,12 +216,13 @@ struct features *schema_features(const struct schema *s)
     for (uint32_t i = 0; i < s->number_count; i++)
         if (s->numbers[i].indicator)
             f->indicators[f->indicator_count++] = i;
-    f->categories = mem_zero(s->category_count ? s->category_count : 1, sizeof *f->categories);
+    f->categories = mem_zero((size_t)s->format.categories + 1, sizeof *f->categories);
     for (size_t i = 0; i < s->column_count; i++)
         if (s->columns[i].category != UINT32_MAX)
             f->categories[s->columns[i].category] = column_category(&s->columns[i]);
     f->outputs = s->labels ? vocab_count(s->labels) : 1;
     add_bins(f, s);
+    add_texts(f, s);
     return f;
 }
 
@@ -180,6 +234,8 @@ void features_free(struct features *f)
     mem_free(f->categories);
     mem_free(f->numbers);
     mem_free(f->edges);
+    mem_free(f->texts);
+    mem_free(f->text_weights);
     mem_free(f);
 }
 
@@ -228,6 +284,27 @@ static void write_category(const struct column *c, struct json_out *out)
     json_put_int(out, "min_count", c->min_count);
 }
 
+static void write_runs(const char *key, const uint32_t runs[2], struct json_out *out)
+{
+    if (!runs[0]) {
+        json_put_null(out, key);
+        return;
+    }
+    json_open(out, key, '[');
+    json_put_int(out, NULL, runs[0]);
+    json_put_int(out, NULL, runs[1]);
+    json_close(out, ']');
+}
+
+static void write_text(const struct column *c, struct json_out *out)
+{
+    json_put_int(out, "buckets", c->text.buckets);
+    write_runs("ngram", c->text.words, out);
+    write_runs("char_ngram", c->text.chars, out);
+    json_put_string(out, "weight", text_weight_names[c->text.weight]);
+    json_put_int(out, "terms", c->slots);
+}
+
 static void write_column(const struct schema *s, const struct column *c, struct json_out *out)
 {
     json_open(out, NULL, '{');
@@ -237,6 +314,8 @@ static void write_column(const struct schema *s, const struct column *c, struct 
         json_put_int(out, "missing", (int64_t)c->missing);
         if (c->number != UINT32_MAX)
             write_number(s, c, out);
+        else if (c->type == COLUMN_TEXT)
+            write_text(c, out);
         else
             write_category(c, out);
     }

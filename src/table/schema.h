@@ -9,6 +9,7 @@
 #include "csv/csv.h"
 #include "table/options.h"
 #include "table/statistics.h"
+#include "table/terms.h"
 #include "table/vocab.h"
 
 /* One number of a record. Parsed: float32 of (value - offset). Applied: scaled. */
@@ -46,9 +47,15 @@ struct column {
     int transform, edges;   /* numeric; encodes: bits of enum number_encode */
     unsigned encodes;
     int64_t bins;
+    struct text_options text; /* text */
+    /* A fitted text: places for its terms, the first of them among the categories of a record, the
+     * weight of each bucket (tfidf; else NULL) */
+    uint32_t slots, term;
+    float *bucket_weights;
     uint32_t number;        /* first number slot (a datetime has DATE_PARTS), UINT32_MAX none */
-    uint32_t category;      /* category slot, UINT32_MAX none */
-    struct vocab *vocab;    /* categorical; for a class target the same object as schema.labels */
+    uint32_t category;      /* category slot, UINT32_MAX none; of a fitted text always 0 */
+    struct vocab *vocab;    /* categorical; of a text that is not fitted, all texts; for a class
+                             * target the same object as schema.labels */
     uint64_t missing;       /* training rows with a missing value */
     bool constant;          /* one value in every training row, up to rounding; for warnings, not
                              * saved */
@@ -67,6 +74,7 @@ struct schema {
     double target_center, target_scale; /* regression: standardised target = (y - center) / scale */
     struct number_slot *numbers;
     uint32_t number_count, category_count;
+    uint32_t term_count;             /* of fitted texts; they follow the categories of a record */
     /* The target statistics; their numbers stand behind those of the columns. NULL: none. wanted:
      * as declared, without names: column.keyed; not saved. */
     struct statistics *statistics;
@@ -98,6 +106,8 @@ void schema_free(struct schema *s);
 void schema_layout(struct schema *s);
 /* Adds fitted target statistics, which it then owns, and their numbers. */
 void schema_add_statistics(struct schema *s, struct statistics *t);
+/* Sets the places of fitted texts (column.slots) in a record. */
+void schema_add_texts(struct schema *s);
 /* Numbers of the columns, without those of target statistics. */
 static inline uint32_t schema_numbers(const struct schema *s)
 {

@@ -22,6 +22,7 @@ static bool needed(const struct schema *s, uint32_t column, enum bind_need need)
     case COLUMN_NUMERIC:
     case COLUMN_CATEGORICAL:
     case COLUMN_DATETIME:
+    case COLUMN_TEXT:
         return true;
     case COLUMN_TARGET:
         return need >= BIND_TARGET;

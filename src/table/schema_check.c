@@ -129,7 +129,8 @@ bool saved_roles(const struct loading *l)
         int type = s->columns[i].type;
         targets += type == COLUMN_TARGET;
         weights += type == COLUMN_WEIGHT;
-        features += type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME;
+        features += type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL ||
+                    type == COLUMN_DATETIME || type == COLUMN_TEXT;
     }
     if (targets == 1 && weights <= 1 && features && s->target < s->column_count &&
         s->columns[s->target].type == COLUMN_TARGET)

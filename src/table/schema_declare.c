@@ -17,7 +17,8 @@ struct declaration {
 
 static bool is_feature(int type)
 {
-    return type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME;
+    return type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME ||
+           type == COLUMN_TEXT;
 }
 
 static struct column *column_add(struct declaration *d, const char *name, const struct json *place)
@@ -142,6 +143,44 @@ static bool set_options(const struct declaration *d, struct column *c, const str
 #undef OF
 }
 
+/* The shortest and the longest run: two numbers in order, or none. */
+static bool read_runs(const struct declaration *d, const struct json *v,
+                      const struct opt_ints *from, const char *name, const char *key,
+                      uint32_t runs[2])
+{
+    runs[0] = runs[1] = 0;
+    if (!from->count)
+        return true;
+    if (from->count == 2 && from->items[0] <= from->items[1]) {
+        runs[0] = (uint32_t)from->items[0];
+        runs[1] = (uint32_t)from->items[1];
+        return true;
+    }
+    json_fail(d->doc, json_get(v, key), d->e, ERR_CONFIG_RANGE,
+              "column \"%s\": `%s` is not the shortest and the longest run", text_quote_z(name),
+              key);
+    return err_help(d->e, "[1, 2] takes single words and pairs");
+}
+
+/* v NULL: the defaults of column_text_table. */
+static bool set_text(const struct declaration *d, struct column *c, const struct json *v,
+                     const struct column_options *own)
+{
+    c->text = (struct text_options){.buckets = 2000, .words = {1, 2}, .weight = TEXT_TFIDF};
+    if (!v)
+        return true;
+    c->text.buckets = (uint32_t)own->buckets;
+    c->text.weight = own->weight;
+    if (!read_runs(d, v, &own->ngram, c->name, "ngram", c->text.words) ||
+        !read_runs(d, v, &own->char_ngram, c->name, "char_ngram", c->text.chars))
+        return false;
+    if (c->text.words[0] || c->text.chars[0])
+        return true;
+    json_fail(d->doc, v, d->e, ERR_CONFIG_CONFLICT,
+              "column \"%s\": `ngram` and `char_ngram` are both null", text_quote_z(c->name));
+    return err_help(d->e, "leave one of them out, or give it two numbers");
+}
+
 static bool read_object(const struct declaration *d, const struct json *v, struct column *c)
 {
     const struct json *word = json_get(v, "type");
@@ -156,6 +195,8 @@ static bool read_object(const struct declaration *d, const struct json *v, struc
             table = column_numeric_table;
         else if (type == COLUMN_CATEGORICAL)
             table = column_categorical_table;
+        else if (type == COLUMN_TEXT)
+            table = column_text_table;
     }
     struct text path = {0};
     struct column_options o = {0};
@@ -165,7 +206,7 @@ static bool read_object(const struct declaration *d, const struct json *v, struc
     if (!read)
         return false;
     c->type = type;
-    bool good = set_options(d, c, v, &o);
+    bool good = type == COLUMN_TEXT ? set_text(d, c, v, &o) : set_options(d, c, v, &o);
     opt_release(table, &o);
     if (good && c->unknown == UNKNOWN_ERROR && c->min_count > 1) {
         json_fail(d->doc, v, d->e, ERR_CONFIG_CONFLICT,
@@ -186,7 +227,7 @@ static bool read_entry(struct declaration *d, const struct json *v)
 {
     struct column *c = column_add(d, json_key(v), v);
     if (json_kind(v) == JSON_STRING)
-        return type_of(d, v, c->name, &c->type) &&
+        return type_of(d, v, c->name, &c->type) && set_text(d, c, NULL, NULL) &&
                set_options(d, c, NULL, &(struct column_options){0});
     if (json_kind(v) == JSON_OBJECT)
         return read_object(d, v, c);
@@ -346,7 +387,7 @@ static bool check_roles(const struct declaration *d)
     FAIL(d, d->options->columns, ERR_CONFIG_COLUMNS,
          "`data.columns` names no column to learn from");
     err_key(d->e, COLUMNS_KEY);
-    err_expected(d->e, "at least one column of type numeric, categorical or datetime");
+    err_expected(d->e, "at least one column of type numeric, categorical, datetime or text");
     /* `dnn init` may have found no feature */
     if (d->options->columns && json_count(d->options->columns))
         return err_help(d->e, "give a column of the list one of these types, or give data with "

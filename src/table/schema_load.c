@@ -325,6 +325,58 @@ static bool load_transforms(const struct loading *l, const struct head *h)
     return true;
 }
 
+static bool load_text(const struct loading *l, struct column *c, const int64_t *v)
+{
+    if (!saved_within(v[0], 1, TERM_BUCKETS_MOST) || !saved_within(v[1], 0, TERM_RUN_MOST) ||
+        !saved_within(v[2], v[1], TERM_RUN_MOST) || !saved_within(v[3], 0, TERM_RUN_MOST) ||
+        !saved_within(v[4], v[3], TERM_RUN_MOST) || !saved_within(v[5], TEXT_TFIDF, TEXT_COUNT) ||
+        !saved_within(v[6], 1, TERM_SLOTS_MOST))
+        return saved_damaged(l, IN_TEXTS, "holds a value that cannot be");
+    c->text = (struct text_options){.buckets = (uint32_t)v[0],
+                                    .words = {(uint32_t)v[1], (uint32_t)v[2]},
+                                    .chars = {(uint32_t)v[3], (uint32_t)v[4]},
+                                    .weight = (int)v[5]};
+    c->slots = (uint32_t)v[6];
+    return true;
+}
+
+static bool load_texts(const struct loading *l)
+{
+    struct schema *s = l->schema;
+    const int64_t *options;
+    const float *weights;
+    uint64_t texts = 0, buckets = 0;
+    for (size_t i = 0; i < s->column_count; i++)
+        texts += s->columns[i].type == COLUMN_TEXT;
+    if (!texts)
+        return true;
+    if (!find(l, IN_TEXTS, DTYPE_I64, texts * SAVED_TEXT, &options))
+        return false;
+    for (size_t i = 0; i < s->column_count; i++) {
+        struct column *c = &s->columns[i];
+        if (c->type != COLUMN_TEXT)
+            continue;
+        if (!load_text(l, c, options))
+            return false;
+        options += SAVED_TEXT;
+        buckets += c->text.weight == TEXT_TFIDF ? c->text.buckets : 0;
+    }
+    if (!find(l, IN_BUCKETS, DTYPE_F32, buckets, &weights))
+        return false;
+    for (uint64_t i = 0; i < buckets; i++)
+        if (!isfinite(weights[i]))
+            return saved_damaged(l, IN_BUCKETS, "is not finite");
+    for (size_t i = 0; i < s->column_count; i++) {
+        struct column *c = &s->columns[i];
+        if (c->type != COLUMN_TEXT || c->text.weight != TEXT_TFIDF)
+            continue;
+        c->bucket_weights = mem_copy(weights, c->text.buckets * sizeof *weights);
+        weights += c->text.buckets;
+    }
+    schema_add_texts(s);
+    return true;
+}
+
 static bool load_target(const struct loading *l)
 {
     const double *v;
@@ -352,7 +404,8 @@ static bool load(const struct loading *l)
     for (uint32_t i = 0; i < l->schema->number_count; i++)
         if (!load_number(l, &h, &numbers, i))
             return false;
-    return load_bins(l) && load_transforms(l, &h) && load_target(l) && statistics_load(l);
+    return load_texts(l) && load_bins(l) && load_transforms(l, &h) && load_target(l) &&
+           statistics_load(l);
 }
 
 struct schema *schema_load(const struct tensor_file *f, uint32_t number, struct err *e)

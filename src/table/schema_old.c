@@ -73,7 +73,7 @@ static bool load_settings(struct loading *l, int64_t *layout)
  * grow at the end. */
 static bool column_valid(const int64_t *v)
 {
-    return saved_within(v[OLD_TYPE], COLUMN_NUMERIC, COLUMN_SPLIT) &&
+    return saved_within(v[OLD_TYPE], COLUMN_NUMERIC, COLUMN_SPLIT - 1) &&
            saved_within(v[OLD_SCALE], SCALE_AUTO, SCALE_QUANTILE) &&
            saved_within(v[OLD_IMPUTE], IMPUTE_MEDIAN, IMPUTE_ERROR) &&
            saved_within(v[OLD_UNKNOWN], UNKNOWN_BUCKET, UNKNOWN_ERROR) &&
@@ -99,7 +99,8 @@ static bool load_columns(const struct loading *l)
     for (uint64_t i = 0; i < count; i++, v += COLUMN) {
         if (!column_valid(v))
             return saved_damaged(l, name, "holds a value that does not exist");
-        s->columns[i] = (struct column){.type = (int)v[OLD_TYPE],
+        int type = (int)v[OLD_TYPE]; /* there were no texts */
+        s->columns[i] = (struct column){.type = type + (type >= COLUMN_TEXT),
                                         .scale = (int)v[OLD_SCALE],
                                         .impute = (int)v[OLD_IMPUTE],
                                         .unknown = (int)v[OLD_UNKNOWN],

@@ -28,7 +28,8 @@ struct schema_saved {
     float *quantiles;
     uint8_t *transform, *plain;                         /* [numbers] */
     int64_t *first_edge;                                /* [numbers + 1] */
-    float *edges;
+    float *edges, *bucket_weights;
+    int64_t *text_options;                              /* [texts][SAVED_TEXT] */
     struct statistics_saved *statistics_tables;
 };
 
@@ -154,6 +155,38 @@ static void save_columns(const struct schema *s, struct schema_saved *k)
     add(k, IN_FIRST, DTYPE_I64, count + 1, k->first);
 }
 
+static void save_texts(const struct schema *s, struct schema_saved *k)
+{
+    uint64_t texts = 0, buckets = 0;
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        texts += c->type == COLUMN_TEXT;
+        buckets += c->bucket_weights ? c->text.buckets : 0;
+    }
+    if (!texts)
+        return;
+    k->text_options = mem_alloc(texts * SAVED_TEXT, sizeof *k->text_options);
+    k->bucket_weights = mem_alloc(buckets + 1, sizeof *k->bucket_weights);
+    int64_t *to = k->text_options;
+    float *weights = k->bucket_weights;
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        if (c->type != COLUMN_TEXT)
+            continue;
+        const int64_t v[SAVED_TEXT] = {c->text.buckets,  c->text.words[0], c->text.words[1],
+                                       c->text.chars[0], c->text.chars[1], c->text.weight,
+                                       c->slots};
+        memcpy(to, v, sizeof v);
+        to += SAVED_TEXT;
+        if (c->bucket_weights) {
+            memcpy(weights, c->bucket_weights, c->text.buckets * sizeof *weights);
+            weights += c->text.buckets;
+        }
+    }
+    add(k, IN_TEXTS, DTYPE_I64, texts * SAVED_TEXT, k->text_options);
+    add(k, IN_BUCKETS, DTYPE_F32, buckets, k->bucket_weights);
+}
+
 /* --- numbers --- */
 
 static void save_number(const struct number_slot *n, uint32_t i, struct schema_saved *k)
@@ -241,6 +274,7 @@ struct schema_saved *schema_save(const struct schema *s, uint32_t number, struct
     k->number = number;
     save_head(s, k);
     save_columns(s, k);
+    save_texts(s, k);
     save_numbers(s, k);
     k->statistics_tables = statistics_save(s, number, w);
     for (size_t i = 0; i < s->missing.count; i++)
@@ -289,7 +323,8 @@ void schema_saved_free(struct schema_saved *k)
     }
     void *const blocks[] = {k->types, k->impute,        k->unknown, k->encode, k->dim, k->min_count,
                             k->first, k->missing_cells, k->scale,   k->indicator, k->knots,
-                            k->quantiles, k->transform, k->plain, k->first_edge, k->edges};
+                            k->quantiles, k->transform, k->plain, k->first_edge, k->edges,
+                            k->text_options, k->bucket_weights};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         mem_free(blocks[i]);
     for (int i = 0; i < SAVED_NUMBERS; i++)

@@ -26,6 +26,10 @@
  *   encoders.0.transform  U8 [numbers]: code; absent: none
  *   encoders.0.bins       F32: edges; .bins.offsets I64 [numbers + 1]: first of each number, and
  *   encoders.0.plain      U8 [numbers]: 1 where the number itself is an input; absent: no edges
+ *   encoders.0.texts      I64 [texts * 7]: buckets, shortest and longest run of words, of
+ *                         characters (0: none), weight (0 tfidf, 1 count), terms at most; in the
+ *                         order of the columns of type text; absent: none
+ *   encoders.0.texts.weights  F32: a weight for each bucket of the texts with tfidf
  *   encoders.0.statistics.*   target statistics; absent: none: statistics_saved.h
  *   encoders.0.target     F64 [2]: center and scale of the target of a regression, else 0 and 1
  *
@@ -37,6 +41,9 @@
  *   scale clip       the same, and z / sqrt(1 + (z/3)^2) of that z
  * A number with edges e[0] < .. < e[n] has n more inputs, clamp((x - e[j]) / (e[j+1] - e[j]), 0, 1)
  * of the scaled x. They are 0 where it was missing and has an indicator.
+ *
+ * A text's terms: table/terms.h. The value of a term is its count; with tfidf, its count times the
+ * weight of its bucket, divided by the root of the sum of the squares of a text's values.
  *
  * Format 2 had schema.settings, .columns, .numbers and others: schema_old.c. */
 #ifndef DNN_TABLE_SCHEMA_SAVED_H
@@ -71,6 +78,9 @@ static inline const char *encoder_tail(const char *name)
 #define IN_PLAIN IN_ENCODER "plain"
 #define IN_TRANSFORM IN_ENCODER "transform"
 #define IN_TARGET IN_ENCODER "target"
+#define IN_TEXTS IN_ENCODER "texts"
+#define IN_BUCKETS IN_ENCODER "texts.weights"
+enum { SAVED_TEXT = 7 };
 #define OFFSETS_OF(name) name ".offsets"
 
 /* The statistics of a number, one tensor each. */

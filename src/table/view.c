@@ -42,7 +42,7 @@ static void store_targets(const struct encoding *p, unsigned char *at, uint64_t 
     }
 }
 
-/* Copies records; `to` may have more numbers, which are 0. */
+/* Copies records; `to` may have more numbers and terms, which are 0. */
 static void copy_records(const struct rowfmt *from, const unsigned char *record,
                          const struct rowfmt *to, unsigned char *out, uint64_t count)
 {
@@ -54,9 +54,37 @@ static void copy_records(const struct rowfmt *from, const unsigned char *record,
         memcpy(out, record, from->at_missing);
         memset(out + from->at_missing, 0, to->at_category - from->at_missing);
         memcpy(out + to->at_missing, record + from->at_missing, 4 * (size_t)from->words);
-        memcpy(out + to->at_category, record + from->at_category,
-               from->stride - from->at_category);
+        memcpy(out + to->at_category, record + from->at_category, 4 * (size_t)from->categories);
+        memset(out + to->at_category + 4 * (size_t)from->categories, 0,
+               4 * (size_t)(to->categories - from->categories));
+        memcpy(out + to->at_target, record + from->at_target, from->stride - from->at_target);
     }
+}
+
+/* The terms of texts, by the ids of the raw records. */
+static void place_terms(const struct encoding *p, unsigned char *out, uint64_t first,
+                        uint64_t count)
+{
+    const struct schema *s = p->encoder->schema;
+    struct terms terms = {0};
+    for (size_t k = 0; k < s->column_count && s->term_count; k++) {
+        const struct column *c = &s->columns[k];
+        const struct vocab *all = p->data->schema->columns[k].vocab;
+        const uint32_t from = p->data->rows.format.at_category + 4 * c->category;
+        const uint32_t to = s->format.at_category + 4 * c->term;
+        for (uint64_t i = 0; c->type == COLUMN_TEXT && i < count; i++) {
+            int32_t id = record_int(rows_at(&p->data->rows, first + i), from);
+            size_t length;
+            if (!id)
+                continue;
+            const char *text = vocab_text(all, (uint32_t)id - 2, &length);
+            terms_make(&terms, &c->text, text, length, c->slots);
+            if (terms.count)
+                memcpy(out + i * s->format.stride + to, terms.items,
+                       terms.count * sizeof *terms.items);
+        }
+    }
+    terms_free(&terms);
 }
 
 /* Replaces the target statistics of training rows by those out of fold. */
@@ -88,6 +116,7 @@ static void encode(const struct encoding *p, uint64_t first, uint64_t count)
     if (p->to->chunks != p->data->rows.chunks)
         copy_records(&p->data->rows.format, rows_at(&p->data->rows, first), &s->format, records,
                      count);
+    place_terms(p, records, first, count);
     for (uint32_t k = 0; k < s->category_count; k++)
         if (!p->same_slots[k])
             map_ids(records + s->format.at_category + 4 * (size_t)k, stride, count,

@@ -148,6 +148,27 @@ static void views(void)
     }
 }
 
+/* Texts: as terms of a dense layer, as columns, and beside everything else. */
+static void texts(void)
+{
+    struct netcase c = standard("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": "
+                                "\"gelu\"}, {\"type\": \"dense\", \"units\": 3}]}");
+    c.texts = 4;
+    grad_check(c, "texts");
+    c.bins = 3;
+    c.indicators = 2;
+    c.categories = 2;
+    c.category[0] = (struct feature_category){.count = 4, .encode = CATEGORY_ONEHOT};
+    c.category[1] = (struct feature_category){.count = 5, .encode = CATEGORY_EMBEDDING, .dim = 3};
+    grad_check(c, "texts beside numbers and categories");
+    c.bins = c.indicators = c.categories = c.numbers = 0;
+    c.micro = 2;
+    c.model = "{\"preset\": \"linear\"}";
+    grad_check(c, "linear on texts alone, two micro-batches");
+    c.model = "{\"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 4}]}";
+    grad_check(c, "columns of texts below layer_norm");
+}
+
 static void batches(void)
 {
     struct netcase c = standard(
@@ -212,6 +233,7 @@ int main(void)
     input_layers();
     bins();
     views();
+    texts();
     batches();
     threads_stop();
     return done();

@@ -189,7 +189,7 @@ awk 'BEGIN { print "customer_id,story,short,code,half,y"
     for (i = 0; i < 300; i++) printf "%d,the %dth of many words told here,w%d tail,%d,.%d,%d\n", i * 7 % 160 + 1000, i % 170, i % 170, i * 31 % 211, i % 9 + 1, i % 2 }' >story.csv
 run dnn init --force story.csv --target y
 err_has 'column "customer_id": id: its name and its 160 values are those of an identifier'
-err_has 'column "story": ignore: free text'
+err_has 'column "story": text: free text'
 err_has 'column "short": ignore: 170 different values in 300 cells: hardly one is met again'
 err_has 'column "half": ignore: numbers without a digit before or behind the point: dnn reads 0.1, not .1'
 

@@ -92,6 +92,11 @@ config c.json regression value '{"preset": "linear"}' "$ple"
 compare "piecewise-linear numbers of a linear model" c.json
 config c.json multiclass three '{"layers": [{"type": "batch_norm"}, {"type": "dense", "units": 6}, {"type": "gelu"}]}' "$ple"
 compare "piecewise-linear numbers below batch_norm" c.json
+texts='"n": "numeric", "few": {"type": "text", "buckets": 50}, "many": {"type": "text", "buckets": 30, "ngram": null, "char_ngram": [1, 3], "weight": "count"}'
+config c.json binary two '{"preset": "mlp", "hidden": [9]}' "$texts, \"tied\": {\"type\": \"numeric\", \"encode\": [\"plain\", \"ple\"]}"
+compare "texts beside piecewise-linear numbers" c.json
+config c.json multiclass three '{"layers": [{"type": "batch_norm"}, {"type": "dense", "units": 6}, {"type": "gelu"}]}' "$texts, \"when\": \"datetime\", \"m\": \"categorical\""
+compare "texts below batch_norm" c.json
 statistics() { perl -pi -e 's/"backend"/"encoders": {"target_statistics": {"pairs": 3}}, "backend"/' c.json; }
 config c.json binary two '{"preset": "mlp", "hidden": [9]}'
 statistics

@@ -148,7 +148,7 @@ static void test_types(void)
     is_type(i, "half", COLUMN_CATEGORICAL, NULL);
     is_type(i, "empty", COLUMN_IGNORE, "missing");
     is_type(i, "rare", COLUMN_IGNORE, "only 4 of 300");
-    is_type(i, "note", COLUMN_IGNORE, "free text");
+    is_type(i, "note", COLUMN_TEXT, "free text");
     is_type(i, "token", COLUMN_IGNORE, "every cell is different");
     is_type(i, "mixed", COLUMN_IGNORE, "numbers but for 34 of 300 cells");
     is_type(i, "account", COLUMN_ID, "its values, all different");

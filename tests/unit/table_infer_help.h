@@ -8,7 +8,7 @@
 #include "tap.h"
 
 static const char *const type_names[] = {"numeric", "categorical", "datetime", "id",
-                                         "weight",  "group",       "ignore"};
+                                         "weight",  "group",       "ignore",   "text"};
 
 static inline struct infer *look_at(const char *path, const char *target, struct err *e)
 {

@@ -74,7 +74,7 @@ static void test_declare_errors(void)
 {
     const char *a = "{\"a\": \"numeric\"}";
     refuse("an unknown type", "{\"a\":\n\"numerical\"}", "", 0, ERR_CONFIG_WORD, 3, "numeric");
-    refuse("a type that is not built", "{\"a\": \"text\"}", "", 0, ERR_CONFIG_WORD, 2, "text");
+    refuse("a type that is not built", "{\"a\": \"image\"}", "", 0, ERR_CONFIG_WORD, 2, "image");
     refuse("a type that is no string", "{\"a\": {\"type\": 3}}", "", 0, ERR_CONFIG_TYPE, 2, "type");
     refuse("no type", "{\"a\": {\"scale\": \"none\"}}", "", 0, ERR_CONFIG_MISSING_KEY, 2, "type");
     refuse("an empty object", "{\"a\": {}}", "", 0, ERR_CONFIG_MISSING_KEY, 2, "type");

@@ -1,0 +1,104 @@
+/* text.cu - texts as hashed terms. A lane has one column of the output and adds in the order of the
+ * terms, or of the rows: no two write to one place. */
+#include "form.cuh"
+
+enum { TEXT_LANES = 256, TEXT_WARPS = TEXT_LANES / WARP, TEXT_BUCKETS = 64 };
+
+DEVICE float term_value(const struct text_column &c, const float *weights, int32_t term)
+{
+    float count = (float)TERM_COUNT(term);
+    return c.weighted ? count * weights[c.first + TERM_BUCKET(term)] : count;
+}
+
+/* A lane has a text of a row. */
+KERNEL_BOUNDED(TEXT_LANES, text_scales)(struct op_text a)
+{
+    size_t at = (size_t)block_x() * TEXT_LANES + thread_id();
+    if (at >= (size_t)a.rows * a.columns)
+        return;
+    struct text_column c = a.column[at / a.rows];
+    const int32_t *terms = a.ids + at % a.rows * a.ids_ld + c.slot;
+    float sum = 0;
+    bool none = !c.slots || !terms[0];
+    for (uint32_t k = 0; k < c.slots && terms[k]; k++) {
+        float v = term_value(c, a.weights, terms[k]);
+        sum = fmaf(v, v, sum);
+    }
+    a.scales[at] = c.weighted && sum > 0 ? 1 / sqrtf(sum) : 1;
+    ((float *)a.x.at)[at % a.rows * a.ld + c.at] = none ? 1 : 0;
+}
+
+/* A warp has 32 columns of a row of y. */
+KERNEL_BOUNDED(TEXT_LANES, text_forward)(struct op_text_dense a)
+{
+    uint32_t col = block_x() * WARP + lane_id(), row = block_y() * TEXT_WARPS + warp_id();
+    if (col >= a.out || row >= a.rows)
+        return;
+    size_t to = (size_t)row * a.ldy + a.at + col;
+    float sum = a.set ? 0 : form_get(a.y, to);
+    for (uint32_t i = 0; i < a.columns; i++) {
+        struct text_column c = a.column[i];
+        const int32_t *terms = a.ids + (size_t)row * a.ids_ld + c.slot;
+        float scale = (float)a.scales[(size_t)i * a.rows + row];
+        for (uint32_t k = 0; k < c.slots && terms[k]; k++) {
+            const float *w = (const float *)a.w +
+                             (size_t)(c.first + TERM_BUCKET(terms[k])) * a.out + col;
+            sum = fmaf(term_value(c, a.weights, terms[k]) * scale, *w, sum);
+        }
+    }
+    form_put(a.y, to, sum);
+}
+
+/* A warp has 32 columns of the rows of dw for 64 buckets. */
+KERNEL_BOUNDED(TEXT_LANES, text_backward)(struct op_text_dense_back a)
+{
+    uint32_t col = block_x() * WARP + lane_id();
+    uint32_t begin = (block_y() * TEXT_WARPS + warp_id()) * TEXT_BUCKETS;
+    uint32_t end = a.buckets - begin < TEXT_BUCKETS ? a.buckets : begin + TEXT_BUCKETS;
+    if (col >= a.out || begin >= a.buckets)
+        return;
+    float *dw = (float *)a.dw + col;
+    for (uint32_t b = begin; b < end && !a.more; b++)
+        dw[(size_t)b * a.out] = 0;
+    for (uint32_t row = 0; row < a.rows; row++)
+        for (uint32_t i = 0; i < a.columns; i++) {
+            struct text_column c = a.column[i];
+            const int32_t *terms = a.ids + (size_t)row * a.ids_ld + c.slot;
+            for (uint32_t k = 0; k < c.slots && terms[k]; k++) {
+                uint32_t bucket = c.first + TERM_BUCKET(terms[k]);
+                if (bucket < begin || bucket >= end)
+                    continue;
+                float v = term_value(c, a.weights, terms[k]) *
+                          (float)a.scales[(size_t)i * a.rows + row];
+                float *to = dw + (size_t)bucket * a.out;
+                *to = fmaf(v, form_get(a.dy, (size_t)row * a.lddy + a.at + col), *to);
+            }
+        }
+}
+
+static unsigned parts(size_t n, size_t of)
+{
+    return (unsigned)((n + of - 1) / of);
+}
+
+void cuda_text(struct machine *m, const struct op_text *a)
+{
+    size_t texts = (size_t)a->rows * a->columns;
+    if (texts)
+        LAUNCH(text_scales, dim3(parts(texts, TEXT_LANES)), dim3(TEXT_LANES), 0, m, *a);
+}
+
+void cuda_text_dense(struct machine *m, const struct op_text_dense *a)
+{
+    if (a->rows && a->columns)
+        LAUNCH(text_forward, dim3(parts(a->out, WARP), parts(a->rows, TEXT_WARPS)),
+               dim3(TEXT_LANES), 0, m, *a);
+}
+
+void cuda_text_dense_back(struct machine *m, const struct op_text_dense_back *a)
+{
+    if (a->buckets)
+        LAUNCH(text_backward,
+               dim3(parts(a->out, WARP), parts(a->buckets, TEXT_WARPS * TEXT_BUCKETS)),
+               dim3(TEXT_LANES), 0, m, *a);
+}
