@@ -147,6 +147,22 @@ static bool check_loss(struct config *c, struct err *e)
            config_placed(c, "train.loss.class_weights", e);
 }
 
+/* The path of preset linear solves for convex losses alone. */
+static bool check_solver(const struct config *c, struct err *e)
+{
+    struct modelread read;
+    int kind = c->train.loss.kind;
+    if (kind == LOSS_CROSS_ENTROPY || kind == LOSS_MSE || !model_path(&c->model, &read))
+        return true;
+    modelread_release(&read);
+    json_fail(c->doc, node(c, "model.solver"), e, ERR_CONFIG_CONFLICT,
+              "`model.solver` \"path\" has no solution for `train.loss.type` \"%s\"",
+              loss_names[kind]);
+    err_key(e, "model.solver");
+    err_other(e, "train.loss.type");
+    return err_help(e, "set model.solver to \"gradient\"");
+}
+
 static bool check_optimizer(const struct config *c, struct err *e)
 {
     return optim_check(&c->train.optimizer, c->doc, e) || config_placed(c, "train.optimizer", e);
@@ -183,5 +199,6 @@ bool config_check(struct config *c, struct err *e)
 {
     return check_names(c, e) && data_options_settle(&c->data, c->task, c->doc, e) &&
            check_target(c, e) && check_loss(c, e) && check_metric(c, e) &&
-           check_optimizer(c, e) && check_useful(c, e) && model_check(&c->model, e);
+           check_optimizer(c, e) && check_useful(c, e) && model_check(&c->model, e) &&
+           check_solver(c, e);
 }

@@ -85,19 +85,26 @@ static bool lay(const struct laying *l, const char *path, const struct json *fro
     return good;
 }
 
+static bool lay_fragment(const struct laying *l, const struct preset *p, const char *text)
+{
+    struct json_doc *fragment = json_parse_own(text, strlen(text), p->name, l->e);
+    bool good = fragment && lay(l, "", json_root(fragment));
+    json_free(fragment);
+    return good;
+}
+
 bool config_add_preset(struct json_doc *doc, const struct preset *p, struct text *keys,
                        struct err *e)
 {
     if (json_kind(json_root(doc)) != JSON_OBJECT)
         return true;
     struct laying l = {.doc = doc, .keys = keys, .e = e};
-    bool good = true;
+    const char *more = p && p->config_of ? p->config_of(doc) : NULL;
+    bool good = !more || lay_fragment(&l, p, more);
     for (const struct preset_defaults *d = p ? p->defaults : NULL; d && d->config && good; d++) {
         if (d->when && !holds(doc, d->when))
             continue;
-        struct json_doc *fragment = json_parse_own(d->config, strlen(d->config), p->name, e);
-        good = fragment && lay(&l, "", json_root(fragment));
-        json_free(fragment);
+        good = lay_fragment(&l, p, d->config);
     }
     return good;
 }

@@ -129,8 +129,11 @@ static bool read_spec(struct modelread *r, const struct json_doc *doc, const str
                       struct err *e)
 {
     r->spec = mem_zero(1, r->preset->spec_size);
-    if (opt_read(r->preset->options, doc, at, "model", r->spec, e))
+    if (opt_read(r->preset->options, doc, at, "model", r->spec, e)) {
+        if (r->preset->settle)
+            r->preset->settle(r->spec, doc);
         return true;
+    }
     mem_free(r->spec); /* opt_read has released its members */
     r->spec = NULL;
     if (e && e->id == ERR_CONFIG_KEY && r->preset->same_as && !e->help[0])
@@ -286,6 +289,19 @@ bool model_check(const struct model_options *o, struct err *e)
         return false;
     modelread_release(&r);
     return true;
+}
+
+bool model_path(const struct model_options *o, struct modelread *r)
+{
+    struct err none = {0};
+    if (o->stored || !modelread(o, r, &none))
+        return false;
+    const struct linear_spec *s = r->spec;
+    if (r->preset && strcmp(r->preset->name, "linear") == 0 && s->solver == SOLVER_PATH &&
+        s->l1.count)
+        return true;
+    modelread_release(r);
+    return false;
 }
 
 bool model_resolved(const struct model_options *o, struct text *json, struct err *e)

@@ -33,6 +33,8 @@ struct modelread {
     struct text output; /* the output layer without "units", as JSON; empty: dense, init small */
 };
 bool modelread(const struct model_options *o, struct modelread *r, struct err *e);
+/* True: preset linear with solver path; r->spec is a struct linear_spec, modelread_release. */
+bool model_path(const struct model_options *o, struct modelread *r);
 void modelread_release(struct modelread *r);
 /* The output layer, with `outputs` units; behind views the view_dense of so many. NULL after an
  * error. Freed as a list of one. */

@@ -30,7 +30,8 @@ const struct option optim_options_table[] = {
      .low = 0,
      .high = 1000,
      .help = "The learning rate; the schedule multiplies it. Raise it until the loss becomes "
-             "unsteady, then halve it. The preset linear has the default 0.01, except with sgd."},
+             "unsteady, then halve it. The preset linear has the default 0.01 where its solver is "
+             "gradient, except with sgd."},
     {.key = "weight_decay",
      .type = OPT_NUMBER,
      .offset = offsetof(struct optim_options, weight_decay),

@@ -18,9 +18,7 @@
         .help = "The name of a ready list of layers."                                              \
     }
 
-/* --- auto and linear have no options. A linear model bears long steps, and needs them: at a rate
- * of 0.001, 200 epochs of a few hundred rows are too few. 0.01 was compared with others on eleven
- * tables of 30 to 60,000 rows: small ones gain, large ones lose next to nothing --- */
+/* --- auto has no options --- */
 
 struct plain_spec {
     int preset;
@@ -31,15 +29,92 @@ static const char *const auto_words[] = {"auto", NULL};
 static const struct option auto_options[] = {PRESET_ROW(auto_words),
                                              LAYERS_ROW(struct plain_spec),
                                              {0}};
-static const char *const linear_words[] = {"linear", NULL};
-static const struct option linear_options[] = {PRESET_ROW(linear_words),
-                                               LAYERS_ROW(struct plain_spec),
-                                               {0}};
+/* --- linear. Its weights are solved for along a path of penalties (elastic.h), unless the config
+ * asks for steps of an optimiser. Those are long: at a rate of 0.001, 200 epochs of a few hundred
+ * rows are too few. 0.01 was compared with others on eleven tables of 30 to 60,000 rows: small ones
+ * gain, large ones lose next to nothing --- */
 
-static const struct preset_defaults linear_defaults[] = {
-    {"train.optimizer.type!=sgd", /* whose steps are as long as the gradient */
-     "{\"train\": {\"optimizer\": {\"learning_rate\": 0.01}}}"},
-    {0}};
+static const char *const linear_words[] = {"linear", NULL};
+static const char *const solver_words[] = {"auto", "path", "gradient", NULL};
+static const struct option linear_options[] = {
+    PRESET_ROW(linear_words),
+    {.key = "solver",
+     .type = OPT_WORD,
+     .offset = offsetof(struct linear_spec, solver),
+     .standard = "\"auto\"",
+     .words = solver_words,
+     .help = "How the weights are found. path: an elastic net is solved to convergence for "
+             "penalties from large to small, and the validation rows choose one; each penalty is "
+             "an epoch of the history. gradient: steps of train.optimizer, as for any network. "
+             "auto is path, or gradient where the config has a train.optimizer, an embedding, or "
+             "a loss other than cross_entropy and mse."},
+    {.key = "l1",
+     .type = OPT_NUMBERS,
+     .offset = offsetof(struct linear_spec, l1),
+     .standard = "[1.0, 0.1]",
+     .low = 0,
+     .high = 1,
+     .help = "Shares of the penalty that are absolute values; the rest is squares. Each has a "
+             "path of its own: with 1 most weights are exactly 0, with 0 none is."},
+    {.key = "penalties",
+     .type = OPT_INT,
+     .offset = offsetof(struct linear_spec, penalties),
+     .standard = "25",
+     .low = 2,
+     .high = 1000,
+     .help = "The most penalties of a path. The first one leaves all weights at 0, the last one "
+             "is a ten-thousandth of it. A path ends sooner where six in a row were no better."},
+    LAYERS_ROW(struct linear_spec),
+    {0},
+};
+
+/* A column, or the default of all, that asks for an embedding. */
+static bool asks_embedding(const struct json *v)
+{
+    const struct json *encode = json_get(v, "encode"), *dim = json_get(v, "dim");
+    return (encode && json_kind(encode) == JSON_STRING &&
+            strcmp(json_string(encode), "embedding") == 0) ||
+           (dim && json_kind(dim) == JSON_NUMBER);
+}
+
+static bool has_embedding(const struct json_doc *doc)
+{
+    const struct json *all = json_path(json_root(doc), "encoders.categorical"),
+                      *columns = json_path(json_root(doc), "data.columns");
+    bool has = all && json_kind(all) == JSON_OBJECT && asks_embedding(all);
+    bool list = columns && json_kind(columns) == JSON_OBJECT;
+    for (const struct json *c = list ? json_at(columns, 0) : NULL; c && !has; c = json_next(c))
+        has = json_kind(c) == JSON_OBJECT && asks_embedding(c);
+    return has;
+}
+
+static bool path_serves(const struct json_doc *doc)
+{
+    const struct json *loss = json_path(json_root(doc), "train.loss.type");
+    const char *word = loss && json_kind(loss) == JSON_STRING ? json_string(loss) : "auto";
+    return !json_path(json_root(doc), "train.optimizer") && !has_embedding(doc) &&
+           (strcmp(word, "auto") == 0 || strcmp(word, "cross_entropy") == 0 ||
+            strcmp(word, "mse") == 0);
+}
+
+static void settle_linear(void *spec, const struct json_doc *doc)
+{
+    struct linear_spec *s = spec;
+    if (s->solver == SOLVER_AUTO)
+        s->solver = path_serves(doc) ? SOLVER_PATH : SOLVER_GRADIENT;
+}
+
+/* A path takes one-hot columns in place of embeddings. Steps of sgd are as long as the gradient. */
+static const char *config_of_linear(const struct json_doc *doc)
+{
+    const struct json *word = json_path(json_root(doc), "model.solver"),
+                      *type = json_path(json_root(doc), "train.optimizer.type");
+    const char *solver = word && json_kind(word) == JSON_STRING ? json_string(word) : "auto";
+    if (strcmp(solver, "path") == 0 || (strcmp(solver, "auto") == 0 && path_serves(doc)))
+        return "{\"encoders\": {\"categorical\": {\"encode\": \"onehot\"}}}";
+    bool sgd = type && json_kind(type) == JSON_STRING && strcmp(json_string(type), "sgd") == 0;
+    return sgd ? NULL : "{\"train\": {\"optimizer\": {\"learning_rate\": 0.01}}}";
+}
 
 /* --- mlp. Its defaults were compared with others on nine public tabular sets of 1,000 to 60,000
  * rows: a smooth activation gains most on mixed columns, more dropout costs most where the target
@@ -249,9 +324,10 @@ const struct preset presets[] = {
     {.name = "linear",
      .summary = "No hidden layer: logistic, softmax or linear regression.",
      .options = linear_options,
-     .spec_size = sizeof(struct plain_spec),
+     .spec_size = sizeof(struct linear_spec),
      .layers = "[]",
-     .defaults = linear_defaults},
+     .config_of = config_of_linear,
+     .settle = settle_linear},
     {.name = "mlp",
      .summary = "Dense layers, each with an activation.",
      .options = mlp_options,

@@ -28,7 +28,17 @@ struct preset {
     const char *output;
     /* Ends with an empty one; NULL: none. */
     const struct preset_defaults *defaults;
+    const char *(*config_of)(const struct json_doc *doc); /* more of them; NULL: none */
+    /* Makes options that are "auto" what they stand for in this config; NULL: nothing to do. */
+    void (*settle)(void *spec, const struct json_doc *doc);
     const char *same_as; /* the preset that this one stands for; NULL: itself */
+};
+enum linear_solver { SOLVER_AUTO, SOLVER_PATH, SOLVER_GRADIENT };
+struct linear_spec { /* options of linear */
+    int preset, solver; /* enum linear_solver; settled: not AUTO */
+    struct opt_numbers l1;
+    int64_t penalties;
+    const struct json *layers;
 };
 extern const struct preset presets[];
 size_t preset_count(void);

@@ -36,6 +36,9 @@ static void advise_of_loss(const struct train_job *j, char *text, size_t room)
                  "the training rows were learnt (loss %.4g, then %.4g), these were not: the "
                  "columns may tell nothing of the target that holds for other rows, or these "
                  "rows are of another kind (data.split)", first, last);
+    else if (run_is_path(&j->run))
+        snprintf(text, room, "the columns may tell nothing of the target that a linear model can "
+                             "learn: try the preset mlp");
     else
         snprintf(text, room,
                  "the training rows were not learnt either (loss %.4g, then %.4g): the columns may "
@@ -82,7 +85,8 @@ void job_judge(const struct train_job *j, const struct train_result *r, const st
         log_warning("on the %s rows the model is no better than a constant answer: loss %.4g, that "
                     "of the constant %.4g; %s",
                     part_names[a->part], a->loss, a->constant, advice);
-    } else if (j->run.history.epochs >= o->epochs && history_unfinished(&j->run.history)) {
+    } else if (!run_is_path(&j->run) && j->run.history.epochs >= o->epochs &&
+               history_unfinished(&j->run.history)) {
         log_warning(
             "the training ended with its epochs while it still got better (the last of %lld was "
             "the best): raise train.epochs, or train.optimizer.learning_rate (now %.3g)",

@@ -23,7 +23,7 @@ static void log_status(const struct run *r, const struct step *now)
     if (now->epoch_weight > 0)
         snprintf(loss, sizeof loss, "loss %.4f, ", run_epoch_loss(now));
     log_asked("epoch %lld/%lld, step %lld, %sbest epoch %lld, %.0f rows/s, %.0f s used",
-              (long long)r->history.epochs + 1, (long long)r->config->train.epochs,
+              (long long)r->history.epochs + 1, (long long)run_epochs_most(r),
               (long long)now->tried, loss, (long long)r->history.best_epoch,
               run_rows_per_second(r), run_seconds(r));
 }
@@ -31,6 +31,8 @@ static void log_status(const struct run *r, const struct step *now)
 static bool checkpoint_due(const struct train_job *j, const struct step *now)
 {
     const struct run *r = &j->run;
+    if (run_is_path(r))
+        return false;
     double every = j->config->train.checkpoint.every_s;
     bool fresh = r->pace.epochs > 0 && now->tried == r->history.epochs * r->steps;
     return stop_checkpoint() ||
@@ -77,7 +79,7 @@ static bool write_line(struct train_job *j, const struct run_epoch *p, struct er
 static double foretell(const struct run *r, double epoch_s)
 {
     double limit = r->config->train.time_limit_s;
-    double all = run_seconds(r) + epoch_s * (double)(r->config->train.epochs - r->history.epochs);
+    double all = run_seconds(r) + epoch_s * (double)(run_epochs_most(r) - r->history.epochs);
     return limit > 0 && all > limit ? limit : all;
 }
 
@@ -102,7 +104,7 @@ bool job_train(struct train_job *j, struct err *e)
                                   .steps = steps_done,
                                   .pause = pause_here,
                                   .epoch = epoch_done};
-    j->progress = progress_open((enum progress_style)j->request->progress, r->config->train.epochs,
+    j->progress = progress_open((enum progress_style)j->request->progress, run_epochs_most(r),
                                 r->history.metric ? r->history.metric->name : NULL);
     stop_phase("training", false);
     enum run_end end = run_epochs(r, e);

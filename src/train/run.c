@@ -167,6 +167,29 @@ bool run_answer_first(const struct run *r, const struct rows *first, uint32_t co
     return good;
 }
 
+/* --- the path of preset linear --- */
+
+int64_t run_epochs_most(const struct run *r)
+{
+    struct modelread read;
+    int64_t most = r->config->train.epochs;
+    if (model_path(&r->config->model, &read)) {
+        const struct linear_spec *s = read.spec;
+        most = s->penalties * (int64_t)s->l1.count;
+        modelread_release(&read);
+    }
+    return most;
+}
+
+bool run_is_path(const struct run *r)
+{
+    struct modelread read;
+    bool path = model_path(&r->config->model, &read);
+    if (path)
+        modelread_release(&read);
+    return path;
+}
+
 /* --- the first state --- */
 
 /* The range of fp16 is too small for gradients: they are scaled. */

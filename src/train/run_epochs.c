@@ -11,7 +11,7 @@
 #include "base/profile.h"
 #include "base/stop.h"
 #include "model/nonfinite.h"
-#include "train/run.h"
+#include "train/run_path.h"
 
 static const double STRETCH = 0.05; /* seconds of steps between two looks */
 
@@ -260,7 +260,7 @@ static enum verdict epoch_end(struct run *r, const struct step *now, struct err 
     }
     if (!run_sound(r, now, e))
         return FAILED;
-    double last = run_rate(r, (r->history.epochs + 1) * r->steps - 1);
+    double last = run_is_path(r) ? 0 : run_rate(r, (r->history.epochs + 1) * r->steps - 1);
     p.best = history_add(&r->history, (struct history_row){p.loss, p.metric, last});
     p.rows_per_s = run_rows_per_second(r);
     p.seconds = clock_now() - r->pace.began;
@@ -292,13 +292,51 @@ static enum verdict go_back(struct run *r, struct err *e)
     return stops ? STOPPED : END_HERE;
 }
 
+/* The epochs of preset linear: each is a penalty. No checkpoint is written: a path is short, and a
+ * resumed training begins it anew. */
+static enum verdict path_run(struct run *r, struct err *e)
+{
+    const struct run_watch *w = &r->watch;
+    struct run_path *p = run_path_open(r, e);
+    enum verdict v = p ? GO_ON : FAILED;
+    double loss;
+    r->pace.began = clock_now();
+    while (v == GO_ON && run_path_next(p, &loss, e)) {
+        struct step now;
+        network_step(r->network, &now);
+        now.epoch_loss = loss;
+        now.epoch_weight = 1;
+        r->pace.steps = r->steps; /* each training row was read */
+        r->pace.step_seconds = clock_now() - r->pace.began;
+        v = epoch_end(r, &now, e);
+        if (v == GO_ON && w->pause && !w->pause(w->owner, r, &now, e))
+            v = FAILED;
+        r->pace.began = clock_now();
+        if (v == GO_ON && time_is_up(r)) {
+            r->stopped = "time_limit";
+            v = END_HERE;
+        }
+    }
+    if (v == GO_ON && e->id != ERR_NONE)
+        v = FAILED;
+    if (v == GO_ON && stop_wanted())
+        v = STOPPED;
+    if (v == GO_ON || v == END_HERE)
+        run_path_tell(p);
+    run_path_close(p);
+    return v;
+}
+
 enum run_end run_epochs(struct run *r, struct err *e)
 {
     enum verdict v = GO_ON;
     r->pace = (struct run_pace){.table = mem_alloc((size_t)r->steps, sizeof *r->pace.table),
                                 .stretch = 1};
     r->stopped = "epochs";
-    while (v == GO_ON && r->history.epochs < r->config->train.epochs) {
+    const bool path = run_is_path(r);
+    if (path)
+        v = path_run(r, e);
+    while (!path && v == GO_ON && r->history.epochs < r->config->train.epochs) {
         struct step now;
         if (history_over(&r->history)) {
             r->stopped = "patience";

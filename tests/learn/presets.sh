@@ -32,6 +32,20 @@ reaches "linear, six classes" multiclass.json accuracy '>' 0.9 --set 'model={"pr
 make_config few.json few.csv regression
 reaches "linear, a plane, 300 rows" few.json r2 '>' 0.9 --set 'data.columns.a={"type":"numeric","scale":"standard"}' \
     --set 'data.columns.b={"type":"numeric","scale":"standard"}' --set 'model={"preset":"linear"}' --set train.epochs=200
+# an elastic net finds the few columns that matter among many
+awk 'BEGIN { srand(5); for (k = 0; k < 400; k++) printf "x%d,", k; print "y"; for (i = 0; i < 500; i++) { s = 0
+    for (k = 0; k < 400; k++) { v = rand() - 0.5; if (k < 5) s += v; printf "%.3f,", v } print (s + 0.1 * (rand() - 0.5) > 0) ? "yes" : "no" } }' >wide.csv
+dnn init wide.csv --target y -q -o wide.json
+reaches "linear, 5 of 400 columns matter" wide.json auc '>' 0.97 --set 'model={"preset":"linear"}'
+dnn train wide.json -o one.dnn -q --set 'model={"preset":"linear"}' --threads 1 && dnn train wide.json -o two.dnn -q --set 'model={"preset":"linear"}' --threads 2
+cmp -s one.dnn two.dnn
+ok $? "the same bytes with one thread and with two"
+reaches "linear, without validation rows" wide.json auc '>' 0.9 --set 'model={"preset":"linear"}' --set data.split.valid=0
+err_has "linear: penalty" "the penalty is named"
+run dnn train wide.json -o m.dnn --set 'model={"preset":"linear","solver":"path"}' --set train.loss.type=focal
+is_exit 78 "a path has no solution for another loss"
+err_has '`model.solver` "path" has no solution for `train.loss.type` "focal"'
+
 for loss in mae huber quantile; do
     reaches "loss $loss" regression.json r2 '>' 0.95 --set train.loss.type=$loss --set train.optimizer.learning_rate=0.01
 done

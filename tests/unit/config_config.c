@@ -65,7 +65,8 @@ static void rates(void)
 {
     rate("\"model\": {\"preset\": \"mlp\"}", "0.001", "default");
     rate("\"train\": {\"epochs\": 3}", "0.001", "default");
-    rate("\"model\": {\"preset\": \"linear\"}", "0.01", "preset");
+    rate("\"model\": {\"preset\": \"linear\"}", "0.001", "default"); /* no steps */
+    rate("\"model\": {\"preset\": \"linear\", \"solver\": \"gradient\"}", "0.01", "preset");
     rate("\"model\": {\"preset\": \"linear\"}, \"train\": {\"optimizer\": {\"type\": \"rmsprop\"}}",
          "0.01", "preset");
     rate("\"model\": {\"preset\": \"linear\"}, \"train\": {\"optimizer\": {\"type\": \"sgd\"}}",

@@ -63,7 +63,12 @@ static void round_trip(const char *text, const char *want)
 
 static void resolved(void)
 {
-    round_trip("{\"preset\": \"linear\"}", "{\"preset\":\"linear\",\"layers\":[]}");
+    round_trip("{\"preset\": \"linear\"}",
+               "{\"preset\":\"linear\",\"solver\":\"path\",\"l1\":[1,0.1],\"penalties\":25,"
+               "\"layers\":[]}");
+    round_trip("{\"preset\": \"linear\", \"solver\": \"gradient\", \"l1\": [0.5]}",
+               "{\"preset\":\"linear\",\"solver\":\"gradient\",\"l1\":[0.5],"
+               "\"penalties\":25,\"layers\":[]}");
     round_trip("{\"preset\": \"mlp\", \"hidden\": [3], \"activation\": \"elu\", \"norm\": "
                "\"layer\", \"dropout\": 0.25}",
                "{\"preset\":\"mlp\",\"hidden\":[3],\"activation\":\"elu\",\"norm\":\"layer\","

@@ -1,0 +1,358 @@
+/* run_path.c - see run_path.h. */
+#include "train/run_path.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "model/elastic.h"
+
+enum { WAIT = 6, HELD = 5 }; /* penalties without a better one; every fifth row is held out */
+#define BETTER 1e-4          /* of the metric: less is no better one */
+#define REACH 1e-4           /* the last penalty of a path, of the first */
+#define EXPLAINED 1e-4       /* of the constant's loss: what is left where a path ends */
+
+/* A penalty of a path. */
+struct place {
+    uint32_t l1, step;
+    double penalty;
+};
+/* The rows of a problem. */
+struct fit_rows {
+    uint32_t *index;
+    uint64_t count;
+    double *weight, *target;
+    int32_t *label;
+};
+struct run_path {
+    struct run *r;
+    struct modelread read;
+    const struct linear_spec *spec;
+    struct fit_rows rows;
+    struct design *design;
+    struct elastic *solver;
+    struct place at;  /* the next penalty */
+    double last;      /* penalty of the present weights */
+    double best;      /* metric of the best of this path, lower is better */
+    uint32_t waited;
+    struct place chosen; /* the best of all; penalty 0: none */
+    double best_of_all;
+    uint32_t used, inputs; /* of the chosen one: inputs with a weight, of all */
+    bool over, unsolved;
+};
+
+/* --- the problem --- */
+
+static void rows_free(struct fit_rows *f)
+{
+    mem_free(f->index);
+    mem_free(f->weight);
+    mem_free(f->target);
+    mem_free(f->label);
+    *f = (struct fit_rows){0};
+}
+
+/* Adds a row with a label or a target, and a weight. */
+static void add_row(const struct run *r, uint32_t row, struct fit_rows *f)
+{
+    const unsigned char *record = rows_at(&r->rows, row);
+    const struct rowfmt *format = &r->rows.format;
+    int32_t label = 0;
+    float target = 0, weight;
+    memcpy(&weight, record + format->at_weight, sizeof weight);
+    if (r->classes)
+        memcpy(&label, record + format->at_target, sizeof label);
+    else
+        memcpy(&target, record + format->at_target, sizeof target);
+    double w = (double)weight;
+    if (r->class_weight && label >= 0)
+        w *= (double)r->class_weight[label];
+    if (label < 0 || !isfinite(target) || !(w > 0))
+        return;
+    f->index[f->count] = row;
+    f->weight[f->count] = w;
+    f->label[f->count] = label;
+    f->target[f->count++] = (double)target;
+}
+
+/* held: 0: all training rows; 1: without every fifth. */
+static bool list_rows(const struct run *r, bool held, struct fit_rows *f, struct err *e)
+{
+    const struct row_list *train = &r->list[PART_TRAIN];
+    double sum = 0;
+    *f = (struct fit_rows){.index = mem_alloc(train->count + 1, sizeof *f->index),
+                           .weight = mem_alloc(train->count + 1, sizeof *f->weight),
+                           .target = mem_alloc(train->count + 1, sizeof *f->target),
+                           .label = mem_alloc(train->count + 1, sizeof *f->label)};
+    for (uint64_t i = 0; i < train->count; i++)
+        if (!held || i % HELD != HELD - 1)
+            add_row(r, train->index[i], f);
+    for (uint64_t i = 0; i < f->count; i++)
+        sum += f->weight[i];
+    for (uint64_t i = 0; i < f->count; i++)
+        f->weight[i] /= sum;
+    return f->count || err_set(e, ERR_WEIGHT_SUM, "no training row has a weight above 0");
+}
+
+static bool problem_make(struct run_path *p, bool held, struct err *e)
+{
+    const struct run *r = p->r;
+    if (!list_rows(r, held, &p->rows, e))
+        return false;
+    p->design = design_new(r->features, &r->rows, p->rows.index, p->rows.count, p->rows.weight);
+    p->solver = elastic_new(&(struct elastic_problem){.x = p->design,
+                                                      .weight = p->rows.weight,
+                                                      .classes = r->classes,
+                                                      .label = p->rows.label,
+                                                      .target = p->rows.target,
+                                                      .smoothing = r->loss.label_smoothing,
+                                                      .stop = stop_wanted});
+    return true;
+}
+
+static void problem_drop(struct run_path *p)
+{
+    elastic_free(p->solver);
+    design_free(p->design);
+    rows_free(&p->rows);
+    p->solver = NULL;
+    p->design = NULL;
+}
+
+/* --- the network's weights --- */
+
+/* Of the output layer in the arena. */
+struct layer_weights {
+    real *weight, *bias, *components;
+    uint32_t outputs;
+};
+
+static struct layer_weights find_weights(const struct model *m, real *params)
+{
+    struct layer_weights w = {.outputs = m->outputs};
+    for (uint32_t i = 0; i < m->list.count; i++) {
+        const struct param *p = &m->list.items[i];
+        real *at = params + p->at;
+        if (strcmp(p->name, "ple.weight") == 0)
+            w.components = at;
+        else if (p->kind == PARAM_WEIGHT)
+            w.weight = at;
+        else if (p->kind == PARAM_BIAS)
+            w.bias = at;
+    }
+    return w;
+}
+
+/* Adds a weight of an output of the solver. Two classes share theirs: half of it each, with its
+ * sign. */
+static void put(const struct layer_weights *w, real *row, const struct elastic *s, uint32_t k,
+                double value)
+{
+    if (s->outputs == w->outputs) {
+        row[k] = (real)value;
+    } else {
+        row[0] = (real)(-value / 2);
+        row[1] = (real)(value / 2);
+    }
+}
+
+static void set_weights(const struct run_path *p)
+{
+    const struct model *m = network_model(p->r->network);
+    const struct elastic *s = p->solver;
+    const struct design *d = p->design;
+    real *params = mem_zero(m->params, sizeof *params);
+    struct layer_weights w = find_weights(m, params);
+    for (uint32_t k = 0; k < s->outputs; k++) {
+        double bias = s->intercept[k];
+        for (uint32_t j = 0; j < d->columns; j++) {
+            const struct design_column *c = &d->column[j];
+            double value = s->beta[(size_t)k * d->columns + j] * c->factor;
+            real *rows = c->kind == DESIGN_COMPONENT ? w.components : w.weight;
+            put(&w, rows + (size_t)c->row * w.outputs, s, k, value);
+            bias -= value * c->center;
+        }
+        put(&w, w.bias, s, k, bias);
+    }
+    struct network_state state = {.params = params};
+    network_step(p->r->network, &state.now);
+    network_set(p->r->network, &state);
+    mem_free(params);
+}
+
+/* --- the way along the paths --- */
+
+static void begin_l1(struct run_path *p, uint32_t l1)
+{
+    p->over = l1 >= p->spec->l1.count;
+    if (p->over)
+        return;
+    elastic_reset(p->solver);
+    p->at = (struct place){.l1 = l1};
+    p->best = HUGE_VAL;
+    p->waited = 0;
+    p->at.penalty = p->last = elastic_most(p->solver, p->spec->l1.items[l1]);
+    p->over = !(p->last > 0); /* nothing says anything of the target */
+}
+
+/* Solves for p->at. False: a signal. */
+static bool solve(struct run_path *p)
+{
+    if (!elastic_solve(p->solver, p->at.penalty, p->last, p->spec->l1.items[p->at.l1]))
+        p->unsolved |= !stop_wanted();
+    p->last = p->at.penalty;
+    if (stop_wanted())
+        return false;
+    set_weights(p);
+    return true;
+}
+
+static void count_used(struct run_path *p)
+{
+    const struct elastic *s = p->solver;
+    const uint32_t columns = p->design->columns;
+    p->inputs = columns;
+    p->used = 0;
+    for (uint32_t j = 0; j < columns; j++) {
+        bool used = false;
+        for (uint32_t k = 0; k < s->outputs; k++)
+            used |= fabs(s->beta[(size_t)k * columns + j]) > 0;
+        p->used += used;
+    }
+}
+
+/* Goes to the next penalty, or the next path, after the measure of this one (lower is better). */
+static void go_on(struct run_path *p, double measure)
+{
+    const double steps = (double)p->spec->penalties - 1;
+    if (measure < p->best_of_all) {
+        p->best_of_all = measure;
+        p->chosen = p->at;
+        count_used(p);
+    }
+    p->waited = measure < p->best - BETTER * fabs(p->best) ? 0 : p->waited + 1;
+    p->best = fmin(measure, p->best);
+    bool ends = p->waited >= WAIT || p->at.step + 1 >= (uint32_t)p->spec->penalties ||
+                p->solver->loss < EXPLAINED * p->solver->constant;
+    if (ends) {
+        begin_l1(p, p->at.l1 + 1);
+        return;
+    }
+    p->at.step++;
+    p->at.penalty *= pow(REACH, 1 / steps);
+}
+
+/* The metric of the last epoch, lower is better. */
+static double last_metric(const struct run *r)
+{
+    const struct history *h = &r->history;
+    double v = h->epochs ? h->rows[h->epochs - 1].metric : (double)NAN;
+    return isnan(v) ? (double)INFINITY : h->metric->higher ? -v : v;
+}
+
+static bool out_of_time(const struct run *r)
+{
+    double limit = r->config->train.time_limit_s;
+    return limit > 0 && run_seconds(r) >= limit;
+}
+
+/* Without validation rows: finds the penalty on held-out training rows, then solves for it on all.
+ */
+static bool search(struct run_path *p, double *loss, struct err *e)
+{
+    struct run *r = p->r;
+    const struct row_list *train = &r->list[PART_TRAIN];
+    struct score_job score = r->score;
+    uint32_t *held = mem_alloc(train->count / HELD + 1, sizeof *held);
+    score.list[PART_VALID] = (struct row_list){held, train->count / HELD};
+    for (uint64_t i = 0; i < train->count / HELD; i++)
+        held[i] = train->index[HELD * i + HELD - 1];
+    problem_drop(p);
+    bool good = problem_make(p, true, e);
+    if (good)
+        begin_l1(p, 0);
+    for (double measure; good && !p->over && !out_of_time(r);) {
+        good = solve(p) && score_metric(&score, PART_VALID, &metric_loss, &measure, e);
+        if (good)
+            go_on(p, isnan(measure) ? (double)INFINITY : measure);
+    }
+    mem_free(held);
+    problem_drop(p);
+    if (!good || !problem_make(p, false, e))
+        return false;
+    struct place to = p->chosen;
+    begin_l1(p, to.l1);
+    double ratio = pow(REACH, 1 / ((double)p->spec->penalties - 1));
+    for (p->at.step = 0; good && !p->over && p->at.step <= to.step; p->at.step++) {
+        good = solve(p);
+        p->at.penalty *= ratio;
+    }
+    count_used(p);
+    p->chosen.penalty = p->last;
+    *loss = p->solver->loss * (r->classes ? 1 : 2);
+    p->over = true;
+    return good;
+}
+
+bool run_path_next(struct run_path *p, double *loss, struct err *e)
+{
+    struct run *r = p->r;
+    if (p->over)
+        return false;
+    if (!r->list[PART_VALID].count)
+        return search(p, loss, e);
+    if (r->history.epochs && p->last > 0) {
+        go_on(p, last_metric(r));
+        if (p->over)
+            return false;
+    }
+    if (!solve(p))
+        return false;
+    *loss = p->solver->loss * (r->classes ? 1 : 2);
+    return true;
+}
+
+/* --- begin and end --- */
+
+struct run_path *run_path_open(struct run *r, struct err *e)
+{
+    struct run_path *p = mem_zero(1, sizeof *p);
+    p->r = r;
+    p->best_of_all = INFINITY;
+    bool good = model_path(&r->config->model, &p->read);
+    for (uint32_t i = 0; good && i < r->features->format.categories; i++)
+        if (r->features->categories[i].encode == CATEGORY_EMBEDDING) {
+            good = err_set(e, ERR_CONFIG_CONFLICT,
+                           "`model.solver` \"path\" takes no embeddings, and a category is one");
+            err_key(e, "model.solver");
+            err_help(e, "encode it \"onehot\", or set model.solver to \"gradient\"");
+        }
+    p->spec = p->read.spec;
+    if (!good || !problem_make(p, false, e)) {
+        run_path_close(p);
+        return NULL;
+    }
+    begin_l1(p, 0);
+    return p;
+}
+
+void run_path_tell(const struct run_path *p)
+{
+    if (p->unsolved && !p->r->quiet)
+        log_info("some penalties were not solved for to the last digit; the path went on");
+    if (!p->r->quiet && p->chosen.penalty > 0)
+        log_line("linear: penalty %.3g, l1 %g; %u of %u inputs have a weight", p->chosen.penalty,
+                 p->spec->l1.items[p->chosen.l1], p->used, p->inputs);
+}
+
+void run_path_close(struct run_path *p)
+{
+    if (!p)
+        return;
+    problem_drop(p);
+    modelread_release(&p->read);
+    mem_free(p);
+}

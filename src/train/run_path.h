@@ -1,0 +1,20 @@
+/* run_path.h - preset linear without steps: the output layer's weights are solved for along paths
+ * of penalties (model/elastic.h) on the host, and put into the network. Each penalty is an epoch:
+ * the validation rows choose one as they choose the best epoch. Without validation rows a fifth of
+ * the training rows chooses it, and all of them are solved for with it. Private to run*.c. */
+#ifndef DNN_TRAIN_RUN_PATH_H
+#define DNN_TRAIN_RUN_PATH_H
+
+#include "train/run.h"
+
+struct run_path;
+/* NULL: no row has a weight, or a category is an embedding: E13 or E14. */
+struct run_path *run_path_open(struct run *r, struct err *e);
+/* Solves for the next penalty and sets the weights. *loss: of the training rows. False: the paths
+ * are over, or a signal asked to end. */
+bool run_path_next(struct run_path *p, double *loss, struct err *e);
+/* Says which penalty was the best. */
+void run_path_tell(const struct run_path *p);
+void run_path_close(struct run_path *p);
+
+#endif
