@@ -60,7 +60,7 @@ bool inspect_open(struct inspect *i, const char *path, struct err *e)
         err_help(e, "`dnn check` shows what it says");
     } else if (good) {
         struct infer_request q = {
-            .path = path, .encoding = -1, .header = -1, .stop = stop_wanted};
+            .path = path, .encoding = -1, .header = -1, .quote = -1, .stop = stop_wanted};
         i->data = infer_file(&q, e);
         good = i->data || (e->id == ERR_NONE && stop_error("the end of the file", e));
     }
@@ -131,6 +131,7 @@ static void write_data(const struct infer *d, struct json_out *out)
     json_put_int(out, "rows", (int64_t)d->rows);
     json_put_string(out, "delimiter", delimiter);
     json_put_string(out, "decimal", decimal);
+    json_put_string(out, "quote", csv_quote_names[d->dialect.quote]);
     json_put_string(out, "encoding", csv_encoding_names[d->dialect.encoding]);
     json_put_bool(out, "header", d->dialect.header);
     json_open(out, "columns", '[');

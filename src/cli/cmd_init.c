@@ -60,6 +60,7 @@ static void config_text(const struct infer *found, const char *target, const str
     json_put_string(o, "train", data_path);
     json_put_string(o, "delimiter", delimiter);
     json_put_string(o, "decimal", decimal);
+    json_put_string(o, "quote", csv_quote_names[found->dialect.quote]);
     json_put_string(o, "encoding", csv_encoding_names[found->dialect.encoding]);
     json_put_bool(o, "header", found->dialect.header);
     json_open(o, "missing", '[');
@@ -158,6 +159,8 @@ static void print_notes(const struct infer *found, const char *target, const str
     size_t many = 0;
     if (found->note[0])
         log_note("%s", found->note);
+    if (found->quote_note[0])
+        log_note("%s", found->quote_note);
     if (found->encoding_note[0])
         log_note("%s", found->encoding_note);
     tell_types(found, target, o);
@@ -371,6 +374,7 @@ static struct infer_request request_of(const struct args *a, const struct overri
                               .target = args_value(a, "target"),
                               .encoding = -1,
                               .header = -1,
+                              .quote = -1,
                               .stop = stop_wanted};
     q.ids = args_list(a, "id", &q.id_count);
     q.ignored = args_list(a, "ignore", &q.ignored_count);
@@ -383,6 +387,10 @@ static struct infer_request request_of(const struct args *a, const struct overri
     for (int i = 0; encoding && csv_encoding_names[i]; i++)
         if (strcmp(encoding, csv_encoding_names[i]) == 0)
             q.encoding = i;
+    const char *quote = init_set_value(o, "data.quote");
+    for (int i = 0; quote && csv_quote_names[i]; i++)
+        if (strcmp(quote, csv_quote_names[i]) == 0)
+            q.quote = i;
     return q;
 }
 
@@ -452,7 +460,8 @@ const struct command command_init = {
                 "  dnn init leads.csv --target converted --id lead_id --ignore note -o leads.json\n"
                 "  dnn init leads.csv --target converted --set data.split.method=random --set "
                 "train.epochs=50\n",
-    .notes = "This is the only place where anything is guessed: delimiter, header, decimal sign, "
+    .notes = "This is the only place where anything is guessed: delimiter, quoting, header, decimal "
+             "sign, "
              "encoding, every "
              "column's type, the task, the positive label. What --set says is taken as given. Read "
              "the config, mend "

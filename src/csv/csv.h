@@ -38,6 +38,10 @@
 
 enum csv_encoding { ENCODING_UTF8, ENCODING_LATIN1, ENCODING_CP1252 };
 extern const char *const csv_encoding_names[]; /* the words of data.encoding; NULL at the end */
+/* strict: RFC 4180. lenient: a quote inside a cell that does not begin with one is a character.
+ * none: quotes are characters. */
+enum csv_quote { QUOTE_STRICT, QUOTE_LENIENT, QUOTE_NONE };
+extern const char *const csv_quote_names[]; /* the words of data.quote; NULL at the end */
 
 /* Where the dialect comes from. Error messages name the place that the user must change. */
 enum csv_said {
@@ -48,11 +52,18 @@ struct csv_dialect {
     char delimiter;     /* , ; \t | */
     bool header;
     int encoding;       /* enum csv_encoding */
-    bool tsv;           /* --io tsv: no quoting at all */
+    int quote;          /* enum csv_quote */
+    bool tsv;           /* --io tsv: as QUOTE_NONE */
     bool libcsv;        /* libcsv parses every block, scan.c none: same cells, slower */
     uint8_t said;       /* enum csv_said */
     char trained;       /* set by --io: the delimiter of the training file */
 };
+
+/* True: quotes are characters. */
+static inline bool csv_unquoted(const struct csv_dialect *d)
+{
+    return d->tsv || d->quote == QUOTE_NONE;
+}
 
 /* A cell: its bytes without the outer quotes. A pair "" is stored as one quote, and `escaped` is
  * set. Unquoted cells are trimmed of blanks (space, tab), as libcsv does. Not NUL-terminated. */

@@ -163,13 +163,16 @@ void csv_place(const struct csv_block *b, const struct csv_record *r, const stru
 {
     const char *at = b->bytes + r->offset, *stop = at + r->bytes;
     char end = b->cr ? '\r' : '\n', delimiter = all->dialect.delimiter;
-    bool inside = false;
+    bool inside = false, begins = true; /* begins: only blanks of the cell came before */
+    bool strict = all->dialect.quote == QUOTE_STRICT;
     *line = r->line;
     for (; cell && at < stop; at++) {
-        if (*at == '"' && !all->dialect.tsv)
+        if (*at == '"' && !csv_unquoted(&all->dialect) && (strict || inside || begins))
             inside = !inside;
         *line += *at == end;
         cell -= *at == delimiter && !inside;
+        begins = (*at == delimiter && !inside) || (begins && (*at == ' ' || *at == '\t')) ||
+                 (*at == '"' && !inside);
     }
     while (at < stop && (*at == ' ' || *at == '\t') && *at != delimiter)
         at++;

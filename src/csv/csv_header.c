@@ -388,7 +388,7 @@ static bool first_record(struct csv *c, size_t *size, struct err *e)
     if (*size || c->ended)
         return true;
     /* the parser reports an open quote at its place */
-    if (memchr(c->pending->bytes, '"', c->pending_used) && !c->dialect.tsv &&
+    if (memchr(c->pending->bytes, '"', c->pending_used) && !csv_unquoted(&c->dialect) &&
         memchr(c->pending->bytes, c->cr ? '\r' : '\n', c->pending_used)) {
         *size = c->pending_used;
         return true;

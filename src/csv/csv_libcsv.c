@@ -128,6 +128,24 @@ static bool stray_quote(struct reading *r)
     return err_help(&r->out->error, "write the cell in quotes, and a quote inside it twice: \"\"");
 }
 
+/* Text has no NUL (csv_cells.c): as the quote it means none. */
+static unsigned char quote_of(const struct csv_dialect *d)
+{
+    return csv_unquoted(d) ? '\0' : '"';
+}
+
+/* True for a piece whose quotes are characters: a whole cell that does not begin with one. */
+static bool is_raw(const struct reading *r, size_t size)
+{
+    const char *bytes = r->b->bytes + r->at;
+    size_t i = 0;
+    if (r->d->quote != QUOTE_LENIENT || r->parser.pstate > CELL_NOT_BEGUN)
+        return false;
+    while (i < size && (bytes[i] == ' ' || bytes[i] == '\t'))
+        i++;
+    return i < size && bytes[i] != '"';
+}
+
 /* Feeds bytes to libcsv. False and an error if it refuses one. */
 static bool feed(struct reading *r, size_t count)
 {
@@ -151,12 +169,17 @@ static bool feed_piece(struct reading *r)
     size_t from = r->at;
     if (end == from)
         return true;
-    const char *quote = in_quotes(r) ? NULL : memchr(bytes + from, '"', end - from);
+    bool raw = is_raw(r, end - from);
+    const char *quote = raw || in_quotes(r) ? NULL : memchr(bytes + from, '"', end - from);
     if (quote) {
         r->quote = (size_t)(quote - bytes);
         r->quote_line = r->line;
     }
-    if (!feed(r, end - from))
+    if (raw)
+        csv_set_quote(&r->parser, '\0');
+    bool good = feed(r, end - from);
+    csv_set_quote(&r->parser, quote_of(r->d));
+    if (!good)
         return false;
     if (r->parser.entry_pos > CSV_MOST_FIELD) { /* reported at the field's beginning */
         bool quoted = r->parser.quoted != 0;
@@ -258,7 +281,7 @@ bool libcsv_parse(const struct csv_dialect *d, const struct csv_block *b, size_t
     }
     csv_init(&r.parser, CSV_STRICT | CSV_STRICT_FINI);
     csv_set_delim(&r.parser, (unsigned char)d->delimiter);
-    csv_set_quote(&r.parser, d->tsv ? '\0' : '"'); /* text has no NUL, see csv_cells.c */
+    csv_set_quote(&r.parser, quote_of(d));
     csv_set_realloc_func(&r.parser, grow);
     csv_set_free_func(&r.parser, mem_free);
     csv_set_blk_size(&r.parser, 65536);

@@ -143,7 +143,7 @@ bool csv_sniff_cr(const struct csv *c, const char *bytes, size_t size, bool *sur
     bool inside = false, cr = false, begins = true;
     *sure = false;
     for (size_t i = 0; i < size; i++) {
-        if (bytes[i] == '"' && !c->dialect.tsv && (inside || begins)) {
+        if (bytes[i] == '"' && !csv_unquoted(&c->dialect) && (inside || begins)) {
             inside = !inside;
             begins = true;
         } else if (bytes[i] == c->dialect.delimiter || bytes[i] == '\n' || bytes[i] == '\r') {

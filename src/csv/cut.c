@@ -92,11 +92,12 @@ static enum walked walk(struct walk *w)
 {
     uint64_t carry = 0;
     struct scan_masks m[SCAN_WINDOW];
+    struct scan_lenient lenient = {0};
     /* restart after a bad record: ignore the quotes before w->record */
     const char *bytes = w->bytes + w->record;
     size_t start = w->record, size = w->size - start;
     for (size_t at = 0, blocks; at < size; at += 64 * blocks) {
-        blocks = scan_window(w->d, bytes, size, at, m);
+        blocks = scan_window(w->d, bytes, size, at, &lenient, m);
         for (size_t i = 0; i < blocks; i++) {
             size_t base = at + 64 * i;
             uint64_t line_ends = w->end == '\n' ? m[i].feed : m[i].cr, inside = carry, bad = 0;
@@ -123,7 +124,7 @@ static enum walked walk(struct walk *w)
 
 static bool no_quotes(const struct csv_dialect *d, const char *bytes, size_t size)
 {
-    return d->tsv || !memchr(bytes, '"', size);
+    return csv_unquoted(d) || !memchr(bytes, '"', size);
 }
 
 static size_t find(const struct csv_dialect *d, bool cr, const char *bytes, size_t size,

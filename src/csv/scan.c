@@ -80,7 +80,7 @@ static __attribute__((noinline)) void uncommon_cell(struct scan *s, struct csv_c
         text++;
     while (text < end && is_blank(s->d, end[-1]))
         end--;
-    bool quoted = text < end && *text == '"' && !s->d->tsv;
+    bool quoted = text < end && *text == '"' && !csv_unquoted(s->d);
     if (quoted) {
         text++;
         end--;
@@ -265,6 +265,7 @@ enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block 
                      .line = b->first_line,
                      .record_line = b->first_line};
     struct scan_masks masks[SCAN_WINDOW];
+    struct scan_lenient lenient = {0};
     out->cell_count = out->record_count = 0;
     out->blank_lines = 0;
     out->has_error = false;
@@ -272,7 +273,7 @@ enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block 
     if (b->size > CSV_MOST_FIELD)
         return SCAN_REFUSED;
     for (size_t at = 0, blocks; at < b->size; at += 64 * blocks) {
-        blocks = scan_window(d, b->bytes, b->size, at, masks);
+        blocks = scan_window(d, b->bytes, b->size, at, &lenient, masks);
         s.pairs = s.pairs && s.cell < at;
         make_room(out, b->size);
         bool good = is_plain(&s, masks, blocks) ? parse_plain(&s, blocks, at)

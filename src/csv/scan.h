@@ -23,10 +23,16 @@ scan_masks_fn *scan_masks_choose(void);
 
 #define SCAN_WINDOW 64 /* blocks processed together */
 
+/* Of QUOTE_LENIENT, from window to window; zero at first. */
+struct scan_lenient {
+    bool inside;  /* a quoted cell is open */
+    size_t after; /* quotes before this place are decided */
+};
 /* Computes the masks of up to SCAN_WINDOW blocks at bytes + at; `size` may cut the last one short.
- * Returns the number of blocks. Without quoting (tsv) the quote masks are zero. */
+ * Returns the number of blocks. Quotes that are characters are not in the masks. Windows must
+ * follow one another from 0 on. */
 size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, size_t at,
-                   struct scan_masks out[SCAN_WINDOW]);
+                   struct scan_lenient *lenient, struct scan_masks out[SCAN_WINDOW]);
 
 /* Writes the positions of the bits of `blocks` masks, ascending; bit 0 of the first is `base`.
  * Returns their number. `out` needs room for 64 for each block plus SCAN_PLACES_BEYOND, which may

@@ -77,8 +77,34 @@ scan_masks_fn *scan_masks_choose(void)
     return f;
 }
 
+/* True if a cell begins at the quote: blanks may stand before it. */
+static bool begins_cell(const struct csv_dialect *d, const char *bytes, size_t at)
+{
+    while (at && (bytes[at - 1] == ' ' || bytes[at - 1] == '\t') && bytes[at - 1] != d->delimiter)
+        at--;
+    return at == 0 || bytes[at - 1] == d->delimiter || bytes[at - 1] == '\n' ||
+           bytes[at - 1] == '\r';
+}
+
+/* Drops the quotes that open no cell, close none and are no pair in one. */
+static void drop_characters(const struct csv_dialect *d, const char *bytes, size_t size, size_t base,
+                            struct scan_lenient *l, struct scan_masks *m)
+{
+    for (uint64_t quotes = m->quote; quotes; quotes &= quotes - 1) {
+        size_t at = base + (size_t)__builtin_ctzll(quotes);
+        if (at < l->after)
+            continue;
+        if (!l->inside && !begins_cell(d, bytes, at))
+            m->quote &= ~(quotes & -quotes);
+        else if (l->inside && at + 1 < size && bytes[at + 1] == '"')
+            l->after = at + 2;
+        else
+            l->inside = !l->inside;
+    }
+}
+
 size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, size_t at,
-                   struct scan_masks out[SCAN_WINDOW])
+                   struct scan_lenient *lenient, struct scan_masks out[SCAN_WINDOW])
 {
     const unsigned char *from = (const unsigned char *)bytes + at;
     scan_masks_fn *masks = scan_masks_choose();
@@ -96,9 +122,12 @@ size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, 
             blocks++;
         }
     }
-    if (d->tsv)
+    if (csv_unquoted(d))
         for (size_t i = 0; i < blocks; i++)
             out[i].quote = 0;
+    else if (d->quote == QUOTE_LENIENT)
+        for (size_t i = 0; i < blocks; i++)
+            drop_characters(d, bytes, size, at + 64 * i, lenient, out + i);
     return blocks;
 }
 

@@ -67,7 +67,8 @@ static struct infer *infer_read(const struct infer_request *r, struct survey *s,
     return i;
 }
 
-struct infer *infer_file(const struct infer_request *r, struct err *e)
+/* Reads the file with the quoting of r, and with another encoding if it is not UTF-8. */
+static struct infer *infer_quoted(const struct infer_request *r, struct err *e)
 {
     struct survey s = {0};
     if (!infer_dialect(r, &s.dialect, e))
@@ -94,6 +95,37 @@ struct infer *infer_file(const struct infer_request *r, struct err *e)
                  "line %lld, byte %lld: %.100s, so the file is read as %s", (long long)first.line,
                  (long long)first.column, first.what, csv_encoding_names[dialect.encoding]);
     return i;
+}
+
+/* True for what a wrong reading of quotes may cause. */
+static bool may_be_quotes(const struct err *e)
+{
+    return e->id == ERR_CSV_QUOTE || e->id == ERR_CSV_UNTERMINATED || e->id == ERR_CSV_RAGGED ||
+           e->id == ERR_CSV_LIMIT;
+}
+
+struct infer *infer_file(const struct infer_request *r, struct err *e)
+{
+    struct infer *i = infer_quoted(r, e);
+    if (i || r->quote >= 0 || !may_be_quotes(e))
+        return i;
+    /* the next quoting that reads every line to the same width */
+    for (int quote = QUOTE_LENIENT; quote <= QUOTE_NONE; quote++) {
+        struct infer_request other = *r;
+        struct err why = {0};
+        other.quote = quote;
+        i = infer_quoted(&other, &why);
+        if (i)
+            snprintf(i->quote_note, sizeof i->quote_note,
+                     "line %lld: %.160s; all %llu rows have %zu cells with \"quote\": \"%s\", "
+                     "which is written down", (long long)e->line, e->what,
+                     (unsigned long long)i->rows, i->count, csv_quote_names[quote]);
+        if (i || why.id == ERR_NONE) {
+            err_clear(e);
+            return i;
+        }
+    }
+    return NULL;
 }
 
 void infer_free(struct infer *i)

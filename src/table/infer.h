@@ -32,15 +32,16 @@ struct infer {
     double target_balance;  /* share of the smallest class */
     char note[200];         /* about the header line; or "" */
     char encoding_note[200]; /* encoding guessed: the first byte that is not UTF-8; or "" */
+    char quote_note[300];    /* quoting other than strict guessed: the first line; or "" */
 };
 /* target NULL: types only, for `inspect`. ids, ignored: from the command line. delimiter 0, decimal
- * 0, encoding -1, header -1: to be guessed. */
+ * 0, encoding, header, quote -1: to be guessed. */
 struct infer_request {
     const char *path, *target;
     const char *const *ids, *const *ignored;
     size_t id_count, ignored_count;
     char delimiter, decimal;
-    int encoding, header;
+    int encoding, header, quote; /* quote as encoding */
     const struct opt_strings *missing; /* NULL: to be guessed */
     bool (*stop)(void);                /* polled at each block; may be NULL */
 };

@@ -17,6 +17,7 @@ struct head {
     char *bytes;
     size_t size;
     bool whole; /* the file ends here */
+    bool quotes; /* they are no characters */
 };
 
 struct field {
@@ -34,7 +35,7 @@ static size_t read_record(const struct head *h, char delimiter, size_t *at, stru
     size_t i = *at, count = 0;
     for (;;) {
         size_t from = i;
-        bool quoted = i < h->size && bytes[i] == '"';
+        bool quoted = h->quotes && i < h->size && bytes[i] == '"';
         if (quoted) {
             for (i++; i < h->size; i++)
                 if (bytes[i] == '"' && !(i + 1 < h->size && bytes[i + 1] == '"' && ++i))
@@ -197,7 +198,10 @@ bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct 
     if (good) {
         struct field *first = mem_alloc(HEAD_FIELDS, sizeof *first);
         struct field *other = mem_alloc(HEAD_FIELDS, sizeof *other);
-        *d = (struct csv_dialect){.delimiter = r->delimiter, .header = r->header != 0};
+        *d = (struct csv_dialect){.delimiter = r->delimiter,
+                                  .header = r->header != 0,
+                                  .quote = r->quote < 0 ? QUOTE_STRICT : r->quote};
+        h.quotes = !csv_unquoted(d);
         if (r->encoding >= 0)
             d->encoding = r->encoding;
         if (!d->delimiter)

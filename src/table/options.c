@@ -44,6 +44,11 @@ const struct option data_options_table[] = {
      .help = "The delimiter of the files: \",\", \";\", \"\\t\" or \"|\". It is never guessed."},
     {.key = "decimal", .type = OPT_WORD, .offset = AT(decimal), .standard = "\".\"",
      .words = decimal_names, .help = "The decimal point of numbers in the files."},
+    {.key = "quote", .type = OPT_WORD, .offset = AT(quote), .standard = "\"strict\"",
+     .words = csv_quote_names,
+     .help = "How quotes are read. strict: RFC 4180, a cell is quoted as a whole or not at all. "
+             "lenient: a quote inside a cell that does not begin with one is a character (5'10\"). "
+             "none: quotes are characters."},
     {.key = "encoding", .type = OPT_WORD, .offset = AT(encoding), .standard = "\"utf-8\"",
      .words = csv_encoding_names, .help = "The encoding of the files; iso-8859-1 is latin1, "
                                           "windows-1252 is cp1252."},

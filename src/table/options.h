@@ -76,6 +76,7 @@ struct data_options {
     struct opt_strings train, valid, test;
     char *delimiter;      /* one of , ; TAB | */
     int decimal;          /* 0 '.', 1 ',' */
+    int quote;            /* enum csv_quote */
     int encoding;         /* enum csv_encoding */
     bool header;
     struct opt_strings missing;

@@ -447,6 +447,7 @@ struct schema *schema_declare(const struct data_options *o, int task, const stru
     s->dialect.delimiter = o->delimiter[0];
     s->dialect.header = o->header;
     s->dialect.encoding = o->encoding;
+    s->dialect.quote = o->quote;
     s->dialect.libcsv = o->reader == READER_LIBCSV;
     s->decimal = o->decimal ? ',' : '.';
     s->positive = o->positive ? mem_string(o->positive) : NULL;

@@ -81,7 +81,11 @@ static bool read_settings(const struct loading *l, const struct json *head)
     s->dialect.encoding = place_of(encoding, csv_encoding_names);
     if (s->dialect.encoding < 0 && *encoding)
         return newer(l, "the encoding", encoding);
-    if (s->task < 0 || s->dialect.encoding < 0 || strlen(delimiter) != 1 ||
+    const char *quote = json_get(head, "quote") ? word_at(head, "quote") : csv_quote_names[0];
+    s->dialect.quote = place_of(quote, csv_quote_names);
+    if (s->dialect.quote < 0 && *quote)
+        return newer(l, "the quoting", quote);
+    if (s->task < 0 || s->dialect.encoding < 0 || s->dialect.quote < 0 || strlen(delimiter) != 1 ||
         !strchr(",;\t|", *delimiter) || strlen(decimal) != 1 || !strchr(".,", *decimal) ||
         !read_count(head, "target", 0, CSV_MOST_COLUMNS - 1, &s->target) ||
         !read_count(head, "cells", 1, CSV_MOST_COLUMNS, &s->file_columns))

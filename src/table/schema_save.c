@@ -100,6 +100,8 @@ static void save_head(const struct schema *s, struct schema_saved *k)
     json_put_string(out, "encoding", csv_encoding_names[s->dialect.encoding]);
     json_put_bool(out, "header", s->dialect.header);
     json_put_bool(out, "tsv", s->dialect.tsv);
+    if (s->dialect.quote != QUOTE_STRICT)
+        json_put_string(out, "quote", csv_quote_names[s->dialect.quote]);
     json_put_int(out, "target", s->target);
     json_put_int(out, "cells", s->file_columns);
     write_words(out, "types", column_role_names);

@@ -46,7 +46,7 @@ static void both_readers(const struct csv_dialect *d, const struct csv_block *b,
 {
     struct csv_cells scan = {0}, libcsv = {0};
     struct err e = {0};
-    if (d->tsv && memchr(b->bytes, '\0', b->size))
+    if ((csv_unquoted(d) || d->quote == QUOTE_LENIENT) && memchr(b->bytes, '\0', b->size))
         return; /* csv_cells_parse gives libcsv no NUL */
     bool done = scan_parse(d, b, columns, &scan) == SCAN_DONE;
     check(done == libcsv_parse(d, b, columns, &libcsv, &e));
@@ -147,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 3 || size > 4000)
         return 0;
     struct csv_dialect d = {
-        .delimiter = ",;\t|"[data[0] & 3], .header = true, .tsv = (data[0] & 12) == 4};
+        .delimiter = ",;\t|"[data[0] & 3], .header = true, .quote = (data[0] >> 4) % 3, .tsv = (data[0] & 12) == 4};
     bool cr = (data[0] & 48) == 16;
     size_t columns = data[0] >> 6 & 3, most = 1 + data[1], n = size - 2;
     char *text = mem_copy(data + 2, n); /* its own block: a read beyond its end is seen */

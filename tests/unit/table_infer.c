@@ -82,6 +82,7 @@ static void test_fixed(void)
     q = (struct infer_request){.path = scratch("in.csv"),
                                .encoding = -1,
                                .header = -1,
+                               .quote = -1,
                                .ids = ids,
                                .id_count = 1,
                                .ignored = ignored,
@@ -177,7 +178,7 @@ static void test_stop(void)
     struct err e = {0};
     scratch_put("in.csv", "a,b\n1,2\n3,4\n", 12);
     struct infer_request q = {
-        .path = scratch("in.csv"), .encoding = -1, .header = -1, .stop = stop_at_once};
+        .path = scratch("in.csv"), .encoding = -1, .header = -1, .quote = -1, .stop = stop_at_once};
     ok(!infer_file(&q, &e) && e.id == ERR_NONE, "stopped: no answer, and no error of the file");
 }
 
