@@ -427,7 +427,9 @@ def main(path, data):
     head = model.head
     with open(data, newline="", encoding={"utf-8": "utf-8-sig"}.get(head["encoding"],
                                                                    head["encoding"])) as f:
-        rows = list(csv.DictReader(f, delimiter=head["delimiter"], strict=True))
+        quote = head.get("quote", "strict")
+        rows = list(csv.DictReader(f, delimiter=head["delimiter"], strict=quote == "strict",
+                                   quoting=csv.QUOTE_NONE if quote == "none" else csv.QUOTE_MINIMAL))
     y = answer(model, rows)
     out = csv.writer(sys.stdout, lineterminator="\n")
     if head["task"] == "regression":

@@ -460,12 +460,10 @@ const struct command command_init = {
                 "  dnn init leads.csv --target converted --id lead_id --ignore note -o leads.json\n"
                 "  dnn init leads.csv --target converted --set data.split.method=random --set "
                 "train.epochs=50\n",
-    .notes = "This is the only place where anything is guessed: delimiter, quoting, header, decimal "
-             "sign, "
-             "encoding, every "
-             "column's type, the task, the positive label. What --set says is taken as given. Read "
-             "the config, mend "
-             "it, and nothing will be guessed again.",
+    .notes = "This is the only place where anything is guessed: delimiter, quoting, header, "
+             "decimal sign, encoding, every column's type, the task, the positive label. What "
+             "--set says is taken as given. Read the config, mend it, and nothing will be guessed "
+             "again.",
     .options = init_options_table,
     .has_config = true,
     .least = 1,

@@ -87,8 +87,8 @@ static bool begins_cell(const struct csv_dialect *d, const char *bytes, size_t a
 }
 
 /* Drops the quotes that open no cell, close none and are no pair in one. */
-static void drop_characters(const struct csv_dialect *d, const char *bytes, size_t size, size_t base,
-                            struct scan_lenient *l, struct scan_masks *m)
+static void drop_characters(const struct csv_dialect *d, const char *bytes, size_t size,
+                            size_t base, struct scan_lenient *l, struct scan_masks *m)
 {
     for (uint64_t quotes = m->quote; quotes; quotes &= quotes - 1) {
         size_t at = base + (size_t)__builtin_ctzll(quotes);

@@ -118,7 +118,9 @@ static void test_random(int rounds)
     char text[1024];
     bool same = true;
     for (int i = 0; i < rounds && same; i++) {
-        struct csv_dialect d = {.delimiter = ",;\t|"[draw(4)], .quote = (int)draw(3), .tsv = draw(16) == 0};
+        struct csv_dialect d = {.delimiter = ",;\t|"[draw(4)],
+                                .quote = (int)draw(3),
+                                .tsv = draw(16) == 0};
         uint32_t end = draw(8) < 4 ? 0 : draw(3);
         size_t n = make_text(text, 40 + draw(i % 16 ? 260 : 980), d.delimiter, ends[end],
                              draw(2) ? 0 : draw(3), false);
@@ -143,7 +145,9 @@ static void test_windows(int rounds)
     char *text = mem_alloc(MOST, 1);
     bool same = true;
     for (int i = 0; i < rounds && same; i++) {
-        struct csv_dialect d = {.delimiter = ",\t"[draw(2)], .quote = (int)draw(3), .tsv = draw(16) == 0};
+        struct csv_dialect d = {.delimiter = ",\t"[draw(2)],
+                                .quote = (int)draw(3),
+                                .tsv = draw(16) == 0};
         uint32_t end = draw(3), width = 1 + draw(30), odds = draw(2) ? 40000 : 800, n = 0;
         while (n + 40 < MOST) {
             for (uint32_t k = draw(width); k; k--)
@@ -364,7 +368,9 @@ static void test_cuts(int rounds)
     bool same = true;
     unsigned spoiled = 0;
     for (int i = 0; i < rounds && same; i++) {
-        struct csv_dialect d = {.delimiter = ",;\t|"[draw(4)], .quote = (int)draw(3), .tsv = draw(16) == 0};
+        struct csv_dialect d = {.delimiter = ",;\t|"[draw(4)],
+                                .quote = (int)draw(3),
+                                .tsv = draw(16) == 0};
         uint32_t end = draw(3), spoil = draw(2) ? 0 : draw(5);
         size_t n = make_text(text, 40 + draw(1900), d.delimiter, ends[end], spoil, true);
         spoiled += spoil > 0;
