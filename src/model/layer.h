@@ -34,6 +34,7 @@ struct planner {
     const struct features *features;
     uint64_t columns; /* of x so far */
     uint32_t *chunk_ends, chunk_count, chunk_room; /* where those of one feature end, each */
+    uint32_t chunks_of; /* the position of the layer whose inputs have these ends */
     bool takes_ids;   /* the first hidden layer does */
     uint32_t pair_units; /* of the first hidden layer that takes pairs: its outputs; else 0 */
     struct param_list list;

@@ -43,7 +43,7 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
 {
     uint32_t out;
     m->outputs = f->outputs;
-    p->position = 1; /* the embedding tables are 0 */
+    p->position = p->chunks_of = 1; /* the embedding tables are 0 */
     if (!read_layers(m, o, f, e) || !inputs_plan(&m->inputs, f, m->layers[0], p, e) ||
         !layer_list_plan(m->layers, m->layer_count, m->inputs.width, p, &out, e))
         return false;

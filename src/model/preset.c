@@ -254,7 +254,7 @@ static const struct preset_defaults realmlp_defaults[] = {
 
 struct tabm_spec {
     int preset, variant, activation;
-    int64_t k;
+    int64_t k, dim;
     struct opt_ints hidden;
     double dropout;
     const struct json *layers;
@@ -279,6 +279,13 @@ static const struct option tabm_options[] = {
      .high = VIEWS_MOST,
      .help = "The number of networks. Each has a loss of its own; the answer is the mean of their "
              "probabilities or values."},
+    {.key = "dim",
+     .type = OPT_INT,
+     .offset = offsetof(struct tabm_spec, dim),
+     .standard = "16",
+     .low = 1,
+     .high = 1024,
+     .help = "How many numbers a number with bins becomes (encoders.numeric.encode ple)."},
     {.key = "hidden",
      .type = OPT_INTS,
      .offset = offsetof(struct tabm_spec, hidden),
@@ -306,8 +313,8 @@ static const struct option tabm_options[] = {
 
 static const struct preset_defaults tabm_defaults[] = {
     {NULL,
-     "{\"encoders\": {\"numeric\": {\"scale\": \"quantile\"}, "
-     "\"categorical\": {\"encode\": \"onehot\"}}, "
+     "{\"encoders\": {\"numeric\": {\"scale\": \"quantile\", \"encode\": [\"plain\", \"ple\"], "
+     "\"bins\": 48, \"edges\": \"quantile\"}, \"categorical\": {\"encode\": \"onehot\"}}, "
      "\"train\": {\"optimizer\": {\"type\": \"adamw\", \"learning_rate\": 0.002, "
      "\"weight_decay\": 0.0003}, \"schedule\": {\"type\": \"constant\"}, "
      "\"clip_norm\": 1, \"early_stopping\": {\"patience\": 16}}}"},
@@ -358,7 +365,8 @@ const struct preset presets[] = {
                 "answer.",
      .options = tabm_options,
      .spec_size = sizeof(struct tabm_spec),
-     .layers = "[{\"type\": \"views\", \"k\": \"{k}\", \"layers\": ["
+     .layers = "[{\"type\": \"embed_numbers\", \"dim\": \"{dim}\"}, "
+               "{\"type\": \"views\", \"k\": \"{k}\", \"layers\": ["
                "{\"if\": \"{variant}=mini\", \"type\": \"view_scale\"}, "
                "{\"each\": \"hidden\", \"layers\": ["
                "{\"if\": \"{variant}=full\", \"type\": \"view_scale\"}, "

@@ -69,7 +69,7 @@ static bool scale_plan(struct layer *l, struct planner *p, struct err *e)
                : !s->first                ? SCALE_ONE
                : has_bins(p->features) ? SCALE_NORMAL
                                           : SCALE_SIGN;
-    if (p->chunk_count && l->position == 1u + s->first) { /* the inputs are those of the model */
+    if (p->chunk_count && p->chunks_of == l->position) {
         s->ends = mem_copy(p->chunk_ends, p->chunk_count * sizeof *s->ends);
         s->end_count = p->chunk_count;
     }
@@ -243,6 +243,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     uint64_t flops = p->flops;
     uint32_t k = (uint32_t)s->k, out = 0;
     ((struct scale_spec *)l->children[0]->spec)->first = true;
+    p->chunks_of += p->chunks_of == l->position; /* the first inside reads the same */
     p->steps = k;
     bool good = layer_list_plan(l->children, l->child_count, l->in, p, &out, e);
     p->steps = 1;
