@@ -139,7 +139,11 @@ static void views(void)
         grad_check(c, "views of numbers, indicators, embeddings and one-hot columns");
         c.outputs = 1;
         grad_check(c, "views with values");
+        c.bins = 3; /* and numbers that become several */
+        c.outputs = 2;
+        grad_check(c, "views of embedded numbers beside everything else");
         c.categories = 0;
+        c.indicators = 0;
         c.rows = 130;
         c.micro = 2;
         c.count = 200;

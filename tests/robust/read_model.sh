@@ -68,13 +68,16 @@ config c.json multiclass three '{"preset": "mlp", "hidden": [12, 8], "norm": "ba
 compare "three classes, batch_norm" c.json
 config c.json regression value '{"preset": "mlp", "hidden": [16], "norm": "layer"}'
 compare "a regression, layer_norm" c.json
-for variant in mini full; do
-    tabm="{\"preset\": \"tabm\", \"variant\": \"$variant\", \"k\": 5, \"hidden\": [12, 8]}"
+for variant in mini full; do # wide bins: narrow ones magnify the last digit of a normal quantile
+    tabm="{\"preset\": \"tabm\", \"variant\": \"$variant\", \"k\": 5, \"hidden\": [12, 8]}, \"encoders\": {\"numeric\": {\"bins\": 5}}"
     config c.json multiclass three "$tabm"
     compare "tabm $variant, three classes" c.json
     config c.json regression value "$tabm"
     compare "tabm $variant, a regression" c.json
 done
+config c.json binary two '{"preset": "tabm", "k": 3, "hidden": [8], "dim": 3}' '"n": {"type": "numeric", "encode": ["plain", "ple"], "bins": 5},
+    "tied": {"type": "numeric", "encode": "ple"}, "m": {"type": "numeric", "encode": "plain"}, "few": "categorical"'
+compare "tabm with embedded and plain numbers" c.json
 for scale in none standard robust minmax quantile clip; do
     column="{\"type\": \"numeric\", \"scale\": \"$scale\", \"impute\": \"mean\"}"
     [ $scale = none ] && column='{"type": "numeric", "scale": "robust", "impute": "zero"}'

@@ -60,9 +60,9 @@ static void same_of_a_feature(const real *w, const char *name)
 static void constants(void)
 {
     uint64_t n;
-    struct netcase c = table(TABM "\"mini\"}", 3);
+    struct netcase c = table(TABM "\"mini\"}", 3); /* no bins: nothing is embedded */
     ok(case_ready(&c), "mini: %s", c.e.what);
-    const real *w = find(&c, "layers.0.layers.0.weight", &n);
+    const real *w = find(&c, "layers.1.layers.0.weight", &n);
     int plus = 0, minus = 0;
     for (uint64_t i = 0; i < n; i++) {
         plus += w[i] >= 1 && w[i] <= 1;
@@ -71,31 +71,41 @@ static void constants(void)
     is_int((int64_t)n, K * 13, "  a weight a view and input");
     ok(plus + minus == (int)n && plus > 70 && minus > 70, "  signs at random");
     same_of_a_feature(w, "mini");
-    all_within(&c, "layers.0.layers.1.weight", 13 * 24, 1 / sqrt(13));
-    all_within(&c, "layers.0.layers.1.bias", 24, 1 / sqrt(13));
-    all_within(&c, "layers.0.layers.3.weight", 24 * 20, 1 / sqrt(24));
-    all_within(&c, "layers.1.weight", K * 20 * 3, 1 / sqrt(20));
-    all_within(&c, "layers.1.bias", K * 3, 1 / sqrt(20));
+    all_within(&c, "layers.1.layers.1.weight", 13 * 24, 1 / sqrt(13));
+    all_within(&c, "layers.1.layers.1.bias", 24, 1 / sqrt(13));
+    all_within(&c, "layers.1.layers.3.weight", 24 * 20, 1 / sqrt(24));
+    all_within(&c, "layers.2.weight", K * 20 * 3, 1 / sqrt(20));
+    all_within(&c, "layers.2.bias", K * 3, 1 / sqrt(20));
     case_close(&c);
 
     c = table(TABM "\"full\"}", 3);
     c.bins = 3; /* the first scales are normal numbers */
     c.numbers = 2;
     ok(case_ready(&c), "full: %s", c.e.what);
-    w = find(&c, "layers.0.layers.0.weight", &n);
+    w = find(&c, "layers.1.layers.0.weight", &n);
     double square = 0;
     for (uint64_t i = 0; i < n; i++)
         square += (double)w[i] * (double)w[i] / (double)n;
     ok(square > 0.6 && square < 1.5, "  normal numbers: mean square %g", square);
-    ok(memcmp(&w[7], &w[8], sizeof *w) == 0, "  the bins of a number have one weight");
-    w = find(&c, "layers.0.layers.2.bias", &n);
+    /* columns: indicator, 3 of an embedding, 5 one-hot, then 16 for each of two numbers */
+    ok(memcmp(&w[9], &w[24], sizeof *w) == 0 && memcmp(&w[24], &w[25], sizeof *w) != 0 &&
+           memcmp(&w[25], &w[40], sizeof *w) == 0 && memcmp(&w[4], &w[8], sizeof *w) == 0,
+       "  what a number or category became has one weight");
+    all_within(&c, "layers.0.scale", 2 * 16, 1 / sqrt(16));
+    all_within(&c, "layers.0.shift", 2 * 16, 1 / sqrt(16));
+    w = find(&c, "ple.weight", &n);
+    bool zero = true;
+    for (uint64_t i = 0; i < n; i++)
+        zero = zero && !(fabs((double)w[i]) > 0);
+    ok(zero && n == (3 + 4) * 16, "  the piecewise part begins at 0");
+    w = find(&c, "layers.1.layers.2.bias", &n);
     bool equal = true;
     for (uint64_t j = 1; j < K; j++)
         equal = equal && memcmp(w, w + j * (n / K), n / K * sizeof *w) == 0;
-    ok(equal && w[0] < w[1] + 1, "  all views begin with one bias");
-    all_within(&c, "layers.0.layers.2.bias", K * 24, 1 / sqrt(2 + 1 + 3 + 7 + 5));
-    static const char *const ones[] = {"layers.0.layers.2.weight", "layers.0.layers.4.weight",
-                                       "layers.0.layers.6.weight"};
+    ok(equal, "  all views begin with one bias");
+    all_within(&c, "layers.1.layers.2.bias", K * 24, 1 / sqrt(1 + 3 + 5 + 2 * 16));
+    static const char *const ones[] = {"layers.1.layers.2.weight", "layers.1.layers.4.weight",
+                                       "layers.1.layers.6.weight"};
     for (size_t k = 0; k < 3; k++) {
         w = find(&c, ones[k], &n);
         equal = true;
@@ -114,9 +124,9 @@ static void mean(uint32_t outputs)
         table("{\"preset\": \"tabm\", \"k\": 3, \"hidden\": [8], \"dropout\": 0}", outputs);
     uint64_t n;
     ok(case_ready(&c), "%u outputs: %s", outputs, c.e.what);
-    const real *w = find(&c, "layers.1.weight", &n);
+    const real *w = find(&c, "layers.2.weight", &n);
     init_constant(c.state.params + (w - c.state.params), n, 0);
-    const real *b = find(&c, "layers.1.bias", &n);
+    const real *b = find(&c, "layers.2.bias", &n);
     network_set(c.network, &c.state);
     real logits[40 * 3];
     ok(case_answer(&c, c.network, &c.source, 0, 40, logits), "  answered");
