@@ -254,7 +254,7 @@ static const struct preset_defaults realmlp_defaults[] = {
 
 struct tabm_spec {
     int preset, variant, activation;
-    int64_t k, dim;
+    int64_t k, embedding;
     struct opt_ints hidden;
     double dropout;
     const struct json *layers;
@@ -279,9 +279,9 @@ static const struct option tabm_options[] = {
      .high = VIEWS_MOST,
      .help = "The number of networks. Each has a loss of its own; the answer is the mean of their "
              "probabilities or values."},
-    {.key = "dim",
+    {.key = "embedding",
      .type = OPT_INT,
-     .offset = offsetof(struct tabm_spec, dim),
+     .offset = offsetof(struct tabm_spec, embedding),
      .standard = "16",
      .low = 1,
      .high = 1024,
@@ -365,7 +365,7 @@ const struct preset presets[] = {
                 "answer.",
      .options = tabm_options,
      .spec_size = sizeof(struct tabm_spec),
-     .layers = "[{\"type\": \"embed_numbers\", \"dim\": \"{dim}\"}, "
+     .layers = "[{\"type\": \"embed_numbers\", \"dim\": \"{embedding}\"}, "
                "{\"type\": \"views\", \"k\": \"{k}\", \"layers\": ["
                "{\"if\": \"{variant}=mini\", \"type\": \"view_scale\"}, "
                "{\"each\": \"hidden\", \"layers\": ["

@@ -75,7 +75,7 @@ for variant in mini full; do # wide bins: narrow ones magnify the last digit of 
     config c.json regression value "$tabm"
     compare "tabm $variant, a regression" c.json
 done
-config c.json binary two '{"preset": "tabm", "k": 3, "hidden": [8], "dim": 3}' '"n": {"type": "numeric", "encode": ["plain", "ple"], "bins": 5},
+config c.json binary two '{"preset": "tabm", "k": 3, "hidden": [8], "embedding": 3}' '"n": {"type": "numeric", "encode": ["plain", "ple"], "bins": 5},
     "tied": {"type": "numeric", "encode": "ple"}, "m": {"type": "numeric", "encode": "plain"}, "few": "categorical"'
 compare "tabm with embedded and plain numbers" c.json
 for scale in none standard robust minmax quantile clip; do
