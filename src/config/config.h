@@ -42,6 +42,9 @@ struct ensemble_options {
     const struct json *members; /* a list, or NULL */
     int select;                 /* enum ensemble_select */
 };
+struct tune_options {
+    const struct json *space; /* key -> {"low", "high", "log"} or a list; NULL: the preset's own */
+};
 struct output_options {
     char *model, *metrics;
 };
@@ -56,6 +59,7 @@ struct config {
     struct model_options model;
     struct train_options train;
     struct ensemble_options ensemble;
+    struct tune_options tune;
     struct backend_options backend;
     struct output_options output;
     struct setting *settings;
@@ -77,6 +81,17 @@ const char *config_member_name(const struct config *c, size_t i, char room[32]);
 /* The config of member i: its keys laid over c (objects merge, lists and scalars replace). It has
  * no members of its own. NULL: E13 at the member's place in c. Caller: config_free. */
 struct config *config_member(const struct config *c, size_t i, struct err *e);
+/* The config with other values, for a trial of a search: sets [count] are "path.to.key=JSON" of
+ * `model`, `train` and `encoders`, and it has no ensemble. NULL: E13. Caller: config_free. */
+struct config *config_trial(const struct config *c, const char *const *sets, size_t count,
+                            struct err *e);
+/* The same as the text of a config file at `path`, with the ensemble of c. */
+bool config_trial_text(const struct config *c, const char *const *sets, size_t count,
+                       const char *path, struct text *out, struct err *e);
+/* The row of a key, that of an option of the preset too ("model.dropout"). NULL: unknown. */
+const struct option *config_row(const struct config *c, const char *key);
+/* The space of keys that the preset of c gives to a search, a JSON object. */
+const char *config_space(const struct config *c);
 /* An error about a key that a --set gave names that --set instead of the file; where the value
  * alone is wrong it becomes E10 (64). Other errors stay as they are. Returns false. */
 bool config_blame(const struct config *c, struct err *e);

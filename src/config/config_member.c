@@ -61,8 +61,7 @@ static bool lay_over(struct json_doc *doc, const char *path, const struct json *
     return good;
 }
 
-/* The document of c without its ensemble, and without the defaults that its preset gave. */
-static struct json_doc *base_document(const struct config *c, struct err *e)
+struct json_doc *config_base(const struct config *c, struct err *e)
 {
     struct text text = {0};
     json_write(&text, json_root(c->doc), 0);
@@ -71,8 +70,6 @@ static struct json_doc *base_document(const struct config *c, struct err *e)
     for (size_t i = 0; doc && i < c->setting_count; i++)
         if (strcmp(c->settings[i].from, "preset") == 0)
             json_remove(doc, c->settings[i].key);
-    if (doc)
-        json_remove(doc, "ensemble");
     return doc;
 }
 
@@ -98,9 +95,13 @@ static void place_in(const struct config *c, size_t i, struct err *e)
 
 struct config *config_member(const struct config *c, size_t i, struct err *e)
 {
-    struct json_doc *doc = base_document(c, e);
+    struct json_doc *doc = config_base(c, e);
     const struct json *over = entries(c) ? entry(c, i) : NULL;
     bool good = doc != NULL;
+    if (doc) {
+        json_remove(doc, "ensemble");
+        json_remove(doc, "tune");
+    }
     for (size_t k = 1; good && k < MEMBER_KEYS; k++) {
         const struct json *v = over ? json_get(over, member_keys[k]) : NULL;
         good = !v || lay_over(doc, member_keys[k], v, e);

@@ -291,6 +291,25 @@ static const struct option ensemble_options_table[] = {
     {.key = NULL}};
 
 #undef AT
+#define AT(field) offsetof(struct tune_options, field)
+
+static const struct option tune_options_table[] = {
+    {.key = "space",
+     .type = OPT_CUSTOM,
+     .flags = OPT_NULLABLE,
+     .offset = AT(space),
+     .standard = "null",
+     .schema = "{\"type\":[\"object\",\"null\"],\"additionalProperties\":{\"anyOf\":["
+               "{\"type\":\"array\",\"minItems\":1},"
+               "{\"type\":\"object\",\"properties\":{\"low\":{\"type\":\"number\"},"
+               "\"high\":{\"type\":\"number\"},\"log\":{\"type\":\"boolean\"}},"
+               "\"required\":[\"low\",\"high\"],\"additionalProperties\":false}]}}",
+     .help = "The keys that `dnn tune` varies, below model, train and encoders, each with a list "
+             "of values, or with {\"low\", \"high\"}, a range; \"log\": true draws from it in "
+             "equal ratios. null: those of the preset (`dnn help tuning`)."},
+    {.key = NULL}};
+
+#undef AT
 #define AT(field) offsetof(struct config, field)
 
 const struct option config_table[] = {
@@ -332,6 +351,11 @@ const struct option config_table[] = {
      .offset = AT(ensemble),
      .table = ensemble_options_table,
      .help = "Several networks in one model: members, folds and their weights."},
+    {.key = "tune",
+     .type = OPT_TABLE,
+     .offset = AT(tune),
+     .table = tune_options_table,
+     .help = "What `dnn tune` searches."},
     {.key = "backend",
      .type = OPT_TABLE,
      .offset = AT(backend),

@@ -68,6 +68,8 @@ const char *config_set_of(const struct config *c, const char *key);
 
 /* The place of a key put into an E13 that has none. Returns false. */
 bool config_placed(const struct config *c, const char *key, struct err *e);
+/* The document of c without the defaults that its preset gave. Caller: json_free. */
+struct json_doc *config_base(const struct config *c, struct err *e);
 /* A config of doc, which it owns, with time limit and batch size of c's command line. */
 struct config *config_beside(const struct config *c, struct json_doc *doc, struct err *e);
 /* Every member of the ensemble can be made. */

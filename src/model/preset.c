@@ -331,6 +331,10 @@ const struct preset presets[] = {
     {.name = "linear",
      .summary = "No hidden layer: logistic, softmax or linear regression.",
      .options = linear_options,
+     .space = "{\"encoders.numeric.encode\": [\"plain\", \"ple\"], "
+              "\"encoders.numeric.bins\": [8, 16, 32], "
+              "\"encoders.numeric.edges\": [\"quantile\", \"tree\"], "
+              "\"train.loss.class_weights\": [null, \"balanced\"]}",
      .spec_size = sizeof(struct linear_spec),
      .layers = "[]",
      .config_of = config_of_linear,
@@ -339,6 +343,17 @@ const struct preset presets[] = {
      .summary = "Dense layers, each with an activation.",
      .options = mlp_options,
      .spec_size = sizeof(struct mlp_spec),
+     .space = "{\"model.hidden\": [[128], [256], [128, 64], [256, 128], [512, 256], "
+              "[256, 128, 64], [512, 256, 128]], "
+              "\"model.dropout\": {\"low\": 0, \"high\": 0.5}, "
+              "\"model.activation\": [\"gelu\", \"relu\", \"silu\"], "
+              "\"train.optimizer.learning_rate\": "
+              "{\"low\": 0.0003, \"high\": 0.01, \"log\": true}, "
+              "\"train.optimizer.weight_decay\": "
+              "{\"low\": 0.0001, \"high\": 0.1, \"log\": true}, "
+              "\"train.batch_size\": [64, 128, 256, 512], "
+              "\"train.loss.class_weights\": [null, \"balanced\"], "
+              "\"encoders.numeric.encode\": [\"plain\", \"ple\"]}",
      .layers = "[{\"each\": \"hidden\", \"layers\": ["
                "{\"type\": \"dense\", \"units\": \"{hidden}\"}, "
                "{\"if\": \"{norm}\", \"type\": \"{norm}_norm\"}, "
@@ -348,6 +363,14 @@ const struct preset presets[] = {
      .summary = "RealMLP: an mlp with one set of constants that suits most tables.",
      .options = realmlp_options,
      .spec_size = sizeof(struct realmlp_spec),
+     .space = "{\"model.hidden\": [[256, 256], [256, 256, 256], [384, 384, 384], "
+              "[512, 512, 512], [256, 256, 256, 256]], "
+              "\"model.dropout\": {\"low\": 0, \"high\": 0.5}, "
+              "\"train.optimizer.learning_rate\": "
+              "{\"low\": 0.02, \"high\": 0.3, \"log\": true}, "
+              "\"train.optimizer.weight_decay\": "
+              "{\"low\": 0.001, \"high\": 0.05, \"log\": true}, "
+              "\"train.batch_size\": [128, 256, 512]}",
      .layers = "[{\"type\": \"scale\"}, {\"each\": \"hidden\", \"layers\": ["
                "{\"if\": \"{variant}=td\", \"type\": \"ntk_dense\", \"units\": \"{hidden}\"}, "
                "{\"if\": \"{variant}=td\", \"type\": \"blend\", "
@@ -365,6 +388,14 @@ const struct preset presets[] = {
                 "answer.",
      .options = tabm_options,
      .spec_size = sizeof(struct tabm_spec),
+     .space = "{\"model.hidden\": [[256], [512], [256, 256], [512, 512], [768, 768], "
+              "[384, 384, 384], [512, 512, 512]], "
+              "\"model.dropout\": {\"low\": 0, \"high\": 0.5}, "
+              "\"train.optimizer.learning_rate\": "
+              "{\"low\": 0.0001, \"high\": 0.005, \"log\": true}, "
+              "\"train.optimizer.weight_decay\": "
+              "{\"low\": 0.0001, \"high\": 0.1, \"log\": true}, "
+              "\"encoders.numeric.encode\": [\"plain\", \"ple\"]}",
      .layers = "[{\"type\": \"embed_numbers\", \"dim\": \"{embedding}\"}, "
                "{\"type\": \"views\", \"k\": \"{k}\", \"layers\": ["
                "{\"if\": \"{variant}=mini\", \"type\": \"view_scale\"}, "

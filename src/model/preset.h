@@ -28,6 +28,9 @@ struct preset {
     const char *output;
     /* Ends with an empty one; NULL: none. */
     const struct preset_defaults *defaults;
+    /* Keys that a search varies, with their values (tune.space); NULL: those that every network
+     * has. */
+    const char *space;
     const char *(*config_of)(const struct json_doc *doc); /* more of them; NULL: none */
     /* Makes options that are "auto" what they stand for in this config; NULL: nothing to do. */
     void (*settle)(void *spec, const struct json_doc *doc);

@@ -25,6 +25,7 @@ struct ensemble {
     struct err broke; /* of the first run that broke before an epoch had ended */
     double spent;     /* seconds of `done` runs of this process */
     uint32_t done;
+    uint32_t scored; /* finished runs of a search, which keeps no parts */
 };
 
 /* The members' configs. NULL: E13. Caller: ensemble_free. */

@@ -11,8 +11,8 @@
 
 static void log_status(const struct train_job *j)
 {
-    uint32_t finished = 0;
     side_lock(j->side);
+    uint32_t finished = j->ensemble->scored;
     for (uint32_t i = 0; i < j->ensemble->runs; i++)
         finished += j->ensemble->parts[i] != NULL;
     side_unlock(j->side);

@@ -260,7 +260,7 @@ static void setting_keys(void)
     set_bad("train..x=3", "not a path");
     set_bad("task.x=3", "not an object");
     set_bad("model.preset=rocket", "\"rocket\"");
-    set_bad("tune=1", "unknown key \"tune\"");
+    set_bad("tune=1", "expected an object");
     set_bad("data.delimiter=x", "delimiter");
 
     struct err e = {0};
