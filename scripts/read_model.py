@@ -315,11 +315,21 @@ def target_statistics(model, numbers, categories):
     return [(x - get("center")) * get("factor")]
 
 
+def steps_of(model, x, was_missing):
+    """Sequences [rows][steps][channels]. A row's length is that of its last step with a value."""
+    steps = model.head["steps"]
+    there = (was_missing.reshape(len(x), -1, steps) == 0).any(1)
+    model.lengths = np.where(there.any(1), steps - there[:, ::-1].argmax(1), 0)
+    return x.reshape(len(x), -1, steps).transpose(0, 2, 1)
+
+
 def first_stage(model, rows, numbers, categories):
     """x: numbers, target statistics, "was missing" of some, rows of embedding tables, "has no term" of texts, one-hot
     columns. Columns of bins come before the texts, or last where the first layer has their weights among its own (ple.weight
     continues that layer's weight); values of texts come behind them, or their sums of text.weight before the one-hot columns."""
     x, was_missing = scale(model, numbers)
+    if "steps" in model.head:
+        return steps_of(model, x, was_missing)
     of_keys = target_statistics(model, numbers, categories)
     bins = piecewise(model, x, was_missing)
     embedded, onehot, at = [], [], 0
@@ -383,6 +393,44 @@ def embed_numbers(model, at, x):
     return np.concatenate(blocks, axis=1)
 
 
+def logistic(x):
+    return np.exp(-softplus(-x))
+
+
+def recurrent(model, at, name, x, units, gru):
+    """One direction of lstm or gru over the steps of x; 0 behind a sequence's end."""
+    get = lambda part: model.param(at, name + part)
+    order = range(x.shape[1] - 1, -1, -1) if name else range(x.shape[1])
+    sums, y = x @ get("weight") + get("bias"), np.zeros(x.shape[:2] + (units,))
+    h = np.zeros((len(x), units))
+    c = h
+    for t in order:
+        there = (t < model.lengths)[:, None]
+        if gru:
+            n, r, z = np.split(sums[:, t], 3, axis=1)
+            to_r, to_z, q = np.split(h @ get("recurrent") + get("recurrent_bias"), 3, axis=1)
+            n = np.tanh(n + logistic(r + to_r) * q)
+            h = n + logistic(z + to_z) * (h - n)
+        else:
+            i, f, g, o = np.split(sums[:, t] + h @ get("recurrent"), 4, axis=1)
+            c = np.where(there, logistic(f) * c + logistic(i) * np.tanh(g), 0)
+            h = logistic(o) * np.tanh(c)
+        h = np.where(there, h, 0)
+        y[:, t] = h
+    return y
+
+
+def pool(model, kind, x):
+    length = model.lengths
+    inside = (np.arange(x.shape[1]) < length[:, None])[:, :, None]
+    if kind == "mean":
+        return np.where(inside, x, 0).sum(1) / np.maximum(length, 1)[:, None]
+    if kind == "max":
+        return np.where(length[:, None] > 0, np.where(inside, x, -np.inf).max(1), 0)
+    last = x[np.arange(len(x)), np.maximum(length, 1) - 1]
+    return np.where(length[:, None] > 0, last, 0)
+
+
 def run_layers(model, layers, path, x):
     """path: the number of the list's layer in the names of its parameters, before its own."""
     for i, layer in enumerate(layers):
@@ -421,6 +469,12 @@ def run_layers(model, layers, path, x):
         elif kind == "blend":
             f = ACTIVATIONS[layer["activation"]](x, {"slope": 0.01, "alpha": 1})
             x = x + model.param(at, "weight") * (f - x)
+        elif kind in ("lstm", "gru"):
+            ways = ["", "reverse_"] if layer["bidirectional"] else [""]
+            x = np.concatenate([recurrent(model, at, name, x, layer["units"], kind == "gru")
+                                for name in ways], axis=-1)
+        elif kind == "pool":
+            x = pool(model, layer["kind"], x)
         elif kind in ACTIVATIONS:
             x = ACTIVATIONS[kind](x, layer)
         else:

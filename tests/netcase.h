@@ -22,6 +22,7 @@ struct netcase {
     uint32_t whole; /* 0: rows * micro */
     struct feature_category category[CASE_CATEGORIES];
     uint32_t texts; /* two columns of so many terms and of one, of 7 and 3 buckets; 0: none */
+    uint32_t steps; /* above 0: the numbers are sequences of so many steps */
     uint32_t bins; /* above 0: number i has bins + i of them, and every second stands alone */
     uint64_t count, seed; /* records */
     double clip;
@@ -31,7 +32,7 @@ struct netcase {
     /* made */
     struct json_doc *docs[3];
     struct features features;
-    uint32_t indicator[CASE_CATEGORIES];
+    uint32_t indicator[CASE_NUMBERS];
     struct feature_number number[CASE_NUMBERS];
     float edges[CASE_EDGES];
     struct feature_text text[2];
@@ -181,6 +182,8 @@ static inline bool case_make(struct netcase *c)
         !loss_resolve(&c->loss_options, c->outputs > 1, &c->e))
         return false;
     c->model_options = (struct model_options){.doc = c->docs[0], .model = at[0]};
+    if (c->steps)
+        c->indicators = c->numbers;
     for (uint32_t i = 0; i < c->indicators; i++)
         c->indicator[i] = i;
     c->features = (struct features){.format = rowfmt_make(c->numbers,
@@ -189,7 +192,8 @@ static inline bool case_make(struct netcase *c)
                                     .indicators = c->indicator,
                                     .indicator_count = c->indicators,
                                     .categories = c->category,
-                                    .outputs = c->outputs};
+                                    .outputs = c->outputs,
+                                    .steps = c->steps};
     case_bins(c);
     case_texts(c);
     c->records = mem_zero(c->count + 1, c->features.format.stride);

@@ -107,6 +107,27 @@ static inline struct opcase random_case(uint64_t seed)
                                           : draw_flag(d, CASE_MORE);
         c.gate = 1e-4;
         break;
+    case OP_series:
+        c.rows = draw_size(d, 100);
+        c.in = draw_size(d, 9);
+        c.out = draw_size(d, 20);
+        c.gate = 0;
+        break;
+    case OP_recur:
+    case OP_recur_back:
+        c.rows = draw_size(d, 100);
+        c.in = draw_size(d, 50);
+        c.out = draw_size(d, 9);
+        c.kind = draw_below(d, 2);
+        c.flags = draw_flag(d, CASE_SECOND);
+        c.gate = 1e-4;
+        break;
+    case OP_pool:
+    case OP_pool_back:
+        c.out = draw_size(d, 12);
+        c.kind = draw_below(d, POOL_KINDS);
+        c.flags = c.op == OP_pool ? 0 : draw_flag(d, CASE_ADD);
+        break;
     case OP_dense:
         c.out = draw_size(d, 150);
         c.kind = draw_below(d, ACT_KINDS);

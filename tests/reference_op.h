@@ -11,6 +11,7 @@
 #include "reference_param.h"
 #include "reference_ple.h"
 #include "reference_text.h"
+#include "reference_series.h"
 
 static void reference_op(enum op_id op, const union op_arguments *a)
 {
@@ -26,6 +27,11 @@ static void reference_op(enum op_id op, const union op_arguments *a)
     case OP_text: ref_text(&a->text); break;
     case OP_text_dense: ref_text_dense(&a->text_dense); break;
     case OP_text_dense_back: ref_text_dense_back(&a->text_dense_back); break;
+    case OP_series: ref_series(&a->series); break;
+    case OP_recur: ref_recur(&a->recur); break;
+    case OP_recur_back: ref_recur_back(&a->recur_back); break;
+    case OP_pool: ref_pool(&a->pool); break;
+    case OP_pool_back: ref_pool_back(&a->pool_back); break;
     case OP_dense: ref_dense(&a->dense); break;
     case OP_dense_back: ref_dense_back(&a->dense_back); break;
     case OP_act: ref_act_op(&a->act); break;

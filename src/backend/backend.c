@@ -49,9 +49,10 @@ bool plan_same(const struct plan *a, const struct plan *b, const char **differs)
 
 /* The offset of an operation's dims in its arguments, plus 1; 0: none. */
 #define ROW(name, text)
-#define STEPS(name) [OP_##name] = {offsetof(struct op_##name, dims) + 1, true},
-#define TABLE(name) [OP_##name] = {offsetof(struct op_##name, dims) + 1, false},
-static const struct { size_t at; bool steps; } shapes[OP_COUNT] = {
+#define STEPS(name) [OP_##name] = {offsetof(struct op_##name, dims) + 1, SHAPE_STEPS},
+#define TABLE(name) [OP_##name] = {offsetof(struct op_##name, dims) + 1, SHAPE_TABLE},
+#define SERIES(name) [OP_##name] = {offsetof(struct op_##name, dims) + 1, SHAPE_SERIES},
+static const struct { size_t at; enum op_shape shape; } shapes[OP_COUNT] = {
 #include "backend/ops.def"
 };
 
@@ -61,9 +62,9 @@ struct dims *op_dims(enum op_id op, void *arguments)
     return at ? (struct dims *)(void *)((char *)arguments + at - 1) : NULL;
 }
 
-bool op_steps(enum op_id op)
+enum op_shape op_shape(enum op_id op)
 {
-    return shapes[op].steps;
+    return shapes[op].shape;
 }
 
 size_t op_size(enum op_id op)

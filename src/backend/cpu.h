@@ -40,6 +40,10 @@ static inline const real *act_read(struct act a)
     return a.at;
 }
 
+/* c = act(start + a b) for b [k][n], rows p.ldb apart: each block of k continues the chain of sums
+ * in c; the first starts from c if p.add. */
+void cpu_product(const struct vec *vec, struct product p, uint32_t n, const real *b);
+
 struct cpu {
     struct machine head;
     const struct vec *vec;

@@ -14,15 +14,12 @@ static uint32_t panel_width(uint32_t columns, uint32_t at)
     return columns - at < PANEL ? columns - at : PANEL;
 }
 
-/* b is [k][n]. Each block of k continues the chain of sums in c; the first starts from c if p.add.
- */
-static void product_of(const struct vec *vec, struct product p, uint32_t n, const real *b)
+void cpu_product(const struct vec *vec, struct product p, uint32_t n, const real *b)
 {
     real *c = p.c;
     const real *a = p.a, *bias = p.bias;
     uint32_t k = p.k, act = p.act;
     bool add = p.add;
-    p.ldb = n;
     for (uint32_t j = 0; j < n; j += PANEL) {
         p.width = panel_width(n, j);
         p.c = c + j;
@@ -30,7 +27,7 @@ static void product_of(const struct vec *vec, struct product p, uint32_t n, cons
         for (uint32_t at = 0; at < k; at += BLOCK_K) {
             p.k = k - at < BLOCK_K ? k - at : BLOCK_K;
             p.a = a + at;
-            p.b = b + (size_t)at * n + j;
+            p.b = b + (size_t)at * p.ldb + j;
             p.next = j + PANEL < n ? p.b + PANEL : NULL;
             p.add = add || at > 0;
             p.act = at + p.k == k ? act : (uint32_t)ACT_NONE;
@@ -100,13 +97,13 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
     } else {
         struct product p = {.c = z, .a = act_read(a->x) + (size_t)s->row0 * a->ldx,
                             .bias = started ? NULL : a->b, .rows = s->rows, .k = a->in,
-                            .lda = a->ldx, .ldc = ldz, .add = started,
+                            .lda = a->ldx, .ldb = a->out, .ldc = ldz, .add = started,
                             .act = fused ? a->act : (uint32_t)ACT_NONE};
         if (!a->exact && cpu_is_sparse(vec, p.a, s->rows, a->in, a->ldx, a->out)) {
             p.b = a->w;
             cpu_sparse_product(vec, &p, a->out, s->scratch);
         } else {
-            product_of(vec, p, a->out, a->w);
+            cpu_product(vec, p, a->out, a->w);
         }
     }
     if (fused && !a->z.at)

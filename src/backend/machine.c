@@ -391,8 +391,9 @@ void machine_issue(struct machine *m, enum op_id op, const void *arguments)
     union op_arguments own;
     memcpy(&own, arguments, op_size(op));
     struct dims *d = op_dims(op, &own);
-    assert(!d || (d->shards > 0 && (d->steps == 1 || (d->steps > 1 && op_steps(op)))));
-    if (d && d->steps > 1) { /* each step is a row to the machine */
+    assert(!d || (d->shards > 0 && d->steps > 0 &&
+                  (d->steps == 1 || op_shape(op) != SHAPE_TABLE)));
+    if (d && d->steps > 1 && op_shape(op) == SHAPE_STEPS) { /* each step is a row to the machine */
         assert(d->rows <= UINT32_MAX / d->steps);
         d->rows *= d->steps;
         d->steps = 1;

@@ -100,8 +100,9 @@ void machine_stuck(const struct err *e); /* calls the handler of machine_on_stuc
 bool machine_leaves(double waited_s, struct err *why); /* asks that of machine_on_wait */
 /* Shape and shards of an operation's arguments; NULL: it has none. */
 struct dims *op_dims(enum op_id op, void *arguments);
-/* True: it allows several steps a row. */
-bool op_steps(enum op_id op);
+/* Rows of one step; every step a row to the machine; whole sequences. */
+enum op_shape { SHAPE_TABLE, SHAPE_STEPS, SHAPE_SERIES };
+enum op_shape op_shape(enum op_id op);
 /* Bytes of struct op_NAME. */
 size_t op_size(enum op_id op);
 /* Adds a type of machine for tests; it must stay valid. */

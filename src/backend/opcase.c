@@ -218,7 +218,7 @@ struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t s
     lists[c->op]->make(c, d);
     struct dims *dims = op_dims(c->op, &d->arguments);
     if (dims) {
-        dims->steps = 1;
+        dims->steps = dims->steps ? dims->steps : 1;
         dims->shards = plan_shards(c->rows);
     }
     return d;

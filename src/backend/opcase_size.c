@@ -46,6 +46,16 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         c.kind = 2000;
         c.out = width;
         break;
+    case OP_series: /* eight channels of 16 steps */
+        c.in = 8;
+        c.out = 16;
+        break;
+    case OP_recur:
+    case OP_recur_back:
+    case OP_pool:
+    case OP_pool_back:
+        c.out = 16;
+        break;
     case OP_dense:
     case OP_dense_back:
         c.out = width;

@@ -474,5 +474,6 @@ struct op_keep {
 #include "backend/ops_ple.h"
 #include "backend/ops_view.h"
 #include "backend/ops_text.h"
+#include "backend/ops_series.h"
 
 #endif

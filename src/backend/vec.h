@@ -1,11 +1,10 @@
 /* vec.h - the arithmetic of the CPU machine's operations, once for each instruction set. One source
  * (vec_math.h, vec_product.h, vec_sparse.h, vec_layer.h, vec_hot.h, vec_ple.h, vec_blend.h,
- * vec_dropout.h, vec_param.h) is compiled three times over 16 lanes: as plain C, AVX2 (two
- * registers) and AVX-512 (one). The order of operations is the source's, so all three give the same
- * bits. Every product is a chain of fused multiply-adds in the order of k, for each output by
- * itself: the bits of a row
- * depend on that row alone, not on its place, its neighbours or the blocking. In the gradient build
- * (real is double) only the plain C one exists. */
+ * vec_recur.h, vec_dropout.h, vec_param.h) is compiled three times over 16 lanes: as plain C, AVX2
+ * (two registers) and AVX-512 (one). The order of operations is the source's, so all three give the
+ * same bits. Every product is a chain of fused multiply-adds in the order of k, for each output by
+ * itself: the bits of a row depend on that row alone, not on its place, its neighbours or the
+ * blocking. In the gradient build (real is double) only the plain C one exists. */
 #ifndef DNN_BACKEND_VEC_H
 #define DNN_BACKEND_VEC_H
 
@@ -96,6 +95,19 @@ struct ple_panel {
     uint32_t count;      /* components */
     bool add;
 };
+/* One step of one row of op_recur: gates, before, h and b as there; c_before NULL: 0. */
+struct cell {
+    real *gates, *h, *c;
+    const real *before, *c_before, *b;
+    uint32_t units;
+};
+/* The same of op_recur_back: dh and dc hold the gradients of h and c from the steps behind it, dy
+ * not counted, and get those for the step before, but for the product with u. */
+struct cell_back {
+    real *gates, *dh, *dc;
+    const real *dy, *before, *c_before, *c;
+    uint32_t units;
+};
 struct shuffle { uint64_t seed; uint32_t epoch, model, n; };
 struct softmax {
     real *dlogits;           /* NULL: only the sums */
@@ -147,6 +159,10 @@ struct vec {
     void (*hot_back)(const struct hot_rows *h);
     void (*ple)(const struct ple_panel *p);
     void (*ple_back)(const struct ple_panel *p);
+    void (*lstm)(const struct cell *c);
+    void (*lstm_back)(const struct cell_back *c);
+    void (*gru)(const struct cell *c);
+    void (*gru_back)(const struct cell_back *c);
     void (*deltas)(const struct deltas *d);
     void (*act)(real *y, const real *x, size_t n, uint32_t kind, real slope);
     /* dx (= or +=) dy * act'; `by` is z for gelu, silu, mish, else y or z as from_x says */

@@ -97,6 +97,9 @@ struct features {
     struct feature_text *texts; /* [text_count] */
     float *text_weights;        /* [bucket_count], by bucket of all texts */
     uint32_t text_count, bucket_count;
+    /* Sequences: the numbers are channels x steps, channel by channel, and each has an indicator.
+     * 0: rows of a table */
+    uint32_t steps;
 };
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/init_columns.h"
+#include "cli/init_sequence.h"
 #include "cli/init_set.h"
 #include "config/output.h"
 #include "table/infer.h"
@@ -70,12 +71,20 @@ static void config_text(const struct infer *found, const char *target, const str
     json_put_string(o, "target", target);
     if (found->positive)
         json_put_string(o, "positive", found->positive);
+    struct init_sequence sequence = init_sequence_find(found, target, sets);
     json_open(o, "columns", '{');
     for (size_t i = 0; i < found->count; i++)
         if (strcmp(found->columns[i].name, target) != 0 &&
+            !init_sequence_has(&sequence, &found->columns[i]) &&
             !init_says_part(sets, found->columns[i].name))
             json_put_string(o, found->columns[i].name, column_role_names[found->columns[i].type]);
     json_close(o, '}');
+    init_sequence_write(&sequence, o);
+    if (sequence.steps)
+        log_note("rows are sequences of %zu channel%s and %u steps, as the names of the columns "
+                 "say; for rows of a table use --set data.sequence=null",
+                 sequence.channels.count, sequence.channels.count > 1 ? "s" : "", sequence.steps);
+    init_sequence_free(&sequence);
     json_open(o, "split", '{');
     json_put_string(o, "method", split_method_names[init_split_method(sets, found->task)]);
     if (!init_split_by_column(sets)) { /* which knows no shares */

@@ -25,6 +25,8 @@ static bool is_feature(const char *type)
 bool init_has_feature(const struct config *c)
 {
     const struct json *list = c->data.columns;
+    if (c->data.sequence && json_kind(c->data.sequence) != JSON_NULL)
+        return true;
     for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v))
         if (is_feature(type_of(v)))
             return true;

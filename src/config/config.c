@@ -18,7 +18,7 @@
  * anything else is an unknown key. */
 const char *const config_absent[] = {
     "ensemble", "calibrate", "threshold", "tune", "target_transform",
-    "data.thousands", "data.quote", "data.reader", "data.sequence", "data.cache", "data.workers",
+    "data.thousands", "data.quote", "data.reader", "data.cache", "data.workers",
     "data.split.seed", "train.sampling", "backend.tune", "backend.explain", "backend.blas", NULL};
 
 static void drop_absent(struct json_doc *doc)
@@ -301,6 +301,7 @@ static bool read_document(struct config *c, struct setting_list *l, struct err *
     text_free(&of_preset);
     if (!good)
         return false;
+    c->model.sequences = c->data.sequence && json_kind(c->data.sequence) != JSON_NULL;
     opt_each(config_table, "", c, join_row, c);
     if (isnan(c->backend.memory_limit_gb))
         c->backend.memory_limit_gb = 0;

@@ -195,10 +195,21 @@ static bool check_names(const struct config *c, struct err *e)
     return true;
 }
 
+static bool check_sequence(const struct config *c, struct err *e)
+{
+    const struct json *sequence = node(c, "data.sequence");
+    if (!sequence || json_kind(sequence) == JSON_NULL || !c->data.encoders.statistics.given)
+        return true;
+    json_fail(c->doc, sequence, e, ERR_CONFIG_CONFLICT,
+              "`encoders.target_statistics` does not work with `data.sequence`");
+    err_other(e, "encoders.target_statistics");
+    return err_help(e, "leave one of them out");
+}
+
 bool config_check(struct config *c, struct err *e)
 {
     return check_names(c, e) && data_options_settle(&c->data, c->task, c->doc, e) &&
-           check_target(c, e) && check_loss(c, e) && check_metric(c, e) &&
+           check_target(c, e) && check_sequence(c, e) && check_loss(c, e) && check_metric(c, e) &&
            check_optimizer(c, e) && check_useful(c, e) && model_check(&c->model, e) &&
            check_solver(c, e);
 }

@@ -19,7 +19,8 @@ const struct preset *config_preset(const struct json_doc *doc)
     if (!word && layers && json_kind(layers) != JSON_NULL)
         return NULL;
     const struct preset *p = preset_find(word ? json_string(word) : "auto");
-    return p && p->same_as ? preset_find(p->same_as) : p;
+    const struct json *sequence = json_path(json_root(doc), "data.sequence");
+    return p ? preset_meant(p, sequence && json_kind(sequence) != JSON_NULL) : NULL;
 }
 
 /* Whether "key=word" or "key!=word" holds; it ends at a comma or with the string. */

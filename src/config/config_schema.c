@@ -84,6 +84,7 @@ void config_schema(struct text *json)
     json_close(&out, '}');
     layer_schema(&out);
     columns_schema(&out);
+    sequence_schema(&out);
     json_close(&out, '}');
     json_close(&out, '}');
     struct err e = {0};

@@ -384,6 +384,7 @@ const struct layer_type layer_ntk_dense = {
     .options = ntk_options,
     .examples = ntk_examples,
     .spec_size = sizeof(struct dense_spec),
+    .of = LAYER_OF_ROWS,
     .answers = true,
     .takes_act = true,
     .stacks = true,

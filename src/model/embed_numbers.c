@@ -233,6 +233,7 @@ const struct layer_type layer_embed_numbers = {
     .options = options,
     .examples = examples,
     .spec_size = sizeof(struct embed_spec),
+    .of = LAYER_OF_ROWS,
     .takes_pairs = takes_pairs,
     .plan = plan,
     .init = init,

@@ -79,6 +79,24 @@ static void hand_over(struct inputs *in, struct layer *first)
     }
 }
 
+/* The steps of sequences. p->steps is theirs from here on. */
+static bool plan_series(struct inputs *in, const struct features *f, struct planner *p,
+                        struct err *e)
+{
+    in->steps = f->steps;
+    if (!in->steps)
+        return true;
+    if (f->indicator_count != f->format.numbers || f->format.numbers % f->steps ||
+        p->columns != 2 * (uint64_t)f->format.numbers)
+        return err_set(e, ERR_MODEL_CONFIG, "the columns of a sequence are not channels x steps");
+    in->width = f->format.numbers / f->steps;
+    in->length = plan_kept(p, (uint64_t)p->rows * sizeof(int32_t));
+    p->sequences = true;
+    p->steps = in->steps;
+    in->series = plan_plain(p, in->width);
+    return true;
+}
+
 bool inputs_plan(struct inputs *in, const struct features *f, struct layer *first,
                  struct planner *p, struct err *e)
 {
@@ -108,8 +126,9 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     for (uint32_t i = 0; i < in->count; i++) {
         in->layers[i]->in = in->held;
         in->layers[i]->y = in->x;
+        in->layers[i]->steps = 1;
     }
-    return true;
+    return plan_series(in, f, p, e);
 }
 
 void inputs_release(struct inputs *in)
@@ -121,6 +140,11 @@ void inputs_release(struct inputs *in)
     mem_free(in->features.edges);
     mem_free(in->features.texts);
     mem_free(in->features.text_weights);
+}
+
+static int32_t *lengths_of(const struct inputs *in, const struct pass *p)
+{
+    return (int32_t *)(void *)reals_at(p->reals, in->length);
 }
 
 void inputs_forward(const struct inputs *in, struct pass *p, real *target)
@@ -137,10 +161,26 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
                                         .micro = p->micro,
                                         .whole = p->whole});
     layer_list_forward(in->layers, in->count, p, x);
+    if (!in->steps)
+        return;
+    struct dims dims = pass_dims(p, in->width);
+    dims.steps = in->steps;
+    op_series(p->m, &(struct op_series){.y = pass_act(p, in->series),
+                                        .length = lengths_of(in, p),
+                                        .x = x,
+                                        .dims = dims,
+                                        .ldx = in->held});
+}
+
+struct act inputs_given(const struct inputs *in, struct pass *p)
+{
+    p->length = in->steps ? lengths_of(in, p) : NULL;
+    return pass_act(p, in->steps ? in->series : in->x);
 }
 
 void inputs_backward(const struct inputs *in, struct pass *p, struct act dx)
 {
+    p->dims.steps = 1;
     for (uint32_t i = 0; i < in->count; i++)
         if (goes_back(in->layers[i]))
             in->layers[i]->type->backward(in->layers[i], p, no_act(), dx, no_act(), false);

@@ -2,7 +2,8 @@
  * op_gather copies numbers and indicators into x and category ids beside it. Then the input layers
  * run side by side: each fills columns of its own in x. One-hot columns come last; where the first
  * hidden layer takes ids, they are never written and x ends before them. Components of
- * piecewise-linear numbers and terms of texts are no columns either where it takes pairs. */
+ * piecewise-linear numbers and terms of texts are no columns either where it takes pairs. Numbers
+ * of sequences become steps x channels, which the first hidden layer reads in place of x. */
 #ifndef DNN_MODEL_INPUTS_H
 #define DNN_MODEL_INPUTS_H
 
@@ -26,11 +27,16 @@ struct inputs {
     struct features features; /* copied */
     struct layer **layers;    /* side by side */
     uint32_t count;
-    uint32_t width;  /* of a row: numbers, indicators, embeddings, components, one-hot columns */
+    /* of a row: numbers, indicators, embeddings, components, one-hot columns; of a step:
+     * channels */
+    uint32_t width;
     uint32_t held;   /* columns of x: without those that stay ids or pairs */
     uint64_t params; /* they stand in front of all others; their gradients have no shards */
     bool back;       /* an input layer takes the gradient of x */
     struct act_place x, dx; /* dx: of training, where back */
+    uint32_t steps;         /* of a sequence; 0: rows of a table */
+    struct act_place series; /* steps x width */
+    uint64_t length;         /* steps of each sequence, in the reals */
 };
 /* Plans the input layers and x, and gives ids to the first hidden layer if it takes them. False
  * with E13 when there is nothing to learn from or too much. */
@@ -39,6 +45,8 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
 void inputs_release(struct inputs *in);
 /* Fills x from the records. */
 void inputs_forward(const struct inputs *in, struct pass *p, real *target);
+/* What the first hidden layer reads; sets p's lengths. */
+struct act inputs_given(const struct inputs *in, struct pass *p);
 void inputs_backward(const struct inputs *in, struct pass *p, struct act dx);
 
 #endif

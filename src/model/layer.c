@@ -168,6 +168,31 @@ static void fuse(struct layer *const *layers, uint32_t count, uint32_t i)
     next->skipped = true;
 }
 
+/* Whether the layer can read so many steps. */
+static bool check_steps(const struct layer *l, const struct planner *p, bool nested, struct err *e)
+{
+    const char *name = l->type->name;
+    int length = (int)p->path.length - 1;
+    if (l->type->of == LAYER_OF_STEPS && p->steps == 1) {
+        err_set(e, ERR_CONFIG_CONFLICT,
+                "`model.%.*s`: %s reads the steps of a sequence, and there %s", length,
+                p->path.data, name, p->sequences ? "is one step here" : "are none");
+        return err_help(e, p->sequences ? "leave out the pool layer before it"
+                                        : "say with data.sequence which columns are steps");
+    }
+    if (l->type->of == LAYER_OF_ROWS && p->steps > 1 && !p->in_views) {
+        err_set(e, ERR_CONFIG_CONFLICT, "`model.%.*s`: %s does not work on steps of a sequence",
+                length, p->path.data, name);
+        return err_help(e, "put it behind a pool layer, or use layer_norm or dense");
+    }
+    if (l->type->ends_steps && nested) {
+        err_set(e, ERR_CONFIG_CONFLICT, "`model.%.*s`: %s stands inside a residual block", length,
+                p->path.data, name);
+        return err_help(e, "put it behind the block");
+    }
+    return true;
+}
+
 bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct planner *p,
                      uint32_t *out, struct err *e)
 {
@@ -181,19 +206,22 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
         p->layer = l;
         fuse(layers, count, i);
         l->in = l->out = in;
-        l->steps = p->steps;
         l->position = p->position++;
         if (l->position >= LAYER_MOST)
             plan_refuse(p, "%d layers", LAYER_MOST);
-        uint64_t trained = p->trained;
-        if (!l->skipped && !l->type->plan(l, p, e))
+        l->steps = p->steps;
+        uint64_t trained = p->trained, flops = p->flops;
+        if (!l->skipped &&
+            (!check_steps(l, p, outside != NULL, e) || !l->type->plan(l, p, e)))
             return false;
+        if (!l->type->nests) /* else its layers have */
+            p->flops = flops + (p->flops - flops) * l->steps;
         l->params = p->trained - trained;
         in = l->out;
         if (l->skipped)
             continue;
         if (before && p->training)
-            before->dy = plan_back(p, before->out);
+            before->dy = plan_back(p, before->out, l->steps);
         before = l;
     }
     p->layer = outside;
@@ -236,6 +264,7 @@ struct act layer_list_forward(struct layer *const *layers, uint32_t count, struc
     for (uint32_t i = 0; i < count; i++) {
         if (layers[i]->skipped)
             continue;
+        p->dims.steps = layers[i]->steps;
         if (p->fitting)
             layer_fit(layers[i], p, x);
         x = layers[i]->type->forward(layers[i], p, x);
@@ -271,6 +300,7 @@ void layer_list_backward(struct layer *const *layers, uint32_t count, struct pas
     while (i != count) {
         const struct layer *l = layers[i];
         uint32_t before = previous(layers, count, i);
+        p->dims.steps = l->steps;
         if (before == count) {
             l->type->backward(l, p, x, dy, dx, add);
             return;

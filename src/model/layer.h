@@ -3,8 +3,8 @@
  *
  * Parameters, gradients, buffers (stored, not trained) and activations are one arena each. plan
  * declares parameters by name and states shapes and offsets once; forward and backward only issue
- * operations. Activations are [rows][width] with ld = width. A buffer has one shape, so that a
- * machine may play any operation strip by strip. */
+ * operations. Activations are [rows][steps][width] with ld = width; a table has one step. A buffer
+ * has one shape, so that a machine may play any operation strip by strip. */
 #ifndef DNN_MODEL_LAYER_H
 #define DNN_MODEL_LAYER_H
 
@@ -24,7 +24,7 @@ struct layer;
  * matrix begin at cache lines; the gap between two ranges has no gradient and stays zero. */
 struct planner {
     uint32_t rows; /* micro-batch */
-    uint32_t steps; /* of a row: inside views so many, else 1 */
+    uint32_t steps; /* of what is planned: of a sequence, or so many views; else 1 */
     uint32_t shards;
     uint64_t params, buffers; /* so far, gaps included */
     struct text path;         /* of the layer that is planned: "layers.2." */
@@ -47,6 +47,8 @@ struct planner {
     uint8_t *kinds;       /* enum param_kind of each */
     struct rates *rates;  /* of each */
     uint32_t group_count, group_room, last_groups; /* last: those of the parameter declared last */
+    bool sequences; /* the features are sequences */
+    bool in_views;  /* steps are views of a row of one step */
     bool training;  /* false: no gradients, no kept values */
     bool narrow;    /* some activations or their gradients are in 16 bits */
     const struct machine *machine; /* whose operations may keep something; NULL: none does */
@@ -74,11 +76,12 @@ void plan_rates(struct planner *p, double rate, double scale);
 /* Buffers of one shape, right behind one another; names ends with NULL. Returns the first
  * offset. */
 uint64_t plan_buffers(struct planner *p, const char *const *names, struct param_shape shape);
-/* Places of rows x width activations: plain keeps them as they are computed; acts (kept for the way
- * back) and back (their gradients) take the form in which the machine keeps them, maybe 16 bits. */
+/* Places of rows x steps x width activations: plain keeps them as they are computed; acts (kept
+ * for the way back) and back (their gradients, of so many steps) take the form in which the machine
+ * keeps them, maybe 16 bits. */
 struct act_place plan_plain(struct planner *p, uint32_t width);
 struct act_place plan_acts(struct planner *p, uint32_t width);
-struct act_place plan_back(struct planner *p, uint32_t width);
+struct act_place plan_back(struct planner *p, uint32_t width, uint32_t steps);
 uint64_t plan_reals(struct planner *p, uint64_t count);
 /* Bytes that no step changes, copied to machine memory; returns their place (pass_table). */
 uint64_t plan_table(struct planner *p, const void *bytes, size_t size);
@@ -93,7 +96,8 @@ struct pass {
     void *shadow, *acts;
     const struct step *now;
     const struct source *from; /* machine memory */
-    struct dims dims; /* of the batch; the width is the layer's own */
+    /* of the batch; the width and the steps are the layer's own */
+    struct dims dims;
     uint32_t micro; /* which micro-batch of the step this is, from 0 */
     uint32_t whole; /* rows of the step: the last micro-batch may have fewer; 0: no end */
     bool training, more; /* more: a further micro-batch of the same step adds to the gradients */
@@ -102,6 +106,7 @@ struct pass {
     int32_t *ids;
     uint32_t ids_ld;
     real *weight;
+    const int32_t *length; /* [rows]: steps of each sequence */
     const void *tables; /* machine memory: the bytes of plan_table */
     struct fitting *fitting; /* NULL, but where layers are fitted on the way (netfit.c) */
 };
@@ -151,12 +156,18 @@ struct fit_sample {
     uint64_t seed;
 };
 
+/* Rows and sequences alike, each step by itself; rows of a table, or what a layer has made one
+ * step; sequences. */
+enum layer_of { LAYER_OF_BOTH, LAYER_OF_ROWS, LAYER_OF_STEPS };
+
 struct layer_type {
     const char *name, *summary;
     const struct option *options; /* the first row is "type", a word with this name alone */
     const char *const *examples;  /* JSON objects, NULL-terminated: gradient tests run each */
     size_t spec_size; /* of the struct the options fill; plan may keep offsets in it too */
     uint32_t act;                 /* enum act_kind of an activation, ACT_NONE for all others */
+    enum layer_of of;             /* the inputs that it reads */
+    bool ends_steps;              /* it gives one step of many */
     bool nests;                   /* "layers" inside: read into children before check */
     bool answers;                 /* it may be the last layer: any sum of its inputs, no limits */
     bool takes_ids;               /* as the first layer it reads one-hot inputs as ids (l->hot) */
@@ -220,7 +231,7 @@ struct layer {
     const struct layer_type *type;
     void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
-    uint32_t steps;   /* of a row, as the planner's: y is [rows][steps][out] */
+    uint32_t steps;   /* of its input; y is [rows][steps][out] as well, but for ends_steps */
     uint32_t answers; /* the output layer: of a row in training, y is [rows][answers][out]; 0: 1 */
     struct layer_hot hot;     /* count 0: all inputs are numbers */
     struct layer_pairs pairs; /* count 0: none */

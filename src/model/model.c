@@ -50,6 +50,12 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
     if (out != m->outputs && !p->too_large[0])
         return err_set(e, ERR_MODEL_CONFIG, "the last layer has %u outputs, the task needs %u", out,
                        m->outputs);
+    if (p->steps > 1) {
+        err_set(e, ERR_CONFIG_CONFLICT,
+                "`model.layers`: the layers leave %u steps of a sequence, and a row has one answer",
+                p->steps);
+        return err_help(e, "put {\"type\": \"pool\"} behind the layers that read steps");
+    }
     const struct layer *last = m->layers[m->layer_count - 1];
     m->logits = last->y;
     m->answers = last->answers ? last->answers : 1;
@@ -150,14 +156,14 @@ struct dims model_dims(const struct model *m)
 struct act model_forward(const struct model *m, struct pass *p, real *target)
 {
     inputs_forward(&m->inputs, p, target);
-    return layer_list_forward(m->layers, m->layer_count, p, pass_act(p, m->inputs.x));
+    return layer_list_forward(m->layers, m->layer_count, p, inputs_given(&m->inputs, p));
 }
 
 void model_backward(const struct model *m, struct pass *p)
 {
     const struct inputs *in = &m->inputs;
     struct act dx = in->back ? pass_act(p, in->dx) : no_act();
-    layer_list_backward(m->layers, m->layer_count, p, pass_act(p, in->x), pass_act(p, m->dlogits),
+    layer_list_backward(m->layers, m->layer_count, p, inputs_given(in, p), pass_act(p, m->dlogits),
                         dx, false, in->width);
     if (in->back)
         inputs_backward(in, p, dx);

@@ -144,12 +144,12 @@ static bool read_spec(struct modelread *r, const struct json_doc *doc, const str
 }
 
 /* "auto" becomes a preset with its defaults. */
-static bool follow(struct modelread *r, struct err *e)
+static bool follow(struct modelread *r, bool sequences, struct err *e)
 {
     struct text text = {0};
     if (!r->preset->same_as)
         return true;
-    const struct preset *chosen = preset_find(r->preset->same_as);
+    const struct preset *chosen = preset_meant(r->preset, sequences);
     opt_release(r->preset->options, r->spec);
     mem_free(r->spec);
     r->spec = NULL;
@@ -208,7 +208,7 @@ static bool read_preset(struct modelread *r, const struct model_options *o, stru
         return false;
     if (word && !read_spec(r, o->doc, o->model, e))
         return false;
-    if (!follow(r, e))
+    if (!follow(r, o->sequences, e))
         return false;
     r->layers = layers_of(r, &r->count, e);
     return r->layers && output_of(r, e) &&

@@ -12,6 +12,7 @@
 struct model_options {
     const struct json_doc *doc;
     const struct json *model; /* NULL: {"preset": "auto"} */
+    bool sequences; /* the rows are: what "auto" means */
     bool stored; /* from a model file: "layers" are all layers, the output layer included */
 };
 /* Checks the object without data: keys, words, ranges. Used by config_load. */

@@ -173,6 +173,7 @@ const struct layer_type layer_batch_norm = {
     .examples = batch_examples,
     .spec_size = sizeof(struct norm_spec),
     .whole_rows = true,
+    .of = LAYER_OF_ROWS,
     .plan = batch_plan,
     .init = batch_init,
     .unsound = batch_unsound,

@@ -165,9 +165,12 @@ const struct param *param_find(const struct param_list *list, const char *name)
     return NULL;
 }
 
-static struct act_place reserve_acts(struct planner *p, uint32_t width, uint32_t form)
+static struct act_place reserve_acts(struct planner *p, uint32_t width, uint32_t steps,
+                                     uint32_t form)
 {
-    uint64_t rows = (uint64_t)p->rows * p->steps, count = 0;
+    uint64_t rows = (uint64_t)p->rows * steps, count = 0;
+    if (rows > UINT32_MAX)
+        plan_refuse(p, "2^32 steps of a batch");
     if (__builtin_mul_overflow(rows, width, &count))
         count = UINT64_MAX;
     if (form != FORM_REAL) {
@@ -179,25 +182,27 @@ static struct act_place reserve_acts(struct planner *p, uint32_t width, uint32_t
     return (struct act_place){.at = at, .form = form};
 }
 
-static uint32_t form_of(const struct planner *p, uint32_t width, bool back)
+static uint32_t form_of(const struct planner *p, uint32_t width, uint32_t steps, bool back)
 {
-    return p->training && p->machine ? machine_act_form(p->machine, p->rows * p->steps, width, back)
-                                     : FORM_REAL;
+    uint64_t rows = (uint64_t)p->rows * steps;
+    if (!p->training || !p->machine || rows > UINT32_MAX)
+        return FORM_REAL;
+    return machine_act_form(p->machine, (uint32_t)rows, width, back);
 }
 
 struct act_place plan_plain(struct planner *p, uint32_t width)
 {
-    return reserve_acts(p, width, FORM_REAL);
+    return reserve_acts(p, width, p->steps, FORM_REAL);
 }
 
 struct act_place plan_acts(struct planner *p, uint32_t width)
 {
-    return reserve_acts(p, width, form_of(p, width, false));
+    return reserve_acts(p, width, p->steps, form_of(p, width, p->steps, false));
 }
 
-struct act_place plan_back(struct planner *p, uint32_t width)
+struct act_place plan_back(struct planner *p, uint32_t width, uint32_t steps)
 {
-    return reserve_acts(p, width, form_of(p, width, true));
+    return reserve_acts(p, width, steps, form_of(p, width, steps, true));
 }
 
 uint64_t plan_reals(struct planner *p, uint64_t count)

@@ -34,7 +34,8 @@ struct preset {
     const char *(*config_of)(const struct json_doc *doc); /* more of them; NULL: none */
     /* Makes options that are "auto" what they stand for in this config; NULL: nothing to do. */
     void (*settle)(void *spec, const struct json_doc *doc);
-    const char *same_as; /* the preset that this one stands for; NULL: itself */
+    /* The preset that this one stands for; NULL: itself. Of sequences, the second. */
+    const char *same_as, *same_as_series;
 };
 enum linear_solver { SOLVER_AUTO, SOLVER_PATH, SOLVER_GRADIENT };
 struct linear_spec { /* options of linear */
@@ -46,6 +47,8 @@ struct linear_spec { /* options of linear */
 extern const struct preset presets[];
 size_t preset_count(void);
 const struct preset *preset_find(const char *name); /* NULL when unknown */
+/* What the preset stands for. */
+const struct preset *preset_meant(const struct preset *p, bool sequences);
 /* Appends the JSON list of hidden layers for these options (spec, as opt_read filled it); or the
  * output layer, where the preset has one. */
 bool preset_layers(const struct preset *p, const void *spec, struct json_out *out, struct err *e);

@@ -53,7 +53,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     if (l->out != l->in) {
         s->weight = plan_param(p, "weight", SHAPE2(l->in, l->out), PARAM_WEIGHT);
         s->projected = plan_acts(p, l->out);
-        p->flops += 2 * (uint64_t)l->in * l->out;
+        p->flops += 2 * (uint64_t)l->in * l->out * l->steps;
     }
     l->y = plan_acts(p, l->out);
     return true;

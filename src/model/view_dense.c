@@ -133,6 +133,7 @@ const struct layer_type layer_view_dense = {
     .examples = examples,
     .spec_size = sizeof(struct heads_spec),
     .answers = true,
+    .of = LAYER_OF_ROWS,
     .whole_rows = true,
     .plan = plan,
     .init = init,

@@ -157,6 +157,7 @@ const struct layer_type layer_view_scale = {
     .options = scale_options,
     .examples = scale_examples,
     .spec_size = sizeof(struct scale_spec),
+    .of = LAYER_OF_ROWS,
     .plan = scale_plan,
     .init = scale_init,
     .forward = scale_forward,
@@ -240,17 +241,17 @@ static void set_limits(struct layer *const *layers, uint32_t count)
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     const struct views_spec *s = l->spec;
-    uint64_t flops = p->flops;
     uint32_t k = (uint32_t)s->k, out = 0;
     ((struct scale_spec *)l->children[0]->spec)->first = true;
     p->chunks_of += p->chunks_of == l->position; /* the first inside reads the same */
     p->steps = k;
+    p->in_views = true;
     bool good = layer_list_plan(l->children, l->child_count, l->in, p, &out, e);
     p->steps = 1;
+    p->in_views = false;
     if (!good)
         return false;
     set_limits(l->children, l->child_count);
-    p->flops = flops + (p->flops - flops) * k;
     if ((uint64_t)p->rows * k > UINT32_MAX)
         plan_refuse(p, "2^32 rows of views in a batch");
     if ((uint64_t)out * k > LAYER_MOST_UNITS)
@@ -292,6 +293,7 @@ const struct layer_type layer_views = {
     .examples = examples,
     .spec_size = sizeof(struct views_spec),
     .nests = true,
+    .of = LAYER_OF_ROWS,
     .whole_rows = true,
     .views = views_of,
     .check = check,

@@ -382,6 +382,8 @@ bool fit_numbers(struct fit *f, struct err *e)
     uint64_t rows = f->count;
     if (!numbers)
         return true;
+    if (s->steps)
+        return fit_series(f, e);
     struct number_task task = {.fit = f};
     uint32_t *column_of = mem_alloc(numbers, sizeof *column_of);
     for (uint32_t i = 0; i < s->column_count; i++) {

@@ -72,6 +72,12 @@ const struct option data_options_table[] = {
      .help = "The columns to use: names with types numeric, categorical, datetime, text, id, "
              "weight, group, ignore. A column that is not listed is ignored. `dnn init` writes the "
              "list."},
+    {.key = "sequence", .type = OPT_CUSTOM, .flags = OPT_NULLABLE, .offset = AT(sequence),
+     .standard = "null", .schema = "{\"$ref\":\"#/$defs/sequence\"}",
+     .help = "Rows that are sequences: {\"wide\": {\"ch1\": \"ch1_*\", \"ch2\": [\"a\", \"b\"]}} "
+             "names the columns of each channel, a column a step, by a pattern (in file order) or "
+             "a list. They are numbers, with one scale a channel, and need no entry in columns. A "
+             "trailing run of missing cells ends a sequence."},
     {.key = "split.method", .type = OPT_WORD, .flags = OPT_NULLABLE, .offset = AT(split.method),
      .standard = "null", .words = split_method_names,
      .help = "How rows are split off for validation and test: random, stratified (every class "
@@ -250,6 +256,16 @@ const struct option encoder_options_table[] = {
 #define AT(field) offsetof(struct column_options, field)
 const struct option column_plain_table[] = {
     TYPE_ROW("datetime", "id", "weight", "group", "ignore"), {.key = NULL}};
+
+void sequence_schema(struct json_out *out)
+{
+    static const char text[] =
+        "{\"oneOf\":[{\"type\":\"null\"},{\"type\":\"object\",\"required\":[\"wide\"],"
+        "\"additionalProperties\":false,\"properties\":{\"wide\":{\"type\":\"object\","
+        "\"minProperties\":1,\"additionalProperties\":{\"oneOf\":[{\"type\":\"string\"},"
+        "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}}}}]}";
+    json_put_raw(out, "sequence", text);
+}
 
 void columns_schema(struct json_out *out)
 {

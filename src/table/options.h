@@ -83,6 +83,7 @@ struct data_options {
     int reader;           /* enum data_reader */
     char *target, *positive;
     const struct json *columns; /* "columns": name -> "type" or {...}; read by schema_declare */
+    const struct json *sequence; /* "sequence", maybe null; read by sequence_find */
     struct split_options split;
     struct encoder_options encoders; /* the key beside "data" */
 };
@@ -99,6 +100,7 @@ extern const struct option column_numeric_table[], column_categorical_table[],
     column_text_table[], column_plain_table[];
 void columns_schema(struct json_out *out); /* writes "columns" of the JSON schema's $defs from these
                                             * tables */
+void sequence_schema(struct json_out *out); /* the same for "sequence" */
 extern const char *const split_method_names[], *const task_names[];
 /* Words of the enums above, in their order. Types of a config end before COLUMN_TARGET; roles
  * include all. */

@@ -79,6 +79,9 @@ struct schema *schema_copy(const struct schema *s)
     copy->missing.items = mem_zero(s->missing.count + 1, sizeof *s->missing.items);
     for (size_t i = 0; i < s->missing.count; i++)
         copy->missing.items[i] = mem_string(s->missing.items[i]);
+    copy->channels.items = mem_zero(s->channels.count + 1, sizeof *s->channels.items);
+    for (size_t i = 0; i < s->channels.count; i++)
+        copy->channels.items[i] = mem_string(s->channels.items[i]);
     copy->positive = copy_name(s->positive);
     copy->split_columns =
         s->split_columns
@@ -117,6 +120,9 @@ void schema_free(struct schema *s)
         mem_free(s->numbers[i].edges);
     for (size_t i = 0; i < s->missing.count; i++)
         mem_free(s->missing.items[i]);
+    for (size_t i = 0; i < s->channels.count; i++)
+        mem_free(s->channels.items[i]);
+    mem_free(s->channels.items);
     statistics_free(s->statistics);
     mem_free(s->missing.items);
     mem_free(s->columns);
@@ -214,13 +220,14 @@ struct features *schema_features(const struct schema *s)
     f->format = s->format;
     f->indicators = mem_alloc(s->number_count ? s->number_count : 1, sizeof *f->indicators);
     for (uint32_t i = 0; i < s->number_count; i++)
-        if (s->numbers[i].indicator)
+        if (s->numbers[i].indicator || s->steps)
             f->indicators[f->indicator_count++] = i;
     f->categories = mem_zero((size_t)s->format.categories + 1, sizeof *f->categories);
     for (size_t i = 0; i < s->column_count; i++)
         if (s->columns[i].category != UINT32_MAX)
             f->categories[s->columns[i].category] = column_category(&s->columns[i]);
     f->outputs = s->labels ? vocab_count(s->labels) : 1;
+    f->steps = s->steps;
     add_bins(f, s);
     add_texts(f, s);
     return f;

@@ -81,6 +81,9 @@ struct schema {
     struct statistics_options wanted;
     bool all_keys;                   /* wanted.columns is "auto" */
     struct rowfmt format;
+    /* Sequences: the numbers are those of channels x steps, channel by channel. steps 0: none */
+    uint32_t steps;
+    struct opt_strings channels;     /* names */
     uint32_t file_columns;           /* cells of a training record, for files without header */
     /* Columns that the split reads (group, time, column: one; hash: the ids, or none: the whole
      * row). For training only, not saved. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "table/sequence.h"
 
 struct declaration {
     const struct data_options *options;
@@ -362,6 +363,37 @@ static bool declare_split(struct declaration *d)
     return true;
 }
 
+/* The columns of a sequence; no other column is an input beside them. */
+static bool declare_sequence(struct declaration *d)
+{
+    struct schema *s = d->schema;
+    struct sequence found;
+    bool good = sequence_find(d->options, d->doc, &s->dialect, &found, d->e);
+    for (size_t i = 0; good && found.steps && i < s->column_count; i++)
+        if (is_feature(s->columns[i].type)) {
+            json_fail(d->doc, d->places[i], d->e, ERR_CONFIG_CONFLICT,
+                      "column \"%s\" is an input beside the sequence, which this version does not "
+                      "learn from", text_quote_z(s->columns[i].name));
+            err_other(d->e, "data.sequence");
+            good = err_help(d->e, "leave it out of data.columns");
+        }
+    for (size_t i = 0; good && i < found.names.count; i++) {
+        const char *name = found.names.items[i];
+        if (index_of(d, name) == UINT32_MAX) {
+            struct column *c = column_add(d, name, d->options->sequence);
+            c->type = COLUMN_NUMERIC;
+            c->scale = SCALE_STANDARD;
+            c->impute = IMPUTE_MEAN;
+        } else {
+            good = json_fail(d->doc, d->options->sequence, d->e, ERR_CONFIG_COLUMNS,
+                             "`data.sequence`: column \"%s\" stands twice, or elsewhere too",
+                             text_quote_z(name));
+        }
+    }
+    sequence_take(&found, &s->steps, &s->channels);
+    return good;
+}
+
 static bool check_roles(const struct declaration *d)
 {
     const struct schema *s = d->schema;
@@ -436,7 +468,7 @@ static bool declare(struct declaration *d)
         if (!read_entry(d, v))
             return false;
     declare_target(d);
-    return declare_split(d) && check_roles(d) && declare_statistics(d);
+    return declare_sequence(d) && declare_split(d) && check_roles(d) && declare_statistics(d);
 }
 
 struct schema *schema_declare(const struct data_options *o, int task, const struct json_doc *doc,

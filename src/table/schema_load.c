@@ -97,6 +97,35 @@ static bool read_settings(const struct loading *l, const struct json *head)
     return true;
 }
 
+/* The names of channels, if the rows are sequences. */
+static bool read_sequence(const struct loading *l, const struct json *head)
+{
+    struct schema *s = l->schema;
+    const struct json *channels = json_get(head, "channels");
+    if (!json_get(head, "steps") && !channels)
+        return true;
+    if (!read_count(head, "steps", 2, CSV_MOST_COLUMNS, &s->steps) || !channels ||
+        json_kind(channels) != JSON_LIST || !json_count(channels))
+        return saved_damaged(l, IN_HEAD, "holds a sequence that cannot be");
+    s->channels.items = mem_zero(json_count(channels), sizeof *s->channels.items);
+    for (const struct json *v = json_at(channels, 0); v; v = json_next(v)) {
+        if (json_kind(v) != JSON_STRING)
+            return saved_damaged(l, IN_HEAD, "holds a channel without a name");
+        s->channels.items[s->channels.count++] = mem_string(json_string(v));
+    }
+    return true;
+}
+
+/* All inputs are the numbers of channels x steps. */
+static bool check_sequence(const struct loading *l)
+{
+    const struct schema *s = l->schema;
+    if (!s->steps ||
+        (s->number_count == (uint64_t)s->steps * s->channels.count && !s->category_count))
+        return true;
+    return saved_damaged(l, IN_HEAD, "holds a sequence of other columns");
+}
+
 static bool load_head(const struct loading *l, struct head *h)
 {
     const struct tensor *t = saved_need(l, IN_HEAD, DTYPE_U8, UINT64_MAX);
@@ -109,7 +138,7 @@ static bool load_head(const struct loading *l, struct head *h)
         return saved_damaged(l, IN_HEAD, "is not a JSON object");
     }
     const struct json *head = json_root(doc);
-    bool good = read_settings(l, head) &&
+    bool good = read_settings(l, head) && read_sequence(l, head) &&
                 read_codes(l, head, "types", column_role_names, &h->types) &&
                 read_codes(l, head, "scales", column_scale_names, &h->scales) &&
                 read_codes(l, head, "imputes", column_impute_names, &h->imputes) &&
@@ -405,6 +434,8 @@ static bool load(const struct loading *l)
         !saved_missing(l, &missing) || !find_numbers(l, count_numbers(l->schema), &numbers))
         return false;
     schema_layout(l->schema);
+    if (!check_sequence(l))
+        return false;
     for (uint32_t i = 0; i < l->schema->number_count; i++)
         if (!load_number(l, &h, &numbers, i))
             return false;

@@ -104,6 +104,13 @@ static void save_head(const struct schema *s, struct schema_saved *k)
         json_put_string(out, "quote", csv_quote_names[s->dialect.quote]);
     json_put_int(out, "target", s->target);
     json_put_int(out, "cells", s->file_columns);
+    if (s->steps) {
+        json_put_int(out, "steps", s->steps);
+        json_open(out, "channels", '[');
+        for (size_t i = 0; i < s->channels.count; i++)
+            json_put_string(out, NULL, s->channels.items[i]);
+        json_close(out, ']');
+    }
     write_words(out, "types", column_role_names);
     write_words(out, "scales", column_scale_names);
     write_words(out, "imputes", column_impute_names);

@@ -9,6 +9,8 @@
  *
  *   schema                U8, a JSON object, "the head": task, delimiter, decimal, encoding,
  *                         header, tsv, target (index of the column), cells (of a training record),
+ *                         of sequences steps and "channels", a list of names: the numbers are
+ *                         those of channels x steps, channel by channel;
  *                         and the lists of words "types", "scales", "imputes", "unknowns",
  *                         "encodes", "transforms"
  *   schema.names          texts [columns]

@@ -19,25 +19,55 @@ static void check_list(const char *layers, const char *name)
     text_free(&model);
 }
 
-/* First (the gradient of its input is not asked for), between, behind a dense layer, and twice. */
-static void check_example(const char *example)
+/* Three channels of four steps, of which random ones are missing. */
+static void check_steps(const char *layers, const char *name)
 {
+    struct text model = {0};
+    text_printf(&model, "{\"layers\": [%s]}", layers);
+    struct netcase c = standard(model.data);
+    c.numbers = 12;
+    c.steps = 4;
+    grad_check(c, name);
+    text_free(&model);
+}
+
+/* First (the gradient of its input is not asked for), between, behind a dense layer, and twice. */
+static void check_example(const struct layer_type *type, const char *example)
+{
+    static const char *const steps_places[] = {
+        "%s, {\"type\": \"pool\"}",
+        "{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 4}, %s, %s, {\"type\": "
+        "\"dropout\", \"p\": 0.3}, {\"type\": \"pool\"}, {\"type\": \"dense\", \"units\": 3}",
+        "{\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 4}, %s]}, "
+        "{\"type\": \"pool\", \"kind\": \"last\"}",
+    };
+    static const char *const pool_places[] = {
+        "%s",
+        "{\"type\": \"dense\", \"units\": 4}, {\"type\": \"gelu\"}, %s, {\"type\": \"dense\", "
+        "\"units\": 3}",
+    };
     static const char *const places[] = {
         "%s",
         "{\"type\": \"layer_norm\"}, %s, {\"type\": \"dense\", \"units\": 4}",
         "{\"type\": \"dense\", \"units\": 4}, %s, %s, {\"type\": \"dense\", \"units\": 3}",
         "{\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 4}, %s, %s]}",
     };
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    const char *const *place = places;
+    size_t count = sizeof places / sizeof places[0];
+    if (type->of == LAYER_OF_STEPS) {
+        place = type->ends_steps ? pool_places : steps_places;
+        count = type->ends_steps ? 2 : 3;
+    }
+    for (size_t i = 0; i < count; i++) {
         struct text layers = {0};
-        for (const char *c = places[i]; *c; c++)
+        for (const char *c = place[i]; *c; c++)
             if (c[0] == '%') {
                 text_put(&layers, example);
                 c++;
             } else {
                 text_char(&layers, *c);
             }
-        check_list(layers.data, layers.data);
+        (type->of == LAYER_OF_STEPS ? check_steps : check_list)(layers.data, layers.data);
         text_free(&layers);
     }
 }
@@ -201,6 +231,30 @@ static void batches(void)
     grad_check(c, "a clip that does not bite");
 }
 
+/* Sequences in shards and micro-batches, of one and of many channels. */
+static void sequences(void)
+{
+    struct netcase c = standard(
+        "{\"layers\": [{\"type\": \"lstm\", \"units\": 3, \"bidirectional\": true}, {\"type\": "
+        "\"gru\", \"units\": 2}, {\"type\": \"pool\", \"kind\": \"max\"}]}");
+    c.numbers = 14;
+    c.steps = 7;
+    c.count = c.rows = 200;
+    grad_check(c, "lstm and gru, three shards");
+    c.rows = 130;
+    c.micro = 2;
+    c.shuffle = true;
+    grad_check(c, "lstm and gru, two micro-batches of which the last is ragged, shuffled");
+    c.steps = 14;
+    c.count = 9;
+    c.rows = 16;
+    c.micro = 1;
+    c.outputs = 1;
+    grad_check(c, "one channel, regression");
+    c.model = "{\"layers\": [{\"type\": \"pool\"}, {\"type\": \"batch_norm\"}]}";
+    grad_check(c, "batch_norm behind pool");
+}
+
 /* The harness can fail: one gradient wrong by a hundred-thousandth is seen, and so is a loss
  * without gradient. */
 static void harness(void)
@@ -224,7 +278,7 @@ int main(void)
     harness();
     for (const struct layer_type *const *t = layer_types; *t; t++)
         for (const char *const *example = (*t)->examples; *example; example++)
-            check_example(*example);
+            check_example(*t, *example);
     check_list("{\"type\": \"residual\", \"layers\": [{\"type\": \"dropout\", \"p\": 0}]}",
                "a residual block of nothing");
     check_list("{\"type\": \"dense\", \"units\": 3}, {\"type\": \"residual\", \"layers\": "
@@ -238,6 +292,7 @@ int main(void)
     bins();
     views();
     texts();
+    sequences();
     batches();
     threads_stop();
     return done();

@@ -118,6 +118,20 @@ done
 config c.json binary two "{\"layers\": [{\"type\": \"layer_norm\"}, $list {\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"gelu\"},
     {\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 5}]}]}, {\"type\": \"ntk_dense\", \"units\": 6}, {\"type\": \"dropout\", \"p\": 0.2}]}"
 compare "every layer" c.json
+# sequences of up to 6 steps of two channels, some without a step, with a few missing cells inside
+cp ask.csv table.csv
+awk 'BEGIN { seed = 9; print "y,a_0,a_1,a_2,a_3,a_4,a_5,b_0,b_1,b_2,b_3,b_4,b_5"
+    for (i = 0; i < 260; i++) { seed = (seed * 16807) % 2147483647; n = i % 7; line = int(seed / 1000) % 3 ? "no" : "yes"
+        for (c = 0; c < 2; c++) for (t = 0; t < 6; t++) { seed = (seed * 16807) % 2147483647; line = line "," (t < n && seed % 11 ? seed / 1e9 - c : "") }
+        print line } }' >series.csv
+(head -n 1 series.csv; tail -n 60 series.csv) >ask.csv
+for model in '{"preset": "lstm", "hidden": [5, 4]}' '{"preset": "gru", "hidden": [5], "pool": "last"}' \
+    '{"layers": [{"type": "dense", "units": 4}, {"type": "layer_norm"}, {"type": "gru", "units": 3}, {"type": "residual", "layers": [{"type": "lstm", "units": 3}]}, {"type": "pool", "kind": "max"}]}'; do
+    config c.json binary y "$model" " "
+    sed -i 's/"train": "train.csv"/"train": "series.csv", "sequence": {"wide": {"a": "a_*", "b": "b_*"}}/' c.json
+    compare "sequences, $model" c.json
+done
+mv table.csv ask.csv
 # two models of the same columns as the members of one, weighted 3 to 1
 cat >join.py <<'PY'
 import hashlib, json, struct, sys

@@ -8,7 +8,8 @@
 static struct feature_category categories[2] = {
     {.count = 5, .encode = CATEGORY_ONEHOT}, {.count = 9, .encode = CATEGORY_EMBEDDING, .dim = 3}};
 static uint32_t indicators[1] = {1};
-static struct features features;
+static struct features features, sequences; /* two steps of one channel */
+static uint32_t both[2] = {0, 1};
 
 static struct model *plan(const char *text, uint32_t rows, uint32_t shards, bool training,
                           struct err *e)
@@ -91,8 +92,14 @@ static void resolved(void)
     for (const struct layer_type *const *t = layer_types; *t; t++)
         for (const char *const *example = (*t)->examples; *example; example++) {
             struct text text = {0};
-            text_printf(&text, "{\"layers\": [%s]}", *example);
+            bool steps = (*t)->of == LAYER_OF_STEPS;
+            text_printf(&text, "{\"layers\": [%s%s]}", *example,
+                        steps && !(*t)->ends_steps ? ", {\"type\": \"pool\"}" : "");
+            struct features table = features;
+            if (steps)
+                features = sequences;
             round_trip(text.data, NULL);
+            features = table;
             text_free(&text);
         }
 }
@@ -324,6 +331,11 @@ int main(void)
                                  .indicator_count = 1,
                                  .categories = categories,
                                  .outputs = 3};
+    sequences = (struct features){.format = rowfmt_make(2, 0),
+                                  .indicators = both,
+                                  .indicator_count = 2,
+                                  .outputs = 3,
+                                  .steps = 2};
     resolved();
     errors();
     stored();

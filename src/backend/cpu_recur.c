@@ -1,0 +1,246 @@
+/* cpu_recur.c - sequences: their steps and lengths, recurrent layers, pooling. A strip of rows goes
+ * through all of its steps; the rows of a step are one product with u. */
+#include <assert.h>
+#include <string.h>
+
+#include "backend/cpu.h"
+
+void cpu_series(const struct op_series *a, const struct slice *s)
+{
+    const uint32_t steps = a->steps, channels = a->channels;
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
+        const real *x = act_read(a->x) + row * a->ldx, *missing = x + (size_t)channels * steps;
+        real *y = act_real(a->y) + row * steps * channels;
+        uint32_t length = 0;
+        for (uint32_t c = 0; c < channels; c++)
+            for (uint32_t t = 0; t < steps; t++) {
+                y[(size_t)t * channels + c] = x[(size_t)c * steps + t];
+                if (t >= length && !(missing[(size_t)c * steps + t] > 0))
+                    length = t + 1;
+            }
+        a->length[row] = (int32_t)length;
+    }
+}
+
+/* --- recurrent layers --- */
+
+/* The step that comes i-th, and the one before it. */
+static size_t step_at(uint32_t steps, uint32_t i, bool reverse)
+{
+    return reverse ? steps - 1 - i : i;
+}
+static size_t step_before(size_t t, bool reverse)
+{
+    return reverse ? t + 1 : t - 1;
+}
+
+static uint32_t longest_of(const int32_t *length, uint32_t rows)
+{
+    int32_t longest = 0;
+    for (uint32_t r = 0; r < rows; r++)
+        longest = length[r] > longest ? length[r] : longest;
+    return (uint32_t)longest;
+}
+
+/* h' of step t, of all rows of the strip. */
+static void put_before(const struct op_recur *a, const struct slice *s, size_t t, bool first)
+{
+    for (uint32_t r = 0; r < s->rows; r++) {
+        size_t row = ((size_t)s->row0 + r) * a->steps;
+        real *to = a->before + (row + t) * a->units;
+        if (first)
+            memset(to, 0, a->units * sizeof *to);
+        else
+            memcpy(to, act_read(a->y) + (row + step_before(t, a->reverse)) * a->ldy + a->at,
+                   a->units * sizeof *to);
+    }
+}
+
+static void add_product(const struct op_recur *a, const struct slice *s, size_t t)
+{
+    const uint32_t units = a->units, columns = RECUR_COLUMNS(a->kind) * units;
+    const size_t at = (size_t)s->row0 * a->steps + t;
+    struct product p = {
+        .c = a->gates + (at + 1) * RECUR_GATES * units - columns,
+        .a = a->before + at * units,
+        .rows = s->rows,
+        .k = units,
+        .lda = a->steps * units,
+        .ldb = columns,
+        .ldc = a->steps * RECUR_GATES * units,
+        .add = true,
+    };
+    cpu_product(s->m->vec, p, columns, a->u);
+}
+
+/* One row, one step. `at`: its place among rows x steps. */
+static void put_step(const struct op_recur *a, const struct slice *s, size_t at, bool padding,
+                     bool first)
+{
+    const size_t units = a->units;
+    size_t before = step_before(at, a->reverse) * units;
+    struct cell c = {
+        .gates = a->gates + at * RECUR_GATES * units,
+        .h = act_real(a->y) + at * a->ldy + a->at,
+        .c = a->cells ? a->cells + at * units : NULL,
+        .before = a->before + at * units,
+        .c_before = a->cells && !first ? a->cells + before : NULL,
+        .b = a->b,
+        .units = a->units,
+    };
+    if (padding) {
+        memset(c.gates, 0, RECUR_GATES * units * sizeof *c.gates);
+        memset(c.h, 0, units * sizeof *c.h);
+        if (c.c)
+            memset(c.c, 0, units * sizeof *c.c);
+    } else if (a->kind == RECUR_GRU) {
+        s->m->vec->gru(&c);
+    } else {
+        s->m->vec->lstm(&c);
+    }
+}
+
+void cpu_recur(const struct op_recur *a, const struct slice *s)
+{
+    const int32_t *length = a->length + s->row0;
+    const uint32_t longest = longest_of(length, s->rows);
+    for (uint32_t i = 0; i < a->steps; i++) {
+        size_t t = step_at(a->steps, i, a->reverse);
+        put_before(a, s, t, i == 0);
+        for (uint32_t r = 0; r < s->rows && a->kind == RECUR_GRU; r++) {
+            size_t at = ((size_t)s->row0 + r) * a->steps + t;
+            memset(a->gates + (at * RECUR_GATES + 3) * a->units, 0, a->units * sizeof *a->gates);
+        }
+        if (i > 0 && t < longest)
+            add_product(a, s, t);
+        for (uint32_t r = 0; r < s->rows; r++)
+            put_step(a, s, ((size_t)s->row0 + r) * a->steps + t, t >= (size_t)length[r], i == 0);
+    }
+}
+
+/* Columns of the gradient of the sums that are turned at a time. */
+enum { TURN = 512 };
+
+/* dx += dz w', with scratch for the copy and the transpose of dz. */
+static void add_across(const struct vec *vec, struct across x, real *dz, uint32_t ld,
+                       void *scratch)
+{
+    const uint32_t columns = x.out;
+    const real *w = x.w;
+    size_t copied = ((size_t)x.rows + LANES - 1) / LANES * LANES * PANEL;
+    real *turned = (real *)scratch + copied;
+    assert(copied * (1 + TURN / PANEL) * sizeof *turned <= CPU_SCRATCH);
+    struct deltas d = {.copy = scratch, .rows = x.rows, .ld = ld, .ldby = ld, .kind = ACT_NONE,
+                       .room = TURN};
+    for (uint32_t begin = 0; begin < columns; begin += TURN) {
+        uint32_t end = columns - begin < TURN ? columns : begin + TURN;
+        for (uint32_t j = begin; j < end; j += PANEL) {
+            d.dy = dz + j;
+            d.by = d.dy;
+            d.width = end - j < PANEL ? end - j : PANEL;
+            d.turned = turned + (size_t)(j - begin) * LANES;
+            vec->deltas(&d);
+        }
+        x.dz = turned;
+        x.w = w + begin;
+        x.out = end - begin;
+        x.room = TURN;
+        vec->across(&x);
+    }
+}
+
+static void take_step(const struct op_recur_back *a, const struct slice *s, uint32_t row, size_t t,
+                      bool first)
+{
+    const size_t units = a->units, at = (size_t)row * a->steps + t;
+    size_t before = step_before(at, a->reverse) * units;
+    real *carry = a->carry + (size_t)row * 2 * units;
+    struct cell_back c = {
+        .gates = a->gates + at * RECUR_GATES * units,
+        .dh = carry,
+        .dc = carry + units,
+        .dy = act_read(a->dy) + at * a->lddy + a->at,
+        .before = a->before + at * units,
+        .c_before = a->cells && !first ? a->cells + before : NULL,
+        .c = a->cells ? a->cells + at * units : NULL,
+        .units = a->units,
+    };
+    if (t >= (size_t)a->length[row])
+        memset(c.gates, 0, RECUR_GATES * units * sizeof *c.gates);
+    else if (a->kind == RECUR_GRU)
+        s->m->vec->gru_back(&c);
+    else
+        s->m->vec->lstm_back(&c);
+}
+
+void cpu_recur_back(const struct op_recur_back *a, const struct slice *s)
+{
+    const size_t units = a->units, columns = RECUR_COLUMNS(a->kind) * units;
+    const uint32_t longest = longest_of(a->length + s->row0, s->rows);
+    real *carry = a->carry + (size_t)s->row0 * 2 * units;
+    memset(carry, 0, s->rows * 2 * units * sizeof *carry);
+    for (uint32_t i = a->steps; i-- > 0;) {
+        size_t t = step_at(a->steps, i, a->reverse);
+        for (uint32_t r = 0; r < s->rows; r++)
+            take_step(a, s, s->row0 + r, t, i == 0);
+        if (i == 0 || t >= longest)
+            continue;
+        real *dz = a->gates + ((size_t)s->row0 * a->steps + t + 1) * RECUR_GATES * units - columns;
+        struct across x = {.dx = carry, .w = a->u, .rows = s->rows, .in = a->units,
+                           .out = (uint32_t)columns, .ldw = (uint32_t)columns,
+                           .lddx = 2 * a->units, .add = true};
+        add_across(s->m->vec, x, dz, a->steps * RECUR_GATES * a->units, s->scratch);
+    }
+}
+
+/* --- pooling --- */
+
+/* The first of the largest of a column. */
+static uint32_t largest_at(const real *x, size_t ld, uint32_t length)
+{
+    uint32_t at = 0;
+    for (uint32_t t = 1; t < length; t++)
+        at = x[t * ld] > x[at * ld] ? t : at;
+    return at;
+}
+
+void cpu_pool(const struct op_pool *a, const struct slice *s)
+{
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
+        const real *x = act_read(a->x) + row * a->steps * a->ldx;
+        real *y = act_real(a->y) + row * a->ldy;
+        uint32_t length = (uint32_t)a->length[row];
+        memset(y, 0, a->width * sizeof *y);
+        if (!length)
+            continue;
+        if (a->kind == POOL_LAST)
+            memcpy(y, x + (size_t)(length - 1) * a->ldx, a->width * sizeof *y);
+        for (uint32_t j = 0; j < a->width && a->kind == POOL_MAX; j++)
+            y[j] = x[largest_at(x + j, a->ldx, length) * (size_t)a->ldx + j];
+        if (a->kind != POOL_MEAN)
+            continue;
+        for (size_t t = 0; t < length; t++)
+            s->m->vec->add(y, y, x + t * a->ldx, a->width);
+        for (uint32_t j = 0; j < a->width; j++)
+            y[j] /= (real)length;
+    }
+}
+
+void cpu_pool_back(const struct op_pool_back *a, const struct slice *s)
+{
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
+        const uint32_t length = (uint32_t)a->length[row];
+        const real *dy = act_read(a->dy) + row * a->lddy;
+        const real *x = act_read(a->x) + row * a->steps * a->ldx;
+        real *dx = act_real(a->dx) + row * a->steps * a->lddx;
+        for (size_t t = 0; t < a->steps && !a->add_dx; t++)
+            memset(dx + t * a->lddx, 0, a->width * sizeof *dx);
+        for (uint32_t j = 0; j < a->width && length; j++) {
+            bool mean = a->kind == POOL_MEAN;
+            uint32_t only = a->kind == POOL_MAX ? largest_at(x + j, a->ldx, length) : length - 1;
+            real d = mean ? dy[j] / (real)length : dy[j];
+            for (uint32_t t = mean ? 0 : only; t < (mean ? length : only + 1); t++)
+                dx[(size_t)t * a->lddx + j] += d;
+        }
+    }
+}

@@ -1,0 +1,70 @@
+/* ops_series.h - the arguments of the operations of sequences. Part of ops.h. dims.steps is the
+ * number of steps of the longest sequence; a shorter one has `length` steps, the others are
+ * padding. What stands in padding reaches no answer and no gradient. */
+#ifndef DNN_BACKEND_OPS_SERIES_H
+#define DNN_BACKEND_OPS_SERIES_H
+
+/* y[r][t][c] = x[r][c * steps + t]. A sequence ends behind its last step with a number that was
+ * not missing. */
+struct op_series {
+    DIMS(channels);
+    struct act y;              /* [rows * steps][channels] */
+    int32_t *length;           /* [rows]: 0 to steps */
+    struct act x;              /* [rows][ldx]: numbers, then for each of them 1 if it was missing */
+    uint32_t ldx, pad;
+};
+
+/* A recurrent layer in one direction. The inputs' part of the sums stands in `gates`; each step
+ * adds h' u, with h' the answer of the step before, 0 at first.
+ *
+ * LSTM (Hochreiter and Schmidhuber, 1997; Gers et al., 2000), gates i, f, g, o, all of them columns
+ * of u: c = sigmoid(f) c' + sigmoid(i) tanh(g), h = sigmoid(o) tanh(c).
+ * GRU (Cho et al., 2014; with the product before the reset, as most libraries), gates n, r, z, q,
+ * where r, z, q are columns of u, and the inputs add to n, r, z:
+ * n = tanh(n + sigmoid(r) (q + b)), h = n + sigmoid(z) (h' - n). */
+enum recur_kind { RECUR_LSTM, RECUR_GRU };
+enum { RECUR_GATES = 4 };
+/* Gates that are columns of u, the last ones. */
+#define RECUR_COLUMNS(kind) ((kind) == RECUR_GRU ? 3u : 4u)
+struct op_recur {
+    DIMS(units);
+    /* [rows * steps][ldy]: h in columns [at, at + units); 0 in padding */
+    struct act y;
+    /* [rows * steps][4 units]: sums, which become gates. GRU's q is written alone. */
+    real *gates;
+    real *before;              /* [rows * steps][units]: h' */
+    real *cells;               /* [rows * steps][units]: c; NULL for GRU */
+    const real *u;             /* [units][RECUR_COLUMNS(kind) units] */
+    const real *b;             /* GRU: [3 units], added to r, z, q; else NULL */
+    const int32_t *length;     /* [rows] */
+    uint32_t ldy, at, kind;
+    uint32_t reverse;          /* 1: from the last step to the first */
+};
+struct op_recur_back {
+    DIMS(units);
+    real *gates;               /* as recur left them; become the gradients of the sums */
+    real *carry;               /* [rows][2 units]: room */
+    struct act dy;             /* as y of recur */
+    const real *before, *cells, *u;
+    const int32_t *length;
+    uint32_t lddy, at, kind, reverse;
+};
+
+/* Over the steps of a sequence; 0 of one without steps. Of equal ones, the first is the largest. */
+enum pool_kind { POOL_MEAN, POOL_MAX, POOL_LAST, POOL_KINDS };
+struct op_pool {
+    DIMS(width);
+    struct act y;              /* [rows][ldy] */
+    struct act x;              /* [rows * steps][ldx] */
+    const int32_t *length;     /* [rows] */
+    uint32_t ldx, ldy, kind, pad;
+};
+struct op_pool_back {
+    DIMS(width);
+    struct act dx;             /* [rows * steps][lddx] */
+    struct act dy, x;          /* x: for the largest */
+    const int32_t *length;
+    uint32_t ldx, lddx, lddy, kind, add_dx, pad;
+};
+
+#endif

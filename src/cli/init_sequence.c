@@ -1,0 +1,214 @@
+/* init_sequence.c - see init_sequence.h. */
+#include "cli/init_sequence.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/init_set.h"
+#include "table/sequence.h"
+
+enum { LEAST_STEPS = 8, MOST_CHANNELS = 4096, MOST_NAME = 100 };
+
+/* A name taken apart: the step, and the pattern of its channel, with * in the place of the step. */
+struct step_name {
+    uint64_t step;
+    char pattern[MOST_NAME + 8], channel[MOST_NAME];
+};
+
+/* Digits without a leading 0, up to 9 of them. Returns their number, 0: none. */
+static size_t digits(const char *text, uint64_t *value)
+{
+    size_t n = strspn(text, "0123456789");
+    if (n == 0 || n > 9 || (n > 1 && text[0] == '0'))
+        return 0;
+    *value = 0;
+    for (size_t i = 0; i < n; i++)
+        *value = 10 * *value + (uint64_t)(text[i] - '0');
+    return n;
+}
+
+/* "t12" or "t12_c3" */
+static bool step_first(const char *name, struct step_name *s)
+{
+    size_t n = name[0] == 't' ? digits(name + 1, &s->step) : 0;
+    const char *rest = name + 1 + n;
+    if (!n || (*rest && (*rest != '_' || !rest[1])))
+        return false;
+    snprintf(s->pattern, sizeof s->pattern, "t*%s", rest);
+    snprintf(s->channel, sizeof s->channel, "%s", *rest ? rest + 1 : "value");
+    return true;
+}
+
+/* "ch1_12" */
+static bool step_last(const char *name, struct step_name *s)
+{
+    const char *at = strrchr(name, '_');
+    size_t n = at && at > name ? digits(at + 1, &s->step) : 0;
+    if (!n || at[1 + n])
+        return false;
+    snprintf(s->channel, sizeof s->channel, "%.*s", (int)(at - name), name);
+    snprintf(s->pattern, sizeof s->pattern, "%s_*", s->channel);
+    return true;
+}
+
+static bool take_apart(const char *name, bool first, struct step_name *s)
+{
+    if (strlen(name) + 4 > MOST_NAME || strchr(name, '*'))
+        return false;
+    return first ? step_first(name, s) : step_last(name, s);
+}
+
+static void add_string(struct opt_strings *list, const char *text)
+{
+    list->items = mem_grow(list->items, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = mem_string(text);
+}
+
+/* One channel alone may be any list of numbers, as feature_0, feature_1, .. */
+static bool says_channel(const char *name)
+{
+    size_t n = strcspn(name, "0123456789");
+    return (n == 2 && strncasecmp(name, "ch", n) == 0) ||
+           (n == 7 && strncasecmp(name, "channel", n) == 0);
+}
+
+struct counting {
+    struct init_sequence *to;
+    uint32_t *steps;    /* by channel: so far */
+    uint64_t first;     /* the number of the first step of all */
+};
+
+/* Channels may stand one behind the other or step by step: most names are of the last channel, or
+ * of the one behind it. */
+static size_t channel_of(const struct init_sequence *s, const char *pattern, size_t near)
+{
+    for (size_t i = 0; i < s->patterns.count; i++) {
+        size_t at = (near + i) % s->patterns.count;
+        if (strcmp(s->patterns.items[at], pattern) == 0)
+            return at;
+    }
+    return s->patterns.count;
+}
+
+static bool count_step(struct counting *c, const struct step_name *name, size_t *near)
+{
+    size_t at = channel_of(c->to, name->pattern, *near);
+    if (at == c->to->patterns.count) {
+        if (at == MOST_CHANNELS || name->step > 1 || (at && name->step != c->first))
+            return false;
+        c->first = name->step;
+        add_string(&c->to->patterns, name->pattern);
+        add_string(&c->to->channels, name->channel);
+        c->steps = mem_grow(c->steps, at + 1, sizeof *c->steps);
+        c->steps[at] = 0;
+    }
+    *near = at;
+    return name->step == c->first + c->steps[at]++;
+}
+
+static bool is_input(const struct infer_column *c)
+{
+    return c->type == COLUMN_NUMERIC || c->type == COLUMN_CATEGORICAL || c->type == COLUMN_DATETIME;
+}
+
+/* A column of numbers, or one that is empty: the last steps of the longest sequence. */
+static bool is_step(const struct infer_column *c)
+{
+    return c->type == COLUMN_NUMERIC || (c->type == COLUMN_IGNORE && c->distinct == 0);
+}
+
+static bool count_all(struct counting *c, const struct infer *found, const char *target, bool first)
+{
+    size_t near = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *column = &found->columns[i];
+        struct step_name name;
+        if (strcmp(column->name, target) == 0)
+            continue;
+        bool fits = is_step(column) && take_apart(column->name, first, &name);
+        if (fits ? !count_step(c, &name, &near) : is_input(column))
+            return false;
+    }
+    const struct init_sequence *s = c->to;
+    for (size_t i = 1; i < s->patterns.count; i++)
+        if (c->steps[i] != c->steps[0])
+            return false;
+    if (!s->patterns.count || c->steps[0] < LEAST_STEPS)
+        return false;
+    c->to->steps = c->steps[0];
+    return first || s->patterns.count > 1 || says_channel(s->channels.items[0]);
+}
+
+/* What a pattern says in the config are the columns that were counted. */
+static bool means_the_same(const struct init_sequence *s, const struct infer *found,
+                           const char *target)
+{
+    size_t members = 0, named = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *c = &found->columns[i];
+        if (strcmp(c->name, target) == 0)
+            continue;
+        members += init_sequence_has(s, c);
+        for (size_t k = 0; k < s->patterns.count && is_step(c); k++)
+            named += sequence_matches(s->patterns.items[k], c->name);
+    }
+    return members == named;
+}
+
+bool init_sequence_has(const struct init_sequence *s, const struct infer_column *c)
+{
+    struct step_name name;
+    if (!s->steps || !is_step(c))
+        return false;
+    return (take_apart(c->name, true, &name) &&
+            channel_of(s, name.pattern, 0) < s->patterns.count) ||
+           (take_apart(c->name, false, &name) &&
+            channel_of(s, name.pattern, 0) < s->patterns.count);
+}
+
+struct init_sequence init_sequence_find(const struct infer *found, const char *target,
+                                        const struct overrides *sets)
+{
+    struct init_sequence s = {.steps = 0};
+    if (init_set_value(sets, "data.sequence") || init_set_value(sets, "data.columns"))
+        return s;
+    for (size_t i = 0; i < found->count; i++)
+        if (init_column_given(sets, found->columns[i].name))
+            return s;
+    for (int first = 0; first < 2; first++) {
+        struct counting c = {.to = &s};
+        bool good = count_all(&c, found, target, first) && means_the_same(&s, found, target);
+        mem_free(c.steps);
+        if (good)
+            return s;
+        init_sequence_free(&s);
+    }
+    return s;
+}
+
+void init_sequence_free(struct init_sequence *s)
+{
+    struct opt_strings *const lists[] = {&s->channels, &s->patterns};
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < lists[k]->count; i++)
+            mem_free(lists[k]->items[i]);
+        mem_free(lists[k]->items);
+    }
+    *s = (struct init_sequence){.steps = 0};
+}
+
+void init_sequence_write(const struct init_sequence *s, struct json_out *out)
+{
+    if (!s->steps)
+        return;
+    json_open(out, "sequence", '{');
+    json_open(out, "wide", '{');
+    for (size_t i = 0; i < s->channels.count; i++)
+        json_put_string(out, s->channels.items[i], s->patterns.items[i]);
+    json_close(out, '}');
+    json_close(out, '}');
+}

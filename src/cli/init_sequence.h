@@ -1,0 +1,26 @@
+/* init_sequence.h - whether the columns of a file are the steps of sequences, as `dnn init` tells
+ * by their names. */
+#ifndef DNN_CLI_INIT_SEQUENCE_H
+#define DNN_CLI_INIT_SEQUENCE_H
+
+#include "config/overrides.h"
+#include "table/infer.h"
+
+struct init_sequence {
+    uint32_t steps;              /* 0: they are not */
+    struct opt_strings channels; /* names */
+    struct opt_strings patterns; /* of the columns of each */
+};
+/* Names that prove it: "ch1_0 ch1_1 ..", two channels or more or one that is called ch or channel,
+ * "t0_c0 t1_c0 ..", or "t0 t1 ..": all columns to learn from are numbers of that form, every
+ * channel has as many steps, 8 or more, and they stand in order. Not where a --set says what the
+ * columns are. Caller: init_sequence_free. */
+struct init_sequence init_sequence_find(const struct infer *found, const char *target,
+                                        const struct overrides *sets);
+void init_sequence_free(struct init_sequence *s);
+/* Whether the column is one of its steps. */
+bool init_sequence_has(const struct init_sequence *s, const struct infer_column *c);
+/* Writes "sequence" of the config. */
+void init_sequence_write(const struct init_sequence *s, struct json_out *out);
+
+#endif

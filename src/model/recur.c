@@ -1,0 +1,264 @@
+/* recur.c - lstm and gru: a layer of units that reads the steps of a sequence one by one and
+ * answers at each (formulas in backend/ops_series.h). The inputs of all steps are one product; the
+ * recurrence is op_recur, and its weight's gradient another product. Two directions are two
+ * recurrences side by side, with the forward one's answers first. */
+#include <math.h>
+#include <stddef.h>
+
+#include "model/init.h"
+#include "model/layer.h"
+
+enum { DIRECTIONS = 2 };
+struct recur_spec {
+    int type;
+    int64_t units;
+    bool bidirectional;
+    /* planned, for each direction */
+    struct recur_way {
+        uint64_t weight, recurrent, bias, recurrent_bias; /* parameters */
+        struct act_place gates, before, cells;
+        uint64_t carry; /* of training, in the reals */
+    } ways[DIRECTIONS];
+};
+
+#define RECUR_ROWS                                                                                 \
+    {.key = "units",                                                                               \
+     .type = OPT_INT,                                                                              \
+     .offset = offsetof(struct recur_spec, units),                                                 \
+     .low = 1,                                                                                     \
+     .high = 1 << 16,                                                                              \
+     .help = "The number of outputs of a direction."},                                             \
+        {.key = "bidirectional",                                                                   \
+         .type = OPT_BOOL,                                                                         \
+         .offset = offsetof(struct recur_spec, bidirectional),                                     \
+         .standard = "false",                                                                      \
+         .help = "A second layer of as many units reads the steps from the last to the first; "    \
+                 "both answers stand side by side."},                                              \
+    {                                                                                              \
+        0                                                                                          \
+    }
+
+static const char *const lstm_words[] = {"lstm", NULL};
+static const struct option lstm_options[] = {LAYER_TYPE_ROW(lstm_words), RECUR_ROWS};
+static const char *const lstm_examples[] = {
+    "{\"type\": \"lstm\", \"units\": 3}",
+    "{\"type\": \"lstm\", \"units\": 2, \"bidirectional\": true}",
+    NULL,
+};
+static const char *const gru_words[] = {"gru", NULL};
+static const struct option gru_options[] = {LAYER_TYPE_ROW(gru_words), RECUR_ROWS};
+static const char *const gru_examples[] = {
+    "{\"type\": \"gru\", \"units\": 3}",
+    "{\"type\": \"gru\", \"units\": 2, \"bidirectional\": true}",
+    NULL,
+};
+
+static uint32_t kind_of(const struct layer *l)
+{
+    return l->type == &layer_gru ? RECUR_GRU : RECUR_LSTM;
+}
+static uint32_t units_of(const struct layer *l)
+{
+    return (uint32_t)((const struct recur_spec *)l->spec)->units;
+}
+static uint32_t ways_of(const struct layer *l)
+{
+    return ((const struct recur_spec *)l->spec)->bidirectional ? 2 : 1;
+}
+/* Of the inputs' weight, and of the recurrent one; the latter are the last gates. */
+static uint32_t columns_of(const struct layer *l)
+{
+    return RECUR_COLUMNS(kind_of(l)) * units_of(l);
+}
+static uint32_t first_of(const struct layer *l)
+{
+    return RECUR_GATES * units_of(l) - columns_of(l);
+}
+
+static void plan_way(struct layer *l, struct recur_way *way, bool reverse, struct planner *p)
+{
+    static const char *const names[DIRECTIONS][4] = {
+        {"weight", "recurrent", "bias", "recurrent_bias"},
+        {"reverse_weight", "reverse_recurrent", "reverse_bias", "reverse_recurrent_bias"}};
+    const char *const *name = names[reverse];
+    uint32_t units = units_of(l), columns = columns_of(l);
+    way->weight = plan_param(p, name[0], SHAPE2(l->in, columns), PARAM_WEIGHT);
+    way->recurrent = plan_param(p, name[1], SHAPE2(units, columns), PARAM_WEIGHT);
+    way->bias = plan_param(p, name[2], SHAPE1(columns), PARAM_BIAS);
+    way->gates = plan_plain(p, RECUR_GATES * units);
+    way->before = plan_plain(p, units);
+    if (kind_of(l) == RECUR_GRU)
+        way->recurrent_bias = plan_param(p, name[3], SHAPE1(columns), PARAM_BIAS);
+    else
+        way->cells = plan_plain(p, units);
+    if (p->training)
+        way->carry = plan_reals(p, 2 * (uint64_t)p->rows * units);
+    p->flops += 2 * ((uint64_t)l->in + units) * columns;
+}
+
+static bool plan(struct layer *l, struct planner *p, struct err *e)
+{
+    struct recur_spec *s = l->spec;
+    (void)e;
+    l->out = units_of(l) * ways_of(l);
+    l->y = plan_plain(p, l->out);
+    for (uint32_t i = 0; i < ways_of(l); i++)
+        plan_way(l, &s->ways[i], i > 0, p);
+    return true;
+}
+
+/* Weights of the inputs by the rule of Glorot and Bengio (2010) for each gate, recurrent ones
+ * uniform with variance 1 / units. The forget gate begins open (Jozefowicz et al., 2015). */
+static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+{
+    const struct recur_spec *s = l->spec;
+    const uint64_t units = units_of(l), columns = columns_of(l), each = (l->in + units) * columns;
+    (void)buffers;
+    for (uint32_t i = 0; i < ways_of(l); i++) {
+        const struct recur_way *way = &s->ways[i];
+        init_uniform(params + way->weight, l->in * columns,
+                     init_limit(INIT_XAVIER, ACT_NONE, l->in, units), seed, model, l->position,
+                     i * each);
+        init_uniform(params + way->recurrent, units * columns,
+                     init_limit(INIT_LECUN, ACT_NONE, units, units), seed, model, l->position,
+                     i * each + l->in * columns);
+        if (kind_of(l) == RECUR_LSTM)
+            init_constant(params + way->bias + units, units, 1);
+    }
+}
+
+static real *plain(const struct pass *p, struct act_place at)
+{
+    return pass_act(p, at).at;
+}
+/* Behind the first `count` columns of a plain activation. */
+static struct act columns_from(struct act a, uint32_t count)
+{
+    a.at = bytes_at(a.at, count * sizeof(real));
+    return a;
+}
+
+/* The inputs' part of the sums of all steps. */
+static void add_inputs(const struct layer *l, struct pass *p, const struct recur_way *way,
+                       struct act x)
+{
+    op_dense(p->m, &(struct op_dense){.y = pass_act(p, way->gates),
+                                      .x = x,
+                                      .w = reals_at(p->params, way->weight),
+                                      .b = reals_at(p->params, way->bias),
+                                      .shadow = pass_shadow(p, way->weight),
+                                      .dims = pass_dims(p, l->in),
+                                      .out = columns_of(l),
+                                      .ldx = l->in,
+                                      .ldy = RECUR_GATES * units_of(l),
+                                      .exact = p->exact});
+}
+
+static struct act forward(const struct layer *l, struct pass *p, struct act x)
+{
+    const struct recur_spec *s = l->spec;
+    struct act y = pass_act(p, l->y);
+    bool gru = kind_of(l) == RECUR_GRU;
+    for (uint32_t i = 0; i < ways_of(l); i++) {
+        const struct recur_way *way = &s->ways[i];
+        add_inputs(l, p, way, x);
+        op_recur(p->m,
+                 &(struct op_recur){.y = y,
+                                    .gates = plain(p, way->gates),
+                                    .before = plain(p, way->before),
+                                    .cells = gru ? NULL : plain(p, way->cells),
+                                    .u = reals_at(p->params, way->recurrent),
+                                    .b = gru ? reals_at(p->params, way->recurrent_bias) : NULL,
+                                    .length = p->length,
+                                    .dims = pass_dims(p, units_of(l)),
+                                    .ldy = l->out,
+                                    .at = i * units_of(l),
+                                    .kind = kind_of(l),
+                                    .reverse = i > 0});
+    }
+    return y;
+}
+
+/* The gradients of one weight and its bias, of the gates from `first` on; dx.at NULL: not
+ * wanted. */
+static void weight_back(const struct layer *l, struct pass *p, const struct recur_way *way,
+                        struct op_dense_back op, uint32_t first)
+{
+    op.dy = columns_from(pass_act(p, way->gates), first);
+    op.y = op.dy;
+    op.now = p->now;
+    op.out = columns_of(l);
+    op.ldy = op.lddy = RECUR_GATES * units_of(l);
+    op.ldx = op.lddx = op.in;
+    op.more = p->more;
+    op_dense_back(p->m, &op);
+}
+
+static void way_back(const struct layer *l, struct pass *p, const struct recur_way *way,
+                     struct act x, struct act dx, bool add)
+{
+    bool gru = kind_of(l) == RECUR_GRU;
+    weight_back(l, p, way,
+                (struct op_dense_back){
+                    .dx = dx,
+                    .dw = reals_at(p->grads, way->weight),
+                    .db = reals_at(p->grads, way->bias),
+                    .x = x,
+                    .w = reals_at(p->params, way->weight),
+                    .shadow = pass_shadow(p, way->weight),
+                    .dims = pass_dims(p, l->in),
+                    .add_dx = add,
+                },
+                0);
+    weight_back(l, p, way,
+                (struct op_dense_back){
+                    .dw = reals_at(p->grads, way->recurrent),
+                    .db = gru ? reals_at(p->grads, way->recurrent_bias) : NULL,
+                    .x = pass_act(p, way->before),
+                    .w = reals_at(p->params, way->recurrent),
+                    .shadow = pass_shadow(p, way->recurrent),
+                    .dims = pass_dims(p, units_of(l)),
+                },
+                first_of(l));
+}
+
+static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                     struct act dx, bool add)
+{
+    const struct recur_spec *s = l->spec;
+    bool gru = kind_of(l) == RECUR_GRU;
+    for (uint32_t i = 0; i < ways_of(l); i++) {
+        const struct recur_way *way = &s->ways[i];
+        op_recur_back(p->m,
+                      &(struct op_recur_back){.gates = plain(p, way->gates),
+                                              .carry = reals_at(p->reals, way->carry),
+                                              .dy = dy,
+                                              .before = plain(p, way->before),
+                                              .cells = gru ? NULL : plain(p, way->cells),
+                                              .u = reals_at(p->params, way->recurrent),
+                                              .length = p->length,
+                                              .dims = pass_dims(p, units_of(l)),
+                                              .lddy = l->out,
+                                              .at = i * units_of(l),
+                                              .kind = kind_of(l),
+                                              .reverse = i > 0});
+        way_back(l, p, way, x, dx, add || i > 0);
+    }
+}
+
+#define RECUR_TYPE(word, text)                                                                     \
+    const struct layer_type layer_##word = {                                                       \
+        .name = #word,                                                                             \
+        .summary = text,                                                                           \
+        .options = word##_options,                                                                 \
+        .examples = word##_examples,                                                               \
+        .spec_size = sizeof(struct recur_spec),                                                    \
+        .of = LAYER_OF_STEPS,                                                                      \
+        .whole_rows = true,                                                                        \
+        .plan = plan,                                                                              \
+        .init = init,                                                                              \
+        .forward = forward,                                                                        \
+        .backward = backward,                                                                      \
+    }
+RECUR_TYPE(lstm, "Long short-term memory: reads a sequence step by step, and answers at each.");
+RECUR_TYPE(gru, "Gated recurrent units: as lstm, with fewer weights.");

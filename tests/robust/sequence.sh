@@ -1,0 +1,143 @@
+#!/bin/bash
+# sequence.sh - rows that are sequences in wide format: what they learn, that padding, batches and threads change no answer, what
+# init writes, and errors with their place.
+. "$(dirname "$0")/../tap.sh"
+# Two channels of up to 12 steps. The class says where the first of two spikes stands, so that the order of steps counts; a
+# sequence ends anywhere from step 6 on, and a few cells inside are missing.
+make_rows() { # FILE ROWS SEED [STEPS of the header]
+    awk -v rows="$2" -v seed="$3" -v all="${4:-12}" '
+        function next_of(n) { seed = (seed * 16807) % 2147483647; return int(seed / 2147483647 * n) }
+        BEGIN {
+            printf "id,y,v"
+            for (c = 0; c < 2; c++) for (t = 0; t < all; t++) printf ",ch%d_%d", c, t
+            print ""
+            for (i = 1; i <= rows; i++) {
+                n = 6 + next_of(7); a = next_of(n - 2); b = a + 1 + next_of(n - a - 1); up = next_of(2)
+                for (t = 0; t < 12; t++) for (c = 0; c < 2; c++) x[c, t] = (next_of(1000) - 500) / 1500
+                x[0, a] += up ? 3 : -3; x[0, b] += up ? -3 : 3
+                printf "%d,%s,%g", i, up ? "up" : "down", (up ? 1 : -1) * (b - a)
+                for (c = 0; c < 2; c++) for (t = 0; t < all; t++) printf ",%s", t < n && (t != 2 || i % 5) ? x[c, t] : ""
+                print ""
+            }
+        }' >"$1"
+}
+make_rows train.csv 400 5
+make_rows ask.csv 60 77
+config() { # MODEL [MORE of data]
+    cat >c.json <<JSON
+{"task": "binary",
+ "data": {"train": "train.csv", "target": "y", "columns": {"id": "id"}, ${2:-"\"sequence\": {\"wide\": {\"a\": \"ch0_*\", \"b\": \"ch1_*\"}}"}},
+ "model": $1, "train": {"epochs": 12}, "backend": {"name": "dnn_cpu"}}
+JSON
+}
+test_accuracy() { perl -ne 'print $1 if /"test":\{[^}]*"accuracy":([0-9.e-]+)/'; }
+for preset in lstm gru rnn auto; do
+    config "{\"preset\": \"$preset\"}"
+    dnn train c.json -o $preset.dnn --quiet --json 2>err >out
+    got=$(test_accuracy <out)
+    ok "$(perl -e 'print $ARGV[0] > 0.9 ? 0 : 1' "${got:-0}")" "$preset learns an order of steps: accuracy $got" "$(cat err)"
+done
+dnn check c.json --resolved >out 2>err
+out_has '"gru"' "auto is gru on sequences"
+dnn predict lstm.dnn ask.csv --quiet -o all.csv
+dnn predict rnn.dnn ask.csv --quiet -o rnn.csv
+same all.csv rnn.csv "rnn is lstm"
+for threads in 1 2 3; do
+    dnn train c.json -o t$threads.dnn --threads $threads --quiet --set train.epochs=2
+done
+ok "$(cmp -s t1.dnn t2.dnn && cmp -s t1.dnn t3.dnn; echo $?)" "1, 2 and 3 threads: the same model"
+run dnn verify lstm.dnn
+is_exit 0 "verify"
+for model in lstm gru; do
+    dnn predict $model.dnn ask.csv --quiet -o all.csv
+    dnn predict $model.dnn ask.csv --quiet --batch-size 7 --threads 3 -o parts.csv
+    same all.csv parts.csv "$model: an answer does not depend on its batch"
+    (head -n 1 ask.csv; sed -n 31p ask.csv) >one.csv
+    dnn predict $model.dnn one.csv --quiet | tail -n 1 >one
+    ok "$(sed -n 31p all.csv | cmp -s - one; echo $?)" "$model: nor on other rows"
+    ok "$(dnn evaluate $model.dnn ask.csv --json 2>/dev/null | perl -ne '/"accuracy":([0-9.e-]+)/ && print $1 > 0.9 ? 0 : 1')" "$model: other rows are answered well"
+done
+(head -n 1 ask.csv; echo "1,up,1$(printf ',%.0s' $(seq 24))") >empty.csv
+run dnn predict lstm.dnn empty.csv --quiet
+is_exit 0 "a sequence without a step"
+ok "$(grep -qi nan out; [ $? = 1 ]; echo $?)" "has an answer"
+# a list of columns is what its pattern says
+config '{"preset": "lstm"}' "\"sequence\": {\"wide\": {\"a\": [$(seq -f '"ch0_%g"' -s ', ' 0 11)], \"b\": \"ch1_*\"}}"
+dnn train c.json -o list.dnn --quiet
+dnn predict list.dnn ask.csv --quiet -o list.csv
+dnn predict lstm.dnn ask.csv --quiet -o all.csv
+same list.csv all.csv "a list and a pattern: the same answers"
+# a regression, layers spelled out
+config '{"layers": [{"type": "dense", "units": 8}, {"type": "lstm", "units": 12}, {"type": "dropout"}, {"type": "gru", "units": 12,
+    "bidirectional": true}, {"type": "layer_norm"}, {"type": "pool", "kind": "max"}, {"type": "dense", "units": 8}, {"type": "relu"}]}'
+sed -i 's/"binary"/"regression"/; s/"target": "y"/"target": "v"/' c.json
+run dnn train c.json -o v.dnn --quiet
+is_exit 0 "a regression on lstm, gru and pool"
+run dnn check c.json
+is_exit 0 "check of it"
+# stopped by its time, and resumed from a checkpoint
+config '{"preset": "gru"}'
+sed -i 's/"epochs": 12/"epochs": 4, "checkpoint": {"every_s": 0}/' c.json
+dnn train c.json -o whole.dnn --quiet
+DNN_FAULT=kill:rename:2 "$HOOKED" train c.json -o part.dnn --quiet >/dev/null 2>&1 &
+wait $! 2>/dev/null
+ls part.dnn.ckpt-* >/dev/null 2>&1
+ok $? "killed behind a checkpoint"
+dnn train c.json -o part.dnn --resume --quiet
+same whole.dnn part.dnn "stopped and resumed: the same model"
+# init
+run dnn init train.csv --target y --id id --ignore v -o i.json
+is_exit 0 "init"
+err_has "sequences of 2 channels and 12 steps" "init says that rows are sequences"
+grep -q '"ch0": "ch0_\*"' i.json
+ok $? "and writes their patterns" "$(cat i.json)"
+run dnn check i.json
+is_exit 0 "check takes what init wrote"
+run dnn init train.csv --target y --id id -o j.json
+ok "$(grep -q '"sequence"' j.json; [ $? = 1 ]; echo $?)" "a number beside them: rows of a table"
+run dnn init train.csv --target y --id id --ignore v --set data.sequence=null -o k.json
+ok "$(grep -q 'wide' k.json; [ $? = 1 ]; echo $?)" "--set data.sequence=null: rows of a table"
+# errors
+bad() { # NAME EXIT TEXT
+    run dnn check c.json
+    is_exit "$2" "$1"
+    err_has "$3"
+}
+config '{"preset": "lstm"}' '"sequence": {"wide": {"a": "none_*"}}'
+bad "a pattern without a column" 78 'no column of the training file is named as "none_*" says'
+config '{"preset": "lstm"}' '"sequence": {"wide": {"a": "ch0_*", "b": ["ch1_0", "ch1_1"]}}'
+bad "channels of different lengths" 78 'the channel "b" has 2 columns, and "a" has 12'
+config '{"preset": "lstm"}' '"sequence": {"wide": {"a": ["ch0_1"]}}'
+bad "one step" 78 'needs 2 columns or more'
+config '{"preset": "lstm"}' '"sequence": {"wide": {"a": "ch0_*", "b": "ch*"}}'
+bad "a column of two channels" 78 'has 24 columns'
+config '{"preset": "lstm"}' '"sequence": {"wide": {"a": "ch0_*", "b": "ch0_*"}}'
+bad "a channel twice" 78 'stands twice'
+config '{"preset": "lstm"}' '"sequence": {"wide": 3}'
+bad "wide is no object" 78 'expected an object of channels'
+config '{"preset": "lstm"}' '"sequence": {"wide": {"a": 3}}'
+bad "a channel is a number" 78 'expected a pattern or a list'
+config '{"preset": "lstm"}' '"sequence": {"group": "id"}'
+bad "another key" 78 'group'
+config '{"preset": "lstm"}' '"sequence": {"wide": {"a": "ch0_*"}}'
+sed -i 's/"id": "id"/"id": "id", "v": "numeric"/' c.json
+bad "a number beside the sequence" 78 'input beside the sequence'
+config '{"preset": "lstm"}' '"sequence": null'
+sed -i 's/"id": "id"/"id": "id", "v": "numeric"/' c.json
+bad "lstm on a table" 78 'reads the steps of a sequence, and there are none'
+config '{"preset": "mlp"}'
+bad "mlp on sequences" 78 'steps of a sequence, and a row has one answer'
+config '{"layers": [{"type": "batch_norm"}, {"type": "pool"}]}'
+bad "batch_norm on steps" 78 'does not work on steps'
+config '{"layers": [{"type": "pool"}, {"type": "gru", "units": 3}]}'
+bad "gru behind pool" 78 'there is one step here'
+config '{"layers": [{"type": "residual", "layers": [{"type": "pool"}]}]}'
+bad "pool inside a residual block" 78 'inside a residual block'
+config '{"preset": "lstm"}'
+sed -i 's/"model"/"encoders": {"target_statistics": {}}, "model"/' c.json
+bad "target statistics beside it" 78 'does not work with `data.sequence`'
+perl -F, -ane 'chomp @F; $F[$_] = "" for $. > 1 ? 15 .. 26 : (); print join(",", @F), "\n"' train.csv >empty.csv
+config '{"preset": "lstm"}'
+sed -i 's/train.csv/empty.csv/' c.json
+bad "a channel without a value" 65 'the channel "b" has no value'
+done_testing
