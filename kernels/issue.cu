@@ -70,6 +70,8 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct
     ALONE(recur_back)
     ALONE(pool)
     ALONE(pool_back)
+    ALONE(periodic)
+    ALONE(periodic_back)
     ALONE(ple_dense)
     ALONE(ple_dense_back)
     ALONE(text)

@@ -90,6 +90,9 @@ void cuda_ple_dense_back(struct machine *m, const struct op_ple_dense_back *a);
 void cuda_text(struct machine *m, const struct op_text *a);
 void cuda_text_dense(struct machine *m, const struct op_text_dense *a);
 void cuda_text_dense_back(struct machine *m, const struct op_text_dense_back *a);
+/* Sums of cosines of periodic numbers. */
+void cuda_periodic(struct machine *m, const struct op_periodic *a);
+void cuda_periodic_back(struct machine *m, const struct op_periodic_back *a);
 
 void cuda_dense(struct machine *m, const struct op_dense *a, enum product how);
 /* dy becomes dz; then dw and db by row shards, then dx. */

@@ -285,6 +285,18 @@ def piecewise(model, x, was_missing):
     return columns
 
 
+def periodic(model, x):
+    """Three columns for each periodic number: sums of 16 cosines."""
+    columns = []
+    if model.has("periodic"):
+        get = lambda name: model.tensors[f"members.{model.member}.periodic.{name}"].astype(float)
+        frequency, phase, weight, bias = map(get, ("frequency", "phase", "weight", "bias"))
+        for k, i in enumerate(np.flatnonzero(model.encoder("periodic"))):
+            waves = np.cos(2 * math.pi * x[:, i:i + 1] * frequency[k] + phase[k])
+            columns.append(waves @ weight[k] + bias[k])
+    return columns
+
+
 def target_statistics(model, numbers, categories):
     """The numbers of each row's keys, in every table; 0 for a key that is not there."""
     if not model.has("statistics.keys"):
@@ -332,6 +344,7 @@ def first_stage(model, rows, numbers, categories):
         return steps_of(model, x, was_missing)
     of_keys = target_statistics(model, numbers, categories)
     bins = piecewise(model, x, was_missing)
+    waves = periodic(model, x)
     embedded, onehot, at = [], [], 0
     for c, kind in enumerate(model.types):
         if kind != "categorical" or model.word("encode", c) in ("target", "count"):
@@ -350,7 +363,7 @@ def first_stage(model, rows, numbers, categories):
         empty.append(np.concatenate(values, axis=1) @ model.text_weight().astype(np.float64))
         values = []
     apart = len(model.bin_weight()) > 0
-    blocks = embedded + ([] if apart else bins) + empty + onehot + (bins if apart else []) + values
+    blocks = embedded + ([] if apart else bins) + waves + empty + onehot + (bins if apart else []) + values
     return np.concatenate([x] + of_keys + [indicators] + blocks, axis=1)
 
 

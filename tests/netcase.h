@@ -23,6 +23,7 @@ struct netcase {
     struct feature_category category[CASE_CATEGORIES];
     uint32_t texts; /* two columns of so many terms and of one, of 7 and 3 buckets; 0: none */
     uint32_t steps; /* above 0: the numbers are sequences of so many steps */
+    bool periodic; /* all numbers are */
     uint32_t bins; /* above 0: number i has bins + i of them, and every second stands alone */
     uint64_t count, seed; /* records */
     double clip;
@@ -135,13 +136,18 @@ static inline void case_fill(struct netcase *c)
 static inline void case_bins(struct netcase *c)
 {
     struct features *f = &c->features;
+    for (uint32_t i = 0; c->periodic && i < c->numbers; i++)
+        c->number[i].periodic = 1;
+    if (c->periodic)
+        f->numbers = c->number;
     if (!c->bins)
         return;
     for (uint32_t i = 0; i < c->numbers; i++) {
         uint32_t bins = c->bins + i;
         assert(i < CASE_NUMBERS && f->edge_count + bins < CASE_EDGES);
         c->number[i] =
-            (struct feature_number){.bins = bins, .edges = f->edge_count, .alone = i % 2};
+            (struct feature_number){.bins = bins, .edges = f->edge_count,
+                                    .alone = i % 2 && !c->periodic, .periodic = c->periodic};
         for (uint32_t k = 0; k <= bins; k++)
             c->edges[f->edge_count++] = -1.5f + 3 * (float)k / (float)bins;
     }

@@ -88,6 +88,12 @@ static inline struct opcase random_case(uint64_t seed)
         c.kind = draw_size(d, 70);
         c.gate = 0;
         break;
+    case OP_periodic:
+    case OP_periodic_back:
+        c.in = draw_size(d, 40);
+        c.flags = c.op == OP_periodic ? 0 : draw_flag(d, CASE_MORE);
+        c.gate = 1e-4;
+        break;
     case OP_ple_dense:
     case OP_ple_dense_back:
         c.in = draw_size(d, 20);

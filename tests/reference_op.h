@@ -9,6 +9,7 @@
 #include "reference_view.h"
 #include "reference_blend.h"
 #include "reference_param.h"
+#include "reference_periodic.h"
 #include "reference_ple.h"
 #include "reference_text.h"
 #include "reference_series.h"
@@ -32,6 +33,8 @@ static void reference_op(enum op_id op, const union op_arguments *a)
     case OP_recur_back: ref_recur_back(&a->recur_back); break;
     case OP_pool: ref_pool(&a->pool); break;
     case OP_pool_back: ref_pool_back(&a->pool_back); break;
+    case OP_periodic: ref_periodic(&a->periodic); break;
+    case OP_periodic_back: ref_periodic_back(&a->periodic_back); break;
     case OP_dense: ref_dense(&a->dense); break;
     case OP_dense_back: ref_dense_back(&a->dense_back); break;
     case OP_act: ref_act_op(&a->act); break;

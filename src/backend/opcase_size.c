@@ -25,6 +25,10 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         c.in = width / 4;
         c.kind = 14;
         break;
+    case OP_periodic:
+    case OP_periodic_back:
+        c.in = width / 4;
+        break;
     case OP_ple_dense:
     case OP_ple_dense_back:
         c.in = 16;

@@ -471,6 +471,7 @@ struct op_keep {
 #define KEEP_BEGIN(n, part)                                                                        \
     ((n) / KEEP_PARTS * (part) + (n) % KEEP_PARTS * (part) / KEEP_PARTS)
 
+#include "backend/ops_periodic.h"
 #include "backend/ops_ple.h"
 #include "backend/ops_view.h"
 #include "backend/ops_text.h"

@@ -77,6 +77,7 @@ struct feature_number {
     uint32_t bins;   /* 0: the number itself is the only input */
     uint32_t edges;  /* place of its first edge */
     uint32_t alone;  /* 1: the number itself is no input */
+    uint32_t periodic; /* 1: it has periodic inputs as well */
 };
 /* A text: its terms stand in the categories from `slot` on. Its buckets are those from `first` on
  * among those of all texts. */
@@ -91,7 +92,7 @@ struct features {
     uint32_t *indicators; /* numbers that also give a 0/1 column "was missing", ascending */
     struct feature_category *categories; /* format.categories of them */
     uint32_t outputs;     /* 1 for regression, else the number of classes (at least 2) */
-    struct feature_number *numbers; /* format.numbers of them; NULL: none has bins */
+    struct feature_number *numbers; /* format.numbers of them; NULL: all are plain */
     float *edges;
     uint32_t edge_count;
     struct feature_text *texts; /* [text_count] */

@@ -236,7 +236,7 @@ static const struct preset_defaults realmlp_defaults[] = {
      "{\"model.dropout\": 0, \"encoders\": {\"categorical\": {\"encode\": \"onehot\"}}, "
      "\"train\": {\"optimizer\": {\"weight_decay\": 0}}}"},
     {"model.variant!=td-s",
-     "{\"encoders\": {\"categorical\": "
+     "{\"encoders\": {\"numeric\": {\"encode\": \"periodic\"}, \"categorical\": "
      "{\"onehot_values\": 8, \"dim\": 8, \"init\": \"normal\"}}}"},
     {"task=regression",
      "{\"model.activation\": \"mish\", \"train\": {\"optimizer\": {\"learning_rate\": 0.2}}}"},

@@ -67,6 +67,8 @@ static void add_schema(struct sha256 *h, const struct schema *s)
         sha256_add(h, kind, sizeof kind);
         if (n->quantile_count)
             sha256_add(h, n->quantiles, n->quantile_count * sizeof *n->quantiles);
+        if (n->periodic)
+            add_text(h, "periodic");
         if (n->transform || n->edge_count) {
             const int32_t more[] = {n->transform, n->alone, (int32_t)n->edge_count};
             sha256_add(h, more, sizeof more);

@@ -123,7 +123,7 @@ static void fit_column(const struct fit *f, const struct column *c)
     if (count > 2) {
         n->edges = mem_copy(edges, count * sizeof *edges);
         n->edge_count = count;
-        n->alone = !(c->encodes & 1u << NUMBER_PLAIN);
+        n->alone = !(c->encodes & (1u << NUMBER_PLAIN | 1u << NUMBER_PERIODIC));
     }
     mem_free(edges);
     mem_free(p.v);
@@ -141,9 +141,14 @@ void fit_bins(struct fit *f)
 {
     const struct schema *s = f->encoder->schema;
     struct bins_task t = {.fit = f, .columns = mem_alloc(s->column_count, sizeof *t.columns)};
-    for (uint32_t i = 0; i < s->column_count; i++)
-        if (s->columns[i].type == COLUMN_NUMERIC && s->columns[i].encodes & 1u << NUMBER_PLE)
+    for (uint32_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        if (c->type != COLUMN_NUMERIC)
+            continue;
+        s->numbers[c->number].periodic = c->encodes >> NUMBER_PERIODIC & 1u;
+        if (c->encodes & 1u << NUMBER_PLE)
             t.columns[t.count++] = i;
+    }
     threads_run_few(t.count, fit_tile, &t);
     mem_free(t.columns);
 }

@@ -19,7 +19,7 @@ const char *const column_scale_names[] = {"auto",   "none",   "standard", "robus
 const char *const column_impute_names[] = {"median", "mean", "zero", "error", NULL};
 const char *const column_unknown_names[] = {"bucket", "missing", "error", NULL};
 const char *const column_transform_names[] = {"none", "log1p", NULL};
-const char *const number_encode_names[] = {"plain", "ple", NULL};
+const char *const number_encode_names[] = {"plain", "ple", "periodic", NULL};
 const char *const text_weight_names[] = {"tfidf", "count", NULL};
 const char *const number_edges_names[] = {"quantile", "tree", NULL};
 static const char *const column_init_names[] = {"uniform", "normal", NULL};
@@ -128,7 +128,8 @@ const struct option column_numeric_table[] = {
      .help = "How a number becomes inputs. plain: the scaled number. ple: piecewise linear, an "
              "input for each of its bins, which rises from 0 to 1 within the bin; a number with "
              "fewer than two bins stays plain, and a missing one has 0 in all. "
-             "[\"plain\", \"ple\"]: both."},
+             "[\"plain\", \"ple\"]: both. periodic: the scaled number and 3 learned sums of 16 "
+             "cosines of it."},
     {.key = "bins", .type = OPT_INT, .offset = AT(bins), .standard = "16", .low = 2,
      .high = COLUMN_BINS_MOST,
      .help = "The largest number of bins of ple."},

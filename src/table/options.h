@@ -23,7 +23,7 @@ enum column_scale {
 #define SCALE_KINDS (SCALE_CLIP + 1)
 enum column_impute { IMPUTE_MEDIAN, IMPUTE_MEAN, IMPUTE_ZERO, IMPUTE_ERROR };
 enum column_transform { TRANSFORM_NONE, TRANSFORM_LOG1P };
-enum number_encode { NUMBER_PLAIN, NUMBER_PLE };
+enum number_encode { NUMBER_PLAIN, NUMBER_PLE, NUMBER_PERIODIC };
 enum number_edges { EDGES_QUANTILE, EDGES_TREE };
 enum column_unknown { UNKNOWN_BUCKET, UNKNOWN_MISSING, UNKNOWN_ERROR };
 enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING, ENCODE_TARGET, ENCODE_COUNT };

@@ -163,21 +163,27 @@ struct feature_category column_category(const struct column *c)
     return f;
 }
 
-/* Numbers and edges of piecewise-linear encoding; NULL where there is none. */
+/* Numbers and edges of piecewise-linear encoding, and which are periodic; NULL where all are
+ * plain. */
 static void add_bins(struct features *f, const struct schema *s)
 {
-    for (uint32_t i = 0; i < s->number_count; i++)
+    bool periodic = false;
+    for (uint32_t i = 0; i < s->number_count; i++) {
         f->edge_count += s->numbers[i].edge_count;
-    if (!f->edge_count)
+        periodic |= s->numbers[i].periodic;
+    }
+    if (!f->edge_count && !periodic)
         return;
     f->numbers = mem_zero(s->number_count, sizeof *f->numbers);
-    f->edges = mem_alloc(f->edge_count, sizeof *f->edges);
+    f->edges = mem_alloc((size_t)f->edge_count + 1, sizeof *f->edges);
     for (uint32_t i = 0, at = 0; i < s->number_count; i++) {
         const struct number_slot *n = &s->numbers[i];
+        f->numbers[i].periodic = n->periodic;
         if (!n->edge_count)
             continue;
-        f->numbers[i] = (struct feature_number){
-            .bins = n->edge_count - 1, .edges = at, .alone = n->alone};
+        f->numbers[i].bins = n->edge_count - 1;
+        f->numbers[i].edges = at;
+        f->numbers[i].alone = n->alone;
         memcpy(f->edges + at, n->edges, n->edge_count * sizeof *n->edges);
         at += n->edge_count;
     }
@@ -267,14 +273,18 @@ static void write_number(const struct schema *s, const struct column *c, struct 
             json_put_number(out, "divided_by", 1 / n->factor);
     }
     json_put_bool(out, "indicator", n->indicator);
-    if (!n->edge_count)
+    if (!n->edge_count && !n->periodic)
         return;
     json_open(out, "encode", '[');
-    if (!n->alone)
+    if (!n->alone && !n->periodic)
         json_put_string(out, NULL, number_encode_names[NUMBER_PLAIN]);
-    json_put_string(out, NULL, number_encode_names[NUMBER_PLE]);
+    if (n->edge_count)
+        json_put_string(out, NULL, number_encode_names[NUMBER_PLE]);
+    if (n->periodic)
+        json_put_string(out, NULL, number_encode_names[NUMBER_PERIODIC]);
     json_close(out, ']');
-    json_put_int(out, "bins", n->edge_count - 1);
+    if (n->edge_count)
+        json_put_int(out, "bins", n->edge_count - 1);
 }
 
 static void write_category(const struct column *c, struct json_out *out)

@@ -32,6 +32,7 @@ struct number_slot {
     uint32_t edge_count;
     float *edges;
     bool alone;             /* the scaled value itself is no input */
+    bool periodic;          /* it has periodic inputs as well */
 };
 
 /* Slots of a category: 0 missing, 1 unknown, 2.. the values in the order of vocab_sort. */

@@ -410,6 +410,18 @@ static bool load_texts(const struct loading *l)
     return true;
 }
 
+static bool load_periodic(const struct loading *l)
+{
+    const uint8_t *is;
+    if (!saved_has(l, IN_PERIODIC))
+        return true;
+    if (!find(l, IN_PERIODIC, DTYPE_U8, l->schema->number_count, &is))
+        return false;
+    for (uint32_t i = 0; i < l->schema->number_count; i++)
+        l->schema->numbers[i].periodic = is[i] != 0;
+    return true;
+}
+
 static bool load_target(const struct loading *l)
 {
     const double *v;
@@ -439,8 +451,8 @@ static bool load(const struct loading *l)
     for (uint32_t i = 0; i < l->schema->number_count; i++)
         if (!load_number(l, &h, &numbers, i))
             return false;
-    return load_texts(l) && load_bins(l) && load_transforms(l, &h) && load_target(l) &&
-           statistics_load(l);
+    return load_texts(l) && load_bins(l) && load_transforms(l, &h) && load_periodic(l) &&
+           load_target(l) && statistics_load(l);
 }
 
 struct schema *schema_load(const struct tensor_file *f, uint32_t number, struct err *e)

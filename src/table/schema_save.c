@@ -26,7 +26,7 @@ struct schema_saved {
     double *statistics[SAVED_NUMBERS], target[2];
     int64_t *knots;                                     /* [numbers + 1] */
     float *quantiles;
-    uint8_t *transform, *plain;                         /* [numbers] */
+    uint8_t *transform, *periodic, *plain;              /* [numbers] */
     int64_t *first_edge;                                /* [numbers + 1] */
     float *edges, *bucket_weights;
     int64_t *text_options;                              /* [texts][SAVED_TEXT] */
@@ -248,6 +248,16 @@ static void save_transforms(const struct schema *s, struct schema_saved *k)
         add(k, IN_TRANSFORM, DTYPE_U8, count, k->transform);
 }
 
+static void save_periodic(const struct schema *s, struct schema_saved *k)
+{
+    uint32_t count = schema_numbers(s), found = 0;
+    k->periodic = mem_zero((size_t)count + 1, sizeof *k->periodic);
+    for (uint32_t i = 0; i < count; i++)
+        found += k->periodic[i] = s->numbers[i].periodic;
+    if (found)
+        add(k, IN_PERIODIC, DTYPE_U8, count, k->periodic);
+}
+
 static void save_numbers(const struct schema *s, struct schema_saved *k)
 {
     uint32_t count = schema_numbers(s);
@@ -270,6 +280,7 @@ static void save_numbers(const struct schema *s, struct schema_saved *k)
     add(k, IN_QUANTILES, DTYPE_F32, knots, k->quantiles);
     save_bins(s, k);
     save_transforms(s, k);
+    save_periodic(s, k);
     k->target[0] = s->target_center;
     k->target[1] = s->target_scale;
     add(k, IN_TARGET, DTYPE_F64, 2, k->target);
@@ -332,8 +343,8 @@ void schema_saved_free(struct schema_saved *k)
     }
     void *const blocks[] = {k->types, k->impute,        k->unknown, k->encode, k->dim, k->min_count,
                             k->first, k->missing_cells, k->scale,   k->indicator, k->knots,
-                            k->quantiles, k->transform, k->plain, k->first_edge, k->edges,
-                            k->text_options, k->bucket_weights};
+                            k->quantiles, k->transform, k->periodic, k->plain, k->first_edge,
+                            k->edges, k->text_options, k->bucket_weights};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         mem_free(blocks[i]);
     for (int i = 0; i < SAVED_NUMBERS; i++)

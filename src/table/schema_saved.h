@@ -79,6 +79,7 @@ static inline const char *encoder_tail(const char *name)
 #define IN_EDGES IN_ENCODER "bins.offsets"
 #define IN_PLAIN IN_ENCODER "plain"
 #define IN_TRANSFORM IN_ENCODER "transform"
+#define IN_PERIODIC IN_ENCODER "periodic"
 #define IN_TARGET IN_ENCODER "target"
 #define IN_TEXTS IN_ENCODER "texts"
 #define IN_BUCKETS IN_ENCODER "texts.weights"

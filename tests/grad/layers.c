@@ -124,6 +124,25 @@ static void input_layers(void)
     }
 }
 
+/* Periodic numbers before layers that take ids and pairs, and before those that do not. */
+static void periodic(void)
+{
+    struct netcase c = standard("{\"layers\": [{\"type\": \"scale\"}, {\"type\": \"ntk_dense\", "
+                                "\"units\": 4}, {\"type\": \"blend\"}], "
+                                "\"output\": {\"type\": \"ntk_dense\"}}");
+    c.periodic = true;
+    grad_check(c, "periodic numbers");
+    c.micro = 2;
+    c.indicators = 2;
+    c.categories = 2;
+    c.category[0] = (struct feature_category){.count = 4, .encode = CATEGORY_ONEHOT};
+    c.category[1] = (struct feature_category){.count = 5, .encode = CATEGORY_EMBEDDING, .dim = 3};
+    grad_check(c, "periodic numbers beside categories, in two micro-batches");
+    c.bins = 2;
+    c.model = "{\"preset\": \"linear\"}";
+    grad_check(c, "linear on numbers that are periodic and piecewise-linear");
+}
+
 /* Piecewise-linear numbers: as pairs, as components, and beside everything else. */
 static void bins(void)
 {
@@ -290,6 +309,7 @@ int main(void)
     features();
     input_layers();
     bins();
+    periodic();
     views();
     texts();
     sequences();

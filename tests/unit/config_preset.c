@@ -65,6 +65,7 @@ static const struct constant constants[] = {
     {"train.loss.label_smoothing", {"0"}, {NULL}},
     {"train.clip_norm", {"0"}, {NULL}},
     {"encoders.numeric.scale", {"\"clip\""}, {NULL}},
+    {"encoders.numeric.encode", {"\"periodic\"", "\"periodic\""}, {"\"plain\"", "\"plain\""}},
     {"encoders.numeric.impute", {"\"mean\""}, {NULL}},
     {"encoders.categorical.encode", {"\"auto\"", "\"auto\""}, {"\"onehot\"", "\"onehot\""}},
     {"encoders.categorical.onehot_values", {"8", "8"}, {"\"auto\"", "\"auto\""}},
