@@ -26,6 +26,7 @@
  *   encoders.0.offset, .center, .factor, .least, .most, .fill, .low, .high   F64 [numbers]
  *   encoders.0.quantiles  F32 [knots]; .quantiles.offsets I64 [numbers + 1]: first of each number
  *   encoders.0.transform  U8 [numbers]: code; absent: none
+ *   encoders.0.periodic   U8 [numbers]: it has periodic inputs; absent: none
  *   encoders.0.bins       F32: edges; .bins.offsets I64 [numbers + 1]: first of each number, and
  *   encoders.0.plain      U8 [numbers]: 1 where the number itself is an input; absent: no edges
  *   encoders.0.texts      I64 [texts * 7]: buckets, shortest and longest run of words, of

@@ -78,6 +78,12 @@ done
 config c.json binary two '{"preset": "tabm", "k": 3, "hidden": [8], "embedding": 3}' '"n": {"type": "numeric", "encode": ["plain", "ple"], "bins": 5},
     "tied": {"type": "numeric", "encode": "ple"}, "m": {"type": "numeric", "encode": "plain"}, "few": "categorical"'
 compare "tabm with embedded and plain numbers" c.json
+for variant in td td-s; do
+    config c.json binary two "{\"preset\": \"realmlp\", \"variant\": \"$variant\", \"hidden\": [12, 8]}"
+    compare "realmlp $variant, two classes" c.json
+done
+config c.json regression value '{"preset": "realmlp", "hidden": [9]}'
+compare "realmlp, a regression" c.json
 for scale in none standard robust minmax quantile clip; do
     column="{\"type\": \"numeric\", \"scale\": \"$scale\", \"impute\": \"mean\"}"
     [ $scale = none ] && column='{"type": "numeric", "scale": "robust", "impute": "zero"}'
@@ -87,6 +93,9 @@ done
 config c.json binary two '{"preset": "mlp", "hidden": [8]}' '"few": {"type": "categorical", "encode": "embedding", "dim": 3, "unknown": "missing"},
     "many": {"type": "categorical", "encode": "onehot", "min_count": 9}, "n": "numeric", "when": "datetime"'
 compare "embeddings before one-hot columns" c.json
+config c.json binary two '{"preset": "mlp", "hidden": [8]}' '"n": {"type": "numeric", "encode": ["periodic", "ple"], "bins": 5}, "m": {"type": "numeric", "encode": "periodic"},
+    "tied": {"type": "numeric", "encode": "ple"}, "few": "categorical", "many": {"type": "categorical", "encode": "embedding", "init": "normal"}'
+compare "periodic and piecewise-linear numbers" c.json
 ple='"n": {"type": "numeric", "encode": ["plain", "ple"], "bins": 5}, "m": {"type": "numeric", "encode": "ple", "transform": "log1p"},
     "tied": {"type": "numeric", "encode": ["ple"], "edges": "tree", "scale": "clip"}, "few": "categorical", "many": {"type": "categorical", "encode": "embedding"}'
 config c.json binary two '{"preset": "mlp", "hidden": [9]}' "$ple"
@@ -116,7 +125,8 @@ for layer in '"relu"' '"leaky_relu", "slope": 0.2' '"gelu"' '"silu"' '"elu", "al
     list+="{\"type\": \"dense\", \"units\": 7, \"bias\": false}, {\"type\": $layer}, {\"type\": \"batch_norm\", \"epsilon\": 0.01}, "
 done
 config c.json binary two "{\"layers\": [{\"type\": \"layer_norm\"}, $list {\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"gelu\"},
-    {\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 5}]}]}, {\"type\": \"ntk_dense\", \"units\": 6}, {\"type\": \"dropout\", \"p\": 0.2}]}"
+    {\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 5}]}]}, {\"type\": \"ntk_dense\", \"units\": 6},
+    {\"type\": \"scale\"}, {\"type\": \"blend\", \"activation\": \"mish\"}, {\"type\": \"dropout\", \"p\": 0.2}]}"
 compare "every layer" c.json
 # sequences of up to 6 steps of two channels, some without a step, with a few missing cells inside
 cp ask.csv table.csv
