@@ -35,7 +35,7 @@ struct err {
     int64_t column;     /* byte in that line from 1, 0 when none */
     char what[1024];    /* one sentence, no full stop */
     char excerpt[256];  /* the user's own text, escaped and cut; "" when none */
-    char expected[512]; /* "" when none */
+    char expected[1024]; /* "" when none */
     char help[512];     /* "" when none */
     /* of a config; "" when none: the key to blame ("train.epochs"), the key that it contradicts */
     char key[256], other[256];
