@@ -54,6 +54,7 @@ class Model:
         self.types = [self.head["types"][i] for i in t["schema.types"]]
         self.missing = set(texts(t, "schema.missing"))
         self.labels = texts(t, "schema.labels")
+        self.threshold = float(t.get("threshold", [0.5])[0])
         self.weights = t.get("ensemble.weights", np.ones(1))
         self.encoders = t.get("ensemble.encoders", np.zeros(len(self.weights), int))
 
@@ -526,7 +527,9 @@ def main(path, data):
         out.writerows([[f"{v:.9g}"] for v in y[:, 0]])
         return
     out.writerow(["prediction"] + ["probability_" + label for label in model.labels])
-    out.writerows([[model.labels[row.argmax()]] + [f"{v:.9g}" for v in row] for row in y])
+    for row in y:
+        best = int(row[1] >= model.threshold) if len(row) == 2 else row.argmax()
+        out.writerow([model.labels[best]] + [f"{v:.9g}" for v in row])
 
 
 if __name__ == "__main__":

@@ -319,7 +319,7 @@ void answer_line_add(const struct answer_line *l, const struct csv_cells *cells,
         out->length += length + 1;
         return;
     }
-    const struct text *label = &l->labels[answer_label(probability, l->outputs)];
+    const struct text *label = &l->labels[answer_label(probability, l->outputs, l->threshold)];
     char *from = reserve(out, label->length + (size_t)l->outputs * (NUMBER_ROOM + 1) + 1),
          *to = from;
     memcpy(to, label->data, label->length);

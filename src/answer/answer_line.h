@@ -19,6 +19,7 @@ struct answer_line {
     /* A column in front of the answer, and its cell in the next line; set after answer_line_open.
      * NULL: none. */
     const char *column, *cell;
+    double threshold;    /* of two classes; set after answer_line_open */
 };
 
 /* Refuses (E13) an id column with the name of an output column. s is fitted. */

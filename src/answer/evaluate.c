@@ -7,15 +7,17 @@
 #include <string.h>
 
 #include "answer/answer_line.h"
+#include "answer/compare.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "csv/number.h"
 
 struct measure {
     struct stream *stream;
     struct tally *tally;
+    struct threshold_table *table; /* NULL: none */
+    struct answers_kept *kept;     /* NULL: nobody compares */
     uint32_t classes; /* 0: regression */
     uint64_t rows;    /* measured */
     const struct stream_group *group;
@@ -25,19 +27,6 @@ struct measure {
 };
 
 /* --- rows --- */
-
-/* A target as training read it: in double, not as the record's standardised float. cell_parse took
- * it before. */
-static double target_of(const struct measure *m, const struct stream_group *g, uint64_t row)
-{
-    const struct schema *s = m->stream->schema;
-    const struct csv_record *r = &g->cells->records[g->first + row];
-    int32_t cell = m->stream->binding.cell_of[s->target];
-    const struct csv_cell *c = &g->cells->cells[r->first_cell + (uint32_t)cell];
-    double value = (double)NAN;
-    number_parse(c->text, c->length, s->decimal, &value);
-    return value;
-}
 
 static void read_tile(void *context, unsigned tile, unsigned thread)
 {
@@ -61,7 +50,7 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
             memcpy(&m->label[i], record + s->format.at_target, sizeof(int32_t));
         } else {
             m->value[i] = answer_mean_value(&mean, i, s->target_center, s->target_scale);
-            m->target[i] = target_of(m, g, i);
+            m->target[i] = stream_target(m->stream, g, i);
         }
     }
 }
@@ -85,6 +74,18 @@ static uint64_t close_up(struct measure *m, const struct stream_group *g)
     return rows;
 }
 
+static bool keep_group(const struct measure *m, const struct stream_group *g)
+{
+    if (m->kept)
+        answers_keep(m->kept, &(struct scores){.rows = g->rows,
+                                               .probability = m->probability,
+                                               .value = m->value,
+                                               .label = m->label,
+                                               .target = m->target,
+                                               .weight = m->weight}, g->bad);
+    return true;
+}
+
 static bool measure_group(void *context, const struct stream_group *g, struct err *e)
 {
     struct measure *m = context;
@@ -98,7 +99,10 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
         m->probability = mem_alloc(rows * (m->classes ? m->classes : 1), sizeof *m->probability);
     }
     m->group = g;
+    if (!g->cells) /* one record that is not CSV */
+        return keep_group(m, g);
     threads_run((unsigned)((g->rows + m->stream->tile - 1) / m->stream->tile), read_tile, m);
+    keep_group(m, g);
     struct scores s = {.task = m->stream->schema->task,
                        .rows = close_up(m, g),
                        .classes = m->classes,
@@ -108,6 +112,9 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
                        .target = m->target,
                        .weight = m->weight};
     m->rows += s.rows;
+    for (uint64_t i = 0; m->table && i < s.rows; i++)
+        threshold_table_add(m->table, m->probability[2 * i + 1], m->label[i] == 1,
+                            (double)m->weight[i]);
     tally_add(m->tally, &s);
     return true;
 }
@@ -130,8 +137,9 @@ static bool report_nothing(const char *path, const struct stream *t, struct err 
 
 /* All rows through an opened model. */
 static bool measure_all(const struct evaluate_request *q, struct serve *serve, struct tally *tally,
-                        bool again, struct evaluate_result *counts, struct err *e)
+                        struct answers_kept *kept, struct evaluate_result *counts, struct err *e)
 {
+    const bool again = !counts;
     struct stream stream = {0};
     struct stream_request want = {.inputs = q->inputs,
                                   .input_count = q->input_count,
@@ -139,7 +147,16 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
                                   .on_bad_row = q->on_bad_row,
                                   .again = again,
                                   .max_bad_rows = -1};
-    struct measure m = {.stream = &stream, .tally = tally, .classes = tally->classes};
+    struct measure m = {.stream = &stream, .tally = tally, .classes = tally->classes,
+                        .kept = kept};
+    if (kept)
+        *kept = (struct answers_kept){.task = serve->schema->task,
+                                      .classes = tally->classes,
+                                      .threshold = serve->threshold};
+    if (counts && serve->schema->task == TASK_BINARY) {
+        m.table = &counts->table;
+        threshold_table_begin(m.table, serve->threshold);
+    }
     const struct stream_sink sink = {measure_group, NULL, &m};
     bool good = stream_open(&stream, serve, &want, e) && stream_run(&stream, &sink, e);
     if (counts) {
@@ -166,7 +183,9 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
 static struct tally *tally_for(const struct serve *s)
 {
     uint32_t classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs;
-    return tally_new(s->schema->task, classes, TALLY_ALL);
+    struct tally *t = tally_new(s->schema->task, classes, TALLY_ALL);
+    t->threshold = s->threshold;
+    return t;
 }
 
 /* --- the comparison --- */
@@ -194,16 +213,21 @@ static bool comparable(const struct serve *a, const struct serve *b,
 /* The other model on the same rows; the gate's value is the advantage, above 0 when this one is
  * better. */
 static bool compare(const struct evaluate_request *q, struct serve *other,
-                    struct evaluate_result *r, struct gate *g, struct err *e)
+                    const struct answers_kept *own, struct gate *g, struct err *e)
 {
+    struct answers_kept others = {0};
+    struct comparison c;
     struct tally *tally = tally_for(other);
-    bool good = measure_all(q, other, tally, true, NULL, e);
+    bool good = measure_all(q, other, tally, &others, NULL, e) &&
+                compare_answers(own, &others, g->metric, &c, e);
     if (good) {
-        g->own = metrics_get(&r->metrics, g->metric->name);
-        g->other = g->metric->value(tally);
-        g->value = g->metric->higher ? g->own - g->other : g->other - g->own;
+        g->own = c.own;
+        g->other = c.other;
+        g->value = c.advantage;
+        g->interval = c.interval;
         g->pass = q->by == 0 ? g->value > 0 : g->value >= q->by; /* false for NaN */
     }
+    answers_free(&others);
     tally_free(tally);
     return good;
 }
@@ -245,27 +269,41 @@ static bool read_gates(const struct evaluate_request *q, struct evaluate_result 
     return true;
 }
 
+/* own: room for the answers, where the models are compared. */
 static bool measure(const struct evaluate_request *q, struct serve *other,
-                    struct evaluate_result *r, struct err *e)
+                    struct answers_kept *own, struct evaluate_result *r, struct err *e)
 {
     r->tally = tally_for(&r->serve);
-    if (!measure_all(q, &r->serve, r->tally, false, r, e))
+    if (!measure_all(q, &r->serve, r->tally, other ? own : NULL, r, e))
         return false;
     r->backend = r->serve.backend;
     metrics_of(r->tally, &r->metrics);
     for (uint32_t i = 0; i < r->metrics.count; i++)
         r->intervals[i] = r->metrics.m[i].type->interval(r->tally, r->metrics.m[i].value);
+    for (size_t i = 0; i < r->gate_count; i++)
+        if (!r->gates[i].compares)
+            gate_judge(&r->gates[i], &r->metrics, r->tally);
     rank_free(&r->tally->rank); /* the other model's rows take its place */
     r->passed = true;
     for (size_t i = 0; i < r->gate_count; i++) {
         struct gate *g = &r->gates[i];
-        if (!g->compares)
-            gate_measure(g, metrics_get(&r->metrics, g->metric->name));
-        else if (!compare(q, other, r, g, e))
+        if (g->compares && !compare(q, other, own, g, e))
             return false;
         r->passed = r->passed && g->pass;
     }
     return true;
+}
+
+/* From the config that the model holds as a record; costs of no use there are none. */
+static void read_costs(struct evaluate_result *r)
+{
+    const struct json_doc *config = r->serve.file->config;
+    const struct json *v = config ? json_path(json_root(config), "threshold.costs") : NULL;
+    const struct json *fp = v ? json_get(v, "fp") : NULL, *fn = v ? json_get(v, "fn") : NULL;
+    if (fp && fn && json_kind(fp) == JSON_NUMBER && json_kind(fn) == JSON_NUMBER) {
+        r->fp = json_number(fp);
+        r->fn = json_number(fn);
+    }
 }
 
 bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, struct err *e)
@@ -274,16 +312,21 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
     stop_phase("evaluate", true);
     if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e) || !read_gates(q, r, e))
         return false;
+    if (!serve_threshold(&r->serve, q->threshold, e))
+        return false;
+    read_costs(r);
     answer_line_warn(r->serve.schema);
     r->serve.beside = true;
     if (!q->better_than)
-        return measure(q, NULL, r, e);
+        return measure(q, NULL, NULL, r, e);
+    struct answers_kept own = {0};
     struct serve other = {0}; /* opened before hours of rows are measured in vain */
     bool good = serve_open(&other, q->better_than, JOB_EVALUATE, &q->overrides, e);
     if (!good)
         return false;
     other.beside = true;
-    good = comparable(&r->serve, &other, q, e) && measure(q, &other, r, e);
+    good = comparable(&r->serve, &other, q, e) && measure(q, &other, &own, r, e);
+    answers_free(&own);
     serve_close(&other);
     return good;
 }
@@ -357,6 +400,30 @@ static void write_calibration(const struct tally *t, struct json_out *out)
     json_close(out, ']');
 }
 
+static void write_thresholds(const struct evaluate_result *r, struct json_out *out)
+{
+    json_put_number(out, "threshold", r->serve.threshold);
+    json_open(out, "thresholds", '[');
+    for (uint32_t i = 0; i < r->table.count; i++) {
+        const struct threshold_row t = threshold_table_row(&r->table, i);
+        json_open(out, NULL, '{');
+        json_put_number(out, "threshold", t.threshold);
+        json_put_number(out, "precision", t.precision);
+        json_put_number(out, "recall", t.recall);
+        json_put_number(out, "f1", t.f1);
+        json_put_number(out, "flagged", t.flagged);
+        json_put_number(out, "cost", evaluate_cost(r, &t));
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+double evaluate_cost(const struct evaluate_result *r, const struct threshold_row *t)
+{
+    return r->fp > 0 && r->fn > 0 ? r->fp * t->false_positives + r->fn * t->false_negatives
+                                  : (double)NAN;
+}
+
 void evaluate_write(const struct evaluate_request *q, const struct evaluate_result *r,
                     struct json_out *out)
 {
@@ -384,6 +451,8 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
     if (r->tally->classes) {
         write_confusion(r->tally, r->serve.schema->labels, out);
         write_labels(r->tally, r->serve.schema->labels, out);
+        if (r->table.count)
+            write_thresholds(r, out);
         write_calibration(r->tally, out);
     }
     select_write(&r->backend, "backend", out);

@@ -16,6 +16,7 @@ struct evaluate_request {
     const char *better_than; /* another model */
     const char *on;          /* its metric; NULL: metric_default */
     enum bad_row on_bad_row; /* stop or skip */
+    const double *threshold; /* NULL: the model's */
     double by;               /* least advantage; 0: any; negative: it may be worse by so much */
     struct overrides overrides;
 };
@@ -27,12 +28,16 @@ struct evaluate_result {
     struct gate *gates; /* of --require in order, then of --better-than (value: the advantage) */
     size_t gate_count;
     bool passed;         /* every gate */
+    struct threshold_table table;   /* binary: what thresholds around the model's would do */
+    double fp, fn;                  /* costs by the model's config; 0: it has none */
     struct tally *tally; /* counts for the details; the ranks are gone */
     struct serve serve;  /* the model: labels */
 };
 bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, struct err *e);
 void evaluate_write(const struct evaluate_request *q, const struct evaluate_result *r,
                     struct json_out *out);        /* dnn.evaluate/1 */
+/* What a threshold costs by the model's config; NaN: that says no costs. */
+double evaluate_cost(const struct evaluate_result *r, const struct threshold_row *t);
 void evaluate_release(struct evaluate_result *r); /* after success and after failure */
 
 #endif

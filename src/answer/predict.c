@@ -51,7 +51,9 @@ static void add_line(struct writer *w, const struct answer_mean *mean, uint64_t 
     answer_line_add(&w->line, g->cells, g->first + i, probability, value, out);
     if (w->q->uncertainty)
         answer_line_more(&w->line,
-                         w->classes ? answer_mean_spread(mean, i, w->classes, probability)
+                         w->classes ? answer_mean_spread(mean, i, w->classes, probability,
+                                                         answer_label(probability, w->classes,
+                                                                      w->line.threshold))
                                     : answer_mean_value_spread(mean, i, value),
                          out);
 }
@@ -197,6 +199,7 @@ static bool answer_all(struct writer *w, struct err *e)
     bool good = answer_line_open(&w->line, w->stream->schema, &w->stream->binding, q->passthrough,
                                  q->tsv, q->null_text, e);
     w->line.uncertainty = q->uncertainty;
+    w->line.threshold = w->stream->serve->threshold;
     good = good && answer_line_header(&w->line, &w->stream->binding, &header, e) &&
            outfile_open(&w->out, q->output, e);
     if (good)
@@ -260,7 +263,8 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
     double began = clock_now();
     *r = (struct predict_result){0};
     stop_phase("predict", true);
-    if (!check_request(q, e) || !serve_open(&r->serve, q->model, JOB_PREDICT, &q->overrides, e))
+    if (!check_request(q, e) || !serve_open(&r->serve, q->model, JOB_PREDICT, &q->overrides, e) ||
+        !serve_threshold(&r->serve, q->threshold, e))
         return false;
     answer_line_warn(r->serve.schema);
     r->serve.beside = true;

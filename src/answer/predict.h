@@ -21,6 +21,7 @@ struct predict_request {
     bool tsv, csv; /* --io; neither: the training file's delimiter in, CSV out */
     const char *passthrough; /* list of names, or "all" */
     bool uncertainty;        /* a last column with it */
+    const double *threshold; /* NULL: the model's */
     const char *null_text;   /* --null */
     enum bad_row on_bad_row; /* stream.h */
     const char *rejects;

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "choose/memory.h"
+#include "measure/threshold.h"
 
 #define BATCH_MOST 1024u
 #define BATCH_LEAST 32u
@@ -50,6 +51,7 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
     if (!s->file)
         return false;
     s->schema = s->file->schema;
+    s->threshold = s->file->threshold > 0 ? s->file->threshold : THRESHOLD_STANDARD;
     s->load_s = clock_now() - began;
     s->has_options =
         backend_settings(s->file->config, job, o, &s->options, &s->settings, &s->setting_count, e);
@@ -68,6 +70,20 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
     }
     s->outputs = s->features[0]->outputs;
     make_members(s);
+    return true;
+}
+
+bool serve_threshold(struct serve *s, const double *threshold, struct err *e)
+{
+    if (!threshold)
+        return true;
+    if (s->schema->task != TASK_BINARY)
+        return err_set(e, ERR_OPTION_CONFLICT, "--threshold is for a model of task binary, and "
+                                               "this one's is %s", task_names[s->schema->task]);
+    if (!(*threshold >= 0 && *threshold <= 1))
+        return err_set(e, ERR_OPTION_VALUE, "--threshold: %.9g is no probability from 0 to 1",
+                       *threshold);
+    s->threshold = *threshold;
     return true;
 }
 

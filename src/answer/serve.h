@@ -40,6 +40,7 @@ struct serve {
     struct serve_member *members; /* [member_count], as in the file */
     uint32_t member_count;
     double *weights; /* of the members in the mean of their answers; the sum is 1 */
+    double threshold;        /* of two classes: the model's, or that of serve_threshold */
     double *center, *scale; /* regression: [member_count], of each one's encoder */
     double load_s; /* reading and checking the file */
     struct backend_options options;
@@ -70,6 +71,8 @@ bool serve_rows(struct network_options *o, struct machine *m, uint64_t count, in
 /* Reads the model, says which machine serves. Starts no thread, takes no memory but the file's. */
 bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o,
                 struct err *e);
+/* Another threshold than the model's; NULL: that one. E10: not from 0 to 1, or no binary task. */
+bool serve_threshold(struct serve *s, const double *threshold, struct err *e);
 /* Starts the thread pool if `records` records or `bytes` bytes of input (0: not known) are worth
  * it, and chooses the machine. Call it before the first answer. piped: the input is a pipe. */
 void serve_threads(struct serve *s, uint64_t records, uint64_t bytes, bool piped);

@@ -2,6 +2,7 @@
  * and delivers a group. */
 #include "answer/stream.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "answer/ahead.h"
@@ -10,6 +11,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/thread.h"
+#include "csv/number.h"
 
 #define GROUP_MOST 4096u
 #define GROUP_LEAST 64u
@@ -317,6 +319,14 @@ bool stream_commit(struct stream *t, struct err *e)
     struct reject *r = t->reject;
     t->reject = NULL;
     return !r || reject_commit(r, e);
+}
+
+double stream_target(const struct stream *t, const struct stream_group *g, uint64_t row)
+{
+    const struct csv_cell *c = cell_at(&t->binding, g->cells, g->first + row, t->schema->target);
+    double value = (double)NAN;
+    number_parse(c->text, c->length, t->schema->decimal, &value);
+    return value;
 }
 
 void stream_close(struct stream *t)

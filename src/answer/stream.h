@@ -109,6 +109,9 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
 /* After success: writes the rejects file to the disk (prepare), then renames it (commit). */
 bool stream_prepare(struct stream *t, struct err *e);
 bool stream_commit(struct stream *t, struct err *e);
+/* The target of a good row of the group as training read it: in double, not as the record's
+ * standardised float. */
+double stream_target(const struct stream *t, const struct stream_group *g, uint64_t row);
 void stream_close(struct stream *t);
 /* The notes about all rows, at the end: drift, blank lines, bad rows, encoding. */
 void stream_notes(const struct stream *t);

@@ -114,6 +114,8 @@ static void write_model(const struct inspect *i, struct json_out *out)
     schema_write_json(f->schema, out);
     json_close(out, '}');
     write_members(i, out);
+    if (f->threshold > 0)
+        json_put_number(out, "threshold", f->threshold);
     json_put_raw(out, "config", f->config_text);
     json_put_raw(out, "metrics", f->metrics_text);
     json_open(out, "trained_on", '{');
@@ -254,6 +256,8 @@ static void text_model(const struct inspect *i, struct text *out)
         }
         text_put(out, count > 20 ? " ...\n" : "\n");
     }
+    if (f->threshold > 0)
+        text_printf(out, "threshold  %.6g\n", f->threshold);
     uint64_t trained = 0;
     for (uint32_t m = 0; m < f->member_count; m++)
         trained += i->plans[m]->trained;

@@ -302,3 +302,13 @@ const char **args_list(const struct args *a, const char *name, size_t *count)
             list[(*count)++] = a->values[i].text;
     return list;
 }
+
+bool args_number(const struct args *a, const char *name, double *value, const double **given,
+                 struct err *e)
+{
+    const char *text = args_value(a, name);
+    *given = text ? value : NULL;
+    return !text || text_to_double(text, value) ||
+           err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not a number", name,
+                   text_quote_z(text));
+}

@@ -61,6 +61,9 @@ void args_free(struct args *a);
 /* The last value given, NULL when not given ("" for a switch that is on). */
 const char *args_value(const struct args *a, const char *name);
 int64_t args_int(const struct args *a, const char *name, int64_t otherwise);
+/* A number: *given is `value`, or NULL without the option. False: E10. */
+bool args_number(const struct args *a, const char *name, double *value, const double **given,
+                 struct err *e);
 double args_seconds(const struct args *a, const char *name, double otherwise);
 /* Values of an option that may stand many times; the list is the caller's (mem_free), the strings
  * are argv's. */

@@ -9,13 +9,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/evaluate_text.h"
 
 static const char *const bad_row_words[] = {"stop", "skip", NULL};
 
 static const struct arg_option evaluate_options_table[] = {
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
-     "A gate on a metric, e.g. 'auc>=0.85'; >= > <= <; may stand many times. One not met: exit "
-     "82."},
+     "A gate on a metric, e.g. 'auc>=0.85'; >= > <= <; may stand many times. Also on an end of "
+     "its interval, auc.low>=0.8, and on precision@recall=0.8>=0.5. One not met: exit 82."},
     {"better-than", 0, "MODEL", NULL, ARG_FILE | ARG_READ, 0, 0,
      "A gate: better than this model on the same rows."},
     {"on", 0, "METRIC", NULL, 0, 0, 0, "The metric of --better-than; default: the task's own."},
@@ -23,6 +24,8 @@ static const struct arg_option evaluate_options_table[] = {
     {"on-bad-row", 0, "RULE", bad_row_words, 0, 0, 0,
      "What a row that cannot be read does: stop (default, exit 65), skip (left out and counted). A "
      "row without a target is no bad row: it is always left out and counted."},
+    {"threshold", 0, "X", NULL, 0, 0, 0,
+     "binary: from which probability on a row is answered positive; default: the model's, or 0.5."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 static void put_value(double value, struct text *out)
@@ -43,6 +46,8 @@ static void put_measured(const struct gate *g, struct text *out)
         text_put(out, ", better by ");
     }
     put_value(g->value, out);
+    if (g->compares && !isnan(g->interval.low))
+        text_printf(out, " (%.4g to %.4g)", g->interval.low, g->interval.high);
 }
 
 /* The value with its 95 % interval; "-" where it is not defined. */
@@ -65,6 +70,7 @@ static void result_text(const struct evaluate_result *r, struct text *out)
         text_printf(out, "bad rows   %llu\n", (unsigned long long)r->bad);
     for (uint32_t i = 0; i < r->metrics.count; i++)
         metric_row(r->metrics.m[i].type->name, r->metrics.m[i].value, &r->intervals[i], out);
+    evaluate_details(r, out);
     for (size_t i = 0; i < r->gate_count; i++) {
         text_printf(out, "gate %s: %s (", text_quote_z(r->gates[i].text),
                     r->gates[i].pass ? "met" : "NOT met");
@@ -76,12 +82,13 @@ static void result_text(const struct evaluate_result *r, struct text *out)
 /* Reads --by, and checks that --by and --on come with --better-than. */
 static bool take_better(const struct args *a, struct evaluate_request *q, struct err *e)
 {
-    const char *by = args_value(a, "by");
+    const double *by;
+    if (!args_number(a, "by", &q->by, &by, e))
+        return false;
     if ((q->on || by) && !q->better_than)
         return err_set(e, ERR_OPTION_CONFLICT, "--%s belongs to --better-than",
                        q->on ? "on" : "by");
-    return !by || text_to_double(by, &q->by) ||
-           err_set(e, ERR_OPTION_VALUE, "--by: \"%s\" is not a number", text_quote_z(by));
+    return true;
 }
 
 static int print_result(struct args *a, const struct evaluate_request *q,
@@ -99,9 +106,19 @@ static int print_result(struct args *a, const struct evaluate_request *q,
     return code;
 }
 
+/* A model that is better by chance alone may pass: the interval tells. */
+static void tell_chance(const struct gate *g)
+{
+    if (g->compares && g->pass && g->interval.low < 0)
+        log_note("%s: the 95 %% interval of the advantage, %.4g to %.4g, reaches below 0: on other "
+                 "rows the other model may be the better one", text_quote_z(g->text),
+                 g->interval.low, g->interval.high);
+}
+
 static void tell_gates(const struct evaluate_result *r)
 {
     for (size_t i = 0; i < r->gate_count; i++) {
+        tell_chance(&r->gates[i]);
         if (r->gates[i].pass)
             continue;
         struct text measured = {0};
@@ -117,6 +134,7 @@ static int evaluate_command(struct args *a)
     struct err e = {0};
     size_t gates;
     const char *rule = args_value(a, "on-bad-row");
+    double threshold;
     const char **require = args_list(a, "require", &gates);
     struct evaluate_request q = {.model = a->positionals[0],
                                  .inputs = (char *const *)(const void *)(a->positionals + 1),
@@ -130,13 +148,14 @@ static int evaluate_command(struct args *a)
                                  .overrides = cli_overrides(a)};
     struct evaluate_result r = {0};
     int code;
-    if (take_better(a, &q, &e) && evaluate_run(&q, &r, &e))
+    if (args_number(a, "threshold", &threshold, &q.threshold, &e) &&
+        take_better(a, &q, &e) && evaluate_run(&q, &r, &e))
         code = print_result(a, &q, &r);
     else
         code = cli_fail(a, &e, NULL);
-    if (code == EXIT_DONE && !r.passed) {
+    if (code == EXIT_DONE) {
         tell_gates(&r);
-        code = EXIT_GATE;
+        code = r.passed ? EXIT_DONE : EXIT_GATE;
     }
     evaluate_release(&r);
     cli_drop(require);
@@ -147,7 +166,8 @@ static int evaluate_command(struct args *a)
 const struct command command_evaluate = {
     .name = "evaluate",
     .usage = "evaluate MODEL DATA.csv... [--require 'auc>=0.85']... [--better-than MODEL [--on "
-             "METRIC] [--by X]] [--on-bad-row stop|skip] [--json]",
+             "METRIC] [--by X]] [--on-bad-row stop|skip] [--threshold X] "
+             "[--json]",
     .summary = "Measure a model on labelled data; gates have an exit code of their own (82).",
     .examples = "  dnn evaluate leads.dnn test.csv\n"
                 "  dnn evaluate leads.dnn test.csv --require 'auc>=0.6' --require 'logloss<0.7'\n"

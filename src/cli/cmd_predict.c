@@ -35,6 +35,8 @@ static const struct arg_option predict_options_table[] = {
     {"rejects", 0, "FILE", NULL, ARG_FILE, 0, 0,
      "With --on-bad-row null or skip: keep bad rows: line, column, reason and the raw text."},
     {"max-bad-rows", 0, "N", NULL, ARG_INT, 0, INT64_MAX, "Stop (65) at more than N bad rows."},
+    {"threshold", 0, "X", NULL, 0, 0, 0,
+     "binary: from which probability on a row is answered positive; default: the model's, or 0.5."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 static struct predict_request request_of(const struct args *a)
@@ -101,8 +103,10 @@ static int predict_command(struct args *a)
     struct predict_result r = {0};
     int code = EXIT_DONE;
     const bool answers = cli_rows_out(a);
-    const char *note;
-    if (!check_line(a, &q, &note, &e)) {
+    const char *note = NULL;
+    double threshold;
+    if (!args_number(a, "threshold", &threshold, &q.threshold, &e) ||
+        !check_line(a, &q, &note, &e)) {
         code = cli_fail(a, &e, note);
     } else if (!predict_run(&q, &r, &e)) {
         code = cli_fail(a, &e, answers ? NULL : cli_disk_note(q.output, &e));

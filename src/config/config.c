@@ -17,7 +17,7 @@
 /* Keys of capabilities that are not part of this build: null is what every config may say of them,
  * anything else is an unknown key. */
 const char *const config_absent[] = {
-    "ensemble", "calibrate", "threshold", "tune", "target_transform",
+    "ensemble", "calibrate", "tune", "target_transform",
     "data.thousands", "data.quote", "data.reader", "data.cache", "data.workers",
     "data.split.seed", "train.sampling", "backend.tune", "backend.explain", "backend.blas", NULL};
 

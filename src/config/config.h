@@ -6,6 +6,7 @@
 #define DNN_CONFIG_CONFIG_H
 
 #include "config/backend_settings.h"
+#include "measure/threshold.h"
 #include "model/loss.h"
 #include "model/model.h"
 #include "model/optim.h"
@@ -60,6 +61,8 @@ struct config {
     struct train_options train;
     struct ensemble_options ensemble;
     struct tune_options tune;
+    const struct json *threshold;  /* as it stands, or NULL */
+    struct threshold_rule cut;     /* the same, read */
     struct backend_options backend;
     struct output_options output;
     struct setting *settings;

@@ -206,10 +206,24 @@ static bool check_sequence(const struct config *c, struct err *e)
     return err_help(e, "leave one of them out");
 }
 
+/* A threshold belongs to two labels, and is chosen on rows that no network is trained on. */
+static bool check_threshold(struct config *c, struct err *e)
+{
+    const struct json *v = node(c, "threshold");
+    if (!threshold_read(c->doc, v, &c->cut, e))
+        return config_placed(c, "threshold", e);
+    if (c->cut.kind == THRESHOLD_NONE || c->task == TASK_BINARY)
+        return true;
+    json_fail(c->doc, v, e, ERR_CONFIG_CONFLICT, "`threshold` belongs to `task` \"binary\"");
+    err_key(e, "threshold");
+    err_other(e, "task");
+    return err_help(e, "leave it out");
+}
+
 bool config_check(struct config *c, struct err *e)
 {
     return check_names(c, e) && data_options_settle(&c->data, c->task, c->doc, e) &&
            check_target(c, e) && check_sequence(c, e) && check_loss(c, e) && check_metric(c, e) &&
-           check_optimizer(c, e) && check_useful(c, e) && model_check(&c->model, e) &&
-           check_solver(c, e);
+           check_optimizer(c, e) && check_threshold(c, e) && check_useful(c, e) &&
+           model_check(&c->model, e) && check_solver(c, e);
 }

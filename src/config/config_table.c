@@ -351,6 +351,18 @@ const struct option config_table[] = {
      .offset = AT(ensemble),
      .table = ensemble_options_table,
      .help = "Several networks in one model: members, folds and their weights."},
+    {.key = "threshold",
+     .type = OPT_CUSTOM,
+     .flags = OPT_NULLABLE,
+     .offset = AT(threshold),
+     .standard = "null",
+     .schema = THRESHOLD_SCHEMA,
+     .help = "binary: from which probability on a row is answered positive. null: 0.5. Else the "
+             "rule by which it is chosen on the validation rows (of an ensemble: out of fold): "
+             "{\"maximize\": \"f1\"}, {\"recall_at_precision\": 0.9} (the most recall with at "
+             "least this precision), {\"precision_at_recall\": 0.8}, or {\"costs\": {\"fp\": 1, "
+             "\"fn\": 5}} (the least costs of false positives and negatives). The model holds it; "
+             "--threshold overrides it."},
     {.key = "tune",
      .type = OPT_TABLE,
      .offset = AT(tune),

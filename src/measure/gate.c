@@ -29,13 +29,54 @@ static const char *skip_blanks(const char *c)
     return c;
 }
 
+/* What stands between the metric and the operator: ".low", "@recall=0.8" or nothing. Returns its
+ * end; NULL: something else. */
+static const char *read_part(struct gate *g, const char *c)
+{
+    static const struct {
+        const char *text, *metric;
+        int of;
+    } parts[] = {{".low", NULL, GATE_OF_LOW},
+                 {".high", NULL, GATE_OF_HIGH},
+                 {"@recall=", "precision", GATE_OF_CURVE},
+                 {"@precision=", "recall", GATE_OF_CURVE}};
+    if (*c != '.' && *c != '@')
+        return c;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t length = strlen(parts[i].text);
+        if (strncmp(c, parts[i].text, length) != 0)
+            continue;
+        if (parts[i].metric && (!g->metric || strcmp(g->metric->name, parts[i].metric) != 0))
+            return NULL;
+        g->of = parts[i].of;
+        c += length;
+        if (g->of != GATE_OF_CURVE)
+            return c;
+        length = strspn(c, "0123456789.eE-");
+        char *number = mem_string_n(c, length);
+        bool good = text_to_double(number, &g->at) && g->at > 0 && g->at <= 1;
+        mem_free(number);
+        return good ? c + length : NULL;
+    }
+    return NULL;
+}
+
 bool gate_read(struct gate *g, const char *text, int task, struct err *e)
 {
     *g = (struct gate){.value = (double)NAN};
     const char *name = skip_blanks(text);
     size_t length =
         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
-    const char *sign = skip_blanks(name + length), *bound = NULL;
+    char *word = mem_string_n(name, length);
+    g->metric = metric_find(word, task);
+    const char *near = metric_nearest(word, task);
+    mem_free(word);
+    const char *sign = read_part(g, name + length), *bound = NULL;
+    if (length && !sign)
+        return refuse(text, task, "asks for no part of a metric that there is", e) ||
+               err_help(e, "the parts: auc.low and auc.high (its interval), precision@recall=0.8, "
+                           "recall@precision=0.8");
+    sign = length ? skip_blanks(sign) : "";
     for (size_t i = 0; i < sizeof signs / sizeof *signs && !bound; i++)
         if (strncmp(sign, signs[i].sign, strlen(signs[i].sign)) == 0) {
             g->compare = signs[i].compare;
@@ -44,10 +85,6 @@ bool gate_read(struct gate *g, const char *text, int task, struct err *e)
     if (length == 0 || !bound)
         return refuse(text, task, "is not a gate", e);
 
-    char *word = mem_string_n(name, length);
-    g->metric = metric_find(word, task);
-    const char *near = metric_nearest(word, task);
-    mem_free(word);
     if (!g->metric) {
         refuse(text, task, "names no metric of this model's task", e);
         if (near)
@@ -78,6 +115,24 @@ void gate_measure(struct gate *g, double value)
     }
 }
 
+void gate_judge(struct gate *g, const struct metrics *m, struct tally *y)
+{
+    double value = metrics_get(m, g->metric->name);
+    struct interval i = {(double)NAN, (double)NAN};
+    if (g->of == GATE_OF_LOW || g->of == GATE_OF_HIGH)
+        i = g->metric->interval(y, value);
+    switch ((enum gate_of)g->of) {
+    case GATE_OF_VALUE: break;
+    case GATE_OF_LOW: value = i.low; break;
+    case GATE_OF_HIGH: value = i.high; break;
+    case GATE_OF_CURVE:
+        value = strcmp(g->metric->name, "precision") == 0 ? threshold_precision_at(&y->rank, g->at)
+                                                          : threshold_recall_at(&y->rank, g->at);
+        break;
+    }
+    gate_measure(g, value);
+}
+
 void gate_release(struct gate *g)
 {
     mem_free(g->text);
@@ -92,6 +147,14 @@ void gates_write(const struct gate *gates, size_t count, struct json_out *out)
         json_put_string(out, "gate", gates[i].text);
         json_put_number(out, "value", gates[i].value);
         json_put_bool(out, "pass", gates[i].pass);
+        if (gates[i].compares) {
+            json_put_number(out, "own", gates[i].own);
+            json_put_number(out, "other", gates[i].other);
+            json_open(out, "interval", '[');
+            json_put_number(out, NULL, gates[i].interval.low);
+            json_put_number(out, NULL, gates[i].interval.high);
+            json_close(out, ']');
+        }
         json_close(out, '}');
     }
     json_close(out, ']');

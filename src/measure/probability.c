@@ -74,11 +74,10 @@ bool answer_coarse(double center, double scale, double *step, double *less)
 }
 
 double answer_mean_spread(const struct answer_mean *m, uint64_t row, uint32_t classes,
-                          const double *probability)
+                          const double *probability, uint32_t label)
 {
     if (m->members == 1)
         return 0;
-    const uint32_t label = answer_label(probability, classes);
     double *one = mem_alloc(classes, sizeof *one), sum = 0;
     for (uint32_t k = 0; k < m->members; k++) {
         answer_probabilities(m->logits + (k * m->rows + row) * classes, 1, classes, one);
@@ -100,10 +99,10 @@ double answer_mean_value_spread(const struct answer_mean *m, uint64_t row, doubl
     return sqrt(sum);
 }
 
-uint32_t answer_label(const double *probability, uint32_t classes)
+uint32_t answer_label(const double *probability, uint32_t classes, double threshold)
 {
     if (classes == 2)
-        return probability[1] >= 0.5 ? 1 : 0;
+        return probability[1] >= threshold ? 1 : 0;
     uint32_t best = 0;
     for (uint32_t c = 1; c < classes; c++)
         if (probability[c] > probability[best])

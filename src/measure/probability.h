@@ -29,14 +29,15 @@ struct answer_mean {
 void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint64_t end,
                                uint32_t classes, double *probability);
 double answer_mean_value(const struct answer_mean *m, uint64_t row, double center, double scale);
-/* The weighted standard deviation over the networks of the predicted label's probability
- * (probability [classes]: the mean of the row), or of the value; 0 for one network. */
+/* The weighted standard deviation over the networks of the probability of `label`, the predicted
+ * one (probability [classes]: the mean of the row), or of the value; 0 for one network. */
 double answer_mean_spread(const struct answer_mean *m, uint64_t row, uint32_t classes,
-                          const double *probability);
+                          const double *probability, uint32_t label);
 double answer_mean_value_spread(const struct answer_mean *m, uint64_t row, double value);
-/* The predicted label. Two classes: the second if its probability is at least 0.5. More classes:
- * the most probable one, the first of equal ones. */
-uint32_t answer_label(const double *probability, uint32_t classes);
+/* The predicted label. Two classes: the second if its probability is at least the threshold (0.5
+ * where nothing else was chosen: threshold.h). More classes: the most probable one, the first of
+ * equal ones. */
+uint32_t answer_label(const double *probability, uint32_t classes, double threshold);
 
 /* True: nine digits are too coarse for this target (steps above a hundredth of its deviation), such
  * as milliseconds since 1970. *step: distance of two neighbouring numbers of nine digits. *less: a

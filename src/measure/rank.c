@@ -180,12 +180,8 @@ struct rank_areas rank_walk_end(const struct rank_walk *w)
     return a;
 }
 
-struct rank_areas rank_finish(struct rank *r)
+void rank_groups(struct rank *r, rank_group_fn *group, void *context)
 {
-    struct rank_walk w = {.positive = r->positive,
-                          .negative = r->negative,
-                          .positive2 = r->positive2,
-                          .negative2 = r->negative2};
     size_t heads = 0;
     struct head *heap = mem_alloc(r->chunk_count + 1, sizeof *heap);
     for (uint64_t begin = 0; begin < r->count; begin += RANK_CHUNK, heads++) {
@@ -209,8 +205,23 @@ struct rank_areas rank_finish(struct rank *r)
                 heap[0] = heap[--heads];
             sift(heap, heads, 0);
         }
-        rank_walk_group(&w, positive, negative);
+        group(context, (double)float_of((uint32_t)score), positive, negative);
     }
     mem_free(heap);
+}
+
+static void walk_group(void *context, double score, double positive, double negative)
+{
+    (void)score;
+    rank_walk_group(context, positive, negative);
+}
+
+struct rank_areas rank_finish(struct rank *r)
+{
+    struct rank_walk w = {.positive = r->positive,
+                          .negative = r->negative,
+                          .positive2 = r->positive2,
+                          .negative2 = r->negative2};
+    rank_groups(r, walk_group, &w);
     return rank_walk_end(&w);
 }

@@ -28,6 +28,9 @@ struct rank_areas {
 /* score >= 0, weight >= 0 */
 void rank_add(struct rank *r, float score, bool positive, float weight);
 struct rank_areas rank_finish(struct rank *r); /* sorts in place */
+/* Calls `group` for each distinct score, from the highest down, with the sums of weights. */
+typedef void rank_group_fn(void *context, double score, double positive, double negative);
+void rank_groups(struct rank *r, rank_group_fn *group, void *context); /* sorts in place */
 void rank_clear(struct rank *r);               /* keeps the memory of the first chunk */
 void rank_free(struct rank *r);                /* its memory, not r itself */
 

@@ -18,6 +18,7 @@ struct tally *tally_new(int task, uint32_t classes, unsigned needs)
     t->task = task;
     t->classes = classes;
     t->needs = needs;
+    t->threshold = THRESHOLD_STANDARD;
     if (task == TASK_REGRESSION)
         return t;
     assert(classes >= 2 && (task != TASK_BINARY || classes == 2));
@@ -208,7 +209,7 @@ static void add_class_row(struct tally *t, const double *p, int32_t label, float
 {
     double w = (double)row_weight;
     size_t truth = (size_t)label;
-    uint32_t answer = answer_label(p, t->classes);
+    uint32_t answer = answer_label(p, t->classes, t->threshold);
     bool right = answer == truth;
     t->support[truth] += w;
     t->answered[answer] += w;

@@ -10,6 +10,7 @@
 
 #include "measure/probability.h"
 #include "measure/rank.h"
+#include "measure/threshold.h"
 #include "table/options.h"
 
 
@@ -46,6 +47,7 @@ struct tally {
     int task;
     uint32_t classes;
     unsigned needs;
+    double threshold; /* of two classes; tally_new sets THRESHOLD_STANDARD */
     uint64_t rows;
     double weight, weight2; /* sums of weights and of their squares */
     /* classes */

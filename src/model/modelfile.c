@@ -251,6 +251,9 @@ bool modelfile_prepare(const struct modelfile *f, const struct model *const *pla
         add_member(f, i, plans[i], &layers[i], w, &copies);
     double *weights = add_weights(f, w);
     int64_t *numbers = add_encoders(f, w);
+    static const uint64_t one = 1;
+    if (f->threshold > 0)
+        tensor_add(w, IN_THRESHOLD, DTYPE_F64, 1, &one, &f->threshold);
     add_golden(f, plans[0]->outputs, w, &copies);
     bool good = tensor_prepare(w, path, o, digest, e);
     copies_free(&copies);

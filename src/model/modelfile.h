@@ -27,6 +27,8 @@
  *                                    answers. Absent: one member, 0.
  *   ensemble.encoders                I64 [members]: the encoder E of each member's inputs. Absent:
  *                                    0 for all.
+ *   threshold                        F64 [1]: of two labels the second is answered where its
+ *                                    probability is at least this. Absent: 0.5.
  *   golden.text                      U8: cells of some training rows, back to back; all three are
  *                                    absent without rows
  *   golden.offsets                   I64 [rows * cells + 1]
@@ -83,6 +85,7 @@ struct modelfile {
     struct json_doc *config; /* of a loaded file; NULL: it holds none that can be read */
     char *config_text, *metrics_text; /* JSON objects */
     struct plan plan;                 /* of the machine that trained it; backend "": not known */
+    double threshold;                 /* 0: none was chosen, one half serves */
     struct golden golden;
     char sha256[65]; /* as sha256sum prints it */
 };

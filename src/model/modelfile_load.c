@@ -317,6 +317,18 @@ static bool load_members(struct model_loading *l, uint32_t *outputs)
     return good;
 }
 
+static bool load_threshold(const struct model_loading *l)
+{
+    const struct tensor *t = tensor_find(l->file, IN_THRESHOLD);
+    if (!t)
+        return true;
+    const double *value = t->data;
+    if (t->type != DTYPE_F64 || t->count != 1 || !(*value > 0 && *value < 2))
+        return modelfile_refuse(l, ERR_MODEL_WEIGHTS, "\"" IN_THRESHOLD "\" is no probability");
+    l->f->threshold = *value;
+    return true;
+}
+
 /* --- golden rows --- */
 
 /* [rows][outputs], of several members [members][rows][outputs]. */
@@ -374,7 +386,8 @@ static struct modelfile *load(struct tensor_file *file, struct err *e)
     if (good) {
         load_records(&l);
         l.f->schema = schema_load(file, 0, e);
-        good = l.f->schema && load_members(&l, &outputs) && load_golden(&l, outputs);
+        good = l.f->schema && load_members(&l, &outputs) &&
+               load_threshold(&l) && load_golden(&l, outputs);
     }
     memcpy(l.f->sha256, tensor_file_digest(file), sizeof l.f->sha256);
     tensor_close(file);

@@ -9,6 +9,7 @@
 #define IN_MEMBER "members.%u." /* the number of the member */
 #define IN_WEIGHTS "ensemble.weights"
 #define IN_ENCODERS "ensemble.encoders"
+#define IN_THRESHOLD "threshold"
 #define IN_GOLDEN_LOGITS "golden.logits"
 #define IN_GOLDEN_OFFSETS "golden.offsets"
 #define IN_GOLDEN_TEXT "golden.text"

@@ -204,6 +204,7 @@ static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x
 {
     const struct part_rows *r = &mixing_part(x, 0, 0)->test;
     const uint32_t *index = v->folds[fold].table->index[PART_TEST];
+    y->threshold = x->threshold;
     for (uint64_t i = 0; i < r->count; i++) {
         const double *answer = v->answers.answer + (uint64_t)index[i] * x->outputs;
         tally_add(y, &(struct scores){.task = v->q->config->task,
@@ -243,11 +244,14 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
         *pooled = tally_new(v->q->config->task, x.classes, TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
     }
     mixing_choose(&x, &ignored);
+    if (j->config->cut.kind != THRESHOLD_NONE)
+        mixing_cut(&x, &j->config->cut, &(struct threshold_point){0});
+    v->answers.threshold[fold] = x.threshold;
     answer_fold(v, fold, &x);
     r->runs = found;
     for (int p = 0; p < PARTS; p++)
         r->rows[p] = j->table->count[p];
-    mixing_measure(&x, x.weights, true, &r->metrics);
+    mixing_measure(&x, x.weights, true, NULL, &r->metrics);
     tally_fold(v, fold, &x, *pooled);
     mixing_free(&x);
     return true;

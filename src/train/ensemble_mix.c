@@ -156,14 +156,32 @@ static void tally_rows(const struct mixing *x, const double *weights, bool test,
     }
 }
 
-void mixing_measure(const struct mixing *x, const double *weights, bool test, struct metrics *m)
+bool mixing_cut(struct mixing *x, const struct threshold_rule *rule, struct threshold_point *p)
+{
+    struct tally *y = tally_new(TASK_BINARY, 2, TALLY_RANKS);
+    double *room = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
+    for (uint32_t f = 0; f < x->folds; f++)
+        tally_rows(x, x->weights, false, f, y, room);
+    bool reached = threshold_choose(&y->rank, rule, p);
+    x->threshold = p->threshold;
+    tally_free(y);
+    mem_free(room);
+    return reached;
+}
+
+void mixing_measure(const struct mixing *x, const double *weights, bool test,
+                    struct train_result *judged, struct metrics *m)
 {
     int task = mixing_part(x, 0, 0)->schema->task;
-    struct tally *y = tally_new(task, x->classes, TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
+    const unsigned needs = TALLY_ALL & ~(unsigned)(judged ? 0 : TALLY_CONFUSED);
+    struct tally *y = tally_new(task, x->classes, needs);
+    y->threshold = x->threshold;
     double *room = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
     for (uint32_t f = 0; f < (test ? 1 : x->folds); f++)
         tally_rows(x, weights, test, f, y, room);
     metrics_of(y, m);
+    for (size_t i = 0; judged && i < judged->gate_count; i++)
+        gate_judge(&judged->gates[i], m, y);
     tally_free(y);
     mem_free(room);
 }
@@ -256,7 +274,7 @@ static bool parts_agree(const struct ensemble *n, struct err *e)
 
 bool mixing_open(struct mixing *x, struct train_job *j, struct err *e)
 {
-    *x = (struct mixing){.j = j, .n = j->ensemble};
+    *x = (struct mixing){.j = j, .n = j->ensemble, .threshold = THRESHOLD_STANDARD};
     if (!parts_agree(x->n, e))
         return false;
     find_members(x);

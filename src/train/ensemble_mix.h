@@ -14,6 +14,7 @@ struct mixing {
     uint32_t count, folds;  /* folds of each */
     uint32_t outputs, classes;
     double *weights;        /* [count], the sum is 1 */
+    double threshold;       /* of two classes */
     /* all rows left out, fold by fold */
     uint64_t rows;
     int32_t *label;
@@ -28,13 +29,18 @@ void mixing_free(struct mixing *x);
 const struct run_part *mixing_part(const struct mixing *x, uint32_t i, uint32_t fold);
 /* Chooses x->weights; a: loss of the mean on the rows left out, and that of a constant answer. */
 void mixing_choose(struct mixing *x, struct against *a);
+/* Then chooses x->threshold by the answers to the rows left out. Returns what threshold_choose
+ * does. */
+bool mixing_cut(struct mixing *x, const struct threshold_rule *rule, struct threshold_point *p);
 /* The mean of members by `weights` [count]: probabilities [rows][classes] or values of `count` rows
  * from `from` on, of those that fold f left out, or of the test rows (the mean of all folds).
  * room [rows][outputs]. */
 void mixing_answer(const struct mixing *x, const double *weights, bool test, uint32_t f,
                    uint64_t from, uint64_t count, double *out, double *room);
-/* Its metrics on the rows left out, or on the test rows. */
-void mixing_measure(const struct mixing *x, const double *weights, bool test, struct metrics *m);
+/* Its metrics on the rows left out, or on the test rows. The gates of `judged` are judged by them;
+ * NULL: none. */
+void mixing_measure(const struct mixing *x, const double *weights, bool test,
+                    struct train_result *judged, struct metrics *m);
 /* Those of a constant answer: the mean of the runs' constants. */
 void mixing_constant(const struct mixing *x, bool test, struct metrics *m);
 

@@ -178,3 +178,18 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
     part_free(p);
     return NULL;
 }
+
+bool ensemble_save_part(struct train_job *j, uint32_t only, struct train_result *r, struct err *e)
+{
+    const struct run_part *p = j->ensemble->parts[only];
+    stop_phase("writing the part", false);
+    r->rows[PART_TRAIN] = p->rows;
+    r->rows[PART_TEST] = p->test.count;
+    r->epochs = p->epochs;
+    r->best_epoch = p->best_epoch;
+    r->runs = 1;
+    r->stopped = strcmp(p->stopped, "patience") == 0     ? "patience"
+                 : strcmp(p->stopped, "time_limit") == 0 ? "time_limit"
+                                                         : "epochs";
+    return part_save(p, j->output, e);
+}

@@ -23,7 +23,7 @@ static void fill_members(const struct mixing *x, struct train_result *r)
         m->weight = x->weights[i];
         m->folds = x->folds;
         alone[i] = 1;
-        mixing_measure(x, alone, false, &m->valid);
+        mixing_measure(x, alone, false, NULL, &m->valid);
         alone[i] = 0;
         for (uint32_t f = 0; f < x->folds; f++)
             m->seconds += mixing_part(x, i, f)->seconds;
@@ -49,9 +49,9 @@ static void fill_result(const struct mixing *x, struct train_result *r)
             if (strcmp(p->stopped, "patience") == 0 && !x->n->cut)
                 r->stopped = "patience";
         }
-    mixing_measure(x, x->weights, false, &r->valid);
+    mixing_measure(x, x->weights, false, r->has_test ? NULL : r, &r->valid);
     if (r->has_test)
-        mixing_measure(x, x->weights, true, &r->test);
+        mixing_measure(x, x->weights, true, r, &r->test);
     mixing_constant(x, r->has_test, &r->baseline);
     fill_members(x, r);
 }
@@ -152,6 +152,7 @@ static bool write_model(const struct mixing *x, struct train_result *r, struct e
     s.f.config_text = x->j->config_text;
     s.f.metrics_text = metrics.data;
     s.f.plan = first->plan;
+    s.f.threshold = r->threshold;
     golden_make(&s.f.golden, &first->sample, s.logits, s.f.member_count, x->outputs);
     stop_phase("writing the model", false);
     good = good && job_write_model(x->j, &s.f, s.plans, r->sha256, e);
@@ -192,25 +193,15 @@ bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
     if (!mixing_open(&x, j, e))
         return false;
     mixing_choose(&x, &a);
+    if (j->config->cut.kind != THRESHOLD_NONE) {
+        struct threshold_point p;
+        bool reached = mixing_cut(&x, &j->config->cut, &p);
+        job_cut(j, r, &p, reached);
+    }
     fill_result(&x, r);
     bool good = judge(j, r, &a, e) && write_model(&x, r, e);
     if (good)
         remove_parts(j);
     mixing_free(&x);
     return good;
-}
-
-bool ensemble_save_part(struct train_job *j, uint32_t only, struct train_result *r, struct err *e)
-{
-    const struct run_part *p = j->ensemble->parts[only];
-    stop_phase("writing the part", false);
-    r->rows[PART_TRAIN] = p->rows;
-    r->rows[PART_TEST] = p->test.count;
-    r->epochs = p->epochs;
-    r->best_epoch = p->best_epoch;
-    r->runs = 1;
-    r->stopped = strcmp(p->stopped, "patience") == 0     ? "patience"
-                 : strcmp(p->stopped, "time_limit") == 0 ? "time_limit"
-                                                         : "epochs";
-    return part_save(p, j->output, e);
 }

@@ -123,6 +123,10 @@ bool job_write_model(struct train_job *j, const struct modelfile *f,
 
 /* --- job_judge.c --- */
 
+/* Keeps the threshold that the config's rule chose, and says which it is. */
+void job_cut(const struct train_job *j, struct train_result *r, const struct threshold_point *p,
+             bool reached);
+
 /* The trained loss of the model and of a constant answer (class shares or mean of the training
  * rows), on the same rows. */
 struct against {

@@ -93,3 +93,20 @@ void job_judge(const struct train_job *j, const struct train_result *r, const st
             (long long)j->run.history.epochs, o->optimizer.learning_rate);
     }
 }
+
+void job_cut(const struct train_job *j, struct train_result *r, const struct threshold_point *p,
+             bool reached)
+{
+    r->threshold = p->threshold;
+    const char *rows = j->ensemble ? "rows that the runs did not train on" : "validation rows";
+    if (reached)
+        log_note("threshold %.6g: on the %s precision %.4g, recall %.4g", p->threshold, rows,
+                 p->precision, p->recall);
+    else if (isnan(p->recall))
+        log_warning("the %s have no positive label to choose a threshold by: it is %.6g", rows,
+                    p->threshold);
+    else
+        log_warning("no threshold reaches what `threshold` asks for on the %s: %.6g comes nearest, "
+                    "with precision %.4g and recall %.4g", rows, p->threshold, p->precision,
+                    p->recall);
+}

@@ -12,11 +12,17 @@
 #include "config/output.h"
 #include "train/job.h"
 
-/* All metrics of a part, and its loss against the constant's. */
-static bool measure_part(struct train_job *j, enum part part, struct metrics *m, struct against *a,
-                         struct err *e)
+/* All metrics of a part, and its loss against the constant's. The part that gates are for judges
+ * them. */
+static bool measure_part(struct train_job *j, enum part part, struct train_result *r,
+                         struct metrics *m, struct against *a, struct err *e)
 {
-    if (!score_all(&j->run.score, part, &metric_loss, m, e))
+    struct score_job score = j->run.score;
+    if (part == PART_TEST || !r->has_test) {
+        score.gates = r->gates;
+        score.gate_count = r->gate_count;
+    }
+    if (!score_all(&score, part, &metric_loss, m, e))
         return false;
     *a = (struct against){.part = part,
                           .loss = m->m[--m->count].value,
@@ -42,8 +48,16 @@ static bool measure(struct train_job *j, struct train_result *r, struct against 
 {
     r->has_valid = j->run.list[PART_VALID].count > 0;
     r->has_test = j->run.list[PART_TEST].count > 0;
-    if ((r->has_valid && !measure_part(j, PART_VALID, &r->valid, against, e)) ||
-        (r->has_test && !measure_part(j, PART_TEST, &r->test, shown, e)))
+    if (j->config->cut.kind != THRESHOLD_NONE && r->has_valid) {
+        struct threshold_point p;
+        bool reached;
+        if (!score_threshold(&j->run.score, PART_VALID, &j->config->cut, &p, &reached, e))
+            return false;
+        job_cut(j, r, &p, reached);
+        j->run.score.threshold = r->threshold;
+    }
+    if ((r->has_valid && !measure_part(j, PART_VALID, r, &r->valid, against, e)) ||
+        (r->has_test && !measure_part(j, PART_TEST, r, &r->test, shown, e)))
         return false;
     if (!r->has_valid)
         *against = (struct against){.part = PART_TRAIN,
@@ -83,11 +97,9 @@ bool job_refuse_useless(const struct train_result *r, const struct against *a, s
 /* On the test part, else the validation part. */
 bool job_gates_met(struct train_result *r, struct err *e)
 {
-    const struct metrics *m = r->has_test ? &r->test : &r->valid;
     struct text failed = {0};
     for (size_t i = 0; i < r->gate_count; i++) {
-        struct gate *g = &r->gates[i];
-        gate_measure(g, metrics_get(m, g->metric->name));
+        const struct gate *g = &r->gates[i];
         if (!g->pass)
             text_printf(&failed, "%s%s, measured %.6g", failed.length ? "; " : "",
                         text_quote_z(g->text), g->value);
@@ -218,6 +230,7 @@ static bool write_model(struct train_job *j, struct train_result *r, struct err 
     struct modelfile f = {.schema = j->schema,
                           .config_text = j->config_text,
                           .plan = j->run.plan,
+                          .threshold = r->threshold,
                           .members = &member,
                           .member_count = 1};
     good = good && make_golden(j, &f.golden, e);

@@ -230,6 +230,25 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
     return good;
 }
 
+static struct tally *tally_of(const struct score_job *j, unsigned needs)
+{
+    struct tally *y = tally_new(j->schema->task, score_classes(j), needs);
+    if (j->threshold > 0)
+        y->threshold = j->threshold;
+    return y;
+}
+
+bool score_threshold(const struct score_job *j, enum part part, const struct threshold_rule *rule,
+                     struct threshold_point *p, bool *reached, struct err *e)
+{
+    struct tally *y = tally_of(j, TALLY_RANKS);
+    bool good = gather(j, part, y, NULL, NULL, NULL, e);
+    if (good)
+        *reached = threshold_choose(&y->rank, rule, p);
+    tally_free(y);
+    return good;
+}
+
 bool score_metric(const struct score_job *j, enum part part, const struct metric_type *t,
                   double *value, struct err *e)
 {
@@ -247,7 +266,7 @@ bool score_metric(const struct score_job *j, enum part part, const struct metric
         *value = score_loss_mean(&loss);
         return done;
     }
-    struct tally *y = tally_new(j->schema->task, score_classes(j), t->needs);
+    struct tally *y = tally_of(j, t->needs);
     bool good = gather(j, part, y, NULL, NULL, NULL, e);
     if (good)
         *value = t->value(y);
@@ -260,10 +279,12 @@ static bool measure(const struct score_job *j, enum part part, struct metrics *m
                     struct answers *what, struct err *e)
 {
     struct tally *y =
-        tally_new(j->schema->task, score_classes(j), TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
+        tally_of(j, TALLY_ALL & ~(unsigned)(j->gate_count ? 0 : TALLY_CONFUSED));
     bool good = gather(j, part, y, loss, followed, what, e);
     if (good)
         metrics_of(y, m);
+    for (size_t i = 0; good && i < j->gate_count; i++)
+        gate_judge(&j->gates[i], m, y);
     tally_free(y);
     return good;
 }

@@ -3,6 +3,7 @@
 #ifndef DNN_TRAIN_SCORE_H
 #define DNN_TRAIN_SCORE_H
 
+#include "measure/gate.h"
 #include "measure/metric.h"
 #include "measure/score_loss.h"
 #include "model/step.h"
@@ -27,6 +28,9 @@ struct score_job {
     struct rows rows;                /* encoded */
     const double *target;            /* regression: of each row */
     struct row_list list[PARTS];
+    double threshold;                /* of two classes; 0: one half */
+    struct gate *gates;              /* judged by score_all; NULL: none */
+    size_t gate_count;
 };
 /* One metric of a part, by the present weights; metric_loss is the mean of the loss. False: e says
  * why, or a signal asked to stop and e->id is ERR_NONE. */
@@ -37,6 +41,10 @@ bool score_metrics(const struct score_job *j, enum part part, struct metrics *m,
  * for bit. */
 bool score_all(const struct score_job *j, enum part part, const struct metric_type *followed,
                struct metrics *m, struct err *e);
+/* The threshold that a rule chooses on a part; *reached: as threshold_choose. Errors:
+ * score_metric. */
+bool score_threshold(const struct score_job *j, enum part part, const struct threshold_rule *rule,
+                     struct threshold_point *p, bool *reached, struct err *e);
 /* True: no answer to the part is infinite or NaN. False with an error: the machine failed. */
 bool score_finite(const struct score_job *j, enum part part, struct err *e);
 /* Metrics of a constant answer on a part: the class shares or the mean of the training rows. */

@@ -70,6 +70,11 @@ static bool story(struct train_job *j, const struct train_request *q, struct tra
         return err_set(e, ERR_USAGE, "--require measures the test or the validation rows, and "
                                      "data.split leaves neither");
     r->rows_unlabelled = j->table->unlabelled;
+    if (j->config->cut.kind != THRESHOLD_NONE && !j->run.list[PART_VALID].count && !j->ensemble) {
+        err_set(e, ERR_CONFIG_CONFLICT, "`threshold` is chosen on the validation rows, and "
+                                        "`data.split` leaves none");
+        return err_help(e, "give data.split.valid a share, or leave `threshold` out");
+    }
     if (!check_only(j, e))
         return false;
     double loaded = clock_now();
@@ -165,6 +170,8 @@ void train_write(const struct train_request *q, const struct train_result *r, st
         json_put_int(out, part_words[p], (int64_t)r->rows[p]);
     json_close(out, '}');
     json_put_int(out, "rows_unlabelled", (int64_t)r->rows_unlabelled);
+    if (r->threshold > 0)
+        json_put_number(out, "threshold", r->threshold);
     train_write_end(r, out);
     if (r->member_count)
         train_write_members(r, true, out);

@@ -86,7 +86,7 @@ static void measure(const struct tune *t, struct run_part *p, struct tune_result
     struct mixing x = {
         .n = &alone, .members = &member, .count = 1, .folds = 1, .outputs = p->outputs};
     x.classes = p->schema->task == TASK_REGRESSION ? 0 : p->outputs;
-    mixing_measure(&x, &one, false, &r->valid);
+    mixing_measure(&x, &one, false, NULL, &r->valid);
     r->score = metrics_get(&r->valid, t->a->metric->name);
     r->trained = p->epochs;
     r->best_epoch = p->best_epoch;

@@ -64,6 +64,9 @@ for preset in auto linear mlp; do
     config c.json binary two "{\"preset\": \"$preset\"}"
     compare "$preset, two classes" c.json
 done
+config c.json binary two '{"preset": "linear"}'
+perl -pi -e 's/"backend"/"threshold": {"costs": {"fp": 1, "fn": 1.5}}, "backend"/' c.json
+compare "a threshold" c.json
 config c.json multiclass three '{"preset": "mlp", "hidden": [12, 8], "norm": "batch", "dropout": 0.2}'
 compare "three classes, batch_norm" c.json
 config c.json regression value '{"preset": "mlp", "hidden": [16], "norm": "layer"}'

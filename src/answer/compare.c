@@ -1,0 +1,163 @@
+/* compare.c - see compare.h. A draw gives each row a weight: how often it was drawn, by Poisson's
+ * distribution of mean 1, which needs no total. */
+#include "answer/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/stop.h"
+#include "base/thread.h"
+
+#define DRAWS_MOST 200u
+#define DRAWS_LEAST 40u
+#define DRAWN_MOST ((uint64_t)20 << 20) /* rows in all draws, but for DRAWS_LEAST */
+#define BLOCK 256u                      /* rows that go into a tally at a time */
+#define Z 1.959963984540054
+
+void answers_keep(struct answers_kept *k, const struct scores *s, const bool *bad)
+{
+    const uint32_t width = k->classes ? k->classes : 1;
+    if (k->rows + s->rows > k->room) {
+        k->room = (k->rows + s->rows) * 2;
+        k->score = mem_grow(k->score, k->room * width, sizeof *k->score);
+        k->label = mem_grow(k->label, k->room, sizeof *k->label);
+        k->target = mem_grow(k->target, k->room, sizeof *k->target);
+        k->weight = mem_grow(k->weight, k->room, sizeof *k->weight);
+    }
+    for (uint64_t i = 0; i < s->rows; i++) {
+        const uint64_t at = k->rows++;
+        bool good = bad && !bad[i];
+        k->label[at] = good && k->classes ? s->label[i] : -1;
+        k->target[at] = good && !k->classes ? s->target[i] : (double)NAN;
+        k->weight[at] = good ? s->weight[i] : 0;
+        memset(k->score + at * width, 0, width * sizeof *k->score);
+        if (good)
+            memcpy(k->score + at * width, k->classes ? s->probability + i * width : s->value + i,
+                   width * sizeof *k->score);
+    }
+}
+
+void answers_free(struct answers_kept *k)
+{
+    mem_free(k->score);
+    mem_free(k->label);
+    mem_free(k->target);
+    mem_free(k->weight);
+    *k = (struct answers_kept){0};
+}
+
+struct drawing {
+    const struct answers_kept *a, *b;
+    const struct metric_type *metric;
+    double *advantage; /* [draws] */
+};
+
+static bool counts(const struct answers_kept *k, uint64_t row)
+{
+    return k->classes ? k->label[row] >= 0 : !isnan(k->target[row]);
+}
+
+/* How often a row is drawn: Poisson's distribution of mean 1. */
+static float times_drawn(uint32_t draw, uint64_t row)
+{
+    double u = ((double)rng_bits(COMPARE_SEED, row, 0, draw, RNG_SAMPLE) + 0.5) * 0x1p-32;
+    double p = 0.36787944117144233, sum = p;
+    int times = 0;
+    while (u > sum && times < 12) {
+        p /= ++times;
+        sum += p;
+    }
+    return (float)times;
+}
+
+/* The metric of k's answers; draw 0: of the rows as they are. */
+static double value_of(const struct drawing *d, const struct answers_kept *k, uint32_t draw)
+{
+    const uint32_t width = k->classes ? k->classes : 1;
+    struct tally *t = tally_new(k->task, k->classes, d->metric->needs);
+    float weight[BLOCK];
+    t->threshold = k->threshold;
+    for (uint64_t from = 0; from < k->rows; from += BLOCK) {
+        uint64_t rows = k->rows - from < BLOCK ? k->rows - from : BLOCK;
+        for (uint64_t i = 0; i < rows; i++) {
+            bool both = counts(d->a, from + i) && counts(d->b, from + i);
+            weight[i] = both ? d->a->weight[from + i] : 0;
+            if (draw && both)
+                weight[i] *= times_drawn(draw, from + i);
+        }
+        for (uint64_t i = 0; i < rows; i++) /* in runs of rows with a weight */
+            if (weight[i] > 0) {
+                uint64_t end = i + 1;
+                while (end < rows && weight[end] > 0)
+                    end++;
+                tally_add(t, &(struct scores){.task = k->task,
+                                              .rows = end - i,
+                                              .classes = k->classes,
+                                              .probability = k->score + (from + i) * width,
+                                              .value = k->score + from + i,
+                                              .label = k->label + from + i,
+                                              .target = k->target + from + i,
+                                              .weight = weight + i});
+                i = end;
+            }
+    }
+    double value = t->weight > 0 ? d->metric->value(t) : (double)NAN;
+    tally_free(t);
+    return value;
+}
+
+static double advantage_of(const struct metric_type *metric, double own, double other)
+{
+    return metric->higher ? own - other : other - own;
+}
+
+static void draw_tile(void *context, unsigned tile, unsigned hand)
+{
+    struct drawing *d = context;
+    (void)hand;
+    d->advantage[tile] = stop_wanted() ? (double)NAN
+                                       : advantage_of(d->metric, value_of(d, d->a, tile + 1),
+                                                      value_of(d, d->b, tile + 1));
+}
+
+/* value +- 1.96 standard deviations of the draws. */
+static struct interval spread(const double *advantage, uint32_t draws, double value)
+{
+    struct interval none = {(double)NAN, (double)NAN};
+    double mean = 0, square = 0;
+    uint32_t defined = 0;
+    for (uint32_t i = 0; i < draws; i++) {
+        if (isnan(advantage[i]))
+            continue;
+        double before = advantage[i] - mean;
+        mean += before / ++defined;
+        square += before * (advantage[i] - mean);
+    }
+    if (2 * defined < draws || isnan(value))
+        return none;
+    double error = sqrt(square / (defined - 1));
+    return (struct interval){value - Z * error, value + Z * error};
+}
+
+bool compare_answers(const struct answers_kept *a, const struct answers_kept *b,
+                     const struct metric_type *metric, struct comparison *c, struct err *e)
+{
+    struct drawing d = {.a = a, .b = b, .metric = metric};
+    *c = (struct comparison){.own = (double)NAN};
+    if (a->rows != b->rows)
+        return err_set(e, ERR_FILE_CHANGED,
+                       "the models were given %llu and %llu rows: the data changed meanwhile",
+                       (unsigned long long)a->rows, (unsigned long long)b->rows);
+    uint64_t draws = DRAWN_MOST / (a->rows ? a->rows : 1);
+    draws = draws < DRAWS_LEAST ? DRAWS_LEAST : draws > DRAWS_MOST ? DRAWS_MOST : draws;
+    c->own = value_of(&d, a, 0);
+    c->other = value_of(&d, b, 0);
+    c->advantage = advantage_of(metric, c->own, c->other);
+    d.advantage = mem_zero(draws, sizeof *d.advantage);
+    threads_run_few((unsigned)draws, draw_tile, &d);
+    c->interval = spread(d.advantage, (uint32_t)draws, c->advantage);
+    mem_free(d.advantage);
+    return !stop_wanted() || (stop_error("the end of the comparison", e), false);
+}

@@ -1,0 +1,38 @@
+/* compare.h - two models on the same rows: the difference of a metric, with an interval by a paired
+ * bootstrap (Efron and Tibshirani, 1993): the rows are drawn anew, for both models alike, and the
+ * spread of the difference over the draws is its standard error. */
+#ifndef DNN_ANSWER_COMPARE_H
+#define DNN_ANSWER_COMPARE_H
+
+#include "measure/metric.h"
+
+#define COMPARE_SEED 20260101u
+
+/* The answers of a model to all rows in order, with the truth. Rows that it cannot read, or that
+ * have no target, keep their place. */
+struct answers_kept {
+    int task;
+    uint32_t classes; /* 0: regression */
+    double threshold;
+    uint64_t rows, room;
+    double *score;    /* [rows][classes], or [rows] */
+    int32_t *label;   /* of classes: [rows]; -1: the row does not count */
+    double *target;   /* regression: [rows]; NaN: the row does not count */
+    float *weight;    /* [rows] */
+};
+/* Adds s->rows rows; bad: [s->rows], of which nothing is read. NULL: all of them are bad. */
+void answers_keep(struct answers_kept *k, const struct scores *s, const bool *bad);
+void answers_free(struct answers_kept *k);
+
+struct comparison {
+    double own, other;         /* the metric on rows that both answer */
+    double advantage;          /* of the first: above 0 when it is better */
+    struct interval interval;  /* of the advantage, 95 %; NaN: too few rows */
+};
+/* Weights are those of a. Uses the pool of threads; the same numbers with any number of them.
+ * False: the models do not answer the same rows (a file changed), or a signal asks to end; e says
+ * so. */
+bool compare_answers(const struct answers_kept *a, const struct answers_kept *b,
+                     const struct metric_type *metric, struct comparison *c, struct err *e);
+
+#endif

@@ -1,0 +1,45 @@
+/* explain.h - permutation importance (Breiman, 2001): how much worse the model measures on rows in
+ * which the cells of one column were dealt to other rows. Each column is dealt anew `repeats`
+ * times; the interval is that of the mean over them (Student's t). The raw cells move: indicators,
+ * dates and target statistics follow. */
+#ifndef DNN_ANSWER_EXPLAIN_H
+#define DNN_ANSWER_EXPLAIN_H
+
+#include "answer/stream.h"
+#include "measure/metric.h"
+
+#define EXPLAIN_REPEATS 5
+#define EXPLAIN_REPEATS_MOST 1000
+
+struct explain_request {
+    const char *model;
+    char *const *inputs;
+    size_t input_count;
+    const char *const *groups; /* "a,b": columns that are dealt together, as one entry */
+    size_t group_count;
+    int64_t repeats;
+    struct overrides overrides;
+};
+struct importance {
+    char *name;        /* of the column, or "a, b" */
+    double importance; /* how much worse the metric gets, in its units; mean of the repeats */
+    struct interval interval; /* 95 %; NaN: one repeat */
+    uint32_t *columns;        /* of the schema */
+    uint32_t count;
+};
+struct explain_result {
+    struct selection backend;
+    const struct metric_type *metric; /* the task's default */
+    double value;                     /* of the rows as they are */
+    uint64_t rows, unlabelled;
+    struct importance *columns; /* from the most important down */
+    uint32_t column_count;
+    struct serve serve;
+};
+/* Holds all rows in memory. The same numbers with any number of threads. False: e. */
+bool explain_run(const struct explain_request *q, struct explain_result *r, struct err *e);
+void explain_write(const struct explain_request *q, const struct explain_result *r,
+                   struct json_out *out);       /* dnn.explain/1 */
+void explain_release(struct explain_result *r); /* after success and after failure */
+
+#endif

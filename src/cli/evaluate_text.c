@@ -1,0 +1,101 @@
+/* evaluate_text.c - see evaluate_text.h. */
+#include "cli/evaluate_text.h"
+
+#include <math.h>
+
+#define CONFUSION_MOST 12 /* labels: more do not stand side by side */
+#define LABELS_MOST 50
+#define NAME_MOST 20u     /* characters of a label */
+
+static void put_cell(double value, struct text *out)
+{
+    if (isnan(value))
+        text_printf(out, " %10s", "-");
+    else
+        text_printf(out, " %10.4g", value);
+}
+
+/* A sum of weights: whole ones without a point. */
+static void put_sum(double value, struct text *out)
+{
+    text_printf(out, round(value) == value || value >= 1e6 ? " %10.0f" : " %10.4g", value);
+}
+
+static void put_name(const struct vocab *labels, uint32_t c, int width, struct text *out)
+{
+    size_t length;
+    const char *label = vocab_text(labels, c, &length);
+    const char *shown = text_quote(label, length < NAME_MOST ? length : NAME_MOST);
+    text_printf(out, width < 0 ? "%-*s" : "%*s", width < 0 ? -width : width, shown);
+}
+
+static double share(double part, double whole)
+{
+    return whole > 0 ? part / whole : (double)NAN;
+}
+
+static void put_labels(const struct tally *t, const struct vocab *labels, struct text *out)
+{
+    text_printf(out, "\n%-20s %10s %10s %10s %10s\n", "label", "precision", "recall", "f1", "rows");
+    for (uint32_t c = 0; c < t->classes && c < LABELS_MOST; c++) {
+        put_name(labels, c, -20, out);
+        put_cell(share(t->hit[c], t->answered[c]), out);
+        put_cell(share(t->hit[c], t->support[c]), out);
+        put_cell(share(2 * t->hit[c], t->support[c] + t->answered[c]), out);
+        put_sum(t->support[c], out);
+        text_char(out, '\n');
+    }
+    if (t->classes > LABELS_MOST)
+        text_printf(out, "... %u more: --json has all\n", t->classes - LABELS_MOST);
+}
+
+/* A row a label, a column an answer. */
+static void put_confusion(const struct tally *t, const struct vocab *labels, struct text *out)
+{
+    if (!t->confusion || t->classes > CONFUSION_MOST)
+        return;
+    text_printf(out, "\n%-20s", "label \\ answer");
+    for (uint32_t c = 0; c < t->classes; c++) {
+        text_char(out, ' ');
+        put_name(labels, c, 10, out);
+    }
+    text_char(out, '\n');
+    for (uint32_t c = 0; c < t->classes; c++) {
+        put_name(labels, c, -20, out);
+        for (uint32_t a = 0; a < t->classes; a++)
+            put_sum(t->confusion[(size_t)c * t->classes + a], out);
+        text_char(out, '\n');
+    }
+}
+
+static void put_thresholds(const struct evaluate_result *r, struct text *out)
+{
+    struct threshold_row row;
+    bool costs = r->fp > 0 && r->fn > 0;
+    text_printf(out, "\n%-12s %10s %10s %10s %10s%s\n", "threshold", "precision", "recall", "f1",
+                "flagged", costs ? "       cost" : "");
+    for (uint32_t i = 0; i < r->table.count; i++) {
+        row = threshold_table_row(&r->table, i);
+        text_printf(out, "%-10.5g %c", row.threshold,
+                    row.threshold == r->serve.threshold ? '*' : ' ');
+        put_cell(row.precision, out);
+        put_cell(row.recall, out);
+        put_cell(row.f1, out);
+        put_cell(row.flagged, out);
+        if (costs)
+            put_sum(evaluate_cost(r, &row), out);
+        text_char(out, '\n');
+    }
+}
+
+void evaluate_details(const struct evaluate_result *r, struct text *out)
+{
+    const struct vocab *labels = r->serve.schema->labels;
+    if (!r->tally->classes)
+        return;
+    put_labels(r->tally, labels, out);
+    put_confusion(r->tally, labels, out);
+    if (r->table.count)
+        put_thresholds(r, out);
+    text_char(out, '\n');
+}

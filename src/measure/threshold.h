@@ -1,0 +1,75 @@
+/* threshold.h - where to cut: the probability from which on a row of a binary task is answered
+ * positive. The config's key `threshold` says by which rule it is chosen on rows that the networks
+ * were not trained on. */
+#ifndef DNN_MEASURE_THRESHOLD_H
+#define DNN_MEASURE_THRESHOLD_H
+
+#include "base/json.h"
+#include "measure/rank.h"
+
+#define THRESHOLD_STANDARD 0.5
+#define THRESHOLD_ROWS 9 /* of a table */
+#define THRESHOLD_SCHEMA                                                                           \
+    "{\"oneOf\":[{\"type\":\"null\"},"                                                             \
+    "{\"type\":\"object\",\"properties\":{\"maximize\":{\"const\":\"f1\"}},"                       \
+    "\"required\":[\"maximize\"],\"additionalProperties\":false},"                                 \
+    "{\"type\":\"object\",\"properties\":{\"recall_at_precision\":{\"type\":\"number\","           \
+    "\"exclusiveMinimum\":0,\"maximum\":1}},"                                                      \
+    "\"required\":[\"recall_at_precision\"],\"additionalProperties\":false},"                      \
+    "{\"type\":\"object\",\"properties\":{\"precision_at_recall\":{\"type\":\"number\","           \
+    "\"exclusiveMinimum\":0,\"maximum\":1}},"                                                      \
+    "\"required\":[\"precision_at_recall\"],\"additionalProperties\":false},"                      \
+    "{\"type\":\"object\",\"properties\":{\"costs\":{\"type\":\"object\",\"properties\":{"         \
+    "\"fp\":{\"type\":\"number\",\"exclusiveMinimum\":0},"                                         \
+    "\"fn\":{\"type\":\"number\",\"exclusiveMinimum\":0}},\"required\":[\"fp\",\"fn\"],"           \
+    "\"additionalProperties\":false}},\"required\":[\"costs\"],"                                   \
+    "\"additionalProperties\":false}]}"
+
+enum threshold_kind {
+    THRESHOLD_NONE,                /* one half */
+    THRESHOLD_F1,                  /* the greatest F1 */
+    THRESHOLD_RECALL_AT_PRECISION, /* the greatest recall where precision is at least `at` */
+    THRESHOLD_PRECISION_AT_RECALL, /* the greatest precision where recall is at least `at` */
+    THRESHOLD_COSTS                /* the least fp * false positives + fn * false negatives */
+};
+struct threshold_rule {
+    int kind; /* enum threshold_kind */
+    double at, fp, fn;
+};
+/* v: null, NULL, or an object with the one key of a rule. False: E13 at its place in doc. */
+bool threshold_read(const struct json_doc *doc, const struct json *v, struct threshold_rule *r,
+                    struct err *e);
+
+/* A way to cut. Rows with a probability of at least `threshold` are flagged. */
+struct threshold_point {
+    double threshold, precision, recall; /* NaN: no row is flagged; no row is positive */
+};
+/* The best point of the scored rows by the rule, not THRESHOLD_NONE; of equal ones that with the
+ * fewest rows flagged. It is above 0 and lies in the middle between two neighbouring scores. False:
+ * no point reaches `at`, and p is the nearest to it; or there is no positive row, and p is one
+ * half. Sorts the rows. */
+bool threshold_choose(struct rank *scores, const struct threshold_rule *r,
+                      struct threshold_point *p);
+/* The greatest precision (recall) of all points whose recall (precision) is at least `at`; NaN:
+ * there is none. */
+double threshold_precision_at(struct rank *scores, double recall);
+double threshold_recall_at(struct rank *scores, double precision);
+
+/* What thresholds around one would do: counts of rows, exact. */
+struct threshold_table {
+    double at[THRESHOLD_ROWS];               /* ascending; [count] */
+    /* Weights of negative and positive rows, by the number of thresholds at or below them. */
+    double between[THRESHOLD_ROWS + 1][2];
+    uint32_t count;
+};
+struct threshold_row {
+    double threshold, precision, recall, f1, flagged; /* flagged: share of the rows */
+    double false_positives, false_negatives;
+};
+/* `center` and others a step of 0.5 of the log odds apart, rounded to three digits. */
+void threshold_table_begin(struct threshold_table *t, double center);
+void threshold_table_add(struct threshold_table *t, double probability, bool positive,
+                         double weight);
+struct threshold_row threshold_table_row(const struct threshold_table *t, uint32_t i);
+
+#endif
