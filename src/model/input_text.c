@@ -8,8 +8,10 @@
 #include "model/inputs.h"
 
 enum { TEXT_DIM = 32 };
-/* A text has length 1: small weights, and none has a say before rows with its terms were seen. */
+/* A text has length 1. Weights of the first hidden layer begin small: none has a say before rows
+ * with its terms were seen. Columns of x begin as large as the others. */
 #define FIRST_LIMIT 0.02
+#define COLUMN_LIMIT 1.0
 
 struct text_spec {
     struct text_column *columns; /* [count], owned */
@@ -41,15 +43,16 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
         if (!plan_columns(p, 1, &s->columns[i].at))
             return true;
     }
-    s->units = p->pair_units ? p->pair_units : TEXT_DIM;
-    if (!p->pair_units && !plan_columns(p, s->units, &s->at))
+    bool direct = p->takes_ids && p->pair_units; /* a dense layer is first */
+    s->units = direct ? p->pair_units : TEXT_DIM;
+    if (!direct && !plan_columns(p, s->units, &s->at))
         return true;
     s->table = plan_table(p, s->columns, s->count * sizeof *s->columns);
     s->weights = plan_table(p, f->text_weights, f->bucket_count * sizeof *f->text_weights);
     s->scales = plan_reals(p, (uint64_t)p->rows * s->count);
     s->weight = plan_param_whole(p, "weight", SHAPE2(f->bucket_count, s->units), PARAM_WEIGHT);
     p->flops += 2 * slots * s->units;
-    if (p->pair_units)
+    if (direct)
         l->texts = (struct layer_texts){.table = s->table,
                                         .weights = s->weights,
                                         .weight = s->weight,
@@ -66,7 +69,8 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
     (void)buffers;
     for (uint32_t i = 0; i < s->count; i++)
         buckets += s->columns[i].count;
-    init_uniform(params + s->weight, buckets * s->units, FIRST_LIMIT, seed, model, 0, s->weight);
+    init_uniform(params + s->weight, buckets * s->units,
+                 l->texts.count ? FIRST_LIMIT : COLUMN_LIMIT, seed, model, 0, s->weight);
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)

@@ -172,7 +172,8 @@ struct layer_type {
     bool answers;                 /* it may be the last layer: any sum of its inputs, no limits */
     bool takes_ids;               /* as the first layer it reads one-hot inputs as ids (l->hot) */
     /* As the first layer it reads piecewise-linear numbers as pairs of bin and share (l->pairs),
-     * and texts as terms (l->texts). Returns the number of its outputs. NULL: it reads columns. */
+     * and with takes_ids texts as terms (l->texts). Returns the number of its outputs. NULL: it
+     * reads columns. */
     uint32_t (*takes_pairs)(const struct layer *l);
     bool takes_act;               /* it computes the activation behind it too (l->fused_act) */
     bool whole_rows;              /* it cannot stand inside views */

@@ -46,8 +46,8 @@ static const struct option linear_options[] = {
      .help = "How the weights are found. path: an elastic net is solved to convergence for "
              "penalties from large to small, and the validation rows choose one; each penalty is "
              "an epoch of the history. gradient: steps of train.optimizer, as for any network. "
-             "auto is path, or gradient where the config has a train.optimizer, an embedding, or "
-             "a loss other than cross_entropy and mse."},
+             "auto is path, or gradient where the config has a train.optimizer, an embedding, a "
+             "text, or a loss other than cross_entropy and mse."},
     {.key = "l1",
      .type = OPT_NUMBERS,
      .offset = offsetof(struct linear_spec, l1),
@@ -88,11 +88,27 @@ static bool has_embedding(const struct json_doc *doc)
     return has;
 }
 
+static bool is_text(const struct json *v)
+{
+    const struct json *type = json_kind(v) == JSON_OBJECT ? json_get(v, "type") : v;
+    return type && json_kind(type) == JSON_STRING && strcmp(json_string(type), "text") == 0;
+}
+
+static bool has_text(const struct json_doc *doc)
+{
+    const struct json *columns = json_path(json_root(doc), "data.columns");
+    bool has = false, list = columns && json_kind(columns) == JSON_OBJECT;
+    for (const struct json *c = list ? json_at(columns, 0) : NULL; c && !has; c = json_next(c))
+        has = is_text(c);
+    return has;
+}
+
 static bool path_serves(const struct json_doc *doc)
 {
     const struct json *loss = json_path(json_root(doc), "train.loss.type");
     const char *word = loss && json_kind(loss) == JSON_STRING ? json_string(loss) : "auto";
     return !json_path(json_root(doc), "train.optimizer") && !has_embedding(doc) &&
+           !has_text(doc) &&
            (strcmp(word, "auto") == 0 || strcmp(word, "cross_entropy") == 0 ||
             strcmp(word, "mse") == 0);
 }

@@ -67,6 +67,15 @@ refuse "runs in the wrong order" '{"type": "text", "char_ngram": [5, 3]}' 'char_
 refuse "no terms at all" '{"type": "text", "ngram": null}' 'are both null' 78
 refuse "too many buckets" '{"type": "text", "buckets": 2000000}' 'out of range'
 refuse "a key of numbers" '{"type": "text", "scale": "none"}' 'scale'
+perl -0pe 's/,\s*"optimizer": *\{[^}]*\}//' c.json >d.json
+for preset in linear realmlp tabm; do
+    run dnn train d.json -o p.dnn --force --json --quiet --set "model={\"preset\": \"$preset\"}" --set train.epochs=10 --set train.batch_size=64
+    is_exit 0 "preset $preset"
+    ok "$(perl -0ne 'exit !(/"valid":\{"auc":([0-9.]+)/ && $1 > 0.85)' out; echo $?)" "preset $preset learns the word" "$(head -c 600 out)"
+done
+run dnn train c.json -o x.dnn --set 'model={"preset": "linear", "solver": "path"}'
+is_exit 78 "a path with a text"
+ok "$(grep -q 'takes no texts' err; echo $?)" "says so" "$(cat err)"
 awk 'NR == 1 { print; next } { print NR ",," NR ",good" NR % 2 }' train.csv >empty.csv
 run dnn train c.json -o x.dnn --set data.train=empty.csv --set data.positive=good1
 is_exit 65 "a column of texts without any"
