@@ -13,7 +13,7 @@
 #include "measure/probability.h"
 #include "measure/tally.h"
 
-enum { NUMBERS = 28, CLASSES = 2, RECORDS = 45056 };
+enum { NUMBERS = 28, CLASSES = 2, RECORDS = 45056, STEPS = 7 /* a part of NUMBERS / 2 */ };
 
 struct work_net {
     struct machine *machine;
@@ -23,6 +23,7 @@ struct work_net {
     struct loss_options loss;
     struct optim_options optim;
     struct features features, *own; /* own: of a model file */
+    uint32_t indicators[NUMBERS]; /* of a sequence */
     struct source source;
     unsigned char *records[1];
     struct plan plan;
@@ -97,6 +98,13 @@ static bool make_model(struct bench_task *t, struct work_net *w, uint32_t width,
         w->features = (struct features){.format = rowfmt_make(width > 128 ? NUMBERS : NUMBERS / 2,
                                                               0), .outputs = CLASSES};
         w->model = (struct model_options){.doc = w->doc, .model = json_root(w->doc)};
+    }
+    if (w->preset && preset_find(w->preset)->series) {
+        w->features.steps = STEPS;
+        w->features.indicators = w->indicators;
+        w->features.indicator_count = w->features.format.numbers;
+        for (uint32_t i = 0; i < w->features.format.numbers; i++)
+            w->indicators[i] = i;
     }
     return loss_resolve(&w->loss, w->features.outputs > 1, e);
 }

@@ -394,7 +394,7 @@ RECUR_OPTIONS(gru);
                   "\"bidirectional\": \"{bidirectional}\"}, "                                      \
                   "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]}, "       \
                   "{\"type\": \"pool\", \"kind\": \"{pool}\"}]",                                   \
-        .defaults = recur_defaults,                                                                \
+        .defaults = recur_defaults, .series = true,                                                \
     }
 static const struct preset_defaults recur_defaults[] = {
     {"train.optimizer.type!=sgd",

@@ -36,6 +36,7 @@ struct preset {
     void (*settle)(void *spec, const struct json_doc *doc);
     /* The preset that this one stands for; NULL: itself. Of sequences, the second. */
     const char *same_as, *same_as_series;
+    bool series; /* it reads the steps of sequences */
 };
 enum linear_solver { SOLVER_AUTO, SOLVER_PATH, SOLVER_GRADIENT };
 struct linear_spec { /* options of linear */
