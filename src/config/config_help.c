@@ -136,6 +136,7 @@ static bool put_column(struct text *out, const char *name)
             table = strcmp(name, "numeric") == 0       ? column_numeric_table
                     : strcmp(name, "categorical") == 0 ? column_categorical_table
                     : strcmp(name, "text") == 0        ? column_text_table
+                    : strcmp(name, "datetime") == 0    ? column_datetime_table
                                                        : column_plain_table;
     if (!table)
         return false;
@@ -166,6 +167,7 @@ static void put_columns(struct text *out)
     put_options(out, column_numeric_table);
     put_options(out, column_categorical_table);
     put_options(out, column_text_table);
+    put_options(out, column_datetime_table);
 }
 
 /* Every layer with its options. */
@@ -279,6 +281,7 @@ static size_t put_other_words(struct text *out, const char *word, size_t found)
     found = put_table_word(out, "a numeric column", column_numeric_table, word, found);
     found = put_table_word(out, "a categorical column", column_categorical_table, word, found);
     found = put_table_word(out, "a text column", column_text_table, word, found);
+    found = put_table_word(out, "a datetime column", column_datetime_table, word, found);
     struct text where = {0};
     for (size_t i = 0; i < preset_count(); i++) {
         text_clear(&where);

@@ -123,6 +123,7 @@ void config_near(struct err *e)
     keep_table(&p, "data.columns.NAME", column_numeric_table);
     keep_table(&p, "data.columns.NAME", column_categorical_table);
     keep_table(&p, "data.columns.NAME", column_text_table);
+    keep_table(&p, "data.columns.NAME", column_datetime_table);
     const char **tails = mem_zero(p.count, sizeof *tails), *word = spoken(tail(e->key));
     size_t found = 0, all = 0;
     for (size_t i = 0; i < p.count; i++)

@@ -54,6 +54,7 @@ static void put_columns(struct text *out)
     put_table(out, where, column_numeric_table, "numeric");
     put_table(out, where, column_categorical_table, "categorical");
     put_table(out, where, column_text_table, "text");
+    put_table(out, where, column_datetime_table, "datetime");
 }
 
 static void put_layer(struct text *out, const struct layer_type *t)
@@ -109,8 +110,8 @@ bool config_column_help(const char *key, struct text *out,
 {
     static const char columns[] = "data.columns.";
     const struct option *const tables[] = {column_numeric_table, column_categorical_table,
-                                           column_text_table};
-    static const char *const names[] = {"numeric", "categorical", "text"};
+                                           column_text_table, column_datetime_table};
+    static const char *const names[] = {"numeric", "categorical", "text", "datetime"};
     const char *dot = strrchr(key, '.'), *name = dot ? dot + 1 : key;
     bool found = false;
     if ((dot && strncmp(key, columns, sizeof columns - 1) != 0) || strcmp(name, "type") == 0)

@@ -54,6 +54,14 @@ static int64_t days_from_date(int year, int month, int day)
     return days - 719468;
 }
 
+bool date_of_day(int year, int month, int day, double *seconds)
+{
+    if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
+        return false;
+    *seconds = (double)(days_from_date(year, month, day) * DAY);
+    return true;
+}
+
 static bool read_date(struct cursor *c, int64_t *days)
 {
     int year, month, day;

@@ -17,6 +17,8 @@
 /* Parses a date into seconds since 1970-01-01T00:00:00. False: another form, or a day that does not
  * exist. */
 bool date_parse(const char *text, size_t length, double *seconds);
+/* Seconds from 1970-01-01 to a day of the years 1 to 9999. False: no such day. */
+bool date_of_day(int year, int month, int day, double *seconds);
 /* Computes the inputs of a datetime column: seconds (scaled like a number), then sin and cos of the
  * time of day, of the day of the week, of the day of the year. */
 #define DATE_PARTS 7

@@ -131,20 +131,18 @@ static const char *read_exponent(const char *at, const char *end, int64_t *expon
 
 static enum number_result long_decimal(const char *text, size_t length, char decimal, double *value)
 {
-    const char *end = text + length, *at = text + (*text == '-');
+    const char *end = text + length, *at = text + (*text == '-' || *text == '+');
     struct digits d = {0};
     const char *from = at;
     at = read_digits(&d, from, end);
-    if (at == from)
-        return NUMBER_BAD;
-    int64_t places = 0, exponent = 0;
+    int64_t whole = at - from, places = 0, exponent = 0;
     if (at < end && *at == decimal) {
         from = at + 1;
         at = read_digits(&d, from, end);
-        if (at == from)
-            return NUMBER_BAD;
         places = at - from;
     }
+    if (!whole && !places)
+        return NUMBER_BAD;
     if (at < end && (*at == 'e' || *at == 'E')) {
         at = read_exponent(at + 1, end, &exponent);
         if (!at)
@@ -176,28 +174,4 @@ enum number_result number_parse(const char *text, size_t length, char decimal, d
         return NUMBER_BAD;
     return number_short(text, length, decimal, value) ? NUMBER_OK
                                                       : long_decimal(text, length, decimal, value);
-}
-
-bool number_nearly(const char *text, size_t length, char decimal, char *out, size_t room)
-{
-    size_t at = 0, n = 0;
-    double value;
-    if (length == 0 || length + 3 > room)
-        return false;
-    if (text[0] == '-')
-        out[n++] = text[at++];
-    else if (text[0] == '+')
-        at++;
-    if (at < length && text[at] == decimal)
-        out[n++] = '0';
-    while (at < length && (is_digit(text[at]) || text[at] == decimal)) {
-        out[n++] = text[at++];
-        if (out[n - 1] == decimal && !(at < length && is_digit(text[at])))
-            n--; /* "5." */
-    }
-    memcpy(out + n, text + at, length - at);
-    n += length - at;
-    out[n] = '\0';
-    return (n != length || memcmp(out, text, n) != 0) &&
-           number_parse(out, n, decimal, &value) == NUMBER_OK;
 }

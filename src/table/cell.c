@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "csv/date.h"
+#include "csv/date_format.h"
 #include "csv/number.h"
 #include "table/cell_error.h"
 #include "table/cell_run.h"
@@ -62,6 +63,22 @@ static inline bool is_missing(const struct schema *s, const char *text, size_t l
             return true;
     }
     return false;
+}
+
+enum number_result column_number(const struct schema *s, size_t column, const char *text,
+                                 size_t length, double *value)
+{
+    const struct form *form = s->columns[column].form;
+    return form ? form_number(form, text, length, s->decimal, value)
+                : number_parse(text, length, s->decimal, value);
+}
+
+bool column_date(const struct schema *s, size_t column, const char *text, size_t length,
+                 double *seconds)
+{
+    const struct form *form = s->columns[column].form;
+    return form && form->format ? date_parse_format(text, length, form->format, seconds)
+                                : date_parse(text, length, seconds);
 }
 
 bool cell_is_missing(const struct schema *s, const char *text, size_t length)
@@ -142,7 +159,7 @@ static inline bool read_number(const struct row *r, size_t column, const struct 
     double value;
     if (!cell || is_missing(r->s, cell->text, cell->length))
         return missing_number(r, column);
-    enum number_result result = number_parse(cell->text, cell->length, r->s->decimal, &value);
+    enum number_result result = column_number(r->s, column, cell->text, cell->length, &value);
     if (result == NUMBER_OK && !store_number(r, column, r->s->columns[column].number, value))
         result = NUMBER_RANGE;
     if (result != NUMBER_OK)
@@ -157,7 +174,7 @@ static bool read_date(const struct row *r, size_t column, const struct csv_cell 
     double seconds, parts[DATE_PARTS];
     if (!cell || is_missing(r->s, cell->text, cell->length))
         return missing_number(r, column);
-    if (!date_parse(cell->text, cell->length, &seconds))
+    if (!column_date(r->s, column, cell->text, cell->length, &seconds))
         return cell_report_date(&r->where, column, cell);
     date_parts(seconds, parts);
     uint32_t first = r->s->columns[column].number;
@@ -231,7 +248,7 @@ static bool read_target(const struct row *r, size_t column, const struct csv_cel
         return cell_report_unlabelled(&r->where, column);
     if (s->task == TASK_REGRESSION) {
         double value;
-        enum number_result result = number_parse(cell->text, cell->length, s->decimal, &value);
+        enum number_result result = column_number(s, column, cell->text, cell->length, &value);
         if (result != NUMBER_OK)
             return cell_report_number(&r->where, column, cell, result);
         store_float(at, (float)(s->fitted ? (value - s->target_center) / s->target_scale : value));

@@ -46,6 +46,11 @@ float number_transform(const struct number_slot *n, float v);
  * from nor measured. */
 bool cell_unlabelled(const struct schema *s, const struct binding *b,
                      const struct csv_cells *cells, size_t record);
+/* Parse a number or a date as the column writes them. */
+enum number_result column_number(const struct schema *s, size_t column, const char *text,
+                                 size_t length, double *value);
+bool column_date(const struct schema *s, size_t column, const char *text, size_t length,
+                 double *seconds);
 /* True if the text means missing (data.missing). */
 bool cell_is_missing(const struct schema *s, const char *text, size_t length);
 /* Returns the cell of a schema column; NULL if the file has no such column. */

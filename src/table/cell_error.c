@@ -130,10 +130,6 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
 {
     char decimal = w->s->decimal, other = decimal == '.' ? ',' : '.';
     double v;
-    char nearly[64];
-    if (number_nearly(cell->text, cell->length, decimal, nearly, sizeof nearly))
-        return err_help(w->e, "write %s: a number begins with a digit or -, and has digits on both "
-                        "sides of its point", nearly);
     if (w->s->fitted && (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK ||
                          reads_without(cell->text, cell->length, decimal, other)))
         return err_help(w->e, "the model reads numbers with a decimal %s: write the cell so",
@@ -166,7 +162,7 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
         return err_help(w->e, "if the first line holds names, set \"header\": true in the config");
     int form = infer_form(cell->text, cell->length);
     char reason[200];
-    if (form > FORM_NEARLY && infer_form_reason(form, NULL, decimal, reason, sizeof reason))
+    if (form != FORM_NONE && infer_form_reason(form, decimal, reason, sizeof reason))
         return err_help(w->e, "%s", reason);
     return help_cell(w, column);
 }

@@ -18,9 +18,9 @@ static double read_time(const struct schema *s, uint32_t column, const struct cs
     double v;
     int type = s->columns[column].type;
     if (type != COLUMN_DATETIME &&
-        number_parse(cell->text, cell->length, s->decimal, &v) == NUMBER_OK)
+        column_number(s, column, cell->text, cell->length, &v) == NUMBER_OK)
         return v;
-    if (type != COLUMN_NUMERIC && date_parse(cell->text, cell->length, &v))
+    if (type != COLUMN_NUMERIC && column_date(s, column, cell->text, cell->length, &v))
         return v;
     return NAN;
 }
@@ -171,7 +171,7 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
         return false;
     if (b->target) {
         const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, s->target);
-        number_parse(cell->text, cell->length, s->decimal, &b->target[b->rows]);
+        column_number(s, s->target, cell->text, cell->length, &b->target[b->rows]);
     }
     if (q->sample && b->sample_rows < TABLE_SAMPLE_ROWS)
         append_sample(b, w);

@@ -134,6 +134,7 @@ void infer_free(struct infer *i)
         return;
     for (size_t c = 0; c < i->count; c++) {
         mem_free(i->columns[c].name);
+        form_free(i->columns[c].form);
         for (size_t k = 0; k < sizeof i->columns[c].examples / sizeof *i->columns[c].examples; k++)
             mem_free(i->columns[c].examples[k]);
     }

@@ -5,6 +5,7 @@
 #define DNN_TABLE_INFER_H
 
 #include "csv/csv.h"
+#include "csv/form.h"
 #include "table/options.h"
 #include "table/schema.h"
 
@@ -18,6 +19,8 @@ struct infer_column {
     bool answers;           /* predictions have a column of this name: it cannot be an id */
     double low, high;       /* range of its numbers; NaN: none */
     char *examples[5];      /* first distinct cells, raw text; NULL: fewer */
+    struct form *form;      /* how its cells are written; NULL: plain */
+    bool unread;            /* set aside for its form */
     char note[400];         /* e.g. it nearly determines the target; or "" */
 };
 struct infer {

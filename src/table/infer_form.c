@@ -55,7 +55,6 @@ static bool is_grouped(const char *text, size_t length)
 static bool is_amount(const char *text, size_t length)
 {
     double value;
-    char as[64];
     while (length && *text == ' ') {
         text++;
         length--;
@@ -63,8 +62,7 @@ static bool is_amount(const char *text, size_t length)
     while (length && text[length - 1] == ' ')
         length--;
     return number_parse(text, length, '.', &value) == NUMBER_OK ||
-           number_parse(text, length, ',', &value) == NUMBER_OK || is_grouped(text, length) ||
-           number_nearly(text, length, '.', as, sizeof as);
+           number_parse(text, length, ',', &value) == NUMBER_OK || is_grouped(text, length);
 }
 
 static bool is_currency(const char *text, size_t length)
@@ -164,12 +162,8 @@ static bool is_date_of_words(const char *text, size_t length)
 
 int infer_form(const char *text, size_t length)
 {
-    char corrected[64];
     if (length > MOST_FORM || !has_digit(text, length))
         return FORM_NONE;
-    if (number_nearly(text, length, '.', corrected, sizeof corrected) ||
-        number_nearly(text, length, ',', corrected, sizeof corrected))
-        return FORM_NEARLY;
     if (is_amount(text, length) && !is_grouped(text, length))
         return FORM_BLANK;
     if (text[length - 1] == '%' && is_amount(text, length - 1))
@@ -189,7 +183,7 @@ static void with_comma(char *text)
             *text = *text == '.' ? ',' : '.';
 }
 
-const char *infer_form_reason(int form, const char *cell, char decimal, char *out, size_t size)
+const char *infer_form_reason(int form, char decimal, char *out, size_t size)
 {
     static const char *const words[FORMS] = {
         [FORM_NONE] = "",
@@ -204,16 +198,6 @@ const char *infer_form_reason(int form, const char *cell, char decimal, char *ou
         [FORM_CURRENCY] = "amounts with a currency sign: dnn reads 12.34, not $12.34",
         [FORM_DATE] =
             "dates in a form that dnn does not read: it reads 2024-12-31, not 12/31/2024"};
-    char as[64] = "0.5";
-    if (form == FORM_NEARLY) {
-        if (cell && !number_nearly(cell, strlen(cell), '.', as, sizeof as))
-            number_nearly(cell, strlen(cell), ',', as, sizeof as);
-        snprintf(out, size, cell && cell[0] == '+'
-                 ? "numbers with a plus sign: dnn reads %s, not %s"
-                 : "numbers without a digit before or behind the point: dnn reads %s, not %s", as,
-                 cell ? cell : ".5");
-        return "nearly";
-    }
     snprintf(out, size, "%s", words[form]);
     if (decimal == ',' && (form == FORM_PERCENT || form == FORM_GROUPED || form == FORM_CURRENCY))
         with_comma(out);

@@ -19,7 +19,6 @@ enum { INFER_NA = 1, INFER_ANYWHERE = 13, INFER_MISSING = 32 };
 /* Numbers and dates in a form that dnn does not read; infer_form.c. */
 enum infer_form {
     FORM_NONE,
-    FORM_NEARLY,   /* +1, .5, 5. */
     FORM_PERCENT,  /* 12.3% */
     FORM_BLANK,    /* " 484" */
     FORM_COMMA,    /* 1,5 in a file with decimal points; set by infer_type.c */
@@ -28,6 +27,20 @@ enum infer_form {
     FORM_CURRENCY, /* $12.34 */
     FORM_DATE,     /* 12/31/2024 */
     FORMS
+};
+
+#define INFER_UNITS 4
+/* Cells as numbers with groups and units, by the decimal sign: 0 point, 1 comma. */
+struct infer_amounts {
+    uint64_t cells, read[2], proofs[2]; /* proofs: cells that no other sign could read so */
+    const char *between[2];             /* what groups the digits; NULL: nothing */
+    char units[INFER_UNITS][12];
+    unsigned unit_count, words;         /* words: units that are not known ones */
+    uint64_t with_words;                /* cells with such a unit */
+};
+/* Cells as dates: the formats that read all of them, a bit each. */
+struct infer_dates {
+    uint64_t cells, formats;
 };
 
 /* Statistics of one column. */
@@ -41,6 +54,8 @@ struct watch {
     uint64_t times, months;         /* of dates: hh:mm alone, YYYY-MM */
     uint64_t others;            /* not a number, a date or in the list */
     uint64_t forms[FORMS];      /* of others: cells of each form */
+    struct infer_amounts amounts; /* of others */
+    struct infer_dates date_forms;
     int64_t other_line, point_line, comma_line; /* line of the first of each */
     uint64_t words, bytes;      /* total of `others` */
     uint64_t codes;             /* of others: two capital letters */
@@ -85,9 +100,18 @@ bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, 
 void infer_scan_free(struct survey *s);
 /* infer_form.c: the form of a cell that is not a number or an ISO date. */
 int infer_form(const char *text, size_t length);
-/* Writes the reason for a column of such cells. cell: the first of them, or NULL. decimal: of the
- * file. Returns the reason's kind (struct infer_column). */
-const char *infer_form_reason(int form, const char *cell, char decimal, char *out, size_t size);
+/* Writes the reason for a column of such cells. decimal: of the file. Returns the reason's kind
+ * (struct infer_column). */
+const char *infer_form_reason(int form, char decimal, char *out, size_t size);
+/* infer_cells.c: take one more of the other cells. */
+void infer_amount(struct infer_amounts *a, const char *text, size_t length);
+void infer_date(struct infer_dates *d, const char *text, size_t length);
+#define INFER_FORMAT 32
+void infer_date_format(int index, char out[INFER_FORMAT]); /* the format of a bit */
+/* infer_propose.c: true if all cells are numbers, or dates, in another form: the column is typed,
+ * or set aside with the key that would read it. `read`: cells that are plain numbers. */
+bool infer_propose(const struct watch *w, uint64_t present, uint64_t read, char decimal,
+                   struct infer_column *c);
 /* infer_name.c: reads a column's name: NAME_ID: an identifier (customerID); NAME_NUMBER: an
  * identifier if its values are unique (order_no, account). */
 enum infer_name { NAME_OTHER, NAME_NUMBER, NAME_ID };

@@ -59,6 +59,11 @@ static char find_decimal(const struct survey *s)
         point |= w->odd_points && is_numeric(w);
         comma |= w->odd_commas && is_numeric(w);
     }
+    for (size_t i = 0; i < s->count && !point && !comma; i++) {
+        const struct infer_amounts *a = &s->watches[i].amounts;
+        point |= a->proofs[0] && a->read[0] == a->cells;
+        comma |= a->proofs[1] && a->read[1] == a->cells;
+    }
     if (point != comma)
         return comma ? ',' : '.';
     return commas > points ? ',' : '.';
@@ -269,7 +274,7 @@ static bool type_of_forms(const struct watch *w, const struct counts *n, char de
     int form = FORM_NONE;
     memcpy(forms, w->forms, sizeof forms);
     forms[!odd ? FORM_GROUPED : comma ? FORM_POINT : FORM_COMMA] += foreign;
-    for (int i = FORM_NEARLY; i < FORMS; i++) {
+    for (int i = FORM_NONE + 1; i < FORMS; i++) {
         all += forms[i];
         form = forms[i] > forms[form] || form == FORM_NONE ? i : form;
     }
@@ -279,13 +284,14 @@ static bool type_of_forms(const struct watch *w, const struct counts *n, char de
     int64_t line;
     const char *first = first_wrong(w, n, decimal, &line);
     char reason[200];
-    const char *kind = infer_form_reason(form, first, decimal, reason, sizeof reason);
+    const char *kind = infer_form_reason(form, decimal, reason, sizeof reason);
     bool few = (form == FORM_DATE || foreign == all) && n->distinct <= 20 &&
                n->distinct * 4 <= n->present;
     set_aside(c, few ? COLUMN_CATEGORICAL : COLUMN_IGNORE, "%s%s", reason,
               few ? "; taken as categories" : "");
+    c->unread = !few;
     c->kind = kind;
-    if (first && form != FORM_NEARLY && strlen(c->reason) + 60 < sizeof c->reason) {
+    if (first && strlen(c->reason) + 60 < sizeof c->reason) {
         size_t at = strlen(c->reason);
         snprintf(c->reason + at, sizeof c->reason - at, " (\"%.40s\" at line %lld)",
                  text_quote_z(first), (long long)line);
@@ -400,7 +406,8 @@ static void type_of(const struct infer_request *r, const struct survey *s, const
         type_of_numbers(w, n, c);
     else if (!n->texts && !n->numbers)
         type_of_dates(w, c);
-    else if (!type_of_most(w, n, decimal, c) && !type_of_forms(w, n, decimal, c))
+    else if (!infer_propose(w, n->present, n->numbers, decimal, c) &&
+             !type_of_most(w, n, decimal, c) && !type_of_forms(w, n, decimal, c))
         type_of_texts(w, n, decimal, c);
 }
 

@@ -52,9 +52,8 @@ void schema_offsets_decide(struct schema *s, const struct binding *b,
             if (cell_is_missing(s, cell->text, cell->length))
                 continue;
             bool read = c->type == COLUMN_DATETIME
-                            ? date_parse(cell->text, cell->length, &value)
-                            : number_parse(cell->text, cell->length, s->decimal, &value) ==
-                                  NUMBER_OK;
+                            ? column_date(s, i, cell->text, cell->length, &value)
+                            : column_number(s, i, cell->text, cell->length, &value) == NUMBER_OK;
             if (read)
                 span_add(&span, value);
         }

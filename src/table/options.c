@@ -138,6 +138,22 @@ const struct option column_numeric_table[] = {
      .help = "Where the bins of ple begin. quantile: each has as many training rows. tree: at the "
              "cuts of a tree on the target, with at least 20 rows and a 500th of the rows in "
              "each."},
+    {.key = "thousands", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(thousands),
+     .standard = "null",
+     .help = "What groups the digits of its numbers by three, as the comma in 1,234.50: one of "
+             ", . ' _ or a blank. null: nothing. `dnn init` proposes it."},
+    {.key = "unit", .type = OPT_STRINGS, .flags = OPT_NULLABLE, .offset = AT(units),
+     .standard = "null",
+     .help = "Texts that may stand before or behind the number and are no part of it, such as "
+             "[\"$\", \"%\"]. null: none. `dnn init` proposes them."},
+    {.key = NULL}};
+
+const struct option column_datetime_table[] = {
+    TYPE_ROW("datetime"),
+    {.key = "format", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(format),
+     .standard = "null",
+     .help = "How its dates are written, in directives of strptime: %d %m %Y %y %b %B %H %I %M %S "
+             "%p %z, %s (seconds since 1970), %Q (milliseconds). null: ISO 8601."},
     {.key = NULL}};
 
 const struct option column_categorical_table[] = {
@@ -256,7 +272,7 @@ const struct option encoder_options_table[] = {
 #undef AT
 #define AT(field) offsetof(struct column_options, field)
 const struct option column_plain_table[] = {
-    TYPE_ROW("datetime", "id", "weight", "group", "ignore"), {.key = NULL}};
+    TYPE_ROW("id", "weight", "group", "ignore"), {.key = NULL}};
 
 void sequence_schema(struct json_out *out)
 {
@@ -271,7 +287,8 @@ void sequence_schema(struct json_out *out)
 void columns_schema(struct json_out *out)
 {
     const struct option *const tables[] = {column_numeric_table, column_categorical_table,
-                                           column_text_table, column_plain_table};
+                                           column_text_table, column_datetime_table,
+                                           column_plain_table};
     json_open(out, "columns", '{');
     json_put_string(out, "type", "object");
     json_open(out, "additionalProperties", '{');

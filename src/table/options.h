@@ -44,6 +44,8 @@ struct split_options {
 struct column_options {
     char *type;
     int scale, impute, unknown, encode;
+    char *thousands, *format; /* numeric; datetime */
+    struct opt_strings units;
     int init; /* of an embedding: 0 uniform, 1 normal */
     const struct json *min_count, *dim, *onehot_values;
     /* numeric */
@@ -97,7 +99,7 @@ extern const struct option data_options_table[];   /* keys below "data" */
 extern const struct option encoder_options_table[]; /* keys below "encoders" */
 extern const struct option statistics_options_table[];
 extern const struct option column_numeric_table[], column_categorical_table[],
-    column_text_table[], column_plain_table[];
+    column_text_table[], column_datetime_table[], column_plain_table[];
 void columns_schema(struct json_out *out); /* writes "columns" of the JSON schema's $defs from these
                                             * tables */
 void sequence_schema(struct json_out *out); /* the same for "sequence" */

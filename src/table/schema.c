@@ -93,6 +93,7 @@ struct schema *schema_copy(const struct schema *s)
     for (size_t i = 0; i < s->column_count; i++) {
         copy->columns[i].name = copy_name(s->columns[i].name);
         copy->columns[i].vocab = NULL;
+        copy->columns[i].form = form_copy(s->columns[i].form);
         copy->columns[i].bucket_weights = NULL;
         copy->columns[i].slots = 0;
     }
@@ -109,6 +110,7 @@ void schema_free(struct schema *s)
         return;
     for (size_t i = 0; i < s->column_count; i++) {
         mem_free(s->columns[i].name);
+        form_free(s->columns[i].form);
         mem_free(s->columns[i].bucket_weights);
         if (s->columns[i].vocab != s->labels)
             vocab_free(s->columns[i].vocab);

@@ -186,7 +186,7 @@ static void find_runs(const struct schema *s, struct binding *b)
         return;
     b->runs = mem_alloc(s->column_count ? s->column_count : 1, sizeof *b->runs);
     for (uint32_t i = 0; i < s->column_count; i++) {
-        if (s->columns[i].type != COLUMN_NUMERIC || b->cell_of[i] < 0) {
+        if (s->columns[i].type != COLUMN_NUMERIC || s->columns[i].form || b->cell_of[i] < 0) {
             run = NULL;
             continue;
         }

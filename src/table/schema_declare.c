@@ -111,6 +111,21 @@ static unsigned encodes_of(const struct opt_strings *words)
     return bits;
 }
 
+/* Takes how the cells are written. */
+static bool set_form(const struct declaration *d, struct column *c, const struct json *v,
+                     const char *thousands, const struct opt_strings *units, const char *format)
+{
+    const char *key, *what, *expected;
+    if (!thousands && !units->count && !format)
+        return true;
+    c->form = form_new(thousands, units->items, units->count, format);
+    if (form_check(c->form, d->options->decimal ? ',' : '.', &key, &what, &expected))
+        return true;
+    const struct json *at = v && json_get(v, key) ? json_get(v, key) : v;
+    FAIL(d, at, ERR_CONFIG_WORD, "column \"%s\": `%s` %s", text_quote_z(c->name), key, what);
+    return err_expected(d->e, "%s", expected);
+}
+
 /* Takes the options of a column; of those that its entry v (NULL: none) lacks, the defaults of
  * "encoders". */
 static bool set_options(const struct declaration *d, struct column *c, const struct json *v,
@@ -132,6 +147,9 @@ static bool set_options(const struct declaration *d, struct column *c, const str
     c->unknown = OF("unknown")->unknown;
     c->encode = OF("encode")->encode;
     c->init = OF("init")->init;
+    if ((c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) &&
+        !set_form(d, c, v, OF("thousands")->thousands, &OF("unit")->units, own->format))
+        return false;
     if (c->type == COLUMN_CATEGORICAL &&
         !read_auto(d, OF("min_count")->min_count, c->name, "min_count", COLUMN_MIN_COUNT_MOST,
                    &c->min_count))
@@ -198,6 +216,8 @@ static bool read_object(const struct declaration *d, const struct json *v, struc
             table = column_categorical_table;
         else if (type == COLUMN_TEXT)
             table = column_text_table;
+        else if (type == COLUMN_DATETIME)
+            table = column_datetime_table;
     }
     struct text path = {0};
     struct column_options o = {0};

@@ -89,6 +89,31 @@ static void write_words(struct json_out *out, const char *key, const char *const
     json_close(out, ']');
 }
 
+/* The columns whose cells are not plain. */
+static void write_forms(const struct schema *s, struct json_out *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct form *f = s->columns[i].form;
+        if (!f)
+            continue;
+        if (!any)
+            json_open(out, "forms", '[');
+        any = true;
+        json_open(out, NULL, '{');
+        json_put_int(out, "column", (int64_t)i);
+        json_put_string(out, "thousands", f->thousands);
+        json_open(out, "unit", '[');
+        for (size_t k = 0; k < f->unit_count; k++)
+            json_put_string(out, NULL, f->units[k]);
+        json_close(out, ']');
+        json_put_string(out, "format", f->format);
+        json_close(out, '}');
+    }
+    if (any)
+        json_close(out, ']');
+}
+
 static void save_head(const struct schema *s, struct schema_saved *k)
 {
     const char delimiter[2] = {s->dialect.delimiter, '\0'}, decimal[2] = {s->decimal, '\0'};
@@ -117,6 +142,7 @@ static void save_head(const struct schema *s, struct schema_saved *k)
     write_words(out, "unknowns", column_unknown_names);
     write_words(out, "encodes", column_encode_names);
     write_words(out, "transforms", column_transform_names);
+    write_forms(s, out);
     json_close(out, '}');
     add(k, IN_HEAD, DTYPE_U8, out->text.length, out->text.data);
 }

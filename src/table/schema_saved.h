@@ -12,7 +12,7 @@
  *                         of sequences steps and "channels", a list of names: the numbers are
  *                         those of channels x steps, channel by channel;
  *                         and the lists of words "types", "scales", "imputes", "unknowns",
- *                         "encodes", "transforms"
+ *                         "encodes", "transforms"; forms: [{column, thousands, unit, format}]
  *   schema.names          texts [columns]
  *   schema.types          U8 [columns]: code
  *   schema.missing        texts that mean missing

@@ -1,0 +1,163 @@
+/* form.c - see form.h. */
+#include "csv/form.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "csv/date_format.h"
+
+/* comma, point, apostrophe, underscore, blank, no-break space, narrow no-break space */
+const char *const form_thousands[] = {",", ".", "'", "_", " ", "\xc2\xa0", "\xe2\x80\xaf", NULL};
+
+enum { MOST_NUMBER = 128 };
+
+/* What is left of a cell. */
+struct rest {
+    const char *at, *end;
+    char sign; /* '\0': none seen */
+};
+
+static void trim(struct rest *r)
+{
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t'))
+        r->at++;
+    while (r->at < r->end && (r->end[-1] == ' ' || r->end[-1] == '\t'))
+        r->end--;
+}
+
+static void take_sign(struct rest *r)
+{
+    if (!r->sign && r->at < r->end && (*r->at == '-' || *r->at == '+'))
+        r->sign = *r->at++;
+    trim(r);
+}
+
+/* Takes the longest unit that begins, or ends, the rest. */
+static void take_unit(const struct form *f, struct rest *r, bool front)
+{
+    size_t longest = 0, room = (size_t)(r->end - r->at);
+    for (size_t i = 0; i < f->unit_count; i++) {
+        size_t n = strlen(f->units[i]);
+        if (n > longest && n < room && !memcmp(front ? r->at : r->end - n, f->units[i], n))
+            longest = n;
+    }
+    *(front ? &r->at : &r->end) += front ? (ptrdiff_t)longest : -(ptrdiff_t)longest;
+    trim(r);
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static size_t digits(const char *at, const char *end)
+{
+    const char *from = at;
+    while (at < end && is_digit(*at))
+        at++;
+    return (size_t)(at - from);
+}
+
+/* Copies the digits of the groups to `out`. *at: behind them. False: not three in each. */
+static bool copy_groups(const char *between, const char **at, const char *end, char *out,
+                        size_t *used)
+{
+    size_t n = digits(*at, end), width = strlen(between);
+    bool first = true;
+    for (;;) {
+        memcpy(out + *used, *at, n);
+        *used += n;
+        *at += n;
+        if ((size_t)(end - *at) < width || memcmp(*at, between, width) != 0)
+            return true;
+        if (first && (n == 0 || n > 3))
+            return false;
+        *at += width;
+        n = digits(*at, end);
+        if (n != 3)
+            return false;
+        first = false;
+    }
+}
+
+enum number_result form_number(const struct form *f, const char *text, size_t length, char decimal,
+                               double *value)
+{
+    char plain[MOST_NUMBER + 1];
+    size_t used = 0;
+    struct rest r = {text, text + length, '\0'};
+    if (length > MOST_NUMBER)
+        return NUMBER_BAD;
+    trim(&r);
+    take_sign(&r);
+    take_unit(f, &r, true);
+    take_sign(&r);
+    take_unit(f, &r, false);
+    if (r.sign)
+        plain[used++] = r.sign;
+    if (r.at < r.end && (*r.at == '-' || *r.at == '+'))
+        return NUMBER_BAD;
+    if (f->thousands && !copy_groups(f->thousands, &r.at, r.end, plain, &used))
+        return NUMBER_BAD;
+    memcpy(plain + used, r.at, (size_t)(r.end - r.at));
+    used += (size_t)(r.end - r.at);
+    return number_parse(plain, used, decimal, value);
+}
+
+bool form_check(const struct form *f, char decimal, const char **key, const char **what,
+                const char **expected)
+{
+    size_t known = 0;
+    const char *between = f->thousands, *at;
+    while (between && form_thousands[known] && strcmp(form_thousands[known], between) != 0)
+        known++;
+    *key = "thousands";
+    *what = "cannot group digits";
+    *expected = "one of , . ' _ or a blank, and not the sign of data.decimal";
+    if (between && (!form_thousands[known] || (*between == decimal && !between[1])))
+        return false;
+    *key = "unit";
+    *what = "has a text that cannot stand beside a number";
+    *expected = "texts without digits and signs";
+    for (size_t i = 0; i < f->unit_count; i++)
+        if (!f->units[i][0] || strpbrk(f->units[i], "0123456789+-"))
+            return false;
+    *key = "format";
+    *what = "has no directive, or one that does not exist";
+    *expected = "directives of %d %m %Y %y %b %B %H %I %M %S %p %z %s %Q %%, and other characters";
+    return !f->format || date_format_valid(f->format, &at);
+}
+
+static char *copy_text(const char *text)
+{
+    return text ? mem_string(text) : NULL;
+}
+
+struct form *form_new(const char *thousands, char *const *units, size_t unit_count,
+                      const char *format)
+{
+    struct form *f = mem_zero(1, sizeof *f);
+    f->thousands = copy_text(thousands);
+    f->format = copy_text(format);
+    f->units = mem_zero(unit_count + 1, sizeof *f->units);
+    for (; f->unit_count < unit_count; f->unit_count++)
+        f->units[f->unit_count] = mem_string(units[f->unit_count]);
+    return f;
+}
+
+struct form *form_copy(const struct form *f)
+{
+    return f ? form_new(f->thousands, f->units, f->unit_count, f->format) : NULL;
+}
+
+void form_free(struct form *f)
+{
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->unit_count; i++)
+        mem_free(f->units[i]);
+    mem_free(f->units);
+    mem_free(f->thousands);
+    mem_free(f->format);
+    mem_free(f);
+}

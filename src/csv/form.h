@@ -1,0 +1,31 @@
+/* form.h - how the cells of a column are written: what groups the digits of its numbers, texts
+ * beside a number that are no part of it, the format of its dates. */
+#ifndef DNN_CSV_FORM_H
+#define DNN_CSV_FORM_H
+
+#include <stdbool.h>
+
+#include "csv/number.h"
+
+struct form {
+    char *thousands; /* one character in UTF-8; NULL: none */
+    char **units;
+    size_t unit_count;
+    char *format;    /* of dates, see date_format.h; NULL: ISO */
+};
+/* Parses a number: blanks and one unit on each side, a sign before or behind the first unit, digits
+ * in groups of three or without groups. Otherwise as number_parse. */
+enum number_result form_number(const struct form *f, const char *text, size_t length, char decimal,
+                               double *value);
+/* Copies the texts; `units` may be NULL. Caller: form_free. */
+struct form *form_new(const char *thousands, char *const *units, size_t unit_count,
+                      const char *format);
+struct form *form_copy(const struct form *f); /* NULL gives NULL */
+void form_free(struct form *f);
+/* The words of `thousands`; NULL at the end. */
+extern const char *const form_thousands[];
+/* False: a text cannot be; which key of a column, what is wrong, what is expected. */
+bool form_check(const struct form *f, char decimal, const char **key, const char **what,
+                const char **expected);
+
+#endif

@@ -1,0 +1,170 @@
+/* infer_cells.c - how the cells of a column are written, where they are neither plain numbers nor
+ * ISO dates: what groups their digits, their units, the format of their dates. A reading is
+ * proposed only if it reads every cell and one of them proves it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "csv/date_format.h"
+#include "csv/form.h"
+#include "table/infer_survey.h"
+
+enum { MOST_CELL = 40 }; /* bytes; longer cells are texts */
+
+/* Units that may differ from cell to cell. */
+static const char *const known_units[] = {"$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\xa5", "%",
+                                          "USD", "EUR", "GBP", "CHF", NULL};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_sign(char c)
+{
+    return c == '-' || c == '+';
+}
+
+/* --- numbers --- */
+
+static bool is_known(const char *text, size_t length)
+{
+    for (size_t i = 0; known_units[i]; i++)
+        if (strlen(known_units[i]) == length && memcmp(known_units[i], text, length) == 0)
+            return true;
+    return false;
+}
+
+static bool is_word(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (!((text[i] | 32) >= 'a' && (text[i] | 32) <= 'z'))
+            return false;
+    return true;
+}
+
+/* Keeps a unit. False: too many, or a word that is not that of all cells. */
+static bool keep_unit(struct infer_amounts *a, const char *text, size_t length, bool front)
+{
+    if (!length)
+        return true;
+    bool known = is_known(text, length);
+    if (length >= sizeof a->units[0] || (!known && (front || !is_word(text, length))))
+        return false;
+    for (unsigned i = 0; i < a->unit_count; i++)
+        if (strlen(a->units[i]) == length && memcmp(a->units[i], text, length) == 0)
+            return true;
+    if (a->unit_count == INFER_UNITS || (!known && a->unit_count))
+        return false;
+    memcpy(a->units[a->unit_count], text, length);
+    a->units[a->unit_count++][length] = '\0';
+    a->words += !known;
+    return true;
+}
+
+static void trim(const char **from, const char **end)
+{
+    while (*from < *end && (**from == ' ' || **from == '\t'))
+        ++*from;
+    while (*from < *end && ((*end)[-1] == ' ' || (*end)[-1] == '\t'))
+        --*end;
+}
+
+/* The first of form_thousands in the digits, but for the decimal sign; NULL: none. */
+static const char *separator(const char *from, const char *end, char decimal)
+{
+    for (const char *at = from; at < end; at++)
+        for (size_t i = 0; form_thousands[i]; i++) {
+            size_t n = strlen(form_thousands[i]);
+            if ((size_t)(end - at) > n && memcmp(at, form_thousands[i], n) == 0 &&
+                *at != decimal)
+                return form_thousands[i];
+        }
+    return NULL;
+}
+
+/* Looks at the digits of a cell as if `decimal` were the sign. */
+static void look_as(struct infer_amounts *a, int which, const char *from, const char *end)
+{
+    char decimal = which ? ',' : '.';
+    const char *between = separator(from, end, decimal);
+    struct form f = {.thousands = (char *)(uintptr_t)between};
+    size_t size = (size_t)(end - from);
+    double value;
+    if (form_number(&f, from, size, decimal, &value) != NUMBER_OK)
+        return;
+    if (between && a->between[which] && strcmp(a->between[which], between) != 0)
+        return;
+    a->read[which]++;
+    if (between)
+        a->between[which] = between;
+    const char *point = memchr(from, decimal, size);
+    bool odd = point && (end - point != 4 || point - from > 3 || *from == '0');
+    bool groups = false; /* two of them, or a separator that is no decimal sign */
+    if (between) {
+        const char *first = from;
+        while (memcmp(first, between, strlen(between)) != 0)
+            first++;
+        groups = !strchr(",.", *between) || separator(first + 1, end, decimal);
+    }
+    a->proofs[which] += odd || groups || (between && point);
+}
+
+void infer_amount(struct infer_amounts *a, const char *text, size_t length)
+{
+    const char *from = text, *end = text + length;
+    a->cells++;
+    if (length > MOST_CELL)
+        return;
+    trim(&from, &end);
+    from += from < end && is_sign(*from);
+    const char *first = from, *last = end;
+    while (first < end && !is_digit(*first) &&
+           !(strchr(".,", *first) && first + 1 < end && is_digit(first[1])))
+        first++;
+    while (last > first && !is_digit(last[-1]))
+        last--;
+    const char *front_end = first, *behind = last;
+    if (first == last)
+        return;
+    if (front_end > from && is_sign(front_end[-1]))
+        front_end--;
+    trim(&from, &front_end);
+    trim(&behind, &end);
+    if (!keep_unit(a, from, (size_t)(front_end - from), true) ||
+        !keep_unit(a, behind, (size_t)(end - behind), false))
+        return;
+    a->with_words += end > behind && !is_known(behind, (size_t)(end - behind));
+    look_as(a, 0, first, last);
+    look_as(a, 1, first, last);
+}
+
+/* --- dates --- */
+
+static const char *const days[] = {
+    "%d.%m.%Y", "%m.%d.%Y", "%d.%m.%y", "%m.%d.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y",
+    "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%d-%b-%y", "%d-%b-%Y", "%d %b %Y", "%b %d, %Y"};
+static const char *const times[] = {"", " %H:%M", " %H:%M:%S", " %I:%M %p"};
+enum { DAYS = sizeof days / sizeof *days, TIMES = sizeof times / sizeof *times };
+_Static_assert(DAYS * TIMES + 1 < 64, "a bit each");
+
+void infer_date_format(int index, char out[INFER_FORMAT])
+{
+    bool day = index < DAYS * TIMES;
+    snprintf(out, INFER_FORMAT, "%s%s", day ? days[index / TIMES] : "%I:%M %p",
+             day ? times[index % TIMES] : "");
+}
+
+void infer_date(struct infer_dates *d, const char *text, size_t length)
+{
+    double seconds;
+    char format[INFER_FORMAT];
+    if (!d->cells++)
+        d->formats = (UINT64_C(1) << (DAYS * TIMES + 1)) - 1;
+    if (length > MOST_CELL)
+        d->formats = 0;
+    for (uint64_t left = d->formats; left; left &= left - 1) {
+        infer_date_format(__builtin_ctzll(left), format);
+        if (!date_parse_format(text, length, format, &seconds))
+            d->formats &= ~(left & -left);
+    }
+}

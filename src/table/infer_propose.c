@@ -1,0 +1,103 @@
+/* infer_propose.c - types a column whose cells are all numbers or dates in another form than dnn's
+ * own, with the keys that read them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "table/infer_survey.h"
+
+/* True if these other cells, and the numbers with the other sign, read as numbers. *between: what
+ * groups digits, or NULL. *proved: no other reading fits all cells. */
+static bool are_amounts(const struct watch *w, bool comma, const char **between, bool *proved)
+{
+    const struct infer_amounts *a = &w->amounts;
+    uint64_t foreign = comma ? w->points : w->commas, odd = comma ? w->odd_points : w->odd_commas;
+    const char *other = comma ? "." : ",";
+    *between = foreign ? other : a->between[comma];
+    *proved = a->proofs[comma] || (comma ? w->odd_commas : w->odd_points) ||
+              !*between || !strchr(",.", **between);
+    return a->read[comma] == a->cells && a->cells == w->others && !(foreign && odd) &&
+           !(foreign && a->between[comma] && strcmp(a->between[comma], other) != 0) &&
+           !(a->words && a->with_words + a->cells < 2 * w->others);
+}
+
+static void propose_number(const struct watch *w, const char *between, struct infer_column *c)
+{
+    char *units[INFER_UNITS];
+    struct text list = {0};
+    for (unsigned i = 0; i < w->amounts.unit_count; i++) {
+        units[i] = (char *)(uintptr_t)w->amounts.units[i];
+        text_printf(&list, "%s\"%s\"", i ? ", " : "", text_quote_z(units[i]));
+    }
+    c->type = COLUMN_NUMERIC;
+    c->form = form_new(between, units, w->amounts.unit_count, NULL);
+    c->kind = "numbers in another form";
+    const char *first = w->other ? w->other : w->comma ? w->comma : w->point;
+    int64_t line = w->other ? w->other_line : w->comma ? w->comma_line : w->point_line;
+    snprintf(c->reason, sizeof c->reason,
+             "numbers such as \"%.40s\" (line %lld) in %llu cells:%s%s%s%s%s",
+             text_quote_z(first ? first : ""), (long long)line,
+             (unsigned long long)(w->others + w->commas), between ? " \"thousands\": \"" : "",
+             between ? between : "", between ? "\"" : "",
+             list.data ? between ? ", \"unit\": " : " \"unit\": " : "",
+             list.data ? list.data : "");
+    text_free(&list);
+}
+
+/* Numbers that two readings fit. */
+static void leave_number(const struct watch *w, const char *between, struct infer_column *c)
+{
+    const char *first = w->comma ? w->comma : w->point ? w->point : w->other;
+    c->type = COLUMN_IGNORE;
+    c->kind = "thousands or decimals";
+    c->unread = true;
+    snprintf(c->reason, sizeof c->reason,
+             "nothing proves whether the \"%s\" in \"%.40s\" groups digits or is the decimal sign; "
+             "if it groups them, --set 'data.columns.%s={\"type\": \"numeric\", \"thousands\": "
+             "\"%s\"}'", between, text_quote_z(first ? first : ""), text_quote_z(c->name), between);
+}
+
+static bool propose_date(const struct watch *w, struct infer_column *c)
+{
+    uint64_t formats = w->date_forms.formats;
+    char format[INFER_FORMAT], other[INFER_FORMAT] = "";
+    if (!formats || w->date_forms.cells != w->others)
+        return false;
+    infer_date_format(__builtin_ctzll(formats), format);
+    if (formats & (formats - 1))
+        infer_date_format(__builtin_ctzll(formats & (formats - 1)), other);
+    c->kind = other[0] ? "dates of two readings" : "dates in another form";
+    c->type = other[0] ? COLUMN_IGNORE : COLUMN_DATETIME;
+    c->unread = other[0];
+    if (other[0]) {
+        snprintf(c->reason, sizeof c->reason,
+                 "nothing proves whether dates such as \"%.40s\" are %s or %s: no day is above 12; "
+                 "say it, as in --set 'data.columns.%s={\"type\": \"datetime\", \"format\": "
+                 "\"%s\"}'", text_quote_z(w->other), format, other, text_quote_z(c->name), format);
+        return true;
+    }
+    c->form = form_new(NULL, NULL, 0, format);
+    snprintf(c->reason, sizeof c->reason,
+             "dates such as \"%.40s\" (line %lld) in %llu cells: \"format\": \"%s\"",
+             text_quote_z(w->other), (long long)w->other_line, (unsigned long long)w->others,
+             format);
+    return true;
+}
+
+bool infer_propose(const struct watch *w, uint64_t present, uint64_t read, char decimal,
+                   struct infer_column *c)
+{
+    bool comma = decimal == ',', proved;
+    uint64_t foreign = comma ? w->points : w->commas;
+    const char *between;
+    if (w->others == present && w->others && propose_date(w, c))
+        return true;
+    if (w->others + foreign + read != present || !(w->others + foreign) ||
+        !are_amounts(w, comma, &between, &proved))
+        return false;
+    if (proved)
+        propose_number(w, between, c);
+    else
+        leave_number(w, between, c);
+    return true;
+}
