@@ -8,7 +8,8 @@
 
 /* True if these other cells, and the numbers with the other sign, read as numbers. *between: what
  * groups digits, or NULL. *proved: no other reading fits all cells. */
-static bool are_amounts(const struct watch *w, bool comma, const char **between, bool *proved)
+static bool are_amounts(const struct watch *w, uint64_t present, bool comma, const char **between,
+                        bool *proved)
 {
     const struct infer_amounts *a = &w->amounts;
     uint64_t foreign = comma ? w->points : w->commas, odd = comma ? w->odd_points : w->odd_commas;
@@ -16,9 +17,10 @@ static bool are_amounts(const struct watch *w, bool comma, const char **between,
     *between = foreign ? other : a->between[comma];
     *proved = a->proofs[comma] || (comma ? w->odd_commas : w->odd_points) ||
               !*between || !strchr(",.", **between);
-    return a->read[comma] == a->cells && a->cells == w->others && !(foreign && odd) &&
+    return (*between || a->unit_count) && a->read[comma] == a->cells && a->cells == w->others &&
+           !(foreign && odd) &&
            !(foreign && a->between[comma] && strcmp(a->between[comma], other) != 0) &&
-           !(a->words && a->with_words + a->cells < 2 * w->others);
+           !(a->words && a->with_words < present); /* a word must stand in every cell */
 }
 
 static void propose_number(const struct watch *w, const char *between, struct infer_column *c)
@@ -92,8 +94,8 @@ bool infer_propose(const struct watch *w, uint64_t present, uint64_t read, char 
     const char *between;
     if (w->others == present && w->others && propose_date(w, c))
         return true;
-    if (w->others + foreign + read != present || !(w->others + foreign) ||
-        !are_amounts(w, comma, &between, &proved))
+    if (w->others + foreign + read != present || (w->others + foreign) * 100 <= present ||
+        !are_amounts(w, present, comma, &between, &proved))
         return false;
     if (proved)
         propose_number(w, between, c);

@@ -184,7 +184,7 @@ tr ',.' ';,' <plain.csv >x.csv
 run dnn train c.json --force -o new.dnn --set 'data.delimiter=;' --set data.decimal=,
 is_exit 0 "C18 a file with decimal commas that says so"
 
-# sixty forms that strtod or a lenient reader might take; the grammar is -?digits[.digits][e+-digits], the whole cell
+# sixty forms that strtod or a lenient reader might take; the whole cell must be one of dnn's numbers
 while IFS= read -r form; do
     number "C19 not a number" "$form"
 done <<'FORMS'
@@ -213,12 +213,6 @@ e5
 +
 .
 -.
-1.
--1.
-.5
--.5
-+1
-+1.5
 1.2.3
 1..2
 1e5.5
@@ -249,21 +243,14 @@ true
 1e+-5
 ½
 FORMS
-for form in 0 -0 1 -1 007 1.0 -1.50 1e5 1E5 1e+5 1e-5 1.25e10 0.000001 123456789 '"12.5"' ' 1' '1 '; do
+for form in 0 -0 1 -1 +1 .5 5. -.5 007 1.0 -1.50 1e5 1E5 1e+5 1e-5 1.25e10 0.000001 123456789 '"12.5"' ' 1' '1 '; do
     with_line 17 "$form,1,Oslo,no" plain.csv >x.csv
     good "C19 a number: $form"
 done
-for form in .5=0.5 -.5=-0.5 5.=5 +1=1 +.5e3=0.5e3; do
-    with_line 17 "${form%=*},1,Oslo,no" plain.csv >x.csv
-    run dnn train c.json --force -o old.dnn
-    is_exit 65 "C19 nearly a number: ${form%=*}"
-    err_has "help: write ${form#*=}:" "C19 and how to write it"
-done
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 200; i++) printf ".%03d,+%d,%d\n", i + 1, i * 7 % 90, i % 7 + 1 }' >near.csv
 run dnn init near.csv --target y -o near.json
-err_has 'column "a": ignore: numbers without a digit before' "C19 init says why such a column stays out"
-err_has 'dnn reads 0.001, not .001' "C19 with an example"
-err_has 'column "b": ignore: numbers with a plus sign' "C19 and of one with a plus sign"
+grep -q '"a": "numeric"' near.json && grep -q '"b": "numeric"' near.json
+ok $? "C19 .001 and +7 are numbers" "$(grep -A5 columns near.json)"
 err_has 'column "y": 7 classes; for numbers as such use --set task=regression' "init says that numbers are taken as classes"
 run dnn init near.csv --target y --set task=multiclass -o near.json
 err_lacks "7 classes" "but not to who chose the task"

@@ -54,12 +54,14 @@ static const struct {
     {"", '.', BAD},
     {"-", '.', BAD},
     {"--1", '.', BAD},
-    {"+1", '.', BAD},
+    {"+1", '.', NUMBER_OK, 1},
     {".", '.', BAD},
-    {".5", '.', BAD},
-    {"-.5", '.', BAD},
-    {"5.", '.', BAD},
-    {"1.e3", '.', BAD},
+    {".5", '.', NUMBER_OK, 0.5},
+    {"-.5", '.', NUMBER_OK, -0.5},
+    {"5.", '.', NUMBER_OK, 5},
+    {"1.e3", '.', NUMBER_OK, 1000},
+    {"+-1", '.', BAD},
+    {".e3", '.', BAD},
     {"1e", '.', BAD},
     {"1e+", '.', BAD},
     {"1e-", '.', BAD},
@@ -226,13 +228,14 @@ static void test_one_byte_changes(void)
                 char text[32];
                 snprintf(text, sizeof text, "%s", seeds[s]);
                 text[at] = (char)c;
-                const char *p = text + (*text == '-');
-                bool grammar = *p >= '0' && *p <= '9';
-                p += strspn(p, "0123456789");
+                const char *p = text + (*text == '-' || *text == '+');
+                size_t digits = strspn(p, "0123456789");
+                p += digits;
                 if (*p == '.') {
-                    grammar &= strspn(p + 1, "0123456789") > 0;
+                    digits += strspn(p + 1, "0123456789");
                     p += 1 + strspn(p + 1, "0123456789");
                 }
+                bool grammar = digits > 0;
                 if (*p == 'e' || *p == 'E') {
                     p += 1 + (p[1] == '-' || p[1] == '+');
                     grammar &= strspn(p, "0123456789") > 0;

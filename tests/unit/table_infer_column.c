@@ -71,13 +71,13 @@ static void test_forms(void)
             "numbers but for 134 of 400 cells, the first \"-inf\" at line 2");
     is_type(i, "huge", COLUMN_IGNORE,
             "numbers but for 80 of 400 cells, the first \"1e400\" at line 2");
-    is_type(i, "percent", COLUMN_IGNORE, "percent");
-    is_type(i, "usd", COLUMN_IGNORE, "currency");
-    is_type(i, "eur", COLUMN_IGNORE, "currency");
-    is_type(i, "thousand", COLUMN_IGNORE, "thousands");
+    is_type(i, "percent", COLUMN_NUMERIC, "in 400 cells: \"unit\": \"%\"");
+    is_type(i, "usd", COLUMN_NUMERIC, "\"unit\": \"$\"");
+    is_type(i, "eur", COLUMN_NUMERIC, "\"unit\": \"\xe2\x82\xac\"");
+    is_type(i, "thousand", COLUMN_NUMERIC, "\"thousands\": \",\"");
     is_type(i, "german", COLUMN_IGNORE, "thousands");
     is_type(i, "hex", COLUMN_IGNORE, "every cell is different");
-    is_type(i, "us", COLUMN_IGNORE, "dates in a form that dnn does not read");
+    is_type(i, "us", COLUMN_DATETIME, "\"format\": \"%m/%d/%Y\"");
     is_type(i, "few", COLUMN_IGNORE, "the same value");
     is_type(i, "bad", COLUMN_NUMERIC,
             "1 of 400 cells is no number, the first \"oops\" at line 391");
@@ -146,8 +146,8 @@ static void test_numbers_aside(void)
     }
     struct infer *i = look(&t, "y", &e);
     ok(i && i->decimal == '.', "thousands have no voice on the decimal sign: %s", e.what);
-    is_type(i, "whole", COLUMN_IGNORE, "thousands separators");
-    is_type(i, "both", COLUMN_IGNORE, "thousands separators");
+    is_type(i, "whole", COLUMN_IGNORE, "\"thousands\": \",\"}");
+    is_type(i, "both", COLUMN_NUMERIC, "\"thousands\": \",\"");
     is_type(i, "blank", COLUMN_IGNORE, "blanks around them");
     is_type(i, "comma", COLUMN_IGNORE, "a decimal comma in a file whose others have points");
     is_type(i, "few", COLUMN_CATEGORICAL, "taken as categories");
@@ -221,8 +221,8 @@ static void test_three_places(void)
         const char *behind; /* the numbers of the other column */
         int type;
         const char *note;
-    } files[] = {{",5", COLUMN_NUMERIC, ""}, {"", COLUMN_IGNORE, "thousands separators"},
-                 {".5", COLUMN_IGNORE, "thousands separators"}};
+    } files[] = {{",5", COLUMN_NUMERIC, ""}, {"", COLUMN_IGNORE, "nothing proves"},
+                 {".5", COLUMN_IGNORE, "nothing proves"}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct err e = {0};
         struct text t = {0};
@@ -254,9 +254,9 @@ static void test_comma_examples(void)
     }
     struct infer *i = look(&t, "y", &e);
     ok(i && i->decimal == ',', "a file of decimal commas: %s", e.what);
-    is_type(i, "price", COLUMN_IGNORE, "dnn reads 1234,5, not 1.234,5 (\"");
-    is_type(i, "share", COLUMN_IGNORE, "dnn reads 12,3, not 12,3%");
-    is_type(i, "cost", COLUMN_IGNORE, "dnn reads 12,34, not $12,34");
+    is_type(i, "price", COLUMN_NUMERIC, "\"thousands\": \".\"");
+    is_type(i, "share", COLUMN_NUMERIC, "\"unit\": \"%\"");
+    is_type(i, "cost", COLUMN_NUMERIC, "\"unit\": \"\xe2\x82\xac\"");
     is_type(i, "weight", COLUMN_NUMERIC, "");
     infer_free(i);
     text_free(&t);
