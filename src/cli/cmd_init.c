@@ -51,29 +51,6 @@ static char character(const char *text)
 /* Sections that only a --set fills; they stand where the contract's example has them. */
 static const char *const set_sections[] = {"train", "backend"};
 
-/* A column's entry: its type alone, or with how its cells are written. */
-static void put_column(const struct infer_column *c, struct json_out *o)
-{
-    const struct form *f = c->form;
-    if (!f || (c->type != COLUMN_NUMERIC && c->type != COLUMN_DATETIME)) {
-        json_put_string(o, c->name, column_role_names[c->type]);
-        return;
-    }
-    json_open(o, c->name, '{');
-    json_put_string(o, "type", column_role_names[c->type]);
-    if (f->thousands)
-        json_put_string(o, "thousands", f->thousands);
-    if (f->unit_count)
-        json_open(o, "unit", '[');
-    for (size_t i = 0; i < f->unit_count; i++)
-        json_put_string(o, NULL, f->units[i]);
-    if (f->unit_count)
-        json_close(o, ']');
-    if (f->format)
-        json_put_string(o, "format", f->format);
-    json_close(o, '}');
-}
-
 static void config_text(const struct infer *found, const char *target, const struct overrides *sets,
                         const char *data_path, const char *model_path, struct json_out *o)
 {
@@ -100,7 +77,7 @@ static void config_text(const struct infer *found, const char *target, const str
         if (strcmp(found->columns[i].name, target) != 0 &&
             !init_sequence_has(&sequence, &found->columns[i]) &&
             !init_says_part(sets, found->columns[i].name))
-            put_column(&found->columns[i], o);
+            init_put_column(&found->columns[i], o);
     json_close(o, '}');
     init_sequence_write(&sequence, o);
     if (sequence.steps)

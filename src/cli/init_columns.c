@@ -69,3 +69,25 @@ void init_unused(const struct config *c, struct infer *found)
     }
     mem_free(use);
 }
+
+void init_put_column(const struct infer_column *c, struct json_out *o)
+{
+    const struct form *f = c->form;
+    if (!f || (c->type != COLUMN_NUMERIC && c->type != COLUMN_DATETIME)) {
+        json_put_string(o, c->name, column_role_names[c->type]);
+        return;
+    }
+    json_open(o, c->name, '{');
+    json_put_string(o, "type", column_role_names[c->type]);
+    if (f->thousands)
+        json_put_string(o, "thousands", f->thousands);
+    if (f->unit_count)
+        json_open(o, "unit", '[');
+    for (size_t i = 0; i < f->unit_count; i++)
+        json_put_string(o, NULL, f->units[i]);
+    if (f->unit_count)
+        json_close(o, ']');
+    if (f->format)
+        json_put_string(o, "format", f->format);
+    json_close(o, '}');
+}

@@ -309,6 +309,32 @@ void columns_schema(struct json_out *out)
     json_close(out, '}');
 }
 
+unsigned options_encodes(const struct opt_strings *words)
+{
+    unsigned bits = words->count ? 0 : 1u << NUMBER_PLAIN;
+    for (size_t i = 0; i < words->count; i++)
+        for (unsigned k = 0; number_encode_names[k]; k++)
+            bits |= strcmp(words->items[i], number_encode_names[k]) == 0 ? 1u << k : 0;
+    return bits;
+}
+
+bool options_runs(const struct json_doc *doc, const struct json *v, const struct opt_ints *from,
+                  const char *name, const char *key, uint32_t runs[2], struct err *e)
+{
+    runs[0] = runs[1] = 0;
+    if (!from->count)
+        return true;
+    if (from->count == 2 && from->items[0] <= from->items[1]) {
+        runs[0] = (uint32_t)from->items[0];
+        runs[1] = (uint32_t)from->items[1];
+        return true;
+    }
+    json_fail(doc, json_get(v, key), e, ERR_CONFIG_RANGE,
+              "column \"%s\": `%s` is not the shortest and the longest run", text_quote_z(name),
+              key);
+    return err_help(e, "[1, 2] takes single words and pairs");
+}
+
 /* --- checks of several keys --- */
 
 static bool fail(struct json_doc *doc, const char *path, struct err *e, enum err_id id,

@@ -95,6 +95,13 @@ struct data_options {
  * schema_declare. doc: the whole config. False with E13 and the place. */
 bool data_options_settle(struct data_options *o, int task, struct json_doc *doc, struct err *e);
 
+/* Bits of enum number_encode from its words; none: plain. */
+unsigned options_encodes(const struct opt_strings *words);
+/* Reads the shortest and the longest run: two numbers in order, or none. Else E13 at the key of the
+ * entry v. */
+bool options_runs(const struct json_doc *doc, const struct json *v, const struct opt_ints *from,
+                  const char *name, const char *key, uint32_t runs[2], struct err *e);
+
 extern const struct option data_options_table[];   /* keys below "data" */
 extern const struct option encoder_options_table[]; /* keys below "encoders" */
 extern const struct option statistics_options_table[];

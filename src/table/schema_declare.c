@@ -102,15 +102,6 @@ static bool no_type(const struct declaration *d, const struct json *v, const cha
                 : err_help(d->e, "{\"type\": ...} says what the column is");
 }
 
-static unsigned encodes_of(const struct opt_strings *words)
-{
-    unsigned bits = words->count ? 0 : 1u << NUMBER_PLAIN;
-    for (size_t i = 0; i < words->count; i++)
-        for (unsigned k = 0; number_encode_names[k]; k++)
-            bits |= strcmp(words->items[i], number_encode_names[k]) == 0 ? 1u << k : 0;
-    return bits;
-}
-
 /* Takes how the cells are written. */
 static bool set_form(const struct declaration *d, struct column *c, const struct json *v,
                      const char *thousands, const struct opt_strings *units, const char *format)
@@ -143,7 +134,7 @@ static bool set_options(const struct declaration *d, struct column *c, const str
     c->transform = OF("transform")->transform;
     c->edges = OF("edges")->edges;
     c->bins = OF("bins")->bins;
-    c->encodes = encodes_of(&OF("encode")->encodes);
+    c->encodes = options_encodes(&OF("encode")->encodes);
     c->unknown = OF("unknown")->unknown;
     c->encode = OF("encode")->encode;
     c->init = OF("init")->init;
@@ -162,25 +153,6 @@ static bool set_options(const struct declaration *d, struct column *c, const str
 #undef OF
 }
 
-/* The shortest and the longest run: two numbers in order, or none. */
-static bool read_runs(const struct declaration *d, const struct json *v,
-                      const struct opt_ints *from, const char *name, const char *key,
-                      uint32_t runs[2])
-{
-    runs[0] = runs[1] = 0;
-    if (!from->count)
-        return true;
-    if (from->count == 2 && from->items[0] <= from->items[1]) {
-        runs[0] = (uint32_t)from->items[0];
-        runs[1] = (uint32_t)from->items[1];
-        return true;
-    }
-    json_fail(d->doc, json_get(v, key), d->e, ERR_CONFIG_RANGE,
-              "column \"%s\": `%s` is not the shortest and the longest run", text_quote_z(name),
-              key);
-    return err_help(d->e, "[1, 2] takes single words and pairs");
-}
-
 /* v NULL: the defaults of column_text_table. */
 static bool set_text(const struct declaration *d, struct column *c, const struct json *v,
                      const struct column_options *own)
@@ -190,8 +162,8 @@ static bool set_text(const struct declaration *d, struct column *c, const struct
         return true;
     c->text.buckets = (uint32_t)own->buckets;
     c->text.weight = own->weight;
-    if (!read_runs(d, v, &own->ngram, c->name, "ngram", c->text.words) ||
-        !read_runs(d, v, &own->char_ngram, c->name, "char_ngram", c->text.chars))
+    if (!options_runs(d->doc, v, &own->ngram, c->name, "ngram", c->text.words, d->e) ||
+        !options_runs(d->doc, v, &own->char_ngram, c->name, "char_ngram", c->text.chars, d->e))
         return false;
     if (c->text.words[0] || c->text.chars[0])
         return true;

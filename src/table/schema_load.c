@@ -238,12 +238,11 @@ static bool load_form(const struct loading *l, const struct json *entry)
                 !s->columns[column].form &&
                 form_check(f, s->decimal, &words[0], &words[1], &words[2]);
     mem_free(texts);
-    if (good) {
+    if (good)
         s->columns[column].form = f;
-        return true;
-    }
-    form_free(f);
-    return saved_damaged(l, IN_HEAD, "holds a form that cannot be");
+    else
+        form_free(f);
+    return good || saved_damaged(l, IN_HEAD, "holds a form that cannot be");
 }
 
 /* Reads how the cells of columns are written. */
@@ -253,7 +252,7 @@ static bool load_forms(const struct loading *l)
     struct err inner = {0};
     struct json_doc *doc = json_parse_own(t->data, (size_t)t->count, IN_HEAD, &inner);
     const struct json *forms = doc ? json_get(json_root(doc), "forms") : NULL;
-    bool good = true;
+    bool good = doc != NULL;
     for (const struct json *v = forms ? json_at(forms, 0) : NULL; v && good; v = json_next(v))
         good = load_form(l, v);
     json_free(doc);

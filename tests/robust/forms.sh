@@ -5,7 +5,7 @@
 awk 'BEGIN { print "price;share;dist;when;us;amb;y"
     for (i = 0; i < 200; i++) printf "$%d,%03d.%02d;%d.5%%;%d km;%02d.%02d.2024;%d/%d/2024 %d:05 PM;%d,%03d;%s\n", 1 + i % 9, i * 37 % 1000,
         i % 100, i % 90, 10 + i % 70, 1 + i % 28, 1 + i % 12, 1 + i % 12, 1 + i % 28, 1 + i % 12, 1 + i % 9, i * 37 % 1000,
-        i % 9 > 4 ? "yes" : "no" }' >a.csv
+        (i % 9 > 4 ? "yes" : "no") }' >a.csv
 awk -F';' 'BEGIN { split("0,31,59,90,120,151,181,212,243,273,304,334", before, ",") } NR == 1 { print; next }
     { gsub(/[$,%]| km/, ""); split($4, d, "."); split($5, u, /[ :\/]/)
     printf "%s;%s;%s;2024-%s-%s;2024-%02d-%02dT%02d:05;%s;%s\n", $1, $2, $3, d[2], d[1], u[1], u[2], u[4] % 12 + 12, $6, $7 }' a.csv >plain.csv

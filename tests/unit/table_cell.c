@@ -72,7 +72,8 @@ static bool same_run(cell_run_fn *read, size_t count, char decimal)
         bool bare = good && (!strchr("-0123456789", *cell->text) || end[-1] == decimal ||
                              (*cell->text == '-' && cell->text[1] == decimal));
         bool is_short = good && !bare && cell->length <= 15 &&
-                        !memchr(cell->text, 'e', cell->length) && !memchr(cell->text, 'E', cell->length);
+                        !memchr(cell->text, 'e', cell->length) &&
+                        !memchr(cell->text, 'E', cell->length);
         same &= done || !is_short;
     }
     for (size_t i = 0; i < count; i++) {
