@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/thread.h"
-#include "csv/number.h"
 
 #define GROUP_MOST 4096u
 #define GROUP_LEAST 64u
@@ -325,7 +324,7 @@ double stream_target(const struct stream *t, const struct stream_group *g, uint6
 {
     const struct csv_cell *c = cell_at(&t->binding, g->cells, g->first + row, t->schema->target);
     double value = (double)NAN;
-    number_parse(c->text, c->length, t->schema->decimal, &value);
+    column_number(t->schema, t->schema->target, c->text, c->length, &value);
     return value;
 }
 

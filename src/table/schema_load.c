@@ -215,50 +215,6 @@ static bool load_column(const struct loading *l, const struct head *h, const str
            saved_damaged(l, IN_ENCODER "dim", "holds a width that cannot be");
 }
 
-/* Text of a member; NULL: null or absent. */
-static const char *text_of(const struct json *entry, const char *key)
-{
-    const struct json *v = json_get(entry, key);
-    return v && json_kind(v) == JSON_STRING ? json_string(v) : NULL;
-}
-
-static bool load_form(const struct loading *l, const struct json *entry)
-{
-    struct schema *s = l->schema;
-    const struct json *units = json_get(entry, "unit");
-    uint32_t column;
-    const char *words[3], **texts = mem_zero((units ? json_count(units) : 0) + 1, sizeof *texts);
-    size_t count = 0;
-    for (const struct json *u = units ? json_at(units, 0) : NULL; u; u = json_next(u))
-        if (json_kind(u) == JSON_STRING)
-            texts[count++] = json_string(u);
-    struct form *f = form_new(text_of(entry, "thousands"), (char *const *)(const void *)texts,
-                              count, text_of(entry, "format"));
-    bool good = read_count(entry, "column", 0, (int64_t)s->column_count - 1, &column) &&
-                !s->columns[column].form &&
-                form_check(f, s->decimal, &words[0], &words[1], &words[2]);
-    mem_free(texts);
-    if (good)
-        s->columns[column].form = f;
-    else
-        form_free(f);
-    return good || saved_damaged(l, IN_HEAD, "holds a form that cannot be");
-}
-
-/* Reads how the cells of columns are written. */
-static bool load_forms(const struct loading *l)
-{
-    const struct tensor *t = saved_need(l, IN_HEAD, DTYPE_U8, UINT64_MAX);
-    struct err inner = {0};
-    struct json_doc *doc = json_parse_own(t->data, (size_t)t->count, IN_HEAD, &inner);
-    const struct json *forms = doc ? json_get(json_root(doc), "forms") : NULL;
-    bool good = doc != NULL;
-    for (const struct json *v = forms ? json_at(forms, 0) : NULL; v && good; v = json_next(v))
-        good = load_form(l, v);
-    json_free(doc);
-    return good;
-}
-
 static bool load_values(const struct loading *l, const int64_t *first)
 {
     struct schema *s = l->schema;
@@ -483,7 +439,7 @@ static bool load(const struct loading *l)
     struct head h = {0};
     struct numbers numbers;
     struct saved_texts labels, missing;
-    if (!load_head(l, &h) || !load_columns(l, &h) || !load_forms(l) ||
+    if (!load_head(l, &h) || !load_columns(l, &h) || !saved_forms(l) ||
         !saved_texts(l, OFFSETS_OF(IN_LABELS), IN_LABELS, false, VOCAB_MOST, &labels) ||
         !saved_labels(l, &labels) ||
         !saved_texts(l, OFFSETS_OF(IN_MISSING), IN_MISSING, false, SAVED_MISSING_MOST, &missing) ||

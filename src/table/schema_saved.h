@@ -1,4 +1,4 @@
-/* schema_saved.h - the tensors of a fitted schema in a model file. Private to schema_save.c,
+/* schema_saved.h - the tensors of a fitted schema in a model file. Private to schema_save.c, schema_form.c,
  * schema_load.c, schema_old.c, schema_check.c and statistics_saved.h.
  *
  * Format 3. "Texts" are two tensors: NAME U8, the bytes of all texts, concatenated, and
@@ -143,5 +143,7 @@ bool saved_edges(const struct loading *l, const char *tensor, const float *v, ui
 
 /* --- schema_old.c: models of format 2 --- */
 bool schema_load_old(struct loading *l);
+/* Reads how the cells of columns are written (forms of the head); the columns are there. */
+bool saved_forms(const struct loading *l);
 
 #endif
