@@ -13,6 +13,7 @@ import re
 import statistics
 import struct
 import sys
+from datetime import datetime, timezone
 
 import numpy as np
 
@@ -119,11 +120,30 @@ def day_number(year, month, day):
     return y * 365 + y // 4 - y // 100 + y // 400 + (153 * m + 2) // 5 + day - 1 - 719468
 
 
-def date_numbers(text):
+def seconds_of_format(text, form):
+    """Seconds since 1970 of a date in another form; what the format lacks is that of 1970-01-01."""
+    if form in ("%s", "%Q"):
+        return float(text) / (1000 if form == "%Q" else 1)
+    year = "" if re.search("%[Yy]", form) else "1970 "
+    moment = datetime.strptime(year + text, ("%Y " if year else "") + form)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()
+
+
+def number_of(text, decimal, form):
+    """A number without its units and what groups its digits."""
+    for unit in sorted(form.get("unit", []), key=len, reverse=True):
+        text = text.replace(unit, "", 1)
+    text = text.replace(" ", "").replace(form.get("thousands") or "\0", "")
+    return float(text.replace(decimal, "."))
+
+
+def date_numbers(text, form=None):
     """The 7 numbers of a datetime: seconds since 1970, then sine and cosine of the time of day, of
     the day of the week from Monday, of the day of the year."""
-    date = DATE.match(text)
-    if date:
+    date = None if form else DATE.match(text)
+    if form:
+        seconds = seconds_of_format(text, form)
+    elif date:
         month, day = int(date[3] or date[5]), int(date[4] or date[6] or 1)
         seconds = day_number(int(date[1]), month, day) * 86400.0
         seconds += seconds_of_time(date[7]) if date[7] else 0
@@ -142,6 +162,7 @@ def read_cells(model, rows):
     """rows: dicts by column name. Numbers [rows][numbers], NaN where missing, and categories
     [rows][columns]: 0 missing, 1 unknown, 2.. the values."""
     numbers, categories = [], np.zeros((len(rows), len(model.names)), int)
+    forms = {form["column"]: form for form in model.head.get("forms", [])}
     for r, row in enumerate(rows):
         line = []
         for c, (name, kind) in enumerate(zip(model.names, model.types)):
@@ -149,9 +170,10 @@ def read_cells(model, rows):
             missing = cell is None or cell in model.missing
             if kind == "numeric":
                 line.append(math.nan if missing
-                            else float(cell.replace(model.head["decimal"], ".")))
+                            else number_of(cell, model.head["decimal"], forms.get(c, {})))
             elif kind == "datetime":
-                line += [math.nan] * 7 if missing else date_numbers(cell)
+                line += [math.nan] * 7 if missing else date_numbers(
+                    cell, forms.get(c, {}).get("format"))
             elif kind == "categorical" and not missing:
                 unknown = 1 if model.word("unknown", c) == "bucket" else 0
                 categories[r, c] = model.values[c].get(cell, unknown - 2) + 2

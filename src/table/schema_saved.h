@@ -1,5 +1,5 @@
-/* schema_saved.h - the tensors of a fitted schema in a model file. Private to schema_save.c, schema_form.c,
- * schema_load.c, schema_old.c, schema_check.c and statistics_saved.h.
+/* schema_saved.h - the tensors of a fitted schema in a model file. Private to schema_save.c,
+ * schema_load.c, schema_form.c, schema_old.c, schema_check.c and statistics_saved.h.
  *
  * Format 3. "Texts" are two tensors: NAME U8, the bytes of all texts, concatenated, and
  * NAME.offsets I64 [texts + 1]: text i is bytes offsets[i] .. offsets[i + 1]. [columns]: one entry
