@@ -66,7 +66,7 @@ prepare() { # NAME: files, TARGET, METRIC, PEER, INIT options
 printf '%-12s %-9s %8s  %-30s %10s %9s %8s\n' set metric mean seeds scikit-mlp better_by seconds
 for name in $sets; do
     if ! prepare "$name"; then printf '%-12s skipped: %s is not there\n' "$name" "$need"; continue; fi
-    "$dnn" init "$name-train.csv" --target "$TARGET" "${INIT[@]}" -q -o "$name.json" \
+    "$dnn" init "$name-train.csv" --target "$TARGET" "${INIT[@]}" -q --force -o "$name.json" \
         --set data.valid="$name-valid.csv" --set data.test="$name-test.csv" --set model='{"preset":"'"$preset"'"}'
     values=""
     start=$(date +%s.%N)

@@ -51,6 +51,18 @@ static char character(const char *text)
 /* Sections that only a --set fills; they stand where the contract's example has them. */
 static const char *const set_sections[] = {"train", "backend"};
 
+/* A --set makes the rows sequences: the preset mlp reads none. */
+static bool gives_sequence(const struct overrides *sets)
+{
+    static const char key[] = "data.sequence";
+    const size_t n = sizeof key - 1;
+    bool gives = false;
+    for (size_t i = 0; i < sets->set_count; i++)
+        if (strncmp(sets->sets[i], key, n) == 0)
+            gives = strcmp(sets->sets[i] + n, "=null") != 0;
+    return gives;
+}
+
 static void config_text(const struct infer *found, const char *target, const struct overrides *sets,
                         const char *data_path, const char *model_path, struct json_out *o)
 {
@@ -84,6 +96,7 @@ static void config_text(const struct infer *found, const char *target, const str
         log_note("rows are sequences of %zu channel%s and %u steps, as the names of the columns "
                  "say; for rows of a table use --set data.sequence=null",
                  sequence.channels.count, sequence.channels.count > 1 ? "s" : "", sequence.steps);
+    const bool series = sequence.steps || gives_sequence(sets);
     init_sequence_free(&sequence);
     json_open(o, "split", '{');
     json_put_string(o, "method", split_method_names[init_split_method(sets, found->task)]);
@@ -94,7 +107,7 @@ static void config_text(const struct infer *found, const char *target, const str
     json_close(o, '}');
     json_close(o, '}');
     json_open(o, "model", '{');
-    json_put_string(o, "preset", "auto");
+    json_put_string(o, "preset", series ? "auto" : "mlp");
     json_close(o, '}');
     for (size_t i = 0; i < sizeof set_sections / sizeof *set_sections; i++) {
         json_open(o, set_sections[i], '{');

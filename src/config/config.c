@@ -379,6 +379,30 @@ static void other_file(const char *path, struct err *e)
         err_help(e, "is this a model? `dnn predict` and `dnn evaluate` take one");
 }
 
+/* Preset auto becomes its members: the document with them is read again. */
+static struct config *unfold(struct config *c, const struct overrides *o, struct err *e)
+{
+    struct text members = {0}, text = {0};
+    if (!config_portfolio(c, &members)) {
+        text_free(&members);
+        return c;
+    }
+    bool good = json_set(c->doc, "ensemble", members.data, e) &&
+                json_set(c->doc, "model", "{\"preset\": \"mlp\"}", e);
+    json_write(&text, json_root(c->doc), 0);
+    struct overrides rest = o ? *o : (struct overrides){.threads = -1, .batch_size = -1,
+                                                        .time_limit_s = -1};
+    rest.sets = NULL; /* they are in the document */
+    rest.set_count = 0;
+    struct config *as = good ? finish(json_parse_own(text.data, text.length, c->path, e), c->path,
+                                      &rest, e)
+                             : NULL;
+    text_free(&members);
+    text_free(&text);
+    config_free(c);
+    return as;
+}
+
 struct config *config_load(const char *path, const struct overrides *o, struct err *e)
 {
     size_t length;
@@ -389,6 +413,7 @@ struct config *config_load(const char *path, const struct overrides *o, struct e
     if (!doc && e->id / 100 == 11)
         other_file(path, e);
     struct config *c = finish(doc, path, o, e);
+    c = c ? unfold(c, o, e) : NULL;
     if (!c) {
         mem_free(text);
         return NULL;

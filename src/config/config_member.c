@@ -93,6 +93,20 @@ static void place_in(const struct config *c, size_t i, struct err *e)
     text_free(&key);
 }
 
+/* A member with another preset takes nothing from the model of the whole config; one with other
+ * options of it does not take the layers that they had given. */
+static bool free_model(struct json_doc *doc, const struct json *model, struct err *e)
+{
+    const struct json *own = json_get(model, "preset"),
+                      *base = json_path(json_root(doc), "model.preset");
+    bool both = own && base && json_kind(own) == JSON_STRING && json_kind(base) == JSON_STRING;
+    if (both && strcmp(json_string(own), json_string(base)) != 0)
+        return json_set(doc, "model", "{}", e);
+    if (base && json_count(model) && !json_get(model, "layers"))
+        json_remove(doc, "model.layers");
+    return true;
+}
+
 struct config *config_member(const struct config *c, size_t i, struct err *e)
 {
     struct json_doc *doc = config_base(c, e);
@@ -104,7 +118,9 @@ struct config *config_member(const struct config *c, size_t i, struct err *e)
     }
     for (size_t k = 1; good && k < MEMBER_KEYS; k++) {
         const struct json *v = over ? json_get(over, member_keys[k]) : NULL;
-        good = !v || lay_over(doc, member_keys[k], v, e);
+        if (v && strcmp(member_keys[k], "model") == 0)
+            good = free_model(doc, v, e);
+        good = good && (!v || lay_over(doc, member_keys[k], v, e));
     }
     struct config *m = NULL;
     if (good)

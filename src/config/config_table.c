@@ -337,7 +337,7 @@ const struct option config_table[] = {
     {.key = "model",
      .type = OPT_CUSTOM,
      .offset = AT(model.model),
-     .standard = "{\"preset\":\"auto\"}",
+     .standard = "{\"preset\":\"mlp\"}",
      .schema = "{\"$ref\":\"#/$defs/model\"}",
      .help = "The network: a preset with its options beside it, or a list of \"layers\". `dnn "
              "check --resolved` shows the layers of a preset."},

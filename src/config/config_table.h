@@ -39,6 +39,11 @@ bool config_add_preset(struct json_doc *doc, const struct preset *p, struct text
 bool config_environment(struct backend_options *b, const struct overrides *o, bool batch,
                         struct setting_list *l, struct err *e);
 
+/* config_portfolio.c: the "ensemble" that preset auto stands for, if the config names it and has no
+ * other: a pure function of the config and the number of rows in its files. False: nothing is
+ * written. */
+bool config_portfolio(const struct config *c, struct text *out);
+
 /* --- for help --- */
 /* "integer, 1 to 65536; default 256" */
 void config_put_kind(struct text *out, const struct option *row);

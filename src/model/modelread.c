@@ -187,7 +187,7 @@ static bool read_beside(struct modelread *r, const struct model_options *o, cons
     if (good)
         return true;
     const struct json *word = json_get(o->model, "preset");
-    const char *name = word ? json_string(word) : preset_find("auto")->name;
+    const char *name = word ? json_string(word) : "mlp";
     bool became = strcmp(name, r->preset->name) != 0;
     json_fail(o->doc, list, e, ERR_CONFIG_CONFLICT,
               "`model.layers` is not what `model.preset` \"%s\" gives%s%s%s", name,
@@ -203,7 +203,7 @@ static bool read_preset(struct modelread *r, const struct model_options *o, stru
 {
     const struct json *word = o->model ? json_get(o->model, "preset") : NULL;
     const struct json *list = o->model ? json_get(o->model, "layers") : NULL;
-    r->preset = word ? preset_of(o->doc, word, e) : preset_find("auto");
+    r->preset = word ? preset_of(o->doc, word, e) : preset_find("auto"); /* mlp */
     if (!r->preset)
         return false;
     if (word && !read_spec(r, o->doc, o->model, e))
@@ -215,7 +215,7 @@ static bool read_preset(struct modelread *r, const struct model_options *o, stru
            (!list || json_kind(list) == JSON_NULL || read_beside(r, o, list, e));
 }
 
-/* Anything but layers that are null: a model that says nothing is of the preset auto. */
+/* Anything but layers that are null: a model that says nothing is of the preset mlp. */
 static bool says_more(const struct json *model)
 {
     for (const struct json *v = json_at(model, 0); v; v = json_next(v))
@@ -338,7 +338,7 @@ void model_schema(struct json_out *out)
     opt_schema(explicit_options, out);
     json_close(out, '}');
     json_open(out, NULL, '{');
-    json_put_string(out, "description", "Nothing: the preset auto.");
+    json_put_string(out, "description", "Nothing: the preset mlp.");
     json_put_string(out, "type", "object");
     json_put_raw(out, "properties", "{\"layers\":{\"type\":\"null\"}}");
     json_put_bool(out, "additionalProperties", false);

@@ -11,7 +11,7 @@
  * are accepted when the layers are those of the preset. */
 struct model_options {
     const struct json_doc *doc;
-    const struct json *model; /* NULL: {"preset": "auto"} */
+    const struct json *model; /* NULL: {"preset": "mlp"}, of sequences gru */
     bool sequences; /* the rows are: what "auto" means */
     bool stored; /* from a model file: "layers" are all layers, the output layer included */
 };

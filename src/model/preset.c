@@ -405,7 +405,8 @@ static const struct preset_defaults recur_defaults[] = {
 
 const struct preset presets[] = {
     {.name = "auto",
-     .summary = "The default preset: mlp; of sequences, gru.",
+     .summary = "An ensemble of networks and a linear model, by rows and columns; the members are "
+                "in `check --resolved`. Of sequences: gru.",
      .options = auto_options,
      .spec_size = sizeof(struct plain_spec),
      .same_as = "mlp",

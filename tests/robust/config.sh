@@ -362,15 +362,15 @@ err_lacks "early_stopping" "without validation rows nothing is said of early sto
 run dnn train alone.json -o alone.dnn --set train.epochs=1 --set train.early_stopping.patience=1
 is_exit 0 "with a patience of one's own"
 err_has "there are no validation rows: \`train.early_stopping\` has no effect" "  that it has no effect is said"
-# model.preset is auto where nothing else is said
+# model.preset is mlp where nothing else is said
 printf 'a,b,y\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n2,2,0\n3,3,1\n4,6,0\n7,9,1\n' >preset.csv
 cat >preset.json <<'JSON'
 {"task": "binary", "data": {"train": "preset.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric"}, "split": {"valid": 0, "test": 0}},
  "backend": {"name": "dnn_cpu"}}
 JSON
-dnn check preset.json --resolved --set model.preset=auto >want 2>/dev/null
+dnn check preset.json --resolved --set model.preset=mlp >want 2>/dev/null
 [ -s want ]
-ok $? "the preset auto"
+ok $? "the preset mlp"
 for model in '{}' '{"layers":null}'; do
     run dnn check preset.json --resolved --set model="$model"
     same out want "model $model is that"

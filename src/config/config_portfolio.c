@@ -1,0 +1,149 @@
+/* config_portfolio.c - preset auto: the table of portfolio.def, for these rows and columns. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "config/config_table.h"
+
+enum { FOLDS = 5, FOLDS_OF_MANY = 3, MANY_ROWS = 100000, SMALL_ROWS = 10000, WIDE = 64 };
+enum { VISITS = 320000, VISITS_OF_VALUES = 600000, EPOCHS_LEAST = 6, EPOCHS_MOST = 40 };
+#define HEAVY 2e7 /* rows times columns times outputs of the elastic net */
+#define ROWS_UNKNOWN 10000.0 /* of a pipe, or a file that cannot be read, which is said later */
+
+/* What the table asks for. */
+struct portfolio {
+    double rows; /* of the data without test rows */
+    uint64_t numbers, categories;
+    bool regression, keys, wide, many, heavy;
+    int epochs, folds;
+};
+
+/* --- rows and columns --- */
+
+/* Lines of a file, without its header; a quoted line end counts as one. */
+static double count_lines(const char *path, bool header)
+{
+    struct file f;
+    struct err ignored = {0};
+    size_t got = 1, room = 1 << 18;
+    double lines = 0;
+    if (strcmp(path, "-") == 0 || !file_lasts(path) || !file_open_regular(&f, path, &ignored))
+        return ROWS_UNKNOWN;
+    char *bytes = mem_alloc(room, 1);
+    while (got > 0 && file_read(&f, bytes, room, &got, &ignored))
+        for (const char *p = bytes; (p = memchr(p, '\n', (size_t)(bytes + got - p))) != NULL; p++)
+            lines++;
+    file_close(&f);
+    mem_free(bytes);
+    return lines > 1 ? lines - header : ROWS_UNKNOWN;
+}
+
+static double count_all(const struct opt_strings *files, bool header)
+{
+    double lines = 0;
+    for (size_t i = 0; i < files->count; i++)
+        lines += count_lines(files->items[i], header);
+    return lines;
+}
+
+static void count_columns(const struct config *c, struct portfolio *t)
+{
+    for (const struct json *v = json_at(c->data.columns, 0); v; v = json_next(v)) {
+        const struct json *type = json_kind(v) == JSON_OBJECT ? json_get(v, "type") : v;
+        const char *word = type && json_kind(type) == JSON_STRING ? json_string(type) : "";
+        t->numbers += strcmp(word, "numeric") == 0 || strcmp(word, "datetime") == 0;
+        t->categories += strcmp(word, "categorical") == 0;
+    }
+}
+
+static struct portfolio measure(const struct config *c)
+{
+    const struct data_options *d = &c->data;
+    struct portfolio t = {.regression = c->task == TASK_REGRESSION};
+    double rows = count_all(&d->train, d->header);
+    bool shares = !d->test.count && d->split.method != SPLIT_COLUMN;
+    t.rows = rows * (shares ? 1 - d->split.test : 1) + count_all(&d->valid, d->header);
+    count_columns(c, &t);
+    t.keys = c->task != TASK_MULTICLASS && t.numbers + t.categories > 1;
+    t.wide = t.numbers >= WIDE && !t.categories;
+    t.many = t.rows > MANY_ROWS;
+    double columns = (double)(t.numbers + 8 * t.categories);
+    t.heavy = t.rows * columns * (c->task == TASK_MULTICLASS ? 8 : 1) > HEAVY;
+    t.folds = t.many ? FOLDS_OF_MANY : FOLDS;
+    double epochs = (t.regression ? VISITS_OF_VALUES : VISITS) / (t.rows * (t.folds - 1) / t.folds);
+    t.epochs = epochs < EPOCHS_LEAST ? EPOCHS_LEAST : epochs > EPOCHS_MOST ? EPOCHS_MOST
+                                                                          : (int)epochs;
+    return t;
+}
+
+/* --- the members --- */
+
+/* A word in braces, as its value. */
+static bool put_value(const struct portfolio *t, const char *word, size_t length, struct text *out)
+{
+    const bool small = t->rows < SMALL_ROWS;
+    if (strncmp(word, "{epochs}", length) == 0)
+        text_printf(out, "%d", t->epochs);
+    else if (strncmp(word, "{half}", length) == 0)
+        text_printf(out, "%d", t->epochs / 2);
+    else if (strncmp(word, "{dropout}", length) == 0)
+        text_put(out, small ? "0.35" : "0.1");
+    else if (strncmp(word, "{rate}", length) == 0)
+        text_put(out, t->regression ? "0.004" : "0.002");
+    else if (strncmp(word, "{bins}", length) == 0)
+        text_put(out, t->regression && !small ? "64" : "32");
+    else
+        return false;
+    return true;
+}
+
+static void put_filled(const struct portfolio *t, const char *text, struct text *out)
+{
+    while (*text) {
+        const char *end = *text == '{' ? strchr(text, '}') : NULL;
+        size_t length = end ? (size_t)(end - text) + 1 : 0;
+        if (length && put_value(t, text, length, out))
+            text += length;
+        else
+            text_char(out, *text++);
+    }
+}
+
+static void put_member(const struct portfolio *t, bool when, const char *const parts[4],
+                       struct text *out)
+{
+    if (!when)
+        return;
+    text_printf(out, "%s{\"name\": \"%s\", \"encoders\": ", out->data[out->length - 1] == '[' ? ""
+                                                                                             : ", ",
+                parts[0]);
+    put_filled(t, parts[1], out);
+    text_put(out, ", \"model\": ");
+    put_filled(t, parts[2], out);
+    text_put(out, ", \"train\": ");
+    put_filled(t, parts[3], out);
+    text_put(out, "}");
+}
+
+bool config_portfolio(const struct config *c, struct text *out)
+{
+    const struct json *word = json_path(json_root(c->doc), "model.preset");
+    const struct json *series = json_path(json_root(c->doc), "data.sequence");
+    if (series && json_kind(series) != JSON_NULL)
+        return false;
+    if (!word || json_kind(word) != JSON_STRING || strcmp(json_string(word), "auto") != 0 ||
+        config_is_ensemble(c))
+        return false;
+    const struct portfolio all = measure(c), *t = &all;
+    text_put(out, "[");
+#define ROW(name, when, ...) put_member(t, when, (const char *const[]){name, __VA_ARGS__}, out);
+#include "config/portfolio.def"
+#undef ROW
+    text_put(out, "]");
+    struct text members = *out;
+    *out = (struct text){0};
+    text_printf(out, "{\"folds\": %d, \"members\": %s}", t->folds, members.data);
+    text_free(&members);
+    return true;
+}

@@ -1,0 +1,50 @@
+#!/bin/bash
+# portfolio.sh - preset auto: a list of members that follows from the config and the number of rows alone; its training, its
+# parts, its answers.
+. "$(dirname "$0")/../tap.sh"
+lacks() { ! grep -qF -- "$1" out; ok $? "$2" "$(cat out)"; }
+awk 'BEGIN { srand(2); print "a,b,c,y"; for (i = 0; i < 120; i++) { a = rand(); b = rand()
+    printf "%.3f,%.3f,%s,%s\n", a, b, (i % 3 ? "p" : "q"), (a + b + 0.3 * rand() > 1.15 ? "yes" : "no") } }' >d.csv
+run dnn init d.csv --target y -o mlp.json
+run grep -c '"preset": "mlp"' mlp.json
+is "$(cat out)" 1 "init writes the fast preset"
+run dnn init d.csv --target y -o auto.json --set model.preset=auto
+run grep -c '"preset": "auto"' auto.json
+is "$(cat out)" 1 "and auto when it is told so, as one word"
+run dnn check auto.json --resolved
+is_exit 0 "check spells the members out"
+for name in linear mlp statistics tree; do out_has "\"name\": \"$name\"" "member $name"; done
+out_has '"folds": 5' "of five folds"
+out_has '"epochs": 40' "few rows have the most epochs"
+lacks '"name": "wide"' "and no network for pixels"
+cp out first
+run dnn check auto.json --resolved
+same out first "the same list each time"
+run dnn check first --resolved
+same out first "the list is a config that means the same"
+run dnn check auto.json --json
+is "$(grep -o '"run":' out | wc -l)" 20 "check --json lists 20 runs"
+
+# other rows and columns: another list
+awk 'BEGIN { print "a,b,c,y"; for (i = 0; i < 130000; i++) print i % 7 "," i % 5 ",p," i % 2 }' >many.csv
+run dnn check auto.json --resolved --set data.train=many.csv --set data.positive=1
+out_has '"folds": 3' "many rows: three folds"
+lacks '"name": "statistics"' "and fewer members"
+awk 'BEGIN { for (k = 0; k < 70; k++) printf "x%d,", k; print "y"; for (i = 0; i < 40; i++) { for (k = 0; k < 70; k++) printf "%.2f,", (i * k) % 11 + i / 7; print i % 2 } }' >wide.csv
+dnn init wide.csv --target y -q -o wide.json --set model.preset=auto
+run dnn check wide.json --resolved
+out_has '"name": "wide"' "many columns of numbers: a wide network"
+lacks '"name": "tree"' "in place of the others"
+run dnn check auto.json --resolved --set 'ensemble.folds=2'
+lacks '"name": "linear"' "a config with an ensemble of its own keeps it"
+
+# the training is that of the list
+run dnn train auto.json -o auto.dnn --threads 2
+is_exit 0 "it trains"
+err_has '20 runs' "20 runs"
+dnn train first -o first.dnn -q --threads 1
+cmp -s auto.dnn first.dnn
+ok $? "the same bytes as the list, with one thread and with two"
+run dnn predict auto.dnn d.csv
+is "$(wc -l <out)" 121 "and answers"
+done_testing
