@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "config/config_table.h"
+#include "csv/source.h"
 
 enum { FOLDS = 5, FOLDS_OF_MANY = 3, MANY_ROWS = 100000, SMALL_ROWS = 10000, WIDE = 64 };
 enum { VISITS = 320000, VISITS_OF_VALUES = 600000, EPOCHS_LEAST = 6, EPOCHS_MOST = 40 };
@@ -15,7 +16,8 @@ enum { VISITS = 320000, VISITS_OF_VALUES = 600000, EPOCHS_LEAST = 6, EPOCHS_MOST
 struct portfolio {
     double rows; /* of the data without test rows */
     uint64_t numbers, categories;
-    bool regression, keys, wide, many, heavy;
+    uint64_t texts;
+    bool regression, binary, keys, wide, many, heavy;
     int epochs, folds;
 };
 
@@ -24,17 +26,17 @@ struct portfolio {
 /* Lines of a file, without its header; a quoted line end counts as one. */
 static double count_lines(const char *path, bool header)
 {
-    struct file f;
+    struct source_file f;
     struct err ignored = {0};
     size_t got = 1, room = 1 << 18;
     double lines = 0;
-    if (strcmp(path, "-") == 0 || !file_lasts(path) || !file_open_regular(&f, path, &ignored))
+    if (strcmp(path, "-") == 0 || !file_lasts(path) || !source_open(&f, path, false, &ignored))
         return ROWS_UNKNOWN;
     char *bytes = mem_alloc(room, 1);
-    while (got > 0 && file_read(&f, bytes, room, &got, &ignored))
+    while (got > 0 && source_read(&f, bytes, room, &got, &ignored))
         for (const char *p = bytes; (p = memchr(p, '\n', (size_t)(bytes + got - p))) != NULL; p++)
             lines++;
-    file_close(&f);
+    source_close(&f);
     mem_free(bytes);
     return lines > 1 ? lines - header : ROWS_UNKNOWN;
 }
@@ -54,19 +56,21 @@ static void count_columns(const struct config *c, struct portfolio *t)
         const char *word = type && json_kind(type) == JSON_STRING ? json_string(type) : "";
         t->numbers += strcmp(word, "numeric") == 0 || strcmp(word, "datetime") == 0;
         t->categories += strcmp(word, "categorical") == 0;
+        t->texts += strcmp(word, "text") == 0;
     }
 }
 
 static struct portfolio measure(const struct config *c)
 {
     const struct data_options *d = &c->data;
-    struct portfolio t = {.regression = c->task == TASK_REGRESSION};
+    struct portfolio t = {.regression = c->task == TASK_REGRESSION,
+                          .binary = c->task == TASK_BINARY};
     double rows = count_all(&d->train, d->header);
     bool shares = !d->test.count && d->split.method != SPLIT_COLUMN;
     t.rows = rows * (shares ? 1 - d->split.test : 1) + count_all(&d->valid, d->header);
     count_columns(c, &t);
     t.keys = c->task != TASK_MULTICLASS && t.numbers + t.categories > 1;
-    t.wide = t.numbers >= WIDE && !t.categories;
+    t.wide = t.numbers >= WIDE && !t.categories && !t.texts;
     t.many = t.rows > MANY_ROWS;
     double columns = (double)(t.numbers + 8 * t.categories);
     t.heavy = t.rows * columns * (c->task == TASK_MULTICLASS ? 8 : 1) > HEAVY;
@@ -91,6 +95,12 @@ static bool put_value(const struct portfolio *t, const char *word, size_t length
         text_put(out, small ? "0.35" : "0.1");
     else if (strncmp(word, "{rate}", length) == 0)
         text_put(out, t->regression ? "0.004" : "0.002");
+    else if (strncmp(word, "{hidden}", length) == 0)
+        text_put(out, t->binary ? "[128, 128, 128]" : "[256, 256, 256]");
+    else if (strncmp(word, "{activation}", length) == 0)
+        text_put(out, t->regression ? "\"mish\"" : "\"selu\"");
+    else if (strncmp(word, "{realmlp_rate}", length) == 0)
+        text_put(out, t->regression ? "0.2" : "0.04");
     else if (strncmp(word, "{bins}", length) == 0)
         text_put(out, t->regression && !small ? "64" : "32");
     else

@@ -24,7 +24,7 @@ struct csv {
     char **paths;
     size_t path_count, at; /* at: index of the open file */
     char **shown;          /* names for messages; blocks borrow them */
-    struct source source;
+    struct source_file source;
     bool open, ended;      /* ended: all bytes of the open file were read */
     bool drained;          /* live only: the end was read; do not read again */
     struct {

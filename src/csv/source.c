@@ -6,21 +6,21 @@
 
 #include "csv/gunzip.h"
 
-bool source_open(struct source *s, const char *path, bool early, struct err *e)
+bool source_open(struct source_file *s, const char *path, bool early, struct err *e)
 {
-    *s = (struct source){0};
+    *s = (struct source_file){0};
     return (early ? file_open_early : file_open)(&s->file, path, e);
 }
 
 /* True if more bytes are needed to know whether the file is packed. */
-static bool undecided(const struct source *s)
+static bool undecided(const struct source_file *s)
 {
     return !s->begun && !s->ended &&
            (s->first_used == 0 || (s->first_used == 1 && gunzip_may(s->first[0])));
 }
 
 /* Reads the first bytes, and begins to unpack if they say so. */
-static bool begin(struct source *s, bool some, char *bytes, size_t room, size_t *got, struct err *e)
+static bool begin(struct source_file *s, bool some, char *bytes, size_t room, size_t *got, struct err *e)
 {
     size_t used = s->first_used;
     assert(room >= sizeof s->first && room <= GUNZIP_FIRST_MOST);
@@ -44,7 +44,7 @@ static bool begin(struct source *s, bool some, char *bytes, size_t room, size_t 
     return s->gunzip != NULL;
 }
 
-bool source_read(struct source *s, void *bytes, size_t room, size_t *got, struct err *e)
+bool source_read(struct source_file *s, void *bytes, size_t room, size_t *got, struct err *e)
 {
     if (!s->begun && (!begin(s, false, bytes, room, got, e) || !s->gunzip))
         return e->id == ERR_NONE;
@@ -53,7 +53,7 @@ bool source_read(struct source *s, void *bytes, size_t room, size_t *got, struct
                      : s->ended || file_read(&s->file, bytes, room, got, e);
 }
 
-bool source_read_some(struct source *s, void *bytes, size_t room, size_t *got, struct err *e)
+bool source_read_some(struct source_file *s, void *bytes, size_t room, size_t *got, struct err *e)
 {
     if (!s->begun && (!begin(s, true, bytes, room, got, e) || !s->gunzip))
         return e->id == ERR_NONE;
@@ -62,7 +62,7 @@ bool source_read_some(struct source *s, void *bytes, size_t room, size_t *got, s
                      : s->ended || file_read_some(&s->file, bytes, room, got, e);
 }
 
-bool source_ready(struct source *s, int milliseconds)
+bool source_ready(struct source_file *s, int milliseconds)
 {
     struct err e = {0};
     size_t got;
@@ -83,14 +83,14 @@ bool source_ready(struct source *s, int milliseconds)
     return s->gunzip ? gunzip_ready(s->gunzip, milliseconds) : file_ready(&s->file, milliseconds);
 }
 
-uint64_t source_size(const struct source *s)
+uint64_t source_size(const struct source_file *s)
 {
     return s->gunzip ? 0 : s->file.size;
 }
 
-void source_close(struct source *s)
+void source_close(struct source_file *s)
 {
     gunzip_close(s->gunzip);
     file_close(&s->file);
-    *s = (struct source){.file = s->file};
+    *s = (struct source_file){.file = s->file};
 }

@@ -6,7 +6,7 @@
 #include "base/file.h"
 
 struct gunzip;
-struct source {
+struct source_file {
     struct file file;
     bool begun;            /* the first bytes were read: it is known whether they are packed */
     struct gunzip *gunzip; /* NULL: not packed */
@@ -15,15 +15,15 @@ struct source {
     bool ended;            /* and nothing follows them */
 };
 /* As file_open and file_open_early. */
-bool source_open(struct source *s, const char *path, bool early, struct err *e);
+bool source_open(struct source_file *s, const char *path, bool early, struct err *e);
 /* As file_read, file_read_some, file_ready (ready: the first two bytes, if gzip may begin with
  * them). The first read takes 2 bytes to 1 MiB. CSV_GZIP: packed
  * and damaged; ZLIB_MISSING. */
-bool source_read(struct source *s, void *bytes, size_t room, size_t *got, struct err *e);
-bool source_read_some(struct source *s, void *bytes, size_t room, size_t *got, struct err *e);
-bool source_ready(struct source *s, int milliseconds);
+bool source_read(struct source_file *s, void *bytes, size_t room, size_t *got, struct err *e);
+bool source_read_some(struct source_file *s, void *bytes, size_t room, size_t *got, struct err *e);
+bool source_ready(struct source_file *s, int milliseconds);
 /* Bytes of a regular file that is not packed; else 0. Known once bytes were read. */
-uint64_t source_size(const struct source *s);
-void source_close(struct source *s);
+uint64_t source_size(const struct source_file *s);
+void source_close(struct source_file *s);
 
 #endif

@@ -172,7 +172,7 @@ static bool find_header(const struct head *h, char delimiter, const char *target
 
 static bool read_head(const char *path, struct head *h, struct err *e)
 {
-    struct source f;
+    struct source_file f;
     if (!source_open(&f, path, false, e))
         return false;
     bool good = f.file.seekable && strcmp(path, "-") != 0;
@@ -217,7 +217,7 @@ bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct 
 
 bool infer_encoding(const char *path, int *encoding, struct err *e)
 {
-    struct source f;
+    struct source_file f;
     struct csv_utf8 utf8 = {0};
     size_t got = 1;
     bool latin1 = false, marked = false;
