@@ -1,0 +1,12 @@
+/* preset_linear.h - what the preset linear makes of a config. Private to preset*.c. */
+#ifndef DNN_MODEL_PRESET_LINEAR_H
+#define DNN_MODEL_PRESET_LINEAR_H
+
+#include "model/preset.h"
+
+/* preset.settle: makes solver "auto" path or gradient. */
+void linear_settle(void *spec, const struct json_doc *doc);
+/* preset.config_of: defaults that follow from the solver. */
+const char *linear_config(const struct json_doc *doc);
+
+#endif
