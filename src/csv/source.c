@@ -20,7 +20,8 @@ static bool undecided(const struct source_file *s)
 }
 
 /* Reads the first bytes, and begins to unpack if they say so. */
-static bool begin(struct source_file *s, bool some, char *bytes, size_t room, size_t *got, struct err *e)
+static bool begin(struct source_file *s, bool some, char *bytes, size_t room, size_t *got,
+                  struct err *e)
 {
     size_t used = s->first_used;
     assert(room >= sizeof s->first && room <= GUNZIP_FIRST_MOST);
