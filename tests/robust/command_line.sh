@@ -49,7 +49,7 @@ refused() { # refused NAME WORDS-ON-STDERR ARGUMENTS...
 }
 refused "L02 an unknown command" 'did you mean `dnn train`?' tarin
 refused "L02 nothing like a command" '`dnn help` lists the commands' zzzzzzzzzz
-refused "L02 a command of another day" 'there is no command "cv"' cv leads.json
+refused "L02 a command of another day" 'there is no command "export"' export leads.json
 refused "L02 an option without a command" 'no option "--quiet" without a command' --quiet
 refused "L02 an empty word" 'there is no command ""' ""
 refused "L02 an unknown option" "did you mean --threads?" train leads.json --thread 2
