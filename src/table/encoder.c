@@ -154,6 +154,9 @@ static void set_options(struct schema *s, const struct schema *as)
         c->unknown = o->unknown;
         c->encode = o->encode;
         c->min_count = o->min_count;
+        c->min_auto = o->min_auto;
+        c->keyed = o->keyed;
+        c->text = o->text;
         c->dim = o->dim;
         c->onehot_values = o->onehot_values;
         c->init = o->init;
@@ -162,6 +165,8 @@ static void set_options(struct schema *s, const struct schema *as)
         c->encodes = o->encodes;
         c->bins = o->bins;
     }
+    s->wanted = as->wanted;
+    s->all_keys = as->all_keys;
 }
 
 struct encoder *encoder_fit(const struct dataset *d, const uint32_t *rows, uint64_t count,
