@@ -27,7 +27,8 @@ sed -n '1p;5p' bad.csv >comma.csv
 run dnn predict m.dnn comma.csv
 err_has 'the model reads numbers with a decimal point'
 run dnn evaluate m.dnn bad.csv
-err_lacks '--on-bad-row' "evaluate has no such option"
+err_has 'or --on-bad-row skip goes on without such rows' "evaluate names the rule that it has"
+err_lacks '--rejects' "and no option that it lacks"
 err_lacks 'categorical' "nor does it advise on the config"
 sed '3d' bad.csv >bad2.csv
 run dnn predict m.dnn bad.csv bad2.csv -o a.csv --on-bad-row skip --rejects r.csv
@@ -315,7 +316,7 @@ is_exit 64 "--better-than with a pipe, which can be read once"
 err_has 'E1005' "  says so before it waits for the pipe"
 run dnn evaluate m.dnn unseen.csv --better-than other.dnn --on auc
 is "$(grep -c 'training did not see' err)" 1 "what there is to note about rows is said once"
-grep -Eq '^gate auc better than other.dnn: (NOT )?met \([0-9.]+ against [0-9.]+, better by -?[0-9.e-]+\)$' out
+grep -Eq '^gate auc better than other.dnn: (NOT )?met \([0-9.]+ against [0-9.]+, better by -?[0-9.e-]+ \(-?[0-9.e-]+ to -?[0-9.e-]+\)\)$' out
 ok $? "both values, and their difference" "$(cat out)"
 
 # several files: each is matched by name on its own
