@@ -26,15 +26,17 @@ static const char *digits(const char *at)
 /* The grammar of number.h, over again and slowly. */
 static bool fits(const char *at, char decimal)
 {
-    at += *at == '-';
+    at += *at == '-' || *at == '+';
     const char *from = at;
-    if ((at = digits(at)) == from)
-        return false;
+    at = digits(at);
+    bool any = at != from;
     if (*at == decimal) {
         from = at + 1;
-        if ((at = digits(from)) == from)
-            return false;
+        at = digits(from);
+        any |= at != from;
     }
+    if (!any)
+        return false;
     if (*at == 'e' || *at == 'E') {
         from = at + 1 + (at[1] == '-' || at[1] == '+');
         if ((at = digits(from)) == from)
