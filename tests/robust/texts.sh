@@ -68,8 +68,10 @@ refuse "no terms at all" '{"type": "text", "ngram": null}' 'are both null' 78
 refuse "too many buckets" '{"type": "text", "buckets": 2000000}' 'out of range'
 refuse "a key of numbers" '{"type": "text", "scale": "none"}' 'scale'
 perl -0pe 's/,\s*"optimizer": *\{[^}]*\}//' c.json >d.json
+small='{"preset": "tabm", "k": 4, "hidden": [32, 32]}'
 for preset in linear realmlp tabm; do
-    run dnn train d.json -o p.dnn --force --json --quiet --set "model={\"preset\": \"$preset\"}" --set train.epochs=10 --set train.batch_size=64
+    [ $preset = tabm ] && model=$small || model="{\"preset\": \"$preset\"}"
+    run dnn train d.json -o p.dnn --force --json --quiet --set "model=$model" --set 'data.columns.note={"type": "text", "buckets": 400}' --set train.epochs=10 --set train.batch_size=64
     is_exit 0 "preset $preset"
     ok "$(perl -0ne 'exit !(/"valid":\{"auc":([0-9.]+)/ && $1 > 0.85)' out; echo $?)" "preset $preset learns the word" "$(head -c 600 out)"
 done
