@@ -6,7 +6,8 @@ enum { PERIODIC_LANES = 256 };
 
 DEVICE float wave_at(const struct periodic *p, size_t k, float x, float later)
 {
-    return cospif(2 * (p->frequency[k] * x + p->phase[k] * 0.15915494309189534f - later));
+    float turns = p->frequency[k] * x + p->phase[k] * 0.15915494309189534f - later;
+    return cosf(6.283185307179586f * (turns - rintf(turns)));
 }
 
 KERNEL_BOUNDED(PERIODIC_LANES, periodic_forward)(struct op_periodic a)
