@@ -88,7 +88,8 @@ static bool make_model(struct bench_task *t, struct work_net *w, uint32_t width,
     } else {
         int length =
             w->preset
-                ? snprintf(text, sizeof text, "{\"preset\": \"%s\"}", w->preset)
+                ? snprintf(text, sizeof text, "{\"preset\": \"%s\"%s}", w->preset,
+                           preset_find(w->preset)->small ? preset_find(w->preset)->small : "")
                 : snprintf(text, sizeof text,
                            "{\"preset\": \"mlp\", \"hidden\": [%u, %u%s%.0u], \"dropout\": 0}",
                            width, width, width > 128 ? ", " : "", width > 128 ? width : 0);

@@ -402,7 +402,8 @@ const struct preset presets[] = {
      .output = "[{\"if\": \"{variant}=td\", \"type\": \"ntk_dense\"}, "
                "{\"if\": \"{variant}=td-s\", \"type\": \"ntk_dense\", \"init\": \"zero\", "
                "\"bias_init\": \"zero\"}]",
-     .defaults = realmlp_defaults},
+     .defaults = realmlp_defaults,
+     .small = ", \"hidden\": [32, 32, 32]"},
     {.name = "tabm",
      .summary = "Networks that share dense layers and are trained as one, with their mean as the "
                 "answer.",
@@ -428,7 +429,8 @@ const struct preset presets[] = {
                "{\"if\": \"{variant}=full\", \"type\": \"view_scale\", \"bias\": true}, "
                "{\"type\": \"{activation}\"}, "
                "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]}]}]",
-     .defaults = tabm_defaults},
+     .defaults = tabm_defaults,
+     .small = ", \"k\": 4, \"hidden\": [32, 32]"},
     RECUR_PRESET(lstm, "lstm", "LSTM layers over the steps of sequences."),
     RECUR_PRESET(rnn, "lstm", "Another word for lstm."),
     RECUR_PRESET(gru, "gru", "GRU layers over the steps of sequences."),

@@ -37,6 +37,8 @@ struct preset {
     /* The preset that this one stands for; NULL: itself. Of sequences, the second. */
     const char *same_as, *same_as_series;
     bool series; /* it reads the steps of sequences */
+    /* Options that make it small, for a look at its operations: ", \"k\": 4"; NULL: none. */
+    const char *small;
 };
 enum linear_solver { SOLVER_AUTO, SOLVER_PATH, SOLVER_GRADIENT };
 struct linear_spec { /* options of linear */
