@@ -50,11 +50,11 @@ if [ $full = yes ]; then
         find tests/fault tests/fuzz/fuzz.sh -name '*.sh' -perm -u+x | sort
         # the whole program with sanitizers: the command lines, bad input, and every way out that a fault takes
         # (make, scripts and documents are the same under a sanitizer, and attacks from outside take minutes: of a night alone)
-        same='robust/(setup|build|scripts|shared_data|resume|outputs_attacked|breaks)\.sh|golden/readme\.sh'
+        same='robust/(setup|build|scripts|shared_data|resume|outputs_attacked|breaks)\.sh|golden/(readme|examples)\.sh'
         [ $nightly = no ] || same=none
         find tests/golden tests/robust tests/fault/machine.sh tests/fault/faults.sh -name '*.sh' -perm -u+x |
             grep -vE "$same" | sort | sed "s,^,DNN=$build/asan/dnn ,"
-        printf '%s\n' tests/robust/concurrency.sh tests/robust/same_bytes.sh tests/golden/examples.sh |
+        printf '%s\n' tests/robust/concurrency.sh tests/robust/same_bytes.sh tests/robust/cv.sh |
             sed "s,^,DNN=$build/tsan/dnn ,"
     } >>"$list"
 fi
