@@ -28,6 +28,7 @@ struct explain {
     int32_t *label;
     double *target;
     float *weight;
+    struct terms terms;
     /* of a chunk */
     unsigned char *records;
     real *logits;
@@ -65,7 +66,7 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
         for (uint32_t k = 0; good && k < x->serve->encoder_count; k++) {
             const struct schema *c = x->serve->encoders[k];
             good = cell_parse(c, &x->stream->binding, NULL, g->cells, g->first + i, true,
-                              x->raw[k] + x->rows * c->format.stride, NULL, e);
+                              x->raw[k] + x->rows * c->format.stride, NULL, &x->terms, e);
         }
         const unsigned char *record = x->raw[0] + x->rows * s->format.stride;
         memcpy(&x->weight[x->rows], record + s->format.at_weight, sizeof(float));
@@ -356,6 +357,7 @@ static void explain_free(struct explain *x)
     mem_free(x->label);
     mem_free(x->target);
     mem_free(x->weight);
+    terms_free(&x->terms);
     mem_free(x->records);
     mem_free(x->logits);
     mem_free(x->answer);

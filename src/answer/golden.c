@@ -88,6 +88,7 @@ static bool parse_rows(const struct golden *g, const struct schema *s, const str
                        const char *path, unsigned char *records, struct err *e)
 {
     struct csv_cells cells = {0};
+    struct terms terms = {0};
     struct csv_block block = {.bytes = g->text,
                               .size = (size_t)g->offsets[(size_t)g->count * g->cells],
                               .path = path,
@@ -96,7 +97,8 @@ static bool parse_rows(const struct golden *g, const struct schema *s, const str
     make_cells(g, &cells);
     for (uint32_t r = 0; r < g->count && good; r++)
         good = cell_parse(s, b, &block, &cells, r, false, records + r * (size_t)s->format.stride,
-                          NULL, e);
+                          NULL, &terms, e);
+    terms_free(&terms);
     csv_cells_free(&cells);
     if (good)
         column_apply(s, records, g->count);

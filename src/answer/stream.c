@@ -105,6 +105,7 @@ static void begin_work(struct work *w, const struct csv_block *block, size_t rec
     for (unsigned i = 0; i < threads; i++)
         w->drift[i] = drift_new(t->schema);
     w->undone = drift_new(t->schema);
+    w->terms = mem_zero(threads, sizeof *w->terms);
     t->room = room;
 }
 
@@ -295,10 +296,12 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     for (unsigned i = 0; w.drift && i < threads_count(); i++) {
         drift_add(t->drift, w.drift[i], t->schema->column_count);
         drift_free(w.drift[i]);
+        terms_free(&w.terms[i]);
     }
     drift_free(w.undone);
     mem_free(w.drift);
     mem_free(w.error);
+    mem_free(w.terms);
     part_free(&w.now);
     part_free(&w.before);
     text_free(&w.waiting.bytes);

@@ -80,7 +80,7 @@ static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, uns
         unsigned char *record = records + i * stride;
         bool good = cell_parse(s, &w->t->binding, w->block, w->cells, w->now.first + i,
                                w->t->request.labelled, record, k ? NULL : w->drift[thread],
-                               &w->error[thread]);
+                               &w->terms[thread], &w->error[thread]);
         w->now.bad[i] = !good || (k && w->now.bad[i]);
         if (!good) { /* zeros go through the network */
             memset(record, 0, stride);
@@ -119,7 +119,8 @@ static void reason(struct work *w, const struct part *p, size_t i, struct err *w
     bool good = true;
     for (uint32_t k = w->t->serve->encoder_count; good && k-- > 0;)
         good = cell_parse(w->t->serve->encoders[k], &w->t->binding, w->block, w->cells,
-                          p->first + i, w->t->request.labelled, record, k ? NULL : w->undone, why);
+                          p->first + i, w->t->request.labelled, record, k ? NULL : w->undone,
+                          w->terms, why);
     if (good) {
         err_at(why, ERR_ANSWER_FINITE, w->block->path, r->line, 0,
                "the answer to this row is not a finite number");

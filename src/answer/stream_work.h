@@ -29,6 +29,7 @@ struct work {
     } waiting;
     bool computes;           /* a device answers `before` */
     struct drift **drift; /* by thread */
+    struct terms *terms;  /* by thread */
     struct drift *undone; /* of rows without an answer */
     struct err *error;    /* by thread */
 };

@@ -5,18 +5,11 @@
 
 #include "base/mem.h"
 
-/* The type that an entry of data.columns names, as a word or in an object; NULL: none. */
-static const char *type_of(const struct json *entry)
-{
-    const struct json *member = json_kind(entry) == JSON_OBJECT ? json_get(entry, "type") : entry;
-    return member ? json_string(member) : NULL;
-}
-
 /* Whether a column of that type is an input of the network. */
 static bool is_feature(const char *type)
 {
     static const char *const features[] = {"numeric", "categorical", "datetime", "text"};
-    for (size_t i = 0; type && i < sizeof features / sizeof *features; i++)
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++)
         if (strcmp(type, features[i]) == 0)
             return true;
     return false;
@@ -28,7 +21,7 @@ bool init_has_feature(const struct config *c)
     if (c->data.sequence && json_kind(c->data.sequence) != JSON_NULL)
         return true;
     for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v))
-        if (is_feature(type_of(v)))
+        if (is_feature(column_entry_type(v)))
             return true;
     return false;
 }
@@ -57,7 +50,8 @@ void init_unused(const struct config *c, struct infer *found)
     for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
         const struct infer_column *column = column_from(found, json_key(v), &at);
         if (column)
-            use[column - found->columns] = is_feature(type_of(v)) ? LEARNED : NOT_LEARNED;
+            use[column - found->columns] =
+                is_feature(column_entry_type(v)) ? LEARNED : NOT_LEARNED;
     }
     for (size_t i = 0; i < found->count; i++) {
         struct infer_column *column = &found->columns[i];

@@ -147,19 +147,25 @@ static bool check_loss(struct config *c, struct err *e)
            config_placed(c, "train.loss.class_weights", e);
 }
 
-/* The path of preset linear solves for convex losses alone. */
+/* The path of preset linear solves for convex losses, numbers and one-hot columns. */
 static bool check_solver(const struct config *c, struct err *e)
 {
     struct modelread read;
     int kind = c->train.loss.kind;
-    if (kind == LOSS_CROSS_ENTROPY || kind == LOSS_MSE || !model_path(&c->model, &read))
+    bool convex = kind == LOSS_CROSS_ENTROPY || kind == LOSS_MSE;
+    const char *lacks = linear_path_lacks(c->doc);
+    if ((convex && !lacks) || !model_path(&c->model, &read))
         return true;
     modelread_release(&read);
-    json_fail(c->doc, node(c, "model.solver"), e, ERR_CONFIG_CONFLICT,
-              "`model.solver` \"path\" has no solution for `train.loss.type` \"%s\"",
-              loss_names[kind]);
+    if (convex)
+        json_fail(c->doc, node(c, "model.solver"), e, ERR_CONFIG_CONFLICT,
+                  "`model.solver` \"path\" takes no %s", lacks);
+    else
+        json_fail(c->doc, node(c, "model.solver"), e, ERR_CONFIG_CONFLICT,
+                  "`model.solver` \"path\" has no solution for `train.loss.type` \"%s\"",
+                  loss_names[kind]);
     err_key(e, "model.solver");
-    err_other(e, "train.loss.type");
+    err_other(e, convex ? "" : "train.loss.type");
     return err_help(e, "set model.solver to \"gradient\"");
 }
 

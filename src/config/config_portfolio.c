@@ -52,8 +52,7 @@ static double count_all(const struct opt_strings *files, bool header)
 static void count_columns(const struct config *c, struct portfolio *t)
 {
     for (const struct json *v = json_at(c->data.columns, 0); v; v = json_next(v)) {
-        const struct json *type = json_kind(v) == JSON_OBJECT ? json_get(v, "type") : v;
-        const char *word = type && json_kind(type) == JSON_STRING ? json_string(type) : "";
+        const char *word = column_entry_type(v);
         t->numbers += strcmp(word, "numeric") == 0 || strcmp(word, "datetime") == 0;
         t->categories += strcmp(word, "categorical") == 0;
         t->texts += strcmp(word, "text") == 0;

@@ -160,17 +160,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                                   .columns = l->pairs.count,
                                                   .ldy = l->out});
     if (l->texts.count)
-        op_text_dense(p->m,
-                      &(struct op_text_dense){.y = op.y,
-                                              .ids = p->ids,
-                                              .scales = reals_at(p->reals, l->texts.scales),
-                                              .w = reals_at(p->params, l->texts.weight),
-                                              .column = pass_table(p, l->texts.table),
-                                              .weights = pass_table(p, l->texts.weights),
-                                              .dims = pass_dims(p, l->out),
-                                              .columns = l->texts.count,
-                                              .ldy = l->out,
-                                              .ids_ld = p->ids_ld});
+        texts_forward(&l->texts, p, (struct text_place){op.y, l->out, l->out, 0, false});
     return op.y;
 }
 
@@ -219,20 +209,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                               .lddy = l->out,
                               .more = p->more});
     if (l->texts.count)
-        op_text_dense_back(p->m,
-                           &(struct op_text_dense_back){
-                               .dw = reals_at(p->grads, l->texts.weight),
-                               .dy = dy,
-                               .ids = p->ids,
-                               .scales = reals_at(p->reals, l->texts.scales),
-                               .column = pass_table(p, l->texts.table),
-                               .weights = pass_table(p, l->texts.weights),
-                               .dims = pass_dims(p, l->out),
-                               .columns = l->texts.count,
-                               .lddy = l->out,
-                               .ids_ld = p->ids_ld,
-                               .buckets = l->texts.buckets,
-                               .more = p->more});
+        texts_backward(&l->texts, p, (struct text_place){dy, l->out, l->out, 0, false});
 }
 
 const struct layer_type layer_dense = {

@@ -15,24 +15,25 @@ enum { TEXT_DIM = 32 };
 
 struct text_spec {
     struct text_column *columns; /* [count], owned */
-    uint32_t count, units, at;   /* at: the first column of x, where the terms make columns */
-    uint64_t table, weights;     /* in machine memory */
-    uint64_t weight, scales;     /* a parameter; of a batch, in the reals */
+    struct layer_texts texts;
+    uint32_t units, at; /* at: the first column of x, where the terms make columns */
 };
 static const struct option options[] = {{0}};
 
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     struct text_spec *s = l->spec;
+    struct layer_texts *texts = &s->texts;
     const struct features *f = p->features;
     (void)e;
-    s->count = f->text_count;
-    l->skipped = s->count == 0;
+    texts->count = f->text_count;
+    texts->buckets = f->bucket_count;
+    l->skipped = texts->count == 0;
     if (l->skipped)
         return true;
-    s->columns = mem_zero(s->count, sizeof *s->columns);
+    s->columns = mem_zero(texts->count, sizeof *s->columns);
     uint64_t slots = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < texts->count; i++) {
         const struct feature_text *t = &f->texts[i];
         s->columns[i] = (struct text_column){.slot = t->slot,
                                              .slots = t->slots,
@@ -47,58 +48,74 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     s->units = direct ? p->pair_units : TEXT_DIM;
     if (!direct && !plan_columns(p, s->units, &s->at))
         return true;
-    s->table = plan_table(p, s->columns, s->count * sizeof *s->columns);
-    s->weights = plan_table(p, f->text_weights, f->bucket_count * sizeof *f->text_weights);
-    s->scales = plan_reals(p, (uint64_t)p->rows * s->count);
-    s->weight = plan_param_whole(p, "weight", SHAPE2(f->bucket_count, s->units), PARAM_WEIGHT);
+    texts->table = plan_table(p, s->columns, texts->count * sizeof *s->columns);
+    texts->weights = plan_table(p, f->text_weights, f->bucket_count * sizeof *f->text_weights);
+    texts->scales = plan_reals(p, (uint64_t)p->rows * texts->count);
+    texts->weight = plan_param_whole(p, "weight", SHAPE2(f->bucket_count, s->units), PARAM_WEIGHT);
     p->flops += 2 * slots * s->units;
     if (direct)
-        l->texts = (struct layer_texts){.table = s->table,
-                                        .weights = s->weights,
-                                        .weight = s->weight,
-                                        .scales = s->scales,
-                                        .count = s->count,
-                                        .buckets = f->bucket_count};
+        l->texts = *texts;
     return true;
 }
 
 static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
 {
     const struct text_spec *s = l->spec;
-    uint64_t buckets = 0;
+    uint64_t weight = s->texts.weight;
     (void)buffers;
-    for (uint32_t i = 0; i < s->count; i++)
-        buckets += s->columns[i].count;
-    init_uniform(params + s->weight, buckets * s->units,
-                 l->texts.count ? FIRST_LIMIT : COLUMN_LIMIT, seed, model, 0, s->weight);
+    init_uniform(params + weight, (uint64_t)s->texts.buckets * s->units,
+                 l->texts.count ? FIRST_LIMIT : COLUMN_LIMIT, seed, model, 0, weight);
+}
+
+void texts_forward(const struct layer_texts *t, struct pass *p, struct text_place y)
+{
+    op_text_dense(p->m, &(struct op_text_dense){.y = y.act,
+                                                .ids = p->ids,
+                                                .scales = reals_at(p->reals, t->scales),
+                                                .w = reals_at(p->params, t->weight),
+                                                .column = pass_table(p, t->table),
+                                                .weights = pass_table(p, t->weights),
+                                                .dims = pass_dims(p, y.units),
+                                                .columns = t->count,
+                                                .ldy = y.ld,
+                                                .ids_ld = p->ids_ld,
+                                                .at = y.at,
+                                                .set = y.set});
+}
+
+void texts_backward(const struct layer_texts *t, struct pass *p, struct text_place dy)
+{
+    op_text_dense_back(p->m, &(struct op_text_dense_back){.dw = reals_at(p->grads, t->weight),
+                                                          .dy = dy.act,
+                                                          .ids = p->ids,
+                                                          .scales = reals_at(p->reals, t->scales),
+                                                          .column = pass_table(p, t->table),
+                                                          .weights = pass_table(p, t->weights),
+                                                          .dims = pass_dims(p, dy.units),
+                                                          .columns = t->count,
+                                                          .lddy = dy.ld,
+                                                          .ids_ld = p->ids_ld,
+                                                          .at = dy.at,
+                                                          .buckets = t->buckets,
+                                                          .more = p->more});
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct text_spec *s = l->spec;
+    const struct layer_texts *t = &s->texts;
     struct act row = pass_act(p, l->y);
     (void)x;
-    op_text(p->m, &(struct op_text){.scales = reals_at(p->reals, s->scales),
+    op_text(p->m, &(struct op_text){.scales = reals_at(p->reals, t->scales),
                                     .x = row,
                                     .ids = p->ids,
-                                    .column = pass_table(p, s->table),
-                                    .weights = pass_table(p, s->weights),
-                                    .dims = pass_dims(p, s->count),
+                                    .column = pass_table(p, t->table),
+                                    .weights = pass_table(p, t->weights),
+                                    .dims = pass_dims(p, t->count),
                                     .ld = l->in,
                                     .ids_ld = p->ids_ld});
     if (!l->texts.count)
-        op_text_dense(p->m, &(struct op_text_dense){.y = row,
-                                                    .ids = p->ids,
-                                                    .scales = reals_at(p->reals, s->scales),
-                                                    .w = reals_at(p->params, s->weight),
-                                                    .column = pass_table(p, s->table),
-                                                    .weights = pass_table(p, s->weights),
-                                                    .dims = pass_dims(p, s->units),
-                                                    .columns = s->count,
-                                                    .ldy = l->in,
-                                                    .ids_ld = p->ids_ld,
-                                                    .at = s->at,
-                                                    .set = 1});
+        texts_forward(t, p, (struct text_place){row, s->units, l->in, s->at, true});
     return row;
 }
 
@@ -106,21 +123,8 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                      struct act dx, bool add)
 {
     const struct text_spec *s = l->spec;
-    uint32_t buckets = s->columns[s->count - 1].first + s->columns[s->count - 1].count;
     (void)x, (void)dx, (void)add;
-    op_text_dense_back(p->m, &(struct op_text_dense_back){.dw = reals_at(p->grads, s->weight),
-                                                          .dy = dy,
-                                                          .ids = p->ids,
-                                                          .scales = reals_at(p->reals, s->scales),
-                                                          .column = pass_table(p, s->table),
-                                                          .weights = pass_table(p, s->weights),
-                                                          .dims = pass_dims(p, s->units),
-                                                          .columns = s->count,
-                                                          .lddy = l->in,
-                                                          .ids_ld = p->ids_ld,
-                                                          .at = s->at,
-                                                          .buckets = buckets,
-                                                          .more = p->more});
+    texts_backward(&s->texts, p, (struct text_place){dy, s->units, l->in, s->at, false});
 }
 
 static void release(struct layer *l)

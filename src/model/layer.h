@@ -226,6 +226,15 @@ struct layer_texts {
     uint64_t scales;         /* of a batch, in the reals */
     uint32_t count, buckets;
 };
+/* Where the terms of texts add up, or their gradient: columns at..at + units - 1 of rows ld apart.
+ * set: in place of the values there. */
+struct text_place {
+    struct act act;
+    uint32_t units, ld, at;
+    bool set;
+};
+void texts_forward(const struct layer_texts *t, struct pass *p, struct text_place y);
+void texts_backward(const struct layer_texts *t, struct pass *p, struct text_place dy);
 enum { FIRST_VALUE = 2 }; /* slots 0 and 1 of a category are missing and unknown */
 
 struct layer {

@@ -3,47 +3,37 @@
 
 #include <string.h>
 
-/* A column, or the default of all, that asks for an embedding. */
-static bool asks_embedding(const struct json *v)
+#include "table/options.h"
+
+/* True: the entry of a column, or the default of all, may make an embedding. */
+static bool may_embed(const struct json *v)
 {
     const struct json *encode = json_get(v, "encode"), *dim = json_get(v, "dim");
-    return (encode && json_kind(encode) == JSON_STRING &&
-            strcmp(json_string(encode), "embedding") == 0) ||
+    bool word = encode && json_kind(encode) == JSON_STRING;
+    return (word && strcmp(json_string(encode), "embedding") == 0) ||
+           (word && strcmp(json_string(encode), "auto") == 0) ||
            (dim && json_kind(dim) == JSON_NUMBER);
 }
 
-static bool has_embedding(const struct json_doc *doc)
+const char *linear_path_lacks(const struct json_doc *doc)
 {
     const struct json *all = json_path(json_root(doc), "encoders.categorical"),
                       *columns = json_path(json_root(doc), "data.columns");
-    bool has = all && json_kind(all) == JSON_OBJECT && asks_embedding(all);
     bool list = columns && json_kind(columns) == JSON_OBJECT;
-    for (const struct json *c = list ? json_at(columns, 0) : NULL; c && !has; c = json_next(c))
-        has = json_kind(c) == JSON_OBJECT && asks_embedding(c);
-    return has;
-}
-
-static bool is_text(const struct json *v)
-{
-    const struct json *type = json_kind(v) == JSON_OBJECT ? json_get(v, "type") : v;
-    return type && json_kind(type) == JSON_STRING && strcmp(json_string(type), "text") == 0;
-}
-
-static bool has_text(const struct json_doc *doc)
-{
-    const struct json *columns = json_path(json_root(doc), "data.columns");
-    bool has = false, list = columns && json_kind(columns) == JSON_OBJECT;
-    for (const struct json *c = list ? json_at(columns, 0) : NULL; c && !has; c = json_next(c))
-        has = is_text(c);
-    return has;
+    bool embeds = all && may_embed(all);
+    for (const struct json *c = list ? json_at(columns, 0) : NULL; c; c = json_next(c)) {
+        if (strcmp(column_entry_type(c), "text") == 0)
+            return "texts";
+        embeds |= may_embed(c);
+    }
+    return embeds ? "embeddings" : NULL;
 }
 
 static bool path_serves(const struct json_doc *doc)
 {
     const struct json *loss = json_path(json_root(doc), "train.loss.type");
     const char *word = loss && json_kind(loss) == JSON_STRING ? json_string(loss) : "auto";
-    return !json_path(json_root(doc), "train.optimizer") && !has_embedding(doc) &&
-           !has_text(doc) &&
+    return !json_path(json_root(doc), "train.optimizer") && !linear_path_lacks(doc) &&
            (strcmp(word, "auto") == 0 || strcmp(word, "cross_entropy") == 0 ||
             strcmp(word, "mse") == 0);
 }

@@ -95,6 +95,7 @@ struct row {
     struct drift *drift;
     uint64_t *vanished;
     struct cell_where where;
+    struct terms *terms;
 };
 
 static inline void store_float(unsigned char *at, float v)
@@ -220,11 +221,9 @@ static bool read_text(const struct row *r, size_t column, const struct csv_cell 
             r->drift->missing[column]++;
         return true;
     }
-    struct terms terms = {0};
-    terms_make(&terms, &c->text, cell->text, cell->length, c->slots);
-    if (terms.count)
-        memcpy(to, terms.items, terms.count * sizeof *terms.items);
-    terms_free(&terms);
+    terms_make(r->terms, &c->text, cell->text, cell->length, c->slots);
+    if (r->terms->count)
+        memcpy(to, r->terms->items, r->terms->count * sizeof *r->terms->items);
     return true;
 }
 
@@ -343,10 +342,10 @@ bool cell_unlabelled(const struct schema *s, const struct binding *b,
 
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
-                struct drift *d, struct err *e)
+                struct drift *d, struct terms *t, struct err *e)
 {
     struct row r = {s, out, s->fitted ? d : NULL, d ? &d->vanished : NULL,
-                    {s, b, block, cells, record, e}};
+                    {s, b, block, cells, record, e}, t};
     if (cells->records[record].cells != b->cells)
         return cell_report_ragged(&r.where);
     if (labelled && cell_unlabelled(s, b, cells, record))

@@ -28,12 +28,13 @@ void drift_free(struct drift *d);
 /* Parses one record into `out` (schema.format.stride bytes). labelled: the target is required
  * (training, evaluate); otherwise it is not read. A fitted schema gives category slots, and unknown
  * values follow `unknown`. A schema that is not fitted gives ids of the columns' vocabularies,
- * which grow. d may be NULL; without a fit only `vanished` is counted. False on an error, with
+ * which grow. d may be NULL; without a fit only `vanished` is counted. t: buffers for texts of a
+ * fitted schema, else NULL. False on an error, with
  * file, line, column, name and the quoted text; too few or too many cells are an error. A record
  * without a required target is ERR_CSV_LABEL_MISSING, whatever its other cells say. */
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
-                struct drift *d, struct err *e);
+                struct drift *d, struct terms *t, struct err *e);
 /* Looks up the target statistics of `count` records, then numbers_scale. */
 void column_apply(const struct schema *s, unsigned char *records, size_t count);
 /* Imputes and scales `count` records in place. Each result depends on its own record only. */

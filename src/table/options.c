@@ -309,6 +309,12 @@ void columns_schema(struct json_out *out)
     json_close(out, '}');
 }
 
+const char *column_entry_type(const struct json *entry)
+{
+    const struct json *type = json_kind(entry) == JSON_OBJECT ? json_get(entry, "type") : entry;
+    return type ? json_string(type) : "";
+}
+
 unsigned options_encodes(const struct opt_strings *words)
 {
     unsigned bits = words->count ? 0 : 1u << NUMBER_PLAIN;

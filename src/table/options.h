@@ -95,6 +95,8 @@ struct data_options {
  * schema_declare. doc: the whole config. False with E13 and the place. */
 bool data_options_settle(struct data_options *o, int task, struct json_doc *doc, struct err *e);
 
+/* The type that an entry of "columns" names; "": none. */
+const char *column_entry_type(const struct json *entry);
 /* Bits of enum number_encode from its words; none: plain. */
 unsigned options_encodes(const struct opt_strings *words);
 /* Reads the shortest and the longest run: two numbers in order, or none. Else E13 at the key of the

@@ -323,19 +323,6 @@ struct run_path *run_path_open(struct run *r, struct err *e)
     p->r = r;
     p->best_of_all = INFINITY;
     bool good = model_path(&r->config->model, &p->read);
-    for (uint32_t i = 0; good && i < r->features->format.categories; i++)
-        if (r->features->categories[i].encode == CATEGORY_EMBEDDING) {
-            good = err_set(e, ERR_CONFIG_CONFLICT,
-                           "`model.solver` \"path\" takes no embeddings, and a category is one");
-            err_key(e, "model.solver");
-            err_help(e, "encode it \"onehot\", or set model.solver to \"gradient\"");
-        }
-    if (good && r->features->text_count) {
-        good = err_set(e, ERR_CONFIG_CONFLICT,
-                       "`model.solver` \"path\" takes no texts, and a column is one");
-        err_key(e, "model.solver");
-        err_help(e, "set model.solver to \"gradient\"");
-    }
     p->spec = p->read.spec;
     if (!good || !problem_make(p, false, e)) {
         run_path_close(p);

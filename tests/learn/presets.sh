@@ -45,6 +45,9 @@ err_has "linear: penalty" "the penalty is named"
 run dnn train wide.json -o m.dnn --set 'model={"preset":"linear","solver":"path"}' --set train.loss.type=focal
 is_exit 78 "a path has no solution for another loss"
 err_has '`model.solver` "path" has no solution for `train.loss.type` "focal"'
+run dnn check wide.json --set 'model={"preset":"linear","solver":"path"}' --set encoders.categorical.encode=embedding
+is_exit 78 "a path takes no embeddings"
+err_has '`model.solver` "path" takes no embeddings'
 
 for loss in mae huber quantile; do
     reaches "loss $loss" regression.json r2 '>' 0.95 --set train.loss.type=$loss --set train.optimizer.learning_rate=0.01

@@ -116,7 +116,8 @@ static bool parse(struct one_row *r, const char *line, bool labelled)
     r->block =
         (struct csv_block){.bytes = line, .size = strlen(line), .path = "new.csv", .first_line = 7};
     return csv_cells_parse(&r->s->dialect, &r->block, r->b.cells, &r->cells, &r->e) &&
-           cell_parse(r->s, &r->b, &r->block, &r->cells, 0, labelled, r->record, r->drift, &r->e);
+           cell_parse(r->s, &r->b, &r->block, &r->cells, 0, labelled, r->record, r->drift,
+                      NULL, &r->e);
 }
 
 static int32_t category(const struct one_row *r, uint32_t slot)
