@@ -314,6 +314,7 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
         return false;
     if (!serve_threshold(&r->serve, q->threshold, e))
         return false;
+    serve_reading(&r->serve, &q->reading);
     read_costs(r);
     answer_line_warn(r->serve.schema);
     r->serve.beside = true;
@@ -325,6 +326,7 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
     if (!good)
         return false;
     other.beside = true;
+    serve_reading(&other, &q->reading);
     good = comparable(&r->serve, &other, q, e) && measure(q, &other, &own, r, e);
     answers_free(&own);
     serve_close(&other);

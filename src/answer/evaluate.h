@@ -15,6 +15,7 @@ struct evaluate_request {
     size_t require_count;
     const char *better_than; /* another model */
     const char *on;          /* its metric; NULL: metric_default */
+    struct reading reading;
     enum bad_row on_bad_row; /* stop or skip */
     const double *threshold; /* NULL: the model's */
     double by;               /* least advantage; 0: any; negative: it may be worse by so much */

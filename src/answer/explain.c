@@ -370,6 +370,7 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
     if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e) ||
         !list_columns(q, r, e))
         return false;
+    serve_reading(&r->serve, &q->reading);
     const struct schema *s = r->serve.schema;
     if (s->steps)
         return err_set(e, ERR_USAGE, "explain deals the cells of columns, and this model reads "

@@ -17,6 +17,7 @@ struct explain_request {
     size_t input_count;
     const char *const *groups; /* "a,b": columns that are dealt together, as one entry */
     size_t group_count;
+    struct reading reading;
     int64_t repeats;
     struct overrides overrides;
 };

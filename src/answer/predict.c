@@ -266,6 +266,7 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
     if (!check_request(q, e) || !serve_open(&r->serve, q->model, JOB_PREDICT, &q->overrides, e) ||
         !serve_threshold(&r->serve, q->threshold, e))
         return false;
+    serve_reading(&r->serve, &q->reading);
     answer_line_warn(r->serve.schema);
     r->serve.beside = true;
     r->load_s = r->serve.load_s;

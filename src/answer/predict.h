@@ -17,6 +17,7 @@ struct predict_request {
     const struct stream_sampler *sampler; /* NULL: each record is a sample */
     bool sample_lines;   /* one line a sample, with the cells of its last record; else one a
                           * record */
+    struct reading reading;
     bool no_header;
     bool tsv, csv; /* --io; neither: the training file's delimiter in, CSV out */
     const char *passthrough; /* list of names, or "all" */

@@ -87,6 +87,12 @@ bool serve_threshold(struct serve *s, const double *threshold, struct err *e)
     return true;
 }
 
+void serve_reading(struct serve *s, const struct reading *r)
+{
+    for (uint32_t i = 0; i < s->encoder_count; i++)
+        reading_apply(r, s->encoders[i]);
+}
+
 static struct features *features_of(const struct serve *s, uint32_t member)
 {
     return s->features[s->file->members[member].encoder];

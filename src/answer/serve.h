@@ -3,6 +3,7 @@
 #ifndef DNN_ANSWER_SERVE_H
 #define DNN_ANSWER_SERVE_H
 
+#include "answer/reading.h"
 #include "choose/select.h"
 #include "measure/probability.h"
 #include "model/modelfile.h"
@@ -73,6 +74,8 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
                 struct err *e);
 /* Another threshold than the model's; NULL: that one. E10: not from 0 to 1, or no binary task. */
 bool serve_threshold(struct serve *s, const double *threshold, struct err *e);
+/* Reads files as `r` says. Before the first stream. */
+void serve_reading(struct serve *s, const struct reading *r);
 /* Starts the thread pool if `records` records or `bytes` bytes of input (0: not known) are worth
  * it, and chooses the machine. Call it before the first answer. piped: the input is a pipe. */
 void serve_threads(struct serve *s, uint64_t records, uint64_t bytes, bool piped);

@@ -32,7 +32,6 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
     t->dialect.said = q->labelled         ? CSV_SAID_BY_MODEL
                       : q->csv || q->tsv ? CSV_SAID_BY_IO
                                          : CSV_SAID_BY_MODEL_OR_IO;
-    t->dialect.trained = s->schema->dialect.delimiter;
     t->drift = drift_new(t->schema);
     uint64_t row_bytes = s->stride +
                          s->outputs * (s->member_count * sizeof(real) + sizeof(double));

@@ -37,7 +37,6 @@ void stream_notes(const struct stream *t)
         note_bad_rows(t);
     const char *encoding = csv_encoding_names[t->dialect.encoding];
     if (t->in_utf8)
-        log_warning("all text beyond ASCII in the input is valid UTF-8, and the model reads it as "
-                    "%s: its categories will not be found; convert the input: iconv -f UTF-8 -t %s",
-                    encoding, encoding);
+        log_warning("all text beyond ASCII in the input is valid UTF-8, and it is read as %s: its "
+                    "categories will not be found; give --encoding utf-8", encoding);
 }

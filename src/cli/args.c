@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "config/backend_settings.h"
 #include "config/config.h"
+#include "csv/csv.h"
+#include "table/options.h"
 
 static const char *const format_words[] = {"text", "json", NULL};
 static const char *const progress_words[] = {"auto", "bar", "plain", "none", NULL};
@@ -38,17 +40,32 @@ const struct arg_option config_options[] = {{"set", 0, "KEY=VALUE", NULL, ARG_MA
                                              "many times. A path counts from the config's folder."},
                                             {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
+const struct arg_option reading_options[] = {
+    {"delimiter", 0, "C", NULL, 0, 0, 0,
+     "The delimiter of these files: , ; | or \\t; this and the next three: default as the "
+     "training file."},
+    {"decimal", 0, "C", data_decimal_names, 0, 0, 0,
+     "Their decimal sign. Where it grouped the digits of a column, the other one does."},
+    {"encoding", 0, "NAME", csv_encoding_names, 0, 0, 0,
+     "Their encoding: utf-8, latin1 or cp1252."},
+    {"quote", 0, "RULE", csv_quote_names, 0, 0, 0,
+     "How their quotes are read: as RFC 4180 (strict), also inside a cell (lenient), as characters "
+     "(none)."},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
 const struct arg_option json_options[] = {
     {"json", 0, NULL, NULL, 0, 0, 0, "One JSON object, last on standard output."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
-size_t args_tables(const struct command *c, const struct arg_option *tables[5])
+size_t args_tables(const struct command *c, const struct arg_option *tables[ARG_TABLES])
 {
     size_t n = 0;
     if (c->options)
         tables[n++] = c->options;
     if (c->has_config)
         tables[n++] = config_options;
+    if (c->reads)
+        tables[n++] = reading_options;
     if (c->computes)
         tables[n++] = compute_options;
     if (c->has_json)
@@ -60,7 +77,7 @@ size_t args_tables(const struct command *c, const struct arg_option *tables[5])
 static const struct arg_option *find(const struct command *c, const char *name, size_t length,
                                      char letter)
 {
-    const struct arg_option *tables[5];
+    const struct arg_option *tables[ARG_TABLES];
     size_t count = args_tables(c, tables);
     for (size_t t = 0; t < count; t++)
         for (const struct arg_option *o = tables[t]; o->name; o++)
@@ -74,7 +91,7 @@ static bool unknown(const struct command *c, const char *word, struct err *e)
 {
     const char *known[64];
     size_t count = 0;
-    const struct arg_option *tables[5];
+    const struct arg_option *tables[ARG_TABLES];
     size_t table_count = args_tables(c, tables);
     for (size_t t = 0; t < table_count; t++)
         for (const struct arg_option *o = tables[t]; o->name && count < 64; o++)

@@ -22,12 +22,15 @@ struct arg_option {
     const char *help;
 };
 
+enum { ARG_TABLES = 6 }; /* of a command, at most */
+
 struct args;
 struct command {
     const char *name, *usage, *summary, *examples,
         *notes; /* notes: paragraphs below the options, or NULL */
     const struct arg_option *options;                      /* its own */
     bool computes;             /* --backend --device --threads --batch-size */
+    bool reads;                /* --delimiter --decimal --encoding --quote */
     bool has_config;           /* --set */
     bool has_json;             /* --json */
     bool has_rows;             /* answers go to standard output, or where --output says */
@@ -50,7 +53,7 @@ struct args {
     const char *output; /* of --output, known before the line is read, as json is */
 };
 extern const struct arg_option common_options[], compute_options[], config_options[],
-    json_options[];
+    reading_options[], json_options[];
 
 /* What --name is given, wherever it stands, in a line that may be wrong elsewhere: "" for a switch,
  * NULL when it is not given. A value of another option is none. */
@@ -69,6 +72,6 @@ double args_seconds(const struct args *a, const char *name, double otherwise);
  * are argv's. */
 const char **args_list(const struct args *a, const char *name, size_t *count);
 /* The option tables of a command, own ones first; NULL-terminated list. */
-size_t args_tables(const struct command *c, const struct arg_option *tables[5]);
+size_t args_tables(const struct command *c, const struct arg_option *tables[ARG_TABLES]);
 
 #endif

@@ -176,6 +176,15 @@ struct overrides cli_overrides(const struct args *a)
     return o;
 }
 
+bool cli_reading(const struct args *a, struct reading *r, struct err *e)
+{
+    const char *delimiter = args_value(a, "delimiter"), *decimal = args_value(a, "decimal");
+    *r = (struct reading){.decimal = decimal ? *decimal : '\0',
+                          .encoding = args_value(a, "encoding"),
+                          .quote = args_value(a, "quote")};
+    return !delimiter || reading_delimiter(delimiter, &r->delimiter, e);
+}
+
 void cli_drop(const void *list)
 {
     mem_free((void *)(uintptr_t)list);

@@ -3,6 +3,7 @@
 #ifndef DNN_CLI_CLI_H
 #define DNN_CLI_CLI_H
 
+#include "answer/reading.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/args.h"
@@ -29,6 +30,8 @@ int cli_print(const struct args *a, const struct text *t);
 int cli_json(const struct args *a, struct json_out *o, bool to_stderr);
 /* The options of compute_options and config_options. sets is freed with mem_free. */
 struct overrides cli_overrides(const struct args *a);
+/* The options of reading_options. False: E10. */
+bool cli_reading(const struct args *a, struct reading *r, struct err *e);
 /* Loads CONFIG, the first positional, with the options of the command line; output: of -o, or NULL.
  * With --json warnings are kept for the object: the caller ends with warnings_drop. config_free.
  * NULL: e, and no warning is kept. */

@@ -10,7 +10,7 @@
 static void each_option(const struct command *c,
                         void (*each)(const struct arg_option *, struct text *), struct text *out)
 {
-    const struct arg_option *tables[5];
+    const struct arg_option *tables[ARG_TABLES];
     size_t count = args_tables(c, tables);
     for (size_t t = 0; t < count; t++)
         for (const struct arg_option *o = tables[t]; o->name; o++)
@@ -87,7 +87,7 @@ static void put_topics(struct text *out)
 /* The words behind an option that takes a value: its own, files, or none. */
 static void bash_values(const struct command *c, struct text *out)
 {
-    const struct arg_option *tables[5];
+    const struct arg_option *tables[ARG_TABLES];
     size_t count = args_tables(c, tables);
     for (size_t t = 0; t < count; t++)
         for (const struct arg_option *o = tables[t]; o->name; o++) {

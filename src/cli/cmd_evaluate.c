@@ -149,7 +149,7 @@ static int evaluate_command(struct args *a)
     struct evaluate_result r = {0};
     int code;
     if (args_number(a, "threshold", &threshold, &q.threshold, &e) &&
-        take_better(a, &q, &e) && evaluate_run(&q, &r, &e))
+        cli_reading(a, &q.reading, &e) && take_better(a, &q, &e) && evaluate_run(&q, &r, &e))
         code = print_result(a, &q, &r);
     else
         code = cli_fail(a, &e, NULL);
@@ -167,12 +167,13 @@ const struct command command_evaluate = {
     .name = "evaluate",
     .usage = "evaluate MODEL DATA.csv... [--require 'auc>=0.85']... [--better-than MODEL [--on "
              "METRIC] [--by X]] [--on-bad-row stop|skip] [--threshold X] "
-             "[--json]",
+             "[READING] [--json]",
     .summary = "Measure a model on labelled data; gates have an exit code of their own (82).",
     .examples = "  dnn evaluate leads.dnn test.csv\n"
                 "  dnn evaluate leads.dnn test.csv --require 'auc>=0.6' --require 'logloss<0.7'\n"
                 "  dnn evaluate leads.dnn test.csv --better-than old.dnn --on auc --by 0 --json\n",
     .options = evaluate_options_table,
+    .reads = true,
     .computes = true,
     .has_json = true,
     .least = 2,

@@ -60,7 +60,7 @@ static int explain_command(struct args *a)
                                 .overrides = cli_overrides(a)};
     struct explain_result r = {0};
     int code;
-    if (!explain_run(&q, &r, &e)) {
+    if (!cli_reading(a, &q.reading, &e) || !explain_run(&q, &r, &e)) {
         code = cli_fail(a, &e, NULL);
     } else if (a->json) {
         struct json_out out = {0};
@@ -80,7 +80,7 @@ static int explain_command(struct args *a)
 
 const struct command command_explain = {
     .name = "explain",
-    .usage = "explain MODEL DATA.csv [--repeats N] [--group a,b]... [--json]",
+    .usage = "explain MODEL DATA.csv [--repeats N] [--group a,b]... [READING] [--json]",
     .summary = "Which columns matter: permutation importance with intervals.",
     .examples = "  dnn explain leads.dnn test.csv\n"
                 "  dnn explain leads.dnn test.csv --repeats 20 --group age,city --json\n",
@@ -90,6 +90,7 @@ const struct command command_explain = {
              "answers do not hang on the column, or another column says the same. The dealing is "
              "always the same for the same rows.",
     .options = explain_options_table,
+    .reads = true,
     .computes = true,
     .has_json = true,
     .least = 2,

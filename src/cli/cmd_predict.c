@@ -72,6 +72,13 @@ static bool check_line(const struct args *a, const struct predict_request *q, co
         err_set(e, ERR_OPTION_CONFLICT, "--columns names the columns of an input without header");
         return err_help(e, "add --no-header, or leave --columns out");
     }
+    if (q->reading.delimiter && (q->tsv || q->csv)) {
+        err_set(e, ERR_OPTION_CONFLICT, "--io and --delimiter both say what delimits the input");
+        return err_help(e, "leave one of them out; without --io the answers are CSV");
+    }
+    if (q->reading.quote && q->tsv)
+        return err_set(e, ERR_OPTION_CONFLICT, "--io tsv reads without quoting, whatever --quote "
+                                               "says");
     if (q->on_bad_row == BAD_ROW_STOP && (q->rejects || q->max_bad_rows >= 0)) {
         const char *option = q->rejects ? "--rejects" : "--max-bad-rows";
         err_set(e, ERR_OPTION_CONFLICT, "%s belongs to --on-bad-row null or skip", option);
@@ -106,6 +113,7 @@ static int predict_command(struct args *a)
     const char *note = NULL;
     double threshold;
     if (!args_number(a, "threshold", &threshold, &q.threshold, &e) ||
+        !cli_reading(a, &q.reading, &e) ||
         !check_line(a, &q, &note, &e)) {
         code = cli_fail(a, &e, note);
     } else if (!predict_run(&q, &r, &e)) {
@@ -138,6 +146,7 @@ const struct command command_predict = {
              "depends on the model and that row alone. Rows that come through a pipe are answered "
              "as they come: whole ones do not wait for more.",
     .options = predict_options_table,
+    .reads = true,
     .computes = true,
     .has_json = true,
     .has_rows = true,

@@ -77,7 +77,7 @@ void help_command(const struct command *c, struct text *out)
 {
     text_printf(out, "%s\n\nexamples:\n%s\nusage: dnn %s\n\noptions:\n", c->summary, c->examples,
                 c->usage);
-    const struct arg_option *tables[5];
+    const struct arg_option *tables[ARG_TABLES];
     size_t count = args_tables(c, tables);
     for (size_t t = 0; t < count; t++)
         for (const struct arg_option *o = tables[t]; o->name; o++)
@@ -132,6 +132,7 @@ static const struct arg_option *option_in(const struct arg_option *table, const 
 static const struct { const struct arg_option *options; const char *whose; } shared[] = {
     {config_options, "commands that read or write a config"},
     {compute_options, "commands that compute"},
+    {reading_options, "commands that answer rows"},
     {json_options, "commands with a result"},
     {common_options, "every command"}};
 

@@ -115,6 +115,7 @@ void help_man(struct text *out)
         {"Every command", common_options},
         {"Commands that compute", compute_options},
         {"Commands that read or write a config", config_options},
+        {"Commands that answer rows", reading_options},
         {"Commands with a result", json_options}};
     text_put(out,
              ".TH DNN 1 \"\" \"dnn " DNN_VERSION "\" \"User Commands\"\n.SH NAME\n"

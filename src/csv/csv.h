@@ -56,7 +56,6 @@ struct csv_dialect {
     bool tsv;           /* --io tsv: as QUOTE_NONE */
     bool libcsv;        /* libcsv parses every block, scan.c none: same cells, slower */
     uint8_t said;       /* enum csv_said */
-    char trained;       /* set by --io: the delimiter of the training file */
 };
 
 /* True: quotes are characters. */

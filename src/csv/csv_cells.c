@@ -50,7 +50,7 @@ static void report_encoding(const struct csv_dialect *d, unsigned byte, const st
                             int64_t line, int64_t column, struct err *e)
 {
     const char *name = csv_encoding_names[d->encoding];
-    const char *who = d->said == CSV_SAID_BY_CONFIG ? "data.encoding" : "the model";
+    const char *who = d->said == CSV_SAID_BY_CONFIG ? "data.encoding" : "the model or --encoding";
     if (d->encoding == ENCODING_UTF8) {
         err_at(e, ERR_CSV_ENCODING, b->path, line, column, "the byte \\x%02x is not valid UTF-8",
                byte);

@@ -50,19 +50,8 @@ static bool report_delimiter(const struct csv_dialect *d, const char *path, int6
     err_excerpt(e, text, length);
     if (d->said == CSV_SAID_BY_CONFIG)
         return err_help(e, "set \"delimiter\": \"%s\" in data", delimiter_name(best));
-    bool by_io = d->said == CSV_SAID_BY_IO;
-    bool has_io =
-        best == ',' || (best == '\t' && !memchr(text, '"', length)); /* TSV has no quotes */
-    if ((by_io || d->said == CSV_SAID_BY_MODEL_OR_IO) && has_io)
-        return err_help(e, "give --io %s", best == ',' ? "csv" : "tsv");
-    if (by_io && best == d->trained)
-        return err_help(e, "leave --io out: the training file had that delimiter too");
-    if (by_io)
-        return err_help(e, "write the file with \"%s\", as --io says, or with \"%s\", as the "
-                        "training file was, and leave --io out",
-                        delimiter_name(d->delimiter), delimiter_name(d->trained));
-    return err_help(e, "write the file with \"%s\", as the training file was",
-                    delimiter_name(d->delimiter));
+    return err_help(e, "%sgive --delimiter '%s'",
+                    d->said == CSV_SAID_BY_IO ? "leave --io out, and " : "", delimiter_name(best));
 }
 
 bool csv_check_delimiter(const struct csv_dialect *d, const struct csv_block *b,

@@ -110,11 +110,9 @@ static const char *wide_text(const char *bytes, size_t length)
 
 bool csv_encoding_help(const struct csv_dialect *d, const char *others, struct err *e)
 {
-    const char *name = csv_encoding_names[d->encoding];
     if (d->said == CSV_SAID_BY_CONFIG)
         return err_help(e, "set data.encoding to %s if the file was saved so", others);
-    return err_help(e, "the encoding of the training file counts, %s: convert this one, "
-                    "iconv -f ENCODING -t %s", name, name);
+    return err_help(e, "give --encoding %s if the file was saved so", others);
 }
 
 bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *e)

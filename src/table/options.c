@@ -13,7 +13,7 @@ const char *const split_method_names[] = {"random", "stratified", "group", "time
 const char *const column_type_names[] = {TYPES, NULL};
 const char *const column_role_names[COLUMN_TYPES + 1] = {TYPES, "target", "split", NULL};
 static const char *const reader_names[] = {"auto", "libcsv", NULL};
-static const char *const decimal_names[] = {".", ",", NULL};
+const char *const data_decimal_names[] = {".", ",", NULL};
 const char *const column_scale_names[] = {"auto",   "none",   "standard", "robust",
                                           "minmax", "quantile", "clip", NULL};
 const char *const column_impute_names[] = {"median", "mean", "zero", "error", NULL};
@@ -43,7 +43,7 @@ const struct option data_options_table[] = {
     {.key = "delimiter", .type = OPT_STRING, .offset = AT(delimiter), .standard = "\",\"",
      .help = "The delimiter of the files: \",\", \";\", \"\\t\" or \"|\". It is never guessed."},
     {.key = "decimal", .type = OPT_WORD, .offset = AT(decimal), .standard = "\".\"",
-     .words = decimal_names, .help = "The decimal point of numbers in the files."},
+     .words = data_decimal_names, .help = "The decimal point of numbers in the files."},
     {.key = "quote", .type = OPT_WORD, .offset = AT(quote), .standard = "\"strict\"",
      .words = csv_quote_names,
      .help = "How quotes are read. strict: RFC 4180, a cell is quoted as a whole or not at all. "

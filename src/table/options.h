@@ -112,7 +112,7 @@ extern const struct option column_numeric_table[], column_categorical_table[],
 void columns_schema(struct json_out *out); /* writes "columns" of the JSON schema's $defs from these
                                             * tables */
 void sequence_schema(struct json_out *out); /* the same for "sequence" */
-extern const char *const split_method_names[], *const task_names[];
+extern const char *const split_method_names[], *const task_names[], *const data_decimal_names[];
 /* Words of the enums above, in their order. Types of a config end before COLUMN_TARGET; roles
  * include all. */
 extern const char *const column_type_names[], *const column_role_names[];

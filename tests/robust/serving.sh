@@ -104,7 +104,7 @@ for given in "bare.dnn" "m.dnn --no-header --columns $columns"; do
     for way in null skip; do
         run dnn predict $given first.csv --quiet --on-bad-row $way
         is_exit 0 "another delimiter: $given, $way"
-        err_has 'as the first: first.csv:1: found 1 column; did you mean delimiter ";"? (E1215); write the file with ","'
+        err_has "as the first: first.csv:1: found 1 column; did you mean delimiter \";\"? (E1215); give --delimiter ';'"
     done
 done
 run dnn predict m.dnn rows.csv --no-header --columns "$columns,more" --on-bad-row skip --quiet
@@ -284,7 +284,7 @@ run dnn predict latin.dnn latin.csv -o a.csv
 err_lacks 'valid UTF-8'
 run dnn predict latin.dnn utf8.csv -o a.csv
 is_exit 0 "a file in UTF-8 for a model in latin1"
-err_has 'all text beyond ASCII in the input is valid UTF-8, and the model reads it as latin1' "is warned of"
+err_has 'all text beyond ASCII in the input is valid UTF-8, and it is read as latin1' "is warned of"
 run dnn predict latin.dnn d.csv -o a.csv
 err_lacks 'valid UTF-8' "ASCII is both"
 
@@ -302,8 +302,8 @@ same piped out "and in a pipe"
 run dnn predict cp.dnn hole.csv
 is_exit 65 "or stops"
 err_has 'hole.csv:4:1: the byte 81 (hexadecimal) stands for nothing in cp1252'
-err_has '= expected: text in cp1252, which is what the model says'
-err_has 'iconv -f ENCODING -t cp1252'
+err_has '= expected: text in cp1252, which is what the model or --encoding says'
+err_has 'give --encoding "latin1" or "utf-8"'
 
 # a comparison
 run dnn evaluate m.dnn d.csv --better-than none.dnn

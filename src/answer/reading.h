@@ -1,0 +1,19 @@
+/* reading.h - files that are written otherwise than the training file: what the command line says
+ * about them takes the place of what the model says. */
+#ifndef DNN_ANSWER_READING_H
+#define DNN_ANSWER_READING_H
+
+#include "table/schema.h"
+
+struct reading {
+    char delimiter, decimal;      /* 0: as the training file */
+    const char *encoding, *quote; /* of csv_encoding_names, csv_quote_names; NULL */
+};
+
+/* "," ";" "|" or a tab, which is also "\t". False: E10. */
+bool reading_delimiter(const char *text, char *delimiter, struct err *e);
+/* Changes how a model's schema reads files. Where the sign of thousands of a column becomes the
+ * decimal sign, the other of the two groups its digits. */
+void reading_apply(const struct reading *r, struct schema *s);
+
+#endif
