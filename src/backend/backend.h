@@ -257,7 +257,13 @@ double machine_marked(struct machine *m, uint32_t i);
 /* Traces operations until it is called with NULL: operation i that is issued, not recorded, gets
  * marks 2i and 2i + 1 around it and is stored in trace[i]; at most MACHINE_MARKS / 2. Returns the
  * number of the previous trace. */
-uint32_t machine_trace(struct machine *m, enum op_id *trace);
+struct traced {
+    enum op_id op;
+    const void *owner;
+};
+uint32_t machine_trace(struct machine *m, struct traced *trace);
+/* Sets whom the next operations belong to in a trace; returns the owner before. */
+const void *machine_owner(struct machine *m, const void *owner);
 
 /* Since the machine was opened. */
 struct machine_counts {

@@ -413,7 +413,7 @@ void machine_issue(struct machine *m, enum op_id op, const void *arguments)
     if (!traced)
         return;
     machine_mark(m, 2 * m->traced_count + 1);
-    m->traced[m->traced_count++] = op;
+    m->traced[m->traced_count++] = (struct traced){op, m->owner};
 }
 
 void machine_mark(struct machine *m, uint32_t i)
@@ -434,7 +434,14 @@ double machine_marked(struct machine *m, uint32_t i)
     return m->type->marked ? m->type->marked(m, i) : m->marks[i] - m->marks[0];
 }
 
-uint32_t machine_trace(struct machine *m, enum op_id *trace)
+const void *machine_owner(struct machine *m, const void *owner)
+{
+    const void *before = m->owner;
+    m->owner = owner;
+    return before;
+}
+
+uint32_t machine_trace(struct machine *m, struct traced *trace)
 {
     uint32_t count = m->traced_count;
     m->traced = trace;

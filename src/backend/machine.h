@@ -83,8 +83,9 @@ struct machine {
     bool recording;
     bool measuring;
     double marks[MACHINE_MARKS]; /* clock_now(), if the type has no mark */
-    enum op_id *traced;          /* traced operations; NULL: no trace */
+    struct traced *traced;       /* traced operations; NULL: no trace */
     uint32_t traced_count;
+    const void *owner;           /* of the operations that are issued: machine_owner */
     struct need measured;
 };
 struct routine {

@@ -4,10 +4,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/file_begin.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/text.h"
@@ -114,7 +116,7 @@ static void put_span(const struct timed *s, struct json_out *out)
     json_put_string(out, "name", s->name);
     json_put_string(out, "ph", "X");
     json_put_int(out, "pid", s->lane == PROFILE_HOST ? 1 : 2);
-    json_put_int(out, "tid", s->lane == PROFILE_OPERATIONS ? 2 : 1);
+    json_put_int(out, "tid", s->lane < PROFILE_OPERATIONS ? 1 : s->lane);
     put_time("ts", s->began - profile.zero, out);
     put_time("dur", s->seconds, out);
     if (s->count) {
@@ -138,11 +140,42 @@ static void put_all(struct json_out *out)
     put_meta("thread_name", 1, 1, "host", out);
     put_meta("process_name", 2, 1, profile.machine, out);
     put_meta("thread_name", 2, 1, "steps", out);
-    put_meta("thread_name", 2, 2, "operations of the first steps", out);
+    put_meta("thread_name", 2, PROFILE_OPERATIONS, "operations of the first steps", out);
+    put_meta("thread_name", 2, PROFILE_LAYERS, "layers of the first steps", out);
     for (size_t i = 0; i < profile.count; i++)
         put_span(&profile.spans[i], out);
     json_close(out, ']');
     json_close(out, '}');
+}
+
+/* Logs the share of each layer in the first steps, both ways together, in the order of the way
+ * forward; operations of no layer by their own name. */
+static void tell_layers(void)
+{
+    struct timed *sums = mem_alloc(profile.count, sizeof *sums);
+    size_t count = 0, steps = 0, at;
+    double all = 0;
+    for (size_t i = 0; i < profile.count; i++) {
+        const struct timed *s = &profile.spans[i];
+        steps += strcmp(s->name, PROFILE_STEP) == 0;
+        if (s->lane != PROFILE_LAYERS)
+            continue;
+        for (at = 0; at < count; at++)
+            if (sums[at].count == s->count && strcmp(sums[at].name, s->name) == 0)
+                break;
+        if (at == count)
+            sums[count++] = (struct timed){.name = s->name, .count = s->count};
+        sums[at].seconds += s->seconds;
+        all += s->seconds;
+    }
+    for (at = 0; at < count && steps && all > 0; at++) {
+        char number[24] = "";
+        if (sums[at].count)
+            snprintf(number, sizeof number, " %lld", (long long)sums[at].count);
+        log_line("profile: %s%s: %.1f %% of a step, %.3g ms", sums[at].name, number,
+                 100 * sums[at].seconds / all, 1000 * sums[at].seconds / (double)steps);
+    }
+    mem_free(sums);
 }
 
 bool profile_end(bool good, struct err *e)
@@ -154,6 +187,7 @@ bool profile_end(bool good, struct err *e)
     profile_phase("");
     bool kept = !good && !profile.worked, written = kept;
     if (!kept) {
+        tell_layers();
         put_all(&out);
         written = outfile_open(&file, profile.path, e) &&
                   outfile_write(&file, out.text.data, out.text.length, e) &&

@@ -1,7 +1,7 @@
-/* profile.h - the time of a training as spans on two lanes, written as a trace for Perfetto and
+/* profile.h - the time of a training as spans on lanes, written as a trace for Perfetto and
  * chrome://tracing (Trace Event Format: complete events, "ph" "X", in microseconds). Process 1 is
  * the host: phases, epochs, stretches of steps, validation, checkpoints. Process 2 is the machine:
- * its time for each stretch, by its own marks, and the operations of the first steps one by one.
+ * its time for each stretch, by its own marks, and the first steps by operation and by layer.
  * Those steps are played plainly, with marks around each operation: slower than a recorded step,
  * with the same bits.
  *
@@ -17,7 +17,8 @@
 #include "base/err.h"
 
 enum { PROFILE_STEPS = 4, PROFILE_SPANS = 20000 }; /* steps by operations; spans kept, the first */
-enum profile_lane { PROFILE_HOST, PROFILE_STRETCHES, PROFILE_OPERATIONS };
+#define PROFILE_STEP "a step, operation by operation" /* the span of one of those steps */
+enum profile_lane { PROFILE_HOST, PROFILE_STRETCHES, PROFILE_OPERATIONS, PROFILE_LAYERS };
 
 /* Keeps spans from now on, for the file of that name; the present phase is the first. False: the
  * file cannot be written, or is something else than a trace. */
@@ -32,7 +33,7 @@ void profile_work(enum profile_lane lane, const char *name, int64_t count, doubl
                   double seconds);
 /* The machine's name, for its lanes. */
 void profile_machine(const char *name);
-/* Writes the file if a profile was begun. good false: the training failed; before its first step
+/* Writes the file if a profile was begun, and logs the time by layer. good false: the training failed; before its first step
  * an existing file stays. */
 bool profile_end(bool good, struct err *e);
 

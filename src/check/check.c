@@ -11,13 +11,13 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/warnings.h"
+#include "check/batch_size.h"
 #include "check/largest.h"
 #include "config/output.h"
 #include "measure/tally.h"
 #include "train/ensemble.h"
 
 #define WRITING ((uint64_t)256 << 10) /* buffers and texts of the model's file */
-static const double TRIAL = 0.2; /* seconds of steps that are tried */
 
 static void count_columns(const struct schema *s, struct check_result *r)
 {
@@ -117,22 +117,9 @@ static bool account(struct train_job *j, uint64_t before, struct check_result *r
 static bool estimate(struct train_job *j, double load_s, struct check_result *r, struct err *e)
 {
     const struct train_options *o = &j->config->train;
-    struct hyper still[1] = {{.lr = 0, .weight_decay = 0}};
     double step_s = 0, row_s = 0;
-    int64_t steps = 0;
-    if (!network_epoch(j->run.network, 0, still, 1, e))
+    if (!batch_size_time(j, &step_s, e))
         return false;
-    for (uint32_t stretch = 1; step_s < TRIAL && steps < j->run.steps; stretch *= 2) {
-        int64_t left = j->run.steps - steps;
-        uint32_t now = left < (int64_t)stretch ? (uint32_t)left : stretch;
-        double began = clock_now();
-        if (!step_train(j->run.stepper, now, e) && e->id != ERR_NONE)
-            return false;
-        if (stop_wanted())
-            return job_stopped(j, e);
-        step_s += clock_now() - began;
-        steps += now;
-    }
     uint64_t valid = j->table->count[PART_VALID], test = j->table->count[PART_TEST];
     const enum part part = valid >= test ? PART_VALID : PART_TEST;
     uint64_t rows = j->table->count[part],
@@ -153,7 +140,7 @@ static bool estimate(struct train_job *j, double load_s, struct check_result *r,
         if (!good)
             return false;
     }
-    double epoch = step_s / (double)steps * (double)j->run.steps + row_s * (double)valid;
+    double epoch = step_s * (double)j->run.steps + row_s * (double)valid;
     double all = epoch * (double)o->epochs;
     if (o->time_limit_s > 0 && all > o->time_limit_s)
         all = o->time_limit_s;
@@ -219,7 +206,17 @@ static bool outputs_may_be(const struct config *c, struct err *e)
     return true;
 }
 
-static bool all(struct train_job *j, struct check_result *r, struct err *e)
+static void describe_layers(const struct train_job *j, struct text *layers)
+{
+    struct json_out out = {0};
+    json_open(&out, NULL, '{');
+    model_describe(network_model(j->run.network), &out);
+    json_close(&out, '}');
+    *layers = out.text;
+}
+
+static bool all(struct train_job *j, const struct check_request *q, struct check_result *r,
+                struct err *e)
 {
     double began = clock_now();
     if (!outputs_may_be(j->config, e) || !job_load(j, e))
@@ -244,8 +241,9 @@ static bool all(struct train_job *j, struct check_result *r, struct err *e)
     r->micro = j->run.micro;
     r->largest_batch_train = largest_train(j, &room);
     r->largest_batch_predict = largest_predict(j, &room);
+    describe_layers(j, &r->layers);
     r->backend = j->backend;
-    return true;
+    return !q || !q->most || batch_size_find(j, q, r, e);
 }
 
 /* The card fails: falls back like train. Returns where the program cannot be executed anew, or the
@@ -276,12 +274,13 @@ void check_stuck(struct check_result *r, struct err *e)
         begin_anew(j, e);
 }
 
-bool check_run(struct config *config, struct check_result *r, struct err *e)
+bool check_run(struct config *config, const struct check_request *q, struct check_result *r,
+               struct err *e)
 {
     struct train_job j = {.config = config, .began = clock_now(), .journal = {.fd = -1}};
     memset(r, 0, sizeof *r);
     r->job = &j;
-    bool good = all(&j, r, e);
+    bool good = all(&j, q, r, e);
     r->job = NULL;
     if (!good && may_begin_anew(&j, e))
         begin_anew(&j, e);
@@ -291,6 +290,23 @@ bool check_run(struct config *config, struct check_result *r, struct err *e)
     if (!good)
         check_free(r);
     return good;
+}
+
+static void write_tried(const struct check_result *r, struct json_out *out)
+{
+    json_open(out, "find_batch_size", '{');
+    json_put_int(out, "best", r->best_batch);
+    json_open(out, "tried", '[');
+    for (uint32_t i = 0; i < r->tried_count; i++) {
+        json_open(out, NULL, '{');
+        json_put_int(out, "batch_size", r->tried[i].rows);
+        json_put_number(out, "step_ms", 1000 * r->tried[i].step_s);
+        json_put_number(out, "rows_per_s", r->tried[i].rows_per_s);
+        json_put_int(out, "bytes", (int64_t)r->tried[i].bytes);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    json_close(out, '}');
 }
 
 static void write_runs(const struct check_result *r, struct json_out *out)
@@ -352,6 +368,9 @@ void check_write(const struct config *c, const struct check_result *r, struct js
     json_close(out, '}');
     if (r->run_count)
         write_runs(r, out);
+    json_put_raw(out, "network", r->layers.data);
+    if (r->tried_count)
+        write_tried(r, out);
     json_put_number(out, "seconds", r->seconds);
     warnings_write(out);
     json_close(out, '}');
@@ -362,5 +381,7 @@ void check_free(struct check_result *r)
     for (uint32_t i = 0; i < r->run_count; i++)
         mem_free(r->runs[i].member);
     mem_free(r->runs);
+    mem_free(r->tried);
+    text_free(&r->layers);
     text_free(&r->resolved);
 }

@@ -8,6 +8,16 @@
 #include "table/schema.h"
 
 struct train_job;
+/* --find-batch-size: sizes are tried from `least` to `most` rows; most 0: none. */
+struct check_request {
+    uint32_t least, most;
+};
+/* A batch size that was tried: its steps were run, their result thrown away. */
+struct check_batch {
+    uint32_t rows;
+    double step_s, rows_per_s;
+    uint64_t bytes; /* of the network, in the machine's memory */
+};
 /* A run of an ensemble; time by the work of run 0, whose steps are timed. */
 struct check_run {
     char *member;
@@ -32,11 +42,16 @@ struct check_result {
     uint64_t largest_batch_train, largest_batch_predict; /* largest.h */
     struct selection backend;
     double seconds;       /* of the training, estimated: all epochs or the time limit, the most */
+    struct check_batch *tried; /* by rows; check_free */
+    uint32_t tried_count, best_batch;
     struct check_run *runs; /* of an ensemble; check_free */
     uint32_t run_count;
+    struct text layers;   /* JSON object: model_describe of the network of a step */
     struct text resolved; /* config with every default */
 };
-bool check_run(struct config *config, struct check_result *r, struct err *e);
+/* q NULL: the plan alone. */
+bool check_run(struct config *config, const struct check_request *q, struct check_result *r,
+               struct err *e);
 /* As train_stuck, of the check that fills r. */
 void check_stuck(struct check_result *r, struct err *e);
 void check_write(const struct config *c, const struct check_result *r,

@@ -12,6 +12,12 @@
 static const struct arg_option check_options_table[] = {
     {"resolved", 0, NULL, NULL, 0, 0, 0,
      "Print the config with every default filled in, and nothing else."},
+    {"find-batch-size", 0, NULL, NULL, 0, 0, 0,
+     "Time steps with batches of --min to --max rows that fit, and say which size is best: the "
+     "smallest within 5 % of the most rows a second."},
+    {"min", 0, "N", NULL, ARG_INT, 1, TRAIN_BATCH_MOST, "The least --find-batch-size tries; "
+     "default 16."},
+    {"max", 0, "N", NULL, ARG_INT, 1, TRAIN_BATCH_MOST, "The most it tries; default 4096."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 bool cli_worth_telling(const struct config *c, size_t at)
@@ -42,6 +48,19 @@ static void settings_text(const struct config *c, struct text *out)
         if (cli_worth_telling(c, i))
             text_printf(out, "  %-*s  %-*s  %s\n", key, c->settings[i].key, value,
                         c->settings[i].value, c->settings[i].from);
+}
+
+static void tried_text(const struct check_result *r, struct text *out)
+{
+    text_printf(out, "batch sizes (timed here)\n  %8s %12s %12s %10s\n", "rows", "ms a step",
+                "rows/s", "memory");
+    for (uint32_t i = 0; i < r->tried_count; i++)
+        text_printf(out, "  %8u %12.3f %12.0f %10s%s\n", r->tried[i].rows,
+                    1000 * r->tried[i].step_s, r->tried[i].rows_per_s,
+                    text_bytes(r->tried[i].bytes),
+                    r->tried[i].rows == r->best_batch ? "  best" : "");
+    text_printf(out, "  train.batch_size=%u is the smallest within 5 %% of the fastest\n",
+                r->best_batch);
 }
 
 static void plan_text(const struct config *c, const struct check_result *r, struct text *out)
@@ -96,6 +115,8 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
                     "runs        %u of an ensemble, side by side on a CPU; parameters and memory "
                     "are those of run 0, the time is that of all, one after another\n",
                     r->run_count);
+    if (r->tried_count)
+        tried_text(r, out);
     settings_text(c, out);
 }
 
@@ -142,6 +163,18 @@ static int check_stopped(const struct args *a, const struct err *why)
     return tell_plan(told.a, told.config, told.r);
 }
 
+static bool batch_sizes_asked(const struct args *a, struct check_request *q, struct err *e)
+{
+    bool asked = args_value(a, "find-batch-size") != NULL;
+    if (!asked && (args_value(a, "min") || args_value(a, "max")))
+        return err_set(e, ERR_USAGE, "--min and --max belong to --find-batch-size");
+    q->least = (uint32_t)args_int(a, "min", 16);
+    q->most = asked ? (uint32_t)args_int(a, "max", q->least > 4096 ? q->least : 4096) : 0;
+    if (asked && q->least > q->most)
+        return err_set(e, ERR_USAGE, "--min %u is more than --max %u", q->least, q->most);
+    return true;
+}
+
 static int check_command(struct args *a)
 {
     struct err e = {0};
@@ -149,13 +182,14 @@ static int check_command(struct args *a)
     if (!config)
         return cli_fail(a, &e, NULL);
     struct check_result r = {0};
+    struct check_request q = {0};
     int code;
     told.a = a;
     told.config = config;
     told.r = &r;
     if (!output_standard(config, &e))
         code = cli_fail(NULL, &e, NULL); /* no object there either */
-    else if (!check_run(config, &r, &e))
+    else if (!batch_sizes_asked(a, &q, &e) || !check_run(config, &q, &r, &e))
         code = cli_fail(a, &e, NULL);
     else
         code = tell_plan(a, config, &r);
@@ -167,12 +201,13 @@ static int check_command(struct args *a)
 
 const struct command command_check = {
     .name = "check",
-    .usage = "check CONFIG [--resolved] [--json]",
+    .usage = "check CONFIG [--resolved] [--find-batch-size [--min N] [--max N]] [--json]",
     .summary =
         "Validate config and data, and print the plan: rows, parameters, memory, backend, time.",
     .examples = "  dnn check leads.json\n"
                 "  dnn check leads.json --resolved > resolved.json\n"
-                "  dnn check leads.json --set train.batch_size=1024 --json\n",
+                "  dnn check leads.json --set train.batch_size=1024 --json\n"
+                "  dnn check leads.json --find-batch-size --max 8192\n",
     .options = check_options_table,
     .computes = true,
     .has_config = true,

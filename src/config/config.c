@@ -18,7 +18,7 @@
  * anything else is an unknown key. */
 const char *const config_absent[] = {
     "ensemble", "calibrate", "tune", "target_transform",
-    "data.thousands", "data.quote", "data.reader", "data.cache", "data.workers",
+    "data.thousands", "data.quote", "data.reader", "data.cache",
     "data.split.seed", "train.sampling", "backend.tune", "backend.explain", "backend.blas", NULL};
 
 static void drop_absent(struct json_doc *doc)

@@ -183,5 +183,5 @@ void inputs_backward(const struct inputs *in, struct pass *p, struct act dx)
     p->dims.steps = 1;
     for (uint32_t i = 0; i < in->count; i++)
         if (goes_back(in->layers[i]))
-            in->layers[i]->type->backward(in->layers[i], p, no_act(), dx, no_act(), false);
+            layer_run_backward(in->layers[i], p, no_act(), dx, no_act(), false);
 }

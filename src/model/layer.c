@@ -210,18 +210,22 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
         if (l->position >= LAYER_MOST)
             plan_refuse(p, "%d layers", LAYER_MOST);
         l->steps = p->steps;
-        uint64_t trained = p->trained, flops = p->flops;
+        uint64_t trained = p->trained, flops = p->flops, room = p->acts;
         if (!l->skipped &&
             (!check_steps(l, p, outside != NULL, e) || !l->type->plan(l, p, e)))
             return false;
         if (!l->type->nests) /* else its layers have */
             p->flops = flops + (p->flops - flops) * l->steps;
         l->params = p->trained - trained;
+        l->room = p->acts - room;
         in = l->out;
         if (l->skipped)
             continue;
-        if (before && p->training)
+        if (before && p->training) {
+            room = p->acts;
             before->dy = plan_back(p, before->out, l->steps);
+            before->room += p->acts - room;
+        }
         before = l;
     }
     p->layer = outside;
@@ -256,7 +260,23 @@ uint64_t layer_list_unsound(struct layer *const *layers, uint32_t count, const r
     return found;
 }
 
-/* --- running --- */
+/* --- running: a trace names the layer of each operation --- */
+
+static struct act run_forward(const struct layer *l, struct pass *p, struct act x)
+{
+    const void *outside = machine_owner(p->m, l);
+    struct act y = l->type->forward(l, p, x);
+    machine_owner(p->m, outside);
+    return y;
+}
+
+void layer_run_backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                        struct act dx, bool add)
+{
+    const void *outside = machine_owner(p->m, l);
+    l->type->backward(l, p, x, dy, dx, add);
+    machine_owner(p->m, outside);
+}
 
 struct act layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p,
                                struct act x)
@@ -267,7 +287,7 @@ struct act layer_list_forward(struct layer *const *layers, uint32_t count, struc
         p->dims.steps = layers[i]->steps;
         if (p->fitting)
             layer_fit(layers[i], p, x);
-        x = layers[i]->type->forward(layers[i], p, x);
+        x = run_forward(layers[i], p, x);
     }
     return x; /* an empty list gives back its input */
 }
@@ -302,12 +322,12 @@ void layer_list_backward(struct layer *const *layers, uint32_t count, struct pas
         uint32_t before = previous(layers, count, i);
         p->dims.steps = l->steps;
         if (before == count) {
-            l->type->backward(l, p, x, dy, dx, add);
+            layer_run_backward(l, p, x, dy, dx, add);
             return;
         }
         const struct layer *b = layers[before];
         struct act between = pass_act(p, b->dy);
-        l->type->backward(l, p, pass_act(p, b->y), dy, between, false);
+        layer_run_backward(l, p, pass_act(p, b->y), dy, between, false);
         dy = between;
         i = before;
     }
@@ -343,6 +363,7 @@ void layer_list_describe(struct layer *const *layers, uint32_t count, const char
         json_put_int(out, "in", l->in);
         json_put_int(out, "out", l->out);
         json_put_int(out, "parameters", (int64_t)l->params);
+        json_put_int(out, "activation_bytes", (int64_t)(l->room * sizeof(real)));
         if (l->type->nests)
             layer_list_describe(l->children, l->child_count, "layers", out);
         json_close(out, '}');

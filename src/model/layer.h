@@ -247,6 +247,7 @@ struct layer {
     struct layer_pairs pairs; /* count 0: none */
     struct layer_texts texts; /* count 0: none */
     uint64_t params;          /* how many, children included */
+    uint64_t room;            /* elements of its activations and their gradients, as above */
     struct act_place y, dy;   /* dy belongs to the list, but for the last */
     bool logits;              /* the output layer: y is read by the loss, and stays plain */
     uint32_t fused_act;       /* takes_act: the activation that follows, or ACT_NONE */
@@ -276,6 +277,9 @@ void layer_list_init(struct layer *const *layers, uint32_t count, uint64_t seed,
 uint64_t layer_list_unsound(struct layer *const *layers, uint32_t count, const real *buffers);
 struct act layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p,
                                struct act x);
+/* The layer's way back, as its own in a trace. */
+void layer_run_backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                        struct act dx, bool add);
 /* Fits the layer to this input, if its type has a hook (netfit.c). */
 void layer_fit(const struct layer *l, struct pass *p, struct act x);
 /* width: of x, for a list that does nothing. */

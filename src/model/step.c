@@ -111,10 +111,24 @@ static void note_duration(struct entry *entry, double seconds, uint32_t times)
         entry->slowest = seconds / times;
 }
 
+/* Operations that follow one another in one layer are one span. */
+static void trace_layers(struct stepper *s, const struct traced *ops, uint32_t count, double began)
+{
+    for (uint32_t i = 0, next; i < count; i = next) {
+        const struct layer *l = ops[i].owner;
+        for (next = i + 1; l && next < count && ops[next].owner == l;)
+            next++;
+        double from = machine_marked(s->machine, 2 * i);
+        double to = machine_marked(s->machine, 2 * next - 1);
+        profile_work(PROFILE_LAYERS, l ? l->type->name : op_name(ops[i].op), l ? l->position : 0,
+                     began + from, to - from);
+    }
+}
+
 /* The operations of one step, played plainly, each by itself. */
 static bool trace_step(struct stepper *s, struct err *e)
 {
-    enum op_id *ops = mem_alloc(MACHINE_MARKS / 2, sizeof *ops);
+    struct traced *ops = mem_alloc(MACHINE_MARKS / 2, sizeof *ops);
     double began = clock_now();
     machine_expect(s->machine, MACHINE_PATIENCE);
     network_feed(s->network, 1);
@@ -124,12 +138,14 @@ static bool trace_step(struct stepper *s, struct err *e)
     bool good = machine_wait(s->machine, MACHINE_PATIENCE, e);
     for (uint32_t i = 0; good && i < count; i++) {
         double from = machine_marked(s->machine, 2 * i), to = machine_marked(s->machine, 2 * i + 1);
-        profile_work(PROFILE_OPERATIONS, op_name(ops[i]), 0, began + from, to - from);
+        profile_work(PROFILE_OPERATIONS, op_name(ops[i].op), 0, began + from, to - from);
     }
+    if (good)
+        trace_layers(s, ops, count, began);
     mem_free(ops);
     s->traced++;
     if (good)
-        profile_span("a step, operation by operation", 0, began);
+        profile_span(PROFILE_STEP, 0, began);
     return good;
 }
 

@@ -66,6 +66,7 @@ struct load {
     struct reading *raw;
     struct schema *schema;
     bool (*stop)(void);
+    unsigned workers; /* 0: threads_hands() */
     struct csv *csv;
     struct csv_block ahead; /* read to decide offsets, not parsed yet */
     bool has_ahead;
@@ -252,7 +253,7 @@ static void parse_blocks(void *context, unsigned tile, unsigned hand)
 
 static bool read_blocks(struct load *l, struct err *e)
 {
-    threads_run_few(threads_hands(), parse_blocks, l);
+    threads_run_few(l->workers ? l->workers : threads_hands(), parse_blocks, l);
     if (l->failed || l->error.id != ERR_NONE) {
         *e = l->failed ? l->failure : l->error;
         return false;
@@ -365,6 +366,7 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
     struct load l = {.raw = raw,
                      .schema = s,
                      .stop = stop,
+                     .workers = (unsigned)o->workers,
                      .lock = PTHREAD_MUTEX_INITIALIZER,
                      .copied = PTHREAD_COND_INITIALIZER};
     struct binding binding = {0};

@@ -60,6 +60,10 @@ const struct option data_options_table[] = {
      .words = reader_names,
      .help = "auto: the fast scanner where it can, libcsv for the rest. libcsv: for every byte. "
              "Both read the same rows."},
+    {.key = "workers", .type = OPT_INT, .offset = AT(workers), .standard = "0",
+     .low = 0, .high = DATA_WORKERS_MOST,
+     .help = "Threads that read and encode the files, at most backend.threads; 0: all of those. "
+             "Each takes some MiB. The table is the same with any number."},
     {.key = "target", .type = OPT_STRING, .flags = OPT_REQUIRED, .offset = AT(target),
      .help = "The column to predict. Rows in which it is one of data.missing are left out and "
              "counted."},

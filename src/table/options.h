@@ -9,6 +9,7 @@
 enum split_method {
     SPLIT_RANDOM, SPLIT_STRATIFIED, SPLIT_GROUP, SPLIT_TIME, SPLIT_HASH, SPLIT_COLUMN
 };
+#define DATA_WORKERS_MOST 1024
 enum data_reader { READER_AUTO, READER_LIBCSV };
 enum task { TASK_BINARY, TASK_MULTICLASS, TASK_REGRESSION };
 enum column_type {
@@ -83,6 +84,7 @@ struct data_options {
     bool header;
     struct opt_strings missing;
     int reader;           /* enum data_reader */
+    int64_t workers;      /* threads that read and parse, 0: as many as compute */
     char *target, *positive;
     const struct json *columns; /* "columns": name -> "type" or {...}; read by schema_declare */
     const struct json *sequence; /* "sequence", maybe null; read by sequence_find */

@@ -124,6 +124,8 @@ struct network_options run_network_options(const struct run *r);
  * micro-batches of half as many rows, then streamed rows; the plan changes. False: GPU_MEMORY, and
  * the owner may try again with another machine. */
 bool run_network(struct run *r, struct err *e);
+/* Drops the network and makes one for batches of so many rows, with first weights. */
+bool run_rebuild(struct run *r, int64_t batch_size, struct err *e);
 /* Sets the plan's precision to fp32 if all products of the network are small and none is
  * rounded. */
 void run_keep_fp32(struct run *r);

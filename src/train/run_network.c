@@ -220,6 +220,14 @@ static bool network_fit(struct run *r, struct err *e)
     return network_halved(r, false, statistics ? wished : 1, e);
 }
 
+bool run_rebuild(struct run *r, int64_t batch_size, struct err *e)
+{
+    network_drop(r);
+    run_size(r, batch_size);
+    run_plan(r, NULL);
+    return run_network(r, e) && run_begin(r, e);
+}
+
 /* --- is there room? --- */
 
 static bool counted(const struct run *r, bool streams, uint64_t room)

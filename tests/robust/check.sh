@@ -99,6 +99,22 @@ for key in '"schema":"dnn.check/1"' '"rows":{"train":' '"columns":{"numeric":' '
     grep -qF -- "$key" check.json
     ok $? "check --json has $key"
 done
+run dnn check small.json --find-batch-size --min 24 --max 600 --json
+is_exit 0 "check --find-batch-size"
+is "$(grep -o '"batch_size":[0-9]*' out | tr -dc '0-9\n' | tr '\n' ' ')" "24 32 64 128 256 512 600 " "it tries powers of two and both ends"
+best=$(field best out)
+grep -qF "{\"batch_size\":$best,\"step_ms\":" out
+ok $? "the best one is one of them: $best"
+grep -qF '"network":{"inputs":' out && grep -qE '"type":"dense","in":[0-9]+,"out":16,"parameters":[1-9][0-9]*,"activation_bytes":[1-9]' out
+ok $? "memory and parameters of each layer"
+run dnn train small.json --force -o found.dnn --set "train.batch_size=$best"
+is_exit 0 "and trains"
+run dnn check small.json --find-batch-size --max 100000
+is_exit 64 "more rows than a batch may have"
+run dnn check small.json --min 8
+is_exit 64 "--min alone"
+run dnn check small.json --find-batch-size --min 4000 --max 5000
+is_exit 71 "more rows than there are"
 [ ! -e small.dnn ] && ! ls ./*.lock >/dev/null 2>&1
 ok $? "check writes nothing"
 run dnn check small.json --resolved
@@ -127,6 +143,8 @@ err_has "more than a command reads (E1105)" "which has keys more than a command 
 run dnn check resolved.json
 is_exit 78 "and is so"
 
+run dnn train small.json --force -o w.dnn --set data.workers=1
+same a.dnn w.dnn "one thread that reads: the same model"
 mkfifo pipe
 cat d.csv >pipe &
 run dnn train small.json --force -o p.dnn --set data.train=pipe

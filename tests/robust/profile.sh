@@ -21,15 +21,20 @@ trace() {
 }
 run dnn train c.json -o m.dnn --progress none --profile trace.json
 is_exit 0 "a training with a profile"
+cp err told
 trace trace.json >spans 2>&1
 ok $? "the trace is what Perfetto asks for" "$(head -n 3 spans)"
 for span in "reading the data|host" "training|host" "epoch|host" "validation|host" "checkpoint|host" "writing the model|host" \
     "steps|host" "steps|steps" "gather|operations of the first steps" "dense|operations of the first steps" \
-    "advance|operations of the first steps"; do
+    "advance|operations of the first steps" "dense|layers of the first steps" "adam|layers of the first steps"; do
     check "has $span" grep -qxF "$span" spans
 done
 is "$(grep -cxF 'epoch|host' spans)" 3 "each epoch"
 is "$(grep -cxF 'advance|operations of the first steps' spans)" 4 "four steps by operations"
+awk '/profile: / && / of a step, / { for (i = 1; i < NF; i++) if ($(i + 1) == "%") sum += $i } END { exit !(sum > 99 && sum < 101) }' told
+ok $? "the shares of the layers add up to a step" "$(cat told)"
+grep -qE 'profile: dense 1: [0-9.]+ % of a step, [0-9.e-]+ ms' told
+ok $? "a layer is named with its number"
 ! grep OVERLAP spans
 ok $? "spans do not cut each other" "$(grep OVERLAP spans)"
 run dnn train c.json -o n.dnn --progress none

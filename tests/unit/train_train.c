@@ -400,7 +400,7 @@ static void checking(void)
 {
     struct config *c = config_of("binary", "b.csv", "\"epochs\":5", "");
     struct check_result k;
-    ok(check_run(c, &k, &e), "check");
+    ok(check_run(c, NULL, &k, &e), "check");
     ok(k.rows[0] + k.rows[1] + k.rows[2] == 900 && k.parameters > 0 &&
            k.columns_by_type[COLUMN_NUMERIC] == 2 && k.columns_by_type[COLUMN_CATEGORICAL] == 1,
        "rows, columns and parameters");

@@ -1,0 +1,16 @@
+/* batch_size.h - steps of a training, timed, and the batch size by them. Private to src/check. */
+#ifndef DNN_CHECK_BATCH_SIZE_H
+#define DNN_CHECK_BATCH_SIZE_H
+
+#include "check/check.h"
+#include "train/job.h"
+
+/* Makes steps whose rate is 0, for 0.2 s and at most an epoch. *step_s: seconds of one. */
+bool batch_size_time(struct train_job *j, double *step_s, struct err *e);
+/* Tries powers of two and both ends, as far as they fit (r->largest_batch_train): r->tried,
+ * r->best_batch. The best size is the smallest whose rows a second are within 5 % of the most: with
+ * fewer rows a step, an epoch has more steps. Leaves the network of the last size. */
+bool batch_size_find(struct train_job *j, const struct check_request *q, struct check_result *r,
+                     struct err *e);
+
+#endif
