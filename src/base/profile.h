@@ -33,8 +33,8 @@ void profile_work(enum profile_lane lane, const char *name, int64_t count, doubl
                   double seconds);
 /* The machine's name, for its lanes. */
 void profile_machine(const char *name);
-/* Writes the file if a profile was begun, and logs the time by layer. good false: the training failed; before its first step
- * an existing file stays. */
+/* Writes the file if a profile was begun, and logs the time by layer. good false: the training
+ * failed; before its first step an existing file stays. */
 bool profile_end(bool good, struct err *e);
 
 #endif

@@ -43,8 +43,9 @@ bool batch_size_find(struct train_job *j, const struct check_request *q, struct 
         return false;
     }
     if (most < q->least) {
-        err_set(e, ERR_MEMORY, "--find-batch-size: no batch of %u rows or more: %llu training rows, "
-                               "and the largest batch that fits has %llu", q->least,
+        err_set(e, ERR_MEMORY,
+                "--find-batch-size: no batch of %u rows or more: %llu training rows, and the "
+                "largest batch that fits has %llu", q->least,
                 (unsigned long long)rows, (unsigned long long)r->largest_batch_train);
         return err_help(e, "give a smaller --min");
     }

@@ -47,7 +47,8 @@ struct linear_spec { /* options of linear */
     int64_t penalties;
     const struct json *layers;
 };
-/* What keeps the path of linear from solving this config: "texts" or "embeddings". NULL: nothing. */
+/* Inputs of this config that the path of linear cannot solve for: "texts" or "embeddings". NULL:
+ * none. */
 const char *linear_path_lacks(const struct json_doc *doc);
 extern const struct preset presets[];
 size_t preset_count(void);
