@@ -21,7 +21,7 @@ other=(--delimiter ';' --decimal , --encoding latin1)
 for command in predict evaluate explain; do
     dnn $command m.dnn a.csv --quiet >want
     run dnn $command m.dnn b.csv "${other[@]}" --quiet
-    is_exit 0 "$command reads the other file"
+    is_exit 0 "D03 $command reads the other file"
     same want out "$command: the same answers"
 done
 run dnn evaluate m.dnn b.csv "${other[@]}" --better-than m.dnn --by -0.1
