@@ -367,7 +367,7 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
 {
     *r = (struct explain_result){0};
     stop_phase("explain", true);
-    if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e) ||
+    if (!serve_open(&r->serve, q->model, JOB_EXPLAIN, &q->overrides, e) ||
         !list_columns(q, r, e))
         return false;
     serve_reading(&r->serve, &q->reading);

@@ -18,6 +18,7 @@ const char *const bench_size_names[] = {"small", "medium", "large", NULL};
 
 static const char *const job_names[] = {
 #define JOB(id, name, variable, what) #name,
+#define JOB_OF_OTHERS(id, name, variable, what)
 #include "config/jobs.def"
 #undef JOB
 };
@@ -32,7 +33,7 @@ static const struct {
 /* Rows of a CPU that finds the cells of CSV, with each reader. */
 static const char *const reader_rows[] = {"read_fast", "read_libcsv"};
 enum {
-    FIRST_BLAS = OP_COUNT + JOBS,
+    FIRST_BLAS = OP_COUNT + sizeof job_names / sizeof *job_names,
     FIRST_READER = FIRST_BLAS + sizeof blas_rows / sizeof *blas_rows,
     ALL_ROWS = FIRST_READER + sizeof reader_rows / sizeof *reader_rows
 };

@@ -300,8 +300,9 @@ static const char *precision_of(const struct work_net *w)
     return planned ? w->plan.precision : "fp32";
 }
 
-static bench_work *const works[JOBS] = {
+static bench_work *const works[] = {
 #define JOB(id, name, variable, what) name,
+#define JOB_OF_OTHERS(id, name, variable, what)
 #include "config/jobs.def"
 #undef JOB
 };

@@ -74,6 +74,7 @@ static const char *device_from(const struct setting *settings, size_t count)
 bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
                     size_t count, struct selection *s, struct err *e)
 {
+    const bool trains = job == JOB_TRAIN || job == JOB_TUNE;
     const char *from = "default", *kind = b->kind;
     enum backend_word word = config_backend(b, job, settings, count, &from);
     *s = (struct selection){.requested = backend_names[word],
@@ -85,11 +86,11 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
                             .threads = threads_count(),
                             .deterministic = b->deterministic,
                             .blas_core = "none",
-                            .trains = job == JOB_TRAIN,
+                            .trains = trains,
                             .precision = "fp32",
                             .cpu_s = -1,
                             .gpu_s = -1};
-    if (job == JOB_TRAIN)
+    if (trains)
         snprintf(s->precision_wish, sizeof s->precision_wish, "%s",
                  b->precision ? b->precision : "auto");
     bool other_kind = kind && strcmp(kind, "cuda") != 0, kernels = machine_known("cuda");
@@ -111,7 +112,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
         if (b->fallback) {
             err_set(e, ERR_NO_GPU, "dnn_gpu: requested (%s) but unavailable (%s)",
                     text_quote_z(word == BACKEND_GPU ? from : b->kind_from), s->reason);
-            return err_help(e, job == JOB_TRAIN
+            return err_help(e, trains
                                    ? "set \"fallback\": \"cpu\" in the section backend to go on on "
                                      "the CPU, or ask for dnn_cpu"
                                    : "the model's config says \"fallback\": \"none\"; ask for the "
@@ -122,7 +123,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
         why_not(b, s->reason, sizeof s->reason);
         log_line("auto: using CPU (%s)", s->reason);
     }
-    if (job == JOB_TRAIN) /* later it is the model's config, and nobody's wish any more */
+    if (trains) /* later it is the model's config, and nobody's wish any more */
         say_unused(b);
     return true;
 }

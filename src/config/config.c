@@ -19,7 +19,7 @@
 const char *const config_absent[] = {
     "ensemble", "calibrate", "tune", "target_transform",
     "data.thousands", "data.quote", "data.reader", "data.cache",
-    "data.split.seed", "train.sampling", "backend.tune", "backend.explain", "backend.blas", NULL};
+    "data.split.seed", "train.sampling", "backend.blas", NULL};
 
 static void drop_absent(struct json_doc *doc)
 {

@@ -129,16 +129,12 @@ static const char *const switches[JOBS] = {
 #include "config/jobs.def"
 #undef JOB
 };
-/* Of commands that this build does not have; their values are checked all the same. */
-static const char *const later_switches[] = {"DNN_EXPLAIN_GPU", "DNN_TUNE_GPU", NULL};
 
 bool config_switch_known(const char *name)
 {
     bool known = strcmp(name, "ALL_GPU") == 0;
     for (int job = 0; job < JOBS; job++)
         known |= strcmp(name, switches[job]) == 0;
-    for (size_t i = 0; later_switches[i]; i++)
-        known |= strcmp(name, later_switches[i]) == 0;
     return known;
 }
 
@@ -161,10 +157,6 @@ static bool read_wishes(struct wishes *w, struct err *e)
     if (kind && !(w->kind = backend_kind(kind)))
         return bad_variable("GPU_BACKEND", kind, "auto, cuda, rocm, mps or cpu", e);
     words[3] = kind && strcmp(w->kind, "cpu") == 0 ? "dnn_cpu" : NULL;
-    const char *unused;
-    for (size_t i = 0; later_switches[i]; i++)
-        if (!read_switch(later_switches[i], &unused, e))
-            return false;
     for (int job = 0; job < JOBS; job++) {
         const char *const names[4] = {switches[job], "MODEL_BACKEND", "ALL_GPU", "GPU_BACKEND"};
         if (!read_switch(switches[job], &words[0], e))

@@ -174,7 +174,7 @@ static bool check_folds(const struct train_job *j, struct err *e)
 bool job_start(struct train_job *j, struct err *e)
 {
     const struct config *c = j->config;
-    if (!select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, &j->backend, e))
+    if (!select_backend(&c->backend, j->job, c->settings, c->setting_count, &j->backend, e))
         return false;
     unsigned threads = c->backend.threads ? (unsigned)c->backend.threads : threads_available();
     blas_prepare(threads, (enum blas_choice)c->backend.blas); /* before any thread starts */

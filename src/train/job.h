@@ -25,6 +25,7 @@ struct side;
 
 struct train_job {
     const struct train_request *request; /* NULL: a check */
+    enum job job; /* whose backend is chosen */
     struct config *config;
     char *output; /* with links resolved; lock and checkpoints lie beside it. NULL: a check */
     bool resume;

@@ -409,6 +409,7 @@ bool tune_run(const struct tune_request *q, struct tune_answer *a, struct err *e
                      .request = {.config = q->config, .progress = q->progress},
                      .journal = {.fd = -1}};
     t.job = (struct train_job){.request = &t.request,
+                               .job = JOB_TUNE,
                                .config = q->config,
                                .config_text = mem_string(""),
                                .began = clock_now(),

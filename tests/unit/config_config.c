@@ -134,7 +134,7 @@ static const struct refusal refused[] = {
     {"\"backend\": {\"train\": \"cuda\"}", ERR_CONFIG_WORD, 2, 22, "`backend.train`", ""},
     {"\"backend\": {\"device\": \"banana\"}", ERR_CONFIG_WORD, 2, 23,
      "`backend.device`: \"banana\"", "cuda:0"},
-    {"\"backend\": {\"tune\": \"auto\"}", ERR_CONFIG_KEY, 2, 13, "\"backend.tune\"", ""},
+    {"\"backend\": {\"tune\": \"cuda\"}", ERR_CONFIG_WORD, 2, 21, "`backend.tune`", ""},
     {"\"ensemble\": {\"members\": 1}", ERR_CONFIG_TYPE, 2, 25, "is a list", ""},
     {"\"calibrate\": \"auto\"", ERR_CONFIG_KEY, 2, 1, "unknown key \"calibrate\"", ""},
     {"\"task\": \"binary\"", ERR_JSON_DUPLICATE, 2, 1, "line 1 and at line 2", ""},
