@@ -9,6 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE OMP_NUM_THREADS OPENBLAS_NUM_THREADS 2>/dev/null || true
 export LC_ALL=C
+. scripts/bench/peers.sh
 make -s -j"$(nproc)" all build/bench/bench_csv
 dnn=${DNN:-$PWD/build/dnn}
 here=$PWD/scripts/bench
@@ -18,9 +19,7 @@ memory=no
 for option in "$@"; do
     case $option in
     --peers)
-        [ -x build/peers/bin/python ] || python3 -m venv build/peers
-        build/peers/bin/python -m pip install -q -r scripts/bench/requirements.txt
-        python=$PWD/build/peers/bin/python ;;
+        python=$(peers_python) ;;
     --memory) memory=yes ;;
     -*) echo "bench.sh: unknown option $option" >&2; exit 64 ;;
     *) rows="$rows $option" ;;

@@ -193,11 +193,13 @@ static const struct preset_defaults realmlp_defaults[] = {
      "{\"onehot_values\": 8, \"dim\": 8, \"init\": \"normal\"}}}"},
     {"task=regression",
      "{\"model.activation\": \"mish\", \"train\": {\"optimizer\": {\"learning_rate\": 0.2}}}"},
+    {"train.optimizer.type!=sgd,train.optimizer.type!=rmsprop",
+     "{\"train\": {\"optimizer\": {\"type\": \"adamw\", \"betas\": [0.9, 0.95], "
+     "\"epsilon\": 1e-08}}}"},
     {NULL,
      "{\"encoders\": {\"numeric\": {\"scale\": \"clip\", \"impute\": \"mean\"}}, "
      "\"train\": {\"epochs\": 256, \"batch_size\": 256, "
-     "\"optimizer\": {\"type\": \"adamw\", \"learning_rate\": 0.04, \"weight_decay\": 0.02, "
-     "\"betas\": [0.9, 0.95], \"epsilon\": 1e-08}, "
+     "\"optimizer\": {\"learning_rate\": 0.04, \"weight_decay\": 0.02}, "
      "\"schedule\": {\"type\": \"coslog4\", \"weight_decay\": \"flat_cos\"}, "
      "\"early_stopping\": {\"patience\": 0, \"ties\": \"last\"}}}"},
     {0}};

@@ -140,9 +140,29 @@ static void outputs(void)
     }
 }
 
+/* What the preset says of adamw is left out where the config names another optimiser. */
+static void other_optimisers(void)
+{
+    static const char *const kinds[] = {"sgd", "rmsprop", "adam", "adamw"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct text text = {0};
+        struct err e = {0};
+        text_printf(&text,
+                    "{\"task\": \"binary\", \"data\": {\"train\": \"a.csv\", \"target\": \"y\", "
+                    "\"columns\": {\"x\": \"numeric\"}}, \"model\": {\"preset\": \"realmlp\"}, "
+                    "\"train\": {\"optimizer\": {\"type\": \"%s\"}}}",
+                    kinds[i]);
+        struct config *c = config_parse(text.data, text.length, "c.json", NULL, &e);
+        ok(c != NULL, "realmlp with %s: %s", kinds[i], e.what);
+        config_free(c);
+        text_free(&text);
+    }
+}
+
 int main(void)
 {
     fragments();
+    other_optimisers();
     realmlp("binary", false);
     realmlp("regression", false);
     realmlp("multiclass", true);
