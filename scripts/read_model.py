@@ -518,6 +518,17 @@ def run_layers(model, layers, path, x):
     return x
 
 
+def calibrate(tensors, y):
+    if "calibration.range" in tensors:
+        y = np.clip(y, *tensors["calibration.range"])
+    if "calibration.scale" in tensors:
+        y = tensors["calibration.scale"] * np.log(np.maximum(y, 1e-304)) \
+            + tensors["calibration.shift"]
+        y = np.exp(y - y.max(1, keepdims=True))
+        y /= y.sum(1, keepdims=True)
+    return y
+
+
 def answer(model, rows):
     """Probabilities or values [rows][outputs]: the weighted mean of all members."""
     mean = 0
@@ -531,7 +542,7 @@ def answer(model, rows):
             y = np.exp(y - y.max(1, keepdims=True))
             y /= y.sum(1, keepdims=True)
         mean = mean + weight * y
-    return mean
+    return calibrate(model.tensors, mean)
 
 
 def main(path, data):

@@ -291,7 +291,7 @@ struct answer_mean serve_mean(const struct serve *s, const real *logits, uint64_
 {
     return (struct answer_mean){
         .logits = logits, .weights = s->weights, .rows = rows, .members = s->member_count,
-        .center = s->center, .scale = s->scale};
+        .center = s->center, .scale = s->scale, .calibration = &s->file->calibration};
 }
 
 static void answer_there(void *answering)

@@ -106,6 +106,26 @@ static void write_members(const struct inspect *i, struct json_out *out)
         json_close(out, ']');
 }
 
+static void write_calibration(const struct calibration *c, struct json_out *out)
+{
+    if (!(c->scale > 0) && !c->limited)
+        return;
+    json_open(out, "calibration", '{');
+    if (c->scale > 0) {
+        json_put_number(out, "scale", c->scale);
+        json_open(out, "shift", '[');
+        for (uint32_t k = 0; k < c->classes; k++)
+            json_put_number(out, NULL, c->shift[k]);
+        json_close(out, ']');
+    } else {
+        json_open(out, "range", '[');
+        json_put_number(out, NULL, c->low);
+        json_put_number(out, NULL, c->high);
+        json_close(out, ']');
+    }
+    json_close(out, '}');
+}
+
 static void write_model(const struct inspect *i, struct json_out *out)
 {
     const struct modelfile *f = i->model;
@@ -116,6 +136,7 @@ static void write_model(const struct inspect *i, struct json_out *out)
     write_members(i, out);
     if (f->threshold > 0)
         json_put_number(out, "threshold", f->threshold);
+    write_calibration(&f->calibration, out);
     json_put_raw(out, "config", f->config_text);
     json_put_raw(out, "metrics", f->metrics_text);
     json_open(out, "trained_on", '{');
@@ -258,6 +279,11 @@ static void text_model(const struct inspect *i, struct text *out)
     }
     if (f->threshold > 0)
         text_printf(out, "threshold  %.6g\n", f->threshold);
+    if (f->calibration.scale > 0)
+        text_printf(out, "calibrated scale %.4g, and a shift for each label\n",
+                    f->calibration.scale);
+    if (f->calibration.limited)
+        text_printf(out, "range      %.6g to %.6g\n", f->calibration.low, f->calibration.high);
     uint64_t trained = 0;
     for (uint32_t m = 0; m < f->member_count; m++)
         trained += i->plans[m]->trained;

@@ -26,7 +26,7 @@ static void drop_absent(struct json_doc *doc)
     for (size_t i = 0; config_absent[i]; i++) {
         const struct json *v = json_path(json_root(doc), config_absent[i]);
         const struct option *row = opt_find(config_table, config_absent[i]);
-        if (v && json_kind(v) == JSON_NULL && (!row || row->type == OPT_TABLE))
+        if (v && json_kind(v) == JSON_NULL && (!row || !(row->flags & OPT_NULLABLE)))
             json_remove(doc, config_absent[i]);
     }
 }

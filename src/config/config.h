@@ -6,6 +6,7 @@
 #define DNN_CONFIG_CONFIG_H
 
 #include "config/backend_settings.h"
+#include "measure/calibrate.h"
 #include "measure/threshold.h"
 #include "model/loss.h"
 #include "model/model.h"
@@ -63,6 +64,7 @@ struct config {
     struct tune_options tune;
     const struct json *threshold;  /* as it stands, or NULL */
     struct threshold_rule cut;     /* the same, read */
+    int calibrate;                 /* enum calibrate */
     struct backend_options backend;
     struct output_options output;
     struct setting *settings;

@@ -226,10 +226,24 @@ static bool check_threshold(struct config *c, struct err *e)
     return err_help(e, "leave it out");
 }
 
+/* What has no probabilities is not calibrated by them. */
+static bool check_calibrate(const struct config *c, struct err *e)
+{
+    if (c->task != TASK_REGRESSION || c->calibrate < CALIBRATE_AFFINE)
+        return true;
+    json_fail(c->doc, node(c, "calibrate"), e, ERR_CONFIG_CONFLICT,
+              "`calibrate` \"%s\" corrects probabilities, and `task` is regression",
+              c->calibrate == CALIBRATE_PRIOR ? "prior" : "affine");
+    err_key(e, "calibrate");
+    err_other(e, "task");
+    return err_help(e, "leave it out, or take \"none\"");
+}
+
 bool config_check(struct config *c, struct err *e)
 {
     return check_names(c, e) && data_options_settle(&c->data, c->task, c->doc, e) &&
            check_target(c, e) && check_sequence(c, e) && check_loss(c, e) && check_metric(c, e) &&
-           check_optimizer(c, e) && check_threshold(c, e) && check_useful(c, e) &&
+           check_optimizer(c, e) && check_threshold(c, e) &&
+           check_calibrate(c, e) && check_useful(c, e) &&
            model_check(&c->model, e) && check_solver(c, e);
 }

@@ -82,29 +82,42 @@ static struct portfolio measure(const struct config *c)
 
 /* --- the members --- */
 
+#define REALMLP_CATEGORIES                                                                         \
+    "{\"encode\": \"auto\", \"onehot_values\": 8, \"dim\": 8, \"init\": \"normal\"}"
+#define REALMLP_TRAIN                                                                              \
+    "\"batch_size\": 256, \"optimizer\": {\"type\": \"adamw\", \"learning_rate\": %s, "          \
+    "\"weight_decay\": 0.02, \"betas\": [0.9, 0.95], \"epsilon\": 1e-08}, "                        \
+    "\"schedule\": {\"type\": \"coslog4\", \"weight_decay\": \"flat_cos\"}, "                    \
+    "\"early_stopping\": {\"patience\": 0, \"ties\": \"last\"}"
+
 /* A word in braces, as its value. */
 static bool put_value(const struct portfolio *t, const char *word, size_t length, struct text *out)
 {
     const bool small = t->rows < SMALL_ROWS;
-    if (strncmp(word, "{epochs}", length) == 0)
-        text_printf(out, "%d", t->epochs);
-    else if (strncmp(word, "{half}", length) == 0)
-        text_printf(out, "%d", t->epochs / 2);
-    else if (strncmp(word, "{dropout}", length) == 0)
-        text_put(out, small ? "0.35" : "0.1");
-    else if (strncmp(word, "{rate}", length) == 0)
-        text_put(out, t->regression ? "0.004" : "0.002");
-    else if (strncmp(word, "{hidden}", length) == 0)
-        text_put(out, t->binary ? "[128, 128, 128]" : "[256, 256, 256]");
-    else if (strncmp(word, "{activation}", length) == 0)
-        text_put(out, t->regression ? "\"mish\"" : "\"selu\"");
-    else if (strncmp(word, "{realmlp_rate}", length) == 0)
-        text_put(out, t->regression ? "0.2" : "0.04");
-    else if (strncmp(word, "{bins}", length) == 0)
-        text_put(out, t->regression && !small ? "64" : "32");
-    else
-        return false;
-    return true;
+    char epochs[16], half[16], train[400];
+    snprintf(epochs, sizeof epochs, "%d", t->epochs);
+    snprintf(half, sizeof half, "%d", t->epochs / 2);
+    snprintf(train, sizeof train, REALMLP_TRAIN, t->regression ? "0.2" : "0.04");
+    const struct {
+        const char *word, *value;
+    } values[] = {
+        {"{epochs}", epochs},
+        {"{half}", half},
+        {"{dropout}", small ? "0.35" : "0.1"},
+        {"{rate}", t->regression ? "0.004" : "0.002"},
+        {"{hidden}", t->binary ? "[128, 128, 128]" : "[256, 256, 256]"},
+        {"{activation}", t->regression ? "\"mish\"" : "\"selu\""},
+        {"{bins}", t->regression && !small ? "64" : "32"},
+        {"{realmlp_categories}", REALMLP_CATEGORIES},
+        {"{realmlp_train}", train},
+        {"{realmlp_dropout}", t->binary ? "0.3" : "0.15"},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        if (strncmp(word, values[i].word, length) == 0) {
+            text_put(out, values[i].value);
+            return true;
+        }
+    return false;
 }
 
 static void put_filled(const struct portfolio *t, const char *text, struct text *out)

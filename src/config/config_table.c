@@ -247,6 +247,7 @@ static const struct option output_options_table[] = {
 #undef AT
 #define AT(field) offsetof(struct ensemble_options, field)
 
+static const char *const calibrate_names[] = {"auto", "none", "affine", "prior", NULL};
 static const char *const ensemble_select_names[] = {"greedy", "mean", NULL};
 
 static const struct option ensemble_options_table[] = {
@@ -351,6 +352,17 @@ const struct option config_table[] = {
      .offset = AT(ensemble),
      .table = ensemble_options_table,
      .help = "Several networks in one model: members, folds and their weights."},
+    {.key = "calibrate",
+     .type = OPT_WORD,
+     .offset = AT(calibrate),
+     .standard = "\"auto\"",
+     .words = calibrate_names,
+     .help = "How answers are corrected once the network is trained. affine: probabilities become "
+             "softmax(scale ln p + shift), with the scale and the shift of each class that have "
+             "the least log-loss on the validation rows (of an ensemble: out of fold). auto: the "
+             "same where it gains more than a standard error, else nothing; values are kept "
+             "inside the range of the target where that gains as much. prior: shifts that undo "
+             "train.loss.class_weights. none: nothing."},
     {.key = "threshold",
      .type = OPT_CUSTOM,
      .flags = OPT_NULLABLE,

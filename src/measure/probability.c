@@ -34,29 +34,40 @@ void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint
                                uint32_t classes, double *probability)
 {
     const uint64_t count = (end - begin) * classes, stride = m->rows * classes;
-    if (m->members == 1) {
+    double *one = m->members > 1 ? mem_alloc(count + 1, sizeof *one) : NULL;
+    if (m->members == 1)
         answer_probabilities(m->logits + begin * classes, end - begin, classes, probability);
-        return;
-    }
-    double *one = mem_alloc(count + 1, sizeof *one);
-    for (uint32_t k = 0; k < m->members; k++) {
+    for (uint32_t k = 0; one && k < m->members; k++) {
         answer_probabilities(m->logits + k * stride + begin * classes, end - begin, classes, one);
         for (uint64_t i = 0; i < count; i++)
             probability[i] = (k ? probability[i] : 0) + m->weights[k] * one[i];
     }
+    if (m->calibration)
+        calibration_apply(m->calibration, end - begin, probability);
     mem_free(one);
+}
+
+/* The value of one network. */
+static double own_value(const struct answer_mean *m, uint32_t k, uint64_t row, double center,
+                        double scale)
+{
+    return answer_value(m->logits[k * m->rows + row], m->center ? m->center[k] : center,
+                        m->scale ? m->scale[k] : scale);
+}
+
+static double limited(const struct answer_mean *m, double value)
+{
+    return m->calibration ? calibration_limit(m->calibration, value) : value;
 }
 
 double answer_mean_value(const struct answer_mean *m, uint64_t row, double center, double scale)
 {
     double mean = 0;
     if (m->members == 1)
-        return answer_value(m->logits[row], center, scale);
+        return limited(m, answer_value(m->logits[row], center, scale));
     for (uint32_t k = 0; k < m->members; k++)
-        mean += m->weights[k] * answer_value(m->logits[k * m->rows + row],
-                                             m->center ? m->center[k] : center,
-                                             m->scale ? m->scale[k] : scale);
-    return mean;
+        mean += m->weights[k] * own_value(m, k, row, center, scale);
+    return limited(m, mean);
 }
 
 /* The power of ten at or below v > 0. */
@@ -81,6 +92,8 @@ double answer_mean_spread(const struct answer_mean *m, uint64_t row, uint32_t cl
     double *one = mem_alloc(classes, sizeof *one), sum = 0;
     for (uint32_t k = 0; k < m->members; k++) {
         answer_probabilities(m->logits + (k * m->rows + row) * classes, 1, classes, one);
+        if (m->calibration)
+            calibration_apply(m->calibration, 1, one);
         double d = one[label] - probability[label];
         sum += m->weights[k] * d * d;
     }
@@ -92,8 +105,7 @@ double answer_mean_value_spread(const struct answer_mean *m, uint64_t row, doubl
 {
     double sum = 0;
     for (uint32_t k = 0; m->members > 1 && k < m->members; k++) {
-        double d = answer_value(m->logits[k * m->rows + row], m->center ? m->center[k] : 0,
-                                m->scale ? m->scale[k] : 1) - value;
+        double d = limited(m, own_value(m, k, row, 0, 1)) - value;
         sum += m->weights[k] * d * d;
     }
     return sqrt(sum);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/real.h"
+#include "model/calibration.h"
 
 /* Softmax in double of each row: logits [rows][classes] to probability [rows][classes]. A logit of
  * NaN or plus infinity makes its row NaN. Minus infinity gives 0, unless all logits of the row are
@@ -17,7 +18,8 @@ void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, d
 double answer_value(real logit, double center, double scale);
 /* The mean of several networks: logits [members][rows][outputs], weights [members] with the sum 1,
  * added in the order of the members. Probabilities [end - begin][classes] of rows begin .. end - 1;
- * the value of one row. One network: the functions above, without a weight. */
+ * the value of one row. One network: the functions above, without a weight. The mean is calibrated;
+ * for the spread each network's answer is. */
 struct answer_mean {
     const real *logits;
     const double *weights;
@@ -25,6 +27,7 @@ struct answer_mean {
     uint32_t members;
     /* Regression: of each member's target, in place of the arguments; NULL: the arguments. */
     const double *center, *scale;
+    const struct calibration *calibration; /* NULL: none */
 };
 void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint64_t end,
                                uint32_t classes, double *probability);

@@ -119,8 +119,9 @@ static uint32_t held_of(const struct layer *l)
     return l->in - l->hot.width - l->pairs.components;
 }
 
-static uint32_t takes_pairs(const struct layer *l)
+static uint32_t takes_pairs(const struct layer *l, double *rate)
 {
+    (void)rate;
     const struct dense_spec *s = l->spec;
     return (uint32_t)s->units;
 }

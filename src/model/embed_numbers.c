@@ -1,7 +1,8 @@
 /* embed_numbers.c - every number with bins becomes `dim` numbers: e = x scale + shift + its
- * components times its rows of ple.weight, which begin at 0 (Gorishniy et al., "On embeddings for
- * numerical features", 2022; version B of their code). Columns without bins come first, as they
- * are. It is of use as the first layer alone, and is not there where no number has bins. */
+ * components times its rows of ple.weight (Gorishniy et al., "On embeddings for numerical
+ * features", 2022; version B of their code, where the rows begin at 0). Columns without bins come
+ * first, as they are. It is of use as the first layer alone, and is not there where no number has
+ * bins. */
 #include <math.h>
 #include <stddef.h>
 
@@ -13,6 +14,7 @@ struct run { uint32_t from, to, width; }; /* columns of x that become columns of
 struct embed_spec {
     int type;
     int64_t dim;
+    double deviation, rate;
     /* planned */
     uint32_t *numbers, count; /* owned: columns of x that have bins */
     struct run *runs;         /* owned: the others */
@@ -30,13 +32,35 @@ static const struct option options[] = {
      .low = 1,
      .high = 1024,
      .help = "How many numbers a number becomes."},
+    {.key = "deviation",
+     .type = OPT_NUMBER,
+     .flags = OPT_TRAINING,
+     .offset = offsetof(struct embed_spec, deviation),
+     .standard = "0",
+     .low = 0,
+     .high = 100,
+     .help = "The standard deviation of the first weights of the components. 0: they begin at 0, "
+             "and each number with a straight line."},
+    {.key = "rate",
+     .type = OPT_NUMBER,
+     .flags = OPT_TRAINING | OPT_OPEN_LOW,
+     .offset = offsetof(struct embed_spec, rate),
+     .standard = "1",
+     .low = 0,
+     .high = 1000,
+     .help = "The factor on the learning rate of the weights, and on their weight decay."},
     {0},
 };
-static const char *const examples[] = {"{\"type\": \"embed_numbers\", \"dim\": 3}", NULL};
+static const char *const examples[] = {
+    "{\"type\": \"embed_numbers\", \"dim\": 3}",
+    "{\"type\": \"embed_numbers\", \"dim\": 2, \"deviation\": 0.3, \"rate\": 0.3}",
+    NULL,
+};
 
-static uint32_t takes_pairs(const struct layer *l)
+static uint32_t takes_pairs(const struct layer *l, double *rate)
 {
     const struct embed_spec *s = l->spec;
+    *rate = s->rate;
     return (uint32_t)s->dim;
 }
 
@@ -95,7 +119,9 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     put_chunks(s, p);
     p->chunks_of = l->position + 1;
     s->scale = plan_param(p, "scale", SHAPE2(s->count, dim), PARAM_NORM);
+    plan_rates(p, s->rate, 1);
     s->shift = plan_param(p, "shift", SHAPE2(s->count, dim), PARAM_NORM);
+    plan_rates(p, s->rate, 1);
     l->y = plan_plain(p, l->out);
     p->flops += 6 * (uint64_t)s->count * dim;
     return true;
@@ -109,6 +135,9 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
     (void)buffers;
     init_uniform(params + s->scale, count, limit, seed, model, l->position, 0);
     init_uniform(params + s->shift, count, limit, seed, model, l->position, count);
+    if (s->deviation > 0)
+        init_normal(params + l->pairs.weight, (uint64_t)l->pairs.components * (uint64_t)s->dim,
+                    s->deviation, seed, model, l->position, 2 * count);
 }
 
 /* What the operations of one number need. */

@@ -73,6 +73,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
                                     .components = s->components};
     l->pairs.weight = plan_param_whole(p, "weight", SHAPE2(s->components, p->pair_units),
                                        PARAM_WEIGHT);
+    plan_rates(p, p->pair_rate, 1);
     return true;
 }
 

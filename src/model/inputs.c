@@ -110,7 +110,8 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     in->features.text_weights = copy(f->text_weights, f->bucket_count, sizeof *f->text_weights);
     p->features = &in->features;
     p->takes_ids = first->type->takes_ids;
-    p->pair_units = first->type->takes_pairs ? first->type->takes_pairs(first) : 0;
+    p->pair_rate = 1;
+    p->pair_units = first->type->takes_pairs ? first->type->takes_pairs(first, &p->pair_rate) : 0;
     if (!plan_layers(in, p, e))
         return false;
     hand_over(in, first);

@@ -37,6 +37,7 @@ struct planner {
     uint32_t chunks_of; /* the position of the layer whose inputs have these ends */
     bool takes_ids;   /* the first hidden layer does */
     uint32_t pair_units; /* of the first hidden layer that takes pairs: its outputs; else 0 */
+    double pair_rate;    /* of its weights for pairs (struct rates) */
     struct param_list list;
     uint64_t trained;         /* parameters without gaps */
     uint64_t flops;           /* of one row, forward: two for a multiplication and an addition */
@@ -172,9 +173,9 @@ struct layer_type {
     bool answers;                 /* it may be the last layer: any sum of its inputs, no limits */
     bool takes_ids;               /* as the first layer it reads one-hot inputs as ids (l->hot) */
     /* As the first layer it reads piecewise-linear numbers as pairs of bin and share (l->pairs),
-     * and with takes_ids texts as terms (l->texts). Returns the number of its outputs. NULL: it
-     * reads columns. */
-    uint32_t (*takes_pairs)(const struct layer *l);
+     * and with takes_ids texts as terms (l->texts). Returns the number of its outputs; *rate: of
+     * the weights for pairs, as in struct rates. NULL: it reads columns. */
+    uint32_t (*takes_pairs)(const struct layer *l, double *rate);
     bool takes_act;               /* it computes the activation behind it too (l->fused_act) */
     bool whole_rows;              /* it cannot stand inside views */
     /* How many networks its output is of: each gets an output layer and a loss of its own

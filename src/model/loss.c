@@ -56,7 +56,9 @@ const struct option loss_options_table[] = {
      .schema = "{\"anyOf\":[{\"type\":\"null\"},{\"const\":\"balanced\"},{\"type\":\"object\","
                "\"additionalProperties\":{\"type\":\"number\",\"minimum\":0}}]}",
      .help = "Weights of rows by label. null: none. \"balanced\": every class counts the same. "
-             "A table such as {\"yes\": 5}: a label that is not in it weighs 1."},
+             "A table such as {\"yes\": 5}: a label that is not in it weighs 1. Weights move the "
+             "probabilities towards the labels that they favour; `calibrate` \"prior\" undoes "
+             "that, and auto does where the validation rows show it."},
     {0},
 };
 

@@ -236,6 +236,20 @@ static int64_t *add_encoders(const struct modelfile *f, struct tensor_writer *w)
     return numbers;
 }
 
+static void add_calibration(const struct calibration *c, double range[2], struct tensor_writer *w)
+{
+    static const uint64_t one = 1, two = 2;
+    const uint64_t classes = c->classes;
+    range[0] = c->low;
+    range[1] = c->high;
+    if (c->limited)
+        tensor_add(w, IN_RANGE, DTYPE_F64, 1, &two, range);
+    if (!(c->scale > 0))
+        return;
+    tensor_add(w, IN_SCALE, DTYPE_F64, 1, &one, &c->scale);
+    tensor_add(w, IN_SHIFT, DTYPE_F64, 1, &classes, c->shift);
+}
+
 bool modelfile_prepare(const struct modelfile *f, const struct model *const *plans,
                        const char *path, struct outfile *o, char digest[65], struct err *e)
 {
@@ -254,6 +268,8 @@ bool modelfile_prepare(const struct modelfile *f, const struct model *const *pla
     static const uint64_t one = 1;
     if (f->threshold > 0)
         tensor_add(w, IN_THRESHOLD, DTYPE_F64, 1, &one, &f->threshold);
+    double range[2];
+    add_calibration(&f->calibration, range, w);
     add_golden(f, plans[0]->outputs, w, &copies);
     bool good = tensor_prepare(w, path, o, digest, e);
     copies_free(&copies);
@@ -305,6 +321,7 @@ void modelfile_free(struct modelfile *f)
     json_free(f->config);
     mem_free(f->config_text);
     mem_free(f->metrics_text);
+    calibration_free(&f->calibration);
     for (uint32_t i = 0; i < f->member_count; i++) {
         json_free(f->members[i].layers);
         mem_free(f->members[i].params);

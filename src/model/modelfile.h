@@ -29,6 +29,12 @@
  *                                    0 for all.
  *   threshold                        F64 [1]: of two labels the second is answered where its
  *                                    probability is at least this. Absent: 0.5.
+ *   calibration.scale                F64 [1]: probabilities are softmax(scale ln p + shift), p the
+ *                                    mean of the members. Absent, as its shift: they stay as they
+ *                                    are.
+ *   calibration.shift                F64 [classes]
+ *   calibration.range                F64 [2]: values below the first become it, as those above the
+ *                                    second do. Absent: none.
  *   golden.text                      U8: cells of some training rows, back to back; all three are
  *                                    absent without rows
  *   golden.offsets                   I64 [rows * cells + 1]
@@ -46,6 +52,7 @@
  *   4. Classification: softmax. Regression: y * encoders.E.target[1] + encoders.E.target[0].
  *   5. Of several members: the mean of their probabilities or values. In double: the weights are
  *      divided by their sum, and the products are added in the order of the members.
+ *   6. calibration.*.
  *
  * Reading is lenient: unknown metadata and tensors are ignored, and the config is not looked at.
  * What answers need and this build does not know (a layer, an option of it, a code of a column) is
@@ -54,6 +61,7 @@
 #ifndef DNN_MODEL_MODELFILE_H
 #define DNN_MODEL_MODELFILE_H
 
+#include "model/calibration.h"
 #include "model/model.h"
 #include "table/schema.h"
 
@@ -86,6 +94,7 @@ struct modelfile {
     char *config_text, *metrics_text; /* JSON objects */
     struct plan plan;                 /* of the machine that trained it; backend "": not known */
     double threshold;                 /* 0: none was chosen, one half serves */
+    struct calibration calibration;
     struct golden golden;
     char sha256[65]; /* as sha256sum prints it */
 };

@@ -329,6 +329,41 @@ static bool load_threshold(const struct model_loading *l)
     return true;
 }
 
+static bool all_finite(const struct tensor *t)
+{
+    const double *v = t->data;
+    bool finite = t->type == DTYPE_F64;
+    for (uint64_t i = 0; finite && i < t->count; i++)
+        finite = isfinite(v[i]);
+    return finite;
+}
+
+static bool load_calibration(const struct model_loading *l, uint32_t outputs)
+{
+    struct calibration *c = &l->f->calibration;
+    const struct tensor *scale = tensor_find(l->file, IN_SCALE);
+    const struct tensor *shift = tensor_find(l->file, IN_SHIFT);
+    const struct tensor *range = tensor_find(l->file, IN_RANGE);
+    const bool values = l->f->schema->task == TASK_REGRESSION;
+    if ((scale != NULL) != (shift != NULL) || (scale && values) || (range && !values) ||
+        (scale && (!all_finite(scale) || !all_finite(shift) || scale->count != 1 ||
+                   shift->count != outputs || !(*(const double *)scale->data > 0))) ||
+        (range && (!all_finite(range) || range->count != 2)))
+        return modelfile_refuse(l, ERR_MODEL_WEIGHTS, "\"calibration.*\" is incomplete or of "
+                                                      "another shape than the answers");
+    if (scale) {
+        c->scale = *(const double *)scale->data;
+        c->classes = outputs;
+        c->shift = mem_copy(shift->data, outputs * sizeof *c->shift);
+    }
+    if (range) {
+        c->limited = true;
+        c->low = ((const double *)range->data)[0];
+        c->high = ((const double *)range->data)[1];
+    }
+    return true;
+}
+
 /* --- golden rows --- */
 
 /* [rows][outputs], of several members [members][rows][outputs]. */
@@ -387,7 +422,7 @@ static struct modelfile *load(struct tensor_file *file, struct err *e)
         load_records(&l);
         l.f->schema = schema_load(file, 0, e);
         good = l.f->schema && load_members(&l, &outputs) &&
-               load_threshold(&l) && load_golden(&l, outputs);
+               load_threshold(&l) && load_calibration(&l, outputs) && load_golden(&l, outputs);
     }
     memcpy(l.f->sha256, tensor_file_digest(file), sizeof l.f->sha256);
     tensor_close(file);

@@ -393,7 +393,8 @@ const struct preset presets[] = {
               "\"train.optimizer.weight_decay\": "
               "{\"low\": 0.001, \"high\": 0.05, \"log\": true}, "
               "\"train.batch_size\": [128, 256, 512]}",
-     .layers = "[{\"type\": \"scale\"}, {\"each\": \"hidden\", \"layers\": ["
+     .layers = "[{\"type\": \"embed_numbers\", \"dim\": 8, \"deviation\": 0.3, \"rate\": 0.3}, "
+               "{\"type\": \"scale\"}, {\"each\": \"hidden\", \"layers\": ["
                "{\"if\": \"{variant}=td\", \"type\": \"ntk_dense\", \"units\": \"{hidden}\"}, "
                "{\"if\": \"{variant}=td\", \"type\": \"blend\", "
                "\"activation\": \"{activation}\"}, "

@@ -244,6 +244,10 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
         *pooled = tally_new(v->q->config->task, x.classes, TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
     }
     mixing_choose(&x, &ignored);
+    if (!mixing_calibrate(&x, true, e)) {
+        mixing_free(&x);
+        return false;
+    }
     if (j->config->cut.kind != THRESHOLD_NONE)
         mixing_cut(&x, &j->config->cut, &(struct threshold_point){0});
     v->answers.threshold[fold] = x.threshold;

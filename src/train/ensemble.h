@@ -46,6 +46,8 @@ bool ensemble_train(struct train_job *j, int64_t only, struct err *e);
 /* How many of `count` runs train at a time: on a CPU one a thread, on a GPU one. */
 uint32_t ensemble_beside(const struct train_job *j, uint32_t count);
 /* Writes the part of the run `only` as the job's output. */
+/* Truth and logits of a part of a run; part_rows_free in either case. */
+bool part_rows_answer(const struct run *r, enum part part, struct part_rows *to, struct err *e);
 bool ensemble_save_part(struct train_job *j, uint32_t only, struct train_result *r, struct err *e);
 /* Weights of the members, metrics, the model. Uses the parts, the config and the output alone; the
  * files of the parts are deleted then. */

@@ -1,6 +1,7 @@
 /* ensemble_mix.c - see ensemble_mix.h. */
 #include "train/ensemble_mix.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -134,6 +135,11 @@ void mixing_answer(const struct mixing *x, const double *weights, bool test, uin
             for (uint64_t o = 0; o < count * x->outputs; o++)
                 out[o] += weight * room[o];
         }
+    if (weights != x->weights)
+        return;
+    calibration_apply(&x->calibration, count, out);
+    for (uint64_t i = 0; !x->classes && i < count; i++)
+        out[i] = calibration_limit(&x->calibration, out[i]);
 }
 
 static void tally_rows(const struct mixing *x, const double *weights, bool test, uint32_t f,
@@ -248,6 +254,71 @@ void mixing_choose(struct mixing *x, struct against *a)
     mem_free(answers);
 }
 
+/* --- calibration --- */
+
+/* The weights of classes that all members were trained with. NULL: none. */
+static bool find_class_weights(const struct mixing *x, float **weights, struct err *e)
+{
+    const struct run_part *first = mixing_part(x, 0, 0);
+    double *counts = mem_alloc(x->outputs, sizeof *counts);
+    bool good = true;
+    *weights = NULL;
+    for (uint32_t c = 0; c < x->outputs; c++)
+        counts[c] = first->constant[c] * (double)first->rows;
+    for (uint32_t i = 0; good && i < x->count; i++) {
+        float *own = NULL;
+        const struct config *c = x->n->configs[x->members[i]];
+        good = run_class_weights(c, first->schema, counts, &own, e);
+        bool same = i == 0 || (!own && !*weights) ||
+                    (own && *weights && memcmp(own, *weights, x->outputs * sizeof *own) == 0);
+        if (good && !same)
+            good = err_set(e, ERR_CONFIG_CONFLICT,
+                           "`calibrate` \"prior\" undoes the weights of classes in the mean of the "
+                           "members, and the members differ in train.loss.class_weights");
+        if (i == 0)
+            *weights = own;
+        else
+            mem_free(own);
+    }
+    mem_free(counts);
+    return good;
+}
+
+bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
+{
+    const int how = x->j->config->calibrate;
+    float *weights = NULL;
+    if (how == CALIBRATE_NONE || (how == CALIBRATE_PRIOR && !find_class_weights(x, &weights, e)))
+        return how == CALIBRATE_NONE;
+    double *answers = mem_alloc(x->rows * x->outputs + 1, sizeof *answers), *to = answers;
+    double *room = mem_alloc(SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
+    double range[2] = {INFINITY, -INFINITY};
+    for (uint32_t f = 0; f < x->folds; f++) {
+        const uint64_t rows = mixing_part(x, 0, f)->left.count;
+        for (uint64_t from = 0; from < rows; from += SCORE_TALLIED) {
+            uint64_t count = rows - from < SCORE_TALLIED ? rows - from : SCORE_TALLIED;
+            mixing_answer(x, x->weights, false, f, from, count, to, room);
+            to += count * x->outputs;
+        }
+    }
+    for (uint64_t i = 0; x->target && i < x->rows; i++) {
+        range[0] = fmin(range[0], x->target[i]);
+        range[1] = fmax(range[1], x->target[i]);
+    }
+    job_calibrate(x->j, &(struct calibrate_rows){.count = x->rows,
+                                                 .classes = x->classes,
+                                                 .probability = answers,
+                                                 .value = answers,
+                                                 .label = x->label,
+                                                 .target = x->target,
+                                                 .weight = x->weight},
+                  weights, range, quiet, &x->calibration);
+    mem_free(weights);
+    mem_free(room);
+    mem_free(answers);
+    return true;
+}
+
 /* --- open and free --- */
 
 /* Parts come from files: the rows of a fold are the same in every member's part, and the test rows
@@ -287,6 +358,7 @@ bool mixing_open(struct mixing *x, struct train_job *j, struct err *e)
 
 void mixing_free(struct mixing *x)
 {
+    calibration_free(&x->calibration);
     mem_free(x->members);
     mem_free(x->weights);
     mem_free(x->label);

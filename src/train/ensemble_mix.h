@@ -15,6 +15,7 @@ struct mixing {
     uint32_t outputs, classes;
     double *weights;        /* [count], the sum is 1 */
     double threshold;       /* of two classes */
+    struct calibration calibration; /* of the mean by `weights` */
     /* all rows left out, fold by fold */
     uint64_t rows;
     int32_t *label;
@@ -29,11 +30,14 @@ void mixing_free(struct mixing *x);
 const struct run_part *mixing_part(const struct mixing *x, uint32_t i, uint32_t fold);
 /* Chooses x->weights; a: loss of the mean on the rows left out, and that of a constant answer. */
 void mixing_choose(struct mixing *x, struct against *a);
+/* Then finds x->calibration by the same rows: config.calibrate. False: E13. */
+bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e);
 /* Then chooses x->threshold by the answers to the rows left out. Returns what threshold_choose
  * does. */
 bool mixing_cut(struct mixing *x, const struct threshold_rule *rule, struct threshold_point *p);
 /* The mean of members by `weights` [count]: probabilities [rows][classes] or values of `count` rows
- * from `from` on, of those that fold f left out, or of the test rows (the mean of all folds).
+ * from `from` on, of those that fold f left out, or of the test rows (the mean of all folds),
+ * calibrated where these are x->weights.
  * room [rows][outputs]. */
 void mixing_answer(const struct mixing *x, const double *weights, bool test, uint32_t f,
                    uint64_t from, uint64_t count, double *out, double *room);

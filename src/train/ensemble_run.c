@@ -51,7 +51,7 @@ static void copy_truth(const struct run *r, const struct row_list *list, struct 
     }
 }
 
-static bool answer_rows(const struct run *r, enum part part, struct part_rows *to, struct err *e)
+bool part_rows_answer(const struct run *r, enum part part, struct part_rows *to, struct err *e)
 {
     copy_truth(r, &r->list[part], to);
     to->logits = mem_zero(to->count * r->features->outputs + 1, sizeof *to->logits);
@@ -120,8 +120,8 @@ static bool fill(const struct train_job *j, struct run *r, const struct rows *fi
     p->config = mem_string(j->config_text);
     memcpy(p->data, j->table->sha256, sizeof p->data);
     set_constant(r, p);
-    return good && copy_weights(r, p, e) && answer_rows(r, PART_VALID, &p->left, e) &&
-           answer_rows(r, PART_TEST, &p->test, e) &&
+    return good && copy_weights(r, p, e) && part_rows_answer(r, PART_VALID, &p->left, e) &&
+           part_rows_answer(r, PART_TEST, &p->test, e) &&
            answer_sample(r, &j->table->sample, first, p, e);
 }
 

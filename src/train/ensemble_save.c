@@ -153,6 +153,7 @@ static bool write_model(const struct mixing *x, struct train_result *r, struct e
     s.f.metrics_text = metrics.data;
     s.f.plan = first->plan;
     s.f.threshold = r->threshold;
+    s.f.calibration = x->calibration;
     golden_make(&s.f.golden, &first->sample, s.logits, s.f.member_count, x->outputs);
     stop_phase("writing the model", false);
     good = good && job_write_model(x->j, &s.f, s.plans, r->sha256, e);
@@ -193,13 +194,14 @@ bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
     if (!mixing_open(&x, j, e))
         return false;
     mixing_choose(&x, &a);
-    if (j->config->cut.kind != THRESHOLD_NONE) {
+    bool good = mixing_calibrate(&x, false, e);
+    if (good && j->config->cut.kind != THRESHOLD_NONE) {
         struct threshold_point p;
         bool reached = mixing_cut(&x, &j->config->cut, &p);
         job_cut(j, r, &p, reached);
     }
     fill_result(&x, r);
-    bool good = judge(j, r, &a, e) && write_model(&x, r, e);
+    good = good && judge(j, r, &a, e) && write_model(&x, r, e);
     if (good)
         remove_parts(j);
     mixing_free(&x);

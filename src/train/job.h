@@ -122,11 +122,17 @@ void job_metrics_text(const struct train_result *r, struct text *out);
 bool job_write_model(struct train_job *j, const struct modelfile *f,
                      const struct model *const *plans, char digest[65], struct err *e);
 
-/* --- job_judge.c --- */
+/* --- job_judge.c, job_calibrate.c --- */
 
 /* Keeps the threshold that the config's rule chose, and says which it is. */
 void job_cut(const struct train_job *j, struct train_result *r, const struct threshold_point *p,
              bool reached);
+
+/* What the key `calibrate` makes of these answers to rows that nothing was trained on.
+ * class_weight: of the training, NULL: none. range: of the target in the training rows. */
+void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,
+                   const float *class_weight, const double range[2], bool quiet,
+                   struct calibration *c);
 
 /* The trained loss of the model and of a constant answer (class shares or mean of the training
  * rows), on the same rows. */

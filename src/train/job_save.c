@@ -1,4 +1,5 @@
 /* job_save.c - the end of a training: best weights, their metrics, golden rows, model file. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "config/output.h"
+#include "measure/probability.h"
+#include "train/ensemble.h"
 #include "train/job.h"
 
 /* All metrics of a part, and its loss against the constant's. The part that gates are for judges
@@ -42,12 +45,50 @@ static double training_loss(struct train_job *j)
     return now.epoch_loss / now.epoch_weight;
 }
 
+/* By the answers to the validation rows. */
+static bool calibrate(struct train_job *j, struct train_result *r, struct err *e)
+{
+    const struct run *n = &j->run;
+    struct part_rows left = {0};
+    if (!part_rows_answer(n, PART_VALID, &left, e)) {
+        part_rows_free(&left);
+        return false;
+    }
+    double *answers = mem_alloc(left.count * n->features->outputs + 1, sizeof *answers);
+    struct calibrate_rows rows = {.count = left.count,
+                                  .classes = n->classes,
+                                  .probability = answers,
+                                  .value = answers,
+                                  .label = left.label,
+                                  .target = left.target,
+                                  .weight = left.weight};
+    double range[2] = {INFINITY, -INFINITY};
+    if (n->classes)
+        answer_probabilities(left.logits, left.count, n->classes, answers);
+    for (uint64_t i = 0; !n->classes && i < left.count; i++)
+        answers[i] = answer_value(left.logits[i], n->schema->target_center,
+                                  n->schema->target_scale);
+    for (uint64_t i = 0; !n->classes && i < n->list[PART_TRAIN].count; i++) {
+        range[0] = fmin(range[0], n->target[n->list[PART_TRAIN].index[i]]);
+        range[1] = fmax(range[1], n->target[n->list[PART_TRAIN].index[i]]);
+    }
+    job_calibrate(j, &rows, n->class_weight, range, false, &r->calibration);
+    mem_free(answers);
+    part_rows_free(&left);
+    return true;
+}
+
 /* against: on the validation rows; shown: on the rows of the summary. */
 static bool measure(struct train_job *j, struct train_result *r, struct against *against,
                     struct against *shown, struct err *e)
 {
     r->has_valid = j->run.list[PART_VALID].count > 0;
     r->has_test = j->run.list[PART_TEST].count > 0;
+    if (j->config->calibrate != CALIBRATE_NONE) {
+        if (!calibrate(j, r, e))
+            return false;
+        j->run.score.calibration = &r->calibration;
+    }
     if (j->config->cut.kind != THRESHOLD_NONE && r->has_valid) {
         struct threshold_point p;
         bool reached;
@@ -231,6 +272,7 @@ static bool write_model(struct train_job *j, struct train_result *r, struct err 
                           .config_text = j->config_text,
                           .plan = j->run.plan,
                           .threshold = r->threshold,
+                          .calibration = r->calibration,
                           .members = &member,
                           .member_count = 1};
     good = good && make_golden(j, &f.golden, e);

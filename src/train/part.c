@@ -244,7 +244,7 @@ struct run_part *part_load(const char *path, struct err *e)
     return load(tensor_open(path, e), e);
 }
 
-static void rows_free(struct part_rows *r)
+void part_rows_free(struct part_rows *r)
 {
     mem_free(r->label);
     mem_free(r->target);
@@ -259,8 +259,8 @@ void part_free(struct run_part *p)
     schema_free(p->own);
     mem_free(p->params);
     mem_free(p->buffers);
-    rows_free(&p->left);
-    rows_free(&p->test);
+    part_rows_free(&p->left);
+    part_rows_free(&p->test);
     mem_free(p->sample.text);
     mem_free(p->sample.offsets);
     mem_free(p->sample_logits);

@@ -51,6 +51,7 @@ bool part_save(const struct run_part *p, const char *path, struct err *e);
  * Caller: part_free. */
 struct run_part *part_load(const char *path, struct err *e);
 void part_free(struct run_part *p);
+void part_rows_free(struct part_rows *r);
 char *part_path(const char *output, uint32_t run); /* of a checkpoint; mem_free */
 
 #endif

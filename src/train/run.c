@@ -63,12 +63,12 @@ static bool find_metric(struct run *r, struct err *e)
 }
 
 /* The texts of the classes; labels_free. */
-static char **labels_of(const struct run *r)
+static char **labels_of(const struct schema *s, uint32_t classes)
 {
-    char **labels = mem_zero(r->classes, sizeof *labels);
-    for (uint32_t c = 0; c < r->classes && c < vocab_count(r->schema->labels); c++) {
+    char **labels = mem_zero(classes, sizeof *labels);
+    for (uint32_t c = 0; c < classes && c < vocab_count(s->labels); c++) {
         size_t length;
-        const char *label = vocab_text(r->schema->labels, c, &length);
+        const char *label = vocab_text(s->labels, c, &length);
         labels[c] = mem_string_n(label, length);
     }
     return labels;
@@ -81,6 +81,19 @@ static void labels_free(char **labels, uint32_t classes)
     mem_free(labels);
 }
 
+bool run_class_weights(const struct config *c, const struct schema *s, const double *counts,
+                       float **weights, struct err *e)
+{
+    const uint32_t classes = vocab_count(s->labels);
+    struct loss_options loss = c->train.loss;
+    char **labels = labels_of(s, classes);
+    bool good = loss_resolve(&loss, true, e) &&
+                loss_class_weights(&loss, c->doc, (const char *const *)labels, counts, classes,
+                                   weights, e);
+    labels_free(labels, classes);
+    return good;
+}
+
 static bool set_class_weights(struct run *r, struct err *e)
 {
     r->loss = r->config->train.loss;
@@ -88,7 +101,7 @@ static bool set_class_weights(struct run *r, struct err *e)
         return false;
     if (!r->classes)
         return true;
-    char **labels = labels_of(r);
+    char **labels = labels_of(r->schema, r->classes);
     double *counts = mem_zero(r->classes, sizeof *counts);
     score_class_counts(&r->score, counts);
     bool good = loss_class_weights(&r->loss, r->config->doc, (const char *const *)labels, counts,

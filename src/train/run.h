@@ -111,6 +111,10 @@ struct run {
 /* Features, batch, loss, class weights, metric. False: E13 or E14. run_close in either case. */
 bool run_open(struct run *r, struct err *e);
 void run_close(struct run *r);
+/* train.loss.class_weights [classes] where the training rows have these counts of classes; NULL:
+ * none. mem_free. False: E13. */
+bool run_class_weights(const struct config *c, const struct schema *s, const double *counts,
+                       float **weights, struct err *e);
 
 /* --- the network --- */
 

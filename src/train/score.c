@@ -185,9 +185,13 @@ static void tally_block(const struct score_job *j, const real *logits, uint64_t 
         s.probability = s.value = numbers;
         if (classes)
             answer_probabilities(logits + at * classes, now, classes, numbers);
+        if (classes && j->calibration)
+            calibration_apply(j->calibration, now, numbers);
         for (uint64_t r = 0; !classes && r < now; r++)
             numbers[r] = answer_value(logits[at + r], j->schema->target_center,
                                       j->schema->target_scale);
+        for (uint64_t r = 0; !classes && j->calibration && r < now; r++)
+            numbers[r] = calibration_limit(j->calibration, numbers[r]);
         tally_add(y, &s);
     }
 }

@@ -29,6 +29,7 @@ struct score_job {
     const double *target;            /* regression: of each row */
     struct row_list list[PARTS];
     double threshold;                /* of two classes; 0: one half */
+    const struct calibration *calibration; /* of the metrics on the host; NULL: none */
     struct gate *gates;              /* judged by score_all; NULL: none */
     size_t gate_count;
 };

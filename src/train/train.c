@@ -34,6 +34,7 @@ void train_release(struct train_result *r)
     mem_free(r->members);
     r->members = NULL;
     r->member_count = 0;
+    calibration_free(&r->calibration);
     mem_free(r->gates);
     r->gates = NULL;
     r->gate_count = 0;

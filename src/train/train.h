@@ -35,6 +35,7 @@ struct train_result {
     struct selection backend;
     uint64_t rows[3], rows_unlabelled;
     double threshold;    /* 0: none was chosen */
+    struct calibration calibration; /* train_release frees it */
     int64_t epochs;      /* finished ones */
     int64_t best_epoch;  /* 0: none ended, or the metric never had a value */
     const char *stopped; /* epochs, patience, time_limit, diverged */

@@ -13,7 +13,7 @@ run grep -c '"preset": "auto"' auto.json
 is "$(cat out)" 1 "and auto when it is told so, as one word"
 run dnn check auto.json --resolved
 is_exit 0 "check spells the members out"
-for name in linear mlp statistics tree realmlp; do out_has "\"name\": \"$name\"" "member $name"; done
+for name in linear mlp statistics tree realmlp realmlp_statistics realmlp_tree; do out_has "\"name\": \"$name\"" "member $name"; done
 out_has '"folds": 5' "of five folds"
 out_has '"epochs": 40' "few rows have the most epochs"
 lacks '"name": "wide"' "and no network for pixels"
@@ -23,7 +23,7 @@ same out first "the same list each time"
 run dnn check first --resolved
 same out first "the list is a config that means the same"
 run dnn check auto.json --json
-is "$(grep -o '"run":' out | wc -l)" 25 "check --json lists 25 runs"
+is "$(grep -o '"run":' out | wc -l)" 35 "check --json lists 35 runs"
 
 # other rows and columns: another list
 awk 'BEGIN { print "a,b,c,y"; for (i = 0; i < 130000; i++) print i % 7 "," i % 5 ",p," i % 2 }' >many.csv
@@ -41,7 +41,7 @@ lacks '"name": "linear"' "a config with an ensemble of its own keeps it"
 # the training is that of the list
 run dnn train auto.json -o auto.dnn --threads 2
 is_exit 0 "it trains"
-err_has '25 runs' "25 runs"
+err_has '35 runs' "35 runs"
 dnn train first -o first.dnn -q --threads 1
 cmp -s auto.dnn first.dnn
 ok $? "the same bytes as the list, with one thread and with two"

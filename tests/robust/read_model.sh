@@ -67,6 +67,11 @@ done
 config c.json binary two '{"preset": "linear"}'
 perl -pi -e 's/"backend"/"threshold": {"costs": {"fp": 1, "fn": 1.5}}, "backend"/' c.json
 compare "a threshold" c.json
+config c.json multiclass three '{"preset": "mlp", "hidden": [12]}'
+perl -pi -e 's/"backend"/"calibrate": "affine", "backend"/' c.json
+compare "calibrated probabilities" c.json
+config c.json binary two '{"preset": "realmlp", "hidden": [12, 8]}, "encoders": {"numeric": {"encode": ["plain", "ple"], "bins": 5}}'
+compare "realmlp with bins" c.json
 config c.json multiclass three '{"preset": "mlp", "hidden": [12, 8], "norm": "batch", "dropout": 0.2}'
 compare "three classes, batch_norm" c.json
 config c.json regression value '{"preset": "mlp", "hidden": [16], "norm": "layer"}'

@@ -136,7 +136,7 @@ static const struct refusal refused[] = {
      "`backend.device`: \"banana\"", "cuda:0"},
     {"\"backend\": {\"tune\": \"cuda\"}", ERR_CONFIG_WORD, 2, 21, "`backend.tune`", ""},
     {"\"ensemble\": {\"members\": 1}", ERR_CONFIG_TYPE, 2, 25, "is a list", ""},
-    {"\"calibrate\": \"auto\"", ERR_CONFIG_KEY, 2, 1, "unknown key \"calibrate\"", ""},
+    {"\"calibrate\": \"platt\"", ERR_CONFIG_WORD, 2, 14, "unknown word \"platt\"", "affine"},
     {"\"task\": \"binary\"", ERR_JSON_DUPLICATE, 2, 1, "line 1 and at line 2", ""},
     {"\"TASK\": \"binary\"", ERR_JSON_DUPLICATE, 2, 1,
      "differs only by case from \"task\" at line 1", ""},

@@ -97,13 +97,15 @@ static void realmlp(const char *task, bool td_s)
     text_clear(&text);
     if (td_s)
         text_printf(&text,
-                    "\"layers\":[{\"type\":\"scale\",\"rate\":6},{\"type\":\"ntk_dense\","
+                    "\"layers\":[{\"type\":\"embed_numbers\",\"dim\":8,\"deviation\":0.3,"
+                    "\"rate\":0.3},{\"type\":\"scale\",\"rate\":6},{\"type\":\"ntk_dense\","
                     "\"units\":4,\"bias\":true,\"init\":\"normal\",\"bias_init\":\"normal\","
                     "\"bias_rate\":0.1},{\"type\":\"%s\"}],\"output\":{\"type\":\"ntk_dense\","
                     "\"init\":\"zero\",\"bias_init\":\"zero\"}}", f);
     else
         text_printf(&text,
-                    "\"layers\":[{\"type\":\"scale\",\"rate\":6},{\"type\":\"ntk_dense\","
+                    "\"layers\":[{\"type\":\"embed_numbers\",\"dim\":8,\"deviation\":0.3,"
+                    "\"rate\":0.3},{\"type\":\"scale\",\"rate\":6},{\"type\":\"ntk_dense\","
                     "\"units\":4,\"bias\":true,\"init\":\"data\",\"bias_init\":\"data\","
                     "\"bias_rate\":0.1},{\"type\":\"blend\",\"activation\":\"%s\",\"rate\":0.1},"
                     "{\"type\":\"dropout\",\"p\":0.15}],\"output\":{\"type\":\"ntk_dense\"}}", f);

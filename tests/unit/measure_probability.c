@@ -145,8 +145,8 @@ static void means(void)
 {
     const real logits[] = {9, 9, 0, 0, 1, 3, /* the second network */ 9, 9, 2, 0, 1, 1};
     const double weights[] = {0.75, 0.25};
-    const struct answer_mean m = {logits, weights, 3, 2, NULL, NULL},
-                             one = {logits, NULL, 3, 1, NULL, NULL};
+    const struct answer_mean m = {logits, weights, 3, 2, NULL, NULL, NULL},
+                             one = {logits, NULL, 3, 1, NULL, NULL, NULL};
     double p[4], alone[4];
     answer_mean_probabilities(&m, 1, 3, 2, p);
     is_near(p[0], 0.75 * 0.5 + 0.25 / (1 + exp(-2)), 1e-15, "the mean of two probabilities");
@@ -156,11 +156,11 @@ static void means(void)
     answer_probabilities(logits + 2, 2, 2, alone);
     ok(memcmp(p, alone, sizeof p) == 0, "one network alone: its own probabilities");
     const double center[2] = {10, 20}, scale[2] = {2, 1};
-    const struct answer_mean values = {logits + 4, weights, 2, 2, NULL, NULL},
-                             own = {logits + 4, weights, 2, 2, center, scale};
+    const struct answer_mean values = {logits + 4, weights, 2, 2, NULL, NULL, NULL},
+                             own = {logits + 4, weights, 2, 2, center, scale, NULL};
     ok(answer_mean_value(&values, 1, 10, 2) == 0.75 * 16 + 0.25 * 28, "the mean of two values");
     ok(answer_mean_value(&own, 1, 0, 1) == 0.75 * 16 + 0.25 * 29, "each by its own scale");
-    const struct answer_mean value = {logits + 4, NULL, 2, 1, NULL, NULL};
+    const struct answer_mean value = {logits + 4, NULL, 2, 1, NULL, NULL, NULL};
     ok(answer_mean_value(&value, 1, 10, 2) == answer_value(3, 10, 2), "one value alone");
 }
 

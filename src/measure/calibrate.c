@@ -1,0 +1,238 @@
+/* calibrate.c - see calibrate.h. The fit is Newton's method with halved steps: the loss is convex.
+ * All sums are in the order of the rows. */
+#include "measure/calibrate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { STEPS = 50, HALVES = 40, CLASSES_MOST = 64 };
+#define SCALE_LEAST 0.01
+#define SCALE_MOST 100.0
+#define CONVERGED 1e-13
+
+/* --- what is gained --- */
+
+/* Loss of row i after c; c NULL: as it is. room [classes]. */
+static double row_loss(const struct calibrate_rows *r, const struct calibration *c, uint64_t i,
+                       double *room)
+{
+    if (!r->classes) {
+        double d = (c ? calibration_limit(c, r->value[i]) : r->value[i]) - r->target[i];
+        return d * d;
+    }
+    memcpy(room, r->probability + i * r->classes, r->classes * sizeof *room);
+    if (c)
+        calibration_apply(c, 1, room);
+    return -calibration_log(room[r->label[i]]);
+}
+
+static double weight_of(const struct calibrate_rows *r, uint64_t i)
+{
+    return r->label && r->label[i] < 0 ? 0 : (double)r->weight[i];
+}
+
+static void set_gain(const struct calibrate_rows *r, const struct calibration *c,
+                     uint32_t parameters, struct calibrate_gain *g)
+{
+    double *room = mem_alloc(r->classes + 1, sizeof *room);
+    double weight = 0, before = 0, after = 0, squares = 0, weights = 0;
+    for (uint64_t i = 0; i < r->count; i++) {
+        double w = weight_of(r, i);
+        if (!(w > 0))
+            continue;
+        double b = row_loss(r, NULL, i, room), a = row_loss(r, c, i, room);
+        weight += w;
+        weights += w * w;
+        before += w * b;
+        after += w * a;
+        squares += w * w * (b - a) * (b - a);
+    }
+    mem_free(room);
+    double rows = weights > 0 ? weight * weight / weights : 0, mean = (before - after) / weight;
+    double spread = fmax(squares - mean * mean * weights, 0);
+    *g = (struct calibrate_gain){.before = before / weight,
+                                   .after = after / weight,
+                                   .gain = mean - parameters / rows,
+                                   .error = sqrt(spread) / weight};
+}
+
+bool calibrate_pays(const struct calibrate_gain *g)
+{
+    return g->gain > g->error;
+}
+
+/* --- the fit --- */
+
+/* Of the parameters scale, shift 1, shift 2, ..: gradient and second derivatives of the mean loss.
+ */
+struct newton {
+    uint32_t count; /* parameters */
+    double *gradient, *curve, *q, *l;
+};
+
+static void add_row(struct newton *n, const struct calibrate_rows *r,
+                    const struct calibration *c, uint64_t i, double w)
+{
+    const double *p = r->probability + i * r->classes;
+    double mean = 0, spread = 0;
+    memcpy(n->q, p, r->classes * sizeof *n->q);
+    calibration_apply(c, 1, n->q);
+    for (uint32_t k = 0; k < r->classes; k++)
+        n->l[k] = calibration_log(p[k]);
+    for (uint32_t k = 0; k < r->classes; k++) {
+        mean += n->q[k] * n->l[k];
+        spread += n->q[k] * n->l[k] * n->l[k];
+    }
+    n->gradient[0] += w * (mean - n->l[r->label[i]]);
+    n->curve[0] += w * (spread - mean * mean);
+    for (uint32_t a = 1; a < n->count; a++) {
+        double *row = n->curve + (uint64_t)a * n->count;
+        n->gradient[a] += w * (n->q[a] - (r->label[i] == (int32_t)a));
+        row[0] += w * n->q[a] * (n->l[a] - mean);
+        for (uint32_t b = 1; b <= a; b++)
+            row[b] += w * n->q[a] * ((a == b) - n->q[b]);
+    }
+}
+
+/* curve x = gradient by Cholesky, x in place of the gradient. False: not positive. */
+static bool solve(struct newton *n)
+{
+    const uint32_t m = n->count;
+    double *s = n->curve, *x = n->gradient;
+    for (uint32_t a = 0; a < m; a++)
+        for (uint32_t b = 0; b <= a; b++) {
+            double sum = s[(uint64_t)a * m + b];
+            for (uint32_t k = 0; k < b; k++)
+                sum -= s[(uint64_t)a * m + k] * s[(uint64_t)b * m + k];
+            if (a == b && !(sum > 0))
+                return false;
+            s[(uint64_t)a * m + b] = a == b ? sqrt(sum) : sum / s[(uint64_t)b * m + b];
+        }
+    for (uint32_t a = 0; a < m; a++) {
+        for (uint32_t k = 0; k < a; k++)
+            x[a] -= s[(uint64_t)a * m + k] * x[k];
+        x[a] /= s[(uint64_t)a * m + a];
+    }
+    for (uint32_t a = m; a-- > 0;) {
+        for (uint32_t k = a + 1; k < m; k++)
+            x[a] -= s[(uint64_t)k * m + a] * x[k];
+        x[a] /= s[(uint64_t)a * m + a];
+    }
+    return true;
+}
+
+static double loss_of(const struct calibrate_rows *r, const struct calibration *c, double *room)
+{
+    double sum = 0, weight = 0;
+    for (uint64_t i = 0; i < r->count; i++) {
+        double w = weight_of(r, i);
+        if (!(w > 0))
+            continue;
+        sum += w * row_loss(r, c, i, room);
+        weight += w;
+    }
+    return sum / weight;
+}
+
+static void step_to(const struct newton *n, const struct calibration *from, double part,
+                    struct calibration *to)
+{
+    to->scale = from->scale - part * n->gradient[0];
+    for (uint32_t a = 1; a < n->count; a++)
+        to->shift[a] = from->shift[a] - part * n->gradient[a];
+}
+
+/* One step of Newton's method, halved until the loss falls. False: it falls no more. */
+static bool improve(struct newton *n, const struct calibrate_rows *r, struct calibration *c,
+                    struct calibration *next, double *loss)
+{
+    double weight = 0;
+    memset(n->gradient, 0, n->count * sizeof *n->gradient);
+    memset(n->curve, 0, (size_t)n->count * n->count * sizeof *n->curve);
+    for (uint64_t i = 0; i < r->count; i++) {
+        double w = weight_of(r, i);
+        weight += w;
+        if (w > 0)
+            add_row(n, r, c, i, w);
+    }
+    for (uint32_t a = 0; a < n->count; a++)
+        n->curve[(uint64_t)a * n->count + a] += 1e-12 * weight;
+    if (!solve(n))
+        return false;
+    for (double part = 1; part > 1.0 / ((uint64_t)1 << HALVES); part /= 2) {
+        step_to(n, c, part, next);
+        if (!(next->scale > SCALE_LEAST && next->scale < SCALE_MOST))
+            continue;
+        double after = loss_of(r, next, n->q);
+        if (!(after < *loss))
+            continue;
+        bool more = *loss - after > CONVERGED;
+        struct calibration old = *c;
+        *c = *next;
+        *next = old;
+        *loss = after;
+        return more;
+    }
+    return false;
+}
+
+static bool has_all_classes(const struct calibrate_rows *r)
+{
+    uint64_t *count = mem_zero(r->classes, sizeof *count);
+    bool all = true;
+    for (uint64_t i = 0; i < r->count; i++)
+        if (weight_of(r, i) > 0)
+            count[r->label[i]]++;
+    for (uint32_t k = 0; k < r->classes; k++)
+        all = all && count[k] > 0;
+    mem_free(count);
+    return all;
+}
+
+bool calibrate_fit(const struct calibrate_rows *r, struct calibration *c,
+                     struct calibrate_gain *g)
+{
+    *c = (struct calibration){0};
+    if (!has_all_classes(r))
+        return false;
+    uint32_t free_ones = r->classes > CLASSES_MOST ? 1 : r->classes;
+    struct newton n = {.count = free_ones,
+                       .gradient = mem_alloc(free_ones, sizeof *n.gradient),
+                       .curve = mem_alloc((size_t)free_ones * free_ones, sizeof *n.curve),
+                       .q = mem_alloc(r->classes, sizeof *n.q),
+                       .l = mem_alloc(r->classes, sizeof *n.l)};
+    struct calibration next = {.scale = 1, .classes = r->classes};
+    *c = next;
+    c->shift = mem_zero(r->classes, sizeof *c->shift);
+    next.shift = mem_zero(r->classes, sizeof *next.shift);
+    double loss = loss_of(r, c, n.q);
+    for (int i = 0; i < STEPS && improve(&n, r, c, &next, &loss); i++)
+        continue;
+    calibration_free(&next);
+    mem_free(n.gradient);
+    mem_free(n.curve);
+    mem_free(n.q);
+    mem_free(n.l);
+    set_gain(r, c, free_ones, g);
+    return true;
+}
+
+void calibrate_prior(const float *weight, uint32_t classes, struct calibration *c)
+{
+    *c = (struct calibration){.scale = 1,
+                              .classes = classes,
+                              .shift = mem_zero(classes, sizeof *c->shift)};
+    for (uint32_t k = 0; weight && k < classes; k++)
+        c->shift[k] = weight[k] > 0 ? -log((double)weight[k]) : 0;
+    for (uint32_t k = classes; k-- > 0;)
+        c->shift[k] -= c->shift[0];
+}
+
+void calibrate_range(const struct calibrate_rows *r, double low, double high,
+                       struct calibration *c, struct calibrate_gain *g)
+{
+    *c = (struct calibration){.limited = true, .low = low, .high = high};
+    set_gain(r, c, 0, g);
+}

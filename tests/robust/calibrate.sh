@@ -1,0 +1,72 @@
+#!/bin/bash
+# calibrate.sh - the key `calibrate`: what it does to probabilities and values, that the model holds it, and that every command and
+# the metrics of the training agree about it.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/leads.sh"
+make_leads leads.csv 1500
+make_leads more.csv 400 5
+train() { # train MODEL CALIBRATE [SET...]
+    local model=$1 how=$2 sets=()
+    shift 2
+    for s in "$@"; do sets+=(--set "$s"); done
+    make_leads_config c.json leads.csv '"split": {"valid": 0.4, "test": 0.2}' '"epochs": 12, "optimizer": {"learning_rate": 0.01}' "\"calibrate\": \"$how\""
+    run dnn train c.json -o "$model" --force --json --progress none "${sets[@]}"
+}
+metric() { perl -0777 -ne 'print $1 if /"valid":\{[^}]*"'"$1"'":([0-9.e+-]+)/' "$2"; }
+weights='train.loss.class_weights={"yes":9}'
+train none.dnn none "$weights"
+is_exit 0 "trained with a label that counts nine times"
+cp out none.out
+train auto.dnn auto "$weights"
+is_exit 0 "the same, calibrated"
+cp out auto.out
+err_has "note: probabilities are calibrated" "a note says so"
+check "log-loss gains much" perl -e 'exit !($ARGV[0] < 0.9 * $ARGV[1])' "$(metric logloss auto.out)" "$(metric logloss none.out)"
+is "$(metric auc auto.out)" "$(metric auc none.out)" "the order of the rows stays"
+train prior.dnn prior "$weights"
+check "prior undoes the weights" perl -e 'exit !($ARGV[0] < 0.95 * $ARGV[1])' "$(metric logloss out)" "$(metric logloss none.out)"
+train plain.dnn auto
+ok "$(grep -q calibrated err; [ $? = 1 ]; echo $?)" "auto does nothing where a network needs nothing"
+train plain.dnn none
+digest plain.dnn >a
+# every command applies it
+dnn evaluate auto.dnn more.csv --json --quiet >judged
+dnn predict auto.dnn more.csv --quiet -o answers.csv
+check "evaluate and predict agree" perl -e 'my ($json, $answers, $rows) = @ARGV; open my $j, "<", $json; my ($want) = join("", <$j>) =~ /"logloss":([0-9.e-]+)/;
+    open my $r, "<", $rows; my $text = join "", <$r>; my %yes; $yes{$1} = $2 eq "yes" while $text =~ /^(L\d+),[^\n]*?(?:"(?:[^"]|"")*")?[^\n]*,(yes|no)$/msg;
+    open my $a, "<", $answers; <$a>; my ($sum, $n) = (0, 0); while (<$a>) { chomp; my @c = split /,/; next if !exists $yes{$c[0]}; $sum -= log $c[$yes{$c[0]} ? 3 : 2]; $n++ }
+    print "$n rows, ", $sum / $n, " $want\n"; exit !($n > 300 && abs($sum / $n - $want) < 0.05)' judged answers.csv more.csv
+run dnn verify auto.dnn
+is_exit 0 "verify"
+run dnn inspect auto.dnn
+out_has "calibrated scale " "inspect shows it"
+run dnn inspect auto.dnn --json
+out_has '"calibration":{"scale":' "and in JSON"
+# one of several networks, out of fold; threshold behind it
+train e.dnn auto "$weights" 'ensemble={"folds":2}' 'threshold={"maximize":"f1"}'
+is_exit 0 "an ensemble"
+err_has "rows that the runs did not train on the log-loss" "is calibrated out of fold"
+threshold=$(perl -ne 'print $1 if /"threshold":([0-9.e-]+)/' out)
+dnn predict e.dnn more.csv --quiet | perl -F, -ane 'BEGIN { $t = shift } next if $. == 1; $bad++ if ($F[3] >= $t) != ($F[1] eq "yes"); END { exit !!$bad }' "$threshold"
+is $? 0 "its threshold cuts calibrated probabilities"
+train p.dnn prior 'ensemble={"folds":2,"members":[{"name":"a"},{"name":"b","train":{"loss":{"class_weights":"balanced"}}}]}'
+is_exit 78 "prior, and members with weights of their own"
+out_has "the members differ in train.loss.class_weights" "says why"
+run dnn cv c.json --folds 2 --json --progress none --set "$weights" --set calibrate=affine
+cp out cv.affine
+run dnn cv c.json --folds 2 --json --progress none --set "$weights" --set calibrate=none
+check "cv calibrates in each fold" perl -e 'exit !($ARGV[0] < 0.95 * $ARGV[1])' "$(perl -0777 -ne 'print $1 if /"pooled":\{[^}]*"logloss":([0-9.]+)/' cv.affine)" \
+    "$(perl -0777 -ne 'print $1 if /"pooled":\{[^}]*"logloss":([0-9.]+)/' out)"
+# values: the range of the target
+perl -e 'srand 1; print "x,y\n"; for (1 .. 800) { my $x = rand(4) - 2; my $y = 3 * $x; printf "%.4f,%.4f\n", $x, $y > 1 ? 1 : $y < -1 ? -1 : $y }' >v.csv
+echo '{"task": "regression", "data": {"train": "v.csv", "target": "y", "columns": {"x": "numeric"}}, "model": {"preset": "linear"}}' >v.json
+run dnn train v.json -o v.dnn --force --progress none
+err_has "note: values are kept between -1 and 1" "values that leave the range of the target are held"
+echo x >far.csv
+echo 50 >>far.csv
+is "$(dnn predict v.dnn far.csv --quiet | tail -n 1)" 1 "in predictions too"
+run dnn inspect v.dnn
+out_has "range      -1 to 1" "inspect shows it"
+run dnn check v.json --set calibrate=affine
+is_exit 78 "affine, of a regression"
+done_testing
