@@ -1,6 +1,8 @@
 /* drift_note.c - see drift_note.h. */
 #include "answer/drift_note.h"
 
+#include <time.h>
+
 #include "base/log.h"
 #include "base/text.h"
 
@@ -8,10 +10,42 @@
 
 typedef void say_fn(const char *format, ...);
 
-/* A line for each column, or one for all where there are many. */
-static void note_columns(const struct schema *s, const uint64_t *counts, uint64_t least,
-                         uint64_t most, say_fn *say, const char *of_one, const char *of_many,
-                         bool kinds)
+/* A number of the column, or a date. */
+static void put_value(const struct column *c, double value, struct text *out)
+{
+    char date[40];
+    time_t at = (time_t)value;
+    struct tm tm;
+    if (c->type != COLUMN_DATETIME || !gmtime_r(&at, &tm) ||
+        !strftime(date, sizeof date, tm.tm_hour || tm.tm_min ? "%Y-%m-%dT%H:%M" : "%Y-%m-%d", &tm))
+        text_printf(out, "%.7g", value);
+    else
+        text_put(out, date);
+}
+
+/* How far the numbers outside go, and how far those of the training went. */
+static void put_range(const struct drift *d, const struct schema *s, size_t i, struct text *out)
+{
+    const struct column *c = &s->columns[i];
+    const struct number_slot *n = &s->numbers[c->number];
+    if (d->least[i] != d->least[i])
+        return;
+    text_put(out, " (");
+    put_value(c, (double)n->low + n->offset, out);
+    text_put(out, " to ");
+    put_value(c, (double)n->high + n->offset, out);
+    text_put(out, "): ");
+    put_value(c, (double)d->least[i] + n->offset, out);
+    if (d->least[i] < d->most[i]) {
+        text_put(out, " to ");
+        put_value(c, (double)d->most[i] + n->offset, out);
+    }
+}
+
+/* A line for each column, or one for all where there are many. ranges: of numbers. */
+static void note_columns(const struct drift *d, const struct schema *s, const uint64_t *counts,
+                         uint64_t least, uint64_t most, say_fn *say, const char *of_one,
+                         const char *of_many, bool ranges)
 {
     struct text names = {0};
     uint64_t columns = 0, sum = 0;
@@ -26,13 +60,40 @@ static void note_columns(const struct schema *s, const uint64_t *counts, uint64_
     if (columns > NAMED_MOST)
         say("%llu columns (%s and %llu more): %llu %s%s", (unsigned long long)columns, names.data,
             (unsigned long long)(columns - NAMED_MOST), (unsigned long long)sum,
-            kinds ? "value" : "", of_many);
-    for (size_t i = 0; columns <= NAMED_MOST && i < s->column_count; i++)
-        if (counts[i] >= least && counts[i] <= most)
-            say("column \"%s\": %llu %s%s", text_quote_z(s->columns[i].name),
-                (unsigned long long)counts[i],
-                !kinds ? "" : s->columns[i].type == COLUMN_DATETIME ? "date" : "number",
-                counts[i] == 1 ? of_one : of_many);
+            ranges ? "value" : "", of_many);
+    for (size_t i = 0; columns <= NAMED_MOST && i < s->column_count; i++) {
+        if (counts[i] < least || counts[i] > most)
+            continue;
+        struct text range = {0};
+        if (ranges)
+            put_range(d, s, i, &range);
+        say("column \"%s\": %llu %s%s%s", text_quote_z(s->columns[i].name),
+            (unsigned long long)counts[i],
+            !ranges ? "" : s->columns[i].type == COLUMN_DATETIME ? "date" : "number",
+            counts[i] == 1 ? of_one : of_many, range.length ? range.data : "");
+        text_free(&range);
+    }
+    text_free(&names);
+}
+
+/* Columns whose values are spread otherwise than those of the training, in one line. */
+static void note_moved(const struct drift *d, const struct schema *s)
+{
+    struct text names = {0};
+    unsigned columns = 0;
+    for (size_t i = 0; i < s->column_count; i++) {
+        double index, chance;
+        index = drift_index(d, s, i, &chance);
+        if (!drift_moved(index, chance, DRIFT_MUCH) || columns++ >= NAMED_MOST)
+            continue;
+        text_printf(&names, "%s\"%s\" %.2g", names.length ? ", " : "",
+                    text_quote_z(s->columns[i].name), index);
+    }
+    if (columns > NAMED_MOST)
+        text_printf(&names, " and %u more", columns - NAMED_MOST);
+    if (columns)
+        log_note("column%s spread otherwise than in training, by the stability index: %s",
+                 columns == 1 ? "" : "s", names.data);
     text_free(&names);
 }
 
@@ -46,9 +107,10 @@ void drift_note(const struct drift *d, const struct schema *s, uint64_t rows)
                       numbers[] = "s outside the range of training";
     uint64_t often = rows / 100 + (rows % 100 != 0);
     often = often ? often : 1;
-    note_columns(s, d->unknown, 1, UINT64_MAX, log_note, cell, cells, false);
-    note_columns(s, d->outside, often, UINT64_MAX, log_note, number, numbers, true);
-    note_columns(s, d->outside, 1, often - 1, log_info, number, numbers, true);
+    note_columns(d, s, d->unknown, 1, UINT64_MAX, log_note, cell, cells, false);
+    note_columns(d, s, d->outside, often, UINT64_MAX, log_note, number, numbers, true);
+    note_columns(d, s, d->outside, 1, often - 1, log_info, number, numbers, true);
+    note_moved(d, s);
     if (d->vanished)
         log_note("%llu number%s too small for float32 and read as 0",
                  (unsigned long long)d->vanished, d->vanished == 1 ? " is" : "s are");

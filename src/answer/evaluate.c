@@ -163,6 +163,8 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
         counts->rows = m.rows;
         counts->bad = stream.bad_rows;
         counts->unlabelled = stream.unlabelled;
+        counts->drift = stream.drift;
+        stream.drift = NULL;
     }
     const char *path = q->input_count ? q->inputs[0] : "-";
     if (good && m.rows == 0)
@@ -457,6 +459,7 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
             write_thresholds(r, out);
         write_calibration(r->tally, out);
     }
+    drift_write(r->drift, r->serve.schema, out);
     select_write(&r->backend, "backend", out);
     json_close(out, '}');
 }
@@ -467,6 +470,7 @@ void evaluate_release(struct evaluate_result *r)
         gate_release(&r->gates[i]);
     mem_free(r->gates);
     tally_free(r->tally);
+    drift_free(r->drift);
     serve_close(&r->serve);
     memset(r, 0, sizeof *r);
 }

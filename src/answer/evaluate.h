@@ -31,6 +31,7 @@ struct evaluate_result {
     bool passed;         /* every gate */
     struct threshold_table table;   /* binary: what thresholds around the model's would do */
     double fp, fn;                  /* costs by the model's config; 0: it has none */
+    struct drift *drift;
     struct tally *tally; /* counts for the details; the ranks are gone */
     struct serve serve;  /* the model: labels */
 };

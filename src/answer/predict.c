@@ -258,12 +258,38 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
     return good;
 }
 
+/* The share of answered rows with a category or a number beyond the training. */
+static double unseen_share(const struct predict_result *r)
+{
+    uint64_t answers = r->rows - r->bad_rows;
+    return answers ? (double)r->drift->unseen / (double)answers : 0;
+}
+
+static bool read_gates(const struct predict_request *q, struct predict_result *r, struct err *e)
+{
+    r->gates = mem_zero(q->require_count + 1, sizeof *r->gates);
+    for (size_t i = 0; i < q->require_count; i++, r->gate_count++)
+        if (!gate_read_name(&r->gates[i], q->require[i], "unseen", e))
+            return false;
+    return true;
+}
+
+static void judge_gates(struct predict_result *r)
+{
+    r->passed = true;
+    for (size_t i = 0; i < r->gate_count; i++) {
+        gate_measure(&r->gates[i], unseen_share(r));
+        r->passed = r->passed && r->gates[i].pass;
+    }
+}
+
 bool predict_run(const struct predict_request *q, struct predict_result *r, struct err *e)
 {
     double began = clock_now();
     *r = (struct predict_result){0};
     stop_phase("predict", true);
-    if (!check_request(q, e) || !serve_open(&r->serve, q->model, JOB_PREDICT, &q->overrides, e) ||
+    if (!check_request(q, e) || !read_gates(q, r, e) ||
+        !serve_open(&r->serve, q->model, JOB_PREDICT, &q->overrides, e) ||
         !serve_threshold(&r->serve, q->threshold, e))
         return false;
     serve_reading(&r->serve, &q->reading);
@@ -274,6 +300,7 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
     r->backend = r->serve.backend;
     r->total_s = clock_now() - began;
     if (good) {
+        judge_gates(r);
         uint64_t answers = r->rows - r->bad_rows;
         log_line("%s: predicted %llu row%s, %llu answer%s", r->backend.used,
                  (unsigned long long)r->rows, r->rows == 1 ? "" : "s",
@@ -303,6 +330,9 @@ void predict_write(const struct predict_request *q, const struct predict_result 
     json_put_int(out, "bad_rows", (int64_t)r->bad_rows);
     write_counts(s, r->drift->unknown, "unknown_categories", out);
     write_counts(s, r->drift->outside, "outside_range", out);
+    json_put_number(out, "unseen", unseen_share(r));
+    drift_write(r->drift, s, out);
+    gates_write(r->gates, r->gate_count, out);
     json_open(out, "seconds", '{');
     json_put_number(out, "load", r->load_s);
     json_put_number(out, "predict", r->predict_s);
@@ -315,6 +345,9 @@ void predict_write(const struct predict_request *q, const struct predict_result 
 
 void predict_release(struct predict_result *r)
 {
+    for (size_t i = 0; i < r->gate_count; i++)
+        gate_release(&r->gates[i]);
+    mem_free(r->gates);
     if (r->drift)
         drift_free(r->drift);
     serve_close(&r->serve);

@@ -6,7 +6,7 @@
 #include "answer/serve.h"
 #include "answer/stream.h"
 #include "choose/select.h"
-#include "measure/metric.h"
+#include "measure/gate.h"
 
 struct predict_request {
     const char *model;
@@ -27,13 +27,18 @@ struct predict_request {
     enum bad_row on_bad_row; /* stream.h */
     const char *rejects;
     int64_t max_bad_rows; /* -1: no limit */
+    char *const *require;    /* "unseen<=0.01" */
+    size_t require_count;
     struct overrides overrides;
 };
 struct predict_result {
     struct selection backend;
     uint64_t rows, bad_rows; /* records read; of these, without an answer */
     struct serve serve;      /* the model; freed by predict_release */
-    struct drift *drift;     /* unknown categories by column; freed by predict_release */
+    struct drift *drift;     /* freed by predict_release */
+    struct gate *gates;      /* of --require, in order */
+    size_t gate_count;
+    bool passed;             /* every gate; the answers are there all the same */
     double load_s, predict_s, total_s;
 };
 /* On failure a file that was to be written is as it was; lines on standard output stay. */

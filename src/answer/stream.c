@@ -293,7 +293,7 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     }
     t->in_utf8 = t->in_utf8 || (t->csv && csv_looks_utf8(t->csv));
     for (unsigned i = 0; w.drift && i < threads_count(); i++) {
-        drift_add(t->drift, w.drift[i], t->schema->column_count);
+        drift_add(t->drift, w.drift[i], t->schema);
         drift_free(w.drift[i]);
         terms_free(&w.terms[i]);
     }

@@ -76,17 +76,22 @@ static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, uns
     const struct schema *s = w->t->serve->encoders[k];
     size_t stride = s->format.stride;
     unsigned char *records = w->now.records + k * w->now.rows * w->t->serve->stride;
+    struct drift *drift = k ? NULL : w->drift[thread];
     for (size_t i = begin; i < end; i++) {
         unsigned char *record = records + i * stride;
         bool good = cell_parse(s, &w->t->binding, w->block, w->cells, w->now.first + i,
-                               w->t->request.labelled, record, k ? NULL : w->drift[thread],
+                               w->t->request.labelled, record, drift,
                                &w->terms[thread], &w->error[thread]);
         w->now.bad[i] = !good || (k && w->now.bad[i]);
         if (!good) { /* zeros go through the network */
             memset(record, 0, stride);
             err_clear(&w->error[thread]);
         }
+        if (drift)
+            drift_row(drift);
     }
+    if (drift)
+        drift_places(drift, s, records + begin * stride, w->now.bad + begin, end - begin);
     column_apply(s, records + begin * stride, end - begin);
 }
 

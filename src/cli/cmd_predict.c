@@ -37,6 +37,9 @@ static const struct arg_option predict_options_table[] = {
     {"max-bad-rows", 0, "N", NULL, ARG_INT, 0, INT64_MAX, "Stop (65) at more than N bad rows."},
     {"threshold", 0, "X", NULL, 0, 0, 0,
      "binary: from which probability on a row is answered positive; default: the model's, or 0.5."},
+    {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
+     "A gate on unseen, the share of rows with a category or a number beyond training, e.g. "
+     "'unseen<=0.01'. Not met: exit 82; the answers are written all the same."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 static struct predict_request request_of(const struct args *a)
@@ -112,6 +115,8 @@ static int predict_command(struct args *a)
     const bool answers = cli_rows_out(a);
     const char *note = NULL;
     double threshold;
+    const char **require = args_list(a, "require", &q.require_count);
+    q.require = (char *const *)(const void *)require;
     if (!args_number(a, "threshold", &threshold, &q.threshold, &e) ||
         !cli_reading(a, &q.reading, &e) ||
         !check_line(a, &q, &note, &e)) {
@@ -123,10 +128,17 @@ static int predict_command(struct args *a)
         predict_write(&q, &r, &out);
         code = cli_json(a, &out, answers);
     }
+    for (size_t i = 0; code == EXIT_DONE && i < r.gate_count; i++)
+        if (!r.gates[i].pass)
+            log_warning("gate not met: %s, measured %.6g; the answers are written",
+                        text_quote_z(r.gates[i].text), r.gates[i].value);
     if (code == EXIT_DONE)
         log_info("%llu rows; seconds: load %.3g, predict %.3g, all %.3g",
                  (unsigned long long)r.rows, r.load_s, r.predict_s, r.total_s);
+    if (code == EXIT_DONE && !r.passed)
+        code = EXIT_GATE;
     predict_release(&r);
+    cli_drop(require);
     cli_drop(q.overrides.sets);
     return code;
 }

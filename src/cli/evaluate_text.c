@@ -5,6 +5,7 @@
 
 #define CONFUSION_MOST 12 /* labels: more do not stand side by side */
 #define LABELS_MOST 50
+#define DRIFT_LINES 10    /* columns that moved */
 #define NAME_MOST 20u     /* characters of a label */
 
 static void put_cell(double value, struct text *out)
@@ -88,9 +89,38 @@ static void put_thresholds(const struct evaluate_result *r, struct text *out)
     }
 }
 
+/* The columns that moved, the farthest first. */
+static void put_drift(const struct evaluate_result *r, struct text *out)
+{
+    const struct schema *s = r->serve.schema;
+    double before = (double)INFINITY, chance;
+    for (int lines = 0; lines < DRIFT_LINES; lines++) {
+        double largest = 0;
+        size_t at = 0;
+        for (size_t i = 0; i < s->column_count; i++) {
+            double index = drift_index(r->drift, s, i, &chance);
+            if (drift_moved(index, chance, DRIFT_SOME) && index < before && index > largest) {
+                largest = index;
+                at = i;
+            }
+        }
+        if (!(largest > 0))
+            break;
+        if (!lines)
+            text_printf(out, "\n%-20s %10s %10s %10s\n", "drift", "stability", "outside", "unseen");
+        text_printf(out, "%-20s", text_quote_z(s->columns[at].name));
+        put_cell(largest, out);
+        put_sum((double)r->drift->outside[at], out);
+        put_sum((double)r->drift->unknown[at], out);
+        text_char(out, '\n');
+        before = largest;
+    }
+}
+
 void evaluate_details(const struct evaluate_result *r, struct text *out)
 {
     const struct vocab *labels = r->serve.schema->labels;
+    put_drift(r, out);
     if (!r->tally->classes)
         return;
     put_labels(r->tally, labels, out);

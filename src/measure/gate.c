@@ -61,45 +61,71 @@ static const char *read_part(struct gate *g, const char *c)
     return NULL;
 }
 
-bool gate_read(struct gate *g, const char *text, int task, struct err *e)
+/* "OPERATOR NUMBER", blanks allowed. False: *why. */
+static bool read_bound(struct gate *g, const char *sign, const char **why)
 {
-    *g = (struct gate){.value = (double)NAN};
-    const char *name = skip_blanks(text);
-    size_t length =
-        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
-    char *word = mem_string_n(name, length);
-    g->metric = metric_find(word, task);
-    const char *near = metric_nearest(word, task);
-    mem_free(word);
-    const char *sign = read_part(g, name + length), *bound = NULL;
-    if (length && !sign)
-        return refuse(text, task, "asks for no part of a metric that there is", e) ||
-               err_help(e, "the parts: auc.low and auc.high (its interval), precision@recall=0.8, "
-                           "recall@precision=0.8");
-    sign = length ? skip_blanks(sign) : "";
+    const char *bound = NULL;
+    sign = skip_blanks(sign);
     for (size_t i = 0; i < sizeof signs / sizeof *signs && !bound; i++)
         if (strncmp(sign, signs[i].sign, strlen(signs[i].sign)) == 0) {
             g->compare = signs[i].compare;
             bound = skip_blanks(sign + strlen(signs[i].sign));
         }
-    if (length == 0 || !bound)
-        return refuse(text, task, "is not a gate", e);
-
-    if (!g->metric) {
-        refuse(text, task, "names no metric of this model's task", e);
-        if (near)
-            err_help(e, "did you mean \"%s\"?", near);
+    *why = "is not a gate";
+    if (!bound)
         return false;
-    }
-
-    length = strlen(bound);
+    size_t length = strlen(bound);
     while (length && (bound[length - 1] == ' ' || bound[length - 1] == '\t'))
         length--;
     char *number = mem_string_n(bound, length);
     bool good = text_to_double(number, &g->bound) && isfinite(g->bound);
     mem_free(number);
+    *why = "has no number such as 0.5 behind its operator";
+    return good;
+}
+
+static size_t name_length(const char *name)
+{
+    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+}
+
+bool gate_read(struct gate *g, const char *text, int task, struct err *e)
+{
+    *g = (struct gate){.value = (double)NAN};
+    const char *name = skip_blanks(text), *why;
+    size_t length = name_length(name);
+    char *word = mem_string_n(name, length);
+    g->metric = metric_find(word, task);
+    const char *near = metric_nearest(word, task);
+    mem_free(word);
+    const char *sign = read_part(g, name + length);
+    if (length && !sign)
+        return refuse(text, task, "asks for no part of a metric that there is", e) ||
+               err_help(e, "the parts: auc.low and auc.high (its interval), precision@recall=0.8, "
+                           "recall@precision=0.8");
+    bool good = read_bound(g, length ? sign : "", &why);
+    if (!g->metric && length && (good || strcmp(why, "is not a gate") != 0)) {
+        refuse(text, task, "names no metric of this model's task", e);
+        if (near)
+            err_help(e, "did you mean \"%s\"?", near);
+        return false;
+    }
     if (!good)
-        return refuse(text, task, "has no number such as 0.5 behind its operator", e);
+        return refuse(text, task, why, e);
+    g->text = mem_string(text);
+    return true;
+}
+
+bool gate_read_name(struct gate *g, const char *text, const char *name, struct err *e)
+{
+    *g = (struct gate){.value = (double)NAN};
+    const char *word = skip_blanks(text), *why = "is not a gate";
+    size_t length = name_length(word);
+    bool named = length == strlen(name) && memcmp(word, name, length) == 0;
+    if (!named || !read_bound(g, word + length, &why)) {
+        err_set(e, ERR_OPTION_VALUE, "--require: \"%s\" %s", text_quote_z(text), why);
+        return err_expected(e, "%s, one of >= > <= <, and a number: '%s<=0.01'", name, name);
+    }
     g->text = mem_string(text);
     return true;
 }

@@ -23,6 +23,8 @@ struct gate {
 /* WHAT OPERATOR NUMBER, blanks allowed between; WHAT: METRIC, METRIC.low, METRIC.high,
  * precision@recall=NUMBER or recall@precision=NUMBER; a metric of the task. Else E10. */
 bool gate_read(struct gate *g, const char *text, int task, struct err *e);
+/* NAME OPERATOR NUMBER, of a measure that is no metric. Else E10. */
+bool gate_read_name(struct gate *g, const char *text, const char *name, struct err *e);
 void gate_measure(struct gate *g, double value);
 /* The same of a tally with all counters that the metric needs, ranks too; m: its metrics. */
 void gate_judge(struct gate *g, const struct metrics *m, struct tally *y);

@@ -11,48 +11,6 @@
 #include "table/cell_error.h"
 #include "table/cell_run.h"
 
-struct drift *drift_new(const struct schema *s)
-{
-    size_t columns = s->column_count ? s->column_count : 1;
-    struct drift *d = mem_zero(1, sizeof *d);
-    d->unknown = mem_zero(columns, sizeof *d->unknown);
-    d->outside = mem_zero(columns, sizeof *d->outside);
-    d->missing = mem_zero(columns, sizeof *d->missing);
-    return d;
-}
-
-void drift_add(struct drift *into, const struct drift *from, size_t columns)
-{
-    into->vanished += from->vanished;
-    for (size_t i = 0; i < columns; i++) {
-        into->unknown[i] += from->unknown[i];
-        into->outside[i] += from->outside[i];
-        into->missing[i] += from->missing[i];
-    }
-}
-
-void drift_undo(struct drift *from, struct drift *one, size_t columns)
-{
-    from->vanished -= one->vanished;
-    one->vanished = 0;
-    for (size_t i = 0; i < columns; i++) {
-        from->unknown[i] -= one->unknown[i];
-        from->outside[i] -= one->outside[i];
-        from->missing[i] -= one->missing[i];
-        one->unknown[i] = one->outside[i] = one->missing[i] = 0;
-    }
-}
-
-void drift_free(struct drift *d)
-{
-    if (!d)
-        return;
-    mem_free(d->unknown);
-    mem_free(d->outside);
-    mem_free(d->missing);
-    mem_free(d);
-}
-
 /* The list is short, and the first byte usually decides. */
 static inline bool is_missing(const struct schema *s, const char *text, size_t length)
 {
@@ -132,8 +90,10 @@ static inline bool store_number(const struct row *r, size_t column, uint32_t slo
     store_float(r->out + 4 * (size_t)slot, v);
     if (v == 0 && value != n->offset && r->vanished)
         ++*r->vanished; /* never for numbers of cell_run.h: they have no exponent */
-    if (r->drift && (v < n->low || v > n->high))
+    if (r->drift && (v < n->low || v > n->high)) {
         r->drift->outside[column]++;
+        r->drift->unusual++;
+    }
     return true;
 }
 
@@ -199,8 +159,10 @@ static bool read_category(const struct row *r, size_t column, const struct csv_c
         uint32_t found = vocab_find(c->vocab, cell->text, cell->length);
         if (found == UINT32_MAX && c->unknown == UNKNOWN_ERROR)
             return cell_report_unknown(&r->where, column, cell);
-        if (found == UINT32_MAX && r->drift)
+        if (found == UINT32_MAX && r->drift) {
             r->drift->unknown[column]++;
+            r->drift->unusual += c->min_count <= 1;
+        }
         slot = found != UINT32_MAX ? 2 + found : c->unknown == UNKNOWN_BUCKET;
     }
     store_int(r->out + r->s->format.at_category + 4 * (size_t)c->category, (int32_t)slot);
@@ -300,7 +262,9 @@ static void count_outside(const struct row *r, const struct number_run *run, uin
         const struct number_slot *n = r->s->numbers + first + i;
         float v;
         memcpy(&v, r->out + 4 * (size_t)(first + i), sizeof v);
-        r->drift->outside[run->column + i] += (read >> i & 1) && (v < n->low || v > n->high);
+        bool outside = (read >> i & 1) && (v < n->low || v > n->high);
+        r->drift->outside[run->column + i] += outside;
+        r->drift->unusual += outside;
     }
 }
 

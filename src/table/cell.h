@@ -6,24 +6,12 @@
 #ifndef DNN_TABLE_CELL_H
 #define DNN_TABLE_CELL_H
 
+#include "table/drift.h"
 #include "table/schema.h"
 
 /* The largest weight of a row. Weights multiply float gradients, and class weights
  * (CLASS_WEIGHT_MOST) multiply again: the product must stay below the largest float. */
 #define WEIGHT_MOST 1e20
-
-/* Counts of unusual cells in prediction, by schema column. Added up over blocks. */
-struct drift {
-    uint64_t *unknown;      /* unseen categories */
-    uint64_t *outside;      /* numbers beyond the training range */
-    uint64_t *missing;
-    uint64_t vanished;      /* numbers too small for float32, read as 0; all columns */
-};
-struct drift *drift_new(const struct schema *s);
-void drift_add(struct drift *into, const struct drift *from, size_t columns);
-/* Subtracts `one`, the counts of a dropped record, from `from`, and clears `one`. */
-void drift_undo(struct drift *from, struct drift *one, size_t columns);
-void drift_free(struct drift *d);
 
 /* Parses one record into `out` (schema.format.stride bytes). labelled: the target is required
  * (training, evaluate); otherwise it is not read. A fitted schema gives category slots, and unknown

@@ -138,6 +138,7 @@ static bool fit(struct fit *f, struct err *e)
         !(s->task == TASK_REGRESSION ? fit_target(f, e) : fit_labels(f, e)))
         return false;
     fit_bins(f);
+    fit_spread(f);
     fit_statistics(f);
     warn_constant(f);
     s->fitted = true;

@@ -35,6 +35,8 @@ void fit_bins(struct fit *f);
 /* Fits the target statistics, their numbers and encoder.held; behind numbers and labels or
  * target. */
 void fit_statistics(struct fit *f);
+/* Fits column.spread; behind numbers and categories. */
+void fit_spread(const struct fit *f);
 /* Orders the labels, the positive one last, and builds class_of. */
 bool fit_labels(struct fit *f, struct err *e);
 

@@ -111,6 +111,7 @@ void schema_free(struct schema *s)
     for (size_t i = 0; i < s->column_count; i++) {
         mem_free(s->columns[i].name);
         form_free(s->columns[i].form);
+        distribution_free(&s->columns[i].spread);
         mem_free(s->columns[i].bucket_weights);
         if (s->columns[i].vocab != s->labels)
             vocab_free(s->columns[i].vocab);

@@ -8,6 +8,7 @@
 #include "base/tensorfile.h"
 #include "csv/csv.h"
 #include "csv/form.h"
+#include "table/distribution.h"
 #include "table/options.h"
 #include "table/statistics.h"
 #include "table/terms.h"
@@ -54,6 +55,7 @@ struct column {
      * weight of each bucket (tfidf; else NULL) */
     uint32_t slots, term;
     float *bucket_weights;
+    struct distribution spread; /* of the training values; for drift */
     struct form *form;      /* how its cells are written; NULL: plain */
     uint32_t number;        /* first number slot (a datetime has DATE_PARTS), UINT32_MAX none */
     uint32_t category;      /* category slot, UINT32_MAX none; of a fitted text always 0 */

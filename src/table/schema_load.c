@@ -452,7 +452,7 @@ static bool load(const struct loading *l)
         if (!load_number(l, &h, &numbers, i))
             return false;
     return load_texts(l) && load_bins(l) && load_transforms(l, &h) && load_periodic(l) &&
-           load_target(l) && statistics_load(l);
+           load_target(l) && saved_spread(l) && statistics_load(l);
 }
 
 struct schema *schema_load(const struct tensor_file *f, uint32_t number, struct err *e)

@@ -30,6 +30,9 @@ struct schema_saved {
     int64_t *first_edge;                                /* [numbers + 1] */
     float *edges, *bucket_weights;
     int64_t *text_options;                              /* [texts][SAVED_TEXT] */
+    int64_t *first_place;                               /* [columns + 1] */
+    int32_t *places;
+    float *place_edges;
     struct statistics_saved *statistics_tables;
 };
 
@@ -222,6 +225,34 @@ static void save_texts(const struct schema *s, struct schema_saved *k)
     add(k, IN_BUCKETS, DTYPE_F32, buckets, k->bucket_weights);
 }
 
+/* Of one encoder: drift is counted by the first. */
+static void save_spread(const struct schema *s, struct schema_saved *k)
+{
+    uint64_t places = 0, edges = 0;
+    k->first_place = mem_zero(s->column_count + 1, sizeof *k->first_place);
+    for (size_t i = 0; i < s->column_count; i++) {
+        places += s->columns[i].spread.places;
+        edges += s->columns[i].spread.edges;
+        k->first_place[i + 1] = (int64_t)places;
+    }
+    if (k->number || !places)
+        return;
+    k->places = mem_alloc(places, sizeof *k->places);
+    k->place_edges = mem_alloc(edges + 1, sizeof *k->place_edges);
+    float *to = k->place_edges;
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct distribution *d = &s->columns[i].spread;
+        if (!d->places)
+            continue;
+        memcpy(k->places + k->first_place[i], d->rows, d->places * sizeof *d->rows);
+        memcpy(to, d->edge, d->edges * sizeof *to);
+        to += d->edges;
+    }
+    add(k, IN_SPREAD, DTYPE_I32, places, k->places);
+    add(k, OFFSETS_OF(IN_SPREAD), DTYPE_I64, s->column_count + 1, k->first_place);
+    add(k, IN_SPREAD_EDGES, DTYPE_F32, edges, k->place_edges);
+}
+
 /* --- numbers --- */
 
 static void save_number(const struct number_slot *n, uint32_t i, struct schema_saved *k)
@@ -321,6 +352,7 @@ struct schema_saved *schema_save(const struct schema *s, uint32_t number, struct
     save_head(s, k);
     save_columns(s, k);
     save_texts(s, k);
+    save_spread(s, k);
     save_numbers(s, k);
     k->statistics_tables = statistics_save(s, number, w);
     for (size_t i = 0; i < s->missing.count; i++)
@@ -370,7 +402,8 @@ void schema_saved_free(struct schema_saved *k)
     void *const blocks[] = {k->types, k->impute,        k->unknown, k->encode, k->dim, k->min_count,
                             k->first, k->missing_cells, k->scale,   k->indicator, k->knots,
                             k->quantiles, k->transform, k->periodic, k->plain, k->first_edge,
-                            k->edges, k->text_options, k->bucket_weights};
+                            k->edges, k->text_options, k->bucket_weights, k->first_place, k->places,
+                            k->place_edges};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         mem_free(blocks[i]);
     for (int i = 0; i < SAVED_NUMBERS; i++)

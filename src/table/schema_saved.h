@@ -1,5 +1,6 @@
 /* schema_saved.h - the tensors of a fitted schema in a model file. Private to schema_save.c,
- * schema_load.c, schema_form.c, schema_old.c, schema_check.c and statistics_saved.h.
+ * schema_load.c, schema_form.c, schema_spread.c, schema_old.c, schema_check.c and
+ * statistics_saved.h.
  *
  * Format 3. "Texts" are two tensors: NAME U8, the bytes of all texts, concatenated, and
  * NAME.offsets I64 [texts + 1]: text i is bytes offsets[i] .. offsets[i + 1]. [columns]: one entry
@@ -33,6 +34,10 @@
  *                         characters (0: none), weight (0 tfidf, 1 count), terms at most; in the
  *                         order of the columns of type text; absent: none
  *   encoders.0.texts.weights  F32: a weight for each bucket of the texts with tfidf
+ *   encoders.0.spread     I32: some of the training rows by place, column by column: of a number
+ *                         missing and its bins, of a category its slots; for drift; absent: none
+ *   encoders.0.spread.offsets   I64 [columns + 1]: the first place of each column
+ *   encoders.0.spread.edges     F32: of each number the edges between its bins (places - 2)
  *   encoders.0.statistics.*   target statistics; absent: none: statistics_saved.h
  *   encoders.0.target     F64 [2]: center and scale of the target of a regression, else 0 and 1
  *
@@ -84,6 +89,8 @@ static inline const char *encoder_tail(const char *name)
 #define IN_TARGET IN_ENCODER "target"
 #define IN_TEXTS IN_ENCODER "texts"
 #define IN_BUCKETS IN_ENCODER "texts.weights"
+#define IN_SPREAD IN_ENCODER "spread"
+#define IN_SPREAD_EDGES IN_ENCODER "spread.edges"
 enum { SAVED_TEXT = 7 };
 #define OFFSETS_OF(name) name ".offsets"
 
@@ -140,6 +147,9 @@ bool saved_knots(const struct loading *l, const char *tensor, const float *v,
 /* Copies the edges to n. False if they are not ascending and finite, or too many or too few. */
 bool saved_edges(const struct loading *l, const char *tensor, const float *v, uint64_t count,
                  struct number_slot *n);
+
+/* schema_spread.c: reads how the training values are spread, where the model says. */
+bool saved_spread(const struct loading *l);
 
 /* --- schema_old.c: models of format 2 --- */
 bool schema_load_old(struct loading *l);

@@ -180,8 +180,8 @@ static void test_fitted(void)
     is_int((int64_t)r.drift->unknown[1], 1, "an unknown category is");
     is_int((int64_t)r.drift->missing[0], 1, "a missing number is");
     struct drift *sum = drift_new(r.s);
-    drift_add(sum, r.drift, r.s->column_count);
-    drift_add(sum, r.drift, r.s->column_count);
+    drift_add(sum, r.drift, r.s);
+    drift_add(sum, r.drift, r.s);
     is_int((int64_t)sum->outside[0], 2, "counts add up");
     drift_free(sum);
     drift_free(r.drift);

@@ -47,6 +47,13 @@ static struct schema *fitted(int task)
     s->numbers[0].quantiles = mem_alloc(3, sizeof(float));
     memcpy(s->numbers[0].quantiles, (const float[]){-0.1f, 0.7f, 0.7f}, 3 * sizeof(float));
     s->columns[1].missing = 17;
+    struct distribution *d = &s->columns[1].spread;
+    distribution_new(d, 4);
+    d->edges = 2;
+    memcpy(d->edge, (const float[]){-1.5f, 0.25f}, 2 * sizeof *d->edge);
+    memcpy(d->rows, (const int32_t[]){1, 5, 0, 6}, 4 * sizeof *d->rows);
+    distribution_new(&s->columns[4].spread, 4);
+    s->columns[4].spread.rows[3] = 12;
     s->target_center = task == TASK_REGRESSION ? 12.25 : 0;
     s->target_scale = task == TASK_REGRESSION ? 0.1 : 1;
     s->file_columns = 12;
@@ -97,6 +104,13 @@ static bool same_column(const struct column *a, const struct column *b)
            a->category == b->category && a->missing == b->missing && same_vocab(a->vocab, b->vocab);
 }
 
+static bool same_spread(const struct distribution *a, const struct distribution *b)
+{
+    return a->places == b->places && a->edges == b->edges &&
+           memcmp(a->edge, b->edge, a->places ? sizeof a->edge : 0) == 0 &&
+           memcmp(a->rows, b->rows, a->places * sizeof *a->rows) == 0;
+}
+
 static bool same_number(const struct number_slot *a, const struct number_slot *b)
 {
     return memcmp(&a->offset, &b->offset, sizeof a->offset) == 0 && a->scale == b->scale &&
@@ -122,7 +136,8 @@ static void test_round_trip(int task)
     if (ok(l, "read back: %s", e.what)) {
         bool same = l->column_count == s->column_count && l->number_count == s->number_count;
         for (size_t i = 0; same && i < s->column_count; i++)
-            same = same_column(&s->columns[i], &l->columns[i]);
+            same = same_column(&s->columns[i], &l->columns[i]) &&
+                   same_spread(&s->columns[i].spread, &l->columns[i].spread);
         ok(same, "the columns are the same");
         for (uint32_t i = 0; same && i < s->number_count; i++)
             same = same_number(&s->numbers[i], &l->numbers[i]);
@@ -268,6 +283,16 @@ static const struct change changes[] = {
     {"encoders.0.quantiles", 1, INFINITY, "an infinite knot"},
     {"encoders.0.quantiles", UINT64_MAX, 0, "knots cut short"},
     {"encoders.0.quantiles", 0, NAN, "no knots"},
+    {"encoders.0.spread.offsets", 0, 1, "a spread that begins late"},
+    {"encoders.0.spread.offsets", 1, 1, "a spread of an id"},
+    {"encoders.0.spread.offsets", 2, 100, "more places than a number has"},
+    {"encoders.0.spread.offsets", 5, 7, "fewer places than categories"},
+    {"encoders.0.spread.offsets", 8, 9e18, "places beyond all"},
+    {"encoders.0.spread", 3, -1, "fewer rows than none"}, /* the byte of the sign */
+    {"encoders.0.spread", UINT64_MAX, 0, "places cut short"},
+    {"encoders.0.spread.edges", 1, -2, "edges that descend"},
+    {"encoders.0.spread.edges", 0, INFINITY, "an infinite edge"},
+    {"encoders.0.spread.edges", 0, NAN, "no edges"},
     {"encoders.0.target", 0, INFINITY, "an infinite target center"},
     {"encoders.0.target", 1, 0, "target scale 0"},
     {"encoders.0.target", 0, NAN, "no target scale"},

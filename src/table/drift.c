@@ -1,0 +1,127 @@
+/* drift.c - see drift.h. */
+#include "table/drift.h"
+
+#include "base/mem.h"
+#include "table/record.h"
+
+struct drift *drift_new(const struct schema *s)
+{
+    size_t columns = s->column_count ? s->column_count : 1;
+    struct drift *d = mem_zero(1, sizeof *d);
+    d->unknown = mem_zero(columns, sizeof *d->unknown);
+    d->outside = mem_zero(columns, sizeof *d->outside);
+    d->missing = mem_zero(columns, sizeof *d->missing);
+    d->least = mem_alloc(columns, sizeof *d->least);
+    d->most = mem_alloc(columns, sizeof *d->most);
+    d->places = mem_zero(columns, sizeof *d->places);
+    uint64_t all = 0;
+    for (size_t i = 0; i < s->column_count; i++) {
+        d->least[i] = d->most[i] = NAN;
+        all += s->columns[i].spread.places;
+    }
+    uint64_t *next = d->counts = mem_zero(all + 1, sizeof *next);
+    for (size_t i = 0; i < s->column_count; i++) {
+        d->places[i] = s->columns[i].spread.places ? next : NULL;
+        next += s->columns[i].spread.places;
+    }
+    return d;
+}
+
+void drift_add(struct drift *into, const struct drift *from, const struct schema *s)
+{
+    into->vanished += from->vanished;
+    into->unusual += from->unusual;
+    into->unseen += from->unseen;
+    for (size_t i = 0; i < s->column_count; i++) {
+        into->unknown[i] += from->unknown[i];
+        into->outside[i] += from->outside[i];
+        into->missing[i] += from->missing[i];
+        into->least[i] = fminf(into->least[i], from->least[i]);
+        into->most[i] = fmaxf(into->most[i], from->most[i]);
+        for (uint32_t k = 0; k < s->columns[i].spread.places; k++)
+            into->places[i][k] += from->places[i][k];
+    }
+}
+
+void drift_undo(struct drift *from, struct drift *one, size_t columns)
+{
+    from->vanished -= one->vanished;
+    from->unusual -= one->unusual;
+    from->unseen -= one->unusual > 0;
+    from->last -= one->unusual;
+    one->vanished = one->unusual = 0;
+    for (size_t i = 0; i < columns; i++) {
+        from->unknown[i] -= one->unknown[i];
+        from->outside[i] -= one->outside[i];
+        from->missing[i] -= one->missing[i];
+        one->unknown[i] = one->outside[i] = one->missing[i] = 0;
+    }
+}
+
+void drift_free(struct drift *d)
+{
+    if (!d)
+        return;
+    mem_free(d->unknown);
+    mem_free(d->outside);
+    mem_free(d->missing);
+    mem_free(d->least);
+    mem_free(d->most);
+    mem_free(d->places);
+    mem_free(d->counts);
+    mem_free(d);
+}
+
+static void count_numbers(struct drift *d, const struct schema *s, size_t column,
+                          const unsigned char *records, const bool *bad, size_t count)
+{
+    const struct column *c = &s->columns[column];
+    const struct number_slot *n = &s->numbers[c->number];
+    for (size_t i = 0; i < count; i++) {
+        float v = record_number(records + i * s->format.stride, c->number);
+        if (bad[i])
+            continue;
+        if (v < n->low || v > n->high) {
+            d->least[column] = fminf(d->least[column], v);
+            d->most[column] = fmaxf(d->most[column], v);
+        }
+        if (d->places[column])
+            d->places[column][distribution_place(&c->spread, v)]++;
+    }
+}
+
+void drift_places(struct drift *d, const struct schema *s, const unsigned char *records,
+                  const bool *bad, size_t count)
+{
+    for (size_t k = 0; k < s->column_count; k++) {
+        const struct column *c = &s->columns[k];
+        if (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) {
+            count_numbers(d, s, k, records, bad, count);
+            continue;
+        }
+        uint32_t at = s->format.at_category + 4 * c->category;
+        for (size_t i = 0; d->places[k] && i < count; i++)
+            if (!bad[i])
+                d->places[k][record_int(records + i * s->format.stride, at)]++;
+    }
+}
+
+double drift_index(const struct drift *d, const struct schema *s, size_t column, double *chance)
+{
+    const struct column *c = &s->columns[column];
+    *chance = NAN;
+    return c->spread.places ? distribution_index(&c->spread, c->type == COLUMN_CATEGORICAL,
+                                                 d->places[column], chance)
+                            : (double)NAN;
+}
+
+void drift_write(const struct drift *d, const struct schema *s, struct json_out *out)
+{
+    double chance;
+    json_open(out, "stability_index", '{');
+    for (size_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].spread.places)
+            json_put_number(out, s->columns[i].name,
+                            round(1e6 * drift_index(d, s, i, &chance)) / 1e6);
+    json_close(out, '}');
+}

@@ -1,0 +1,49 @@
+/* drift.h - how the cells of a prediction differ from those of the training. */
+#ifndef DNN_TABLE_DRIFT_H
+#define DNN_TABLE_DRIFT_H
+
+#include "table/schema.h"
+
+/* Counts by schema column. Added up over blocks. */
+struct drift {
+    uint64_t *unknown;      /* unseen categories */
+    uint64_t *outside;      /* numbers beyond the training range */
+    uint64_t *missing;
+    uint64_t vanished;      /* numbers too small for float32, read as 0; all columns */
+    uint64_t unusual, last; /* unknown and outside cells of all columns; up to the last row. Of a
+                             * column whose rare categories share a place none is unknown here */
+    uint64_t unseen;        /* rows with one of them */
+    /* Of rows that can be read. */
+    uint64_t **places;      /* [columns][places of column.spread]; NULL: it has none */
+    uint64_t *counts;       /* all of them */
+    float *least, *most;    /* of the outside values, minus the offset; NaN: none */
+};
+struct drift *drift_new(const struct schema *s);
+void drift_add(struct drift *into, const struct drift *from, const struct schema *s);
+/* Subtracts `one`, the counts of a dropped record that cell_parse made, from `from`, and clears
+ * them. */
+void drift_undo(struct drift *from, struct drift *one, size_t columns);
+void drift_free(struct drift *d);
+/* Ends a row: counts it where one of its cells was unusual. */
+static inline void drift_row(struct drift *d)
+{
+    d->unseen += d->unusual != d->last;
+    d->last = d->unusual;
+}
+/* Counts the places of raw records (cell_parse); bad ones are left out. */
+void drift_places(struct drift *d, const struct schema *s, const unsigned char *records,
+                  const bool *bad, size_t count);
+/* Stability indices from which on a column has moved: some, and much. */
+#define DRIFT_SOME 0.1
+#define DRIFT_MUCH 0.25
+/* Whether an index is at least so large, and well above what chance gives. */
+static inline bool drift_moved(double index, double chance, double least)
+{
+    return index >= least && index > 3 * chance;
+}
+/* The stability index of a column, and what chance gives; NaN: there is none. */
+double drift_index(const struct drift *d, const struct schema *s, size_t column, double *chance);
+/* "stability_index": {column: index}, of the columns that have one. */
+void drift_write(const struct drift *d, const struct schema *s, struct json_out *out);
+
+#endif

@@ -1,0 +1,52 @@
+#!/bin/bash
+# moved.sh - what predict and evaluate say when the rows are no longer those of the training: ranges, unseen categories, the
+# stability index, the gate on unseen rows. Ids: D05 D06.
+. "$(dirname "$0")/../tap.sh"
+rows() { # rows SHIFT CITY COUNT: b has the shift added, every tenth city is CITY
+    awk -v shift="$1" -v city="$2" -v count="$3" 'BEGIN { print "a,b,city,when,y"; for (i = 0; i < count; i++)
+        printf "%d,%d,%s,%d-03-%02d,%s\n", i % 17, i * 7 % 40 + shift, (city != "" && i % 10 == 0 ? city : i % 3 ? "Oslo" : "Rome"),
+            2020 + (shift ? 9 : 0), 1 + i % 28, (i * 7 % 40 > 20 ? "yes" : "no") }'
+}
+rows 0 "" 600 >a.csv
+rows 30 Mars 400 >b.csv
+dnn init a.csv --target y -o c.json --quiet --set train.epochs=2 --set backend.name=dnn_cpu --set data.columns.when=datetime
+run dnn train c.json -o m.dnn --progress none --quiet --force
+is_exit 0 "a model"
+run dnn predict m.dnn b.csv -o o.csv
+err_has 'column "city": 40 cells with a category that training did not see' "unseen categories"
+err_has 'column "b": 300 numbers outside the range of training (0 to 39): 40 to 69' "numbers, the training's range, and how far they go"
+err_has 'outside the range of training (2020-03-01 to 2020-03-28): 2029-03-01 to 2029-03-28' "dates as dates"
+err_has 'spread otherwise than in training, by the stability index: "b" ' "columns that moved"
+run dnn predict m.dnn b.csv -o o.csv --quiet
+is "$(cat err)" "" "nothing of it with --quiet"
+run dnn predict m.dnn b.csv -o o.csv --quiet --json
+grep -q '"unseen":1,"stability_index":{"a":0.0[0-9]*,"b":[1-9][0-9.]*,"city":[0-9.]*,"when":[0-9.]*},"gates":\[\]' out
+ok $? "all of it in the JSON" "$(head -c 600 out)"
+dnn predict m.dnn a.csv --quiet >want
+{ cat a.csv; sed -n '2,4p' b.csv; } >c.csv
+rm -f o.csv
+run dnn predict m.dnn c.csv -o o.csv --require 'unseen<=0.001'
+is_exit 82 "a gate that is not met"
+err_has 'gate not met: unseen<=0.001, measured 0.00497512; the answers are written' "is told with the share"
+is "$(wc -l <o.csv)" 604 "and the answers are whole"
+run dnn predict m.dnn c.csv -o o.csv --require 'unseen<=0.01' --require 'unseen >= 0' --quiet --json
+is_exit 0 "gates that are met"
+out_has '"gates":[{"gate":"unseen<=0.01","value":0.004975124378109453,"pass":true},{"gate":"unseen >= 0"'
+{ cat c.csv; sed -n '2s/2029/never/p' b.csv; } >bad.csv
+run dnn predict m.dnn bad.csv --on-bad-row skip --require 'unseen<=0.001' --quiet
+err_has 'measured 0.00497512' "a row that cannot be read counts neither here nor there"
+for gate in 'auc>=0.8' 'unseen=1' 'unseen<=x'; do
+    run dnn predict m.dnn a.csv -o o.csv --require "$gate"
+    is_exit 64 "no gate of predict: $gate"
+done
+run dnn evaluate m.dnn a.csv
+! grep -q '^drift' out
+ok $? "evaluate on rows as in training has no table of drift" "$(cat out)"
+run dnn evaluate m.dnn b.csv --quiet
+grep -q '^b  *[0-9.]*  *300  *0$' out
+ok $? "evaluate on others has" "$(cat out)"
+run dnn evaluate m.dnn b.csv --quiet --json
+out_has '"stability_index":{"a":0.' "and the JSON"
+for threads in 1 3; do dnn predict m.dnn b.csv -o o.csv --quiet --json --threads $threads | sed 's/"seconds.*//'; done >both
+is "$(sort -u both | wc -l)" 1 "the same with any number of threads"
+done_testing
