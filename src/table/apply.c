@@ -7,9 +7,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "table/columns.h"
 #include "table/quantile.h"
 
 #define BLOCK QUANTILE_BLOCK
+enum { TOGETHER = 8 }; /* columns copied at once */
 
 /* --- scales --- */
 
@@ -57,9 +59,14 @@ static void apply_same(const struct number_slot *n, uint32_t numbers, unsigned c
                 apply_plain(n + k, at + 4 * (size_t)k, stride, 1);
 }
 
+static bool is_plain(const struct number_slot *n)
+{
+    return n->scale == SCALE_NONE && !n->transform;
+}
+
 static bool is_same(const struct number_slot *n)
 {
-    return n->scale == SCALE_NONE && !n->transform && n->center == 0;
+    return is_plain(n) && n->center == 0;
 }
 
 static void apply_linear(const struct number_slot *n, float *v, size_t count)
@@ -105,7 +112,7 @@ void number_apply(const struct number_slot *n, float *v, size_t count)
 {
     struct quantile_room room;
     for (size_t done = 0; done < count; done += BLOCK)
-        if (n->scale == SCALE_NONE && !n->transform)
+        if (is_plain(n))
             apply_plain(n, (unsigned char *)(v + done), sizeof *v,
                         count - done < BLOCK ? count - done : BLOCK);
         else
@@ -122,13 +129,16 @@ void column_apply(const struct schema *s, unsigned char *records, size_t count)
 void numbers_scale(const struct schema *s, unsigned char *records, size_t count)
 {
     assert(s->fitted);
-    float v[BLOCK];
+    float v[TOGETHER * BLOCK];
+    unsigned char *at_row[BLOCK];
     struct quantile_room room;
     size_t stride = s->format.stride, most = ((size_t)32 << 10) / stride;
     most = most > BLOCK ? BLOCK : most < 16 ? 16 : most;
     for (size_t done = 0; done < count; done += most) {
         size_t rows = count - done < most ? count - done : most;
         unsigned char *block = records + done * stride;
+        for (size_t i = 0; i < rows; i++)
+            at_row[i] = block + i * stride;
         for (uint32_t slot = 0; slot < s->number_count; slot++) {
             unsigned char *at = block + 4 * (size_t)slot;
             uint32_t same = 0;
@@ -139,15 +149,19 @@ void numbers_scale(const struct schema *s, unsigned char *records, size_t count)
                 slot += same - 1;
                 continue;
             }
-            if (s->numbers[slot].scale == SCALE_NONE && !s->numbers[slot].transform) {
+            if (is_plain(&s->numbers[slot])) {
                 apply_plain(&s->numbers[slot], at, stride, rows);
                 continue;
             }
-            for (size_t i = 0; i < rows; i++)
-                memcpy(&v[i], at + i * stride, sizeof *v);
-            apply_slot(&s->numbers[slot], v, rows, &room);
-            for (size_t i = 0; i < rows; i++)
-                memcpy(at + i * stride, &v[i], sizeof *v);
+            uint32_t n = 1;
+            while (n < TOGETHER && slot + n < s->number_count && !is_plain(&s->numbers[slot + n]))
+                n++;
+            columns_read((const unsigned char *const *)at_row, rows, 4 * (size_t)slot, n, v,
+                         BLOCK);
+            for (uint32_t k = 0; k < n; k++)
+                apply_slot(&s->numbers[slot + k], v + k * BLOCK, rows, &room);
+            columns_write(at_row, rows, 4 * (size_t)slot, n, v, BLOCK);
+            slot += n - 1;
         }
     }
 }

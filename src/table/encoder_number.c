@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "csv/date.h"
 #include "table/cell.h"
+#include "table/columns.h"
 #include "table/encoder_values.h"
 #include "table/quantile.h"
 
@@ -236,7 +237,17 @@ struct number_task {
     uint8_t *constant;
 };
 
-enum { GATHER_ROWS = 16384, AHEAD = 16 };
+enum { GATHER_ROWS = 16384, LINE_ROWS = 16 /* a line of the cache, of each column */ };
+
+/* Neighbouring slots from `from` on, in this round. */
+static uint32_t neighbours(const struct number_task *t, uint32_t from)
+{
+    const uint32_t *slots = t->slots + t->first;
+    uint32_t n = 1;
+    while (from + n < t->count && slots[from + n] == slots[from] + n)
+        n++;
+    return n;
+}
 
 static void gather_tile(void *context, unsigned tile, unsigned thread)
 {
@@ -245,12 +256,21 @@ static void gather_tile(void *context, unsigned tile, unsigned thread)
     const uint32_t *rows = t->fit->rows, *slots = t->slots + t->first;
     uint64_t all = t->fit->count, end = all, from = (uint64_t)tile * GATHER_ROWS;
     end = end - from < GATHER_ROWS ? end : from + GATHER_ROWS;
-    for (uint64_t i = from; i < end; i++) {
-        const unsigned char *record = rows_at(&t->fit->data->rows, rows[i]);
-        uint64_t ahead = i + AHEAD < end ? i + AHEAD : i;
-        __builtin_prefetch(rows_at(&t->fit->data->rows, rows[ahead]) + 4 * (size_t)slots[0]);
-        for (uint32_t k = 0; k < t->count; k++)
-            t->copies[k * all + i] = record_number(record, slots[k]);
+    const size_t first = 4 * (size_t)slots[0], last = 4 * (size_t)slots[t->count - 1];
+    for (uint64_t i = from; i < end; i += LINE_ROWS) {
+        const unsigned char *records[LINE_ROWS];
+        uint32_t here = end - i < LINE_ROWS ? (uint32_t)(end - i) : LINE_ROWS;
+        for (uint32_t r = 0; r < here; r++) {
+            records[r] = rows_at(&t->fit->data->rows, rows[i + r]);
+            uint64_t ahead = i + r + LINE_ROWS < end ? i + r + LINE_ROWS : i;
+            const unsigned char *next = rows_at(&t->fit->data->rows, rows[ahead]);
+            __builtin_prefetch(next + first);
+            __builtin_prefetch(next + last);
+        }
+        for (uint32_t k = 0, n; k < t->count; k += n) {
+            n = neighbours(t, k);
+            columns_read(records, here, 4 * (size_t)slots[k], n, t->copies + k * all + i, all);
+        }
     }
 }
 

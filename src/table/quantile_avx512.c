@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #include <math.h>
+#include <string.h>
 
 #define PART 32u /* knots compared at a time */
 #define MOST (PART * PART)
@@ -50,16 +51,12 @@ static inline __m512i below_each(__m512 first, __m512 second, __m512 x)
 
 /* Two steps for up to 1024 knots: find the part of 32 by the last knot of each, then the place in
  * it. Missing knots are infinite. */
-static void quantile_search(const float *knots, uint32_t count, const float *v, uint32_t *below,
-                            size_t values)
+static void search_parts(const float *knots, uint32_t count, const float *v, uint32_t *below,
+                         size_t values)
 {
     float rest[PART], lasts[PART]; /* the incomplete last part; the last knot of each complete
                                     * one */
     uint32_t parts = count / PART;
-    if (count > MOST) {
-        search_many(knots, count, v, below, values);
-        return;
-    }
     for (uint32_t i = 0; i < PART; i++) {
         rest[i] = PART * parts + i < count ? knots[PART * parts + i] : INFINITY;
         lasts[i] = i < parts ? knots[PART * i + PART - 1] : INFINITY;
@@ -77,24 +74,30 @@ static void quantile_search(const float *knots, uint32_t count, const float *v, 
     }
 }
 
-/* Sixteen values a step: both knots around each, and a list of those at a knot or outside. */
+static void quantile_search(const float *knots, uint32_t count, const float *v, uint32_t *below,
+                            size_t values)
+{
+    (count > MOST ? search_many : search_parts)(knots, count, v, below, values);
+}
+
+/* Both knots around each value; sixteen at a step, a list of those at a knot or outside. */
 static size_t quantile_around(const float *knots, uint32_t count, const float *v,
                               const uint32_t *below, float *low, float *high, uint32_t *listed,
                               size_t values)
 {
-    const __m512i one = _mm512_set1_epi32(1), end = _mm512_set1_epi32((int)count - 1);
     __m512i at = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     size_t found = 0;
+    for (size_t i = 0; i < values; i++) { /* gathers take longer */
+        uint32_t b = below[i];
+        memcpy(low + i, knots + (b ? b - 1 : 0), sizeof *low);
+        memcpy(high + i, knots + (b < count ? b : count - 1), sizeof *high);
+    }
     for (size_t i = 0; i < values; i += 16, at = _mm512_add_epi32(at, _mm512_set1_epi32(16))) {
         __mmask16 here = (__mmask16)(values - i < 16 ? (1u << (values - i)) - 1 : 0xFFFFu);
         __m512i b = _mm512_maskz_loadu_epi32(here, below + i);
-        __m512i left = _mm512_max_epi32(_mm512_sub_epi32(b, one), _mm512_setzero_si512());
-        __m512 l = _mm512_i32gather_ps(left, knots, 4);
-        __m512 h = _mm512_i32gather_ps(_mm512_min_epi32(b, end), knots, 4);
+        __m512 h = _mm512_maskz_loadu_ps(here, high + i);
         __mmask16 rare = _mm512_mask_cmpeq_epi32_mask(here, b, _mm512_setzero_si512());
         rare |= _mm512_mask_cmp_ps_mask(here, h, _mm512_maskz_loadu_ps(here, v + i), _CMP_LE_OQ);
-        _mm512_mask_storeu_ps(low + i, here, l);
-        _mm512_mask_storeu_ps(high + i, here, h);
         _mm512_storeu_si512(listed + found, _mm512_maskz_compress_epi32(rare, at)); /* found <= i */
         found += (size_t)__builtin_popcount(rare);
     }
