@@ -6,6 +6,7 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#include <stddef.h>
 
 #include "csv/number_short.h"
 
@@ -64,18 +65,33 @@ static inline __m512i fours(const struct lanes *l)
     return _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x00010064));
 }
 
-/* Lanes 0, 2, 4, 6 of eight, and their byte masks. */
-static inline struct lanes join(const __m128i lane[], const __mmask16 field[], char decimal)
+/* The last 16 bytes of a cell; those of `field` are read. */
+static inline __m128i load_end(const struct csv_cell *cell, __mmask16 field)
 {
-    __m512i bytes = _mm512_castsi128_si512(lane[0]);
-    bytes = _mm512_inserti32x4(bytes, lane[2], 1);
-    bytes = _mm512_inserti32x4(bytes, lane[4], 2);
-    bytes = _mm512_inserti32x4(bytes, lane[6], 3);
-    __mmask32 low = _mm512_kunpackw(field[2], field[0]), high = _mm512_kunpackw(field[6], field[4]);
-    return read_lanes(bytes, _mm512_kunpackd(high, low), decimal);
+    /* computed as an integer: the 16 bytes may begin before the text, and are masked there */
+    uintptr_t from = (uintptr_t)cell->text + cell->length - 16;
+    return _mm_maskz_loadu_epi8(field, (const void *)from);
 }
 
-/* Cells of 32 bytes and more: their fields are invalid. */
+/* Cells 0, 2, 4, 6. four: their structs, one in each lane. */
+static inline struct lanes load_lanes(const struct csv_cell *cells, __m512i four, char decimal)
+{
+    const __m512i least = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
+    __m512i length = _mm512_shuffle_epi8(four, _mm512_set1_epi8(offsetof(struct csv_cell, length)));
+    uint64_t all = _mm512_cmpgt_epu8_mask(length, least);
+    __m512i bytes = _mm512_castsi128_si512(load_end(cells, (__mmask16)all));
+    bytes = _mm512_inserti32x4(bytes, load_end(cells + 2, (__mmask16)(all >> 16)), 1);
+    bytes = _mm512_inserti32x4(bytes, load_end(cells + 4, (__mmask16)(all >> 32)), 2);
+    bytes = _mm512_inserti32x4(bytes, load_end(cells + 6, (__mmask16)(all >> 48)), 3);
+    return read_lanes(bytes, all, decimal);
+}
+
+_Static_assert(sizeof(struct csv_cell) == 16 && offsetof(struct csv_cell, length) == 8,
+               "four cells are a register, and a length is the third of four words");
+#define LENGTHS 0x4444 /* of the words of four cells */
+
+/* Cells of more than 16 bytes. */
 static __attribute__((noinline)) unsigned too_long(const struct csv_cell cells[GROUP])
 {
     unsigned found = 0;
@@ -89,19 +105,10 @@ static inline __attribute__((always_inline)) unsigned
 read_group(const struct csv_cell cells[GROUP], __m512d offset, unsigned wanted, char decimal,
            unsigned char *out)
 {
-    __m128i lane[GROUP];
-    __mmask16 field[GROUP];
-    uint32_t lengths = 0;
-    for (unsigned i = 0; i < GROUP; i++) {
-        /* 17 to 31 bytes: not to the right end; never reads outside the cell */
-        uint32_t length = cells[i].length;
-        lengths |= length;
-        field[i] = (__mmask16)(0xFFFF0000u >> (length & 31));
-        /* computed as an integer: the 16 bytes may begin before the text, and are masked there */
-        uintptr_t from = (uintptr_t)cells[i].text + length - 16;
-        lane[i] = _mm_maskz_loadu_epi8(field[i], (const void *)from);
-    }
-    struct lanes even = join(lane, field, decimal), odd = join(lane + 1, field + 1, decimal);
+    const __m512i a = _mm512_loadu_si512(cells), b = _mm512_loadu_si512(cells + 4);
+    const __m512i most = _mm512_set1_epi32(16);
+    struct lanes even = load_lanes(cells, _mm512_shuffle_i64x2(a, b, 0x88), decimal);
+    struct lanes odd = load_lanes(cells + 1, _mm512_shuffle_i64x2(a, b, 0xDD), decimal);
     __m512i eights = _mm512_madd_epi16(_mm512_packus_epi32(fours(&even), fours(&odd)),
                                        _mm512_set1_epi32(0x00012710));
     __m512i w = _mm512_add_epi64(_mm512_mul_epu32(eights, _mm512_set1_epi64(100000000)),
@@ -120,7 +127,8 @@ read_group(const struct csv_cell cells[GROUP], __m512d offset, unsigned wanted, 
         __m128i wrong = weave(even.bad, odd.bad);
         bad |= _mm_test_epi16_mask(wrong, wrong);
     }
-    if (lengths > 31)
+    if (_mm512_mask_cmpgt_epu32_mask(LENGTHS, a, most) |
+        _mm512_mask_cmpgt_epu32_mask(LENGTHS, b, most))
         bad |= too_long(cells);
     bad &= wanted;
     _mm256_mask_storeu_ps(out, (__mmask8)(wanted & ~bad), f);
