@@ -119,7 +119,21 @@ END
         say "    dnn: $ours s, $(number '%.0f' "$(stat -c %s higgs.csv)/1e6/$ours") MB/s"
         peer_csv() { median 5 "$python" "$here/peers.py" csv "$1" higgs.csv; }
         peer "pandas, C engine" "$ours" peer_csv pandas
-        peer "pyarrow" "$ours" peer_csv pyarrow ;;
+        peer "pyarrow" "$ours" peer_csv pyarrow
+        say "    the same with a class, to encoded rows, as train does it (wanted: 2x pandas with scale none, 1.5x with the default)"
+        make_data table 400000 rows.csv
+        "$dnn" init rows.csv --target y -q -o rows.json --set train.epochs=1 --set train.batch_size=4096 --set 'model={"preset":"mlp","hidden":[8]}'
+        one_load() { number "%.6f" "$("$dnn" train rows.json -o rows.dnn --force --json -q --set "encoders.numeric.scale=$1" | field seconds.load)"; }
+        peer_rows() { "$python" "$here/peers.py" csv "$1" rows.csv; }
+        turns=("one_load none" "one_load auto")
+        [ -z "$python" ] || turns+=("peer_rows pandas" "peer_rows pyarrow")
+        in_turns 9 "${turns[@]}"
+        for n in 1 2; do
+            ours=$(turn_median $n)
+            say "    dnn, scale $([ $n = 1 ] && echo none || echo auto): $ours s"
+            peer "pandas, C engine" "$ours" turn_median 3
+            peer "pyarrow" "$ours" turn_median 4
+        done ;;
     predict)
         say ""; say "predict 1,000 rows, cold process (wanted: 15 ms, 100x Python with PyTorch)"
         make_data numeric 45000 numeric.csv
