@@ -1,8 +1,8 @@
 /* table_scan.c - sixteen slots scanned at once, and numbers of records as columns: every vector
  * code against plain loops. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/rng.h"
 #include "table/columns.h"
 #include "table/encoder_scan.h"
 #include "tap.h"
@@ -12,14 +12,19 @@ enum { COLUMNS = 21, ROWS = 133, ROOM = ROWS + 1 };
 static unsigned char records[ROWS][4 * COLUMNS];
 static const unsigned char *rows[ROWS];
 
+static int draw(uint32_t below)
+{
+    static uint64_t drawn;
+    return (int)(rng_bits(3, drawn++, 0, 0, RNG_INIT) % below);
+}
+
 static void fill(void)
 {
     static const float odd[] = {NAN, -0.0f, 0.0f, -INFINITY, INFINITY, 1e-40f, -1};
-    srand(3);
     for (int i = 0; i < ROWS; i++) {
         rows[i] = records[i];
         for (int k = 0; k < COLUMNS; k++) {
-            float v = rand() % 3 ? (float)(rand() % 2001 - 1000) / 16 : odd[rand() % 7];
+            float v = draw(3) ? (float)(draw(2001) - 1000) / 16 : odd[draw(7)];
             memcpy(records[i] + 4 * k, &v, sizeof v);
         }
     }
@@ -68,10 +73,10 @@ static void test_scan(const char *name, scan_rows_fn *f)
     bool same = true;
     for (uint32_t first = 0; first < COLUMNS; first++) {
         uint32_t inside = COLUMNS - first < SCAN_SLOTS ? COLUMNS - first : SCAN_SLOTS;
-        struct scan_window w = {first, (uint32_t)rand() & ((1u << inside) - 1), {0}, {0}};
+        struct scan_window w = {first, (uint32_t)draw(1u << inside), {0}, {0}};
         for (int k = 0; k < SCAN_SLOTS; k++) {
-            w.from[k] = k ? scan_order((float)(rand() % 100 - 50)) : INT32_MIN;
-            w.to[k] = k ? scan_order((float)(rand() % 100)) : INT32_MAX;
+            w.from[k] = k ? scan_order((float)(draw(100) - 50)) : INT32_MIN;
+            w.to[k] = k ? scan_order((float)draw(100)) : INT32_MAX;
         }
         scan(f, &w, ROWS - first, &found, values);
         for (uint32_t k = 0; k < SCAN_SLOTS; k++)
