@@ -254,6 +254,34 @@ static bool check_plain(const struct answer_line *l, const char *text, size_t le
     return true;
 }
 
+/* "prediction" or "probability", from the second one on with "_2", ..: number i of --top. */
+static void top_name(const char *what, uint32_t i, struct text *out)
+{
+    text_clear(out);
+    text_put(out, what);
+    if (i)
+        text_printf(out, "_%u", i + 1);
+}
+
+/* The names of --top; false: one of them is that of a column that is repeated. */
+static bool add_top_names(const struct answer_line *l, const struct binding *b, struct text *out,
+                          struct err *e)
+{
+    static const char *const what[] = {"prediction", "probability"};
+    struct text name = {0};
+    bool good = true;
+    for (uint32_t k = 0; good && k < 2 * l->top; k++) {
+        top_name(what[k % 2], k / 2, &name);
+        add_field(l, out, name.data, name.length);
+        for (size_t i = 0; good && i < l->cell_count; i++)
+            if (strcmp(b->names[l->cells[i]], name.data) == 0)
+                good = err_set(e, ERR_OPTION_CONFLICT, "--top: the output has a column \"%s\" of "
+                               "its own, and repeats the input's", name.data);
+    }
+    text_free(&name);
+    return good;
+}
+
 bool answer_line_header(const struct answer_line *l, const struct binding *b, struct text *out,
                         struct err *e)
 {
@@ -266,8 +294,11 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
     }
     if (l->column)
         add_field(l, out, l->column, strlen(l->column));
-    add_field(l, out, "prediction", 10);
-    for (uint32_t i = 0; i < l->outputs && good; i++) {
+    if (l->top)
+        good = good && add_top_names(l, b, out, e);
+    else
+        add_field(l, out, "prediction", 10);
+    for (uint32_t i = 0; i < l->outputs && good && !l->top; i++) {
         size_t length;
         const char *label = vocab_text(l->schema->labels, i, &length);
         text_clear(&name);
@@ -308,6 +339,30 @@ static void add_cells(const struct answer_line *l, const struct csv_cells *cells
     out->length += (size_t)(to - from);
 }
 
+/* The answer, then the others from the likeliest down; of equal ones the first label. */
+static void add_top(const struct answer_line *l, const double *probability, struct text *out)
+{
+    uint32_t next = answer_label(probability, l->outputs, l->threshold), first = next;
+    for (uint32_t k = 0; k < l->top; k++) {
+        uint32_t at = next;
+        const struct text *label = &l->labels[at];
+        char *from = reserve(out, label->length + NUMBER_ROOM + 2), *to = from;
+        memcpy(to, label->data, label->length);
+        to += label->length;
+        *to++ = l->delimiter;
+        to += answer_number(to, probability[at]);
+        *to++ = k + 1 < l->top ? l->delimiter : '\n';
+        out->length += (size_t)(to - from);
+        next = UINT32_MAX;
+        for (uint32_t c = 0; c < l->outputs; c++) {
+            bool behind = k == 0 || probability[c] < probability[at] ||
+                          (probability[c] == probability[at] && c > at);
+            if (c != first && behind && (next == UINT32_MAX || probability[c] > probability[next]))
+                next = c;
+        }
+    }
+}
+
 void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record,
                      const double *probability, double value, struct text *out)
 {
@@ -317,6 +372,10 @@ void answer_line_add(const struct answer_line *l, const struct csv_cells *cells,
         size_t length = answer_number(from, value);
         from[length] = '\n';
         out->length += length + 1;
+        return;
+    }
+    if (l->top) {
+        add_top(l, probability, out);
         return;
     }
     const struct text *label = &l->labels[answer_label(probability, l->outputs, l->threshold)];
@@ -346,7 +405,7 @@ void answer_line_null(const struct answer_line *l, const struct csv_cells *cells
                       struct text *out)
 {
     add_cells(l, cells, record, out);
-    size_t fields = (size_t)l->outputs + 1 + l->uncertainty;
+    size_t fields = (l->top ? 2 * (size_t)l->top : (size_t)l->outputs + 1) + l->uncertainty;
     char *from = reserve(out, fields * (l->missing.length + 1)), *to = from;
     for (size_t i = 0; i < fields; i++) {
         if (l->missing.length)

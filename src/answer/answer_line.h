@@ -20,6 +20,7 @@ struct answer_line {
      * NULL: none. */
     const char *column, *cell;
     double threshold;    /* of two classes; set after answer_line_open */
+    uint32_t top;        /* 0: every class; K: the K likeliest ones; set after answer_line_open */
 };
 
 /* Refuses (E13) an id column with the name of an output column. s is fitted. */
@@ -33,7 +34,7 @@ bool answer_line_open(struct answer_line *l, const struct schema *s, const struc
 /* Finds the same columns in a further input, whose cells stand elsewhere. One is missing: E14. */
 bool answer_line_turn(struct answer_line *l, const struct binding *b, struct err *e);
 void answer_line_close(struct answer_line *l);
-/* Tabs and line ends in names are E14 under tsv. */
+/* Tabs and line ends in names are E14 under tsv; a repeated column with a name of --top is E10. */
 bool answer_line_header(const struct answer_line *l, const struct binding *b, struct text *out,
                         struct err *e);
 /* probability [classes], or value for regression; line end included. */

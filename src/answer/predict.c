@@ -200,6 +200,7 @@ static bool answer_all(struct writer *w, struct err *e)
                                  q->tsv, q->null_text, e);
     w->line.uncertainty = q->uncertainty;
     w->line.threshold = w->stream->serve->threshold;
+    w->line.top = q->top;
     good = good && answer_line_header(&w->line, &w->stream->binding, &header, e) &&
            outfile_open(&w->out, q->output, e);
     if (good)
@@ -265,6 +266,15 @@ static double unseen_share(const struct predict_result *r)
     return answers ? (double)r->drift->unseen / (double)answers : 0;
 }
 
+static bool check_top(const struct predict_request *q, const struct serve *s, struct err *e)
+{
+    if (q->top && s->schema->task == TASK_REGRESSION)
+        return err_set(e, ERR_OPTION_CONFLICT, "--top is for classes, and this model answers with "
+                                               "a number");
+    return q->top <= s->outputs ||
+           err_set(e, ERR_OPTION_VALUE, "--top: this model has %u labels", s->outputs);
+}
+
 static bool read_gates(const struct predict_request *q, struct predict_result *r, struct err *e)
 {
     r->gates = mem_zero(q->require_count + 1, sizeof *r->gates);
@@ -290,7 +300,7 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
     stop_phase("predict", true);
     if (!check_request(q, e) || !read_gates(q, r, e) ||
         !serve_open(&r->serve, q->model, JOB_PREDICT, &q->overrides, e) ||
-        !serve_threshold(&r->serve, q->threshold, e))
+        !serve_threshold(&r->serve, q->threshold, e) || !check_top(q, &r->serve, e))
         return false;
     serve_reading(&r->serve, &q->reading);
     answer_line_warn(r->serve.schema);

@@ -21,6 +21,7 @@ struct predict_request {
     bool no_header;
     bool tsv, csv; /* --io; neither: the training file's delimiter in, CSV out */
     const char *passthrough; /* list of names, or "all" */
+    uint32_t top;            /* 0, or: the likeliest classes alone */
     bool uncertainty;        /* a last column with it */
     const double *threshold; /* NULL: the model's */
     const char *null_text;   /* --null */

@@ -47,6 +47,21 @@ static void note_ignored(const struct stream *t)
     text_free(&names);
 }
 
+/* An id that the input lacks is in no line of the output. */
+static void note_no_ids(const struct stream *t)
+{
+    struct text names = {0};
+    unsigned lacking = 0;
+    for (size_t i = 0; i < t->schema->column_count; i++)
+        if (t->schema->columns[i].type == COLUMN_ID && t->binding.cell_of[i] < 0)
+            text_printf(&names, "%s\"%s\"", lacking++ ? ", " : "",
+                        text_quote_z(t->schema->columns[i].name));
+    if (lacking)
+        log_note("the input lacks the id column%s %s: left out of the output",
+                 lacking == 1 ? "" : "s", names.data);
+    text_free(&names);
+}
+
 /* Warns of a labelled input that lacks the column of weights. */
 static void note_weightless(const struct stream *t, const char *path)
 {
@@ -173,6 +188,8 @@ static bool bind(struct stream *t, struct err *e)
         note_ignored(t);
     if (q->labelled)
         note_weightless(t, path);
+    else if (!t->at)
+        note_no_ids(t);
     return true;
 }
 

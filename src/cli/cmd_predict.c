@@ -37,6 +37,9 @@ static const struct arg_option predict_options_table[] = {
     {"max-bad-rows", 0, "N", NULL, ARG_INT, 0, INT64_MAX, "Stop (65) at more than N bad rows."},
     {"threshold", 0, "X", NULL, 0, 0, 0,
      "binary: from which probability on a row is answered positive; default: the model's, or 0.5."},
+    {"top", 0, "K", NULL, ARG_INT, 1, 65535,
+     "In place of a probability for every label: the K likeliest ones, as prediction, probability, "
+     "prediction_2, probability_2, ..."},
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
      "A gate on unseen, the share of rows with a category or a number beyond training, e.g. "
      "'unseen<=0.01'. Not met: exit 82; the answers are written all the same."},
@@ -57,6 +60,7 @@ static struct predict_request request_of(const struct args *a)
         .csv = io && strcmp(io, "csv") == 0,
         .passthrough = args_value(a, "passthrough"),
         .uncertainty = args_value(a, "uncertainty") != NULL,
+        .top = (uint32_t)args_int(a, "top", 0),
         .null_text = args_value(a, "null"),
         .on_bad_row = rule && strcmp(rule, "null") == 0   ? BAD_ROW_NULL
                       : rule && strcmp(rule, "skip") == 0 ? BAD_ROW_SKIP

@@ -122,7 +122,7 @@ static inline uint32_t schema_numbers(const struct schema *s)
     return s->statistics ? s->statistics->first : s->number_count;
 }
 /* The columns that a file must have, beside the features. A training also needs the weight and the
- * ids, a prediction (fitted, no target) the ids. */
+ * ids. */
 enum bind_need {
     BIND_FEATURES, /* prediction: features only */
     BIND_TARGET,   /* the target: evaluation, and files that are one part */

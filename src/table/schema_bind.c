@@ -26,8 +26,7 @@ static bool needed(const struct schema *s, uint32_t column, enum bind_need need)
         return true;
     case COLUMN_TARGET:
         return need >= BIND_TARGET;
-    case COLUMN_ID: /* the first columns of predictions */
-        return !s->fitted || need == BIND_FEATURES;
+    case COLUMN_ID:
     case COLUMN_WEIGHT:
         return !s->fitted;
     case COLUMN_GROUP:

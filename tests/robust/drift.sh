@@ -31,7 +31,10 @@ for name in age city visits; do err_has "\"$name\"" "D01 all are named: $name"; 
 ok $? "D01 nothing was written"
 columns 1 2 3 4 >no-id.csv
 run dnn predict m.dnn no-id.csv -o x.out
-is_exit 65 "D01 the id column, which begins the answers, is needed too"
+is_exit 0 "D01 the id column, which begins the answers, may be absent"
+err_has 'the input lacks the id column "lead_id": left out of the output' "D01 with a note"
+cut -d, -f2- flat.want >want
+same want x.out "D01 the other columns are the same"
 run dnn evaluate m.dnn no-id.csv
 is_exit 65 "D01 evaluation needs the target"
 err_has '"converted"' "D01 and names it"
