@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "answer/answer_line.h"
-#include "answer/compare.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/text.h"
@@ -276,7 +275,7 @@ static bool measure(const struct evaluate_request *q, struct serve *other,
                     struct answers_kept *own, struct evaluate_result *r, struct err *e)
 {
     r->tally = tally_for(&r->serve);
-    if (!measure_all(q, &r->serve, r->tally, other ? own : NULL, r, e))
+    if (!measure_all(q, &r->serve, r->tally, other ? own : q->keep, r, e))
         return false;
     r->backend = r->serve.backend;
     metrics_of(r->tally, &r->metrics);

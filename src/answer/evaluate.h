@@ -3,6 +3,7 @@
 #ifndef DNN_ANSWER_EVALUATE_H
 #define DNN_ANSWER_EVALUATE_H
 
+#include "answer/compare.h"
 #include "answer/predict.h"
 #include "measure/gate.h"
 #include "measure/interval.h"
@@ -18,6 +19,7 @@ struct evaluate_request {
     struct reading reading;
     enum bad_row on_bad_row; /* stop or skip */
     const double *threshold; /* NULL: the model's */
+    struct answers_kept *keep; /* gets the answers to all rows; NULL, or with better_than: none */
     double by;               /* least advantage; 0: any; negative: it may be worse by so much */
     struct overrides overrides;
 };

@@ -23,7 +23,7 @@ struct explain {
     struct stream *stream;
     struct serve *serve;
     uint32_t classes, width; /* width: numbers of an answer */
-    uint64_t rows, room;
+    uint64_t rows, room, most; /* most: 0: no limit */
     unsigned char **raw; /* [encoders]: records [rows] as they were parsed */
     int32_t *label;
     double *target;
@@ -61,7 +61,7 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
     if (x->rows + g->rows >= UINT32_MAX)
         return err_set(e, ERR_CSV_LIMIT, "the files have more than %u rows", UINT32_MAX - 1);
     for (uint64_t i = 0; good && i < g->rows; i++) {
-        if (g->bad[i])
+        if (g->bad[i] || (x->most && x->rows >= x->most))
             continue;
         for (uint32_t k = 0; good && k < x->serve->encoder_count; k++) {
             const struct schema *c = x->serve->encoders[k];
@@ -85,6 +85,7 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
     const struct stream_request want = {.inputs = q->inputs,
                                         .input_count = q->input_count,
                                         .labelled = true,
+                                        .again = q->again,
                                         .max_bad_rows = -1};
     const struct stream_sink sink = {keep_group, NULL, x};
     x->stream = &stream;
@@ -377,7 +378,7 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
                                      "sequences");
     r->serve.beside = true;
     r->metric = metric_default(s->task);
-    struct explain x = {.r = r, .serve = &r->serve,
+    struct explain x = {.r = r, .most = q->most_rows, .serve = &r->serve,
                         .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs};
     x.width = x.classes ? x.classes : 1;
     x.raw = mem_zero(r->serve.encoder_count, sizeof(unsigned char *));

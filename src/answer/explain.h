@@ -19,6 +19,8 @@ struct explain_request {
     size_t group_count;
     struct reading reading;
     int64_t repeats;
+    uint64_t most_rows; /* the first ones; 0: all */
+    bool again;         /* the rows were read before, and their notes given */
     struct overrides overrides;
 };
 struct importance {

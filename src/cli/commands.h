@@ -10,7 +10,8 @@ const struct command *command_find(const char *name); /* NULL: there is none */
 /* one file a command: cmd_NAME.c */
 extern const struct command command_init, command_check, command_train, command_merge, command_cv,
     command_tune,
-    command_predict, command_evaluate, command_explain, command_inspect, command_verify,
+    command_predict, command_evaluate, command_explain, command_report, command_inspect,
+    command_verify,
     command_gpucheck,
     command_bench,
     command_schema, command_completion, command_help;

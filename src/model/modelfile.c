@@ -207,6 +207,11 @@ static void add_member(const struct modelfile *f, uint32_t number, const struct 
     text_printf(&name, IN_MEMBER "layers", number);
     add_text(w, name.data, layers->text.data, false);
     add_params(&f->members[number], number, m, w, c);
+    const uint64_t shape[2] = {f->members[number].epochs, HISTORY_COLUMNS};
+    text_clear(&name);
+    text_printf(&name, IN_MEMBER "history", number);
+    if (shape[0])
+        tensor_add(w, name.data, DTYPE_F64, 2, shape, f->members[number].history);
     text_free(&name);
 }
 
@@ -326,6 +331,7 @@ void modelfile_free(struct modelfile *f)
         json_free(f->members[i].layers);
         mem_free(f->members[i].params);
         mem_free(f->members[i].buffers);
+        mem_free(f->members[i].history);
     }
     mem_free(f->members);
     mem_free(f->golden.text);

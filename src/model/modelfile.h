@@ -23,6 +23,9 @@
  *   members.I.embeddings             F32 [numbers]: the tables [2 + values][dim] of all embedded
  *                                    columns back to back, in the order of the columns. Absent
  *                                    without any.
+ *   members.I.history                F64 [epochs][4]: epoch, training loss, validation metric (NaN:
+ *                                    none), learning rate; of many epochs every n-th. For people:
+ *                                    absent where no epoch ended, and in earlier files.
  *   ensemble.weights                 F64 [members]: the weight of each member in the mean of the
  *                                    answers. Absent: one member, 0.
  *   ensemble.encoders                I64 [members]: the encoder E of each member's inputs. Absent:
@@ -67,6 +70,7 @@
 
 #define MODELFILE_FORMAT 3
 #define MODELFILE_MEMBERS 65536 /* at most */
+enum { HISTORY_EPOCH, HISTORY_LOSS, HISTORY_METRIC, HISTORY_RATE, HISTORY_COLUMNS };
 
 struct golden {
     uint32_t count;    /* rows */
@@ -82,6 +86,8 @@ struct member {
     uint64_t param_count, buffer_count;
     double weight; /* in the mean of the answers; not of one member alone */
     uint32_t encoder; /* of its inputs: in modelfile.encoders */
+    double *history;  /* [epochs][HISTORY_COLUMNS]; NULL: not known */
+    uint32_t epochs;
 };
 struct modelfile {
     int format;              /* of a loaded file */

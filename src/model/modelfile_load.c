@@ -303,6 +303,26 @@ static bool load_encoders(const struct model_loading *l)
     return true;
 }
 
+static bool load_history(struct model_loading *l, uint32_t number)
+{
+    struct text name = {0};
+    text_printf(&name, IN_MEMBER "history", number);
+    const struct tensor *t = tensor_find(l->file, name.data);
+    text_free(&name);
+    if (!t)
+        return true;
+    bool good = t->type == DTYPE_F64 && t->rank == 2 && t->dims[1] == HISTORY_COLUMNS &&
+                t->dims[0] <= UINT32_MAX;
+    const double *values = t->data;
+    for (uint64_t i = 0; good && i < t->count; i += HISTORY_COLUMNS)
+        good = isfinite(values[i + HISTORY_EPOCH]);
+    if (!good)
+        return modelfile_refuse(l, ERR_MODEL_TENSOR, "the history of its epochs is none");
+    l->member->history = mem_copy(values, (size_t)t->count * sizeof(double));
+    l->member->epochs = (uint32_t)t->dims[0];
+    return true;
+}
+
 static bool load_members(struct model_loading *l, uint32_t *outputs)
 {
     struct modelfile *f = l->f;
@@ -311,7 +331,7 @@ static bool load_members(struct model_loading *l, uint32_t *outputs)
     for (uint32_t i = 0; good && i < f->member_count; i++) {
         struct features *features = schema_features(modelfile_encoder(f, i));
         l->member = &f->members[i];
-        good = load_layers(l) && load_weights(l, features);
+        good = load_layers(l) && load_weights(l, features) && load_history(l, i);
         features_free(features);
     }
     return good;

@@ -115,6 +115,7 @@ static bool fill(const struct train_job *j, struct run *r, const struct rows *fi
     p->plan = r->plan;
     p->epochs = r->history.epochs;
     p->best_epoch = r->history.best_epoch;
+    p->history = history_table(&r->history, &p->history_rows);
     snprintf(p->stopped, sizeof p->stopped, "%s", r->stopped);
     p->whole = strcmp(r->stopped, "time_limit") != 0;
     p->config = mem_string(j->config_text);

@@ -127,6 +127,8 @@ static bool store_run(const struct mixing *x, struct storing *s, uint32_t i, uin
                                                         .param_count = p->param_count,
                                                         .buffer_count = p->buffer_count,
                                                         .encoder = encoder,
+                                                        .history = p->history,
+                                                        .epochs = p->history_rows,
                                                         .weight = x->weights[i] / x->folds};
     return (m->params == p->param_count && m->buffers == p->buffer_count) ||
            err_set(e, ERR_MODEL_TENSOR, "run %u is not of the network of its member", p->run);

@@ -65,6 +65,23 @@ void history_replay(struct history *h, const struct history_row *rows, int64_t e
         history_add(h, rows[i]);
 }
 
+double *history_table(const struct history *h, uint32_t *rows)
+{
+    const int64_t step = (h->epochs + HISTORY_MOST - 1) / HISTORY_MOST;
+    *rows = 0;
+    if (!h->epochs)
+        return NULL;
+    double *table = mem_alloc((size_t)(h->epochs / step + 1) * HISTORY_COLUMNS, sizeof *table);
+    for (int64_t i = 0; i < h->epochs; i += step) {
+        double *to = table + (size_t)(*rows)++ * HISTORY_COLUMNS;
+        to[HISTORY_EPOCH] = (double)(i + 1);
+        to[HISTORY_LOSS] = h->rows[i].loss;
+        to[HISTORY_METRIC] = h->rows[i].metric;
+        to[HISTORY_RATE] = h->rows[i].learning_rate;
+    }
+    return table;
+}
+
 void history_release(struct history *h)
 {
     mem_free(h->rows);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "measure/metric.h"
+#include "model/modelfile.h"
 
 struct history_row {
     double loss, metric, learning_rate;
@@ -38,6 +39,10 @@ bool history_unfinished(const struct history *h);
 bool history_over(const struct history *h);
 /* Sets all from the rows of a checkpoint. */
 void history_replay(struct history *h, const struct history_row *rows, int64_t epochs);
+/* For the model file: *rows of HISTORY_COLUMNS numbers each (modelfile.h), at most HISTORY_MOST of
+ * them. mem_free. NULL: no epoch. */
+enum { HISTORY_MOST = 1000 };
+double *history_table(const struct history *h, uint32_t *rows);
 void history_release(struct history *h);
 
 #endif

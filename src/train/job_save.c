@@ -191,6 +191,12 @@ void job_metrics_text(const struct train_result *r, struct text *out)
     struct json_out o = {0};
     json_open(&o, NULL, '{');
     train_write_end(r, &o);
+    json_open(&o, "rows", '{');
+    for (int p = 0; p < PARTS; p++)
+        json_put_int(&o, part_words[p], (int64_t)r->rows[p]);
+    json_close(&o, '}');
+    if (r->metric)
+        json_put_string(&o, "metric", r->metric);
     if (r->member_count)
         train_write_members(r, false, &o);
     if (r->has_valid)
@@ -268,6 +274,7 @@ static bool write_model(struct train_job *j, struct train_result *r, struct err 
                             .param_count = m->params,
                             .buffer_count = m->buffers,
                             .weight = 1};
+    member.history = history_table(&j->run.history, &member.epochs);
     struct modelfile f = {.schema = j->schema,
                           .config_text = j->config_text,
                           .plan = j->run.plan,
@@ -282,6 +289,7 @@ static bool write_model(struct train_job *j, struct train_result *r, struct err 
     if (good)
         good = job_write_model(j, &f, &m, r->sha256, e);
     golden_free(&f.golden);
+    mem_free(member.history);
     text_free(&metrics);
     run_look_end(&j->run, &s);
     return good;
@@ -298,6 +306,7 @@ bool job_save(struct train_job *j, struct train_result *r, struct err *e)
         r->rows[p] = n->list[p].count;
     r->epochs = n->history.epochs;
     r->best_epoch = n->history.metric || n->broke ? n->history.best_epoch : n->history.epochs;
+    r->metric = n->history.metric ? n->history.metric->name : NULL;
     r->stopped = n->stopped;
     good = good && measure(j, r, &against, &shown, e);
     if (!good && (e->id == ERR_NONE || machine_in_place(j->machine)))

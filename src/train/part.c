@@ -75,6 +75,7 @@ bool part_save(const struct run_part *p, const char *path, struct err *e)
     add(w, "constant", DTYPE_F64, p->outputs, p->constant);
     add(w, "counters", DTYPE_I64, COUNTERS, counters);
     add(w, "times", DTYPE_F64, 1, &p->seconds);
+    add(w, "history", DTYPE_F64, (uint64_t)p->history_rows * HISTORY_COLUMNS, p->history);
     add(w, "config", DTYPE_U8, strlen(p->config), p->config);
     bool good = tensor_write(w, path, NULL, e);
     tensor_writer_free(w);
@@ -218,9 +219,12 @@ static bool read_all(const struct tensor_file *f, struct run_part *p, struct err
     p->outputs = classes ? vocab_count(p->own->labels) : 1;
     p->param_count = count_of(f, "params");
     p->buffer_count = count_of(f, "buffers");
+    p->history_rows = (uint32_t)(count_of(f, "history") / HISTORY_COLUMNS);
     return copy_reals(f, "params", p->param_count, &p->params, e) &&
            copy_reals(f, "buffers", p->buffer_count, &p->buffers, e) &&
            copy(f, "constant", DTYPE_F64, p->outputs, &p->constant, e) &&
+           copy(f, "history", DTYPE_F64, (uint64_t)p->history_rows * HISTORY_COLUMNS,
+                &p->history, e) &&
            read_rows(f, &left_names, classes, p->outputs, &p->left, e) &&
            read_rows(f, &test_names, classes, p->outputs, &p->test, e) && read_sample(f, p, e);
 }
@@ -265,6 +269,7 @@ void part_free(struct run_part *p)
     mem_free(p->sample.offsets);
     mem_free(p->sample_logits);
     mem_free(p->constant);
+    mem_free(p->history);
     mem_free(p->config);
     mem_free(p);
 }

@@ -6,8 +6,8 @@
  * (F32 [rows][outputs]); left.label, test.label (I32) or left.target, test.target (F64);
  * left.weight, test.weight (F32); sample.text (U8), sample.offsets (I64 [rows * cells + 1]);
  * constant (F64 [outputs]); counters (I64: run, member, fold, rows, epochs, best epoch); times
- * (F64: seconds); config (U8). Those of no elements are absent. Metadata: kind, format, plan, data,
- * stopped. */
+ * (F64: seconds); history (F64 [epochs * 4]); config (U8). Those of no elements are absent.
+ * Metadata: kind, format, plan, data, stopped. */
 #ifndef DNN_TRAIN_PART_H
 #define DNN_TRAIN_PART_H
 
@@ -37,6 +37,8 @@ struct run_part {
     struct schema *own;          /* the same, if the part owns it; else NULL */
     real *params, *buffers;
     uint64_t param_count, buffer_count;
+    double *history; /* [history_rows][HISTORY_COLUMNS] of modelfile.h */
+    uint32_t history_rows;
     struct part_rows left, test; /* left out by the fold; test rows */
     struct table_sample sample;  /* first rows as text */
     real *sample_logits;         /* [sample.rows][outputs] */

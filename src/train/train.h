@@ -38,6 +38,7 @@ struct train_result {
     struct calibration calibration; /* train_release frees it */
     int64_t epochs;      /* finished ones */
     int64_t best_epoch;  /* 0: none ended, or the metric never had a value */
+    const char *metric;  /* that chose the epoch; NULL: none, or each member's own */
     const char *stopped; /* epochs, patience, time_limit, diverged */
     size_t said;         /* bytes of the message before the part about checkpoints */
     int exit;            /* 0, or that of the error */

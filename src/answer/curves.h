@@ -1,0 +1,44 @@
+/* curves.h - what the charts of a report show: curves and histograms of answers with their truth.
+ * Weights count. */
+#ifndef DNN_ANSWER_CURVES_H
+#define DNN_ANSWER_CURVES_H
+
+#include "answer/compare.h"
+
+struct curve {
+    double *x, *y; /* [count] */
+    uint32_t count;
+};
+void curve_free(struct curve *c);
+/* A class against all others, by its probability; both curves are thinned to points that can be
+ * told apart. Without rows of both kinds: count 0. roc: recall over the share of false alarms; pr:
+ * precision over recall. */
+void curves_of_class(const struct answers_kept *k, uint32_t class_number, struct curve *roc,
+                     struct curve *pr);
+
+enum { HISTOGRAM_BINS = 24 };
+struct histogram {
+    double low, high;
+    double share[HISTOGRAM_BINS], weight; /* of its weight */
+};
+/* Probabilities of the class on rows that are of it (`of` true), or of another class. */
+struct histogram histogram_of_class(const struct answers_kept *k, uint32_t class_number, bool of);
+/* The probability of the answer, on rows where it is right, or wrong. */
+struct histogram histogram_of_answers(const struct answers_kept *k, bool right);
+
+/* Regression: errors are the answer minus the truth. */
+enum { RESIDUAL_DOTS = 600, RESIDUAL_BANDS = 10 };
+struct residuals {
+    struct histogram errors;    /* within the middle 99 % of them */
+    double quantile[5];         /* of |error|: 0.25, 0.5, 0.75, 0.9, 0.99 */
+    double bias;                /* mean error */
+    struct curve dots;          /* x truth, y answer of rows at equal distances in the file */
+    /* By the answer, in bands of equally many rows: mean answer, and the 10 %, 50 %, 90 % points of
+     * the error */
+    struct curve band[3];
+};
+extern const double residual_quantiles[5];
+void residuals_of(const struct answers_kept *k, struct residuals *r);
+void residuals_free(struct residuals *r);
+
+#endif

@@ -1,0 +1,55 @@
+/* report.c - see report.h. */
+#include "answer/report.h"
+
+#include "base/file.h"
+
+static bool can_explain(const struct report_request *q, const struct report *r)
+{
+    bool again = true;
+    for (size_t i = 0; i < q->input_count; i++)
+        again = again && !file_once(q->inputs[i]);
+    return again && !r->file->schema->steps;
+}
+
+static bool explain(const struct report_request *q, struct report *r, struct err *e)
+{
+    const uint64_t columns = r->file->schema->column_count;
+    struct explain_request want = {.model = q->model,
+                                   .inputs = q->inputs,
+                                   .input_count = q->input_count,
+                                   .repeats = REPORT_REPEATS,
+                                   .most_rows = REPORT_CELLS_MOST / columns + 1,
+                                   .again = true,
+                                   .overrides = q->overrides};
+    r->explained = can_explain(q, r);
+    return !r->explained || explain_run(&want, &r->columns, e);
+}
+
+bool report_make(const struct report_request *q, struct report *r, struct err *e)
+{
+    *r = (struct report){.measured = q->input_count > 0};
+    if (!r->measured) {
+        r->file = r->own = modelfile_load(q->model, e);
+        return r->file != NULL;
+    }
+    const struct evaluate_request want = {.model = q->model,
+                                          .inputs = q->inputs,
+                                          .input_count = q->input_count,
+                                          .keep = &r->answers,
+                                          .overrides = q->overrides};
+    if (!evaluate_run(&want, &r->value, e))
+        return false;
+    r->file = r->value.serve.file;
+    return explain(q, r, e);
+}
+
+void report_release(struct report *r)
+{
+    if (r->explained)
+        explain_release(&r->columns);
+    if (r->measured)
+        evaluate_release(&r->value);
+    answers_free(&r->answers);
+    modelfile_free(r->own);
+    *r = (struct report){0};
+}

@@ -1,0 +1,33 @@
+/* report.h - what `dnn report` tells of a model: what its file says, and with labelled rows how
+ * good it is on them and which columns matter. */
+#ifndef DNN_ANSWER_REPORT_H
+#define DNN_ANSWER_REPORT_H
+
+#include "answer/compare.h"
+#include "answer/evaluate.h"
+#include "answer/explain.h"
+
+/* Importance is measured on the first rows: so many, and fewer where there are more columns. */
+#define REPORT_CELLS_MOST ((uint64_t)1 << 19)
+#define REPORT_REPEATS 3
+
+struct report_request {
+    const char *model;
+    char *const *inputs; /* labelled rows; none: the model's file alone tells */
+    size_t input_count;
+    struct overrides overrides;
+};
+struct report {
+    const struct modelfile *file;
+    bool measured;                /* the members below are there */
+    struct evaluate_result value;
+    struct answers_kept answers;
+    bool explained;               /* not of sequences, and not of rows that can be read once */
+    uint64_t explained_rows;
+    struct explain_result columns;
+    struct modelfile *own; /* without rows */
+};
+bool report_make(const struct report_request *q, struct report *r, struct err *e);
+void report_release(struct report *r); /* after success and after failure */
+
+#endif

@@ -1,0 +1,180 @@
+/* chart.c - see chart.h. */
+#include "cli/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/html.h"
+
+/* The sheet, and the field inside it. */
+enum { WIDTH = 420, HEIGHT = 280, LEFT = 64, RIGHT = 14, TOP = 12, BOTTOM = 42 };
+
+static double at_x(const struct chart *c, double x)
+{
+    return LEFT + (x - c->x0) / (c->x1 - c->x0) * (WIDTH - LEFT - RIGHT);
+}
+
+static double at_y(const struct chart *c, double y)
+{
+    return HEIGHT - BOTTOM - (y - c->y0) / (c->y1 - c->y0) * (HEIGHT - TOP - BOTTOM);
+}
+
+/* 1, 2 or 5 times a power of ten, so that about `count` fit. */
+static double round_step(double range, int count)
+{
+    double rough = range / count, power = pow(10, floor(log10(rough))), times = rough / power;
+    return power * (times < 1.5 ? 1 : times < 3.5 ? 2 : times < 7.5 ? 5 : 10);
+}
+
+/* A number for an axis: few characters. */
+static void put_tick(struct text *out, double value, double step)
+{
+    static const struct { double from; const char *unit; } units[] = {
+        {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e4, "k"}};
+    double size = fmax(fabs(value), step);
+    if (fabs(value) < step * 1e-6)
+        value = 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (size >= units[i].from && size < 1e15) {
+            double unit = units[i].from > 1e5 ? units[i].from : 1e3;
+            text_printf(out, value == 0 ? "0" : "%.4g%s", value / unit, units[i].unit);
+            return;
+        }
+    text_printf(out, "%.4g", value);
+}
+
+static void put_axes(struct chart *c, const char *x_title, const char *y_title)
+{
+    double x_step = round_step(c->x1 - c->x0, 5), y_step = round_step(c->y1 - c->y0, 5);
+    for (double y = ceil(c->y0 / y_step - 1e-9) * y_step; y <= c->y1 + y_step * 1e-6; y += y_step) {
+        text_printf(c->out, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" />"
+                            "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT, WIDTH - RIGHT,
+                    at_y(c, y), at_y(c, y), LEFT - 6, at_y(c, y) + 4);
+        put_tick(c->out, y, y_step);
+        text_put(c->out, "</text>\n");
+    }
+    for (double x = ceil(c->x0 / x_step - 1e-9) * x_step; x <= c->x1 + x_step * 1e-6; x += x_step) {
+        text_printf(c->out, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" />"
+                            "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", at_x(c, x),
+                    at_x(c, x), HEIGHT - BOTTOM, HEIGHT - BOTTOM + 4, at_x(c, x),
+                    HEIGHT - BOTTOM + 17);
+        put_tick(c->out, x, x_step);
+        text_put(c->out, "</text>\n");
+    }
+    text_printf(c->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
+                (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title);
+    text_printf(c->out, "<text transform=\"translate(11 %d) rotate(-90)\" "
+                        "text-anchor=\"middle\">%s</text>\n", (TOP + HEIGHT - BOTTOM) / 2, y_title);
+}
+
+static void widen(double *low, double *high)
+{
+    if (!isfinite(*low) || !isfinite(*high))
+        *low = 0, *high = 1;
+    if (!(*high > *low)) {
+        double by = fabs(*low) > 0 ? fabs(*low) / 2 : 1;
+        *low -= by;
+        *high += by;
+    }
+}
+
+void chart_begin(struct chart *c, struct text *out, const char *heading, const char *x_title,
+                 const char *y_title, bool exact)
+{
+    c->out = out;
+    c->key = (struct text){0};
+    widen(&c->x0, &c->x1);
+    widen(&c->y0, &c->y1);
+    for (int i = 0; !exact && i < 2; i++) { /* the wider range may have a wider step */
+        double step = round_step(c->y1 - c->y0, 5);
+        c->y0 = floor(c->y0 / step + 1e-9) * step;
+        c->y1 = ceil(c->y1 / step - 1e-9) * step;
+    }
+    text_printf(out, "<figure>\n<h3>%s</h3>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" "
+                     "aria-label=\"%s: %s by %s\">\n", heading, WIDTH, HEIGHT, heading, y_title,
+                x_title);
+    put_axes(c, x_title, y_title);
+}
+
+static bool visible(const struct chart *c, double x, double y)
+{
+    return isfinite(x) && isfinite(y) && x >= c->x0 && x <= c->x1 && y >= c->y0 && y <= c->y1;
+}
+
+void chart_line(struct chart *c, unsigned series, const double *x, const double *y, uint32_t count,
+                bool dashed)
+{
+    bool down = false;
+    text_printf(c->out, "<path class=\"line s%u%s\" d=\"", series % CHART_SERIES,
+                dashed ? " dash" : "");
+    for (uint32_t i = 0; i < count; i++) {
+        if (!isfinite(x[i]) || !isfinite(y[i])) {
+            down = false;
+            continue;
+        }
+        double shown = fmin(fmax(y[i], c->y0), c->y1);
+        text_printf(c->out, "%s%.1f %.1f", down ? " " : i ? " M" : "M", at_x(c, x[i]),
+                    at_y(c, shown));
+        down = true;
+    }
+    text_put(c->out, "\" />\n");
+}
+
+void chart_even(struct chart *c, double x0, double y0, double x1, double y1)
+{
+    text_printf(c->out, "<path class=\"even\" d=\"M%.1f %.1f %.1f %.1f\" />\n", at_x(c, x0),
+                at_y(c, y0), at_x(c, x1), at_y(c, y1));
+}
+
+void chart_bar(struct chart *c, unsigned series, double from, double to, double y)
+{
+    double top = at_y(c, fmin(y, c->y1));
+    if (y > 0)
+        text_printf(c->out, "<rect class=\"fill s%u\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+                            "height=\"%.1f\" />\n", series % CHART_SERIES, at_x(c, from) + 0.5, top,
+                    fmax(at_x(c, to) - at_x(c, from) - 1, 0.5), at_y(c, c->y0) - top);
+}
+
+void chart_dot(struct chart *c, unsigned series, double x, double y, double radius)
+{
+    if (visible(c, x, y))
+        text_printf(c->out, "<circle class=\"%s s%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" />\n",
+                    radius > 2.5 ? "mark" : "dot", series % CHART_SERIES, at_x(c, x), at_y(c, y),
+                    radius);
+}
+
+void chart_key(struct chart *c, unsigned series, const char *name)
+{
+    text_printf(&c->key, "<span class=\"key s%u\"><i></i>", series % CHART_SERIES);
+    html_text_z(&c->key, name);
+    text_put(&c->key, "</span>");
+}
+
+void chart_end(struct chart *c, const char *note)
+{
+    text_put(c->out, "</svg>\n");
+    if (c->key.length || note) {
+        text_put(c->out, "<figcaption>");
+        if (c->key.length)
+            text_add(c->out, c->key.data, c->key.length);
+        if (note)
+            html_text_z(c->out, note);
+        text_put(c->out, "</figcaption>\n");
+    }
+    text_put(c->out, "</figure>\n");
+    text_free(&c->key);
+}
+
+void chart_cell(struct text *out, double value, double low, double high, double least, double most)
+{
+    double zero = least / (least + most) * 200, scale = 200 / (least + most);
+    double from = zero + fmin(value, 0) * scale, width = fabs(value) * scale;
+    text_printf(out, "<td class=\"bar\"><svg viewBox=\"0 0 200 14\" preserveAspectRatio=\"none\" "
+                     "aria-hidden=\"true\"><rect class=\"fill s%d\" x=\"%.1f\" y=\"1\" "
+                     "width=\"%.1f\" height=\"12\" />", value < 0, from, fmax(width, 0.5));
+    if (!isnan(low))
+        text_printf(out, "<line class=\"even\" style=\"stroke-dasharray:none\" x1=\"%.1f\" "
+                         "x2=\"%.1f\" y1=\"7\" y2=\"7\" />", fmax(zero + low * scale, 0),
+                    fmin(zero + high * scale, 200));
+    text_put(out, "</svg></td>");
+}

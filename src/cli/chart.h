@@ -1,0 +1,33 @@
+/* chart.h - charts as SVG inside a page of html.h: axes with round numbers, lines, bars, dots. The
+ * colours are those of the page's series, 0 to CHART_SERIES - 1. */
+#ifndef DNN_CLI_CHART_H
+#define DNN_CLI_CHART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+enum { CHART_SERIES = 8 };
+struct chart {
+    struct text *out;
+    double x0, x1, y0, y1; /* what the axes show */
+    struct text key;       /* of the series, below the chart */
+};
+/* Titles are ours. y0 is lowered and y1 raised to round numbers unless `exact`. */
+void chart_begin(struct chart *c, struct text *out, const char *heading, const char *x_title,
+                 const char *y_title, bool exact);
+/* Points that are not finite break the line. */
+void chart_line(struct chart *c, unsigned series, const double *x, const double *y, uint32_t count,
+                bool dashed);
+void chart_even(struct chart *c, double x0, double y0, double x1, double y1); /* to compare with */
+void chart_bar(struct chart *c, unsigned series, double from, double to, double y);
+void chart_dot(struct chart *c, unsigned series, double x, double y, double radius);
+/* What a series is; name: user text. */
+void chart_key(struct chart *c, unsigned series, const char *name);
+void chart_end(struct chart *c, const char *note); /* note: ours, or NULL */
+
+/* A bar from 0 to value of -least .. most for a cell of a table, with its interval (NaN: none). */
+void chart_cell(struct text *out, double value, double low, double high, double least, double most);
+
+#endif

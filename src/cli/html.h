@@ -1,0 +1,31 @@
+/* html.h - the pages that reports are: HTML 5 that is well-formed XML as well, one file with its
+ * style, without script, nothing from elsewhere. */
+#ifndef DNN_CLI_HTML_H
+#define DNN_CLI_HTML_H
+
+#include "base/text.h"
+
+/* User text. What is not UTF-8 and control bytes are shown as \x1b; nothing of it is markup. */
+void html_text(struct text *out, const char *bytes, size_t length);
+void html_text_z(struct text *out, const char *string);
+void html_begin(struct text *out, const char *title);
+void html_end(struct text *out);
+/* A chapter with its heading, and a paragraph of ours (no user text). */
+void html_section(struct text *out, const char *heading);
+void html_section_end(struct text *out);
+void html_note(struct text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A table that scrolls where the window is narrow. Names of columns are ours; those from `numbers`
+ * on hold numbers. label: for readers that do not see it. */
+void html_table(struct text *out, const char *label, const char *const *names, unsigned numbers);
+void html_table_end(struct text *out);
+void html_row(struct text *out);
+void html_row_end(struct text *out);
+void html_cell(struct text *out, const char *string); /* user text */
+/* %.4g, with thousands as %.0f from 10,000 on; NaN: a dash. */
+void html_number(struct text *out, double value);
+void html_cell_number(struct text *out, double value);
+/* "low to high", or a dash. */
+void html_cell_range(struct text *out, double low, double high);
+
+#endif

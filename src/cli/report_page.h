@@ -1,0 +1,13 @@
+/* report_page.h - the page of `dnn report`, from what answer/report.h found. */
+#ifndef DNN_CLI_REPORT_PAGE_H
+#define DNN_CLI_REPORT_PAGE_H
+
+#include "answer/report.h"
+
+void report_page(const struct report_request *q, const struct report *r, struct text *out);
+
+/* report_charts.c: what labelled rows showed */
+void report_answers(const struct report *r, struct text *out);
+void report_importance(const struct report *r, struct text *out);
+
+#endif

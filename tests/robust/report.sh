@@ -1,0 +1,91 @@
+#!/bin/bash
+# report.sh - `dnn report`: pages of three tasks are valid HTML with their parts and figures, names are text and never markup, errors.
+. "$(dirname "$0")/../tap.sh"
+valid() { # FILE NAME
+    perl "$ROOT/tests/html.pl" "$1" >why
+    ok $? "$2 is valid HTML" "$(cat why)"
+}
+page_has() { grep -qF -- "$2" "$1"; ok $? "$1 has: ${3:-$2}" "$(grep -F "${2:0:9}" "$1" | head -n 5)"; }
+# A column, labels, a category and a file whose names are markup.
+evil='<script>alert(1)</script>&amp;"'"'"
+awk -v evil="$evil" 'BEGIN {
+    seed = 5
+    q = evil; gsub(/"/, "\"\"", q)
+    printf "\"%s\",b,k,y,z,three\n", q
+    for (i = 1; i <= 400; i++) {
+        a = r() - 0.5; b = r(); k = int(r() * 3); s = 6 * a + (k == 2) + (r() - 0.5)
+        printf "%.5f,%s,%s,%s,%.5f,%s\n", a, (i % 9 ? sprintf("%.5f", b) : ""), (k == 1 ? "\"<b>&\"" : "k" k), (s > 0 ? "<yes>" : "no & \x27n"), 100 * s,
+            (s > 1 ? "up" : s < -1 ? "down" : "\"</td>\"")
+    }
+}
+function r() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }' >'<i>.csv'
+config() { # FILE TASK TARGET IGNORED IGNORED [MORE]
+    cat >"$1" <<JSON
+{"task": "$2", "data": {"train": "<i>.csv", "target": "$3", "missing": [""], "columns": {$(perl -e '$_ = shift; s/"/\\"/g; print "\"$_\": \"numeric\""' "$evil"),
+ "b": "numeric", "k": "categorical", "$4": "ignore", "$5": "ignore"}},
+ "model": {"preset": "mlp", "hidden": [8]}, "train": {"epochs": 6, "batch_size": 32}, "backend": {"name": "dnn_cpu"}${6:+, $6}}
+JSON
+}
+config b.json binary y z three '"threshold": {"costs": {"fp": 1, "fn": 5}}'
+sed -i 's/"target": "y"/"target": "y", "positive": "<yes>"/' b.json
+config m.json multiclass three y z '"ensemble": {"folds": 2}'
+config r.json regression z y three
+for task in b m r; do dnn train $task.json -o $task.dnn --quiet; done
+run dnn report b.dnn '<i>.csv' -o b.html
+is_exit 0 "a binary model"
+is "$(wc -c <out)" 0 "nothing is printed"
+valid b.html "the page"
+for part in 'ROC curve' 'Precision and recall' 'Scores by label' 'Calibration' 'Where to cut' 'Confusion' 'Which columns matter' 'Training loss' 'Validation logloss' \
+    'share flagged' '>cost<' 'prefers-color-scheme:dark' 'size:A4'; do
+    page_has b.html "$part"
+done
+ok "$(! grep -qE '<script|<yes>|<i>\.csv|(src|href)="[^d]|https?:' b.html; echo $?)" "nothing of the data is markup, and nothing comes from elsewhere"
+page_has b.html '&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;' "the column's name as text"
+page_has b.html '&lt;i&gt;.csv' "the file's name as text"
+# the figures are those of evaluate, explain and train
+dnn evaluate b.dnn '<i>.csv' --quiet --json >e.json
+page_has b.html "<b>$(perl -ne 'printf "%.4g", $1 if /"auc":([0-9.]+)/' e.json)</b>" "the AUC of evaluate"
+page_has b.html "$(perl -ne 'printf "%.4g to %.4g", $1, $2 if /"auc":\[([0-9.]+),([0-9.]+)/' e.json)" "with its interval"
+dnn explain b.dnn '<i>.csv' --repeats 3 --quiet --json >x.json
+page_has b.html ">$(perl -ne 'printf "%.4g", $1 if /"importance":([0-9.]+)/' x.json)<" "the first importance of explain"
+is "$(grep -c 'class="line s0" d="M[0-9.]' b.html)" 6 "six curves: ROC, precision and recall, calibration, three of the epochs"
+run dnn report b.dnn '<i>.csv' -o again.html --threads 3
+same b.html again.html "the same page with other threads"
+run dnn report m.dnn '<i>.csv' -o m.html
+is_exit 0 "an ensemble of three labels"
+valid m.html "its page"
+for part in 'How sure it is' 'the mean of 2 networks' 'a line a network' '>up</span>' '&lt;/td&gt;'; do page_has m.html "$part"; done
+run dnn report r.dnn '<i>.csv' -o r.html
+is_exit 0 "a regression"
+valid r.html "its page"
+for part in 'Answer and truth' 'Errors by answer' '|error| at most' 'Mean error (bias)' 'Validation rmse'; do page_has r.html "$part"; done
+ok "$(! grep -q '>ROC curve<' r.html; echo $?)" "without the curves of classes"
+run dnn report b.dnn -o alone.html
+is_exit 0 "a model without rows"
+valid alone.html "its page"
+page_has alone.html 'Training loss'
+ok "$(! grep -q '>ROC curve<' alone.html; echo $?)" "tells what the file says"
+# a model of an earlier version has no history
+old=$(ls "$ROOT"/tests/golden/models/*.dnn | head -n 1)
+run dnn report "$old" -o old.html
+is_exit 0 "an earlier model"
+valid old.html "its page"
+page_has old.html 'holds no history'
+# one row, one label
+head -n 2 '<i>.csv' >one.csv
+run dnn report b.dnn one.csv -o one.html
+is_exit 0 "one row"
+valid one.html "its page"
+run dnn report r.dnn one.csv -o one.html
+valid one.html "that of a regression"
+printf 'not a model' >n.dnn
+run dnn report n.dnn -o n.html
+is_exit 76 "no model"
+ok "$([ ! -e n.html ]; echo $?)" "and no page"
+run dnn report b.dnn '<i>.csv'
+is_exit 64 "no -o"
+run dnn report b.dnn one.csv -o one.csv
+is_exit 64 "the page would replace the rows"
+run dnn report b.dnn -o m.dnn
+is_exit 73 "the page would replace a model"
+done_testing
