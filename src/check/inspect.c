@@ -239,7 +239,8 @@ static void text_metrics(const char *metrics_text, struct text *out)
         return;
     const struct json *part = json_at(json_root(doc), 0);
     for (; part && count < PARTS_MOST; part = json_next(part))
-        if (json_kind(part) == JSON_OBJECT && json_count(part) > 0)
+        if (json_kind(part) == JSON_OBJECT && json_count(part) > 0 &&
+            strcmp(json_key(part), "rows") != 0)
             parts[count++] = part;
     text_printf(out, "%-12s", "metrics");
     for (size_t p = 0; p < count; p++)
