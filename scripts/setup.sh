@@ -3,7 +3,7 @@
 # administrator must run and ends with 69. When nothing is missing it needs no network.
 #   scripts/setup.sh                 to build and use dnn
 #   scripts/setup.sh --tests         also what scripts/test.sh needs
-#   scripts/setup.sh --full          also what scripts/test.sh --full needs
+#   scripts/setup.sh --full          also what scripts/test.sh --full needs; the pinned Spark goes to .cache/spark
 #   scripts/setup.sh --no-build      packages only
 set -eu
 cd "$(dirname "$0")/.."
@@ -11,10 +11,11 @@ cd "$(dirname "$0")/.."
 need="gcc make libc6-dev libcjson-dev libcsv-dev libopenblas0-pthread zlib1g"
 wish="g++"                       # for the emulator's tests; dnn itself is C
 build=yes
+spark=no
 for option in "$@"; do
     case $option in
     --tests) need="$need perl" ;;
-    --full) need="$need perl strace"; wish="$wish clang libclang-rt-14-dev" ;;
+    --full) need="$need perl strace"; wish="$wish clang libclang-rt-14-dev default-jre-headless python3-venv"; spark=yes ;;
     --no-build) build=no ;;
     *) echo "setup.sh: unknown option $option" >&2; exit 64 ;;
     esac
@@ -30,6 +31,8 @@ present() {
     libclang-rt-14-dev)
         installed "$1" || echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
             clang -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null ;;
+    default-jre-headless) command -v java >/dev/null 2>&1 || installed "$1" ;;
+    python3-venv) python3 -c 'import ensurepip' 2>/dev/null || installed "$1" ;;
     libopenblas0-pthread) installed "$1" || ldconfig -p 2>/dev/null | grep -q 'libopenblas\.so\.0' ;;
     zlib1g) installed "$1" || ldconfig -p 2>/dev/null | grep -q 'libz\.so\.1' ;;
     *) installed "$1" ;;
@@ -80,6 +83,18 @@ if command -v dpkg-query >/dev/null 2>&1; then
     fi
 else
     say "no dpkg here: a C compiler, make, cJSON, libcsv (with headers), OpenBLAS (libopenblas.so.0) and zlib (libz.so.1) must be there"
+fi
+
+# Spark for tests/spark; what is pinned and there needs no network
+pinned=scripts/spark/requirements.txt
+if [ "$spark" = yes ] && ! cmp -s "$pinned" .cache/spark/installed; then
+    say "installing Spark into .cache/spark"
+    if python3 -m venv --clear .cache/spark >setup.log 2>&1 && .cache/spark/bin/python3 -m pip install -q -r "$pinned" >>setup.log 2>&1; then
+        cp "$pinned" .cache/spark/installed
+    else
+        say "going on without Spark (optional)"
+    fi
+    rm -f setup.log
 fi
 
 [ "$build" = no ] || exec make -j"$(nproc 2>/dev/null || echo 2)" all

@@ -47,7 +47,7 @@ if [ $full = yes ]; then
         programs tests/unit "$build/asan/unit"
         # what works with more than one thread
         programs tests/unit "$build/tsan/unit" | grep -e thread -e machine -e table_table -e answer_predict -e train_train -e train_runs -e base_stop
-        find tests/fault tests/fuzz/fuzz.sh -name '*.sh' -perm -u+x | sort
+        find tests/fault tests/fuzz/fuzz.sh tests/spark -name '*.sh' -perm -u+x | sort
         # the whole program with sanitizers: the command lines, bad input, and every way out that a fault takes
         # (make, scripts and documents are the same under a sanitizer, and attacks from outside take minutes: of a night alone)
         same='robust/(setup|build|scripts|shared_data|resume|outputs_attacked|breaks)\.sh|golden/(readme|examples)\.sh'

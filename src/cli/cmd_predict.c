@@ -28,7 +28,8 @@ static const struct arg_option predict_options_table[] = {
      "csv, or tsv: tabs and no quoting, in and out. Default: the training file's delimiter in, CSV "
      "out."},
     {"null", 0, "TEXT", NULL, ARG_EMPTY, 0, 0,
-     "What stands for a missing answer (--on-bad-row null); default: nothing."},
+     "What stands for a missing value: an input cell that is TEXT is missing, as those of "
+     "data.missing are, and so is an answer of --on-bad-row null. Default: nothing."},
     {"on-bad-row", 0, "RULE", bad_row_words, 0, 0, 0,
      "What a row that cannot be read does: stop (default, exit 65), null (keeps its place, empty), "
      "skip."},
@@ -91,11 +92,6 @@ static bool check_line(const struct args *a, const struct predict_request *q, co
         err_set(e, ERR_OPTION_CONFLICT, "%s belongs to --on-bad-row null or skip", option);
         return err_help(e, "add --on-bad-row skip or null, or leave %s out: the first bad row "
                         "stops", option);
-    }
-    if (q->null_text && *q->null_text && q->on_bad_row != BAD_ROW_NULL) {
-        err_set(e, ERR_OPTION_CONFLICT, "--null belongs to --on-bad-row null");
-        return err_help(e, "add --on-bad-row null, or leave --null out: no answer is missing "
-                        "without it");
     }
     if (q->null_text && q->tsv && q->null_text[strcspn(q->null_text, "\t\n\r")]) {
         err_set(e, ERR_OPTION_VALUE, "--null: \"%s\" holds a tab or a line end",

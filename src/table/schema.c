@@ -135,6 +135,13 @@ void schema_free(struct schema *s)
     mem_free(s);
 }
 
+void schema_add_missing(struct schema *s, const char *text)
+{
+    struct opt_strings *m = &s->missing;
+    m->items = mem_grow(m->items, m->count + 1, sizeof *m->items);
+    m->items[m->count++] = mem_string(text);
+}
+
 /* --- inputs of the network --- */
 
 /* One-hot needs a weight row for each slot and learns fast; above this limit an embedding's shared

@@ -109,6 +109,8 @@ struct schema *schema_declare(const struct data_options *o, int task, const stru
 /* Copies the declaration with the offsets of s; vocabularies are empty. */
 struct schema *schema_copy(const struct schema *s);
 void schema_free(struct schema *s);
+/* One more text that means missing, before a file is bound. */
+void schema_add_missing(struct schema *s, const char *text);
 /* Assigns slots to every column, and allocates numbers, vocabularies and labels that are absent.
  * For schema_declare and schema_load; needs s->columns, s->task and s->target. */
 void schema_layout(struct schema *s);

@@ -224,8 +224,6 @@ refused "L05 quiet and verbose" "--quiet and --verbose contradict" train leads.j
 refused "L05 --columns with a header" "--no-header" predict m.dnn new.csv --columns a,b
 refused "L05 --rejects where the first bad row stops" "--rejects belongs to --on-bad-row" predict m.dnn new.csv --rejects x.out
 refused "L05 --max-bad-rows there" "--max-bad-rows belongs to --on-bad-row" predict m.dnn new.csv --max-bad-rows 3
-refused "L05 --null where no answer is missing" "--null belongs to --on-bad-row null" predict m.dnn new.csv --null NA
-refused "L05 nor with skip" "--null belongs to --on-bad-row null" predict m.dnn new.csv --null NA --on-bad-row skip
 # what decides how an error is told is seen wherever it stands, and a value of another option is none
 run dnn predict m.dnn new.csv --on-bad-row null --null --json
 is_exit 0 "L05 --null --json: a text"

@@ -62,8 +62,9 @@ is_exit 65 "bad data tonight: its exit code"
 cmp -s answers.csv last.csv
 ok $? "and the answers of last night stay"
 
-run "$examples/spark-gpus.sh"
-is_exit 0 "spark-gpus.sh without a GPU: 0"
+gpus=$ROOT/scripts/spark/getGpusResources.sh
+run "$gpus"
+is_exit 0 "getGpusResources.sh without a GPU: 0"
 [ "$(cat out)" = '{"name":"gpu","addresses":[]}' ]
 ok $? "and an empty list, all there is on standard output" "$(cat out)"
 mkdir text && run "$examples/prometheus.sh" text
@@ -117,17 +118,17 @@ ok $? "prometheus.sh: nor is a signal lost that comes before it knows dnn's numb
 cron() { run env -i PATH=/usr/bin:/bin CUDA_VISIBLE_DEVICES= MODEL=night2.dnn "$@"; }
 make_data e.csv 200
 make_config e.json e.csv binary '"epochs": 1'
-for script in "cron.sh e.json e.csv e.out" spark-gpus.sh "prometheus.sh text" "ci-step.sh e.json e.csv"; do
+for script in "cron.sh e.json e.csv e.out" ../spark/getGpusResources.sh "prometheus.sh text" "ci-step.sh e.json e.csv"; do
     # shellcheck disable=SC2086
     cron DNN="$program" GATE='auc>=0' sh "$examples"/$script
     is_exit 0 "\$DNN under cron: $script" "$(cat err)"
     rm -f night2.dnn
 done
-mkdir beside && cp "$examples/spark-gpus.sh" beside && ln -s "$program" beside/dnn
-cron sh beside/spark-gpus.sh
+mkdir beside && cp "$gpus" beside && ln -s "$program" beside/dnn
+cron sh beside/getGpusResources.sh
 is_exit 0 "dnn beside the script" "$(cat err)"
 [ -x /usr/local/bin/dnn ] || {
-    cron sh "$examples/spark-gpus.sh"
+    cron sh "$gpus"
     is_exit 127 "without either: 127"
     err_has "not found"
 }

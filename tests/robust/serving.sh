@@ -176,7 +176,7 @@ ok $? "answers were written before it" "$(wc -l <out)"
 told "a bad row" E1203
 run dnn predict none.dnn d.csv --json -o -
 told "no model" E1601
-run dnn predict m.dnn d.csv --json --null x
+run dnn predict m.dnn d.csv --json --max-bad-rows 1
 told "options that contradict each other" E1005
 run env DNN_FAULT=alloc:300 "$HOOKED" predict m.dnn d.csv --json
 is_exit 71 "no memory"
@@ -213,6 +213,17 @@ for words in "train own.json" "train own.json --json" "check own.json --json" "t
 done
 [ ! -e new.dnn ]
 ok $? "and nothing is trained"
+
+# --null: a missing value, in and out, in TSV as SQL writes it
+printf 'a\tb\tc\n0.5\t\\N\tred\n\\N\t0.1\t\\N\nx\t0.1\tred\n' >sql.tsv
+sed 's/\\N//g; s/\t/,/g' sql.tsv >plain.csv
+run dnn predict m.dnn plain.csv --on-bad-row null -o plain.out
+run dnn predict m.dnn sql.tsv --io tsv --null '\N' --on-bad-row null
+is_exit 0 "--null: cells that are missing"
+is "$(tr '\t' , <out)" "$(sed 's/^,.*$/N,N,N/; s/N/\\N/g' plain.out)" "have the answers of empty ones, and so are answers that are missing"
+run dnn predict m.dnn sql.tsv --io tsv --null '\N'
+is_exit 65 "--null makes no bad row good"
+err_has '"x" is not a number'
 
 # two outputs that would be one, and an output that is an input
 run dnn predict m.dnn bad.csv --on-bad-row skip --rejects - <c.json

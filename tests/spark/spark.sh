@@ -1,0 +1,36 @@
+#!/bin/bash
+# spark.sh - scripts/spark on a real Spark: a cluster of two executors on this machine. SPARK_ROWS=100000 answers more rows,
+# SPARK_PYTHON names a Python with pyspark; scripts/setup.sh --full installs the pinned one. Where there is none, it is a skip.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+. "$ROOT/tests/leads.sh"
+python=${SPARK_PYTHON:-}
+for candidate in "$ROOT/.cache/spark/bin/python3" python3; do
+    [ -n "$python" ] || ! "$candidate" -c 'import pyspark, pyarrow, pandas' 2>/dev/null || python=$candidate
+done
+if [ -z "$python" ] || ! java -version 2>/dev/null; then
+    echo "1..0 # SKIP no Java, or no Python with pyspark (scripts/setup.sh --full)"
+    exit 0
+fi
+plain() { perl -0pe 's/New\nYork/New York/g'; }
+make_leads raw.csv 600 && plain <raw.csv >leads.csv
+make_leads_model m.dnn
+make_leads raw.csv "${SPARK_ROWS:-3000}" 2 unlabelled && plain <raw.csv >new.csv
+make_data d.csv 400
+make_config runs.json d.csv binary '"epochs": 4' '"ensemble": {"folds": 2, "members": [{"name": "a"}, {"name": "b", "model": {"hidden": [4]}}]},
+  "backend": {"name": "dnn_cpu"}'
+make_config trials.json d.csv binary '"epochs": 18' '"backend": {"name": "dnn_cpu"}, "tune": {"space": {"model.hidden": [[8], [16, 8]],
+  "train.optimizer.learning_rate": {"low": 0.001, "high": 0.1, "log": true}}}'
+mkdir elsewhere local home
+export DNN SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_DIRS=$WORK/local SPARK_HOME=$WORK/home PYTHONPATH=$ROOT/scripts/spark
+# short sessions: the first compiler is enough
+[ -n "${SPARK_ROWS:-}" ] || export JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+export PYSPARK_PYTHON=$python PYSPARK_DRIVER_PYTHON=$python CUDA_VISIBLE_DEVICES=
+# workers write into $SPARK_HOME/work
+ln -s "$("$python" -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))')"/* home/
+for part in cluster local; do
+    timeout 600 "$python" -B "$ROOT/tests/spark/spark.py" $part 2>spark.err
+    ok $? "the driver of the part $part came to its end" "$(tail -n 12 spark.err)"
+done | tee lines
+printf '1..%d\n' "$(grep -cE '^(not )?ok' lines)"
+! grep -q '^not ok' lines
