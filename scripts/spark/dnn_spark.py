@@ -119,7 +119,9 @@ def train(spark, config, output=None, trials=None, use_gpu=False, threads=None, 
     runs = plan.get("runs") or []
     if trials is None and len(runs) > 1:
         return _train_runs(spark, job, dnn, config, output, len(runs))
-    if trials is None and not resolved.get("tune"):
+    with open(config, encoding="utf-8") as f:
+        searches = bool(json.load(f).get("tune"))
+    if trials is None and not searches:
         raise ValueError(f"{config}: one run of one network; nothing to spread: give an ensemble, trials=N, or use `dnn train`")
     if not output:
         raise ValueError("a search needs output, the name of the best config")
