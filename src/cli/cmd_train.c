@@ -46,9 +46,17 @@ static void members(const struct train_result *r)
                 text_printf(&line, ", %s %.4g", m->valid.m[k].type->name, m->valid.m[k].value);
         text_printf(&line, " (%u network%s, %.3g s)", m->folds, m->folds == 1 ? "" : "s",
                     m->seconds);
+        if (!isnan(m->brings))
+            text_printf(&line, "; without it the loss would be %.2g higher", m->brings);
         log_line("%s", line.data);
         text_free(&line);
     }
+}
+
+static void put_interval(const struct interval *n, struct text *line)
+{
+    if (n->high > n->low)
+        text_printf(line, " (%.4g to %.4g)", n->low, n->high);
 }
 
 static void summary(const struct train_result *r, const char *output)
@@ -66,6 +74,7 @@ static void summary(const struct train_result *r, const char *output)
         for (uint32_t k = 0; k < all[i]->count; k++)
             if (!isnan(all[i]->m[k].value)) { /* not defined: left out */
                 text_printf(&line, " %s %.4g", all[i]->m[k].type->name, all[i]->m[k].value);
+                put_interval(&all[i]->m[k].interval, &line);
                 any = true;
             }
         if (!any)

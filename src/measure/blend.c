@@ -30,6 +30,35 @@ static double loss_with(const struct blend *b, const double *sum, const double *
     return weight > 0 ? loss / weight : (double)NAN;
 }
 
+/* Mean of the members' answers to row i. */
+static double answer_of(const struct blend *b, const double *weights, uint64_t i)
+{
+    double sum = 0, all = 0;
+    for (uint32_t m = 0; m < b->members; m++) {
+        all += weights[m];
+        sum += weights[m] > 0 ? weights[m] * b->answer[m][i] : 0;
+    }
+    return sum / all;
+}
+
+double blend_gain(const struct blend *b, const double *from, const double *with, double *error)
+{
+    double sum = 0, squares = 0, weight = 0, weights = 0;
+    for (uint64_t i = 0; i < b->rows; i++) {
+        double w = b->weight ? (double)b->weight[i] : 1;
+        if (!(w > 0))
+            continue;
+        double d = row_loss(b, i, answer_of(b, from, i)) - row_loss(b, i, answer_of(b, with, i));
+        sum += w * d;
+        squares += w * w * d * d;
+        weight += w;
+        weights += w * w;
+    }
+    double mean = weight > 0 ? sum / weight : (double)NAN, spread = squares - mean * mean * weights;
+    *error = weight > 0 ? sqrt(spread > 0 ? spread : 0) / weight : (double)NAN;
+    return mean;
+}
+
 double blend_loss(const struct blend *b, const double *weights)
 {
     double *sum = mem_zero(b->rows + 1, sizeof *sum), all = 0;

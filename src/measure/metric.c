@@ -264,8 +264,32 @@ void metrics_of(struct tally *y, struct metrics *m)
     for (const struct metric_type *t = metric_types; t->name; t++)
         if (belongs(t, y->task)) {
             m->m[m->count].type = t;
+            m->m[m->count].interval = (struct interval){0};
             m->m[m->count++].value = t->value(y);
         }
+}
+
+void metrics_intervals(struct tally *y, struct metrics *m)
+{
+    const struct metric_type *standard = metric_default(y->task);
+    for (uint32_t i = 0; i < m->count; i++)
+        if (i == 0 || m->m[i].type == standard)
+            m->m[i].interval = m->m[i].type->interval(y, m->m[i].value);
+}
+
+bool metrics_disagree(const struct metrics *a, const struct metrics *b, const char *name)
+{
+    double variance = 0, value = 0;
+    const struct metrics *both[] = {a, b};
+    for (int k = 0; k < 2; k++)
+        for (uint32_t i = 0; i < both[k]->count; i++)
+            if (strcmp(both[k]->m[i].type->name, name) == 0) {
+                const struct interval *n = &both[k]->m[i].interval;
+                double error = (n->high - n->low) / (2 * 1.96);
+                variance += error > 0 ? error * error : (double)NAN;
+                value += k ? -both[k]->m[i].value : both[k]->m[i].value;
+            }
+    return fabs(value) > 3 * sqrt(variance);
 }
 
 /* --- names --- */

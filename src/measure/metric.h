@@ -38,6 +38,7 @@ struct metrics {
     struct {
         const struct metric_type *type;
         double value;
+        struct interval interval; /* low and high 0: not asked for */
     } m[METRIC_MOST];
 };
 /* A metric without a value (auc with one class, precision without a positive answer) is NaN, and
@@ -56,6 +57,10 @@ struct metrics {
  *                   from the rows' own mean
  */
 void metrics_of(struct tally *y, struct metrics *m);
+/* Then the intervals of the first one and of metric_default, by the same tally. */
+void metrics_intervals(struct tally *y, struct metrics *m);
+/* By their intervals, more than three standard errors lie between two values. */
+bool metrics_disagree(const struct metrics *a, const struct metrics *b, const char *name);
 /* NULL: unknown, or of another task. */
 const struct metric_type *metric_find(const char *name, int task);
 /* The default metric of a task, never NULL: logloss, logloss, rmse. */

@@ -236,7 +236,7 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
         *e = j->ensemble->broke;
         return false;
     }
-    if (!mixing_open(&x, j, e))
+    if (!mixing_open(&x, j, false, e))
         return false;
     if (!v->answers.answer) {
         v->answers.outputs = x.outputs;

@@ -13,7 +13,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "train/job.h"
+#include "train/ensemble_mix.h"
 
 /* --- the list of runs --- */
 
@@ -223,15 +223,28 @@ struct training {
     int64_t only; /* -1: all runs */
 };
 
-/* What a run is expected to take: the mean of those that are done. */
-static bool has_time(const struct train_job *j)
+double ensemble_seconds(const struct ensemble *n, uint32_t run)
 {
-    const struct ensemble *n = j->ensemble;
+    const uint32_t member = run / n->folds;
+    double own = 0, all = 0;
+    uint32_t done = 0, done_own = 0;
+    for (uint32_t i = 0; i < n->runs; i++) {
+        const struct run_part *p = n->parts[i];
+        if (!p || !p->whole)
+            continue;
+        all += p->seconds;
+        done++;
+        own += p->member == member ? p->seconds : 0;
+        done_own += p->member == member;
+    }
+    return done_own ? own / done_own : done ? all / done : 0;
+}
+
+static bool has_time(const struct train_job *j, uint32_t run)
+{
     double limit = j->config->train.time_limit_s;
     double used = j->run.used + clock_now() - j->began;
-    if (!(limit > 0))
-        return true;
-    return used + (n->done ? n->spent / n->done : 0) < limit;
+    return !(limit > 0) || used + ensemble_seconds(j->ensemble, run) < limit;
 }
 
 static enum side_turn turn(void *training, uint32_t run)
@@ -240,7 +253,7 @@ static enum side_turn turn(void *training, uint32_t run)
     struct ensemble *n = t->j->ensemble;
     if (n->parts[run] || (t->only >= 0 && run != t->only))
         return SIDE_PASS;
-    if (run == 0 || t->only >= 0 || has_time(t->j))
+    if (run == 0 || t->only >= 0 || has_time(t->j, run))
         return SIDE_DO;
     n->cut = true;
     return SIDE_END;
@@ -256,7 +269,7 @@ static void tell_run(const struct train_job *j, const struct run_part *p, uint32
     text_printf(&line, ": best epoch %lld of %lld, %s; %u of %u runs are finished",
                 (long long)p->best_epoch, (long long)p->epochs, progress_time(p->seconds), finished,
                 n->runs);
-    if (j->request->progress == PROGRESS_NONE)
+    if (j->request->progress == PROGRESS_NONE || n->members > 1) /* then members are told */
         log_info("%s", line.data);
     else
         log_line("%s", line.data);
@@ -278,11 +291,11 @@ static bool keep(const struct training *t, struct run_part *p, struct err *e)
     n->parts[p->run] = p;
     n->kept[p->run] = save && good;
     n->cut |= !p->whole;
-    n->spent += p->seconds;
-    n->done++;
     for (uint32_t i = 0; i < n->runs; i++)
         finished += n->parts[i] != NULL;
     tell_run(t->j, p, finished);
+    if (t->only < 0 && t->j->request->progress != PROGRESS_NONE)
+        ensemble_tell(t->j, p->member);
     side_unlock(t->j->side);
     return good;
 }

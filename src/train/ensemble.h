@@ -23,8 +23,6 @@ struct ensemble {
     /* while runs train, under the lock of the job's struct side */
     bool cut;         /* the time limit left out or cut short a run */
     struct err broke; /* of the first run that broke before an epoch had ended */
-    double spent;     /* seconds of `done` runs of this process */
-    uint32_t done;
     uint32_t scored; /* finished runs of a search, which keeps no parts */
 };
 
@@ -43,6 +41,9 @@ void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r);
 /* Trains the runs that are not finished, or the run `only` (-1: all). With --resume finished runs
  * are read from their files. False: e says why. */
 bool ensemble_train(struct train_job *j, int64_t only, struct err *e);
+/* Seconds that a run is expected to take: the mean of the finished runs of its member, else of all;
+ * 0: not known. */
+double ensemble_seconds(const struct ensemble *n, uint32_t run);
 /* How many of `count` runs train at a time: on a CPU one a thread, on a GPU one. */
 uint32_t ensemble_beside(const struct train_job *j, uint32_t count);
 /* Writes the part of the run `only` as the job's output. */

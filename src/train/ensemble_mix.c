@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "measure/blend.h"
 
 const struct run_part *mixing_part(const struct mixing *x, uint32_t i, uint32_t fold)
 {
@@ -41,7 +40,7 @@ static void pack(struct ensemble *n, uint32_t member, bool whole)
 
 /* Members with a whole run for each fold. If there is none (the time limit): the first one with
  * any, with the runs that it has. */
-static void find_members(struct mixing *x)
+static void find_members(struct mixing *x, bool so_far)
 {
     struct ensemble *n = x->n;
     x->members = mem_alloc(n->members, sizeof *x->members);
@@ -56,7 +55,7 @@ static void find_members(struct mixing *x)
                 x->members[x->count++] = m;
                 pack(n, m, whole);
             }
-    if (n->cut || x->count < n->members)
+    if (!so_far && (n->cut || x->count < n->members))
         log_note("%u of %u members are in the mean; runs that were not whole are left out",
                  x->count, n->members);
 }
@@ -186,6 +185,8 @@ void mixing_measure(const struct mixing *x, const double *weights, bool test,
     for (uint32_t f = 0; f < (test ? 1 : x->folds); f++)
         tally_rows(x, weights, test, f, y, room);
     metrics_of(y, m);
+    if (weights == x->weights)
+        metrics_intervals(y, m);
     for (size_t i = 0; judged && i < judged->gate_count; i++)
         gate_judge(&judged->gates[i], m, y);
     tally_free(y);
@@ -230,28 +231,63 @@ static double constant_loss(const struct mixing *x, struct blend *b)
     return loss;
 }
 
+/* Gathers what a choice goes by. */
+static void open_blend(struct mixing *x)
+{
+    x->own = mem_alloc(x->count, sizeof *x->own);
+    for (uint32_t i = 0; i < x->count; i++)
+        x->own[i] = own_answers(x, i);
+    x->blend = (struct blend){.members = x->count,
+                              .rows = x->rows,
+                              .answer = (const double *const *)x->own,
+                              .target = x->target,
+                              .weight = x->weight};
+}
+
+uint32_t mixing_linear(const struct mixing *x)
+{
+    uint32_t i = 0;
+    for (; i < x->count; i++) {
+        const struct json_doc *doc = x->n->configs[x->members[i]]->doc;
+        const struct json *preset = json_path(json_root(doc), "model.preset");
+        if (preset && json_kind(preset) == JSON_STRING &&
+            strcmp(json_string(preset), "linear") == 0)
+            break;
+    }
+    return i;
+}
+
+/* Whether the linear member is as good as the mean of all, within a standard error. */
+static bool linear_suffices(const struct mixing *x, uint32_t linear)
+{
+    double *alone = mem_zero(x->count + 1, sizeof *alone), error = 0, gain = INFINITY;
+    if (linear < x->count) {
+        alone[linear] = 1;
+        gain = blend_gain(&x->blend, alone, x->weights, &error);
+    }
+    mem_free(alone);
+    return gain <= error;
+}
+
 void mixing_choose(struct mixing *x, struct against *a)
 {
     const struct ensemble_options *o = &x->j->config->ensemble;
-    double **answers = mem_alloc(x->count, sizeof *answers);
-    for (uint32_t i = 0; i < x->count; i++)
-        answers[i] = own_answers(x, i);
-    struct blend b = {.members = x->count,
-                      .rows = x->rows,
-                      .answer = (const double *const *)answers,
-                      .target = x->target,
-                      .weight = x->weight};
+    const uint32_t linear = mixing_linear(x);
+    open_blend(x);
     x->weights = mem_alloc(x->count, sizeof *x->weights);
     for (uint32_t i = 0; i < x->count; i++)
         x->weights[i] = 1.0 / x->count;
     if (o->select == ENSEMBLE_GREEDY)
-        blend_greedy(&b, (uint32_t)o->rounds, x->weights);
+        blend_greedy(&x->blend, (uint32_t)o->rounds, x->weights);
+    if (o->select == ENSEMBLE_GREEDY && x->count > 1 && linear_suffices(x, linear)) {
+        for (uint32_t i = 0; i < x->count; i++)
+            x->weights[i] = i == linear;
+        x->linear_alone = true;
+    }
+    struct blend b = x->blend;
     a->part = PART_VALID;
     a->loss = blend_loss(&b, x->weights);
     a->constant = constant_loss(x, &b);
-    for (uint32_t i = 0; i < x->count; i++)
-        mem_free(answers[i]);
-    mem_free(answers);
 }
 
 /* --- calibration --- */
@@ -343,12 +379,12 @@ static bool parts_agree(const struct ensemble *n, struct err *e)
     return true;
 }
 
-bool mixing_open(struct mixing *x, struct train_job *j, struct err *e)
+bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err *e)
 {
     *x = (struct mixing){.j = j, .n = j->ensemble, .threshold = THRESHOLD_STANDARD};
     if (!parts_agree(x->n, e))
         return false;
-    find_members(x);
+    find_members(x, so_far);
     x->outputs = mixing_part(x, 0, 0)->outputs;
     x->classes =
         mixing_part(x, 0, 0)->schema->task == TASK_REGRESSION ? 0 : x->outputs;
@@ -359,6 +395,9 @@ bool mixing_open(struct mixing *x, struct train_job *j, struct err *e)
 void mixing_free(struct mixing *x)
 {
     calibration_free(&x->calibration);
+    for (uint32_t i = 0; x->own && i < x->count; i++)
+        mem_free(x->own[i]);
+    mem_free(x->own);
     mem_free(x->members);
     mem_free(x->weights);
     mem_free(x->label);

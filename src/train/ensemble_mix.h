@@ -3,6 +3,7 @@
 #ifndef DNN_TRAIN_ENSEMBLE_MIX_H
 #define DNN_TRAIN_ENSEMBLE_MIX_H
 
+#include "measure/blend.h"
 #include "train/ensemble.h"
 #include "train/job.h"
 
@@ -14,6 +15,9 @@ struct mixing {
     uint32_t count, folds;  /* folds of each */
     uint32_t outputs, classes;
     double *weights;        /* [count], the sum is 1 */
+    bool linear_alone;      /* nothing beats the linear member by more than a standard error */
+    double **own;           /* [count][rows]: answers, once weights are chosen */
+    struct blend blend;     /* of them */
     double threshold;       /* of two classes */
     struct calibration calibration; /* of the mean by `weights` */
     /* all rows left out, fold by fold */
@@ -24,10 +28,13 @@ struct mixing {
 };
 
 /* Finds the members that count: those with a whole run for each fold. False: parts hold other rows
- * than the others, CHECKPOINT_OTHER. mixing_free after success. */
-bool mixing_open(struct mixing *x, struct train_job *j, struct err *e);
+ * than the others, CHECKPOINT_OTHER. mixing_free after success. so_far: runs are at work still; a
+ * member is whole, and nothing is said of the others. */
+bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err *e);
 void mixing_free(struct mixing *x);
 const struct run_part *mixing_part(const struct mixing *x, uint32_t i, uint32_t fold);
+/* The first linear member; count: none. */
+uint32_t mixing_linear(const struct mixing *x);
 /* Chooses x->weights; a: loss of the mean on the rows left out, and that of a constant answer. */
 void mixing_choose(struct mixing *x, struct against *a);
 /* Then finds x->calibration by the same rows: config.calibrate. False: E13. */
@@ -47,5 +54,16 @@ void mixing_measure(const struct mixing *x, const double *weights, bool test,
                     struct train_result *judged, struct metrics *m);
 /* Those of a constant answer: the mean of the runs' constants. */
 void mixing_constant(const struct mixing *x, bool test, struct metrics *m);
+
+/* --- ensemble_report.c --- */
+
+/* Once weights are chosen: the model beside the linear member and beside the best other one. */
+void mixing_report(const struct mixing *x);
+/* How much higher the loss (of values its root) would be without member i of x; NaN: it has no
+ * weight, or all of it. */
+double mixing_brings(const struct mixing *x, uint32_t i);
+/* Under the lock of the job's struct side, when a run has finished the member: its loss, that of
+ * the mean so far, and the time that is left. */
+void ensemble_tell(struct train_job *j, uint32_t member);
 
 #endif

@@ -22,6 +22,7 @@ static void fill_members(const struct mixing *x, struct train_result *r)
         m->name = mem_string(x->n->names[x->members[i]]);
         m->weight = x->weights[i];
         m->folds = x->folds;
+        m->brings = mixing_brings(x, i);
         alone[i] = 1;
         mixing_measure(x, alone, false, NULL, &m->valid);
         alone[i] = 0;
@@ -64,6 +65,7 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
         return job_refuse_useless(r, a, e);
     if (!job_gates_met(r, e))
         return false;
+    job_compare_parts(j, r);
     if (useless)
         log_warning("on the rows that the runs did not train on the model is no better than a "
                     "constant answer: loss %.4g, that of the constant %.4g; the columns may tell "
@@ -193,9 +195,10 @@ bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
     struct mixing x;
     struct against a = {0};
     stop_phase("measuring the model", false);
-    if (!mixing_open(&x, j, e))
+    if (!mixing_open(&x, j, false, e))
         return false;
     mixing_choose(&x, &a);
+    mixing_report(&x);
     bool good = mixing_calibrate(&x, false, e);
     if (good && j->config->cut.kind != THRESHOLD_NONE) {
         struct threshold_point p;

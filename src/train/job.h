@@ -128,6 +128,8 @@ bool job_write_model(struct train_job *j, const struct modelfile *f,
 void job_cut(const struct train_job *j, struct train_result *r, const struct threshold_point *p,
              bool reached);
 
+/* Warns where validation and test rows speak of two models. */
+void job_compare_parts(const struct train_job *j, const struct train_result *r);
 /* What the key `calibrate` makes of these answers to rows that nothing was trained on.
  * class_weight: of the training, NULL: none. range: of the target in the training rows. */
 void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,

@@ -110,3 +110,18 @@ void job_cut(const struct train_job *j, struct train_result *r, const struct thr
                     "with precision %.4g and recall %.4g", rows, p->threshold, p->precision,
                     p->recall);
 }
+
+/* The networks of an ensemble answer a test row together and a row left out each alone, so that its
+ * test rows may well be the better ones. */
+void job_compare_parts(const struct train_job *j, const struct train_result *r)
+{
+    const struct metric_type *t = metric_default(j->config->task);
+    double valid = metrics_get(&r->valid, t->name), test = metrics_get(&r->test, t->name);
+    if (!r->has_valid || !r->has_test || !metrics_disagree(&r->valid, &r->test, t->name) ||
+        (j->ensemble && test < valid))
+        return;
+    log_warning("validation and test rows disagree beyond chance: %s %.4g and %.4g; rows of one "
+                "kind may be in one part alone (data.split.method time or group), or the same rows "
+                "in both training and %s", t->name, valid, test,
+                test > valid ? "validation rows" : "test rows");
+}

@@ -21,6 +21,7 @@ static bool measure_part(struct train_job *j, enum part part, struct train_resul
                          struct metrics *m, struct against *a, struct err *e)
 {
     struct score_job score = j->run.score;
+    score.intervals = true;
     if (part == PART_TEST || !r->has_test) {
         score.gates = r->gates;
         score.gate_count = r->gate_count;
@@ -181,6 +182,7 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
         return job_refuse_useless(r, a, e);
     if (!job_gates_met(r, e))
         return false;
+    job_compare_parts(j, r);
     job_judge(j, r, r->has_valid && against_better(shown) ? a : shown);
     return true;
 }

@@ -287,6 +287,8 @@ static bool measure(const struct score_job *j, enum part part, struct metrics *m
     bool good = gather(j, part, y, loss, followed, what, e);
     if (good)
         metrics_of(y, m);
+    if (good && j->intervals)
+        metrics_intervals(y, m);
     for (size_t i = 0; good && i < j->gate_count; i++)
         gate_judge(&j->gates[i], m, y);
     tally_free(y);

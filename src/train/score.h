@@ -32,6 +32,7 @@ struct score_job {
     const struct calibration *calibration; /* of the metrics on the host; NULL: none */
     struct gate *gates;              /* judged by score_all; NULL: none */
     size_t gate_count;
+    bool intervals; /* score_all measures them */
 };
 /* One metric of a part, by the present weights; metric_loss is the mean of the loss. False: e says
  * why, or a signal asked to stop and e->id is ERR_NONE. */

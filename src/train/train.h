@@ -27,6 +27,7 @@ struct train_member {
     uint32_t folds; /* networks of it */
     struct metrics valid;
     double seconds; /* of its runs, one after another */
+    double brings;  /* how much higher log-loss or rmse would be without it; NaN: not known */
 };
 struct train_job;
 struct train_result {

@@ -1,0 +1,146 @@
+/* ensemble_report.c - what an ensemble says of its members: while they train, and at the end. All
+ * figures are of rows that the runs did not train on. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "train/ensemble_mix.h"
+
+/* A loss in the words of the task: a squared error becomes its root. */
+static const char *loss_name(const struct mixing *x)
+{
+    return x->classes ? "logloss" : "rmse";
+}
+
+static double shown(const struct mixing *x, double loss)
+{
+    return x->classes ? loss : sqrt(loss);
+}
+
+/* --- at the end --- */
+
+/* "0.0025 +- 0.0009": how much lower the loss of x->weights is. Of values in shares of the squared
+ * error, which has no such mean. */
+static void put_gain(const struct mixing *x, const double *from, struct text *out)
+{
+    double error, gain = blend_gain(&x->blend, from, x->weights, &error);
+    double unit = x->classes ? 1 : blend_loss(&x->blend, from) / 100;
+    if (unit > 0)
+        text_printf(out, "%.3g%s +- %.2g%s better", gain / unit, x->classes ? "" : " %",
+                    error / unit, x->classes ? "" : " %");
+}
+
+static uint32_t best_network(const struct mixing *x, uint32_t linear, double *alone)
+{
+    uint32_t best = linear;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < x->count; i++) {
+        alone[i] = 1;
+        double loss = blend_loss(&x->blend, alone);
+        alone[i] = 0;
+        if (i != linear && loss < least) {
+            least = loss;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void compare(const struct mixing *x, double *alone, uint32_t i, const char *what)
+{
+    struct text line = {0};
+    alone[i] = 1;
+    text_printf(&line, "%s: %s %.4g; the model is ", what, loss_name(x),
+                shown(x, blend_loss(&x->blend, alone)));
+    put_gain(x, alone, &line);
+    alone[i] = 0;
+    log_line("%s", line.data);
+    text_free(&line);
+}
+
+double mixing_brings(const struct mixing *x, uint32_t i)
+{
+    if (!(x->weights[i] > 0) || !(x->weights[i] < 1))
+        return (double)NAN;
+    double *without = mem_copy(x->weights, x->count * sizeof *without);
+    without[i] = 0;
+    double loss = shown(x, blend_loss(&x->blend, without));
+    mem_free(without);
+    return loss - shown(x, blend_loss(&x->blend, x->weights));
+}
+
+void mixing_report(const struct mixing *x)
+{
+    const uint32_t linear = mixing_linear(x);
+    double *alone = mem_zero(x->count + 1, sizeof *alone);
+    if (x->count < 2 || !x->rows) {
+        mem_free(alone);
+        return;
+    }
+    log_line("on rows that the runs did not train on the model has %s %.4g", loss_name(x),
+             shown(x, blend_loss(&x->blend, x->weights)));
+    uint32_t best = best_network(x, linear, alone);
+    if (linear < x->count && !x->linear_alone)
+        compare(x, alone, linear, "the linear model alone");
+    if (!x->linear_alone) {
+        struct text what = {0};
+        text_printf(&what, "the best single network, of member \"%s\"",
+                    text_quote_z(x->n->names[x->members[best]]));
+        compare(x, alone, best, what.data);
+        text_free(&what);
+    }
+    if (x->linear_alone)
+        log_note("no other member, and no mean of them, is better than the linear model by more "
+                 "than a standard error: the model is the linear one alone");
+    mem_free(alone);
+}
+
+/* --- while they train --- */
+
+/* Seconds that the runs without a part will take. */
+static double seconds_left(const struct train_job *j)
+{
+    const struct ensemble *n = j->ensemble;
+    double left = 0;
+    for (uint32_t i = 0; i < n->runs; i++)
+        left += n->parts[i] ? 0 : ensemble_seconds(n, i);
+    return left / ensemble_beside(j, n->runs);
+}
+
+static bool is_whole(const struct ensemble *n, uint32_t member)
+{
+    for (uint32_t f = 0; f < n->folds; f++)
+        if (!n->parts[member * n->folds + f] || !n->parts[member * n->folds + f]->whole)
+            return false;
+    return true;
+}
+
+void ensemble_tell(struct train_job *j, uint32_t member)
+{
+    struct err ignored = {0};
+    struct against so_far = {0};
+    struct mixing x;
+    if (!is_whole(j->ensemble, member) || j->ensemble->members < 2 ||
+        !mixing_open(&x, j, true, &ignored))
+        return;
+    struct text line = {0};
+    double *alone = mem_zero(x.count + 1, sizeof *alone);
+    mixing_choose(&x, &so_far);
+    for (uint32_t i = 0; i < x.count; i++)
+        alone[i] = x.members[i] == member;
+    text_printf(&line, "member \"%s\": %s %.4g; so far %.4g with %u of %u members",
+                text_quote_z(j->ensemble->names[member]), loss_name(&x),
+                shown(&x, blend_loss(&x.blend, alone)), shown(&x, so_far.loss), x.count,
+                j->ensemble->members);
+    double left = seconds_left(j);
+    if (left > 0)
+        text_printf(&line, ", about %s left", progress_time(left));
+    if (x.rows)
+        log_line("%s", line.data);
+    mem_free(alone);
+    text_free(&line);
+    mixing_free(&x);
+}
