@@ -281,7 +281,8 @@ static const struct option ensemble_options_table[] = {
      .words = ensemble_select_names,
      .help = "The weights of the members: greedy (members are added one at a time, with "
              "replacement, each the one with the lowest out-of-fold loss; weights below 0.03 are "
-             "dropped) or mean (equal weights)."},
+             "dropped; a linear member that nothing beats by more than a standard error is taken "
+             "alone) or mean (equal weights)."},
     {.key = "rounds",
      .type = OPT_INT,
      .offset = AT(rounds),

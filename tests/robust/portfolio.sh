@@ -34,6 +34,7 @@ awk 'BEGIN { for (k = 0; k < 70; k++) printf "x%d,", k; print "y"; for (i = 0; i
 dnn init wide.csv --target y -q -o wide.json --set model.preset=auto
 run dnn check wide.json --resolved
 out_has '"name": "wide"' "many columns of numbers: a wide network"
+out_has '"name": "wide_log"' "one on logarithms"
 lacks '"name": "tree"' "in place of the others"
 run dnn check auto.json --resolved --set 'ensemble.folds=2'
 lacks '"name": "linear"' "a config with an ensemble of its own keeps it"
@@ -42,9 +43,36 @@ lacks '"name": "linear"' "a config with an ensemble of its own keeps it"
 run dnn train auto.json -o auto.dnn --threads 2
 is_exit 0 "it trains"
 err_has '35 runs' "35 runs"
+for name in linear realmlp_tree; do err_has "member \"$name\": logloss " "member by member, $name"; done
+err_has "left" "with the time that is left"
+err_has "the linear model alone: logloss " "the linear model beside it"
+err_has "the best single network, of member" "and the best network"
+err_has "without it the loss would be" "what a member brings"
 dnn train first -o first.dnn -q --threads 1
 cmp -s auto.dnn first.dnn
 ok $? "the same bytes as the list, with one thread and with two"
 run dnn predict auto.dnn d.csv
 is "$(wc -l <out)" 121 "and answers"
+# where nothing beats the linear model by more than a standard error, it is the model
+awk 'BEGIN { srand(4); print "a,b,y"; for (i = 0; i < 200; i++) { a = rand(); b = rand(); printf "%.3f,%.3f,%.4f\n", a, b, 2 * a - b + (rand() + rand() + rand() - 1.5) } }' >line.csv
+cat >line.json <<'JSON'
+{"task": "regression", "data": {"train": "line.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric"}},
+ "ensemble": {"folds": 3, "members": [{"name": "net", "model": {"preset": "mlp", "hidden": [8]}, "train": {"epochs": 20}},
+                                      {"name": "line", "model": {"preset": "linear"}}]}}
+JSON
+run dnn train line.json -o line.dnn --json
+is_exit 0 "a line in noise"
+err_has "the model is the linear one alone" "has the linear model alone, with a note"
+out_has '{"name":"line","weight":1,' "its weight is 1"
+run dnn train line.json -o line.dnn --force --set ensemble.select=mean --json
+out_has '{"name":"line","weight":0.5,' "equal weights stay equal"
+# rows of two kinds in validation and test
+awk 'BEGIN { srand(5); print "a,y,part"; for (i = 0; i < 600; i++) { a = rand(); p = i < 400 ? "train" : i < 500 ? "valid" : "test"
+    printf "%.3f,%s,%s\n", a, ((p == "test" ? rand() : a) > 0.5 ? "yes" : "no"), p } }' >apart.csv
+cat >apart.json <<'JSON'
+{"task": "binary", "data": {"train": "apart.csv", "target": "y", "positive": "yes", "columns": {"a": "numeric"},
+  "split": {"method": "column", "column": "part"}}, "model": {"preset": "linear"}}
+JSON
+run dnn train apart.json -o apart.dnn
+err_has "warning: validation and test rows disagree beyond chance: logloss " "a warning where they disagree"
 done_testing

@@ -109,6 +109,27 @@ static void test_small(void)
     ok(want == 1 && isnan(blend_loss(&b, got)), "without weight: some mean, and no loss");
 }
 
+/* The gain is the difference of the losses; its error that of a mean of differences. */
+static void test_gain(void)
+{
+    const double first[MEMBERS] = {1}, mean[MEMBERS] = {0.5, 0.5};
+    double error, none;
+    make_answers(true);
+    struct blend b = {.members = MEMBERS, .rows = ROWS, .answer = of, .target = target};
+    double gain = blend_gain(&b, first, mean, &error), squares = 0;
+    is_near(gain, blend_loss(&b, first) - blend_loss(&b, mean), 1e-12, "a gain");
+    for (uint32_t i = 0; i < ROWS; i++) {
+        double a = answers[0][i] - target[i], c = (answers[0][i] + answers[1][i]) / 2 - target[i];
+        squares += (a * a - c * c - gain) * (a * a - c * c - gain);
+    }
+    is_near(error, sqrt(squares) / ROWS, 1e-12, "and its error");
+    is_near(blend_gain(&b, mean, mean, &none), 0, 1e-15, "against itself: nothing");
+    is_near(none, 0, 1e-15, "without an error");
+    b.weight = weight;
+    is_near(blend_gain(&b, first, mean, &error), blend_loss(&b, first) - blend_loss(&b, mean),
+            1e-12, "a weighted one");
+}
+
 int main(void)
 {
     compare(true, false, "values");
@@ -116,5 +137,6 @@ int main(void)
     compare(false, false, "probabilities");
     compare(false, true, "weighted probabilities");
     test_small();
+    test_gain();
     return done();
 }

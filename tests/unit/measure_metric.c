@@ -418,6 +418,20 @@ static void baseline(void)
     ok(metrics_get(&got, "rmse") == metrics_get(&want, "rmse"), "baseline of values is the mean");
 }
 
+static void disagreeing(void)
+{
+    const struct metric_type *t = metric_find("logloss", TASK_BINARY);
+    struct metrics a = {.count = 1, .m = {{t, 0.5, {0.48, 0.52}}}}, b = a;
+    ok(!metrics_disagree(&a, &b, "logloss"), "equal values agree");
+    b.m[0].value = 0.54; /* errors of 0.0102 each: three of both are 0.0433 */
+    ok(!metrics_disagree(&a, &b, "logloss"), "nearly three errors apart they do");
+    b.m[0].value = 0.55;
+    ok(metrics_disagree(&a, &b, "logloss") && metrics_disagree(&b, &a, "logloss"),
+       "further apart they do not");
+    b.m[0].interval = (struct interval){0};
+    ok(!metrics_disagree(&a, &b, "logloss"), "without an interval nobody knows");
+}
+
 static void names(void)
 {
     ok(metric_find("auc", TASK_BINARY) != NULL, "auc is a metric of binary");
@@ -441,6 +455,7 @@ static void tasks(void)
 int main(void)
 {
     binary_by_hand();
+    disagreeing();
     undefined();
     certain_and_wrong();
     against_pairs();
