@@ -1,11 +1,12 @@
 #!/bin/sh
-# prometheus.sh FOLDER - the state of the GPU for the text-file collector of Prometheus' node exporter, replaced in one go:
+# prometheus.sh FOLDER [MODEL DATA.csv] - the state of the GPU, and the metrics of a model on labelled rows (dnn evaluate --format
+# prom), for the text-file collector of Prometheus' node exporter, replaced in one go:
 #   */10 * * * *  /opt/dnn/prometheus.sh /var/lib/prometheus/node-exporter
 # A machine without a GPU is shown (dnn_gpucheck_exit 69) and is no failure of this job. A check that did not finish is shown with its
 # code (75 stopped, 127 no dnn, 64 a bad variable), and the job ends with that code: the old figures are no longer true.
 # DNN=/opt/dnn/dnn names the program; not needed beside this script or in /usr/local/bin.
 set -eu
-[ $# -eq 1 ] || { echo "usage: prometheus.sh FOLDER" >&2; exit 64; }
+[ $# -eq 1 ] || [ $# -eq 3 ] || { echo "usage: prometheus.sh FOLDER [MODEL DATA.csv]" >&2; exit 64; }
 dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin # cron's is short
 new=$1/.dnn.prom.$$
 code=0 failed=0
@@ -30,6 +31,7 @@ grep -q '^dnn_gpucheck_exit ' "$new" || {
     [ "$failed" -ne 0 ] || failed=70
     printf '# TYPE dnn_gpucheck_exit gauge\ndnn_gpucheck_exit %d\n' "$failed" >"$new"
 }
+[ $# -eq 1 ] || [ "$failed" -ne 0 ] || "$dnn" evaluate "$2" "$3" --format prom --quiet >>"$new" || failed=$?
 chmod 644 "$new"
 mv "$new" "$1/dnn.prom"
 exit "$failed"

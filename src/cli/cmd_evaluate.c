@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/evaluate_text.h"
+#include "cli/format.h"
 
 static const char *const bad_row_words[] = {"stop", "skip", NULL};
 
@@ -26,6 +27,7 @@ static const struct arg_option evaluate_options_table[] = {
      "row without a target is no bad row: it is always left out and counted."},
     {"threshold", 0, "X", NULL, 0, 0, 0,
      "binary: from which probability on a row is answered positive; default: the model's, or 0.5."},
+    FORMAT_OPTION,
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 static void put_value(double value, struct text *out)
@@ -92,15 +94,20 @@ static bool take_better(const struct args *a, struct evaluate_request *q, struct
 }
 
 static int print_result(struct args *a, const struct evaluate_request *q,
-                        struct evaluate_result *r)
+                        struct evaluate_result *r, enum format format)
 {
-    if (a->json) {
+    if (format == FORMAT_JSON) {
         struct json_out out = {0};
         evaluate_write(q, r, &out);
         return cli_json(a, &out, false);
     }
     struct text out = {0};
-    result_text(r, &out);
+    if (format == FORMAT_JUNIT)
+        format_junit(a, r->gates, r->gate_count, NULL, &out);
+    else if (format == FORMAT_PROM)
+        format_prom(&(struct format_part){"data", &r->metrics}, 1, &out);
+    else
+        result_text(r, &out);
     int code = cli_print(a, &out);
     text_free(&out);
     return code;
@@ -129,6 +136,19 @@ static void tell_gates(const struct evaluate_result *r)
     }
 }
 
+/* An error is a test case too: a pipeline shows it with the others. */
+static int fail(struct args *a, const struct err *e, enum format format)
+{
+    int code = cli_fail(a, e, NULL);
+    if (format == FORMAT_JUNIT && code != EXIT_SIGPIPE) {
+        struct text out = {0};
+        format_junit(a, NULL, 0, e, &out);
+        cli_print(a, &out);
+        text_free(&out);
+    }
+    return code;
+}
+
 static int evaluate_command(struct args *a)
 {
     struct err e = {0};
@@ -147,12 +167,13 @@ static int evaluate_command(struct args *a)
                                                                                  : BAD_ROW_STOP,
                                  .overrides = cli_overrides(a)};
     struct evaluate_result r = {0};
+    enum format format;
     int code;
-    if (args_number(a, "threshold", &threshold, &q.threshold, &e) &&
+    if (format_read(a, &format, &e) && args_number(a, "threshold", &threshold, &q.threshold, &e) &&
         cli_reading(a, &q.reading, &e) && take_better(a, &q, &e) && evaluate_run(&q, &r, &e))
-        code = print_result(a, &q, &r);
+        code = print_result(a, &q, &r, format);
     else
-        code = cli_fail(a, &e, NULL);
+        code = fail(a, &e, format);
     if (code == EXIT_DONE) {
         tell_gates(&r);
         code = r.passed ? EXIT_DONE : EXIT_GATE;
@@ -167,7 +188,7 @@ const struct command command_evaluate = {
     .name = "evaluate",
     .usage = "evaluate MODEL DATA.csv... [--require 'auc>=0.85']... [--better-than MODEL [--on "
              "METRIC] [--by X]] [--on-bad-row stop|skip] [--threshold X] "
-             "[READING] [--json]",
+             "[READING] [--format text|json|junit|prom] [--json]",
     .summary = "Measure a model on labelled data; gates have an exit code of their own (82).",
     .examples = "  dnn evaluate leads.dnn test.csv\n"
                 "  dnn evaluate leads.dnn test.csv --require 'auc>=0.6' --require 'logloss<0.7'\n"

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/warnings.h"
 #include "cli/cli.h"
+#include "cli/format.h"
 #include "config/output.h"
 #include "train/train.h"
 
@@ -32,6 +33,7 @@ static const struct arg_option train_options_table[] = {
     {"profile", 0, "FILE", NULL, ARG_FILE, 0, 0,
      "Write where the time goes as a trace for Perfetto: host and machine, and the operations of "
      "the first steps."},
+    FORMAT_OPTION,
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 /* A line for each member of an ensemble: its weight, and its loss on rows that it did not see. */
@@ -145,6 +147,24 @@ static bool check_names(const struct args *a, const struct train_request *q, str
     return true;
 }
 
+/* --format junit and prom: what is known of gates and metrics; e: of a training that failed. */
+static int tell_format(const struct args *a, const struct train_result *r, const struct err *e)
+{
+    const char *word = args_value(a, "format");
+    const struct format_part all[] = {{"baseline", &r->baseline},
+                                      {"valid", &r->valid},
+                                      {"test", &r->test}};
+    struct text out = {0};
+    bool gates = !e || e->id == ERR_GATE_UNMET;
+    if (word && strcmp(word, "junit") == 0)
+        format_junit(a, r->gates, gates ? r->gate_count : 0, gates ? NULL : e, &out);
+    else if (word && strcmp(word, "prom") == 0 && !e)
+        format_prom(all, sizeof all / sizeof *all, &out);
+    int code = out.length ? cli_print(a, &out) : EXIT_DONE;
+    text_free(&out);
+    return code;
+}
+
 /* Prints the result of a training that ended or was stopped; returns the exit code. */
 static int tell_result(struct args *a, const struct train_request *q, struct train_result *r)
 {
@@ -154,7 +174,7 @@ static int tell_result(struct args *a, const struct train_request *q, struct tra
     log_info("seconds: load %.3g, start %.3g, train %.3g, all %.3g", r->load_s, r->start_s,
              r->train_s, r->total_s);
     if (!a->json)
-        return EXIT_DONE;
+        return tell_format(a, r, NULL);
     struct json_out out = {0};
     train_write(q, r, &out);
     return cli_json(a, &out, false);
@@ -179,6 +199,9 @@ static int train_stopped(const struct args *a, const struct err *why)
 static int train_command(struct args *a)
 {
     struct err e = {0};
+    enum format format;
+    if (!format_read(a, &format, &e))
+        return cli_fail(a, &e, "nothing was written");
     struct config *config = cli_config(a, args_value(a, "output"), &e);
     if (!config)
         return cli_fail(a, &e, "nothing was written");
@@ -202,14 +225,16 @@ static int train_command(struct args *a)
     told.q = &q;
     told.r = &r;
     tell_settings(config);
-    if (!output_standard(config, &e))
+    if (!output_standard(config, &e)) {
         code = cli_fail(NULL, &e, "nothing was written"); /* no object there either */
-    else if (!check_names(a, &q, &e))
+    } else if (!check_names(a, &q, &e)) {
         code = cli_fail(a, &e, "nothing was written");
-    else if (!train_run(&q, &r, &e))
+    } else if (!train_run(&q, &r, &e)) {
         code = cli_fail(a, &e, r.says_kept ? NULL : cli_disk_note(q.output, &e));
-    else
+        tell_format(a, &r, &e);
+    } else {
         code = tell_result(a, &q, &r);
+    }
     warnings_drop();
     train_release(&r);
     cli_drop(require);
@@ -221,7 +246,7 @@ const struct command command_train = {
     .name = "train",
     .usage = "train CONFIG [-o MODEL] [--resume[=or-restart]] [--time-limit S] "
              "[--require GATE]... [--force] [--run I] "
-             "[--profile FILE] [--json]",
+             "[--profile FILE] [--format text|json|junit|prom] [--json]",
     .summary = "Train: CSV in, model file out.",
     .examples = "  dnn train leads.json\n"
                 "  dnn train leads.json -o leads.dnn --set train.epochs=50 --set train.seed=7\n"
