@@ -83,6 +83,14 @@ void cuda_recur(struct machine *m, const struct op_recur *a);
 void cuda_recur_back(struct machine *m, const struct op_recur_back *a);
 void cuda_pool(struct machine *m, const struct op_pool *a);
 void cuda_pool_back(struct machine *m, const struct op_pool_back *a);
+void cuda_position(struct machine *m, const struct op_position *a);
+void cuda_position_back(struct machine *m, const struct op_position_back *a);
+void cuda_lengths(struct machine *m, const struct op_lengths *a);
+void cuda_rotary(struct machine *m, const struct op_rotary *a);
+void cuda_attention(struct machine *m, const struct op_attention *a);
+void cuda_attention_back(struct machine *m, const struct op_attention_back *a);
+void cuda_weigh(struct machine *m, const struct op_weigh *a);
+void cuda_weigh_back(struct machine *m, const struct op_weigh_back *a);
 void cuda_ple_dense(struct machine *m, const struct op_ple_dense *a);
 void cuda_ple_dense_back(struct machine *m, const struct op_ple_dense_back *a);
 

@@ -166,7 +166,8 @@ KERNEL_BOUNDED(SERIES_LANES, pool_steps)(struct op_pool a)
     else if (length)
         sum = form_get(a.x, first + (size_t)a.ldx * (a.kind == POOL_MAX
                                                         ? pool_largest(a.x, first, a.ldx, length)
-                                                        : length - 1));
+                                                    : a.kind == POOL_FIRST ? 0
+                                                                           : length - 1));
     form_put(a.y, row * a.ldy + j, sum);
 }
 
@@ -176,7 +177,7 @@ KERNEL_BOUNDED(SERIES_LANES, pool_steps_back)(struct op_pool_back a)
     if (lane >= (size_t)a.rows * a.width)
         return;
     size_t row = lane / a.width, j = lane % a.width;
-    uint32_t length = (uint32_t)a.length[row], only = length - 1;
+    uint32_t length = (uint32_t)a.length[row], only = a.kind == POOL_FIRST ? 0 : length - 1;
     float d = form_get(a.dy, row * a.lddy + j);
     if (a.kind == POOL_MAX)
         only = pool_largest(a.x, row * a.steps * a.ldx + j, a.ldx, length);

@@ -456,8 +456,14 @@ def recurrent(model, at, name, x, units, gru):
     return y
 
 
-def pool(model, kind, x):
+def pool(model, at, kind, x):
     length = model.lengths
+    if kind == "attention":
+        score = np.where(np.arange(x.shape[1]) < length[:, None], (x @ model.param(at, "weight"))[:, :, 0], -np.inf)
+        share = np.exp(score - np.where(length > 0, score.max(1), 0)[:, None])
+        return np.einsum("rt,rtc->rc", share / np.maximum(share.sum(1), 1e-30)[:, None], x)
+    if kind == "cls":
+        return np.where(length[:, None] > 0, x[:, 0], 0)
     inside = (np.arange(x.shape[1]) < length[:, None])[:, :, None]
     if kind == "mean":
         return np.where(inside, x, 0).sum(1) / np.maximum(length, 1)[:, None]
@@ -465,6 +471,35 @@ def pool(model, kind, x):
         return np.where(length[:, None] > 0, np.where(inside, x, -np.inf).max(1), 0)
     last = x[np.arange(len(x)), np.maximum(length, 1) - 1]
     return np.where(length[:, None] > 0, last, 0)
+
+
+def sines(steps, width):
+    """Sinusoidal positions: sines in even columns, cosines in odd ones."""
+    angle = np.arange(steps)[:, None] / 10000 ** (np.arange(width) // 2 * 2 / width)
+    return np.where(np.arange(width) % 2, np.cos(angle), np.sin(angle))
+
+
+def attention(model, at, layer, x):
+    """Several heads; padding is not looked at."""
+    (rows, steps, width), heads = x.shape, layer["heads"]
+    qkv = x @ model.param(at, "weight") + model.param(at, "bias")
+    q, k, v = qkv.reshape(rows, steps, 3, heads, -1).transpose(2, 0, 3, 1, 4)
+    if layer["rotary"]:
+        half = width // heads // 2
+        angle = np.arange(steps)[:, None] / 10000 ** (np.arange(half) / half)
+        turn = lambda a: np.concatenate([a[..., :half] * np.cos(angle) - a[..., half:] * np.sin(angle),
+                                         a[..., half:] * np.cos(angle) + a[..., :half] * np.sin(angle)], axis=-1)
+        q, k = turn(q), turn(k)
+    seen = np.broadcast_to((np.arange(steps) < np.maximum(model.lengths, 1)[:, None])[:, None, None, :],
+                           (rows, 1, steps, steps))
+    if layer["causal"]:
+        seen = seen & np.tri(steps, dtype=bool)
+    score = np.where(seen, q @ k.transpose(0, 1, 3, 2) / math.sqrt(width // heads), -np.inf)
+    share = np.exp(score - score.max(-1, keepdims=True))
+    y = share / share.sum(-1, keepdims=True) @ v
+    y = y.transpose(0, 2, 1, 3).reshape(rows, steps, width)
+    y = np.where((np.arange(steps) < model.lengths[:, None])[:, :, None], y, 0)
+    return y @ model.param(at, "output") + model.param(at, "output_bias")
 
 
 def run_layers(model, layers, path, x):
@@ -510,7 +545,14 @@ def run_layers(model, layers, path, x):
             x = np.concatenate([recurrent(model, at, name, x, layer["units"], kind == "gru")
                                 for name in ways], axis=-1)
         elif kind == "pool":
-            x = pool(model, layer["kind"], x)
+            x = pool(model, at, layer["kind"], x)
+        elif kind == "position":
+            x = x + (model.param(at, "weight") if layer["kind"] == "learned" else sines(*x.shape[1:]))
+        elif kind == "class_token":
+            token = np.broadcast_to(model.param(at, "weight"), (len(x), 1, x.shape[2]))
+            x, model.lengths = np.concatenate([token, x], axis=1), model.lengths + 1
+        elif kind == "attention":
+            x = attention(model, at, layer, x)
         elif kind in ACTIVATIONS:
             x = ACTIVATIONS[kind](x, layer)
         else:

@@ -134,6 +134,40 @@ static inline struct opcase random_case(uint64_t seed)
         c.kind = draw_below(d, POOL_KINDS);
         c.flags = c.op == OP_pool ? 0 : draw_flag(d, CASE_ADD);
         break;
+    case OP_position:
+        c.kind = draw_below(d, 3);
+        c.flags = draw_flag(d, CASE_ADD) | draw_flag(d, CASE_BARE);
+        c.out = 1 + draw_size(d, 12);
+        break;
+    case OP_position_back:
+        c.out = draw_size(d, 12);
+        c.flags = draw_flag(d, CASE_MORE);
+        break;
+    case OP_lengths:
+        c.out = draw_size(d, 12);
+        c.kind = draw_size(d, 5);
+        break;
+    case OP_rotary:
+        c.in = draw_size(d, 20);
+        c.out = draw_size(d, 12);
+        c.kind = draw_size(d, 4);
+        c.flags = draw_flag(d, CASE_SECOND);
+        break;
+    case OP_attention:
+    case OP_attention_back:
+        c.rows = draw_size(d, 9);
+        c.in = draw_size(d, 40);
+        c.out = draw_size(d, 80);
+        c.kind = draw_size(d, 4);
+        c.flags = draw_flag(d, CASE_SECOND);
+        c.gate = 1e-4;
+        break;
+    case OP_weigh:
+    case OP_weigh_back:
+        c.out = draw_size(d, 40);
+        c.flags = c.op == OP_weigh ? 0 : draw_flag(d, CASE_ADD) | draw_flag(d, CASE_BARE);
+        c.gate = 1e-4;
+        break;
     case OP_dense:
         c.out = draw_size(d, 150);
         c.kind = draw_below(d, ACT_KINDS);

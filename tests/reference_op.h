@@ -13,6 +13,7 @@
 #include "reference_ple.h"
 #include "reference_text.h"
 #include "reference_series.h"
+#include "reference_attend.h"
 
 static void reference_op(enum op_id op, const union op_arguments *a)
 {
@@ -33,6 +34,14 @@ static void reference_op(enum op_id op, const union op_arguments *a)
     case OP_recur_back: ref_recur_back(&a->recur_back); break;
     case OP_pool: ref_pool(&a->pool); break;
     case OP_pool_back: ref_pool_back(&a->pool_back); break;
+    case OP_position: ref_position(&a->position); break;
+    case OP_position_back: ref_position_back(&a->position_back); break;
+    case OP_lengths: ref_lengths(&a->lengths); break;
+    case OP_rotary: ref_rotary(&a->rotary); break;
+    case OP_attention: ref_attention(&a->attention); break;
+    case OP_attention_back: ref_attention_back(&a->attention_back); break;
+    case OP_weigh: ref_weigh(&a->weigh); break;
+    case OP_weigh_back: ref_weigh_back(&a->weigh_back); break;
     case OP_periodic: ref_periodic(&a->periodic); break;
     case OP_periodic_back: ref_periodic_back(&a->periodic_back); break;
     case OP_dense: ref_dense(&a->dense); break;

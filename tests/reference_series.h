@@ -143,6 +143,8 @@ static double ref_pool_share(const real *x, size_t ld, size_t t, size_t length, 
         return 1 / (double)length;
     if (kind == POOL_LAST)
         return t + 1 == length;
+    if (kind == POOL_FIRST)
+        return t == 0;
     for (size_t i = 0; i < length; i++)
         if (x[i * ld] > x[t * ld] || (i < t && x[i * ld] >= x[t * ld]))
             return 0;

@@ -213,8 +213,9 @@ void cpu_pool(const struct op_pool *a, const struct slice *s)
         memset(y, 0, a->width * sizeof *y);
         if (!length)
             continue;
-        if (a->kind == POOL_LAST)
-            memcpy(y, x + (size_t)(length - 1) * a->ldx, a->width * sizeof *y);
+        if (a->kind == POOL_LAST || a->kind == POOL_FIRST)
+            memcpy(y, x + (a->kind == POOL_LAST ? (size_t)length - 1 : 0) * a->ldx,
+                   a->width * sizeof *y);
         for (uint32_t j = 0; j < a->width && a->kind == POOL_MAX; j++)
             y[j] = x[largest_at(x + j, a->ldx, length) * (size_t)a->ldx + j];
         if (a->kind != POOL_MEAN)
@@ -237,7 +238,9 @@ void cpu_pool_back(const struct op_pool_back *a, const struct slice *s)
             memset(dx + t * a->lddx, 0, a->width * sizeof *dx);
         for (uint32_t j = 0; j < a->width && length; j++) {
             bool mean = a->kind == POOL_MEAN;
-            uint32_t only = a->kind == POOL_MAX ? largest_at(x + j, a->ldx, length) : length - 1;
+            uint32_t only = a->kind == POOL_MAX    ? largest_at(x + j, a->ldx, length)
+                            : a->kind == POOL_FIRST ? 0
+                                                    : length - 1;
             real d = mean ? dy[j] / (real)length : dy[j];
             for (uint32_t t = mean ? 0 : only; t < (mean ? length : only + 1); t++)
                 dx[(size_t)t * a->lddx + j] += d;

@@ -199,6 +199,14 @@ void *opdata_host(struct opdata *d, size_t count, size_t size)
     return d->host[d->host_count++] = mem_zero(count ? count : 1, size);
 }
 
+int32_t *opdata_lengths(struct opdata *d, const struct opcase *c)
+{
+    int32_t *length = opdata_host(d, c->rows, sizeof *length);
+    for (uint32_t r = 0; r < c->rows; r++)
+        length[r] = r ? (int32_t)opdata_random(d, c->out + 1) : (int32_t)c->out;
+    return opdata_values(d, "length", BUFFER_INT, length, c->rows, false);
+}
+
 const void *opdata_adopt(struct opdata *d, const void *host, size_t bytes)
 {
     assert(d->adopted_count < sizeof d->adopted / sizeof *d->adopted);

@@ -113,6 +113,8 @@ void *opdata_shards(struct opdata *d, const char *name, size_t n, uint32_t shard
 /* Values set by the caller, on the host. */
 void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type, const void *values,
                     size_t count, bool written);
+/* Of sequences: from 0 to all `out` steps. */
+int32_t *opdata_lengths(struct opdata *d, const struct opcase *c);
 void *opdata_host(struct opdata *d, size_t count, size_t size); /* cleared, freed with d */
 /* The memory as operations read it; do not change it afterwards. */
 const void *opdata_adopt(struct opdata *d, const void *host, size_t bytes);

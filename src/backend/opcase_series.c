@@ -1,15 +1,6 @@
 /* opcase_series.c - the cases of sequences: `in` channels or units, `out` steps. */
 #include "backend/opcase.h"
 
-/* Lengths from 0 to all steps. */
-static int32_t *lengths_of(struct opdata *d, const struct opcase *c)
-{
-    int32_t *length = opdata_host(d, c->rows, sizeof *length);
-    for (uint32_t r = 0; r < c->rows; r++)
-        length[r] = r ? (int32_t)opdata_random(d, c->out + 1) : (int32_t)c->out;
-    return opdata_values(d, "length", BUFFER_INT, length, c->rows, false);
-}
-
 static uint32_t places(const struct opcase *c)
 {
     return c->rows * c->out;
@@ -64,7 +55,7 @@ static void make_recur(const struct opcase *c, struct opdata *d)
         .cells = gru ? NULL : opdata_output(d, "cells", BUFFER_REAL, places(c), c->in, 0, false),
         .u = opdata_input(d, "u", BUFFER_REAL, c->in, columns, 0, 0.1),
         .b = gru ? opdata_input(d, "b", BUFFER_REAL, 1, columns, 0, 0.3) : NULL,
-        .length = lengths_of(d, c),
+        .length = opdata_lengths(d, c),
         .rows = c->rows,
         .steps = c->out,
         .units = c->in,
@@ -99,7 +90,7 @@ static void make_recur_back(const struct opcase *c, struct opdata *d)
         .before = opdata_input(d, "before", BUFFER_REAL, places(c), c->in, 0, 0.5),
         .cells = gru ? NULL : opdata_input(d, "cells", BUFFER_REAL, places(c), c->in, 0, 0.5),
         .u = opdata_input(d, "u", BUFFER_REAL, c->in, columns, 0, 0.1),
-        .length = lengths_of(d, c),
+        .length = opdata_lengths(d, c),
         .rows = c->rows,
         .steps = c->out,
         .units = c->in,
@@ -116,14 +107,15 @@ OPCASES(recur_back);
 #define POOLS(OP, k, f)                                                                            \
     POOL(OP, 64, 32, 16, k, 0, 0), POOL(OP, 33, 17, 5, k, 3, f), POOL(OP, 1, 1, 1, k, 0, f)
 static const struct opcase cases_pool[] = {
-    POOLS(OP_pool, POOL_MEAN, 0), POOLS(OP_pool, POOL_MAX, 0), POOLS(OP_pool, POOL_LAST, 0)};
+    POOLS(OP_pool, POOL_MEAN, 0), POOLS(OP_pool, POOL_MAX, 0), POOLS(OP_pool, POOL_LAST, 0),
+    POOL(OP_pool, 9, 5, 4, POOL_FIRST, 1, 0)};
 
 static void make_pool(const struct opcase *c, struct opdata *d)
 {
     d->arguments.pool = (struct op_pool){
         .y = {.at = opdata_output(d, "y", BUFFER_REAL, c->rows, c->in, c->pad, false)},
         .x = {.at = opdata_input(d, "x", BUFFER_REAL, places(c), c->in, c->pad, 1)},
-        .length = lengths_of(d, c),
+        .length = opdata_lengths(d, c),
         .rows = c->rows,
         .steps = c->out,
         .width = c->in,
@@ -135,7 +127,8 @@ OPCASES(pool);
 
 static const struct opcase cases_pool_back[] = {POOLS(OP_pool_back, POOL_MEAN, CASE_ADD),
                                                 POOLS(OP_pool_back, POOL_MAX, CASE_ADD),
-                                                POOLS(OP_pool_back, POOL_LAST, CASE_ADD)};
+                                                POOLS(OP_pool_back, POOL_LAST, CASE_ADD),
+                                                POOL(OP_pool_back, 9, 5, 4, POOL_FIRST, 1, 0)};
 
 static void make_pool_back(const struct opcase *c, struct opdata *d)
 {
@@ -143,7 +136,7 @@ static void make_pool_back(const struct opcase *c, struct opdata *d)
         .dx = {.at = opdata_output(d, "dx", BUFFER_REAL, places(c), c->in, c->pad, true)},
         .dy = {.at = opdata_input(d, "dy", BUFFER_REAL, c->rows, c->in, c->pad, 1)},
         .x = {.at = opdata_input(d, "x", BUFFER_REAL, places(c), c->in, c->pad, 1)},
-        .length = lengths_of(d, c),
+        .length = opdata_lengths(d, c),
         .rows = c->rows,
         .steps = c->out,
         .width = c->in,

@@ -58,7 +58,27 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
     case OP_recur_back:
     case OP_pool:
     case OP_pool_back:
+    case OP_position:
+    case OP_position_back:
+    case OP_weigh:
+    case OP_weigh_back:
         c.out = 16;
+        break;
+    case OP_lengths:
+        c.in = 1;
+        c.out = 16;
+        c.kind = 1;
+        break;
+    case OP_rotary: /* four heads, 16 steps */
+        c.in = width < 8 ? 1 : width / 8;
+        c.out = 16;
+        c.kind = 4;
+        break;
+    case OP_attention:
+    case OP_attention_back:
+        c.in = width < 4 ? 1 : width / 4;
+        c.out = 16;
+        c.kind = 4;
         break;
     case OP_dense:
     case OP_dense_back:

@@ -476,5 +476,6 @@ struct op_keep {
 #include "backend/ops_view.h"
 #include "backend/ops_text.h"
 #include "backend/ops_series.h"
+#include "backend/ops_attend.h"
 
 #endif

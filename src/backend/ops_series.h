@@ -51,7 +51,7 @@ struct op_recur_back {
 };
 
 /* Over the steps of a sequence; 0 of one without steps. Of equal ones, the first is the largest. */
-enum pool_kind { POOL_MEAN, POOL_MAX, POOL_LAST, POOL_KINDS };
+enum pool_kind { POOL_MEAN, POOL_MAX, POOL_LAST, POOL_FIRST, POOL_KINDS };
 struct op_pool {
     DIMS(width);
     struct act y;              /* [rows][ldy] */

@@ -90,9 +90,9 @@ static bool plan_series(struct inputs *in, const struct features *f, struct plan
         p->columns != 2 * (uint64_t)f->format.numbers)
         return err_set(e, ERR_MODEL_CONFIG, "the columns of a sequence are not channels x steps");
     in->width = f->format.numbers / f->steps;
-    in->length = plan_kept(p, (uint64_t)p->rows * sizeof(int32_t));
+    plan_lengths(p, in->steps);
+    in->length = p->length;
     p->sequences = true;
-    p->steps = in->steps;
     in->series = plan_plain(p, in->width);
     return true;
 }
@@ -143,11 +143,6 @@ void inputs_release(struct inputs *in)
     mem_free(in->features.text_weights);
 }
 
-static int32_t *lengths_of(const struct inputs *in, const struct pass *p)
-{
-    return (int32_t *)(void *)reals_at(p->reals, in->length);
-}
-
 void inputs_forward(const struct inputs *in, struct pass *p, real *target)
 {
     struct act x = pass_act(p, in->x);
@@ -167,7 +162,7 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
     struct dims dims = pass_dims(p, in->width);
     dims.steps = in->steps;
     op_series(p->m, &(struct op_series){.y = pass_act(p, in->series),
-                                        .length = lengths_of(in, p),
+                                        .length = lengths_at(p, in->length),
                                         .x = x,
                                         .dims = dims,
                                         .ldx = in->held});
@@ -175,7 +170,7 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
 
 struct act inputs_given(const struct inputs *in, struct pass *p)
 {
-    p->length = in->steps ? lengths_of(in, p) : NULL;
+    p->length = in->steps ? lengths_at(p, in->length) : NULL;
     return pass_act(p, in->steps ? in->series : in->x);
 }
 

@@ -185,7 +185,7 @@ static bool check_steps(const struct layer *l, const struct planner *p, bool nes
                 length, p->path.data, name);
         return err_help(e, "put it behind a pool layer, or use layer_norm or dense");
     }
-    if (l->type->ends_steps && nested) {
+    if ((l->type->ends_steps || l->type->moves_steps) && nested) {
         err_set(e, ERR_CONFIG_CONFLICT, "`model.%.*s`: %s stands inside a residual block", length,
                 p->path.data, name);
         return err_help(e, "put it behind the block");
@@ -210,6 +210,7 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
         if (l->position >= LAYER_MOST)
             plan_refuse(p, "%d layers", LAYER_MOST);
         l->steps = p->steps;
+        l->length = p->length;
         uint64_t trained = p->trained, flops = p->flops, room = p->acts;
         if (!l->skipped &&
             (!check_steps(l, p, outside != NULL, e) || !l->type->plan(l, p, e)))
@@ -218,6 +219,7 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
             p->flops = flops + (p->flops - flops) * l->steps;
         l->params = p->trained - trained;
         l->room = p->acts - room;
+        l->length_out = p->length;
         in = l->out;
         if (l->skipped)
             continue;
@@ -278,13 +280,29 @@ void layer_run_backward(const struct layer *l, struct pass *p, struct act x, str
     machine_owner(p->m, outside);
 }
 
+void pass_lengths(struct pass *p, const struct layer *l, uint32_t more, uint32_t divide)
+{
+    op_lengths(p->m, &(struct op_lengths){.to = lengths_at(p, l->length_out),
+                                          .from = p->length,
+                                          .dims = pass_dims(p, 1),
+                                          .more = more,
+                                          .divide = divide});
+}
+
+static void stand_at(struct pass *p, const struct layer *l)
+{
+    p->dims.steps = l->steps;
+    if (p->length)
+        p->length = lengths_at(p, l->length);
+}
+
 struct act layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p,
                                struct act x)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (layers[i]->skipped)
             continue;
-        p->dims.steps = layers[i]->steps;
+        stand_at(p, layers[i]);
         if (p->fitting)
             layer_fit(layers[i], p, x);
         x = run_forward(layers[i], p, x);
@@ -320,7 +338,7 @@ void layer_list_backward(struct layer *const *layers, uint32_t count, struct pas
     while (i != count) {
         const struct layer *l = layers[i];
         uint32_t before = previous(layers, count, i);
-        p->dims.steps = l->steps;
+        stand_at(p, l);
         if (before == count) {
             layer_run_backward(l, p, x, dy, dx, add);
             return;

@@ -25,6 +25,7 @@ struct layer;
 struct planner {
     uint32_t rows; /* micro-batch */
     uint32_t steps; /* of what is planned: of a sequence, or so many views; else 1 */
+    uint64_t length; /* of the sequences that are planned: where it stands in the reals */
     uint32_t shards;
     uint64_t params, buffers; /* so far, gaps included */
     struct text path;         /* of the layer that is planned: "layers.2." */
@@ -84,6 +85,9 @@ struct act_place plan_plain(struct planner *p, uint32_t width);
 struct act_place plan_acts(struct planner *p, uint32_t width);
 struct act_place plan_back(struct planner *p, uint32_t width, uint32_t steps);
 uint64_t plan_reals(struct planner *p, uint64_t count);
+/* The sequences of the layers behind have so many steps, and lengths of their own
+ * (pass_lengths). */
+void plan_lengths(struct planner *p, uint32_t steps);
 /* Bytes that no step changes, copied to machine memory; returns their place (pass_table). */
 uint64_t plan_table(struct planner *p, const void *bytes, size_t size);
 /* Bytes that the machine keeps from forward to backward; returns their offset in the reals. */
@@ -143,6 +147,13 @@ static inline struct dims pass_dims(const struct pass *p, uint32_t width)
     d.width = width;
     return d;
 }
+/* Lengths that stand in the reals. */
+static inline int32_t *lengths_at(const struct pass *p, uint64_t at)
+{
+    return (int32_t *)(void *)reals_at(p->reals, at);
+}
+/* Writes the lengths behind a layer that moves steps: (length + more) / divide, rounded up. */
+void pass_lengths(struct pass *p, const struct layer *l, uint32_t more, uint32_t divide);
 /* The machine's private copy of the weights at this parameter offset; NULL: it keeps none. */
 static inline struct act pass_shadow(const struct pass *p, uint64_t at)
 {
@@ -169,6 +180,7 @@ struct layer_type {
     uint32_t act;                 /* enum act_kind of an activation, ACT_NONE for all others */
     enum layer_of of;             /* the inputs that it reads */
     bool ends_steps;              /* it gives one step of many */
+    bool moves_steps;             /* it gives more or fewer steps (plan_lengths) */
     bool nests;                   /* "layers" inside: read into children before check */
     bool answers;                 /* it may be the last layer: any sum of its inputs, no limits */
     bool takes_ids;               /* as the first layer it reads one-hot inputs as ids (l->hot) */
@@ -242,7 +254,10 @@ struct layer {
     const struct layer_type *type;
     void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
-    uint32_t steps;   /* of its input; y is [rows][steps][out] as well, but for ends_steps */
+    uint32_t steps;   /* of its input; y is [rows][steps][out] as well, but for ends_steps and
+                       * moves_steps */
+    uint64_t length;  /* of its input's sequences, in the reals */
+    uint64_t length_out; /* of those that it gives */
     uint32_t answers; /* the output layer: of a row in training, y is [rows][answers][out]; 0: 1 */
     struct layer_hot hot;     /* count 0: all inputs are numbers */
     struct layer_pairs pairs; /* count 0: none */

@@ -210,6 +210,12 @@ uint64_t plan_reals(struct planner *p, uint64_t count)
     return reserve(p, &p->reals, count, MOST_ELEMENTS, "numbers kept of a batch");
 }
 
+void plan_lengths(struct planner *p, uint32_t steps)
+{
+    p->steps = steps;
+    p->length = plan_kept(p, (uint64_t)p->rows * sizeof(int32_t));
+}
+
 uint64_t plan_table(struct planner *p, const void *bytes, size_t size)
 {
     while (p->tables.length % LINE)

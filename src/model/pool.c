@@ -1,15 +1,20 @@
-/* pool.c - the steps of a sequence become one: their mean, the largest of each column, or the
- * last. */
+/* pool.c - the steps of a sequence become one: their mean, the largest of each column, the last, a
+ * class token's, or a mean whose weights are learned: the softmax of a score, x w, of each step. */
 #include <stddef.h>
 
+#include "model/init.h"
 #include "model/layer.h"
 
+enum { POOL_ATTENTION = POOL_KINDS };
 struct pool_spec {
-    int type, kind; /* enum pool_kind */
+    int type, kind; /* enum pool_kind, or this one */
+    /* planned, of attention */
+    uint64_t weight, share;
+    struct act_place score, dscore;
 };
 
 static const char *const type_words[] = {"pool", NULL};
-static const char *const kind_words[] = {"mean", "max", "last", NULL};
+static const char *const kind_words[] = {"mean", "max", "last", "cls", "attention", NULL};
 static const struct option options[] = {
     LAYER_TYPE_ROW(type_words),
     {.key = "kind",
@@ -18,32 +23,109 @@ static const struct option options[] = {
      .standard = "\"mean\"",
      .words = kind_words,
      .help = "What becomes of the steps of a sequence, padding not counted: their mean, the "
-             "largest value of each column, or the last step."},
+             "largest value of each column, the last step, the first one (cls: of a class_token), "
+             "or a mean with weights that are learned (attention)."},
     {0},
 };
 static const char *const examples[] = {
     "{\"type\": \"pool\"}",
     "{\"type\": \"pool\", \"kind\": \"max\"}",
     "{\"type\": \"pool\", \"kind\": \"last\"}",
+    "{\"type\": \"pool\", \"kind\": \"cls\"}",
+    "{\"type\": \"pool\", \"kind\": \"attention\"}",
     NULL,
 };
-
-static bool plan(struct layer *l, struct planner *p, struct err *e)
-{
-    (void)e;
-    p->steps = 1;
-    l->y = plan_plain(p, l->out);
-    return true;
-}
 
 static uint32_t kind_of(const struct layer *l)
 {
     return (uint32_t)((const struct pool_spec *)l->spec)->kind;
 }
 
+static bool plan(struct layer *l, struct planner *p, struct err *e)
+{
+    struct pool_spec *s = l->spec;
+    (void)e;
+    if (kind_of(l) == POOL_ATTENTION) {
+        s->weight = plan_param(p, "weight", SHAPE2(l->in, 1), PARAM_WEIGHT);
+        s->score = plan_plain(p, 1);
+        s->share = plan_reals(p, (uint64_t)p->rows * p->steps);
+        if (p->training)
+            s->dscore = plan_plain(p, 1);
+        p->flops += 4 * (uint64_t)l->in;
+    }
+    p->steps = 1;
+    l->y = plan_plain(p, l->out);
+    return true;
+}
+
+/* All steps weigh the same at first, nearly. */
+static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+{
+    const struct pool_spec *s = l->spec;
+    (void)buffers;
+    if (kind_of(l) == POOL_ATTENTION)
+        init_uniform(params + s->weight, l->in, init_limit(INIT_SMALL, ACT_NONE, l->in, 1), seed,
+                     model, l->position, 0);
+}
+
+static struct act weigh(const struct layer *l, struct pass *p, struct act x)
+{
+    const struct pool_spec *s = l->spec;
+    struct act y = pass_act(p, l->y), score = pass_act(p, s->score);
+    op_dense(p->m, &(struct op_dense){.y = score,
+                                      .x = x,
+                                      .w = reals_at(p->params, s->weight),
+                                      .shadow = pass_shadow(p, s->weight),
+                                      .dims = pass_dims(p, l->in),
+                                      .out = 1,
+                                      .ldx = l->in,
+                                      .ldy = 1,
+                                      .exact = p->exact});
+    op_weigh(p->m, &(struct op_weigh){.y = y,
+                                      .share = reals_at(p->reals, s->share),
+                                      .x = x,
+                                      .score = score,
+                                      .length = p->length,
+                                      .dims = pass_dims(p, l->in)});
+    return y;
+}
+
+static void weigh_back(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                       struct act dx, bool add)
+{
+    const struct pool_spec *s = l->spec;
+    struct act dscore = pass_act(p, s->dscore);
+    op_weigh_back(p->m, &(struct op_weigh_back){.dx = dx,
+                                                .dscore = dscore,
+                                                .dy = dy,
+                                                .x = x,
+                                                .share = reals_at(p->reals, s->share),
+                                                .length = p->length,
+                                                .dims = pass_dims(p, l->in),
+                                                .add_dx = add});
+    op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
+                                                .dw = reals_at(p->grads, s->weight),
+                                                .dy = dscore,
+                                                .y = dscore,
+                                                .x = x,
+                                                .w = reals_at(p->params, s->weight),
+                                                .shadow = pass_shadow(p, s->weight),
+                                                .now = p->now,
+                                                .dims = pass_dims(p, l->in),
+                                                .out = 1,
+                                                .ldx = l->in,
+                                                .ldy = 1,
+                                                .lddx = l->in,
+                                                .lddy = 1,
+                                                .add_dx = true,
+                                                .more = p->more});
+}
+
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     struct act y = pass_act(p, l->y);
+    if (kind_of(l) == POOL_ATTENTION)
+        return weigh(l, p, x);
     op_pool(p->m, &(struct op_pool){.y = y,
                                     .x = x,
                                     .length = p->length,
@@ -57,7 +139,9 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
 static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
                      struct act dx, bool add)
 {
-    if (dx.at)
+    if (kind_of(l) == POOL_ATTENTION)
+        weigh_back(l, p, x, dy, dx, add);
+    else if (dx.at)
         op_pool_back(p->m, &(struct op_pool_back){.dx = dx,
                                                   .dy = dy,
                                                   .x = x,
@@ -80,6 +164,7 @@ const struct layer_type layer_pool = {
     .ends_steps = true,
     .whole_rows = true,
     .plan = plan,
+    .init = init,
     .forward = forward,
     .backward = backward,
 };

@@ -1,4 +1,4 @@
-/* preset.c - the presets: auto, linear, mlp, realmlp, tabm, lstm (rnn), gru. */
+/* preset.c - the presets: auto, linear, mlp, realmlp, tabm, and those of sequences. */
 #include "model/layer.h"
 #include "model/preset.h"
 #include "model/preset_linear.h"
@@ -275,70 +275,7 @@ static const struct preset_defaults tabm_defaults[] = {
      "\"clip_norm\": 1, \"early_stopping\": {\"patience\": 16}}}"},
     {0}};
 
-/* --- lstm, which rnn is another word for, and gru --- */
-
-struct recur_spec {
-    int preset;
-    struct opt_ints hidden;
-    bool bidirectional;
-    int pool;
-    double dropout;
-    const struct json *layers;
-};
-
-static const char *const pool_words[] = {"mean", "max", "last", NULL};
-#define RECUR_OPTIONS(word)                                                                        \
-    static const char *const word##_words[] = {#word, NULL};                                       \
-    static const struct option word##_options[] = {                                                \
-        PRESET_ROW(word##_words),                                                                  \
-        {.key = "hidden",                                                                          \
-         .type = OPT_INTS,                                                                         \
-         .offset = offsetof(struct recur_spec, hidden),                                            \
-         .standard = "[64]",                                                                       \
-         .low = 1,                                                                                 \
-         .high = 1 << 16,                                                                          \
-         .help = "The units of the recurrent layers, first to last; of each direction."},          \
-        {.key = "bidirectional",                                                                   \
-         .type = OPT_BOOL,                                                                         \
-         .offset = offsetof(struct recur_spec, bidirectional),                                     \
-         .standard = "true",                                                                       \
-         .help = "The layers read the steps from the last to the first as well."},                 \
-        {.key = "pool",                                                                            \
-         .type = OPT_WORD,                                                                         \
-         .offset = offsetof(struct recur_spec, pool),                                              \
-         .standard = "\"mean\"",                                                                   \
-         .words = pool_words,                                                                      \
-         .help = "What becomes of the steps: their mean, the largest value of each column, or "    \
-                 "the last step."},                                                                \
-        {.key = "dropout",                                                                         \
-         .type = OPT_NUMBER,                                                                       \
-         .flags = OPT_OPEN_HIGH,                                                                   \
-         .offset = offsetof(struct recur_spec, dropout),                                           \
-         .standard = "0.1",                                                                        \
-         .low = 0,                                                                                 \
-         .high = 1,                                                                                \
-         .help = "The probability that a value behind a recurrent layer is zeroed in training."},  \
-        LAYERS_ROW(struct recur_spec),                                                             \
-        {0},                                                                                       \
-    }
-RECUR_OPTIONS(lstm);
-RECUR_OPTIONS(rnn);
-RECUR_OPTIONS(gru);
-#define RECUR_PRESET(word, type, text)                                                             \
-    {                                                                                              \
-        .name = #word, .summary = text, .options = word##_options,                                 \
-        .spec_size = sizeof(struct recur_spec),                                                    \
-        .layers = "[{\"each\": \"hidden\", \"layers\": ["                                          \
-                  "{\"type\": \"" type "\", \"units\": \"{hidden}\", "                             \
-                  "\"bidirectional\": \"{bidirectional}\"}, "                                      \
-                  "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]}, "       \
-                  "{\"type\": \"pool\", \"kind\": \"{pool}\"}]",                                   \
-        .defaults = recur_defaults, .series = true,                                                \
-    }
-static const struct preset_defaults recur_defaults[] = {
-    {"train.optimizer.type!=sgd",
-     "{\"train\": {\"batch_size\": 32, \"optimizer\": {\"learning_rate\": 0.003}}}"},
-    {0}};
+#include "model/preset_series.h"
 
 /* --- the list --- */
 
@@ -434,9 +371,7 @@ const struct preset presets[] = {
                "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]}]}]",
      .defaults = tabm_defaults,
      .small = ", \"k\": 4, \"hidden\": [32, 32]"},
-    RECUR_PRESET(lstm, "lstm", "LSTM layers over the steps of sequences."),
-    RECUR_PRESET(rnn, "lstm", "Another word for lstm."),
-    RECUR_PRESET(gru, "gru", "GRU layers over the steps of sequences."),
+    SERIES_PRESETS,
 };
 
 size_t preset_count(void)

@@ -20,9 +20,10 @@ struct preset {
     size_t spec_size;
     /* The hidden layers, a JSON list. "{hidden}" stands for the value of the option `hidden`, also
      * inside a longer string. Two members of an entry are for the list alone: "if": the entry is
-     * left out where the value is "none", null, false, 0 or empty, and with "{name}=word" where it
-     * is another word; "each": NAME, with "layers":
-     * these stand there once for each item of the option NAME, which is that item in them. */
+     * left out where the value is "none", null, false, 0 or empty, with "{name}=word" where it is
+     * another word, and with "{name}!=word" where it is that one; "each": NAME, with "layers":
+     * these stand there once for each item of the option NAME, which is that item in them, or as
+     * often as that number says. */
     const char *layers;
     /* The output layer without "units", as a list of which one entry stays; NULL: dense. */
     const char *output;

@@ -72,6 +72,12 @@ static void expand_each(const struct values *v, const char *name, const struct j
                      struct json_out *out)
 {
     const struct json *list = json_get(v->options, name);
+    if (list && json_kind(list) == JSON_NUMBER) { /* so often */
+        for (int64_t left = (int64_t)json_number(list); left > 0; left--)
+            for (const struct json *l = json_at(layers, 0); l; l = json_next(l))
+                expand_entry(v, l, out);
+        return;
+    }
     for (const struct json *item = list ? json_at(list, 0) : NULL; item; item = json_next(item)) {
         struct values one = {.options = v->options, .each = name, .item = item};
         for (const struct json *l = json_at(layers, 0); l; l = json_next(l))
@@ -79,7 +85,7 @@ static void expand_each(const struct values *v, const char *name, const struct j
     }
 }
 
-/* Whether the condition "{name}", or "{name}=word", does not hold. */
+/* Whether the condition "{name}", "{name}=word" or "{name}!=word" does not hold. */
 static bool left_out(const struct values *v, const char *condition)
 {
     const char *equals = strchr(condition, '=');
@@ -87,10 +93,11 @@ static bool left_out(const struct values *v, const char *condition)
         const struct json *value = whole_value(v, condition);
         return value && says_no(value);
     }
-    char *name = mem_string_n(condition, (size_t)(equals - condition));
+    bool other = equals > condition && equals[-1] == '!';
+    char *name = mem_string_n(condition, (size_t)(equals - condition) - other);
     const struct json *value = whole_value(v, name);
     mem_free(name);
-    return !value || strcmp(json_string(value), equals + 1) != 0;
+    return !value || (strcmp(json_string(value), equals + 1) == 0) == other;
 }
 
 /* An entry of a list, once, several times or not at all. */

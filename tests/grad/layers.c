@@ -56,7 +56,7 @@ static void check_example(const struct layer_type *type, const char *example)
     size_t count = sizeof places / sizeof places[0];
     if (type->of == LAYER_OF_STEPS) {
         place = type->ends_steps ? pool_places : steps_places;
-        count = type->ends_steps ? 2 : 3;
+        count = type->ends_steps || type->moves_steps ? 2 : 3;
     }
     for (size_t i = 0; i < count; i++) {
         struct text layers = {0};
@@ -274,6 +274,38 @@ static void sequences(void)
     grad_check(c, "batch_norm behind pool");
 }
 
+/* Attention in all its forms, at lengths from 0 to all steps, in shards and micro-batches. */
+static void attention(void)
+{
+    struct netcase c = standard(
+        "{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"class_token\"}, "
+        "{\"type\": \"position\"}, {\"type\": \"residual\", \"layers\": [{\"type\": "
+        "\"layer_norm\"}, {\"type\": \"attention\", \"heads\": 2, \"rotary\": true}, {\"type\": "
+        "\"dropout\", \"p\": 0.2}]}, {\"type\": \"pool\", \"kind\": \"cls\"}]}");
+    c.numbers = 14;
+    c.steps = 7;
+    c.count = c.rows = 20;
+    grad_check(c, "attention with a class token and rotary positions");
+    c.rows = 130;
+    c.micro = 2;
+    c.count = 200;
+    c.shuffle = true;
+    c.model = "{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"position\"}, "
+              "{\"type\": \"attention\", \"heads\": 2, \"causal\": true, \"rotary\": true}, "
+              "{\"type\": \"pool\", \"kind\": \"attention\"}]}";
+    grad_check(c, "causal attention, two shards, two micro-batches of which the last is ragged");
+    c.rows = 5;
+    c.count = 5;
+    c.micro = 1;
+    c.numbers = c.steps = 70; /* more than a block of queries */
+    c.model = "{\"layers\": [{\"type\": \"dense\", \"units\": 2}, {\"type\": \"attention\", "
+              "\"heads\": 1, \"causal\": true}, {\"type\": \"pool\"}]}";
+    grad_check(c, "causal attention of 70 steps");
+    c.model = "{\"layers\": [{\"type\": \"dense\", \"units\": 2}, {\"type\": \"attention\", "
+              "\"heads\": 1}, {\"type\": \"pool\"}]}";
+    grad_check(c, "attention of 70 steps");
+}
+
 /* The harness can fail: one gradient wrong by a hundred-thousandth is seen, and so is a loss
  * without gradient. */
 static void harness(void)
@@ -313,6 +345,7 @@ int main(void)
     views();
     texts();
     sequences();
+    attention();
     batches();
     threads_stop();
     return done();

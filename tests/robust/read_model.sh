@@ -143,7 +143,9 @@ awk 'BEGIN { seed = 9; print "y,a_0,a_1,a_2,a_3,a_4,a_5,b_0,b_1,b_2,b_3,b_4,b_5"
         for (c = 0; c < 2; c++) for (t = 0; t < 6; t++) { seed = (seed * 16807) % 2147483647; line = line "," (t < n && seed % 11 ? seed / 1e9 - c : "") }
         print line } }' >series.csv
 (head -n 1 series.csv; tail -n 60 series.csv) >ask.csv
-for model in '{"preset": "lstm", "hidden": [5, 4]}' '{"preset": "gru", "hidden": [5], "pool": "last"}' \
+block='{"preset": "transformer", "blocks": 1, "dim": 8, "heads": 2, "feed_forward": 8'
+for model in '{"preset": "lstm", "hidden": [5, 4], "norm": "layer"}' "$block, \"position\": \"learned\"}" "$block, \"pool\": \"attention\", \"causal\": true}" \
+    "$block, \"position\": \"sinusoidal\", \"pool\": \"cls\"}" '{"preset": "gru", "hidden": [5], "pool": "last"}' \
     '{"layers": [{"type": "dense", "units": 4}, {"type": "layer_norm"}, {"type": "gru", "units": 3}, {"type": "residual", "layers": [{"type": "lstm", "units": 3}]}, {"type": "pool", "kind": "max"}]}'; do
     config c.json binary y "$model" " "
     sed -i 's/"train": "train.csv"/"train": "series.csv", "sequence": {"wide": {"a": "a_*", "b": "b_*"}}/' c.json

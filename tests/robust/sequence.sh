@@ -31,7 +31,7 @@ config() { # MODEL [MORE of data]
 JSON
 }
 test_accuracy() { perl -ne 'print $1 if /"test":\{[^}]*"accuracy":([0-9.e-]+)/'; }
-for preset in lstm gru rnn auto; do
+for preset in lstm gru rnn transformer auto; do
     config "{\"preset\": \"$preset\"}"
     dnn train c.json -o $preset.dnn --quiet --json 2>err >out
     got=$(test_accuracy <out)
@@ -46,9 +46,14 @@ for threads in 1 2 3; do
     dnn train c.json -o t$threads.dnn --threads $threads --quiet --set train.epochs=2
 done
 ok "$(cmp -s t1.dnn t2.dnn && cmp -s t1.dnn t3.dnn; echo $?)" "1, 2 and 3 threads: the same model"
+config '{"preset": "transformer", "pool": "cls", "position": "rotary"}'
+for threads in 1 2 3; do # three shards
+    dnn train c.json -o t$threads.dnn --threads $threads --quiet --force --set train.epochs=2 --set train.batch_size=200
+done
+ok "$(cmp -s t1.dnn t2.dnn && cmp -s t1.dnn t3.dnn; echo $?)" "so with attention"
 run dnn verify lstm.dnn
 is_exit 0 "verify"
-for model in lstm gru; do
+for model in lstm gru transformer; do
     dnn predict $model.dnn ask.csv --quiet -o all.csv
     dnn predict $model.dnn ask.csv --quiet --batch-size 7 --threads 3 -o parts.csv
     same all.csv parts.csv "$model: an answer does not depend on its batch"

@@ -1,0 +1,216 @@
+/* attention.c - self attention of several heads (Vaswani et al., 2017): q, k and v of every step
+ * are one product, op_attention is between the steps, and another product joins the heads.
+ * With rotary positions (Su et al., 2021) q and k are turned first. */
+#include <math.h>
+#include <stddef.h>
+
+#include "base/mem.h"
+#include "model/init.h"
+#include "model/layer.h"
+
+enum { MOST_STEPS = 4096, MOST_HEAD = 1024 }; /* of the operation's room */
+struct attention_spec {
+    int type;
+    int64_t heads;
+    bool causal, rotary;
+    /* planned */
+    uint64_t weight, bias, output, output_bias, turn, room;
+    struct act_place parts, mixed, dparts, dmixed; /* q k v; the heads' answers; gradients */
+};
+
+static const char *const type_words[] = {"attention", NULL};
+static const struct option options[] = {
+    LAYER_TYPE_ROW(type_words),
+    {.key = "heads",
+     .type = OPT_INT,
+     .offset = offsetof(struct attention_spec, heads),
+     .standard = "4",
+     .low = 1,
+     .high = 1024,
+     .help = "How many parts of the columns attend by themselves. They divide the width."},
+    {.key = "causal",
+     .type = OPT_BOOL,
+     .offset = offsetof(struct attention_spec, causal),
+     .standard = "false",
+     .help = "A step sees those before it and itself, and none behind it."},
+    {.key = "rotary",
+     .type = OPT_BOOL,
+     .offset = offsetof(struct attention_spec, rotary),
+     .standard = "false",
+     .help = "Positions turn the numbers that are compared, so that their distance counts. The "
+             "columns of a head are an even number then."},
+    {0},
+};
+static const char *const examples[] = {
+    "{\"type\": \"attention\", \"heads\": 1}",
+    "{\"type\": \"attention\", \"heads\": 1, \"causal\": true}",
+    NULL,
+};
+
+static uint32_t heads_of(const struct layer *l)
+{
+    return (uint32_t)((const struct attention_spec *)l->spec)->heads;
+}
+
+static bool refuse(const struct planner *p, struct err *e, const char *what, const char *hint)
+{
+    err_set(e, ERR_CONFIG_CONFLICT, "`model.%.*s`: attention %s", (int)p->path.length - 1,
+            p->path.data, what);
+    return err_help(e, "%s", hint);
+}
+
+/* cos and sin of the angle of each pair at each step. */
+static uint64_t plan_turns(struct planner *p, uint32_t each)
+{
+    uint32_t half = each / 2;
+    size_t count = (size_t)p->steps * 2 * half;
+    real *table = mem_alloc(count, sizeof *table);
+    for (uint32_t t = 0; t < p->steps; t++)
+        for (uint32_t j = 0; j < half; j++) {
+            double angle = t / pow(10000, (double)j / half);
+            table[((size_t)t * half + j) * 2] = (real)cos(angle);
+            table[((size_t)t * half + j) * 2 + 1] = (real)sin(angle);
+        }
+    uint64_t at = plan_table(p, table, count * sizeof *table);
+    mem_free(table);
+    return at;
+}
+
+static bool plan(struct layer *l, struct planner *p, struct err *e)
+{
+    struct attention_spec *s = l->spec;
+    uint32_t each = l->in / heads_of(l);
+    if (l->in % heads_of(l))
+        return refuse(p, e, "has heads that do not divide the width of its input",
+                      "choose another number of heads, or put a dense layer before it");
+    if (s->rotary && each % 2)
+        return refuse(p, e, "turns pairs, and a head has an odd number of columns",
+                      "choose another number of heads, or another width");
+    if (p->steps > MOST_STEPS || each > MOST_HEAD)
+        plan_refuse(p, "%d steps, or %d columns of a head", MOST_STEPS, MOST_HEAD);
+    s->weight = plan_param(p, "weight", SHAPE2(l->in, 3 * l->in), PARAM_WEIGHT);
+    s->bias = plan_param(p, "bias", SHAPE1(3 * l->in), PARAM_BIAS);
+    s->output = plan_param(p, "output", SHAPE2(l->in, l->in), PARAM_WEIGHT);
+    s->output_bias = plan_param(p, "output_bias", SHAPE1(l->in), PARAM_BIAS);
+    s->parts = plan_acts(p, 3 * l->in);
+    s->mixed = plan_acts(p, l->in);
+    l->y = plan_acts(p, l->in);
+    if (p->training) {
+        s->dparts = plan_back(p, 3 * l->in, p->steps);
+        s->dmixed = plan_back(p, l->in, p->steps);
+        s->room = plan_reals(p, (uint64_t)p->rows * p->steps * 2 * heads_of(l));
+    }
+    if (s->rotary)
+        s->turn = plan_turns(p, each);
+    p->flops += 8 * (uint64_t)l->in * l->in + 4 * (uint64_t)p->steps * l->in;
+    return true;
+}
+
+static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+{
+    const struct attention_spec *s = l->spec;
+    const uint64_t square = (uint64_t)l->in * l->in;
+    double limit = init_limit(INIT_XAVIER, ACT_NONE, l->in, l->in);
+    (void)buffers;
+    init_uniform(params + s->weight, 3 * square, limit, seed, model, l->position, 0);
+    init_uniform(params + s->output, square, limit, seed, model, l->position, 3 * square);
+}
+
+static void rotate(const struct layer *l, struct pass *p, struct act x, bool back)
+{
+    const struct attention_spec *s = l->spec;
+    if (s->rotary)
+        op_rotary(p->m, &(struct op_rotary){.x = x,
+                                            .turn = pass_table(p, s->turn),
+                                            .dims = pass_dims(p, 2 * l->in),
+                                            .ld = 3 * l->in,
+                                            .half = l->in / heads_of(l) / 2,
+                                            .back = back});
+}
+
+/* y = x w + b */
+static void product(const struct layer *l, struct pass *p, struct act y, struct act x, uint64_t w,
+                    uint64_t b, uint32_t out)
+{
+    op_dense(p->m, &(struct op_dense){.y = y,
+                                      .x = x,
+                                      .w = reals_at(p->params, w),
+                                      .b = reals_at(p->params, b),
+                                      .shadow = pass_shadow(p, w),
+                                      .dims = pass_dims(p, l->in),
+                                      .out = out,
+                                      .ldx = l->in,
+                                      .ldy = out,
+                                      .exact = p->exact});
+}
+
+static struct act forward(const struct layer *l, struct pass *p, struct act x)
+{
+    const struct attention_spec *s = l->spec;
+    struct act parts = pass_act(p, s->parts), mixed = pass_act(p, s->mixed), y = pass_act(p, l->y);
+    product(l, p, parts, x, s->weight, s->bias, 3 * l->in);
+    rotate(l, p, parts, false);
+    op_attention(p->m, &(struct op_attention){.y = mixed,
+                                              .x = parts,
+                                              .length = p->length,
+                                              .dims = pass_dims(p, l->in),
+                                              .heads = heads_of(l),
+                                              .causal = s->causal});
+    product(l, p, y, mixed, s->output, s->output_bias, l->in);
+    return y;
+}
+
+static void product_back(const struct layer *l, struct pass *p, struct act dx, bool add,
+                         struct act dy, struct act x, uint64_t w, uint64_t b, uint32_t out)
+{
+    op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
+                                                .dw = reals_at(p->grads, w),
+                                                .db = reals_at(p->grads, b),
+                                                .dy = dy,
+                                                .y = dy,
+                                                .x = x,
+                                                .w = reals_at(p->params, w),
+                                                .shadow = pass_shadow(p, w),
+                                                .now = p->now,
+                                                .dims = pass_dims(p, l->in),
+                                                .out = out,
+                                                .ldx = l->in,
+                                                .ldy = out,
+                                                .lddx = l->in,
+                                                .lddy = out,
+                                                .add_dx = add,
+                                                .more = p->more});
+}
+
+static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                     struct act dx, bool add)
+{
+    const struct attention_spec *s = l->spec;
+    struct act dparts = pass_act(p, s->dparts), dmixed = pass_act(p, s->dmixed);
+    product_back(l, p, dmixed, false, dy, pass_act(p, s->mixed), s->output, s->output_bias, l->in);
+    op_attention_back(p->m, &(struct op_attention_back){.dx = dparts,
+                                                        .room = reals_at(p->reals, s->room),
+                                                        .dy = dmixed,
+                                                        .x = pass_act(p, s->parts),
+                                                        .length = p->length,
+                                                        .dims = pass_dims(p, l->in),
+                                                        .heads = heads_of(l),
+                                                        .causal = s->causal});
+    rotate(l, p, dparts, true);
+    product_back(l, p, dx, add, dparts, x, s->weight, s->bias, 3 * l->in);
+}
+
+const struct layer_type layer_attention = {
+    .name = "attention",
+    .summary = "Self attention: every step becomes a mean of all steps, weighted by what they "
+               "have in common.",
+    .options = options,
+    .examples = examples,
+    .spec_size = sizeof(struct attention_spec),
+    .of = LAYER_OF_STEPS,
+    .whole_rows = true,
+    .plan = plan,
+    .init = init,
+    .forward = forward,
+    .backward = backward,
+};

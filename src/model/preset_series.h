@@ -1,0 +1,186 @@
+/* preset_series.h - the presets of sequences: lstm, which rnn is another word for, gru,
+ * transformer. Included by preset.c alone. */
+#ifndef DNN_MODEL_PRESET_SERIES_H
+#define DNN_MODEL_PRESET_SERIES_H
+
+static const char *const pool_words[] = {"mean", "max", "last", "attention", NULL};
+static const char *const series_norms[] = {"none", "layer", NULL};
+#define DROPOUT_ROW(spec, text)                                                                    \
+    {                                                                                              \
+        .key = "dropout", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH,                              \
+        .offset = offsetof(spec, dropout), .standard = "0.1", .low = 0, .high = 1, .help = text    \
+    }
+
+/* --- lstm and gru --- */
+
+struct recur_spec {
+    int preset;
+    struct opt_ints hidden;
+    bool bidirectional;
+    int pool, norm;
+    double dropout;
+    const struct json *layers;
+};
+
+#define RECUR_OPTIONS(word)                                                                        \
+    static const char *const word##_words[] = {#word, NULL};                                       \
+    static const struct option word##_options[] = {                                                \
+        PRESET_ROW(word##_words),                                                                  \
+        {.key = "hidden",                                                                          \
+         .type = OPT_INTS,                                                                         \
+         .offset = offsetof(struct recur_spec, hidden),                                            \
+         .standard = "[64]",                                                                       \
+         .low = 1,                                                                                 \
+         .high = 1 << 16,                                                                          \
+         .help = "The units of the recurrent layers, first to last; of each direction."},          \
+        {.key = "bidirectional",                                                                   \
+         .type = OPT_BOOL,                                                                         \
+         .offset = offsetof(struct recur_spec, bidirectional),                                     \
+         .standard = "true",                                                                       \
+         .help = "The layers read the steps from the last to the first as well."},                 \
+        {.key = "norm",                                                                            \
+         .type = OPT_WORD,                                                                         \
+         .offset = offsetof(struct recur_spec, norm),                                              \
+         .standard = "\"none\"",                                                                   \
+         .words = series_norms,                                                                    \
+         .help = "layer: a layer_norm behind each recurrent layer."},                              \
+        {.key = "pool",                                                                            \
+         .type = OPT_WORD,                                                                         \
+         .offset = offsetof(struct recur_spec, pool),                                              \
+         .standard = "\"mean\"",                                                                   \
+         .words = pool_words,                                                                      \
+         .help = "What becomes of the steps: their mean, the largest value of each column, the "   \
+                 "last step, or a mean with weights that are learned (attention)."},               \
+        DROPOUT_ROW(struct recur_spec,                                                             \
+                    "The probability that a value behind a recurrent layer is zeroed in "          \
+                    "training."),                                                                  \
+        LAYERS_ROW(struct recur_spec),                                                             \
+        {0},                                                                                       \
+    }
+RECUR_OPTIONS(lstm);
+RECUR_OPTIONS(rnn);
+RECUR_OPTIONS(gru);
+static const struct preset_defaults recur_defaults[] = {
+    {"train.optimizer.type!=sgd",
+     "{\"train\": {\"batch_size\": 32, \"optimizer\": {\"learning_rate\": 0.003}}}"},
+    {0}};
+#define RECUR_PRESET(word, type, text)                                                             \
+    {                                                                                              \
+        .name = #word, .summary = text, .options = word##_options,                                 \
+        .spec_size = sizeof(struct recur_spec),                                                    \
+        .layers = "[{\"each\": \"hidden\", \"layers\": ["                                          \
+                  "{\"type\": \"" type "\", \"units\": \"{hidden}\", "                             \
+                  "\"bidirectional\": \"{bidirectional}\"}, "                                      \
+                  "{\"if\": \"{norm}\", \"type\": \"{norm}_norm\"}, "                              \
+                  "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]}, "       \
+                  "{\"type\": \"pool\", \"kind\": \"{pool}\"}]",                                   \
+        .defaults = recur_defaults, .series = true,                                                \
+    }
+
+/* --- transformer: encoder blocks with the norm before each part (Xiong et al., 2020) --- */
+
+struct transformer_spec {
+    int preset, position, pool;
+    int64_t blocks, dim, heads, feed_forward;
+    bool causal;
+    double dropout;
+    const struct json *layers;
+};
+
+static const char *const transformer_words[] = {"transformer", NULL};
+static const char *const position_words[] = {"learned", "sinusoidal", "rotary", "none", NULL};
+static const char *const transformer_pools[] = {"mean", "max", "last", "attention", "cls", NULL};
+static const struct option transformer_options[] = {
+    PRESET_ROW(transformer_words),
+    {.key = "blocks",
+     .type = OPT_INT,
+     .offset = offsetof(struct transformer_spec, blocks),
+     .standard = "2",
+     .low = 1,
+     .high = 256,
+     .help = "The number of encoder blocks: attention, then two dense layers for each step."},
+    {.key = "dim",
+     .type = OPT_INT,
+     .offset = offsetof(struct transformer_spec, dim),
+     .standard = "64",
+     .low = 1,
+     .high = 1 << 16,
+     .help = "The width of a step in the blocks; a multiple of heads."},
+    {.key = "heads",
+     .type = OPT_INT,
+     .offset = offsetof(struct transformer_spec, heads),
+     .standard = "4",
+     .low = 1,
+     .high = 1024,
+     .help = "The heads of attention."},
+    {.key = "feed_forward",
+     .type = OPT_INT,
+     .offset = offsetof(struct transformer_spec, feed_forward),
+     .standard = "128",
+     .low = 1,
+     .high = 1 << 20,
+     .help = "The width between the two dense layers of a block."},
+    {.key = "position",
+     .type = OPT_WORD,
+     .offset = offsetof(struct transformer_spec, position),
+     .standard = "\"rotary\"",
+     .words = position_words,
+     .help = "How a step knows its place: a learned vector or sines are added to it, or attention "
+             "turns what it compares (rotary)."},
+    {.key = "causal",
+     .type = OPT_BOOL,
+     .offset = offsetof(struct transformer_spec, causal),
+     .standard = "false",
+     .help = "A step sees none of those behind it."},
+    {.key = "pool",
+     .type = OPT_WORD,
+     .offset = offsetof(struct transformer_spec, pool),
+     .standard = "\"mean\"",
+     .words = transformer_pools,
+     .help = "What becomes of the steps: their mean, the largest value of each column, the last "
+             "step, a mean with weights that are learned (attention), or a class token (cls)."},
+    DROPOUT_ROW(struct transformer_spec,
+                "The probability that a value is zeroed in training, behind attention and each "
+                "dense layer of a block."),
+    LAYERS_ROW(struct transformer_spec),
+    {0},
+};
+static const struct preset_defaults transformer_defaults[] = {
+    {"train.optimizer.type!=sgd",
+     "{\"train\": {\"batch_size\": 32, \"optimizer\": {\"learning_rate\": 0.001}, \"schedule\": "
+     "{\"warmup\": 0.05}, \"clip_norm\": 1}}"},
+    {0}};
+#define TRANSFORMER_PRESET                                                                         \
+    {                                                                                              \
+        .name = "transformer",                                                                     \
+        .summary = "Encoder blocks of attention over the steps of sequences.",                     \
+        .options = transformer_options, .spec_size = sizeof(struct transformer_spec),              \
+        .layers =                                                                                  \
+            "[{\"type\": \"dense\", \"units\": \"{dim}\"}, "                                       \
+            "{\"if\": \"{pool}=cls\", \"type\": \"class_token\"}, "                                \
+            "{\"if\": \"{position}=learned\", \"type\": \"position\", \"kind\": \"learned\"}, "    \
+            "{\"if\": \"{position}=sinusoidal\", \"type\": \"position\", "                         \
+            "\"kind\": \"sinusoidal\"}, "                                                          \
+            "{\"each\": \"blocks\", \"layers\": ["                                                 \
+            "{\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, "                   \
+            "{\"if\": \"{position}=rotary\", \"type\": \"attention\", \"heads\": \"{heads}\", "    \
+            "\"causal\": \"{causal}\", \"rotary\": true}, "                                        \
+            "{\"if\": \"{position}!=rotary\", \"type\": \"attention\", \"heads\": \"{heads}\", "   \
+            "\"causal\": \"{causal}\"}, "                                                          \
+            "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]}, "             \
+            "{\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, "                   \
+            "{\"type\": \"dense\", \"units\": \"{feed_forward}\"}, {\"type\": \"gelu\"}, "         \
+            "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}, "               \
+            "{\"type\": \"dense\", \"units\": \"{dim}\"}, "                                        \
+            "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]}]}, "           \
+            "{\"type\": \"layer_norm\"}, {\"type\": \"pool\", \"kind\": \"{pool}\"}]",             \
+        .defaults = transformer_defaults, .series = true,                                          \
+        .small = ", \"dim\": 16, \"heads\": 2, \"feed_forward\": 16, \"blocks\": 1",               \
+    }
+
+#define SERIES_PRESETS                                                                             \
+    RECUR_PRESET(lstm, "lstm", "LSTM layers over the steps of sequences."),                        \
+        RECUR_PRESET(rnn, "lstm", "Another word for lstm."),                                       \
+        RECUR_PRESET(gru, "gru", "GRU layers over the steps of sequences."), TRANSFORMER_PRESET
+
+#endif
