@@ -24,7 +24,7 @@ struct gpu_device {
 struct gpu_versions {
     char driver[48], runtime[32], cudnn[32], cublas[32], nccl[32]; /* "": none */
 };
-enum { GPU_CHECKS = 64, GPU_DEVICES = 16 };
+enum { GPU_CHECKS = 96, GPU_DEVICES = 16 };
 enum { GPU_INDICES = 64 };
 /* The cards that were checked before, for --format spark. */
 struct gpu_cards {
