@@ -87,7 +87,6 @@ bool input_blame(struct err *e, const char *path)
     struct err was = *e;
     err_clear(e);
     err_at(e, was.id, path, 0, 0, "%s", was.what);
-    e->more = was.more;
     if (was.expected[0])
         err_expected(e, "%s", was.expected);
     if (was.help[0])

@@ -17,6 +17,17 @@
 
 #define STOP_TOGETHER_S 0.1
 
+/* Asked now and then by long work, from any thread: true ends it. */
+struct stopper {
+    bool (*wanted)(const void *context);
+    const void *context;
+};
+/* NULL: never. */
+static inline bool stopper_asked(const struct stopper *s)
+{
+    return s && s->wanted(s->context);
+}
+
 void stop_block(void);                /* signals wait until stop_install; any time in start-up */
 void stop_install(void);
 bool stop_wanted(void);               /* a signal asked to end */

@@ -38,7 +38,7 @@ const struct config_variable config_variables[] = {
     {"LOG_LEVEL", "error, warning, info or debug",
      "How much is printed: error and warning as --verbosity 0, info as 2, debug as 3. An option on "
      "the command line wins."},
-    {"DEBUG", "true or false", "true is LOG_LEVEL debug."},
+    {"DEBUG", "true or false, 1 or 0, yes or no, on or off", "true is LOG_LEVEL debug."},
     {"NO_COLOR", "anything", "dnn never colours its output."},
     {NULL, NULL, NULL}};
 

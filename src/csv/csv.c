@@ -282,7 +282,7 @@ void csv_widths(struct csv *c, size_t least, size_t most)
     c->most = most;
 }
 
-void csv_set_stop(struct csv *c, bool (*stop)(void))
+void csv_set_stop(struct csv *c, const struct stopper *stop)
 {
     c->stop = stop;
 }

@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/stop.h"
 
 /* A block with its cells and records fits the second-level cache. */
 #define CSV_BLOCK_BYTES ((size_t)256 << 10)
@@ -120,7 +121,7 @@ struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t cou
 void csv_live(struct csv *c, bool (*idle)(void *context, struct err *e), void *context);
 /* Polls `stop` while it waits for a pipe. Call it before csv_header. If stop returns true, csv_next
  * returns false without an error. */
-void csv_set_stop(struct csv *c, bool (*stop)(void));
+void csv_set_stop(struct csv *c, const struct stopper *stop);
 /* The name of column i, from 0, in files without header: c1, c2, ... */
 struct csv_name { char text[24]; };
 struct csv_name csv_numbered(size_t i);

@@ -16,7 +16,7 @@ static bool read_polling(struct csv *c, char *to, size_t room, size_t *got, stru
 {
     for (size_t more = 1; more && *got < room; *got += more) {
         while (!source_ready(&c->source, AGAIN_MS))
-            if (c->stop())
+            if (stopper_asked(c->stop))
                 return false;
         if (!source_read_some(&c->source, to + *got, room - *got, &more, e))
             return false;

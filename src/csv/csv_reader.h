@@ -32,7 +32,7 @@ struct csv {
         bool (*idle)(void *context, struct err *e);
         void *context;
     } live;
-    bool (*stop)(void);    /* polled while waiting; may be NULL */
+    const struct stopper *stop; /* polled while waiting; may be NULL */
     struct convert *convert;
     struct text converted; /* decoded bytes that did not fit */
     size_t converted_at;

@@ -8,7 +8,7 @@
 #include "table/dataset_read.h"
 #include "table/record_hash.h"
 
-static bool load(struct reading *r, const struct data_options *o, bool (*stop)(void),
+static bool load(struct reading *r, const struct data_options *o, const struct stopper *stop,
                  struct err *e)
 {
     struct dataset *d = r->data;
@@ -27,7 +27,7 @@ static bool load(struct reading *r, const struct data_options *o, bool (*stop)(v
 }
 
 struct dataset *dataset_load(const struct schema *declared, const struct data_options *o,
-                             bool (*stop)(void), struct err *e)
+                             const struct stopper *stop, struct err *e)
 {
     struct reading r = {.data = mem_zero(1, sizeof *r.data)};
     r.data->schema = schema_copy(declared);

@@ -53,7 +53,7 @@ struct dataset {
  * and while it waits for a pipe; true: NULL with e->id == ERR_NONE. NULL and E12 for the first bad
  * record in the order of the files. Uses the pool of base/thread. */
 struct dataset *dataset_load(const struct schema *declared, const struct data_options *o,
-                             bool (*stop)(void), struct err *e);
+                             const struct stopper *stop, struct err *e);
 void dataset_free(struct dataset *d);
 /* Returns the hash of each raw record (record_hash): [rows], mem_free. Frees d->hash. */
 uint64_t *rows_hash(struct dataset *d);

@@ -65,7 +65,7 @@ void spill_free(struct spill *s)
 struct load {
     struct reading *raw;
     struct schema *schema;
-    bool (*stop)(void);
+    const struct stopper *stop;
     unsigned workers; /* 0: threads_hands() */
     struct csv *csv;
     struct csv_block ahead; /* read to decide offsets, not parsed yet */
@@ -93,7 +93,7 @@ static struct block_rows *next_block(struct load *l, struct csv_block *block)
         pthread_cond_wait(&l->copied, &l->lock);
     if (l->ended)
         return NULL;
-    if (l->stop && l->stop()) {
+    if (stopper_asked(l->stop)) {
         l->stopped = l->ended = true;
         return NULL;
     }
@@ -102,7 +102,7 @@ static struct block_rows *next_block(struct load *l, struct csv_block *block)
         l->has_ahead = false;
     } else if (!csv_next(l->csv, block, &l->error)) {
         l->ended = true;
-        l->stopped = l->error.id == ERR_NONE && l->stop && l->stop(); /* stopped while waiting */
+        l->stopped = l->error.id == ERR_NONE && stopper_asked(l->stop); /* stopped while waiting */
         return NULL;
     }
     b->state = BLOCK_BEGUN;
@@ -357,7 +357,7 @@ unsigned dataset_own_parts(const struct data_options *o)
 
 /* Reads the files of one part. Only those of data.train are split. */
 static bool read_files(struct reading *raw, struct schema *s, const struct data_options *o,
-                       int part, bool (*stop)(void), struct err *e)
+                       int part, const struct stopper *stop, struct err *e)
 {
     const struct opt_strings *files = part == PART_TRAIN   ? &o->train
                                       : part == PART_VALID ? &o->valid
@@ -413,7 +413,7 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
     return good;
 }
 
-bool dataset_read(struct reading *raw, const struct data_options *o, bool (*stop)(void),
+bool dataset_read(struct reading *raw, const struct data_options *o, const struct stopper *stop,
                   struct err *e)
 {
     struct dataset *t = raw->data;

@@ -28,7 +28,7 @@ struct reading {
 /* Reads data.train, data.valid and data.test. Decides number_slot.offset of the dataset's schema
  * and fills its vocabularies. False: e is the first bad record in the order of the files, or e->id
  * == ERR_NONE if `stop` returned true. */
-bool dataset_read(struct reading *r, const struct data_options *o, bool (*stop)(void),
+bool dataset_read(struct reading *r, const struct data_options *o, const struct stopper *stop,
                   struct err *e);
 
 /* Returns a bit for each part with files of its own, if a column gives the part. A row of

@@ -103,7 +103,7 @@ struct encoder *table_fit_fold(const struct table *t, const struct schema *all, 
 }
 
 static bool load(struct table *t, struct schema *s, const struct data_options *o, uint32_t folds,
-                 bool (*stop)(void), struct err *e)
+                 const struct stopper *stop, struct err *e)
 {
     t->data = dataset_load(s, o, stop, e);
     if (!t->data)
@@ -115,7 +115,7 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
         return in_files(o, e);
     if (folds > 1)
         split_join(&t->split, &t->data->samples);
-    if (stop && stop())
+    if (stopper_asked(stop))
         return false;
     struct encoder *c = fit(t, o, e);
     if (!c)
@@ -154,7 +154,7 @@ static void show(struct table *t)
 }
 
 struct table *table_load(struct schema *s, const struct data_options *o, uint32_t folds,
-                         bool (*stop)(void), struct err *e)
+                         const struct stopper *stop, struct err *e)
 {
     struct table *t = mem_zero(1, sizeof *t);
     if (load(t, s, o, folds, stop, e)) {

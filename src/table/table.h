@@ -31,7 +31,7 @@ struct table {
  * its raw rows for views; rows of the table are not encoded then. Of 2 and more folds the
  * validation rows become training rows of the table. `stop` and errors: dataset_load. */
 struct table *table_load(struct schema *s, const struct data_options *o, uint32_t folds,
-                         bool (*stop)(void), struct err *e);
+                         const struct stopper *stop, struct err *e);
 /* The table of one fold of t, for a training of its own: the rows that the fold leaves out are the
  * test rows, the rows that it trains on are cut into `folds` (an ensemble), or with folds 1 into
  * training and validation rows: the share o->valid of them, by o->method. It borrows the dataset of

@@ -15,29 +15,28 @@ bool job_open_machine(struct train_job *j, struct err *e)
     return j->machine != NULL;
 }
 
-/* There is no machine to train on: the data need not be read to the end. One in the process, as the
- * data are read by the process's thread pool, one job at a time, and `stop` has no context. */
-static _Atomic bool in_vain;
-
-static bool stop_reading(void)
-{
-    return in_vain || stop_wanted();
-}
-
 struct reading {
     struct train_job *j;
+    _Atomic bool in_vain; /* no machine trains: the data need not be read to the end */
     struct err e;
     double ended; /* clock_now() */
 };
 
+static bool stop_reading(const void *reading)
+{
+    const struct reading *r = reading;
+    return r->in_vain || stop_wanted();
+}
+
 static void *read_data(void *reading)
 {
     struct reading *r = reading;
+    const struct stopper stop = {stop_reading, r};
     struct train_job *j = r->j;
     const struct config *c = j->config;
     j->schema = schema_declare(&c->data, c->task, c->doc, &r->e);
     if (j->schema)
-        j->table = table_load(j->schema, &c->data, j->folds, stop_reading, &r->e);
+        j->table = table_load(j->schema, &c->data, j->folds, &stop, &r->e);
     r->ended = clock_now();
     return NULL;
 }
@@ -48,11 +47,10 @@ bool job_read(struct train_job *j, struct err *e)
 {
     struct reading r = {.j = j};
     pthread_t thread;
-    in_vain = false;
     bool beside = select_wants_gpu(&j->backend) && aside_thread(read_data, &r, &thread);
     bool opened = !j->backend.machine || job_open_machine(j, e);
     double now = clock_now();
-    in_vain = !opened;
+    r.in_vain = !opened;
     if (beside)
         pthread_join(thread, NULL);
     else if (opened)

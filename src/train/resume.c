@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -326,6 +327,13 @@ bool keeper_placed(const struct err *e)
     return file_in_place(e);
 }
 
+/* A file or a folder stays there; a link is replaced, and not followed. */
+static bool occupied(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+}
+
 static bool save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
 {
     int64_t step = *name = c->now.tried;
@@ -333,7 +341,7 @@ static bool save(struct keeper *k, const struct checkpoint *c, int64_t *name, st
         if (k->own[i].step < step && k->own[i].name >= *name)
             *name = k->own[i].name + 1;
     char *path = checkpoint_path(k->output, *name);
-    while (keeper_step(k, *name) != step && file_exists(path)) {
+    while (keeper_step(k, *name) != step && occupied(path)) {
         mem_free(path);
         path = checkpoint_path(k->output, ++*name);
     }

@@ -26,7 +26,8 @@ struct kept keeper_newest(const struct keeper *k);             /* -1, -1: there 
 int64_t keeper_step(const struct keeper *k, int64_t name);     /* of ours; 0: it is not */
 /* Writes one, durable; then deletes our oldest beyond `keep`. A deletion that fails is a warning.
  * *name: the number in its file name: its step, or the next free number if another checkpoint has
- * that name. Files that are not ours stay; a later step of ours has a higher number. */
+ * that name. Files that are not ours stay; links at our names are replaced. A later step of ours
+ * has a higher number. */
 bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
 /* After a failure: true: the new one is in place and whole; only a power cut can lose its name. */
 bool keeper_placed(const struct err *e);

@@ -435,7 +435,8 @@ is "$(wc -l <err) $(grep -c '^dnn: warning:' err)" "1 1" "LOG_LEVEL=Warning prin
 [ "$plain" -gt 0 ] && [ "$info" -ge "$plain" ] && [ "$debug" -gt "$info" ]
 ok $? "info and debug print more and more" "$plain $info $debug"
 is "$(rank DEBUG=true)" "$debug" "DEBUG=true is LOG_LEVEL=debug"
-is "$(rank DEBUG=false)" "$plain" "DEBUG=false changes nothing"
+is "$(rank DEBUG=1)" "$debug" "and so is DEBUG=1"
+for word in false 0 off No; do is "$(rank DEBUG=$word)" "$plain" "DEBUG=$word changes nothing"; done
 run env LOG_LEVEL=debug "$DNN" train leads.json -o x.dnn --quiet
 [ ! -s err ]
 ok $? "an option wins over LOG_LEVEL" "$(cat err)"

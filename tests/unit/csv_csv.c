@@ -199,12 +199,14 @@ static void test_fifo(void)
 }
 
 static int asked;
-static bool third_time(void)
+static bool is_third(const void *unused)
 {
+    (void)unused;
     return ++asked >= 3;
 }
+static const struct stopper third_time = {is_third, NULL};
 
-/* Whoever waits for a FIFO asks whether that is still wanted, also before anybody writes to it. */
+/* A reader that waits for a FIFO polls, also before a writer opens it. */
 static void test_ask(void)
 {
     const char *const *names;
@@ -217,7 +219,7 @@ static void test_ask(void)
         return;
     }
     struct csv *c = csv_open(&comma, &path, 1, &e);
-    csv_set_stop(c, third_time);
+    csv_set_stop(c, &third_time);
     ok(!csv_header(c, &names, &count, &e) && e.id == ERR_NONE && asked == 3,
        "a FIFO that nobody writes to is waited for until that is not wanted any more");
     csv_close(c);
@@ -235,7 +237,7 @@ static void test_ask(void)
     struct csv_block b;
     uint64_t bytes = 0;
     c = csv_open(&comma, &path, 1, &e);
-    csv_set_stop(c, third_time);
+    csv_set_stop(c, &third_time);
     while (csv_next(c, &b, &e)) {
         bytes += b.size;
         csv_release(c, &b);
@@ -265,7 +267,7 @@ static void test_ask_long(void)
         asked = 0;
         struct csv_dialect d = {.delimiter = ',', .header = !widths};
         struct csv *c = csv_open(&d, &path, 1, &e);
-        csv_set_stop(c, third_time);
+        csv_set_stop(c, &third_time);
         if (widths)
             csv_widths(c, 2, 3);
         ok(!csv_header(c, &names, &count, &e) && e.id == ERR_NONE && asked == 3,

@@ -41,7 +41,8 @@ struct loaded {
 };
 
 /* members: of "data", behind "train" ("t.csv" in the folder). */
-static struct loaded load(const char *members, int task, unsigned threads, bool (*stop)(void))
+static struct loaded load(const char *members, int task, unsigned threads,
+                          const struct stopper *stop)
 {
     struct loaded l = {0};
     struct text config = {0};
@@ -450,24 +451,28 @@ static void test_idle_groups(void)
     text_free(&members);
 }
 
-static bool stop_now(void)
+static bool stop_now(const void *unused)
 {
+    (void)unused;
     return true;
 }
 
 static int polls;
-static bool stop_later(void)
+static bool stop_later(const void *unused)
 {
+    (void)unused;
     return ++polls > 3;
 }
 
 static void test_stop(void)
 {
     write_large(120000, -1, "");
-    struct loaded l = load(LARGE("\"method\": \"random\""), TASK_BINARY, 2, stop_now);
+    struct loaded l = load(LARGE("\"method\": \"random\""), TASK_BINARY, 2,
+                           &(struct stopper){stop_now, NULL});
     ok(!l.t && l.e.id == ERR_NONE, "stopped at once, and it is no error");
     drop(&l);
-    l = load(LARGE("\"method\": \"random\""), TASK_BINARY, 1, stop_later);
+    l = load(LARGE("\"method\": \"random\""), TASK_BINARY, 1,
+             &(struct stopper){stop_later, NULL});
     ok(!l.t && l.e.id == ERR_NONE && polls < 8, "stopped between two blocks");
     drop(&l);
 }
