@@ -9,5 +9,6 @@ void report_page(const struct report_request *q, const struct report *r, struct 
 /* report_charts.c: what labelled rows showed */
 void report_answers(const struct report *r, struct text *out);
 void report_importance(const struct report *r, struct text *out);
+void report_drift(const struct report *r, struct text *out); /* report_drift.c */
 
 #endif

@@ -42,6 +42,8 @@ done
 ok "$(! grep -qE '<script|<yes>|<i>\.csv|(src|href)="[^d]|https?:' b.html; echo $?)" "nothing of the data is markup, and nothing comes from elsewhere"
 page_has b.html '&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;' "the column's name as text"
 page_has b.html '&lt;i&gt;.csv' "the file's name as text"
+page_has b.html 'Has the world moved'
+page_has b.html ">$(dnn evaluate b.dnn '<i>.csv' --quiet --json | perl -ne 'print $1 if /"stability_index":\{.*?"k":([0-9.]+)/' | xargs printf '%.4g')<" "the stability index of evaluate"
 # the figures are those of evaluate, explain and train
 dnn evaluate b.dnn '<i>.csv' --quiet --json >e.json
 page_has b.html "<b>$(perl -ne 'printf "%.4g", $1 if /"auc":([0-9.]+)/' e.json)</b>" "the AUC of evaluate"
