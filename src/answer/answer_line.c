@@ -60,8 +60,8 @@ static char *put_field(const struct answer_line *l, char *to, const char *text, 
     return to;
 }
 
-static void add_field(const struct answer_line *l, struct text *out, const char *text,
-                      size_t length)
+void answer_line_field(const struct answer_line *l, struct text *out, const char *text,
+                       size_t length)
 {
     char *from = reserve(out, 2 * length + 4), *to = from;
     if (out->length && out->data[out->length - 1] != '\n')
@@ -202,10 +202,10 @@ bool answer_line_open(struct answer_line *l, const struct schema *s, const struc
     for (uint32_t i = 0; i < l->outputs; i++) {
         size_t length;
         const char *label = vocab_text(s->labels, i, &length);
-        add_field(l, &l->labels[i], label, length);
+        answer_line_field(l, &l->labels[i], label, length);
     }
     if (null_text)
-        add_field(l, &l->missing, null_text, strlen(null_text));
+        answer_line_field(l, &l->missing, null_text, strlen(null_text));
     return true;
 }
 
@@ -272,7 +272,7 @@ static bool add_top_names(const struct answer_line *l, const struct binding *b, 
     bool good = true;
     for (uint32_t k = 0; good && k < 2 * l->top; k++) {
         top_name(what[k % 2], k / 2, &name);
-        add_field(l, out, name.data, name.length);
+        answer_line_field(l, out, name.data, name.length);
         for (size_t i = 0; good && i < l->cell_count; i++)
             if (strcmp(b->names[l->cells[i]], name.data) == 0)
                 good = err_set(e, ERR_OPTION_CONFLICT, "--top: the output has a column \"%s\" of "
@@ -290,14 +290,14 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
     for (size_t i = 0; i < l->cell_count && good; i++) {
         const char *text = b->names[l->cells[i]];
         good = check_plain(l, text, strlen(text), e);
-        add_field(l, out, text, strlen(text));
+        answer_line_field(l, out, text, strlen(text));
     }
     if (l->column)
-        add_field(l, out, l->column, strlen(l->column));
+        answer_line_field(l, out, l->column, strlen(l->column));
     if (l->top)
         good = good && add_top_names(l, b, out, e);
     else
-        add_field(l, out, "prediction", 10);
+        answer_line_field(l, out, "prediction", 10);
     for (uint32_t i = 0; i < l->outputs && good && !l->top; i++) {
         size_t length;
         const char *label = vocab_text(l->schema->labels, i, &length);
@@ -305,10 +305,10 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
         text_put(&name, "probability_");
         text_add(&name, label, length);
         good = check_plain(l, name.data, name.length, e);
-        add_field(l, out, name.data, name.length);
+        answer_line_field(l, out, name.data, name.length);
     }
     if (l->uncertainty)
-        add_field(l, out, "uncertainty", 11);
+        answer_line_field(l, out, "uncertainty", 11);
     text_free(&name);
     text_char(out, '\n');
     return good;
@@ -316,8 +316,8 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
 
 /* The cells of the record that are repeated, each followed by a delimiter. A ragged record may lack
  * some. */
-static void add_cells(const struct answer_line *l, const struct csv_cells *cells, size_t record,
-                      struct text *out)
+void answer_line_cells(const struct answer_line *l, const struct csv_cells *cells, size_t record,
+                       struct text *out)
 {
     if (l->cell_count == 0 && !l->column)
         return;
@@ -366,7 +366,7 @@ static void add_top(const struct answer_line *l, const double *probability, stru
 void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record,
                      const double *probability, double value, struct text *out)
 {
-    add_cells(l, cells, record, out);
+    answer_line_cells(l, cells, record, out);
     if (l->outputs == 0) {
         char *from = reserve(out, NUMBER_ROOM + 1);
         size_t length = answer_number(from, value);
@@ -402,9 +402,9 @@ void answer_line_more(const struct answer_line *l, double value, struct text *ou
 }
 
 void answer_line_null(const struct answer_line *l, const struct csv_cells *cells, size_t record,
-                      struct text *out)
+                       struct text *out)
 {
-    add_cells(l, cells, record, out);
+    answer_line_cells(l, cells, record, out);
     size_t fields = (l->top ? 2 * (size_t)l->top : (size_t)l->outputs + 1) + l->uncertainty;
     char *from = reserve(out, fields * (l->missing.length + 1)), *to = from;
     for (size_t i = 0; i < fields; i++) {

@@ -11,7 +11,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "csv/date.h"
+#include "table/cell_copy.h"
 
 #define SEED 20260101u
 #define CHUNK 8192u /* rows that are answered at once */
@@ -106,11 +106,6 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
 
 /* --- which columns --- */
 
-static bool is_input(const struct column *c)
-{
-    return c->number != UINT32_MAX || c->category != UINT32_MAX;
-}
-
 static void add_entry(struct explain_result *r, const uint32_t *columns, uint32_t count)
 {
     struct importance *p = &r->columns[r->column_count++];
@@ -132,7 +127,7 @@ static bool add_group(struct explain_result *r, const char *names, bool *taken, 
         char *name = name_list_next(&from, "group", e);
         uint32_t c = 0;
         while (name && c < s->column_count &&
-               (strcmp(s->columns[c].name, name) != 0 || !is_input(&s->columns[c])))
+               (strcmp(s->columns[c].name, name) != 0 || !column_is_input(&s->columns[c])))
             c++;
         if (!name)
             good = false;
@@ -162,42 +157,13 @@ static bool list_columns(const struct explain_request *q, struct explain_result 
     for (size_t i = 0; good && i < q->group_count; i++)
         good = add_group(r, q->groups[i], taken, e);
     for (uint32_t c = 0; good && c < s->column_count; c++)
-        if (is_input(&s->columns[c]) && !taken[c])
+        if (column_is_input(&s->columns[c]) && !taken[c])
             add_entry(r, &c, 1);
     mem_free(taken);
     return good;
 }
 
 /* --- measuring --- */
-
-static void move_bit(unsigned char *words, const unsigned char *from, uint32_t bit)
-{
-    uint32_t to_word, from_word, mask = UINT32_C(1) << bit % 32;
-    memcpy(&to_word, words + 4 * (size_t)(bit / 32), sizeof to_word);
-    memcpy(&from_word, from + 4 * (size_t)(bit / 32), sizeof from_word);
-    to_word = (to_word & ~mask) | (from_word & mask);
-    memcpy(words + 4 * (size_t)(bit / 32), &to_word, sizeof to_word);
-}
-
-/* The parsed cell of a column, from one record into another. */
-static void move_cell(const struct rowfmt *f, const struct column *c, unsigned char *to,
-                      const unsigned char *from)
-{
-    if (c->category != UINT32_MAX) {
-        size_t at = f->at_category + 4 * (size_t)c->category;
-        memcpy(to + at, from + at, 4);
-    }
-    if (c->slots) { /* a text */
-        size_t at = f->at_category + 4 * (size_t)c->term;
-        memcpy(to + at, from + at, 4 * (size_t)c->slots);
-    }
-    uint32_t numbers = c->type == COLUMN_DATETIME ? DATE_PARTS : 1;
-    for (uint32_t i = 0; c->number != UINT32_MAX && i < numbers; i++) {
-        size_t at = 4 * (size_t)(c->number + i);
-        memcpy(to + at, from + at, 4);
-        move_bit(to + f->at_missing, from + f->at_missing, c->number + i);
-    }
-}
 
 /* Encodes the records of a tile of the chunk, with the dealt cells. */
 static void encode_tile(void *context, unsigned tile, unsigned thread)
@@ -213,7 +179,7 @@ static void encode_tile(void *context, unsigned tile, unsigned thread)
                (end - begin) * stride);
         for (uint64_t i = begin; x->dealt && i < end; i++)
             for (uint32_t c = 0; c < x->dealt->count; c++)
-                move_cell(&s->format, &s->columns[x->dealt->columns[c]], to + i * stride,
+                cell_copy(&s->format, &s->columns[x->dealt->columns[c]], to + i * stride,
                           x->raw[k] + x->from[x->first + i] * stride);
         column_apply(s, to + begin * stride, end - begin);
     }

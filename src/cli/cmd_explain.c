@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/attribute.h"
 #include "answer/explain.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 
@@ -15,7 +17,22 @@ static const struct arg_option explain_options_table[] = {
     {"group", 0, "a,b", NULL, ARG_MANY, 0, 0,
      "Columns that are dealt together, as one entry: of columns that say the same, each alone "
      "seems to matter little. May stand many times."},
+    {"rows", 0, "FILE", NULL, ARG_FILE, 0, 0,
+     "Instead: what each column adds to the answer to each row, as CSV. Needs no target."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+/* Bars of a list: `value` of `most`. */
+static void put_bar(double value, double most, struct text *out)
+{
+    int bar = most > 0 ? (int)lround(BAR * value / most) : 0;
+    if (bar > 0)
+        text_char(out, ' ');
+    for (int k = 0; k < bar; k++)
+        text_char(out, '#');
+    while (out->length && out->data[out->length - 1] == ' ')
+        out->data[--out->length] = '\0';
+    text_char(out, '\n');
+}
 
 static void result_text(const struct explain_result *r, struct text *out)
 {
@@ -35,21 +52,81 @@ static void result_text(const struct explain_result *r, struct text *out)
             snprintf(range, sizeof range, "(%.3g to %.3g)", p->interval.low, p->interval.high);
         text_printf(out, "%-*s %10.4g  %-24s", (int)width, text_quote_z(p->name), p->importance,
                     range);
-        int bar = most > 0 ? (int)lround(BAR * p->importance / most) : 0;
-        if (bar > 0)
-            text_char(out, ' ');
-        for (int k = 0; k < bar; k++)
-            text_char(out, '#');
-        while (out->length && out->data[out->length - 1] == ' ')
-            out->data[--out->length] = '\0';
-        text_char(out, '\n');
+        put_bar(p->importance, most, out);
     }
+}
+
+/* --- --rows --- */
+
+static void rows_text(const struct attribute_request *q, const struct attribute_result *r,
+                      struct text *out)
+{
+    struct text explains = {0};
+    double most = 0;
+    attribute_explains(r, &explains);
+    text_printf(out, "%s: attributions of %llu rows to %s, against the training mean; base %.6g\n"
+                "mean of the attributions without their sign:\n", text_quote_z(q->output),
+                (unsigned long long)r->rows, explains.data, r->base);
+    for (uint32_t i = 0; i < r->column_count; i++)
+        most = fmax(most, r->columns[i].mean);
+    for (uint32_t i = 0; i < r->column_count; i++) {
+        const struct schema *s = r->serve.schema;
+        text_printf(out, "%-24s %10.4g ", text_quote_z(s->columns[r->columns[i].column].name),
+                    r->columns[i].mean);
+        put_bar(r->columns[i].mean, most, out);
+    }
+    text_printf(out, "largest difference of a row's sum from its answer minus the base: %.2g\n",
+                r->largest_difference);
+    text_free(&explains);
+}
+
+static bool check_rows(const struct args *a, const char *output, struct err *e)
+{
+    if (args_value(a, "repeats") || args_value(a, "group"))
+        return err_set(e, ERR_OPTION_CONFLICT, "--rows deals no columns: without --repeats and "
+                                               "--group");
+    if (file_is_output(output))
+        return err_set(e, ERR_OPTION_VALUE, "--rows: standard output has the summary: name a file");
+    for (size_t i = 0; i < a->positional_count; i++)
+        if (file_same(output, a->positionals[i]))
+            return err_set(e, ERR_SAME_FILE, "--rows: \"%s\" is an input", text_quote_z(output));
+    return true;
+}
+
+static int rows_command(struct args *a)
+{
+    struct err e = {0};
+    struct attribute_request q = {.model = a->positionals[0],
+                                  .inputs = (char *const *)(const void *)(a->positionals + 1),
+                                  .input_count = a->positional_count - 1,
+                                  .output = args_value(a, "rows"),
+                                  .overrides = cli_overrides(a)};
+    struct attribute_result r = {0};
+    int code;
+    if (!check_rows(a, q.output, &e) || !cli_reading(a, &q.reading, &e) ||
+        !attribute_run(&q, &r, &e)) {
+        code = cli_fail(a, &e, cli_disk_note(q.output, &e));
+    } else if (a->json) {
+        struct json_out out = {0};
+        attribute_write(&q, &r, &out);
+        code = cli_json(a, &out, false);
+    } else {
+        struct text out = {0};
+        rows_text(&q, &r, &out);
+        code = cli_print(a, &out);
+        text_free(&out);
+    }
+    attribute_release(&r);
+    cli_drop(q.overrides.sets);
+    return code;
 }
 
 static int explain_command(struct args *a)
 {
     struct err e = {0};
     size_t groups;
+    if (args_value(a, "rows"))
+        return rows_command(a);
     const char **group = args_list(a, "group", &groups);
     struct explain_request q = {.model = a->positionals[0],
                                 .inputs = (char *const *)(const void *)(a->positionals + 1),
@@ -80,15 +157,26 @@ static int explain_command(struct args *a)
 
 const struct command command_explain = {
     .name = "explain",
-    .usage = "explain MODEL DATA.csv [--repeats N] [--group a,b]... [READING] [--json]",
-    .summary = "Which columns matter: permutation importance with intervals.",
+    .usage = "explain MODEL DATA.csv [--rows FILE] [--repeats N] [--group a,b]... [READING] [--json]",
+    .summary = "Which columns matter: permutation importance, or each row's attributions.",
     .examples = "  dnn explain leads.dnn test.csv\n"
-                "  dnn explain leads.dnn test.csv --repeats 20 --group age,city --json\n",
+                "  dnn explain leads.dnn test.csv --repeats 20 --group age,city --json\n"
+                "  dnn explain leads.dnn new.csv --rows why.csv\n",
     .notes = "Takes labelled rows, best ones that the model was not trained on. The cells of a "
              "column are dealt to other rows, and the task's metric (logloss, or rmse) is measured "
              "again: the importance is how much worse it gets, in its own units. About 0: the "
              "answers do not hang on the column, or another column says the same. The dealing is "
-             "always the same for the same rows.",
+             "always the same for the same rows.\n\n"
+             "--rows: a line a row: the id columns, what each column adds, `base`, `answer` (of "
+             "more than two labels also `prediction`, whose probability is explained). The "
+             "attributions add up to answer - base, up to rounding; the summary says the largest "
+             "difference. They are integrated gradients against the training mean, taken in finite "
+             "steps: all columns move together from the mean to the row, and a column gets the "
+             "changes of the answer at its own steps. Numbers go in equal steps of the file's "
+             "units; a category goes over at once, at another time on each of up to 16 paths, which "
+             "begin with the training rows' categories, each as often as its share; a text begins "
+             "empty. The training mean of a number that is not of scale standard is that of its "
+             "quantiles in the model.",
     .options = explain_options_table,
     .reads = true,
     .computes = true,

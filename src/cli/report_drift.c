@@ -1,4 +1,4 @@
-/* report_drift.c - the part of a report that says how the rows differ from those of the training. */
+/* report_drift.c - the part of a report that says how rows differ from those of the training. */
 #include <math.h>
 
 #include "base/mem.h"
