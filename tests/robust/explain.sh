@@ -84,4 +84,64 @@ run dnn explain m.dnn bare.csv
 is_exit 65 "rows without targets"
 run dnn explain m.dnn test.csv --repeats 0
 is_exit 64 "no repeats"
+# --- --rows: attributions ---
+# Each row: the attributions add up to answer - base, and the answer is that of predict.
+adds_up() { # MODEL WHY DATA COLUMN: the column of predict that is explained; NAME
+    dnn predict "$1" "$3" --quiet >p
+    perl -e 'open my $p, "<", "p"; open my $w, "<", shift; my $name = shift; my @n = split /,/, scalar(<$p>) =~ s/\n//r; my @c = split /,/, scalar(<$w>) =~ s/\n//r;
+        my ($at) = grep { $n[$_] eq $name } 0 .. $#n; my $rows = 0;
+        while (<$w>) { chomp; my @v = split /,/; my @a = split /,/, scalar(<$p>) =~ s/\n//r; my ($answer, $base) = (pop @v, pop @v); my $sum = 0;
+            for my $i (0 .. $#v) { $sum += $v[$i] unless $c[$i] =~ /^(id|prediction)$/ }
+            my $want = $name eq "best" ? (sort { $b <=> $a } grep { /^[0-9.e-]+$/ } @a[1 .. $#a])[0] : $a[$at];
+            die "row $rows: $sum is not $answer - $base\n" if abs($sum - $answer + $base) > 1e-6 * (1 + abs $answer); 
+            die "row $rows: $answer, predict says $want\n" if abs($answer - $want) > 1e-6 * (1 + abs $want); $rows++ }
+        print "$rows rows\n"; exit !$rows' "$2" "$4" >why 2>&1
+    ok $? "$5" "$(cat why)"
+}
+sed 's/,[^,]*$//' test.csv | head -n 60 >bare.csv # no target
+run dnn explain m.dnn bare.csv --rows w.csv --json
+is_exit 0 "attributions, without a target"
+adds_up m.dnn w.csv bare.csv probability_yes "those of numbers, a category, a date and a text add up to answer - base"
+is "$(head -n 1 w.csv)" "a,b,c,k,day,note,base,answer" "the columns"
+is "$(cut -d , -f 7 w.csv | sort -u | wc -l)" 2 "one base for all rows"
+ok "$(perl -ne 'exit !(/"largest_difference":([-0-9.e+]+)/ && $1 < 1e-9)' out; echo $?)" "the summary says the largest difference" "$(cat out)"
+is "$(perl -ne '%v = /"name":"([^"]*)","mean_absolute":([0-9.e-]+)/g; print +(sort { $v{$b} <=> $v{$a} } keys %v)[0]' out)" a "the column with the largest attributions"
+run dnn explain m.dnn bare.csv --rows again.csv --threads 3 --batch-size 7
+same w.csv again.csv "the same with other threads and batches"
+out_has 'probability of "yes"' "the summary says what is explained"
+run dnn explain t.dnn bare.csv --rows w.csv
+is_exit 0 "attributions of an ensemble with target statistics"
+adds_up t.dnn w.csv bare.csv probability_yes "they add up"
+# A linear model: a number's attribution is its weight times (value - mean); of two rows that differ in a column, its attribution alone differs.
+cat >l.json <<'JSON'
+{"task": "regression", "data": {"train": "train.csv", "target": "a", "missing": ["", "NA"], "columns": {"b": {"type": "numeric", "scale": "standard"}, "c": "id",
+ "k": "categorical", "y": "categorical", "day": "ignore", "note": "ignore"}}, "model": {"preset": "linear"}, "train": {"epochs": 20}, "backend": {"name": "dnn_cpu"}}
+JSON
+dnn train l.json -o l.dnn --quiet
+mean=$(dnn inspect l.dnn --json | perl -ne 'print $1 if /"name":"b".*?"center":([-0-9.e]+)/')
+printf 'b,c,k,y\n%s,"1,5",k1,yes\n0.4,2,k1,yes\n0.4,3,k2,yes\n0.4,4,k2,no\n,5,k2,no\n' "$mean" >lin.csv
+run dnn explain l.dnn lin.csv --rows w.csv
+is_exit 0 "attributions of a linear model"
+is "$(head -n 2 w.csv | cut -c 1-8)" $'c,b,k,y,\n"1,5",0,' "the id first; a number at its mean has none"
+dnn predict l.dnn lin.csv --quiet >p
+tail -n +2 w.csv | sed 's/^"1,5"/1/' | perl -e 'my @w = map { chomp; [split /,/] } <STDIN>; open my $p, "<", "p"; <$p>; my @y = map { /([^,\n]*)$/ } <$p>;
+    my $near = sub { abs($_[0] - $_[1]) < 1e-6 }; my $bad = 0;
+    for ([1, 0, 1], [2, 1, 2], [3, 2, 3]) { my ($r, $s, $c) = @$_; # rows r and s differ in column c
+        for my $k (1 .. 3) { $near->($w[$r][$k] - $w[$s][$k], $k == $c ? $y[$r] - $y[$s] : 0) or $bad++ } } exit $bad'
+ok $? "of rows that differ in one column, its attribution alone differs, by the difference of the answers" "$(cat w.csv p)"
+cat >k.json <<'JSON'
+{"task": "multiclass", "data": {"train": "train.csv", "target": "k", "missing": ["", "NA"], "columns": {"a": "numeric", "b": "numeric", "y": "categorical", "c": "ignore",
+ "day": "ignore", "note": "ignore"}}, "model": {"preset": "mlp", "hidden": [8]}, "train": {"epochs": 5}, "backend": {"name": "dnn_cpu"}}
+JSON
+dnn train k.json -o k.dnn --quiet
+run dnn explain k.dnn test.csv --rows w.csv
+is_exit 0 "attributions of four labels"
+is "$(head -n 1 w.csv)" "a,b,y,prediction,base,answer" "with the label that is explained"
+adds_up k.dnn w.csv test.csv best "they add up to the probability of the prediction"
+run dnn explain m.dnn test.csv --rows w.csv --repeats 3
+is_exit 64 "--rows with --repeats"
+run dnn explain m.dnn test.csv --rows test.csv
+is_exit 64 "the attributions would replace the rows"
+run dnn explain m.dnn test.csv --rows k.dnn
+is_exit 73 "they would replace a model"
 done_testing

@@ -61,6 +61,8 @@ for model in lstm gru transformer; do
     dnn predict $model.dnn one.csv --quiet | tail -n 1 >one
     ok "$(sed -n 31p all.csv | cmp -s - one; echo $?)" "$model: nor on other rows"
     ok "$(dnn evaluate $model.dnn ask.csv --json 2>/dev/null | perl -ne '/"accuracy":([0-9.e-]+)/ && print $1 > 0.9 ? 0 : 1')" "$model: other rows are answered well"
+    run dnn explain $model.dnn ask.csv --rows why.csv
+    is_exit 64 "$model: no attributions of sequences"
 done
 (head -n 1 ask.csv; echo "1,up,1$(printf ',%.0s' $(seq 24))") >empty.csv
 run dnn predict lstm.dnn empty.csv --quiet
