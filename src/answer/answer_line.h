@@ -43,7 +43,7 @@ void answer_line_add(const struct answer_line *l, const struct csv_cells *cells,
 /* Adds a last number to the line that was added last. */
 void answer_line_more(const struct answer_line *l, double value, struct text *out);
 /* The parts of a line of another kind: id columns and passthrough columns, each with the delimiter
- * behind it; a field, quoted where it must be, with the delimiter in front but at a line's begin. */
+ * behind it; a field, quoted where it must be, with the delimiter in front of all but the first. */
 void answer_line_cells(const struct answer_line *l, const struct csv_cells *cells, size_t record,
                        struct text *out);
 void answer_line_field(const struct answer_line *l, struct text *out, const char *text,

@@ -157,7 +157,8 @@ static int explain_command(struct args *a)
 
 const struct command command_explain = {
     .name = "explain",
-    .usage = "explain MODEL DATA.csv [--rows FILE] [--repeats N] [--group a,b]... [READING] [--json]",
+    .usage = "explain MODEL DATA.csv [--rows FILE] [--repeats N] [--group a,b]... [READING] "
+             "[--json]",
     .summary = "Which columns matter: permutation importance, or each row's attributions.",
     .examples = "  dnn explain leads.dnn test.csv\n"
                 "  dnn explain leads.dnn test.csv --repeats 20 --group age,city --json\n"
@@ -173,8 +174,8 @@ const struct command command_explain = {
              "difference. They are integrated gradients against the training mean, taken in finite "
              "steps: all columns move together from the mean to the row, and a column gets the "
              "changes of the answer at its own steps. Numbers go in equal steps of the file's "
-             "units; a category goes over at once, at another time on each of up to 16 paths, which "
-             "begin with the training rows' categories, each as often as its share; a text begins "
+             "units; a category goes over at once, at another time on each of up to 16 paths, "
+             "which begin with the training rows' categories, each as often as its share; a text begins "
              "empty. The training mean of a number that is not of scale standard is that of its "
              "quantiles in the model.",
     .options = explain_options_table,
