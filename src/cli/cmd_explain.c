@@ -176,8 +176,8 @@ const struct command command_explain = {
              "changes of the answer at its own steps. Numbers go in equal steps of the file's "
              "units; a category goes over at once, at another time on each of up to 16 paths, "
              "which begin with the training rows' categories, each as often as its share; a text "
-             "begins empty. The training mean of a number that is not of scale standard is that of its "
-             "quantiles in the model.",
+             "begins empty. The training mean of a number that is not of scale standard is that of "
+             "its quantiles in the model.",
     .options = explain_options_table,
     .reads = true,
     .computes = true,
