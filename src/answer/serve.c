@@ -232,6 +232,7 @@ static bool open_network(struct serve *s, uint32_t i, uint64_t count, struct err
     struct member *from = &s->file->members[i];
     bool gpu = select_is_gpu(&s->backend);
     struct network_options o = serve_network(&member->model, features_of(s, i), gpu);
+    o.beside = i ? s->members[i - 1].network : NULL;
     s->source.features = features_of(s, i);
     if (!serve_rows(&o, s->machine, count > s->expected ? count : s->expected,
                     s->options.predict_batch_size, e) ||

@@ -11,6 +11,8 @@ struct netbatch {
     void *acts;
     real *reals, *target, *weight;
     int32_t *ids;
+    struct { uint64_t acts, reals, rows, ids; } room; /* elements */
+    bool borrowed;                                     /* it is another network's */
 };
 
 /* What training and answers share, in machine memory. */

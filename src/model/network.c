@@ -116,12 +116,36 @@ static bool alloc_batch(struct network *n, const struct model *m, struct netbatc
 {
     uint64_t *kind = &n->bytes.activations, ids = m->inputs.features.format.categories;
     bool good = true;
-    b->acts = alloc(n, kind, m->acts, machine_act_bytes(n->m), &good, e);
-    b->reals = alloc(n, kind, m->reals, sizeof(real), &good, e);
-    b->target = alloc(n, kind, m->rows, sizeof(real), &good, e);
-    b->weight = alloc(n, kind, m->rows, sizeof(real), &good, e);
-    b->ids = alloc(n, kind, m->rows * ids, sizeof(int32_t), &good, e);
+    b->room.acts = m->acts;
+    b->room.reals = m->reals;
+    b->room.rows = m->rows;
+    b->room.ids = m->rows * ids;
+    b->acts = alloc(n, kind, b->room.acts, machine_act_bytes(n->m), &good, e);
+    b->reals = alloc(n, kind, b->room.reals, sizeof(real), &good, e);
+    b->target = alloc(n, kind, b->room.rows, sizeof(real), &good, e);
+    b->weight = alloc(n, kind, b->room.rows, sizeof(real), &good, e);
+    b->ids = alloc(n, kind, b->room.ids, sizeof(int32_t), &good, e);
     return good;
+}
+
+static bool has_room(const struct netbatch *b, const struct model *m)
+{
+    return b->room.acts >= m->acts && b->room.reals >= m->reals && b->room.rows >= m->rows &&
+           b->room.ids >= m->rows * m->inputs.features.format.categories;
+}
+
+/* The batch of answers: that of a network beside this one where it has the room. */
+static bool alloc_answers(struct network *n, struct err *e)
+{
+    const struct model *m = n->answers.shapes[0].model;
+    const struct network *other = n->counted ? NULL : n->o.beside;
+    while (other && !has_room(&other->answers.batch, m))
+        other = other->o.beside;
+    if (!other)
+        return alloc_batch(n, m, &n->answers.batch, e);
+    n->answers.batch = other->answers.batch;
+    n->answers.batch.borrowed = true;
+    return true;
 }
 
 /* Tables that describe the model count as weights. */
@@ -186,7 +210,7 @@ static bool alloc_weights(struct network *n, struct err *e)
     w->buffers = alloc(n, kind, m->buffers, sizeof(real), &good, e);
     n->answers.now = alloc(n, kind, 1, sizeof *n->answers.now, &good, e);
     return good && alloc_features(n, e) && alloc_kept(n, e) &&
-           alloc_batch(n, n->answers.shapes[0].model, &n->answers.batch, e);
+           alloc_answers(n, e);
 }
 
 static bool alloc_gradients(struct network *n, struct err *e)
@@ -286,6 +310,8 @@ bool network_need(const struct network_options *o, struct machine *m, struct net
 static void release_batch(struct machine *m, const struct netbatch *b)
 {
     void *const blocks[] = {b->acts, b->reals, b->target, b->weight, b->ids};
+    if (b->borrowed)
+        return;
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         machine_release(m, blocks[i]);
 }

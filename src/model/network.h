@@ -19,6 +19,10 @@ struct network_options {
     uint32_t whole;
     uint32_t steps; /* training: the most of an epoch; 0: 1 */
     bool training;
+    /* Another one on the same machine, which is there until this one has given its last answer.
+     * The two, and those beside that one, answer in turns, and share the memory of a batch. NULL:
+     * none. */
+    const struct network *beside;
     bool own_memory; /* the machine's memory is not the host's: rows without room are streamed */
     bool streams;    /* rows are always streamed, with own_memory */
     bool stays;      /* rows to train on: fail instead of streaming */

@@ -191,6 +191,43 @@ static void answers(void)
     case_close(&c);
 }
 
+/* Networks that answer in turns share the memory of a batch where it is large enough. */
+static void beside(void)
+{
+    struct netcase c;
+    begin(&c);
+    ok(case_train(&c, 1, 0.01, 0), "trained");
+    const uint64_t numbers = c.count * c.outputs;
+    real *all = mem_alloc(numbers, sizeof *all), *some = mem_alloc(numbers, sizeof *some);
+    ok(case_answer(&c, c.network, &c.source, 0, c.count, all), "answers");
+    network_get(c.network, &c.state, &c.e);
+    static const uint32_t rows[] = {64, 32, 128, 100};
+    struct network *n[4] = {NULL};
+    uint64_t used[4];
+    for (size_t i = 0; i < 4; i++) {
+        struct network_options o = {.model = &c.model_options,
+                                    .features = &c.features,
+                                    .rows = rows[i],
+                                    .beside = i ? n[i - 1] : NULL};
+        uint64_t before = mem_in_use();
+        n[i] = network_new(&o, c.machine, NULL, &c.e);
+        used[i] = mem_in_use() - before;
+        network_set(n[i], &c.state);
+    }
+    ok(used[1] < used[0] && used[3] < used[2], "two have no batch of their own");
+    ok(used[2] > used[1], "one needs a larger one");
+    bool same = true;
+    for (size_t turn = 0; turn < 8; turn++)
+        same = same && case_answer(&c, n[turn * 3 % 4], &c.source, 0, c.count, some) &&
+               memcmp(some, all, numbers * sizeof *some) == 0;
+    ok(same, "each answers as before, in turns");
+    for (size_t i = 0; i < 4; i++)
+        network_free(n[i]);
+    mem_free(all);
+    mem_free(some);
+    case_close(&c);
+}
+
 /* State put into another network goes on as if nothing had happened, also in the middle of an
  * epoch. */
 static void resumed(void)
@@ -449,6 +486,7 @@ int main(void)
     sine();
     threads();
     answers();
+    beside();
     resumed();
     memory();
     to_the_byte();
