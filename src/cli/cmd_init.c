@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/init_columns.h"
+#include "cli/init_notes.h"
 #include "cli/init_sequence.h"
 #include "cli/init_set.h"
 #include "config/output.h"
@@ -117,92 +118,6 @@ static void config_text(const struct infer *found, const char *target, const str
     json_put_string(o, "model", model_path);
     json_close(o, '}');
     json_close(o, '}');
-}
-
-enum { TOLD_ONE_BY_ONE = 3, TOLD_NAMES = 5 };
-
-/* The kind of note about each column's type, NULL for none; mem_free. */
-static const char **told_kinds(const struct infer *found, const char *target,
-                               const struct overrides *o)
-{
-    const char **kinds = mem_zero(found->count + 1, sizeof *kinds);
-    for (size_t i = 0; i < found->count; i++) {
-        const struct infer_column *c = &found->columns[i];
-        if (c->reason[0] && strcmp(c->name, target) != 0 && !init_column_given(o, c->name))
-            kinds[i] = c->kind;
-    }
-    return kinds;
-}
-
-/* A note a column; columns set aside for one reason share a line when there are many. */
-static void tell_types(const struct infer *found, const char *target, const struct overrides *o)
-{
-    const char **kinds = told_kinds(found, target, o);
-    for (size_t i = 0; i < found->count; i++) {
-        const struct infer_column *c = &found->columns[i];
-        const char *kind = kinds[i];
-        struct text names = {0};
-        size_t all = 0;
-        bool equal = true; /* figures may differ from column to column */
-        for (size_t k = i; kind && k < found->count; k++) {
-            if (kinds[k] != kind || found->columns[k].type != c->type)
-                continue;
-            equal &= strcmp(found->columns[k].reason, c->reason) == 0;
-            if (all++ < TOLD_NAMES)
-                text_printf(&names, "%s\"%s\"", all > 1 ? ", " : "",
-                            text_quote_z(found->columns[k].name));
-        }
-        if (all > TOLD_NAMES)
-            text_printf(&names, " and %zu more", all - TOLD_NAMES);
-        for (size_t k = i; all > TOLD_ONE_BY_ONE && k < found->count; k++)
-            if (kinds[k] == kind && found->columns[k].type == c->type)
-                kinds[k] = NULL;
-        struct text line = {0};
-        if (all > TOLD_ONE_BY_ONE)
-            text_printf(&line, "columns %s: %s: %s%s", names.data, column_role_names[c->type],
-                        equal ? "" : "the first: ", c->reason);
-        else
-            text_printf(&line, "column \"%s\": %s: %s", text_quote_z(c->name),
-                        column_role_names[c->type], c->reason);
-        bool read = c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME;
-        if (kind && (c->unread || (read && !c->form)))
-            log_warning("%s", line.data);
-        else if (kind)
-            log_note("%s", line.data);
-        text_free(&line);
-        text_free(&names);
-    }
-    mem_free(kinds);
-}
-
-static void print_notes(const struct infer *found, const char *target, const struct overrides *o)
-{
-    bool task_given = init_set_value(o, "task") != NULL;
-    struct text leaks = {0};
-    size_t many = 0;
-    if (found->note[0])
-        log_note("%s", found->note);
-    if (found->quote_note[0])
-        log_note("%s", found->quote_note);
-    if (found->encoding_note[0])
-        log_note("%s", found->encoding_note);
-    tell_types(found, target, o);
-    for (size_t i = 0; i < found->count; i++) {
-        const struct infer_column *c = &found->columns[i];
-        if (!task_given && found->task == TASK_MULTICLASS && c->type == COLUMN_NUMERIC &&
-            strcmp(c->name, target) == 0)
-            log_note("column \"%s\": %llu classes; for numbers as such use --set "
-                     "task=regression", text_quote_z(c->name), (unsigned long long)c->distinct);
-        if (c->note[0] && strcmp(c->name, target) == 0)
-            log_warning("column \"%s\": %s", text_quote_z(c->name), c->note);
-        else if (c->note[0] && many++ < TOLD_NAMES)
-            text_printf(&leaks, "%s\"%s\"", many > 1 ? ", " : "", text_quote_z(c->name));
-    }
-    if (many > TOLD_NAMES)
-        text_printf(&leaks, " and %zu more", many - TOLD_NAMES);
-    if (many)
-        log_warning("column%s %s: %s", many > 1 ? "s" : "", leaks.data, infer_leak_words);
-    text_free(&leaks);
 }
 
 /* leads.csv or leads.csv.gz -> leads.dnn, beside the config */
@@ -458,7 +373,7 @@ static int init_command(struct args *a)
         !write_config(output ? output : "-", &json, &e))
         code = cli_fail(a, &e, cli_disk_note(output, &e));
     else
-        print_notes(found, q.target, &o);
+        init_notes(found, q.target, &o);
     if (code == EXIT_DONE)
         log_note("`dnn check %s` reads the data with this config and reports everything that "
                  "training would refuse",

@@ -21,6 +21,7 @@ struct infer_column {
     char *examples[5];      /* first distinct cells, raw text; NULL: fewer */
     struct form *form;      /* how its cells are written; NULL: plain */
     bool unread;            /* set aside for its form */
+    double alone;           /* what it alone explains of the target (leak.h); NaN: not known */
     char note[400];         /* e.g. it nearly determines the target; or "" */
 };
 struct infer {
@@ -32,6 +33,8 @@ struct infer {
     int task;               /* from the target, if the request names one */
     char *positive;         /* binary: the positive label */
     struct opt_strings missing; /* texts of the file that mean missing: "", NA, ?, .. */
+    char positive_note[300]; /* why that one; or "" */
+    char label_note[500], footer_note[300]; /* what looks wrong; or "" */
     double target_balance;  /* share of the smallest class */
     char note[200];         /* about the header line; or "" */
     char encoding_note[200]; /* encoding guessed: the first byte that is not UTF-8; or "" */
@@ -54,5 +57,8 @@ extern const char infer_leak_words[];
  * `stop` returned true. */
 struct infer *infer_file(const struct infer_request *r, struct err *e);
 void infer_free(struct infer *i);
+/* The first rows of a training: names the columns of type ignore that a form would read. */
+void infer_note_aside(const struct schema *s, const struct binding *b,
+                      const struct csv_cells *cells);
 
 #endif

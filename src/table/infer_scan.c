@@ -3,6 +3,7 @@
 #include "table/infer_survey.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -300,6 +301,12 @@ static bool inspect_block(struct survey *s, const struct csv_block *b, struct cs
                     &task);
         s->rows += end - from;
         from = end;
+    }
+    if (records) {
+        const struct csv_record *last = &cells->records[records - 1];
+        const struct csv_cell *cell = cells->cells + last->first_cell;
+        s->last_line = last->line;
+        snprintf(s->last_cell, sizeof s->last_cell, "%.*s", (int)cell->length, cell->text);
     }
     mem_free(sampled);
     return true;

@@ -86,6 +86,8 @@ struct survey {
     const struct opt_strings *missing; /* the user's list; NULL: to be guessed */
     uint32_t sample_most, samples; /* samples of every sample_step-th row */
     uint64_t sample_step;
+    int64_t last_line;          /* of the last record */
+    char last_cell[64];         /* its first cell, as much as fits */
 };
 
 /* infer_dialect.c: guesses delimiter and header from the first bytes. Values set in the request are
@@ -119,5 +121,9 @@ int infer_name(const char *name);
 /* infer_type.c, infer_target.c: types, missing texts, decimal sign; then the task. */
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
 void infer_target(const struct survey *s, size_t target, struct infer *i);
+/* infer_labels.c: the positive label, and notes about labels and the last line. */
+void infer_labels(const struct survey *s, size_t target, const struct vocab *labels,
+                  struct infer *i);
+void infer_footer(const struct survey *s, struct infer *i);
 
 #endif

@@ -34,8 +34,8 @@ static int find_task(const struct watch *w, const struct infer_column *c, uint64
                                                                     : TASK_REGRESSION;
 }
 
-/* Orders the labels as the contract says, without missing texts; sets the smallest class's share
- * and the positive label. */
+/* Orders the labels as the contract says, without missing texts; sets the smallest class's
+ * share. */
 static struct vocab *find_labels(const struct watch *w, struct infer *i)
 {
     struct vocab *labels = vocab_new();
@@ -54,8 +54,6 @@ static struct vocab *find_labels(const struct watch *w, struct infer *i)
     vocab_sort(labels, order);
     mem_free(order);
     i->target_balance = all ? (double)smallest / (double)all : 0;
-    if (i->task == TASK_BINARY && count)
-        i->positive = mem_string(vocab_text(labels, count - 1, NULL));
     return labels;
 }
 
@@ -107,6 +105,8 @@ static void leak_tile(void *context, unsigned tile, unsigned thread)
         explained = of_numbers(t, w);
     else if (c->type == COLUMN_CATEGORICAL)
         explained = of_groups(t, w);
+    if (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME || c->type == COLUMN_CATEGORICAL)
+        c->alone = explained;
     if (leak_suspect(&t->of, explained))
         snprintf(c->note, sizeof c->note, "%s", infer_leak_words);
 }
@@ -186,6 +186,7 @@ void infer_target(const struct survey *s, size_t target, struct infer *out)
     struct vocab *labels = find_labels(w, out);
     if (out->task == TASK_REGRESSION)
         out->target_balance = 0;
+    infer_labels(s, target, labels, out);
     find_leaks(s, target, labels, out);
     find_answers(labels, out);
     vocab_free(labels);

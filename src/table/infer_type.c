@@ -420,6 +420,8 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
     out->rows = s->rows;
     out->count = s->count;
     out->columns = mem_zero(s->count, sizeof *out->columns);
+    for (size_t c = 0; c < s->count; c++)
+        out->columns[c].alone = (double)NAN;
     for (size_t i = 0; i < s->count; i++) {
         struct watch *w = &s->watches[i];
         struct infer_column *c = &out->columns[i];

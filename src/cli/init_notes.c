@@ -1,0 +1,137 @@
+/* init_notes.c - see init_notes.h. */
+#include "cli/init_notes.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/init_columns.h"
+#include "cli/init_set.h"
+
+enum { TOLD_ONE_BY_ONE = 3, TOLD_NAMES = 5 };
+
+/* The kind of note about each column's type, NULL for none; mem_free. */
+static const char **told_kinds(const struct infer *found, const char *target,
+                               const struct overrides *o)
+{
+    const char **kinds = mem_zero(found->count + 1, sizeof *kinds);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *c = &found->columns[i];
+        if (c->reason[0] && strcmp(c->name, target) != 0 && !init_column_given(o, c->name))
+            kinds[i] = c->kind;
+    }
+    return kinds;
+}
+
+/* A note a column; columns set aside for one reason share a line when there are many. */
+static void tell_types(const struct infer *found, const char *target, const struct overrides *o)
+{
+    const char **kinds = told_kinds(found, target, o);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *c = &found->columns[i];
+        const char *kind = kinds[i];
+        struct text names = {0};
+        size_t all = 0;
+        bool equal = true; /* figures may differ from column to column */
+        for (size_t k = i; kind && k < found->count; k++) {
+            if (kinds[k] != kind || found->columns[k].type != c->type)
+                continue;
+            equal &= strcmp(found->columns[k].reason, c->reason) == 0;
+            if (all++ < TOLD_NAMES)
+                text_printf(&names, "%s\"%s\"", all > 1 ? ", " : "",
+                            text_quote_z(found->columns[k].name));
+        }
+        if (all > TOLD_NAMES)
+            text_printf(&names, " and %zu more", all - TOLD_NAMES);
+        for (size_t k = i; all > TOLD_ONE_BY_ONE && k < found->count; k++)
+            if (kinds[k] == kind && found->columns[k].type == c->type)
+                kinds[k] = NULL;
+        struct text line = {0};
+        if (all > TOLD_ONE_BY_ONE)
+            text_printf(&line, "columns %s: %s: %s%s", names.data, column_role_names[c->type],
+                        equal ? "" : "the first: ", c->reason);
+        else
+            text_printf(&line, "column \"%s\": %s: %s", text_quote_z(c->name),
+                        column_role_names[c->type], c->reason);
+        bool read = c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME;
+        if (kind && (c->unread || (read && !c->form)))
+            log_warning("%s", line.data);
+        else if (kind)
+            log_note("%s", line.data);
+        text_free(&line);
+        text_free(&names);
+    }
+    mem_free(kinds);
+}
+
+/* What a column alone says of the target, by a sample of the rows: as AUC, or as a share of the
+ * errors or the variance. */
+static void tell_scores(const struct infer *found, const struct overrides *o)
+{
+    const bool binary = found->task == TASK_BINARY;
+    const char *what = binary ? "AUC" : found->task == TASK_REGRESSION ? "R2" : "of the errors";
+    struct text best = {0};
+    double before = 2;
+    for (int told = 0; told < TOLD_NAMES; told++) {
+        const struct infer_column *next = NULL;
+        for (size_t i = 0; i < found->count; i++) {
+            const struct infer_column *c = &found->columns[i];
+            if (c->alone < before && !init_column_given(o, c->name) &&
+                (!next || c->alone > next->alone))
+                next = c;
+        }
+        if (!next || !(next->alone > 0.01))
+            break;
+        before = next->alone;
+        text_printf(&best, "%s\"%s\" %.2f", told ? ", " : "", text_quote_z(next->name),
+                    binary ? 0.5 + before / 2 : before);
+    }
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *c = &found->columns[i];
+        if (c->alone == c->alone && !init_column_given(o, c->name))
+            log_info("column \"%s\": %s, alone %.2f %s", text_quote_z(c->name),
+                     column_role_names[c->type], binary ? 0.5 + c->alone / 2 : c->alone, what);
+    }
+    if (best.length)
+        log_note("what columns alone say of the target (%s, a quick estimate): %s", what,
+                 best.data);
+    text_free(&best);
+}
+
+void init_notes(const struct infer *found, const char *target, const struct overrides *o)
+{
+    bool task_given = init_set_value(o, "task") != NULL;
+    struct text leaks = {0};
+    size_t many = 0;
+    if (found->note[0])
+        log_note("%s", found->note);
+    if (found->quote_note[0])
+        log_note("%s", found->quote_note);
+    if (found->encoding_note[0])
+        log_note("%s", found->encoding_note);
+    tell_types(found, target, o);
+    if (found->footer_note[0])
+        log_warning("%s", found->footer_note);
+    if (found->label_note[0] && found->task != TASK_REGRESSION)
+        log_warning("target \"%s\": labels %s", text_quote_z(target), found->label_note);
+    if (found->positive_note[0] && found->positive && !init_set_value(o, "data.positive"))
+        log_note("%s", found->positive_note);
+    tell_scores(found, o);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *c = &found->columns[i];
+        if (!task_given && found->task == TASK_MULTICLASS && c->type == COLUMN_NUMERIC &&
+            strcmp(c->name, target) == 0)
+            log_note("column \"%s\": %llu classes; for numbers as such use --set "
+                     "task=regression", text_quote_z(c->name), (unsigned long long)c->distinct);
+        if (c->note[0] && strcmp(c->name, target) == 0)
+            log_warning("column \"%s\": %s", text_quote_z(c->name), c->note);
+        else if (c->note[0] && many++ < TOLD_NAMES)
+            text_printf(&leaks, "%s\"%s\"", many > 1 ? ", " : "", text_quote_z(c->name));
+    }
+    if (many > TOLD_NAMES)
+        text_printf(&leaks, " and %zu more", many - TOLD_NAMES);
+    if (many)
+        log_warning("column%s %s: %s", many > 1 ? "s" : "", leaks.data, infer_leak_words);
+    text_free(&leaks);
+}
