@@ -149,33 +149,19 @@ static bool estimate(struct train_job *j, double load_s, struct check_result *r,
     return true;
 }
 
-/* Operations of a run's epochs. */
-static double work_of(const struct train_job *j, uint32_t run, uint64_t *params, struct err *e)
-{
-    const struct ensemble *n = j->ensemble;
-    const struct config *c = n->configs[run / n->folds];
-    struct model *m = model_plan(&c->model, j->run.features, 1, 1, false, e);
-    if (!m)
-        return -1;
-    double work = (double)model_flops(m) * (double)c->train.epochs *
-                  (double)j->table->folds.rows[run % n->folds].train_count;
-    *params = m->params;
-    model_free(m);
-    return work;
-}
-
 /* The runs of an ensemble. seconds: those of run 0, whose network the job has. */
 static bool list_runs(struct train_job *j, double load_s, struct check_result *r, struct err *e)
 {
     const struct ensemble *n = j->ensemble;
     uint64_t first_params, params;
-    double first = work_of(j, 0, &first_params, e), train_s = r->seconds - load_s;
+    double first = ensemble_work(j, 0, j->run.features, &first_params, e);
+    double train_s = r->seconds - load_s;
     uint64_t bytes = r->weights_bytes + r->activations_bytes;
     r->runs = mem_zero(n->runs, sizeof *r->runs);
     r->run_count = n->runs;
     r->seconds = load_s;
     for (uint32_t i = 0; i < n->runs; i++) {
-        double work = work_of(j, i, &params, e);
+        double work = ensemble_work(j, i, j->run.features, &params, e);
         if (first < 0 || work < 0)
             return false;
         struct check_run *k = &r->runs[i];

@@ -1,4 +1,5 @@
 /* config_portfolio.c - preset auto: the table of portfolio.def, for these rows and columns. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 
 enum { FOLDS = 5, FOLDS_OF_MANY = 3, MANY_ROWS = 100000, SMALL_ROWS = 10000, WIDE = 64 };
 enum { VISITS = 320000, VISITS_OF_VALUES = 600000, EPOCHS_LEAST = 6, EPOCHS_MOST = 40 };
+enum { EPOCHS_HURRIED = 2 };
 #define HEAVY 2e7 /* rows times columns times outputs of the elastic net */
 #define ROWS_UNKNOWN 10000.0 /* of a pipe, or a file that cannot be read, which is said later */
 
@@ -18,6 +20,7 @@ struct portfolio {
     uint64_t numbers, categories;
     uint64_t texts;
     bool regression, binary, keys, wide, many, heavy;
+    bool brief; /* the time limit leaves no room for the slow members */
     int epochs, folds;
 };
 
@@ -59,6 +62,21 @@ static void count_columns(const struct config *c, struct portfolio *t)
     }
 }
 
+/* The time limit, beside what the whole list takes on two cores: portfolio.def has the figures.
+ * Three folds take half of that, without the slow members a sixth. */
+static void hurry(struct portfolio *t, double limit)
+{
+    const double visits = t->rows * (t->folds - 1) / t->folds * t->epochs;
+    double seconds = (t->regression ? 180 : t->binary ? 45 : 140) / 2.0 * (t->folds / 5.0) *
+                     visits / (t->regression ? VISITS_OF_VALUES : VISITS) *
+                     (1 + (double)(t->numbers + t->categories) / 100);
+    double share = limit / seconds;
+    t->folds = share < 1 ? FOLDS_OF_MANY : t->folds;
+    t->brief = share < 0.5;
+    if (share < 1.0 / 6)
+        t->epochs = (int)fmax(EPOCHS_HURRIED, t->epochs * share * 6);
+}
+
 static struct portfolio measure(const struct config *c)
 {
     const struct data_options *d = &c->data;
@@ -77,6 +95,8 @@ static struct portfolio measure(const struct config *c)
     double epochs = (t.regression ? VISITS_OF_VALUES : VISITS) / (t.rows * (t.folds - 1) / t.folds);
     t.epochs = epochs < EPOCHS_LEAST ? EPOCHS_LEAST : epochs > EPOCHS_MOST ? EPOCHS_MOST
                                                                           : (int)epochs;
+    if (c->train.time_limit_s > 0)
+        hurry(&t, c->train.time_limit_s);
     return t;
 }
 
@@ -108,6 +128,7 @@ static bool put_value(const struct portfolio *t, const char *word, size_t length
         {"{hidden}", t->binary ? "[128, 128, 128]" : "[256, 256, 256]"},
         {"{activation}", t->regression ? "\"mish\"" : "\"selu\""},
         {"{bins}", t->regression && !small ? "64" : "32"},
+        {"{tabm_bins}", t->regression && !small ? "48" : "16"},
         {"{realmlp_categories}", REALMLP_CATEGORIES},
         {"{realmlp_train}", train},
         {"{realmlp_dropout}", t->binary ? "0.3" : "0.15"},

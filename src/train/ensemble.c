@@ -13,6 +13,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "model/modelread.h"
 #include "train/ensemble_mix.h"
 
 /* --- the list of runs --- */
@@ -71,6 +72,8 @@ struct ensemble *ensemble_of(struct config **configs, const char *const *names, 
     n->configs = mem_zero(n->members, sizeof *n->configs);
     n->names = mem_zero(n->members, sizeof *n->names);
     n->parts = mem_zero(n->runs, sizeof *n->parts);
+    n->work = mem_zero(n->runs, sizeof *n->work);
+    n->beside = 1;
     n->encoders = mem_zero(n->runs, sizeof *n->encoders);
     n->kept = mem_zero(n->runs, sizeof *n->kept);
     for (uint32_t i = 0; i < members; i++) {
@@ -118,6 +121,7 @@ void ensemble_free(struct ensemble *n)
     mem_free(n->configs);
     mem_free(n->names);
     mem_free(n->parts);
+    mem_free(n->work);
     mem_free(n->kept);
     mem_free(n);
 }
@@ -178,6 +182,7 @@ static bool read_finished(struct train_job *j, uint32_t run, struct err *e)
     } else if (p) {
         good = ensemble_fits(j, p, j->table->sha256, path, &why);
         if (good) {
+            j->run.used = p->used > j->run.used ? p->used : j->run.used;
             n->parts[run] = p;
             n->kept[run] = true;
             p = NULL;
@@ -223,28 +228,79 @@ struct training {
     int64_t only; /* -1: all runs */
 };
 
+double ensemble_work(const struct train_job *j, uint32_t run, const struct features *features,
+                     uint64_t *params, struct err *e)
+{
+    const struct ensemble *n = j->ensemble;
+    const struct config *c = n->configs[run / n->folds];
+    struct model *m = model_plan(&c->model, features, 1, 1, false, e);
+    if (!m)
+        return -1;
+    double work = (double)model_flops(m) * (double)c->train.epochs *
+                  (double)j->table->folds.rows[run % n->folds].train_count;
+    *params = m->params;
+    model_free(m);
+    return work;
+}
+
+static bool solves(const struct config *c)
+{
+    struct modelread r;
+    if (!model_path(&c->model, &r))
+        return false;
+    modelread_release(&r);
+    return true;
+}
+
+/* The work of each run; 0 of a path, whose epochs are not counted beforehand. */
+static void find_work(const struct train_job *j)
+{
+    const struct ensemble *n = j->ensemble;
+    for (uint32_t i = 0; i < n->runs; i++) {
+        struct err ignored = {0};
+        uint64_t params;
+        struct features *f = schema_features(n->encoders[i]->schema);
+        double work = ensemble_work(j, i, f, &params, &ignored);
+        n->work[i] = work > 0 && !solves(n->configs[i / n->folds]) ? work : 0;
+        features_free(f);
+    }
+}
+
 double ensemble_seconds(const struct ensemble *n, uint32_t run)
 {
-    const uint32_t member = run / n->folds;
-    double own = 0, all = 0;
+    double own = 0, all = 0, worked = 0, work = 0;
     uint32_t done = 0, done_own = 0;
     for (uint32_t i = 0; i < n->runs; i++) {
         const struct run_part *p = n->parts[i];
         if (!p || !p->whole)
             continue;
-        all += p->seconds;
         done++;
-        own += p->member == member ? p->seconds : 0;
-        done_own += p->member == member;
+        all += p->seconds;
+        worked += n->work[i] > 0 ? p->seconds : 0;
+        work += n->work[i];
+        if (i / n->folds == run / n->folds) {
+            own += p->seconds;
+            done_own++;
+        }
     }
-    return done_own ? own / done_own : done ? all / done : 0;
+    if (done_own)
+        return own / done_own;
+    return work > 0 && n->work[run] > 0 ? worked / work * n->work[run] : done ? all / done : 0;
 }
 
+/* With a whole member there is something to write: then a run starts where all that its member
+ * still lacks will be there in time. */
 static bool has_time(const struct train_job *j, uint32_t run)
 {
-    double limit = j->config->train.time_limit_s;
-    double used = j->run.used + clock_now() - j->began;
-    return !(limit > 0) || used + ensemble_seconds(j->ensemble, run) < limit;
+    const struct ensemble *n = j->ensemble;
+    const uint32_t first = run - run % n->folds;
+    const double limit = j->config->train.time_limit_s;
+    double used = j->run.used + clock_now() - j->began, each = ensemble_seconds(n, run);
+    uint32_t left = 0;
+    for (uint32_t i = first; i < first + n->folds; i++)
+        left += !n->parts[i];
+    uint32_t rounds = (left + n->beside - 1) / n->beside;
+    return !(limit > 0) || used + each * (first ? rounds : 1) < limit;
 }
 
 static enum side_turn turn(void *training, uint32_t run)
@@ -256,7 +312,7 @@ static enum side_turn turn(void *training, uint32_t run)
     if (run == 0 || t->only >= 0 || has_time(t->j, run))
         return SIDE_DO;
     n->cut = true;
-    return SIDE_END;
+    return SIDE_PASS; /* one of another member may take less */
 }
 
 static void tell_run(const struct train_job *j, const struct run_part *p, uint32_t finished)
@@ -282,6 +338,7 @@ static bool keep(const struct training *t, struct run_part *p, struct err *e)
     struct ensemble *n = t->j->ensemble;
     bool good = true, save = p->whole && t->only < 0;
     uint32_t finished = 0;
+    p->used = t->j->run.used + clock_now() - t->j->began;
     if (save) {
         char *path = part_path(t->j->output, p->run);
         good = part_save(p, path, e);
@@ -327,9 +384,11 @@ static bool work(void *training, uint32_t run, struct machine *m, struct err *e)
 static bool train_runs(struct train_job *j, int64_t only, uint32_t count, struct err *e)
 {
     struct training t = {j, only};
+    j->ensemble->beside = only < 0 ? ensemble_beside(j, count) : 1;
+    find_work(j);
     struct side s = {.owner = &t,
                      .count = j->ensemble->runs,
-                     .threads = only < 0 ? ensemble_beside(j, count) : 1,
+                     .threads = j->ensemble->beside,
                      .machine = j->machine,
                      .turn = turn,
                      .work = work};

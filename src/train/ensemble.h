@@ -20,6 +20,8 @@ struct ensemble {
     struct encoder **encoders; /* [runs]; members with equal options share them */
     struct run_part **parts; /* [runs]; NULL: not finished */
     bool *kept;              /* [runs]: in its file, ours to delete */
+    double *work;            /* [runs]: operations, to estimate their time; 0: not known */
+    uint32_t beside;         /* runs at a time */
     /* while runs train, under the lock of the job's struct side */
     bool cut;         /* the time limit left out or cut short a run */
     struct err broke; /* of the first run that broke before an epoch had ended */
@@ -41,8 +43,11 @@ void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r);
 /* Trains the runs that are not finished, or the run `only` (-1: all). With --resume finished runs
  * are read from their files. False: e says why. */
 bool ensemble_train(struct train_job *j, int64_t only, struct err *e);
-/* Seconds that a run is expected to take: the mean of the finished runs of its member, else of all;
- * 0: not known. */
+/* Operations of a run's epochs. Negative: e says why its network cannot be. */
+double ensemble_work(const struct train_job *j, uint32_t run, const struct features *features,
+                     uint64_t *params, struct err *e);
+/* Seconds that a run is expected to take: the mean of the finished runs of its member, else by its
+ * work at the pace of all; 0: not known. */
 double ensemble_seconds(const struct ensemble *n, uint32_t run);
 /* How many of `count` runs train at a time: on a CPU one a thread, on a GPU one. */
 uint32_t ensemble_beside(const struct train_job *j, uint32_t count);

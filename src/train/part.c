@@ -74,7 +74,8 @@ bool part_save(const struct run_part *p, const char *path, struct err *e)
     }
     add(w, "constant", DTYPE_F64, p->outputs, p->constant);
     add(w, "counters", DTYPE_I64, COUNTERS, counters);
-    add(w, "times", DTYPE_F64, 1, &p->seconds);
+    const double times[] = {p->seconds, p->used};
+    add(w, "times", DTYPE_F64, 2, times);
     add(w, "history", DTYPE_F64, (uint64_t)p->history_rows * HISTORY_COLUMNS, p->history);
     add(w, "config", DTYPE_U8, strlen(p->config), p->config);
     bool good = tensor_write(w, path, NULL, e);
@@ -191,7 +192,7 @@ static bool read_meta(const struct tensor_file *f, struct run_part *p, struct er
 static bool read_counters(const struct tensor_file *f, struct run_part *p, struct err *e)
 {
     const struct tensor *counters = tensor_need(f, "counters", DTYPE_I64, COUNTERS, e),
-                        *times = tensor_need(f, "times", DTYPE_F64, 1, e),
+                        *times = tensor_need(f, "times", DTYPE_F64, 2, e),
                         *config = tensor_need(f, "config", DTYPE_U8, UINT64_MAX, e);
     if (!counters || !times || !config)
         return false;
@@ -205,9 +206,10 @@ static bool read_counters(const struct tensor_file *f, struct run_part *p, struc
     p->rows = (uint64_t)c[3];
     p->epochs = c[4];
     p->best_epoch = c[5];
-    p->seconds = *(const double *)times->data;
+    p->seconds = ((const double *)times->data)[0];
+    p->used = ((const double *)times->data)[1];
     p->config = mem_string_n(config->data, (size_t)config->count);
-    return p->seconds >= 0 || broken(f, e, "its time is not a number");
+    return (p->seconds >= 0 && p->used >= 0) || broken(f, e, "its time is not a number");
 }
 
 static bool read_all(const struct tensor_file *f, struct run_part *p, struct err *e)

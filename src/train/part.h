@@ -6,7 +6,7 @@
  * (F32 [rows][outputs]); left.label, test.label (I32) or left.target, test.target (F64);
  * left.weight, test.weight (F32); sample.text (U8), sample.offsets (I64 [rows * cells + 1]);
  * constant (F64 [outputs]); counters (I64: run, member, fold, rows, epochs, best epoch); times
- * (F64: seconds); history (F64 [epochs * 4]); config (U8). Those of no elements are absent.
+ * (F64: seconds, used); history (F64 [epochs * 4]); config (U8). Those of no elements are absent.
  * Metadata: kind, format, plan, data, stopped. */
 #ifndef DNN_TRAIN_PART_H
 #define DNN_TRAIN_PART_H
@@ -31,6 +31,7 @@ struct run_part {
     int64_t epochs, best_epoch;
     char stopped[16];
     double seconds;
+    double used; /* seconds of the whole training when it ended, with earlier processes */
     bool whole; /* not cut short by the time limit */
     struct plan plan;
     const struct schema *schema; /* fitted; the encoder of the run */

@@ -121,7 +121,7 @@ for signal in TERM KILL; do
     is_exit 76 "SIG$signal: not resumed by another config"
     is "$(digest cut.dnn.ckpt-run-0)" "$before" "and left"
     # shellcheck disable=SC2086
-    run dnn train long.json -o cut.dnn --resume --threads 2 $still
+    run dnn train long.json -o cut.dnn --resume --threads 2 --verbose $still
     is_exit 0 "SIG$signal: --resume"
     err_has "runs are finished" "says how many are finished"
     err_lacks "run 0, member" "and does not train them again"
@@ -129,6 +129,21 @@ for signal in TERM KILL; do
     no_leftovers cut.dnn "SIG$signal: the files of the runs are gone"
     rm -f cut.dnn
 done
+# the time limit counts over resumes: what the first process spent is spent
+# shellcheck disable=SC2086
+"$DNN" train long.json -o cut.dnn -q --threads 1 $still 2>err &
+pid=$!
+for ((i = 0; i < 400; i++)); do [ -e cut.dnn.ckpt-run-1 ] && break; nap 10; done
+kill -KILL $pid
+wait $pid 2>/dev/null
+kept=$(ls cut.dnn.ckpt-run-* | wc -l)
+# shellcheck disable=SC2086
+run dnn train long.json -o cut.dnn --resume --time-limit 0.001 --json --verbose $still
+is_exit 0 "a resumed ensemble whose time is spent"
+out_has '"stopped":"time_limit"' "ends"
+ok "$(grep -q 'run [0-9]*, member' err; [ $? = 1 ]; echo $?)" "and begins no run" "$(cat err)"
+err_has "$kept runs, " "the model has the finished runs"
+rm -f cut.dnn
 # shellcheck disable=SC2086
 run dnn train long.json -o timed.dnn --time-limit 0.3 --threads 1 --json $still --set train.epochs=4000
 is_exit 0 "the time limit ends an ensemble"

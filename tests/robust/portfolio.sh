@@ -25,6 +25,10 @@ same out first "the list is a config that means the same"
 run dnn check auto.json --json
 is "$(grep -o '"run":' out | wc -l)" 35 "check --json lists 35 runs"
 
+run dnn check auto.json --resolved --set train.time_limit_s=0.01
+out_has '"folds": 3' "little time: three folds"
+lacks '"name": "realmlp"' "without the slow members"
+out_has '"epochs": 2' "and few epochs"
 # other rows and columns: another list
 awk 'BEGIN { print "a,b,c,y"; for (i = 0; i < 130000; i++) print i % 7 "," i % 5 ",p," i % 2 }' >many.csv
 run dnn check auto.json --resolved --set data.train=many.csv --set data.positive=1
