@@ -1,7 +1,7 @@
 # dnn - one C binary that trains and applies deep networks from CSV files. `make help` lists the targets.
 #   make              build/dnn, with the GPU's kernels where nvcc is found (make NVCC= without, CUDA_ARCHS="80 90" only these)
 #   make test | full  the tests; make demo | bench | fuzz | sanitize | coverage | check
-#   make install PREFIX=/usr/local DESTDIR=
+#   make install PREFIX=/usr/local DESTDIR= | deb
 # BUILD=dir keeps several builds apart (sanitizers, the double-precision gradient build).
 
 .DEFAULT_GOAL := all

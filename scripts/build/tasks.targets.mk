@@ -1,5 +1,5 @@
 # Tasks: what one does with the build.
-#   make demo test full nightly bench sanitize coverage install
+#   make demo test full nightly bench sanitize coverage install deb
 
 demo:
 	scripts/demo.sh
@@ -25,27 +25,39 @@ $(BUILD)/gen/cli/pages.inc: $(PAGES) src/cli/pages
 flags_cli_help_topic := -I$(BUILD)/gen -Wno-overlength-strings
 $(BUILD)/obj/cli/help_topic.o: $(BUILD)/gen/cli/pages.inc
 
-# The manual page, printed by a program of its own from the tables of the commands.
+# The manual pages, written by a program of its own from the tables of the commands.
 $(BUILD)/man: $(BUILD)/obj/man.o $(call archives_of,cli)
 	@echo "  LINK $@"
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< -Wl,--start-group $(call archives_of,cli) -Wl,--end-group $(LIBS) -o $@
-units: $(BUILD)/dnn.1
-$(BUILD)/dnn.1: $(BUILD)/man
-	$(Q)$< >$@
+units: $(BUILD)/man1/dnn.1
+$(BUILD)/man1/dnn.1: $(BUILD)/man
+	@rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)$< $(@D)
 
-# A binary of one's own name, mode and folder; DESTDIR for packagers.
-install: all $(BUILD)/dnn.1
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions' \
-	  '$(DESTDIR)$(PREFIX)/share/zsh/site-functions' '$(DESTDIR)$(PREFIX)/share/doc/dnn' '$(DESTDIR)$(PREFIX)/share/man/man1'
+# A binary of one's own name, mode and folder; DESTDIR for packagers. share/dnn: configs, examples, Spark's module.
+ZSHDIR = $(PREFIX)/share/zsh/site-functions
+share  = $(DESTDIR)$(PREFIX)/share
+install: all $(BUILD)/man1/dnn.1
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(share)/bash-completion/completions' '$(DESTDIR)$(ZSHDIR)' '$(share)/doc/dnn' \
+	  '$(share)/man/man1' '$(share)/dnn/configs' '$(share)/dnn/examples' '$(share)/dnn/spark'
 	install -m 755 $(BUILD)/dnn '$(DESTDIR)$(PREFIX)/bin/dnn'
-	$(BUILD)/dnn completion bash > '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/dnn'
-	$(BUILD)/dnn completion zsh > '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dnn'
-	install -m 644 $(BUILD)/dnn.1 '$(DESTDIR)$(PREFIX)/share/man/man1/dnn.1'
-	install -m 644 README.md '$(DESTDIR)$(PREFIX)/share/doc/dnn/README.md'
+	$(BUILD)/dnn completion bash > '$(share)/bash-completion/completions/dnn'
+	$(BUILD)/dnn completion zsh > '$(DESTDIR)$(ZSHDIR)/_dnn'
+	install -m 644 $(BUILD)/man1/*.1 '$(share)/man/man1'
+	install -m 644 README.md '$(share)/doc/dnn/README.md'
+	install -m 644 configs/*.json '$(share)/dnn/configs'
+	for folder in examples spark; do cp scripts/$$folder/[!_]* '$(share)/dnn/'$$folder && \
+	  chmod -R u=rwX,go=rX '$(share)/dnn/'$$folder || exit 1; done
 uninstall:
-	rm -f '$(DESTDIR)$(PREFIX)/bin/dnn' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/dnn' \
-	  '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dnn' '$(DESTDIR)$(PREFIX)/share/doc/dnn/README.md' \
-	  '$(DESTDIR)$(PREFIX)/share/man/man1/dnn.1'
+	rm -f '$(DESTDIR)$(PREFIX)/bin/dnn' '$(share)/bash-completion/completions/dnn' '$(DESTDIR)$(ZSHDIR)/_dnn' \
+	  '$(share)/man/man1/dnn.1' '$(share)/man/man1/'dnn-*.1
+	rm -rf '$(share)/dnn' '$(share)/doc/dnn'
+
+# A Debian package: build/dnn_VERSION_ARCHITECTURE.deb.
+deb:
+	rm -rf $(BUILD)/deb
+	$(MAKE) install PREFIX=/usr DESTDIR=$(BUILD)/deb ZSHDIR=/usr/share/zsh/vendor-completions
+	scripts/build/deb.sh $(BUILD)/deb $(VERSION) $(BUILD)
 
 # Lines and branches that the unit and shell tests reach (gcov, no other tool).
 coverage:
@@ -55,4 +67,4 @@ coverage:
 	for t in tests/golden/*.sh tests/robust/*.sh tests/learn/*.sh; do DNN=$$PWD/build/cov/dnn $$t >/dev/null 2>&1; done; \
 	scripts/coverage.sh build/cov
 
-.PHONY: demo test full nightly bench check sanitize install uninstall coverage
+.PHONY: demo test full nightly bench check sanitize install uninstall deb coverage

@@ -33,7 +33,8 @@ bool help_signals(const char *word, struct text *out);
 /* The exit codes (word "exit"), or the one with this number; false: there is none. */
 bool help_exit(const char *word, struct text *out);
 
-/* The manual page dnn.1 in the man macros. */
+/* The manual pages dnn.1 and dnn-COMMAND.1 in the man macros. */
 void help_man(struct text *out);
+void help_man_command(const struct command *c, struct text *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* help_man.c - the manual page dnn.1, made from the same tables as `dnn help`. */
+/* help_man.c - the manual pages, made from the same tables as `dnn help`. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +63,30 @@ static void put_options(struct text *out, const struct arg_option *table)
         text_char(out, '\n');
         put_words(out, o->help);
     }
+}
+
+void help_man_command(const struct command *c, struct text *out)
+{
+    const struct arg_option *tables[ARG_TABLES];
+    size_t count = args_tables(c, tables);
+    text_put(out, ".TH DNN\\-");
+    for (const char *letter = c->name; *letter; letter++)
+        text_char(out, (char)toupper((unsigned char)*letter));
+    text_printf(out, " 1 \"\" \"dnn " DNN_VERSION "\" \"User Commands\"\n.SH NAME\n"
+                     "dnn\\-%s \\- ", c->name);
+    put_words(out, c->summary);
+    text_put(out, ".SH SYNOPSIS\n.B dnn\n");
+    put_words(out, c->usage);
+    if (c->notes) {
+        text_put(out, ".SH DESCRIPTION\n");
+        put_words(out, c->notes);
+    }
+    text_put(out, ".SH OPTIONS\n");
+    for (size_t i = 0; i < count; i++)
+        put_options(out, tables[i]);
+    text_put(out, ".SH EXAMPLES\n");
+    put_block(out, c->examples);
+    text_put(out, ".SH SEE ALSO\n.BR dnn (1)\n");
 }
 
 static void put_command(struct text *out, const struct command *c)

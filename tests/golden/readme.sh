@@ -62,7 +62,7 @@ none "HACKING: every function that is named is declared" "$missing"
 # the manual page: every command and topic, and no warning of groff
 build=${DNN%/*}
 build=${build%/testing}
-man=$build/dnn.1
+man=$build/man1/dnn.1
 if [ -f "$man" ]; then
     missing=""
     for name in $(ls "$pages" | sed 's/\.txt//'); do
@@ -73,13 +73,13 @@ if [ -f "$man" ]; then
     done
     none "the manual page has every command and topic" "$missing"
     if command -v groff >/dev/null; then
-        none "groff sets the manual page without a warning" "$(groff -man -Tutf8 -ww "$man" 2>&1 >/dev/null)"
+        none "groff sets the manual pages without a warning" "$(groff -man -Tutf8 -ww "${man%/*}"/*.1 2>&1 >/dev/null)"
     fi
 fi
 if [ "$build" = "$ROOT/build" ]; then # built by plain `make`: nothing is left to build
     make -s install PREFIX=/usr DESTDIR="$WORK/there" >"$WORK/out" 2>&1
     ok $? "make install" "$(cat "$WORK/out")"
-    none "the manual page is beside the binary" "$(cd "$WORK/there/usr" && ls bin/dnn share/man/man1/dnn.1 2>&1 >/dev/null)"
+    none "the manual page is beside the binary" "$(cd "$WORK/there/usr" && ls bin/dnn share/man/man1/dnn.1 share/man/man1/dnn-train.1 2>&1 >/dev/null)"
     make -s uninstall PREFIX=/usr DESTDIR="$WORK/there"
     none "make uninstall leaves no file" "$(find "$WORK/there" -type f)"
 fi
