@@ -50,7 +50,7 @@ if [ $full = yes ]; then
         find tests/fault tests/fuzz/fuzz.sh tests/spark -name '*.sh' -perm -u+x | sort
         # the whole program with sanitizers: the command lines, bad input, and every way out that a fault takes
         # (make, scripts and documents are the same under a sanitizer, and attacks from outside take minutes: of a night alone)
-        same='robust/(setup|build|scripts|shared_data|resume|outputs_attacked|breaks)\.sh|golden/(readme|examples)\.sh'
+        same='robust/(setup|build|packaging|scripts|shared_data|resume|outputs_attacked|breaks)\.sh|golden/(readme|examples)\.sh'
         [ $nightly = no ] || same=none
         find tests/golden tests/robust tests/fault/machine.sh tests/fault/faults.sh -name '*.sh' -perm -u+x |
             grep -vE "$same" | sort | sed "s,^,DNN=$build/asan/dnn ,"

@@ -1,17 +1,10 @@
 #!/bin/sh
-# cron.sh CONFIG NEW.csv ANSWERS.csv - a nightly job: train, or continue the training that was stopped, then predict. In a crontab:
-#   15 2 * * *  cd /srv/churn && scripts/examples/cron.sh churn.json new.csv answers.csv 2>>churn.log
-# Exit 75 (stopped, or another training runs) is no failure: the next night continues. Any other exit code of dnn ends the script.
-# MODEL names the model file, TIME_LIMIT its seconds. DNN=/opt/dnn/dnn names the program; without it, dnn must stand beside this
-# script, in /usr/local/bin or in PATH.
+# cron.sh CONFIG NEW.csv ANSWERS.csv - a night: train, or go on with what was stopped, then answer. It is silent unless something is to
+# be mended; any other exit code of dnn than 75 ends it. MODEL, TIME_LIMIT (seconds) and DNN (the program) may be set.
 set -eu
 [ $# -eq 3 ] || { echo "usage: cron.sh CONFIG NEW.csv ANSWERS.csv" >&2; exit 64; }
-dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin # the PATH of cron is short
-model=${MODEL:-model.dnn}
-code=0
-# or-restart: where config or data have changed, the old checkpoints are removed and the training starts again
-"$dnn" train "$1" --output "$model" --progress none --time-limit "${TIME_LIMIT:-3600}" --resume=or-restart || code=$?
-[ $code -ne 75 ] || exit 0
+dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin model=${MODEL:-model.dnn} code=0
+"$dnn" train "$1" -o "$model" -q --resume=or-restart --time-limit "${TIME_LIMIT:-3600}" || code=$?
+[ $code -ne 75 ] || exit 0 # stopped, or another one trains: the next night goes on
 [ $code -eq 0 ] || exit $code
-# the old answers stay until the new ones are complete
-"$dnn" predict "$model" "$2" --output "$3"
+"$dnn" predict "$model" "$2" -q -o "$3"

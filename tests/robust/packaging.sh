@@ -1,0 +1,100 @@
+#!/bin/bash
+# packaging.sh - what is installed: manual pages, the Debian package, units of systemd, the container's files, the example scripts in the
+# README. What needs a tool that is not here is a skip.
+. "$(dirname "$0")/../tap.sh"
+cd "$ROOT" || exit 1
+need() { # need TOOL NAME: a skip where the tool lacks
+    command -v "$1" >/dev/null && return 0
+    skip "$2" "no $1"
+    return 1
+}
+
+# --- the README shows the scripts as they are, ten lines each ---
+for script in cron.sh ci-step.sh; do
+    is "$(wc -l <scripts/examples/$script)" 10 "$script has ten lines"
+    perl -0ne 'BEGIN { local (@ARGV, $/) = shift; $script = <> } exit(index($_, "```\n$script```\n") < 0)' scripts/examples/$script README.md
+    ok $? "and stands in the README as it is"
+done
+for script in scripts/examples/*.sh scripts/spark/*.sh scripts/build/deb.sh; do check "$script is shell" sh -n "$script"; done
+
+# --- systemd ---
+if need systemd-analyze "systemd: the units"; then
+    cp scripts/systemd/* "$WORK"
+    sed -i "s|/usr/share/dnn/examples|$ROOT/scripts/examples|" "$WORK/dnn@.service"
+    for unit in service timer; do
+        mv "$WORK/dnn@.$unit" "$WORK/dnn@churn.$unit"
+        # what it says of this system's own units is not ours
+        said=$(systemd-analyze verify "$WORK/dnn@churn.$unit" 2>&1 | grep 'dnn@')
+        is "$said" "" "systemd-analyze verify dnn@.$unit"
+    done
+fi
+
+# --- container and workflow ---
+yaml() { # yaml FILE CHECKS: Python that looks at the document d
+    if python3 -c 'import yaml' 2>/dev/null; then
+        check "$1: $2" python3 -c "import sys, yaml; d = yaml.safe_load(open(sys.argv[1])); assert $2" "$1"
+    else
+        skip "$1 is YAML" "no python3 with yaml"
+    fi
+}
+yaml scripts/docker/compose.yaml "d['services']['backend-gpu']['build']['args']['CUDA'] == '13'"
+yaml scripts/docker/compose.yaml "'args' not in d['services']['backend']['build'] and d['services']['backend-gpu']['deploy']"
+yaml scripts/examples/github-workflow.yml "len(d['jobs']['train']['steps']) >= 5"
+# a word of the Dockerfile's instructions, and its commands are shell
+perl -0pe 's/\\\n//g' scripts/docker/Dockerfile | grep -vE '^(#|$)' >"$WORK/lines"
+is "$(grep -vcE '^(ARG|FROM|RUN|COPY|WORKDIR|ENV|USER|ENTRYPOINT|CMD) ' "$WORK/lines")" 0 "Dockerfile: instructions"
+sed -n 's/^RUN //p' "$WORK/lines" >"$WORK/commands.sh"
+check "Dockerfile: commands" sh -n "$WORK/commands.sh"
+[ "$(grep -c '^FROM' "$WORK/lines")" -ge 2 ] && grep -A9 '^FROM' "$WORK/lines" | tail -n 7 | grep -q '^USER dnn'
+ok $? "Dockerfile: stages; a user without rights"
+# what the workflow and compose call is there
+words=$(grep -hoE '(dnn/)?scripts/[a-z/]+\.(sh|yaml)|docker/Dockerfile' scripts/docker/compose.yaml scripts/examples/github-workflow.yml | sort -u)
+for word in $words; do
+    case $word in docker/*) path=scripts/$word ;; *) path=${word#dnn/} ;; esac
+    [ -e "$path" ]
+    ok $? "$word is there"
+done
+
+# --- the Debian package: made, installed and removed ---
+build=${DNN%/*}
+if [ "$build" != "$ROOT/build" ]; then
+    skip "make deb" "another build than that of plain make"
+elif need dpkg-shlibdeps "make deb"; then
+    run make -s deb
+    is_exit 0 "make deb"
+    deb=$(tail -n 1 out)
+    rm -f out err
+    is "$(dpkg-deb -f "$deb" Package)" dnn "a package"
+    [[ $(dpkg-deb -f "$deb" Depends) == *libcjson1*libcsv3* ]]
+    ok $? "depends on its libraries" "$(dpkg-deb -f "$deb" Depends)"
+    if [ "$(id -u)" -ne 0 ]; then
+        skip "dpkg --install" "not root"
+    else
+        there=$WORK/there
+        mkdir -p "$there/var/lib/dpkg/info" "$there/var/lib/dpkg/updates" "$there/var/lib/dpkg/triggers"
+        : >"$there/var/lib/dpkg/status"
+        # the libraries are those of this system
+        run dpkg --root="$there" --force-depends --force-not-root --install "$deb"
+        is_exit 0 "it is installed"
+        run "$there/usr/bin/dnn" --version
+        is_exit 0 "runs"
+        missing=""
+        for command in $("$DNN" help | sed -n '/^commands/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+            gzip -dc "$there/usr/share/man/man1/dnn-$command.1.gz" 2>&1 | grep -q '^\.SH SYNOPSIS' || missing+=" $command"
+        done
+        is "$missing" "" "a manual page of every command"
+        for file in man/man1/dnn.1.gz bash-completion/completions/dnn zsh/vendor-completions/_dnn dnn/examples/cron.sh \
+            dnn/spark/dnn_spark.py dnn/configs/leads.json dnn/systemd/dnn@.timer; do
+            [ -s "$there/usr/share/$file" ]
+            ok $? "$file"
+        done
+        is "$(find "$there/usr" -perm /022 ! -type l)" "" "nobody else may write any of it"
+        (cd "$there" && md5sum -c --quiet var/lib/dpkg/info/dnn.md5sums >"$WORK/sums" 2>&1)
+        ok $? "its sums" "$(cat "$WORK/sums")"
+        run dpkg --root="$there" --force-depends --purge dnn
+        is_exit 0 "it is removed"
+        rm -f out err
+        is "$(find "$there/usr" -type f 2>/dev/null)" "" "and nothing is left"
+    fi
+fi
+done_testing
