@@ -1,6 +1,6 @@
 /* bnorm.cu - batch normalisation (Ioffe and Szegedy, 2015), with the rules of the CPU: statistics
- * of the valid rows whatever their weight; one valid row has no variance, and the running
- * statistics serve.
+ * are those of the valid rows, and their weight does not count; one valid row has no variance, and
+ * the running statistics serve.
  *
  * Sums over rows: a block has 32 columns of a part of the rows, and the last block of a tile of
  * columns adds the parts in order. How many parts follows from the rows alone. */

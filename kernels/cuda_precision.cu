@@ -79,7 +79,7 @@ void cuda_precision_obey(struct card *m, const char *name)
     snprintf(m->precision_why, sizeof m->precision_why, "as the training began");
 }
 
-/* --- what is kept in 16 bits --- */
+/* --- values kept in 16 bits --- */
 
 size_t cuda_act_bytes(const struct machine *)
 {

@@ -44,7 +44,7 @@ DEVICE void sync_cluster()
 #if __CUDA_ARCH__ >= 900
     cooperative_groups::this_cluster().sync();
 #else
-    __trap(); /* of a text for cards before sm_90, whatever the card (device.cuh) */
+    __trap(); /* in code for cards before sm_90: see device.cuh */
 #endif
 }
 #endif

@@ -1,6 +1,6 @@
-/* dropout.cuh - what dropout keeps, and what becomes of it. The random bits are those of
- * base/rng.h: an element's follow from its place in the whole step's batch, so that a lane draws
- * four neighbours with one counter, and what is kept is the same on every machine. */
+/* dropout.cuh - the elements that dropout keeps, and their scale. The random bits are those of
+ * base/rng.h: those of an element follow from its place in the batch of the whole step. A lane
+ * draws four neighbours with one counter, and every machine keeps the same elements. */
 #ifndef DNN_KERNELS_DROPOUT_CUH
 #define DNN_KERNELS_DROPOUT_CUH
 

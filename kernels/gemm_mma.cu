@@ -1,7 +1,7 @@
 /* gemm_mma.cu - products on tensor cores: fp32 in memory, rounded to tf32, bf16 or fp16 on the way
  * into the tile, summed in fp32. Four warps, two by two; each has WM x WN tiles of 16 x 8. An
  * element's bits follow from its row, its column and k: mma runs over k in steps of 8 words, in
- * order, whatever the tile. */
+ * order, in every tile. */
 #include "gemm.cuh"
 #include "mma.cuh"
 

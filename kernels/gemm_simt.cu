@@ -1,6 +1,6 @@
-/* gemm_simt.cu - products in fp32 on CUDA cores. Every element is one chain of fused
- * multiply-adds over k = 0, 1, 2, ... of its part: its bits depend on nothing but its row, its
- * column and k, so that tiles may be chosen by what is fast, and a row predicts the same anywhere.
+/* gemm_simt.cu - products in fp32 on CUDA cores. Every element is one chain of fused multiply-adds
+ * over k = 0, 1, 2, ... of its part: its bits depend on its row, its column and k alone. So the
+ * fastest tile may be chosen, and a row has the same answer in any batch.
  *
  * BM x BN elements a block, TM x TN of them a lane, DEPTH of k at a time: while one tile is being
  * multiplied, the next is on its way in registers. Legend: m rows, n columns, k the sum. */

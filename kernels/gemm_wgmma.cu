@@ -6,8 +6,8 @@
  * a multiprocessor, so that one multiplies while the other waits. Others pass through registers:
  * while the products of one stage go on, the next one's numbers are on their way there.
  *
- * An element is a sum over k = 0, 1, .. in steps of 16, whatever stands beside it. Never run on a
- * card so far: the emulator says that it is right, and cuda_wgmma.cu when it is taken. */
+ * An element is a sum over k = 0, 1, .. in steps of 16 and does not depend on its neighbours. No
+ * card has run it so far: the emulator checks it, and cuda_wgmma.cu decides when it serves. */
 #include "wide.cuh"
 
 /* Set by the build for code of sm_90a, the only architecture with wgmma. */
@@ -67,7 +67,7 @@ DEVICE void share_read(struct share *s, const struct source_of &o, uint32_t k, u
     else
         share_ask<K_FAST, false>(s, o, k, k_end);
 }
-/* What was read becomes numbers. */
+/* Converts the words that were read to floats. */
 DEVICE void share_widen(struct share *s, struct act x)
 {
     UNROLL

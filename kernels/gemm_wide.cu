@@ -4,8 +4,8 @@
  * where k is fast as [row][word], else as [word][row], so that no lane writes across banks, and
  * both are read without a conflict. An element's bits are those of gemm_mma.cu.
  *
- * Sums of B's columns (db) come with it: B passes by unrounded. What lies in 16 bits already goes
- * to gemm_half.cu, where it can. */
+ * Sums of B's columns (db) come with it: B passes by unrounded. Operands already in 16 bits go to
+ * gemm_half.cu, where it can. */
 #include "wide.cuh"
 
 enum {
@@ -51,7 +51,7 @@ DEVICE void share_read(struct share<how> *s, const struct source_of &o, uint32_t
     else
         share_ask<how, K_FAST, false>(s, o, k, k_end);
 }
-/* What was read becomes numbers. */
+/* Converts the words that were read to floats. */
 template <enum product how> DEVICE void share_widen(struct share<how> *s, struct act x)
 {
     UNROLL

@@ -32,9 +32,9 @@ enum product product_of(struct products by, uint32_t rows, uint32_t in, uint32_t
 
 /* The form (enum act_form) in which a training's rows x width activations are kept, and their
  * gradients (back): the one rule, by shape alone. In 16 bits where products are, for `kept` numbers
- * and more in rows of 32, 40, ..: what is smaller stays in a cache, or is fused and never leaves
- * the chip. fp16 has no range for gradients but where they are scaled, in products: it keeps them
- * in fp32. */
+ * and more in rows of 32, 40, ..: smaller ones stay in a cache, or are fused and never leave the
+ * chip. The range of fp16 is too small for gradients, but in products, where they are scaled:
+ * others stay in fp32. */
 uint32_t form_kept(struct products by, uint32_t rows, uint32_t width, bool back);
 /* The form of numbers rounded to that precision, if it has 16 bits; else FORM_REAL. */
 uint32_t form_product(enum product how);

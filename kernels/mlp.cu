@@ -82,7 +82,7 @@ DEVICE void weights_wait(uint32_t later)
 
 /* --- weights that pass by --- */
 
-/* Copies the first k of w, of which `left` are left. */
+/* Copies the first k of w; `left` remain. */
 DEVICE void piece_copy(float *to, const struct operand &o, uint32_t left)
 {
     uint32_t depth = left < o.depth ? left : o.depth;

@@ -1,7 +1,7 @@
-/* mlp.cuh - a stack of small dense layers, fused: which operations those are, and what the kernel
- * is told of them. A layer is a dense one with what follows it: layer_norm, activation, dropout,
- * each of them or none. batch_norm is none of it: its statistics are those of the whole batch, of
- * which a block has eight rows. */
+/* mlp.cuh - a stack of small dense layers, fused: the operations of the stack, and the arguments of
+ * its kernel. A layer is a dense one with the layer_norm, activation and dropout behind it, as far
+ * as there are any. batch_norm is not fused: its statistics are those of the whole batch, and a
+ * block has eight rows. */
 #ifndef DNN_KERNELS_MLP_CUH
 #define DNN_KERNELS_MLP_CUH
 
@@ -9,8 +9,8 @@
 
 /* Layers, widths of inputs and outputs, rows: at most. */
 enum { MLP_LAYERS = 6, MLP_WIDTH = 256, MLP_ROWS = 4096 };
-/* Rows of a block; lanes where no layer is wider, and else; so many k at a time, or the half where
- * memory is short; what lies between two rows of k. */
+/* Rows of a block; lanes where no layer is wider, and else; so many k at a time, or half of them
+ * where memory is short; floats between two rows of k. */
 enum { MLP_TILE = 8, MLP_NARROW = 128, MLP_LANES = 256, MLP_DEPTH = 16, MLP_SKEW = 4 };
 
 /* at_: offsets in shared memory, of rows that start at multiples of four numbers. NULL: not wanted.
@@ -45,7 +45,7 @@ struct mlp {
     uint32_t lanes;
     const float *x;
     const struct step *now;    /* of dropout */
-    struct op_gather gather;   /* of x and what stands beside it; rows 0: that is there already */
+    struct op_gather gather;   /* of x, ids and targets; rows 0: they are there already */
     float *dx;                 /* of the first layer, or NULL */
     uint32_t add_dx;
     struct hot_inputs hot;     /* of the first layer */

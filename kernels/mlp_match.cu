@@ -99,7 +99,7 @@ static bool place_all(struct mlp *f, size_t most, unsigned alone)
 
 /* --- forward --- */
 
-/* The norm of what came last, and the activation behind it. */
+/* The norm of the last output, and the activation behind it. */
 static bool add_norm(struct mlp *f, struct mlp_layer *l, struct front *o, const struct op_lnorm *n)
 {
     const struct op_act *a = (const struct op_act *)next_if(o, OP_act);
@@ -144,7 +144,7 @@ static bool add_dropout(struct mlp *f, struct mlp_layer *l, const struct op_drop
     return true;
 }
 
-/* A dense layer and what follows it. */
+/* A dense layer, and the layers fused behind it. */
 static bool add_layer(struct mlp *f, struct front *o, const struct op_dense *a)
 {
     struct mlp_layer *l = &f->layer[f->count];
@@ -193,7 +193,7 @@ static bool has_loss(struct mlp *f, struct front *o)
            (const float *)v->y.at == last->y;
 }
 
-/* --- back. d: the gradient of what came last, on its way through a layer to its dz --- */
+/* --- back. d: the gradient of the last output, on its way through a layer to its dz --- */
 
 static bool back_dropout(const struct mlp *f, const struct mlp_layer *l,
                          const struct op_dropout *b, float **d)
@@ -230,7 +230,7 @@ static bool back_norm(const struct mlp *f, struct mlp_layer *l, const struct op_
     return good;
 }
 
-/* The way back through what follows the product of layer l. */
+/* The way back through the layers fused behind the product of layer l. */
 static bool back_through(const struct mlp *f, struct mlp_layer *l, struct front *o,
                          struct mlp_rest *rest, float *d)
 {

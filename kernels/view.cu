@@ -1,5 +1,5 @@
-/* view.cu - the views of a batch, and the mean of their answers. A lane has one number of what is
- * written, or a row of answers: its sums run over rows or views in their order. */
+/* view.cu - the views of a batch, and the mean of their answers. A lane writes one number, or a row
+ * of answers: its sums run over rows or views in their order. */
 #include "form.cuh"
 
 enum { VIEW_LANES = 256 };

@@ -20,7 +20,7 @@ struct answers_kept {
     double *target;   /* regression: [rows]; NaN: the row does not count */
     float *weight;    /* [rows] */
 };
-/* Adds s->rows rows; bad: [s->rows], of which nothing is read. NULL: all of them are bad. */
+/* Adds s->rows rows. bad: [s->rows], the rows without an answer; NULL: all of them. */
 void answers_keep(struct answers_kept *k, const struct scores *s, const bool *bad);
 void answers_free(struct answers_kept *k);
 

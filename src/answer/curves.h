@@ -1,5 +1,5 @@
-/* curves.h - what the charts of a report show: curves and histograms of answers with their truth.
- * Weights count. */
+/* curves.h - the data of a report's charts: weighted curves and histograms of answers and
+ * labels. */
 #ifndef DNN_ANSWER_CURVES_H
 #define DNN_ANSWER_CURVES_H
 

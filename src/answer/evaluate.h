@@ -31,7 +31,7 @@ struct evaluate_result {
     struct gate *gates; /* of --require in order, then of --better-than (value: the advantage) */
     size_t gate_count;
     bool passed;         /* every gate */
-    struct threshold_table table;   /* binary: what thresholds around the model's would do */
+    struct threshold_table table;   /* binary: the results of thresholds around the model's */
     double fp, fn;                  /* costs by the model's config; 0: it has none */
     struct drift *drift;
     struct tally *tally; /* counts for the details; the ranks are gone */
@@ -40,7 +40,7 @@ struct evaluate_result {
 bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, struct err *e);
 void evaluate_write(const struct evaluate_request *q, const struct evaluate_result *r,
                     struct json_out *out);        /* dnn.evaluate/1 */
-/* What a threshold costs by the model's config; NaN: that says no costs. */
+/* The cost of a threshold by the model's config; NaN: it has no costs. */
 double evaluate_cost(const struct evaluate_result *r, const struct threshold_row *t);
 void evaluate_release(struct evaluate_result *r); /* after success and after failure */
 

@@ -1,5 +1,5 @@
-/* reading.h - files that are written otherwise than the training file: what the command line says
- * about them takes the place of what the model says. */
+/* reading.h - options for files in another form than the training file: they replace those of the
+ * model. */
 #ifndef DNN_ANSWER_READING_H
 #define DNN_ANSWER_READING_H
 

@@ -1,5 +1,5 @@
-/* report.h - what `dnn report` tells of a model: what its file says, and with labelled rows how
- * good it is on them and which columns matter. */
+/* report.h - the content of `dnn report`: the model file, and with labelled rows the metrics and
+ * the importance of the columns. */
 #ifndef DNN_ANSWER_REPORT_H
 #define DNN_ANSWER_REPORT_H
 

@@ -1,4 +1,4 @@
-/* backend.h - the door: what a machine is, and how operations are given to it. extern "C" clean; no
+/* backend.h - the door: opens a machine and gives operations to it. extern "C" clean; no
  * file above src/backend includes anything else of this folder but ops.h, opcase.h and peak.h
  * (cases of the operations, limits), card.h (what GPUs should give), nvml.h and guests.h
  * (libraries).
@@ -65,8 +65,8 @@ struct machine_options {
      * limit */
     const char *device;
     double memory_limit_gb, memory_fraction;
-    /* of products in training: auto, fp32, tf32, bf16, fp16; NULL: fp32. What the device lacks
-     * becomes fp32; machine_describe gives the reason */
+    /* of products in training: auto, fp32, tf32, bf16, fp16; NULL: fp32. fp32 serves where the
+     * device lacks it; machine_describe gives the reason */
     const char *precision;
 };
 /* The memory limit of a device with `total` bytes. */
@@ -103,7 +103,7 @@ struct machine_info {
     char uuid[48], runtime[32];  /* "GPU-.."; CUDA version of the build, "CUDA 12.2" */
     char precision[8], precision_why[96]; /* "bf16", "auto on sm_90" */
     uint32_t index, count;       /* which device of how many */
-    uint64_t total, free;        /* of the device, whoever uses it */
+    uint64_t total, free;        /* of the device, for all processes */
     uint64_t allocated, peak;    /* by this machine */
     uint64_t peak_of[MEMORY_KINDS]; /* of that peak */
     uint64_t to_come;            /* host memory that threads without work so far will touch */
@@ -262,7 +262,7 @@ struct traced {
     const void *owner;
 };
 uint32_t machine_trace(struct machine *m, struct traced *trace);
-/* Sets whom the next operations belong to in a trace; returns the owner before. */
+/* Sets the owner of the next operations in a trace; returns the owner before. */
 const void *machine_owner(struct machine *m, const void *owner);
 
 /* Since the machine was opened. */

@@ -55,7 +55,7 @@ struct cpu {
     unsigned scratch_threads;
     void *shared;              /* the largest scratch of an operation so far */
     uint64_t shared_bytes;
-    bool (*stop)(void);         /* NULL: nobody is asked */
+    bool (*stop)(void);         /* NULL: never */
     _Atomic bool broken_off;    /* it said so */
     struct cpu_routine *recorded; /* the one being recorded, or NULL */
     struct cpu_routine *plain;  /* the operation that is run at once */

@@ -115,7 +115,7 @@ static void put_act(const struct opdata *d, unsigned char *at, real r)
 /* The numbers of a buffer repeat after so many: large ones are made fast. */
 enum { FRESH = 1 << 16 };
 
-/* Whether what is below 0 becomes 0. */
+/* True: the case wants zeros in this buffer: its negative values become 0. */
 static bool has_zeros(const struct opdata *d, const struct opbuffer *b)
 {
     bool in = strcmp(b->name, "x") == 0, out = b->name[0] == 'y' || strcmp(b->name, "dy") == 0;

@@ -1,5 +1,5 @@
 /* opcase.h - every case of every operation, once: shapes, gate, work. Parity tests, the GPU check
- * and the benchmark make a case on one or two machines, issue it, and compare what it wrote.
+ * and the benchmark make a case on one or two machines, issue it, and compare the results.
  *
  *     for (size_t i = 0; (c = opcase_at(i)); i++) {
  *         struct opdata *d = opcase_make(c, m, seed);

@@ -387,7 +387,7 @@ struct op_score {
     DIMS(outputs);
     struct step *now;          /* the batch begins at row0, which moves on by `rows` */
     struct answers *to;
-    real *kept;                /* [end - first][outputs]; NULL where none ever are */
+    real *kept;                /* [end - first][outputs]; NULL: none are kept */
     struct act logits;
     const real *target, *weight;
     uint32_t ld, pad;
@@ -402,9 +402,9 @@ struct grads {
     uint32_t shards, group_count;
     const struct group *groups;
 };
-/* sums: what the machine keeps of the gradient that it has summed, for the optimiser of this step.
- * halt 1: whatever follows a bad step of the epoch is bad as well, so that nothing moves until
- * somebody has looked: a bad step that no smaller scale mends ends the training. */
+/* sums: the machine's sums of the gradient, for the optimiser of this step. halt 1: after a bad
+ * step every later step of the epoch counts as bad and moves nothing, until the host has looked: a
+ * bad step that no smaller scale mends ends the training. */
 struct op_norm2 { struct step *now; void *sums; struct grads from; uint32_t halt, pad; };
 /* The optimisers: `sums` are those of a norm2 of the same gradient, issued before; it also finds a
  * step which is not finite. Nothing is touched when now->bad. clip > 0: gradients are scaled by
@@ -437,9 +437,9 @@ struct op_adam {
 };
 /* Sums part_loss and part_weight into the step and the epoch, counts the step, moves row0 by
  * `consumed`, takes the next lr from the table: hyper[tried - first] (table NULL: lr stays), writes
- * the step's gnorm to norms[tried - first] (of before; norms NULL: nowhere), and puts what
- * batch_norm moved into the running buffers. A bad step adds nothing to the sums of the epoch and
- * moves no buffer; with a scale above SCALE_LEAST it is skipped and the scale halved, else it
+ * the step's gnorm to norms[tried - first] (of before; norms NULL: nowhere), and stores the
+ * statistics of batch_norm in the running buffers. A bad step adds nothing to the sums of the epoch
+ * and moves no buffer; with a scale above SCALE_LEAST it is skipped and the scale halved, else it
  * counts in bad_steps. After SCALE_STEPS good steps in a row the scale is doubled, up to SCALE_MOST
  * (Micikevicius et al., "Mixed precision training", 2018). */
 #define SCALE_FIRST 0x1p16

@@ -1,6 +1,6 @@
 /* ops_series.h - the arguments of the operations of sequences. Part of ops.h. dims.steps is the
  * number of steps of the longest sequence; a shorter one has `length` steps, the others are
- * padding. What stands in padding reaches no answer and no gradient. */
+ * padding. Values in padding reach no answer and no gradient. */
 #ifndef DNN_BACKEND_OPS_SERIES_H
 #define DNN_BACKEND_OPS_SERIES_H
 

@@ -84,9 +84,9 @@ struct hot_rows {
     const struct hot_inputs *hot;
     uint32_t row0, rows, out, ldz; /* row0: of the ids */
 };
-/* Piecewise-linear numbers of one column of op_ple_dense, for at most PANEL columns of y, of which
- * y is a copy, [rows][PANEL]: forward: y[r] += c[bin] + share w[bin]; back: w (= or +=) the sums of
- * y[r] times the components. room: [count][2 PANEL]. */
+/* Piecewise-linear numbers of one column of op_ple_dense, for at most PANEL columns of its output;
+ * y is a copy of them, [rows][PANEL]: forward: y[r] += c[bin] + share w[bin]; back: w (= or +=) the
+ * sums of y[r] times the components. room: [count][2 PANEL]. */
 struct ple_panel {
     real *y, *w, *room;
     const int32_t *bins; /* [rows] */

@@ -321,7 +321,7 @@ INLINE void softmax_gradient(struct softmax *s, uint32_t row, const struct rows1
                         : v_exp(v_sub(logits_of(s, at, k), x->most));
         v16 t = v_pick(v_eq(at->target, v_set((real)k)), high, low);
         v16 d = v_mul(v_sub(v_mul(e, inverse), t), times);
-        /* a row of weight 0 has no gradient, whatever its logits */
+        /* a row of weight 0 has no gradient, even if its logits are not finite */
         d = v_pick(v_eq(at->weight, zero), zero, d);
         real lanes[LANES];
         v_store(lanes, d);

@@ -35,9 +35,9 @@ INLINE void put_parameters(const struct update *u, size_t i, v16 p, size_t size)
         store_run(u->p + i, p, size);
 }
 
-/* A running mean that nothing feeds any more ends at 0. Left to itself it stays among the numbers
- * below the normal ones for ever, since 0.9 of the smallest rounds to itself, and with them the
- * update takes three times as long; what they would move is below the last place of any weight. */
+/* A running mean without new gradients ends at 0. Otherwise it would stay denormal for ever, since
+ * 0.9 of the smallest number rounds to itself, and updates with denormals take three times as long.
+ * The change of a weight would be below its last place. */
 INLINE v16 faded(v16 mean)
 {
     return v_pick(v_gt(v_set(FLT_MIN), v_abs(mean)), v_set(0), mean);

@@ -10,7 +10,7 @@
 #include "base/err.h"
 
 /* Creates a thread in which only the signals of a crash are not blocked. Caller joins or detaches
- * it. False: no thread can be had. */
+ * it. False: the system gives no thread. */
 bool aside_thread(void *(*run)(void *context), void *context, pthread_t *thread);
 /* Starts work(context) in the one thread for devices; one piece of work at a time. False: that
  * thread could not be created; nothing is started. */

@@ -1,6 +1,6 @@
 /* file.h - every byte in and out. Reading: one descriptor, no mmap, short reads and EINTR handled.
- * Writing: aside, synced, renamed (outfile); nothing half-written is ever seen under the final
- * name. Each system call goes through one wrapper (sys.h). */
+ * Writing: aside, synced, renamed (outfile); the final name never shows a half-written file. Each
+ * system call goes through one wrapper (sys.h). */
 #ifndef DNN_BASE_FILE_H
 #define DNN_BASE_FILE_H
 
@@ -21,11 +21,11 @@ struct file {
 };
 /* Missing or a directory: FILE_MISSING; no right: FILE_PERMISSION. */
 bool file_open(struct file *f, const char *path, struct err *e);
-/* The same for what must be a regular file (a model): anything else is FILE_MISSING, and a FIFO is
+/* The same for a file that must be regular (a model): anything else is FILE_MISSING, and a FIFO is
  * not waited for. */
 bool file_open_regular(struct file *f, const char *path, struct err *e);
-/* For whoever asks file_ready before each read: a FIFO that nobody writes to yet is open at once,
- * and is ready when somebody has written or left. */
+/* Opens a FIFO without waiting for a writer. For callers that ask file_ready before each read: it
+ * is ready when a writer has written or closed. */
 bool file_open_early(struct file *f, const char *path, struct err *e);
 /* Up to `room` bytes; fewer only at the end of the file. *got = 0 at the end. */
 bool file_read(struct file *f, void *bytes, size_t room, size_t *got, struct err *e);
@@ -55,17 +55,16 @@ bool file_named(int fd, const char *path);
 /* The open descriptor that a name of an output stands for: "-" and "/dev/stdout" 1, "/dev/stderr"
  * 2, "/dev/fd/N" N. -1 for any other name. */
 int file_descriptor(const char *path);
-/* Would what is written to this name and to standard output meet? A name of that descriptor, or of
- * the regular file or the pipe behind it. */
+/* True: the name is standard output's descriptor, or the regular file or pipe behind it. */
 bool file_is_output(const char *path);
-/* Would what is written to this name go to the regular file that standard input reads? */
+/* True: the name is the regular file that standard input reads. */
 bool file_is_input(const char *path);
 bool file_exists(const char *path);
 /* Can it be read from its beginning any number of times: a regular file that is named? */
 bool file_lasts(const char *path);
 /* Is it there, and can it be read only once: standard input, a pipe, a terminal? */
 bool file_once(const char *path);
-/* what stands behind the last slash, a part of `path`: empty for a folder's "a/" */
+/* the part of `path` behind the last slash: empty for a folder's "a/" */
 const char *file_base_name(const char *path);
 /* path relative to the folder that the file folder_of lies in; one that names a descriptor lies in
  * none. mem_free */
@@ -74,8 +73,8 @@ char *file_join(const char *folder_of, const char *path);
  * (or will: its folder is there). As it is where the two cannot be compared. mem_free */
 char *file_seen_from(const char *file, const char *path);
 
-/* Where writing to this path ends: the file behind a chain of symbolic links, existing or not. What
- * names a descriptor ("-", "/dev/stdout") and a chain without end stay as they are; mem_free */
+/* The file behind a chain of symbolic links, existing or not. A descriptor ("-", "/dev/stdout") and
+ * a chain without end stay as they are; mem_free */
 char *file_final(const char *path);
 /* The names in the path's folder are durable when true: a file that was made there is found. False:
  * it is there and whole, and the power may take it; the err's cause says so. */

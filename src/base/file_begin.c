@@ -37,7 +37,7 @@ bool file_is_ours(const char *path, const char *begins, const char *what, const 
 {
     char words[64];
     if (file_descriptor(path) >= 0)
-        return true; /* whoever opened it has chosen what stands before */
+        return true; /* the process that opened it chose the bytes before */
     if (!file_first_words(path, words, sizeof words, e))
         return false;
     /* an empty file, or a line that was cut, too */

@@ -33,7 +33,7 @@ struct guest {
 };
 /* Fills the struct of function pointers; zeroes it on failure. */
 bool guest_open(struct guest *g, const struct guest_library *l, void *functions);
-/* guest_open closes what does not serve. Never close a CUDA library that has computed: it
+/* guest_open closes a library that does not serve. Never close a CUDA library that has computed: it
  * expects to stay until the end of the process. */
 void guest_close(struct guest *g);
 /* "13.1.0" in one of four static buffers, used in turn. */

@@ -16,8 +16,8 @@
 
 #define JSON_MOST_BYTES ((size_t)1 << 20)
 #define JSON_MOST_KEYS 40000
-/* Of a text that dnn itself wrote, as a config with every key and every layer filled in: one that
- * was read must be readable again with what was added to it. */
+/* Limits of a text that dnn itself wrote. They are larger: a config that was read must be readable
+ * again with every key and layer filled in. */
 #define JSON_OWN_BYTES ((size_t)2 << 20)
 #define JSON_OWN_KEYS 60000
 #define JSON_MOST_DEPTH 32
@@ -64,8 +64,8 @@ bool json_blame(const struct json_doc *doc, const struct json *v, struct err *e)
 /* err_at with the place of v, and its path for a key. */
 bool json_fail(const struct json_doc *doc, const struct json *v, struct err *e, enum err_id id,
                const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* Put a value (JSON text, within the limits of an own one) at a dotted path, making objects on the
- * way; replaces what is there. */
+/* Puts a value (JSON text, within the limits of an own one) at a dotted path. Makes objects on the
+ * way, and replaces the old value. */
 bool json_set(struct json_doc *doc, const char *path, const char *value_json, struct err *e);
 void json_remove(struct json_doc *doc, const char *path);
 /* Canonical text: members in given order, numbers shortest that read back to the same double.

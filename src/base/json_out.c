@@ -1,6 +1,5 @@
-/* json_out.c - JSON text: from a tree, or piece by piece without one. What comes out is valid JSON
- * whatever goes in: bytes that are not UTF-8 become U+FFFD, numbers that are not finite become
- * null. */
+/* json_out.c - JSON text: from a tree, or piece by piece without one. The output is always valid
+ * JSON: bytes that are not UTF-8 become U+FFFD, numbers that are not finite become null. */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* json_tree.h - what struct json and struct json_doc are. Private to json*.c.
+/* json_tree.h - the members of struct json and struct json_doc. Private to json*.c.
  *
  * struct json is cJSON's node. Two of its fields that have no use here carry ours: valueint is the
  * value's number in pre-order + 1 (0: made by json_set), which leads to its place in the text, and

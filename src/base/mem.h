@@ -11,7 +11,7 @@
 
 void *mem_alloc(size_t count, size_t size);           /* not cleared; count * size is checked */
 void *mem_zero(size_t count, size_t size);            /* cleared */
-void *mem_try(size_t count, size_t size);             /* not cleared, NULL when it cannot be had */
+void *mem_try(size_t count, size_t size);             /* not cleared; NULL: out of memory */
 /* realloc with the same promise; old may be NULL. Grow by factors: the bytes are copied each time.
  */
 void *mem_grow(void *old, size_t count, size_t size);
@@ -20,11 +20,11 @@ char *mem_string(const char *text);                   /* strdup */
 char *mem_string_n(const char *text, size_t length);  /* length bytes and a NUL */
 void mem_free(void *block);                           /* NULL does nothing */
 void mem_on_failure(void (*handler)(size_t bytes));   /* must not return */
-/* Before more threads are started: each would get blocks of its own to take from and to keep what
- * is given back, so that what many of them hold is chance. Now they share a few. */
+/* Call it before more threads are started: malloc would give each thread a pool of its own, and the
+ * memory they hold would be chance. Now they share a few. */
 void mem_share(void);
-/* Gives back to the system what was freed: malloc keeps some of it in each of its pools, and in
- * which is chance. After a stage that took much, before one that runs for long. */
+/* Gives freed memory back to the system: malloc keeps some in each of its pools. Call it after a
+ * stage that took much, before one that runs for long. */
 void mem_trim(void);
 uint64_t mem_in_use(void);                            /* bytes alive, as asked for */
 uint64_t mem_peak(void);

@@ -33,9 +33,9 @@ enum opt_flag {
     OPT_PATH = 16,
     OPT_TRAINING = 32 /* of a layer: answers do not depend on it, so no model file holds it */
 };
-/* What null leaves in a nullable field: NULL in a string, an empty list without items, -1 in a
- * word, NAN in a number, false, seed 0, and in an integer this. An empty list has items, so that it
- * can be told from null. */
+/* The value of a nullable field after null: NULL in a string, a list with items NULL, -1 in a word,
+ * NAN in a number, false, seed 0, and in an integer this. The items of an empty list are not
+ * NULL. */
 #define OPT_INT_NULL INT64_MIN
 
 struct opt_strings {

@@ -1,4 +1,4 @@
-/* opt_parts.h - what the files that read option tables share. Private to opt*.c. */
+/* opt_parts.h - shared by the files that read option tables. Private to opt*.c. */
 #ifndef DNN_BASE_OPT_PARTS_H
 #define DNN_BASE_OPT_PARTS_H
 
@@ -26,7 +26,7 @@ static inline bool opt_null_table(const struct option *row)
 }
 /* Are there limits at all? */
 bool opt_limited(const struct option *row);
-/* "object", "number", ... of what was found. */
+/* The kind as a word: "object", "number", ... */
 const char *opt_kind_name(enum json_kind kind);
 /* The row's help as the error's, when it has one. False. */
 bool opt_value_help(const struct opt_target *t);

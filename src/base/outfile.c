@@ -1,6 +1,6 @@
 /* outfile.c - writing: beside the final place, synced, renamed over it, and the folder synced. A
- * list of the temporary files that stand open lets a signal handler remove them. What is not a
- * regular file (a pipe, a device, standard output) is written straight. */
+ * list of the temporary files that stand open lets a signal handler remove them. A pipe, a device
+ * and standard output are written straight. */
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ static char *follow_links(const char *path)
             return now;
         ssize_t n = readlink(now, target, sizeof target - 1);
         if (n <= 0)
-            return now; /* opening it will tell what is wrong */
+            return now; /* the open that follows reports the fault */
         target[n] = '\0';
         char *next = file_join(now, target);
         mem_free(now);
@@ -97,8 +97,8 @@ static unsigned random_turn(unsigned turn)
                                                                                    : turn;
 }
 
-/* Opens the temporary file and enters it in the list, with signals held back so that none falls
- * between the two. */
+/* Opens the temporary file and enters it in the list, with signals held back: a handler must find
+ * both or neither. */
 static int open_temp(struct outfile *o, const char *target)
 {
     sigset_t all, before;
@@ -152,7 +152,7 @@ static bool open_output(struct outfile *o, const char *path, bool here, struct e
     int error = 0, given = file_descriptor(path);
     if (given >= 0) { /* replacing the file behind it would miss the point */
         o->path = mem_string(given == STDOUT_FILENO ? "standard output" : path);
-        fflush(stdout); /* what was printed before stays before */
+        fflush(stdout); /* lines printed before stay before */
         if (given == STDOUT_FILENO || given == STDERR_FILENO)
             o->fd = given;
         else if ((o->fd = fcntl(given, F_DUPFD_CLOEXEC, 3)) < 0)
@@ -323,7 +323,7 @@ bool outfile_prepare(struct outfile *o, struct err *e)
         return true;
     if (!outfile_flush(o, e))
         return false;
-    if (!o->temp) /* what is written straight has no other name */
+    if (!o->temp) /* an output that is written straight has no other name */
         return true;
     int error = sys_fsync(o->fd);
     if (error) /* Never a second fsync: the kernel may have dropped the pages and would succeed. */

@@ -29,7 +29,7 @@ bool outfile_prepare(struct outfile *o, struct err *e);
 bool outfile_commit(struct outfile *o, struct err *e);
 /* Removes the temporary files of an output whose writers are gone: no process of that number here,
  * and no lock on the file (a writer on another host). With an infix those of path, infix and digits
- * too. How many; what cannot be listed or removed stays. */
+ * too. Returns their number; those that cannot be listed or removed stay. */
 unsigned outfile_sweep(const char *path, const char *infix);
 void outfile_abort(struct outfile *o);  /* removes the temporary file; harmless when not open */
 void outfile_abort_all(void); /* async-signal-safe: unlinks every temporary file still open */

@@ -1,4 +1,4 @@
-/* outfile_temp.h - what a file is called while it is written: .NAME.dnn-tmp-PIDHEX in the folder of
+/* outfile_temp.h - the name of a file while it is written: .NAME.dnn-tmp-PIDHEX in the folder of
  * NAME, with -TURN, a random number, behind it. NAME is cut so that the whole stays a legal name.
  * Private to outfile*.c. */
 #ifndef DNN_BASE_OUTFILE_TEMP_H

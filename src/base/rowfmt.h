@@ -1,4 +1,4 @@
-/* rowfmt.h - the row format: what data writes, and what a machine's gather reads. A record is
+/* rowfmt.h - the row format, between the room table and a machine's gather. A record is
  * `stride` bytes:
  *
  *     float   number[numbers]     scaled and imputed once column_apply has run; NaN = missing
@@ -63,8 +63,7 @@ static inline int32_t term_make(uint32_t bucket, int32_t count)
 #define TERM_BUCKET(term) (((uint32_t)(term) & 0x3fffff) - 1)
 #define TERM_COUNT(term) ((int32_t)(term) >> 22)
 
-/* What one record becomes in the network, in this order: numbers, then indicators, then the
- * categories. */
+/* The inputs that a record makes, in this order: numbers, then indicators, then the categories. */
 enum category_encode { CATEGORY_ONEHOT, CATEGORY_EMBEDDING, CATEGORY_NONE /* no input */ };
 struct feature_category {
     uint32_t count;  /* rows of its table: 2 + values (slot 0 missing, 1 unknown) */

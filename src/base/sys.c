@@ -72,7 +72,7 @@ bool sys_ready(int fd, int milliseconds)
     do
         ready = poll(&p, 1, milliseconds);
     while (ready < 0 && errno == EINTR && milliseconds < 0);
-    return ready > 0 || (ready < 0 && errno != EINTR); /* what is wrong, the read says */
+    return ready > 0 || (ready < 0 && errno != EINTR); /* the read reports the fault */
 }
 
 int sys_write(int fd, const void *bytes, size_t length, uint64_t offset, size_t *done)

@@ -23,6 +23,6 @@ int sys_truncate(int fd, uint64_t length); /* counted as a write */
 int sys_fsync(int fd);
 int sys_rename(const char *from, const char *to);
 int sys_unlink(const char *path);
-int sys_close(int fd); /* the descriptor is gone whatever comes back */
+int sys_close(int fd); /* the descriptor is gone, also after an error */
 
 #endif

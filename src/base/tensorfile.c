@@ -212,7 +212,7 @@ static char *load(struct file *f, uint64_t *n, struct err *e)
     good = file_read_at(f, bytes, (size_t)f->size, 0, &got, e);
     if (good && got < f->size)
         good = cut_short(f->path, got, f->size, e);
-    /* The file may have been written to meanwhile: what is in memory now is what counts. */
+    /* The file may have changed meanwhile: check the bytes in memory. */
     good = good && start_is_ours(bytes, got, f->size, f->path, n, e);
     if (good)
         return bytes;

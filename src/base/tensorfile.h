@@ -25,14 +25,14 @@ void tensor_meta(struct tensor_writer *w, const char *key, const char *value);
 void tensor_add(struct tensor_writer *w, const char *name, enum dtype type, unsigned rank,
                 const uint64_t *dims, const void *data);
 /* Durable when true. A link at `path` is replaced, not followed. sha256 (may be NULL) becomes the
- * digest of the file, as sha256sum prints it; the digits inside the file are another number. What
- * a reader would refuse is not written. */
+ * digest of the file, as sha256sum prints it; the digits inside the file are another number.
+ * Refuses a file that its reader would refuse. */
 bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], struct err *e);
 /* The same up to the rename: the file is durable under a temporary name, and `path` is untouched.
  * The caller ends with outfile_commit or outfile_abort; after false there is nothing to end. */
 bool tensor_prepare(struct tensor_writer *w, const char *path, struct outfile *o, char sha256[65],
                     struct err *e);
-/* Whether the header has room for what was added and `more` bytes. */
+/* True: the header has room for all that was added, and `more` bytes. */
 bool tensor_fits(const struct tensor_writer *w, size_t more);
 /* The bytes that tensor_write would write, added to an empty text. */
 bool tensor_write_bytes(struct tensor_writer *w, const char *name, struct text *bytes,
@@ -63,7 +63,7 @@ const struct tensor *tensor_need(const struct tensor_file *f, const char *name, 
                                  uint64_t count, struct err *e);
 /* NULL when absent. */
 const struct tensor *tensor_find(const struct tensor_file *f, const char *name);
-const char *tensor_file_digest(const struct tensor_file *f);      /* what sha256sum prints */
+const char *tensor_file_digest(const struct tensor_file *f);      /* as sha256sum prints it */
 const char *tensor_file_path(const struct tensor_file *f);
 
 #endif

@@ -176,8 +176,8 @@ static char fold(char c)
 
 #define WORD_MOST 64
 
-/* Edits (insert, drop, replace, swap neighbours) between two words of at most WORD_MOST bytes: the
- * table of optimal string alignment, of which three rows are enough. */
+/* Edits (insert, drop, replace, swap neighbours) between two words of at most WORD_MOST bytes:
+ * optimal string alignment, with three rows of its table in memory. */
 static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
 {
     unsigned rows[3][WORD_MOST + 1];

@@ -2,14 +2,14 @@
  *
  * The tiles of a round are cut into one run of neighbours for each thread, so that a thread meets
  * the same tiles, and their data in its own cache, in every repetition. One word for each run, the
- * ticket, says where it ends and which tile is next: (end << 32) | next. Whoever adds one to it has
- * claimed the tile that stood there, in whatever round it belongs to at that moment, so that a
- * worker that was away for a while cannot take a tile of a round that is over: its claim is either
- * void or one of the running round. A thread whose run is done takes tiles from the others'. The
- * caller claims like everybody else and at the end waits only for tiles that others have claimed: a
- * worker that never got a processor costs nothing. When a claimed tile is late, because its worker
- * lost the processor in the middle of it, the caller sleeps (which gives the processor away) and
- * then works alone for a while: a busy machine must not be slower than one thread. */
+ * ticket, says where it ends and which tile is next: (end << 32) | next. A thread that adds one to
+ * it has claimed the tile that stood there, in the round that runs at that moment. So a worker that
+ * was away for a while cannot take a tile of a finished round: its claim is void or of the running
+ * round. A thread whose run is done takes tiles from the others'. The caller claims like everybody
+ * else and at the end waits only for tiles that others have claimed: a worker that never got a
+ * processor costs nothing. When a claimed tile is late, because its worker lost the processor in
+ * the middle of it, the caller sleeps (which gives the processor away) and then works alone for a
+ * while: a busy machine must not be slower than one thread. */
 #include "base/thread.h"
 
 #include <errno.h>
@@ -76,7 +76,7 @@ static void futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Looks at the word for a moment; true as soon as it is no longer what was seen. */
+/* Looks at the word for a moment; true as soon as it differs from `seen`. */
 static bool changes(const _Atomic uint32_t *word, uint32_t seen)
 {
     for (int i = 0; i < PAUSES; i++) {

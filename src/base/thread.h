@@ -1,7 +1,7 @@
 /* thread.h - the only thread pool. Work is a list of tiles given by shapes alone; threads claim
- * tiles, and who computed what is invisible in the result. Idle workers spin at most 20
- * microseconds, then sleep on a futex. Every worker blocks all signals but those of a crash, which
- * are its own, and has the same floating-point mode (round to nearest, no flush to zero). */
+ * tiles, and the result does not depend on which thread computed a tile. Idle workers spin at most
+ * 20 microseconds, then sleep on a futex. Every worker blocks all signals but those of a crash,
+ * which are its own, and has the same floating-point mode (round to nearest, no flush to zero). */
 #ifndef DNN_BASE_THREAD_H
 #define DNN_BASE_THREAD_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* wanted 0: min(affinity, cgroup quota). Started once; a thread that cannot be had means fewer
+/* wanted 0: min(affinity, cgroup quota). Started once; a thread that the system refuses means fewer
  * threads and a note. */
 void threads_start(unsigned wanted);
 void threads_stop(void);
@@ -26,8 +26,8 @@ unsigned threads_hands(void);
 void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread),
                  void *context);
 /* As threads_run, for tiles that take memory of their own: no more than threads_hands() of them at
- * a time, each with a hand < threads_hands(). Of more threads than processors, how many lose theirs
- * in the middle of a tile, and keep what they hold, would be chance. */
+ * a time, each with a hand < threads_hands(). With more threads than processors, chance would
+ * decide how many are interrupted inside a tile, with their memory in use. */
 void threads_run_few(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned hand),
                      void *context);
 /* Several rounds without going back to sleep between them: `rounds` lists run one after the other,

@@ -113,8 +113,8 @@ bool bench_time(struct bench_task *t, enum bench_side side, bench_work *work, vo
     struct machine *m = t->machines[side];
     double first, took[REPEATS];
     uint32_t repeats = REPEATS, each = 1;
-    machine_expect(m, MACHINE_PATIENCE); /* what was expected of the row before is past */
-    /* the first one meets cold memory, the second records what is replayed */
+    machine_expect(m, MACHINE_PATIENCE); /* forget the limit of the row before */
+    /* the first one meets cold memory, the second records the routine */
     for (int i = 0; i < 2; i++)
         if (!timed(m, work, context, 1, 1, &first, e))
             return false;

@@ -19,8 +19,7 @@ struct bench_request {
     int64_t iterations;            /* of each row; 0: as many as there is time for */
     struct overrides command;      /* --backend, --device, --threads, --batch-size */
 };
-/* One row on one side. The middle one of some repeats, in each of which many iterations were
- * timed. */
+/* One row on one side. The median of some repeats; a repeat times many iterations. */
 struct bench_figure {
     bool made;
     double seconds;    /* of one iteration, the mean of the middle repeat */
@@ -53,7 +52,8 @@ struct bench {
     bool has[BENCH_SIDES];
     char device[BENCH_SIDES][96], precision[BENCH_SIDES][8];
     bool emulated;                 /* the device: nothing is claimed of it */
-    char missing[256];             /* why there is no GPU; "": there is one, or nobody asked */
+    char missing[256];             /* why there is no GPU; "": there is one, or none was asked
+                                    * for */
     struct bench_limits limits[BENCH_SIDES];
     struct bench_row rows[BENCH_ROWS];
     unsigned count;

@@ -30,7 +30,7 @@ static void issue(void *data, struct machine *m)
 static bool replay(void *context, uint32_t times, struct err *e)
 {
     struct replayed *r = context;
-    (void)e; /* whoever waits is told */
+    (void)e; /* the waiting thread gets the error */
     if (r->routine)
         machine_play(r->machine, r->routine, times);
     return true;

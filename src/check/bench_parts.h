@@ -1,4 +1,4 @@
-/* bench_parts.h - what the files of bench share. Private to bench*.c. */
+/* bench_parts.h - shared by the files of bench. Private to bench*.c. */
 #ifndef DNN_CHECK_BENCH_PARTS_H
 #define DNN_CHECK_BENCH_PARTS_H
 

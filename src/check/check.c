@@ -1,6 +1,6 @@
 /* check.c - `dnn check`: everything but the training. The data are read as the training reads them
- * and the network is made, so what is said about rows and memory is measured; the time comes from a
- * few steps whose result is thrown away. */
+ * and the network is made, so rows and memory are measured; the time comes from a few steps, whose
+ * result is dropped. */
 #include <string.h>
 
 #include "check/check.h"

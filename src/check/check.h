@@ -1,5 +1,5 @@
-/* check.h - everything of a training but the epochs: whether it would run, what memory it takes
- * (predicted within 25 %), how long it would last. */
+/* check.h - everything of a training but the epochs: says whether it would run, its memory (within
+ * 25 %) and its time. */
 #ifndef DNN_CHECK_CHECK_H
 #define DNN_CHECK_CHECK_H
 
@@ -29,8 +29,8 @@ struct check_result {
     struct train_job *_Atomic job; /* at work; NULL: none. For check_stuck */
     bool _Atomic over; /* it ended well and gives the machine back: the result is whole */
     uint64_t rows[3], columns_by_type[COLUMN_TYPES], parameters;
-    /* The peak of the host, and what it is made of: it adds up. Weights are those of the network,
-     * with gradients, moments and the copy of the best epoch; activations what else steps and
+    /* The peak of the host, and its parts: they add up to it. Weights are those of the network,
+     * with gradients, moments and the copy of the best epoch; activations all else that steps and
      * answers touch. */
     uint64_t host_bytes, encoded_bytes, weights_bytes, activations_bytes, other_bytes;
     /* Where a GPU serves, what it will hold, within 10 %: state is that of the optimiser and its
@@ -38,7 +38,7 @@ struct check_result {
     struct {
         uint64_t all, weights, state, activations, data;
     } device;
-    uint32_t batch, micro; /* of a step: what is asked for, cut to the training rows */
+    uint32_t batch, micro; /* rows of a step: as asked for, at most all training rows */
     uint64_t largest_batch_train, largest_batch_predict; /* largest.h */
     struct selection backend;
     double seconds;       /* of the training, estimated: all epochs or the time limit, the most */

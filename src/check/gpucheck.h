@@ -1,6 +1,7 @@
-/* gpucheck.h - can this machine train on its GPU, and is it right? The checks of `dnn gpucheck` in
- * their order, each with what was measured, the threshold, a reason and a mend; one verdict.
- * Nothing of a GPU is opened where the command line or the environment asks for the CPU. */
+/* gpucheck.h - tests that this machine can train on its GPU, and computes right. The checks of `dnn
+ * gpucheck` in their order, each with a measurement, the threshold, a reason and a mend; one
+ * verdict. Nothing of a GPU is opened where the command line or the environment asks for the
+ * CPU. */
 #ifndef DNN_CHECK_GPUCHECK_H
 #define DNN_CHECK_GPUCHECK_H
 
@@ -13,12 +14,12 @@ enum gpu_level { GPU_QUICK, GPU_FULL, GPU_SOAK };
 struct gpu_check {
     char id[32];
     enum gpu_status status;
-    enum gpu_verdict verdict; /* what a failure means for the whole: none, busy or faulty */
+    enum gpu_verdict verdict; /* the verdict after a failure: none, busy or faulty */
     char measured[128], threshold[128]; /* "": not known */
     char reason[640], fix[640];
 };
 struct gpu_device {
-    char id[16], name[64], uuid[48], capability[16]; /* "" where nobody tells */
+    char id[16], name[64], uuid[48], capability[16]; /* "": not known */
     uint64_t total, used, free;                      /* bytes */
 };
 struct gpu_versions {
@@ -51,7 +52,7 @@ struct gpucheck_options {
     struct gpu_cards *cards;  /* NULL: one card is checked */
 };
 /* False: the check itself could not be made, for want of a folder or memory, or it was stopped (e
- * says why). What is wrong with the GPU is in g. */
+ * says why). Faults of the GPU are in g. */
 bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct err *e);
 /* On another thread than the one that makes the check and never comes back: its record, faulty in
  * the check at hand, and nothing left in TMPDIR; NULL: none is being made. */

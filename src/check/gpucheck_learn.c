@@ -148,7 +148,7 @@ static bool ended(const struct lesson *s, struct gpu_check *c, bool good, struct
         return good;
     if (c->verdict == GPU_NONE) /* it was there before */
         c->verdict = GPU_FAULTY;
-    if (s->said && s->said < strlen(c->reason)) { /* the folder of what is kept goes */
+    if (s->said && s->said < strlen(c->reason)) { /* the sentence about the kept folder goes */
         c->reason[s->said] = '\0';
         gpucheck_fix(c, "`nvidia-smi` and the kernel log (dmesg, lines with Xid) say more; do not "
                         "train on this card until it passes");

@@ -1,4 +1,4 @@
-/* gpucheck_parts.h - what the files of gpucheck share. Private to gpucheck*.c. */
+/* gpucheck_parts.h - shared by the files of gpucheck. Private to gpucheck*.c. */
 #ifndef DNN_CHECK_GPUCHECK_PARTS_H
 #define DNN_CHECK_GPUCHECK_PARTS_H
 
@@ -64,7 +64,8 @@ bool gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room);
 
 /* --- against the table of cards: gpucheck_rate.c --- */
 
-#define GPU_SHARE 0.5 /* what a card in order reaches of its row, and more: clocks differ */
+#define GPU_SHARE 0.5 /* the least share of its row in card.h that a sound card reaches: clocks
+                       * differ */
 /* Operations and bytes a second; 0: not measured. */
 struct gpu_rates { double fp32, half, memory; };
 /* Adds ", fp32 56 TFLOP/s, .." to both texts. Returns the first that is slow, NULL when none is. */
@@ -80,7 +81,7 @@ struct gpu_job {
     struct gpucheck *g;
     struct gpu_host host;
     struct gpu_libraries libraries;
-    const char *disabled;        /* what asks for the CPU; NULL: nothing */
+    const char *disabled;        /* the option or variable that asks for the CPU; NULL: none */
     const char *other_kind;      /* GPU_BACKEND, where it is none that this program has; NULL */
     struct backend_options backend;
     struct machine *machine;     /* NULL: refused */
@@ -100,8 +101,8 @@ void gpucheck_health(struct gpu_job *j);                  /* health */
 /* The folder of the trainings goes, where one is there: they stand still, and never go on. */
 void gpucheck_learn_drop(void);
 struct opcase;
-/* The worst difference of a case between the two machines; *where names what differs. Negative:
- * there is no room for it. exact: a dense operation computes as in predictions. */
+/* The worst difference of a case between the two machines; *where names the value that differs.
+ * Negative: there is no room for it. exact: a dense operation computes as in predictions. */
 double gpucheck_case(const struct opcase *c, struct machine *gpu, struct machine *cpu, bool exact,
                      const char **where, struct err *e);
 /* Large products in every precision that the card has, for the check of dense and dense_back. */

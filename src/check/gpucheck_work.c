@@ -234,7 +234,7 @@ static const char *text_of(const struct text *t)
     return t->length ? t->data : "";
 }
 
-/* slow: what is slow; NULL: nothing is. */
+/* slow: the part that is slow; NULL: none. */
 static void slow_card(const struct gpu_job *j, struct gpu_check *c, const char *slow)
 {
     struct card_figures card;

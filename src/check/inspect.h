@@ -1,4 +1,4 @@
-/* inspect.h - what is inside a file: a model, or a CSV file as `init` would see it. */
+/* inspect.h - shows the content of a model, or of a CSV file as `init` would see it. */
 #ifndef DNN_CHECK_INSPECT_H
 #define DNN_CHECK_INSPECT_H
 

@@ -36,7 +36,7 @@ bool largest_room(const struct train_job *j, struct largest_room *room, struct e
     return !select_is_gpu(&j->backend) || predict_room(j, room, e);
 }
 
-/* Answers are exact, whatever a training computes in, and no guest makes them. */
+/* Answers are in fp32, also where a training is not, and no guest makes them. */
 static bool predict_fits(const struct train_job *j, uint32_t rows, const struct largest_room *room)
 {
     bool gpu = select_is_gpu(&j->backend);

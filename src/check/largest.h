@@ -11,8 +11,7 @@ struct largest_room {
     struct plan opened;
     uint64_t train, predict; /* bytes; 0: not known */
 };
-/* predict: the config's limits stay behind when a model is written, so it has what is left by the
- * environment's, or by none. */
+/* predict: a model does not keep the config's memory limit; that of the environment counts. */
 bool largest_room(const struct train_job *j, struct largest_room *room, struct err *e);
 /* train.batch_size; 0: not even one row. The network of j is made. The machine's plan is
  * another one after it. */

@@ -25,8 +25,8 @@ struct selection {
     char blas_core[32];    /* "none": no BLAS is used */
     bool deterministic;    /* auto measures nothing */
     bool trains;           /* answers are in fp32 on every machine */
-    /* of the training's products: what was asked for, "auto", empty where none is trained; what
-     * they are computed in, "fp32", "bf16" */
+    /* of the training's products: the precision asked for ("auto"; empty: no training), and the one
+     * in use ("fp32", "bf16") */
     char precision_wish[8];
     char precision[8];
     /* Estimates of the whole job, a training without early stopping; negative: not made. */
@@ -35,7 +35,7 @@ struct selection {
     bool estimated;          /* auto: the GPU, unless it is slower than thought (select_stays) */
 };
 /* Reads the request and logs it. auto stays open until select_decide, which needs the data.
- * blas_core is what was found; a training sets it from its plan later. */
+ * blas_core is the one found; a training sets it from its plan later. */
 bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
                     size_t count, struct selection *s, struct err *e);
 /* Of GPU_BACKEND rocm or mps: why it cannot serve here, as far as can be seen without opening
@@ -68,7 +68,7 @@ bool select_falls_back(const struct selection *s, const struct backend_options *
 /* True: a GPU has failed in this process, and the CPU is chosen; a line says why, without a second
  * warning. False: none has failed, or fallback is "none". */
 bool select_lost(struct selection *s, const struct backend_options *b);
-/* The CPU takes over in this process. Logs the one warning; then: what comes next. */
+/* The CPU takes over in this process. Logs the one warning. then: the words for the next step. */
 void select_fall_back(struct selection *s, const struct err *e, const char *then);
 /* The same by executing the program anew, without the GPU. resume: the training continues from its
  * newest checkpoint. The new program gets the seconds spent, the warnings and the config's text.

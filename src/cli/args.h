@@ -36,9 +36,8 @@ struct command {
     bool has_rows;             /* answers go to standard output, or where --output says */
     size_t least, most;        /* positionals */
     int (*run)(struct args *a);
-    /* A call to the device never comes back: what stands on standard output then, and the exit
-     * code; on another thread than run's, which stays where it is. Negative, or NULL: as any
-     * failure. */
+    /* Called when a call to the device never comes back, on another thread than run's: prints the
+     * report and returns the exit code. Negative, or NULL: as any failure. */
     int (*stuck)(const struct args *a, const struct err *why);
 };
 

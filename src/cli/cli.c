@@ -88,7 +88,7 @@ int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
 {
     int code = (int)err_exit(e);
     if (code == EXIT_SIGPIPE)
-        return code; /* whoever closed the pipe knows */
+        return code; /* the reader closed the pipe, and knows */
     struct json_out o = {0};
     if (a && a->json) {
         cli_error_json(e, &o);
@@ -110,7 +110,7 @@ const char *cli_disk_note(const char *output, const struct err *e)
 {
     static char note[1200];
     struct stat st;
-    bool other = file_in_place(e); /* then the error says what is there */
+    bool other = file_in_place(e); /* then the error names the file there */
     if (other && output && file_same(output, e->file))
         return NULL;
     bool there = output && strcmp(output, "-") != 0 && stat(output, &st) == 0;
@@ -207,8 +207,9 @@ int cli_progress(const struct args *a)
 /* --- start-up --- */
 
 /* A closed descriptor 0, 1 or 2 would be given to the next file opened, and a model would receive
- * log text. What is put in the place of 0 and 1 cannot be read or written: who closed standard
- * output has not asked for silence (/dev/null does), and answers that go nowhere are an error. */
+ * log text. The descriptors put in the place of 0 and 1 cannot be read or written: a closed
+ * standard output is no wish for silence (/dev/null is), and answers that go nowhere are an
+ * error. */
 static void standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -327,8 +328,8 @@ static bool is_shared(const char *input, struct err *e)
     return !err_help(e, "choose another output; nothing was written");
 }
 
-/* `dnn evaluate m.dnn rows.csv >>rows.csv` would add to its own input. What a config names as
- * inputs is asked by whoever reads it (config/output.h). */
+/* `dnn evaluate m.dnn rows.csv >>rows.csv` would add to its own input. The inputs that a config
+ * names are checked by config/output.h. */
 static bool shares_input(const struct args *a, struct err *e)
 {
     for (size_t i = 0; i < a->positional_count; i++)

@@ -167,8 +167,8 @@ static bool check_sets(const struct config *c, struct err *e)
     return true;
 }
 
-/* A place in the draft, which nobody can open: what is wrong there came with a --set, as the
- * message says, or as is said here of the only one. */
+/* Clears an error's place in the draft, which no user can open: the fault came with a --set. The
+ * message names it; else the only one is named here. */
 static void forget_place(const struct overrides *sets, struct err *e)
 {
     if (e->line == 0 || !sets->set_count)

@@ -1,4 +1,4 @@
-/* cmd_inspect.c - `dnn inspect`: what is inside a model or a CSV file. */
+/* cmd_inspect.c - `dnn inspect`: shows the content of a model or a CSV file. */
 #include <string.h>
 
 #include "check/inspect.h"

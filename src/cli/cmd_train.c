@@ -107,7 +107,7 @@ static void summary(const struct train_result *r, const char *output)
                  best, r->total_s, text_quote_z(output));
 }
 
-/* With --verbose: what is not at its default, and who said so. */
+/* With --verbose: the settings that are not at their default, and where they came from. */
 static void tell_settings(const struct config *c)
 {
     for (size_t i = 0; i < c->setting_count; i++)
@@ -147,7 +147,7 @@ static bool check_names(const struct args *a, const struct train_request *q, str
     return true;
 }
 
-/* --format junit and prom: what is known of gates and metrics; e: of a training that failed. */
+/* --format junit and prom: gates and metrics as far as they are known. e: the training failed. */
 static int tell_format(const struct args *a, const struct train_result *r, const struct err *e)
 {
     const char *word = args_value(a, "format");

@@ -1,7 +1,7 @@
-/* ends.c - the ends of a process that no command comes back to tell of. A call to a device does
- * not come back, and the thread that made it never will: another one tells whoever waits for that
- * thread, hands the training over, or says so as the command would have, its report with --json
- * too, and ends the process. Or there is no memory: said from what stands on the stack. */
+/* ends.c - ends a process in which no command returns. A call to a device does not come back:
+ * another thread reports it to the waiting thread, hands the training over, or prints the command's
+ * report (with --json too) and ends the process. Or there is no memory: the message needs the stack
+ * alone. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-/* User text. What is not UTF-8 and control bytes are shown as \x1b; nothing of it is markup. */
+/* User text. Control bytes and bytes that are not UTF-8 are shown as \x1b; markup is escaped. */
 void html_text(struct text *out, const char *bytes, size_t length);
 void html_text_z(struct text *out, const char *string);
 void html_begin(struct text *out, const char *title);

@@ -1,5 +1,5 @@
-/* init_set.h - what the --sets of `dnn init` say that it has to know before there is a config: what
- * is given is not guessed. */
+/* init_set.h - the values of --set that `dnn init` needs before there is a config: it does not
+ * guess a value that is given. */
 #ifndef DNN_CLI_INIT_SET_H
 #define DNN_CLI_INIT_SET_H
 
@@ -11,7 +11,7 @@ const char *init_set_value(const struct overrides *o, const char *key);
 /* The texts of a --set data.missing: a list, or one; init_drop_missing. false: none was given. */
 bool init_take_missing(const struct overrides *o, struct opt_strings *list);
 void init_drop_missing(struct opt_strings *list);
-/* Whether a --set says what a column is. */
+/* True: a --set gives the type of a column. */
 bool init_column_given(const struct overrides *o, const char *name);
 bool init_split_by_column(const struct overrides *o);
 /* The column that says the part of each row is no feature. */

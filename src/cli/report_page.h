@@ -1,4 +1,4 @@
-/* report_page.h - the page of `dnn report`, from what answer/report.h found. */
+/* report_page.h - the page of `dnn report`, from the content in answer/report.h. */
 #ifndef DNN_CLI_REPORT_PAGE_H
 #define DNN_CLI_REPORT_PAGE_H
 
@@ -6,7 +6,7 @@
 
 void report_page(const struct report_request *q, const struct report *r, struct text *out);
 
-/* report_charts.c: what labelled rows showed */
+/* report_charts.c: the part about labelled rows */
 void report_answers(const struct report *r, struct text *out);
 void report_importance(const struct report *r, struct text *out);
 void report_drift(const struct report *r, struct text *out); /* report_drift.c */

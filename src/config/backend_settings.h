@@ -14,8 +14,8 @@
 
 enum backend_word { BACKEND_AUTO, BACKEND_GPU, BACKEND_CPU };
 /* The words of a config and of MODEL_BACKEND, in the order of the enum, and "dnn", the old word for
- * "dnn_cpu"; NULL behind the last. --backend has short forms beside them, of which "cuda:N" is none
- * of the list. */
+ * "dnn_cpu"; NULL behind the last. --backend has short forms beside them; "cuda:N" is not in the
+ * list. */
 extern const char *const backend_names[], *const backend_option_words[];
 #define BACKEND_OPTION_HELP \
     "auto, dnn_gpu, dnn_cpu; cpu, cuda and cuda:N are short forms; mps, rocm: as GPU_BACKEND."

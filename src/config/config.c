@@ -102,8 +102,8 @@ static const struct option *list_of(const struct json_doc *doc, const char *path
     return is_list ? row : NULL;
 }
 
-/* The row that says what stands at path. An entry of a list is put into the default when the
- * document has no list. */
+/* The option row of the value at path. An entry of a list is put into the default when the document
+ * has no list. */
 static const struct option *row_of(struct json_doc *doc, const char *path)
 {
     static const struct option entry = {.key = "entry", .type = OPT_STRING};

@@ -1,7 +1,7 @@
 /* config.h - one config: the user's JSON, the overrides, the environment and the defaults, joined
  * from the option tables of the rooms. Precedence: command line, environment, config, default;
- * where each value came from is kept. What is wrong in the file is E13 (78) with its place; what is
- * wrong in a --set or a variable is E10 (64). */
+ * where each value came from is kept. A fault in the file is E13 (78) with its place; a fault in a
+ * --set or a variable is E10 (64). */
 #ifndef DNN_CONFIG_CONFIG_H
 #define DNN_CONFIG_CONFIG_H
 

@@ -174,7 +174,7 @@ static bool check_optimizer(const struct config *c, struct err *e)
     return optim_check(&c->train.optimizer, c->doc, e) || config_placed(c, "train.optimizer", e);
 }
 
-/* The target is what is learned and never an input, whatever "columns" says. */
+/* The target is never an input, even if "columns" names it. */
 static bool check_target(const struct config *c, struct err *e)
 {
     const struct json *entry = json_get(c->data.columns, c->data.target);
@@ -226,7 +226,7 @@ static bool check_threshold(struct config *c, struct err *e)
     return err_help(e, "leave it out");
 }
 
-/* What has no probabilities is not calibrated by them. */
+/* A task without probabilities has no calibration of them. */
 static bool check_calibrate(const struct config *c, struct err *e)
 {
     if (c->task != TASK_REGRESSION || c->calibrate < CALIBRATE_AFFINE)

@@ -74,7 +74,7 @@ static void put_options(struct text *out, const struct option *table)
         }
 }
 
-/* --- what is not a key of the config, but stands in it --- */
+/* --- words in a config that are no keys --- */
 
 static bool put_preset(struct text *out, const char *name)
 {

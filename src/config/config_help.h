@@ -1,4 +1,4 @@
-/* config_help.h - what there is to say of the keys of a config: pages, lists, a schema. */
+/* config_help.h - describes the keys of a config: pages, lists, a schema. */
 #ifndef DNN_CONFIG_CONFIG_HELP_H
 #define DNN_CONFIG_CONFIG_HELP_H
 

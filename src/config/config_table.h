@@ -1,4 +1,4 @@
-/* config_table.h - what the files of config share: the joined table, and the list of settings.
+/* config_table.h - shared by the files of config: the joined table, and the list of settings.
  * Private to config*.c. */
 #ifndef DNN_CONFIG_CONFIG_TABLE_H
 #define DNN_CONFIG_CONFIG_TABLE_H
@@ -16,8 +16,8 @@ struct setting_list {
     struct setting *items;
     size_t count;
 };
-/* One entry a row of the table. stored: what the document's values come from, "config" or "model".
- */
+/* One entry a row of the table. stored: the origin of the document's values, "config" or
+ * "model". */
 void settings_collect(struct setting_list *l, const struct option *table, const char *path,
                       const void *from, const struct json_doc *doc, const char *stored);
 struct setting *settings_find(const struct setting *items, size_t count, const char *key);

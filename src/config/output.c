@@ -153,7 +153,7 @@ bool output_spares(const char *path, struct err *e)
         return true;
     if (!first_bytes(path, bytes, sizeof bytes, &got, &unread) ||
         !file_first_words(path, words, sizeof words, &unread))
-        return true; /* writing it says what is wrong, or replaces it */
+        return true; /* the write reports the fault, or replaces the file */
     bool model = is_model(bytes, got);
     if (!model && !like_config(words))
         return true;

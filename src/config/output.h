@@ -5,17 +5,16 @@
 
 #include "config/config.h"
 
-/* The model, output.metrics and the profile (NULL: none): none is an input or another of them, the
- * last two are no lock or checkpoint of the model (SAME_FILE, 64), the folder can be written to
- * (FILE_CREATE, 73), and what stands at the model's name, if anything, is a dnn model, at that of
- * output.metrics an earlier one (73). Nothing is left behind. */
+/* The model, output.metrics and the profile (NULL: none): none is an input or another of them; the
+ * last two are no lock or checkpoint of the model (SAME_FILE, 64); the folder can be written to
+ * (FILE_CREATE, 73); a file at the model's name is a dnn model, one at that of output.metrics is an
+ * earlier one (73). Nothing is left behind. */
 bool output_check(const struct config *c, const char *model, const char *profile, struct err *e);
-/* What is written to path ("-": standard output) is no input that the config names (SAME_FILE,
- * 64). */
+/* The output at path ("-": standard output) is no input that the config names (SAME_FILE, 64). */
 bool output_apart(const struct config *c, const char *path, struct err *e);
 /* Standard output, where results go, is no input that the config names (SAME_FILE, 64). */
 bool output_standard(const struct config *c, struct err *e);
-/* A training may replace what stands at the model's name: nothing, or a dnn model. Else 73. */
+/* A training may write the model's name: no file is there, or a dnn model. Else 73. */
 bool output_replaceable(const char *model, struct err *e);
 /* Whether a regular file at path begins as a checkpoint of dnn does. */
 bool output_is_checkpoint(const char *path);
@@ -26,7 +25,7 @@ bool output_probe(const char *path, struct err *e);
 /* Whether a config may be written there: 73 where a config is and `force` is not given, and where
  * any other file is. An empty file is replaced. */
 bool output_takes_config(const char *path, bool force, struct err *e);
-/* Answers replace answers, and whatever else stands there, but no model and no config (73). */
+/* Answers replace any file, but no model and no config (73). */
 bool output_spares(const char *path, struct err *e);
 /* Warns when the disk has less room than `bytes`. */
 void output_room(const char *model, uint64_t bytes);

@@ -1,4 +1,4 @@
-/* overrides.h - what the command line says of a config. */
+/* overrides.h - the values of a config that the command line gives. */
 #ifndef DNN_CONFIG_OVERRIDES_H
 #define DNN_CONFIG_OVERRIDES_H
 

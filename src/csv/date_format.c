@@ -9,7 +9,7 @@
 
 static const char directives[] = "dmYybBHIMSpzsQ%";
 
-/* What was read, and where. */
+/* The numbers that were read, and the place in the text. */
 struct reading {
     const char *at, *end;
     int year, month, day, hour, minute, second, offset; /* offset: seconds */

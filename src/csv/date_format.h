@@ -7,8 +7,8 @@
  *     %z        Z or (+|-)hh[[:]mm]                    %s %Q   seconds, milliseconds since 1970
  *     %%        %                                              (digits with a sign, a fraction)
  *
- * A blank stands for one blank or more, any other character for itself. What the format lacks is
- * that of 1970-01-01T00:00:00. A time without %z is used unchanged. */
+ * A blank stands for one blank or more, any other character for itself. Parts that the format lacks
+ * are those of 1970-01-01T00:00:00. A time without %z is used unchanged. */
 #ifndef DNN_CSV_DATE_FORMAT_H
 #define DNN_CSV_DATE_FORMAT_H
 

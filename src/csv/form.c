@@ -11,7 +11,7 @@ const char *const form_thousands[] = {",", ".", "'", "_", " ", "\xc2\xa0", "\xe2
 
 enum { MOST_NUMBER = 128 };
 
-/* What is left of a cell. */
+/* The unread rest of a cell. */
 struct rest {
     const char *at, *end;
     char sign; /* '\0': none seen */

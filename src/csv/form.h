@@ -1,5 +1,5 @@
-/* form.h - how the cells of a column are written: what groups the digits of its numbers, texts
- * beside a number that are no part of it, the format of its dates. */
+/* form.h - how the cells of a column are written: the mark between groups of digits, the units
+ * beside a number, the format of its dates. */
 #ifndef DNN_CSV_FORM_H
 #define DNN_CSV_FORM_H
 
@@ -24,7 +24,7 @@ struct form *form_copy(const struct form *f); /* NULL gives NULL */
 void form_free(struct form *f);
 /* The words of `thousands`; NULL at the end. */
 extern const char *const form_thousands[];
-/* False: a text cannot be; which key of a column, what is wrong, what is expected. */
+/* False: a text is not allowed. Sets the key of the column, the fault and the expected form. */
 bool form_check(const struct form *f, char decimal, const char **key, const char **what,
                 const char **expected);
 

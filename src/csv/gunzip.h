@@ -15,7 +15,8 @@ bool gunzip_may(char first);
  * ZLIB_MISSING. */
 #define GUNZIP_FIRST_MOST ((size_t)1 << 20)
 struct gunzip *gunzip_open(struct file *file, const void *first, size_t size, struct err *e);
-/* As file_read and file_read_some. CSV_GZIP: damaged or cut; what stands before is read first. */
+/* As file_read and file_read_some. CSV_GZIP: damaged or cut; the bytes before the fault are read
+ * first. */
 bool gunzip_read(struct gunzip *g, void *bytes, size_t room, size_t *got, struct err *e);
 bool gunzip_read_some(struct gunzip *g, void *bytes, size_t room, size_t *got, struct err *e);
 /* As file_ready. */

@@ -12,7 +12,7 @@ enum { STEPS = 50, HALVES = 40, CLASSES_MOST = 64 };
 #define SCALE_MOST 100.0
 #define CONVERGED 1e-13
 
-/* --- what is gained --- */
+/* --- the gain --- */
 
 /* Loss of row i after c; c NULL: as it is. room [classes]. */
 static double row_loss(const struct calibrate_rows *r, const struct calibration *c, uint64_t i,

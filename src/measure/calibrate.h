@@ -16,8 +16,8 @@ struct calibrate_rows {
     const double *value, *target;
     const float *weight;
 };
-/* The mean loss (log-loss, squared error) before and after, how much is gained beyond what the free
- * parameters win by chance, and the standard error of that gain. */
+/* The mean loss (log-loss, squared error) before and after, the gain beyond that of the free
+ * parameters by chance, and the standard error of that gain. */
 struct calibrate_gain {
     double before, after, gain, error;
 };
@@ -28,7 +28,7 @@ bool calibrate_fit(const struct calibrate_rows *r, struct calibration *c,
 /* Shifts that undo weights of classes (NULL: all 1) under which probabilities were learnt: the
  * share of a class is divided by its weight. A weight of 0 cannot be undone. */
 void calibrate_prior(const float *weight, uint32_t classes, struct calibration *c);
-/* The range low .. high, and what it does. */
+/* Sets the range low .. high, and measures its gain. */
 void calibrate_range(const struct calibrate_rows *r, double low, double high,
                        struct calibration *c, struct calibrate_gain *g);
 /* More than a standard error is gained. */

@@ -1,6 +1,6 @@
 /* gate.h - a bound on a metric, "auc>=0.85", on an end of its 95 % interval, "auc.low>=0.8", or on
- * the best precision at a recall, "precision@recall=0.8>=0.5", or the other way round. What has no
- * value (NaN) fails every gate. */
+ * the best precision at a recall, "precision@recall=0.8>=0.5", or the best recall at a precision. A
+ * metric without a value (NaN) fails every gate. */
 #ifndef DNN_MEASURE_GATE_H
 #define DNN_MEASURE_GATE_H
 

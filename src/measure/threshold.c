@@ -70,7 +70,7 @@ struct search {
     double positives, negatives;       /* all of them */
     double hits, alarms;               /* flagged so far: positive and negative rows */
     double last;                       /* the score of the last group; 2: none */
-    struct threshold_point best, near; /* near: that which comes closest to rule->at */
+    struct threshold_point best, near; /* near: the point closest to rule->at */
     double best_score, near_score;
     bool any, waits, waits_near; /* their threshold lies below this group: the next one tells */
 };

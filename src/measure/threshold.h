@@ -55,7 +55,7 @@ bool threshold_choose(struct rank *scores, const struct threshold_rule *r,
 double threshold_precision_at(struct rank *scores, double recall);
 double threshold_recall_at(struct rank *scores, double precision);
 
-/* What thresholds around one would do: counts of rows, exact. */
+/* The results of thresholds around one: exact counts of rows. */
 struct threshold_table {
     double at[THRESHOLD_ROWS];               /* ascending; [count] */
     /* Weights of negative and positive rows, by the number of thresholds at or below them. */

@@ -1,6 +1,5 @@
-/* calibration.h - what a model does to its answers so that they mean what they say: probabilities
- * get a temperature and a shift for each class, values stay inside the range of the target.
- * measure/calibrate.h fits it. */
+/* calibration.h - corrects a model's answers: probabilities get a temperature and a shift for each
+ * class, values stay inside the range of the target. measure/calibrate.h fits it. */
 #ifndef DNN_MODEL_CALIBRATION_H
 #define DNN_MODEL_CALIBRATION_H
 

@@ -1,7 +1,7 @@
 /* design.h - the inputs of a linear model as columns, for a solver: numbers, indicators, one-hot
  * values and components of piecewise-linear numbers of encoded records (base/rowfmt.h). Numbers are
  * standardised over the rows, components centred; 0/1 columns stay as they are, as lists of rows.
- * Sums over rows have one order, whatever the vector code. */
+ * Sums over rows have one order in every vector code. */
 #ifndef DNN_MODEL_DESIGN_H
 #define DNN_MODEL_DESIGN_H
 
@@ -19,8 +19,8 @@ struct design {
     uint64_t rows;
     uint32_t columns;
     struct design_column *column;
-    /* [numbers and those with bins once more][rows]: as encoded; the second ones, of which the
-     * components are made, are NaN where all components are 0 */
+    /* [numbers and those with bins once more][rows]: as encoded. The second ones make the
+     * components: NaN where all components are 0 */
     float *numbers;
     uint64_t *begin; /* [sparse columns + 1]: places in `list` */
     uint32_t *list;  /* rows, ascending in each column */

@@ -45,7 +45,7 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
 void inputs_release(struct inputs *in);
 /* Fills x from the records. */
 void inputs_forward(const struct inputs *in, struct pass *p, real *target);
-/* What the first hidden layer reads; sets p's lengths. */
+/* The input of the first hidden layer; sets p's lengths. */
 struct act inputs_given(const struct inputs *in, struct pass *p);
 void inputs_backward(const struct inputs *in, struct pass *p, struct act dx);
 

@@ -24,7 +24,7 @@ struct layer;
  * matrix begin at cache lines; the gap between two ranges has no gradient and stays zero. */
 struct planner {
     uint32_t rows; /* micro-batch */
-    uint32_t steps; /* of what is planned: of a sequence, or so many views; else 1 */
+    uint32_t steps; /* of a sequence, or the number of views; else 1 */
     uint64_t length; /* of the sequences that are planned: where it stands in the reals */
     uint32_t shards;
     uint64_t params, buffers; /* so far, gaps included */
@@ -67,9 +67,8 @@ uint64_t plan_param(struct planner *p, const char *name, struct param_shape shap
 uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shape shape,
                           enum param_kind kind);
 /* How the optimiser moves a parameter. rate: a factor on its learning rate, and on its weight
- * decay. scale: the parameter is
- * `scale` times one that the optimiser moves (NTK parametrisation, Jacot et al., 2018): steps and
- * decay are those of that one, whatever the optimiser. */
+ * decay. scale: the parameter is `scale` times one that the optimiser moves (NTK parametrisation,
+ * Jacot et al., 2018): steps and decay are those of that one, with every optimiser. */
 struct rates {
     double rate, scale;
 };
@@ -195,7 +194,7 @@ struct layer_type {
     uint32_t (*views)(const struct layer *l);
     bool stacks;                  /* a machine may compute it in one piece with its neighbours that
                                    * do so too, with the same bits: kernels/mlp.cu */
-    /* What one option alone cannot show. NULL: nothing. E13. */
+    /* Checks options against each other. NULL: no need. E13. */
     bool (*check)(const struct layer *l, const struct json_doc *doc, const struct json *at,
                   const char *path, struct err *e);
     /* Sets l->out and offsets. l->in is set. false only after children failed. */

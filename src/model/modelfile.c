@@ -297,8 +297,8 @@ bool modelfile_save(const struct modelfile *f, const struct model *const *plans,
     return modelfile_prepare(f, plans, path, &o, digest, e) && outfile_commit(&o, e);
 }
 
-/* What stands in the header beside the parameters: metadata twice, for their quotes, and tensors of
- * the schema. */
+/* Bytes of the header beside the parameters: metadata twice, for their quotes, and tensors of the
+ * schema. */
 #define OTHERS_MOST (2 * META_MOST + ((size_t)64 << 10))
 
 bool modelfile_holds(const struct model *m, struct err *e)

@@ -43,7 +43,7 @@ static bool check_kind(const struct model_loading *l)
     return true;
 }
 
-/* What stands in the metadata under key, or in a tensor of that name; mem_free. NULL: neither. */
+/* The text in the metadata under key, or in a tensor of that name; mem_free. NULL: neither. */
 static char *long_text(const struct model_loading *l, const char *key)
 {
     const char *text = tensor_file_meta(l->file, key);

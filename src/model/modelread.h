@@ -24,7 +24,7 @@ bool model_resolved(const struct model_options *o, struct text *json, struct err
  * "#/$defs/layer". */
 void model_schema(struct json_out *out);
 
-/* What the object comes to: the preset, "auto" as the one it stands for (NULL: the layers are
+/* The meaning of the object: the preset, "auto" as the one it stands for (NULL: the layers are
  * spelled out), its options and the hidden layers. Free it with modelread_release. */
 struct modelread {
     const struct preset *preset;

@@ -15,7 +15,7 @@ struct netbatch {
     bool borrowed;                                     /* it is another network's */
 };
 
-/* What training and answers share, in machine memory. */
+/* Machine memory that training and answers share. */
 struct netweights {
     real *params, *buffers;
     void *shadow;              /* the machine's own copy of params; NULL: it keeps none */

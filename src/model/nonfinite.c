@@ -27,8 +27,8 @@ static bool bad_output(struct network *n, const struct layer *l)
     return bad;
 }
 
-/* The first layer whose output is not finite, NULL: none. What lies inside a layer comes before its
- * own output. */
+/* The first layer whose output is not finite, NULL: none. The layers inside one come before its own
+ * output. */
 static const struct layer *first_bad(struct network *n, struct layer *const *layers,
                                      uint32_t count)
 {

@@ -25,7 +25,7 @@ struct preset {
      * these stand there once for each item of the option NAME, which is that item in them, or as
      * often as that number says. */
     const char *layers;
-    /* The output layer without "units", as a list of which one entry stays; NULL: dense. */
+    /* The output layer without "units", as a list; one entry stays after "if". NULL: dense. */
     const char *output;
     /* Ends with an empty one; NULL: none. */
     const struct preset_defaults *defaults;
@@ -33,7 +33,7 @@ struct preset {
      * has. */
     const char *space;
     const char *(*config_of)(const struct json_doc *doc); /* more of them; NULL: none */
-    /* Makes options that are "auto" what they stand for in this config; NULL: nothing to do. */
+    /* Replaces options "auto" by their meaning in this config; NULL: nothing to do. */
     void (*settle)(void *spec, const struct json_doc *doc);
     /* The preset that this one stands for; NULL: itself. Of sequences, the second. */
     const char *same_as, *same_as_series;
@@ -54,7 +54,7 @@ const char *linear_path_lacks(const struct json_doc *doc);
 extern const struct preset presets[];
 size_t preset_count(void);
 const struct preset *preset_find(const char *name); /* NULL when unknown */
-/* What the preset stands for. */
+/* The preset, or the one that it stands for. */
 const struct preset *preset_meant(const struct preset *p, bool sequences);
 /* Appends the JSON list of hidden layers for these options (spec, as opt_read filled it); or the
  * output layer, where the preset has one. */

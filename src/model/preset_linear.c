@@ -1,4 +1,5 @@
-/* preset_linear.c - which solver the preset linear takes in a config, and what follows from it. */
+/* preset_linear.c - the solver that the preset linear takes in a config, and the defaults that
+ * follow. */
 #include "model/preset_linear.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* preset_linear.h - what the preset linear makes of a config. Private to preset*.c. */
+/* preset_linear.h - the preset linear in a config: its solver, and defaults. Private to
+ * preset*.c. */
 #ifndef DNN_MODEL_PRESET_LINEAR_H
 #define DNN_MODEL_PRESET_LINEAR_H
 

@@ -1,6 +1,6 @@
 /* view_dense.c - a dense layer for each view, on its part of the row: w [views][in][out]. As the
- * output layer it gives in training the logits of every view, each of which has a loss of its own;
- * to answer, it gives their mean: the log of the mean probability, or the mean value. */
+ * output layer it gives in training the logits of every view; each view has a loss of its own. To
+ * answer, it gives their mean: the log of the mean probability, or the mean value. */
 #include <math.h>
 #include <stddef.h>
 

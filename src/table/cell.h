@@ -17,9 +17,9 @@
  * (training, evaluate); otherwise it is not read. A fitted schema gives category slots, and unknown
  * values follow `unknown`. A schema that is not fitted gives ids of the columns' vocabularies,
  * which grow. d may be NULL; without a fit only `vanished` is counted. t: buffers for texts of a
- * fitted schema, else NULL. False on an error, with
- * file, line, column, name and the quoted text; too few or too many cells are an error. A record
- * without a required target is ERR_CSV_LABEL_MISSING, whatever its other cells say. */
+ * fitted schema, else NULL. False on an error, with file, line, column, name and the quoted text;
+ * too few or too many cells are an error. A record without a required target is
+ * ERR_CSV_LABEL_MISSING, even if other cells have faults. */
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
                 struct drift *d, struct terms *t, struct err *e);

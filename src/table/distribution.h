@@ -33,7 +33,7 @@ void distribution_new(struct distribution *d, uint32_t places);
 void distribution_free(struct distribution *d);
 /* The stability index of counts [places]: the sum of (a - e) ln(a / e) over the shares a of the
  * counts and e of the training rows; categories of less than a hundredth of them are one place.
- * *chance: what as many rows of the training itself would give, in the mean. NaN: no rows. */
+ * *chance: the mean index of as many rows of the training itself. NaN: no rows. */
 double distribution_index(const struct distribution *d, bool category, const uint64_t *counts,
                           double *chance);
 

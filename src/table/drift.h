@@ -36,12 +36,12 @@ void drift_places(struct drift *d, const struct schema *s, const unsigned char *
 /* Stability indices from which on a column has moved: some, and much. */
 #define DRIFT_SOME 0.1
 #define DRIFT_MUCH 0.25
-/* Whether an index is at least so large, and well above what chance gives. */
+/* True: the index is at least so large, and well above that of chance. */
 static inline bool drift_moved(double index, double chance, double least)
 {
     return index >= least && index > 3 * chance;
 }
-/* The stability index of a column, and what chance gives; NaN: there is none. */
+/* The stability index of a column, and that of chance; NaN: there is none. */
 double drift_index(const struct drift *d, const struct schema *s, size_t column, double *chance);
 /* "stability_index": {column: index}, of the columns that have one. */
 void drift_write(const struct drift *d, const struct schema *s, struct json_out *out);

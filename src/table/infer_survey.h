@@ -33,7 +33,7 @@ enum infer_form {
 /* Cells as numbers with groups and units, by the decimal sign: 0 point, 1 comma. */
 struct infer_amounts {
     uint64_t cells, read[2], proofs[2]; /* proofs: cells that no other sign could read so */
-    const char *between[2];             /* what groups the digits; NULL: nothing */
+    const char *between[2];             /* the mark between groups of digits; NULL: none */
     char units[INFER_UNITS][12];
     unsigned unit_count, words;         /* words: units that are not known ones */
     uint64_t with_words;                /* cells with such a unit */

@@ -68,7 +68,7 @@ struct statistics_options {
     double prior;
     bool counts;
 };
-/* "encoders" of the config: what columns without such a key take. */
+/* "encoders" of the config: the values for columns without such a key. */
 struct encoder_options {
     struct column_options numeric, categorical;
     struct statistics_options statistics;

@@ -20,7 +20,7 @@ bool sequence_find(const struct data_options *o, const struct json_doc *doc,
 void sequence_free(struct sequence *s);
 /* The steps and the names of channels, which the caller then owns; frees the rest. */
 void sequence_take(struct sequence *s, uint32_t *steps, struct opt_strings *channels);
-/* True: the name is what the pattern means, in which * stands for any text. */
+/* True: the name matches the pattern; * stands for any text. */
 bool sequence_matches(const char *pattern, const char *name);
 
 #endif

@@ -8,8 +8,8 @@
 #include "base/rowfmt.h"
 #include "table/options.h"
 
-/* Limits of what is fitted and read: entries of a table, columns of which pairs are tried, classes
- * with a value each, values of a column from which on its rows are counted. */
+/* Limits: entries of a table, columns whose pairs are tried, classes with a value each, values of a
+ * column from which on its rows are counted. */
 #define STATISTICS_ENTRIES_MOST 65536
 #define STATISTICS_PAIRED_MOST 18
 #define STATISTICS_CLASSES_MOST 10
@@ -24,7 +24,7 @@ struct statistic_key {
     uint32_t count;      /* values; ids are below count + 2 */
     float *values;       /* number: [count], ascending, as records store them; else NULL */
 };
-/* What is known of each value of a key, or of each pair of values. */
+/* The statistics of each value of a key, or of each pair of values. */
 struct statistic_table {
     uint32_t keys[2];    /* places in statistics.keys; the second ABSENT: one column */
     uint32_t means;      /* numbers of an entry: 0, 1, or one a class ... */
@@ -50,7 +50,7 @@ struct statistics *statistics_new(uint32_t keys, uint32_t tables);
 void statistics_free(struct statistics *s);
 /* Sets the first number of each table, and their count. */
 void statistics_layout(struct statistics *s);
-/* Builds what finds entries; before statistics_apply. */
+/* Builds the index of entries; call it before statistics_apply. */
 void statistics_index(struct statistics *s);
 /* Returns the id of a stored number. */
 uint32_t statistic_id(const struct statistic_key *k, float v);

@@ -230,7 +230,7 @@ static int by_score(const void *one, const void *other, const void *context)
     return a > b ? -1 : a < b;
 }
 
-/* Scores the list; score holds what is to be taken off. Best first. */
+/* Scores the list, best first. score holds the amount to subtract. */
 static void score(const struct statistics_fit *f, struct scored *list, uint32_t count)
 {
     struct score_task t = {

@@ -1,4 +1,4 @@
-/* statistics_fit.h - what the files that fit target statistics share: keys and targets of the
+/* statistics_fit.h - shared by the files that fit target statistics: keys and targets of the
  * training rows, and groups of rows with equal keys. Private to statistics_*.c. */
 #ifndef DNN_TABLE_STATISTICS_FIT_H
 #define DNN_TABLE_STATISTICS_FIT_H

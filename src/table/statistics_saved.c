@@ -1,4 +1,4 @@
-/* statistics_saved.c - see statistics_saved.h. What is read is not trusted. */
+/* statistics_saved.c - see statistics_saved.h. Every value that is read is checked. */
 #include "table/statistics_saved.h"
 
 #include <math.h>

@@ -39,8 +39,8 @@ uint32_t mixing_linear(const struct mixing *x);
 void mixing_choose(struct mixing *x, struct against *a);
 /* Then finds x->calibration by the same rows: config.calibrate. False: E13. */
 bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e);
-/* Then chooses x->threshold by the answers to the rows left out. Returns what threshold_choose
- * does. */
+/* Then chooses x->threshold by the answers to the rows left out. Returns the value of
+ * threshold_choose. */
 bool mixing_cut(struct mixing *x, const struct threshold_rule *rule, struct threshold_point *p);
 /* The mean of members by `weights` [count]: probabilities [rows][classes] or values of `count` rows
  * from `from` on, of those that fold f left out, or of the test rows (the mean of all folds),

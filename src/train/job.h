@@ -106,7 +106,7 @@ bool job_lasts(const struct train_job *j);
 /* No epoch was better than a constant answer: removes the checkpoints of this job. e says what
  * broke, why nothing is written, and what to change. False. */
 bool job_useless(struct train_job *j, const char *broke, const char *why, struct err *e);
-/* What to change in a run that broke. */
+/* Advice on a run that broke. */
 void job_advice(const struct train_job *j, char *text, size_t room);
 
 /* --- job_save.c: the end of a training, of one run or of an ensemble --- */
@@ -116,7 +116,7 @@ struct against;
 bool job_model_stands(const struct train_job *j);
 bool job_refuse_useless(const struct train_result *r, const struct against *a, struct err *e);
 bool job_gates_met(struct train_result *r, struct err *e); /* on test, else validation rows */
-/* The JSON object of the model file: what was reached. text_free. */
+/* The metrics, as the JSON object of the model file. text_free. */
 void job_metrics_text(const struct train_result *r, struct text *out);
 /* Writes the model; where a foreign file came to its name, beside it, and that is an error. */
 bool job_write_model(struct train_job *j, const struct modelfile *f,
@@ -130,8 +130,9 @@ void job_cut(const struct train_job *j, struct train_result *r, const struct thr
 
 /* Warns where validation and test rows speak of two models. */
 void job_compare_parts(const struct train_job *j, const struct train_result *r);
-/* What the key `calibrate` makes of these answers to rows that nothing was trained on.
- * class_weight: of the training, NULL: none. range: of the target in the training rows. */
+/* Fits the calibration that the key `calibrate` asks for, on answers to rows that no network was
+ * trained on. class_weight: of the training, NULL: none. range: of the target in the training
+ * rows. */
 void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,
                    const float *class_weight, const double range[2], bool quiet,
                    struct calibration *c);

@@ -1,4 +1,4 @@
-/* job_calibrate.c - the key `calibrate`: what is done to a model's answers, in notes too. */
+/* job_calibrate.c - the key `calibrate`: corrects a model's answers, and writes notes about it. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "train/job.h"

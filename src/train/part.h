@@ -50,7 +50,7 @@ struct run_part {
 
 /* Writes aside, syncs, renames: durable when true. */
 bool part_save(const struct run_part *p, const char *path, struct err *e);
-/* Everything is checked but what only the config knows (param_count, buffer_count). E15, exit 76.
+/* Checks everything but param_count and buffer_count, which follow from the config. E15, exit 76.
  * Caller: part_free. */
 struct run_part *part_load(const char *path, struct err *e);
 void part_free(struct run_part *p);

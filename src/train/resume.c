@@ -121,7 +121,7 @@ static bool other(const char *path, const char *what, struct err *e)
                        "start; or restore the old config and data");
 }
 
-/* True: c is of this config and these data. Else *what has the difference. strict: the negotiable
+/* True: c is of this config and these data. Else *what names the difference. strict: the negotiable
  * keys count. */
 static bool fits(const struct checkpoint *c, const char *config, const char *data, bool strict,
                  struct text *what)

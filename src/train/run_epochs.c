@@ -89,7 +89,7 @@ static bool counted(const struct run *r, const struct step *now, int64_t least, 
     return err_help(e, "`dnn gpucheck` says what is wrong with it");
 }
 
-/* Gives the network the learning rates of the rest of an epoch, of which `done` steps are done. */
+/* Gives the network the learning rates of an epoch's steps behind the first `done` ones. */
 static bool epoch_begin(struct run *r, int64_t done, struct err *e)
 {
     struct hyper *table = r->pace.table;

@@ -13,7 +13,7 @@
 enum { WAIT = 6, HELD = 5 }; /* penalties without a better one; every fifth row is held out */
 #define BETTER 1e-4          /* of the metric: less is no better one */
 #define REACH 1e-4           /* the last penalty of a path, of the first */
-#define EXPLAINED 1e-4       /* of the constant's loss: what is left where a path ends */
+#define EXPLAINED 1e-4       /* of the constant's loss: a path ends below it */
 
 /* A penalty of a path. */
 struct place {

@@ -1,7 +1,7 @@
 /* side.h - items of work side by side: runs of an ensemble, folds, trials. Threads take the items
- * by number, from 0 on, and each result belongs to its number: who did what, and when, is
- * invisible in the results. On a CPU each thread has a machine of its own with one thread; a GPU
- * does one item after another. Private to src/train. */
+ * by number, from 0 on, and each result belongs to its number: results do not depend on threads or
+ * time. On a CPU each thread has a machine of its own with one thread; a GPU does one item after
+ * another. Private to src/train. */
 #ifndef DNN_TRAIN_SIDE_H
 #define DNN_TRAIN_SIDE_H
 
@@ -35,7 +35,7 @@ struct side {
 /* Returns when all items are done or the work has ended. False: an item failed, e says why; or a
  * signal asked to stop, and e->id is ERR_NONE. */
 bool side_run(struct side *s, struct err *e);
-/* Around what items share: inside `work` alone. */
+/* Around data that items share: inside `work` alone. */
 void side_lock(struct side *s);
 void side_unlock(struct side *s);
 /* An item has failed: the others give up. Takes the lock. */

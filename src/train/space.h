@@ -1,4 +1,4 @@
-/* space.h - the space of a search, and its seeded plan: what trial I tries is a function of the
+/* space.h - the space of a search, and its seeded plan: the values of trial I follow from the
  * space, train.seed and I alone, so that any scheduler can spread the trials. Trial 0 is the config
  * as it is. Private to src/train. */
 #ifndef DNN_TRAIN_SPACE_H
@@ -18,7 +18,7 @@ struct space {
     size_t count;
     uint64_t seed;
 };
-/* What a trial sets: "path=JSON" for each key of the space. */
+/* The values of a trial: "path=JSON" for each key of the space. */
 struct draw {
     char **sets;
     size_t count; /* 0: trial 0 */

@@ -43,7 +43,7 @@ struct train_result {
     const char *stopped; /* epochs, patience, time_limit, diverged */
     size_t said;         /* bytes of the message before the part about checkpoints */
     int exit;            /* 0, or that of the error */
-    bool says_kept;      /* the error's message tells what is left to resume from */
+    bool says_kept;      /* the error's message names the checkpoint that is left */
     struct metrics valid, test, baseline;
     bool has_valid, has_test;
     struct gate *gates; /* [require_count], measured; train_release frees them */
@@ -64,8 +64,8 @@ bool train_merge(const struct train_request *q, const char *const *parts, size_t
                  struct train_result *r, struct err *e);
 void train_release(struct train_result *r); /* after success and after failure */
 /* Called by another thread when the machine of the training that fills r never comes back: keeps
- * the last good state, and executes the program anew with the CPU where it may. Returns else; e
- * tells what is kept. The training's own thread waits in the machine for ever. */
+ * the last good state, and executes the program anew with the CPU where it may. Returns if it may
+ * not; e names the kept checkpoint. The training's own thread waits in the machine for ever. */
 void train_stuck(struct train_result *r, struct err *e);
 void train_write(const struct train_request *q, const struct train_result *r,
                  struct json_out *out); /* dnn.train/1 */

@@ -52,7 +52,7 @@ struct tune_answer {
 };
 
 /* The plan and each score are functions of config, data and seed; so is the best trial, but where a
- * time limit cuts the search. False: e says why. 75 or 130 after a signal: what was done is kept
+ * time limit cuts the search. False: e says why. 75 or 130 after a signal: finished trials are kept
  * beside the output. tune_release in either case. */
 bool tune_run(const struct tune_request *q, struct tune_answer *a, struct err *e);
 void tune_release(struct tune_answer *a);

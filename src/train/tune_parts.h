@@ -1,4 +1,4 @@
-/* tune_parts.h - what the files of tune share. Private to tune*.c. */
+/* tune_parts.h - shared by the files of tune. Private to tune*.c. */
 #ifndef DNN_TRAIN_TUNE_PARTS_H
 #define DNN_TRAIN_TUNE_PARTS_H
 
