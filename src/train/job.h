@@ -122,7 +122,11 @@ void job_metrics_text(const struct train_result *r, struct text *out);
 bool job_write_model(struct train_job *j, const struct modelfile *f,
                      const struct model *const *plans, char digest[65], struct err *e);
 
-/* --- job_judge.c, job_calibrate.c --- */
+/* --- job_judge.c, job_carry.c, job_calibrate.c --- */
+
+/* Says so where few columns carry the answers; on a machine in host memory, and not of target
+ * statistics or sequences. */
+void job_carry(const struct train_job *j);
 
 /* Keeps the threshold that the config's rule chose, and says which it is. */
 void job_cut(const struct train_job *j, struct train_result *r, const struct threshold_point *p,

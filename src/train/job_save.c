@@ -184,6 +184,8 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
         return false;
     job_compare_parts(j, r);
     job_judge(j, r, r->has_valid && against_better(shown) ? a : shown);
+    if (!useless)
+        job_carry(j);
     return true;
 }
 

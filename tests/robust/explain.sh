@@ -144,4 +144,16 @@ run dnn explain m.dnn test.csv --rows test.csv
 is_exit 64 "the attributions would replace the rows"
 run dnn explain m.dnn test.csv --rows k.dnn
 is_exit 73 "they would replace a model"
+# train says where few columns carry the answers
+awk 'BEGIN { seed = 3; print "a,b,c,d,x,y"; for (i = 0; i < 1600; i++) { x = r(); printf "%.4f,%.4f,%.4f,%.4f,%.4f,%s\n", r(), r(), r(), r(), x, (x + r() / 3 > 0.6 ? "yes" : "no") } }
+function r() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }' >one.csv
+cat >o.json <<'JSON'
+{"task": "binary", "data": {"train": "one.csv", "target": "y", "positive": "yes", "columns": {"a": "numeric", "b": "numeric", "c": "numeric", "d": "numeric", "x": "numeric"}},
+ "model": {"preset": "mlp", "hidden": [8], "dropout": 0}, "train": {"epochs": 40, "batch_size": 32, "optimizer": {"learning_rate": 0.01}}, "backend": {"name": "dnn_cpu"}}
+JSON
+run dnn train o.json -o o.dnn
+err_has 'note: "x" carries 9' "one column carries the answers: train says so"
+err_has 'of what all 5 columns tell' "of how many"
+run dnn train c.json -o m2.dnn
+err_lacks 'of what all' "several do: it says nothing"
 done_testing
