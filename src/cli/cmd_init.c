@@ -87,7 +87,9 @@ static void config_text(const struct infer *found, const char *target, const str
     struct init_sequence sequence = init_sequence_find(found, target, sets);
     json_open(o, "columns", '{');
     for (size_t i = 0; i < found->count; i++)
-        if (strcmp(found->columns[i].name, target) != 0 &&
+        if ((strcmp(found->columns[i].name, target) != 0 ||
+             (found->columns[i].form && found->columns[i].type == COLUMN_NUMERIC &&
+              found->task == TASK_REGRESSION)) &&
             !init_sequence_has(&sequence, &found->columns[i]) &&
             !init_says_part(sets, found->columns[i].name))
             init_put_column(&found->columns[i], o);

@@ -21,7 +21,7 @@ bool init_has_feature(const struct config *c)
     if (c->data.sequence && json_kind(c->data.sequence) != JSON_NULL)
         return true;
     for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v))
-        if (is_feature(column_entry_type(v)))
+        if (is_feature(column_entry_type(v)) && strcmp(json_key(v), c->data.target) != 0)
             return true;
     return false;
 }

@@ -174,11 +174,22 @@ static bool check_optimizer(const struct config *c, struct err *e)
     return optim_check(&c->train.optimizer, c->doc, e) || config_placed(c, "train.optimizer", e);
 }
 
+/* True: the entry says how the numbers of the target are written, and nothing else. */
+static bool only_form(const struct config *c, const struct json *entry)
+{
+    const struct json *type = json_get(entry, "type");
+    size_t form = json_get(entry, "thousands") ? 1 : 0;
+    form += json_get(entry, "unit") ? 1 : 0;
+    return c->task == TASK_REGRESSION && json_kind(entry) == JSON_OBJECT && form && type &&
+           json_kind(type) == JSON_STRING && strcmp(json_string(type), "numeric") == 0 &&
+           json_count(entry) == form + 1;
+}
+
 /* The target is never an input, even if "columns" names it. */
 static bool check_target(const struct config *c, struct err *e)
 {
     const struct json *entry = json_get(c->data.columns, c->data.target);
-    if (!entry)
+    if (!entry || only_form(c, entry))
         return true;
     json_fail(c->doc, entry, e, ERR_CONFIG_COLUMNS,
               "column \"%s\" is the target and cannot be listed in `data.columns`",

@@ -56,6 +56,8 @@ static void count_columns(const struct config *c, struct portfolio *t)
 {
     for (const struct json *v = json_at(c->data.columns, 0); v; v = json_next(v)) {
         const char *word = column_entry_type(v);
+        if (strcmp(json_key(v), c->data.target) == 0) /* it says how the target is written */
+            continue;
         t->numbers += strcmp(word, "numeric") == 0 || strcmp(word, "datetime") == 0;
         t->categories += strcmp(word, "categorical") == 0;
         t->texts += strcmp(word, "text") == 0;

@@ -198,7 +198,7 @@ void infer_target(const struct survey *s, size_t target, struct infer *out)
     } else if (c->distinct < 2)
         snprintf(c->note, sizeof c->note,
                  "the target has one value only: there is nothing to learn");
-    else if (c->reason[0])
+    else if (c->reason[0] && !c->form)
         snprintf(c->note, sizeof c->note, "%s: training will stop there; mend the cells",
                  c->reason);
     else if (out->task == TASK_MULTICLASS && c->distinct > 100)

@@ -305,6 +305,11 @@ static void type_of_target(const struct watch *w, const struct counts *n, char d
                            struct infer_column *c)
 {
     bool read = !n->texts && !w->dates;
+    if (!read && n->distinct > 30 && infer_propose(w, n->present, n->numbers, decimal, c) &&
+        c->type == COLUMN_NUMERIC)
+        return; /* and the config says how its numbers are written */
+    form_free(c->form);
+    c->form = NULL;
     if (!read && !(n->distinct > 30 && type_of_forms(w, n, decimal, c) &&
                    w->forms[FORM_DATE] == 0))
         c->reason[0] = '\0';

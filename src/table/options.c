@@ -145,7 +145,8 @@ const struct option column_numeric_table[] = {
     {.key = "thousands", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(thousands),
      .standard = "null",
      .help = "What groups the digits of its numbers by three, as the comma in 1,234.50: one of "
-             ", . ' _ or a blank. null: nothing. `dnn init` proposes it."},
+             ", . ' _ or a blank. null: nothing. `dnn init` proposes it. A target of a regression "
+             "may be listed for this key and unit alone."},
     {.key = "unit", .type = OPT_STRINGS, .flags = OPT_NULLABLE, .offset = AT(units),
      .standard = "null",
      .help = "Texts that may stand before or behind the number and are no part of it, such as "
