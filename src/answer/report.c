@@ -20,6 +20,7 @@ static bool explain(const struct report_request *q, struct report *r, struct err
                                    .repeats = REPORT_REPEATS,
                                    .most_rows = REPORT_CELLS_MOST / columns + 1,
                                    .again = true,
+                                   .reading = q->reading,
                                    .overrides = q->overrides};
     r->explained = can_explain(q, r);
     return !r->explained || explain_run(&want, &r->columns, e);
@@ -36,6 +37,7 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
                                           .inputs = q->inputs,
                                           .input_count = q->input_count,
                                           .keep = &r->answers,
+                                          .reading = q->reading,
                                           .overrides = q->overrides};
     if (!evaluate_run(&want, &r->value, e))
         return false;

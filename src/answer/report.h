@@ -15,6 +15,7 @@ struct report_request {
     const char *model;
     char *const *inputs; /* labelled rows; none: the model's file alone tells */
     size_t input_count;
+    struct reading reading;
     struct overrides overrides;
 };
 struct report {

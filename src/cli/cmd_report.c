@@ -43,7 +43,8 @@ static int report_command(struct args *a)
                                .overrides = cli_overrides(a)};
     struct report r = {0};
     struct text page = {0};
-    bool good = check_output(a, output, &e) && report_make(&q, &r, &e);
+    bool good = check_output(a, output, &e) && cli_reading(a, &q.reading, &e) &&
+                report_make(&q, &r, &e);
     if (good) {
         report_page(&q, &r, &page);
         good = write_page(output, &page, &e);
@@ -57,7 +58,7 @@ static int report_command(struct args *a)
 
 const struct command command_report = {
     .name = "report",
-    .usage = "report MODEL [DATA.csv]... -o REPORT.html",
+    .usage = "report MODEL [DATA.csv]... -o REPORT.html [READING]",
     .summary = "A page about a model, for people: how good, on what, which columns matter.",
     .examples = "  dnn report leads.dnn test.csv -o leads.html\n"
                 "  dnn report leads.dnn -o leads.html\n",
@@ -68,6 +69,7 @@ const struct command command_report = {
              "Without rows: what the model's file says. The learning curves are in the file of a "
              "model since it holds the history of its epochs.",
     .options = report_options_table,
+    .reads = true,
     .computes = true,
     .least = 1,
     .most = 4096,

@@ -67,6 +67,10 @@ is_exit 0 "a model without rows"
 valid alone.html "its page"
 page_has alone.html 'Training loss'
 ok "$(! grep -q '>ROC curve<' alone.html; echo $?)" "tells what the file says"
+# rows that are written otherwise
+head -n 40 '<i>.csv' | sed 's/,/;/g' >semicolons.csv
+run dnn report r.dnn semicolons.csv --delimiter ';' -o s.html
+is_exit 0 "rows with another delimiter"
 # a model of an earlier version has no history
 old=$(ls "$ROOT"/tests/golden/models/*.dnn | head -n 1)
 run dnn report "$old" -o old.html
