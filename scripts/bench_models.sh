@@ -56,14 +56,14 @@ series() { # KIND IN UNITS LAYERS TIME BATCH WANTED
     epochs=$(few 2 20)
     local csv=series-$in-$time-$batch.csv
     [ -s "$csv" ] || perl -e 'my ($in, $time, $rows) = @ARGV; srand 1; print join(",", (map { my $t = $_; map { "t${t}_c$_" } 0 .. $in - 1 } 0 .. $time - 1), "y"), "\n";
-        for (1 .. $rows) { my @x = map { rand(2) - 1 } 1 .. $in * $time; print join(",", (map { sprintf "%.4f", $_ } @x), $x[0] > 0 ? 1 : 0), "\n" }' "$in" "$time" "$rows" >"$csv"
+        for (1 .. $rows) { my @x = map { rand(2) - 1 } 1 .. $in * $time; print join(",", (map { sprintf "%.4f", $_ } @x), $x[0] * $x[1] + $x[2] > 0 ? 1 : 0), "\n" }' "$in" "$time" "$rows" >"$csv"
     perl -MJSON::PP -e 'my ($csv, $kind, $in, $units, $layers, $epochs, $batch) = @ARGV;
         print encode_json({task => "binary", data => {train => $csv, target => "y", columns => {}, split => {method => "random", valid => 0, test => 0},
                 sequence => {wide => {map { ("c$_" => "t*_c$_") } 0 .. $in - 1}}},
             model => {layers => [(map { {type => $kind, units => 0 + $units} } 1 .. $layers), {type => "pool", kind => "mean"}]},
             train => {epochs => 0 + $epochs, batch_size => 0 + $batch, optimizer => {learning_rate => 0.001}, schedule => {type => "constant"}}})' \
-        "$csv" "$kind" "$in" "$units" "$layers" "$epochs" "$batch" >"$kind.json"
-    steps "$7" "$kind.json 2 $((epochs * 4))" "series $kind $in $units $layers $time $batch $((epochs * 4))"
+        "$csv" "$kind" "$in" "$units" "$layers" "$epochs" "$batch" >"$kind-$units.json"
+    steps "$7" "$kind-$units.json 2 $((epochs * 4))" "series $kind $in $units $layers $time $batch $((epochs * 4))"
 }
 
 say "dnn, large networks, $(date -u +%Y-%m-%d), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
