@@ -1,7 +1,7 @@
 #!/bin/bash
 # bench_models.sh - the speed of the large networks, ensembles and searches, each beside its peer in the same run, in turns.
 #   scripts/bench_models.sh [--peers] [--quick] [ROW...]
-#   rows   realmlp tabm ple runs tune predict lstm gru lstm2; default: all of them
+#   rows   realmlp tabm ple runs tune predict lstm gru lstm2 transformer transformer2; default: all of them
 # --quick runs once and briefly, to see that all works. Python peers as in bench.sh; without them they say "skipped". PyTorch's
 # figure is the best of 1 and 2 threads. Run nothing else meanwhile. A dated report is written to build/bench/.
 set -euo pipefail
@@ -22,7 +22,7 @@ for option in "$@"; do
     *) rows="$rows $option" ;;
     esac
 done
-[ -n "$rows" ] || rows="realmlp tabm ple runs tune predict lstm gru lstm2"
+[ -n "$rows" ] || rows="realmlp tabm ple runs tune predict lstm gru lstm2 transformer transformer2"
 mkdir -p build/bench
 cd build/bench
 report=models-$(date -u +%Y-%m-%d).txt
@@ -57,10 +57,19 @@ series() { # KIND IN UNITS LAYERS TIME BATCH WANTED
     local csv=series-$in-$time-$batch.csv
     [ -s "$csv" ] || perl -e 'my ($in, $time, $rows) = @ARGV; srand 1; print join(",", (map { my $t = $_; map { "t${t}_c$_" } 0 .. $in - 1 } 0 .. $time - 1), "y"), "\n";
         for (1 .. $rows) { my @x = map { rand(2) - 1 } 1 .. $in * $time; print join(",", (map { sprintf "%.4f", $_ } @x), $x[0] * $x[1] + $x[2] > 0 ? 1 : 0), "\n" }' "$in" "$time" "$rows" >"$csv"
-    perl -MJSON::PP -e 'my ($csv, $kind, $in, $units, $layers, $epochs, $batch) = @ARGV;
+    perl -MJSON::PP -e 'our ($csv, $kind, $in, $units, $layers, $epochs, $batch) = @ARGV;
+        our ($what, @n) = split /-/, $kind;
+        sub layers {
+            return map { {type => $what, units => 0 + $units} } 1 .. $layers if $what =~ /lstm|gru/;
+            return map { ({type => "conv1d", units => 0 + $units, kernel => 0 + $n[0]}, {type => "relu"}) } 1 .. $layers if $what eq "conv";
+            return ({type => "dense", units => 0 + $units}, {type => "position", kind => "learned"},
+                map { ({type => "residual", layers => [{type => "layer_norm"}, {type => "attention", heads => 0 + $n[0]}]},
+                    {type => "residual", layers => [{type => "layer_norm"}, {type => "dense", units => 0 + $n[1]}, {type => "gelu"},
+                        {type => "dense", units => 0 + $units}]}) } 1 .. $layers);
+        }
         print encode_json({task => "binary", data => {train => $csv, target => "y", columns => {}, split => {method => "random", valid => 0, test => 0},
                 sequence => {wide => {map { ("c$_" => "t*_c$_") } 0 .. $in - 1}}},
-            model => {layers => [(map { {type => $kind, units => 0 + $units} } 1 .. $layers), {type => "pool", kind => "mean"}]},
+            model => {layers => [layers(), {type => "pool", kind => "mean"}]},
             train => {epochs => 0 + $epochs, batch_size => 0 + $batch, optimizer => {learning_rate => 0.001}, schedule => {type => "constant"}}})' \
         "$csv" "$kind" "$in" "$units" "$layers" "$epochs" "$batch" >"$kind-$units.json"
     steps "$7" "$kind-$units.json 2 $((epochs * 4))" "series $kind $in $units $layers $time $batch $((epochs * 4))"
@@ -136,6 +145,9 @@ for row in $rows; do
     lstm) say "lstm, a step: 16 -> 64, 50 steps of time, batch 64"; series lstm 16 64 1 50 64 "1.8; aim 2.5" ;;
     gru) say "gru, a step: 16 -> 64, 50 steps of time, batch 64"; series gru 16 64 1 50 64 "4; aim 7" ;;
     lstm2) say "lstm, a step: 2 layers of 128 on 64 inputs, 50 steps of time, batch 128"; series lstm 64 128 2 50 128 "1.4; aim 1.9" ;;
+    transformer) say "transformer, a step: 2 layers of 128, 4 heads, feed-forward 256, 64 steps of time, batch 64"; series transformer-4-256 16 128 2 64 64 "2; aim 3.3" ;;
+    transformer2) say "transformer, a step: 2 layers of 256, 8 heads, feed-forward 1,024, 64 steps of 469, batch 32"; series transformer-8-1024 469 256 2 64 32 "1.5; aim 2.1" ;;
+    conv) say "conv1d, a step: 64 -> 64 -> 64, 9 taps, 128 steps of time, batch 64"; series conv-9 64 64 2 128 64 "0.9; aim 1.1" ;;
     *) echo "bench_models.sh: no row $row" >&2; exit 64 ;;
     esac
 done

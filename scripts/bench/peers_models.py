@@ -5,7 +5,8 @@ them; THREADS are torch's.
 
     peers_models.py realmlp CSV STEPS THREADS       RealMLP-TD: periodic numbers, one-hot, embeddings, 3 x 256, its optimiser
     peers_models.py tabm CSV STEPS THREADS          the package tabm: k 32, 2 x 512, 48 bins, batch 256
-    peers_models.py series KIND IN UNITS LAYERS STEPS_OF_TIME BATCH STEPS THREADS    lstm, gru: mean over time, 2 classes
+    peers_models.py series KIND IN UNITS LAYERS STEPS_OF_TIME BATCH STEPS THREADS    mean over time, 2 classes; KIND: lstm, gru,
+                                                    transformer-HEADS-FORWARD (norms first, learned positions), conv-KERNEL
     peers_models.py tune CSV EPOCHS TRIALS JOBS THREADS    Optuna, successive halving of an MLP: seconds of the search
 """
 import math
@@ -108,14 +109,32 @@ def tabm(torch, path, steps):
 
 
 def series(torch, kind, width, units, layers, length, batch, steps):
+    kind, *numbers = kind.split("-")
     x, y = torch.randn(4 * batch, length, width), torch.randint(0, 2, (4 * batch,))
-    net = (torch.nn.LSTM if kind == "lstm" else torch.nn.GRU)(width, units, layers, batch_first=True)
-    last = torch.nn.Linear(units, 2)
-    optimizer = torch.optim.AdamW([*net.parameters(), *last.parameters()], lr=1e-3, fused=True)
+    nn = torch.nn
+    if kind == "transformer":
+        heads, forward = map(int, numbers)
+        block = nn.TransformerEncoderLayer(units, heads, forward, dropout=0.0, activation="gelu", batch_first=True,
+                                           norm_first=True)
+        first, position = nn.Linear(width, units), nn.Parameter(torch.zeros(length, units))
+        inner = nn.TransformerEncoder(block, layers, enable_nested_tensor=False)
+        parts, run = [first, inner], lambda rows: inner(first(rows) + position)
+        more = [position]
+    elif kind == "conv":
+        kernel = int(numbers[0])
+        widths = [width] + [units] * layers
+        inner = nn.Sequential(*[m for i in range(layers)
+                                for m in (nn.Conv1d(widths[i], units, kernel, padding="same"), nn.ReLU())])
+        parts, run, more = [inner], lambda rows: inner(rows.transpose(1, 2)).transpose(1, 2), []
+    else:
+        inner = (nn.LSTM if kind == "lstm" else nn.GRU)(width, units, layers, batch_first=True)
+        parts, run, more = [inner], lambda rows: inner(rows)[0], []
+    last = nn.Linear(units, 2)
+    optimizer = torch.optim.AdamW([p for m in parts + [last] for p in m.parameters()] + more, lr=1e-3, fused=True)
 
     def step(rows):
         optimizer.zero_grad(set_to_none=True)
-        torch.nn.functional.cross_entropy(last(net(x[rows])[0].mean(1)), y[rows]).backward()
+        nn.functional.cross_entropy(last(run(x[rows]).mean(1)), y[rows]).backward()
         optimizer.step()
 
     return timed(step, len(x), batch, steps, torch)

@@ -32,12 +32,11 @@ class Theirs:
     def __init__(self, start, inside):
         self.start, self.inside = start, torch.tensor(inside)
         self.lengths = self.inside.sum(1)
-        self.params, self.links = {}, []
+        self.links = []  # dnn's name, torch's parameter, and how its gradient becomes dnn's
 
-    def leaf(self, ours, turn=lambda a: a, back=lambda a: a):
-        """A parameter as torch wants it; back: its gradient as dnn has it."""
-        p = torch.tensor(np.ascontiguousarray(turn(self.start.weights[ours])), requires_grad=True)
-        self.links.append((ours, p, back))
+    def leaf(self, ours):
+        p = torch.tensor(self.start.weights[ours], requires_grad=True)
+        self.links.append((ours, p, lambda g: g))
         return p
 
     def recurrent(self, at, layer, x):
@@ -72,17 +71,66 @@ class Theirs:
             return x.masked_fill(~inside, -torch.inf).amax(1)
         return x[torch.arange(len(x)), self.lengths - 1]
 
+    def fill(self, own, name, turn=lambda a: a.T):
+        """Puts dnn's parameter into one of torch's. turn: transposes, so it is its own inverse."""
+        own.data.copy_(torch.tensor(turn(self.start.weights[name]).copy()))
+        self.links.append((name, own, turn))
+
+    def fill_attention(self, net, at):
+        """q k v one behind the other in both."""
+        for ours, own in (("weight", net.in_proj_weight), ("bias", net.in_proj_bias),
+                          ("output", net.out_proj.weight), ("output_bias", net.out_proj.bias)):
+            self.fill(own, f"{at}.{ours}")
+
+    def masks(self, layer, steps):
+        causal = torch.triu(torch.ones(steps, steps, dtype=torch.bool), 1)
+        return {"mask": causal if layer["causal"] else None, "padding": ~self.inside}
+
+    def attention(self, at, layer, x):
+        net = torch.nn.MultiheadAttention(x.shape[2], layer["heads"], batch_first=True)
+        self.fill_attention(net, at)
+        masks = self.masks(layer, x.shape[1])
+        return net(x, x, x, key_padding_mask=masks["padding"], attn_mask=masks["mask"],
+                   need_weights=False)[0]
+
+    def block(self, at, first, second, x):
+        """Residual of layer_norm and attention, then of layer_norm, dense, gelu, dense: an encoder
+        layer with the norms first."""
+        norm, attention = first["layers"]
+        net = torch.nn.TransformerEncoderLayer(
+            x.shape[2], attention["heads"], second["layers"][1]["units"], dropout=0.0,
+            activation="gelu", layer_norm_eps=norm["epsilon"], batch_first=True, norm_first=True)
+        self.fill_attention(net.self_attn, f"layers.{at}.layers.1")
+        for name, own in ((f"{at}.layers.0.scale", net.norm1.weight),
+                          (f"{at}.layers.0.shift", net.norm1.bias),
+                          (f"{at + 1}.layers.0.scale", net.norm2.weight),
+                          (f"{at + 1}.layers.0.shift", net.norm2.bias),
+                          (f"{at + 1}.layers.1.weight", net.linear1.weight),
+                          (f"{at + 1}.layers.1.bias", net.linear1.bias),
+                          (f"{at + 1}.layers.3.weight", net.linear2.weight),
+                          (f"{at + 1}.layers.3.bias", net.linear2.bias)):
+            self.fill(own, "layers." + name)
+        masks = self.masks(attention, x.shape[1])
+        return net(x, src_mask=masks["mask"], src_key_padding_mask=masks["padding"])
+
     def forward(self, x):
-        for at, layer in enumerate(self.start.model.layers):
-            kind = layer["type"]
-            if kind in ("lstm", "gru"):
+        layers, skip = self.start.model.layers, False
+        for at, layer in enumerate(layers):
+            kind, path = layer["type"], f"layers.{at}"
+            if skip:
+                skip = False
+            elif kind in ("lstm", "gru"):
                 x = self.recurrent(at, layer, x)
             elif kind == "pool":
                 x = self.pool(layer["kind"], x)
             elif kind == "dense":
-                x = x @ self.leaf(f"layers.{at}.weight") + self.leaf(f"layers.{at}.bias")
-            elif kind == "tanh":
-                x = torch.tanh(x)
+                x = x @ self.leaf(path + ".weight") + self.leaf(path + ".bias")
+            elif kind == "position":
+                x = x + self.leaf(path + ".weight")
+            elif kind == "attention":
+                x = self.attention(path, layer, x)
+            elif kind == "residual":
+                x, skip = self.block(at, layer, layers[at + 1], x), True
             else:
                 raise SystemExit(f"referee: no {kind} here")
         return x
@@ -114,3 +162,14 @@ def all_cases(report, folder):
                         [{"type": kind, "units": 6, "bidirectional": both},
                          {"type": kind, "units": 5, "bidirectional": both},
                          {"type": "pool", "kind": pool}])
+    wide, mean = {"type": "dense", "units": 8}, {"type": "pool", "kind": "mean"}
+    norm = {"type": "layer_norm"}
+    for causal in False, True:
+        attention = {"type": "attention", "heads": 2, "causal": causal}
+        of = ", causal" if causal else ""
+        compare(report, folder, f"attention{of}",
+                [wide, {"type": "position", "kind": "learned"}, attention, mean])
+        compare(report, folder, f"transformer block, norm first{of}",
+                [wide, {"type": "residual", "layers": [norm, attention]},
+                 {"type": "residual", "layers": [norm, {"type": "dense", "units": 12}, {"type": "gelu"},
+                                                 {"type": "dense", "units": 8}]}, mean])
