@@ -7,6 +7,7 @@ then for classification `probability_<label>`. Answers agree with `dnn predict` 
 or 1e-4 where narrow bins follow the quantile scale.
 """
 import csv
+import itertools
 import json
 import math
 import re
@@ -473,6 +474,43 @@ def pool(model, at, kind, x):
     return np.where(length[:, None] > 0, last, 0)
 
 
+def conv1d(model, at, layer, x):
+    """Padding counts as 0; a tap is a shift of all steps."""
+    kernel, dilation, stride = layer["kernel"], layer["dilation"], layer["stride"]
+    reach = (kernel - 1) * dilation
+    before = reach if layer["causal"] else reach // 2
+    inside = (np.arange(x.shape[1]) < model.lengths[:, None])[:, :, None]
+    x, steps = np.pad(np.where(inside, x, 0), [(0, 0), (before, reach), (0, 0)]), x.shape[1]
+    w, y = model.param(at, "weight"), model.param(at, "bias")
+    for k in range(kernel):
+        y = y + x[:, k * dilation:k * dilation + steps:stride] @ w[k]
+    model.lengths = -(-model.lengths // stride)
+    return np.where((np.arange(y.shape[1]) < model.lengths[:, None])[:, :, None], y, 0)
+
+
+def rocket(model, at, layer, x):
+    """The share of steps at which each kernel is above each of its thresholds."""
+    steps, channels, thresholds = x.shape[1], model.param(at, "channels"), model.param(at, "thresholds")
+    most, dilations = math.log2((steps - 1) / 8) if steps > 9 else 0, []
+    for i in range(32):
+        d = int(2 ** (most * i / 31))
+        if d not in dilations:
+            dilations.append(d)
+    thresholds = thresholds.reshape(len(dilations), 84, -1)
+    threes, y = list(itertools.combinations(range(9), 3)), []
+    for row, length in zip(x, model.lengths):
+        for i, d in enumerate(dilations):
+            for k, three in enumerate(threes):
+                chosen = [int(c) for c in channels[i * 84 + k] if c >= 0]
+                one = np.pad(row[:length, chosen].sum(1), 4 * d)
+                taps = [one[j * d:j * d + length] for j in range(9)]
+                out = 3 * sum(taps[j] for j in three) - sum(taps)
+                if (k + d) % 2 and length > 8 * d:
+                    out = out[4 * d:length - 4 * d]
+                y.append([(out > t).mean() if length else 0 for t in thresholds[i, k]])
+    return np.array(y).reshape(len(x), -1)
+
+
 def sines(steps, width):
     """Sinusoidal positions: sines in even columns, cosines in odd ones."""
     angle = np.arange(steps)[:, None] / 10000 ** (np.arange(width) // 2 * 2 / width)
@@ -548,6 +586,10 @@ def run_layers(model, layers, path, x):
             x = pool(model, at, layer["kind"], x)
         elif kind == "position":
             x = x + (model.param(at, "weight") if layer["kind"] == "learned" else sines(*x.shape[1:]))
+        elif kind == "conv1d":
+            x = conv1d(model, at, layer, x)
+        elif kind == "rocket":
+            x = rocket(model, at, layer, x)
         elif kind == "class_token":
             token = np.broadcast_to(model.param(at, "weight"), (len(x), 1, x.shape[2]))
             x, model.lengths = np.concatenate([token, x], axis=1), model.lengths + 1

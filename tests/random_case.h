@@ -162,6 +162,23 @@ static inline struct opcase random_case(uint64_t seed)
         c.flags = draw_flag(d, CASE_SECOND);
         c.gate = 1e-4;
         break;
+    case OP_conv:
+    case OP_conv_back:
+        c.rows = draw_size(d, 150);
+        c.in = draw_size(d, 20);
+        c.out = draw_size(d, 12);
+        c.kind = draw_below(d, 6);
+        c.flags = draw_flag(d, CASE_SECOND);
+        if (c.op == OP_conv_back)
+            c.flags |= draw_flag(d, CASE_ADD) | draw_flag(d, CASE_MORE) | draw_flag(d, CASE_BARE);
+        c.gate = 1e-4;
+        break;
+    case OP_rocket:
+        c.rows = draw_size(d, 4);
+        c.in = draw_size(d, 12);
+        c.out = draw_size(d, 40);
+        c.kind = 1 + draw_below(d, 2);
+        break;
     case OP_weigh:
     case OP_weigh_back:
         c.out = draw_size(d, 40);

@@ -14,6 +14,7 @@
 #include "reference_text.h"
 #include "reference_series.h"
 #include "reference_attend.h"
+#include "reference_conv.h"
 
 static void reference_op(enum op_id op, const union op_arguments *a)
 {
@@ -34,6 +35,9 @@ static void reference_op(enum op_id op, const union op_arguments *a)
     case OP_recur_back: ref_recur_back(&a->recur_back); break;
     case OP_pool: ref_pool(&a->pool); break;
     case OP_pool_back: ref_pool_back(&a->pool_back); break;
+    case OP_conv: ref_conv(&a->conv); break;
+    case OP_conv_back: ref_conv_back(&a->conv_back); break;
+    case OP_rocket: ref_rocket(&a->rocket); break;
     case OP_position: ref_position(&a->position); break;
     case OP_position_back: ref_position_back(&a->position_back); break;
     case OP_lengths: ref_lengths(&a->lengths); break;

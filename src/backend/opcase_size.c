@@ -69,6 +69,15 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         c.out = 16;
         c.kind = 1;
         break;
+    case OP_conv: /* 16 steps, three taps */
+    case OP_conv_back:
+        c.out = 16;
+        break;
+    case OP_rocket: /* eight channels of 16 steps, two thresholds */
+        c.in = 8;
+        c.out = 16;
+        c.kind = 2;
+        break;
     case OP_rotary: /* four heads, 16 steps */
         c.in = width < 8 ? 1 : width / 8;
         c.out = 16;

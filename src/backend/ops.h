@@ -477,5 +477,6 @@ struct op_keep {
 #include "backend/ops_text.h"
 #include "backend/ops_series.h"
 #include "backend/ops_attend.h"
+#include "backend/ops_conv.h"
 
 #endif

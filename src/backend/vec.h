@@ -1,10 +1,11 @@
 /* vec.h - the arithmetic of the CPU machine's operations, once for each instruction set. One source
  * (vec_math.h, vec_product.h, vec_sparse.h, vec_layer.h, vec_hot.h, vec_ple.h, vec_blend.h,
- * vec_recur.h, vec_attend.h, vec_dropout.h, vec_param.h) is compiled three times over 16 lanes: as
- * plain C, AVX2 (two registers) and AVX-512 (one). The order of operations is the source's, so all
- * three give the same bits. Every product is a chain of fused multiply-adds in the order of k, for
- * each output by itself: the bits of a row depend on that row alone, not on its place, its
- * neighbours or the blocking. In the gradient build (real is double) only plain C exists. */
+ * vec_recur.h, vec_attend.h, vec_rocket.h, vec_dropout.h, vec_param.h) is compiled three times
+ * over 16 lanes: as plain C, AVX2 (two registers) and AVX-512 (one). The order of operations is
+ * the source's, so all three give the same bits. Every product is a chain of fused multiply-adds
+ * in the order of k, for each output by itself: the bits of a row depend on that row alone, not
+ * on its place, its neighbours or the blocking. In the gradient build (real is double) only
+ * plain C exists. */
 #ifndef DNN_BACKEND_VEC_H
 #define DNN_BACKEND_VEC_H
 
@@ -166,6 +167,10 @@ struct vec {
     /* s = softmax(scale s), n > 0; d = scale p (d - d p), the way back through it */
     void (*attend)(real *s, size_t n, real scale);
     void (*attend_back)(real *d, const real *p, size_t n, real scale);
+    /* y[t] = 3 times the sum of the taps `three` of s, less that of all: tap j at t + j dilation;
+     * and how many of y are above the bias */
+    void (*rocket_taps)(real *y, const real *s, size_t n, size_t dilation, const uint8_t *three);
+    uint32_t (*rocket_above)(const real *y, size_t n, real bias);
     void (*deltas)(const struct deltas *d);
     void (*act)(real *y, const real *x, size_t n, uint32_t kind, real slope);
     /* dx (= or +=) dy * act'; `by` is z for gelu, silu, mish, else y or z as from_x says */

@@ -142,6 +142,7 @@ static inline void w_put(uint32_t *bits, w8 c0, w8 c1, w8 c2, w8 c3)
 #include "backend/vec_blend.h"
 #include "backend/vec_recur.h"
 #include "backend/vec_attend.h"
+#include "backend/vec_rocket.h"
 #include "backend/vec_dropout.h"
 #include "backend/vec_param.h"
 #include "backend/vec_table.h"

@@ -169,7 +169,7 @@ static void fuse(struct layer *const *layers, uint32_t count, uint32_t i)
 }
 
 /* Whether the layer can read so many steps. */
-static bool check_steps(const struct layer *l, const struct planner *p, bool nested, struct err *e)
+static bool check_steps(const struct layer *l, const struct planner *p, struct err *e)
 {
     const char *name = l->type->name;
     int length = (int)p->path.length - 1;
@@ -185,12 +185,18 @@ static bool check_steps(const struct layer *l, const struct planner *p, bool nes
                 length, p->path.data, name);
         return err_help(e, "put it behind a pool layer, or use layer_norm or dense");
     }
-    if ((l->type->ends_steps || l->type->moves_steps) && nested) {
-        err_set(e, ERR_CONFIG_CONFLICT, "`model.%.*s`: %s stands inside a residual block", length,
-                p->path.data, name);
-        return err_help(e, "put it behind the block");
-    }
     return true;
+}
+
+/* A block's answer is added to its input: step by step. */
+static bool check_nested(const struct layer *l, const struct planner *p, struct err *e)
+{
+    if (!p->sequences || p->in_views || p->steps == l->steps)
+        return true;
+    err_set(e, ERR_CONFIG_CONFLICT,
+            "`model.%.*s`: %s, which gives another number of steps, stands inside a residual block",
+            (int)p->path.length - 1, p->path.data, l->type->name);
+    return err_help(e, "put it before or behind the block");
 }
 
 bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct planner *p,
@@ -213,7 +219,8 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
         l->length = p->length;
         uint64_t trained = p->trained, flops = p->flops, room = p->acts;
         if (!l->skipped &&
-            (!check_steps(l, p, outside != NULL, e) || !l->type->plan(l, p, e)))
+            (!check_steps(l, p, e) || !l->type->plan(l, p, e) ||
+             (outside && !check_nested(l, p, e))))
             return false;
         if (!l->type->nests) /* else its layers have */
             p->flops = flops + (p->flops - flops) * l->steps;

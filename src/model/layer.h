@@ -163,6 +163,7 @@ static inline struct act pass_shadow(const struct pass *p, uint64_t at)
  * come as ids are not among them. */
 struct fit_sample {
     const real *x;
+    const int32_t *length; /* of sequences; rows is their number times the steps */
     uint32_t rows, width, model; /* model and seed: for random draws, as in init */
     uint64_t seed;
 };
@@ -179,7 +180,6 @@ struct layer_type {
     uint32_t act;                 /* enum act_kind of an activation, ACT_NONE for all others */
     enum layer_of of;             /* the inputs that it reads */
     bool ends_steps;              /* it gives one step of many */
-    bool moves_steps;             /* it gives more or fewer steps (plan_lengths) */
     bool nests;                   /* "layers" inside: read into children before check */
     bool answers;                 /* it may be the last layer: any sum of its inputs, no limits */
     bool takes_ids;               /* as the first layer it reads one-hot inputs as ids (l->hot) */
@@ -254,7 +254,7 @@ struct layer {
     void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
     uint32_t steps;   /* of its input; y is [rows][steps][out] as well, but for ends_steps and
-                       * moves_steps */
+                       * class_token and conv1d */
     uint64_t length;  /* of its input's sequences, in the reals */
     uint64_t length_out; /* of those that it gives */
     uint32_t answers; /* the output layer: of a row in training, y is [rows][answers][out]; 0: 1 */

@@ -33,14 +33,19 @@ void layer_fit(const struct layer *l, struct pass *p, struct act x)
         return;
     uint32_t rows = f->rows * l->steps;
     real *values = mem_alloc((size_t)rows * width + 1, sizeof *values);
+    int32_t *length = mem_alloc(f->rows, sizeof *length);
     machine_act_download(p->m, values, x, rows, width, width);
+    if (p->length)
+        machine_download(p->m, length, p->length, f->rows * sizeof *length);
     fit_on(f, l,
            &(struct fit_sample){.x = values,
+                                .length = p->length ? length : NULL,
                                 .rows = rows,
                                 .width = width,
                                 .model = f->model,
                                 .seed = f->seed});
     mem_free(values);
+    mem_free(length);
 }
 
 static bool has_hook(struct layer *const *layers, uint32_t count)

@@ -188,7 +188,6 @@ const struct layer_type layer_class_token = {
     .examples = token_examples,
     .spec_size = sizeof(struct position_spec),
     .of = LAYER_OF_STEPS,
-    .moves_steps = true,
     .whole_rows = true,
     .plan = token_plan,
     .init = token_init,

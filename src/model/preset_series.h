@@ -1,5 +1,5 @@
 /* preset_series.h - the presets of sequences: lstm, which rnn is another word for, gru,
- * transformer. Included by preset.c alone. */
+ * transformer, tcn, rocket. Included by preset.c alone. */
 #ifndef DNN_MODEL_PRESET_SERIES_H
 #define DNN_MODEL_PRESET_SERIES_H
 
@@ -178,9 +178,126 @@ static const struct preset_defaults transformer_defaults[] = {
         .small = ", \"dim\": 16, \"heads\": 2, \"feed_forward\": 16, \"blocks\": 1",               \
     }
 
+/* --- tcn: residual blocks of dilated causal convolutions (Bai, Kolter and Koltun, 2018), with the
+ * norm of a layer in place of that of weights --- */
+
+struct tcn_spec {
+    int preset, pool;
+    struct opt_ints dilations;
+    int64_t channels, kernel;
+    bool causal;
+    double dropout;
+    const struct json *layers;
+};
+
+static const char *const tcn_words[] = {"tcn", NULL};
+static const struct option tcn_options[] = {
+    PRESET_ROW(tcn_words),
+    {.key = "dilations",
+     .type = OPT_INTS,
+     .offset = offsetof(struct tcn_spec, dilations),
+     .standard = "[1, 2, 4, 8]",
+     .low = 1,
+     .high = 1 << 16,
+     .help = "How far apart the steps are that a block's two convolutions look at; a block for "
+             "each."},
+    {.key = "channels",
+     .type = OPT_INT,
+     .offset = offsetof(struct tcn_spec, channels),
+     .standard = "64",
+     .low = 1,
+     .high = 1 << 15,
+     .help = "The width of a step in the blocks."},
+    {.key = "kernel",
+     .type = OPT_INT,
+     .offset = offsetof(struct tcn_spec, kernel),
+     .standard = "5",
+     .low = 1,
+     .high = 1024,
+     .help = "How many steps a convolution looks at."},
+    {.key = "causal",
+     .type = OPT_BOOL,
+     .offset = offsetof(struct tcn_spec, causal),
+     .standard = "true",
+     .help = "A step sees itself and those before it; else as many on both sides."},
+    {.key = "pool",
+     .type = OPT_WORD,
+     .offset = offsetof(struct tcn_spec, pool),
+     .standard = "\"mean\"",
+     .words = pool_words,
+     .help = "What becomes of the steps: their mean, the largest value of each column, the last "
+             "step, or a mean with weights that are learned (attention)."},
+    DROPOUT_ROW(struct tcn_spec,
+                "The probability that a value behind a convolution is zeroed in training."),
+    LAYERS_ROW(struct tcn_spec),
+    {0},
+};
+static const struct preset_defaults tcn_defaults[] = {
+    {"train.optimizer.type!=sgd",
+     "{\"train\": {\"batch_size\": 32, \"optimizer\": {\"learning_rate\": 0.002}, "
+     "\"clip_norm\": 1}}"},
+    {0}};
+#define TCN_CONV                                                                                   \
+    "{\"type\": \"conv1d\", \"units\": \"{channels}\", \"kernel\": \"{kernel}\", "                 \
+    "\"dilation\": \"{dilations}\", \"causal\": \"{causal}\"}, "                                   \
+    "{\"type\": \"layer_norm\"}, {\"type\": \"relu\"}, "                                           \
+    "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}"
+#define TCN_PRESET                                                                                 \
+    {                                                                                              \
+        .name = "tcn",                                                                             \
+        .summary = "Blocks of dilated causal convolutions over the steps of sequences.",           \
+        .options = tcn_options, .spec_size = sizeof(struct tcn_spec),                              \
+        .layers = "[{\"each\": \"dilations\", \"layers\": [{\"type\": \"residual\", "              \
+                  "\"layers\": [" TCN_CONV ", " TCN_CONV "]}]}, "                                  \
+                  "{\"type\": \"pool\", \"kind\": \"{pool}\"}]",                                   \
+        .defaults = tcn_defaults, .series = true,                                                  \
+        .small = ", \"channels\": 8, \"dilations\": [1, 2]",                                       \
+    }
+
+/* --- rocket: random convolution features, and a linear layer on their deviations --- */
+
+struct rocket_preset {
+    int preset;
+    int64_t features;
+    double dropout;
+    const struct json *layers;
+};
+
+static const char *const rocket_words[] = {"rocket", NULL};
+static const struct option rocket_options[] = {
+    PRESET_ROW(rocket_words),
+    {.key = "features",
+     .type = OPT_INT,
+     .offset = offsetof(struct rocket_preset, features),
+     .standard = "10000",
+     .low = 84,
+     .high = 1 << 20,
+     .help = "About how many random convolution features there are."},
+    DROPOUT_ROW(struct rocket_preset, "The probability that a feature is zeroed in training."),
+    LAYERS_ROW(struct rocket_preset),
+    {0},
+};
+static const struct preset_defaults rocket_defaults[] = {
+    {"train.optimizer.type!=sgd",
+     "{\"train\": {\"batch_size\": 32, \"epochs\": 60, \"optimizer\": {\"learning_rate\": 0.0001, "
+     "\"weight_decay\": 0.1}}}"},
+    {0}};
+#define ROCKET_PRESET                                                                              \
+    {                                                                                              \
+        .name = "rocket",                                                                          \
+        .summary = "A linear layer on random convolution features of sequences: the baseline.",    \
+        .options = rocket_options, .spec_size = sizeof(struct rocket_preset),                      \
+        .layers = "[{\"type\": \"rocket\", \"features\": \"{features}\"}, "                        \
+                  "{\"type\": \"batch_norm\"}, "                                                   \
+                  "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]",         \
+        .defaults = rocket_defaults, .series = true,                                               \
+        .small = ", \"features\": 84",                                                             \
+    }
+
 #define SERIES_PRESETS                                                                             \
     RECUR_PRESET(lstm, "lstm", "LSTM layers over the steps of sequences."),                        \
         RECUR_PRESET(rnn, "lstm", "Another word for lstm."),                                       \
-        RECUR_PRESET(gru, "gru", "GRU layers over the steps of sequences."), TRANSFORMER_PRESET
+        RECUR_PRESET(gru, "gru", "GRU layers over the steps of sequences."), TRANSFORMER_PRESET,   \
+        TCN_PRESET, ROCKET_PRESET
 
 #endif

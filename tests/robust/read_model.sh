@@ -144,7 +144,8 @@ awk 'BEGIN { seed = 9; print "y,a_0,a_1,a_2,a_3,a_4,a_5,b_0,b_1,b_2,b_3,b_4,b_5"
         print line } }' >series.csv
 (head -n 1 series.csv; tail -n 60 series.csv) >ask.csv
 block='{"preset": "transformer", "blocks": 1, "dim": 8, "heads": 2, "feed_forward": 8'
-for model in '{"preset": "lstm", "hidden": [5, 4], "norm": "layer"}' "$block, \"position\": \"learned\"}" "$block, \"pool\": \"attention\", \"causal\": true}" \
+for model in '{"preset": "lstm", "hidden": [5, 4], "norm": "layer"}' "$block, \"position\": \"learned\"}" '{"preset": "rocket", "features": 84}' \
+    '{"layers": [{"type": "conv1d", "units": 4, "stride": 2}, {"type": "residual", "layers": [{"type": "conv1d", "units": 3, "kernel": 2, "dilation": 2, "causal": true}]}, {"type": "pool"}]}'  "$block, \"pool\": \"attention\", \"causal\": true}" \
     "$block, \"position\": \"sinusoidal\", \"pool\": \"cls\"}" '{"preset": "gru", "hidden": [5], "pool": "last"}' \
     '{"layers": [{"type": "dense", "units": 4}, {"type": "layer_norm"}, {"type": "gru", "units": 3}, {"type": "residual", "layers": [{"type": "lstm", "units": 3}]}, {"type": "pool", "kind": "max"}]}'; do
     config c.json binary y "$model" " "

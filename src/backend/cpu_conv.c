@@ -1,0 +1,189 @@
+/* cpu_conv.c - convolution over the steps of sequences, and random convolution features. Each tap
+ * of the kernel is a product of all steps of a sequence whose partner is inside; nothing is copied.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "backend/cpu.h"
+
+/* The steps [begin, end) of y whose tap falls on one of the first `length` steps of x, and the step
+ * of x that the first of them meets. */
+struct reach { uint32_t begin, end, from; };
+static struct reach reach_of(const struct convolution *c, uint32_t tap, uint32_t length,
+                             uint32_t out)
+{
+    int64_t shift = (int64_t)tap * c->dilation - c->before, stride = c->stride;
+    int64_t begin = shift < 0 ? (-shift + stride - 1) / stride : 0;
+    int64_t end = length > shift ? (length - shift + stride - 1) / stride : 0;
+    end = end < out ? end : out;
+    if (begin >= end)
+        return (struct reach){0};
+    return (struct reach){(uint32_t)begin, (uint32_t)end, (uint32_t)(begin * stride + shift)};
+}
+
+static uint32_t out_length(const struct convolution *c, int32_t length)
+{
+    return ((uint32_t)length + c->stride - 1) / c->stride;
+}
+
+void cpu_conv(const struct op_conv *a, const struct slice *s)
+{
+    const struct convolution *c = &a->c;
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
+        const real *x = act_read(a->x) + row * a->steps * a->in;
+        real *y = act_real(a->y) + row * c->steps * c->out;
+        uint32_t length = (uint32_t)a->length[row], out = out_length(c, a->length[row]);
+        for (size_t t = 0; t < c->steps; t++)
+            if (t < out)
+                memcpy(y + t * c->out, a->b, c->out * sizeof *y);
+            else
+                memset(y + t * c->out, 0, c->out * sizeof *y);
+        for (uint32_t k = 0; k < c->kernel; k++) {
+            struct reach r = reach_of(c, k, length, out);
+            cpu_product(s->m->vec,
+                        (struct product){.c = y + (size_t)r.begin * c->out,
+                                         .a = x + (size_t)r.from * a->in,
+                                         .rows = r.end - r.begin,
+                                         .k = a->in,
+                                         .lda = c->stride * a->in,
+                                         .ldb = c->out,
+                                         .ldc = c->out,
+                                         .add = true},
+                        c->out, a->w + (size_t)k * a->in * c->out);
+        }
+    }
+}
+
+/* Numbers of scratch: steps of dz at a time, and a part of a tap's weight, turned. */
+enum { COPIED = 128, TURNED = 65536 };
+
+/* dw of tap k (+=), of one sequence and the panel of `width` columns from j on. */
+static void tap_outer(const struct op_conv_back *a, const struct slice *s, const real *x,
+                      const real *dz, struct reach r, real *dw, uint32_t j, uint32_t width)
+{
+    const struct convolution *c = &a->c;
+    real *copy = s->scratch;
+    for (uint32_t at = r.begin; at < r.end; at += COPIED) {
+        uint32_t rows = r.end - at < COPIED ? r.end - at : COPIED;
+        struct outer o = {.c = dw + j,
+                          .a = x + ((size_t)r.from + (size_t)(at - r.begin) * c->stride) * a->in,
+                          .b = copy, .rows = rows, .m = a->in, .width = width,
+                          .lda = c->stride * a->in, .ldc = c->out, .add = true};
+        for (size_t i = 0; i < rows; i++) {
+            memcpy(copy + i * PANEL, dz + (at + i) * c->out + j, width * sizeof *copy);
+            memset(copy + i * PANEL + width, 0, (PANEL - width) * sizeof *copy);
+        }
+        (width <= NARROW ? s->m->vec->narrow_outer : s->m->vec->outer)(&o);
+    }
+}
+
+static void weights_back(const struct op_conv_back *a, const struct slice *s, size_t row)
+{
+    const struct convolution *c = &a->c;
+    const real *x = act_read(a->x) + row * a->steps * a->in;
+    const real *dz = act_read(a->dy) + row * c->steps * c->out;
+    uint32_t out = out_length(c, a->length[row]);
+    real *db = a->db + s->shard * a->shard_stride;
+    for (uint32_t t = 0; t < out; t++)
+        s->m->vec->add(db, db, dz + (size_t)t * c->out, c->out);
+    for (uint32_t j = 0; j < c->out; j += PANEL)
+        for (uint32_t k = 0; k < c->kernel; k++)
+            tap_outer(a, s, x, dz, reach_of(c, k, (uint32_t)a->length[row], out),
+                      a->dw + s->shard * a->shard_stride + (size_t)k * a->in * c->out, j,
+                      c->out - j < PANEL ? c->out - j : PANEL);
+}
+
+/* dx += dz times the rows [o, o + n) of tap k's weight turned, of all sequences of the strip. */
+static void tap_across(const struct op_conv_back *a, const struct slice *s, uint32_t k, uint32_t o,
+                       uint32_t n, const real *turned)
+{
+    const struct convolution *c = &a->c;
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
+        struct reach r = reach_of(c, k, (uint32_t)a->length[row], out_length(c, a->length[row]));
+        cpu_product(s->m->vec,
+                    (struct product){
+                        .c = act_real(a->dx) + (row * a->steps + r.from) * a->in,
+                        .a = act_read(a->dy) + (row * c->steps + r.begin) * c->out + o,
+                        .rows = r.end - r.begin,
+                        .k = n,
+                        .lda = c->out,
+                        .ldb = a->in,
+                        .ldc = c->stride * a->in,
+                        .add = true},
+                    a->in, turned);
+    }
+}
+
+static void inputs_back(const struct op_conv_back *a, const struct slice *s)
+{
+    const struct convolution *c = &a->c;
+    const size_t first = s->row0 * (size_t)a->steps * a->in;
+    uint32_t part = TURNED / a->in;
+    real *turned = s->scratch;
+    assert(part > 0);
+    if (!a->add_dx)
+        memset(act_real(a->dx) + first, 0, (size_t)s->rows * a->steps * a->in * sizeof(real));
+    for (uint32_t k = 0; k < c->kernel; k++)
+        for (uint32_t o = 0; o < c->out; o += part) {
+            uint32_t n = c->out - o < part ? c->out - o : part;
+            s->m->vec->turn(turned, a->w + (size_t)k * a->in * c->out + o, a->in, n, c->out,
+                            a->in);
+            tap_across(a, s, k, o, n, turned);
+        }
+}
+
+void cpu_conv_back(const struct op_conv_back *a, const struct slice *s)
+{
+    const struct convolution *c = &a->c;
+    if (s->first && !a->more) {
+        memset(a->dw + s->shard * a->shard_stride, 0,
+               (size_t)c->kernel * a->in * c->out * sizeof *a->dw);
+        memset(a->db + s->shard * a->shard_stride, 0, c->out * sizeof *a->db);
+    }
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++)
+        weights_back(a, s, row);
+    if (a->dx.at)
+        inputs_back(a, s);
+}
+
+/* --- random convolution features --- */
+
+/* The sum of a group's channels, with `reach` zeros on both sides. */
+static void rocket_sum(const struct op_rocket *a, const real *x, const real *channels,
+                       uint32_t length, size_t reach, real *sum)
+{
+    memset(sum, 0, (length + 2 * reach) * sizeof *sum);
+    for (int c = 0; c < ROCKET_CHANNELS && channels[c] >= 0; c++)
+        for (size_t t = 0; t < length; t++)
+            sum[reach + t] += x[t * a->width + (size_t)channels[c]];
+}
+
+static void rocket_row(const struct op_rocket *a, const struct slice *s, size_t row)
+{
+    const struct rocket *of = &a->of;
+    const real *x = act_read(a->x) + row * a->steps * a->width;
+    const uint32_t length = (uint32_t)a->length[row];
+    real *y = act_real(a->y) + row * ROCKET_FEATURES(of), *answers = s->scratch;
+    real *sum = answers + a->steps;
+    for (uint32_t g = 0; g < of->dilations * ROCKET_KERNELS; g++) {
+        uint32_t d = of->dilation[g / ROCKET_KERNELS], k = g % ROCKET_KERNELS;
+        size_t reach = (size_t)d * (ROCKET_TAPS / 2), n = length;
+        const real *from = answers;
+        rocket_sum(a, x, of->channels + (size_t)g * ROCKET_CHANNELS, length, reach, sum);
+        s->m->vec->rocket_taps(answers, sum, n, d, of->three + 4 * (size_t)k);
+        if (!rocket_padded(k, d, length)) {
+            from += reach;
+            n -= 2 * reach;
+        }
+        for (uint32_t b = 0; b < of->each; b++) {
+            size_t f = (size_t)g * of->each + b;
+            y[f] = n ? (real)s->m->vec->rocket_above(from, n, of->bias[f]) / (real)n : 0;
+        }
+    }
+}
+
+void cpu_rocket(const struct op_rocket *a, const struct slice *s)
+{
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++)
+        rocket_row(a, s, row);
+}
