@@ -45,7 +45,8 @@ def predict(df, model, out_schema, use_gpu_in_udf=False, prediction_batch_size=N
     """The answers to the rows of df as a DataFrame of out_schema (DDL or StructType).
 
     out_schema picks columns by name: ids, prediction, probability_LABEL, uncertainty, and any column of df, which is passed through. All
-    columns of df are sent to dnn, so select what the model reads. Within a partition the order stays.
+    columns of df are sent to dnn, so select what the model reads. Within a partition the order stays; for a model of sequences in the
+    long format, rows are put together by group and sorted by order first.
     model: a file of the driver. use_gpu_in_udf: see `dnn help spark`. prediction_batch_size: rows computed at a time; it changes no
     answer. threads: of each dnn; default: the CPUs of the task. verbosity: 0 to 3, as dnn's; messages go to the executor's
     stderr. on_bad_row: stop fails the task, null answers with NULL, skip leaves the row out. dnn: the program; default $DNN, then
@@ -64,15 +65,18 @@ def predict(df, model, out_schema, use_gpu_in_udf=False, prediction_batch_size=N
     if use_gpu_in_udf:
         _warn_of_gpus(spark, verbosity)
     job = _job(spark, dnn, use_gpu_in_udf, threads, verbosity)
+    series = _driver_json(dnn, ["inspect", model])["config"]["data"].get("sequence") or {}
+    if "group" in series:
+        df = _by_group(df, series["group"], series["order"])
     from pyspark.sql.pandas.types import to_arrow_schema
     job.update(model=_ship(spark, model), options=options, columns=df.columns, names=names, types=to_arrow_schema(schema).types,
-               every=on_bad_row != "skip")
+               every=on_bad_row != "skip" and ("group" not in series or series.get("label") == "row"))
     return _cells(df).mapInArrow(lambda batches: _answers(job, batches), schema)
 
 
 def schema_of(model, dnn=None):
     """All answers of a model as DDL: its ids, prediction, probabilities."""
-    data = json.loads(_driver(_program(dnn), ["inspect", model, "--json", "-q"]))["data"]
+    data = _driver_json(dnn, ["inspect", model])["data"]
     names = [(c["name"], "string") for c in data["columns"] if c["type"] == "id"]
     labels = data.get("labels")
     names += [("prediction", "string" if labels else "double")] + [("probability_" + label, "double") for label in labels or []]
@@ -105,7 +109,7 @@ def train(spark, config, output=None, trials=None, use_gpu=False, threads=None, 
     output: the model file (default: output.model of the config), of a search the best config. use_gpu: as use_gpu_in_udf. Returns
     the result as `dnn merge --json` or `dnn tune --json` has it."""
     dnn = _program(dnn)
-    plan = json.loads(_driver(dnn, ["check", config, "--json", "-q"]))
+    plan = _driver_json(dnn, ["check", config])
     resolved = json.loads(_driver(dnn, ["check", config, "--resolved", "-q"]))
     if use_gpu:
         _warn_of_gpus(spark, verbosity)
@@ -136,7 +140,7 @@ def _train_runs(spark, job, dnn, config, output, count):
         for name, (_, data) in zip(names, parts):
             with open(name, "wb") as f:
                 f.write(data)
-        return json.loads(_driver(dnn, ["merge", config, *names, *(["-o", output] if output else []), "--json", "-q"]))
+        return _driver_json(dnn, ["merge", config, *names, *(["-o", output] if output else [])])
 
 
 def _search(spark, job, dnn, config, output, trials, epochs):
@@ -223,6 +227,16 @@ def _ship(spark, path):
     return name
 
 
+def _by_group(df, group, order):
+    """A group's rows in one partition, in order: a sequence never straddles two tasks. An order that is text is read as a number where it
+    is one."""
+    from pyspark.sql import functions as F
+    quoted = "`%s`" % order.replace("`", "``")
+    number = [F.expr(f"try_cast({quoted} AS double)")] if df.schema[order].dataType.typeName() == "string" else []
+    group = df["`%s`" % group.replace("`", "``")]
+    return df.repartition(group).sortWithinPartitions(group, *number, df[quoted])
+
+
 def _cells(df):
     """All columns as Spark casts them to strings: what TRANSFORM would send."""
     for field in df.schema.fields:
@@ -243,6 +257,10 @@ def _driver(dnn, words):
     if p.returncode:
         raise RuntimeError(_reason(words[0], p.returncode, p.stderr or p.stdout))
     return p.stdout
+
+
+def _driver_json(dnn, words):
+    return json.loads(_driver(_program(dnn), [*words, "--json", "-q"]))
 
 
 # --- the tasks ---

@@ -58,7 +58,8 @@ def table(rows):
 ANSWERS = "lead_id string, prediction string, probability_no double, probability_yes double"
 TEXTS = ANSWERS.replace("double", "string")
 told = WORK + "/told"
-spy = script("spy", f'echo "gpus=$CUDA_VISIBLE_DEVICES omp=$OMP_NUM_THREADS $*" >>{told}\nexec {os.environ["DNN"]} "$@"\n')
+real = f'[ "$1" = predict ] || exec {os.environ["DNN"]} "$@"\n'  # the driver inspects models
+spy = script("spy", real + f'echo "gpus=$CUDA_VISIBLE_DEVICES omp=$OMP_NUM_THREADS $*" >>{told}\nexec {os.environ["DNN"]} "$@"\n')
 fake = script("gpus", """echo '{"name": "gpu", "addresses": ["0", "1", "2"]}'\n""")
 
 
@@ -98,6 +99,12 @@ def cluster():
     ok(dnn_spark.predict(df.where("age < 0").repartition(3), "m.dnn", ANSWERS).count() == 0, "no rows, no answers")
     ok(dnn_spark.predict(df.limit(2).repartition(5), "m.dnn", ANSWERS).count() == 2, "partitions without rows")
 
+    steps = spark.createDataFrame([(f"g{i % 7}", str(i)) for i in range(200)], ["series", "t"]).repartition(4)
+    parts = [[(r.series, int(r.t)) for r in part] for part in dnn_spark._by_group(steps, "series", "t").rdd.glom().collect()]
+    homes = [{g for g, _ in part} for part in parts]
+    ok(sum(map(len, homes)) == 7 and all(part == sorted(part) for part in parts),
+       "long format: each group in one partition, in the order of its numbers", parts)
+
     # --- failures ---
     seen = failure(lambda: dnn_spark.predict(df, "m.dnn", "lead_id string, probability_maybe double").collect())
     ok("no column probability_maybe; they have lead_id, prediction" in seen, "a column that the answers lack", seen)
@@ -105,12 +112,12 @@ def cluster():
     ok('column "a" is of type array<string>' in seen, "a column that is no cell", seen)
     seen = failure(lambda: dnn_spark.predict(df.drop("city"), "m.dnn", ANSWERS).collect())
     ok("dnn predict ended with 65" in seen and '"city"' in seen, "a column that the model needs", seen)
-    broken = script("broken", "sleep 0.2\necho 'the last words' >&2\nexit 70\n")
+    broken = script("broken", real + "sleep 0.2\necho 'the last words' >&2\nexit 70\n")
     seen = failure(lambda: dnn_spark.predict(df, "m.dnn", ANSWERS, dnn=broken).collect())
     ok("dnn predict ended with 70" in seen and "the last words" in seen, "a dnn that fails fails the task, with its messages", seen)
     lost = WORK + "/lost"
-    script("java_of", 'p=$1\nwhile [ "$(cat /proc/$p/comm)" != java ]; do p=$(sed "s/.*) . \\([0-9]*\\) .*/\\1/" /proc/$p/stat); done\necho $p\n')
-    deadly = script("deadly", f'if mkdir {lost} 2>/dev/null; then sleep 0.2; kill -9 "$({WORK}/java_of $$)"; sleep 60; fi\n'
+    script("java_of", 'p=$1\nwhile [ $p -gt 1 ] && [ "$(cat /proc/$p/comm)" != java ]; do p=$(sed "s/.*) . \\([0-9]*\\) .*/\\1/" /proc/$p/stat); done\necho $p\n')
+    deadly = script("deadly", real + f'if mkdir {lost} 2>/dev/null; then sleep 0.2; kill -9 "$({WORK}/java_of $$)"; sleep 60; fi\n'
                               f'exec {os.environ["DNN"]} "$@"\n')
     got = table(dnn_spark.predict(df, "m.dnn", ANSWERS, dnn=deadly).collect())
     ok(os.path.isdir(lost) and got == want, "an executor killed in the middle: its task is tried again, the answers are the same")

@@ -31,7 +31,16 @@ export PYSPARK_PYTHON=$python PYSPARK_DRIVER_PYTHON=$python CUDA_VISIBLE_DEVICES
 ln -s "$("$python" -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))')"/* home/
 for part in cluster local; do
     timeout 600 "$python" -B "$ROOT/tests/spark/spark.py" $part 2>spark.err
-    ok $? "the driver of the part $part came to its end" "$(grep -vE "^\s+at |^$" spark.err | tail -n 12)"
+    code=$?
+    [ $code -eq 0 ] || grep -vE '^\s+at |^$' spark.err | tail -n 12 | sed 's/^/#   /'
+    if [ $code -eq 0 ]; then echo "ok - the driver of the part $part came to its end"; else echo "not ok - the part $part ended with $code"; fi
 done | tee lines
+"$python" -B "$ROOT/scripts/spark/example.py" m.dnn "file://$WORK/new.csv" >out 2>err
+if [ "$(grep -cE '^[123]\. |difference of a number 0$|other labels: 0 of ' out)" -eq 5 ]; then
+    echo "ok - example.py: three scenarios, without a card the same answers"
+else
+    echo "not ok - example.py"
+    cat out err | grep -vE '^\s+at |^$' | tail -n 12 | sed 's/^/#   /'
+fi | tee -a lines
 printf '1..%d\n' "$(grep -cE '^(not )?ok' lines)"
 ! grep -q '^not ok' lines
