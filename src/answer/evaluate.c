@@ -143,6 +143,7 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
     struct stream_request want = {.inputs = q->inputs,
                                   .input_count = q->input_count,
                                   .labelled = true,
+                                  .progress = q->progress,
                                   .on_bad_row = q->on_bad_row,
                                   .again = again,
                                   .max_bad_rows = -1};

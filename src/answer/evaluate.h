@@ -17,6 +17,7 @@ struct evaluate_request {
     const char *better_than; /* another model */
     const char *on;          /* its metric; NULL: metric_default */
     struct reading reading;
+    int progress; /* enum progress_style */
     enum bad_row on_bad_row; /* stop or skip */
     const double *threshold; /* NULL: the model's */
     struct answers_kept *keep; /* gets the answers to all rows; NULL, or with better_than: none */

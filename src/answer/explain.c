@@ -84,6 +84,7 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
     struct stream stream = {0};
     const struct stream_request want = {.inputs = q->inputs,
                                         .input_count = q->input_count,
+                                        .progress = q->progress,
                                         .labelled = true,
                                         .again = q->again,
                                         .max_bad_rows = -1};
@@ -310,8 +311,13 @@ static bool explain(struct explain *x, const struct explain_request *q, struct e
     if (good && isnan(x->r->value))
         good = err_set(e, ERR_WEIGHT_SUM,
                        "the weight of each row is 0: there is nothing to measure");
-    for (uint32_t i = 0; good && i < x->r->column_count; i++)
+    struct progress_amount progress;
+    progress_amount_open(&progress, (enum progress_style)q->progress, "explaining", "columns");
+    for (uint32_t i = 0; good && i < x->r->column_count; i++) {
         good = measure_column(x, &x->r->columns[i], q->repeats, from, e);
+        progress_amount(&progress, i + 1, x->r->column_count);
+    }
+    progress_amount_close(&progress);
     mem_free(from);
     return good;
 }

@@ -18,6 +18,7 @@ struct explain_request {
     const char *const *groups; /* "a,b": columns that are dealt together, as one entry */
     size_t group_count;
     struct reading reading;
+    int progress; /* enum progress_style */
     int64_t repeats;
     uint64_t most_rows; /* the first ones; 0: all */
     bool again;         /* the rows were read before, and their notes given */

@@ -234,6 +234,7 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
                                   .tsv = q->tsv,
                                   .csv = q->csv,
                                   .passthrough = q->passthrough,
+                                  .progress = q->progress,
                                   .on_bad_row = q->on_bad_row,
                                   .rejects = q->rejects,
                                   .max_bad_rows = q->max_bad_rows,

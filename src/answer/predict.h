@@ -18,6 +18,7 @@ struct predict_request {
     bool sample_lines;   /* one line a sample, with the cells of its last record; else one a
                           * record */
     struct reading reading;
+    int progress; /* enum progress_style */
     bool no_header;
     bool tsv, csv; /* --io; neither: the training file's delimiter in, CSV out */
     const char *passthrough; /* list of names, or "all" */

@@ -266,8 +266,12 @@ static bool answer_input(struct work *w, const struct stream_sink *sink, struct 
     struct ahead_block *now;
     bool good = true;
     ahead_start(&ahead, t->csv, &t->dialect, t->binding.cells);
-    while (good && !t->empty && !stream_stopped(e) && (now = ahead_next(&ahead, e)))
+    while (good && !t->empty && !stream_stopped(e) && (now = ahead_next(&ahead, e))) {
+        double done = (double)(now->block.file_offset + now->block.size);
         good = answer_block(w, now, sink, e);
+        if (csv_size(t->csv) || !csv_waits(t->csv)) /* a pipe has no end that is known */
+            progress_amount(&t->progress, done, (double)csv_size(t->csv));
+    }
     ahead_end(&ahead);
     good = good && e->id == ERR_NONE;
     if (good && w->waiting.used) { /* nothing follows: the last sample is whole */
@@ -283,6 +287,7 @@ static bool answer_input(struct work *w, const struct stream_sink *sink, struct 
 bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
 {
     struct work w = {.t = t};
+    progress_amount_open(&t->progress, (enum progress_style)t->request.progress, "reading", NULL);
     bool good = answer_input(&w, sink, e);
     while (good && t->at + 1 < t->request.input_count) {
         input_close(t);
@@ -291,6 +296,7 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
                (!sink->input || sink->input(sink->context, e) || input_blame(e, input_name(t))) &&
                answer_input(&w, sink, e);
     }
+    progress_amount_close(&t->progress);
     t->in_utf8 = t->in_utf8 || (t->csv && csv_looks_utf8(t->csv));
     for (unsigned i = 0; w.drift && i < threads_count(); i++) {
         drift_add(t->drift, w.drift[i], t->schema);

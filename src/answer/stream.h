@@ -10,6 +10,7 @@
 #define DNN_ANSWER_STREAM_H
 
 #include "answer/serve.h"
+#include "base/progress.h"
 #include "csv/reject.h"
 #include "table/cell.h"
 
@@ -35,6 +36,7 @@ struct stream_request {
     bool again;    /* read before: the notes about these rows were given */
     bool passthrough; /* the input's columns are named before the first answer */
     enum bad_row on_bad_row;
+    int progress; /* enum progress_style */
     const char *rejects;
     int64_t max_bad_rows; /* -1: no limit */
     /* Not NULL: the rows of a pipe are answered as they come; called before each wait for more. */
@@ -90,6 +92,7 @@ struct stream {
     struct reject *reject;
     struct drift *drift;
     uint64_t rows, bad_rows, blank_lines; /* rows: records read, bad ones included */
+    struct progress_amount progress;
     uint64_t unlabelled;                  /* of them without a target, where one is read */
     struct err first_bad;                 /* of the first bad row; ERR_NONE: none */
     struct err other_form;                /* the file has another form than the model's */

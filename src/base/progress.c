@@ -48,13 +48,18 @@ static bool terminal(void)
     return isatty(STDERR_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
+static void choose(enum progress_style style, bool *bar, bool *plain)
+{
+    bool wanted = log_level() >= LOG_NOTE && style != PROGRESS_NONE;
+    *bar =
+        wanted && !log_json() && (style == PROGRESS_BAR || (style == PROGRESS_AUTO && terminal()));
+    *plain = wanted && !*bar;
+}
+
 struct progress *progress_open(enum progress_style style, int64_t epochs, const char *metric_name)
 {
     struct progress *p = mem_zero(1, sizeof *p);
-    bool wanted = log_level() >= LOG_NOTE && style != PROGRESS_NONE;
-    p->bar =
-        wanted && !log_json() && (style == PROGRESS_BAR || (style == PROGRESS_AUTO && terminal()));
-    p->plain = wanted && !p->bar;
+    choose(style, &p->bar, &p->plain);
     p->epochs = epochs;
     p->metric_name = metric_name;
     p->metric = NAN;
@@ -208,4 +213,52 @@ void progress_close(struct progress *p)
         log_on_line(NULL);
     }
     mem_free(p);
+}
+
+/* --- work that has an amount --- */
+
+static const double FIRST = 2, LATER = 10; /* seconds; plain lines */
+
+void progress_amount_open(struct progress_amount *p, enum progress_style style, const char *what,
+                          const char *unit)
+{
+    *p = (struct progress_amount){.what = what, .unit = unit, .began = clock_now()};
+    choose(style, &p->bar, &p->plain);
+    p->next = p->began + FIRST;
+    if (p->bar)
+        log_on_line(clear);
+}
+
+void progress_amount(struct progress_amount *p, double done, double of)
+{
+    double now = p->bar || p->plain ? clock_now() : 0;
+    if (now < p->next || !(p->bar || p->plain))
+        return;
+    double passed = now - p->began, scale = p->unit ? 1 : 1024.0 * 1024;
+    const char *unit = p->unit ? p->unit : "MiB";
+    char line[160];
+    int n = of > 0 ? snprintf(line, sizeof line, "%s %.0f of %.0f %s", p->what, done / scale,
+                              of / scale, unit)
+                   : snprintf(line, sizeof line, "%s %.0f %s", p->what, done / scale, unit);
+    if (of > 0 && done > 0 && done <= of)
+        snprintf(line + n, sizeof line - (size_t)n, ", %s left",
+                 progress_time(passed * (of - done) / done));
+    p->next = now + (p->bar ? REDRAW : passed > LATER ? passed : LATER);
+    if (!p->bar) {
+        log_line("%s", line);
+        return;
+    }
+    put("\r", 1);
+    put(line, strlen(line) < columns() ? strlen(line) : columns() - 1);
+    put("\033[K", 3);
+    drawn = true;
+}
+
+void progress_amount_close(struct progress_amount *p)
+{
+    if (p->bar) {
+        clear();
+        log_on_line(NULL);
+    }
+    *p = (struct progress_amount){0};
 }

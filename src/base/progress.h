@@ -18,6 +18,18 @@ void progress_step(struct progress *p, int64_t epoch, double fraction, double lo
 void progress_epoch(struct progress *p, int64_t epoch, double loss, double metric, bool best,
                     double rows_per_s, double seconds);
 void progress_close(struct progress *p);
+/* Work that has an amount: bytes of a file, columns. Nothing is shown in its first two seconds;
+ * then a line that is redrawn on a terminal, elsewhere a plain line, the next ones ever later. */
+struct progress_amount {
+    const char *what, *unit; /* "reading", "columns"; unit NULL: bytes */
+    bool bar, plain;
+    double began, next;
+};
+void progress_amount_open(struct progress_amount *p, enum progress_style style, const char *what,
+                          const char *unit);
+/* of 0: not known. */
+void progress_amount(struct progress_amount *p, double done, double of);
+void progress_amount_close(struct progress_amount *p);
 /* "1:02:03", "2:05", "0.42 s"; a rotating thread-local buffer. */
 const char *progress_time(double seconds);
 

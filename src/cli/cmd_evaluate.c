@@ -157,6 +157,7 @@ static int evaluate_command(struct args *a)
     double threshold;
     const char **require = args_list(a, "require", &gates);
     struct evaluate_request q = {.model = a->positionals[0],
+                                 .progress = cli_progress(a),
                                  .inputs = (char *const *)(const void *)(a->positionals + 1),
                                  .input_count = a->positional_count - 1,
                                  .require = (char *const *)(const void *)require,

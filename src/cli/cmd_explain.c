@@ -129,6 +129,7 @@ static int explain_command(struct args *a)
         return rows_command(a);
     const char **group = args_list(a, "group", &groups);
     struct explain_request q = {.model = a->positionals[0],
+                                .progress = cli_progress(a),
                                 .inputs = (char *const *)(const void *)(a->positionals + 1),
                                 .input_count = a->positional_count - 1,
                                 .groups = group,

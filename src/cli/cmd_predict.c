@@ -1,5 +1,6 @@
 /* cmd_predict.c - `dnn predict`: rows in, answers out. */
 #include <string.h>
+#include <unistd.h>
 
 #include "answer/predict.h"
 #include "base/file.h"
@@ -52,6 +53,7 @@ static struct predict_request request_of(const struct args *a)
                *output = args_value(a, "output");
     return (struct predict_request){
         .model = a->positionals[0],
+        .progress = cli_rows_out(a) && isatty(STDOUT_FILENO) ? PROGRESS_NONE : cli_progress(a),
         .inputs = (char *const *)(const void *)(a->positionals + 1),
         .input_count = a->positional_count - 1,
         .output = output ? output : "-",
