@@ -125,6 +125,9 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     leak_check(c, t->data, &t->split, hash, &t->remarks);
     data_digest(t->data, c->schema, &t->split, hash, t->sha256);
     mem_free(hash);
+    if (folds)
+        noise_of(t->data, c, t->split.records[PART_TRAIN], t->split.record_count[PART_TRAIN],
+                 &t->noise);
     if (!folds)
         t->view = view_make(t->data, c, true);
     const struct schema declared = *s; /* the caller's schema becomes fitted */

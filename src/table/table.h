@@ -4,12 +4,14 @@
 #define DNN_TABLE_TABLE_H
 
 #include "table/folds.h"
+#include "table/noise.h"
 #include "table/view.h"
 
 struct table {
     struct dataset *data;
     struct split split;
     struct folds folds; /* of an ensemble */
+    struct noise noise; /* of its rows that are not test */
     struct view *view;
     /* Borrowed from the view, the split and the dataset. */
     struct rows rows;

@@ -72,10 +72,28 @@ double mixing_brings(const struct mixing *x, uint32_t i)
     return loss - shown(x, blend_loss(&x->blend, x->weights));
 }
 
+/* Where a twentieth of the rows or more have a twin that may have another target. */
+static void tell_noise(const struct noise *n, bool classes)
+{
+    if (n->rows * 20 < n->of || !(n->differ > 0))
+        return;
+    if (classes)
+        log_line("noise: %llu of %llu rows equal others in every column used; two such rows have "
+                 "different labels in %.3g %% of cases, so that no model answers more than %.4g %% "
+                 "of them right", (unsigned long long)n->rows, (unsigned long long)n->of,
+                 100 * n->differ, 100 - 50 * n->differ);
+    else
+        log_line("noise: %llu of %llu rows equal others in every column used; between them the "
+                 "target has a standard deviation of %.4g, and no model has a lower rmse on them",
+                 (unsigned long long)n->rows, (unsigned long long)n->of, sqrt(n->differ));
+}
+
 void mixing_report(const struct mixing *x)
 {
     const uint32_t linear = mixing_linear(x);
     double *alone = mem_zero(x->count + 1, sizeof *alone);
+    if (x->j->table)
+        tell_noise(&x->j->table->noise, x->classes > 0);
     if (x->count < 2 || !x->rows) {
         mem_free(alone);
         return;

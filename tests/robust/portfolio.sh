@@ -70,6 +70,18 @@ err_has "the model is the linear one alone" "has the linear model alone, with a 
 out_has '{"name":"line","weight":1,' "its weight is 1"
 run dnn train line.json -o line.dnn --force --set ensemble.select=mean --json
 out_has '{"name":"line","weight":0.5,' "equal weights stay equal"
+# rows that repeat, and differ in their target
+awk 'BEGIN { print "a,b,y"; for (i = 0; i < 400; i++) print i % 10 "," int(i / 10) % 4 "," (i % 40 < 20 && int(i / 40) % 2 ? "yes" : "no") }' >twins.csv
+cat >twins.json <<'JSON'
+{"task": "binary", "data": {"train": "twins.csv", "target": "y", "positive": "yes", "split": {"valid": 0.2, "test": 0},
+  "columns": {"a": "numeric", "b": "numeric"}}, "model": {"preset": "linear"}, "ensemble": {"folds": 2}}
+JSON
+run dnn train twins.json -o twins.dnn
+# 20 cells of 10 rows, 5 of them "yes": 25 of 45 pairs differ; in 20 others none does
+err_has "noise: 400 of 400 rows equal others in every column used; two such rows have different labels in 27.8 % of cases" "the noise of rows that repeat"
+awk 'BEGIN { print "a,y"; for (i = 0; i < 200; i++) print i % 50 "," i % 50 + (i < 100 ? 3 : -3) }' >pairs.csv
+run dnn train twins.json -o twins.dnn --force --set task=regression --set data.train=pairs.csv --set 'data.columns={"a":"numeric"}' --set data.positive=null
+err_has "the target has a standard deviation of 3.464" "and of values"
 # rows of two kinds in validation and test
 awk 'BEGIN { srand(5); print "a,y,part"; for (i = 0; i < 600; i++) { a = rand(); p = i < 400 ? "train" : i < 500 ? "valid" : "test"
     printf "%.3f,%s,%s\n", a, ((p == "test" ? rand() : a) > 0.5 ? "yes" : "no"), p } }' >apart.csv
