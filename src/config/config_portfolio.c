@@ -107,7 +107,7 @@ static struct portfolio measure(const struct config *c)
 #define REALMLP_CATEGORIES                                                                         \
     "{\"encode\": \"auto\", \"onehot_values\": 8, \"dim\": 8, \"init\": \"normal\"}"
 #define REALMLP_TRAIN                                                                              \
-    "\"batch_size\": 256, \"optimizer\": {\"type\": \"adamw\", \"learning_rate\": %s, "          \
+    "\"batch_size\": %s, \"optimizer\": {\"type\": \"adamw\", \"learning_rate\": %s, "          \
     "\"weight_decay\": 0.02, \"betas\": [0.9, 0.95], \"epsilon\": 1e-08}, "                        \
     "\"schedule\": {\"type\": \"coslog4\", \"weight_decay\": \"flat_cos\"}, "                    \
     "\"early_stopping\": {\"patience\": 0, \"ties\": \"last\"}"
@@ -119,7 +119,8 @@ static bool put_value(const struct portfolio *t, const char *word, size_t length
     char epochs[16], half[16], train[400];
     snprintf(epochs, sizeof epochs, "%d", t->epochs);
     snprintf(half, sizeof half, "%d", t->epochs / 2);
-    snprintf(train, sizeof train, REALMLP_TRAIN, t->regression ? "0.2" : "0.04");
+    snprintf(train, sizeof train, REALMLP_TRAIN, t->many ? "512" : "256",
+             t->regression ? "0.2" : "0.04");
     const struct {
         const char *word, *value;
     } values[] = {
@@ -127,7 +128,7 @@ static bool put_value(const struct portfolio *t, const char *word, size_t length
         {"{half}", half},
         {"{dropout}", small ? "0.35" : "0.1"},
         {"{rate}", t->regression ? "0.004" : "0.002"},
-        {"{hidden}", t->binary ? "[128, 128, 128]" : "[256, 256, 256]"},
+        {"{hidden}", t->binary || t->many ? "[128, 128, 128]" : "[256, 256, 256]"},
         {"{activation}", t->regression ? "\"mish\"" : "\"selu\""},
         {"{bins}", t->regression && !small ? "64" : "32"},
         {"{tabm_bins}", t->regression && !small ? "48" : "16"},
