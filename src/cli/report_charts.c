@@ -314,7 +314,7 @@ void report_answers(const struct report *r, struct text *out)
 
 void report_importance(const struct report *r, struct text *out)
 {
-    static const char *const names[] = {"column", "importance", "95 % interval", "", NULL};
+    static const char *const names[] = {"column", "", "importance", "95 % interval", NULL};
     const struct explain_result *x = &r->columns;
     double least = 0, most = 0;
     html_section(out, "Which columns matter");
@@ -331,15 +331,15 @@ void report_importance(const struct report *r, struct text *out)
         most = fmax(most, x->columns[i].importance);
         least = fmax(least, -x->columns[i].importance);
     }
-    html_table(out, "Importance", names, 1);
+    html_table(out, "Importance", names, 2);
     for (uint32_t i = 0; i < x->column_count && i < IMPORTANCE_MOST; i++) {
         const struct importance *p = &x->columns[i];
         html_row(out);
         html_cell(out, p->name);
-        html_cell_number(out, p->importance);
-        html_cell_range(out, p->interval.low, p->interval.high);
         chart_cell(out, p->importance, p->interval.low, p->interval.high, least,
                    most + least > 0 ? most : 1);
+        html_cell_number(out, p->importance);
+        html_cell_range(out, p->interval.low, p->interval.high);
         html_row_end(out);
     }
     html_table_end(out);
