@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "csv/scan.h"
@@ -67,6 +68,8 @@ struct load {
     struct reading *raw;
     struct schema *schema;
     const struct stopper *stop;
+    struct progress_amount progress;
+    uint64_t bytes; /* of the blocks so far */
     unsigned workers; /* 0: threads_hands() */
     struct csv *csv;
     struct csv_block ahead; /* read to decide offsets, not parsed yet */
@@ -108,6 +111,8 @@ static struct block_rows *next_block(struct load *l, struct csv_block *block)
     }
     b->state = BLOCK_BEGUN;
     l->begun++;
+    l->bytes += block->size;
+    progress_amount(&l->progress, (double)l->bytes, (double)csv_size(l->csv));
     return b;
 }
 
@@ -375,6 +380,7 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
     const char *const *names;
     size_t count;
     uint64_t before = raw->data->rows.count;
+    progress_amount_open(&l.progress, (enum progress_style)o->progress, "reading", NULL);
     l.csv = csv_open(&s->dialect, files->items, files->count, e);
     if (l.csv && stop)
         csv_set_stop(l.csv, stop);
@@ -401,6 +407,7 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
         }
         good = good && read_blocks(&l, e);
     }
+    progress_amount_close(&l.progress);
     raw->data->rows_of[part] = raw->data->rows.count - before;
     raw->data->unlabelled += l.unlabelled;
     if (good && l.unlabelled && raw->data->rows_of[part])

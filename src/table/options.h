@@ -80,6 +80,7 @@ struct data_options {
     char *delimiter;      /* one of , ; TAB | */
     int decimal;          /* 0 '.', 1 ',' */
     int quote;            /* enum csv_quote */
+    int progress;         /* enum progress_style; of the command line, no key */
     int encoding;         /* enum csv_encoding */
     bool header;
     struct opt_strings missing;

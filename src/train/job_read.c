@@ -34,9 +34,11 @@ static void *read_data(void *reading)
     const struct stopper stop = {stop_reading, r};
     struct train_job *j = r->j;
     const struct config *c = j->config;
+    struct data_options o = c->data;
+    o.progress = j->request ? j->request->progress : PROGRESS_NONE;
     j->schema = schema_declare(&c->data, c->task, c->doc, &r->e);
     if (j->schema)
-        j->table = table_load(j->schema, &c->data, j->folds, &stop, &r->e);
+        j->table = table_load(j->schema, &o, j->folds, &stop, &r->e);
     r->ended = clock_now();
     return NULL;
 }
