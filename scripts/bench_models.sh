@@ -1,7 +1,7 @@
 #!/bin/bash
 # bench_models.sh - the speed of the large networks, ensembles and searches, each beside its peer in the same run, in turns.
 #   scripts/bench_models.sh [--peers] [--quick] [ROW...]
-#   rows   realmlp tabm ple runs tune predict lstm gru lstm2 transformer transformer2; default: all of them
+#   rows   realmlp tabm ple runs tune predict lstm gru lstm2 transformer transformer2 conv; default: all of them
 # --quick runs once and briefly, to see that all works. Python peers as in bench.sh; without them they say "skipped". PyTorch's
 # figure is the best of 1 and 2 threads. Run nothing else meanwhile. A dated report is written to build/bench/.
 set -euo pipefail
@@ -22,7 +22,7 @@ for option in "$@"; do
     *) rows="$rows $option" ;;
     esac
 done
-[ -n "$rows" ] || rows="realmlp tabm ple runs tune predict lstm gru lstm2 transformer transformer2"
+[ -n "$rows" ] || rows="realmlp tabm ple runs tune predict lstm gru lstm2 transformer transformer2 conv"
 mkdir -p build/bench
 cd build/bench
 report=models-$(date -u +%Y-%m-%d).txt

@@ -1,9 +1,9 @@
 #!/bin/bash
 # referee.sh - dnn beside the programs its networks come from, from one set of weights and one batch: answers and gradients within
-# 1e-5. realmlp against pytabkit, tabm and piecewise-linear numbers against tabm and rtdl_num_embeddings, lstm, gru,
-# attention and a transformer block against torch.nn; a short training of realmlp and tabm compares optimisers, schedules and factors too. Optional: it installs the versions
-# of scripts/bench/requirements.txt into build/peers (several GB for PyTorch), or PEERS=/path/to/python names an interpreter that
-# has them. What is missing is skipped, with a line. Exit 1: something differs.
+# 1e-5. realmlp against pytabkit, tabm and piecewise-linear numbers against tabm and rtdl_num_embeddings; lstm, gru, attention, a
+# transformer block and conv1d against torch.nn. A short training of realmlp and tabm compares optimisers, schedules and factors too.
+# Optional: it installs the versions of scripts/bench/requirements.txt into build/peers (several GB for PyTorch), or
+# PEERS=/path/to/python names an interpreter that has them. What is missing is skipped, with a line. Exit 1: something differs.
 #   scripts/referee.sh [realmlp|tabm_case|series]...
 set -euo pipefail
 cd "$(dirname "$0")/.."

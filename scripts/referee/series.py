@@ -93,6 +93,16 @@ class Theirs:
         return net(x, x, x, key_padding_mask=masks["padding"], attn_mask=masks["mask"],
                    need_weights=False)[0]
 
+    def conv(self, at, layer, x):
+        """Steps behind the end count as 0."""
+        net = torch.nn.Conv1d(x.shape[2], layer["units"], layer["kernel"], dilation=layer["dilation"])
+        self.fill(net.weight, at + ".weight")
+        self.fill(net.bias, at + ".bias")
+        reach = (layer["kernel"] - 1) * layer["dilation"]
+        before = reach if layer["causal"] else reach // 2
+        there = (x * self.inside[..., None]).transpose(1, 2)
+        return net(torch.nn.functional.pad(there, (before, reach - before))).transpose(1, 2)
+
     def block(self, at, first, second, x):
         """Residual of layer_norm and attention, then of layer_norm, dense, gelu, dense: an encoder
         layer with the norms first."""
@@ -129,6 +139,10 @@ class Theirs:
                 x = x + self.leaf(path + ".weight")
             elif kind == "attention":
                 x = self.attention(path, layer, x)
+            elif kind == "conv1d":
+                x = self.conv(path, layer, x)
+            elif kind in ("relu", "gelu"):
+                x = getattr(torch.nn.functional, kind)(x)
             elif kind == "residual":
                 x, skip = self.block(at, layer, layers[at + 1], x), True
             else:
@@ -173,3 +187,6 @@ def all_cases(report, folder):
                 [wide, {"type": "residual", "layers": [norm, attention]},
                  {"type": "residual", "layers": [norm, {"type": "dense", "units": 12}, {"type": "gelu"},
                                                  {"type": "dense", "units": 8}]}, mean])
+        conv = {"type": "conv1d", "units": 6, "kernel": 4, "dilation": 2, "causal": causal}
+        compare(report, folder, f"conv1d{of}",
+                [conv, {"type": "gelu"}, {**conv, "kernel": 3, "dilation": 1}, mean])
