@@ -15,7 +15,7 @@ spark=no
 for option in "$@"; do
     case $option in
     --tests) need="$need perl" ;;
-    --full) need="$need perl strace"; wish="$wish clang libclang-rt-14-dev default-jre-headless python3-venv"; spark=yes ;;
+    --full) need="$need perl strace"; wish="$wish clang libclang-rt-14-dev default-jre-headless python3-venv python3-yaml dpkg-dev"; spark=yes ;;
     --no-build) build=no ;;
     *) echo "setup.sh: unknown option $option" >&2; exit 64 ;;
     esac
