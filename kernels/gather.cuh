@@ -15,7 +15,7 @@ DEVICE const uint32_t *record_of(const struct rows *rows, uint64_t i)
 }
 
 /* A record without a label weighs nothing. */
-DEVICE void put_target(const struct op_gather *a, uint32_t row, const uint32_t *record)
+DEVICE void put_target(const struct op_gather *a, size_t row, const uint32_t *record)
 {
     const struct source *from = a->from;
     float w = float_of_word(record[from->rows.format.at_weight / 4]), target = 0;
@@ -37,38 +37,88 @@ DEVICE void put_target(const struct op_gather *a, uint32_t row, const uint32_t *
     a->weight[row] = w;
 }
 
-/* A row of the batch by G lanes, this one being `lane`. */
-template <int G> DEVICE void gather_row(const struct op_gather &a, uint32_t row, uint32_t lane)
+/* No record at row `row` of x. */
+template <int G> DEVICE void clear_row(const struct op_gather &a, size_t row, uint32_t lane)
+{
+    const struct rowfmt *f = &a.from->rows.format;
+    uint32_t width = f->numbers + (a.from->features ? a.from->features->indicator_count : 0);
+    float *x = (float *)a.x.at + row * a.ld;
+    for (uint32_t i = lane; i < width; i += G)
+        x[i] = 0;
+    for (uint32_t i = lane; i < f->categories; i += G)
+        a.ids[row * f->categories + i] = 0;
+}
+
+template <int G>
+DEVICE void copy_record(const struct op_gather &a, size_t row, uint32_t lane,
+                        const uint32_t *record)
 {
     const struct source *from = a.from;
     const struct rowfmt *f = &from->rows.format;
-    uint32_t numbers = f->numbers, categories = f->categories;
     uint32_t indicators = from->features ? from->features->indicator_count : 0;
-    float *x = (float *)a.x.at + (size_t)row * a.ld;
-    int32_t *ids = a.ids + (size_t)row * categories;
-    uint64_t at = a.now->row0 + (uint64_t)a.micro * a.rows + row, count = from->count;
-    if (at >= count || (a.whole && at - a.now->row0 >= a.whole)) { /* past the data or the step */
-        for (uint32_t i = lane; i < numbers + indicators; i += G)
-            x[i] = 0; /* which weighs nothing */
-        for (uint32_t i = lane; i < categories; i += G)
-            ids[i] = 0;
+    float *x = (float *)a.x.at + row * a.ld;
+    for (uint32_t i = lane; i < f->numbers; i += G)
+        x[i] = float_of_word(record[i]);
+    for (uint32_t i = lane; i < indicators; i += G) {
+        uint32_t bit = from->features->indicators[i];
+        x[f->numbers + i] = (float)(record[f->at_missing / 4 + bit / 32] >> bit % 32 & 1);
+    }
+    for (uint32_t i = lane; i < f->categories; i += G)
+        a.ids[row * f->categories + i] = (int32_t)record[f->at_category / 4 + i];
+}
+
+/* The position of a row of the batch; false: it is past the data or the step. */
+DEVICE bool position_of(const struct op_gather &a, uint32_t row, uint64_t *at)
+{
+    uint64_t count = a.from->count;
+    *at = a.now->row0 + (uint64_t)a.micro * a.rows + row;
+    if (*at >= count || (a.whole && *at - a.now->row0 >= a.whole))
+        return false;
+    if (a.from->shuffle)
+        *at = rng_permute(a.now->seed, a.now->epoch, a.now->model, (uint32_t)count,
+                          (uint32_t)*at);
+    return true;
+}
+
+/* A row of the batch by G lanes, this one being `lane`. */
+template <int G> DEVICE void gather_row(const struct op_gather &a, uint32_t row, uint32_t lane)
+{
+    uint64_t at;
+    if (!position_of(a, row, &at)) {
+        clear_row<G>(a, row, lane); /* which weighs nothing */
         if (lane == 0)
             a.target[row] = a.weight[row] = 0;
         return;
     }
-    if (from->shuffle)
-        at = rng_permute(a.now->seed, a.now->epoch, a.now->model, (uint32_t)count, (uint32_t)at);
-    const uint32_t *record = record_of(&from->rows, from->index ? from->index[at] : at);
-    for (uint32_t i = lane; i < numbers; i += G)
-        x[i] = float_of_word(record[i]);
-    for (uint32_t i = lane; i < indicators; i += G) {
-        uint32_t bit = from->features->indicators[i];
-        x[numbers + i] = (float)(record[f->at_missing / 4 + bit / 32] >> bit % 32 & 1);
-    }
-    for (uint32_t i = lane; i < categories; i += G)
-        ids[i] = (int32_t)record[f->at_category / 4 + i];
+    const uint32_t *record = record_of(&a.from->rows, a.from->index ? a.from->index[at] : at);
+    copy_record<G>(a, row, lane, record);
     if (lane == 0)
         put_target(&a, row, record);
+}
+
+/* Step t of sequence `row`, the same way. The last step gives the target of the sequence. */
+template <int G>
+DEVICE void gather_step(const struct op_gather &a, uint32_t row, uint32_t t, uint32_t lane)
+{
+    uint64_t at;
+    size_t to = (size_t)row * a.steps + t, target = a.each ? to : row;
+    bool there = position_of(a, row, &at);
+    const uint32_t *index = there ? a.from->index + at * a.steps : NULL;
+    if (!there || index[t] == SOURCE_NONE) {
+        clear_row<G>(a, to, lane);
+        if (lane == 0 && (a.each || (!there && t == 0)))
+            a.target[target] = a.weight[target] = 0;
+        if (lane == 0 && t == 0)
+            a.length[row] = 0;
+        return;
+    }
+    const uint32_t *record = record_of(&a.from->rows, index[t]);
+    bool last = t + 1 == a.steps || index[t + 1] == SOURCE_NONE;
+    copy_record<G>(a, to, lane, record);
+    if (lane == 0 && (last || a.each))
+        put_target(&a, target, record);
+    if (lane == 0 && last)
+        a.length[row] = (int32_t)t + 1;
 }
 
 #endif

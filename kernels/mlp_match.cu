@@ -307,7 +307,7 @@ uint32_t mlp_match(struct mlp *f, struct mlp_rest *rest, const struct kernel_op 
         return 0;
     const struct op_dense *a = (const struct op_dense *)ops[o.at].arguments;
     if (a->rows == 0 || a->rows > MLP_ROWS ||
-        (g && (g->x.at != a->x.at || g->ld != a->ldx || g->rows != a->rows)))
+        (g && (g->x.at != a->x.at || g->ld != a->ldx || g->rows != a->rows || g->steps > 1)))
         return 0;
     *f = mlp{};
     *rest = mlp_rest{};

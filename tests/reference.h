@@ -66,45 +66,73 @@ static double ref_slope_y(double y, uint32_t kind, double slope)
     }
 }
 
-static void ref_gather(const struct op_gather *a)
+static void ref_record(const struct op_gather *a, size_t r, const unsigned char *record)
 {
     const struct source *f = a->from;
     const struct rowfmt *format = &f->rows.format;
+    uint32_t indicators = f->features ? f->features->indicator_count : 0;
+    real *x = writes(a->x) + r * a->ld;
+    memset(x, 0, (format->numbers + indicators) * sizeof *x);
+    if (format->categories)
+        memset(a->ids + r * format->categories, 0, 4 * format->categories);
+    for (uint32_t k = 0; record && k < format->numbers; k++) {
+        float value;
+        memcpy(&value, record + 4 * k, 4);
+        x[k] = (real)value;
+    }
+    for (uint32_t k = 0; record && k < indicators; k++) {
+        uint32_t bit = f->features->indicators[k];
+        x[format->numbers + k] = (real)(record[format->at_missing + bit / 8] >> bit % 8 & 1);
+    }
+    for (uint32_t k = 0; record && k < format->categories; k++)
+        memcpy(&a->ids[r * format->categories + k], record + format->at_category + 4 * k, 4);
+}
+
+/* record NULL: none */
+static void ref_target(const struct op_gather *a, size_t r, const unsigned char *record)
+{
+    const struct source *f = a->from;
+    const struct rowfmt *format = &f->rows.format;
+    int32_t label;
+    float value, weight;
+    a->target[r] = a->weight[r] = 0;
+    if (!record)
+        return;
+    memcpy(&label, record + format->at_target, 4);
+    memcpy(&value, record + format->at_target, 4);
+    memcpy(&weight, record + format->at_weight, 4);
+    if (f->classes ? label < 0 : isnan(value))
+        return;
+    a->target[r] = f->classes ? (real)label : (real)value;
+    a->weight[r] = (real)(weight * (f->classes && f->class_weight ? f->class_weight[label] : 1));
+}
+
+static void ref_gather(const struct op_gather *a)
+{
+    const struct source *f = a->from;
+    uint32_t steps = a->steps > 1 ? a->steps : 1;
     for (size_t r = 0; r < a->rows; r++) {
         uint64_t at = a->now->row0 + (uint64_t)a->micro * a->rows + r;
-        uint32_t indicators = f->features ? f->features->indicator_count : 0;
-        real *x = writes(a->x) + r * a->ld;
-        memset(x, 0, (format->numbers + indicators) * sizeof *x);
-        if (format->categories)
-            memset(a->ids + r * format->categories, 0, 4 * format->categories);
-        a->target[r] = a->weight[r] = 0;
-        if (at >= f->count || (a->whole && at - a->now->row0 >= a->whole))
-            continue;
-        if (f->shuffle)
+        bool there = at < f->count && !(a->whole && at - a->now->row0 >= a->whole);
+        const unsigned char *last = NULL;
+        int32_t length = 0;
+        if (there && f->shuffle)
             at = rng_permute(a->now->seed, a->now->epoch, a->now->model, (uint32_t)f->count,
                              (uint32_t)at);
-        const unsigned char *record = rows_at(&f->rows, f->index ? f->index[at] : at);
-        for (uint32_t k = 0; k < format->numbers; k++) {
-            float value;
-            memcpy(&value, record + 4 * k, 4);
-            x[k] = (real)value;
+        for (uint32_t t = 0; t < steps; t++) {
+            uint64_t i = f->index && there ? f->index[at * steps + t] : at;
+            const unsigned char *record =
+                there && i != SOURCE_NONE ? rows_at(&f->rows, i) : NULL;
+            ref_record(a, r * steps + t, record);
+            if (a->each)
+                ref_target(a, r * steps + t, record);
+            last = record ? record : last;
+            length += record != NULL;
         }
-        for (uint32_t k = 0; k < indicators; k++) {
-            uint32_t bit = f->features->indicators[k];
-            x[format->numbers + k] = (real)(record[format->at_missing + bit / 8] >> bit % 8 & 1);
-        }
-        for (uint32_t k = 0; k < format->categories; k++)
-            memcpy(&a->ids[r * format->categories + k], record + format->at_category + 4 * k, 4);
-        int32_t label;
-        float value, weight;
-        memcpy(&label, record + format->at_target, 4);
-        memcpy(&value, record + format->at_target, 4);
-        memcpy(&weight, record + format->at_weight, 4);
-        if (f->classes ? label < 0 : isnan(value))
-            continue;
-        a->target[r] = f->classes ? (real)label : (real)value;
-        a->weight[r] = (real)(weight * (f->classes && f->class_weight ? f->class_weight[label]
-                                        : 1));
+        if (!a->each)
+            ref_target(a, r, last);
+        if (steps > 1)
+            a->length[r] = length;
     }
 }
 

@@ -345,7 +345,7 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
         return false;
     serve_reading(&r->serve, &q->reading);
     const struct schema *s = r->serve.schema;
-    if (s->steps)
+    if (s->steps || s->windows.window)
         return err_set(e, ERR_USAGE, "explain deals the cells of columns, and this model reads "
                                      "sequences");
     r->serve.beside = true;

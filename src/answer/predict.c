@@ -18,6 +18,7 @@
 struct writer {
     const struct predict_request *q;
     struct stream *stream;
+    bool by_sample; /* a line a sample, else a line a record */
     struct answer_line line;
     struct outfile out;
     double *probability; /* [group][classes] */
@@ -31,13 +32,13 @@ struct writer {
 
 static uint64_t lines_of(const struct writer *w, const struct stream_group *g)
 {
-    return w->q->sample_lines ? group_samples(g) : g->rows;
+    return w->by_sample ? group_samples(g) : g->rows;
 }
 
 /* The record that a line is of. */
 static uint64_t record_of(const struct writer *w, const struct stream_group *g, uint64_t line)
 {
-    return w->q->sample_lines ? group_last(g, line) : line;
+    return w->by_sample ? group_last(g, line) : line;
 }
 
 static void add_line(struct writer *w, const struct answer_mean *mean, uint64_t i,
@@ -242,6 +243,7 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
     const struct schema *s = r->serve.schema;
     struct writer w = {.q = q,
                        .stream = &stream,
+                       .by_sample = q->sample_lines || schema_answers_windows(s),
                        .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs};
     double began = clock_now();
     want.idle_context = &w;
@@ -251,6 +253,7 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
     r->predict_s = clock_now() - began;
     r->rows = stream.rows;
     r->bad_rows = stream.bad_rows;
+    r->answers = s->windows.window ? stream.answers : stream.rows - stream.bad_rows;
     r->drift = stream.drift;
     stream.drift = NULL;
     for (size_t i = 0; i < w.text_count; i++)
@@ -314,7 +317,7 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
     r->total_s = clock_now() - began;
     if (good) {
         judge_gates(r);
-        uint64_t answers = r->rows - r->bad_rows;
+        uint64_t answers = r->answers;
         log_line("%s: predicted %llu row%s, %llu answer%s", r->backend.used,
                  (unsigned long long)r->rows, r->rows == 1 ? "" : "s",
                  (unsigned long long)answers, answers == 1 ? "" : "s");

@@ -36,6 +36,7 @@ struct predict_request {
 struct predict_result {
     struct selection backend;
     uint64_t rows, bad_rows; /* records read; of these, without an answer */
+    uint64_t answers;
     struct serve serve;      /* the model; freed by predict_release */
     struct drift *drift;     /* freed by predict_release */
     struct gate *gates;      /* of --require, in order */

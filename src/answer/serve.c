@@ -274,16 +274,23 @@ static bool answer(struct serve *s, unsigned char *records, uint64_t count, real
         .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs,
         .features = s->features[0],
     };
+    uint64_t reads = count, answers = 1;
+    if (s->windows) {
+        s->source.index = s->windows;
+        s->source.count = reads = s->window_count;
+        s->source.steps = s->features[0]->window;
+        answers = features_answers(s->features[0]);
+    }
     struct serve_member *last = &s->members[s->member_count - 1];
-    if (!last->stepper && !open_networks(s, count, e))
+    if (!last->stepper && !open_networks(s, reads, e))
         return false;
     bool good = true;
     for (uint32_t i = 0; good && i < s->member_count; i++) {
         s->chunk = records + s->file->members[i].encoder * count * s->stride;
         s->source.features = features_of(s, i);
         s->source.rows.format = s->source.features->format;
-        good = step_answer(s->members[i].stepper, &s->source, 0, count,
-                           logits + i * count * s->outputs, e);
+        good = step_answer(s->members[i].stepper, &s->source, 0, reads,
+                           logits + i * reads * answers * s->outputs, e);
     }
     return good;
 }
@@ -347,6 +354,42 @@ bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real 
     return (beside(s) ? answer_beside(s, records, count, logits, e)
                       : answer(s, records, count, logits, e)) ||
            answer_instead(s, records, count, logits, e);
+}
+
+bool serve_answer_windows(struct serve *s, unsigned char *records, uint64_t count,
+                          const uint32_t *windows, uint64_t window_count, real *logits,
+                          struct err *e)
+{
+    if (!window_count)
+        return true;
+    s->windows = windows;
+    s->window_count = window_count;
+    bool good = serve_answer(s, records, count, logits, e);
+    s->windows = NULL;
+    return good;
+}
+
+bool serve_answer_one(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                      struct err *e)
+{
+    const struct features *f = s->features[0];
+    if (!f->window)
+        return serve_answer(s, records, count, logits, e);
+    const uint64_t length = count < f->window ? count : f->window, out = s->outputs;
+    const uint64_t answers = features_answers(f);
+    uint32_t *window = mem_alloc(f->window, sizeof *window);
+    real *all = mem_alloc(s->member_count * answers * out, sizeof *all);
+    for (uint32_t t = 0; t < f->window; t++)
+        window[t] = t < length ? t : SOURCE_NONE;
+    bool good = !count || serve_answer_windows(s, records, count, window, 1, all, e);
+    for (uint32_t m = 0; good && m < s->member_count; m++)
+        for (uint64_t i = 0; i < count; i++)
+            memcpy(logits + (m * count + i) * out,
+                   all + (m * answers + (f->each && i < length ? i : 0)) * out,
+                   out * sizeof *all);
+    mem_free(window);
+    mem_free(all);
+    return good;
 }
 
 bool serve_overlaps(const struct serve *s)

@@ -58,6 +58,8 @@ struct serve {
     struct plan plan;
     struct source source;
     unsigned char *chunk;
+    const uint32_t *windows; /* the present answers are of so many windows; NULL: of records */
+    uint64_t window_count;
     struct answering next; /* of serve_begin */
     bool next_runs;        /* a device computes it beside us */
 };
@@ -83,6 +85,15 @@ void serve_threads(struct serve *s, uint64_t records, uint64_t bytes, bool piped
  * each record alone. */
 bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                   struct err *e);
+/* Logits [members][windows][answers][outputs] of windows of such records, SOURCE_NONE behind the
+ * end of each; answers: one, or one each record. A function of each window alone. */
+bool serve_answer_windows(struct serve *s, unsigned char *records, uint64_t count,
+                          const uint32_t *windows, uint64_t window_count, real *logits,
+                          struct err *e);
+/* The same of records that are one window: logits [members][count][outputs]; where a window has one
+ * answer, that is the answer of each record. */
+bool serve_answer_one(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                      struct err *e);
 /* The same in two halves: in between, records and logits are left alone. A device computes
  * meanwhile; elsewhere, and the first time, all is done at the end. */
 void serve_begin(struct serve *s, unsigned char *records, uint64_t count, real *logits);

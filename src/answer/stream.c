@@ -7,6 +7,7 @@
 
 #include "answer/ahead.h"
 #include "answer/stream_input.h"
+#include "answer/stream_series.h"
 #include "answer/stream_work.h"
 #include "base/mem.h"
 #include "base/stop.h"
@@ -38,7 +39,9 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
     t->group = GROUP_MOST;
     while (t->group > GROUP_LEAST && t->group * row_bytes > GROUP_BYTES)
         t->group /= 2;
-    t->tile = t->group / TILES;
+    if (t->schema->windows.window && t->group < stream_series_room(t->schema))
+        t->group = (uint32_t)stream_series_room(t->schema);
+    t->tile = (t->group + TILES - 1) / TILES;
     if (q->columns && !input_columns(t, q->columns, e))
         return false;
     if (!input_open(t, e))
@@ -61,16 +64,16 @@ bool stream_stopped(struct err *e)
 
 /* --- the stream --- */
 
-static void part_new(const struct stream *t, struct part *p, size_t room)
+static void part_new(const struct stream *t, struct stream_part *p, size_t room)
 {
     p->records = mem_zero(room * t->serve->encoder_count, t->serve->stride);
     p->logits = mem_zero(room * t->serve->member_count * t->serve->outputs, sizeof *p->logits);
     p->bad = mem_zero(room, sizeof *p->bad);
-    if (t->request.sampler)
+    if (t->request.sampler || t->schema->windows.window)
         p->sample = mem_zero(room + 1, sizeof *p->sample);
 }
 
-static void part_free(struct part *p)
+static void part_free(struct stream_part *p)
 {
     mem_free(p->records);
     mem_free(p->logits);
@@ -92,12 +95,15 @@ static void begin_work(struct work *w, const struct csv_block *block, size_t rec
     serve_threads(t->serve, records, size ? size : bytes,
                   csv_size(t->csv) == 0);
     size_t room = records < t->group ? records + 1 : t->group;
-    if (size == 0 || size > block->size)
+    const bool series = t->schema->windows.window > 0;
+    if (size == 0 || size > block->size || series)
         room = t->group;
     t->serve->expected = records < room ? records : room;
     unsigned threads = threads_count();
     part_new(t, &w->now, room);
-    if (serve_overlaps(t->serve) && (size == 0 || size > block->size || records > room))
+    if (series)
+        w->series = stream_series_new(t, room);
+    else if (serve_overlaps(t->serve) && (size == 0 || size > block->size || records > room))
         part_new(t, &w->before, room);
     w->error = mem_zero(threads, sizeof *w->error);
     w->drift = mem_zero(threads, sizeof(struct drift *));
@@ -130,7 +136,7 @@ static size_t last_sample(const struct work *w)
 /* As many whole samples as a group has room for, of the records before `end`. */
 static bool choose_samples(struct work *w, size_t end, struct err *e)
 {
-    struct part *p = &w->now;
+    struct stream_part *p = &w->now;
     size_t at = p->first, next = at;
     p->samples = 0;
     while (at < end) {
@@ -223,6 +229,20 @@ static bool settle_width(struct stream *t, const struct csv_cells *cells, struct
     return t->bound;
 }
 
+/* Answers the records up to *end; of sequences those that nothing further changes, and sets *end to
+ * the first that waits. */
+static bool answer_records(struct work *w, bool final, size_t *end, const struct stream_sink *sink,
+                           struct err *e)
+{
+    if (!w->series)
+        return answer_groups(w, *end, sink, e);
+    if (!stream_series_answer(w, final, sink, end, e))
+        return false;
+    if (final)
+        stream_series_cut(w->series);
+    return true;
+}
+
 /* A record that cannot be cut into cells ends its part of the block: the rest is cut anew. */
 static bool answer_block(struct work *w, struct ahead_block *now, const struct stream_sink *sink,
                          struct err *e)
@@ -231,7 +251,7 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
     const struct csv_block *block = &now->block;
     struct csv_cells *cells = &now->cells;
     struct csv_block rest = *block;
-    bool waits = t->request.sampler != NULL, good = now->good;
+    bool waits = t->request.sampler || t->schema->windows.window, good = now->good;
     if (w->waiting.used) {
         good = join_block(w, &rest);
         cells = &w->waiting.cells;
@@ -242,8 +262,8 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
         w->block = &rest;
         if (!w->now.logits)
             begin_work(w, block, cells->record_count);
-        size_t end = waits && good ? last_sample(w) : cells->record_count;
-        if (!settle_width(t, cells, e) || !answer_groups(w, end, sink, e) ||
+        size_t end = waits && good && !w->series ? last_sample(w) : cells->record_count;
+        if (!settle_width(t, cells, e) || !answer_records(w, !good, &end, sink, e) ||
             (!good && !work_broken(w, sink, e)))
             return false;
         struct csv_block next;
@@ -279,8 +299,11 @@ static bool answer_input(struct work *w, const struct stream_sink *sink, struct 
         w->block = &w->waiting.from;
         w->waiting.used = 0;
         t->blank_lines += w->cells->blank_lines;
-        good = answer_groups(w, w->cells->record_count, sink, e);
+        size_t end = w->cells->record_count;
+        good = answer_records(w, true, &end, sink, e);
     }
+    if (w->series)
+        stream_series_cut(w->series);
     return good && !stream_stopped(e); /* it may have come while the last rows were waited for */
 }
 
@@ -309,6 +332,7 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     mem_free(w.terms);
     part_free(&w.now);
     part_free(&w.before);
+    stream_series_free(w.series);
     text_free(&w.waiting.bytes);
     csv_cells_free(&w.waiting.cells);
     if (good && !t->request.again)

@@ -5,7 +5,10 @@
  *   record   one row of a CSV file                                    struct csv_record
  *   sample   consecutive records that belong together: of a table     struct stream_sampler
  *            each record; its answer is that of its last record
- *   line     one row of output, of a record or of a sample            struct answer_line */
+ *   line     one row of output, of a record or of a sample            struct answer_line
+ *
+ * Of sequences of records (schema.windows) a group of the stream holds records whose answers are
+ * final; its samples, where there are some, end with the records that have a line. */
 #ifndef DNN_ANSWER_STREAM_H
 #define DNN_ANSWER_STREAM_H
 
@@ -94,6 +97,7 @@ struct stream {
     uint64_t rows, bad_rows, blank_lines; /* rows: records read, bad ones included */
     struct progress_amount progress;
     uint64_t unlabelled;                  /* of them without a target, where one is read */
+    uint64_t answers;                     /* of sequences of records */
     struct err first_bad;                 /* of the first bad row; ERR_NONE: none */
     struct err other_form;                /* the file has another form than the model's */
     bool alike;                           /* all bad rows have the same error id */

@@ -7,6 +7,8 @@
 #include "answer/stream_input.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "table/record.h"
+#include "table/series.h"
 
 /* --- rows that cannot be read --- */
 
@@ -79,19 +81,25 @@ static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, uns
     struct drift *drift = k ? NULL : w->drift[thread];
     for (size_t i = begin; i < end; i++) {
         unsigned char *record = records + i * stride;
+        bool counts = !w->series || (i >= w->count_from && i < w->count_to);
         bool good = cell_parse(s, &w->t->binding, w->block, w->cells, w->now.first + i,
-                               w->t->request.labelled, record, drift,
+                               w->t->request.labelled, record, counts ? drift : NULL,
                                &w->terms[thread], &w->error[thread]);
         w->now.bad[i] = !good || (k && w->now.bad[i]);
         if (!good) { /* zeros go through the network */
             memset(record, 0, stride);
             err_clear(&w->error[thread]);
         }
-        if (drift)
+        if (drift && counts)
             drift_row(drift);
     }
-    if (drift)
-        drift_places(drift, s, records + begin * stride, w->now.bad + begin, end - begin);
+    size_t from = begin, to = end; /* of them, those that are counted */
+    if (w->series) {
+        from = w->count_from > begin ? w->count_from : begin;
+        to = w->count_to < end ? w->count_to : end;
+    }
+    if (drift && from < to)
+        drift_places(drift, s, records + from * stride, w->now.bad + from, to - from);
     column_apply(s, records + begin * stride, end - begin);
 }
 
@@ -105,7 +113,7 @@ static void parse_tile(void *context, unsigned tile, unsigned thread)
 }
 
 /* The answers of all members to row i of the part. */
-static bool finite_answer(const struct serve *s, const struct part *p, size_t i)
+static bool finite_answer(const struct serve *s, const struct stream_part *p, size_t i)
 {
     for (uint32_t m = 0; m < s->member_count; m++)
         for (uint32_t o = 0; o < s->outputs; o++)
@@ -114,14 +122,25 @@ static bool finite_answer(const struct serve *s, const struct part *p, size_t i)
     return true;
 }
 
+/* Of a sequence: false: why says that it is nowhere in it. */
+static bool has_place(const struct work *w, size_t record, struct err *why)
+{
+    uint64_t group;
+    double order;
+    const struct schema *s = w->t->schema;
+    return series_place(s, &w->t->binding, w->block, w->cells, record, &group,
+                        s->windows.order == UINT32_MAX ? NULL : &order, why);
+}
+
 /* Why record i of the part has no answer. Parses it again, for the error and to undo its counts. */
-static void reason(struct work *w, const struct part *p, size_t i, struct err *why)
+static void reason(struct work *w, const struct stream_part *p, size_t i, struct err *why)
 {
     const struct schema *s = w->t->schema;
     const struct csv_record *r = &w->cells->records[p->first + i];
     err_clear(why);
     unsigned char *record = mem_zero(1, w->t->serve->stride);
-    bool good = true;
+    bool good = r->cells != w->t->binding.cells || !w->series || has_place(w, p->first + i, why);
+    const bool placed = good;
     for (uint32_t k = w->t->serve->encoder_count; good && k-- > 0;)
         good = cell_parse(w->t->serve->encoders[k], &w->t->binding, w->block, w->cells,
                           p->first + i, w->t->request.labelled, record, k ? NULL : w->undone,
@@ -131,12 +150,15 @@ static void reason(struct work *w, const struct part *p, size_t i, struct err *w
                "the answer to this row is not a finite number");
         err_help(why, "look for values far outside the range that the model was trained on");
     }
+    if (!placed)
+        cell_parse(s, &w->t->binding, w->block, w->cells, p->first + i, w->t->request.labelled,
+                   record, w->undone, w->terms, &(struct err){0});
     mem_free(record);
     /* another thread may have counted it; the sum over the threads is right */
     drift_undo(w->drift[0], w->undone, s->column_count);
 }
 
-static void spread_bad(struct part *p, size_t from, size_t end)
+static void spread_bad(struct stream_part *p, size_t from, size_t end)
 {
     bool bad = false;
     for (size_t i = from; i < end; i++)
@@ -145,25 +167,33 @@ static void spread_bad(struct part *p, size_t from, size_t end)
         p->bad[i] = bad;
 }
 
+/* Counts record i of the part, which has no answer. */
+static bool count_bad(struct work *w, const struct stream_part *p, size_t i, struct err *e)
+{
+    struct stream *t = w->t;
+    struct err why = {0};
+    const struct csv_record *r = &w->cells->records[p->first + i];
+    reason(w, p, i, &why);
+    if (why.id == ERR_CSV_LABEL_MISSING) {
+        t->unlabelled++;
+        return true;
+    }
+    if (!t->bad_rows && why.id == ERR_CSV_RAGGED)
+        check_form(w, r);
+    return add_bad(t, &why, column_named(t, w->block, w->cells, r, &why),
+                   w->block->bytes + r->offset, r->bytes, e);
+}
+
 /* Gives the answers of a part to the sink; rows without one are counted first. */
-static bool deliver(struct work *w, struct part *p, const struct stream_sink *sink, struct err *e)
+static bool deliver(struct work *w, struct stream_part *p, const struct stream_sink *sink,
+                    struct err *e)
 {
     struct stream *t = w->t;
     for (size_t i = 0; i < p->rows; i++) {
         if (!p->bad[i] && finite_answer(t->serve, p, i))
             continue;
-        struct err why = {0};
-        const struct csv_record *r = &w->cells->records[p->first + i];
         p->bad[i] = true;
-        reason(w, p, i, &why);
-        if (why.id == ERR_CSV_LABEL_MISSING) {
-            t->unlabelled++;
-            continue;
-        }
-        if (!t->bad_rows && why.id == ERR_CSV_RAGGED)
-            check_form(w, r);
-        if (!add_bad(t, &why, column_named(t, w->block, w->cells, r, &why),
-                      w->block->bytes + r->offset, r->bytes, e))
+        if (!count_bad(w, p, i, e))
             return false;
     }
     for (size_t i = 0; p->sample && i < p->samples; i++) /* a bad record makes its sample bad */
@@ -177,6 +207,75 @@ static bool deliver(struct work *w, struct part *p, const struct stream_sink *si
                              .bad = p->bad,
                              .records = p->records,
                              .logits = p->logits};
+    return sink->group(sink->context, &g, e);
+}
+
+/* --- sequences of records --- */
+
+void work_parse(struct work *w, size_t begin, size_t end)
+{
+    w->count_from = begin;
+    w->count_to = end;
+    threads_run((unsigned)((w->now.rows + w->t->tile - 1) / w->t->tile), parse_tile, w);
+}
+
+static bool has_target(const struct work *w, size_t i)
+{
+    const struct schema *s = w->t->schema;
+    const unsigned char *record = w->now.records + i * s->format.stride;
+    if (s->task == TASK_REGRESSION)
+        return !isnan(record_float(record, s->format.at_target));
+    return record_int(record, s->format.at_target) >= 0;
+}
+
+/* The records without their first ones, for the sink. */
+static struct stream_group from(struct work *w, size_t begin, size_t end)
+{
+    struct stream_part *p = &w->now;
+    const struct serve *v = w->t->serve;
+    for (uint32_t m = 0; m < v->member_count; m++) /* [members][delivered records] */
+        memmove(p->logits + (size_t)m * (end - begin) * v->outputs,
+                p->logits + ((size_t)m * p->rows + begin) * v->outputs,
+                (end - begin) * v->outputs * sizeof *p->logits);
+    return (struct stream_group){.cells = w->cells,
+                                 .first = p->first + begin,
+                                 .rows = end - begin,
+                                 .bad = p->bad + begin,
+                                 .records = p->records + begin * w->t->schema->format.stride,
+                                 .logits = p->logits};
+}
+
+bool work_deliver(struct work *w, size_t begin, size_t end, const bool *line, const bool *broken,
+                  const struct stream_sink *sink, struct err *e)
+{
+    struct stream *t = w->t;
+    struct stream_part *p = &w->now;
+    const bool each = t->schema->windows.label == LABEL_ROW;
+    p->samples = 0;
+    for (size_t i = begin; i < end; i++) {
+        bool counted = p->bad[i];
+        if (counted && !count_bad(w, p, i, e))
+            return false;
+        p->bad[i] = counted || broken[i] || !line[i];
+        if (line[i] && !p->bad[i] && !finite_answer(t->serve, p, i)) {
+            p->bad[i] = true;
+            if (!count_bad(w, p, i, e))
+                return false;
+        }
+        if (line[i] && !p->bad[i] && t->request.labelled && !has_target(w, i)) {
+            p->bad[i] = true;
+            t->unlabelled++;
+        }
+        t->answers += line[i] && !p->bad[i];
+        if (!each && line[i])
+            p->sample[++p->samples] = (uint32_t)(i + 1 - begin);
+    }
+    t->rows += end - begin;
+    if (begin == end)
+        return true;
+    struct stream_group g = from(w, begin, end);
+    g.sample = each ? NULL : p->sample;
+    g.samples = p->samples;
     return sink->group(sink->context, &g, e);
 }
 
@@ -198,7 +297,7 @@ static bool compute(struct work *w, const struct stream_sink *sink, struct err *
         return false;
     }
     serve_begin(s, w->now.records, w->now.rows, w->now.logits);
-    struct part before = w->before;
+    struct stream_part before = w->before;
     w->before = w->now;
     w->now = before;
     w->computes = true;
@@ -213,7 +312,7 @@ static bool compute(struct work *w, const struct stream_sink *sink, struct err *
 bool work_group(struct work *w, const struct stream_sink *sink, struct err *e)
 {
     struct stream *t = w->t;
-    struct part *p = &w->now;
+    struct stream_part *p = &w->now;
     threads_run((unsigned)((p->rows + t->tile - 1) / t->tile), parse_tile, w);
     if (w->before.records)
         return compute(w, sink, e);

@@ -1,5 +1,5 @@
 /* stream_work.h - parses a group of rows, answers it and delivers it to the sink. Private to
- * stream.c and stream_work.c. */
+ * stream.c, stream_work.c and stream_series.c. */
 #ifndef DNN_ANSWER_STREAM_WORK_H
 #define DNN_ANSWER_STREAM_WORK_H
 
@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 /* Whole samples of a block: parsed records [rows] and their logits. */
-struct part {
+struct stream_part {
     size_t first, rows;
     uint32_t *sample; /* [samples + 1] first record of each, from 0; NULL: each record is one */
     size_t samples;
@@ -20,13 +20,15 @@ struct work {
     struct stream *t;
     const struct csv_block *block;
     const struct csv_cells *cells;
-    struct part now, before; /* being parsed; being answered by a device meanwhile */
+    struct stream_part now, before; /* being parsed; being answered by a device meanwhile */
     struct waiting {
         struct text bytes;     /* records that wait for more of their sample, then the next block */
         size_t used;           /* of them, those that wait */
         struct csv_block from; /* their file and line */
         struct csv_cells cells;
     } waiting;
+    struct stream_series *series; /* of sequences of records; else NULL */
+    size_t count_from, count_to;  /* of w->now then: records whose unusual cells are counted */
     bool computes;           /* a device answers `before` */
     struct drift **drift; /* by thread */
     struct terms *terms;  /* by thread */
@@ -40,5 +42,12 @@ bool work_group(struct work *w, const struct stream_sink *sink, struct err *e);
 bool work_finish(struct work *w, const struct stream_sink *sink, struct err *e);
 /* Delivers the record at which w->cells end, which is not CSV, as a bad row. */
 bool work_broken(struct work *w, const struct stream_sink *sink, struct err *e);
+
+/* Sequences of records. Parses w->now; what is unusual is counted of records begin .. end - 1. */
+void work_parse(struct work *w, size_t begin, size_t end);
+/* Counts bad records of begin .. end - 1 of w->now, and delivers these records. line: the record
+ * has an answer; broken: of a bad window. */
+bool work_deliver(struct work *w, size_t begin, size_t end, const bool *line, const bool *broken,
+                  const struct stream_sink *sink, struct err *e);
 
 #endif

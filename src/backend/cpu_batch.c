@@ -47,8 +47,20 @@ static void copy_target(real *target, real *weight, const unsigned char *record,
 
 enum { GATHER_ROWS = 128, ASKED_BYTES = 512 };
 
-/* The addresses of `count` records from position `begin`. They lie anywhere in memory, so all are
- * prefetched before the first is read. */
+/* The positions of `count` rows of the batch, the first of them at position `begin`. */
+static void find_order(uint32_t *order, const struct op_gather *a, const struct slice *s,
+                       uint64_t begin, uint32_t count)
+{
+    const struct source *from = a->from;
+    if (from->shuffle) {
+        struct shuffle shuffle = {a->now->seed, a->now->epoch, a->now->model,
+                                  (uint32_t)from->count};
+        s->m->vec->permute(order, (uint32_t)begin, count, &shuffle);
+    }
+}
+
+/* The addresses of those records. They lie anywhere in memory, so all are prefetched before the
+ * first is read. */
 static void find_records(const unsigned char **records, const struct op_gather *a,
                          const struct slice *s, uint64_t begin, uint32_t count)
 {
@@ -56,11 +68,7 @@ static void find_records(const unsigned char **records, const struct op_gather *
     const uint32_t bytes = from->rows.format.stride < ASKED_BYTES ? from->rows.format.stride
                                                                   : ASKED_BYTES;
     uint32_t order[GATHER_ROWS];
-    if (from->shuffle) {
-        struct shuffle shuffle = {a->now->seed, a->now->epoch, a->now->model,
-                                  (uint32_t)from->count};
-        s->m->vec->permute(order, (uint32_t)begin, count, &shuffle);
-    }
+    find_order(order, a, s, begin, count);
     for (uint32_t r = 0; r < count; r++) {
         uint64_t i = from->shuffle ? order[r] : begin + r;
         records[r] = rows_at(&from->rows, from->index ? from->index[i] : i);
@@ -69,53 +77,90 @@ static void find_records(const unsigned char **records, const struct op_gather *
     }
 }
 
-/* Rows row0 .. row0 + count of the batch, all valid; `begin` is the position of the first in the
- * epoch's order. */
-static void gather_rows(const struct op_gather *a, const struct slice *s, uint64_t begin,
-                        size_t row0, uint32_t count)
+/* Numbers, indicators and categories of a record at row `row` of x. */
+static void copy_record(const struct op_gather *a, const unsigned char *record, size_t row)
 {
     const struct source *from = a->from;
     const struct rowfmt *f = &from->rows.format;
     const struct features *features = from->features;
     uint32_t indicators = features ? features->indicator_count : 0;
+    real *x = act_real(a->x) + row * a->ld;
+    copy_numbers(x, record, f->numbers);
+    for (uint32_t i = 0; i < indicators; i++) {
+        uint32_t word, bit = features->indicators[i];
+        memcpy(&word, record + f->at_missing + 4 * (size_t)(bit / 32), sizeof word);
+        x[f->numbers + i] = (real)(word >> bit % 32 & 1);
+    }
+    if (f->categories)
+        memcpy(a->ids + row * f->categories, record + f->at_category, 4 * (size_t)f->categories);
+}
+
+/* Rows row0 .. row0 + count of the batch, all valid; `begin` is the position of the first in the
+ * epoch's order. */
+static void gather_rows(const struct op_gather *a, const struct slice *s, uint64_t begin,
+                        size_t row0, uint32_t count)
+{
     const unsigned char *records[GATHER_ROWS];
     find_records(records, a, s, begin, count);
     for (uint32_t r = 0; r < count; r++) {
-        const unsigned char *record = records[r];
-        size_t row = row0 + r;
-        real *x = act_real(a->x) + row * a->ld;
-        copy_numbers(x, record, f->numbers);
-        for (uint32_t i = 0; i < indicators; i++) {
-            uint32_t word, bit = features->indicators[i];
-            memcpy(&word, record + f->at_missing + 4 * (size_t)(bit / 32), sizeof word);
-            x[f->numbers + i] = (real)(word >> bit % 32 & 1);
+        copy_record(a, records[r], row0 + r);
+        copy_target(&a->target[row0 + r], &a->weight[row0 + r], records[r], a->from);
+    }
+}
+
+/* Rows begin .. end of x and of the ids, where no record is. */
+static void clear_rows(const struct op_gather *a, size_t begin, size_t end)
+{
+    const struct rowfmt *f = &a->from->rows.format;
+    uint32_t width = f->numbers + (a->from->features ? a->from->features->indicator_count : 0);
+    for (size_t row = begin; row < end; row++)
+        memset(act_real(a->x) + row * a->ld, 0, width * sizeof(real));
+    if (f->categories && end > begin)
+        memset(a->ids + begin * f->categories, 0, 4 * (end - begin) * f->categories);
+}
+
+/* The same for sequences. */
+static void gather_series(const struct op_gather *a, const struct slice *s, uint64_t begin,
+                          size_t row0, uint32_t count)
+{
+    const struct source *from = a->from;
+    uint32_t order[GATHER_ROWS];
+    find_order(order, a, s, begin, count);
+    for (uint32_t r = 0; r < count; r++) {
+        uint64_t i = from->shuffle ? order[r] : begin + r;
+        const uint32_t *index = from->index + i * a->steps;
+        size_t first = (row0 + r) * a->steps;
+        uint32_t length = 0;
+        for (; length < a->steps && index[length] != SOURCE_NONE; length++) {
+            const unsigned char *record = rows_at(&from->rows, index[length]);
+            size_t to = a->each ? first + length : row0 + r;
+            copy_record(a, record, first + length);
+            copy_target(&a->target[to], &a->weight[to], record, from);
         }
-        if (f->categories)
-            memcpy(a->ids + row * f->categories, record + f->at_category,
-                   4 * (size_t)f->categories);
-        copy_target(&a->target[row], &a->weight[row], record, from);
+        clear_rows(a, first + length, first + a->steps);
+        a->length[row0 + r] = (int32_t)length;
+        for (uint32_t t = length; a->each && t < a->steps; t++)
+            a->target[first + t] = a->weight[first + t] = 0;
     }
 }
 
 void cpu_gather(const struct op_gather *a, const struct slice *s)
 {
-    const struct rowfmt *f = &a->from->rows.format;
-    uint32_t width = f->numbers + (a->from->features ? a->from->features->indicator_count : 0);
     uint64_t begin = a->now->row0 + (uint64_t)a->micro * a->rows + s->row0, end = a->from->count;
     if (a->whole && a->now->row0 + a->whole < end)
         end = a->now->row0 + a->whole;
     uint64_t left = begin < end ? end - begin : 0;
-    uint32_t valid = left < s->rows ? (uint32_t)left : s->rows;
+    uint32_t valid = left < s->rows ? (uint32_t)left : s->rows, steps = a->steps ? a->steps : 1;
     for (uint32_t r = 0; r < valid; r += GATHER_ROWS) {
         uint32_t count = valid - r < GATHER_ROWS ? valid - r : GATHER_ROWS;
-        gather_rows(a, s, begin + r, s->row0 + r, count);
+        (steps > 1 ? gather_series : gather_rows)(a, s, begin + r, s->row0 + r, count);
     }
-    for (size_t row = s->row0 + valid; row < s->row0 + s->rows; row++) {
-        memset(act_real(a->x) + row * a->ld, 0, width * sizeof(real));
-        if (f->categories)
-            memset(a->ids + row * f->categories, 0, 4 * (size_t)f->categories);
-        a->target[row] = a->weight[row] = 0;
-    }
+    size_t first = s->row0 + valid, last = s->row0 + s->rows, targets = a->each ? steps : 1;
+    clear_rows(a, first * steps, last * steps);
+    for (size_t row = first; steps > 1 && row < last; row++)
+        a->length[row] = 0;
+    for (size_t i = first * targets; i < last * targets; i++)
+        a->target[i] = a->weight[i] = 0;
 }
 
 void cpu_onehot(const struct op_onehot *a, const struct slice *s)

@@ -3,7 +3,10 @@
 
 #include "backend/opcase.h"
 
-/* --- batches: in numbers (every third with an indicator), out categories --- */
+/* --- batches: in numbers (every third with an indicator), out categories. CASE_SECOND: sequences
+ * of 1 to 5 steps; CASE_MORE: each step has a target --- */
+
+enum { GATHER_STEPS = 5 };
 
 static const struct opcase cases_gather[] = {
     {.op = OP_gather, .rows = 256, .in = 14, .out = 0, .gate = 0},
@@ -13,12 +16,34 @@ static const struct opcase cases_gather[] = {
     {.op = OP_gather, .rows = 60, .in = 30, .out = 1, .pad = 2, .kind = 3, .flags = CASE_SHUFFLE,
      .gate = 0}, /* some lanes of a warp a record */
     {.op = OP_gather, .rows = 9, .in = 1, .out = 2, .flags = CASE_ONE_ROW, .gate = 0},
+    {.op = OP_gather, .rows = 64, .in = 14, .out = 2, .kind = 3, .pad = 1,
+     .flags = CASE_SHUFFLE | CASE_SECOND, .gate = 0},
+    {.op = OP_gather, .rows = 50, .in = 33, .out = 1, .kind = 2,
+     .flags = CASE_SHUFFLE | CASE_SECOND | CASE_MORE | CASE_RAGGED, .gate = 0},
+    {.op = OP_gather, .rows = 5, .in = 60, .out = 0,
+     .flags = CASE_SECOND | CASE_MORE | CASE_ONE_ROW, .gate = 0},
 };
+
+/* The records of each sequence, SOURCE_NONE behind its end. */
+static const uint32_t *make_steps(struct opdata *d, uint32_t records)
+{
+    uint32_t *index = opdata_host(d, (size_t)records * GATHER_STEPS, sizeof *index);
+    for (size_t i = 0; i < records; i++) {
+        uint64_t length = 1 + opdata_random(d, GATHER_STEPS);
+        for (uint64_t t = 0; t < GATHER_STEPS; t++)
+            index[i * GATHER_STEPS + t] =
+                t < length ? (uint32_t)opdata_random(d, records) : SOURCE_NONE;
+    }
+    return opdata_adopt(d, index, (size_t)records * GATHER_STEPS * sizeof *index);
+}
 
 static void make_gather(const struct opcase *c, struct opdata *d)
 {
     uint32_t records = c->flags & (CASE_RAGGED | CASE_ONE_ROW) ? (uint32_t)opcase_count(c)
         : 3 * c->rows;
+    uint32_t steps = c->flags & CASE_SECOND ? GATHER_STEPS : 1, each = c->flags & CASE_MORE ? 1 : 0;
+    uint32_t targets = each ? c->rows * steps : c->rows;
+    struct opcase long_case = *c;
     struct features features = {.format = rowfmt_make(c->in, c->out)};
     uint32_t *indicators = opdata_host(d, c->in, sizeof *indicators), *index = opdata_host(d,
             records, sizeof *index);
@@ -57,22 +82,28 @@ static void make_gather(const struct opcase *c, struct opdata *d)
     struct source from = {
         .rows = {f, opdata_values(d, "chunks", BUFFER_BYTES, &chunk, sizeof chunk, false), 63,
                  records},
-        .index = opdata_adopt(d, index, records * sizeof *index),
+        .index = steps > 1 ? make_steps(d, records)
+                           : opdata_adopt(d, index, records * sizeof *index),
         .count = records,
+        .steps = steps,
         .shuffle = c->flags & CASE_SHUFFLE ? 1 : 0,
         .classes = c->kind,
         .class_weight =
             c->kind > 2 ? opdata_adopt(d, class_weight, c->kind * sizeof *class_weight) : NULL,
         .features = opdata_values(d, "features", BUFFER_BYTES, &features, sizeof features, false)};
     uint32_t width = c->in + features.indicator_count;
+    long_case.rows = c->rows * steps;
     d->arguments.gather = (struct op_gather){
-        .x = opdata_act_output(d, "x", c, width, false),
-        .ids = opdata_output(d, "ids", BUFFER_INT, c->rows, c->out, 0, false),
-        .target = opdata_output(d, "target", BUFFER_REAL, c->rows, 1, 0, false),
-        .weight = opdata_output(d, "weight", BUFFER_REAL, c->rows, 1, 0, false),
+        .x = opdata_act_output(d, "x", &long_case, width, false),
+        .ids = opdata_output(d, "ids", BUFFER_INT, long_case.rows, c->out, 0, false),
+        .target = opdata_output(d, "target", BUFFER_REAL, targets, 1, 0, false),
+        .weight = opdata_output(d, "weight", BUFFER_REAL, targets, 1, 0, false),
+        .length = steps > 1 ? opdata_output(d, "length", BUFFER_INT, c->rows, 1, 0, false) : NULL,
         .from = opdata_values(d, "from", BUFFER_BYTES, &from, sizeof from, false),
         .now = opdata_step(d),
         .rows = c->rows,
+        .steps = steps,
+        .each = each,
         .ld = width + c->pad};
 }
 OPCASES(gather);

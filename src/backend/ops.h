@@ -128,23 +128,32 @@ struct source {
     struct rows rows;
     const uint32_t *index;     /* rows.count is not used when set: position i is row index[i] */
     uint64_t count;            /* valid positions */
+    /* Above 1: a position is a sequence of so many steps, [count][steps] of the index, which is
+     * set; SOURCE_NONE from its end on. */
+    uint32_t steps;
     /* 1: position i is index[rng_permute(seed, epoch, model, count, i)] */
     uint32_t shuffle;
     uint32_t classes;          /* 0: the target is a float */
+    uint32_t pad;
     const float *class_weight; /* [classes], NULL: 1 */
     const struct features *features;
 };
 
+/* An entry of source.index behind the end of a sequence. */
+#define SOURCE_NONE UINT32_MAX
+
 struct op_gather {
     DIMS(width);
-    struct act x;              /* [rows][ld]: numbers, then indicators, from column 0 */
-    int32_t *ids;              /* [rows][categories] */
-    real *target;              /* [rows]: class number or value */
+    struct act x;              /* [rows * steps][ld]: numbers, then indicators, from column 0 */
+    int32_t *ids;              /* [rows * steps][categories] */
+    real *target;              /* [rows]: class number or value; of a sequence that of its end */
     real *weight;              /* [rows]: 0 past the end */
+    int32_t *length;           /* [rows]: steps of each sequence; NULL where steps is 1 */
     const struct source *from;
     const struct step *now;
     uint32_t ld, micro;        /* this micro-batch begins at now->row0 + micro * rows */
-    uint32_t whole, pad;       /* rows of the step: rows past them are none; 0: no end */
+    uint32_t whole;            /* rows of the step: rows past them are none; 0: no end */
+    uint32_t each;             /* 1: every step has a target: target, weight [rows * steps] */
 };
 
 /* ids column, first output column, width */

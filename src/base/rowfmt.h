@@ -100,6 +100,14 @@ struct features {
     /* Sequences: the numbers are channels x steps, channel by channel, and each has an indicator.
      * 0: rows of a table */
     uint32_t steps;
+    /* Sequences of records, of at most so many; 0: each record is a row of its own */
+    uint32_t window;
+    uint32_t each; /* 1: every record of a sequence has an answer; 0: its last one */
 };
+/* Answers of a row of a batch, each with outputs numbers. */
+static inline uint32_t features_answers(const struct features *f)
+{
+    return f->window && f->each ? f->window : 1;
+}
 
 #endif

@@ -120,18 +120,19 @@ static bool estimate(struct train_job *j, double load_s, struct check_result *r,
     double step_s = 0, row_s = 0;
     if (!batch_size_time(j, &step_s, e))
         return false;
-    uint64_t valid = j->table->count[PART_VALID], test = j->table->count[PART_TEST];
+    const struct row_list *list = j->table->list;
+    uint64_t valid = row_list_reads(&list[PART_VALID]), test = row_list_reads(&list[PART_TEST]);
     const enum part part = valid >= test ? PART_VALID : PART_TEST;
-    uint64_t rows = j->table->count[part],
-             block = score_block(j->run.stepper, j->run.features->outputs),
+    const uint32_t numbers = j->run.features->outputs * features_answers(j->run.features);
+    uint64_t rows = row_list_reads(&list[part]), block = score_block(j->run.stepper, numbers),
              most = j->run.batch < SCORE_ROWS ? SCORE_ROWS / 2 : SCORE_ROWS;
     if (!step_room(j->run.stepper) && most > block)
         most = block; /* no more memory than the training takes */
     uint64_t sample = rows < most ? rows : most;
     if (sample) {
         struct source from = j->run.source;
-        real *logits = mem_alloc(sample * j->run.features->outputs, sizeof *logits);
-        from.index = j->table->index[part];
+        real *logits = mem_alloc(sample * numbers, sizeof *logits);
+        from.index = list[part].windows ? list[part].windows : list[part].index;
         from.count = rows;
         double began = clock_now();
         bool good = step_answer(j->run.stepper, &from, 0, sample, logits, e);

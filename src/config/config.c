@@ -13,6 +13,7 @@
 #include "config/config_help.h"
 #include "config/config_table.h"
 #include "model/preset.h"
+#include "table/sequence.h"
 
 /* Keys of capabilities that are not part of this build: null is what every config may say of them,
  * anything else is an unknown key. */
@@ -302,6 +303,7 @@ static bool read_document(struct config *c, struct setting_list *l, struct err *
     if (!good)
         return false;
     c->model.sequences = c->data.sequence && json_kind(c->data.sequence) != JSON_NULL;
+    c->model.each = sequence_answers_rows(c->data.sequence, c->task);
     opt_each(config_table, "", c, join_row, c);
     if (isnan(c->backend.memory_limit_gb))
         c->backend.memory_limit_gb = 0;

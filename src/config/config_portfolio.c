@@ -88,7 +88,7 @@ static struct portfolio measure(const struct config *c)
     bool shares = !d->test.count && d->split.method != SPLIT_COLUMN;
     t.rows = rows * (shares ? 1 - d->split.test : 1) + count_all(&d->valid, d->header);
     count_columns(c, &t);
-    t.keys = c->task != TASK_MULTICLASS && t.numbers + t.categories > 1;
+    t.keys = c->task != TASK_MULTICLASS && c->task != TASK_TAGGING && t.numbers + t.categories > 1;
     t.wide = t.numbers >= WIDE && !t.categories && !t.texts;
     t.many = t.rows > MANY_ROWS;
     double columns = (double)(t.numbers + 8 * t.categories);

@@ -6,6 +6,7 @@
 #include "measure/metric.h"
 #include "model/layer.h"
 #include "model/model.h"
+#include "table/sequence.h"
 
 /* Checks beyond the rows of the tables. */
 static const struct {

@@ -321,7 +321,7 @@ const struct option config_table[] = {
      .offset = AT(task),
      .words = task_names,
      .help = "What the model predicts: binary (one of two labels), multiclass (one of several), "
-             "regression (a number)."},
+             "regression (a number), tagging (one of several for each row of a sequence)."},
     {.key = "data",
      .type = OPT_TABLE,
      .flags = OPT_REQUIRED,

@@ -11,7 +11,7 @@
 #include "measure/tally.h"
 
 #define BINARY (1u << TASK_BINARY)
-#define MULTICLASS (1u << TASK_MULTICLASS)
+#define MULTICLASS (1u << TASK_MULTICLASS | 1u << TASK_TAGGING)
 #define REGRESSION (1u << TASK_REGRESSION)
 
 /* --- values --- */

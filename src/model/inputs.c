@@ -83,16 +83,18 @@ static void hand_over(struct inputs *in, struct layer *first)
 static bool plan_series(struct inputs *in, const struct features *f, struct planner *p,
                         struct err *e)
 {
-    in->steps = f->steps;
+    in->steps = in->records ? f->window : f->steps;
     if (!in->steps)
+        return true;
+    p->sequences = true;
+    plan_lengths(p, in->steps);
+    in->length = p->length;
+    if (in->records)
         return true;
     if (f->indicator_count != f->format.numbers || f->format.numbers % f->steps ||
         p->columns != 2 * (uint64_t)f->format.numbers)
         return err_set(e, ERR_MODEL_CONFIG, "the columns of a sequence are not channels x steps");
     in->width = f->format.numbers / f->steps;
-    plan_lengths(p, in->steps);
-    in->length = p->length;
-    p->sequences = true;
     in->series = plan_plain(p, in->width);
     return true;
 }
@@ -108,10 +110,18 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     in->features.edges = copy(f->edges, f->edge_count, sizeof *f->edges);
     in->features.texts = copy(f->texts, f->text_count, sizeof *f->texts);
     in->features.text_weights = copy(f->text_weights, f->bucket_count, sizeof *f->text_weights);
+    const uint32_t rows = p->rows;
+    in->records = f->window > 0;
+    if (in->records && (uint64_t)rows * f->window > UINT32_MAX)
+        plan_refuse(p, "2^32 steps of a batch");
+    else if (in->records)
+        p->rows = rows * f->window; /* a record is a row of x */
     p->features = &in->features;
-    p->takes_ids = first->type->takes_ids;
+    p->takes_ids = first->type->takes_ids && !in->records;
     p->pair_rate = 1;
-    p->pair_units = first->type->takes_pairs ? first->type->takes_pairs(first, &p->pair_rate) : 0;
+    p->pair_units = first->type->takes_pairs && !in->records
+                        ? first->type->takes_pairs(first, &p->pair_rate)
+                        : 0;
     if (!plan_layers(in, p, e))
         return false;
     hand_over(in, first);
@@ -127,8 +137,9 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     for (uint32_t i = 0; i < in->count; i++) {
         in->layers[i]->in = in->held;
         in->layers[i]->y = in->x;
-        in->layers[i]->steps = 1;
+        in->layers[i]->steps = in->records ? f->window : 1;
     }
+    p->rows = rows;
     return plan_series(in, f, p, e);
 }
 
@@ -146,18 +157,21 @@ void inputs_release(struct inputs *in)
 void inputs_forward(const struct inputs *in, struct pass *p, real *target)
 {
     struct act x = pass_act(p, in->x);
+    p->dims.steps = in->records ? in->steps : 1;
     op_gather(p->m, &(struct op_gather){.x = x,
                                         .ids = p->ids,
                                         .target = target,
                                         .weight = p->weight,
+                                        .length = in->records ? lengths_at(p, in->length) : NULL,
                                         .from = p->from,
                                         .now = p->now,
                                         .dims = pass_dims(p, in->held),
                                         .ld = in->held,
                                         .micro = p->micro,
-                                        .whole = p->whole});
+                                        .whole = p->whole,
+                                        .each = in->features.each});
     layer_list_forward(in->layers, in->count, p, x);
-    if (!in->steps)
+    if (!in->steps || in->records)
         return;
     struct dims dims = pass_dims(p, in->width);
     dims.steps = in->steps;
@@ -171,12 +185,12 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
 struct act inputs_given(const struct inputs *in, struct pass *p)
 {
     p->length = in->steps ? lengths_at(p, in->length) : NULL;
-    return pass_act(p, in->steps ? in->series : in->x);
+    return pass_act(p, in->steps && !in->records ? in->series : in->x);
 }
 
 void inputs_backward(const struct inputs *in, struct pass *p, struct act dx)
 {
-    p->dims.steps = 1;
+    p->dims.steps = in->records ? in->steps : 1;
     for (uint32_t i = 0; i < in->count; i++)
         if (goes_back(in->layers[i]))
             layer_run_backward(in->layers[i], p, no_act(), dx, no_act(), false);

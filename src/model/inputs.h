@@ -3,7 +3,8 @@
  * run side by side: each fills columns of its own in x. One-hot columns come last; where the first
  * hidden layer takes ids, they are never written and x ends before them. Components of
  * piecewise-linear numbers and terms of texts are no columns either where it takes pairs. Numbers
- * of sequences become steps x channels, which the first hidden layer reads in place of x. */
+ * of sequences become steps x channels, which the first hidden layer reads in place of x. Of
+ * sequences of records x has a row a step, and so have the ids; no column stays an id or a pair. */
 #ifndef DNN_MODEL_INPUTS_H
 #define DNN_MODEL_INPUTS_H
 
@@ -35,7 +36,8 @@ struct inputs {
     bool back;       /* an input layer takes the gradient of x */
     struct act_place x, dx; /* dx: of training, where back */
     uint32_t steps;         /* of a sequence; 0: rows of a table */
-    struct act_place series; /* steps x width */
+    bool records;           /* a step is a record, and x is [rows][steps][held] */
+    struct act_place series; /* steps x width, where a sequence is one record */
     uint64_t length;         /* steps of each sequence, in the reals */
 };
 /* Plans the input layers and x, and gives ids to the first hidden layer if it takes them. False

@@ -57,7 +57,7 @@ static const struct layer_type *type_of(const struct json_doc *doc, const struct
     return found;
 }
 
-static void layer_free(struct layer *l)
+void layer_free(struct layer *l)
 {
     if (!l)
         return;

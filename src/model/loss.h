@@ -35,7 +35,8 @@ bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc
                         const char *const *labels, const double *counts, uint32_t classes,
                         float **weights, struct err *e);
 /* Issue the loss of a batch: the mean over the answers of each one's own. logits
- * [rows][answers][outputs]; dlogits the same shape or NULL; both are reals. */
+ * [rows][answers][outputs], where each step of a sequence with an answer is a row; dlogits the same
+ * shape or NULL; both are reals. */
 void loss_issue(const struct loss_options *o, struct pass *p, struct act logits,
                 struct act dlogits, const real *target, uint32_t outputs, uint32_t answers,
                 double *part_loss, double *part_weight);

@@ -50,7 +50,14 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
     if (out != m->outputs && !p->too_large[0])
         return err_set(e, ERR_MODEL_CONFIG, "the last layer has %u outputs, the task needs %u", out,
                        m->outputs);
-    if (p->steps > 1) {
+    m->tags = features_answers(f);
+    if (p->steps != m->tags && m->tags > 1) {
+        err_set(e, ERR_CONFIG_CONFLICT,
+                "`model.layers`: the layers make %u of %u steps of a sequence, and each has an "
+                "answer (data.sequence.label \"row\")", p->steps, m->tags);
+        return err_help(e, "leave out the pool layer, or what else makes fewer steps");
+    }
+    if (p->steps > 1 && m->tags == 1) {
         err_set(e, ERR_CONFIG_CONFLICT,
                 "`model.layers`: the layers leave %u steps of a sequence, and a row has one answer",
                 p->steps);
@@ -60,7 +67,7 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
     m->logits = last->y;
     m->answers = last->answers ? last->answers : 1;
     if (p->training)
-        m->dlogits = plan_plain(p, m->outputs * m->answers);
+        m->dlogits = plan_plain(p, m->outputs * m->answers); /* of p->steps */
     return !p->too_large[0] || refuse_size(o, p, e);
 }
 

@@ -199,6 +199,20 @@ static bool read_beside(struct modelread *r, const struct model_options *o, cons
                        "the layers");
 }
 
+/* Takes out the layers that make one step of many. */
+static void keep_steps(struct modelread *r)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct layer *l = r->layers[i];
+        if (!l->type->ends_steps)
+            r->layers[kept++] = l;
+        else
+            layer_free(l);
+    }
+    r->count = kept;
+}
+
 static bool read_preset(struct modelread *r, const struct model_options *o, struct err *e)
 {
     const struct json *word = o->model ? json_get(o->model, "preset") : NULL;
@@ -211,6 +225,8 @@ static bool read_preset(struct modelread *r, const struct model_options *o, stru
     if (!follow(r, o->sequences, e))
         return false;
     r->layers = layers_of(r, &r->count, e);
+    if (r->layers && o->each)
+        keep_steps(r);
     return r->layers && output_of(r, e) &&
            (!list || json_kind(list) == JSON_NULL || read_beside(r, o, list, e));
 }

@@ -46,8 +46,8 @@ void network_logits(const struct netshape *s, uint32_t rows, real *logits)
 {
     struct network *n = s->network;
     uint32_t outputs = s->model->outputs;
-    machine_act_download(n->m, logits, act_at(n->m, n->answers.batch.acts, s->model->logits), rows,
-                         outputs, outputs);
+    machine_act_download(n->m, logits, act_at(n->m, n->answers.batch.acts, s->model->logits),
+                         rows * s->model->tags, outputs, outputs);
 }
 
 /* --- answers that stay until all are there --- */

@@ -13,7 +13,8 @@ uint64_t network_source_bytes(const struct network_options *o, const struct sour
     uint64_t count = o->streams ? from->count : r->count;
     uint64_t chunks = count ? ((count - 1) >> (o->streams ? shift : r->shift)) + 1 : 0;
     uint64_t lists = 2 * chunks * sizeof(void *) + from->classes * sizeof *from->class_weight;
-    return lists + (o->streams ? 0 : r->count * (r->format.stride + sizeof(uint32_t)));
+    uint64_t index = from->steps > 1 ? from->count * from->steps : r->count;
+    return lists + (o->streams ? 0 : r->count * r->format.stride + index * sizeof(uint32_t));
 }
 
 static bool has_room(const struct network *n, const struct source *from)
@@ -49,7 +50,8 @@ static bool set_rows(struct network *n, struct netrows_of *to, const struct sour
 {
     if (!to->streams && netsource_put(&to->there, n->m, from, n->weights.features, e))
         return true;
-    if (!to->streams && (!n->o.own_memory || e->id != ERR_GPU_MEMORY))
+    bool may = n->o.own_memory && !n->o.features->window;
+    if (!to->streams && (!may || e->id != ERR_GPU_MEMORY))
         return false;
     err_clear(e);
     netsource_end(&to->there, n->m);

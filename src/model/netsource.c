@@ -66,7 +66,8 @@ static bool adopt_all(struct netsource *s, struct machine *m, const struct sourc
     for (uint64_t i = 0; i < chunks; i++)
         if (!adopt(s, m, r->chunks[i], (size_t)records_of(r, i) * r->format.stride, e))
             return false;
-    as_read->index = adopt(s, m, from->index, (size_t)from->count * sizeof *from->index, e);
+    uint64_t places = from->count * (from->steps > 1 ? from->steps : 1);
+    as_read->index = adopt(s, m, from->index, (size_t)places * sizeof *from->index, e);
     return !from->index == !as_read->index && adopt_rest(s, m, from, as_read, chunks, e);
 }
 

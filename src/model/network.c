@@ -22,7 +22,9 @@ static uint64_t net_sums(const struct machine *machine, const struct model *m)
 
 static uint32_t answer_rows(const struct network_options *o)
 {
-    return o->training && o->rows < NET_ANSWER_ROWS ? NET_ANSWER_ROWS : o->rows;
+    const uint32_t window = o->features->window, least = window ? NET_ANSWER_ROWS / window
+                                                                 : NET_ANSWER_ROWS;
+    return o->training && o->rows < least ? least : o->rows;
 }
 
 static bool plan_shapes(struct network *n, struct err *e)
@@ -116,10 +118,11 @@ static bool alloc_batch(struct network *n, const struct model *m, struct netbatc
 {
     uint64_t *kind = &n->bytes.activations, ids = m->inputs.features.format.categories;
     bool good = true;
+    const uint64_t steps = m->inputs.records ? m->inputs.steps : 1;
     b->room.acts = m->acts;
     b->room.reals = m->reals;
-    b->room.rows = m->rows;
-    b->room.ids = m->rows * ids;
+    b->room.rows = (uint64_t)m->rows * m->tags;
+    b->room.ids = m->rows * steps * ids;
     b->acts = alloc(n, kind, b->room.acts, machine_act_bytes(n->m), &good, e);
     b->reals = alloc(n, kind, b->room.reals, sizeof(real), &good, e);
     b->target = alloc(n, kind, b->room.rows, sizeof(real), &good, e);
@@ -130,8 +133,10 @@ static bool alloc_batch(struct network *n, const struct model *m, struct netbatc
 
 static bool has_room(const struct netbatch *b, const struct model *m)
 {
-    return b->room.acts >= m->acts && b->room.reals >= m->reals && b->room.rows >= m->rows &&
-           b->room.ids >= m->rows * m->inputs.features.format.categories;
+    const uint64_t steps = m->inputs.records ? m->inputs.steps : 1;
+    return b->room.acts >= m->acts && b->room.reals >= m->reals &&
+           b->room.rows >= (uint64_t)m->rows * m->tags &&
+           b->room.ids >= m->rows * steps * m->inputs.features.format.categories;
 }
 
 /* The batch of answers: that of a network beside this one where it has the room. */
@@ -275,6 +280,11 @@ static struct network *make(const struct network_options *o, struct machine *m, 
     n->o = *o;
     n->m = m;
     n->counted = counted ? COUNTED_FROM : 0;
+    if (o->features->window) { /* their records are not in order, and each batch is fetched */
+        n->o.streams = false;
+        n->o.stays = true;
+        n->o.answers = 0;
+    }
     bool good = plan_all(n, shards, e);
     good = good && alloc_weights(n, e) && (!o->training || alloc_training(n, e)) &&
            (counted || machine_reserve(m, scratch_of(n), e));
@@ -300,7 +310,7 @@ bool network_need(const struct network_options *o, struct machine *m, struct net
         return false;
     *b = n->bytes;
     b->scratch = scratch_of(n);
-    if (o->streams)
+    if (n->o.streams)
         b->activations += netstream_least(net_part_rows(n), o->features->format.stride);
     b->total = b->weights + b->gradients + b->state + b->activations + b->scratch;
     network_free(n);

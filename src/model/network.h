@@ -24,7 +24,7 @@ struct network_options {
      * none. */
     const struct network *beside;
     bool own_memory; /* the machine's memory is not the host's: rows without room are streamed */
-    bool streams;    /* rows are always streamed, with own_memory */
+    bool streams;    /* rows are always streamed, with own_memory; never sequences of records */
     bool stays;      /* rows to train on: fail instead of streaming */
     /* Answers that stay on the machine until all are there, at most this many (and some millions of
      * numbers); 0: each batch of them is fetched. */
@@ -111,7 +111,8 @@ struct netshape;
 struct netshape *network_shape(struct network *n, uint64_t rows, uint32_t *most);
 void network_answer_from(struct network *n, uint64_t row0); /* where the next batch begins */
 void network_issue_answer(void *shape, struct machine *m);  /* a batch: machine_issuer */
-/* Logits [rows][outputs] of that batch. They depend on the weights and each row alone. */
+/* Logits [rows][outputs] of that batch; of sequences with an answer a step [rows][steps][outputs].
+ * They depend on the weights and each row alone. */
 void network_logits(const struct netshape *s, uint32_t rows, real *logits);
 
 /* --- answers that stay on the machine until all are there --- */

@@ -221,7 +221,8 @@ bool step_train(struct stepper *s, uint32_t steps, struct err *e)
 
 static bool answer(struct stepper *s, uint64_t row0, uint64_t count, real *logits, struct err *e)
 {
-    uint32_t outputs = network_model(s->network)->outputs, most;
+    const struct model *m = network_model(s->network);
+    uint32_t outputs = m->outputs * m->tags, most;
     for (uint64_t done = 0, rows; done < count; done += rows) {
         struct netshape *shape = network_shape(s->network, count - done, &most);
         double began = clock_now();

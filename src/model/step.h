@@ -20,8 +20,9 @@ void step_stop_when(struct stepper *s, bool (*stop)(void));
 /* The next `steps` training steps; returns when they are done. False: the machine's failure, or no
  * error where it was stopped: all steps before the present one are done, nothing of that one. */
 bool step_train(struct stepper *s, uint32_t steps, struct err *e);
-/* Logits [count][outputs] of positions row0.. of `from` (no shuffle); any count, in batches. A
- * row's logits depend on the weights and that row alone. */
+/* Logits [count][outputs] of positions row0.. of `from` (no shuffle), of sequences with an answer a
+ * step [count][steps][outputs]; any count, in batches. A row's logits depend on the weights and
+ * that row alone. */
 bool step_answer(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
                  real *logits, struct err *e);
 

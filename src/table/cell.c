@@ -295,6 +295,15 @@ static bool read_run(const struct row *r, const struct number_run *run, cell_run
     return good;
 }
 
+double column_time(const struct schema *s, size_t column, const char *text, size_t length)
+{
+    double v;
+    int type = s->columns[column].type;
+    if (type != COLUMN_DATETIME && column_number(s, column, text, length, &v) == NUMBER_OK)
+        return v;
+    return type != COLUMN_NUMERIC && column_date(s, column, text, length, &v) ? v : (double)NAN;
+}
+
 bool cell_unlabelled(const struct schema *s, const struct binding *b,
                      const struct csv_cells *cells, size_t record)
 {
@@ -312,8 +321,11 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
                     {s, b, block, cells, record, e}, t};
     if (cells->records[record].cells != b->cells)
         return cell_report_ragged(&r.where);
-    if (labelled && cell_unlabelled(s, b, cells, record))
-        return cell_report_unlabelled(&r.where, s->target);
+    if (labelled && cell_unlabelled(s, b, cells, record)) {
+        if (!schema_keeps_context(s))
+            return cell_report_unlabelled(&r.where, s->target);
+        labelled = false;
+    }
     store_blank(s, out);
     cell_run_fn *read = cell_run_choose();
     const struct number_run *run = b->runs, *end = run + b->run_count;

@@ -19,7 +19,8 @@
  * which grow. d may be NULL; without a fit only `vanished` is counted. t: buffers for texts of a
  * fitted schema, else NULL. False on an error, with file, line, column, name and the quoted text;
  * too few or too many cells are an error. A record without a required target is
- * ERR_CSV_LABEL_MISSING, even if other cells have faults. */
+ * ERR_CSV_LABEL_MISSING, even if other cells have faults; in a sequence of records it is
+ * context. */
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
                 struct drift *d, struct terms *t, struct err *e);
@@ -40,6 +41,8 @@ enum number_result column_number(const struct schema *s, size_t column, const ch
                                  size_t length, double *value);
 bool column_date(const struct schema *s, size_t column, const char *text, size_t length,
                  double *seconds);
+/* A number, or a date in seconds, as the type of the column allows; NaN: neither. */
+double column_time(const struct schema *s, size_t column, const char *text, size_t length);
 /* True if the text means missing (data.missing). */
 bool cell_is_missing(const struct schema *s, const char *text, size_t length);
 /* Returns the cell of a schema column; NULL if the file has no such column. */

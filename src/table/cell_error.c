@@ -205,6 +205,15 @@ bool cell_report_timeless(const struct cell_where *w, size_t column)
     return err_help(w->e, "fill the cell, or choose another split.method");
 }
 
+bool cell_report_placeless(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    report(w, column, ERR_SERIES_ORDER,
+           "\"%s\" does not say where the row stands in its sequence",
+           text_quote(cell->text, cell->length));
+    err_expected(w->e, "a number, or a date");
+    return err_help(w->e, "mend the cell, or name another column with data.sequence.order");
+}
+
 bool cell_report_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     report(w, column, ERR_CSV_UNKNOWN_CATEGORY,

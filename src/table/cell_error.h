@@ -1,6 +1,6 @@
 /* cell_error.h - errors of cells, each with a help line. All functions fill the error and return
- * false. Private to cell.c, cell_error.c, dataset_block.c, dataset_place.c and
- * dataset_walk.c. */
+ * false. Private to cell.c, cell_error.c, dataset_block.c, dataset_place.c,
+ * dataset_walk.c and series.c. */
 #ifndef DNN_TABLE_CELL_ERROR_H
 #define DNN_TABLE_CELL_ERROR_H
 
@@ -24,6 +24,7 @@ bool cell_report_unknown(const struct cell_where *w, size_t column, const struct
 bool cell_report_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell);
 bool cell_report_unlabelled(const struct cell_where *w, size_t column);
 bool cell_report_label(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+bool cell_report_placeless(const struct cell_where *w, size_t column, const struct csv_cell *cell);
 bool cell_report_timeless(const struct cell_where *w, size_t column);
 bool cell_report_part(const struct cell_where *w, size_t column, const struct csv_cell *cell);
 

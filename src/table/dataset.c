@@ -23,7 +23,12 @@ static bool load(struct reading *r, const struct data_options *o, const struct s
     d->key = spill_flat(&r->key);
     d->time = spill_flat(&r->time);
     d->said = spill_flat(&r->said);
-    return true;
+    uint64_t *series = spill_flat(&r->series);
+    double *order = spill_flat(&r->order);
+    bool good = !series || dataset_find_series(d, o, series, order, e);
+    mem_free(series);
+    mem_free(order);
+    return good;
 }
 
 struct dataset *dataset_load(const struct schema *declared, const struct data_options *o,
@@ -36,6 +41,8 @@ struct dataset *dataset_load(const struct schema *declared, const struct data_op
     spill_free(&r.time);
     spill_free(&r.said);
     spill_free(&r.target);
+    spill_free(&r.series);
+    spill_free(&r.order);
     if (good)
         return r.data;
     dataset_free(r.data);
@@ -85,6 +92,8 @@ void dataset_free(struct dataset *d)
     mem_free(d->key);
     mem_free(d->time);
     mem_free(d->said);
+    mem_free(d->moved);
+    mem_free((void *)(uintptr_t)d->samples.first);
     mem_free(d->sample.text);
     mem_free(d->sample.offsets);
     remarks_free(&d->remarks);

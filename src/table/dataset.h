@@ -34,7 +34,9 @@ struct dataset {
     struct rows rows;             /* raw records (base/rowfmt.h); no chunks after view_make with
                                    * `give` */
     uint64_t **hash;              /* by chunk of rows: record_hash; NULL after rows_hash */
-    struct samples samples;       /* the records of each sample; a table: one */
+    struct samples samples;       /* the records of each sample; a table: one; sequences of records:
+                                   * those of a group */
+    uint32_t *moved;              /* where the rows of the files went that were sorted; else NULL */
     double *target;               /* regression: [rows]; else NULL */
     /* [rows], inputs of the split; NULL if its method does not use them */
     uint64_t *key;                /* group, hash: rng_hash of the text */

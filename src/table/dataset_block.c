@@ -5,25 +5,12 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/text.h"
-#include "csv/date.h"
-#include "csv/number.h"
 #include "table/cell_error.h"
 #include "table/dataset_read.h"
 #include "table/record_hash.h"
+#include "table/series.h"
 
 /* --- inputs of the split --- */
-
-static double read_time(const struct schema *s, uint32_t column, const struct csv_cell *cell)
-{
-    double v;
-    int type = s->columns[column].type;
-    if (type != COLUMN_DATETIME &&
-        column_number(s, column, cell->text, cell->length, &v) == NUMBER_OK)
-        return v;
-    if (type != COLUMN_NUMERIC && column_date(s, column, cell->text, cell->length, &v))
-        return v;
-    return NAN;
-}
 
 /* PARTS: none. */
 static uint8_t part_of_cell(const struct csv_cell *cell)
@@ -82,7 +69,7 @@ static bool read_split(struct block_rows *b, const struct block_request *q,
         if (q->method >= 0) {
             uint32_t column = w->s->split_columns[0];
             const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, column);
-            b->time[row] = read_time(w->s, column, cell);
+            b->time[row] = column_time(w->s, column, cell->text, cell->length);
             if (isnan(b->time[row]))
                 return cell_is_missing(w->s, cell->text, cell->length)
                            ? cell_report_timeless(w, column)
@@ -114,6 +101,10 @@ static void make_room(struct block_rows *b, const struct block_request *q, size_
         b->said = mem_grow(b->said, b->rows_room, sizeof *b->said);
     if (b->target)
         b->target = mem_grow(b->target, b->rows_room, sizeof *b->target);
+    if (b->series)
+        b->series = mem_grow(b->series, b->rows_room, sizeof *b->series);
+    if (b->order)
+        b->order = mem_grow(b->order, b->rows_room, sizeof *b->order);
 }
 
 /* Copies the schema: the ids of a block come from vocabularies of its own, without locks. */
@@ -168,11 +159,17 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
         err_clear(w->e);
         return true; /* it is left out */
     }
-    if (!read_split(b, q, w, b->rows))
+    if (!read_split(b, q, w, b->rows) ||
+        (b->series &&
+         !series_place(s, w->b, w->block, w->cells, w->record, &b->series[b->rows],
+                       b->order ? &b->order[b->rows] : NULL, w->e)))
         return false;
     if (b->target) {
         const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, s->target);
-        column_number(s, s->target, cell->text, cell->length, &b->target[b->rows]);
+        if (cell_is_missing(s, cell->text, cell->length))
+            b->target[b->rows] = NAN;
+        else
+            column_number(s, s->target, cell->text, cell->length, &b->target[b->rows]);
     }
     if (q->sample && b->sample_rows < TABLE_SAMPLE_ROWS)
         append_sample(b, w);
@@ -284,4 +281,6 @@ void block_free(struct block_rows *b)
     mem_free(b->time);
     mem_free(b->said);
     mem_free(b->target);
+    mem_free(b->series);
+    mem_free(b->order);
 }

@@ -10,7 +10,8 @@ static size_t find_record(struct cell_where w, unsigned own_parts, uint64_t *row
 {
     for (; w.record < w.cells->record_count; w.record++)
         if (!dataset_excludes(own_parts, &w) &&
-            !cell_unlabelled(w.s, w.b, w.cells, w.record) && --*row == 0)
+            (schema_keeps_context(w.s) || !cell_unlabelled(w.s, w.b, w.cells, w.record)) &&
+            --*row == 0)
             break;
     return w.record;
 }
@@ -63,6 +64,11 @@ void dataset_place(const struct dataset *d, const struct data_options *o, uint64
     const struct opt_strings *lists[PARTS] = {&o->train, &o->valid, &o->test};
     unsigned own_parts = dataset_own_parts(o);
     bool found = row == 0;
+    for (uint64_t i = 0; d->moved && !found && i < d->rows.count; i++)
+        if (d->moved[i] + UINT64_C(1) == row) {
+            row = i + 1;
+            break;
+        }
     for (int part = PART_TRAIN; part < PARTS && !found && last(lists[part]); part++)
         found = lists[part]->count && find_in(s, lists[part], part == PART_TRAIN ? own_parts : 0,
                                                  &row, e);

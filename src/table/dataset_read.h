@@ -23,6 +23,7 @@ struct reading {
     unsigned char **chunks;    /* = data->rows.chunks; grown here */
     size_t chunk_count;
     struct spill key, time, said, target;
+    struct spill series, order; /* sequences of records */
 };
 
 /* Reads data.train, data.valid and data.test. Decides number_slot.offset of the dataset's schema
@@ -34,6 +35,13 @@ bool dataset_read(struct reading *r, const struct data_options *o, const struct 
 /* Returns a bit for each part with files of its own, if a column gives the part. A row of
  * data.train with such a part is left out. */
 unsigned dataset_own_parts(const struct data_options *o);
+
+/* --- dataset_series.c --- */
+/* Finds the groups of a dataset: d->samples. group, order: of each row; order NULL: the rows are in
+ * order as they are. Rows that are not are sorted if the schema says so (d->moved), else an error.
+ * Notes gaps and duplicates of the order. */
+bool dataset_find_series(struct dataset *d, const struct data_options *o, uint64_t *group,
+                         double *order, struct err *e);
 
 /* dataset_block.c: one block, parsed by one thread. */
 #define UNLABELLED_SHOWN 5
@@ -53,6 +61,8 @@ struct block_rows {
     struct schema schema;      /* a copy with vocabularies of its own */
     uint64_t *key;             /* per row; only if the split uses it */
     double *time, *target;
+    uint64_t *series;          /* of sequences of records: rng_hash of the group, and */
+    double *order;             /* their place in it */
     uint8_t *said;
     size_t rows_room;
     struct text sample;        /* the first rows, if requested */

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "table/record.h"
+#include "table/series.h"
 #include "table/vocab.h"
 
 #define FOLD_STREAM 0x466f6c64u /* permutations of folds are not those of the split */
@@ -17,7 +18,7 @@ struct cut {
     const struct dataset *data;
     const struct split_options *options;
     uint32_t folds, count;
-    uint32_t *rows; /* [count], ascending: all that are not test */
+    uint32_t *rows; /* [count], ascending: all samples that are not test */
     uint32_t *fold; /* [count] */
 };
 
@@ -34,7 +35,8 @@ static void cut_random(struct cut *c)
 static uint32_t class_of(const struct cut *c, uint32_t i)
 {
     const struct rows *rows = &c->data->rows;
-    int32_t label = record_int(rows_at(rows, c->rows[i]), rows->format.at_target);
+    uint64_t last = sample_last(&c->data->samples, c->rows[i]);
+    int32_t label = record_int(rows_at(rows, last), rows->format.at_target);
     return label < 0 ? 0 : (uint32_t)label;
 }
 
@@ -76,11 +78,13 @@ static int by_size(const void *one, const void *other, const void *context)
 
 static void cut_group(struct cut *c)
 {
+    const struct samples *s = &c->data->samples;
     const uint64_t *key = c->data->key;
     struct vocab *keys = vocab_new();
     uint32_t *id = mem_alloc((size_t)c->count + 1, sizeof *id);
     for (uint32_t i = 0; i < c->count; i++)
-        id[i] = vocab_add(keys, (const char *)&key[c->rows[i]], sizeof *key);
+        id[i] = vocab_add(keys, (const char *)&key[sample_first(s, c->rows[i])],
+                          sizeof *key);
     uint32_t count = vocab_count(keys);
     struct keyed *groups = mem_zero((size_t)count + 1, sizeof *groups);
     uint32_t *fold_of = mem_zero((size_t)count + 1, sizeof *fold_of);
@@ -110,7 +114,7 @@ static void cut_group(struct cut *c)
 static void cut_hash(struct cut *c)
 {
     for (uint32_t i = 0; i < c->count; i++) {
-        uint64_t key = c->data->key[c->rows[i]];
+        uint64_t key = c->data->key[sample_first(&c->data->samples, c->rows[i])];
         uint64_t hash = rng_hash(&key, sizeof key, c->options->seed ^ FOLD_STREAM);
         c->fold[i] = (uint32_t)(((hash >> 32) * c->folds) >> 32);
     }
@@ -138,7 +142,7 @@ static void cut_time(struct cut *c)
     uint32_t *order = mem_alloc((size_t)c->count + 1, sizeof *order), block = EARLY;
     for (uint32_t i = 0; i < c->count; i++) {
         order[i] = i;
-        of[i] = time[c->rows[i]];
+        of[i] = time[sample_last(&c->data->samples, c->rows[i])];
     }
     sort_stable(order, c->count, sizeof *order, by_time, of);
     for (uint32_t i = 0; i < c->count; i++) {
@@ -208,6 +212,20 @@ static void as_split(struct folds *f, const struct split *s)
     r->left = mem_copy(s->index[PART_VALID], r->left_count * sizeof *r->left + !r->left_count);
 }
 
+static void list_reads(struct folds *f, const struct dataset *d)
+{
+    for (uint32_t k = 0; k < f->count; k++) {
+        struct fold_rows *r = &f->rows[k];
+        if (d->schema->windows.window) {
+            series_list(d, r->train, r->train_count, &r->trains_on);
+            series_list(d, r->left, r->left_count, &r->answers);
+        } else {
+            r->trains_on = (struct row_list){.index = r->train, .count = r->train_count};
+            r->answers = (struct row_list){.index = r->left, .count = r->left_count};
+        }
+    }
+}
+
 bool folds_make(struct folds *f, uint32_t count, const struct dataset *d, const struct split *s,
                 const struct split_options *o, struct err *e)
 {
@@ -215,6 +233,7 @@ bool folds_make(struct folds *f, uint32_t count, const struct dataset *d, const 
     *f = (struct folds){.count = count, .rows = mem_zero(count, sizeof *f->rows)};
     if (count == 1) {
         as_split(f, s);
+        list_reads(f, d);
         return true;
     }
     c.rows = mem_alloc(d->samples.count + 1, sizeof *c.rows);
@@ -226,6 +245,8 @@ bool folds_make(struct folds *f, uint32_t count, const struct dataset *d, const 
     bool good = true;
     for (uint32_t k = 0; good && k < count; k++)
         good = list_fold(&c, k, &f->rows[k], e);
+    if (good)
+        list_reads(f, d);
     mem_free(c.rows);
     mem_free(c.fold);
     return good;
@@ -234,6 +255,8 @@ bool folds_make(struct folds *f, uint32_t count, const struct dataset *d, const 
 void folds_free(struct folds *f)
 {
     for (uint32_t k = 0; k < f->count; k++) {
+        row_list_free(&f->rows[k].trains_on);
+        row_list_free(&f->rows[k].answers);
         mem_free(f->rows[k].train);
         mem_free(f->rows[k].left);
     }

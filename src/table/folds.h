@@ -14,8 +14,9 @@
 #include "table/split.h"
 
 struct fold_rows {
-    uint32_t *train, *left; /* ascending */
+    uint32_t *train, *left; /* samples, ascending */
     uint64_t train_count, left_count;
+    struct row_list trains_on, answers; /* what a run reads of them; of a table train and left */
 };
 struct folds {
     uint32_t count;

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "table/terms.h"
 
-const char *const task_names[] = {"binary", "multiclass", "regression", NULL};
+const char *const task_names[] = {"binary", "multiclass", "regression", "tagging", NULL};
 const char *const split_method_names[] = {"random", "stratified", "group", "time",
                                           "hash",   "column",     NULL};
 #define TYPES "numeric", "categorical", "datetime", "id", "weight", "group", "ignore", "text"
@@ -78,10 +78,12 @@ const struct option data_options_table[] = {
              "list."},
     {.key = "sequence", .type = OPT_CUSTOM, .flags = OPT_NULLABLE, .offset = AT(sequence),
      .standard = "null", .schema = "{\"$ref\":\"#/$defs/sequence\"}",
-     .help = "Rows that are sequences: {\"wide\": {\"ch1\": \"ch1_*\", \"ch2\": [\"a\", \"b\"]}} "
-             "names the columns of each channel, a column a step, by a pattern (in file order) or "
-             "a list. They are numbers, with one scale a channel, and need no entry in columns. A "
-             "trailing run of missing cells ends a sequence."},
+     .help = "Rows that are steps of sequences, {\"group\": \"series\", \"order\": \"t\", "
+             "\"window\": 50, \"label\": \"last\"}: rows of one group stand together (`dnn help "
+             "tagging`). Or rows that are sequences, {\"wide\": {\"ch1\": \"ch1_*\", "
+             "\"ch2\": [\"a\", \"b\"]}}: the columns of each channel, a column a step, by a "
+             "pattern or a list. They are numbers, with one scale a channel, and need no entry in "
+             "columns. A trailing run of missing cells ends a sequence."},
     {.key = "split.method", .type = OPT_WORD, .flags = OPT_NULLABLE, .offset = AT(split.method),
      .standard = "null", .words = split_method_names,
      .help = "How rows are split off for validation and test: random, stratified (every class "
@@ -278,16 +280,6 @@ const struct option encoder_options_table[] = {
 #define AT(field) offsetof(struct column_options, field)
 const struct option column_plain_table[] = {
     TYPE_ROW("id", "weight", "group", "ignore"), {.key = NULL}};
-
-void sequence_schema(struct json_out *out)
-{
-    static const char text[] =
-        "{\"oneOf\":[{\"type\":\"null\"},{\"type\":\"object\",\"required\":[\"wide\"],"
-        "\"additionalProperties\":false,\"properties\":{\"wide\":{\"type\":\"object\","
-        "\"minProperties\":1,\"additionalProperties\":{\"oneOf\":[{\"type\":\"string\"},"
-        "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}}}}]}";
-    json_put_raw(out, "sequence", text);
-}
 
 void columns_schema(struct json_out *out)
 {

@@ -11,7 +11,7 @@ enum split_method {
 };
 #define DATA_WORKERS_MOST 1024
 enum data_reader { READER_AUTO, READER_LIBCSV };
-enum task { TASK_BINARY, TASK_MULTICLASS, TASK_REGRESSION };
+enum task { TASK_BINARY, TASK_MULTICLASS, TASK_REGRESSION, TASK_TAGGING };
 enum column_type {
     COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_DATETIME, COLUMN_ID, COLUMN_WEIGHT, COLUMN_GROUP,
     COLUMN_IGNORE, COLUMN_TEXT, COLUMN_TARGET, COLUMN_SPLIT /* read only by split.method column */
@@ -114,7 +114,6 @@ extern const struct option column_numeric_table[], column_categorical_table[],
     column_text_table[], column_datetime_table[], column_plain_table[];
 void columns_schema(struct json_out *out); /* writes "columns" of the JSON schema's $defs from these
                                             * tables */
-void sequence_schema(struct json_out *out); /* the same for "sequence" */
 extern const char *const split_method_names[], *const task_names[], *const data_decimal_names[];
 /* Words of the enums above, in their order. Types of a config end before COLUMN_TARGET; roles
  * include all. */

@@ -26,7 +26,7 @@ static void count_tile(void *context, unsigned tile, unsigned thread)
     for (uint64_t i = tile * TILE_ROWS; i < end; i++) {
         int32_t id = record_int(rows_at(rows, i), rows->format.at_target);
         if (id >= 0)
-            counts[k->part[i] * k->ids + (uint32_t)id]++;
+            counts[k->part[sample_of(&k->data->samples, i)] * k->ids + (uint32_t)id]++;
     }
 }
 

@@ -244,6 +244,8 @@ struct features *schema_features(const struct schema *s)
             f->categories[s->columns[i].category] = column_category(&s->columns[i]);
     f->outputs = s->labels ? vocab_count(s->labels) : 1;
     f->steps = s->steps;
+    f->window = s->windows.window;
+    f->each = s->windows.label == LABEL_ROW;
     add_bins(f, s);
     add_texts(f, s);
     return f;

@@ -66,6 +66,15 @@ struct column {
                              * saved */
 };
 
+/* Sequences of records: rows of one group, in windows of at most so many. */
+enum window_label { LABEL_LAST, LABEL_ROW, LABEL_GROUP };
+struct windows {
+    uint32_t window, stride; /* window 0: each record is a row of its own */
+    uint32_t group, order;   /* columns; order UINT32_MAX: none */
+    int label;               /* enum window_label */
+    bool sort;               /* training rows that are not in order are sorted; not saved */
+};
+
 struct schema {
     int task;               /* enum task */
     struct csv_dialect dialect;
@@ -89,6 +98,7 @@ struct schema {
     /* Sequences: the numbers are those of channels x steps, channel by channel. steps 0: none */
     uint32_t steps;
     struct opt_strings channels;     /* names */
+    struct windows windows;
     uint32_t file_columns;           /* cells of a training record, for files without header */
     /* Columns that the split reads (group, time, column: one; hash: the ids, or none: the whole
      * row). For training only, not saved. */
@@ -130,6 +140,16 @@ enum bind_need {
     BIND_TARGET,   /* the target: evaluation, and files that are one part */
     BIND_SPLIT     /* the target and the split's columns: files to split */
 };
+/* True: rows without a target stay, as context of their sequence. */
+static inline bool schema_keeps_context(const struct schema *s)
+{
+    return s->windows.window > 0;
+}
+/* True: an answer is of a window or a group of records. */
+static inline bool schema_answers_windows(const struct schema *s)
+{
+    return s->windows.window && s->windows.label != LABEL_ROW;
+}
 #define NUMBER_RUN_MOST 64
 struct number_run {
     uint32_t column, count; /* neighbouring numeric columns with a cell, at most NUMBER_RUN_MOST */

@@ -18,6 +18,8 @@ static bool reads_split(const struct schema *s, uint32_t column)
 
 static bool needed(const struct schema *s, uint32_t column, enum bind_need need)
 {
+    if (s->windows.window && (column == s->windows.group || column == s->windows.order))
+        return true;
     switch ((enum column_type)s->columns[column].type) {
     case COLUMN_NUMERIC:
     case COLUMN_CATEGORICAL:

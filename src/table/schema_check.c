@@ -157,7 +157,7 @@ bool saved_labels(const struct loading *l, const struct saved_texts *labels)
 {
     struct schema *s = l->schema;
     uint64_t least = s->task == TASK_REGRESSION ? 0 : 2;
-    uint64_t most = s->task == TASK_MULTICLASS ? VOCAB_MOST : least;
+    uint64_t most = s->task == TASK_MULTICLASS || s->task == TASK_TAGGING ? VOCAB_MOST : least;
     if (labels->count < least || labels->count > most)
         return saved_damaged(l, "schema labels", "their count does not fit the task");
     if (!least)

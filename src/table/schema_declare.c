@@ -5,24 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "table/sequence.h"
+#include "table/declaration.h"
 
-struct declaration {
-    const struct data_options *options;
-    const struct json_doc *doc;
-    struct schema *schema;
-    const struct json **places; /* by column: its entry, NULL: none */
-    struct vocab *names;        /* names of the columns, in their order */
-    struct err *e;
-};
-
-static bool is_feature(int type)
-{
-    return type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME ||
-           type == COLUMN_TEXT;
-}
-
-static struct column *column_add(struct declaration *d, const char *name, const struct json *place)
+struct column *declare_column(struct declaration *d, const char *name, const struct json *place)
 {
     struct schema *s = d->schema;
     if (!(s->column_count & (s->column_count - 1))) { /* at 0, 1, 2, 4, ..: double the size */
@@ -48,10 +33,6 @@ static bool split_key(const struct declaration *d, const char *key, const char *
     err_key(d->e, "%s", key);
     return err_other(d->e, other);
 }
-
-/* Adds the place of the column's entry, if it has one. */
-#define FAIL(d, at, id, ...) \
-    ((at) ? json_fail((d)->doc, at, (d)->e, id, __VA_ARGS__) : err_set((d)->e, id, __VA_ARGS__))
 
 /* --- one entry of "columns" --- */
 
@@ -218,7 +199,7 @@ static bool read_object(const struct declaration *d, const struct json *v, struc
 
 static bool read_entry(struct declaration *d, const struct json *v)
 {
-    struct column *c = column_add(d, json_key(v), v);
+    struct column *c = declare_column(d, json_key(v), v);
     if (json_kind(v) == JSON_STRING)
         return type_of(d, v, c->name, &c->type) && set_text(d, c, NULL, NULL) &&
                set_options(d, c, NULL, &(struct column_options){0});
@@ -231,7 +212,7 @@ static bool read_entry(struct declaration *d, const struct json *v)
 
 /* --- roles --- */
 
-static uint32_t index_of(const struct declaration *d, const char *name)
+uint32_t declared_at(const struct declaration *d, const char *name)
 {
     return vocab_find(d->names, name, strlen(name));
 }
@@ -240,9 +221,9 @@ static uint32_t index_of(const struct declaration *d, const char *name)
  * listed. */
 static void declare_target(struct declaration *d)
 {
-    uint32_t at = index_of(d, d->options->target);
+    uint32_t at = declared_at(d, d->options->target);
     if (at == UINT32_MAX) {
-        column_add(d, d->options->target, NULL);
+        declare_column(d, d->options->target, NULL);
         at = (uint32_t)d->schema->column_count - 1;
     }
     d->schema->target = at;
@@ -259,9 +240,10 @@ static void split_reads(struct schema *s, uint32_t column)
 static bool split_named(struct declaration *d, const char *name, const struct json *place)
 {
     const struct split_options *o = &d->options->split;
-    uint32_t at = index_of(d, name);
+    uint32_t at = declared_at(d, name);
     if (at == UINT32_MAX) {
-        column_add(d, name, NULL)->type = o->method == SPLIT_GROUP ? COLUMN_GROUP : COLUMN_SPLIT;
+        declare_column(d, name, NULL)->type =
+            o->method == SPLIT_GROUP ? COLUMN_GROUP : COLUMN_SPLIT;
         at = (uint32_t)d->schema->column_count - 1;
     }
     struct column *c = &d->schema->columns[at];
@@ -353,37 +335,6 @@ static bool declare_split(struct declaration *d)
         return true;
     }
     return true;
-}
-
-/* The columns of a sequence; no other column is an input beside them. */
-static bool declare_sequence(struct declaration *d)
-{
-    struct schema *s = d->schema;
-    struct sequence found;
-    bool good = sequence_find(d->options, d->doc, &s->dialect, &found, d->e);
-    for (size_t i = 0; good && found.steps && i < s->column_count; i++)
-        if (is_feature(s->columns[i].type)) {
-            json_fail(d->doc, d->places[i], d->e, ERR_CONFIG_CONFLICT,
-                      "column \"%s\" is an input beside the sequence, which this version does not "
-                      "learn from", text_quote_z(s->columns[i].name));
-            err_other(d->e, "data.sequence");
-            good = err_help(d->e, "leave it out of data.columns");
-        }
-    for (size_t i = 0; good && i < found.names.count; i++) {
-        const char *name = found.names.items[i];
-        if (index_of(d, name) == UINT32_MAX) {
-            struct column *c = column_add(d, name, d->options->sequence);
-            c->type = COLUMN_NUMERIC;
-            c->scale = SCALE_STANDARD;
-            c->impute = IMPUTE_MEAN;
-        } else {
-            good = json_fail(d->doc, d->options->sequence, d->e, ERR_CONFIG_COLUMNS,
-                             "`data.sequence`: column \"%s\" stands twice, or elsewhere too",
-                             text_quote_z(name));
-        }
-    }
-    sequence_take(&found, &s->steps, &s->channels);
-    return good;
 }
 
 static bool check_roles(const struct declaration *d)

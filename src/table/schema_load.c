@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "csv/date.h"
 #include "table/schema_saved.h"
+#include "table/sequence.h"
 #include "table/statistics_saved.h"
 
 /* --- the head: settings and lists of words --- */
@@ -116,10 +117,35 @@ static bool read_sequence(const struct loading *l, const struct json *head)
     return true;
 }
 
+static bool read_windows(const struct loading *l, const struct json *head)
+{
+    struct windows *w = &l->schema->windows;
+    const struct json *v = json_get(head, "windows"), *label = v ? json_get(v, "label") : NULL;
+    if (!v)
+        return true;
+    w->order = UINT32_MAX;
+    w->label = label && json_kind(label) == JSON_STRING
+                   ? place_of(json_string(label), window_label_names)
+                   : -1;
+    if (label && json_kind(label) == JSON_STRING && w->label < 0)
+        return newer(l, "the label of sequences", json_string(label));
+    if (w->label < 0 || l->schema->steps || !read_count(v, "window", 2, INT32_MAX, &w->window) ||
+        !read_count(v, "stride", 1, w->window, &w->stride) ||
+        !read_count(v, "group", 0, CSV_MOST_COLUMNS - 1, &w->group) ||
+        (json_get(v, "order") && !read_count(v, "order", 0, CSV_MOST_COLUMNS - 1, &w->order)))
+        return saved_damaged(l, IN_HEAD, "holds a sequence of records that cannot be");
+    return true;
+}
+
 /* All inputs are the numbers of channels x steps. */
 static bool check_sequence(const struct loading *l)
 {
     const struct schema *s = l->schema;
+    const struct windows *w = &s->windows;
+    if (w->window && (w->group >= s->column_count || w->group == s->target ||
+                      (w->order != UINT32_MAX &&
+                       (w->order >= s->column_count || w->order == s->target))))
+        return saved_damaged(l, IN_HEAD, "holds a sequence of other columns");
     if (!s->steps ||
         (s->number_count == (uint64_t)s->steps * s->channels.count && !s->category_count))
         return true;
@@ -138,7 +164,7 @@ static bool load_head(const struct loading *l, struct head *h)
         return saved_damaged(l, IN_HEAD, "is not a JSON object");
     }
     const struct json *head = json_root(doc);
-    bool good = read_settings(l, head) && read_sequence(l, head) &&
+    bool good = read_settings(l, head) && read_sequence(l, head) && read_windows(l, head) &&
                 read_codes(l, head, "types", column_role_names, &h->types) &&
                 read_codes(l, head, "scales", column_scale_names, &h->scales) &&
                 read_codes(l, head, "imputes", column_impute_names, &h->imputes) &&

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "table/schema_saved.h"
+#include "table/sequence.h"
 #include "table/statistics_saved.h"
 
 struct texts {
@@ -117,6 +118,18 @@ static void write_forms(const struct schema *s, struct json_out *out)
         json_close(out, ']');
 }
 
+static void save_windows(const struct windows *w, struct json_out *out)
+{
+    json_open(out, "windows", '{');
+    json_put_int(out, "window", w->window);
+    json_put_int(out, "stride", w->stride);
+    json_put_int(out, "group", w->group);
+    if (w->order != UINT32_MAX)
+        json_put_int(out, "order", w->order);
+    json_put_string(out, "label", window_label_names[w->label]);
+    json_close(out, '}');
+}
+
 static void save_head(const struct schema *s, struct schema_saved *k)
 {
     const char delimiter[2] = {s->dialect.delimiter, '\0'}, decimal[2] = {s->decimal, '\0'};
@@ -139,6 +152,8 @@ static void save_head(const struct schema *s, struct schema_saved *k)
             json_put_string(out, NULL, s->channels.items[i]);
         json_close(out, ']');
     }
+    if (s->windows.window)
+        save_windows(&s->windows, out);
     write_words(out, "types", column_role_names);
     write_words(out, "scales", column_scale_names);
     write_words(out, "imputes", column_impute_names);

@@ -147,6 +147,106 @@ static bool find_channels(struct finding *f, const struct json *wide)
     return true;
 }
 
+/* --- long format --- */
+
+static bool is_long(const struct json *v)
+{
+    return v && json_kind(v) == JSON_OBJECT && !json_get(v, "wide") && json_count(v) > 0;
+}
+
+const char *const window_label_names[] = {"last", "row", "group", NULL};
+static const char *const unordered_words[] = {"error", "sort", NULL};
+
+#define WINDOW_MOST 65536
+#define AT(field) offsetof(struct sequence_long, field)
+const struct option sequence_long_table[] = {
+    {.key = "group", .type = OPT_STRING, .flags = OPT_REQUIRED, .offset = AT(group),
+     .help = "The column that says which sequence a row is of. Rows of one stand together."},
+    {.key = "order", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(order),
+     .standard = "null",
+     .help = "The column of numbers or dates that rises inside a sequence. null: the rows are in "
+             "order, and nothing is checked."},
+    {.key = "window", .type = OPT_INT, .offset = AT(window), .standard = "50", .low = 2,
+     .high = WINDOW_MOST,
+     .help = "The most rows that the network reads at once. A longer sequence is cut into windows; "
+             "the last one may be short."},
+    {.key = "stride", .type = OPT_INT, .flags = OPT_NULLABLE, .offset = AT(stride),
+     .standard = "null", .low = 1, .high = WINDOW_MOST,
+     .help = "Rows from the begin of a window to that of the next, at most window; less: windows "
+             "overlap. null: window."},
+    {.key = "label", .type = OPT_WORD, .flags = OPT_NULLABLE, .offset = AT(label),
+     .standard = "null", .words = window_label_names,
+     .help = "What has an answer: last (each window, by the target of its last row), row (each "
+             "row), group (each sequence). null: row for the task tagging, else last."},
+    {.key = "unordered", .type = OPT_WORD, .offset = AT(unordered), .standard = "\"error\"",
+     .words = unordered_words,
+     .help = "Rows of a training file that are not in order: error, or sort: they are put in order "
+             "in memory."},
+    {0},
+};
+#undef AT
+
+static bool check_long(const struct json_doc *doc, const struct json *at, int task,
+                       struct sequence_long *l, struct err *e)
+{
+    if (l->stride == OPT_INT_NULL)
+        l->stride = l->window;
+    if (l->label < 0)
+        l->label = task == TASK_TAGGING ? LABEL_ROW : LABEL_LAST;
+    if (l->stride > l->window) {
+        json_fail(doc, json_get(at, "stride"), e, ERR_CONFIG_RANGE,
+                  "`data.sequence.stride` is %lld, and a window has %lld rows",
+                  (long long)l->stride, (long long)l->window);
+        return err_help(e, "rows between two windows would be lost: set stride to window or less");
+    }
+    if (task == TASK_TAGGING && l->label != LABEL_ROW) {
+        json_fail(doc, json_get(at, "label"), e, ERR_CONFIG_CONFLICT,
+                  "`data.sequence.label` is \"%s\", but `task` is tagging: each row has a label",
+                  window_label_names[l->label]);
+        err_other(e, "task");
+        return err_help(e, "set label to \"row\", or the task to multiclass");
+    }
+    if (l->unordered && !l->order) {
+        json_fail(doc, json_get(at, "unordered"), e, ERR_CONFIG_CONFLICT,
+                  "`data.sequence.unordered` is \"sort\", and `order` names no column to sort by");
+        return err_help(e, "name it, or leave out `unordered`");
+    }
+    return true;
+}
+
+bool sequence_long_read(const struct data_options *o, int task, const struct json_doc *doc,
+                        struct sequence_long *l, struct err *e)
+{
+    *l = (struct sequence_long){.group = NULL};
+    if (is_long(o->sequence))
+        return opt_read(sequence_long_table, doc, o->sequence, "data.sequence", l, e) &&
+               check_long(doc, o->sequence, task, l, e);
+    if (task != TASK_TAGGING)
+        return true;
+    err_set(e, ERR_CONFIG_CONFLICT,
+            "`task` is tagging, and `data.sequence` does not say which rows make a sequence");
+    err_key(e, "task");
+    err_other(e, "data.sequence");
+    return err_help(e, "as in {\"group\": \"series\", \"order\": \"t\"}; see `dnn help sequences`");
+}
+
+void sequence_long_free(struct sequence_long *l)
+{
+    mem_free(l->group);
+    mem_free(l->order);
+    *l = (struct sequence_long){.group = NULL};
+}
+
+bool sequence_answers_rows(const struct json *sequence, int task)
+{
+    const struct json *label = is_long(sequence) ? json_get(sequence, "label") : NULL;
+    if (label && json_kind(label) == JSON_STRING)
+        return strcmp(json_string(label), window_label_names[LABEL_ROW]) == 0;
+    return task == TASK_TAGGING;
+}
+
+/* --- wide format --- */
+
 struct wide_spec {
     const struct json *wide;
 };
@@ -164,7 +264,7 @@ bool sequence_find(const struct data_options *o, const struct json_doc *doc,
     };
     struct wide_spec spec = {0};
     *s = (struct sequence){.steps = 0};
-    if (!o->sequence || json_kind(o->sequence) == JSON_NULL)
+    if (!o->sequence || json_kind(o->sequence) == JSON_NULL || is_long(o->sequence))
         return true;
     struct finding f = {.options = o, .doc = doc, .dialect = dialect, .to = s, .e = e};
     bool good = opt_read(table, doc, o->sequence, "data.sequence", &spec, e) &&
@@ -190,4 +290,22 @@ void sequence_take(struct sequence *s, uint32_t *steps, struct opt_strings *chan
     *channels = s->channels;
     s->channels = (struct opt_strings){0};
     sequence_free(s);
+}
+
+void sequence_schema(struct json_out *out)
+{
+    static const char text[] =
+        "{\"type\":\"object\",\"required\":[\"wide\"],\"additionalProperties\":false,"
+        "\"properties\":{\"wide\":{\"type\":\"object\",\"minProperties\":1,"
+        "\"additionalProperties\":{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\","
+        "\"items\":{\"type\":\"string\"}}]}}}}";
+    json_open(out, "sequence", '{');
+    json_open(out, "oneOf", '[');
+    json_put_raw(out, NULL, "{\"type\":\"null\"}");
+    json_put_raw(out, NULL, text);
+    json_open(out, NULL, '{');
+    opt_schema(sequence_long_table, out);
+    json_close(out, '}');
+    json_close(out, ']');
+    json_close(out, '}');
 }

@@ -1,10 +1,30 @@
-/* sequence.h - "data.sequence" of the config in wide format: a row is a sequence, and a channel has
- * a column for each step. */
+/* sequence.h - "data.sequence" of the config. Wide format: a row is a sequence, and a channel has a
+ * column for each step. Long format: a row is a step. */
 #ifndef DNN_TABLE_SEQUENCE_H
 #define DNN_TABLE_SEQUENCE_H
 
 #include "csv/csv.h"
 #include "table/options.h"
+#include "table/schema.h"
+
+/* Long format. */
+struct sequence_long {
+    char *group, *order;    /* columns; order NULL: none */
+    int64_t window, stride; /* stride: resolved */
+    int label;              /* enum window_label */
+    int unordered;          /* 1: sort */
+};
+extern const struct option sequence_long_table[]; /* its keys */
+extern const char *const window_label_names[];
+/* Reads the long format. False, E13, on an error. Caller: sequence_long_free. group NULL: the
+ * config has another format, or none. */
+bool sequence_long_read(const struct data_options *o, int task, const struct json_doc *doc,
+                        struct sequence_long *l, struct err *e);
+void sequence_long_free(struct sequence_long *l);
+/* Writes "sequence" of the JSON schema's $defs. */
+void sequence_schema(struct json_out *out);
+/* True: each row of a sequence has an answer. For a config that was not checked yet. */
+bool sequence_answers_rows(const struct json *sequence, int task);
 
 struct sequence {
     struct opt_strings names;   /* of the columns, channel by channel, each in the order of steps */

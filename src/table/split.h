@@ -13,14 +13,17 @@ struct split {
     uint64_t count[PARTS];
     uint32_t *records[PARTS]; /* the records of these samples, ascending; of a table = index */
     uint64_t record_count[PARTS];
+    struct row_list list[PARTS]; /* what a run reads of the part; of a table = index */
 };
 
 /* Splits d by o. Adds remarks: parts that are too small, groups that are not used. False, E12 or
  * E13: a requested part has no rows. Caller: split_free. */
 bool split_make(struct split *s, const struct dataset *d, const struct split_options *o,
                 struct remarks *remarks, struct err *e);
+/* Lists records and reads of the parts, whose samples are listed. */
+void split_list(struct split *s, const struct dataset *d);
 /* Validation samples become training samples. */
-void split_join(struct split *s, const struct samples *samples);
+void split_join(struct split *s, const struct dataset *d);
 void split_free(struct split *s);
 
 /* Inputs of the split methods. */

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "table/record.h"
+#include "table/series.h"
 
 const char *const part_names[PARTS] = {"training", "validation", "test"};
 const char *const part_words[PARTS] = {"train", "valid", "test"};
@@ -137,24 +138,15 @@ static void list_parts(struct split *s, uint64_t count)
     mem_free(l.first);
 }
 
-/* Lists the records of each part's samples. */
-static void list_records(struct split *s, const struct samples *samples)
+void split_list(struct split *s, const struct dataset *d)
 {
     for (int part = PART_TRAIN; part < PARTS; part++) {
-        uint64_t count = 0, at = 0;
-        s->records[part] = s->index[part];
-        s->record_count[part] = s->count[part];
-        if (!samples->first)
-            continue;
-        for (uint64_t i = 0; i < s->count[part]; i++)
-            count += sample_records(samples, s->index[part][i]);
-        s->records[part] = mem_alloc(count + 1, sizeof *s->records[part]);
-        s->record_count[part] = count;
-        for (uint64_t i = 0; i < s->count[part]; i++) {
-            uint64_t first = sample_first(samples, s->index[part][i]);
-            for (uint64_t k = 0; k < sample_records(samples, s->index[part][i]); k++)
-                s->records[part][at++] = (uint32_t)(first + k);
-        }
+        s->records[part] = samples_records(&d->samples, s->index[part], s->count[part],
+                                           &s->record_count[part]);
+        if (d->schema->windows.window)
+            series_list(d, s->index[part], s->count[part], &s->list[part]);
+        else
+            s->list[part] = (struct row_list){.index = s->index[part], .count = s->count[part]};
     }
 }
 
@@ -218,7 +210,8 @@ static void warn_groups(const struct split *split, const struct schema *s,
 {
     bool parted = split->count[PART_VALID] || split->count[PART_TEST];
     for (size_t i = 0; parted && i < s->column_count; i++) {
-        bool read = s->columns[i].type != COLUMN_GROUP;
+        bool read = s->columns[i].type != COLUMN_GROUP ||
+                    (s->windows.window && s->windows.group == i);
         for (size_t k = 0; k < s->split_column_count; k++)
             read |= s->split_columns[k] == i;
         if (!read)
@@ -247,7 +240,7 @@ bool split_make(struct split *s, const struct dataset *d, const struct split_opt
     bool good = split_rows(o, &in, s->part, want, e);
     if (good) {
         list_parts(s, in.rows);
-        list_records(s, samples);
+        split_list(s, d);
         remark_parts(s, d, o);
         warn_short(s, o, want, remarks);
         warn_groups(s, d->schema, o, remarks);
@@ -266,6 +259,7 @@ bool split_make(struct split *s, const struct dataset *d, const struct split_opt
 static void free_lists(struct split *s)
 {
     for (int part = PART_TRAIN; part < PARTS; part++) {
+        row_list_free(&s->list[part]);
         if (s->records[part] != s->index[part])
             mem_free(s->records[part]);
         mem_free(s->index[part]);
@@ -273,14 +267,15 @@ static void free_lists(struct split *s)
     }
 }
 
-void split_join(struct split *s, const struct samples *samples)
+void split_join(struct split *s, const struct dataset *d)
 {
+    const struct samples *samples = &d->samples;
     for (uint64_t i = 0; i < samples->count; i++)
         if (s->part[i] == PART_VALID)
             s->part[i] = PART_TRAIN;
     free_lists(s);
     list_parts(s, samples->count);
-    list_records(s, samples);
+    split_list(s, d);
 }
 
 void split_free(struct split *s)

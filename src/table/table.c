@@ -11,7 +11,7 @@
 
 static void count_bytes(struct table *t)
 {
-    uint64_t row = sizeof *t->part + sizeof **t->index + (t->target ? sizeof *t->target : 0);
+    uint64_t row = sizeof *t->part + sizeof *t->list->index + (t->target ? sizeof *t->target : 0);
     uint64_t in_chunk = UINT64_C(1) << t->rows.shift;
     uint64_t chunks = (t->rows.count + in_chunk - 1) >> t->rows.shift;
     t->bytes = chunks * ((uint64_t)t->rows.format.stride << t->rows.shift) + t->rows.count * row;
@@ -37,10 +37,10 @@ static bool in_files(const struct data_options *o, struct err *e)
 }
 
 /* Help for a class that training rows lack: with a file of its own no split can help. */
-static void unseen_help(const struct split *s, const struct data_options *o, uint64_t row,
-                        struct err *e)
+static void unseen_help(const struct dataset *d, const struct split *s,
+                        const struct data_options *o, uint64_t row, struct err *e)
 {
-    int part = s->part[row - 1];
+    int part = s->part[sample_of(&d->samples, row - 1)];
     if (part != PART_TRAIN && (part == PART_TEST ? &o->test : &o->valid)->count) {
         const char *key = part == PART_TEST ? "data.test" : "data.valid";
         err_key(e, "%s", key);
@@ -68,7 +68,7 @@ static struct encoder *fit(struct table *t, const struct data_options *o, struct
         c = NULL;
     }
     if (row) {
-        unseen_help(s, o, row, e);
+        unseen_help(t->data, s, o, row, e);
         dataset_place(t->data, o, row, e);
     }
     return c;
@@ -89,8 +89,11 @@ struct encoder *table_fit_fold(const struct table *t, const struct schema *all, 
                                const struct schema *as, struct err *e)
 {
     const struct fold_rows *r = &t->folds.rows[fold];
-    struct encoder *c = encoder_fit_as(t->data, as ? as : t->data->schema, r->train,
-                                       r->train_count, e);
+    uint64_t count;
+    uint32_t *records = samples_records(&t->data->samples, r->train, r->train_count, &count);
+    struct encoder *c = encoder_fit_as(t->data, as ? as : t->data->schema, records, count, e);
+    if (records != r->train)
+        mem_free(records);
     if (c && same_labels(c->schema->labels, all->labels))
         return c;
     if (c)
@@ -114,7 +117,7 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     if (folds && !folds_make(&t->folds, folds, t->data, &t->split, &o->split, e))
         return in_files(o, e);
     if (folds > 1)
-        split_join(&t->split, &t->data->samples);
+        split_join(&t->split, t->data);
     if (stopper_asked(stop))
         return false;
     struct encoder *c = fit(t, o, e);
@@ -145,8 +148,8 @@ static void show(struct table *t)
     t->first = t->view ? *view_first(t->view) : t->rows;
     t->part = t->split.part;
     for (int part = PART_TRAIN; part < PARTS; part++) {
-        t->index[part] = t->split.index[part];
-        t->count[part] = t->split.count[part];
+        t->list[part] = t->split.list[part];
+        t->count[part] = t->split.record_count[part];
     }
     t->target = t->data->target;
     t->blank_lines = t->data->blank_lines;

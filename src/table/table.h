@@ -17,8 +17,8 @@ struct table {
     struct rows rows;
     struct rows first;            /* view.first, or rows */
     uint8_t *part;
-    uint32_t *index[PARTS];
-    uint64_t count[PARTS];
+    struct row_list list[PARTS];
+    uint64_t count[PARTS]; /* rows of the data in each part */
     double *target;               /* regression: raw target per row, not standardised; else NULL */
     uint64_t blank_lines, extra_columns, unlabelled;
     struct table_sample sample;

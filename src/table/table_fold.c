@@ -25,13 +25,14 @@ static void gather(struct cutting *c, const struct split_options *o)
     if (d->time)
         c->time = mem_alloc(count + 1, sizeof *c->time);
     for (uint64_t i = 0; i < count; i++) {
-        uint32_t row = c->rows->train[i];
+        uint64_t first = sample_first(&d->samples, c->rows->train[i]);
+        uint64_t last = sample_last(&d->samples, c->rows->train[i]);
         if (c->label)
-            c->label[i] = record_int(rows_at(&d->rows, row), d->rows.format.at_target);
+            c->label[i] = record_int(rows_at(&d->rows, last), d->rows.format.at_target);
         if (c->key)
-            c->key[i] = d->key[row];
+            c->key[i] = d->key[first];
         if (c->time)
-            c->time[i] = d->time[row];
+            c->time[i] = d->time[last];
     }
 }
 
@@ -74,10 +75,7 @@ static bool split_fold(struct split *s, const struct table *t, const struct fold
     s->index[PART_TEST] =
         mem_copy(rows->left, rows->left_count * sizeof *rows->left + !rows->left_count);
     s->count[PART_TEST] = rows->left_count;
-    for (int p = PART_TRAIN; p < PARTS; p++) {
-        s->records[p] = s->index[p];
-        s->record_count[p] = s->count[p];
-    }
+    split_list(s, t->data);
     mem_free(part);
     return good;
 }
@@ -99,8 +97,8 @@ struct table *table_of_fold(const struct table *t, uint32_t fold, const struct s
     }
     f->part = f->split.part;
     for (int p = PART_TRAIN; p < PARTS; p++) {
-        f->index[p] = f->split.index[p];
-        f->count[p] = f->split.count[p];
+        f->list[p] = f->split.list[p];
+        f->count[p] = f->split.record_count[p];
     }
     return f;
 }

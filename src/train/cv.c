@@ -182,8 +182,7 @@ static bool train(struct cv *v, struct err *e)
 /* Answers the rows that a fold leaves out. */
 static void answer_fold(struct cv *v, uint32_t fold, const struct mixing *x)
 {
-    const struct row_list left = {v->folds[fold].table->index[PART_TEST],
-                                  v->folds[fold].table->count[PART_TEST]};
+    const struct row_list left = v->folds[fold].table->list[PART_TEST];
     double *out = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *out);
     for (uint64_t from = 0; from < left.count; from += SCORE_TALLIED) {
         uint64_t count = left.count - from < SCORE_TALLIED ? left.count - from : SCORE_TALLIED;
@@ -203,7 +202,7 @@ static void answer_fold(struct cv *v, uint32_t fold, const struct mixing *x)
 static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x, struct tally *y)
 {
     const struct part_rows *r = &mixing_part(x, 0, 0)->test;
-    const uint32_t *index = v->folds[fold].table->index[PART_TEST];
+    const uint32_t *index = v->folds[fold].table->list[PART_TEST].index;
     y->threshold = x->threshold;
     for (uint64_t i = 0; i < r->count; i++) {
         const double *answer = v->answers.answer + (uint64_t)index[i] * x->outputs;

@@ -142,10 +142,9 @@ void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r)
     const struct fold_rows *fold = &j->table->folds.rows[run % n->folds];
     r->config = n->configs[run / n->folds];
     r->seed = ensemble_seed(n, r->config->train.seed, run);
-    r->list[PART_TRAIN] = (struct row_list){fold->train, fold->train_count};
-    r->list[PART_VALID] = (struct row_list){fold->left, fold->left_count};
-    r->list[PART_TEST] =
-        (struct row_list){j->table->index[PART_TEST], j->table->count[PART_TEST]};
+    r->list[PART_TRAIN] = fold->trains_on;
+    r->list[PART_VALID] = fold->answers;
+    r->list[PART_TEST] = j->table->list[PART_TEST];
 }
 
 /* --- finished runs in files --- */

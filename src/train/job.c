@@ -99,7 +99,7 @@ bool job_decide_machine(struct train_job *j, uint32_t runs, struct err *e)
     if (!m)
         return false;
     double products = (double)model_flops(m), tables = (double)m->params - products / 2;
-    double rows = (double)j->run.list[PART_TRAIN].count * (double)c->train.epochs * runs;
+    double rows = (double)row_list_reads(&j->run.list[PART_TRAIN]) * (double)c->train.epochs * runs;
     struct select_work work = {.rows = rows,
                                .flops = 3.0 * products + UPDATE * tables / j->run.batch,
                                .steps = rows / j->run.batch,
@@ -146,7 +146,7 @@ bool job_open_run(struct train_job *j, struct err *e)
     r->rows = j->table->rows;
     r->target = j->table->target;
     for (int p = 0; p < PARTS; p++)
-        r->list[p] = (struct row_list){j->table->index[p], j->table->count[p]};
+        r->list[p] = j->table->list[p];
     if (j->ensemble) {
         const struct encoder *c = j->ensemble->encoders[0];
         ensemble_set_run(j, 0, r);

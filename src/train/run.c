@@ -126,7 +126,7 @@ static uint64_t rounds(uint64_t all, uint64_t each)
 void run_size(struct run *r, int64_t batch_size)
 {
     const struct train_options *o = &r->config->train;
-    uint64_t rows = r->list[PART_TRAIN].count, batch = (uint64_t)batch_size, micro;
+    uint64_t rows = row_list_reads(&r->list[PART_TRAIN]), batch = (uint64_t)batch_size, micro;
     batch = rows && rows < batch ? rows : batch;
     micro = rounds(rows ? rows : 1, batch);
     micro = micro < (uint64_t)o->grad_accumulation ? micro : (uint64_t)o->grad_accumulation;
@@ -171,12 +171,26 @@ bool run_answer_first(const struct run *r, const struct rows *first, uint32_t co
                       struct err *e)
 {
     struct score_job of_first = r->score;
-    uint32_t *list = mem_alloc((size_t)count + 1, sizeof *list);
+    const struct features *f = r->features;
+    const uint32_t length = f->window && count > f->window ? f->window : count;
+    struct row_list list = {.index = mem_alloc((size_t)count + 1, sizeof *list.index),
+                            .count = f->window && !f->each ? 1 : length,
+                            .window = f->window,
+                            .each = f->each};
     for (uint32_t i = 0; i < count; i++)
-        list[i] = i;
+        list.index[i] = i;
+    if (f->window && count) {
+        list.windows = mem_alloc(f->window, sizeof *list.windows);
+        for (uint32_t t = 0; t < f->window; t++)
+            list.windows[t] = t < length ? t : SAMPLE_NONE;
+        list.window_count = 1;
+    }
     of_first.rows = *first;
-    bool good = score_answer(&of_first, &(struct row_list){list, count}, logits, e);
-    mem_free(list);
+    bool good = count == 0 || score_answer(&of_first, &list, logits, e);
+    for (uint32_t i = (uint32_t)list.count; f->window && i < count; i++) /* one answer to all */
+        memcpy(logits + (size_t)i * f->outputs, logits, f->outputs * sizeof *logits);
+    mem_free(list.index);
+    mem_free(list.windows);
     return good;
 }
 

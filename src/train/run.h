@@ -182,7 +182,8 @@ void run_use_last(struct run *r, const struct network_state *last);
  * error: a signal asked to stop. */
 bool run_answer(const struct run *r, const struct row_list *rows, real *logits, struct err *e);
 /* The same for the first `count` of the records `first` (struct table). They must last as long as
- * the network. */
+ * the network. Of sequences of records: they are one window, and where it has one answer, that is
+ * the answer of each. */
 bool run_answer_first(const struct run *r, const struct rows *first, uint32_t count, real *logits,
                       struct err *e);
 

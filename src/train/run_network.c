@@ -269,9 +269,11 @@ bool run_fits(const struct run *r, int64_t batch_size, const struct plan *opened
 
 bool run_network(struct run *r, struct err *e)
 {
+    const struct row_list *train = &r->list[PART_TRAIN];
     r->source = (struct source){.rows = r->rows,
-                                .index = r->list[PART_TRAIN].index,
-                                .count = r->list[PART_TRAIN].count,
+                                .index = train->windows ? train->windows : train->index,
+                                .count = row_list_reads(train),
+                                .steps = train->window,
                                 .shuffle = 1,
                                 .classes = r->classes,
                                 .class_weight = r->class_weight,

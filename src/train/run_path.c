@@ -267,7 +267,7 @@ static bool search(struct run_path *p, double *loss, struct err *e)
     const struct row_list *train = &r->list[PART_TRAIN];
     struct score_job score = r->score;
     uint32_t *held = mem_alloc(train->count / HELD + 1, sizeof *held);
-    score.list[PART_VALID] = (struct row_list){held, train->count / HELD};
+    score.list[PART_VALID] = (struct row_list){.index = held, .count = train->count / HELD};
     for (uint64_t i = 0; i < train->count / HELD; i++)
         held[i] = train->index[HELD * i + HELD - 1];
     problem_drop(p);

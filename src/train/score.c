@@ -18,9 +18,12 @@ uint64_t score_block(const struct stepper *s, uint32_t outputs)
     return rows > SCORE_ROWS ? SCORE_ROWS : rows < 64 ? 64 : rows;
 }
 
+/* Rows that the network reads for a block; each has at most so many answers. */
 static uint64_t block_rows(const struct score_job *j)
 {
-    return score_block(j->stepper, j->features->outputs);
+    uint32_t most = features_answers(j->features);
+    uint64_t rows = score_block(j->stepper, j->features->outputs) / most;
+    return rows ? rows : 1;
 }
 
 uint32_t score_classes(const struct score_job *j)
@@ -36,11 +39,12 @@ static bool weighted(const struct schema *s)
     return false;
 }
 
-static struct source source_of(const struct score_job *j, const uint32_t *index, uint64_t count)
+static struct source source_of(const struct score_job *j, const struct row_list *list)
 {
     return (struct source){.rows = j->rows,
-                           .index = index,
-                           .count = count,
+                           .index = list->windows ? list->windows : list->index,
+                           .count = row_list_reads(list),
+                           .steps = list->window,
                            .classes = score_classes(j),
                            .features = j->features};
 }
@@ -156,7 +160,7 @@ static double measured(const struct score_job *j, const struct metric_type *t,
 static struct source rows_of(const struct score_job *j, enum part part,
                              const struct metric_type *t)
 {
-    struct source from = source_of(j, j->list[part].index, j->list[part].count);
+    struct source from = source_of(j, &j->list[part]);
     if (t == &metric_loss)
         from.class_weight = j->class_weight;
     return from;
@@ -167,6 +171,25 @@ static bool ask(const struct score_job *j, const struct source *from, uint64_t a
 {
     return step_room(j->stepper) ? step_measure(j->stepper, from, at, rows, what, logits, e)
                                  : step_answer(j->stepper, from, at, rows, logits, e);
+}
+
+/* Of windows at .. at + rows, where each record has an answer: moves the logits of those in the
+ * list together. first: the answer that theirs begin with. Returns their number. */
+static uint64_t close_up(const struct row_list *l, uint64_t at, uint64_t rows, uint64_t first,
+                         uint32_t outputs, real *logits)
+{
+    uint64_t found = 0;
+    if (!l->windows || !l->each)
+        return rows;
+    for (uint64_t i = 0; i < rows * l->window; i++) {
+        uint32_t record = l->windows[at * l->window + i];
+        if (record == SAMPLE_NONE || first + found >= l->count ||
+            record != l->index[first + found]) /* padding, or context */
+            continue;
+        memmove(logits + found * outputs, logits + i * outputs, outputs * sizeof *logits);
+        found++;
+    }
+    return found;
 }
 
 /* --- measured on the host --- */
@@ -201,14 +224,16 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
                    struct score_loss *loss, const struct metric_type *followed,
                    struct answers *what, struct err *e)
 {
-    uint64_t count = j->list[part].count, most = block_rows(j);
+    const struct row_list *list = &j->list[part];
+    uint64_t count = row_list_reads(list), most = block_rows(j), first = 0;
     uint32_t outputs = j->features->outputs, classes = score_classes(j);
+    const uint32_t answers = features_answers(j->features);
     struct source from = rows_of(j, part, followed);
     struct answers sum = {0};
     if (most > count)
         most = count ? count : 1;
-    struct truth t = truth_new(j, most);
-    real *logits = mem_alloc(most * outputs, sizeof *logits);
+    struct truth t = truth_new(j, most * answers);
+    real *logits = mem_alloc(most * answers * outputs, sizeof *logits);
     double *numbers = mem_alloc(SCORE_TALLIED * (uint64_t)(classes ? classes : 1), sizeof *numbers);
     bool good = true;
     for (uint64_t at = 0; good && at < count; at += most) {
@@ -218,11 +243,13 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
             break;
         sum.sum += what ? what->sum : 0;
         sum.weight += what ? what->weight : 0;
-        truth_read(j, part, at, rows, &t);
+        uint64_t found = close_up(list, at, rows, first, outputs, logits);
+        truth_read(j, part, first, found, &t);
+        first += found;
         if (loss)
-            loss_add(j, rows, logits, &t, loss);
+            loss_add(j, found, logits, &t, loss);
         if (y)
-            tally_block(j, logits, rows, &t, numbers, y);
+            tally_block(j, logits, found, &t, numbers, y);
     }
     mem_free(logits);
     mem_free(numbers);
@@ -318,9 +345,9 @@ bool score_all(const struct score_job *j, enum part part, const struct metric_ty
 
 bool score_finite(const struct score_job *j, enum part part, struct err *e)
 {
-    uint64_t count = j->list[part].count, most = block_rows(j);
-    uint32_t outputs = j->features->outputs;
-    struct source from = source_of(j, j->list[part].index, count);
+    uint64_t count = row_list_reads(&j->list[part]), most = block_rows(j);
+    uint32_t outputs = j->features->outputs * features_answers(j->features);
+    struct source from = source_of(j, &j->list[part]);
     most = most < count ? most : count ? count : 1;
     real *logits = mem_alloc(most * outputs, sizeof *logits);
     bool finite = true;
@@ -332,36 +359,6 @@ bool score_finite(const struct score_job *j, enum part part, struct err *e)
     }
     mem_free(logits);
     return finite;
-}
-
-void score_class_counts(const struct score_job *j, double *counts)
-{
-    const struct rowfmt *f = &j->rows.format;
-    memset(counts, 0, score_classes(j) * sizeof *counts);
-    for (uint64_t r = 0; r < j->list[PART_TRAIN].count; r++) {
-        const unsigned char *record = rows_at(&j->rows, j->list[PART_TRAIN].index[r]);
-        int32_t label;
-        float weight;
-        memcpy(&label, record + f->at_target, sizeof label);
-        memcpy(&weight, record + f->at_weight, sizeof weight);
-        if (label >= 0)
-            counts[label] += (double)weight;
-    }
-}
-
-double score_mean(const struct score_job *j)
-{
-    const struct rowfmt *f = &j->rows.format;
-    double mean = 0, sum = 0;
-    for (uint64_t r = 0; r < j->list[PART_TRAIN].count; r++) {
-        uint32_t row = j->list[PART_TRAIN].index[r];
-        float weight;
-        memcpy(&weight, rows_at(&j->rows, row) + f->at_weight, sizeof weight);
-        sum += (double)weight;
-        if (sum > 0)
-            mean += (j->target[row] - mean) * ((double)weight / sum);
-    }
-    return mean;
 }
 
 void score_baseline(const struct score_job *j, enum part part, struct metrics *m)
@@ -471,6 +468,20 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
 bool score_answer(const struct score_job *j, const struct row_list *rows, real *logits,
                   struct err *e)
 {
-    struct source from = source_of(j, rows->index, rows->count);
-    return rows->count == 0 || step_answer(j->stepper, &from, 0, rows->count, logits, e);
+    struct source from = source_of(j, rows);
+    if (!rows->windows || !rows->each)
+        return rows->count == 0 || step_answer(j->stepper, &from, 0, rows->count, logits, e);
+    const uint32_t outputs = j->features->outputs;
+    uint64_t most = block_rows(j), first = 0;
+    real *block = mem_alloc(most * rows->window * outputs, sizeof *block);
+    bool good = true;
+    for (uint64_t at = 0; good && at < from.count; at += most) {
+        uint64_t now = from.count - at < most ? from.count - at : most;
+        good = step_answer(j->stepper, &from, at, now, block, e);
+        uint64_t found = good ? close_up(rows, at, now, first, outputs, block) : 0;
+        memcpy(logits + first * outputs, block, found * outputs * sizeof *block);
+        first += found;
+    }
+    mem_free(block);
+    return good;
 }

@@ -8,16 +8,12 @@
 #include "measure/score_loss.h"
 #include "model/step.h"
 #include "table/part.h"
+#include "table/samples.h"
 #include "table/schema.h"
 
 enum { SCORE_ROWS = 8192 };   /* the most that are answered at once */
 enum { SCORE_TALLIED = 256 }; /* rows whose probabilities are held at once */
 
-/* Rows of a dataset, by number. */
-struct row_list {
-    const uint32_t *index;
-    uint64_t count;
-};
 /* All borrowed. */
 struct score_job {
     struct stepper *stepper;
@@ -60,7 +56,7 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
 /* The trained loss on a part of a constant answer: the class shares (with class weights) or the
  * mean of the training rows. */
 double score_constant(const struct score_job *j, enum part part);
-/* Logits [count][outputs] of the listed rows, in their order. False without an error: a signal
+/* Logits [count][outputs] of the listed answers, in their order. False without an error: a signal
  * asked to stop. */
 bool score_answer(const struct score_job *j, const struct row_list *rows, real *logits,
                   struct err *e);

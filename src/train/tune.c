@@ -348,6 +348,7 @@ static bool check_rows(struct tune *t, struct err *e)
         return err_help(e, "set `data.split.valid` above 0");
     }
     t->job.table->count[PART_TEST] = 0; /* nothing looks at them */
+    t->job.table->list[PART_TEST] = (struct row_list){.count = 0};
     t->job.table->sample.rows = 0;
     return true;
 }

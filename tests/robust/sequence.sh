@@ -134,7 +134,7 @@ config '{"preset": "lstm"}' '"sequence": {"wide": 3}'
 bad "wide is no object" 78 'expected an object of channels'
 config '{"preset": "lstm"}' '"sequence": {"wide": {"a": 3}}'
 bad "a channel is a number" 78 'expected a pattern or a list'
-config '{"preset": "lstm"}' '"sequence": {"group": "id"}'
+config '{"preset": "lstm"}' '"sequence": {"wide": {"a": "ch0_*"}, "group": "id"}'
 bad "another key" 78 'group'
 config '{"preset": "lstm"}' '"sequence": {"wide": {"a": "ch0_*"}}'
 sed -i 's/"id": "id"/"id": "id", "v": "numeric"/' c.json

@@ -65,11 +65,11 @@ static inline struct table *table_make(const struct schema *s, uint64_t rows, un
 static inline void table_index(struct table *t)
 {
     for (int p = 0; p < PARTS; p++) {
-        t->index[p] = mem_alloc(t->rows.count + 1, sizeof *t->index[p]);
+        t->list[p].index = mem_alloc(t->rows.count + 1, sizeof *t->list[p].index);
         t->count[p] = 0;
         for (uint64_t i = 0; i < t->rows.count; i++)
             if (t->part[i] == p)
-                t->index[p][t->count[p]++] = (uint32_t)i;
+                t->list[p].index[t->count[p]++] = (uint32_t)i;
     }
 }
 
@@ -86,7 +86,7 @@ static inline void table_drop(struct table *t)
     mem_free(t->target);
     remarks_free(&t->remarks);
     for (int p = 0; p < PARTS; p++)
-        mem_free(t->index[p]);
+        mem_free(t->list[p].index);
     mem_free(t);
 }
 
@@ -171,11 +171,11 @@ static inline bool table_fit(struct schema *s, struct table *t, struct err *e)
     struct split split = {.part = t->part};
     uint64_t row = 0;
     d.samples.count = t->rows.count;
-    memcpy(split.index, t->index, sizeof split.index);
+    for (int p = 0; p < PARTS; p++)
+        split.index[p] = split.records[p] = t->list[p].index;
     memcpy(split.count, t->count, sizeof split.count);
-    memcpy(split.records, t->index, sizeof split.records);
     memcpy(split.record_count, t->count, sizeof split.record_count);
-    struct encoder *c = encoder_fit(&d, t->index[PART_TRAIN], t->count[PART_TRAIN], e);
+    struct encoder *c = encoder_fit(&d, t->list[PART_TRAIN].index, t->count[PART_TRAIN], e);
     bool good = c && encoder_covers(c, &d, e);
     if (c)
         remarks_move(&t->remarks, &c->remarks);

@@ -84,7 +84,7 @@ static void fit(struct made *m)
 {
     struct err e = {0};
     encoder_free(m->c);
-    m->c = encoder_fit(&m->d, m->t->index[PART_TRAIN], m->t->count[PART_TRAIN], &e);
+    m->c = encoder_fit(&m->d, m->t->list[PART_TRAIN].index, m->t->count[PART_TRAIN], &e);
     if (!m->c || !m->c->schema->statistics)
         ok(false, "fitted: %s", e.what);
 }
@@ -201,7 +201,7 @@ static void check_own(bool groups)
     const uint64_t count = m->c->held_count;
     float *before = mem_copy(m->c->held, count * sizeof *before);
     for (uint32_t place = 0; place < count && tried < 30; place++) {
-        uint32_t i = m->t->index[PART_TRAIN][place], own = i, other = i;
+        uint32_t i = m->t->list[PART_TRAIN].index[place], own = i, other = i;
         for (uint32_t j = 0; groups && j < ROWS; j++)
             if (j % 4 != 3 && j != i && m->key[j] == m->key[i] && category_of(j) == category_of(i))
                 own = j;

@@ -347,9 +347,9 @@ static void test_parts(void)
     if (l.t) {
         ok(l.t->count[PART_TRAIN] == 6 && l.t->count[PART_VALID] == 2 && l.t->count[PART_TEST] == 1,
            "each file is its part, columns in any order");
-        is_near(get_number(l.t, l.t->index[PART_VALID][1], 0), 8, 0,
+        is_near(get_number(l.t, l.t->list[PART_VALID].index[1], 0), 8, 0,
                 "the second row of validation");
-        is_near(get_number(l.t, l.t->index[PART_TEST][0], 0), 9, 0, "the row of test");
+        is_near(get_number(l.t, l.t->list[PART_TEST].index[0], 0), 9, 0, "the row of test");
     }
     drop(&l);
     text_free(&members);
@@ -381,7 +381,7 @@ static void test_own_file(void)
            l.t->count[PART_TEST] == 3 && l.t->rows.count == 7,
        "rows that say a part with its own file are left out, whatever they hold: %s", l.e.what);
     if (l.t)
-        is_near(get_number(l.t, l.t->index[PART_TEST][0], 0), 6, 0, "and its file is that part");
+        is_near(get_number(l.t, l.t->list[PART_TEST].index[0], 0), 6, 0, "its file is that part");
     drop(&l);
     write_string("t.csv", "a,b,p\n1,x,train\n9,x,test\n2,y,train\n3,z,valid\n4,y,train\n");
     l = load(members.data, TASK_MULTICLASS, 1, NULL);

@@ -1,0 +1,66 @@
+/* series.c - see series.h. */
+#include "table/series.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "table/cell_error.h"
+#include "table/record.h"
+
+bool series_place(const struct schema *s, const struct binding *b, const struct csv_block *block,
+                  const struct csv_cells *cells, size_t record, uint64_t *group, double *order,
+                  struct err *e)
+{
+    const struct windows *w = &s->windows;
+    const struct csv_cell *cell = cell_at(b, cells, record, w->group);
+    *group = rng_hash(cell->text, cell->length, 0);
+    if (!order)
+        return true;
+    cell = cell_at(b, cells, record, w->order);
+    *order = column_time(s, w->order, cell->text, cell->length);
+    const struct cell_where where = {s, b, block, cells, record, e};
+    return !isnan(*order) || cell_report_placeless(&where, w->order, cell);
+}
+
+static bool labelled(const struct dataset *d, uint64_t row)
+{
+    if (d->target)
+        return !isnan(d->target[row]);
+    return record_int(rows_at(&d->rows, row), d->rows.format.at_target) >= 0;
+}
+
+/* Adds a window: `length` records from `first` on, if one of its answers has a target. */
+static void add_window(const struct dataset *d, uint64_t first, uint32_t length,
+                       struct row_list *to)
+{
+    const uint64_t before = to->count;
+    for (uint32_t t = to->each ? 0 : length - 1; t < length; t++)
+        if (labelled(d, first + t))
+            to->index[to->count++] = (uint32_t)(first + t);
+    if (to->count == before)
+        return;
+    uint32_t *records = to->windows + to->window_count++ * to->window;
+    for (uint32_t t = 0; t < to->window; t++)
+        records[t] = t < length ? (uint32_t)(first + t) : SAMPLE_NONE;
+}
+
+void series_list(const struct dataset *d, const uint32_t *groups, uint64_t count,
+                 struct row_list *to)
+{
+    const struct windows *w = &d->schema->windows;
+    uint64_t most = 0;
+    for (uint64_t i = 0; i < count; i++)
+        most += windows_count(w, sample_records(&d->samples, groups[i]));
+    *to = (struct row_list){.window = w->window, .each = w->label == LABEL_ROW};
+    to->windows = mem_alloc(most * w->window + 1, sizeof *to->windows);
+    to->index = mem_alloc(most * (to->each ? w->window : 1) + 1, sizeof *to->index);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t first = sample_first(&d->samples, groups[i]);
+        uint64_t rows = sample_records(&d->samples, groups[i]);
+        for (uint64_t k = 0; k < windows_count(w, rows); k++)
+            add_window(d, first + k * w->stride, window_length(w, rows, k), to);
+    }
+    to->windows = mem_grow(to->windows, to->window_count * w->window + 1, sizeof *to->windows);
+    to->index = mem_grow(to->index, to->count + 1, sizeof *to->index);
+}

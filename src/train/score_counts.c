@@ -1,0 +1,34 @@
+/* score_counts.c - what a constant answer comes from: sums over the training rows. */
+#include <string.h>
+
+#include "train/score.h"
+
+void score_class_counts(const struct score_job *j, double *counts)
+{
+    const struct rowfmt *f = &j->rows.format;
+    memset(counts, 0, score_classes(j) * sizeof *counts);
+    for (uint64_t r = 0; r < j->list[PART_TRAIN].count; r++) {
+        const unsigned char *record = rows_at(&j->rows, j->list[PART_TRAIN].index[r]);
+        int32_t label;
+        float weight;
+        memcpy(&label, record + f->at_target, sizeof label);
+        memcpy(&weight, record + f->at_weight, sizeof weight);
+        if (label >= 0)
+            counts[label] += (double)weight;
+    }
+}
+
+double score_mean(const struct score_job *j)
+{
+    const struct rowfmt *f = &j->rows.format;
+    double mean = 0, sum = 0;
+    for (uint64_t r = 0; r < j->list[PART_TRAIN].count; r++) {
+        uint32_t row = j->list[PART_TRAIN].index[r];
+        float weight;
+        memcpy(&weight, rows_at(&j->rows, row) + f->at_weight, sizeof weight);
+        sum += (double)weight;
+        if (sum > 0)
+            mean += (j->target[row] - mean) * ((double)weight / sum);
+    }
+    return mean;
+}

@@ -1,0 +1,196 @@
+#!/bin/bash
+# tagging.sh - sequences in long format, a row a step: a label a row, a window or a group; what windows, blocks, batches and
+# neighbours must not change; rows that are not in order, bad rows, folds, resume, and what init writes.
+. "$(dirname "$0")/../tap.sh"
+make=$ROOT/scripts/data/make_tagging.pl
+[ -e "$make" ] || make=$ROOT/../scripts/data/make_tagging.pl
+perl "$make" 200 1 >train.csv
+perl "$make" 12 7 >ask.csv
+config() { # SEQUENCE [TASK [MODEL [TRAIN]]]
+    cat >c.json <<JSON
+{"task": "${2:-tagging}",
+ "data": {"train": "train.csv", "target": "y", "columns": {"series": "id", "t": "id", "cue": "categorical", "noise": "numeric"},
+          "sequence": {"group": "series", "order": "t", $1}},
+ "model": ${3:-"{\"preset\": \"gru\", \"hidden\": [8]}"}, "train": {${4:-"\"epochs\": 3"}}, "backend": {"name": "dnn_cpu"}}
+JSON
+}
+accuracy() { perl -ne 'print $1 if /"test":\{[^}]*"accuracy":([0-9.e-]+)/'; }
+# what is to be learned stands 20 rows back and more
+steps='"epochs": 30, "batch_size": 8, "optimizer": {"learning_rate": 0.02}'
+config '"window": 130' tagging '{"preset": "gru", "hidden": [32], "bidirectional": false, "dropout": 0}' "$steps"
+got=$(dnn train c.json -o row.dnn --quiet --json 2>err | accuracy)
+ok "$(perl -e 'print $ARGV[0] > 0.95 ? 0 : 1' "${got:-0}")" "gru knows what stood 20 rows back: accuracy $got" "$(cat err)"
+config '"window": 130' tagging '{"preset": "mlp", "hidden": [32]}' "$steps"
+got=$(dnn train c.json -o mlp.dnn --quiet --json 2>err | accuracy)
+ok "$(perl -e 'print $ARGV[0] > 0.2 && $ARGV[0] < 0.6 ? 0 : 1' "${got:-0}")" "a network of single rows does not: accuracy $got" "$(cat err)"
+# a line a row, in their order
+run dnn predict row.dnn ask.csv -o out.csv
+is_exit 0 "predict"
+cut -d, -f1,2 ask.csv >want
+cut -d, -f1,2 out.csv >have
+same want have "one line a row, in their order"
+dnn evaluate row.dnn ask.csv --json --quiet >eval.json
+ok "$(perl -ne 'print $1 > 0.95 ? 0 : 1 if /"accuracy":([0-9.e-]+)/' eval.json)" "evaluate agrees" "$(cat eval.json)"
+grep -q '"stormy":{"precision"' eval.json
+ok $? "with metrics of each label"
+check "verify" "$DNN" verify row.dnn --quiet
+
+# overlapping windows: the answers of a row are averaged, as of windows that are groups of their own
+config '"window": 16, "stride": 5'
+dnn train c.json -o lap.dnn --quiet
+config '"window": 16'
+dnn train c.json -o tile.dnn --quiet --set model.hidden=[8]
+perl -F, -lane 'if ($. == 1) { print; next } push @{$g{$F[0]}}, $_; push @o, $F[0] if @{$g{$F[0]}} == 1;
+    END { for $s (@o) { @r = @{$g{$s}}; for ($b = 0; ; $b += 5) { for $i ($b .. $b + 15) { next if $i > $#r; ($x = $r[$i]) =~ s/^[^,]*/$s.$b/;
+    print $x } last if $b + 16 > $#r } } }' ask.csv >apart.csv
+dnn predict lap.dnn ask.csv -o lap.csv --quiet
+dnn predict lap.dnn apart.csv -o apart.out --quiet
+perl -F, -lane 'BEGIN { open F, "apart.out"; <F>; while (<F>) { chomp; ($s, $t, $p, @p) = split /,/; $s =~ s/\.\d+$//; $n{"$s,$t"}++;
+    $l{"$s,$t"}[$_] += log $p[$_] for 0 .. $#p } } next if $. == 1; $k = "$F[0],$F[1]"; @m = map { exp($_ / $n{$k}) } @{$l{$k}}; $z = 0;
+    $z += $_ for @m; for (0 .. $#m) { $d = abs($m[$_] / $z - $F[3 + $_]); $worst = $d if $d > $worst } $twice++ if $n{$k} > 1;
+    END { printf "%s %s\n", $worst < 1e-5 ? "equal" : "worst $worst", $twice > 100 ? "overlapping" : $twice }' lap.csv >out
+is "$(cat out)" "equal overlapping" "a row has the mean of its windows, each by itself"
+# blocks, batches, threads, neighbours
+(head -c 1000 ask.csv; sleep 0.2; tail -c +1001 ask.csv) | dnn predict lap.dnn --quiet >pipe.csv
+same lap.csv pipe.csv "rows that come in pieces"
+dnn predict lap.dnn ask.csv -o batch.csv --quiet --batch-size 3 --threads 1
+same lap.csv batch.csv "other batches, one thread"
+grep -E '^(series|s5),' ask.csv | dnn predict lap.dnn --quiet >alone.csv
+grep -E '^(series|s5),' lap.csv >five.csv
+same five.csv alone.csv "a group alone"
+# a group that is longer than what is held: its windows are answered as they come
+awk 'BEGIN { print "series,t,cue,noise"; for (t = 0; t < 30000; t++) printf "long,%d,%s,%.2f\n", t, t % 20 ? "none" : "calm", t % 7 / 7 }' >long.csv
+awk -F, 'NR == 1 { print; next } { printf "w%d,%d,%s,%s\n", ($2 - $2 % 16) / 16, $2, $3, $4 }' long.csv >windows.csv
+dnn predict tile.dnn long.csv --quiet | cut -d, -f2- >long.out
+dnn predict tile.dnn windows.csv --quiet | cut -d, -f2- >windows.out
+same windows.out long.out "a group of 30,000 rows: window by window"
+dnn predict lap.dnn long.csv -o one.csv --quiet
+dnn predict lap.dnn --quiet <long.csv >two.csv
+same one.csv two.csv "and with windows that overlap"
+is "$(wc -l <one.csv)" 30001 "a line for each"
+
+# a line a window, a line a group
+config '"window": 16, "stride": 8, "label": "last"' multiclass
+run dnn train c.json -o last.dnn --quiet
+is_exit 0 "label last"
+dnn predict last.dnn ask.csv --quiet | cut -d, -f1,2 >have
+perl -F, -lane 'print "series,t" if $. == 1; next if $. == 1; push @o, $F[0] unless $n{$F[0]}++;
+    END { for $s (@o) { for ($b = 0; ; $b += 8) { $e = $b + 16 < $n{$s} ? $b + 16 : $n{$s}; print "$s,", $e - 1; last if $b + 16 >= $n{$s} } } }' ask.csv >want
+same want have "one line a window, with the ids of its last row"
+config '"window": 16, "label": "group"' multiclass
+run dnn train c.json -o group.dnn
+is_exit 0 "label group"
+err_has 'groups have rows of several labels' "says that they do not have one label"
+dnn predict group.dnn ask.csv --quiet | cut -d, -f1 >have
+(echo series; cut -d, -f1 ask.csv | sed 1d | uniq) >want
+same want have "one line a group"
+run dnn evaluate group.dnn ask.csv --json
+out_has '"rows":12,' "evaluate counts groups"
+
+# bad rows
+perl -pe 's/,[^,]*(,[^,]*)$/,x$1/ if $. == 30' ask.csv >bad.csv
+run dnn predict tile.dnn bad.csv -o out.csv
+is_exit 65 "a bad row ends it"
+err_has 'bad.csv:30:'
+run dnn predict tile.dnn bad.csv -o out.csv --on-bad-row null
+is_exit 0 "null"
+is "$(grep -c ',,' out.csv) $(wc -l <out.csv)" "16 $(wc -l <ask.csv)" "its window has no answers"
+dnn predict tile.dnn bad.csv -o out.csv --on-bad-row skip --quiet
+is "$(wc -l <out.csv)" "$(($(wc -l <ask.csv) - 16))" "skip leaves out the window"
+dnn predict group.dnn bad.csv -o out.csv --on-bad-row skip --quiet
+is "$(wc -l <out.csv)" 12 "or the group"
+perl -lne 'print $. == 30 ? "$_,more" : $_' ask.csv >bad.csv
+dnn predict tile.dnn bad.csv -o out.csv --on-bad-row null --quiet
+is "$(grep -c ',,' out.csv) $(wc -l <out.csv)" "16 $(wc -l <ask.csv)" "a row with too many cells, too"
+
+# rows that are not in order
+config '"window": 16'
+(head -n 1 train.csv; sed 1d train.csv | sort -t, -k2,2n -k1,1) >mixed.csv
+sed 's/train.csv/mixed.csv/' c.json >m.json
+run dnn check m.json
+is_exit 65 "groups that stand apart"
+err_has 'mixed.csv:'
+err_has 'stand apart'
+err_has 'data.sequence.unordered'
+(head -n 1 train.csv; sed 1d train.csv | sort -t, -k1,1 -k2,2nr) >falling.csv
+sed 's/train.csv/falling.csv/' c.json >m.json
+run dnn check m.json
+is_exit 65 "an order that falls"
+err_has '"t" is less than in the row before'
+sed 's/train.csv/mixed.csv/; s/"window"/"unordered": "sort", "window"/' c.json >m.json
+run dnn train m.json -o sorted.dnn
+is_exit 0 "sort"
+err_has 'rows were put in order by "series" and "t": all'
+check "verify, of sorted rows" "$DNN" verify sorted.dnn --quiet
+run dnn predict tile.dnn falling.csv
+is_exit 65 "predict refuses them"
+err_has 'E1239'
+perl -ne 'print if $. != 40; print if $. == 50' train.csv >gaps.csv
+sed 's/train.csv/gaps.csv/' c.json >m.json
+run dnn check m.json
+err_has '"t" is as in the row before in 1 row of the same group'
+err_has '"t" has 1 gap'
+
+# folds, members, threads, resume
+run dnn cv c.json --folds 2 -o oof.csv --json
+is_exit 0 "cv"
+cut -d, -f1 oof.csv | uniq | sort | uniq -d >twice
+ok "$([ -s twice ]; [ $? = 1 ]; echo $?)" "no group twice among the answers" "$(head -n 3 twice)"
+sed 's/"backend"/"ensemble": {"folds": 2}, "backend"/' c.json >m.json
+run dnn train m.json -o e.dnn --quiet
+is_exit 0 "an ensemble of folds"
+check "verify it" "$DNN" verify e.dnn --quiet
+run dnn predict e.dnn ask.csv -o out.csv
+is_exit 0 "and ask it"
+sed 's/"epochs": 3/"epochs": 4, "checkpoint": {"every_s": 0}/' c.json >m.json
+dnn train m.json -o whole.dnn --quiet --threads 1
+dnn train m.json -o two.dnn --quiet --threads 2
+same whole.dnn two.dnn "one thread and two: the same bytes"
+DNN_FAULT=kill:rename:2 "$HOOKED" train m.json -o part.dnn --quiet >/dev/null 2>&1 &
+wait $! 2>/dev/null
+dnn train m.json -o part.dnn --resume --quiet
+same whole.dnn part.dnn "killed and resumed: the same bytes"
+run dnn check c.json --json
+is_exit 0 "check"
+
+# other tasks, weights, losses
+config '"window": 16, "label": "row"' regression '{"preset": "lstm", "hidden": [8]}'
+sed -i 's/"target": "y"/"target": "noise"/; s/, "noise": "numeric"//' c.json
+run dnn train c.json -o v.dnn --quiet --set data.columns.noise=ignore
+config '"window": 16' tagging '{"preset": "gru", "hidden": [8]}' '"epochs": 3, "loss": {"type": "focal", "class_weights": {"calm": 3}}'
+run dnn train c.json -o focal.dnn --quiet
+is_exit 0 "focal, with weights of labels"
+
+# errors
+bad() { # NAME EXIT TEXT
+    run dnn check c.json
+    is_exit "$2" "$1"
+    err_has "$3"
+}
+config '"window": 16, "stride": 17'
+bad "a stride beyond the window" 78 'and a window has 16 rows'
+config '"window": 1'
+bad "a window of one row" 78 'window'
+config '"window": 16, "label": "last"'
+bad "tagging without a label a row" 78 'but `task` is tagging'
+config '"windw": 16'
+bad "another key" 78 'did you mean `window`'
+config '"window": 16, "label": "row"' tagging '{"layers": [{"type": "gru", "units": 4}, {"type": "pool"}]}'
+bad "one step left of all" 78 'leave out the pool layer'
+config '"window": 16'
+sed -i 's/"group": "series", "order": "t", "window": 16/"group": "y"/' c.json
+bad "the target is the group" 78 'is the target'
+sed -i 's/"sequence": {[^}]*}/"sequence": null/' c.json
+bad "tagging of a table" 78 'does not say which rows make a sequence'
+config '"window": 16, "unordered": "sort"'
+sed -i 's/"order": "t", //' c.json
+bad "nothing to sort by" 78 'names no column to sort by'
+config '"window": 16'
+cut -d, -f1,3- ask.csv >short.csv
+run dnn predict tile.dnn short.csv
+is_exit 65 "rows without their order"
+err_has '"t"'
+sed '5s/^\([^,]*\),[^,]*/\1,x/' train.csv >placeless.csv
+sed -i 's/train.csv/placeless.csv/' c.json
+bad "a row without a place" 65 'does not say where the row stands'
+done_testing
