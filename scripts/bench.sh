@@ -93,7 +93,7 @@ END
         say "    the same with a class, to encoded rows, as train does it (wanted: 2x pandas with scale none, 1.5x with the default)"
         make_data table 400000 rows.csv
         "$dnn" init rows.csv --target y -q -o rows.json --set train.epochs=1 --set train.batch_size=4096 --set 'model={"preset":"mlp","hidden":[8]}'
-        one_load() { number "%.6f" "$("$dnn" train rows.json -o rows.dnn --force --json -q --set "encoders.numeric.scale=$1" | field seconds.load)"; }
+        one_load() { number "%.6f" "$("$dnn" train rows.json -o rows.dnn --force --json -q --set "encoders.numeric.scale=$1" 2>load.err | field seconds.load)"; }
         peer_rows() { "$python" "$here/peers.py" csv "$1" rows.csv; }
         turns=("one_load none" "one_load auto")
         [ -z "$python" ] || turns+=("peer_rows pandas" "peer_rows pyarrow")
