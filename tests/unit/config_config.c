@@ -161,7 +161,7 @@ static void refusing(void)
         "[]",
         "3",
         "{}",
-        "{\"task\": \"tagging\"}",
+        "{\"task\": \"tagger\"}",
         "{\"task\": \"binary\"}",
         "{\"task\": \"binary\", \"data\": {\"train\": \"a\"}}",
         "{\"task\": \"binary\", \"data\": {\"train\": [], \"target\": \"y\", \"columns\": {}}}"};
