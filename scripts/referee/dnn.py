@@ -83,7 +83,7 @@ class Start:
     def named(path):
         _, tensors = read_model.read_file(path)
         return {k[len("members.0."):]: v.astype(np.float64) for k, v in tensors.items()
-                if k.startswith("members.0.") and v.dtype.kind == "f"}
+                if k.startswith("members.0.") and k != "members.0.history" and v.dtype.kind == "f"}
 
     def answers(self):
         return self.table.answers(self.path)
