@@ -168,7 +168,7 @@ static void refusing(void)
     static const char *const what[] = {"expected an object, got list",
                                        "expected an object, got number",
                                        "`task` is missing",
-                                       "unknown word \"tagging\"",
+                                       "unknown word \"tagger\"",
                                        "`data.train` is missing",
                                        "`data.target` is missing",
                                        "`data.train`"};
