@@ -57,7 +57,7 @@ static void copy_rows(struct carry *x, const struct train_job *j)
     x->score.rows = (struct rows){.format = *x->format, .chunks = &x->dealt, .shift = 63,
                                   .count = x->rows};
     x->score.target = x->target;
-    x->score.list[PART_VALID] = (struct row_list){x->index, x->rows};
+    x->score.list[PART_VALID] = (struct row_list){.index = x->index, .count = x->rows};
     x->score.gates = NULL;
     x->score.gate_count = 0;
     x->score.intervals = false;

@@ -346,8 +346,8 @@ static void bad_dims(void)
 {
     ok(is_refused(OP_act, &(struct op_act){.rows = 0, .steps = 1}), "no shards");
     ok(is_refused(OP_act, &(struct op_act){.rows = 0, .shards = 1}), "no steps");
-    ok(is_refused(OP_loss_class, &(struct op_loss_class){.rows = 0, .steps = 2, .shards = 1}),
-       "a loss of rows with several steps");
+    ok(is_refused(OP_score, &(struct op_score){.rows = 0, .steps = 2, .shards = 1}),
+       "a score of rows with several steps");
     ok(!is_refused(OP_act, &(struct op_act){.rows = 0, .steps = 2, .shards = 1}),
        "an activation of such rows is good");
 }

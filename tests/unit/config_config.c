@@ -259,7 +259,7 @@ static void setting_keys(void)
     set_bad("train.epochs.x=3", "expected an integer, got object");
     set_bad("train..x=3", "not a path");
     set_bad("task.x=3", "not an object");
-    set_bad("model.preset=rocket", "\"rocket\"");
+    set_bad("model.preset=rockt", "\"rockt\"");
     set_bad("tune=1", "expected an object");
     set_bad("data.delimiter=x", "delimiter");
 

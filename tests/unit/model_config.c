@@ -110,7 +110,7 @@ static void errors(void)
     refused("{\"preset\": null}", ERR_CONFIG_TYPE, "`model.preset`", 12);
     refused("{\"preset\": 3}", ERR_CONFIG_TYPE, "`model.preset`", 12);
     refused("{\"preset\": \"mpl\"}", ERR_CONFIG_WORD, "\"mpl\"", 12);
-    refused("{\"preset\": \"rocket\"}", ERR_CONFIG_WORD, "\"rocket\"", 12);
+    refused("{\"preset\": \"rockt\"}", ERR_CONFIG_WORD, "\"rockt\"", 12);
     /* J05 an unknown key */
     refused("{\"preset\": \"mlp\", \"hiden\": [3]}", ERR_CONFIG_KEY, "model.hiden", 19);
     /* J07 out of range, J06 another type */
@@ -297,9 +297,11 @@ static void described(void)
     is_string(out.text.data,
               "{\"inputs\":11,\"outputs\":3,\"parameters\":90,\"embeddings\":[{\"values\":9,"
               "\"dim\":3}],\"layers\":["
-              "{\"type\":\"dense\",\"in\":11,\"out\":4,\"parameters\":48},{\"type\":\"relu\","
-              "\"in\":4,\"out\":4,\"parameters\":0},"
-              "{\"type\":\"dense\",\"in\":4,\"out\":3,\"parameters\":15}]}",
+              "{\"type\":\"dense\",\"in\":11,\"out\":4,\"parameters\":48,"
+              "\"activation_bytes\":128},{\"type\":\"relu\","
+              "\"in\":4,\"out\":4,\"parameters\":0,\"activation_bytes\":0},"
+              "{\"type\":\"dense\",\"in\":4,\"out\":3,\"parameters\":15,"
+              "\"activation_bytes\":64}]}",
               "described");
     is_int((int64_t)model_flops(m), 2 * (7 * 4 + 4 * 3),
            "operations of a row: of five one-hot inputs one is looked up");

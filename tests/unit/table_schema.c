@@ -220,8 +220,8 @@ static void test_bind(void)
     ok(schema_bind(s, evaluate, 7, BIND_TARGET, &b, &e), "evaluate needs no id: %s", e.what);
     is_int(b.cell_of[4], 6, "a weight that is there is bound");
     binding_free(&b);
-    ok(!schema_bind(s, evaluate, 7, BIND_FEATURES, &b, &e) && strstr(e.what, "\"key\""),
-       "predictions begin with the ids: %s", e.what);
+    ok(schema_bind(s, evaluate, 7, BIND_FEATURES, &b, &e), "an id may be absent: %s", e.what);
+    binding_free(&b);
     schema_free(s);
 }
 
