@@ -15,7 +15,8 @@ void calibration_free(struct calibration *c)
 
 double calibration_log(double p)
 {
-    return p > 0 ? fmax(log(p), LOG_LEAST) : LOG_LEAST;
+    double l = p <= 0 ? LOG_LEAST : log(p);
+    return l < LOG_LEAST ? LOG_LEAST : l; /* NaN stays NaN */
 }
 
 /* Softmax of z [classes] in place. */
