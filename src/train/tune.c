@@ -84,7 +84,8 @@ static void measure(const struct tune *t, struct run_part *p, struct tune_result
     uint32_t member = 0;
     struct ensemble alone = {.parts = &p, .members = 1, .folds = 1, .runs = 1};
     struct mixing x = {
-        .n = &alone, .members = &member, .count = 1, .folds = 1, .outputs = p->outputs};
+        .n = &alone, .members = &member, .count = 1, .folds = 1, .outputs = p->outputs,
+        .threshold = THRESHOLD_STANDARD};
     x.classes = p->schema->task == TASK_REGRESSION ? 0 : p->outputs;
     mixing_measure(&x, &one, false, NULL, &r->valid);
     r->score = metrics_get(&r->valid, t->a->metric->name);

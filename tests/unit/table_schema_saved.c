@@ -108,7 +108,7 @@ static bool same_spread(const struct distribution *a, const struct distribution 
 {
     return a->places == b->places && a->edges == b->edges &&
            memcmp(a->edge, b->edge, a->places ? sizeof a->edge : 0) == 0 &&
-           memcmp(a->rows, b->rows, a->places * sizeof *a->rows) == 0;
+           (!a->places || memcmp(a->rows, b->rows, a->places * sizeof *a->rows) == 0);
 }
 
 static bool same_number(const struct number_slot *a, const struct number_slot *b)
