@@ -206,10 +206,12 @@ static bool put_metric(struct text *out, const char *name)
             text_printf(out, "%s %s", any ? "," : "", task_names[task]);
             any = true;
         }
+    if (!any)
+        text_put(out, " regression by models of loss quantile");
     text_printf(out, "; %s is better\n", m->higher ? "higher" : "lower");
     struct text help = {0};
-    text_printf(&help, "%s. `dnn evaluate` shows it; train.early_stopping.metric and --require "
-                       "take its name.", m->help);
+    text_printf(&help, "%s. `dnn evaluate` shows it; %s--require take%s its name.", m->help,
+                any ? "train.early_stopping.metric and " : "its ", any ? "" : "s");
     wrap(out, help.data, "    ");
     text_free(&help);
     return true;

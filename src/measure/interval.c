@@ -165,6 +165,16 @@ struct interval interval_mae(struct tally *t, double value)
     return normal(value, tally_mean_error(&t->absolute, t->weight), 0, (double)INFINITY);
 }
 
+struct interval interval_pinball(struct tally *t, double value)
+{
+    return normal(value, tally_mean_error(&t->pinball, t->weight), 0, (double)INFINITY);
+}
+
+struct interval interval_coverage(struct tally *t, double value)
+{
+    return interval_wilson(value, effective(t->weight, t->weight2));
+}
+
 struct interval interval_rmse(struct tally *t, double value)
 {
     if (isnan(value))

@@ -1,7 +1,7 @@
 /* interval.h - 95 % intervals of metrics, each by a formula; nothing is drawn at random. With
  * weights the number of rows is Kish's effective one, (sum w)^2 / sum w^2.
  *
- *   accuracy, precision, recall   Wilson, 1927
+ *   accuracy, precision, recall, coverage   Wilson, 1927
  *   auc         error of DeLong et al., 1988, on the logit scale; at 0 and 1 Wilson's over the
  *               smaller class
  *   macro_auc   the same with the mean of the classes' errors, an upper bound
@@ -9,7 +9,8 @@
  *               and 1 Wilson's
  *   f1, macro_f1, r2   linearised ratios (delta method): error of sum (a - r b) / sum b; F1 at 0
  *               and 1 Wilson's
- *   logloss, brier, mae   mean and its standard error; not below 0, that of brier not above 1
+ *   logloss, brier, mae, pinball   mean and its standard error; not below 0, that of brier not
+ *               above 1
  *   rmse        root of the interval of the mean squared error
  *   ece         sqrt(sum over bins of share^2 o (1 - o) / rows), o the share observed; not below 0,
  *               not above 1
@@ -39,6 +40,8 @@ struct interval interval_logloss(struct tally *t, double value);
 struct interval interval_brier(struct tally *t, double value);
 struct interval interval_mae(struct tally *t, double value);
 struct interval interval_rmse(struct tally *t, double value);
+struct interval interval_pinball(struct tally *t, double value);
+struct interval interval_coverage(struct tally *t, double value);
 struct interval interval_ece(struct tally *t, double value);
 struct interval interval_r2(struct tally *t, double value);
 

@@ -12,7 +12,8 @@
 
 #define BINARY (1u << TASK_BINARY)
 #define MULTICLASS (1u << TASK_MULTICLASS | 1u << TASK_TAGGING)
-#define REGRESSION (1u << TASK_REGRESSION)
+#define QUANTILE (1u << METRIC_QUANTILE)
+#define REGRESSION (1u << TASK_REGRESSION | QUANTILE)
 
 /* --- values --- */
 
@@ -115,6 +116,16 @@ static double mae(struct tally *y)
 static double r2(struct tally *y)
 {
     return y->target_square > 0 ? 1 - y->square.sum / y->target_square : (double)NAN;
+}
+
+static double pinball(struct tally *y)
+{
+    return tally_mean_value(&y->pinball, y->weight);
+}
+
+static double coverage(struct tally *y)
+{
+    return ratio(y->covered, y->weight);
 }
 
 /* Of equal scores in all rows. */
@@ -246,6 +257,19 @@ const struct metric_type metric_types[] = {
      .value = r2,
      .interval = interval_r2,
      .rows_needed = "targets that differ"},
+    {.name = "pinball",
+     .tasks = QUANTILE,
+     .help = "of models of loss quantile: the mean loss at their q",
+     .needs = TALLY_VALUES,
+     .value = pinball,
+     .interval = interval_pinball},
+    {.name = "coverage",
+     .tasks = QUANTILE,
+     .higher = true,
+     .help = "of models of loss quantile: share of rows at or below the answer, near q when right",
+     .needs = TALLY_VALUES,
+     .value = coverage,
+     .interval = interval_coverage},
     {.name = NULL},
 };
 _Static_assert(sizeof metric_types / sizeof *metric_types - 1 <= METRIC_MOST - 1,
@@ -262,7 +286,7 @@ void metrics_of(struct tally *y, struct metrics *m)
 {
     m->count = 0;
     for (const struct metric_type *t = metric_types; t->name; t++)
-        if (belongs(t, y->task)) {
+        if (belongs(t, y->quantile > 0 ? METRIC_QUANTILE : y->task)) {
             m->m[m->count].type = t;
             m->m[m->count].interval = (struct interval){0};
             m->m[m->count++].value = t->value(y);
@@ -304,7 +328,7 @@ const struct metric_type *metric_find(const char *name, int task)
 
 const struct metric_type *metric_default(int task)
 {
-    return metric_find(task == TASK_REGRESSION ? "rmse" : "logloss", task);
+    return metric_find(1u << task & REGRESSION ? "rmse" : "logloss", task);
 }
 
 static size_t names_of(int task, const char *names[METRIC_MOST])

@@ -6,7 +6,9 @@
 #include "base/json.h"
 #include "measure/interval.h"
 
-#define METRIC_MOST 16
+#define METRIC_MOST 20
+/* In place of a task: regression by a model of loss quantile, which has metrics of its own. */
+#define METRIC_QUANTILE (TASK_TAGGING + 1)
 
 /* A metric that is a mean over rows: a machine can add it up without giving the logits back. */
 struct metric_sum {
@@ -17,7 +19,7 @@ struct metric_sum {
 
 struct metric_type {
     const char *name;
-    unsigned tasks; /* bit 1 << enum task */
+    unsigned tasks; /* bit 1 << enum task, or METRIC_QUANTILE */
     bool higher;    /* higher is better */
     const char *help;
     unsigned needs; /* enum tally_need: counters that the tally must hold */
@@ -55,6 +57,8 @@ struct metrics {
  *                   probability: mean of |mean probability - share that was so|, weighted
  *   rmse, mae, r2   of answers in the target's units; r2: 1 - squared error / squared deviation
  *                   from the rows' own mean
+ *   pinball, coverage   of a tally with a quantile: mean of q (target - answer), or of (1 - q)
+ *                   (answer - target) below the answer; share of targets at or below the answer
  */
 void metrics_of(struct tally *y, struct metrics *m);
 /* Then the intervals of the first one and of metric_default, by the same tally. */
@@ -63,7 +67,7 @@ void metrics_intervals(struct tally *y, struct metrics *m);
 bool metrics_disagree(const struct metrics *a, const struct metrics *b, const char *name);
 /* NULL: unknown, or of another task. */
 const struct metric_type *metric_find(const char *name, int task);
-/* The default metric of a task, never NULL: logloss, logloss, rmse. */
+/* The default metric of a task, never NULL: logloss, logloss, rmse, rmse. */
 const struct metric_type *metric_default(int task);
 /* The metric of the task with the most similar name, or NULL. */
 const char *metric_nearest(const char *name, int task);

@@ -253,6 +253,8 @@ static void add_value_row(struct tally *t, double value, double target, double w
     double e = value - target, e2 = e * e;
     mean_add(&t->square, w, e2);
     mean_add(&t->absolute, w, fabs(e));
+    mean_add(&t->pinball, w, e < 0 ? -t->quantile * e : (1 - t->quantile) * e);
+    t->covered += e >= 0 ? w : 0;
     double before = target - t->target_mean; /* t->weight holds this row already */
     if (t->weight > 0)
         t->target_mean += before * (w / t->weight);

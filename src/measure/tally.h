@@ -66,7 +66,9 @@ struct tally {
     double *class_weight2; /* by class: sum of squared weights */
     uint32_t bin_count;
     /* values */
-    struct tally_mean square, absolute;
+    struct tally_mean square, absolute, pinball;
+    double quantile; /* 0: none; set before the first row */
+    double covered;  /* weight of rows whose target is at or below the value */
     double target_mean, target_square; /* Welford */
     struct tally_moments moments;
 };

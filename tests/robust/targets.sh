@@ -69,4 +69,26 @@ is_exit 65 "no row can be measured"
 err_has "none of 2 rows can be measured: 1 cannot be read, 1 have no target"
 run dnn evaluate m.dnn rest.csv --on-bad-row null
 is_exit 64 "evaluate has no use for null"
+# a model of loss quantile has two metrics more
+awk 'BEGIN { print "x,y"; for (i = 0; i < 300; i++) printf "%d,%.3f\n", i % 13, i % 13 * 2 + (i * 37 % 101) / 10 }' >q.csv
+cat >q.json <<'JSON'
+{"task": "regression", "data": {"train": "q.csv", "target": "y", "columns": {"x": "numeric"}}, "model": {"preset": "mlp", "hidden": [8]},
+ "train": {"epochs": 30, "optimizer": {"learning_rate": 0.02}, "loss": {"type": "quantile", "q": 0.8}}, "backend": {"name": "dnn_cpu"}}
+JSON
+sed 's/, "loss".*}},/},/' q.json >mean.json
+dnn train q.json -o q.dnn --progress none --quiet
+dnn train mean.json -o mean.dnn --progress none --quiet
+dnn predict q.dnn q.csv --quiet >q.out
+paste -d, q.csv q.out >both.csv
+want=$(awk -F, 'NR == 1 { for (i = 3; i <= NF; i++) if ($i == "prediction") p = i; next } { d = $2 - $p; loss += d > 0 ? 0.8 * d : -0.2 * d; n += d <= 0 }
+    END { printf "%.5f %.5f", loss / (NR - 1), n / (NR - 1) }' both.csv)
+run dnn evaluate q.dnn q.csv --json --require 'coverage>=0.6' --require 'coverage.high<=1' --require 'pinball<=5'
+is_exit 0 "gates on coverage and pinball"
+is "$(perl -ne 'printf "%.5f %.5f", /"pinball":([^,}]+)/, /"coverage":([^,}]+)/' out)" "$want" "both are those of the predictions, in the file's units"
+run dnn evaluate q.dnn q.csv
+out_has "quantile   0.8 (coverage should be near it)"
+run dnn evaluate mean.dnn q.csv --require 'coverage>=0.6'
+is_exit 64 "another model has no coverage"
+run dnn check q.json --set train.early_stopping.metric=pinball
+is_exit 64 "nor does a training follow it"
 done_testing

@@ -432,6 +432,28 @@ static void disagreeing(void)
     ok(!metrics_disagree(&a, &b, "logloss"), "without an interval nobody knows");
 }
 
+static void quantiles(void)
+{
+    const double target[] = {1, 2, 3, 4}, value[] = {2, 2, 2, 2};
+    const float weight[] = {1, 1, 1, 3};
+    struct scores s = {.task = TASK_REGRESSION, .rows = 4, .value = value, .target = target,
+                       .weight = weight};
+    struct metrics m;
+    struct tally *t = tally_new(TASK_REGRESSION, 0, TALLY_ALL);
+    t->quantile = 0.75;
+    tally_add(t, &s);
+    metrics_of(t, &m);
+    ok(m.count == 5, "a quantile's tally has two metrics more");
+    is_near(metrics_get(&m, "pinball"), (0.25 + 0 + 0.75 + 3 * 1.5) / 6, 1e-12, "pinball");
+    is_near(metrics_get(&m, "coverage"), 2.0 / 6, 1e-12, "an equal target is covered");
+    tally_free(t);
+    metrics_compute(&s, &m);
+    ok(m.count == 3 && isnan(metrics_get(&m, "coverage")), "others have none of them");
+    ok(metric_find("pinball", METRIC_QUANTILE) && !metric_find("pinball", TASK_REGRESSION) &&
+       metric_find("mae", METRIC_QUANTILE), "found where they belong");
+    is_string(metric_default(METRIC_QUANTILE)->name, "rmse", "the default of quantiles");
+}
+
 static void names(void)
 {
     ok(metric_find("auc", TASK_BINARY) != NULL, "auc is a metric of binary");
@@ -456,6 +478,7 @@ int main(void)
 {
     binary_by_hand();
     disagreeing();
+    quantiles();
     undefined();
     certain_and_wrong();
     against_pairs();
