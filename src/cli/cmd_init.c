@@ -209,6 +209,29 @@ static bool check_sets_alone(const struct overrides *o, struct err *e)
     return false;
 }
 
+static void drop_empty(struct json_doc *doc, const char *key)
+{
+    const struct json *v = json_path(json_root(doc), key);
+    if (v && json_kind(v) == JSON_OBJECT && json_count(v) == 0)
+        json_remove(doc, key);
+}
+
+/* What a preset brings is not written: another preset, named later, brings its own. */
+static void drop_preset(const struct config *c)
+{
+    for (size_t i = 0; i < c->setting_count; i++) {
+        if (strcmp(c->settings[i].from, "preset") != 0)
+            continue;
+        char *key = mem_string(c->settings[i].key);
+        json_remove(c->doc, key);
+        for (char *dot; (dot = strrchr(key, '.')) != NULL;) {
+            *dot = '\0';
+            drop_empty(c->doc, key);
+        }
+        mem_free(key);
+    }
+}
+
 static bool make_config(const struct args *a, const char *target, struct infer *found,
                         const struct overrides *o, struct text *json, struct err *e)
 {
@@ -227,11 +250,9 @@ static bool make_config(const struct args *a, const char *target, struct infer *
     bool large = !config && e->id == ERR_JSON_LIMIT;
     if (good) {
         init_unused(config, found);
-        for (size_t i = 0; i < sizeof set_sections / sizeof *set_sections; i++) {
-            const struct json *section = json_path(json_root(config->doc), set_sections[i]);
-            if (section && json_count(section) == 0)
-                json_remove(config->doc, set_sections[i]);
-        }
+        drop_preset(config);
+        for (size_t i = 0; i < sizeof set_sections / sizeof *set_sections; i++)
+            drop_empty(config->doc, set_sections[i]);
         json_write(json, json_root(config->doc), 2);
         text_char(json, '\n');
         large = json->length > JSON_MOST_BYTES; /* with its line ends and blanks */

@@ -110,6 +110,11 @@ grep -q '"ch0": "ch0_\*"' i.json
 ok $? "and writes their patterns" "$(cat i.json)"
 run dnn check i.json
 is_exit 0 "check takes what init wrote"
+ok "$(grep -qE '"(train|batch_size|learning_rate)": [^"]' i.json; [ $? = 1 ]; echo $?)" "a preset's own defaults are not written" "$(cat i.json)"
+run dnn check i.json --resolved --set model.preset=rocket
+out_has '"learning_rate": 0.0001' "so another preset has its own"
+run dnn init train.csv --target y --id id --ignore v -o l.json --set train.batch_size=8
+ok "$(grep -q '"batch_size": 8' l.json; echo $?)" "what a --set gives is written" "$(cat l.json)"
 run dnn init train.csv --target y --id id -o j.json
 ok "$(grep -q '"sequence"' j.json; [ $? = 1 ]; echo $?)" "a number beside them: rows of a table"
 run dnn init train.csv --target y --id id --ignore v --set data.sequence=null -o k.json
