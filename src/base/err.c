@@ -193,3 +193,13 @@ void err_excerpt(struct err *e, const char *text, size_t length)
     if (e)
         text_escape(e->excerpt, sizeof e->excerpt, text, length);
 }
+
+void err_more(struct err *e, const char *text)
+{
+    static struct text kept[4]; /* an error about an error: more than one may be alive */
+    static _Atomic unsigned turn; /* data are read while a machine opens: both may fail */
+    struct text *to = &kept[turn++ % 4];
+    text_clear(to);
+    text_put(to, text);
+    e->more = to->data;
+}

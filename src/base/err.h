@@ -40,6 +40,7 @@ struct err {
     /* of a config; "" when none: the key to blame ("train.epochs"), the key that it contradicts */
     char key[256], other[256];
     int cause;          /* told apart for programs, as the id's own room lists them; 0: not told */
+    const char *more;   /* a list that `what` has no room for goes on here; NULL mostly */
 };
 
 struct err_info {
@@ -66,6 +67,9 @@ void err_excerpt(struct err *e, const char *text, size_t length);
 bool err_key(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool err_other(struct err *e, const char *key);
 bool err_cause(struct err *e, int cause);
+/* A text of any length behind `what`: a list that must be printed in full. The copies of the last
+ * four calls are kept. */
+void err_more(struct err *e, const char *text);
 void err_clear(struct err *e);
 
 /* The row of errors.def; NULL for an unknown number. Rows are walked by err_info_at(0..), NULL at

@@ -36,7 +36,12 @@ static uint64_t score_bytes(const struct train_job *j)
     if (step_room(j->run.stepper)) /* in host memory that transfers like as well */
         block = 3 * block / 2;
     uint64_t row = j->run.features->outputs * sizeof(real), tallied = 2 * SCORE_TALLIED;
-    return most * 8 + (block + tallied) * row + tally_bytes(j->run.classes, most);
+    uint64_t score = most * 8 + (block + tallied) * row + tally_bytes(j->run.classes, most);
+    if (j->config->calibrate == CALIBRATE_NONE)
+        return score;
+    /* of all validation rows: logits, answers, label or target, weight */
+    uint64_t answers = valid * (j->run.features->outputs * (sizeof(real) + sizeof(double)) + 16);
+    return score > answers ? score : answers;
 }
 
 /* Bytes of the model's state that are copied beside the network: the best weights; where the

@@ -128,25 +128,24 @@ static void help_header(const struct schema *s, bool sure, struct err *e)
                  whether);
 }
 
-/* Names as many as fit. */
+/* Names all of them; those that do not fit `what` continue in `more`. */
 static bool report_missing(const struct schema *s, const char *const *names, size_t count,
                            const struct binding *b, const bool *listed, const uint32_t *missing,
                            size_t missing_count, struct err *e)
 {
-    struct text list = {0}, help = {0};
-    size_t named = 0;
-    for (; named < missing_count; named++) {
-        const char *name = text_quote_z(s->columns[missing[named]].name);
-        if (list.length + strlen(name) + 96 > sizeof e->what)
-            break;
-        text_printf(&list, "%s\"%s\"", named ? ", " : "", name);
+    struct text list = {0}, rest = {0}, help = {0};
+    for (size_t i = 0; i < missing_count; i++) {
+        const char *name = text_quote_z(s->columns[missing[i]].name);
+        bool fits = !rest.length && list.length + strlen(name) + 64 < sizeof e->what;
+        text_printf(fits ? &list : &rest, "%s\"%s\"", i ? ", " : "", name);
     }
-    if (named < missing_count)
-        text_printf(&list, " and %zu more", missing_count - named);
     if (missing_count == 1)
         err_set(e, ERR_MODEL_COLUMN, "the data lack the column %s", list.data);
     else
         err_set(e, ERR_MODEL_COLUMN, "the data lack %zu columns: %s", missing_count, list.data);
+    if (rest.length)
+        err_more(e, rest.data);
+    text_free(&rest);
     bool data = looks_like_data(s, names, count, b);
     if (!data)
         add_near(s, names, count, listed, missing, missing_count, &help);

@@ -469,12 +469,17 @@ bool score_answer(const struct score_job *j, const struct row_list *rows, real *
                   struct err *e)
 {
     struct source from = source_of(j, rows);
-    if (!rows->windows || !rows->each)
-        return rows->count == 0 || step_answer(j->stepper, &from, 0, rows->count, logits, e);
     const uint32_t outputs = j->features->outputs;
     uint64_t most = block_rows(j), first = 0;
-    real *block = mem_alloc(most * rows->window * outputs, sizeof *block);
     bool good = true;
+    if (!rows->windows || !rows->each) {
+        for (uint64_t at = 0; good && at < rows->count; at += most) {
+            uint64_t now = rows->count - at < most ? rows->count - at : most;
+            good = step_answer(j->stepper, &from, at, now, logits + at * outputs, e);
+        }
+        return good;
+    }
+    real *block = mem_alloc(most * rows->window * outputs, sizeof *block);
     for (uint64_t at = 0; good && at < from.count; at += most) {
         uint64_t now = from.count - at < most ? from.count - at : most;
         good = step_answer(j->stepper, &from, at, now, block, e);

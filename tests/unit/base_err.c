@@ -12,6 +12,17 @@ static const char *errno_name(int errnum, bool writing)
     return err_info((int)e.id)->name;
 }
 
+static void two_at_once(void)
+{
+    struct err one = {0}, other = {0};
+    err_set(&one, ERR_USAGE, "one");
+    err_more(&one, "the rest of one");
+    err_set(&other, ERR_USAGE, "other");
+    err_more(&other, "the rest of other");
+    is_string(one.more, "the rest of one", "an error keeps what it has more to say");
+    is_string(other.more, "the rest of other", "and so does another");
+}
+
 int main(void)
 {
     int last = 0;
@@ -78,5 +89,6 @@ int main(void)
     is_int(err_exit(&e), 141, "which is 141");
     is_string(errno_name(ENOMEM, true), "MEMORY", "no memory");
     is_string(e.what, "cannot be used: Cannot allocate memory", "the text of errno");
+    two_at_once();
     return done();
 }
