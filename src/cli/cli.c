@@ -39,10 +39,7 @@ static void put_place(struct json_out *out, const char *key, int64_t place)
 void cli_error_json(const struct err *e, struct json_out *out)
 {
     char id[16];
-    struct text message = {0};
     snprintf(id, sizeof id, "E%d", (int)e->id);
-    if (e->more)
-        text_printf(&message, "%s%s", e->what, e->more);
     json_open(out, NULL, '{');
     json_put_string(out, "schema", "dnn.error/1");
     json_put_string(out, "id", id);
@@ -50,11 +47,10 @@ void cli_error_json(const struct err *e, struct json_out *out)
     put_words(out, "file", e->file);
     put_place(out, "line", e->line);
     put_place(out, "column", e->column);
-    json_put_string(out, "message", e->more ? message.data : e->what);
+    json_put_string(out, "message", e->what);
     put_words(out, "expected", e->expected);
     put_words(out, "help", e->help);
     json_close(out, '}');
-    text_free(&message);
 }
 
 static void error_text(const struct err *e)
@@ -68,12 +64,7 @@ static void error_text(const struct err *e)
     if (e->file[0] && e->line && e->column)
         text_printf(&line, ":%lld", (long long)e->column);
     text_printf(&line, "%s%s", e->file[0] ? ": " : "", e->what);
-    if (e->more) { /* longer than a line of the log */
-        text_printf(&line, "%s\n", e->more);
-        log_object(line.data, line.length);
-    } else {
-        log_raw("error", line.data);
-    }
+    log_raw("error", line.data);
     const struct { const char *lead, *text; } more[] = {
         {"  | ", e->excerpt}, {"  = expected: ", e->expected}, {"  = help: ", e->help}};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
@@ -250,12 +241,16 @@ static bool set_log(const struct args *a, struct err *e)
             return near ? err_help(e, "did you mean %s?", near) : false;
         }
     }
+    static const char *const truths[] = {"false", "true", "0", "1", "no", "yes", "off", "on"};
     const char *debug = variable("DEBUG");
-    if (debug && !text_same(debug, "true") && !text_same(debug, "false")) {
+    size_t truth = 0;
+    while (debug && truth < 8 && !text_same(debug, truths[truth]))
+        truth++;
+    if (truth == 8) {
         err_set(e, ERR_ENVIRONMENT, "DEBUG is \"%s\"", text_quote_z(debug));
         return err_expected(e, "true or false");
     }
-    if (debug && text_same(debug, "true"))
+    if (truth % 2)
         level = LOG_DEBUG;
     if (args_value(a, "quiet"))
         level = LOG_WARNING;
