@@ -39,7 +39,10 @@ static void put_place(struct json_out *out, const char *key, int64_t place)
 void cli_error_json(const struct err *e, struct json_out *out)
 {
     char id[16];
+    struct text message = {0};
     snprintf(id, sizeof id, "E%d", (int)e->id);
+    if (e->more)
+        text_printf(&message, "%s%s", e->what, e->more);
     json_open(out, NULL, '{');
     json_put_string(out, "schema", "dnn.error/1");
     json_put_string(out, "id", id);
@@ -47,10 +50,11 @@ void cli_error_json(const struct err *e, struct json_out *out)
     put_words(out, "file", e->file);
     put_place(out, "line", e->line);
     put_place(out, "column", e->column);
-    json_put_string(out, "message", e->what);
+    json_put_string(out, "message", e->more ? message.data : e->what);
     put_words(out, "expected", e->expected);
     put_words(out, "help", e->help);
     json_close(out, '}');
+    text_free(&message);
 }
 
 static void error_text(const struct err *e)
@@ -64,7 +68,12 @@ static void error_text(const struct err *e)
     if (e->file[0] && e->line && e->column)
         text_printf(&line, ":%lld", (long long)e->column);
     text_printf(&line, "%s%s", e->file[0] ? ": " : "", e->what);
-    log_raw("error", line.data);
+    if (e->more) { /* longer than a line of the log */
+        text_printf(&line, "%s\n", e->more);
+        log_object(line.data, line.length);
+    } else {
+        log_raw("error", line.data);
+    }
     const struct { const char *lead, *text; } more[] = {
         {"  | ", e->excerpt}, {"  = expected: ", e->expected}, {"  = help: ", e->help}};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {

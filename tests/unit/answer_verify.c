@@ -223,7 +223,7 @@ static void lost_answer(const struct tiny *t)
 static bool trained(struct tiny *t, const char *data, const char *config)
 {
     struct err e = {0};
-    struct train_result r;
+    struct train_result r = {0};
     t->data = tiny_file(t, "data.csv", data);
     t->model = tiny_path(t, "tiny.dnn");
     char *path = tiny_path(t, "config.json");
@@ -231,6 +231,7 @@ static bool trained(struct tiny *t, const char *data, const char *config)
     struct train_request q = {.config = c, .output = t->model, .progress = 3};
     unsigned before = log_warnings();
     bool good = c && train_run(&q, &r, &e);
+    train_release(&r);
     expect_warnings(log_warnings() - before);
     config_free(c);
     mem_free(path);

@@ -76,6 +76,7 @@ static bool train(const char *task, const char *csv, const char *options, const 
                   const char *output, bool resume)
 {
     err_clear(&e);
+    train_release(&r);
     memset(&r, 0, sizeof r);
     struct config *c = config_of(task, csv, options, more);
     if (!c)
@@ -443,5 +444,6 @@ int main(void)
     before_the_start();
     checking();
     threads_stop();
+    train_release(&r);
     return done();
 }
