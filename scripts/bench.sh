@@ -71,7 +71,7 @@ for row in $rows; do
         say "    the same network on both sides: standard scale, one-hot, 128-128-2, relu, no dropout, AdamW at a constant rate, batch 256"
         make_data mixed 36000 mixed.csv
         make_data mixed 9000 mixed-new.csv 7
-        "$dnn" init mixed.csv --target y --id id --set data.split.valid=0 --set data.split.test=0 --set train.epochs=10 \
+        "$dnn" init mixed.csv --target y --id id --force --set data.split.valid=0 --set data.split.test=0 --set train.epochs=10 \
             --set train.schedule.type=constant --set train.batch_size=256 \
             --set 'model={"preset":"mlp","hidden":[128,128],"activation":"relu","dropout":0}' -o mixed.json -q
         perl -pi -e 's/: "numeric"/: {"type": "numeric", "scale": "standard"}/g; s/: "categorical"/: {"type": "categorical", "encode": "onehot"}/g' mixed.json
@@ -92,7 +92,7 @@ END
         peer "pyarrow" "$ours" peer_csv pyarrow
         say "    the same with a class, to encoded rows, as train does it (wanted: 2x pandas with scale none, 1.5x with the default)"
         make_data table 400000 rows.csv
-        "$dnn" init rows.csv --target y -q -o rows.json --set train.epochs=1 --set train.batch_size=4096 --set 'model={"preset":"mlp","hidden":[8]}'
+        "$dnn" init rows.csv --target y --force -q -o rows.json --set train.epochs=1 --set train.batch_size=4096 --set 'model={"preset":"mlp","hidden":[8]}'
         one_load() { number "%.6f" "$("$dnn" train rows.json -o rows.dnn --force --json -q --set "encoders.numeric.scale=$1" 2>load.err | field seconds.load)"; }
         peer_rows() { "$python" "$here/peers.py" csv "$1" rows.csv; }
         turns=("one_load none" "one_load auto")
@@ -131,7 +131,7 @@ done
 if [ $memory = yes ]; then
     say ""; say "memory"
     [ -s table.csv ] || "$here/make_data.pl" table 11000000 | perl -pe 's/(\.\d{4})\d+/$1/g' >table.csv
-    "$dnn" init table.csv --target y -o table.json -q --set data.split.valid=0.05 --set data.split.test=0 --set 'model={"preset":"mlp","hidden":[64]}' \
+    "$dnn" init table.csv --target y --force -o table.json -q --set data.split.valid=0.05 --set data.split.test=0 --set 'model={"preset":"mlp","hidden":[64]}' \
         --set train.batch_size=4096 --set train.epochs=1
     foretold=$("$dnn" check table.json --json -q | field memory.host_bytes)
     read -r seconds _ peak < <(measure 1 "$dnn" train table.json -o table.dnn -q)
