@@ -94,12 +94,7 @@ static void config_text(const struct infer *found, const char *target, const str
             !init_says_part(sets, found->columns[i].name))
             init_put_column(&found->columns[i], o);
     json_close(o, '}');
-    init_sequence_write(&sequence, o);
-    if (sequence.steps)
-        log_note("rows are sequences of %zu channel%s and %u steps, as the names of the columns "
-                 "say; for rows of a table use --set data.sequence=null",
-                 sequence.channels.count, sequence.channels.count > 1 ? "s" : "", sequence.steps);
-    const bool series = sequence.steps || gives_sequence(sets);
+    const bool series = init_sequence_write(&sequence, found, o) || gives_sequence(sets);
     init_sequence_free(&sequence);
     json_open(o, "split", '{');
     json_put_string(o, "method", split_method_names[init_split_method(sets, found->task)]);
@@ -369,8 +364,6 @@ static struct infer *infer_data(struct infer_request *q, char *bare, struct err 
         } else if ((found = infer_file(q, &other)) != NULL || other.id == ERR_NONE)
             err_clear(e);
     }
-    if (!found && e->id == ERR_NONE)
-        stop_error("the end of the file", e);
     return found;
 }
 
@@ -391,8 +384,11 @@ static int init_command(struct args *a)
     struct infer *found = right ? infer_data(&q, bare, &e) : NULL;
     if (found)
         take_task(found, init_set_value(&o, "task"));
+    bool looked = found && init_sequence_rows(&q, &o, found, &e);
+    if (right && !looked && e.id == ERR_NONE)
+        stop_error("the end of the file", &e);
     int code = EXIT_DONE;
-    if (!found || !make_config(a, q.target, found, &o, &json, &e) ||
+    if (!looked || !make_config(a, q.target, found, &o, &json, &e) ||
         !write_config(output ? output : "-", &json, &e))
         code = cli_fail(a, &e, cli_disk_note(output, &e));
     else

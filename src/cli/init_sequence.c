@@ -2,16 +2,18 @@
 #include "cli/init_sequence.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/init_set.h"
 #include "table/sequence.h"
 
-enum { LEAST_STEPS = 8, MOST_CHANNELS = 4096, MOST_NAME = 100 };
+enum { LEAST_STEPS = 8, MOST_CHANNELS = 4096, MOST_NAME = 100, MOST_WINDOW = 200 };
 
 /* A name taken apart: the step, and the pattern of its channel, with * in the place of the step. */
 struct step_name {
@@ -174,7 +176,8 @@ struct init_sequence init_sequence_find(const struct infer *found, const char *t
                                         const struct overrides *sets)
 {
     struct init_sequence s = {.steps = 0};
-    if (init_set_value(sets, "data.sequence") || init_set_value(sets, "data.columns"))
+    if (found->series.groups || init_set_value(sets, "data.sequence") ||
+        init_set_value(sets, "data.columns"))
         return s;
     for (size_t i = 0; i < found->count; i++)
         if (init_column_given(sets, found->columns[i].name))
@@ -201,14 +204,84 @@ void init_sequence_free(struct init_sequence *s)
     *s = (struct init_sequence){.steps = 0};
 }
 
-void init_sequence_write(const struct init_sequence *s, struct json_out *out)
+/* --- a row a step --- */
+
+/* A --set says what the rows are. */
+static bool says_rows(const struct overrides *sets)
 {
-    if (!s->steps)
-        return;
+    static const char *const keys[] = {"data.columns", "data.sequence", "data.sequence.group"};
+    bool says = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        says |= init_set_value(sets, keys[i]) != NULL;
+    return says;
+}
+
+/* It says where a row belongs; it is neither learned from nor spoken of. */
+static void take_place(struct infer_column *c)
+{
+    c->type = COLUMN_ID;
+    c->kind = NULL;
+    c->reason[0] = c->note[0] = '\0';
+    c->alone = (double)NAN;
+}
+
+bool init_sequence_rows(const struct infer_request *r, const struct overrides *sets,
+                        struct infer *found, struct err *e)
+{
+    if (says_rows(sets))
+        return true;
+    bool *given = mem_zero(found->count + 1, sizeof *given);
+    for (size_t i = 0; i < found->count; i++) {
+        const char *name = found->columns[i].name;
+        given[i] = init_column_given(sets, name) || init_says_part(sets, name);
+        for (size_t k = 0; k < r->ignored_count; k++)
+            given[i] |= strcmp(r->ignored[k], name) == 0;
+    }
+    bool good = infer_series(r, given, found, e);
+    mem_free(given);
+    if (!good || !found->series.groups)
+        return good;
+    take_place(&found->columns[found->series.group]);
+    take_place(&found->columns[found->series.order]);
+    if (found->series.varies && found->task == TASK_MULTICLASS && !init_set_value(sets, "task"))
+        found->task = TASK_TAGGING;
+    return true;
+}
+
+static void write_rows(const struct infer *found, struct json_out *out)
+{
+    const struct infer_series *s = &found->series;
+    const char *group = found->columns[s->group].name, *order = found->columns[s->order].name;
+    const bool each = found->task == TASK_TAGGING || s->varies;
+    const uint64_t window = s->longest < MOST_WINDOW ? s->longest : MOST_WINDOW;
+    json_open(out, "sequence", '{');
+    json_put_string(out, "group", group);
+    json_put_string(out, "order", order);
+    json_put_number(out, "window", (double)(window < 2 ? 2 : window));
+    json_put_string(out, "label", !each ? "group" : found->task == TASK_MULTICLASS ? "last" : "row");
+    json_close(out, '}');
+    log_note("rows are steps of %llu sequences: the rows of each \"%s\" stand together, and "
+             "\"%s\" rises by equal steps among them; the target %s; for rows of a table use "
+             "--set data.sequence=null",
+             (unsigned long long)s->groups, text_quote_z(group), text_quote_z(order),
+             s->varies ? "differs from row to row" : "is the same in all rows of a sequence");
+}
+
+bool init_sequence_write(const struct init_sequence *s, const struct infer *found,
+                         struct json_out *out)
+{
+    if (found->series.groups)
+        write_rows(found, out);
+    if (found->series.groups || !s->steps)
+        return found->series.groups > 0;
     json_open(out, "sequence", '{');
     json_open(out, "wide", '{');
     for (size_t i = 0; i < s->channels.count; i++)
         json_put_string(out, s->channels.items[i], s->patterns.items[i]);
     json_close(out, '}');
     json_close(out, '}');
+    log_note("rows are sequences of %zu channel%s and %u steps, as the names of the columns say; "
+             "for rows of a table use --set data.sequence=null",
+             s->channels.count, s->channels.count > 1 ? "s" : "", s->steps);
+    return true;
 }

@@ -1,5 +1,5 @@
-/* init_sequence.h - whether the columns of a file are the steps of sequences, as `dnn init` tells
- * by their names. */
+/* init_sequence.h - whether the columns or the rows of a file are the steps of sequences, as `dnn
+ * init` tells by their names and cells. */
 #ifndef DNN_CLI_INIT_SEQUENCE_H
 #define DNN_CLI_INIT_SEQUENCE_H
 
@@ -18,9 +18,16 @@ struct init_sequence {
 struct init_sequence init_sequence_find(const struct infer *found, const char *target,
                                         const struct overrides *sets);
 void init_sequence_free(struct init_sequence *s);
+/* Looks for sequences with a row a step (infer_series.c). Where they are found, their two columns
+ * become ids and the task may become tagging; a --set that says what the columns or the rows are
+ * ends it. False on an error, or with e->id == ERR_NONE after a stop. */
+bool init_sequence_rows(const struct infer_request *r, const struct overrides *sets,
+                        struct infer *found, struct err *e);
 /* Whether the column is one of its steps. */
 bool init_sequence_has(const struct init_sequence *s, const struct infer_column *c);
-/* Writes "sequence" of the config. */
-void init_sequence_write(const struct init_sequence *s, struct json_out *out);
+/* Writes "sequence" of the config, of columns or rows, and says what was seen. Returns true if
+ * there is one. */
+bool init_sequence_write(const struct init_sequence *s, const struct infer *found,
+                         struct json_out *out);
 
 #endif

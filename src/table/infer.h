@@ -24,6 +24,12 @@ struct infer_column {
     double alone;           /* what it alone explains of the target (leak.h); NaN: not known */
     char note[400];         /* e.g. it nearly determines the target; or "" */
 };
+/* Sequences with a row a step. */
+struct infer_series {
+    size_t group, order;      /* columns */
+    uint64_t groups, longest; /* 0: there are none; rows of the longest group */
+    bool varies;              /* rows of a group have several labels, or only some have one */
+};
 struct infer {
     struct csv_dialect dialect;
     char decimal;
@@ -39,6 +45,7 @@ struct infer {
     char note[200];         /* about the header line; or "" */
     char encoding_note[200]; /* encoding guessed: the first byte that is not UTF-8; or "" */
     char quote_note[300];    /* quoting other than strict guessed: the first line; or "" */
+    struct infer_series series; /* infer_series */
 };
 /* target NULL: types only, for `inspect`. ids, ignored: from the command line. delimiter 0, decimal
  * 0, encoding, header, quote -1: to be guessed. */
@@ -57,6 +64,11 @@ extern const char infer_leak_words[];
  * `stop` returned true. */
 struct infer *infer_file(const struct infer_request *r, struct err *e);
 void infer_free(struct infer *i);
+/* Looks for sequences with a row a step in the file that infer_file has read, if names of columns
+ * speak of them; sets i->series. given: [i->count] columns that are something else. False on an
+ * error, or with e->id == ERR_NONE if `stop` returned true. */
+bool infer_series(const struct infer_request *r, const bool *given, struct infer *i,
+                  struct err *e);
 /* The first rows of a training: names the columns of type ignore that a form would read. */
 void infer_note_aside(const struct schema *s, const struct binding *b,
                       const struct csv_cells *cells);

@@ -84,3 +84,34 @@ int infer_name(const char *name)
         return NAME_ID;
     return !link && (AMONG(numbers, last) || AMONG(things, last)) ? NAME_NUMBER : NAME_OTHER;
 }
+
+bool infer_names_group(const char *name)
+{
+    static const char *const words[] = {
+        "series",     "sequence",  "seq",     "group",    "session",    "subject",   "participant",
+        "person",     "patient",   "player",  "animal",   "user",       "customer",  "client",
+        "account",    "unit",      "machine", "engine",   "sensor",     "device",    "vehicle",
+        "trip",       "track",     "store",   "shop",     "station",    "site",      "sentence",
+        "document",   "doc",       "run",     "trial",    "episode",    "recording", "record",
+        "experiment", "trajectory", "stock",  "ticker",   "symbol"};
+    struct words w = split(name);
+    bool is = infer_name(name) == NAME_ID;
+    for (size_t i = 0; i < w.count; i++)
+        is |= AMONG(words, w.word[i]);
+    return is;
+}
+
+bool infer_names_order(const char *name)
+{
+    static const char *const times[] = {
+        "time", "timestamp", "ts", "date", "datetime", "step", "steps", "timestep", "cycle",
+        "cycles", "frame", "tick"};
+    static const char *const alone[] = {
+        "t", "day", "week", "month", "year", "hour", "minute", "second", "index", "idx", "pos",
+        "position", "seq", "order", "period"};
+    struct words w = split(name);
+    bool is = w.count == 1 && AMONG(alone, w.word[0]);
+    for (size_t i = 0; i < w.count; i++)
+        is |= AMONG(times, w.word[i]);
+    return is;
+}

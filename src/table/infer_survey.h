@@ -118,6 +118,10 @@ bool infer_propose(const struct watch *w, uint64_t present, uint64_t read, char 
  * identifier if its values are unique (order_no, account). */
 enum infer_name { NAME_OTHER, NAME_NUMBER, NAME_ID };
 int infer_name(const char *name);
+/* The name of what has a history (series, machine_id), or of a time or place in it (t, visit_date,
+ * step). */
+bool infer_names_group(const char *name);
+bool infer_names_order(const char *name);
 /* infer_type.c, infer_target.c: types, missing texts, decimal sign; then the task. */
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
 void infer_target(const struct survey *s, size_t target, struct infer *i);

@@ -15,6 +15,7 @@ while read -r file target task; do
     is_exit 0 "init $file --target $target"
     grep -q "\"task\": \"$task\"" "$name.json"
     ok $? "  is $task" "$(head -n 3 "$name.json")"
+    is "$(grep -c '"group":' "$name.json")" "$([ "$file" = "${file/_long/}" ]; echo $?)" "  its rows are steps if the file is long"
     run dnn train "$name.json" -o "$name.dnn" --set train.epochs=2 --set train.batch_size=1024 --time-limit 1 --progress none
     is_exit 0 "  trains"
     head -c 2000000 "$SHARED/$file" | sed '$d' >some.csv
