@@ -258,7 +258,8 @@ static void write_rows(const struct infer *found, struct json_out *out)
     json_put_string(out, "group", group);
     json_put_string(out, "order", order);
     json_put_number(out, "window", (double)(window < 2 ? 2 : window));
-    json_put_string(out, "label", !each ? "group" : found->task == TASK_MULTICLASS ? "last" : "row");
+    json_put_string(out, "label",
+                    !each ? "group" : found->task == TASK_MULTICLASS ? "last" : "row");
     json_close(out, '}');
     log_note("rows are steps of %llu sequences: the rows of each \"%s\" stand together, and "
              "\"%s\" rises by equal steps among them; the target %s; for rows of a table use "
