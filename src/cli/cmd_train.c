@@ -125,9 +125,9 @@ static bool shares_output(const char *path)
 static bool check_names(const struct args *a, const struct train_request *q, struct err *e)
 {
     const char *metrics = q->config->output.metrics;
-    if (q->one && (q->resume || q->require_count || q->force))
-        return err_set(e, ERR_OPTION_CONFLICT, "--run takes no --resume, --require or --force: a "
-                                               "part is one run, without a model");
+    if (q->one && (q->require_count || q->force))
+        return err_set(e, ERR_OPTION_CONFLICT, "--run takes no --require or --force: a part is one "
+                                               "run, without a model");
     if (q->one && !args_value(a, "output"))
         return err_set(e, ERR_USAGE, "--run writes a part: name it with -o PART");
     if (!q->output) {

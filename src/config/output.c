@@ -195,16 +195,20 @@ bool output_replaceable(const char *model, struct err *e)
 }
 
 /* The longest names that a training needs: those of its checkpoints. */
-static bool names_fit(const char *model, struct err *e)
+static bool names_fit(const struct config *c, const char *model, struct err *e)
 {
     enum { ASIDE = 64 }; /* what a file written aside has more */
     struct stat st;
-    char *final = file_final(model), *longest = checkpoint_path(final, 0);
+    struct text run = {0};
+    char *final = file_final(model);
+    text_printf(&run, "%s%s", final, config_is_ensemble(c) ? ".ckpt-run-65535" : "");
+    char *longest = checkpoint_path(run.data, 0);
     bool fits = strlen(longest) + ASIDE < PATH_MAX &&
                 (lstat(longest, &st) == 0 || errno != ENAMETOOLONG);
     size_t more = strlen(longest) - strlen(final);
     mem_free(longest);
     mem_free(final);
+    text_free(&run);
     if (fits)
         return true;
     err_at(e, ERR_FILE_CREATE, model, 0, 0,
@@ -262,7 +266,7 @@ bool output_check(const struct config *c, const char *model, const char *profile
     if (metrics && !file_is_ours(metrics, OUTPUT_METRICS_BEGIN, "a list of metrics by dnn",
                                    "give output.metrics another name", e))
         return false;
-    return output_replaceable(model, e) && names_fit(model, e) && output_probe(model, e);
+    return output_replaceable(model, e) && names_fit(c, model, e) && output_probe(model, e);
 }
 
 void output_room(const char *model, uint64_t bytes)

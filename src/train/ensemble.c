@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
@@ -121,6 +120,7 @@ void ensemble_free(struct ensemble *n)
     mem_free(n->configs);
     mem_free(n->names);
     mem_free(n->parts);
+    ensemble_let_go(n);
     mem_free(n->work);
     mem_free(n->kept);
     mem_free(n);
@@ -145,78 +145,6 @@ void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r)
     r->list[PART_TRAIN] = fold->trains_on;
     r->list[PART_VALID] = fold->answers;
     r->list[PART_TEST] = j->table->list[PART_TEST];
-}
-
-/* --- finished runs in files --- */
-
-bool ensemble_fits(const struct train_job *j, const struct run_part *p, const char *data,
-                   const char *path, struct err *e)
-{
-    struct text keys = {0};
-    resume_differences(p->config, j->config_text, &keys);
-    bool same = !keys.length && strcmp(p->data, data) == 0;
-    if (!same) {
-        err_at(e, ERR_CHECKPOINT_OTHER, path, 0, 0, "the run is of other %s%s",
-               keys.length ? "config: " : "data", keys.length ? keys.data : "");
-        err_help(e, "it was trained from another config or other data; remove it, or name the "
-                    "config that it belongs to");
-    }
-    text_free(&keys);
-    return same;
-}
-
-/* Reads the file of a finished run. A damaged one is passed over with a warning. */
-static bool read_finished(struct train_job *j, uint32_t run, struct err *e)
-{
-    struct ensemble *n = j->ensemble;
-    char *path = part_path(j->output, run), room[512];
-    struct err why = {0};
-    struct run_part *p = file_exists(path) ? part_load(path, &why) : NULL;
-    bool good = true;
-    if (why.id != ERR_NONE) {
-        log_warning("\"%s\" is passed over, and its run is trained again: %s",
-                    job_quoted(path, room), why.what);
-    } else if (p && p->run != run) {
-        log_warning("\"%s\" is passed over: it holds run %u", job_quoted(path, room), p->run);
-    } else if (p) {
-        good = ensemble_fits(j, p, j->table->sha256, path, &why);
-        if (good) {
-            j->run.used = p->used > j->run.used ? p->used : j->run.used;
-            n->parts[run] = p;
-            n->kept[run] = true;
-            p = NULL;
-        } else if (j->request->restart) {
-            good = file_remove(path, e);
-            log_note("\"%s\" is of another config or other data: removed", job_quoted(path, room));
-        } else {
-            *e = why;
-        }
-    }
-    part_free(p);
-    mem_free(path);
-    return good;
-}
-
-/* With --resume: reads all finished runs. Without: says that there are some. */
-static bool find_finished(struct train_job *j, struct err *e)
-{
-    struct ensemble *n = j->ensemble;
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < n->runs; i++) {
-        if (j->resume && !read_finished(j, i, e))
-            return false;
-        char *path = part_path(j->output, i);
-        found += j->resume ? n->parts[i] != NULL : file_exists(path);
-        mem_free(path);
-    }
-    if (found && j->resume)
-        log_line("resuming: %u of %u runs are finished", found, n->runs);
-    else if (j->resume)
-        log_note("there is no finished run to resume from: the training starts afresh");
-    else if (found)
-        log_note("%u finished run%s of an earlier training will be replaced; --resume would go on "
-                 "from %s", found, found == 1 ? "" : "s", found == 1 ? "it" : "them");
-    return true;
 }
 
 /* --- side by side --- */
@@ -342,6 +270,8 @@ static bool keep(const struct training *t, struct run_part *p, struct err *e)
         char *path = part_path(t->j->output, p->run);
         good = part_save(p, path, e);
         mem_free(path);
+        keeper_clear(&n->at_work[p->run].keeper);
+        good = good && keep_drop(n->at_work[p->run].output, e);
     }
     side_lock(t->j->side);
     n->parts[p->run] = p;
@@ -403,25 +333,6 @@ uint32_t ensemble_beside(const struct train_job *j, uint32_t count)
     return threads < count ? threads : count;
 }
 
-/* A signal asked to stop: finished runs are in their files. */
-static bool stopped(struct train_job *j, struct err *e)
-{
-    struct ensemble *n = j->ensemble;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < n->runs; i++)
-        kept += n->kept[i];
-    j->says_kept = true;
-    err_clear(e);
-    if (!kept) {
-        err_set(e, stop_id(), "stopped by %s before the first run had ended: nothing to resume, "
-                              "start again", stop_name());
-        return false;
-    }
-    err_set(e, stop_id(), "stopped by %s; %u of %u runs are finished and kept beside the model",
-            stop_name(), kept, n->runs);
-    return err_help(e, "the same command with --resume trains the others");
-}
-
 static uint32_t unfinished(const struct ensemble *n)
 {
     uint32_t count = 0;
@@ -433,7 +344,7 @@ static uint32_t unfinished(const struct ensemble *n)
 bool ensemble_train(struct train_job *j, int64_t only, struct err *e)
 {
     struct ensemble *n = j->ensemble;
-    if (only < 0 && !find_finished(j, e))
+    if (!ensemble_find(j, only, e))
         return false;
     uint32_t count = unfinished(n);
     stop_phase("training", false);
@@ -441,7 +352,7 @@ bool ensemble_train(struct train_job *j, int64_t only, struct err *e)
     if (!good && e->id != ERR_NONE)
         return false;
     if (!good || stop_wanted())
-        return stopped(j, e);
+        return ensemble_stopped(j, only, e);
     for (uint32_t i = 0; i < n->runs; i++)
         if (n->parts[i])
             return true;

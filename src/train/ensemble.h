@@ -4,12 +4,20 @@
 #ifndef DNN_TRAIN_ENSEMBLE_H
 #define DNN_TRAIN_ENSEMBLE_H
 
+#include "train/keep.h"
 #include "train/part.h"
 #include "train/side.h"
 #include "train/train.h"
 
 struct train_job;
 struct run;
+
+/* The checkpoints of a run that is at work, beside the name of its part. */
+struct at_work {
+    char *output;             /* that name */
+    struct keeper keeper;
+    struct checkpoint *found; /* to go on from; NULL: none */
+};
 
 struct ensemble {
     struct config **configs; /* [members] */
@@ -20,12 +28,14 @@ struct ensemble {
     struct encoder **encoders; /* [runs]; members with equal options share them */
     struct run_part **parts; /* [runs]; NULL: not finished */
     bool *kept;              /* [runs]: in its file, ours to delete */
+    struct at_work *at_work; /* [runs]; NULL: runs at work write no checkpoints (cv, tune) */
     double *work;            /* [runs]: operations, to estimate their time; 0: not known */
     uint32_t beside;         /* runs at a time */
     /* while runs train, under the lock of the job's struct side */
     bool cut;         /* the time limit left out or cut short a run */
     struct err broke; /* of the first run that broke before an epoch had ended */
     uint32_t scored; /* finished runs of a search, which keeps no parts */
+    uint32_t asked;  /* how often a signal asked for checkpoints */
 };
 
 /* The members' configs. NULL: E13. Caller: ensemble_free. */
@@ -41,7 +51,8 @@ uint64_t ensemble_seed(const struct ensemble *n, uint64_t seed, uint32_t run);
 void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r);
 
 /* Trains the runs that are not finished, or the run `only` (-1: all). With --resume finished runs
- * are read from their files. False: e says why. */
+ * are read from their files, and runs that were at work go on from their checkpoints. False: e says
+ * why. */
 bool ensemble_train(struct train_job *j, int64_t only, struct err *e);
 /* Operations of a run's epochs. Negative: e says why its network cannot be. */
 double ensemble_work(const struct train_job *j, uint32_t run, const struct features *features,
@@ -51,16 +62,31 @@ double ensemble_work(const struct train_job *j, uint32_t run, const struct featu
 double ensemble_seconds(const struct ensemble *n, uint32_t run);
 /* How many of `count` runs train at a time: on a CPU one a thread, on a GPU one. */
 uint32_t ensemble_beside(const struct train_job *j, uint32_t count);
-/* Writes the part of the run `only` as the job's output. */
 /* Truth and logits of a part of a run; part_rows_free in either case. */
 bool part_rows_answer(const struct run *r, enum part part, struct part_rows *to, struct err *e);
+/* Writes the part of the run `only` as the job's output. */
 bool ensemble_save_part(struct train_job *j, uint32_t only, struct train_result *r, struct err *e);
 /* Weights of the members, metrics, the model. Uses the parts, the config and the output alone; the
  * files of the parts are deleted then. */
 bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e);
+
+/* --- ensemble_keep.c: the files of the runs --- */
+
 /* The part belongs to this config and data. False: CHECKPOINT_OTHER. */
 bool ensemble_fits(const struct train_job *j, const struct run_part *p, const char *data,
                    const char *path, struct err *e);
+/* With --resume: reads all finished runs, and the checkpoints of those that were at work. Without:
+ * says that there are some. Then runs at work write checkpoints. */
+bool ensemble_find(struct train_job *j, int64_t only, struct err *e);
+void ensemble_let_go(struct ensemble *n); /* frees at_work */
+/* The checkpoints of a run that is at work. */
+struct keep ensemble_keep(const struct train_job *j, uint32_t run);
+/* What of the runs is in files, "3 of 9 runs are finished and kept, ..". False: nothing. */
+bool ensemble_kept(const struct ensemble *n, char *text, size_t room);
+/* After a signal, once the runs have ended: fills e. False. */
+bool ensemble_stopped(struct train_job *j, int64_t only, struct err *e);
+/* The model is there: the files of the runs go. */
+void ensemble_clear(const struct train_job *j);
 
 /* --- ensemble_run.c --- */
 

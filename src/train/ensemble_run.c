@@ -19,15 +19,38 @@ static void log_status(const struct train_job *j)
     log_asked("%u of %u runs are finished", finished, j->ensemble->runs);
 }
 
-/* Another run has failed: this one gives up. */
-static bool pause_here(void *job, struct run *r, const struct step *now, struct err *e)
+/* The owner of a run while it trains. */
+struct working {
+    struct train_job *j;
+    uint32_t run;
+    uint32_t asked; /* ensemble.asked when it wrote a checkpoint, or began */
+};
+
+/* A signal that asks for a checkpoint is for all runs at work. */
+static bool asked(struct working *w)
 {
-    struct train_job *j = job;
-    (void)r;
-    (void)now;
+    struct ensemble *n = w->j->ensemble;
+    side_lock(w->j->side);
+    n->asked += stop_checkpoint();
+    bool is = w->asked != n->asked;
+    w->asked = n->asked;
+    side_unlock(w->j->side);
+    return is;
+}
+
+/* Another run has failed: this one gives up. */
+static bool pause_here(void *working, struct run *r, const struct step *now, struct err *e)
+{
+    struct working *w = working;
+    struct train_job *j = w->j;
     if (stop_status())
         log_status(j);
-    return !side_failed(j->side) || err_set(e, ERR_BUG, "another run of the ensemble failed");
+    if (side_failed(j->side))
+        return err_set(e, ERR_BUG, "another run of the ensemble failed");
+    if (!j->ensemble->at_work)
+        return true;
+    const struct keep k = ensemble_keep(j, w->run);
+    return !keep_due(&k, r, now, asked(w)) || keep_write(&k, r, e);
 }
 
 /* --- the part --- */
@@ -109,7 +132,6 @@ static bool fill(const struct train_job *j, struct run *r, const struct rows *fi
 {
     struct network_state last;
     bool good = run_use_best(r, &last, e);
-    run_look_end(r, &last);
     p->outputs = r->features->outputs;
     p->schema = r->schema;
     p->plan = r->plan;
@@ -121,22 +143,43 @@ static bool fill(const struct train_job *j, struct run *r, const struct rows *fi
     p->config = mem_string(j->config_text);
     memcpy(p->data, j->table->sha256, sizeof p->data);
     set_constant(r, p);
-    return good && copy_weights(r, p, e) && part_rows_answer(r, PART_VALID, &p->left, e) &&
+    good = good && copy_weights(r, p, e) && part_rows_answer(r, PART_VALID, &p->left, e) &&
            part_rows_answer(r, PART_TEST, &p->test, e) &&
            answer_sample(r, &j->table->sample, first, p, e);
+    if (!good && e->id == ERR_NONE)
+        run_use_last(r, &last); /* a checkpoint holds the last weights */
+    run_look_end(r, &last);
+    return good;
 }
 
-static bool train(struct run *r, struct err *e)
+/* First weights, or those of a checkpoint. */
+static bool begin(const struct train_job *j, uint32_t run, struct run *r, struct err *e)
 {
+    struct at_work *w = j->ensemble->at_work ? &j->ensemble->at_work[run] : NULL;
+    struct checkpoint *c = w ? w->found : NULL;
     if (!run_open(r, e))
         return false;
-    run_plan(r, NULL);
+    if (c)
+        job_resume_plan(j, r, c, w->keeper.last);
+    else
+        run_plan(r, NULL);
     if (!run_network(r, e))
         return false;
     if (!machine_in_place(r->machine))
         run_keep_fp32(r);
-    if (!run_begin(r, e))
-        return false;
+    if (w)
+        w->keeper.at = clock_now();
+    if (!c)
+        return run_begin(r, e);
+    log_info("run %u goes on at step %lld", run, (long long)c->now.tried);
+    bool good = run_resume(r, c, w->keeper.last, e);
+    checkpoint_free(c);
+    w->found = NULL;
+    return good;
+}
+
+static bool train(struct run *r, struct err *e)
+{
     switch (run_epochs(r, e)) {
     case RUN_ENDED: return true;
     case RUN_STOPPED: err_clear(e); return false;
@@ -151,13 +194,17 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
     const double began = clock_now();
     struct run_part *p = mem_zero(1, sizeof *p);
     struct view *view = NULL; /* of this run, while it trains */
+    struct working w = {.j = j, .run = run};
     struct run r = {.target = j->table->target,
                     .machine = m,
                     .quiet = true,
                     .micro_most = j->run.micro_most,
-                    .watch = {.owner = j, .pause = pause_here},
+                    .watch = {.owner = &w, .pause = pause_here},
                     .began = n->apart ? began : j->began,
                     .used = n->apart ? 0 : j->run.used};
+    side_lock(j->side);
+    w.asked = n->asked;
+    side_unlock(j->side);
     ensemble_set_run(j, run, &r);
     view = view_make(j->table->data, n->encoders[run], false);
     r.schema = n->encoders[run]->schema;
@@ -166,7 +213,11 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
     p->member = run / n->folds;
     p->fold = run % n->folds;
     p->rows = j->table->count[PART_TRAIN] + j->table->count[PART_VALID];
-    bool good = train(&r, e) && fill(j, &r, view_first(view), p, e);
+    bool good = begin(j, run, &r, e) && train(&r, e) && fill(j, &r, view_first(view), p, e);
+    if (!good && e->id == ERR_NONE && n->at_work) {
+        const struct keep k = ensemble_keep(j, run);
+        keep_stopped(&k, &r, e);
+    }
     if (good && r.broke)
         log_warning("run %u (member \"%s\", fold %u): %s; its weights are those of epoch %lld, the "
                     "best before", run, text_quote_z(n->names[p->member]), p->fold, r.broke,
@@ -192,5 +243,8 @@ bool ensemble_save_part(struct train_job *j, uint32_t only, struct train_result 
     r->stopped = strcmp(p->stopped, "patience") == 0     ? "patience"
                  : strcmp(p->stopped, "time_limit") == 0 ? "time_limit"
                                                          : "epochs";
-    return part_save(p, j->output, e);
+    if (!part_save(p, j->output, e))
+        return false;
+    keeper_clear(&j->ensemble->at_work[only].keeper);
+    return true;
 }

@@ -178,18 +178,6 @@ static bool write_model(const struct mixing *x, struct train_result *r, struct e
     return good;
 }
 
-/* The model is there: the files of the runs go. */
-static void remove_parts(const struct train_job *j)
-{
-    for (uint32_t i = 0; i < j->ensemble->runs; i++) {
-        struct err e = {0};
-        char *path = part_path(j->output, i);
-        if (j->ensemble->kept[i] && !file_remove(path, &e))
-            log_warning("%s", e.what);
-        mem_free(path);
-    }
-}
-
 bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
 {
     struct mixing x;
@@ -208,7 +196,7 @@ bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
     fill_result(&x, r);
     good = good && judge(j, r, &a, e) && write_model(&x, r, e);
     if (good)
-        remove_parts(j);
+        ensemble_clear(j);
     mixing_free(&x);
     return good;
 }

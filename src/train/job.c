@@ -222,32 +222,33 @@ bool job_load(struct train_job *j, struct err *e)
 /* --- plan, network, weights --- */
 
 /* Warns if the config asks for another precision than that of the checkpoint's plan. */
-static void warn_precision(const struct train_job *j, const struct checkpoint *c)
+static void warn_precision(const struct train_job *j, const struct run *r,
+                           const struct checkpoint *c, const char *path)
 {
-    const char *wish = j->backend.precision_wish, *kept = j->run.plan.precision;
+    const char *wish = j->backend.precision_wish, *kept = r->plan.precision;
     char room[512];
     if (!select_is_gpu(&j->backend) || strcmp(wish, "auto") == 0 || strcmp(wish, kept) == 0 ||
         !resume_asks_other(c, j->config_text, "backend.precision"))
         return;
     log_warning("backend.precision \"%s\" is not kept to: \"%s\" was computed in %s, and a "
                 "training goes on as it began; without --resume it starts afresh in the other",
-                text_quote_z(wish), job_quoted(j->checkpoint, room), kept);
+                text_quote_z(wish), job_quoted(path, room), kept);
 }
 
-/* The plan of the checkpoint, as far as this machine and build can. */
-static void resume_plan(struct train_job *j, const struct checkpoint *c)
+void job_resume_plan(const struct train_job *j, struct run *r, const struct checkpoint *c,
+                     const char *path)
 {
     char room[512];
-    const char *differs = run_plan(&j->run, &c->plan);
+    const char *differs = run_plan(r, &c->plan);
     if (differs && !j->backend.fell_back)
         log_warning("\"%s\" was computed %s (%s differs): the result is as good, but not the same "
                     "bytes as that of a run that was not stopped",
-                    job_quoted(j->checkpoint, room),
+                    job_quoted(path, room),
                     strcmp(differs, "batch") == 0 || strcmp(differs, "micro") == 0
                         ? "in other pieces"
                         : "on another kind of machine",
                     differs);
-    warn_precision(j, c);
+    warn_precision(j, r, c, path);
 }
 
 static void say_network(struct train_job *j, uint32_t wished)
@@ -300,7 +301,7 @@ static bool set_weights(struct train_job *j, struct checkpoint *c, struct err *e
         log_note("there is no checkpoint to resume from: the training starts afresh");
     if (!c)
         return run_begin(&j->run, e);
-    if (!run_resume(&j->run, c, j->checkpoint, e))
+    if (!run_resume(&j->run, c, j->keeper.last, e))
         return false;
     log_line("resuming at step %lld (epoch %lld of %lld)", (long long)c->now.tried,
              (long long)(c->epochs < epochs ? c->epochs + 1 : c->epochs), (long long)epochs);
@@ -315,7 +316,7 @@ bool job_build(struct train_job *j, struct err *e)
     r->machine = j->machine;
     struct checkpoint *c = j->found;
     if (c)
-        resume_plan(j, c);
+        job_resume_plan(j, r, c, j->keeper.last);
     else
         run_plan(r, NULL);
     bool good = make_network(j, e);
@@ -329,7 +330,7 @@ bool job_build(struct train_job *j, struct err *e)
     unsigned copies = 2 + optim_states(&j->config->train.optimizer);
     if (j->output)
         output_room(j->output, 2 * copies * network_model(r->network)->params * sizeof(real));
-    j->checkpoint_at = clock_now();
+    j->keeper.at = clock_now();
     r->mark = j->journal.length;
     return true;
 }
@@ -347,7 +348,6 @@ void job_close(struct train_job *j)
     schema_free(j->schema);
     keeper_release(&j->keeper);
     checkpoint_free(j->found);
-    mem_free(j->checkpoint);
     mem_free(j->output);
     journal_close(&j->journal);
     lock_drop(&j->lock);

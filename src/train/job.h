@@ -15,9 +15,7 @@
 #include "base/progress.h"
 #include "model/modelfile.h"
 #include "table/table.h"
-#include "train/journal.h"
-#include "train/resume.h"
-#include "train/run.h"
+#include "train/keep.h"
 #include "train/train.h"
 
 struct ensemble;
@@ -36,8 +34,6 @@ struct train_job {
     struct lock lock;
     struct journal journal;
     struct keeper keeper;
-    char *checkpoint;     /* path of the last one, written or resumed from; NULL: none */
-    double checkpoint_at; /* clock_now() of it, or of the start */
 
     struct checkpoint *found; /* to resume from; NULL: none, or not `looked` for yet */
     bool looked;
@@ -71,6 +67,9 @@ bool job_decide_machine(struct train_job *j, uint32_t runs, struct err *e);
 bool job_read(struct train_job *j, struct err *e);
 bool job_open_machine(struct train_job *j, struct err *e);
 bool job_build(struct train_job *j, struct err *e);
+/* The plan of the checkpoint at path, as far as this machine and build can. */
+void job_resume_plan(const struct train_job *j, struct run *r, const struct checkpoint *c,
+                     const char *path);
 bool job_train(struct train_job *j, struct err *e);
 bool job_save(struct train_job *j, struct train_result *r, struct err *e);
 void job_close(struct train_job *j);
@@ -82,8 +81,7 @@ const char *job_quoted(const char *path, char room[512]);
 
 /* Finds the checkpoint to resume from; once. */
 bool job_find_checkpoint(struct train_job *j, struct err *e);
-/* Writes a checkpoint of the run; durable when true. It becomes j->checkpoint. */
-bool job_checkpoint(struct train_job *j, struct err *e);
+struct keep job_keep(struct train_job *j); /* the checkpoints of its run */
 /* After a failure of the machine: writes the run's best epoch as a checkpoint, if that is newer
  * than the last one. text: "the last good checkpoint is kept: ..", or why there is none. False:
  * there is none. */

@@ -12,24 +12,18 @@
 bool job_stopped(struct train_job *j, struct err *e)
 {
     enum err_id id = stop_id();
-    struct step now = {0};
     char room[512];
     if (!j->output) /* `dnn check` trains nothing */
         return stop_error("the plan was made", e);
     if (j->run.network) {
-        network_step(j->run.network, &now);
-        if (!run_answered(&j->run, e))
-            return false; /* the step of a failed machine means nothing */
-    }
-    if (now.tried > 0 && !j->run.broke && !job_checkpoint(j, e)) {
-        if (e->id != ERR_DIVERGED)
+        const struct keep k = job_keep(j);
+        if (!keep_stopped(&k, &j->run, e))
             return false;
-        err_clear(e); /* broken: an older checkpoint serves */
     }
     j->says_kept = true;
-    if (j->checkpoint) {
+    if (j->keeper.last) {
         err_set(e, id, "stopped by %s; the checkpoint \"%s\" holds everything", stop_name(),
-                job_quoted(j->checkpoint, room));
+                job_quoted(j->keeper.last, room));
         char *other = resume_newer(&j->keeper, j->config_text, j->table->sha256);
         if (!other)
             return err_help(e, "the same command with --resume goes on from there");
@@ -127,8 +121,6 @@ bool job_useless(struct train_job *j, const char *broke, const char *why, struct
     char advice[300];
     job_advice(j, advice, sizeof advice);
     keeper_undo(&j->keeper);
-    mem_free(j->checkpoint);
-    j->checkpoint = NULL;
     j->says_kept = true;
     err_clear(e);
     err_set(e, ERR_DIVERGED, "%s; %s: nothing is written", broke, why);

@@ -28,23 +28,13 @@ static void log_status(const struct run *r, const struct step *now)
               run_rows_per_second(r), run_seconds(r));
 }
 
-static bool checkpoint_due(const struct train_job *j, const struct step *now)
-{
-    const struct run *r = &j->run;
-    if (run_is_path(r))
-        return false;
-    double every = j->config->train.checkpoint.every_s;
-    bool fresh = r->pace.epochs > 0 && now->tried == r->history.epochs * r->steps;
-    return stop_checkpoint() ||
-           (every > 0 ? clock_now() - j->checkpoint_at >= every : fresh); /* 0: after every epoch */
-}
-
 static bool pause_here(void *job, struct run *r, const struct step *now, struct err *e)
 {
     struct train_job *j = job;
     if (stop_status())
         log_status(r, now);
-    return !checkpoint_due(j, now) || job_checkpoint(j, e);
+    const struct keep k = job_keep(j);
+    return !keep_due(&k, r, now, stop_checkpoint()) || keep_write(&k, r, e);
 }
 
 /* Writes dnn.epoch/1. */

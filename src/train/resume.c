@@ -361,6 +361,8 @@ void keeper_undo(struct keeper *k)
         else
             drop(k, k->own[i].name);
     k->count = kept;
+    mem_free(k->last);
+    k->last = NULL;
 }
 
 bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
@@ -389,6 +391,7 @@ void keeper_clear(struct keeper *k)
 void keeper_release(struct keeper *k)
 {
     mem_free(k->own);
+    mem_free(k->last);
     checkpoint_list_free(&k->damaged);
     *k = (struct keeper){0};
 }

@@ -20,6 +20,8 @@ struct keeper {
     struct kept *own; /* by name, ascending */
     size_t count, room;
     struct checkpoint_list damaged; /* found by a search; removed with ours */
+    char *last; /* path of the last one, written or resumed from; NULL: none */
+    double at;  /* clock_now() of it, or of the start */
 };
 void keeper_own(struct keeper *k, int64_t name, int64_t step); /* this one is ours */
 struct kept keeper_newest(const struct keeper *k);             /* -1, -1: there is none */
