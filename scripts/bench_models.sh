@@ -1,7 +1,8 @@
 #!/bin/bash
 # bench_models.sh - the speed of the large networks, ensembles and searches, each beside its peer in the same run, in turns.
 #   scripts/bench_models.sh [--peers] [--quick] [ROW...]
-#   rows   realmlp tabm ple runs tune predict lstm gru lstm2 transformer transformer2 conv; default: all of them
+#   rows   realmlp tabm ple runs tune predict lstm gru lstm2 transformer transformer2 conv job tagging memory;
+#          default: all of them
 # --quick runs once and briefly, to see that all works. Python peers as in bench.sh; without them they say "skipped". PyTorch's
 # figure is the best of 1 and 2 threads. Run nothing else meanwhile. A dated report is written to build/bench/.
 set -euo pipefail
@@ -22,7 +23,7 @@ for option in "$@"; do
     *) rows="$rows $option" ;;
     esac
 done
-[ -n "$rows" ] || rows="realmlp tabm ple runs tune predict lstm gru lstm2 transformer transformer2 conv"
+[ -n "$rows" ] || rows="realmlp tabm ple runs tune predict lstm gru lstm2 transformer transformer2 conv job tagging memory"
 mkdir -p build/bench
 cd build/bench
 report=models-$(date -u +%Y-%m-%d).txt
@@ -148,6 +149,58 @@ for row in $rows; do
     transformer) say "transformer, a step: 2 layers of 128, 4 heads, feed-forward 256, 64 steps of time, batch 64"; series transformer-4-256 16 128 2 64 64 "2; aim 3.3" ;;
     transformer2) say "transformer, a step: 2 layers of 256, 8 heads, feed-forward 1,024, 64 steps of 469, batch 32"; series transformer-8-1024 469 256 2 64 32 "1.5; aim 2.1" ;;
     conv) say "conv1d, a step: 64 -> 64 -> 64, 9 taps, 128 steps of time, batch 64"; series conv-9 64 64 2 128 64 "0.9; aim 1.1" ;;
+    job)
+        samples=$(few 96 640)
+        say "a job: 10,000 samples of 64 steps x 469 numbers, 100 labels, batch 32, 50 epochs, a transformer of 2 layers of 256; by 2 epochs of $samples"
+        [ -s signs-"$samples".csv ] || ../../scripts/data/make_signs.pl "$samples" >signs-"$samples".csv
+        echo '{"task": "multiclass", "data": {"train": "signs-'"$samples"'.csv", "target": "sign", "columns": {}, "split": {"method": "random",
+            "valid": 0, "test": 0}, "sequence": {"wide": {'"$(for p in $(seq 0 468); do printf '"p%d": "p%d_*", ' "$p" "$p"; done | sed 's/, $//')"'}}},
+            "model": {"preset": "transformer", "dim": 256, "heads": 8, "feed_forward": 1024}, "train": {"epochs": 2, "batch_size": 32}}' >signs.json
+        job() { # minutes of reading and training
+            "$dnn" train signs.json -o signs.dnn --force --threads "$1" --json -q >signs.out
+            number %.6f "10000/$samples*($(field seconds.load <signs.out)+25*$(field seconds.train <signs.out))/60"
+        }
+        all=("job 2" "job 1")
+        [ -z "$python" ] || all+=("torch series transformer-8-1024 469 256 2 64 32 10 1" "torch series transformer-8-1024 469 256 2 64 32 10 2")
+        in_turns "$(few 1 3)" "${all[@]}"
+        say "    dnn: $(number %.1f "$(turn_median 1)") minutes with 2 threads, $(number %.1f "$(turn_median 2)") with 1 (wanted: 45; aim 30)"
+        if [ -z "$python" ]; then say "    PyTorch: skipped (no Python peers; --peers installs them)"
+        else
+            best=$({ turn_median 3 && turn_median 4; } | sort -g | head -n 1)
+            say "    PyTorch: $(number %.1f "$best*313*50/60") minutes for the steps alone, without dropout; dnn is $(number %.2f "$best*313*50/60/$(turn_median 1)") times as fast"
+        fi
+        read -r ours _ _ < <(measure "$(few 1 5)" "$dnn" predict signs.dnn signs-"$samples".csv -o signs-answers.csv -q)
+        say "    1,000 predictions, reading included: $(number %.2f "$ours*1000/$samples") s (wanted: 5.2; aim 2)" ;;
+    tagging)
+        rows=$(few 20000 1000000)
+        say "predict, tagging: $rows rows of 16 numbers in windows of 50, an lstm of 64, the whole command"
+        make_data tagging "$rows" tagging-"$rows".csv
+        make_data tagging 4000 tagging-4000.csv
+        echo '{"task": "tagging", "data": {"train": "tagging-4000.csv", "target": "y", "columns": {"series": "id", "t": "id"}, "split": {"method": "random",
+            "valid": 0, "test": 0}, "sequence": {"group": "series", "order": "t", "window": 50}}, "model": {"layers": [{"type": "lstm", "units": 64}]},
+            "train": {"epochs": 1}}' >tagging.json
+        "$dnn" train tagging.json -o tagging.dnn --force -q
+        tag() { measure 1 "$dnn" predict tagging.dnn tagging-"$rows".csv -o tagging-answers.csv --threads "$1" -q | cut -d' ' -f1; }
+        tag_torch() { measure 1 "$python" -W ignore "$here/peers_models.py" tagging tagging-"$rows".csv tagging-torch.csv "$1" | cut -d' ' -f1; }
+        all=("tag 2" "tag 1")
+        [ -z "$python" ] || all+=("tag_torch 1" "tag_torch 2")
+        in_turns "$(few 1 5)" "${all[@]}"
+        say "    dnn: $(number %.2f "$(turn_median 1)") s with 2 threads, $(number %.2f "$(turn_median 2)") with 1"
+        if [ -z "$python" ]; then say "    Python and PyTorch: skipped (no Python peers; --peers installs them)"
+        else
+            best=$({ turn_median 3 && turn_median 4; } | sort -g | head -n 1)
+            say "    Python and PyTorch: $(number %.2f "$best") s; dnn is $(number %.1f "$best/$(turn_median 1)") times as fast (wanted: 5; aim 10)"
+        fi ;;
+    memory)
+        rows=$(few 6600 13200)
+        say "memory foretold: 2,000 numbers a row, 3 layers of lstm of 256, windows of 50, batch 128, $rows rows"
+        make_data lines "$rows" lines-"$rows".csv
+        echo '{"task": "tagging", "data": {"train": "lines-'"$rows"'.csv", "target": "y", "columns": {"series": "id", "t": "id"}, "split": {"method": "random",
+            "valid": 0, "test": 0}, "sequence": {"group": "series", "order": "t", "window": 50}}, "model": {"layers": [{"type": "lstm", "units": 256},
+            {"type": "lstm", "units": 256}, {"type": "lstm", "units": 256}]}, "train": {"epochs": 1, "batch_size": 128}}' >lines.json
+        foretold=$("$dnn" check lines.json --json -q | field memory.host_bytes)
+        read -r _ _ peak < <(measure 1 "$dnn" train lines.json -o lines.dnn --force -q)
+        say "    $((foretold >> 20)) MiB foretold, $((peak >> 20)) MiB taken: $(number %.2f "$foretold/$peak") of it (wanted: within 25 %; aim 10)" ;;
     *) echo "bench_models.sh: no row $row" >&2; exit 64 ;;
     esac
 done

@@ -7,6 +7,8 @@ them; THREADS are torch's.
     peers_models.py tabm CSV STEPS THREADS          the package tabm: k 32, 2 x 512, 48 bins, batch 256
     peers_models.py series KIND IN UNITS LAYERS STEPS_OF_TIME BATCH STEPS THREADS    mean over time, 2 classes; KIND: lstm, gru,
                                                     transformer-HEADS-FORWARD (norms first, learned positions), conv-KERNEL
+    peers_models.py tagging CSV ANSWERS THREADS     reads rows of sequences, answers each by an lstm of 64 over windows of 50, writes
+                                                    them: the work of a whole command, with weights that nobody trained
     peers_models.py tune CSV EPOCHS TRIALS JOBS THREADS    Optuna, successive halving of an MLP: seconds of the search
 """
 import math
@@ -140,6 +142,33 @@ def series(torch, kind, width, units, layers, length, batch, steps):
     return timed(step, len(x), batch, steps, torch)
 
 
+def tagging(torch, path, answers):
+    import pandas as pd
+    start = time.perf_counter()
+    frame = pd.read_csv(path)
+    x = frame.filter(regex="^x").to_numpy(np.float32)
+    x = (x - x.mean(0)) / x.std(0)
+    starts = np.flatnonzero(np.r_[True, frame.series.to_numpy()[1:] != frame.series.to_numpy()[:-1]])
+    ends = np.r_[starts[1:], len(x)]
+    windows = [(at, min(at + 50, end)) for begin, end in zip(starts, ends) for at in range(begin, end, 50)]
+    inner, last = torch.nn.LSTM(x.shape[1], 64, batch_first=True), torch.nn.Linear(64, 2)
+    up = np.empty(len(x), np.float32)
+    with torch.inference_mode():
+        for i in range(0, len(windows), 256):
+            some = windows[i:i + 256]
+            batch = np.zeros((len(some), 50, x.shape[1]), np.float32)
+            for row, (at, end) in zip(batch, some):
+                row[:end - at] = x[at:end]
+            out = torch.softmax(last(inner(torch.from_numpy(batch))[0]), 2)[:, :, 1].numpy()
+            for row, (at, end) in zip(out, some):
+                up[at:end] = row[:end - at]
+    answer = frame[["series", "t"]].copy()
+    answer["prediction"] = np.where(up > 0.5, "up", "down")
+    answer["probability_down"], answer["probability_up"] = 1 - up, up
+    answer.to_csv(answers, index=False, float_format="%.6g")
+    return time.perf_counter() - start
+
+
 def tune(torch, path, epochs, trials, jobs):
     import optuna
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -195,6 +224,8 @@ def main(words):
         seconds = globals()[kind](torch, numbers[0], int(numbers[1]))
     elif kind == "series":
         seconds = series(torch, numbers[0], *map(int, numbers[1:]))
+    elif kind == "tagging":
+        seconds = tagging(torch, *numbers)
     elif kind == "tune":
         seconds = tune(torch, numbers[0], *map(int, numbers[1:]))
     else:

@@ -13,10 +13,18 @@ const char *op_name(enum op_id op)
     return (unsigned)op < OP_COUNT ? names[op] : "?";
 }
 
-uint32_t plan_shards(uint32_t batch)
+uint32_t plan_shards(uint32_t rows)
 {
-    uint32_t shards = batch / 64;
+    uint32_t shards = rows / 64;
     return shards < 1 ? 1 : shards > 16 ? 16 : shards;
+}
+
+uint32_t plan_series_shards(uint32_t rows, uint32_t steps)
+{
+    uint32_t table = plan_shards(rows), most = rows / 16 < 8 ? rows / 16 : 8;
+    uint64_t shards = (uint64_t)rows * steps / 64;
+    shards = shards < most ? shards : most;
+    return shards > table ? (uint32_t)shards : table;
 }
 
 bool plan_same(const struct plan *a, const struct plan *b, const char **differs)

@@ -46,10 +46,14 @@ struct plan {
     char guests[96];
     uint32_t batch;      /* rows of a micro-batch */
     uint32_t micro;      /* micro-batches of an applied step */
-    uint32_t shards;     /* row shards of a gradient: clamp(batch / 64, 1, 16) */
+    uint32_t shards;     /* row shards of a gradient, by its shapes: plan_shards */
     uint32_t version;    /* of the machine's code; another version may give other bits */
 };
-uint32_t plan_shards(uint32_t batch);
+/* Of the rows of tables: one for each 64, at least 1, at most 16. */
+uint32_t plan_shards(uint32_t rows);
+/* Of sequences: as many as their steps would have as rows of a table, up to 8 of 16 rows or more. A
+ * short sequence alone is work for a thread; each shard has a gradient of all weights. */
+uint32_t plan_series_shards(uint32_t rows, uint32_t steps);
 /* *differs: name of the first field that differs */
 bool plan_same(const struct plan *a, const struct plan *b, const char **differs);
 

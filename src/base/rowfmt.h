@@ -104,6 +104,12 @@ struct features {
     uint32_t window;
     uint32_t each; /* 1: every record of a sequence has an answer; 0: its last one */
 };
+/* Steps of the longest sequence; 1: rows of a table. */
+static inline uint32_t features_steps(const struct features *f)
+{
+    uint32_t steps = f->window ? f->window : f->steps;
+    return steps ? steps : 1;
+}
 /* Answers of a row of a batch, each with outputs numbers. */
 static inline uint32_t features_answers(const struct features *f)
 {

@@ -157,7 +157,7 @@ static bool open_net(struct bench_task *t, struct work_net *w, enum bench_size s
     if (!training &&
         !serve_rows(&o, w->machine, w->source.count, t->q->command.batch_size, e))
         return false;
-    machine_plan(w->machine, o.rows, 1, &w->plan);
+    network_plan(&w->features, w->machine, o.rows, 1, &w->plan);
     machine_obey(w->machine, &w->plan);
     w->network = network_new(&o, w->machine, &w->plan, e);
     if (!w->network)

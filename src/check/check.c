@@ -78,7 +78,7 @@ static uint64_t expected(const struct train_job *j)
 {
     struct machine_info info;
     machine_describe(j->machine, &info);
-    return plan_shards(j->run.batch) > 1 ? info.to_come / 2 : 0;
+    return j->run.plan.shards > 1 ? info.to_come / 2 : 0;
 }
 
 /* The most that the training will hold, by kind. Steps were made and rows answered, so that what

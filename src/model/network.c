@@ -20,10 +20,23 @@ static uint64_t net_sums(const struct machine *machine, const struct model *m)
     return need.kept;
 }
 
+static uint32_t shards_of(const struct features *f, uint32_t rows)
+{
+    return plan_series_shards(rows, features_steps(f));
+}
+
+void network_plan(const struct features *f, const struct machine *m, uint32_t batch,
+                  uint32_t micro, struct plan *plan)
+{
+    machine_plan(m, batch, micro, plan);
+    plan->shards = shards_of(f, batch);
+}
+
+/* Of sequences fewer: their steps take memory as rows of tables do. */
 static uint32_t answer_rows(const struct network_options *o)
 {
-    const uint32_t window = o->features->window, least = window ? NET_ANSWER_ROWS / window
-                                                                 : NET_ANSWER_ROWS;
+    const uint32_t steps = features_steps(o->features);
+    const uint32_t least = steps < 4 ? NET_ANSWER_ROWS : 4 * NET_ANSWER_ROWS / steps;
     return o->training && o->rows < least ? least : o->rows;
 }
 
@@ -33,8 +46,8 @@ static bool plan_shapes(struct network *n, struct err *e)
     do {
         struct netshape *s = &n->answers.shapes[n->answers.shape_count];
         s->network = n;
-        s->model = model_plan_on(n->m, n->o.model, n->o.features, rows, plan_shards(rows),
-                                 false, e);
+        s->model = model_plan_on(n->m, n->o.model, n->o.features, rows,
+                                 shards_of(n->o.features, rows), false, e);
         if (!s->model)
             return false;
         n->answers.shape_count++;
@@ -305,7 +318,7 @@ bool network_need(const struct network_options *o, struct machine *m, struct net
                   struct err *e)
 {
     *b = (struct network_bytes){0};
-    struct network *n = make(o, m, plan_shards(o->rows), true, e);
+    struct network *n = make(o, m, shards_of(o->features, o->rows), true, e);
     if (!n)
         return false;
     *b = n->bytes;

@@ -44,6 +44,11 @@ bool network_need(const struct network_options *o, struct machine *m, struct net
  * `streams` the lists alone (the parts that stream are in network_need's activations). */
 uint64_t network_source_bytes(const struct network_options *o, const struct source *from);
 
+/* The machine's plan (machine_plan) for a network of these features: sequences have shards by their
+ * steps. */
+void network_plan(const struct features *f, const struct machine *m, uint32_t batch,
+                  uint32_t micro, struct plan *plan);
+
 /* Borrows the options' pointers until network_free. machine_obey comes before it. plan NULL: the
  * network only answers. */
 struct network *network_new(const struct network_options *o, struct machine *m,

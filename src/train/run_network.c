@@ -112,7 +112,7 @@ static void split(struct run *r, uint32_t most)
 {
     uint32_t whole = r->batch * r->micro;
     uint32_t micro = (uint32_t)rounds(whole, most);
-    machine_plan(r->machine, (uint32_t)rounds(whole, micro), micro, &r->plan);
+    network_plan(r->features, r->machine, (uint32_t)rounds(whole, micro), micro, &r->plan);
     machine_obey(r->machine, &r->plan);
 }
 
@@ -156,7 +156,7 @@ static const char *difference(const struct plan *a, const struct plan *b)
 const char *run_plan(struct run *r, const struct plan *wanted)
 {
     const char *differs = NULL;
-    machine_plan(r->machine, r->batch, r->micro, &r->plan);
+    network_plan(r->features, r->machine, r->batch, r->micro, &r->plan);
     if (wanted) {
         uint64_t whole = (uint64_t)r->batch * r->micro, rows = wanted->batch;
         bool same_kind = strcmp(wanted->backend, r->plan.backend) == 0;
@@ -164,7 +164,7 @@ const char *run_plan(struct run *r, const struct plan *wanted)
         bool same_step = rows && rows <= r->batch && rounds(whole, rows) == wanted->micro;
         if (same_kind)
             machine_obey(r->machine, wanted);
-        machine_plan(r->machine, same_kind && same_step ? wanted->batch : r->batch,
+        network_plan(r->features, r->machine, same_kind && same_step ? wanted->batch : r->batch,
                      same_kind && same_step ? wanted->micro : r->micro, &r->plan);
         differs = difference(&r->plan, wanted);
     } else {
@@ -180,7 +180,7 @@ void run_keep_fp32(struct run *r)
         return;
     snprintf(r->plan.precision, sizeof r->plan.precision, "fp32");
     machine_obey(r->machine, &r->plan);
-    machine_plan(r->machine, r->plan.batch, r->plan.micro, &r->plan);
+    network_plan(r->features, r->machine, r->plan.batch, r->plan.micro, &r->plan);
 }
 
 /* --- the network --- */
@@ -248,7 +248,7 @@ bool run_fits(const struct run *r, int64_t batch_size, const struct plan *opened
     bool gpu = on_gpu(r), statistics = gpu && takes_statistics(r);
     run_size(&other, batch_size);
     machine_obey(r->machine, opened);
-    machine_plan(r->machine, other.batch, other.micro, &other.plan);
+    network_plan(r->features, r->machine, other.batch, other.micro, &other.plan);
     int64_t kept_to = statistics ? 0 : limit_of(&other);
     if (kept_to)
         split(&other, (uint32_t)kept_to);

@@ -205,6 +205,14 @@ static void plans(void)
     is_int(plan_shards(127), 1, "of 127");
     is_int(plan_shards(128), 2, "of 128");
     is_int(plan_shards(100000), 16, "of many");
+    is_int(plan_series_shards(15, 1000), 1, "of 15 sequences");
+    is_int(plan_series_shards(32, 50), 2, "of 32");
+    is_int(plan_series_shards(64, 2), 2, "of 64 short ones");
+    is_int(plan_series_shards(64, 50), 4, "of 64");
+    is_int(plan_series_shards(100000, 50), 16, "of many sequences");
+    for (uint32_t rows = 1; rows < 2000; rows++)
+        if (plan_series_shards(rows, 1) != plan_shards(rows))
+            ok(false, "of %u rows of one step, as of tables", rows);
     struct err e = {0};
     ok(machine_wait(m, 1, &e), "nothing went wrong");
     machine_close(m);
