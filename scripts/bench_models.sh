@@ -52,6 +52,7 @@ steps() {
     if ! best=$({ turn_median 3 && turn_median 4; } | sort -g | head -n 1) || [ -z "$best" ]; then say "    PyTorch: skipped (it failed)"; return; fi
     say "    PyTorch: $(number %.3f "$(turn_median 3)*1000") ms with 1 thread, $(number %.3f "$(turn_median 4)*1000") with 2; dnn is $(number %.2f "$best/$(turn_median 1)") times as fast (wanted: $wanted)"
 }
+numeric() { for n in $(seq "$1"); do printf ', "x%d": "numeric"' "$n"; done; } # COLUMNS: for "columns" of a config
 series() { # KIND IN UNITS LAYERS TIME BATCH WANTED
     local kind=$1 in=$2 units=$3 layers=$4 time=$5 batch=$6 rows=$((4 * $6)) epochs
     epochs=$(few 2 20)
@@ -176,7 +177,8 @@ for row in $rows; do
         say "predict, tagging: $rows rows of 16 numbers in windows of 50, an lstm of 64, the whole command"
         make_data tagging "$rows" tagging-"$rows".csv
         make_data tagging 4000 tagging-4000.csv
-        echo '{"task": "tagging", "data": {"train": "tagging-4000.csv", "target": "y", "columns": {"series": "id", "t": "id"}, "split": {"method": "random",
+        columns=$(numeric 16)
+        echo '{"task": "tagging", "data": {"train": "tagging-4000.csv", "target": "y", "columns": {"series": "id", "t": "id"'"$columns"'}, "split": {"method": "random",
             "valid": 0, "test": 0}, "sequence": {"group": "series", "order": "t", "window": 50}}, "model": {"layers": [{"type": "lstm", "units": 64}]},
             "train": {"epochs": 1}}' >tagging.json
         "$dnn" train tagging.json -o tagging.dnn --force -q
@@ -195,7 +197,8 @@ for row in $rows; do
         rows=$(few 6600 13200)
         say "memory foretold: 2,000 numbers a row, 3 layers of lstm of 256, windows of 50, batch 128, $rows rows"
         make_data lines "$rows" lines-"$rows".csv
-        echo '{"task": "tagging", "data": {"train": "lines-'"$rows"'.csv", "target": "y", "columns": {"series": "id", "t": "id"}, "split": {"method": "random",
+        columns=$(numeric 2000)
+        echo '{"task": "tagging", "data": {"train": "lines-'"$rows"'.csv", "target": "y", "columns": {"series": "id", "t": "id"'"$columns"'}, "split": {"method": "random",
             "valid": 0, "test": 0}, "sequence": {"group": "series", "order": "t", "window": 50}}, "model": {"layers": [{"type": "lstm", "units": 256},
             {"type": "lstm", "units": 256}, {"type": "lstm", "units": 256}]}, "train": {"epochs": 1, "batch_size": 128}}' >lines.json
         foretold=$("$dnn" check lines.json --json -q | field memory.host_bytes)

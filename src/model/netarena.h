@@ -59,7 +59,7 @@ struct netrows {
 
 /* Answers (netanswer.c). They come in a few shapes, largest first, so that one row does not cost a
  * whole batch. All shapes use one batch. */
-enum { NET_SHAPES = 3, NET_ANSWER_ROWS = 512 };
+enum { NET_SHAPES = 4, NET_ANSWER_ROWS = 512 };
 struct netshape {
     struct network *network;
     struct model *model;

@@ -42,17 +42,20 @@ static uint32_t answer_rows(const struct network_options *o)
 
 static bool plan_shapes(struct network *n, struct err *e)
 {
+    const uint64_t steps = features_steps(n->o.features);
     uint32_t rows = answer_rows(&n->o);
     do {
         struct netshape *s = &n->answers.shapes[n->answers.shape_count];
         s->network = n;
+        uint64_t all = rows * steps; /* without gradients a shard costs nothing */
         s->model = model_plan_on(n->m, n->o.model, n->o.features, rows,
-                                 shards_of(n->o.features, rows), false, e);
+                                 plan_shards(all < UINT32_MAX ? (uint32_t)all : UINT32_MAX),
+                                 false, e);
         if (!s->model)
             return false;
         n->answers.shape_count++;
-        rows /= 8;
-    } while (n->answers.shape_count < NET_SHAPES && rows >= 8);
+        rows /= steps > 1 ? 4 : 8;
+    } while (n->answers.shape_count < NET_SHAPES && rows && rows * steps >= 8);
     return true;
 }
 
