@@ -613,6 +613,23 @@ def calibrate(tensors, y):
     return y
 
 
+def decode_target(model, z):
+    for name in ("target", "target.log", "target.cbrt", "target.quantile"):
+        if model.has(name):
+            center, width = model.encoder(name)
+            z = z * width + center
+            if name == "target.log":
+                return np.exp(np.clip(z, -700, 700))
+            if name == "target.cbrt":
+                return z ** 3
+            if name == "target.quantile":
+                knots = model.encoder("target.knots")
+                share = np.vectorize(math.erfc, otypes=[float])(-z / math.sqrt(2)) / 2
+                return np.interp(share * len(knots) - 0.5, np.arange(len(knots)), knots)
+            return z
+    raise SystemExit("the target's transform is not known here")
+
+
 def answer(model, rows):
     """Probabilities or values [rows][outputs]: the weighted mean of all members."""
     mean = 0
@@ -620,8 +637,7 @@ def answer(model, rows):
         model.choose(member)
         y = run_layers(model, model.layers, "", first_stage(model, rows, *read_cells(model, rows)))
         if model.head["task"] == "regression":
-            center, width = model.encoder("target")
-            y = y * width + center
+            y = decode_target(model, y)
         else:
             y = np.exp(y - y.max(1, keepdims=True))
             y /= y.sum(1, keepdims=True)

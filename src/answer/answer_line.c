@@ -151,13 +151,17 @@ void answer_line_warn(const struct schema *s)
 {
     double step, less;
     const struct column *target = &s->columns[s->target];
-    if (s->task != TASK_REGRESSION || target->constant ||
-        !answer_coarse(s->target_center, s->target_scale, &step, &less))
+    if (s->task != TASK_REGRESSION || target->constant)
+        return;
+    double center = coding_decode(&s->coding, 0), spread = s->coding.scale;
+    if (s->coding.transform)
+        spread = (coding_decode(&s->coding, 1) - coding_decode(&s->coding, -1)) / 2;
+    if (!answer_coarse(center, spread, &step, &less))
         return;
     log_warning("answers are written with 9 digits: of the target \"%s\", in steps of %g, while "
                 "its deviation is %s%.3g; the metrics are of the answers before that: %s %.15g "
                 "%s the target", text_quote_z(target->name), step,
-                s->target_scale == 1 ? "at most " : "", s->target_scale, /* 0 becomes 1 */
+                s->coding.scale == 1 ? "at most " : "", spread, /* 0 becomes 1 */
                 less < 0 ? "add" : "subtract", fabs(less), less < 0 ? "to" : "from");
 }
 

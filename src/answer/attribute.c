@@ -60,11 +60,10 @@ static void encode_tile(void *context, unsigned tile, unsigned thread)
 static void take_answers(const struct attribute *x, const struct answer_mean *mean, uint64_t rows,
                          double *values)
 {
-    const struct schema *s = x->serve->schema;
     if (x->classes)
         answer_mean_probabilities(mean, 0, rows, x->classes, values);
     for (uint64_t i = 0; !x->classes && i < rows; i++)
-        values[i] = answer_mean_value(mean, i, s->target_center, s->target_scale);
+        values[i] = answer_mean_value(mean, i);
 }
 
 static double explained(const struct attribute *x, const double *values, uint64_t row)

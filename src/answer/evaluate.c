@@ -49,7 +49,7 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
         if (m->classes) {
             memcpy(&m->label[i], record + s->format.at_target, sizeof(int32_t));
         } else {
-            m->value[i] = answer_mean_value(&mean, i, s->target_center, s->target_scale);
+            m->value[i] = answer_mean_value(&mean, i);
             m->target[i] = stream_target(m->stream, g, i);
         }
     }

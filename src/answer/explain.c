@@ -189,14 +189,13 @@ static void encode_tile(void *context, unsigned tile, unsigned thread)
 static void answer_tile(void *context, unsigned tile, unsigned thread)
 {
     const struct explain *x = context;
-    const struct schema *s = x->serve->schema;
     struct answer_mean mean = serve_mean(x->serve, x->logits, x->count);
     uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
     (void)thread;
     if (x->classes)
         answer_mean_probabilities(&mean, begin, end, x->classes, x->answer + begin * x->classes);
     for (uint64_t i = begin; !x->classes && i < end; i++)
-        x->answer[i] = answer_mean_value(&mean, i, s->target_center, s->target_scale);
+        x->answer[i] = answer_mean_value(&mean, i);
 }
 
 /* The metric of all rows, with the cells of `dealt` from the rows `from`. */

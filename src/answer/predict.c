@@ -45,10 +45,8 @@ static void add_line(struct writer *w, const struct answer_mean *mean, uint64_t 
                      struct text *out)
 {
     const struct stream_group *g = w->group;
-    const struct schema *s = w->stream->schema;
     const double *probability = w->probability + i * (w->classes ? w->classes : 1);
-    double value =
-        w->classes ? 0 : answer_mean_value(mean, i, s->target_center, s->target_scale);
+    double value = w->classes ? 0 : answer_mean_value(mean, i);
     answer_line_add(&w->line, g->cells, g->first + i, probability, value, out);
     if (w->q->uncertainty)
         answer_line_more(&w->line,

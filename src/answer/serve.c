@@ -33,12 +33,10 @@ static void make_members(struct serve *s)
         s->members[i].model = modelfile_model(f, i);
         sum += f->members[i].weight;
     }
-    s->center = mem_alloc(s->member_count, sizeof *s->center);
-    s->scale = mem_alloc(s->member_count, sizeof *s->scale);
+    s->codings = mem_alloc(s->member_count, sizeof *s->codings);
     for (uint32_t i = 0; i < s->member_count; i++) {
         s->weights[i] = f->members[i].weight / sum;
-        s->center[i] = modelfile_encoder(f, i)->target_center;
-        s->scale[i] = modelfile_encoder(f, i)->target_scale;
+        s->codings[i] = &modelfile_encoder(f, i)->coding;
     }
 }
 
@@ -299,7 +297,7 @@ struct answer_mean serve_mean(const struct serve *s, const real *logits, uint64_
 {
     return (struct answer_mean){
         .logits = logits, .weights = s->weights, .rows = rows, .members = s->member_count,
-        .center = s->center, .scale = s->scale, .calibration = &s->file->calibration};
+        .codings = s->codings, .calibration = &s->file->calibration};
 }
 
 static void answer_there(void *answering)
@@ -423,8 +421,7 @@ void serve_close(struct serve *s)
     for (uint32_t i = 0; s->features && i < s->encoder_count; i++)
         features_free(s->features[i]);
     mem_free(s->features);
-    mem_free(s->center);
-    mem_free(s->scale);
+    mem_free(s->codings);
     modelfile_free(s->file);
     mem_free(s->members);
     mem_free(s->weights);

@@ -42,7 +42,7 @@ struct serve {
     uint32_t member_count;
     double *weights; /* of the members in the mean of their answers; the sum is 1 */
     double threshold;        /* of two classes: the model's, or that of serve_threshold */
-    double *center, *scale; /* regression: [member_count], of each one's encoder */
+    const struct target_coding **codings; /* [member_count], of each one's encoder */
     double load_s; /* reading and checking the file */
     struct backend_options options;
     bool has_options;

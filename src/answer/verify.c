@@ -17,7 +17,7 @@ static double difference(const struct serve *s, const struct answer_mean *got,
 {
     uint32_t outputs = s->outputs;
     if (s->schema->task == TASK_REGRESSION)
-        return fabs(answer_mean_value(got, row, 0, 1) - answer_mean_value(want, row, 0, 1));
+        return fabs(answer_mean_value(got, row) - answer_mean_value(want, row));
     double most = 0;
     double *p = mem_alloc(2 * (size_t)outputs, sizeof *p);
     answer_mean_probabilities(got, row, row + 1, outputs, p);
@@ -54,7 +54,7 @@ bool verify_run(const char *model, const struct overrides *o, bool beside,
         bool same = !count || memcmp(logits, g->logits, count * sizeof *logits) == 0;
         struct answer_mean got = serve_mean(&s, logits, g->count),
                            want = serve_mean(&s, g->logits, g->count);
-        got.center = got.scale = want.center = want.scale = NULL; /* in units of the deviation */
+        got.codings = want.codings = NULL; /* in units of the deviation */
         if (s.schema->task == TASK_REGRESSION) /* its limits are in units of the file */
             got.calibration = want.calibration = NULL;
         for (uint32_t i = 0; i < g->count; i++)

@@ -267,7 +267,9 @@ static void text_model(const struct inspect *i, struct text *out)
     size_t width = 6;
     text_printf(out, "model      %s\n", text_quote_z(i->path));
     text_printf(out, "task       %s\n", task_names[s->task]);
-    text_printf(out, "target     %s\n", text_quote_z(s->columns[s->target].name));
+    text_printf(out, "target     %s%s%s\n", text_quote_z(s->columns[s->target].name),
+                s->coding.transform ? ", learnt through " : "",
+                s->coding.transform ? target_transform_names[s->coding.transform] : "");
     if (s->labels) {
         uint32_t count = vocab_count(s->labels);
         text_put(out, "labels    ");

@@ -250,11 +250,22 @@ static bool check_calibrate(const struct config *c, struct err *e)
     return err_help(e, "leave it out, or take \"none\"");
 }
 
+static bool check_transform(const struct config *c, struct err *e)
+{
+    if (c->task == TASK_REGRESSION || c->data.target_transform == TARGET_NONE)
+        return true;
+    json_fail(c->doc, node(c, "target_transform"), e, ERR_CONFIG_CONFLICT,
+              "`target_transform` belongs to `task` \"regression\"");
+    err_key(e, "target_transform");
+    err_other(e, "task");
+    return err_help(e, "leave it out");
+}
+
 bool config_check(struct config *c, struct err *e)
 {
     return check_names(c, e) && data_options_settle(&c->data, c->task, c->doc, e) &&
            check_target(c, e) && check_sequence(c, e) && check_loss(c, e) && check_metric(c, e) &&
            check_optimizer(c, e) && check_threshold(c, e) &&
-           check_calibrate(c, e) && check_useful(c, e) &&
+           check_calibrate(c, e) && check_transform(c, e) && check_useful(c, e) &&
            model_check(&c->model, e) && check_solver(c, e);
 }

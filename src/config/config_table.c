@@ -376,6 +376,17 @@ const struct option config_table[] = {
              "least this precision), {\"precision_at_recall\": 0.8}, or {\"costs\": {\"fp\": 1, "
              "\"fn\": 5}} (the least costs of false positives and negatives). The model holds it; "
              "--threshold overrides it."},
+    {.key = "target_transform",
+     .type = OPT_WORD,
+     .offset = AT(data.target_transform),
+     .standard = "\"none\"",
+     .words = target_transform_names,
+     .help = "regression: the function of the target that the network learns; answers, metrics and "
+             "gates stay in the units of the file. log: the natural logarithm, for amounts above 0 "
+             "whose errors grow with them. cbrt: the cube root, of numbers of both signs. quantile: "
+             "the rank among the training rows as a normal quantile; answers stay inside the range "
+             "of the training rows. With loss mse the answer then is nearer to the median than to "
+             "the mean. none: the target itself, standardised as every other."},
     {.key = "tune",
      .type = OPT_TABLE,
      .offset = AT(tune),

@@ -25,11 +25,6 @@ void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, d
     }
 }
 
-double answer_value(real logit, double center, double scale)
-{
-    return (double)logit * scale + center;
-}
-
 void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint64_t end,
                                uint32_t classes, double *probability)
 {
@@ -48,11 +43,10 @@ void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint
 }
 
 /* The value of one network. */
-static double own_value(const struct answer_mean *m, uint32_t k, uint64_t row, double center,
-                        double scale)
+static double own_value(const struct answer_mean *m, uint32_t k, uint64_t row)
 {
-    return answer_value(m->logits[k * m->rows + row], m->center ? m->center[k] : center,
-                        m->scale ? m->scale[k] : scale);
+    double z = (double)m->logits[k * m->rows + row];
+    return m->codings ? coding_decode(m->codings[k], z) : z;
 }
 
 static double limited(const struct answer_mean *m, double value)
@@ -60,13 +54,13 @@ static double limited(const struct answer_mean *m, double value)
     return m->calibration ? calibration_limit(m->calibration, value) : value;
 }
 
-double answer_mean_value(const struct answer_mean *m, uint64_t row, double center, double scale)
+double answer_mean_value(const struct answer_mean *m, uint64_t row)
 {
     double mean = 0;
     if (m->members == 1)
-        return limited(m, answer_value(m->logits[row], center, scale));
+        return limited(m, own_value(m, 0, row));
     for (uint32_t k = 0; k < m->members; k++)
-        mean += m->weights[k] * own_value(m, k, row, center, scale);
+        mean += m->weights[k] * own_value(m, k, row);
     return limited(m, mean);
 }
 
@@ -105,7 +99,7 @@ double answer_mean_value_spread(const struct answer_mean *m, uint64_t row, doubl
 {
     double sum = 0;
     for (uint32_t k = 0; m->members > 1 && k < m->members; k++) {
-        double d = limited(m, own_value(m, k, row, 0, 1)) - value;
+        double d = limited(m, own_value(m, k, row)) - value;
         sum += m->weights[k] * d * d;
     }
     return sqrt(sum);

@@ -9,29 +9,28 @@
 
 #include "base/real.h"
 #include "model/calibration.h"
+#include "table/coding.h"
 
 /* Softmax in double of each row: logits [rows][classes] to probability [rows][classes]. A logit of
  * NaN or plus infinity makes its row NaN. Minus infinity gives 0, unless all logits of the row are
  * minus infinity (NaN). As text of nine digits a row sums to 1 within 5e-9. */
 void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, double *probability);
-/* A standardised answer in the units of the target. */
-double answer_value(real logit, double center, double scale);
 /* The mean of several networks: logits [members][rows][outputs], weights [members] with the sum 1,
  * added in the order of the members. Probabilities [end - begin][classes] of rows begin .. end - 1;
- * the value of one row. One network: the functions above, without a weight. The mean is calibrated;
- * for the spread each network's answer is. */
+ * the value of one row. One network: its own answer, without a weight. The mean is calibrated; for the
+ * spread each network's answer is. */
 struct answer_mean {
     const real *logits;
     const double *weights;
     uint64_t rows;
     uint32_t members;
-    /* Regression: of each member's target, in place of the arguments; NULL: the arguments. */
-    const double *center, *scale;
+    const struct target_coding *const *codings; /* regression: by member; NULL: values stay as the
+                                                 * networks give them */
     const struct calibration *calibration; /* NULL: none */
 };
 void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint64_t end,
                                uint32_t classes, double *probability);
-double answer_mean_value(const struct answer_mean *m, uint64_t row, double center, double scale);
+double answer_mean_value(const struct answer_mean *m, uint64_t row);
 /* The weighted standard deviation over the networks of the probability of `label`, the predicted
  * one (probability [classes]: the mean of the row), or of the value; 0 for one network. */
 double answer_mean_spread(const struct answer_mean *m, uint64_t row, uint32_t classes,
@@ -42,8 +41,8 @@ double answer_mean_value_spread(const struct answer_mean *m, uint64_t row, doubl
  * equal ones. */
 uint32_t answer_label(const double *probability, uint32_t classes, double threshold);
 
-/* True: nine digits are too coarse for this target (steps above a hundredth of its deviation), such
- * as milliseconds since 1970. *step: distance of two neighbouring numbers of nine digits. *less: a
+/* True: nine digits are too coarse for a target of this mean and deviation (steps above a hundredth
+ * of the latter), such as milliseconds since 1970. *step: distance of two neighbouring numbers of nine digits. *less: a
  * round number to subtract from the target as a remedy. */
 bool answer_coarse(double center, double scale, double *step, double *less);
 

@@ -29,7 +29,7 @@ static double of_class(const struct loss_options *o, const real *logits, uint32_
     return (1 - smooth) * own + smooth * (log_sum - all / classes);
 }
 
-/* of d = answer - target, in the target's deviations */
+/* of d = answer - target, as the network learns it */
 static double of_value(const struct loss_options *o, double d)
 {
     if (o->kind == LOSS_MAE)
@@ -55,7 +55,7 @@ void score_loss_add(struct score_loss *s, const struct loss_rows *r)
         double loss = r->classes
                           ? of_class(s->options, logits, r->classes, r->label[i])
                           : of_value(s->options,
-                                     (double)logits[0] - (r->target[i] - r->center) / r->scale);
+                                     (double)logits[0] - coding_encode(r->coding, r->target[i]));
         s->sum += weight * loss;
         s->weight += weight;
     }

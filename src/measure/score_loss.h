@@ -5,6 +5,7 @@
 #define DNN_MEASURE_SCORE_LOSS_H
 
 #include "model/loss.h"
+#include "table/coding.h"
 
 struct score_loss {
     const struct loss_options *options;
@@ -17,7 +18,7 @@ struct loss_rows {
     const real *logits; /* [rows][classes], or [rows] */
     const int32_t *label;
     const double *target; /* in its own units */
-    double center, scale;
+    const struct target_coding *coding;
     const float *weight; /* NULL: all 1 */
 };
 /* Cross-entropy or squared error, nothing weighted by class or smoothed: logloss and rmse order

@@ -212,7 +212,9 @@ static bool read_target(const struct row *r, size_t column, const struct csv_cel
         enum number_result result = column_number(s, column, cell->text, cell->length, &value);
         if (result != NUMBER_OK)
             return cell_report_number(&r->where, column, cell, result);
-        store_float(at, (float)(s->fitted ? (value - s->target_center) / s->target_scale : value));
+        if (!s->fitted && !coding_takes(&s->coding, value))
+            return cell_report_domain(&r->where, column, cell);
+        store_float(at, (float)(s->fitted ? coding_encode(&s->coding, value) : value));
         return true;
     }
     uint32_t label = s->fitted ? vocab_find(s->labels, cell->text, cell->length)

@@ -236,6 +236,16 @@ bool cell_report_unlabelled(const struct cell_where *w, size_t column)
     return err_help(w->e, "take the row out, or fill the cell");
 }
 
+bool cell_report_domain(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    report(w, column, ERR_CSV_DOMAIN, "\"%s\" has no logarithm (`target_transform` is \"log\")",
+           text_quote(cell->text, cell->length));
+    err_expected(w->e, "a number above 0");
+    err_key(w->e, "target_transform");
+    return err_help(w->e, "set `target_transform` to \"cbrt\" or \"quantile\", which take every "
+                          "number, or leave the row out");
+}
+
 bool cell_report_label(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     struct text known = {0};

@@ -24,6 +24,7 @@ bool cell_report_unknown(const struct cell_where *w, size_t column, const struct
 bool cell_report_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell);
 bool cell_report_unlabelled(const struct cell_where *w, size_t column);
 bool cell_report_label(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+bool cell_report_domain(const struct cell_where *w, size_t column, const struct csv_cell *cell);
 bool cell_report_placeless(const struct cell_where *w, size_t column, const struct csv_cell *cell);
 bool cell_report_timeless(const struct cell_where *w, size_t column);
 bool cell_report_part(const struct cell_where *w, size_t column, const struct csv_cell *cell);

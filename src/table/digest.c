@@ -38,9 +38,13 @@ static void add_schema(struct sha256 *h, const struct schema *s)
                              (int32_t)s->column_count,
                              (int32_t)s->number_count,
                              (int32_t)s->category_count};
-    const double target[] = {s->target_center, s->target_scale};
+    const double target[] = {s->coding.center, s->coding.scale};
     sha256_add(h, whole, sizeof whole);
     sha256_add(h, target, sizeof target);
+    if (s->coding.transform)
+        add_text(h, target_transform_names[s->coding.transform]);
+    if (s->coding.knot_count)
+        sha256_add(h, s->coding.knots, s->coding.knot_count * sizeof *s->coding.knots);
     add_text(h, s->positive);
     for (size_t i = 0; i < s->missing.count; i++)
         add_text(h, s->missing.items[i]);

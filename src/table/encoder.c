@@ -15,15 +15,17 @@ enum { FAR_SAMPLE = 65536, FAR_LEAST = 100 }; /* rows: sampled for the quantiles
 #define FAR_SPREADS 20                        /* outlier: times the quantiles' distance */
 #define FAR_DEVIATIONS 8 /* fewer: less than 1 % of the values cannot be outliers */
 
-/* Computes the 1 % and 99 % quantiles of the target from evenly spaced training rows. */
-static void target_quantiles(const struct fit *f, double *low, double *high)
+/* Computes the 1 % and 99 % quantiles of the target, transformed, from evenly spaced training
+ * rows. */
+static void target_quantiles(const struct fit *f, const struct target_coding *plain, double *low,
+                             double *high)
 {
     const uint64_t count = f->count;
     uint64_t most = count < FAR_SAMPLE ? count : FAR_SAMPLE;
     double *v = mem_alloc(most, sizeof *v);
     size_t n = 0;
     for (uint64_t i = 0; i < most; i++) {
-        v[n] = f->data->target[f->rows[i * count / most]];
+        v[n] = coding_encode(plain, f->data->target[f->rows[i * count / most]]);
         n += v[n] == v[n];
     }
     sort_doubles(v, n);
@@ -40,12 +42,13 @@ static void warn_far(const struct fit *f, double farthest)
     const uint64_t count = f->count;
     unsigned long long far = 0;
     double first = 0, low, high;
-    if (farthest < FAR_DEVIATIONS || count < FAR_LEAST)
+    const struct target_coding plain = {.transform = s->coding.transform, .scale = 1};
+    if (farthest < FAR_DEVIATIONS || count < FAR_LEAST || s->coding.knot_count)
         return;
-    target_quantiles(f, &low, &high);
+    target_quantiles(f, &plain, &low, &high);
     double room = FAR_SPREADS * (high - low);
     for (uint64_t i = 0; room > 0 && i < count; i++) {
-        double y = f->data->target[f->rows[i]];
+        double y = coding_encode(&plain, f->data->target[f->rows[i]]);
         if (y > high + room || y < low - room)
             first = far++ ? first : y;
     }
@@ -55,19 +58,38 @@ static void warn_far(const struct fit *f, double farthest)
                    "does, where nearly all are from %.4g to %.4g; they set its scale, whatever the "
                    "loss: leave such rows out%s",
                    text_quote_z(s->columns[s->target].name), far, (unsigned long long)count,
-                   far == 1 ? "lies" : "lie", first, low, high,
-                   low > 0 ? ", or where they are right, learn its logarithm" : "");
+                   far == 1 ? "lies" : "lie", coding_decode(&plain, first),
+                   coding_decode(&plain, low), coding_decode(&plain, high),
+                   low > 0 && !plain.transform
+                       ? ", or where they are right, learn its logarithm (`target_transform`)"
+                       : "");
 }
 
-/* Welford, Technometrics 4, 1962: one pass in file order. */
+static void fit_knots(const struct fit *f, struct target_coding *c)
+{
+    double *v = mem_alloc(f->count, sizeof *v);
+    size_t n = 0;
+    for (uint64_t i = 0; i < f->count; i++) {
+        v[n] = f->data->target[f->rows[i]];
+        n += v[n] == v[n];
+    }
+    sort_doubles(v, n);
+    if (n)
+        coding_fit_knots(c, v, n);
+    mem_free(v);
+}
+
+/* Welford, Technometrics 4, 1962: one pass in file order, over the transformed values. */
 static bool fit_target(const struct fit *f, struct err *e)
 {
     struct schema *s = f->encoder->schema;
     struct remarks *remarks = &f->encoder->remarks;
     double mean = 0, sum = 0, low = INFINITY, high = -INFINITY;
     uint64_t count = 0;
+    if (s->coding.transform == TARGET_QUANTILE)
+        fit_knots(f, &s->coding);
     for (uint64_t i = 0; i < f->count; i++) {
-        double y = f->data->target[f->rows[i]];
+        double y = coding_encode(&s->coding, f->data->target[f->rows[i]]);
         if (y != y)
             continue;
         double d = y - mean;
@@ -81,8 +103,8 @@ static bool fit_target(const struct fit *f, struct err *e)
                        text_quote_z(s->columns[s->target].name));
     bool constant = !(low < high);
     double deviation = sqrt(sum / (double)count);
-    s->target_center = constant ? low : mean;
-    s->target_scale = constant || !(deviation > 0) || !isfinite(1 / deviation) ? 1 : deviation;
+    s->coding.center = constant ? low : mean;
+    s->coding.scale = constant || !(deviation > 0) || !isfinite(1 / deviation) ? 1 : deviation;
     s->columns[s->target].constant = constant;
     if (constant)
         remark_add(remarks,
@@ -94,7 +116,7 @@ static bool fit_target(const struct fit *f, struct err *e)
                    "the values of the target \"%s\" differ by less than can be scaled (%.3g): give "
                    "it in a smaller unit",
                    text_quote_z(s->columns[s->target].name), high - low);
-    warn_far(f, fmax(high - s->target_center, s->target_center - low) / s->target_scale);
+    warn_far(f, fmax(high - s->coding.center, s->coding.center - low) / s->coding.scale);
     return true;
 }
 

@@ -31,7 +31,7 @@ static bool target_of(const struct fit *f, uint32_t row, int32_t *y)
     const struct encoder *c = f->encoder;
     if (!c->class_of) {
         double value = f->data->target[row];
-        *y = tree_value((value - c->schema->target_center) / c->schema->target_scale);
+        *y = tree_value(coding_encode(&c->schema->coding, value));
         return value == value;
     }
     int32_t id = record_int(rows_at(&f->data->rows, row), f->data->rows.format.at_target);

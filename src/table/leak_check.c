@@ -93,7 +93,7 @@ static bool read_target(const struct check *k, uint32_t row, int32_t *label, flo
         *label = id < 0 ? -1 : k->encoder->class_of[id];
         return *label >= 0;
     }
-    *value = (float)((k->data->target[row] - s->target_center) / s->target_scale);
+    *value = (float)coding_encode(&s->coding, k->data->target[row]);
     return *value == *value;
 }
 

@@ -90,7 +90,8 @@ struct data_options {
     const struct json *columns; /* "columns": name -> "type" or {...}; read by schema_declare */
     const struct json *sequence; /* "sequence", maybe null; read by sequence_find */
     struct split_options split;
-    struct encoder_options encoders; /* the key beside "data" */
+    struct encoder_options encoders; /* the keys beside "data" */
+    int target_transform;            /* enum target_transform */
 };
 
 /* Completes and checks the options: sets the default split method of the task, checks delimiter,

@@ -89,6 +89,8 @@ struct schema *schema_copy(const struct schema *s)
             : NULL;
     copy->labels = NULL;
     copy->statistics = NULL;
+    copy->coding.knots = NULL;
+    copy->coding.knot_count = 0;
     copy->fitted = false;
     for (size_t i = 0; i < s->column_count; i++) {
         copy->columns[i].name = copy_name(s->columns[i].name);
@@ -130,6 +132,7 @@ void schema_free(struct schema *s)
     mem_free(s->missing.items);
     mem_free(s->columns);
     mem_free(s->positive);
+    mem_free(s->coding.knots);
     mem_free(s->numbers);
     mem_free(s->split_columns);
     mem_free(s);
@@ -389,8 +392,10 @@ void schema_write_json(const struct schema *s, struct json_out *out)
             json_put_string(out, NULL, vocab_text(s->labels, i, NULL));
         json_close(out, ']');
     } else if (s->fitted) {
-        json_put_number(out, "target_mean", s->target_center);
-        json_put_number(out, "target_deviation", s->target_scale);
+        if (s->coding.transform)
+            json_put_string(out, "target_transform", target_transform_names[s->coding.transform]);
+        json_put_number(out, "target_mean", s->coding.center);
+        json_put_number(out, "target_deviation", s->coding.scale);
     }
     json_open(out, "columns", '[');
     for (size_t i = 0; i < s->column_count; i++)

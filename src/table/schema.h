@@ -8,6 +8,7 @@
 #include "base/tensorfile.h"
 #include "csv/csv.h"
 #include "csv/form.h"
+#include "table/coding.h"
 #include "table/distribution.h"
 #include "table/options.h"
 #include "table/statistics.h"
@@ -85,7 +86,7 @@ struct schema {
     uint32_t target;                 /* index in columns */
     char *positive;                  /* binary */
     struct vocab *labels;            /* classes in order, the positive one last; regression: NULL */
-    double target_center, target_scale; /* regression: standardised target = (y - center) / scale */
+    struct target_coding coding;     /* regression; of others none, 0 and 1 */
     struct number_slot *numbers;
     uint32_t number_count, category_count;
     uint32_t term_count;             /* of fitted texts; they follow the categories of a record */

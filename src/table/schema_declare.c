@@ -426,7 +426,7 @@ struct schema *schema_declare(const struct data_options *o, int task, const stru
     s->dialect.libcsv = o->reader == READER_LIBCSV;
     s->decimal = o->decimal ? ',' : '.';
     s->positive = o->positive ? mem_string(o->positive) : NULL;
-    s->target_scale = 1;
+    s->coding = (struct target_coding){.transform = o->target_transform, .scale = 1};
     s->missing.items = mem_zero(o->missing.count ? o->missing.count : 1, sizeof *s->missing.items);
     for (size_t i = 0; i < o->missing.count; i++)
         s->missing.items[s->missing.count++] = mem_string(o->missing.items[i]);

@@ -448,18 +448,6 @@ static bool load_periodic(const struct loading *l)
     return true;
 }
 
-static bool load_target(const struct loading *l)
-{
-    const double *v;
-    if (!find(l, IN_TARGET, DTYPE_F64, 2, &v))
-        return false;
-    if (!isfinite(v[0]) || !isfinite(v[1]) || !(v[1] > 0))
-        return saved_damaged(l, IN_TARGET, "is not a finite center and a positive scale");
-    l->schema->target_center = v[0];
-    l->schema->target_scale = v[1];
-    return true;
-}
-
 static bool load(const struct loading *l)
 {
     struct head h = {0};
@@ -478,7 +466,7 @@ static bool load(const struct loading *l)
         if (!load_number(l, &h, &numbers, i))
             return false;
     return load_texts(l) && load_bins(l) && load_transforms(l, &h) && load_periodic(l) &&
-           load_target(l) && saved_spread(l) && statistics_load(l);
+           saved_target(l) && saved_spread(l) && statistics_load(l);
 }
 
 struct schema *schema_load(const struct tensor_file *f, uint32_t number, struct err *e)

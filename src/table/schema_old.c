@@ -204,8 +204,8 @@ static bool load_target(const struct loading *l)
     const double *v = t->data;
     if (!isfinite(v[0]) || !isfinite(v[1]) || !(v[1] > 0))
         return saved_damaged(l, OLD_TARGET, "is not a finite center and a positive scale");
-    l->schema->target_center = v[0];
-    l->schema->target_scale = v[1];
+    l->schema->coding.center = v[0];
+    l->schema->coding.scale = v[1];
     return true;
 }
 

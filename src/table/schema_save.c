@@ -353,9 +353,11 @@ static void save_numbers(const struct schema *s, struct schema_saved *k)
     save_bins(s, k);
     save_transforms(s, k);
     save_periodic(s, k);
-    k->target[0] = s->target_center;
-    k->target[1] = s->target_scale;
-    add(k, IN_TARGET, DTYPE_F64, 2, k->target);
+    k->target[0] = s->coding.center;
+    k->target[1] = s->coding.scale;
+    add(k, saved_target_names[s->coding.transform], DTYPE_F64, 2, k->target);
+    if (s->coding.knot_count)
+        add(k, IN_TARGET_KNOTS, DTYPE_F64, s->coding.knot_count, s->coding.knots);
 }
 
 struct schema_saved *schema_save(const struct schema *s, uint32_t number, struct tensor_writer *w)

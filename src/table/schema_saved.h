@@ -1,5 +1,5 @@
 /* schema_saved.h - the tensors of a fitted schema in a model file. Private to schema_save.c,
- * schema_load.c, schema_form.c, schema_spread.c, schema_old.c, schema_check.c and
+ * schema_load.c, schema_form.c, schema_spread.c, schema_target.c, schema_old.c, schema_check.c and
  * statistics_saved.h.
  *
  * Format 3. "Texts" are two tensors: NAME U8, the bytes of all texts, concatenated, and
@@ -41,7 +41,9 @@
  *   encoders.0.spread.offsets   I64 [columns + 1]: the first place of each column
  *   encoders.0.spread.edges     F32: of each number the edges between its bins (places - 2)
  *   encoders.0.statistics.*   target statistics; absent: none: statistics_saved.h
- *   encoders.0.target     F64 [2]: center and scale of the target of a regression, else 0 and 1
+ *   encoders.0.target     F64 [2]: center and scale of the target of a regression, else 0 and 1;
+ *                         with a transform its name is encoders.0.target.log, .cbrt or .quantile,
+ *                         and of the latter .target.knots F64: coding.h
  *
  * A number v becomes x = float32(v - offset), or fill if it is missing. With a transform log1p
  * before that: x becomes log(1 + (x + offset)), of negative ones -log(1 - (x + offset)). Then:
@@ -89,6 +91,7 @@ static inline const char *encoder_tail(const char *name)
 #define IN_TRANSFORM IN_ENCODER "transform"
 #define IN_PERIODIC IN_ENCODER "periodic"
 #define IN_TARGET IN_ENCODER "target"
+#define IN_TARGET_KNOTS IN_TARGET ".knots"
 #define IN_TEXTS IN_ENCODER "texts"
 #define IN_BUCKETS IN_ENCODER "texts.weights"
 #define IN_SPREAD IN_ENCODER "spread"
@@ -152,6 +155,9 @@ bool saved_edges(const struct loading *l, const char *tensor, const float *v, ui
 
 /* schema_spread.c: reads how the training values are spread, where the model says. */
 bool saved_spread(const struct loading *l);
+/* --- schema_target.c --- */
+extern const char *const saved_target_names[];
+bool saved_target(const struct loading *l);
 
 /* --- schema_old.c: models of format 2 --- */
 bool schema_load_old(struct loading *l);

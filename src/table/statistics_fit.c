@@ -46,7 +46,7 @@ static void read_targets(struct statistics_fit *f)
         } else {
             double y = f->fit->data->target[row];
             known = y == y;
-            f->value[i] = known ? (y - c->schema->target_center) / c->schema->target_scale : 0;
+            f->value[i] = known ? coding_encode(&c->schema->coding, y) : 0;
         }
         f->weight[i] = known ? (double)record_float(record, rows->format.at_weight) : 0;
         sum += f->weight[i];

@@ -37,7 +37,7 @@ static void store_targets(const struct encoding *p, unsigned char *at, uint64_t 
     const struct schema *s = p->encoder->schema;
     const double *target = p->data->target + first;
     for (uint64_t i = 0; i < count; i++, at += s->format.stride) {
-        float y = (float)((target[i] - s->target_center) / s->target_scale);
+        float y = (float)coding_encode(&s->coding, target[i]);
         memcpy(at, &y, sizeof y);
     }
 }

@@ -72,7 +72,7 @@ static void answer(const struct run_part *p, const struct part_rows *r, uint64_t
         return;
     }
     for (uint64_t i = 0; i < count; i++)
-        out[i] = answer_value(logits[i], p->schema->target_center, p->schema->target_scale);
+        out[i] = coding_decode(&p->schema->coding, (double)logits[i]);
 }
 
 /* The rows left out, in one list. */

@@ -67,8 +67,7 @@ static bool calibrate(struct train_job *j, struct train_result *r, struct err *e
     if (n->classes)
         answer_probabilities(left.logits, left.count, n->classes, answers);
     for (uint64_t i = 0; !n->classes && i < left.count; i++)
-        answers[i] = answer_value(left.logits[i], n->schema->target_center,
-                                  n->schema->target_scale);
+        answers[i] = coding_decode(&n->schema->coding, (double)left.logits[i]);
     for (uint64_t i = 0; !n->classes && i < n->list[PART_TRAIN].count; i++) {
         range[0] = fmin(range[0], n->target[n->list[PART_TRAIN].index[i]]);
         range[1] = fmax(range[1], n->target[n->list[PART_TRAIN].index[i]]);

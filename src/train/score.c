@@ -109,8 +109,7 @@ static void loss_add(const struct score_job *j, uint64_t rows, const real *logit
                                            .logits = logits,
                                            .label = t->label,
                                            .target = t->target,
-                                           .center = j->schema->target_center,
-                                           .scale = j->schema->target_scale,
+                                           .coding = &j->schema->coding,
                                            .weight = t->weight});
 }
 
@@ -140,6 +139,8 @@ static bool measure_of(const struct score_job *j, const struct metric_type *t, s
         m->q = o->q;
         return true;
     }
+    if (j->schema->coding.transform) /* they measure in the file's units */
+        return false;
     m->measure = t->sum.measure;
     m->kind = t->sum.kind;
     m->most = t->sum.most;
@@ -154,7 +155,7 @@ static double measured(const struct score_job *j, const struct metric_type *t,
     bool in_units = t != &metric_loss && m->measure == MEASURE_VALUE;
     if (t->sum.root)
         mean = sqrt(mean);
-    return in_units ? mean * j->schema->target_scale : mean;
+    return in_units ? mean * j->schema->coding.scale : mean;
 }
 
 static struct source rows_of(const struct score_job *j, enum part part,
@@ -211,8 +212,7 @@ static void tally_block(const struct score_job *j, const real *logits, uint64_t 
         if (classes && j->calibration)
             calibration_apply(j->calibration, now, numbers);
         for (uint64_t r = 0; !classes && r < now; r++)
-            numbers[r] = answer_value(logits[at + r], j->schema->target_center,
-                                      j->schema->target_scale);
+            numbers[r] = coding_decode(&j->schema->coding, (double)logits[at + r]);
         for (uint64_t r = 0; !classes && j->calibration && r < now; r++)
             numbers[r] = calibration_limit(j->calibration, numbers[r]);
         tally_add(y, &s);
@@ -428,7 +428,7 @@ double score_constant(const struct score_job *j, enum part part)
     if (score_classes(j))
         constant_logits(j, logits);
     else
-        logits[0] = (real)((score_mean(j) - j->schema->target_center) / j->schema->target_scale);
+        logits[0] = (real)score_mean_learnt(j);
     for (uint64_t r = 1; r < most; r++)
         memcpy(logits + r * outputs, logits, outputs * sizeof *logits);
     for (uint64_t at = 0; at < count; at += most) {

@@ -66,5 +66,6 @@ uint64_t score_block(const struct stepper *s, uint32_t outputs);
 /* Sum of the training rows' weights by class: [classes]. */
 void score_class_counts(const struct score_job *j, double *counts);
 double score_mean(const struct score_job *j); /* regression: weighted, of the training rows */
+double score_mean_learnt(const struct score_job *j); /* the same of targets as they are learnt */
 
 #endif

@@ -18,7 +18,7 @@ void score_class_counts(const struct score_job *j, double *counts)
     }
 }
 
-double score_mean(const struct score_job *j)
+static double mean_of(const struct score_job *j, const struct target_coding *as)
 {
     const struct rowfmt *f = &j->rows.format;
     double mean = 0, sum = 0;
@@ -28,7 +28,17 @@ double score_mean(const struct score_job *j)
         memcpy(&weight, rows_at(&j->rows, row) + f->at_weight, sizeof weight);
         sum += (double)weight;
         if (sum > 0)
-            mean += (j->target[row] - mean) * ((double)weight / sum);
+            mean += (coding_encode(as, j->target[row]) - mean) * ((double)weight / sum);
     }
     return mean;
+}
+
+double score_mean(const struct score_job *j)
+{
+    return mean_of(j, &(struct target_coding){.scale = 1});
+}
+
+double score_mean_learnt(const struct score_job *j)
+{
+    return mean_of(j, &j->schema->coding);
 }

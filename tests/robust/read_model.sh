@@ -76,6 +76,11 @@ config c.json multiclass three '{"preset": "mlp", "hidden": [12, 8], "norm": "ba
 compare "three classes, batch_norm" c.json
 config c.json regression value '{"preset": "mlp", "hidden": [16], "norm": "layer"}'
 compare "a regression, layer_norm" c.json
+for transform in log cbrt quantile; do
+    config c.json regression value '{"preset": "linear"}'
+    perl -pi -e "s/\"backend\"/\"target_transform\": \"$transform\", \"backend\"/" c.json
+    compare "a regression of the target's $transform" c.json
+done
 for variant in mini full; do # wide bins: narrow ones magnify the last digit of a normal quantile
     tabm="{\"preset\": \"tabm\", \"variant\": \"$variant\", \"k\": 5, \"hidden\": [12, 8]}, \"encoders\": {\"numeric\": {\"bins\": 5}}"
     config c.json multiclass three "$tabm"

@@ -145,8 +145,8 @@ static void means(void)
 {
     const real logits[] = {9, 9, 0, 0, 1, 3, /* the second network */ 9, 9, 2, 0, 1, 1};
     const double weights[] = {0.75, 0.25};
-    const struct answer_mean m = {logits, weights, 3, 2, NULL, NULL, NULL},
-                             one = {logits, NULL, 3, 1, NULL, NULL, NULL};
+    const struct answer_mean m = {logits, weights, 3, 2, NULL, NULL},
+                             one = {logits, NULL, 3, 1, NULL, NULL};
     double p[4], alone[4];
     answer_mean_probabilities(&m, 1, 3, 2, p);
     is_near(p[0], 0.75 * 0.5 + 0.25 / (1 + exp(-2)), 1e-15, "the mean of two probabilities");
@@ -155,13 +155,21 @@ static void means(void)
     answer_mean_probabilities(&one, 1, 3, 2, p);
     answer_probabilities(logits + 2, 2, 2, alone);
     ok(memcmp(p, alone, sizeof p) == 0, "one network alone: its own probabilities");
-    const double center[2] = {10, 20}, scale[2] = {2, 1};
-    const struct answer_mean values = {logits + 4, weights, 2, 2, NULL, NULL, NULL},
-                             own = {logits + 4, weights, 2, 2, center, scale, NULL};
-    ok(answer_mean_value(&values, 1, 10, 2) == 0.75 * 16 + 0.25 * 28, "the mean of two values");
-    ok(answer_mean_value(&own, 1, 0, 1) == 0.75 * 16 + 0.25 * 29, "each by its own scale");
-    const struct answer_mean value = {logits + 4, NULL, 2, 1, NULL, NULL, NULL};
-    ok(answer_mean_value(&value, 1, 10, 2) == answer_value(3, 10, 2), "one value alone");
+    const struct target_coding codings[] = {{.center = 10, .scale = 2},
+                                            {.center = 20, .scale = 1},
+                                            {.transform = TARGET_CBRT, .center = 1, .scale = 0.5}};
+    const struct target_coding *same[] = {&codings[0], &codings[0]},
+                               *each[] = {&codings[0], &codings[1]}, *cube = &codings[2];
+    const struct answer_mean values = {logits + 4, weights, 2, 2, same, NULL},
+                             own = {logits + 4, weights, 2, 2, each, NULL},
+                             bare = {logits + 4, weights, 2, 2, NULL, NULL};
+    ok(answer_mean_value(&values, 1) == 0.75 * 16 + 0.25 * 28, "the mean of two values");
+    ok(answer_mean_value(&own, 1) == 0.75 * 16 + 0.25 * 29, "each by its own scale");
+    ok(answer_mean_value(&bare, 1) == 0.75 * 3 + 0.25 * 9, "as the networks give them");
+    const struct answer_mean value = {logits + 4, NULL, 2, 1, same, NULL},
+                             cubed = {logits + 4, NULL, 2, 1, &cube, NULL};
+    ok(answer_mean_value(&value, 1) == 16, "one value alone");
+    ok(answer_mean_value(&cubed, 1) == 15.625, "behind its transform");
 }
 
 int main(void)

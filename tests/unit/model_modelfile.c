@@ -55,7 +55,7 @@ static struct schema *schema_of_case(void)
     for (uint32_t i = 0; i < s->number_count; i++)
         s->numbers[i] = (struct number_slot){
             .scale = SCALE_STANDARD, .factor = 0.5, .low = -1, .high = 1, .indicator = i == 1};
-    s->target_scale = 1;
+    s->coding.scale = 1;
     s->fitted = true;
     return s;
 }

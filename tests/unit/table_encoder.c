@@ -19,8 +19,8 @@ static void test_target(void)
     }
     table_index(t);
     ok(table_fit(s, t, &e), "fitted: %s", e.what);
-    is_near(s->target_center, 1e9 + 2, 1e-6, "center");
-    is_near(s->target_scale, sqrt(2.0 / 3), 1e-9, "scale");
+    is_near(s->coding.center, 1e9 + 2, 1e-6, "center");
+    is_near(s->coding.scale, sqrt(2.0 / 3), 1e-9, "scale");
     float first, last;
     memcpy(&first, rows_at(&t->rows, 0) + s->format.at_target, sizeof first);
     memcpy(&last, rows_at(&t->rows, 3) + s->format.at_target, sizeof last);
@@ -71,7 +71,7 @@ static void test_target(void)
     table_index(t);
     ok(table_fit(s, t, &e) && warnings_with(t, "target", "same value"),
        "a constant target is warned of");
-    ok(s->target_scale >= 1 && s->target_scale <= 1, "and not divided by 0");
+    ok(s->coding.scale >= 1 && s->coding.scale <= 1, "and not divided by 0");
     table_drop(t);
     schema_free(s);
 

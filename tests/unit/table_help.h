@@ -155,7 +155,7 @@ static inline void table_map(struct table *t, const struct encoder *c)
         }
         int32_t id = get_int(t, i, s->format.at_target);
         if (t->target) {
-            float y = (float)((t->target[i] - s->target_center) / s->target_scale);
+            float y = (float)coding_encode(&s->coding, t->target[i]);
             memcpy(rows_at(&t->rows, i) + s->format.at_target, &y, sizeof y);
         } else {
             put_int(t, i, s->format.at_target, id < 0 ? id : c->class_of[id]);

@@ -54,8 +54,12 @@ static struct schema *fitted(int task)
     memcpy(d->rows, (const int32_t[]){1, 5, 0, 6}, 4 * sizeof *d->rows);
     distribution_new(&s->columns[4].spread, 4);
     s->columns[4].spread.rows[3] = 12;
-    s->target_center = task == TASK_REGRESSION ? 12.25 : 0;
-    s->target_scale = task == TASK_REGRESSION ? 0.1 : 1;
+    s->coding.center = task == TASK_REGRESSION ? 12.25 : 0;
+    s->coding.scale = task == TASK_REGRESSION ? 0.1 : 1;
+    if (task == TASK_REGRESSION) {
+        s->coding.transform = TARGET_QUANTILE;
+        coding_fit_knots(&s->coding, (const double[]){-1e300, 0.1, 0.1, 7}, 4);
+    }
     s->file_columns = 12;
     s->fitted = true;
     return s;
@@ -148,8 +152,12 @@ static void test_round_trip(int task)
                l->target == s->target && l->file_columns == 12 && l->fitted,
            "the settings");
         ok(l->missing.count == 3 && strcmp(l->missing.items[2], "k. A.") == 0, "texts for missing");
-        ok(l->target_center == s->target_center && l->target_scale == s->target_scale,
-           "the target's scale");
+        ok(l->coding.center == s->coding.center && l->coding.scale == s->coding.scale &&
+               l->coding.transform == s->coding.transform &&
+               l->coding.knot_count == s->coding.knot_count &&
+               (!l->coding.knot_count ||
+                memcmp(l->coding.knots, s->coding.knots, 4 * sizeof(double)) == 0),
+           "the target's coding");
         ok(task != TASK_BINARY || strcmp(l->positive, "yes") == 0, "the positive label");
         ok(memcmp(&l->format, &s->format, sizeof l->format) == 0, "the format of a record");
     }

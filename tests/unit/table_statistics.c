@@ -128,7 +128,7 @@ static double plain(const struct made *m, uint32_t i, int32_t k, bool earlier)
         sum += weight_of(m, j) * n / all * y_of(m, j, k);
     }
     double v = (sum + PRIOR * mean) / (rows + PRIOR);
-    return m->d.target ? (v - mean) / m->c->schema->target_scale
+    return m->d.target ? (v - mean) / m->c->schema->coding.scale
                        : log(v / (1 - v)) - log(mean / (1 - mean));
 }
 
