@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "backend/backend.h"
+#include "table/coding.h"
 
 static const char *const fallback_names[] = {"cpu", "none", NULL};
 static const char *const tie_names[] = {"first", "last", NULL};
@@ -381,12 +382,13 @@ const struct option config_table[] = {
      .offset = AT(data.target_transform),
      .standard = "\"none\"",
      .words = target_transform_names,
-     .help = "regression: the function of the target that the network learns; answers, metrics and "
-             "gates stay in the units of the file. log: the natural logarithm, for amounts above 0 "
-             "whose errors grow with them. cbrt: the cube root, of numbers of both signs. quantile: "
-             "the rank among the training rows as a normal quantile; answers stay inside the range "
-             "of the training rows. With loss mse the answer then is nearer to the median than to "
-             "the mean. none: the target itself, standardised as every other."},
+     .help = "regression: the function of the target that the network learns; answers, metrics "
+             "and gates stay in the units of the file. log: the natural logarithm, for amounts "
+             "above 0 whose errors grow with them. cbrt: the cube root, for numbers of both "
+             "signs. quantile: the rank among the training rows, as a normal quantile; answers "
+             "stay inside the range of those rows. none: the target itself. All are standardised. "
+             "With another function than none and loss mse, answers are nearer to the median than "
+             "to the mean."},
     {.key = "tune",
      .type = OPT_TABLE,
      .offset = AT(tune),

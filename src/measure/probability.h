@@ -17,8 +17,8 @@
 void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, double *probability);
 /* The mean of several networks: logits [members][rows][outputs], weights [members] with the sum 1,
  * added in the order of the members. Probabilities [end - begin][classes] of rows begin .. end - 1;
- * the value of one row. One network: its own answer, without a weight. The mean is calibrated; for the
- * spread each network's answer is. */
+ * the value of one row. One network: its own answer, without a weight. The mean is calibrated; for
+ * the spread each network's answer is. */
 struct answer_mean {
     const real *logits;
     const double *weights;
@@ -42,8 +42,8 @@ double answer_mean_value_spread(const struct answer_mean *m, uint64_t row, doubl
 uint32_t answer_label(const double *probability, uint32_t classes, double threshold);
 
 /* True: nine digits are too coarse for a target of this mean and deviation (steps above a hundredth
- * of the latter), such as milliseconds since 1970. *step: distance of two neighbouring numbers of nine digits. *less: a
- * round number to subtract from the target as a remedy. */
+ * of the latter), such as milliseconds since 1970. *step: distance of two neighbouring numbers of
+ * nine digits. *less: a round number to subtract from the target as a remedy. */
 bool answer_coarse(double center, double scale, double *step, double *less);
 
 /* Writes value as "%.9g", with the bytes of text_number but several times as fast. Returns the

@@ -3,7 +3,11 @@
 #ifndef DNN_TABLE_QUANTILE_H
 #define DNN_TABLE_QUANTILE_H
 
-#include "table/schema.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "table/number.h"
 
 /* Returns the normal quantile of p in [0, 1], clipped to +-QUANTILE_MOST; seven digits, the same
  * bits on every machine. */

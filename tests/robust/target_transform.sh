@@ -41,7 +41,7 @@ out_has '"target_transform":"quantile"'
 
 # explain: attributions add up in the file's units
 run dnn explain log.dnn test.csv --rows w.csv --quiet
-paste -d, w.csv log.out | awk -F, 'NR > 1 { s = 0; for (i = 2; i <= 5; i++) s += $i; d = s - $NF; if (d < 0) d = -d; if (d > 0.01 * $NF) bad = bad " " NR } END { print bad; exit bad != "" }' >far
+paste -d, w.csv log.out | awk -F, 'NR > 1 { d = $1 + $2 + $3 + $4 - $6; if (d < 0) d = -d; if (d > 0.01 * $6) bad = bad " " NR } END { print bad; exit bad != "" || NR < 200 }' >far
 ok $? "attributions add up to the answer" "$(head -n 3 w.csv; head -n 1 far)"
 
 # several networks, each with its own coding of the rows it learnt
@@ -80,7 +80,8 @@ is_exit 0 "cbrt takes it"
 sed '2s/[0-9.]*$/0/' test.csv >zero.csv
 run dnn evaluate log.dnn zero.csv
 is_exit 0 "evaluate measures against any value"
-run dnn check log.json --set target_transform=sqrt
+sed 's/"log"/"sqrt"/' log.json >sqrt.json
+run dnn check sqrt.json
 is_exit 78 "an unknown function"
 sed 's/"regression"/"binary"/' log.json >binary.json
 run dnn check binary.json
