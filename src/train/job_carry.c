@@ -1,5 +1,6 @@
 /* job_carry.c - a note where few columns carry the answers of a finished model: permutation
- * importance over validation rows, once a column, within a twentieth of the training's work. */
+ * importance over rows that a network did not learn, once a column, within a twentieth of the
+ * training's work. */
 #include <math.h>
 #include <string.h>
 
@@ -27,18 +28,18 @@ struct carry {
 static const char *const verbs[] = {"", "carries", "carry", "carry"};
 
 /* How many validation rows there is time for. */
-static uint64_t rows_for(const struct train_job *j, uint32_t columns)
+static uint64_t rows_for(const struct run *n, uint32_t columns)
 {
-    const double steps = (double)j->run.history.epochs * (double)j->run.list[PART_TRAIN].count;
+    const double steps = (double)n->history.epochs * (double)n->list[PART_TRAIN].count;
     const double most = WORK * 3 * steps / (columns + 1); /* a step costs about three answers */
-    uint64_t rows = j->run.list[PART_VALID].count;
+    uint64_t rows = n->list[PART_VALID].count;
     rows = rows < ROWS_MOST ? rows : ROWS_MOST;
     return (double)rows < most ? rows : (uint64_t)most;
 }
 
-static void copy_rows(struct carry *x, const struct train_job *j)
+static void copy_rows(struct carry *x, const struct run *n)
 {
-    const struct score_job *s = &j->run.score;
+    const struct score_job *s = &n->score;
     const struct row_list *list = &s->list[PART_VALID];
     const size_t stride = x->format->stride;
     x->whole = mem_alloc(x->rows, stride);
@@ -83,34 +84,67 @@ static void deal(struct carry *x, const struct column *c, uint32_t number)
 }
 
 /* value: of each column how much worse the metric gets, not below 0. */
-static bool weigh(struct carry *x, const struct schema *s, double *value, double *sum,
-                  struct err *e)
+static bool weigh(struct carry *x, const struct schema *s, double *value, struct err *e)
 {
     const struct metric_type *metric = metric_default(s->task);
     double whole, dealt;
-    *sum = 0;
     deal(x, NULL, 0);
     if (!score_metric(&x->score, PART_VALID, metric, &whole, e))
         return false;
     for (uint32_t i = 0; i < s->column_count; i++) {
-        value[i] = 0;
         if (!column_is_input(&s->columns[i]))
             continue;
         deal(x, &s->columns[i], i);
         if (!score_metric(&x->score, PART_VALID, metric, &dealt, e))
             return false;
         value[i] = fmax(metric->higher ? whole - dealt : dealt - whole, 0);
-        *sum += isfinite(value[i]) ? value[i] : 0;
+        if (!isfinite(value[i]))
+            value[i] = 0;
     }
-    return *sum > 0;
+    return true;
 }
 
-/* Names the largest ones where they are few and carry nearly all. */
-static void tell(const struct schema *s, double *value, double sum, uint32_t columns, uint64_t rows)
+static uint32_t inputs(const struct schema *s)
+{
+    uint32_t columns = 0;
+    for (uint32_t i = 0; i < s->column_count; i++)
+        columns += column_is_input(&s->columns[i]);
+    return columns;
+}
+
+double *carry_weigh(const struct run *n, uint64_t *rows)
+{
+    const struct schema *s = n->schema;
+    struct carry x = {.format = &s->format};
+    struct err ignored = {0};
+    const uint32_t columns = inputs(s);
+    *rows = x.rows = rows_for(n, columns);
+    /* target statistics would have to be computed anew */
+    if (s->steps || s->windows.window || s->statistics || columns < COLUMNS_LEAST ||
+        x.rows < ROWS_LEAST || !machine_in_place(n->machine))
+        return NULL;
+    double *value = mem_zero(s->column_count, sizeof *value);
+    copy_rows(&x, n);
+    bool good = weigh(&x, s, value, &ignored);
+    mem_free(x.whole);
+    mem_free(x.dealt);
+    mem_free(x.target);
+    mem_free(x.index);
+    mem_free(x.from);
+    if (good)
+        return value;
+    mem_free(value);
+    return NULL;
+}
+
+void carry_tell(const struct schema *s, double *value, uint64_t rows)
 {
     struct text names = {0};
-    double carried = 0;
+    const uint32_t columns = inputs(s);
+    double carried = 0, sum = 0;
     uint32_t named = 0;
+    for (uint32_t i = 0; i < s->column_count; i++)
+        sum += value[i];
     while (carried < CARRIED * sum && named < NAMED_MOST) {
         uint32_t best = 0;
         for (uint32_t i = 1; i < s->column_count; i++)
@@ -120,7 +154,7 @@ static void tell(const struct schema *s, double *value, double sum, uint32_t col
         value[best] = 0;
         named++;
     }
-    if (carried >= CARRIED * sum && 2 * named < columns)
+    if (sum > 0 && carried >= CARRIED * sum && 2 * named < columns)
         log_note("%s %s %.0f %% of what all %u columns tell, by permutation importance on %llu "
                  "validation rows: is that known when rows are answered? `dnn explain` shows all",
                  names.data, verbs[named], floor(100 * carried / sum), columns,
@@ -130,26 +164,9 @@ static void tell(const struct schema *s, double *value, double sum, uint32_t col
 
 void job_carry(const struct train_job *j)
 {
-    const struct schema *s = j->run.schema;
-    struct carry x = {.format = &s->format};
-    struct err ignored = {0};
-    uint32_t columns = 0;
-    double sum;
-    for (uint32_t i = 0; i < s->column_count; i++)
-        columns += column_is_input(&s->columns[i]);
-    x.rows = rows_for(j, columns);
-    /* target statistics would have to be computed anew */
-    if (s->steps || s->statistics || columns < COLUMNS_LEAST || x.rows < ROWS_LEAST ||
-        !machine_in_place(j->machine))
-        return;
-    double *value = mem_zero(s->column_count, sizeof *value);
-    copy_rows(&x, j);
-    if (weigh(&x, s, value, &sum, &ignored))
-        tell(s, value, sum, columns, x.rows);
+    uint64_t rows;
+    double *value = carry_weigh(&j->run, &rows);
+    if (value)
+        carry_tell(j->run.schema, value, rows);
     mem_free(value);
-    mem_free(x.whole);
-    mem_free(x.dealt);
-    mem_free(x.target);
-    mem_free(x.index);
-    mem_free(x.from);
 }

@@ -154,6 +154,9 @@ JSON
 run dnn train o.json -o o.dnn
 err_has 'note: "x" carries 9' "one column carries the answers: train says so"
 err_has 'of what all 5 columns tell' "of how many"
+run dnn train o.json -o oe.dnn --set ensemble.folds=2 --set train.early_stopping.patience=0
+err_has 'note: "x" carries 9' "an ensemble says so too"
+err_has 'permutation importance on 544 validation rows' "by the rows that each run left out"
 run dnn train c.json -o m2.dnn
 err_lacks 'of what all' "several do: it says nothing"
 done_testing
