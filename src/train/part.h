@@ -5,8 +5,9 @@
  * Tensors: schema.*, encoders.0.*; params, buffers (F32); left.logits, test.logits, sample.logits
  * (F32 [rows][outputs]); left.label, test.label (I32) or left.target, test.target (F64);
  * left.weight, test.weight (F32); sample.text (U8), sample.offsets (I64 [rows * cells + 1]);
- * constant (F64 [outputs]); importance (F64 [columns + 1], the last one its rows); counters (I64: run, member, fold, rows, epochs, best epoch); times
- * (F64: seconds, used); history (F64 [epochs * 4]); config (U8). Those of no elements are absent.
+ * constant (F64 [outputs]); importance (F64 [columns + 1], the last one its rows); counters (I64:
+ * run, member, fold, rows, epochs, best epoch); times (F64: seconds, used); history (F64
+ * [epochs * 4]); config (U8). Those of no elements are absent.
  * Metadata: kind, format, plan, data, stopped. */
 #ifndef DNN_TRAIN_PART_H
 #define DNN_TRAIN_PART_H
