@@ -17,12 +17,45 @@ struct rest {
     char sign; /* '\0': none seen */
 };
 
+/* Bytes of the blank at the end of the text, or at its front; 0: none. */
+static size_t blank(const char *from, const char *end, bool front)
+{
+    static const char *const blanks[] = {" ", "\t", "\xc2\xa0", "\xe2\x80\xaf"};
+    for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {
+        size_t n = strlen(blanks[i]);
+        if ((size_t)(end - from) >= n && !memcmp(front ? from : end - n, blanks[i], n))
+            return n;
+    }
+    return 0;
+}
+
+void form_trim(const char **from, const char **end)
+{
+    for (size_t n; (n = blank(*from, *end, true)) > 0;)
+        *from += n;
+    for (size_t n; (n = blank(*from, *end, false)) > 0;)
+        *end -= n;
+}
+
+bool form_brackets(const char **from, const char **end)
+{
+    if (*end - *from < 3 || **from != '(' || (*end)[-1] != ')')
+        return false;
+    ++*from;
+    --*end;
+    form_trim(from, end);
+    return true;
+}
+
 static void trim(struct rest *r)
 {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t'))
-        r->at++;
-    while (r->at < r->end && (r->end[-1] == ' ' || r->end[-1] == '\t'))
-        r->end--;
+    form_trim(&r->at, &r->end);
+}
+
+static void take_brackets(struct rest *r)
+{
+    if (!r->sign && form_brackets(&r->at, &r->end))
+        r->sign = '-';
 }
 
 static void take_sign(struct rest *r)
@@ -89,10 +122,12 @@ enum number_result form_number(const struct form *f, const char *text, size_t le
     if (length > MOST_NUMBER)
         return NUMBER_BAD;
     trim(&r);
+    take_brackets(&r);
     take_sign(&r);
     take_unit(f, &r, true);
     take_sign(&r);
     take_unit(f, &r, false);
+    take_brackets(&r);
     if (r.sign)
         plain[used++] = r.sign;
     if (r.at < r.end && (*r.at == '-' || *r.at == '+'))

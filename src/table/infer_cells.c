@@ -61,14 +61,6 @@ static bool keep_unit(struct infer_amounts *a, const char *text, size_t length, 
     return true;
 }
 
-static void trim(const char **from, const char **end)
-{
-    while (*from < *end && (**from == ' ' || **from == '\t'))
-        ++*from;
-    while (*from < *end && ((*end)[-1] == ' ' || (*end)[-1] == '\t'))
-        --*end;
-}
-
 /* The first of form_thousands in the digits, but for the decimal sign; NULL: none. */
 static const char *separator(const char *from, const char *end, char decimal)
 {
@@ -115,7 +107,8 @@ void infer_amount(struct infer_amounts *a, const char *text, size_t length)
     a->cells++;
     if (length > MOST_CELL)
         return;
-    trim(&from, &end);
+    form_trim(&from, &end);
+    bool closed = form_brackets(&from, &end);
     from += from < end && is_sign(*from);
     const char *first = from, *last = end;
     while (first < end && !is_digit(*first) &&
@@ -128,12 +121,18 @@ void infer_amount(struct infer_amounts *a, const char *text, size_t length)
         return;
     if (front_end > from && is_sign(front_end[-1]))
         front_end--;
-    trim(&from, &front_end);
-    trim(&behind, &end);
+    if (!closed && front_end > from && front_end[-1] == '(' && behind < end && *behind == ')') {
+        front_end--;
+        behind++;
+        closed = true;
+    }
+    form_trim(&from, &front_end);
+    form_trim(&behind, &end);
     if (!keep_unit(a, from, (size_t)(front_end - from), true) ||
         !keep_unit(a, behind, (size_t)(end - behind), false))
         return;
     a->with_words += end > behind && !is_known(behind, (size_t)(end - behind));
+    a->closed += closed;
     look_as(a, 0, first, last);
     look_as(a, 1, first, last);
 }

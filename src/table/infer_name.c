@@ -101,6 +101,17 @@ bool infer_names_group(const char *name)
     return is;
 }
 
+bool infer_names_moment(const char *name)
+{
+    static const char *const moments[] = {"time", "timestamp", "ts", "date", "datetime", "epoch",
+                                          "created", "updated", "modified", "at"};
+    struct words w = split(name);
+    for (size_t i = 0; i < w.count; i++)
+        if (AMONG(moments, w.word[i]))
+            return true;
+    return false;
+}
+
 bool infer_names_order(const char *name)
 {
     static const char *const times[] = {

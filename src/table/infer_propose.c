@@ -15,7 +15,10 @@ static bool are_amounts(const struct watch *w, uint64_t present, bool comma, con
     uint64_t foreign = comma ? w->points : w->commas, odd = comma ? w->odd_points : w->odd_commas;
     const char *other = comma ? "." : ",";
     *between = foreign ? other : a->between[comma];
-    *proved = a->proofs[comma] || (comma ? w->odd_commas : w->odd_points) ||
+    bool closed = !*between && !a->unit_count && a->closed && a->closed == a->cells;
+    if (closed && w->whole + w->points + w->commas)
+        *between = comma ? "." : ","; /* beside plain numbers: (1.50) is -1.50 */
+    *proved = closed || a->proofs[comma] || (comma ? w->odd_commas : w->odd_points) ||
               !*between || !strchr(",.", **between);
     return (*between || a->unit_count) && a->read[comma] == a->cells && a->cells == w->others &&
            !(foreign && odd) &&

@@ -86,6 +86,7 @@ static void inspect_digits(struct watch *w, const char *text, size_t length, dou
     bool plain = !memchr(text, 'e', length) && !memchr(text, 'E', length);
     if (w->whole && value - w->last != 1)
         w->steps = false;
+    w->minutes &= fmod(value, 60) == 0;
     w->rises &= !w->whole || value > w->last;
     w->falls &= !w->whole || value < w->last;
     w->last = value;
@@ -322,7 +323,7 @@ static void begin_survey(const struct infer_request *r, struct survey *s)
     s->sample_step = 1;
     for (size_t c = 0; c < s->count; c++) {
         struct watch *w = &s->watches[c];
-        w->steps = w->rises = w->falls = true;
+        w->steps = w->minutes = w->rises = w->falls = true;
         w->low = w->comma_low = INFINITY;
         w->high = w->comma_high = -INFINITY;
         w->most = most < INFER_DISTINCT ? most : INFER_DISTINCT;

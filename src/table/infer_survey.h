@@ -37,6 +37,7 @@ struct infer_amounts {
     char units[INFER_UNITS][12];
     unsigned unit_count, words;         /* words: units that are not known ones */
     uint64_t with_words;                /* cells with such a unit */
+    uint64_t closed;                    /* cells in brackets */
 };
 /* Cells as dates: the formats that read all of them, a bit each. */
 struct infer_dates {
@@ -61,6 +62,7 @@ struct watch {
     uint64_t codes;             /* of others: two capital letters */
     uint64_t odd_commas, odd_points; /* not three digits after the sign: no thousands */
     bool steps;                 /* each whole number is the previous one + 1 */
+    bool minutes;               /* each whole number is a multiple of 60 */
     bool rises, falls;          /* each whole number is larger, or smaller, than the previous one */
     uint64_t padded, serials;   /* of `whole`: with a leading zero; with more digits than 2^53 */
     char *pad;                  /* the first one with a leading zero */
@@ -116,6 +118,7 @@ bool infer_propose(const struct watch *w, uint64_t present, uint64_t read, char 
                    struct infer_column *c);
 /* infer_name.c: reads a column's name: NAME_ID: an identifier (customerID); NAME_NUMBER: an
  * identifier if its values are unique (order_no, account). */
+bool infer_names_moment(const char *name); /* created_at, timestamp */
 enum infer_name { NAME_OTHER, NAME_NUMBER, NAME_ID };
 int infer_name(const char *name);
 /* The name of what has a history (series, machine_id), or of a time or place in it (t, visit_date,

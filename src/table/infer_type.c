@@ -171,6 +171,23 @@ static bool hardly_chance(const struct watch *w, const struct counts *n)
     return n->present >= 20 && (n->present >= 1000 || rows * rows > 2 * 5 * range);
 }
 
+/* Whole numbers that are seconds or milliseconds since 1970, of the years 2000 to 2039: by the
+ * column's name, or because all are whole minutes. */
+static bool type_of_epoch(const struct watch *w, const struct counts *n, struct infer_column *c)
+{
+    static const double first = 946684800, last = 2208988800.0;
+    double unit = w->high >= 1000 * first ? 1000 : 1;
+    if (w->whole != n->present || n->distinct < 10 || w->low < unit * first ||
+        w->high >= unit * last || !(w->minutes || infer_names_moment(c->name)))
+        return false;
+    const char *format = unit > 1 ? "%Q" : "%s";
+    c->form = form_new(NULL, NULL, 0, format);
+    set_aside(c, COLUMN_DATETIME, "%s since 1970, from %.0f to %.0f, in %llu cells: \"format\": "
+                                  "\"%s\"", unit > 1 ? "milliseconds" : "seconds", w->low, w->high,
+              (unsigned long long)n->present, format);
+    return true;
+}
+
 static void type_of_numbers(const struct watch *w, const struct counts *n, struct infer_column *c)
 {
     bool whole = !(w->fraction > 0), all = w->whole == n->present;
@@ -189,6 +206,8 @@ static void type_of_numbers(const struct watch *w, const struct counts *n, struc
                                 "are names, and a float does not tell them apart");
     else if (w->day_numbers == w->whole && all && n->distinct > 1)
         c->type = COLUMN_DATETIME;
+    else if (type_of_epoch(w, n, c))
+        c->kind = "seconds since 1970";
     else if (different && name == NAME_NUMBER && n->present >= 20 && w->low >= 0)
         set_aside(c, COLUMN_ID, "its name and its whole numbers, all different, are those of an "
                                 "identifier; if it is a measure, --set data.columns.%s=numeric",

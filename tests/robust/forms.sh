@@ -40,4 +40,35 @@ run dnn check a.json --set 'data.columns.when={"type": "datetime", "format": "%q
 is_exit 64 "a directive that does not exist"
 run dnn check a.json --set 'data.columns.dist={"type": "numeric", "thousands": "x"}'
 is_exit 64 "what cannot group digits"
+
+# brackets, no-break blanks, seconds and milliseconds since 1970
+awk 'BEGIN { print "bal;paid;fr;ts;slot;ms;code;y"
+    for (i = 0; i < 200; i++) { a = i % 3 ? i * 7 % 90 ".25" : "(" i * 7 % 90 ".25)"
+        printf "%s;%s$%d,%03d.50%s;%d\302\240%03d.75\302\240\342\202\254;%d;%d;%d000;%d;%s\n", a, i % 4 ? "" : "(", 1 + i % 9, i * 37 % 1000, i % 4 ? "" : ")",
+            1 + i % 9, i * 37 % 1000, 1700000000 + i * 5003, 1700000040 + i * 3600, 1700000040 + i * 7260, 1700000000 + i * 37 % 83, (i % 9 > 4 ? "yes" : "no") } }' >e.csv
+awk -F';' -v OFS=';' 'NR > 1 { gsub(/\302\240|\342\202\254/, "", $3); gsub(/[$,]/, "", $2); for (i = 1; i < 3; i++) if (sub(/^\(/, "-", $i)) sub(/\)/, "", $i) } { print }' e.csv >e.plain.csv
+run dnn init e.csv --target y -o e.json
+is_exit 0 "init of brackets and epochs"
+for part in '"bal": {"type": "numeric", "thousands": ","}' '"unit": ["$"]' '"thousands": "\u00a0"' \
+    '"ts": {"type": "datetime", "format": "%s"}' '"slot": {"type": "datetime", "format": "%s"}' '"ms": {"type": "datetime", "format": "%Q"}' '"code": "numeric"'; do
+    perl -C0 -pe 's/\xc2\xa0/\\u00a0/g' e.json | grep -qF -- "$part"
+    ok $? "init writes $part" "$(grep -A20 columns e.json)"
+done
+err_has 'column "ts": datetime: seconds since 1970, from 1700000000 to 1700995597, in 200 cells: "format": "%s"' "a note says what it saw"
+perl -pe 's/"train": "e.csv"/"train": "e.plain.csv"/; s/, "thousands": "[^"]*"//g; s/, "unit": \[[^]]*\]//g' e.json >e.plain.json
+for f in e e.plain; do
+    run dnn train $f.json -o $f.dnn --progress none --quiet --set train.epochs=2 --set backend.name=dnn_cpu --force
+    is_exit 0 "train $f"
+    dnn predict $f.dnn $f.csv --quiet >$f.out
+done
+same e.out e.plain.out "brackets are negative numbers"
+awk 'BEGIN { print "a,b,y"; for (i = 0; i < 40; i++) print (i % 3 ? i ".5" : "(" i ".5") "," i % 7 "," i % 2 }' >open.csv
+run dnn init open.csv --target y -o open.json
+! grep -q thousands open.json
+ok $? "a bracket that is not closed is no number"
+awk 'BEGIN { print "t,b,y"; for (i = 0; i < 400; i++) print (i % 3 ? 1000 + i * 37 : "A/5 " i) "," i % 7 "," (i * i % 7 > 2) }' >most.csv
+run dnn init most.csv --target y -o most.json
+err_has 'column "t": ignore: numbers but for 134 of 400 cells'
+run dnn check most.json
+err_has 'note: column "t": set aside (ignore), though most cells are numbers or dates; `dnn init` says which are not' "reading repeats it in one line"
 done_testing
