@@ -24,9 +24,12 @@ shoot() { # PAGE WIDTH HEIGHT PICTURE [OPTION]...
     if grep -E 'CONSOLE' "$work/log" >&2; then bad=1; fi
 }
 for page; do
-    page=$(realpath "$page")
     name=$(basename "$page" .html)
-    # nothing sticks out: the widest content, as the browser lays it out at the narrow width
+    # the page with a last line that measures it
+    cat -- "$page" >"$work/page.html"
+    page=$work/page.html
+    echo '<script>addEventListener("load", () => { const wide = document.documentElement.scrollWidth
+        if (wide > innerWidth) console.error("the content is " + wide + " wide, the window " + innerWidth) })</script>' >>"$page"
     for width in 390 1200; do
         height=$((width < 500 ? 7600 : 4600))
         shoot "$page" "$width" "$height" "$out/$name-$width-light.png"
