@@ -34,6 +34,10 @@ bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool c
 bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc,
                         const char *const *labels, const double *counts, uint32_t classes,
                         float **weights, struct err *e);
+static inline double loss_quantile(const struct loss_options *o) /* its q; 0: another loss */
+{
+    return o->kind == LOSS_QUANTILE ? o->q : 0;
+}
 /* Issue the loss of a batch: the mean over the answers of each one's own. logits
  * [rows][answers][outputs], where each step of a sequence with an answer is a row; dlogits the same
  * shape or NULL; both are reals. */

@@ -241,6 +241,7 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
         v->answers.outputs = x.outputs;
         v->answers.answer = mem_zero(d->rows.count * x.outputs + 1, sizeof *v->answers.answer);
         *pooled = tally_new(v->q->config->task, x.classes, TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
+        (*pooled)->quantile = loss_quantile(&j->config->train.loss);
     }
     mixing_choose(&x, &ignored);
     if (!mixing_calibrate(&x, true, e)) {

@@ -181,6 +181,7 @@ void mixing_measure(const struct mixing *x, const double *weights, bool test,
     const unsigned needs = TALLY_ALL & ~(unsigned)(judged ? 0 : TALLY_CONFUSED);
     struct tally *y = tally_new(task, x->classes, needs);
     y->threshold = x->threshold;
+    y->quantile = loss_quantile(&x->j->config->train.loss);
     double *room = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
     for (uint32_t f = 0; f < (test ? 1 : x->folds); f++)
         tally_rows(x, weights, test, f, y, room);

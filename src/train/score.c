@@ -264,6 +264,7 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
 static struct tally *tally_of(const struct score_job *j, unsigned needs)
 {
     struct tally *y = tally_new(j->schema->task, score_classes(j), needs);
+    y->quantile = loss_quantile(j->loss);
     if (j->threshold > 0)
         y->threshold = j->threshold;
     return y;

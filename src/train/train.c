@@ -17,10 +17,12 @@
 
 static bool read_gates(const struct train_request *q, struct train_result *r, struct err *e)
 {
+    const struct config *c = q->config;
+    const int task = loss_quantile(&c->train.loss) > 0 ? METRIC_QUANTILE : c->task;
     if (q->require_count)
         r->gates = mem_zero(q->require_count, sizeof *r->gates);
     for (size_t i = 0; i < q->require_count; i++, r->gate_count++)
-        if (!gate_read(&r->gates[i], q->require[i], q->config->task, e))
+        if (!gate_read(&r->gates[i], q->require[i], task, e))
             return false;
     return true;
 }

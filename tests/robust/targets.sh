@@ -87,6 +87,17 @@ is_exit 0 "gates on coverage and pinball"
 is "$(perl -ne 'printf "%.5f %.5f", /"pinball":([^,}]+)/, /"coverage":([^,}]+)/' out)" "$want" "both are those of the predictions, in the file's units"
 run dnn evaluate q.dnn q.csv
 out_has "quantile   0.8 (coverage should be near it)"
+run dnn train q.json -o g.dnn --progress none --json --require 'coverage>=0.5' --require 'pinball<=5'
+is_exit 0 "train: gates on them"
+out_has '"coverage":' "they are metrics of its parts"
+run dnn train q.json -o g2.dnn --progress none --set ensemble.folds=2 --require 'pinball<=0.001'
+is_exit 82 "those of an ensemble"
+err_has 'pinball<=0.001'
+run dnn train mean.json -o g2.dnn --require 'pinball<=5'
+is_exit 64 "a training of the mean has none"
+run dnn cv q.json --folds 2 --json --set train.epochs=5
+is_exit 0 "cv"
+out_has '"coverage":' "has them too"
 run dnn evaluate mean.dnn q.csv --require 'coverage>=0.6'
 is_exit 64 "another model has no coverage"
 run dnn check q.json --set train.early_stopping.metric=pinball
