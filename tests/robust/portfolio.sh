@@ -24,6 +24,8 @@ run dnn check first --resolved
 same out first "the list is a config that means the same"
 run dnn check auto.json --json
 is "$(grep -o '"run":' out | wc -l)" 35 "check --json lists 35 runs"
+grep -o '"host_bytes":[0-9]*}' out | tr -dc '0-9\n' | awk '$1 < 1000 || $1 > 2e7 { exit 1 } END { exit NR != 35 }'
+ok $? "each with the memory of its own network" "$(grep -o '"host_bytes":[0-9]*}' out | sort | uniq -c)"
 
 run dnn check auto.json --json --set train.seed=3
 for key in '"model":{"value":{"preset":"auto"},"from":"config"}' '"train.seed":{"value":3,"from":"--set"}' \
