@@ -18,7 +18,7 @@ step() {
     printf '\n'
     "$@"
 }
-step dnn init flights.csv --target late --id flight_id -o flights.json
+step dnn init flights.csv --target late --set model.preset=mlp --id flight_id -o flights.json
 step dnn check flights.json
 step dnn train flights.json -o flights.dnn
 step dnn evaluate flights.dnn flights-new.csv --require 'auc>=0.70'

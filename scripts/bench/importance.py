@@ -62,7 +62,7 @@ def ranks(name, data, target, epochs):
     test = rows.iloc[::5].iloc[:RANK_ROWS]
     rows.drop(rows.index[::5]).to_csv("train.csv", index=False)
     test.to_csv("test.csv", index=False)
-    dnn("init", "train.csv", "--target", target, "-o", "c.json", "--force")
+    dnn("init", "train.csv", "--target", target, "-o", "c.json", "--force", "--set", "model.preset=mlp")
     dnn("train", "c.json", "-o", "m.dnn", "--set", f"train.epochs={epochs}", "--threads", "1")
     own = json.loads(dnn("explain", "m.dnn", "test.csv", "--repeats", str(REPEATS), "--json"))
     x, y = test.drop(columns=[target]), test[target]
@@ -79,7 +79,7 @@ def speed(data):
     test, train = rows.iloc[:9000], rows.iloc[9000:]
     test.to_csv("test.csv", index=False)
     train.to_csv("train.csv", index=False)
-    dnn("init", "train.csv", "--target", "income", "-o", "c.json", "--force")
+    dnn("init", "train.csv", "--target", "income", "-o", "c.json", "--force", "--set", "model.preset=mlp")
     dnn("train", "c.json", "-o", "m.dnn", "--set", "train.epochs=5", "--threads", "1")
     ours = []
     for _ in range(3):

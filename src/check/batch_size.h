@@ -6,7 +6,7 @@
 #include "train/job.h"
 
 /* Makes steps whose rate is 0, for 0.2 s and at most an epoch. *step_s: seconds of one. */
-bool batch_size_time(struct train_job *j, double *step_s, struct err *e);
+bool batch_size_time(struct run *r, double *step_s, struct err *e);
 /* Tries powers of two and both ends, as far as they fit (r->largest_batch_train): r->tried,
  * r->best_batch. The best size is the smallest whose rows a second are within 5 % of the most: with
  * fewer rows a step, an epoch has more steps. Leaves the network of the last size. */

@@ -12,6 +12,7 @@
 #include "base/stop.h"
 #include "base/warnings.h"
 #include "check/batch_size.h"
+#include "check/check_runs.h"
 #include "check/largest.h"
 #include "config/output.h"
 #include "measure/tally.h"
@@ -123,7 +124,7 @@ static bool estimate(struct train_job *j, double load_s, struct check_result *r,
 {
     const struct train_options *o = &j->config->train;
     double step_s = 0, row_s = 0;
-    if (!batch_size_time(j, &step_s, e))
+    if (!batch_size_time(&j->run, &step_s, e))
         return false;
     const struct row_list *list = j->table->list;
     uint64_t valid = row_list_reads(&list[PART_VALID]), test = row_list_reads(&list[PART_TEST]);
@@ -152,33 +153,6 @@ static bool estimate(struct train_job *j, double load_s, struct check_result *r,
         all = o->time_limit_s;
     r->seconds = load_s + all + row_s * (double)(valid + test);
     select_took(&j->backend, r->seconds);
-    return true;
-}
-
-/* The runs of an ensemble. seconds: those of run 0, whose network the job has. */
-static bool list_runs(struct train_job *j, double load_s, struct check_result *r, struct err *e)
-{
-    const struct ensemble *n = j->ensemble;
-    uint64_t first_params, params;
-    double first = ensemble_work(j, 0, j->run.features, &first_params, e);
-    double train_s = r->seconds - load_s;
-    uint64_t bytes = r->weights_bytes + r->activations_bytes;
-    r->runs = mem_zero(n->runs, sizeof *r->runs);
-    r->run_count = n->runs;
-    r->seconds = load_s;
-    for (uint32_t i = 0; i < n->runs; i++) {
-        double work = ensemble_work(j, i, j->run.features, &params, e);
-        if (first < 0 || work < 0)
-            return false;
-        struct check_run *k = &r->runs[i];
-        k->member = mem_string(n->names[i / n->folds]);
-        k->fold = i % n->folds;
-        k->seconds = train_s * work / first;
-        k->host_bytes = (uint64_t)((double)bytes * (double)params / (double)first_params);
-        r->seconds += k->seconds;
-    }
-    if (j->config->train.time_limit_s > 0 && r->seconds > j->config->train.time_limit_s)
-        r->seconds = j->config->train.time_limit_s;
     return true;
 }
 
@@ -227,7 +201,7 @@ static bool all(struct train_job *j, const struct check_request *q, struct check
     if (!config_resolved(j->config, j->run.features, false, &r->resolved, e))
         return false;
     if (!estimate(j, load_s, r, e) || !account(j, before, r, e) ||
-        (j->ensemble && !list_runs(j, load_s, r, e)))
+        (j->ensemble && !check_runs(j, load_s, r, e)))
         return false;
     r->batch = j->run.batch;
     r->micro = j->run.micro;

@@ -18,12 +18,12 @@ struct check_batch {
     double step_s, rows_per_s;
     uint64_t bytes; /* of the network, in the machine's memory */
 };
-/* A run of an ensemble; time by the work of run 0, whose steps are timed. */
+/* A run of an ensemble. */
 struct check_run {
     char *member;
     uint32_t fold;
     double seconds;
-    uint64_t host_bytes; /* of its network */
+    uint64_t host_bytes; /* of its network and its best weights */
 };
 struct check_result {
     struct train_job *_Atomic job; /* at work; NULL: none. For check_stuck */

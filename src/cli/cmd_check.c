@@ -1,4 +1,5 @@
 /* cmd_check.c - `dnn check`: validates config and data, prints the plan. Trains nothing. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -107,8 +108,10 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
     if (select_compared(&r->backend))
         text_printf(out, "by steps timed here, %.1f s as estimated ",
                     select_is_gpu(&r->backend) ? r->backend.gpu_s : r->backend.cpu_s);
-    text_printf(out, "(%lld epoch%s%s)\n", (long long)c->train.epochs,
-                c->train.epochs == 1 ? "" : "s",
+    char epochs[32] = "all";
+    if (!r->run_count)
+        snprintf(epochs, sizeof epochs, "%lld", (long long)c->train.epochs);
+    text_printf(out, "(%s epoch%s%s)\n", epochs, !r->run_count && c->train.epochs == 1 ? "" : "s",
                 c->train.early.patience > 0 ? ", if early stopping does not end it sooner" : "");
     if (r->run_count)
         text_printf(out,

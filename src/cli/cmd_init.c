@@ -52,18 +52,6 @@ static char character(const char *text)
 /* Sections that only a --set fills; they stand where the contract's example has them. */
 static const char *const set_sections[] = {"train", "backend"};
 
-/* A --set makes the rows sequences: the preset mlp reads none. */
-static bool gives_sequence(const struct overrides *sets)
-{
-    static const char key[] = "data.sequence";
-    const size_t n = sizeof key - 1;
-    bool gives = false;
-    for (size_t i = 0; i < sets->set_count; i++)
-        if (strncmp(sets->sets[i], key, n) == 0)
-            gives = strcmp(sets->sets[i] + n, "=null") != 0;
-    return gives;
-}
-
 static void config_text(const struct infer *found, const char *target, const struct overrides *sets,
                         const char *data_path, const char *model_path, struct json_out *o)
 {
@@ -94,7 +82,7 @@ static void config_text(const struct infer *found, const char *target, const str
             !init_says_part(sets, found->columns[i].name))
             init_put_column(&found->columns[i], o);
     json_close(o, '}');
-    const bool series = init_sequence_write(&sequence, found, o) || gives_sequence(sets);
+    init_sequence_write(&sequence, found, o);
     init_sequence_free(&sequence);
     json_open(o, "split", '{');
     json_put_string(o, "method", split_method_names[init_split_method(sets, found->task)]);
@@ -105,7 +93,7 @@ static void config_text(const struct infer *found, const char *target, const str
     json_close(o, '}');
     json_close(o, '}');
     json_open(o, "model", '{');
-    json_put_string(o, "preset", series ? "auto" : "mlp");
+    json_put_string(o, "preset", "auto");
     json_close(o, '}');
     for (size_t i = 0; i < sizeof set_sections / sizeof *set_sections; i++) {
         json_open(o, set_sections[i], '{');
@@ -415,8 +403,8 @@ const struct command command_init = {
     .summary = "Look at the data once and write an explicit config.",
     .examples = "  dnn init leads.csv --target converted -o leads.json\n"
                 "  dnn init leads.csv --target converted --id lead_id --ignore note -o leads.json\n"
-                "  dnn init leads.csv --target converted --set data.split.method=random --set "
-                "train.epochs=50\n",
+                "  dnn init leads.csv --target converted --set data.split.method=random\n"
+                "  dnn init leads.csv --target converted --set model.preset=mlp -o leads.json\n",
     .notes = "This is the only place where anything is guessed: delimiter, quoting, header, "
              "decimal sign, encoding, every column's type, the task, the positive label. What "
              "--set says is taken as given. Read the config, mend it, and nothing will be guessed "

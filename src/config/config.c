@@ -381,6 +381,22 @@ static void other_file(const char *path, struct err *e)
         err_help(e, "is this a model? `dnn predict` and `dnn evaluate` take one");
 }
 
+/* Settings of `as` that c has as well keep their origin; the members are those of the preset. */
+static void keep_origins(const struct config *c, struct config *as)
+{
+    struct setting_list l = {as->settings, as->setting_count};
+    for (size_t i = 0; i < l.count; i++) {
+        const struct setting *now = &l.items[i];
+        const struct setting *was = settings_find(c->settings, c->setting_count, now->key);
+        if (strcmp(now->from, "config") != 0)
+            continue;
+        if (strncmp(now->key, "ensemble.", 9) == 0)
+            settings_from(&l, as->doc, now->key, "preset");
+        else if (was)
+            settings_change(&l, now->key, was->value, was->from);
+    }
+}
+
 /* Preset auto becomes its members: the document with them is read again. */
 static struct config *unfold(struct config *c, const struct overrides *o, struct err *e)
 {
@@ -401,6 +417,8 @@ static struct config *unfold(struct config *c, const struct overrides *o, struct
                              : NULL;
     text_free(&members);
     text_free(&text);
+    if (as)
+        keep_origins(c, as);
     config_free(c);
     return as;
 }

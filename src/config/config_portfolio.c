@@ -20,6 +20,7 @@ struct portfolio {
     uint64_t numbers, categories;
     uint64_t texts;
     bool regression, binary, keys, wide, many, heavy;
+    bool embedded; /* a category's own entry asks for embeddings, which the path cannot solve for */
     bool brief; /* the time limit leaves no room for the slow members */
     int epochs, folds;
 };
@@ -61,6 +62,10 @@ static void count_columns(const struct config *c, struct portfolio *t)
         t->numbers += strcmp(word, "numeric") == 0 || strcmp(word, "datetime") == 0;
         t->categories += strcmp(word, "categorical") == 0;
         t->texts += strcmp(word, "text") == 0;
+        const struct json *encode = json_get(v, "encode");
+        t->embedded |= json_get(v, "dim") != NULL ||
+                       (encode && json_kind(encode) == JSON_STRING &&
+                        strcmp(json_string(encode), "embedding") == 0);
     }
 }
 

@@ -13,7 +13,7 @@ fi
 unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 awk 'NR == 1 || (NR % 22 == 0 && n++ < 2000)' "$full" >bank.csv
 is "$(wc -l <bank.csv)" 2001 "2,000 rows of 45,211"
-run dnn init bank.csv --target y -o c.json
+run dnn init bank.csv --target y --set model.preset=mlp -o c.json
 is_exit 0 "init"
 
 # farthest FILE FILE: the farthest two probabilities of the same row

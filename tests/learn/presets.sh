@@ -35,7 +35,7 @@ reaches "linear, a plane, 300 rows" few.json r2 '>' 0.9 --set 'data.columns.a={"
 # an elastic net finds the few columns that matter among many
 awk 'BEGIN { srand(5); for (k = 0; k < 400; k++) printf "x%d,", k; print "y"; for (i = 0; i < 500; i++) { s = 0
     for (k = 0; k < 400; k++) { v = rand() - 0.5; if (k < 5) s += v; printf "%.3f,", v } print (s + 0.1 * (rand() - 0.5) > 0) ? "yes" : "no" } }' >wide.csv
-dnn init wide.csv --target y -q -o wide.json
+dnn init wide.csv --target y --set model.preset=mlp -q -o wide.json
 reaches "linear, 5 of 400 columns matter" wide.json auc '>' 0.97 --set 'model={"preset":"linear"}'
 dnn train wide.json -o one.dnn -q --set 'model={"preset":"linear"}' --threads 1 && dnn train wide.json -o two.dnn -q --set 'model={"preset":"linear"}' --threads 2
 cmp -s one.dnn two.dnn

@@ -13,7 +13,7 @@ cliff() { train -o m.dnn --set train.schedule.warmup=0.9 --set "$fast" --json "$
 # a perfect model whose gradients are tiny, and then some larger ones: no divergence
 awk 'BEGIN { x = 12; print "f0,f1,f2,f3,y"; for (i = 0; i < 10000; i++) { r = ""; for (c = 0; c < 4; c++) { x = (x * 1103515245 + 12345) % 2147483648
     w[c] = sprintf("%c", 97 + int(x / 65536) % 8); r = r w[c] "," } print r (w[0] == "a" || (w[1] == "b" && w[2] == "c")) } }' >l.csv
-run dnn init l.csv --target y -o l.json -q
+run dnn init l.csv --target y --set model.preset=mlp -o l.json -q
 run dnn train l.json --json --set train.optimizer.learning_rate=0.01 --set train.batch_size=64 --set train.epochs=80 \
     --set train.early_stopping.patience=0 --backend dnn_cpu
 is_exit 0 "N01 a perfect model goes on to its end"

@@ -248,7 +248,7 @@ out_has 'out of memory' "L05 the object of a process without memory"
 is "$(keys out)" "$(cat told.keys)" "L05   has the members of any other"
 printf 'a;b;id;y\n' >comma.csv
 for ((i = 0; i < 60; i++)); do echo "$i,$((i % 7));$((i * 11 % 5));x, $i;$((i % 2))"; done >>comma.csv
-run dnn init comma.csv --target y --id id -o comma.json --set train.epochs=1
+run dnn init comma.csv --target y --set model.preset=mlp --id id -o comma.json --set train.epochs=1
 run dnn train comma.json -o comma.dnn -q
 run dnn predict comma.dnn comma.csv --passthrough a,b
 sed -n 3p out | grep -qE '^"x, 1","1,1",1,[01],[01](\.[0-9]+)?,[01]'
@@ -301,7 +301,7 @@ is_exit 64 "L06 output and rejects are one file"
 rm -f fresh.out
 run dnn predict m.dnn new.csv -o fresh.out --rejects ./fresh.out --on-bad-row skip
 is_exit 64 "L06 the same by two names, before it is there"
-run dnn init leads.csv --target converted -o leads.csv
+run dnn init leads.csv --target converted --set model.preset=mlp -o leads.csv
 is_exit 64 "L06 the config in the data's place"
 run dnn train leads.json -o leads.json
 is_exit 64 "L06 the model in the config's place"
@@ -408,7 +408,7 @@ is $? 73 "L10 an output there cannot be made"
 for mask in 077:600 022:644 000:666 027:640; do
     rm -f x.out x.dnn x.json
     (umask "${mask%:*}" && "$DNN" predict m.dnn new.csv -o x.out && "$DNN" train leads.json -o x.dnn --progress none &&
-        "$DNN" init leads.csv --target converted -o x.json) 2>err
+        "$DNN" init leads.csv --target converted --set model.preset=mlp -o x.json) 2>err
     is "$(stat -c '%a %a' x.out) $(stat -c %a x.dnn x.json | tr '\n' ' ')" "${mask#*:} ${mask#*:} ${mask#*:} ${mask#*:} " \
         "L10 umask ${mask%:*}: outputs have mode ${mask#*:}"
 done
@@ -472,7 +472,7 @@ err_has '--set train.epochs' "and is named"
 # a config is UTF-8: it cannot name a file whose name is not
 odd=$(printf 'caf\351.csv')
 printf 'a,y\n1,0\n2,1\n' >"$odd"
-run dnn init "$odd" --target y -o odd.json
+run dnn init "$odd" --target y --set model.preset=mlp -o odd.json
 is_exit 64 "a file name that is not UTF-8"
 err_has 'is not UTF-8' "with the reason"
 # a long column name does not run into its type

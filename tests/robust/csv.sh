@@ -112,7 +112,7 @@ with_line 1 'age,visits,city,converted,' plain.csv >x.csv
 bad "C15 a delimiter at the end of the header" E1208 ":1:27: column 5 has no name"
 with_line 1 'age,visits,city,converted,Age' plain.csv | sed '2,$s/$/,1/' >x.csv
 good "C15 names that differ only by case are two columns"
-run dnn init x.csv --target converted --force -o i.json
+run dnn init x.csv --target converted --set model.preset=mlp --force -o i.json
 is_exit 0 "C15 init takes them"
 err_has "differ only by" "C15 with a note"
 run dnn check c.json
@@ -120,15 +120,15 @@ err_has "differ only by" "C15 also in check"
 for sign in '\xe2\x80\x8b U[+]200B,_which_cannot_be_seen' '\xc2\xa0 U[+]00A0,_which_is_no_ordinary_blank' '\xef\xbb\xbf U[+]FEFF,_which_cannot_be_seen'; do
     read -r bytes words <<<"$sign"
     with_line 1 "age,visits,city$(printf '%b' "$bytes"),converted" plain.csv >x.csv
-    run dnn init x.csv --target converted --force -o i.json
+    run dnn init x.csv --target converted --set model.preset=mlp --force -o i.json
     grep -qE "^dnn: note: the name of column 3, \"city.+\", has the character ${words//_/ }" err
     ok $? "init tells of ${words%%,*} in a name" "$(head -n 8 err)"
 done
 { printf '\xef\xbb\xbf\xef\xbb\xbf'; cat plain.csv; } >x.csv
-run dnn init x.csv --target converted --force -o i.json
+run dnn init x.csv --target converted --set model.preset=mlp --force -o i.json
 err_has "the name of column 1, " "a second mark of the byte order belongs to the first name"
 err_has "U+FEFF" "  and is told of"
-run dnn init plain.csv --target converted --force -o i.json
+run dnn init plain.csv --target converted --set model.preset=mlp --force -o i.json
 err_lacks "has the character" "ordinary names have none"
 
 tail -n +2 plain.csv | sed 's/Oslo/1/; s/Bergen/2/; s/yes/1/; s/no/0/' >numbers.csv
@@ -140,7 +140,7 @@ sed 's/"target": "converted"/"target": "0"/; s/"age": "numeric", "visits": "nume
 run dnn check n.json
 is_exit 0 "C16 names that are numbers are names"
 err_has "header" "C16 with a note that names the key"
-run dnn init x.csv --target c4 --set data.header=true --force -o i.json
+run dnn init x.csv --target c4 --set model.preset=mlp --set data.header=true --force -o i.json
 is_exit 65 "C16 init with data.header set to true lacks c4"
 sed 's/"missing"/"header": false, "missing"/; s/"age"/"c1"/; s/"visits"/"c2"/; s/"city"/"c3"/; s/"converted"/"c4"/' c.json >h.json
 cp plain.csv x.csv
@@ -248,11 +248,11 @@ for form in 0 -0 1 -1 +1 .5 5. -.5 007 1.0 -1.50 1e5 1E5 1e+5 1e-5 1.25e10 0.000
     good "C19 a number: $form"
 done
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 200; i++) printf ".%03d,+%d,%d\n", i + 1, i * 7 % 90, i % 7 + 1 }' >near.csv
-run dnn init near.csv --target y -o near.json
+run dnn init near.csv --target y --set model.preset=mlp -o near.json
 grep -q '"a": "numeric"' near.json && grep -q '"b": "numeric"' near.json
 ok $? "C19 .001 and +7 are numbers" "$(grep -A5 columns near.json)"
 err_has 'column "y": 7 classes; for numbers as such use --set task=regression' "init says that numbers are taken as classes"
-run dnn init near.csv --target y --set task=multiclass -o near.json
+run dnn init near.csv --target y --set model.preset=mlp --set task=multiclass -o near.json
 err_lacks "7 classes" "but not to who chose the task"
 number "C19 with blanks in quotes, what helps is to take them out" '" 1"' blank
 with_line 17 '?,1,Oslo,no' plain.csv >x.csv

@@ -40,7 +40,7 @@ same_model "C03 a byte-order mark" bom.csv
 same_model "C03 before a quoted name" bom-quoted.csv
 { printf '\xef\xbb\xbf'; cat new.csv; } >bom-new.csv
 same_answers "C03 a byte-order mark in prediction" bom-new.csv
-run dnn init bom.csv --target converted -o bom.json
+run dnn init bom.csv --target converted --set model.preset=mlp -o bom.json
 grep -q '"lead_id": "id"' bom.json
 ok $? "C03 init sees a clean name"
 run dnn inspect bom-quoted.csv --json
@@ -129,7 +129,7 @@ run dnn predict one.dnn last.csv
 is "$(($(wc -l <out) - 1))" 2 "C13 one column: the last one too"
 
 awk 'BEGIN { print "customer,x,y"; for (i = 0; i < 300; i++) printf "%d,%d,%d\n", 16777217 + i * 370001, i % 11, i % 2 }' >big.csv
-run dnn init big.csv --target y -o big.json
+run dnn init big.csv --target y --set model.preset=mlp -o big.json
 is_exit 0 "C25 integers above 2^24"
 cat >ints.json <<'JSON'
 {"task": "binary", "data": {"train": "big.csv", "target": "y", "columns": {"customer": "numeric", "x": "numeric"}},

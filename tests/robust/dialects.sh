@@ -73,7 +73,7 @@ found() { # found NAME FILE PATTERN...
     local name=$1 file=$2 bad="" target=converted
     shift 2
     [ "$file" != bare.csv ] || target=c6
-    run dnn init --force "$file" --target $target -o i.json
+    run dnn init --force "$file" --target $target --set model.preset=mlp -o i.json
     is_exit 0 "init: $name"
     for pattern in "$@"; do grep -qF -- "$pattern" i.json || bad+="$pattern; "; done
     [ -z "$bad" ]
@@ -98,13 +98,13 @@ found "dashes for missing" dashes.csv '"-"' '"age": "numeric"'
 run dnn init --force leads.csv --target converted --set data.delimiter=';'
 [ $STATUS -ne 0 ] || grep -qF '"delimiter": ";"' out
 ok $? "init: what --set says is taken as given" "$(cat out err)"
-run dnn init --force leads.csv --target age -o r.json
+run dnn init --force leads.csv --target age --set model.preset=mlp -o r.json
 grep -q '"task": "regression"' r.json
 ok $? "init: a numeric target is a regression"
 run dnn train r.json -o r.dnn --set train.epochs=1 --progress none
 [ $STATUS -eq 0 ] && grep -q 'is missing in 47 of 500 rows' err
 ok $? "rows without it are left out, with a note" "exit $STATUS $(head -n 2 err)"
-run dnn init --force leads.csv --target city -o m.json
+run dnn init --force leads.csv --target city --set model.preset=mlp -o m.json
 grep -q '"task": "multiclass"' m.json
 ok $? "init: a target of several words is multiclass"
 

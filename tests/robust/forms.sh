@@ -9,7 +9,7 @@ awk 'BEGIN { print "price;share;dist;when;us;amb;y"
 awk -F';' 'BEGIN { split("0,31,59,90,120,151,181,212,243,273,304,334", before, ",") } NR == 1 { print; next }
     { gsub(/[$,%]| km/, ""); split($4, d, "."); split($5, u, /[ :\/]/)
     printf "%s;%s;%s;2024-%s-%s;2024-%02d-%02dT%02d:05;%s;%s\n", $1, $2, $3, d[2], d[1], u[1], u[2], u[4] % 12 + 12, $6, $7 }' a.csv >plain.csv
-run dnn init a.csv --target y -o a.json
+run dnn init a.csv --target y --set model.preset=mlp -o a.json
 is_exit 0 "init"
 for part in '"thousands": ","' '"unit": ["$"]' '"unit": ["%"]' '"unit": ["km"]' '"format": "%d.%m.%Y"' \
     '"format": "%m/%d/%Y %I:%M %p"' '"amb": "ignore"'; do

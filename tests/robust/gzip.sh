@@ -8,7 +8,7 @@ gzip -nc leads.csv >leads.csv.gz
 { head -c 9000 leads.csv | gzip -nc; tail -c +9001 leads.csv | gzip -nc; head -c 700 /dev/zero; } >members.csv.gz
 
 for f in leads.csv leads.csv.gz; do
-    run dnn init $f --target converted --id lead_id -o init.json --force
+    run dnn init $f --target converted --set model.preset=mlp --id lead_id -o init.json --force
     is_exit 0 "init reads $f"
     sed 's/leads\.csv\.gz/leads.csv/' init.json >$f.init
 done

@@ -15,24 +15,24 @@ for place in 'leads.csv c.json "leads.csv"' 'leads.csv jobs/c.json "../leads.csv
     run dnn init --force "$data" --target converted -o "$config" --set train.epochs=1
     is_exit 0 "init $data -o $config"
     has "\"train\": $name" "$config" "  names $name"
-    run dnn train "$config" -o m.dnn -q
+    run dnn train "$config" -o m.dnn --set model.preset=mlp -q
     is_exit 0 "  and trains"
 done
 ln -s data/in.csv linked.csv
 run dnn init --force linked.csv --target converted -o jobs/c.json --set train.epochs=1
-run dnn train jobs/c.json -o m.dnn -q
+run dnn train jobs/c.json -o m.dnn --set model.preset=mlp -q
 is_exit 0 "a linked file is found again"
 has '"train": "../linked.csv"' jobs/c.json "  by the name of the link, which may be turned"
 ln -s data folder
 run dnn init --force folder/in.csv --target converted -o jobs/c.json --set train.epochs=1
-run dnn train jobs/c.json -o m.dnn -q
+run dnn train jobs/c.json -o m.dnn --set model.preset=mlp -q
 is_exit 0 "a file in a linked folder is found again"
 has '"train": "../folder/in.csv"' jobs/c.json "  by the name of that link"
 run dnn init --force jobs/../folder/in.csv --target converted -o jobs/c.json --set train.epochs=1
 has '"train": "../data/in.csv"' jobs/c.json "  which is resolved where the path goes up"
 awk 'BEGIN { print "north,x,y"; for (i = 0; i < 400; i++) printf "%d,%d,%s\n", 5310000 + i * 100, i % 7, i % 3 ? "a" : "b" }' >map.csv
 run dnn init --force map.csv --target y -o map.json --set train.epochs=1
-run dnn train map.json -o map.dnn -q
+run dnn train map.json -o map.dnn --set model.preset=mlp -q
 is_exit 0 "large numbers of a narrow range train"
 run dnn predict map.dnn map.csv
 is_exit 0 "  and are predicted from"
@@ -102,7 +102,7 @@ refuses() { # refuses ERROR args...: check and train refuse the config
     err_has 'note: `dnn check told.json` reads the data with this config'
     run dnn check told.json
     err_has "error[$id]" "  check refuses it"
-    run dnn train told.json -o told.dnn -q
+    run dnn train told.json -o told.dnn --set model.preset=mlp -q
     err_has "error[$id]" "  and train does"
 }
 refuses E1401 s.csv --target y --set data.columns.zz=numeric
@@ -122,7 +122,7 @@ run dnn init --force s.csv --target y --set data.split.method=column --set data.
 is_exit 0 "the column that says the part is no feature"
 grep -qE '"(valid|test)": 0' told.json
 is $? 1 "  and there are no shares, which such a split does not know"
-run dnn train told.json -o told.dnn -q --set train.epochs=1
+run dnn train told.json -o told.dnn --set model.preset=mlp -q --set train.epochs=1
 is_exit 0 "  and train takes it"
 awk 'BEGIN { print "id,x,v,y"; for (i = 0; i < 100; i++) print "k" i "," i % 7 "," i % 2 "," i % 2 }' >ids.csv
 run dnn init --force ids.csv --target y -o ids.json
@@ -142,7 +142,7 @@ for set in data.columns.g=group 'data.columns.g={"type":"group"}' data.columns.g
 done
 run dnn init --force groups.csv --target y --set data.columns.g=group --set data.split.method=random -o groups.json
 has '"split": {"method": "random"' groups.json "another method that was asked for is kept"
-run dnn train groups.json -o m.dnn --set train.epochs=1
+run dnn train groups.json -o m.dnn --set model.preset=mlp --set train.epochs=1
 err_has 'column "g" of type group has no effect, as data.split.method is random' "  and train says that the groups are of no use then"
 run dnn init --force groups.csv --target y --set data.columns.g=group --set data.columns.g=numeric
 has '"method": "stratified"' out "a type that a later --set replaces"
@@ -176,14 +176,14 @@ run dnn init --force aside.csv --target y -o aside.json
 is_exit 0 "nothing to learn from: the config is written, to be mended"
 err_has 'warning: no column is left to learn from'
 err_has 'note: column "b": ignore: every cell is different'
-run dnn train aside.json -o aside.dnn
+run dnn train aside.json -o aside.dnn --set model.preset=mlp
 is_exit 78 "  train refuses it"
 err_has 'error[E1312]: aside.json:13:'
 err_has 'the notes of `dnn init DATA.csv --target COL` say why it takes none' "  and does not send back to what wrote it"
 run dnn init --force aside.csv --target y --set data.columns.b=categorical -o aside.json
 err_lacks 'warning: no column'
 err_lacks 'column "b"' "of a column that was given no reason is told"
-run dnn train aside.json -o aside.dnn --set train.epochs=1 -q
+run dnn train aside.json -o aside.dnn --set model.preset=mlp --set train.epochs=1 -q
 is_exit 0 "  and it trains"
 awk 'BEGIN { print "customer_id,story,short,code,half,y"
     for (i = 0; i < 300; i++) printf "%d,the %dth of many words told here,w%d tail,%d,.%d,%d\n", i * 7 % 160 + 1000, i % 170, i % 170, i * 31 % 211, i % 9 + 1, i % 2 }' >story.csv
@@ -209,7 +209,7 @@ err_has 'warning: columns "k1", "k2", "k3", "k4", "k5" and 35 more: it alone giv
 { echo x,y; for i in $(seq 300); do echo "$((i * 7919 % 1000)).5,$((i % 2))"; done; } | sed '250s/.*/oops,1/' >bad.csv
 run dnn init --force bad.csv --target y -o bad.json
 err_has 'warning: column "x": numeric: 1 of 300 cells is no number, the first "oops" at line 250'
-run dnn train bad.json -o bad.dnn
+run dnn train bad.json -o bad.dnn --set model.preset=mlp
 is_exit 65 "  train names it"
 err_has 'bad.csv:250:1: column "x": "oops" is not a number'
 # so is that of a cell that would mean missing, were it in the list
@@ -220,7 +220,7 @@ for list in '[]' '["zz"]'; do
         err_has "2 of 300 cells are no number, the first \"$empty\" at line 250" "\"$empty\", where data.missing is $list"
     done
 done
-run dnn train bad.json -o bad.dnn -q --set train.epochs=1 --set 'data.missing=["oops"]'
+run dnn train bad.json -o bad.dnn --set model.preset=mlp -q --set train.epochs=1 --set 'data.missing=["oops"]'
 is_exit 0 "  and trains where it means no value"
 
 # a table written with the numbers of its rows: that column has no name
@@ -229,7 +229,7 @@ run dnn init --force index.csv --target y -o index.json
 is_exit 0 "a first column without a name"
 has '"c1": "id"' index.json "  is called c1"
 err_has 'note: the first column has no name in the header: it is called "c1"'
-run dnn train index.json -o index.dnn -q --set train.epochs=1
+run dnn train index.json -o index.dnn --set model.preset=mlp -q --set train.epochs=1
 is_exit 0 "  trains"
 run dnn predict index.dnn index.csv index.csv -q
 is_exit 0 "  predicts"
@@ -249,7 +249,7 @@ err_has '39971 columns are more than a config can list'
 wide 30000 20 >wide.csv
 run dnn init --force wide.csv --target y -o wide.json
 is_exit 0 "as many columns as a config can list"
-run dnn train wide.json --progress none --set train.epochs=1
+run dnn train wide.json --set model.preset=mlp --progress none --set train.epochs=1
 is_exit 0 "are trained on"
 run dnn predict wide.dnn wide.csv -q
 is_exit 0 "and the model is read"

@@ -19,13 +19,13 @@ err_lacks 'the positive label is' "none where it is given"
 awk 'BEGIN { print "month,x,z,y"; for (i = 0; i < 3000; i++)
     printf "m%d,%d,%d,%s\n", i % 12, i % 50, i * 7 % 13, (i == 3 ? "\" yes\"" : i == 4 ? "YES" : i == 5 ? "maybe" : i % 50 > 20 ? "yes" : "no")
     print "Total,600,7,no" }' >a.csv
-run dnn init a.csv --target y -o a.json
+run dnn init a.csv --target y --set model.preset=mlp -o a.json
 is_exit 0 "init"
 err_has 'warning: line 3002, the last one, has "Total" in column "month"' "a footer line"
 err_has '" yes" and "YES", " yes" and "yes" differ by case or blanks alone' "labels that differ by case or blanks"
 err_has '"maybe" (1) have a handful of rows' "classes of a handful of rows"
 err_has 'what columns alone say of the target (of the errors, a quick estimate): "x" ' "what columns alone say"
-run dnn init a.csv --target y -o a.json
+run dnn init a.csv --target y --set model.preset=mlp -o a.json
 is_exit 73 "a config that is there stays"
 sed 's/^Total,600,7/Total,,7/; s/m[0-9]*,/5,/' a.csv >b.csv
 run dnn init b.csv --target y --verbose
@@ -37,7 +37,7 @@ err_lacks 'the last one, has' "no footer line"
 err_lacks 'differ by case' "nothing wrong with the labels"
 err_has 'the positive label is "yes" (' "a known pair"
 awk 'BEGIN { print "price,x,y"; for (i = 0; i < 100; i++) printf "%d/%d/2024,%d,%d\n", 1 + i % 9, 1 + i % 9, i % 9, i % 2 }' >d.csv
-run dnn init d.csv --target y -o d.json
+run dnn init d.csv --target y --set model.preset=mlp -o d.json
 run dnn train d.json -o d.dnn --progress none --set train.epochs=1 --force
 err_has 'column "price": set aside (ignore), though the cells are numbers or dates in a form of their own' "train repeats what init set aside"
 done_testing

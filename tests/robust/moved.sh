@@ -9,7 +9,7 @@ rows() { # rows SHIFT CITY COUNT: b has the shift added, every tenth city is CIT
 }
 rows 0 "" 600 >a.csv
 rows 30 Mars 400 >b.csv
-dnn init a.csv --target y -o c.json --quiet --set train.epochs=2 --set backend.name=dnn_cpu --set data.columns.when=datetime
+dnn init a.csv --target y --set model.preset=mlp -o c.json --quiet --set train.epochs=2 --set backend.name=dnn_cpu --set data.columns.when=datetime
 run dnn train c.json -o m.dnn --progress none --quiet --force
 is_exit 0 "a model"
 run dnn predict m.dnn b.csv -o o.csv

@@ -5,12 +5,12 @@
 lacks() { ! grep -qF -- "$1" out; ok $? "$2" "$(cat out)"; }
 awk 'BEGIN { srand(2); print "a,b,c,y"; for (i = 0; i < 120; i++) { a = rand(); b = rand()
     printf "%.3f,%.3f,%s,%s\n", a, b, (i % 3 ? "p" : "q"), (a + b + 0.3 * rand() > 1.15 ? "yes" : "no") } }' >d.csv
-run dnn init d.csv --target y -o mlp.json
+run dnn init d.csv --target y -o mlp.json --set model.preset=mlp
 run grep -c '"preset": "mlp"' mlp.json
-is "$(cat out)" 1 "init writes the fast preset"
-run dnn init d.csv --target y -o auto.json --set model.preset=auto
+is "$(cat out)" 1 "init writes the fast preset when it is told so"
+run dnn init d.csv --target y -o auto.json
 run grep -c '"preset": "auto"' auto.json
-is "$(cat out)" 1 "and auto when it is told so, as one word"
+is "$(cat out)" 1 "and auto else, as one word"
 run dnn check auto.json --resolved
 is_exit 0 "check spells the members out"
 for name in linear mlp statistics tree realmlp realmlp_statistics realmlp_tree; do out_has "\"name\": \"$name\"" "member $name"; done
@@ -24,6 +24,15 @@ run dnn check first --resolved
 same out first "the list is a config that means the same"
 run dnn check auto.json --json
 is "$(grep -o '"run":' out | wc -l)" 35 "check --json lists 35 runs"
+grep -o '"host_bytes":[0-9]*}' out | tr -dc '0-9\n' | awk '$1 < 1000 || $1 > 2e7 { exit 1 } END { exit NR != 35 }'
+ok $? "each with the memory of its own network" "$(grep -o '"host_bytes":[0-9]*}' out | sort | uniq -c)"
+
+run dnn check auto.json --json --set train.seed=3
+for key in '"model":{"value":{"preset":"auto"},"from":"config"}' '"train.seed":{"value":3,"from":"--set"}' \
+    '"data.target":{"value":"y","from":"config"}' '"ensemble.folds":{"value":5,"from":"preset"}'; do out_has "$key" "check tells origins: $key"; done
+run dnn check auto.json --resolved --set 'data.columns.c={"type": "categorical", "dim": 2}'
+is_exit 0 "a category with an embedding of its own"
+lacks '"solver": "path"' "whose linear member is trained by steps"
 
 run dnn check auto.json --resolved --set train.time_limit_s=0.01
 out_has '"folds": 3' "little time: three folds"
@@ -37,7 +46,7 @@ lacks '"name": "statistics"' "and fewer members"
 lacks '"name": "realmlp"' "of RealMLP one form"
 out_has '"batch_size": 512' "in larger batches"
 awk 'BEGIN { for (k = 0; k < 70; k++) printf "x%d,", k; print "y"; for (i = 0; i < 40; i++) { for (k = 0; k < 70; k++) printf "%.2f,", (i * k) % 11 + i / 7; print i % 2 } }' >wide.csv
-dnn init wide.csv --target y -q -o wide.json --set model.preset=auto
+dnn init wide.csv --target y -q -o wide.json
 run dnn check wide.json --resolved
 out_has '"name": "wide"' "many columns of numbers: a wide network"
 out_has '"name": "wide_log"' "one on logarithms"

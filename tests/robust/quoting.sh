@@ -9,7 +9,7 @@ awk 'BEGIN { print "id\theight\tnote\ty"
 sed 's/"a	b"/"the cave" inside/' lenient.tsv >none.tsv
 sed "s/\"//g" none.tsv >strict.tsv
 for quote in strict lenient none; do
-    run dnn init $quote.tsv --target y --id id --force -o $quote.json --set data.columns.note=categorical
+    run dnn init $quote.tsv --target y --set model.preset=mlp --id id --force -o $quote.json --set data.columns.note=categorical
     is_exit 0 "$quote: init"
     grep -qF "\"quote\": \"$quote\"" $quote.json
     ok $? "$quote: it is written down" "$(grep quote $quote.json)"
@@ -22,7 +22,7 @@ for quote in strict lenient none; do
     is_exit 0 "$quote: predict"
     is "$(wc -l <out)" 201 "$quote: every row has an answer"
 done
-dnn init none.tsv --target y -o n.json --force 2>err
+dnn init none.tsv --target y --set model.preset=mlp -o n.json --force 2>err
 err_has 'cells with "quote": "none", which is written down' "init says what it saw"
 dnn predict lenient.dnn lenient.tsv --quiet --passthrough height,note >out
 is "$(sed -n 2p out | cut -d, -f1-3)" 'N0,"4'\''0""","the ""cave"" is dark"' "quotes are part of the cell"
@@ -33,6 +33,6 @@ err_has E1204
 run dnn check lenient.json --set data.train=none.tsv --set data.test=null
 is_exit 65 "text behind the closing quote is one under lenient"
 err_has "text follows the closing quote"
-run dnn init none.tsv --target y --set data.quote=lenient -o n.json --force
+run dnn init none.tsv --target y --set model.preset=mlp --set data.quote=lenient -o n.json --force
 is_exit 65 "what --set says is not guessed"
 done_testing

@@ -11,7 +11,7 @@ fi
 while read -r file target task; do
     [ -e "$SHARED/$file" ] || { skip "$file" "not there"; continue; }
     name=${file//\//-}
-    run dnn init "$SHARED/$file" --target "$target" -o "$name.json"
+    run dnn init "$SHARED/$file" --target "$target" --set model.preset=mlp -o "$name.json"
     is_exit 0 "init $file --target $target"
     grep -q "\"task\": \"$task\"" "$name.json"
     ok $? "  is $task" "$(head -n 3 "$name.json")"

@@ -94,7 +94,7 @@ wait
 run dnn train r.json -o part.dnn --quiet --resume --set train.epochs=30 --set train.early_stopping.patience=0 --set train.checkpoint.every_s=0
 is_exit 0 "resumed"
 same whole.dnn part.dnn "a training that was stopped ends in the same bytes"
-dnn init d.csv --target two --force --quiet -o e.json 2>/dev/null
+dnn init d.csv --target two --set model.preset=mlp --force --quiet -o e.json 2>/dev/null
 dnn train e.json -o e.dnn --quiet --set train.epochs=2 \
     --set 'ensemble={"folds": 2, "select": "mean", "members": [{"name": "plain"}, {"name": "keys", "encoders": {"target_statistics": {}}}]}'
 is "$(grep -ao '"encoders.[0-9].statistics.keys"' e.dnn | sort | tr '\n' ' ')" '"encoders.2.statistics.keys" "encoders.3.statistics.keys" ' "one member of an ensemble has statistics, the other has none"

@@ -1,0 +1,118 @@
+/* check_runs.c - see check_runs.h. */
+#include "check/check_runs.h"
+
+#include "backend/backend.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "check/batch_size.h"
+#include "train/ensemble.h"
+
+enum { ANSWERS = 4096 }; /* rows whose answers are timed */
+
+struct measured {
+    double seconds; /* of all epochs, or penalties */
+    uint64_t bytes; /* of network and best weights */
+};
+
+/* Seconds of the answer to a row. */
+static bool time_answers(const struct run *r, double *row_s, struct err *e)
+{
+    struct row_list list = r->list[PART_VALID];
+    if (!list.windows && list.count > ANSWERS)
+        list.count = ANSWERS;
+    if (!list.count)
+        return true;
+    real *logits = mem_alloc(list.count * r->features->outputs, sizeof *logits);
+    double began = clock_now();
+    bool good = run_answer(r, &list, logits, e);
+    *row_s = (clock_now() - began) / (double)list.count;
+    mem_free(logits);
+    return good;
+}
+
+/* Makes the network of a run that is open, and times its steps and answers. */
+static bool measure(struct run *r, struct measured *to, struct err *e)
+{
+    struct network_bytes need;
+    double step_s = 0, row_s = 0;
+    run_plan(r, NULL);
+    const struct network_options o = run_network_options(r);
+    if (!run_network(r, e) || !run_begin(r, e) || !network_need(&o, r->machine, &need, e) ||
+        !batch_size_time(r, &step_s, e) || !time_answers(r, &row_s, e) ||
+        !batch_size_time(r, &step_s, e) || /* the first ones touch fresh memory */
+        !time_answers(r, &row_s, e))
+        return false;
+    const struct model *m = network_model(r->network);
+    double valid = (double)row_list_reads(&r->list[PART_VALID]),
+           test = (double)row_list_reads(&r->list[PART_TEST]);
+    to->bytes = need.total + (m->params + m->buffers) * sizeof(real);
+    to->seconds = (double)run_epochs_most(r) * (step_s * (double)r->steps + row_s * valid) +
+                  row_s * (valid + test);
+    return true;
+}
+
+/* The first run of a member, on a machine of its own. */
+static bool measure_member(struct train_job *j, uint32_t member, struct measured *to, struct err *e)
+{
+    const struct ensemble *n = j->ensemble;
+    const uint32_t run = member * n->folds;
+    struct machine *m = machine_open(&(struct machine_options){.backend = "cpu", .blas = true}, e);
+    if (!m)
+        return false;
+    struct view *view = view_make(j->table->data, n->encoders[run], false);
+    struct run r = {.target = j->table->target, .machine = m, .quiet = true};
+    ensemble_set_run(j, run, &r);
+    r.schema = n->encoders[run]->schema;
+    r.rows = view->rows;
+    bool good = run_open(&r, e) && measure(&r, to, e);
+    run_close(&r);
+    view_free(view);
+    machine_close(m);
+    return good;
+}
+
+/* By the work of the member beside that of run 0, which was timed. */
+static bool scale_member(struct train_job *j, uint32_t member, const struct measured *first,
+                         struct measured *to, struct err *e)
+{
+    uint64_t first_params, params;
+    double work = ensemble_work(j, 0, j->run.features, &first_params, e),
+           own = ensemble_work(j, member * j->ensemble->folds, j->run.features, &params, e);
+    if (work < 0 || own < 0)
+        return false;
+    to->seconds = first->seconds * own / work;
+    to->bytes = (uint64_t)((double)first->bytes * (double)params / (double)first_params);
+    return true;
+}
+
+bool check_runs(struct train_job *j, double load_s, struct check_result *r, struct err *e)
+{
+    const struct ensemble *n = j->ensemble;
+    const struct fold_rows *folds = j->table->folds.rows;
+    const struct measured first = {r->seconds - load_s, r->weights_bytes + r->activations_bytes};
+    const bool gpu = select_is_gpu(&j->backend);
+    r->runs = mem_zero(n->runs, sizeof *r->runs);
+    r->run_count = n->runs;
+    r->seconds = load_s;
+    for (uint32_t member = 0; member < n->members; member++) {
+        struct measured each = {0};
+        threads_alone(!gpu); /* as where the runs are side by side */
+        bool good = gpu ? scale_member(j, member, &first, &each, e)
+                        : measure_member(j, member, &each, e);
+        threads_alone(false);
+        for (uint32_t f = 0; f < n->folds; f++) {
+            struct check_run *k = &r->runs[member * n->folds + f];
+            k->member = mem_string(n->names[member]);
+            k->fold = f;
+            k->seconds = each.seconds * (double)folds[f].train_count / (double)folds[0].train_count;
+            k->host_bytes = each.bytes;
+            r->seconds += k->seconds;
+        }
+        if (!good)
+            return false;
+    }
+    if (j->config->train.time_limit_s > 0 && r->seconds > j->config->train.time_limit_s)
+        r->seconds = j->config->train.time_limit_s;
+    return true;
+}

@@ -1,0 +1,13 @@
+/* check_runs.h - the runs of an ensemble, each with its time and memory. Private to src/check. */
+#ifndef DNN_CHECK_CHECK_RUNS_H
+#define DNN_CHECK_CHECK_RUNS_H
+
+#include "check/check.h"
+#include "train/job.h"
+
+/* Fills r->runs and r->seconds, that of all runs one after another. On a CPU some steps of a run of
+ * each member are timed, with one thread; on a GPU the times follow from that of run 0 in
+ * r->seconds, by the work of each. */
+bool check_runs(struct train_job *j, double load_s, struct check_result *r, struct err *e);
+
+#endif
