@@ -413,8 +413,8 @@ static bool stopped(struct train_job *j, struct err *e)
     j->says_kept = true;
     err_clear(e);
     if (!kept) {
-        err_set(e, stop_id(), "stopped by %s before the first run had ended: nothing to resume, "
-                              "start again", stop_name());
+        err_set(e, stop_id(), "stopped by %s before the first run was finished: there is no "
+                              "checkpoint; start again", stop_name());
         return false;
     }
     err_set(e, stop_id(), "stopped by %s; %u of %u runs are finished and kept beside the model",
