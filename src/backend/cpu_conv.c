@@ -57,40 +57,54 @@ void cpu_conv(const struct op_conv *a, const struct slice *s)
 /* Numbers of scratch: steps of dz at a time, and a part of a tap's weight, turned. */
 enum { COPIED = 128, TURNED = 65536 };
 
-/* dw of tap k (+=), of one sequence and the panel of `width` columns from j on. */
+/* dw of tap k (+=), of one sequence, `rows` steps of y from `at` on, and the `width` columns
+ * that the copy of dz has. */
 static void tap_outer(const struct op_conv_back *a, const struct slice *s, const real *x,
-                      const real *dz, struct reach r, real *dw, uint32_t j, uint32_t width)
+                      struct reach r, uint32_t at, uint32_t rows, real *dw, uint32_t width)
 {
     const struct convolution *c = &a->c;
-    real *copy = s->scratch;
-    for (uint32_t at = r.begin; at < r.end; at += COPIED) {
-        uint32_t rows = r.end - at < COPIED ? r.end - at : COPIED;
-        struct outer o = {.c = dw + j,
-                          .a = x + ((size_t)r.from + (size_t)(at - r.begin) * c->stride) * a->in,
-                          .b = copy, .rows = rows, .m = a->in, .width = width,
-                          .lda = c->stride * a->in, .ldc = c->out, .add = true};
+    uint32_t begin = r.begin > at ? r.begin : at, end = r.end < at + rows ? r.end : at + rows;
+    if (begin >= end)
+        return;
+    struct outer o = {.c = dw,
+                      .a = x + ((size_t)r.from + (size_t)(begin - r.begin) * c->stride) * a->in,
+                      .b = (const real *)s->scratch + (size_t)(begin - at) * PANEL,
+                      .rows = end - begin, .m = a->in, .width = width,
+                      .lda = c->stride * a->in, .ldc = c->out, .add = true};
+    (width <= NARROW ? s->m->vec->narrow_outer : s->m->vec->outer)(&o);
+}
+
+/* dw of all taps (+=), of one sequence and the columns from j on: dz is copied once for them. */
+static void panel_outer(const struct op_conv_back *a, const struct slice *s, size_t row, uint32_t j,
+                        uint32_t out)
+{
+    const struct convolution *c = &a->c;
+    const real *x = act_read(a->x) + row * a->steps * a->in;
+    const real *dz = act_read(a->dy) + row * c->steps * c->out + j;
+    real *copy = s->scratch, *dw = a->dw + s->shard * a->shard_stride + j;
+    uint32_t width = c->out - j < PANEL ? c->out - j : PANEL;
+    for (uint32_t at = 0, rows; at < out; at += rows) {
+        rows = out - at < COPIED ? out - at : COPIED;
         for (size_t i = 0; i < rows; i++) {
-            memcpy(copy + i * PANEL, dz + (at + i) * c->out + j, width * sizeof *copy);
+            memcpy(copy + i * PANEL, dz + (at + i) * c->out, width * sizeof *copy);
             memset(copy + i * PANEL + width, 0, (PANEL - width) * sizeof *copy);
         }
-        (width <= NARROW ? s->m->vec->narrow_outer : s->m->vec->outer)(&o);
+        for (uint32_t k = 0; k < c->kernel; k++)
+            tap_outer(a, s, x, reach_of(c, k, (uint32_t)a->length[row], out), at, rows,
+                      dw + (size_t)k * a->in * c->out, width);
     }
 }
 
 static void weights_back(const struct op_conv_back *a, const struct slice *s, size_t row)
 {
     const struct convolution *c = &a->c;
-    const real *x = act_read(a->x) + row * a->steps * a->in;
     const real *dz = act_read(a->dy) + row * c->steps * c->out;
     uint32_t out = out_length(c, a->length[row]);
     real *db = a->db + s->shard * a->shard_stride;
     for (uint32_t t = 0; t < out; t++)
         s->m->vec->add(db, db, dz + (size_t)t * c->out, c->out);
     for (uint32_t j = 0; j < c->out; j += PANEL)
-        for (uint32_t k = 0; k < c->kernel; k++)
-            tap_outer(a, s, x, dz, reach_of(c, k, (uint32_t)a->length[row], out),
-                      a->dw + s->shard * a->shard_stride + (size_t)k * a->in * c->out, j,
-                      c->out - j < PANEL ? c->out - j : PANEL);
+        panel_outer(a, s, row, j, out);
 }
 
 /* dx += dz times the rows [o, o + n) of tap k's weight turned, of all sequences of the strip. */

@@ -86,6 +86,25 @@ else
     [ "$took" -lt $((size * 13 / 2 + (16 << 20))) ]
     ok $? "memory of a large network: $took, of weights that take $size"
 fi
+# sequences: rows of groups in windows that overlap, with an answer a row or a group; a line each
+make=$ROOT/scripts/data/make_tagging.pl
+[ -e "$make" ] || make=$ROOT/../scripts/data/make_tagging.pl
+perl "$make" 200 >rows.csv
+cat >windows.json <<JSON
+{"task": "tagging", "data": {"train": "rows.csv", "target": "y", "columns": {"series": "id", "t": "id", "cue": "categorical", "noise": "numeric"},
+  "sequence": {"group": "series", "order": "t", "window": 40, "stride": 20}},
+ "model": {"preset": "lstm"}, "train": {"epochs": 1, "batch_size": 64}, "backend": {"name": "dnn_cpu", "threads": 2}}
+JSON
+within "windows" windows.json
+sed 's/tagging/multiclass/; s/"stride": 20/"label": "group"/; s/lstm/transformer/' windows.json >groups.json
+within "groups" groups.json
+awk 'BEGIN { srand(9); for (t = 0; t < 64; t++) printf "a_%d,b_%d,", t, t; print "y"
+    for (i = 0; i < 300; i++) { for (t = 0; t < 128; t++) printf "%.2f,", rand(); print (rand() > 0.5) } }' >lines.csv
+cat >lines.json <<JSON
+{"task": "binary", "data": {"train": "lines.csv", "target": "y", "columns": {}, "sequence": {"wide": {"a": "a_*", "b": "b_*"}}},
+ "model": {"preset": "gru"}, "train": {"epochs": 1, "batch_size": 64}, "backend": {"name": "dnn_cpu", "threads": 2}}
+JSON
+within "lines of sequences" lines.json
 # many labels: their scores are kept, or counted in bins
 for labels in 400 2000; do
     awk -v labels=$labels 'BEGIN { srand(7); print "x,y"; for (i = 0; i < 20000; i++) printf "%.4f,k%d\n", rand(), i % labels }' >many.csv
