@@ -14,7 +14,11 @@ template <int G> KERNEL_BOUNDED(LANES_OF_BLOCK, gather_rows)(struct op_gather a)
 template <int G> KERNEL_BOUNDED(LANES_OF_BLOCK, gather_steps)(struct op_gather a)
 {
     uint32_t at = block_x() * (LANES_OF_BLOCK / G) + thread_id() / G;
-    if (at < a.rows * a.steps)
+    if (at >= a.rows * a.steps)
+        return;
+    if (a.views)
+        gather_row<G>(a, at / a.steps, thread_id() % G, at % a.steps);
+    else
         gather_step<G>(a, at / a.steps, at % a.steps, thread_id() % G);
 }
 
