@@ -81,11 +81,12 @@ DEVICE bool position_of(const struct op_gather &a, uint32_t row, uint32_t view, 
     return true;
 }
 
-/* A row of the batch by G lanes, this one being `lane`; with views that of one of them. */
+/* A row of the batch by G lanes, this one being `lane`; `to`: where it goes, `view`: in whose order
+ * it is. */
 template <int G>
-DEVICE void gather_row(const struct op_gather &a, uint32_t row, uint32_t lane, uint32_t view = 0)
+DEVICE void gather_row(const struct op_gather &a, uint32_t row, uint32_t lane, size_t to,
+                       uint32_t view)
 {
-    size_t to = a.views ? (size_t)row * a.steps + view : row;
     uint64_t at;
     if (!position_of(a, row, view, &at)) {
         clear_row<G>(a, to, lane); /* which weighs nothing */

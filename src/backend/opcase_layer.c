@@ -26,6 +26,8 @@ static const struct opcase cases_gather[] = {
      .flags = CASE_BARE | CASE_SHUFFLE | CASE_RAGGED, .gate = 0}, /* views */
     {.op = OP_gather, .rows = 7, .in = 3, .out = 0, .kind = 2, .flags = CASE_BARE | CASE_ONE_ROW,
      .gate = 0},
+    {.op = OP_gather, .rows = 20, .in = 50, .out = 1, .flags = CASE_BARE | CASE_SHUFFLE,
+     .gate = 0},
 };
 
 /* The records of each sequence, SOURCE_NONE behind its end. */

@@ -56,14 +56,16 @@ static bool check_own_rows(struct model *m, const struct features *f, bool train
         const struct layer *l = m->layers[i];
         if (!reads_own_rows(l))
             continue;
-        if (!l->type->own_rows || i != last || i > 1 || f->window || f->steps ||
+        if (!l->type->own_rows || i != last || i > 1 ||
             (i == 1 && m->layers[0]->type != &layer_embed_numbers)) {
             err_set(e, ERR_CONFIG_CONFLICT,
-                    "`model.layers.%u`: views with rows of their own stand beside other layers", i);
+                    "`model.layers.%u`: views with share_batches false stand beside other layers",
+                    i);
             return err_help(e, "write \"share_batches\": true, or leave only an embed_numbers "
                                "before them and nothing behind");
         }
-        m->own_rows = training ? l->type->views(l) : 1;
+        if (training && !f->window && !f->steps) /* which have no views */
+            m->own_rows = l->type->views(l);
     }
     return true;
 }

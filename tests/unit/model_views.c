@@ -238,7 +238,7 @@ static void misplaced(void)
         snprintf(text, sizeof text, "{\"layers\": [%s]}", layers[i]);
         struct netcase c = table(text, 2);
         ok(!case_ready(&c) && c.e.id == ERR_CONFIG_CONFLICT &&
-               strstr(c.e.what, "rows of their own"),
+               strstr(c.e.what, "share_batches false"),
            "refused: %s", c.e.what);
         case_close(&c);
     }
