@@ -8,7 +8,7 @@ template <int G> KERNEL_BOUNDED(LANES_OF_BLOCK, gather_rows)(struct op_gather a)
 {
     uint32_t row = block_x() * (LANES_OF_BLOCK / G) + thread_id() / G;
     if (row < a.rows)
-        gather_row<G>(a, row, thread_id() % G);
+        gather_row<G>(a, row, thread_id() % G, row, 0);
 }
 
 template <int G> KERNEL_BOUNDED(LANES_OF_BLOCK, gather_steps)(struct op_gather a)
@@ -18,11 +18,20 @@ template <int G> KERNEL_BOUNDED(LANES_OF_BLOCK, gather_steps)(struct op_gather a
         gather_step<G>(a, at / a.steps, at % a.steps, thread_id() % G);
 }
 
+template <int G> KERNEL_BOUNDED(LANES_OF_BLOCK, gather_views)(struct op_gather a)
+{
+    uint32_t at = block_x() * (LANES_OF_BLOCK / G) + thread_id() / G;
+    if (at < a.rows * a.steps)
+        gather_row<G>(a, at / a.steps, thread_id() % G, at, at % a.steps);
+}
+
 template <int G> static void launch_gather(struct machine *m, const struct op_gather *a)
 {
     uint32_t each = LANES_OF_BLOCK / G, rows = a->steps > 1 ? a->rows * a->steps : a->rows;
     dim3 blocks((rows + each - 1) / each);
-    if (a->steps > 1)
+    if (a->views)
+        LAUNCH(gather_views<G>, blocks, dim3(LANES_OF_BLOCK), 0, m, *a);
+    else if (a->steps > 1)
         LAUNCH(gather_steps<G>, blocks, dim3(LANES_OF_BLOCK), 0, m, *a);
     else
         LAUNCH(gather_rows<G>, blocks, dim3(LANES_OF_BLOCK), 0, m, *a);

@@ -67,33 +67,37 @@ DEVICE void copy_record(const struct op_gather &a, size_t row, uint32_t lane,
         a.ids[row * f->categories + i] = (int32_t)record[f->at_category / 4 + i];
 }
 
-/* The position of a row of the batch; false: it is past the data or the step. */
-DEVICE bool position_of(const struct op_gather &a, uint32_t row, uint64_t *at)
+/* The position of a row of the batch, in the order of this view; false: it is past the data or the
+ * step. */
+DEVICE bool position_of(const struct op_gather &a, uint32_t row, uint32_t view, uint64_t *at)
 {
     uint64_t count = a.from->count;
     *at = a.now->row0 + (uint64_t)a.micro * a.rows + row;
     if (*at >= count || (a.whole && *at - a.now->row0 >= a.whole))
         return false;
     if (a.from->shuffle)
-        *at = rng_permute(a.now->seed, a.now->epoch, a.now->model, (uint32_t)count,
-                          (uint32_t)*at);
+        *at = rng_permute(a.now->seed, a.now->epoch, rng_order(a.now->model, view),
+                          (uint32_t)count, (uint32_t)*at);
     return true;
 }
 
-/* A row of the batch by G lanes, this one being `lane`. */
-template <int G> DEVICE void gather_row(const struct op_gather &a, uint32_t row, uint32_t lane)
+/* A row of the batch by G lanes, this one being `lane`; `to`: where it goes, `view`: in whose order
+ * it is. */
+template <int G>
+DEVICE void gather_row(const struct op_gather &a, uint32_t row, uint32_t lane, size_t to,
+                       uint32_t view)
 {
     uint64_t at;
-    if (!position_of(a, row, &at)) {
-        clear_row<G>(a, row, lane); /* which weighs nothing */
+    if (!position_of(a, row, view, &at)) {
+        clear_row<G>(a, to, lane); /* which weighs nothing */
         if (lane == 0)
-            a.target[row] = a.weight[row] = 0;
+            a.target[to] = a.weight[to] = 0;
         return;
     }
     const uint32_t *record = record_of(&a.from->rows, a.from->index ? a.from->index[at] : at);
-    copy_record<G>(a, row, lane, record);
+    copy_record<G>(a, to, lane, record);
     if (lane == 0)
-        put_target(&a, row, record);
+        put_target(&a, to, record);
 }
 
 /* Step t of sequence `row`, the same way. The last step gives the target of the sequence. */
@@ -102,7 +106,7 @@ DEVICE void gather_step(const struct op_gather &a, uint32_t row, uint32_t t, uin
 {
     uint64_t at;
     size_t to = (size_t)row * a.steps + t, target = a.each ? to : row;
-    bool there = position_of(a, row, &at);
+    bool there = position_of(a, row, 0, &at);
     const uint32_t *index = there ? a.from->index + at * a.steps : NULL;
     if (!there || index[t] == SOURCE_NONE) {
         clear_row<G>(a, to, lane);

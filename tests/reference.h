@@ -107,11 +107,28 @@ static void ref_target(const struct op_gather *a, size_t r, const unsigned char 
     a->weight[r] = (real)(weight * (f->classes && f->class_weight ? f->class_weight[label] : 1));
 }
 
+static void ref_gather_view(const struct op_gather *a, size_t r, uint32_t view)
+{
+    const struct source *f = a->from;
+    uint64_t at = a->now->row0 + (uint64_t)a->micro * a->rows + r;
+    const unsigned char *record = NULL;
+    if (at < f->count && !(a->whole && at - a->now->row0 >= a->whole)) {
+        if (f->shuffle)
+            at = rng_permute(a->now->seed, a->now->epoch, rng_order(a->now->model, view),
+                             (uint32_t)f->count, (uint32_t)at);
+        record = rows_at(&f->rows, f->index ? f->index[at] : at);
+    }
+    ref_record(a, r * a->steps + view, record);
+    ref_target(a, r * a->steps + view, record);
+}
+
 static void ref_gather(const struct op_gather *a)
 {
     const struct source *f = a->from;
     uint32_t steps = a->steps > 1 ? a->steps : 1;
-    for (size_t r = 0; r < a->rows; r++) {
+    for (size_t i = 0; a->views && i < (size_t)a->rows * steps; i++)
+        ref_gather_view(a, i / steps, (uint32_t)(i % steps));
+    for (size_t r = 0; r < a->rows && !a->views; r++) {
         uint64_t at = a->now->row0 + (uint64_t)a->micro * a->rows + r;
         bool there = at < f->count && !(a->whole && at - a->now->row0 >= a->whole);
         const unsigned char *last = NULL;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend/cpu.h"
+#include "base/rng.h"
 
 static void copy_numbers(real *x, const unsigned char *record, uint32_t count)
 {
@@ -47,13 +48,14 @@ static void copy_target(real *target, real *weight, const unsigned char *record,
 
 enum { GATHER_ROWS = 128, ASKED_BYTES = 512 };
 
-/* The positions of `count` rows of the batch, the first of them at position `begin`. */
+/* The positions of `count` rows of the batch, the first of them at position `begin`, in the order
+ * of this view. */
 static void find_order(uint32_t *order, const struct op_gather *a, const struct slice *s,
-                       uint64_t begin, uint32_t count)
+                       uint64_t begin, uint32_t count, uint32_t view)
 {
     const struct source *from = a->from;
     if (from->shuffle) {
-        struct shuffle shuffle = {a->now->seed, a->now->epoch, a->now->model,
+        struct shuffle shuffle = {a->now->seed, a->now->epoch, rng_order(a->now->model, view),
                                   (uint32_t)from->count};
         s->m->vec->permute(order, (uint32_t)begin, count, &shuffle);
     }
@@ -62,13 +64,13 @@ static void find_order(uint32_t *order, const struct op_gather *a, const struct 
 /* The addresses of those records. They lie anywhere in memory, so all are prefetched before the
  * first is read. */
 static void find_records(const unsigned char **records, const struct op_gather *a,
-                         const struct slice *s, uint64_t begin, uint32_t count)
+                         const struct slice *s, uint64_t begin, uint32_t count, uint32_t view)
 {
     const struct source *from = a->from;
     const uint32_t bytes = from->rows.format.stride < ASKED_BYTES ? from->rows.format.stride
                                                                   : ASKED_BYTES;
     uint32_t order[GATHER_ROWS];
-    find_order(order, a, s, begin, count);
+    find_order(order, a, s, begin, count, view);
     for (uint32_t r = 0; r < count; r++) {
         uint64_t i = from->shuffle ? order[r] : begin + r;
         records[r] = rows_at(&from->rows, from->index ? from->index[i] : i);
@@ -96,15 +98,19 @@ static void copy_record(const struct op_gather *a, const unsigned char *record, 
 }
 
 /* Rows row0 .. row0 + count of the batch, all valid; `begin` is the position of the first in the
- * epoch's order. */
+ * epoch's order. With views each of them has a row there, in its order. */
 static void gather_rows(const struct op_gather *a, const struct slice *s, uint64_t begin,
                         size_t row0, uint32_t count)
 {
     const unsigned char *records[GATHER_ROWS];
-    find_records(records, a, s, begin, count);
-    for (uint32_t r = 0; r < count; r++) {
-        copy_record(a, records[r], row0 + r);
-        copy_target(&a->target[row0 + r], &a->weight[row0 + r], records[r], a->from);
+    const uint32_t views = a->views ? a->steps : 1;
+    for (uint32_t view = 0; view < views; view++) {
+        find_records(records, a, s, begin, count, view);
+        for (uint32_t r = 0; r < count; r++) {
+            size_t to = (row0 + r) * views + view;
+            copy_record(a, records[r], to);
+            copy_target(&a->target[to], &a->weight[to], records[r], a->from);
+        }
     }
 }
 
@@ -125,7 +131,7 @@ static void gather_series(const struct op_gather *a, const struct slice *s, uint
 {
     const struct source *from = a->from;
     uint32_t order[GATHER_ROWS];
-    find_order(order, a, s, begin, count);
+    find_order(order, a, s, begin, count, 0);
     for (uint32_t r = 0; r < count; r++) {
         uint64_t i = from->shuffle ? order[r] : begin + r;
         const uint32_t *index = from->index + i * a->steps;
@@ -151,13 +157,14 @@ void cpu_gather(const struct op_gather *a, const struct slice *s)
         end = a->now->row0 + a->whole;
     uint64_t left = begin < end ? end - begin : 0;
     uint32_t valid = left < s->rows ? (uint32_t)left : s->rows, steps = a->steps ? a->steps : 1;
+    bool series = steps > 1 && !a->views;
     for (uint32_t r = 0; r < valid; r += GATHER_ROWS) {
         uint32_t count = valid - r < GATHER_ROWS ? valid - r : GATHER_ROWS;
-        (steps > 1 ? gather_series : gather_rows)(a, s, begin + r, s->row0 + r, count);
+        (series ? gather_series : gather_rows)(a, s, begin + r, s->row0 + r, count);
     }
     size_t first = s->row0 + valid, last = s->row0 + s->rows, targets = a->each ? steps : 1;
     clear_rows(a, first * steps, last * steps);
-    for (size_t row = first; steps > 1 && row < last; row++)
+    for (size_t row = first; series && row < last; row++)
         a->length[row] = 0;
     for (size_t i = first * targets; i < last * targets; i++)
         a->target[i] = a->weight[i] = 0;

@@ -31,7 +31,8 @@ struct opcase {
 enum opcase_flag {
     CASE_ADD = 1,      /* adds to the gradient of the input */
     CASE_MORE = 2,     /* a further micro-batch */
-    /* without the optional parts: bias, shadow, dx, dlogits, momentum, running statistics */
+    /* without the optional parts: bias, shadow, dx, dlogits, momentum, running statistics;
+     * gather: of views */
     CASE_BARE = 4,
     CASE_SHADOW = 8,
     CASE_KEEP_Z = 16,

@@ -22,6 +22,12 @@ static const struct opcase cases_gather[] = {
      .flags = CASE_SHUFFLE | CASE_SECOND | CASE_MORE | CASE_RAGGED, .gate = 0},
     {.op = OP_gather, .rows = 5, .in = 60, .out = 0,
      .flags = CASE_SECOND | CASE_MORE | CASE_ONE_ROW, .gate = 0},
+    {.op = OP_gather, .rows = 200, .in = 20, .out = 2, .kind = 3,
+     .flags = CASE_BARE | CASE_SHUFFLE | CASE_RAGGED, .gate = 0}, /* views */
+    {.op = OP_gather, .rows = 7, .in = 3, .out = 0, .kind = 2, .flags = CASE_BARE | CASE_ONE_ROW,
+     .gate = 0},
+    {.op = OP_gather, .rows = 20, .in = 50, .out = 1, .flags = CASE_BARE | CASE_SHUFFLE,
+     .gate = 0},
 };
 
 /* The records of each sequence, SOURCE_NONE behind its end. */
@@ -41,7 +47,8 @@ static void make_gather(const struct opcase *c, struct opdata *d)
 {
     uint32_t records = c->flags & (CASE_RAGGED | CASE_ONE_ROW) ? (uint32_t)opcase_count(c)
         : 3 * c->rows;
-    uint32_t steps = c->flags & CASE_SECOND ? GATHER_STEPS : 1, each = c->flags & CASE_MORE ? 1 : 0;
+    uint32_t views = c->flags & CASE_BARE ? 1 : 0, each = views || c->flags & CASE_MORE ? 1 : 0;
+    uint32_t steps = views || c->flags & CASE_SECOND ? GATHER_STEPS : 1;
     uint32_t targets = each ? c->rows * steps : c->rows;
     struct opcase long_case = *c;
     struct features features = {.format = rowfmt_make(c->in, c->out)};
@@ -82,10 +89,10 @@ static void make_gather(const struct opcase *c, struct opdata *d)
     struct source from = {
         .rows = {f, opdata_values(d, "chunks", BUFFER_BYTES, &chunk, sizeof chunk, false), 63,
                  records},
-        .index = steps > 1 ? make_steps(d, records)
-                           : opdata_adopt(d, index, records * sizeof *index),
+        .index = steps > 1 && !views ? make_steps(d, records)
+                                     : opdata_adopt(d, index, records * sizeof *index),
         .count = records,
-        .steps = steps,
+        .steps = views ? 1 : steps,
         .shuffle = c->flags & CASE_SHUFFLE ? 1 : 0,
         .classes = c->kind,
         .class_weight =
@@ -98,12 +105,15 @@ static void make_gather(const struct opcase *c, struct opdata *d)
         .ids = opdata_output(d, "ids", BUFFER_INT, long_case.rows, c->out, 0, false),
         .target = opdata_output(d, "target", BUFFER_REAL, targets, 1, 0, false),
         .weight = opdata_output(d, "weight", BUFFER_REAL, targets, 1, 0, false),
-        .length = steps > 1 ? opdata_output(d, "length", BUFFER_INT, c->rows, 1, 0, false) : NULL,
+        .length = steps > 1 && !views
+                      ? opdata_output(d, "length", BUFFER_INT, c->rows, 1, 0, false)
+                      : NULL,
         .from = opdata_values(d, "from", BUFFER_BYTES, &from, sizeof from, false),
         .now = opdata_step(d),
         .rows = c->rows,
         .steps = steps,
         .each = each,
+        .views = views,
         .ld = width + c->pad};
 }
 OPCASES(gather);

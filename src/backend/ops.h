@@ -154,6 +154,10 @@ struct op_gather {
     uint32_t ld, micro;        /* this micro-batch begins at now->row0 + micro * rows */
     uint32_t whole;            /* rows of the step: rows past them are none; 0: no end */
     uint32_t each;             /* 1: every step has a target: target, weight [rows * steps] */
+    /* 1, with `each` and no length: step t of row r is a row of the table, position r of an order
+     * of its own (rng_order). */
+    uint32_t views;
+    uint32_t pad;
 };
 
 /* ids column, first output column, width */

@@ -71,6 +71,12 @@ RNG_FN uint32_t rng_feistel(uint64_t seed, uint32_t epoch, uint32_t model, uint3
     return left << half | right;
 }
 
+/* For rng_permute: the model's number for the order of view j. View 0 has the model's own. */
+RNG_FN uint32_t rng_order(uint32_t model, uint32_t j)
+{
+    return model + (j << 16);
+}
+
 /* Position i of a permutation of [0, n): a pure function of its arguments. rng_feistel, walked
  * until it falls below n (Black and Rogaway, CT-RSA 2002). n < 2^32. */
 RNG_FN uint32_t rng_permute(uint64_t seed, uint32_t epoch, uint32_t model, uint32_t n, uint32_t i)

@@ -152,7 +152,8 @@ struct one {
 static struct one one_of(const struct layer *l, const struct pass *p, uint32_t i)
 {
     const struct embed_spec *s = l->spec;
-    uint64_t at = (uint64_t)i * (uint64_t)s->dim, rows = (uint64_t)i * p->dims.rows;
+    uint64_t at = (uint64_t)i * (uint64_t)s->dim;
+    uint64_t rows = (uint64_t)i * p->dims.rows * p->dims.steps;
     const void *table = pass_table(p, l->pairs.table);
     return (struct one){
         .scale = s->scale + at,

@@ -112,10 +112,11 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     in->features.text_weights = copy(f->text_weights, f->bucket_count, sizeof *f->text_weights);
     const uint32_t rows = p->rows;
     in->records = f->window > 0;
-    if (in->records && (uint64_t)rows * f->window > UINT32_MAX)
+    in->each = in->records ? f->window : p->own_rows;
+    if ((uint64_t)rows * in->each > UINT32_MAX)
         plan_refuse(p, "2^32 steps of a batch");
-    else if (in->records)
-        p->rows = rows * f->window; /* a record is a row of x */
+    else
+        p->rows = rows * in->each; /* a record is a row of x */
     p->features = &in->features;
     p->takes_ids = first->type->takes_ids && !in->records;
     p->pair_rate = 1;
@@ -137,9 +138,11 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     for (uint32_t i = 0; i < in->count; i++) {
         in->layers[i]->in = in->held;
         in->layers[i]->y = in->x;
-        in->layers[i]->steps = in->records ? f->window : 1;
+        in->layers[i]->steps = in->each;
     }
     p->rows = rows;
+    p->steps = p->own_rows;
+    p->in_views = p->own_rows > 1;
     return plan_series(in, f, p, e);
 }
 
@@ -157,7 +160,8 @@ void inputs_release(struct inputs *in)
 void inputs_forward(const struct inputs *in, struct pass *p, real *target)
 {
     struct act x = pass_act(p, in->x);
-    p->dims.steps = in->records ? in->steps : 1;
+    const bool views = in->each > 1 && !in->records;
+    p->dims.steps = in->each;
     op_gather(p->m, &(struct op_gather){.x = x,
                                         .ids = p->ids,
                                         .target = target,
@@ -169,7 +173,8 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
                                         .ld = in->held,
                                         .micro = p->micro,
                                         .whole = p->whole,
-                                        .each = in->features.each});
+                                        .each = in->features.each || views,
+                                        .views = views});
     layer_list_forward(in->layers, in->count, p, x);
     if (!in->steps || in->records)
         return;
@@ -190,7 +195,7 @@ struct act inputs_given(const struct inputs *in, struct pass *p)
 
 void inputs_backward(const struct inputs *in, struct pass *p, struct act dx)
 {
-    p->dims.steps = in->records ? in->steps : 1;
+    p->dims.steps = in->each;
     for (uint32_t i = 0; i < in->count; i++)
         if (goes_back(in->layers[i]))
             layer_run_backward(in->layers[i], p, no_act(), dx, no_act(), false);

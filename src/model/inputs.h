@@ -36,7 +36,8 @@ struct inputs {
     bool back;       /* an input layer takes the gradient of x */
     struct act_place x, dx; /* dx: of training, where back */
     uint32_t steps;         /* of a sequence; 0: rows of a table */
-    bool records;           /* a step is a record, and x is [rows][steps][held] */
+    bool records;           /* a step is a record */
+    uint32_t each;          /* records of a row: x is [rows][each][held]. Steps, or views' rows */
     struct act_place series; /* steps x width, where a sequence is one record */
     uint64_t length;         /* steps of each sequence, in the reals */
 };

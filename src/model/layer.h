@@ -51,6 +51,7 @@ struct planner {
     uint32_t group_count, group_room, last_groups; /* last: those of the parameter declared last */
     bool sequences; /* the features are sequences */
     bool in_views;  /* steps are views of a row of one step */
+    uint32_t own_rows; /* above 1: so many views, and each has rows of its own */
     bool training;  /* false: no gradients, no kept values */
     bool narrow;    /* some activations or their gradients are in 16 bits */
     const struct machine *machine; /* whose operations may keep something; NULL: none does */
@@ -192,6 +193,7 @@ struct layer_type {
     /* How many networks its output is of: each gets an output layer and a loss of its own
      * (view_dense). NULL: one. */
     uint32_t (*views)(const struct layer *l);
+    bool (*own_rows)(const struct layer *l); /* in training each of them reads rows of its own */
     bool stacks;                  /* a machine may compute it in one piece with its neighbours that
                                    * do so too, with the same bits: kernels/mlp.cu */
     /* Checks options against each other. NULL: no need. E13. */

@@ -38,13 +38,48 @@ static bool refuse_size(const struct model_options *o, const struct planner *p, 
     return err_help(e, "make the layers fewer or narrower");
 }
 
+static bool reads_own_rows(const struct layer *l)
+{
+    bool own = l->type->own_rows && l->type->own_rows(l);
+    for (uint32_t i = 0; i < l->child_count && !own; i++)
+        own = reads_own_rows(l->children[i]);
+    return own;
+}
+
+/* Views with rows of their own: nothing may be shared before they differ, and nothing may mix their
+ * rows behind them. */
+static bool check_own_rows(struct model *m, const struct features *f, bool training, struct err *e)
+{
+    const uint32_t last = m->layer_count - 2;
+    m->own_rows = 1;
+    for (uint32_t i = 0; i + 1 < m->layer_count; i++) {
+        const struct layer *l = m->layers[i];
+        if (!reads_own_rows(l))
+            continue;
+        if (!l->type->own_rows || i != last || i > 1 ||
+            (i == 1 && m->layers[0]->type != &layer_embed_numbers)) {
+            err_set(e, ERR_CONFIG_CONFLICT,
+                    "`model.layers.%u`: views with share_batches false stand beside other layers",
+                    i);
+            return err_help(e, "write \"share_batches\": true, or leave only an embed_numbers "
+                               "before them and nothing behind");
+        }
+        if (training && !f->window && !f->steps) /* which have no views */
+            m->own_rows = l->type->views(l);
+    }
+    return true;
+}
+
 static bool plan(struct model *m, const struct model_options *o, const struct features *f,
                  struct planner *p, struct err *e)
 {
     uint32_t out;
     m->outputs = f->outputs;
     p->position = p->chunks_of = 1; /* the embedding tables are 0 */
-    if (!read_layers(m, o, f, e) || !inputs_plan(&m->inputs, f, m->layers[0], p, e) ||
+    if (!read_layers(m, o, f, e) || !check_own_rows(m, f, p->training, e))
+        return false;
+    p->own_rows = m->own_rows;
+    if (!inputs_plan(&m->inputs, f, m->layers[0], p, e) ||
         !layer_list_plan(m->layers, m->layer_count, m->inputs.width, p, &out, e))
         return false;
     if (out != m->outputs && !p->too_large[0])

@@ -23,6 +23,7 @@ struct model {
     uint32_t outputs; /* features.outputs */
     uint32_t answers; /* logits of a row in training: [rows][answers][outputs]; each has a loss */
     uint32_t tags;    /* answers of a sequence, one a step: everything of a row is of a step; 1 */
+    uint32_t own_rows; /* in training: views of a row, each with a row of the table of its own; 1 */
     uint64_t flops;   /* of one row, forward */
     /* of one plan (rows, training) */
     uint32_t rows, shards;

@@ -77,8 +77,11 @@ struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
 void net_issue_loss(struct network *n, struct pass *p, struct act logits)
 {
     const struct model *m = n->step.model;
+    const bool own = m->own_rows > 1; /* an answer is then a row, with its own target */
+    if (own)
+        p->dims.steps = m->own_rows;
     loss_issue(n->o.loss, p, logits, pass_act(p, m->dlogits), n->step.batch.target, m->outputs,
-               m->answers, n->step.part_loss, n->step.part_weight);
+               own ? 1 : m->answers, n->step.part_loss, n->step.part_weight);
 }
 
 uint32_t network_micros(const struct network *n)

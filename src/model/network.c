@@ -134,11 +134,10 @@ static bool alloc_batch(struct network *n, const struct model *m, struct netbatc
 {
     uint64_t *kind = &n->bytes.activations, ids = m->inputs.features.format.categories;
     bool good = true;
-    const uint64_t steps = m->inputs.records ? m->inputs.steps : 1;
     b->room.acts = m->acts;
     b->room.reals = m->reals;
-    b->room.rows = (uint64_t)m->rows * m->tags;
-    b->room.ids = m->rows * steps * ids;
+    b->room.rows = (uint64_t)m->rows * m->tags * m->own_rows;
+    b->room.ids = (uint64_t)m->rows * m->inputs.each * ids;
     b->acts = alloc(n, kind, b->room.acts, machine_act_bytes(n->m), &good, e);
     b->reals = alloc(n, kind, b->room.reals, sizeof(real), &good, e);
     b->target = alloc(n, kind, b->room.rows, sizeof(real), &good, e);
@@ -149,10 +148,9 @@ static bool alloc_batch(struct network *n, const struct model *m, struct netbatc
 
 static bool has_room(const struct netbatch *b, const struct model *m)
 {
-    const uint64_t steps = m->inputs.records ? m->inputs.steps : 1;
     return b->room.acts >= m->acts && b->room.reals >= m->reals &&
            b->room.rows >= (uint64_t)m->rows * m->tags &&
-           b->room.ids >= m->rows * steps * m->inputs.features.format.categories;
+           b->room.ids >= (uint64_t)m->rows * m->inputs.each * m->inputs.features.format.categories;
 }
 
 /* The batch of answers: that of a network beside this one where it has the room. */
@@ -302,6 +300,10 @@ static struct network *make(const struct network_options *o, struct machine *m, 
         n->o.answers = 0;
     }
     bool good = plan_all(n, shards, e);
+    if (good && o->training && n->step.model->own_rows > 1) { /* a stream has one order */
+        n->o.streams = false;
+        n->o.stays = true;
+    }
     good = good && alloc_weights(n, e) && (!o->training || alloc_training(n, e)) &&
            (counted || machine_reserve(m, scratch_of(n), e));
     if (good)

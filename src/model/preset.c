@@ -209,6 +209,7 @@ static const struct preset_defaults realmlp_defaults[] = {
 
 struct tabm_spec {
     int preset, variant, activation;
+    bool share_batches;
     int64_t k, embedding;
     struct opt_ints hidden;
     double dropout;
@@ -234,6 +235,12 @@ static const struct option tabm_options[] = {
      .high = VIEWS_MOST,
      .help = "The number of networks. Each has a loss of its own; the answer is the mean of their "
              "probabilities or values."},
+    {.key = "share_batches",
+     .type = OPT_BOOL,
+     .offset = offsetof(struct tabm_spec, share_batches),
+     .standard = "false",
+     .help = "All networks are trained on the same rows of a step. false: each reads the training "
+             "rows in an order of its own."},
     {.key = "embedding",
      .type = OPT_INT,
      .offset = offsetof(struct tabm_spec, embedding),
@@ -358,7 +365,8 @@ const struct preset presets[] = {
               "{\"low\": 0.0001, \"high\": 0.1, \"log\": true}, "
               "\"encoders.numeric.encode\": [\"plain\", \"ple\"]}",
      .layers = "[{\"type\": \"embed_numbers\", \"dim\": \"{embedding}\"}, "
-               "{\"type\": \"views\", \"k\": \"{k}\", \"layers\": ["
+               "{\"type\": \"views\", \"k\": \"{k}\", "
+               "\"share_batches\": \"{share_batches}\", \"layers\": ["
                "{\"if\": \"{variant}=mini\", \"type\": \"view_scale\"}, "
                "{\"each\": \"hidden\", \"layers\": ["
                "{\"if\": \"{variant}=full\", \"type\": \"view_scale\"}, "

@@ -18,7 +18,8 @@ struct scale_spec {
     bool bias;
     int init; /* enum scale_init */
     /* planned */
-    bool first;       /* the first inside views: x has one row for all of them */
+    bool first;       /* the first inside views */
+    bool shared;      /* x has one row for all views */
     int drawn;        /* init, without auto */
     uint32_t views;   /* 1 outside */
     double limit;     /* of the first bias; 0: none */
@@ -120,7 +121,7 @@ static struct act scale_forward(const struct layer *l, struct pass *p, struct ac
                                  .b = s->bias ? reals_at(p->params, s->bias_at) : NULL,
                                  .dims = pass_dims(p, l->in),
                                  .views = s->views,
-                                 .shared = s->first};
+                                 .shared = s->shared};
     op.dims.steps = 1;
     op_view_scale(p->m, &op);
     return op.y;
@@ -138,7 +139,7 @@ static void scale_backward(const struct layer *l, struct pass *p, struct act x, 
                                       .w = reals_at(p->params, s->weight),
                                       .dims = pass_dims(p, l->in),
                                       .views = s->views,
-                                      .shared = s->first,
+                                      .shared = s->shared,
                                       .add_dx = add,
                                       .more = p->more};
     op.dims.steps = 1;
@@ -170,6 +171,7 @@ const struct layer_type layer_view_scale = {
 struct views_spec {
     int type;
     int64_t k;
+    bool share_batches;
     const struct json *layers; /* read into children; not looked at afterwards */
 };
 
@@ -183,6 +185,14 @@ static const struct option options[] = {
      .low = 1,
      .high = VIEWS_MOST,
      .help = "The number of networks."},
+    {.key = "share_batches",
+     .type = OPT_BOOL,
+     .flags = OPT_TRAINING,
+     .offset = offsetof(struct views_spec, share_batches),
+     .standard = "true",
+     .help = "In training all networks read the same rows. false: each reads all rows of an epoch "
+             "in an order of its own; views is then the last of the layers, with at most an "
+             "embed_numbers before it."},
     {.key = "layers",
      .type = OPT_CUSTOM,
      .offset = offsetof(struct views_spec, layers),
@@ -242,7 +252,9 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     const struct views_spec *s = l->spec;
     uint32_t k = (uint32_t)s->k, out = 0;
-    ((struct scale_spec *)l->children[0]->spec)->first = true;
+    struct scale_spec *first = l->children[0]->spec;
+    first->first = true;
+    first->shared = p->own_rows <= 1;
     p->chunks_of += p->chunks_of == l->position; /* the first inside reads the same */
     p->steps = k;
     p->in_views = true;
@@ -267,6 +279,12 @@ static uint32_t views_of(const struct layer *l)
 {
     const struct views_spec *s = l->spec;
     return (uint32_t)s->k;
+}
+
+static bool own_rows(const struct layer *l)
+{
+    const struct views_spec *s = l->spec;
+    return !s->share_batches && s->k > 1;
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
@@ -296,6 +314,7 @@ const struct layer_type layer_views = {
     .of = LAYER_OF_ROWS,
     .whole_rows = true,
     .views = views_of,
+    .own_rows = own_rows,
     .check = check,
     .plan = plan,
     .forward = forward,

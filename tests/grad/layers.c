@@ -177,6 +177,8 @@ static void views(void)
     static const char *const models[] = {
         "{\"preset\": \"tabm\", \"k\": 3, \"hidden\": [4, 3], \"activation\": \"tanh\"}",
         "{\"preset\": \"tabm\", \"k\": 3, \"hidden\": [4, 3], \"activation\": \"tanh\", "
+        "\"share_batches\": true}",
+        "{\"preset\": \"tabm\", \"k\": 3, \"hidden\": [4, 3], \"activation\": \"tanh\", "
         "\"variant\": \"full\"}"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         struct netcase c = standard(models[i]);

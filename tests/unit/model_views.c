@@ -168,6 +168,82 @@ static void mean(uint32_t outputs)
     case_close(&c);
 }
 
+/* Label and weight of the record at a position of the order of view j. */
+static double loss_at(const struct netcase *c, uint32_t i, uint32_t j, const real *b,
+                      double *weight)
+{
+    uint32_t row = rng_permute(c->state.now.seed, 0, rng_order(c->state.now.model, j),
+                               (uint32_t)c->count, i);
+    const unsigned char *at = c->records + row * c->features.format.stride;
+    float w;
+    int32_t label;
+    double sum = 0;
+    memcpy(&w, at + c->features.format.at_weight, sizeof w);
+    memcpy(&label, at + c->features.format.at_target, sizeof label);
+    for (uint32_t k = 0; k < c->outputs; k++)
+        sum += exp((double)b[k]);
+    *weight = (double)w;
+    return (double)w * (log(sum) - (double)b[label]);
+}
+
+/* With output weights of 0 the loss of a step tells which rows each view has read. */
+static void own_rows(void)
+{
+    enum { VIEWS = 3, ROWS = 16 };
+    struct netcase c =
+        table("{\"preset\": \"tabm\", \"k\": 3, \"hidden\": [8], \"dropout\": 0}", 3);
+    uint64_t n;
+    c.rows = ROWS;
+    c.micro = 2;
+    c.count = 40;
+    c.shuffle = true;
+    ok(case_ready(&c), "own rows: %s", c.e.what);
+    const real *w = find(&c, "layers.2.weight", &n);
+    init_constant(c.state.params + (w - c.state.params), n, 0);
+    const real *b = find(&c, "layers.2.bias", &n);
+    network_set(c.network, &c.state);
+    struct hyper still[2] = {{0, 0}, {0, 0}};
+    struct step now;
+    network_epoch(c.network, 0, still, 2, &c.e);
+    for (uint32_t step = 0; step < 2; step++) {
+        uint32_t first = step * 2 * ROWS, end = step ? 40 : 2 * ROWS;
+        double loss = 0, weights = 0, alike = 0, weight;
+        for (uint32_t j = 0; j < VIEWS; j++)
+            for (uint32_t i = first; i < end; i++) {
+                loss += loss_at(&c, i, j, b + j * c.outputs, &weight);
+                weights += weight;
+                alike += loss_at(&c, i, 0, b + j * c.outputs, &weight);
+            }
+        case_steps(&c, 1);
+        network_step(c.network, &now);
+        is_near(now.weight, weights, 1e-5 * weights, "  the rows of each view");
+        is_near(now.loss, loss, 1e-5 * loss, "  with its own loss");
+        ok(fabs(loss - alike) > 1e-3 * loss, "  which are not those of the first one");
+    }
+    case_close(&c);
+}
+
+/* Views that may not have rows of their own. */
+static void misplaced(void)
+{
+    static const char *const layers[] = {
+        "{\"type\": \"dense\", \"units\": 4}, {\"type\": \"views\", \"k\": 2, \"share_batches\": "
+        "false, \"layers\": [{\"type\": \"view_scale\"}]}",
+        "{\"type\": \"views\", \"k\": 2, \"share_batches\": false, \"layers\": [{\"type\": "
+        "\"view_scale\"}]}, {\"type\": \"relu\"}",
+        "{\"type\": \"residual\", \"layers\": [{\"type\": \"views\", \"k\": 2, \"share_batches\": "
+        "false, \"layers\": [{\"type\": \"view_scale\"}]}]}"};
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        char text[400];
+        snprintf(text, sizeof text, "{\"layers\": [%s]}", layers[i]);
+        struct netcase c = table(text, 2);
+        ok(!case_ready(&c) && c.e.id == ERR_CONFIG_CONFLICT &&
+               strstr(c.e.what, "share_batches false"),
+           "refused: %s", c.e.what);
+        case_close(&c);
+    }
+}
+
 static void refused(void)
 {
     struct netcase c = table("{\"layers\": [{\"type\": \"dense\", \"units\": 7}, "
@@ -183,6 +259,8 @@ int main(void)
     constants();
     mean(3);
     mean(1);
+    own_rows();
+    misplaced();
     refused();
     return done();
 }
