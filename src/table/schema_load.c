@@ -229,6 +229,10 @@ static bool load_column(const struct loading *l, const struct head *h, const str
     if ((c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) &&
         !decode(l, &h->imputes, from->impute[i], IN_ENCODER "impute", &c->impute))
         return false;
+    if (c->type == COLUMN_TEXT) { /* load_text checks */
+        c->dim = from->dim[i];
+        return true;
+    }
     if (c->type != COLUMN_CATEGORICAL)
         return from->first[i + 1] == from->first[i] ||
                saved_damaged(l, IN_FIRST, "gives values to a column without any");
@@ -255,7 +259,7 @@ static bool load_values(const struct loading *l, const int64_t *first)
         return saved_damaged(l, IN_FIRST, "does not divide the values among the columns");
     for (size_t i = 0; i < s->column_count; i++) {
         struct column *c = &s->columns[i];
-        if (c->type != COLUMN_CATEGORICAL)
+        if (c->type != COLUMN_CATEGORICAL && c->type != COLUMN_TEXT)
             continue;
         c->vocab = saved_vocab(l, &values, (uint64_t)first[i],
                                (uint64_t)(first[i + 1] - first[i]));
@@ -388,8 +392,10 @@ static bool load_text(const struct loading *l, struct column *c, const int64_t *
 {
     if (!saved_within(v[0], 1, TERM_BUCKETS_MOST) || !saved_within(v[1], 0, TERM_RUN_MOST) ||
         !saved_within(v[2], v[1], TERM_RUN_MOST) || !saved_within(v[3], 0, TERM_RUN_MOST) ||
-        !saved_within(v[4], v[3], TERM_RUN_MOST) || !saved_within(v[5], TEXT_TFIDF, TEXT_COUNT) ||
-        !saved_within(v[6], 1, TERM_SLOTS_MOST))
+        !saved_within(v[4], v[3], TERM_RUN_MOST) || !saved_within(v[5], TEXT_TFIDF, TEXT_TOKENS) ||
+        !saved_within(v[6], v[5] == TEXT_TOKENS ? 2 : 1, TERM_SLOTS_MOST) ||
+        (v[5] == TEXT_TOKENS ? !saved_within(c->dim, 1, COLUMN_DIM_MOST)
+                             : c->dim || vocab_count(c->vocab)))
         return saved_damaged(l, IN_TEXTS, "holds a value that cannot be");
     c->text = (struct text_options){.buckets = (uint32_t)v[0],
                                     .words = {(uint32_t)v[1], (uint32_t)v[2]},
@@ -404,7 +410,7 @@ static bool load_texts(const struct loading *l)
     struct schema *s = l->schema;
     const int64_t *options;
     const float *weights;
-    uint64_t texts = 0, buckets = 0;
+    uint64_t texts = 0, buckets = 0, tokens = 0;
     for (size_t i = 0; i < s->column_count; i++)
         texts += s->columns[i].type == COLUMN_TEXT;
     if (!texts)
@@ -419,7 +425,10 @@ static bool load_texts(const struct loading *l)
             return false;
         options += SAVED_TEXT;
         buckets += c->text.weight == TEXT_TFIDF ? c->text.buckets : 0;
+        tokens += column_is_tokens(c);
     }
+    if (tokens && (s->category_count > 1 || s->number_count))
+        return saved_damaged(l, IN_TEXTS, "has tokens beside other inputs");
     if (!find(l, IN_BUCKETS, DTYPE_F32, buckets, &weights))
         return false;
     for (uint64_t i = 0; i < buckets; i++)
