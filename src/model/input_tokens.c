@@ -1,6 +1,6 @@
 /* input_tokens.c - a text as a sequence of tokens: each is a learned row of tokens.weight
- * [2 + tokens of the vocabulary][dim], row 1 for a token that is in none. Row 0, of padding, begins
- * at zero and stays there: padding has no gradient. */
+ * [2 + tokens of the vocabulary][dim], row 1 for a token that is not among them, row 0 for padding,
+ * which has no gradient. */
 #include <math.h>
 
 #include "model/init.h"
@@ -30,13 +30,14 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-/* Uniform within 1 / sqrt(dim). */
+/* Uniform within 1 / sqrt(dim). Padding and the unknown token begin at zero: what no training row
+ * has says nothing. */
 static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
 {
     const struct embed_column *c = &((const struct tokens_spec *)l->spec)->column;
-    uint64_t at = c->table + c->dim;
+    uint64_t skip = (uint64_t)FIRST_VALUE * c->dim, at = c->table + skip;
     (void)buffers;
-    init_uniform(params + at, (uint64_t)(c->count - 1) * c->dim, 1 / sqrt((double)c->dim), seed,
+    init_uniform(params + at, (uint64_t)c->count * c->dim - skip, 1 / sqrt((double)c->dim), seed,
                  model, 0, at);
 }
 

@@ -22,6 +22,14 @@ size_t column_place_text(const struct column *c, struct terms *t, const char *te
     return tokens;
 }
 
+/* Row i's text; NULL: missing. */
+static const char *text_of(const struct fit *f, const struct vocab *all, uint32_t at, uint64_t i,
+                           size_t *length)
+{
+    int32_t id = record_int(rows_at(&f->data->rows, f->rows[i]), at);
+    return id ? vocab_text(all, (uint32_t)id - 2, length) : NULL;
+}
+
 /* --- tokens --- */
 
 struct counted {
@@ -65,12 +73,11 @@ static void fit_tokens(const struct fit *f, struct column *c, const struct vocab
     size_t room = 0, longest = 2; /* a sequence has two places at least */
     c->missing = c->cut = 0;
     for (uint64_t i = 0; i < f->count; i++) {
-        int32_t id = record_int(rows_at(&f->data->rows, f->rows[i]), at);
         size_t length;
-        c->missing += id == 0;
-        if (!id)
+        const char *text = text_of(f, all, at, i, &length);
+        c->missing += !text;
+        if (!text)
             continue;
-        const char *text = vocab_text(all, (uint32_t)id - 2, &length);
         size_t here = tokens_cut(&terms, text, length);
         c->cut += here > most;
         longest = here > longest ? here : longest;
@@ -106,12 +113,11 @@ void fit_text(const struct fit *f, struct column *c, const struct vocab *all, ui
     c->missing = 0;
     c->slots = 1;
     for (uint64_t i = 0; i < f->count; i++) {
-        int32_t id = record_int(rows_at(&f->data->rows, f->rows[i]), at);
         size_t length;
-        c->missing += id == 0;
-        if (!id)
+        const char *text = text_of(f, all, at, i, &length);
+        c->missing += !text;
+        if (!text)
             continue;
-        const char *text = vocab_text(all, (uint32_t)id - 2, &length);
         terms_make(&terms, &c->text, text, length, TERM_SLOTS_MOST);
         c->slots = terms.count > c->slots ? terms.count : c->slots;
         for (uint32_t k = 0; k < terms.count; k++)

@@ -245,10 +245,11 @@ const struct option column_text_table[] = {
      .low = 1, .high = 1 << 20,
      .help = "With encode tokens: the most tokens that are known, those that stand most often in "
              "the training rows. Any other is the unknown token."},
-    {.key = "min_count", .type = OPT_INT, .offset = AT(token_count), .standard = "2", .low = 1,
+    {.key = "min_count", .type = OPT_INT, .offset = AT(token_count), .standard = "1", .low = 1,
      .high = COLUMN_MIN_COUNT_MOST,
      .help = "With encode tokens: how often a token must stand in the training rows to be known. "
-             "From the rare ones the network learns what an unknown token tells."},
+             "From rarer ones the network learns what an unknown token tells; with 1 it tells "
+             "nothing."},
     {.key = "length", .type = OPT_INT, .offset = AT(length), .standard = "128", .low = 2,
      .high = TERM_SLOTS_MOST,
      .help = "With encode tokens: how many tokens of a text are read, from the first on."},

@@ -24,12 +24,16 @@ static void cuts(struct terms *t)
     is_tokens(t, " \t\n", "", "blanks alone");
     is_tokens(t, "One, two--3!", "one|,|two|-|-|3|!", "words, and signs one by one");
     is_tokens(t, "ÀÉ ÇÞ Ž Ł Ă ß×", "àé|çþ|ž|ł|ă|ß|×", "Latin in lower case");
-    is_tokens(t, "ΑΩ ПРИВЕТ Ё", "αω|привет|ё", "Greek and Cyrillic in lower case");
+    is_tokens(t, "ΑΩ ПРИВЕТ Ё",
+              "αω|привет|ё", "Greek and Cyrillic in lower case");
     is_tokens(t, "İIŸ", "İiŸ", "what has no lower case of its size stays");
-    is_tokens(t, "日本 カナabc", "日|本|カ|ナ|abc", "characters without blanks between words");
+    is_tokens(t, "日本 カナabc",
+              "日|本|カ|ナ|abc", "characters without blanks between words");
     is_tokens(t, "ไทย", "ไ|ท|ย", "Thai too");
-    is_tokens(t, "한국 नमस्ते", "한국|नमस्ते", "scripts with blanks make words");
-    is_tokens(t, "«a»\xc2\xa0“b”…", "«|a|»|“|b|”|…", "quotation marks, a hard blank");
+    is_tokens(t, "한국 नमस्ते",
+              "한국|नमस्ते", "scripts with blanks make words");
+    is_tokens(t, "«a»\xc2\xa0“b”…",
+              "«|a|»|“|b|”|…", "quotation marks, a hard blank");
     is_tokens(t, "ok😀😀", "ok|😀|😀", "pictures");
     is_tokens(t, "a\xff" "b \xc3", "a\xff" "b|\xc3", "bytes that are no UTF-8 are letters");
     is_tokens(t, "\xc0\xaf \xe2\x82", "\xc0\xaf|\xe2\x82", "nor are long forms and cut ones");
