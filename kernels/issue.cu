@@ -66,6 +66,7 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct
     ALONE(ple)
     ALONE(ple_wide)
     ALONE(series)
+    ALONE(tokens)
     ALONE(recur)
     ALONE(recur_back)
     ALONE(pool)

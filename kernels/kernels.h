@@ -79,6 +79,7 @@ void cuda_view_mean(struct machine *m, const struct op_view_mean *a);
 void cuda_ple(struct machine *m, const struct op_ple *a);
 void cuda_ple_wide(struct machine *m, const struct op_ple_wide *a);
 void cuda_series(struct machine *m, const struct op_series *a);
+void cuda_tokens(struct machine *m, const struct op_tokens *a);
 void cuda_recur(struct machine *m, const struct op_recur *a);
 void cuda_recur_back(struct machine *m, const struct op_recur_back *a);
 void cuda_pool(struct machine *m, const struct op_pool *a);

@@ -42,6 +42,22 @@ KERNEL_BOUNDED(SERIES_LANES, series_length)(struct op_series a)
     a.length[row] = (int32_t)length;
 }
 
+/* A lane has a row. */
+KERNEL_BOUNDED(SERIES_LANES, series_tokens)(struct op_tokens a)
+{
+    size_t row = series_lane();
+    if (row >= a.rows)
+        return;
+    const int32_t *ids = a.ids + row * a.ids_ld + a.at;
+    uint32_t length = 0;
+    for (uint32_t t = 0; t < a.steps; t++) {
+        int32_t id = ids[t];
+        a.tokens[row * a.steps + t] = id;
+        length = id ? t + 1 : length;
+    }
+    a.length[row] = (int32_t)length;
+}
+
 /* The sum of h' times the column's part of u. */
 DEVICE float recur_sum(struct op_recur a, size_t before, uint32_t column, float sum)
 {
@@ -198,6 +214,12 @@ void cuda_series(struct machine *m, const struct op_series *a)
     LAUNCH(series_steps, series_grid((size_t)a->rows * a->steps * a->channels),
            dim3(SERIES_LANES), 0, m, *a);
     LAUNCH(series_length, series_grid(a->rows), dim3(SERIES_LANES), 0, m, *a);
+}
+
+void cuda_tokens(struct machine *m, const struct op_tokens *a)
+{
+    if (a->rows)
+        LAUNCH(series_tokens, series_grid(a->rows), dim3(SERIES_LANES), 0, m, *a);
 }
 
 void cuda_recur(struct machine *m, const struct op_recur *a)

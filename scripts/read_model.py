@@ -6,6 +6,7 @@ program shows it. It prints the lines of `dnn predict` without ids: `prediction`
 classification `probability_<label>`; a line for each row, or for each window or group of rows.
 Answers agree with `dnn predict` within 1e-5, or 1e-4 where narrow bins follow the quantile scale.
 """
+import bisect
 import csv
 import itertools
 import json
@@ -447,10 +448,72 @@ def steps_of(model, x, was_missing):
     return x.reshape(len(x), -1, steps).transpose(0, 2, 1)
 
 
+RANGES = [
+    (0x80, 0xa0, "blank"), (0xa1, 0xa9, "alone"), (0xab, 0xac, "alone"), (0xad, 0xad, "blank"),
+    (0xae, 0xb1, "alone"), (0xb4, 0xb4, "alone"), (0xb6, 0xb8, "alone"), (0xbb, 0xbb, "alone"),
+    (0xbf, 0xbf, "alone"), (0xd7, 0xd7, "alone"), (0xf7, 0xf7, "alone"), (0x37e, 0x37e, "alone"),
+    (0x387, 0x387, "alone"), (0x589, 0x58a, "alone"), (0x5be, 0x5be, "alone"), (0x60c, 0x60d, "alone"),
+    (0x61b, 0x61f, "alone"), (0x66a, 0x66d, "alone"), (0x6d4, 0x6d4, "alone"), (0x964, 0x965, "alone"),
+    (0xe01, 0xedf, "alone"), (0x1000, 0x109f, "alone"), (0x1680, 0x1680, "blank"), (0x1780, 0x17ff, "alone"),
+    (0x2000, 0x200f, "blank"), (0x2010, 0x2027, "alone"), (0x2028, 0x202f, "blank"), (0x2030, 0x205e, "alone"),
+    (0x205f, 0x206f, "blank"), (0x207a, 0x207e, "alone"), (0x208a, 0x208e, "alone"), (0x20a0, 0x20cf, "alone"),
+    (0x2190, 0x2bff, "alone"), (0x2e00, 0x2fff, "alone"), (0x3000, 0x3000, "blank"), (0x3001, 0x312f, "alone"),
+    (0x31a0, 0x9fff, "alone"), (0xf900, 0xfaff, "alone"), (0xfe00, 0xfe0f, "blank"), (0xfe10, 0xfe1f, "alone"),
+    (0xfe30, 0xfe6f, "alone"), (0xfeff, 0xfeff, "blank"), (0xff01, 0xff0f, "alone"), (0xff1a, 0xff20, "alone"),
+    (0xff3b, 0xff40, "alone"), (0xff5b, 0xff9f, "alone"), (0xffe0, 0xffff, "alone"), (0x1f000, 0x1faff, "alone"),
+    (0x20000, 0x3ffff, "alone")]
+
+
+def kind_of(c):
+    """letter, blank or alone, as the ranges of src/table/tokens.c say."""
+    if c < 128:
+        return "blank" if c <= 32 or c == 127 else "letter" if chr(c).isalnum() else "alone"
+    at = bisect.bisect_left([r[1] for r in RANGES], c)
+    return RANGES[at][2] if at < len(RANGES) and RANGES[at][0] <= c else "letter"
+
+
+def lower(c):
+    if 65 <= c <= 90 or 0xc0 <= c <= 0xde and c != 0xd7 or 0x391 <= c <= 0x3a9 or 0x410 <= c <= 0x42f:
+        return c + 32
+    if 0x400 <= c <= 0x40f:
+        return c + 80
+    if 0x100 <= c <= 0x137 and c != 0x130 or 0x14a <= c <= 0x177:
+        return c | 1
+    return c + (c & 1) if 0x139 <= c <= 0x148 or 0x179 <= c <= 0x17e else c
+
+
+def tokens_of(text):
+    """Words in lower case, and each other character that is no blank (src/table/tokens.h)."""
+    tokens, inside = [], False
+    for c in map(ord, text):
+        kind = kind_of(c)
+        if kind == "letter" and inside:
+            tokens[-1] += chr(lower(c))
+        elif kind != "blank":
+            tokens.append(chr(lower(c)))
+        inside = kind == "letter"
+    return tokens
+
+
+def token_steps(model, rows):
+    """[rows][steps][dim]: the learned row of each token; row 1 for a token that is unknown."""
+    c = model.types.index("text")
+    most, dim = int(model.encoder("texts")[6]), int(model.encoder("dim")[c])
+    ids = np.zeros((len(rows), most), int)
+    for r, row in enumerate(rows):
+        cell = row.get(model.names[c])
+        for t, token in enumerate(tokens_of("" if cell is None or cell in model.missing else cell)[:most]):
+            ids[r, t] = model.values[c].get(token, -1) + 2
+    model.lengths = (ids > 0).sum(1)
+    return model.tensors[f"members.{model.member}.embeddings"].reshape(-1, dim)[ids].astype(np.float64)
+
+
 def first_stage(model, rows, numbers, categories):
     """x: numbers, target statistics, "was missing" of some, rows of embedding tables, "has no term" of texts, one-hot
     columns. Columns of bins come before the texts, or last where the first layer has their weights among its own (ple.weight
     continues that layer's weight); values of texts come behind them, or their sums of text.weight before the one-hot columns."""
+    if model.has("texts") and model.encoder("texts")[5] == 2:
+        return token_steps(model, rows)
     x, was_missing = scale(model, numbers)
     if "steps" in model.head:
         return steps_of(model, x, was_missing)

@@ -22,6 +22,7 @@ struct netcase {
     uint32_t whole; /* 0: rows * micro */
     struct feature_category category[CASE_CATEGORIES];
     uint32_t texts; /* two columns of so many terms and of one, of 7 and 3 buckets; 0: none */
+    uint32_t tokens; /* above 0: the one input is a text of at most so many tokens, of 6 in all */
     uint32_t steps; /* above 0: the numbers are sequences of so many steps */
     bool periodic; /* all numbers are */
     uint32_t bins; /* above 0: number i has bins + i of them, and every second stands alone */
@@ -103,6 +104,13 @@ static inline void case_target(struct netcase *c, uint64_t row, double value)
         case_put_float(c, row, c->features.format.at_target, (float)value);
 }
 
+/* Every text has a length of its own, some have none. */
+static inline int32_t case_token(const struct netcase *c, uint64_t row, uint32_t at, uint32_t bits)
+{
+    uint32_t length = rng_bits(c->seed, row, 7, 0, RNG_TEST) % (c->tokens + 1);
+    return at < length ? 1 + (int32_t)(bits % 7) : 0;
+}
+
 /* Random records: normal numbers, bits, ids over all slots, targets, weights of 0.5, 1 and 2. */
 static inline void case_fill(struct netcase *c)
 {
@@ -122,7 +130,8 @@ static inline void case_fill(struct netcase *c)
             uint32_t bits = rng_bits(c->seed, row * f->categories + i, 6, 0, RNG_TEST);
             uint32_t buckets = i + 1 < f->categories ? 7 : 3;
             case_put(c, row, f->at_category + 4 * i,
-                     bits % 4 ? term_make(bits / 4 % buckets, (int32_t)(bits >> 9) % 3 - 4) : 0);
+                     c->tokens ? case_token(c, row, i - c->categories, bits)
+                     : bits % 4 ? term_make(bits / 4 % buckets, (int32_t)(bits >> 9) % 3 - 4) : 0);
         }
         double t = c->outputs > 1 ? (double)(rng_bits(c->seed, row, 4, 0, RNG_TEST) % c->outputs)
                                   : rng_normal(c->seed, row, 4, 0, RNG_TEST);
@@ -159,6 +168,15 @@ static inline void case_texts(struct netcase *c)
 {
     static float weights[] = {1, 2, 0.5f, 3, 1, 1.5f, 2, 1, 1, 1};
     struct features *f = &c->features;
+    for (uint32_t i = c->categories; i < f->format.categories && c->tokens; i++)
+        c->category[i].encode = CATEGORY_NONE;
+    if (c->tokens) {
+        c->text[0] = (struct feature_text){
+            .slot = c->categories, .slots = c->tokens, .tokens = 8, .dim = 3};
+        f->texts = c->text;
+        f->text_count = 1;
+        f->steps = c->tokens;
+    }
     if (!c->texts)
         return;
     c->text[0] = (struct feature_text){
@@ -194,7 +212,8 @@ static inline bool case_make(struct netcase *c)
         c->indicator[i] = i;
     c->features = (struct features){.format = rowfmt_make(c->numbers,
                                                           c->categories +
-                                                              (c->texts ? c->texts + 1 : 0)),
+                                                              (c->texts ? c->texts + 1
+                                                                        : c->tokens)),
                                     .indicators = c->indicator,
                                     .indicator_count = c->indicators,
                                     .categories = c->category,

@@ -114,6 +114,7 @@ static inline struct opcase random_case(uint64_t seed)
         c.gate = 1e-4;
         break;
     case OP_series:
+    case OP_tokens:
         c.rows = draw_size(d, 100);
         c.in = draw_size(d, 9);
         c.out = draw_size(d, 20);

@@ -31,6 +31,7 @@ static void reference_op(enum op_id op, const union op_arguments *a)
     case OP_text_dense: ref_text_dense(&a->text_dense); break;
     case OP_text_dense_back: ref_text_dense_back(&a->text_dense_back); break;
     case OP_series: ref_series(&a->series); break;
+    case OP_tokens: ref_tokens(&a->tokens); break;
     case OP_recur: ref_recur(&a->recur); break;
     case OP_recur_back: ref_recur_back(&a->recur_back); break;
     case OP_pool: ref_pool(&a->pool); break;

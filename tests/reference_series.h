@@ -21,6 +21,18 @@ static void ref_series(const struct op_series *a)
     }
 }
 
+static void ref_tokens(const struct op_tokens *a)
+{
+    for (size_t r = 0; r < a->rows; r++) {
+        a->length[r] = 0;
+        for (size_t t = 0; t < a->steps; t++) {
+            a->tokens[r * a->steps + t] = a->ids[r * a->ids_ld + a->at + t];
+            if (a->tokens[r * a->steps + t] != 0)
+                a->length[r] = (int32_t)t + 1;
+        }
+    }
+}
+
 static double ref_sigmoid(double x)
 {
     return 1 / (1 + exp(-x));

@@ -5,6 +5,18 @@
 
 #include "backend/cpu.h"
 
+void cpu_tokens(const struct op_tokens *a, const struct slice *s)
+{
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
+        const int32_t *ids = a->ids + row * a->ids_ld + a->at;
+        uint32_t length = a->steps;
+        while (length > 0 && !ids[length - 1])
+            length--;
+        memcpy(a->tokens + row * a->steps, ids, a->steps * sizeof *ids);
+        a->length[row] = (int32_t)length;
+    }
+}
+
 void cpu_series(const struct op_series *a, const struct slice *s)
 {
     const uint32_t steps = a->steps, channels = a->channels;

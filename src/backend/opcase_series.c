@@ -32,6 +32,32 @@ static void make_series(const struct opcase *c, struct opdata *d)
 }
 OPCASES(series);
 
+#define TOKENS(r, o, p) {.op = OP_tokens, .rows = r, .in = 1, .out = o, .pad = p}
+static const struct opcase cases_tokens[] = {TOKENS(64, 16, 0), TOKENS(33, 7, 3), TOKENS(1, 1, 0),
+                                             TOKENS(300, 50, 1)};
+
+/* An id may be 0 before the last too. */
+static void make_tokens(const struct opcase *c, struct opdata *d)
+{
+    uint32_t ld = 1 + c->out + c->pad;
+    int32_t *ids = opdata_host(d, (size_t)c->rows * ld, sizeof *ids);
+    for (size_t r = 0; r < c->rows; r++) {
+        uint64_t length = opdata_random(d, c->out + 1);
+        for (size_t k = 0; k < ld; k++)
+            ids[r * ld + k] = k > length && k <= c->out ? 0 : (int32_t)opdata_random(d, 9);
+    }
+    d->arguments.tokens = (struct op_tokens){
+        .tokens = opdata_output(d, "tokens", BUFFER_INT, places(c), 1, 0, false),
+        .length = opdata_output(d, "length", BUFFER_INT, c->rows, 1, 0, false),
+        .ids = opdata_values(d, "ids", BUFFER_INT, ids, (size_t)c->rows * ld, false),
+        .rows = c->rows,
+        .steps = c->out,
+        .width = 1,
+        .ids_ld = ld,
+        .at = 1};
+}
+OPCASES(tokens);
+
 /* kind: enum recur_kind; CASE_SECOND: from the last step to the first. The answers are the last of
  * 3 + units columns. */
 #define RECUR(OP, r, i, o, k, p, f, g)                                                             \

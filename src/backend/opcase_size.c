@@ -50,6 +50,10 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         c.kind = 2000;
         c.out = width;
         break;
+    case OP_tokens: /* 32 of a text */
+        c.in = 1;
+        c.out = 32;
+        break;
     case OP_series: /* eight channels of 16 steps */
         c.in = 8;
         c.out = 16;

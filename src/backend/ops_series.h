@@ -14,6 +14,15 @@ struct op_series {
     uint32_t ldx, pad;
 };
 
+/* The tokens of a text: ids in the columns [at, at + steps) of ids, 0 behind the last. */
+struct op_tokens {
+    DIMS(width);
+    int32_t *tokens;           /* [rows * steps] */
+    int32_t *length;           /* [rows]: 0 to steps */
+    const int32_t *ids;        /* [rows][ids_ld] */
+    uint32_t ids_ld, at;
+};
+
 /* A recurrent layer in one direction. The inputs' part of the sums stands in `gates`; each step
  * adds h' u, with h' the answer of the step before, 0 at first.
  *

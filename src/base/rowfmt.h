@@ -6,7 +6,8 @@
  *     uint32  missing[words]      bit i set: number i was missing in the file; words =
  *                                 (numbers + 31) / 32
  *     int32   category[categories]  0 missing, 1 unknown, 2.. the values of the vocabulary; behind
- *                                 those the terms of texts (term_make)
+ *                                 those the terms of texts (term_make), or the tokens of one: 0
+ *                                 behind the last, 1 unknown, 2.. those of its vocabulary
  *     float | int32  target       class number from 0, or the value (already standardised);
  *                                 -1 / NaN = unlabelled
  *     float   weight              1 when there is no weight column
@@ -84,6 +85,9 @@ struct feature_text {
     uint32_t slot, slots;    /* of the record's categories */
     uint32_t first, buckets;
     uint32_t weighted;       /* 1: by features.text_weights and to length 1; 0: counts */
+    /* Of a text as tokens: rows of their table, its width; count 0: terms. It is the only input,
+     * and features.steps its places. */
+    uint32_t tokens, dim;
 };
 struct features {
     struct rowfmt format;
@@ -97,8 +101,8 @@ struct features {
     struct feature_text *texts; /* [text_count] */
     float *text_weights;        /* [bucket_count], by bucket of all texts */
     uint32_t text_count, bucket_count;
-    /* Sequences: the numbers are channels x steps, channel by channel, and each has an indicator.
-     * 0: rows of a table */
+    /* Sequences: the numbers are channels x steps, channel by channel, and each has an indicator;
+     * or a text is tokens. 0: rows of a table */
     uint32_t steps;
     /* Sequences of records, of at most so many; 0: each record is a row of its own */
     uint32_t window;
@@ -109,6 +113,11 @@ static inline uint32_t features_steps(const struct features *f)
 {
     uint32_t steps = f->window ? f->window : f->steps;
     return steps ? steps : 1;
+}
+/* The text that is a sequence of tokens; NULL: none. */
+static inline const struct feature_text *features_tokens(const struct features *f)
+{
+    return f->text_count && f->texts[0].tokens ? &f->texts[0] : NULL;
 }
 /* Answers of a row of a batch, each with outputs numbers. */
 static inline uint32_t features_answers(const struct features *f)

@@ -297,7 +297,7 @@ static const char *encoding_of(const struct schema *s, const struct column *c)
     if (c->category == UINT32_MAX)
         return "";
     if (c->type == COLUMN_TEXT)
-        return "hashed terms";
+        return column_is_tokens(c) ? "tokens" : "hashed terms";
     switch (column_category(c).encode) {
     case CATEGORY_ONEHOT: return "one-hot";
     case CATEGORY_EMBEDDING: return "embedding";

@@ -26,7 +26,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     struct layer_texts *texts = &s->texts;
     const struct features *f = p->features;
     (void)e;
-    texts->count = f->text_count;
+    texts->count = features_tokens(f) ? 0 : f->text_count;
     texts->buckets = f->bucket_count;
     l->skipped = texts->count == 0;
     if (l->skipped)

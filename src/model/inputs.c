@@ -79,6 +79,12 @@ static void hand_over(struct inputs *in, struct layer *first)
     }
 }
 
+/* Rows that the input layers make of one of the batch. */
+static uint32_t row_steps(const struct inputs *in)
+{
+    return in->tokens ? in->steps : in->each;
+}
+
 /* The steps of sequences. p->steps is theirs from here on. */
 static bool plan_series(struct inputs *in, const struct features *f, struct planner *p,
                         struct err *e)
@@ -91,6 +97,11 @@ static bool plan_series(struct inputs *in, const struct features *f, struct plan
     in->length = p->length;
     if (in->records)
         return true;
+    if (in->tokens) {
+        in->series = plan_plain(p, in->width);
+        in->dx = p->training ? plan_plain(p, in->width) : in->dx;
+        return true;
+    }
     if (f->indicator_count != f->format.numbers || f->format.numbers % f->steps ||
         p->columns != 2 * (uint64_t)f->format.numbers)
         return err_set(e, ERR_MODEL_CONFIG, "the columns of a sequence are not channels x steps");
@@ -112,6 +123,7 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     in->features.text_weights = copy(f->text_weights, f->bucket_count, sizeof *f->text_weights);
     const uint32_t rows = p->rows;
     in->records = f->window > 0;
+    in->tokens = features_tokens(f) != NULL;
     in->each = in->records ? f->window : p->own_rows;
     if ((uint64_t)rows * in->each > UINT32_MAX)
         plan_refuse(p, "2^32 steps of a batch");
@@ -126,7 +138,8 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     if (!plan_layers(in, p, e))
         return false;
     hand_over(in, first);
-    uint64_t width = p->columns + first->pairs.components;
+    uint64_t width =
+        in->tokens ? features_tokens(f)->dim : p->columns + first->pairs.components;
     if (width == 0 || width > MOST_WIDTH)
         return refuse(width, e);
     in->width = (uint32_t)width;
@@ -135,15 +148,18 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     in->x = plan_plain(p, in->held);
     if (p->training && in->back)
         in->dx = plan_plain(p, in->held);
-    for (uint32_t i = 0; i < in->count; i++) {
-        in->layers[i]->in = in->held;
-        in->layers[i]->y = in->x;
-        in->layers[i]->steps = in->each;
-    }
     p->rows = rows;
     p->steps = p->own_rows;
     p->in_views = p->own_rows > 1;
-    return plan_series(in, f, p, e);
+    if (!plan_series(in, f, p, e))
+        return false;
+    for (uint32_t i = 0; i < in->count; i++) {
+        in->layers[i]->in = in->tokens ? in->width : in->held;
+        in->layers[i]->y = in->tokens ? in->series : in->x;
+        in->layers[i]->steps = row_steps(in);
+        in->layers[i]->length = in->length;
+    }
+    return true;
 }
 
 void inputs_release(struct inputs *in)
@@ -175,8 +191,9 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
                                         .whole = p->whole,
                                         .each = in->features.each || views,
                                         .views = views});
+    p->length = in->tokens ? lengths_at(p, in->length) : p->length;
     layer_list_forward(in->layers, in->count, p, x);
-    if (!in->steps || in->records)
+    if (!in->steps || in->records || in->tokens)
         return;
     struct dims dims = pass_dims(p, in->width);
     dims.steps = in->steps;
@@ -195,7 +212,7 @@ struct act inputs_given(const struct inputs *in, struct pass *p)
 
 void inputs_backward(const struct inputs *in, struct pass *p, struct act dx)
 {
-    p->dims.steps = in->each;
+    p->dims.steps = row_steps(in);
     for (uint32_t i = 0; i < in->count; i++)
         if (goes_back(in->layers[i]))
             layer_run_backward(in->layers[i], p, no_act(), dx, no_act(), false);

@@ -3,7 +3,8 @@
  * run side by side: each fills columns of its own in x. One-hot columns come last; where the first
  * hidden layer takes ids, they are never written and x ends before them. Components of
  * piecewise-linear numbers and terms of texts are no columns either where it takes pairs. Numbers
- * of sequences become steps x channels, which the first hidden layer reads in place of x. Of
+ * of sequences become steps x channels, and tokens of a text steps x rows of their table, which the
+ * first hidden layer reads in place of x. Of
  * sequences of records x has a row a step, and so have the ids; no column stays an id or a pair. */
 #ifndef DNN_MODEL_INPUTS_H
 #define DNN_MODEL_INPUTS_H
@@ -37,6 +38,7 @@ struct inputs {
     struct act_place x, dx; /* dx: of training, where back */
     uint32_t steps;         /* of a sequence; 0: rows of a table */
     bool records;           /* a step is a record */
+    bool tokens;            /* a step is a token of the one text: x is empty, and dx is of series */
     uint32_t each;          /* records of a row: x is [rows][each][held]. Steps, or views' rows */
     struct act_place series; /* steps x width, where a sequence is one record */
     uint64_t length;         /* steps of each sequence, in the reals */

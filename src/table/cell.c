@@ -169,7 +169,7 @@ static bool read_category(const struct row *r, size_t column, const struct csv_c
     return true;
 }
 
-/* Not fitted: the text's id in the column's vocabulary. Fitted: its terms. */
+/* Not fitted: the text's id in the column's vocabulary. Fitted: its terms or tokens. */
 static bool read_text(const struct row *r, size_t column, const struct csv_cell *cell)
 {
     const struct column *c = r->s->columns + column;
@@ -183,9 +183,7 @@ static bool read_text(const struct row *r, size_t column, const struct csv_cell 
             r->drift->missing[column]++;
         return true;
     }
-    terms_make(r->terms, &c->text, cell->text, cell->length, c->slots);
-    if (r->terms->count)
-        memcpy(to, r->terms->items, r->terms->count * sizeof *r->terms->items);
+    column_place_text(c, r->terms, cell->text, cell->length, to);
     return true;
 }
 

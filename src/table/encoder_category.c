@@ -106,6 +106,15 @@ static bool report_category(const struct fit *f, struct column *c, struct err *e
                 text_quote_z(c->name), (unsigned long long)f->count);
         return err_help(e, "give it the type \"ignore\" in data.columns");
     }
+    if (c->cut)
+        remark_add(&f->encoder->remarks,
+                   "column \"%s\": %.1f %% of the training texts have more than %u tokens, and are "
+                   "read up to there (`length`)", text_quote_z(c->name),
+                   100 * (double)c->cut / (double)(f->count - c->missing), c->slots);
+    if (column_is_tokens(c) && !values)
+        remark_add(&f->encoder->remarks,
+                   "column \"%s\": no token stands `min_count` (%lld) times in the training rows, "
+                   "and so all are unknown", text_quote_z(c->name), (long long)c->min_count);
     if (c->type == COLUMN_TEXT)
         return true;
     if (values > VOCAB_MOST) {

@@ -1,23 +1,123 @@
-/* encoder_text.c - fits texts: the weights of their buckets, and how many terms a record holds. */
+/* encoder_text.c - fits texts: the weights of their buckets, or their vocabulary of tokens, and how
+ * many terms or tokens a record holds. */
 #include "table/encoder_fit.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
+#include "table/tokens.h"
+
+size_t column_place_text(const struct column *c, struct terms *t, const char *text, size_t length,
+                         unsigned char *to)
+{
+    size_t tokens = 0;
+    if (column_is_tokens(c))
+        tokens = tokens_make(t, c->vocab, text, length, c->slots);
+    else
+        terms_make(t, &c->text, text, length, c->slots);
+    if (t->count)
+        memcpy(to, t->items, t->count * sizeof *t->items);
+    return tokens;
+}
+
+/* Row i's text; NULL: missing. */
+static const char *text_of(const struct fit *f, const struct vocab *all, uint32_t at, uint64_t i,
+                           size_t *length)
+{
+    int32_t id = record_int(rows_at(&f->data->rows, f->rows[i]), at);
+    return id ? vocab_text(all, (uint32_t)id - 2, length) : NULL;
+}
+
+/* --- tokens --- */
+
+struct counted {
+    const char *text;
+    size_t length;
+    uint64_t rows; /* of training, each as often as it stands there */
+};
+
+static int by_count(const void *a, const void *b, const void *context)
+{
+    const struct counted *x = a, *y = b;
+    (void)context;
+    if (x->rows != y->rows)
+        return x->rows > y->rows ? -1 : 1;
+    int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
+    return order ? order : x->length < y->length ? -1 : x->length > y->length;
+}
+
+/* The most frequent tokens, of equal ones the first by bytes. */
+static void keep_tokens(struct column *c, const struct vocab *tokens, const uint64_t *counts)
+{
+    uint32_t count = vocab_count(tokens);
+    struct counted *list = mem_alloc((size_t)count + 1, sizeof *list);
+    for (uint32_t i = 0; i < count; i++) {
+        list[i].text = vocab_text(tokens, i, &list[i].length);
+        list[i].rows = counts[i];
+    }
+    sort_stable(list, count, sizeof *list, by_count, NULL);
+    for (uint32_t i = 0; i < count && i < c->text.buckets; i++)
+        if (list[i].rows >= (uint64_t)c->min_count)
+            vocab_add(c->vocab, list[i].text, list[i].length);
+    mem_free(list);
+}
+
+static void fit_tokens(const struct fit *f, struct column *c, const struct vocab *all, uint32_t at)
+{
+    const uint32_t most = c->slots;
+    struct vocab *tokens = vocab_new();
+    struct terms terms = {0};
+    uint64_t *counts = NULL;
+    size_t room = 0, longest = 2; /* a sequence has two places at least */
+    c->missing = c->cut = 0;
+    for (uint64_t i = 0; i < f->count; i++) {
+        size_t length;
+        const char *text = text_of(f, all, at, i, &length);
+        c->missing += !text;
+        if (!text)
+            continue;
+        size_t here = tokens_cut(&terms, text, length);
+        c->cut += here > most;
+        longest = here > longest ? here : longest;
+        for (size_t k = 0; k < here && k < most; k++) {
+            const size_t from = terms.starts[k];
+            uint32_t token =
+                vocab_add(tokens, terms.bytes + from, terms.starts[k + 1] - from);
+            if (token >= room) {
+                counts = mem_grow(counts, 2 * room + 1024, sizeof *counts);
+                memset(counts + room, 0, (room + 1024) * sizeof *counts);
+                room = 2 * room + 1024;
+            }
+            counts[token]++;
+        }
+    }
+    c->slots = longest < most ? (uint32_t)longest : most;
+    keep_tokens(c, tokens, counts);
+    vocab_free(tokens);
+    terms_free(&terms);
+    mem_free(counts);
+}
+
+/* --- terms --- */
 
 void fit_text(const struct fit *f, struct column *c, const struct vocab *all, uint32_t at)
 {
+    if (column_is_tokens(c)) {
+        fit_tokens(f, c, all, at);
+        return;
+    }
     uint32_t *rows_with = mem_zero(c->text.buckets, sizeof *rows_with);
     struct terms terms = {0};
     c->missing = 0;
     c->slots = 1;
     for (uint64_t i = 0; i < f->count; i++) {
-        int32_t id = record_int(rows_at(&f->data->rows, f->rows[i]), at);
         size_t length;
-        c->missing += id == 0;
-        if (!id)
+        const char *text = text_of(f, all, at, i, &length);
+        c->missing += !text;
+        if (!text)
             continue;
-        const char *text = vocab_text(all, (uint32_t)id - 2, &length);
         terms_make(&terms, &c->text, text, length, TERM_SLOTS_MOST);
         c->slots = terms.count > c->slots ? terms.count : c->slots;
         for (uint32_t k = 0; k < terms.count; k++)

@@ -21,6 +21,7 @@ const char *const column_unknown_names[] = {"bucket", "missing", "error", NULL};
 const char *const column_transform_names[] = {"none", "log1p", NULL};
 const char *const number_encode_names[] = {"plain", "ple", "periodic", NULL};
 const char *const text_weight_names[] = {"tfidf", "count", NULL};
+const char *const text_encode_names[] = {"hashed", "tokens", NULL};
 const char *const number_edges_names[] = {"quantile", "tree", NULL};
 static const char *const column_init_names[] = {"uniform", "normal", NULL};
 const char *const column_encode_names[] = {"auto",   "onehot", "embedding",
@@ -236,6 +237,30 @@ const struct option column_text_table[] = {
      .help = "The value of a term. tfidf: its count in the text, times 1 + ln((1 + rows) / (1 + "
              "training rows with its bucket)), with all values of a text scaled to length 1. "
              "count: its count alone."},
+    {.key = "encode", .type = OPT_WORD, .offset = AT(encode), .standard = "\"hashed\"",
+     .words = text_encode_names,
+     .help = "hashed: the terms of the text, by buckets. tokens: the text is a sequence of words, "
+             "each a learned row of numbers, for layers and presets of sequences."},
+    {.key = "vocabulary", .type = OPT_INT, .offset = AT(vocabulary), .standard = "20000",
+     .low = 1, .high = 1 << 20,
+     .help = "With encode tokens: the most tokens that are known, those that stand most often in "
+             "the training rows. Any other is the unknown token."},
+    {.key = "min_count", .type = OPT_INT, .offset = AT(token_count), .standard = "1", .low = 1,
+     .high = COLUMN_MIN_COUNT_MOST,
+     .help = "With encode tokens: how often a token must stand in the training rows to be known. "
+             "From rarer ones the network learns what an unknown token tells; with 1 it tells "
+             "nothing."},
+    {.key = "length", .type = OPT_INT, .offset = AT(length), .standard = "128", .low = 2,
+     .high = TERM_SLOTS_MOST,
+     .help = "With encode tokens: how many tokens of a text are read, from the first on."},
+    {.key = "dim",
+     .type = OPT_CUSTOM,
+     .offset = AT(dim),
+     .standard = "\"auto\"",
+     .schema =
+         "{\"oneOf\":[{\"const\":\"auto\"},"
+         "{\"type\":\"integer\",\"minimum\":1,\"maximum\":" TEXT_DIGITS(COLUMN_DIM_MOST) "}]}",
+     .help = "With encode tokens: the width of a token's row; \"auto\": 128."},
     {.key = NULL}};
 
 #undef AT
@@ -310,6 +335,21 @@ const char *column_entry_type(const struct json *entry)
 {
     const struct json *type = json_kind(entry) == JSON_OBJECT ? json_get(entry, "type") : entry;
     return type ? json_string(type) : "";
+}
+
+bool columns_have_tokens(const struct json *columns)
+{
+    bool object = columns && json_kind(columns) == JSON_OBJECT;
+    for (const struct json *c = object ? json_at(columns, 0) : NULL; c; c = json_next(c)) {
+        const struct json *encode =
+            json_kind(c) == JSON_OBJECT && strcmp(column_entry_type(c), "text") == 0
+                ? json_get(c, "encode")
+                : NULL;
+        if (encode && json_kind(encode) == JSON_STRING &&
+            strcmp(json_string(encode), text_encode_names[TEXT_ENCODE_TOKENS]) == 0)
+            return true;
+    }
+    return false;
 }
 
 unsigned options_encodes(const struct opt_strings *words)

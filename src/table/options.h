@@ -26,6 +26,7 @@ enum column_impute { IMPUTE_MEDIAN, IMPUTE_MEAN, IMPUTE_ZERO, IMPUTE_ERROR };
 enum column_transform { TRANSFORM_NONE, TRANSFORM_LOG1P };
 enum number_encode { NUMBER_PLAIN, NUMBER_PLE, NUMBER_PERIODIC };
 enum number_edges { EDGES_QUANTILE, EDGES_TREE };
+enum text_encode { TEXT_ENCODE_HASHED, TEXT_ENCODE_TOKENS };
 enum column_unknown { UNKNOWN_BUCKET, UNKNOWN_MISSING, UNKNOWN_ERROR };
 enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING, ENCODE_TARGET, ENCODE_COUNT };
 
@@ -57,6 +58,7 @@ struct column_options {
     int64_t buckets;
     struct opt_ints ngram, char_ngram;
     int weight;
+    int64_t vocabulary, length, token_count; /* tokens */
 };
 /* "encoders.target_statistics": statistics of the target by key, beside the columns. */
 #define STATISTICS_PAIRS_MOST 1000
@@ -101,6 +103,8 @@ bool data_options_settle(struct data_options *o, int task, struct json_doc *doc,
 
 /* The type that an entry of "columns" names; "": none. */
 const char *column_entry_type(const struct json *entry);
+/* True: a column of "columns" is a text as tokens. For a config that was not checked yet. */
+bool columns_have_tokens(const struct json *columns);
 /* Bits of enum number_encode from its words; none: plain. */
 unsigned options_encodes(const struct opt_strings *words);
 /* Reads the shortest and the longest run: two numbers in order, or none. Else E13 at the key of the
@@ -123,6 +127,6 @@ extern const char *const column_scale_names[];
 extern const char *const column_impute_names[], *const column_unknown_names[];
 extern const char *const column_encode_names[], *const column_transform_names[];
 extern const char *const number_encode_names[], *const number_edges_names[];
-extern const char *const text_weight_names[];
+extern const char *const text_weight_names[], *const text_encode_names[];
 
 #endif

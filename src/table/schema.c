@@ -97,7 +97,7 @@ struct schema *schema_copy(const struct schema *s)
         copy->columns[i].vocab = NULL;
         copy->columns[i].form = form_copy(s->columns[i].form);
         copy->columns[i].bucket_weights = NULL;
-        copy->columns[i].slots = 0;
+        copy->columns[i].slots = column_is_tokens(&s->columns[i]) ? s->columns[i].slots : 0;
     }
     copy->term_count = 0;
     schema_layout(copy);
@@ -159,11 +159,19 @@ static uint32_t auto_dim(uint32_t count)
     return dim > 100 ? 100 : dim < 1 ? 1 : (uint32_t)dim;
 }
 
+/* Of a token: "auto" is the same for every text. */
+static uint32_t token_dim(const struct column *c)
+{
+    enum { TOKEN_DIM = 128 };
+    return c->dim ? (uint32_t)c->dim : TOKEN_DIM;
+}
+
 struct feature_category column_category(const struct column *c)
 {
     struct feature_category f = {.count = 2 + vocab_count(c->vocab)};
     if (c->encode == ENCODE_TARGET || c->encode == ENCODE_COUNT || c->type == COLUMN_TEXT) {
         f.encode = CATEGORY_NONE;
+        f.dim = column_is_tokens(c) ? token_dim(c) : 0;
         return f;
     }
     uint32_t most = c->onehot_values ? (uint32_t)c->onehot_values : c->dim ? 0 : ONEHOT_MOST;
@@ -202,12 +210,27 @@ static void add_bins(struct features *f, const struct schema *s)
     }
 }
 
+/* A text as tokens is the only input. */
+static void add_tokens(struct features *f, const struct column *c)
+{
+    f->texts = mem_zero(1, sizeof *f->texts);
+    f->text_count = 1;
+    f->texts[0] = (struct feature_text){.slot = c->term,
+                                        .slots = c->slots,
+                                        .tokens = 2 + vocab_count(c->vocab),
+                                        .dim = token_dim(c)};
+    f->steps = c->slots;
+}
+
 static void add_texts(struct features *f, const struct schema *s)
 {
     for (uint32_t i = s->category_count; i < f->format.categories; i++)
         f->categories[i].encode = CATEGORY_NONE;
     for (size_t i = 0; i < s->column_count; i++)
-        if (s->columns[i].type == COLUMN_TEXT) {
+        if (column_is_tokens(&s->columns[i])) {
+            add_tokens(f, &s->columns[i]);
+            return;
+        } else if (s->columns[i].type == COLUMN_TEXT) {
             f->text_count++;
             f->bucket_count += s->columns[i].text.buckets;
         }
@@ -330,6 +353,14 @@ static void write_runs(const char *key, const uint32_t runs[2], struct json_out 
 
 static void write_text(const struct column *c, struct json_out *out)
 {
+    json_put_string(out, "encode", text_encode_names[column_is_tokens(c)]);
+    if (column_is_tokens(c)) {
+        json_put_int(out, "vocabulary", vocab_count(c->vocab));
+        json_put_int(out, "length", c->slots);
+        json_put_int(out, "dim", token_dim(c));
+        json_put_int(out, "min_count", c->min_count);
+        return;
+    }
     json_put_int(out, "buckets", c->text.buckets);
     write_runs("ngram", c->text.words, out);
     write_runs("char_ngram", c->text.chars, out);

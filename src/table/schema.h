@@ -30,17 +30,20 @@ struct column {
     unsigned encodes;
     int64_t bins;
     struct text_options text; /* text */
-    /* A fitted text: places for its terms, the first of them among the categories of a record, the
-     * weight of each bucket (tfidf; else NULL) */
+    /* A fitted text: places for its terms or tokens (as tokens, before it is fitted: the most), the
+     * first of them among the categories of a record, the weight of each bucket (tfidf; else
+     * NULL) */
     uint32_t slots, term;
     float *bucket_weights;
     struct distribution spread; /* of the training values; for drift */
     struct form *form;      /* how its cells are written; NULL: plain */
     uint32_t number;        /* first number slot (a datetime has DATE_PARTS), UINT32_MAX none */
     uint32_t category;      /* category slot, UINT32_MAX none; of a fitted text always 0 */
-    struct vocab *vocab;    /* categorical; of a text that is not fitted, all texts; for a class
+    struct vocab *vocab;    /* categorical; of tokens, the frequent ones first; of a text that is
+                             * not fitted, all texts; for a class
                              * target the same object as schema.labels */
     uint64_t missing;       /* training rows with a missing value */
+    uint64_t cut;           /* of tokens: training texts with more than the most; not saved */
     bool constant;          /* one value in every training row, up to rounding; for warnings, not
                              * saved */
 };
@@ -89,6 +92,16 @@ struct schema {
 /* Limit of scaled numbers (except scale none): an extreme cell at predict time cannot give an
  * infinity. */
 #define SCHEMA_SCALED_MOST 1e6
+
+/* True: a text that is a sequence of tokens. */
+static inline bool column_is_tokens(const struct column *c)
+{
+    return c->type == COLUMN_TEXT && c->text.weight == TEXT_TOKENS;
+}
+/* Writes the inputs of a fitted text to its places in a record. Returns how many tokens it has; of
+ * terms 0. */
+size_t column_place_text(const struct column *c, struct terms *t, const char *text, size_t length,
+                         unsigned char *to);
 
 /* Makes the schema of the config: types and options. Checks types, at most one weight, the column
  * of the split. Options of a target are ignored, but for its name. Caller: schema_free. NULL, E13,

@@ -134,6 +134,25 @@ static bool set_options(const struct declaration *d, struct column *c, const str
 #undef OF
 }
 
+/* A key of the other way to encode a text has no effect. */
+static bool keys_of_text(const struct declaration *d, const struct json *v, const char *name,
+                         int encode)
+{
+    static const char *const keys[2][5] = {{"vocabulary", "min_count", "length", "dim", NULL},
+                                           {"buckets", "ngram", "char_ngram", "weight", NULL}};
+    for (int i = 0; keys[encode][i]; i++) {
+        const struct json *at = json_get(v, keys[encode][i]);
+        if (!at)
+            continue;
+        json_fail(d->doc, at, d->e, ERR_CONFIG_CONFLICT,
+                  "column \"%s\": `%s` has no effect when `encode` is \"%s\"", text_quote_z(name),
+                  keys[encode][i], text_encode_names[encode]);
+        return err_help(d->e, "it belongs to \"%s\": leave it out, or change `encode`",
+                        text_encode_names[!encode]);
+    }
+    return true;
+}
+
 /* v NULL: the defaults of column_text_table. */
 static bool set_text(const struct declaration *d, struct column *c, const struct json *v,
                      const struct column_options *own)
@@ -141,6 +160,15 @@ static bool set_text(const struct declaration *d, struct column *c, const struct
     c->text = (struct text_options){.buckets = 2000, .words = {1, 2}, .weight = TEXT_TFIDF};
     if (!v)
         return true;
+    if (!keys_of_text(d, v, c->name, own->encode))
+        return false;
+    if (own->encode == TEXT_ENCODE_TOKENS) {
+        c->text = (struct text_options){.buckets = (uint32_t)own->vocabulary,
+                                        .weight = TEXT_TOKENS};
+        c->slots = (uint32_t)own->length;
+        c->min_count = own->token_count;
+        return read_auto(d, own->dim, c->name, "dim", COLUMN_DIM_MOST, &c->dim);
+    }
     c->text.buckets = (uint32_t)own->buckets;
     c->text.weight = own->weight;
     if (!options_runs(d->doc, v, &own->ngram, c->name, "ngram", c->text.words, d->e) ||

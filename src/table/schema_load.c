@@ -229,13 +229,15 @@ static bool load_column(const struct loading *l, const struct head *h, const str
     if ((c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) &&
         !decode(l, &h->imputes, from->impute[i], IN_ENCODER "impute", &c->impute))
         return false;
-    if (c->type != COLUMN_CATEGORICAL)
+    c->dim = from->dim[i]; /* of a text, load_text checks it and the values */
+    if (c->type != COLUMN_CATEGORICAL && c->type != COLUMN_TEXT)
         return from->first[i + 1] == from->first[i] ||
                saved_damaged(l, IN_FIRST, "gives values to a column without any");
+    if (c->type == COLUMN_TEXT)
+        return true;
     if (!decode(l, &h->unknowns, from->unknown[i], IN_ENCODER "unknown", &c->unknown) ||
         !decode(l, &h->encodes, from->encode[i], IN_ENCODER "encode", &c->encode))
         return false;
-    c->dim = from->dim[i];
     return saved_within(c->dim, c->encode == ENCODE_EMBEDDING,
                         c->encode == ENCODE_EMBEDDING ? COLUMN_DIM_MOST : 0) ||
            saved_damaged(l, IN_ENCODER "dim", "holds a width that cannot be");
@@ -255,7 +257,7 @@ static bool load_values(const struct loading *l, const int64_t *first)
         return saved_damaged(l, IN_FIRST, "does not divide the values among the columns");
     for (size_t i = 0; i < s->column_count; i++) {
         struct column *c = &s->columns[i];
-        if (c->type != COLUMN_CATEGORICAL)
+        if (c->type != COLUMN_CATEGORICAL && c->type != COLUMN_TEXT)
             continue;
         c->vocab = saved_vocab(l, &values, (uint64_t)first[i],
                                (uint64_t)(first[i + 1] - first[i]));
@@ -386,10 +388,14 @@ static bool load_transforms(const struct loading *l, const struct head *h)
 
 static bool load_text(const struct loading *l, struct column *c, const int64_t *v)
 {
+    const struct schema *s = l->schema;
+    const bool tokens = v[5] == TEXT_TOKENS, alone = s->category_count + s->number_count == 1;
     if (!saved_within(v[0], 1, TERM_BUCKETS_MOST) || !saved_within(v[1], 0, TERM_RUN_MOST) ||
         !saved_within(v[2], v[1], TERM_RUN_MOST) || !saved_within(v[3], 0, TERM_RUN_MOST) ||
-        !saved_within(v[4], v[3], TERM_RUN_MOST) || !saved_within(v[5], TEXT_TFIDF, TEXT_COUNT) ||
-        !saved_within(v[6], 1, TERM_SLOTS_MOST))
+        !saved_within(v[4], v[3], TERM_RUN_MOST) || !saved_within(v[5], TEXT_TFIDF, TEXT_TOKENS) ||
+        !saved_within(v[6], 1 + tokens, TERM_SLOTS_MOST) ||
+        (tokens ? !alone || s->windows.window || !saved_within(c->dim, 1, COLUMN_DIM_MOST)
+                : c->dim || vocab_count(c->vocab)))
         return saved_damaged(l, IN_TEXTS, "holds a value that cannot be");
     c->text = (struct text_options){.buckets = (uint32_t)v[0],
                                     .words = {(uint32_t)v[1], (uint32_t)v[2]},

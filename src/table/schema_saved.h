@@ -34,7 +34,9 @@
  *   encoders.0.plain      U8 [numbers]: 1 where the number itself is an input; absent: no edges
  *   encoders.0.texts      I64 [texts * 7]: buckets, shortest and longest run of words, of
  *                         characters (0: none), weight (0 tfidf, 1 count), terms at most; in the
- *                         order of the columns of type text; absent: none
+ *                         order of the columns of type text; absent: none. Weight 2: tokens, the
+ *                         most of the vocabulary, 0, 0, 0, 0, 2, tokens at most; the tokens are
+ *                         among .values, the most frequent first, and .dim is of each
  *   encoders.0.texts.weights  F32: a weight for each bucket of the texts with tfidf
  *   encoders.0.spread     I32: some of the training rows by place, column by column: of a number
  *                         missing and its bins, of a category its slots; for drift; absent: none
@@ -56,6 +58,8 @@
  *
  * A text's terms: table/terms.h. The value of a term is its count; with tfidf, its count times the
  * weight of its bucket, divided by the root of the sum of the squares of a text's values.
+ *
+ * A text's tokens: table/tokens.h; 0 none, 1 unknown, 2.. the vocabulary.
  *
  * Format 2 had schema.settings, .columns, .numbers and others: schema_old.c. */
 #ifndef DNN_TABLE_SCHEMA_SAVED_H

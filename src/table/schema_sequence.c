@@ -74,7 +74,33 @@ static bool declare_windows(struct declaration *d)
     return good;
 }
 
+/* A text as tokens is the only input. */
+static bool declare_tokens(const struct declaration *d)
+{
+    const struct schema *s = d->schema;
+    size_t text = 0;
+    while (text < s->column_count && !column_is_tokens(&s->columns[text]))
+        text++;
+    for (size_t i = 0; text < s->column_count && i < s->column_count; i++)
+        if (i != text && is_feature(s->columns[i].type)) {
+            json_fail(d->doc, d->places[i], d->e, ERR_CONFIG_CONFLICT,
+                      "column \"%s\" is an input beside the tokens of \"%s\", which this version "
+                      "does not learn from", text_quote_z(s->columns[i].name),
+                      text_quote_z(s->columns[text].name));
+            err_other(d->e, "data.columns");
+            return err_help(d->e, "leave it out of data.columns, or give the text \"encode\": "
+                                  "\"hashed\"");
+        }
+    if (text == s->column_count || !s->windows.window)
+        return true;
+    json_fail(d->doc, d->places[text], d->e, ERR_CONFIG_CONFLICT,
+              "column \"%s\": its tokens are a sequence, and the rows are steps of one",
+              text_quote_z(s->columns[text].name));
+    err_other(d->e, "data.sequence");
+    return err_help(d->e, "leave one of them out");
+}
+
 bool declare_sequence(struct declaration *d)
 {
-    return declare_wide(d) && declare_windows(d);
+    return declare_wide(d) && declare_windows(d) && declare_tokens(d);
 }

@@ -13,20 +13,21 @@
 #include <stdint.h>
 
 enum { TERM_RUN_MOST = 8, TERM_SLOTS_MOST = 1024 };
-enum text_weight { TEXT_TFIDF, TEXT_COUNT };
+/* How a text becomes inputs: terms by weight or by count, or tokens (tokens.h). */
+enum text_weight { TEXT_TFIDF, TEXT_COUNT, TEXT_TOKENS };
 struct text_options {
-    uint32_t buckets;
+    uint32_t buckets;            /* tokens: the most of the vocabulary */
     uint32_t words[2], chars[2]; /* shortest and longest run; 0: no such terms */
     int weight;                  /* enum text_weight */
 };
 /* Buffers for the terms of one text after another; cleared to begin with. */
 struct terms {
-    int32_t *items; /* [count], in the order in which their buckets came */
+    int32_t *items; /* [count], in the order in which their buckets came; of tokens: slots */
     uint32_t count;
     uint32_t item_room, table_room;
     uint32_t *table; /* open addressing by bucket: index + 1 */
     char *bytes;     /* the words, joined */
-    size_t *starts;  /* of words or characters */
+    size_t *starts;  /* of words, characters or tokens */
     size_t byte_room, start_room;
 };
 /* Replaces the terms by those of a text, at most `most` buckets: later ones are left out. */

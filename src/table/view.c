@@ -61,7 +61,7 @@ static void copy_records(const struct rowfmt *from, const unsigned char *record,
     }
 }
 
-/* The terms of texts, by the ids of the raw records. */
+/* The terms or tokens of texts, by the ids of the raw records. */
 static void place_terms(const struct encoding *p, unsigned char *out, uint64_t first,
                         uint64_t count)
 {
@@ -78,10 +78,7 @@ static void place_terms(const struct encoding *p, unsigned char *out, uint64_t f
             if (!id)
                 continue;
             const char *text = vocab_text(all, (uint32_t)id - 2, &length);
-            terms_make(&terms, &c->text, text, length, c->slots);
-            if (terms.count)
-                memcpy(out + i * s->format.stride + to, terms.items,
-                       terms.count * sizeof *terms.items);
+            column_place_text(c, &terms, text, length, out + i * s->format.stride + to);
         }
     }
     terms_free(&terms);

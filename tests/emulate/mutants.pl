@@ -120,6 +120,7 @@ my @mutants = (
     ['ops embed_back' => 'embed', 'embed.cu', 'what was there counts though nobody asked', qr/if \(a\.more && col/, 'if (col'],
     ['ops embed_back' => 'embed', 'embed.cu', 'columns beyond a table are written', qr/if \(col \+ i \* WARP < one\.dim\)\n {20}to/, 'to'],
     ['ops series' => 'series', 'series.cu', 'a sequence ends before its last value', qr/\+ length - 1\] > 0/, '+ length - 1] >= 0'],
+    ['ops tokens' => 'series', 'series.cu', 'a text ends at its first token', qr/id \? t \+ 1 : length/, 'id && !length ? t + 1 : length'],
     ['ops recur' => 'series', 'series.cu', 'padding is computed', qr/if \(t >= \(size_t\)a\.length\[row\]\) \{/, 'if (false) {'],
     ['ops recur' => 'series', 'series.cu', 'the step before is not there', qr/g < RECUR_GATES && i; g/, 'g < RECUR_GATES && i > 1; g'],
     ['ops recur_back' => 'series', 'series.cu', 'the cell carries nothing back', qr/carry\[n\] = dc \* v\[1\];/, ''],

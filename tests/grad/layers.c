@@ -224,6 +224,29 @@ static void texts(void)
     grad_check(c, "columns of texts below layer_norm");
 }
 
+/* A text as tokens, of ragged lengths, below each kind of layer of sequences. */
+static void tokens(void)
+{
+    static const char *const layers[] = {
+        "{\"type\": \"pool\", \"kind\": \"mean\"}, {\"type\": \"dense\", \"units\": 3}",
+        "{\"type\": \"gru\", \"units\": 3, \"bidirectional\": true}, {\"type\": \"pool\"}",
+        "{\"type\": \"conv1d\", \"units\": 3, \"kernel\": 3}, {\"type\": \"pool\", "
+        "\"kind\": \"max\"}",
+        "{\"type\": \"attention\", \"heads\": 1}, {\"type\": \"pool\", \"kind\": "
+        "\"attention\"}"};
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        struct text model = {0};
+        text_printf(&model, "{\"layers\": [%s]}", layers[i]);
+        struct netcase c = standard(model.data);
+        c.numbers = c.indicators = c.categories = 0;
+        c.tokens = 6;
+        c.micro = 2;
+        c.count = 50;
+        grad_check(c, "tokens of a text, two micro-batches");
+        text_free(&model);
+    }
+}
+
 static void batches(void)
 {
     struct netcase c = standard(
@@ -362,6 +385,7 @@ int main(void)
     periodic();
     views();
     texts();
+    tokens();
     sequences();
     attention();
     convolution();

@@ -122,6 +122,8 @@ config c.json binary two '{"preset": "mlp", "hidden": [9]}' "$texts, \"tied\": {
 compare "texts beside piecewise-linear numbers" c.json
 config c.json multiclass three '{"layers": [{"type": "batch_norm"}, {"type": "dense", "units": 6}, {"type": "gelu"}]}' "$texts, \"when\": \"datetime\", \"m\": \"categorical\""
 compare "texts below batch_norm" c.json
+config c.json multiclass three '{"preset": "gru", "hidden": [5]}' "\"few\": {\"type\": \"text\", \"encode\": \"tokens\", \"dim\": 6}"
+compare "a text as tokens" c.json
 statistics() { perl -pi -e 's/"backend"/"encoders": {"target_statistics": {"pairs": 3}}, "backend"/' c.json; }
 config c.json binary two '{"preset": "mlp", "hidden": [9]}'
 statistics
