@@ -15,8 +15,8 @@ const struct option loss_options_table[] = {
      .standard = "\"auto\"",
      .words = loss_names,
      .help = "The loss. auto is cross_entropy for classes and mse for numbers. focal gives more "
-             "weight to rows that are still wrong. soft_f1 is 1 - F1, the mean over labels, of each "
-             "batch, with probabilities for counts. mae and huber are less sensitive to outliers "
+             "weight to rows that are still wrong. soft_f1 is 1 - F1 of each batch, the mean over "
+             "labels, with probabilities for counts. mae and huber are less sensitive to outliers "
              "than mse. quantile predicts a quantile."},
     {.key = "label_smoothing",
      .type = OPT_NUMBER,
@@ -87,8 +87,8 @@ bool loss_resolve(struct loss_options *o, bool classes, struct err *e)
             classes ? "classification" : "regression");
     err_key(e, "train.loss.type");
     err_other(e, "task");
-    return err_expected(e,
-                        classes ? "auto, cross_entropy, focal, soft_f1" : "auto, mse, mae, huber, quantile");
+    return err_expected(e, classes ? "auto, cross_entropy, focal, soft_f1"
+                                   : "auto, mse, mae, huber, quantile");
 }
 
 /* Times the largest weight of a row (WEIGHT_MOST of table/cell.h, 1e20), of as many rows as a batch
