@@ -108,6 +108,7 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct
     WITH(lnorm_back)
     WITH(loss_class)
     WITH(loss_value)
+    ALONE(loss_f1)
     WITH(score)
     WITH(norm2)
     WITH(sgd)

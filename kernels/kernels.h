@@ -137,6 +137,7 @@ bool lnorm_back_is_wide(const struct op_lnorm_back *a);
 
 void cuda_loss_class(struct machine *m, const struct op_loss_class *a, unsigned shards);
 void cuda_loss_value(struct machine *m, const struct op_loss_value *a, unsigned shards);
+void cuda_loss_f1(struct machine *m, const struct op_loss_f1 *a);
 
 void cuda_score(struct machine *m, const struct op_score *a, void *scratch);
 size_t cuda_score_scratch(uint32_t rows);

@@ -260,6 +260,12 @@ static inline struct opcase random_case(uint64_t seed)
                   draw_ragged(d);
         c.kind += c.flags & CASE_SECOND ? 1 : 0;
         break;
+    case OP_loss_f1:
+        c.in = 2 + draw_below(d, F1_CLASSES - 1);
+        c.kind = draw_below(d, 2);
+        c.flags = draw_flag(d, CASE_MORE) | draw_ragged(d);
+        c.gate = 1e-4;
+        break;
     case OP_loss_value:
         c.in = 1;
         c.kind = draw_below(d, VALUE_QUANTILE + 1);

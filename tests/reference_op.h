@@ -6,6 +6,7 @@
 #include "backend/opcase.h"
 #include "reference.h"
 #include "reference_answer.h"
+#include "reference_f1.h"
 #include "reference_view.h"
 #include "reference_blend.h"
 #include "reference_param.h"
@@ -68,6 +69,7 @@ static void reference_op(enum op_id op, const union op_arguments *a)
     case OP_lnorm_back: ref_lnorm_back(&a->lnorm_back); break;
     case OP_loss_class: ref_loss_class(&a->loss_class); break;
     case OP_loss_value: ref_loss_value(&a->loss_value); break;
+    case OP_loss_f1: ref_loss_f1(&a->loss_f1); break;
     case OP_score: ref_score(&a->score); break;
     case OP_norm2: ref_norm2(&a->norm2); break;
     case OP_sgd: ref_sgd(&a->sgd); break;

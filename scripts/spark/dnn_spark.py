@@ -67,6 +67,8 @@ def predict(df, model, out_schema, use_gpu_in_udf=False, prediction_batch_size=N
     job = _job(spark, dnn, use_gpu_in_udf, threads, verbosity)
     series = _driver_json(dnn, ["inspect", model])["config"]["data"].get("sequence") or {}
     if "group" in series:
+        if not series.get("order"):
+            raise ValueError("the model has no data.sequence.order, and Spark keeps no order of rows: train it with one")
         df = _by_group(df, series["group"], series["order"])
     from pyspark.sql.pandas.types import to_arrow_schema
     job.update(model=_ship(spark, model), options=options, columns=df.columns, names=names, types=to_arrow_schema(schema).types,

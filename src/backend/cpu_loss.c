@@ -1,5 +1,6 @@
 /* cpu_loss.c - losses: the weighted sum in double, one part a shard, and its gradient. */
 #include <math.h>
+#include <string.h>
 
 #include "backend/cpu.h"
 
@@ -32,6 +33,81 @@ void cpu_loss_class(const struct op_loss_class *a, const struct slice *s)
     };
     s->m->vec->softmax(&x);
     put_parts(a->part_loss, a->part_weight, s, a->more != 0, x.loss, x.weight_sum);
+}
+
+static double f1_value(double right, double all)
+{
+    return (2 * right + 1) / (all + 1);
+}
+
+unsigned cpu_loss_f1_tiles(const struct op_loss_f1 *a)
+{
+    (void)a;
+    return 1;
+}
+
+/* The softmax of each row, in place of its gradient; 0 where it weighs nothing. */
+static void f1_probabilities(const struct op_loss_f1 *a, const struct slice *s)
+{
+    enum { ROWS = 64 };
+    real none[ROWS], one[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        none[i] = -1;
+        one[i] = 1;
+    }
+    for (size_t row = 0; row < a->rows; row += ROWS) {
+        struct softmax x = {.dlogits = act_real(a->dlogits) + row * a->ldd,
+                            .logits = act_read(a->logits) + row * a->ld,
+                            .target = none,
+                            .weight = one,
+                            .room = s->scratch,
+                            .rows = a->rows - row < ROWS ? (uint32_t)(a->rows - row) : ROWS,
+                            .classes = a->classes,
+                            .ld = a->ld,
+                            .ldd = a->ldd,
+                            .kind = CLASS_CROSS_ENTROPY};
+        s->m->vec->softmax(&x);
+    }
+    for (size_t row = 0; row < a->rows; row++)
+        if (!(a->weight[row] > 0))
+            memset(act_real(a->dlogits) + row * a->ldd, 0, a->classes * sizeof(real));
+}
+
+void cpu_loss_f1(const struct op_loss_f1 *a, const struct slice *s)
+{
+    double right[F1_CLASSES] = {0}, all[F1_CLASSES] = {0}, weight = 0, loss = 0;
+    const double count = __builtin_popcountll(a->chosen);
+    f1_probabilities(a, s);
+    for (size_t row = 0; row < a->rows; row++) {
+        const real *p = act_read(a->dlogits) + row * a->ldd;
+        const double w = (double)a->weight[row];
+        weight += w;
+        for (uint32_t c = 0; c < a->classes; c++) {
+            double t = a->target[row] == (real)c;
+            right[c] += t * w * (double)p[c];
+            all[c] += w * (t + (double)p[c]);
+        }
+    }
+    for (uint32_t c = 0; c < a->classes; c++)
+        if (a->chosen >> c & 1)
+            loss += weight * (1 - f1_value(right[c], all[c])) / count;
+    /* with g = dloss/dp: dlogits_c = p_c (g_c - sum_k g_k p_k) */
+    for (size_t row = 0; row < a->rows; row++) {
+        real *p = act_real(a->dlogits) + row * a->ldd;
+        double g[F1_CLASSES], mean = 0;
+        for (uint32_t c = 0; c < a->classes; c++) {
+            double t = a->target[row] == (real)c, f = f1_value(right[c], all[c]);
+            g[c] = a->chosen >> c & 1
+                       ? (f - 2 * t) / (all[c] + 1) * weight * (double)a->weight[row] / count : 0;
+            mean += g[c] * (double)p[c];
+        }
+        for (uint32_t c = 0; c < a->classes; c++)
+            p[c] = (real)((double)p[c] * (g[c] - mean));
+    }
+    for (uint32_t i = 0; i < a->shards && !a->more; i++)
+        a->part_loss[i] = a->part_weight[i] = 0;
+    a->part_loss[0] += loss;
+    a->part_weight[0] += weight;
 }
 
 /* Loss and derivative for d = y - t. */

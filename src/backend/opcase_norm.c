@@ -215,3 +215,37 @@ static void make_loss_value(const struct opcase *c, struct opdata *d)
     d->flops = 5.0 * c->rows;
 }
 OPCASES(loss_value);
+
+/* kind: the first class that counts, and each third behind it */
+#define LABELS(r, i, k, f, p)                                                                      \
+    {.op = OP_loss_f1, .rows = r, .in = i, .kind = k, .flags = f, .pad = p, .gate = 1e-4}
+static const struct opcase cases_loss_f1[] = {
+    LABELS(256, 2, 1, 0, 0), LABELS(100, 9, 0, CASE_RAGGED, 3), LABELS(70, 5, 2, CASE_MORE, 1),
+    LABELS(3, 64, 0, 0, 0), LABELS(1500, 3, 0, 0, 0),
+};
+
+static void make_loss_f1(const struct opcase *c, struct opdata *d)
+{
+    uint32_t shards = plan_shards(c->rows);
+    real *target = opdata_host(d, c->rows, sizeof *target);
+    uint64_t chosen = 0;
+    for (size_t i = 0; i < c->rows; i++)
+        target[i] = (real)opdata_random(d, c->in);
+    for (uint32_t k = c->kind; k < c->in; k += 3)
+        chosen |= UINT64_C(1) << k;
+    d->arguments.loss_f1 = (struct op_loss_f1){
+        .dlogits = opdata_act_output(d, "dlogits", c, c->in, false),
+        .part_loss = opdata_output(d, "part_loss", BUFFER_DOUBLE, 1, shards, 0, true),
+        .part_weight = opdata_output(d, "part_weight", BUFFER_DOUBLE, 1, shards, 0, true),
+        .logits = opdata_act_input(d, "logits", c, c->in, 3),
+        .target = opdata_values(d, "target", BUFFER_REAL, target, c->rows, false),
+        .weight = weights_of(d, c),
+        .rows = c->rows,
+        .classes = c->in,
+        .chosen = chosen,
+        .ld = c->in + c->pad,
+        .ldd = c->in + c->pad,
+        .more = c->flags & CASE_MORE ? 1 : 0};
+    d->flops = 20.0 * c->rows * c->in;
+}
+OPCASES(loss_f1);

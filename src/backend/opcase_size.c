@@ -110,6 +110,7 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         c.in = 2;
         break;
     case OP_loss_class:
+    case OP_loss_f1:
         c.in = 2;
         break;
     case OP_loss_value:

@@ -487,6 +487,7 @@ struct op_keep {
 #include "backend/ops_periodic.h"
 #include "backend/ops_ple.h"
 #include "backend/ops_view.h"
+#include "backend/ops_f1.h"
 #include "backend/ops_text.h"
 #include "backend/ops_series.h"
 #include "backend/ops_attend.h"

@@ -41,6 +41,23 @@ static double of_value(const struct loss_options *o, double d)
     return d * d;
 }
 
+/* Adds a row to the sums of its labels. */
+static void add_counts(struct score_loss *s, const real *logits, uint32_t classes, int32_t label,
+                       double weight)
+{
+    double top = (double)logits[0], sum = 0;
+    for (uint32_t c = 1; c < classes; c++)
+        top = (double)logits[c] > top ? (double)logits[c] : top;
+    for (uint32_t c = 0; c < classes; c++)
+        sum += exp((double)logits[c] - top);
+    for (uint32_t c = 0; c < classes; c++) {
+        double p = exp((double)logits[c] - top) / sum, t = c == (uint32_t)label;
+        s->right[c] += weight * p * t;
+        s->all[c] += weight * (p + t);
+    }
+    s->classes = classes;
+}
+
 void score_loss_add(struct score_loss *s, const struct loss_rows *r)
 {
     for (uint64_t i = 0; i < r->rows; i++) {
@@ -52,6 +69,11 @@ void score_loss_add(struct score_loss *s, const struct loss_rows *r)
             weight *= (double)s->class_weight[r->label[i]];
         if (!(weight > 0))
             continue;
+        if (s->options->kind == LOSS_SOFT_F1) {
+            add_counts(s, logits, r->classes, r->label[i], weight);
+            s->weight += weight;
+            continue;
+        }
         double loss = r->classes
                           ? of_class(s->options, logits, r->classes, r->label[i])
                           : of_value(s->options,
@@ -63,5 +85,13 @@ void score_loss_add(struct score_loss *s, const struct loss_rows *r)
 
 double score_loss_mean(const struct score_loss *s)
 {
+    double loss = 0, count = 0;
+    for (uint32_t c = 0; c < s->classes; c++) {
+        bool chosen = loss_chosen(s->options, c);
+        loss += chosen ? 1 - (2 * s->right[c] + 1) / (s->all[c] + 1) : 0;
+        count += chosen;
+    }
+    if (count > 0)
+        return loss / count;
     return s->weight > 0 ? s->sum / s->weight : (double)NAN;
 }

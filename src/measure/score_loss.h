@@ -11,6 +11,8 @@ struct score_loss {
     const struct loss_options *options;
     const float *class_weight; /* [classes]; NULL: all 1 */
     double sum, weight;
+    double right[F1_CLASSES], all[F1_CLASSES]; /* soft_f1: sums of w p t, of w (p + t) by class */
+    uint32_t classes;
 };
 struct loss_rows {
     uint64_t rows;

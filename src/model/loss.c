@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-const char *const loss_names[] = {"auto", "cross_entropy", "focal",    "mse",
+const char *const loss_names[] = {"auto", "cross_entropy", "focal",    "soft_f1", "mse",
                                   "mae",  "huber",         "quantile", NULL};
 
 const struct option loss_options_table[] = {
@@ -15,7 +15,8 @@ const struct option loss_options_table[] = {
      .standard = "\"auto\"",
      .words = loss_names,
      .help = "The loss. auto is cross_entropy for classes and mse for numbers. focal gives more "
-             "weight to rows that are still wrong. mae and huber are less sensitive to outliers "
+             "weight to rows that are still wrong. soft_f1 is 1 - F1 of each batch, the mean over "
+             "labels, with probabilities for counts. mae and huber are less sensitive to outliers "
              "than mse. quantile predicts a quantile."},
     {.key = "label_smoothing",
      .type = OPT_NUMBER,
@@ -48,6 +49,14 @@ const struct option loss_options_table[] = {
      .low = 0,
      .high = 1,
      .help = "quantile: the quantile to predict; 0.5 is the median."},
+    {.key = "labels",
+     .type = OPT_CUSTOM,
+     .flags = OPT_NULLABLE,
+     .offset = offsetof(struct loss_options, labels),
+     .standard = "null",
+     .schema = "{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"array\",\"minItems\":1,"
+               "\"items\":{\"type\":\"string\"}}]}",
+     .help = "soft_f1: the labels whose F1 is optimised, as [\"yes\"]. null: all."},
     {.key = "class_weights",
      .type = OPT_CUSTOM,
      .flags = OPT_NULLABLE,
@@ -64,7 +73,7 @@ const struct option loss_options_table[] = {
 
 static bool of_classes(int kind)
 {
-    return kind == LOSS_CROSS_ENTROPY || kind == LOSS_FOCAL;
+    return kind == LOSS_CROSS_ENTROPY || kind == LOSS_FOCAL || kind == LOSS_SOFT_F1;
 }
 
 bool loss_resolve(struct loss_options *o, bool classes, struct err *e)
@@ -78,8 +87,8 @@ bool loss_resolve(struct loss_options *o, bool classes, struct err *e)
             classes ? "classification" : "regression");
     err_key(e, "train.loss.type");
     err_other(e, "task");
-    return err_expected(e,
-                        classes ? "auto, cross_entropy, focal" : "auto, mse, mae, huber, quantile");
+    return err_expected(e, classes ? "auto, cross_entropy, focal, soft_f1"
+                                   : "auto, mse, mae, huber, quantile");
 }
 
 /* Times the largest weight of a row (WEIGHT_MOST of table/cell.h, 1e20), of as many rows as a batch
@@ -100,10 +109,26 @@ static bool check_weight(const struct json_doc *doc, const struct json *entry, s
     return true;
 }
 
+/* null, or a list of texts */
+static bool check_labels(const struct json_doc *doc, const struct json *list, struct err *e)
+{
+    if (!list || json_kind(list) == JSON_NULL)
+        return true;
+    const struct json *bad = json_kind(list) == JSON_LIST && json_at(list, 0) ? NULL : list;
+    for (const struct json *v = bad ? NULL : json_at(list, 0); v && !bad; v = json_next(v))
+        bad = json_kind(v) == JSON_STRING ? NULL : v;
+    if (!bad)
+        return true;
+    json_fail(doc, bad, e, ERR_CONFIG_TYPE, "`train.loss.labels`: expected a list of labels");
+    return err_help(e, "for example [\"yes\"], as they stand in the file");
+}
+
 bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool classes,
                 struct err *e)
 {
     const struct json *w = o->class_weights;
+    if (!check_labels(doc, o->labels, e))
+        return false;
     if (!w || json_kind(w) == JSON_NULL)
         return true;
     if (!classes) {
@@ -132,7 +157,16 @@ bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool c
     return true;
 }
 
-/* --- class weights --- */
+/* --- labels: weights, and which of them count --- */
+
+/* The class of that label; `classes`: there is none. */
+static uint32_t label_at(const char *const *labels, uint32_t classes, const char *label)
+{
+    uint32_t c = 0;
+    while (c < classes && strcmp(labels[c], label) != 0)
+        c++;
+    return c;
+}
 
 static void balance(const double *counts, uint32_t classes, float *weights)
 {
@@ -146,11 +180,11 @@ static void balance(const double *counts, uint32_t classes, float *weights)
 static bool put_weight(const struct json_doc *doc, const struct json *entry,
                        const char *const *labels, uint32_t classes, float *weights, struct err *e)
 {
-    for (uint32_t c = 0; c < classes; c++)
-        if (strcmp(labels[c], json_key(entry)) == 0) {
-            weights[c] = (float)json_number(entry);
-            return true;
-        }
+    uint32_t c = label_at(labels, classes, json_key(entry));
+    if (c < classes) {
+        weights[c] = (float)json_number(entry);
+        return true;
+    }
     int64_t line, column;
     json_place_key(doc, entry, &line, &column);
     err_at(e, ERR_CONFIG_LABEL, json_name(doc), line, column,
@@ -159,6 +193,31 @@ static bool put_weight(const struct json_doc *doc, const struct json *entry,
     json_blame(doc, entry, e);
     const char *near = text_nearest(json_key(entry), labels, classes);
     return near ? err_help(e, "did you mean \"%s\"?", text_quote_z(near)) : false;
+}
+
+bool loss_choose_labels(struct loss_options *o, const struct json_doc *doc,
+                        const char *const *labels, uint32_t classes, struct err *e)
+{
+    const bool some = o->labels && json_kind(o->labels) == JSON_LIST;
+    o->chosen = 0;
+    if (o->kind == LOSS_SOFT_F1 && classes > F1_CLASSES) {
+        err_set(e, ERR_CONFIG_CONFLICT, "`train.loss.type` soft_f1 takes at most %d labels, and "
+                "the target has %u", F1_CLASSES, classes);
+        err_key(e, "train.loss.type");
+        return err_help(e, "a batch holds too few rows of each: use cross_entropy or focal");
+    }
+    for (const struct json *v = some ? json_at(o->labels, 0) : NULL; v; v = json_next(v)) {
+        uint32_t c = label_at(labels, classes, json_string(v));
+        if (c < classes) {
+            o->chosen |= UINT64_C(1) << c;
+            continue;
+        }
+        json_fail(doc, v, e, ERR_CONFIG_LABEL, "`train.loss.labels`: no row has the label \"%s\"",
+                  text_quote_z(json_string(v)));
+        const char *near = text_nearest(json_string(v), labels, classes);
+        return near ? err_help(e, "did you mean \"%s\"?", text_quote_z(near)) : false;
+    }
+    return true;
 }
 
 bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc,
@@ -201,6 +260,7 @@ static uint32_t value_loss(int kind)
     case LOSS_AUTO:
     case LOSS_CROSS_ENTROPY:
     case LOSS_FOCAL:
+    case LOSS_SOFT_F1:
     case LOSS_MSE: break;
     }
     return VALUE_MSE;
@@ -211,7 +271,20 @@ static void issue_one(const struct loss_options *o, struct pass *p, struct act l
                       struct act dlogits, const real *target, uint32_t outputs, uint32_t ld,
                       bool more, double *part_loss, double *part_weight)
 {
-    if (of_classes(o->kind))
+    if (o->kind == LOSS_SOFT_F1)
+        op_loss_f1(p->m, &(struct op_loss_f1){
+                             .dlogits = dlogits,
+                             .part_loss = part_loss,
+                             .part_weight = part_weight,
+                             .logits = logits,
+                             .target = target,
+                             .weight = p->weight,
+                             .dims = pass_dims(p, outputs),
+                             .chosen = o->chosen ? o->chosen : ~UINT64_C(0) >> (64 - outputs),
+                             .ld = ld,
+                             .ldd = ld,
+                             .more = more});
+    else if (of_classes(o->kind))
         op_loss_class(p->m, &(struct op_loss_class){
                                 .dlogits = dlogits,
                                 .part_loss = part_loss,

@@ -10,6 +10,7 @@ enum loss_kind {
     LOSS_AUTO,
     LOSS_CROSS_ENTROPY,
     LOSS_FOCAL,
+    LOSS_SOFT_F1,
     LOSS_MSE,
     LOSS_MAE,
     LOSS_HUBER,
@@ -19,6 +20,8 @@ struct loss_options {
     int kind; /* enum loss_kind */
     double label_smoothing, gamma, delta, q;
     const struct json *class_weights; /* null, "balanced" or an object label -> weight */
+    const struct json *labels; /* soft_f1: null or a list of labels */
+    uint64_t chosen;           /* of them, a bit a class (loss_choose_labels); 0: all */
 };
 extern const struct option loss_options_table[]; /* keys below "train.loss" */
 extern const char *const loss_names[];
@@ -37,6 +40,14 @@ bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc
 static inline double loss_quantile(const struct loss_options *o) /* its q; 0: another loss */
 {
     return o->kind == LOSS_QUANTILE ? o->q : 0;
+}
+/* soft_f1: sets o->chosen. E13: a label that no row has, more classes than F1_CLASSES. */
+bool loss_choose_labels(struct loss_options *o, const struct json_doc *doc,
+                        const char *const *labels, uint32_t classes, struct err *e);
+/* Whether the F1 of class c of so many is optimised. */
+static inline bool loss_chosen(const struct loss_options *o, uint32_t c)
+{
+    return !o->chosen || (o->chosen >> c & 1);
 }
 /* Issue the loss of a batch: the mean over the answers of each one's own. logits
  * [rows][answers][outputs], where each step of a sequence with an answer is a row; dlogits the same

@@ -104,7 +104,9 @@ static bool set_class_weights(struct run *r, struct err *e)
     char **labels = labels_of(r->schema, r->classes);
     double *counts = mem_zero(r->classes, sizeof *counts);
     score_class_counts(&r->score, counts);
-    bool good = loss_class_weights(&r->loss, r->config->doc, (const char *const *)labels, counts,
+    bool good = loss_choose_labels(&r->loss, r->config->doc, (const char *const *)labels,
+                                   r->classes, e) &&
+                loss_class_weights(&r->loss, r->config->doc, (const char *const *)labels, counts,
                                    r->classes, &r->class_weight, e);
     for (uint32_t c = 0; good && !r->quiet && r->class_weight && c < r->classes; c++)
         if (counts[c] > 0 && r->class_weight[c] <= 0)

@@ -125,7 +125,7 @@ static bool measure_of(const struct score_job *j, const struct metric_type *t, s
     *m = (struct answers){.measure = classes ? MEASURE_CLASS : MEASURE_VALUE,
                           .kind = classes ? CLASS_CROSS_ENTROPY : VALUE_MSE,
                           .most = INFINITY};
-    if (!step_room(j->stepper))
+    if (!step_room(j->stepper) || (t == &metric_loss && o->kind == LOSS_SOFT_F1))
         return false;
     if (t == &metric_loss) {
         static const uint32_t kinds[] = {

@@ -55,6 +55,7 @@ int main(void)
         check_loss(outputs[i], "{\"type\": \"focal\", \"gamma\": 0}");
         check_loss(outputs[i], "{\"type\": \"focal\", \"gamma\": 0.5}");
         check_loss(outputs[i], "{\"type\": \"focal\", \"gamma\": 3}");
+        check_loss(outputs[i], "{\"type\": \"soft_f1\"}");
     }
     check_loss(1, "{\"type\": \"mse\"}");
     check_loss(1, "{\"type\": \"mae\"}");

@@ -166,6 +166,26 @@ run dnn train c.json -o v.dnn --quiet --set data.columns.noise=ignore
 config '"window": 16' tagging '{"preset": "gru", "hidden": [8]}' '"epochs": 3, "loss": {"type": "focal", "class_weights": {"calm": 3}}'
 run dnn train c.json -o focal.dnn --quiet
 is_exit 0 "focal, with weights of labels"
+config '"window": 16' tagging '{"preset": "gru", "hidden": [8]}' '"epochs": 6, "loss": {"type": "soft_f1", "labels": ["calm", "stormy"]}'
+for threads in 1 3; do dnn train c.json -o f1.$threads.dnn --quiet --threads $threads; done
+same f1.1.dnn f1.3.dnn "soft_f1 of two labels: 1 and 3 threads, the same bytes"
+dnn evaluate f1.1.dnn ask.csv --json --quiet >eval.json
+ok "$(grep -q '"confusion":{"labels"' eval.json && grep -q '"macro_f1"' eval.json; echo $?)" "evaluate has the table of confusion, and macro figures"
+sed -i 's/"calm", "stormy"/"clam"/' c.json
+run dnn train c.json -o none.dnn
+is_exit 78 "a label that no row has"
+err_has 'did you mean "calm"'
+sed -i 's/\["clam"\]/"calm"/' c.json
+run dnn check c.json
+is_exit 78 "labels is no list"
+err_has 'expected a list of labels'
+perl -e 'my $s = 7; sub r { $s = $s * 16807 % 2147483647; $s / 2147483647 } print "x,z,y\n"; for (1 .. 1200) { my ($x, $z) = (4 * r() - 2, r());
+    printf "%.3f,%.3f,%s\n", $x, $z, r() < 1 / (1 + exp(4.5 - 2.5 * $x)) ? "yes" : "no" }' >rare.csv
+dnn init rare.csv --target y -o rare.json --quiet --set train.epochs=40 --set calibrate=none
+dnn train rare.json -o plain.dnn --quiet --json >plain
+dnn train rare.json -o f1.dnn --quiet --json --set train.loss.type=soft_f1 --set 'train.loss.labels=["yes"]' >f1
+f1_of() { perl -ne 'print $1 if /"test":\{[^}]*"f1":([0-9.e-]+)/' "$1"; }
+ok "$(perl -e 'exit !($ARGV[1] > $ARGV[0] + 0.1)' "$(f1_of plain)" "$(f1_of f1)"; echo $?)" "soft_f1 of the rarer label of a table: F1 $(f1_of f1), of cross_entropy $(f1_of plain)"
 
 # errors
 bad() { # NAME EXIT TEXT
