@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "measure/metric.h"
+#include "train/run_ridge.h"
 
 /* --- metric and weights --- */
 
@@ -194,12 +195,12 @@ bool run_answer_first(const struct run *r, const struct rows *first, uint32_t co
     return good;
 }
 
-/* --- the path of preset linear --- */
+/* --- presets linear and rocket --- */
 
 int64_t run_epochs_most(const struct run *r)
 {
     struct modelread read;
-    int64_t most = r->config->train.epochs;
+    int64_t most = run_ridge_serves(r) ? 1 : r->config->train.epochs;
     if (model_path(&r->config->model, &read)) {
         const struct linear_spec *s = read.spec;
         most = s->penalties * (int64_t)s->l1.count;
@@ -214,7 +215,7 @@ bool run_is_path(const struct run *r)
     bool path = model_path(&r->config->model, &read);
     if (path)
         modelread_release(&read);
-    return path;
+    return path || run_ridge_serves(r);
 }
 
 /* --- the first state --- */

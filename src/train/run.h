@@ -149,8 +149,8 @@ bool run_resume(struct run *r, struct checkpoint *c, const char *path, struct er
 enum run_end { RUN_ENDED, RUN_STOPPED, RUN_FAILED };
 enum run_end run_epochs(struct run *r, struct err *e);
 
-/* True: the weights are solved for along a path of penalties (preset linear); an epoch is a
- * penalty, and there are no steps and no checkpoints. */
+/* True: the weights are solved for along a path of penalties (preset linear), where an epoch is a
+ * penalty, or in one epoch (rocket); there are no steps and no checkpoints. */
 bool run_is_path(const struct run *r);
 int64_t run_epochs_most(const struct run *r); /* epochs, or penalties */
 double run_seconds(const struct run *r);                 /* used so far, with earlier runs */

@@ -292,7 +292,7 @@ static enum verdict go_back(struct run *r, struct err *e)
     return stops ? STOPPED : END_HERE;
 }
 
-/* The epochs of preset linear: each is a penalty. No checkpoint is written: a path is short, and a
+/* The epochs of a preset that is solved for. No checkpoint is written: a path is short, and a
  * resumed training begins it anew. */
 static enum verdict path_run(struct run *r, struct err *e)
 {

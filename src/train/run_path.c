@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "model/elastic.h"
+#include "train/run_ridge.h"
 
 enum { WAIT = 6, HELD = 5 }; /* penalties without a better one; every fifth row is held out */
 #define BETTER 1e-4          /* of the metric: less is no better one */
@@ -42,6 +43,7 @@ struct run_path {
     double best_of_all;
     uint32_t used, inputs; /* of the chosen one: inputs with a weight, of all */
     bool over, unsolved;
+    bool ridge; /* run_ridge.h in place of a path */
 };
 
 /* --- the problem --- */
@@ -302,6 +304,9 @@ bool run_path_next(struct run_path *p, double *loss, struct err *e)
     struct run *r = p->r;
     if (p->over)
         return false;
+    p->over = p->ridge;
+    if (p->ridge)
+        return run_ridge(r, loss, e);
     if (!r->list[PART_VALID].count)
         return search(p, loss, e);
     if (r->history.epochs && p->last > 0) {
@@ -322,6 +327,9 @@ struct run_path *run_path_open(struct run *r, struct err *e)
     struct run_path *p = mem_zero(1, sizeof *p);
     p->r = r;
     p->best_of_all = INFINITY;
+    p->ridge = run_ridge_serves(r);
+    if (p->ridge)
+        return p;
     bool good = model_path(&r->config->model, &p->read);
     p->spec = p->read.spec;
     if (!good || !problem_make(p, false, e)) {
