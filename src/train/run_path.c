@@ -60,24 +60,13 @@ static void rows_free(struct fit_rows *f)
 /* Adds a row with a label or a target, and a weight. */
 static void add_row(const struct run *r, uint32_t row, struct fit_rows *f)
 {
-    const unsigned char *record = rows_at(&r->rows, row);
-    const struct rowfmt *format = &r->rows.format;
-    int32_t label = 0;
-    float target = 0, weight;
-    memcpy(&weight, record + format->at_weight, sizeof weight);
-    if (r->classes)
-        memcpy(&label, record + format->at_target, sizeof label);
-    else
-        memcpy(&target, record + format->at_target, sizeof target);
-    double w = (double)weight;
-    if (r->class_weight && label >= 0)
-        w *= (double)r->class_weight[label];
-    if (label < 0 || !isfinite(target) || !(w > 0))
+    struct run_row is;
+    if (!run_row(r, row, &is))
         return;
     f->index[f->count] = row;
-    f->weight[f->count] = w;
-    f->label[f->count] = label;
-    f->target[f->count++] = (double)target;
+    f->weight[f->count] = is.weight;
+    f->label[f->count] = is.label;
+    f->target[f->count++] = is.target;
 }
 
 /* held: 0: all training rows; 1: without every fifth. */
@@ -327,7 +316,7 @@ struct run_path *run_path_open(struct run *r, struct err *e)
     struct run_path *p = mem_zero(1, sizeof *p);
     p->r = r;
     p->best_of_all = INFINITY;
-    p->ridge = run_ridge_serves(r);
+    p->ridge = run_is_ridge(r);
     if (p->ridge)
         return p;
     bool good = model_path(&r->config->model, &p->read);

@@ -10,7 +10,7 @@
 #include "base/stop.h"
 #include "model/ridge.h"
 
-enum { ROWS_MOST = 8000, STEEPS = 40 };
+enum { STEEPS = 40, TRIED = 4 };
 enum { FIRST = 2, LEAST = -6, MOST = 14 }; /* penalties: a column's share times 10^(-i / 2) */
 #define EPSILON 1e-5                       /* of batch_norm, by default */
 #define STEEP_LOW -2.0                     /* logarithms of what answers are scaled by */
@@ -29,36 +29,50 @@ struct best {
     double *dual;
 };
 
-bool run_ridge_serves(const struct run *r)
+/* The number of the first layer behind the features. */
+static uint32_t behind_features(const struct model *m)
 {
-    return r->list[PART_TRAIN].count <= ROWS_MOST && model_ridge(&r->config->model);
+    uint32_t i = 0;
+    while (!m->layers[i]->type->ends_steps)
+        i++;
+    return i + 1;
+}
+
+static uint32_t features_of(const struct run *r)
+{
+    const struct model *m = network_model(r->network);
+    return m->layers[behind_features(m)]->in;
+}
+
+uint64_t run_ridge_bytes(const struct run *r)
+{
+    const uint64_t rows = r->list[PART_TRAIN].count;
+    if (!run_is_ridge(r))
+        return 0;
+    return rows * features_of(r) * sizeof(real) +
+           ridge_bytes(rows, features_of(r), r->classes ? r->classes : 1);
+}
+
+double run_ridge_work(const struct run *r)
+{
+    const double rows = (double)r->list[PART_TRAIN].count;
+    return run_is_ridge(r) ? rows * rows * (features_of(r) + TRIED * 2.0 / 3 * rows) : 0;
 }
 
 /* --- rows --- */
 
-/* Label or target, and weight, of training row i as row `to`. False: it counts for nothing. */
+/* Takes training row i as row k->count. False: it counts for nothing. */
 static bool know_row(const struct run *r, uint64_t i, struct known *k)
 {
-    const unsigned char *record = rows_at(&r->rows, r->list[PART_TRAIN].index[i]);
-    const struct rowfmt *format = &r->rows.format;
+    const double even = r->loss.label_smoothing;
     double *target = k->target + (size_t)k->count * k->outputs;
-    int32_t label = 0;
-    float value = 0, weight;
-    memcpy(&weight, record + format->at_weight, sizeof weight);
-    if (r->classes)
-        memcpy(&label, record + format->at_target, sizeof label);
-    else
-        memcpy(&value, record + format->at_target, sizeof value);
-    double w = (double)weight;
-    if (r->class_weight && label >= 0)
-        w *= (double)r->class_weight[label];
-    if (label < 0 || !isfinite(value) || !(w > 0))
+    struct run_row is;
+    if (!run_row(r, r->list[PART_TRAIN].index[i], &is))
         return false;
-    k->weight[k->count] = w;
+    k->weight[k->count] = is.weight;
     for (uint32_t c = 0; c < k->outputs; c++)
-        target[c] = !r->classes ? (double)value
-                                : r->loss.label_smoothing / r->classes +
-                                      (c == (uint32_t)label ? 1 - r->loss.label_smoothing : 0);
+        target[c] = !r->classes ? is.target
+                                : even / r->classes + (c == (uint32_t)is.label ? 1 - even : 0);
     return true;
 }
 
@@ -67,15 +81,6 @@ static void known_free(struct known *k)
     mem_free(k->x);
     mem_free(k->weight);
     mem_free(k->target);
-}
-
-/* The number of the first layer behind the features. */
-static uint32_t behind_features(const struct model *m)
-{
-    uint32_t i = 0;
-    while (!m->layers[i]->type->ends_steps)
-        i++;
-    return i + 1;
 }
 
 static bool know(const struct run *r, uint32_t layer, struct known *k, struct err *e)
@@ -103,10 +108,11 @@ static bool know(const struct run *r, uint32_t layer, struct known *k, struct er
 
 /* --- the penalty --- */
 
-/* Cross-entropy of the answers times exp(steep). */
+/* Cross-entropy of the answers times exp(steep). One more row is counted, with labels by chance:
+ * where all answers are right they do not become endlessly steep. */
 static double entropy(const struct ridge *s, double steep)
 {
-    const double by = exp(steep);
+    const double by = exp(steep), wrong = 1.0 / (s->rows + 1.0) / s->outputs;
     double sum = 0;
     for (uint32_t i = 0; i < s->rows; i++) {
         const double *p = s->without + (size_t)i * s->outputs,
@@ -116,7 +122,7 @@ static double entropy(const struct ridge *s, double steep)
             most = fmax(most, p[k]);
         for (uint32_t k = 0; k < s->outputs; k++) {
             grown += exp(by * (p[k] - most));
-            right += t[k] * by * (p[k] - most);
+            right += (wrong + (1 - s->outputs * wrong) * t[k]) * by * (p[k] - most);
         }
         sum += s->weight[i] * (log(grown) - right);
     }
