@@ -33,12 +33,18 @@ JSON
 test_accuracy() { perl -ne 'print $1 if /"test":\{[^}]*"accuracy":([0-9.e-]+)/'; }
 for preset in lstm gru rnn transformer tcn rocket auto; do
     config "{\"preset\": \"$preset\"}"
-    dnn train c.json -o $preset.dnn --quiet --json 2>err >out
+    limit=""; [ $preset = auto ] && limit="--time-limit 0.5"
+    dnn train c.json -o $preset.dnn --quiet --json $limit 2>err >out
     got=$(test_accuracy <out)
     ok "$(perl -e 'print $ARGV[0] > 0.85 ? 0 : 1' "${got:-0}")" "$preset learns an order of steps: accuracy $got" "$(cat err)"
 done
 dnn check c.json --resolved >out 2>err
-out_has '"gru"' "auto is gru on sequences"
+for name in rocket transformer tcn; do out_has "\"name\": \"$name\"" "auto has the member $name"; done
+cp out list.json
+run dnn check list.json --resolved
+same out list.json "its list is a config that means the same"
+run dnn check c.json --resolved --set train.time_limit_s=0.05
+ok "$(grep -q '"tcn"' out; [ $? = 1 ]; echo $?)" "auto in little time: without tcn"
 dnn predict lstm.dnn ask.csv --quiet -o all.csv
 dnn predict rnn.dnn ask.csv --quiet -o rnn.csv
 same all.csv rnn.csv "rnn is lstm"
