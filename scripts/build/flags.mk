@@ -39,6 +39,7 @@ flags_table_encoder_number := -O3
 flags_table_encoder_values := -O3
 flags_table_encoder_scan   := -O3
 flags_table_apply       := -O3
+flags_model_ridge       := -O3
 flags_table_record_hash      := -O3
 flags_table_deal        := -O3
 flags_table_deal_avx2   := -O3 -mavx2

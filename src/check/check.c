@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "base/thread.h"
 #include "base/warnings.h"
 #include "check/batch_size.h"
 #include "check/check_runs.h"
@@ -17,6 +18,7 @@
 #include "config/output.h"
 #include "measure/tally.h"
 #include "train/ensemble.h"
+#include "train/run_ridge.h"
 
 #define WRITING ((uint64_t)256 << 10) /* buffers and texts of the model's file */
 
@@ -66,6 +68,7 @@ static uint64_t take(uint64_t *left, uint64_t wanted)
 /* Which threads come to work, with pages of their own, is chance, in the training as here. (What
  * reads the data takes as much by any number of threads: threads_run_few.) */
 #define FEW_THREADS 2
+#define RIDGE_RATE 1e10 /* operations of a thread in a second */
 #define CHANCE 32 /* of what is held, one part in so many */
 
 static uint64_t chance(const struct train_job *j, uint64_t bytes)
@@ -93,7 +96,8 @@ static bool account(struct train_job *j, uint64_t before, struct check_result *r
         return false;
     uint64_t now = hostmem_now(), peak = hostmem_peak(), copies = copied_bytes(j);
     uint64_t network = now > before ? now - before : 0, weights = copies;
-    uint64_t training = now + copies + score_bytes(j) + WRITING + expected(j);
+    uint64_t training = now + copies + score_bytes(j) + WRITING + expected(j) +
+                        run_ridge_bytes(&j->run);
     if (select_is_gpu(&j->backend)) { /* it holds the rows as well, and their order */
         const uint64_t *rows = j->table->count;
         uint64_t other = rows[PART_VALID] > rows[PART_TEST] ? rows[PART_VALID] : rows[PART_TEST];
@@ -149,6 +153,9 @@ static bool estimate(struct train_job *j, double load_s, struct check_result *r,
     }
     double epoch = step_s * (double)j->run.steps + row_s * (double)valid;
     double all = epoch * (double)o->epochs;
+    if (run_is_ridge(&j->run))
+        all = row_s * (double)(list[PART_TRAIN].count + valid) +
+              run_ridge_work(&j->run) / RIDGE_RATE / (double)threads_hands();
     if (o->time_limit_s > 0 && all > o->time_limit_s)
         all = o->time_limit_s;
     r->seconds = load_s + all + row_s * (double)(valid + test);

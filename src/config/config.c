@@ -406,9 +406,15 @@ static struct config *unfold(struct config *c, const struct overrides *o, struct
         text_free(&members);
         return c;
     }
-    bool good = json_set(c->doc, "ensemble", members.data, e) &&
-                json_set(c->doc, "model", "{\"preset\": \"mlp\"}", e);
-    json_write(&text, json_root(c->doc), 0);
+    /* of sequences without what the preset brought: members have other ones */
+    const char *base = c->model.sequences ? "{\"preset\": \"gru\"}" : "{\"preset\": \"mlp\"}";
+    struct json_doc *doc = c->model.sequences ? config_base(c, e) : c->doc;
+    bool good = doc && json_set(doc, "ensemble", members.data, e) &&
+                json_set(doc, "model", base, e);
+    if (good)
+        json_write(&text, json_root(doc), 0);
+    if (doc != c->doc)
+        json_free(doc);
     struct overrides rest = o ? *o : (struct overrides){.threads = -1, .batch_size = -1,
                                                         .time_limit_s = -1};
     rest.sets = NULL; /* they are in the document */

@@ -11,6 +11,10 @@
 enum { FOLDS = 5, FOLDS_OF_MANY = 3, MANY_ROWS = 100000, SMALL_ROWS = 10000, WIDE = 64 };
 enum { VISITS = 320000, VISITS_OF_VALUES = 600000, EPOCHS_LEAST = 6, EPOCHS_MOST = 40 };
 enum { EPOCHS_HURRIED = 2 };
+/* Of sequences: steps seen in all epochs; of a sample in long format, which nothing says; those
+ * that a network reads in a second. */
+enum { STEPS_SEEN = 5000000, STEPS_USUAL = 32, STEPS_RATE = 80000, FEW_SERIES = 400 };
+enum { SERIES_EPOCHS_LEAST = 10, SERIES_EPOCHS_MOST = 60 };
 #define HEAVY 2e7 /* rows times columns times outputs of the elastic net */
 #define ROWS_UNKNOWN 10000.0 /* of a pipe, or a file that cannot be read, which is said later */
 
@@ -19,6 +23,7 @@ struct portfolio {
     double rows; /* of the data without test rows */
     uint64_t numbers, categories;
     uint64_t texts;
+    double steps; /* of all sequences; 0: rows of a table */
     bool regression, binary, keys, wide, many, heavy;
     bool embedded; /* a category's own entry asks for embeddings, which the path cannot solve for */
     bool brief; /* the time limit leaves no room for the slow members */
@@ -84,6 +89,56 @@ static void hurry(struct portfolio *t, double limit)
         t->epochs = (int)fmax(EPOCHS_HURRIED, t->epochs * share * 6);
 }
 
+/* --- sequences --- */
+
+/* Columns of a file, by the delimiters of its first line. */
+static double count_cells(const char *path, char delimiter)
+{
+    struct source_file f;
+    struct err ignored = {0};
+    size_t got = 0, room = 1 << 18;
+    if (strcmp(path, "-") == 0 || !file_lasts(path) || !source_open(&f, path, false, &ignored))
+        return 1;
+    char *bytes = mem_alloc(room, 1);
+    bool read = source_read(&f, bytes, room, &got, &ignored);
+    double cells = 1;
+    for (size_t i = 0; read && i < got && bytes[i] != '\n'; i++)
+        cells += bytes[i] == delimiter;
+    source_close(&f);
+    mem_free(bytes);
+    return cells;
+}
+
+/* Wide: a row is a sequence. Long: a row is a step. */
+static void measure_series(const struct config *c, struct portfolio *t)
+{
+    const struct json *wide = json_get(c->data.sequence, "wide"),
+                      *window = json_get(c->data.sequence, "window");
+    if (wide && json_kind(wide) == JSON_OBJECT && json_count(wide) && c->data.train.count) {
+        double cells = count_cells(c->data.train.items[0], *c->data.delimiter);
+        t->steps = t->rows * fmax(1, cells / (double)json_count(wide));
+    } else {
+        bool given = window && json_kind(window) == JSON_NUMBER && json_number(window) >= 1;
+        t->steps = t->rows;
+        t->rows /= given ? json_number(window) : STEPS_USUAL;
+    }
+    t->folds = t->rows < FEW_SERIES ? FOLDS : FOLDS_OF_MANY;
+    double epochs = STEPS_SEEN / (t->steps * (t->folds - 1) / t->folds);
+    t->epochs = (int)fmin(fmax(epochs, SERIES_EPOCHS_LEAST), SERIES_EPOCHS_MOST);
+}
+
+/* Two networks on two cores; rocket comes first, and takes little. */
+static void hurry_series(struct portfolio *t, double limit)
+{
+    double share = limit * STEPS_RATE / (t->steps * (t->folds - 1) * t->epochs);
+    t->folds = share < 1 ? FOLDS_OF_MANY : t->folds;
+    t->brief = share < 0.5;
+    if (t->brief)
+        t->epochs = (int)fmax(EPOCHS_HURRIED, t->epochs * share * 2);
+}
+
+/* --- all of it --- */
+
 static struct portfolio measure(const struct config *c)
 {
     const struct data_options *d = &c->data;
@@ -92,6 +147,12 @@ static struct portfolio measure(const struct config *c)
     double rows = count_all(&d->train, d->header);
     bool shares = !d->test.count && d->split.method != SPLIT_COLUMN;
     t.rows = rows * (shares ? 1 - d->split.test : 1) + count_all(&d->valid, d->header);
+    if (c->model.sequences) {
+        measure_series(c, &t);
+        if (c->train.time_limit_s > 0)
+            hurry_series(&t, c->train.time_limit_s);
+        return t;
+    }
     count_columns(c, &t);
     t.keys = c->task != TASK_MULTICLASS && c->task != TASK_TAGGING && t.numbers + t.categories > 1;
     t.wide = t.numbers >= WIDE && !t.categories && !t.texts;
@@ -180,17 +241,20 @@ static void put_member(const struct portfolio *t, bool when, const char *const p
 bool config_portfolio(const struct config *c, struct text *out)
 {
     const struct json *word = json_path(json_root(c->doc), "model.preset");
-    const struct json *series = json_path(json_root(c->doc), "data.sequence");
-    if (series && json_kind(series) != JSON_NULL)
+    if (c->model.each) /* a label a row: one recurrent network */
         return false;
     if (!word || json_kind(word) != JSON_STRING || strcmp(json_string(word), "auto") != 0 ||
         config_is_ensemble(c))
         return false;
     const struct portfolio all = measure(c), *t = &all;
     text_put(out, "[");
-#define ROW(name, when, ...) put_member(t, when, (const char *const[]){name, __VA_ARGS__}, out);
+#define PUT(when, ...) put_member(t, when, (const char *const[]){__VA_ARGS__}, out);
+#define ROW(name, when, ...) PUT(!(t->steps > 0) && (when), name, __VA_ARGS__)
+#define SERIES_ROW(name, when, ...) PUT(t->steps > 0 && (when), name, "{}", __VA_ARGS__)
 #include "config/portfolio.def"
+#undef SERIES_ROW
 #undef ROW
+#undef PUT
     text_put(out, "]");
     struct text members = *out;
     *out = (struct text){0};

@@ -320,6 +320,18 @@ bool model_path(const struct model_options *o, struct modelread *r)
     return false;
 }
 
+bool model_ridge(const struct model_options *o)
+{
+    struct modelread r;
+    struct err none = {0};
+    if (o->stored || !modelread(o, &r, &none))
+        return false;
+    bool is = r.preset && strcmp(r.preset->name, "rocket") == 0 &&
+              ((const struct rocket_preset *)r.spec)->solver == ROCKET_RIDGE;
+    modelread_release(&r);
+    return is;
+}
+
 bool model_resolved(const struct model_options *o, struct text *json, struct err *e)
 {
     struct modelread r;

@@ -37,6 +37,9 @@ struct modelread {
 bool modelread(const struct model_options *o, struct modelread *r, struct err *e);
 /* True: preset linear with solver path; r->spec is a struct linear_spec, modelread_release. */
 bool model_path(const struct model_options *o, struct modelread *r);
+/* True: preset rocket whose output layer is solved for (run_ridge.h in train), if there are not too
+ * many rows. */
+bool model_ridge(const struct model_options *o);
 void modelread_release(struct modelread *r);
 /* The output layer, with `outputs` units; behind views the view_dense of so many. NULL after an
  * error. Freed as a list of one. */

@@ -5,15 +5,21 @@
 
 #include "model/netarena.h"
 
+struct pass net_answer_pass(struct network *n, struct machine *machine, const struct netshape *s)
+{
+    struct pass p = net_pass(n, machine, s->model, &n->answers.batch);
+    p.from = n->rows.answer.there.at;
+    p.now = n->answers.now;
+    p.exact = true;
+    return p;
+}
+
 void network_issue_answer(void *shape, struct machine *machine)
 {
     const struct netshape *s = shape;
     struct network *n = s->network;
     const struct model *m = s->model;
-    struct pass p = net_pass(n, machine, m, &n->answers.batch);
-    p.from = n->rows.answer.there.at;
-    p.now = n->answers.now;
-    p.exact = true;
+    struct pass p = net_answer_pass(n, machine, s);
     struct act logits = model_forward(m, &p, n->answers.batch.target);
     if (n->answers.request)
         op_score(machine, &(struct op_score){.now = n->answers.now,

@@ -108,6 +108,8 @@ struct network {
 /* A pass of batch b through plan m. */
 struct pass net_pass(struct network *n, struct machine *machine, const struct model *m,
                      const struct netbatch *b);
+/* A batch of answers through a shape's plan (netanswer.c). */
+struct pass net_answer_pass(struct network *n, struct machine *machine, const struct netshape *s);
 /* One micro-batch through the training plan, and its loss (netrun.c). machine: the network's, or
  * one that takes its part. */
 struct pass net_train_pass(struct network *n, struct machine *machine, uint32_t micro);

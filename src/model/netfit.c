@@ -1,5 +1,6 @@
 /* netfit.c - the fit hooks of layers: one way forward over the first rows, on which each layer that
- * has a hook is fitted to its input before it computes its output. */
+ * has a hook is fitted to its input before it computes its output; and the input of a layer for
+ * all rows, for what is solved for on the host. */
 #include "base/mem.h"
 #include "model/netarena.h"
 
@@ -7,6 +8,8 @@ struct fitting {
     struct network *n;
     uint32_t rows, model; /* rows: of the batch, without those past its end */
     uint64_t seed;
+    const struct layer *tap; /* its input is fetched, and nothing is fitted; NULL: none */
+    real *to;
     bool good;
     struct err *e;
 };
@@ -29,7 +32,9 @@ void layer_fit(const struct layer *l, struct pass *p, struct act x)
 {
     struct fitting *f = p->fitting;
     uint32_t width = l->in - l->hot.width;
-    if (!l->type->fit || !f->good)
+    if (l == f->tap)
+        machine_act_download(p->m, f->to, x, f->rows, width, width);
+    if (f->tap || !l->type->fit || !f->good)
         return;
     uint32_t rows = f->rows * l->steps;
     real *values = mem_alloc((size_t)rows * width + 1, sizeof *values);
@@ -73,4 +78,25 @@ bool network_fit_layers(struct network *n, struct err *e)
     p.fitting = &f;
     model_forward(m, &p, n->step.batch.target);
     return f.good && machine_wait(n->m, MACHINE_PATIENCE, e);
+}
+
+bool network_layer_input(struct network *n, const struct source *from, uint32_t layer, real *to,
+                         struct err *e)
+{
+    bool good = network_answer_source(n, from, e);
+    uint32_t most;
+    for (uint64_t at = 0; good && at < from->count; at += most) {
+        struct netshape *s = network_shape(n, from->count - at, &most);
+        uint64_t left = from->count - at;
+        const struct layer *tap = s->model->layers[layer];
+        struct fitting f = {.n = n, .rows = left < most ? (uint32_t)left : most, .tap = tap,
+                            .to = to + at * tap->in, .good = true, .e = e};
+        network_answer_from(n, at);
+        struct pass p = net_answer_pass(n, n->m, s);
+        p.fitting = &f;
+        model_forward(s->model, &p, n->answers.batch.target);
+        good = machine_wait(n->m, MACHINE_PATIENCE, e);
+    }
+    network_answer_release(n);
+    return good;
 }

@@ -78,6 +78,11 @@ bool network_source(struct network *n, const struct source *from, struct err *e)
 /* Calls the fit hooks of the layers, in their order, with the rows that the first step takes.
  * Before the first epoch, after network_source and network_set. */
 bool network_fit_layers(struct network *n, struct err *e);
+/* The input of a layer, by its number, for all of these rows, by row-independent products: to
+ * [from->count][the layer's in]. Of a layer behind the steps of sequences. Not between the steps of
+ * an epoch. */
+bool network_layer_input(struct network *n, const struct source *from, uint32_t layer, real *to,
+                         struct err *e);
 /* Begins an epoch at its first row: learning rates for `count` >= 1 steps from step->tried on. The
  * epoch's sums become 0. To go on inside an epoch, set the state once more after it. False: the
  * network was made for fewer steps. */

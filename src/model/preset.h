@@ -48,6 +48,13 @@ struct linear_spec { /* options of linear */
     int64_t penalties;
     const struct json *layers;
 };
+enum rocket_solver { ROCKET_AUTO, ROCKET_RIDGE, ROCKET_GRADIENT };
+struct rocket_preset { /* options of rocket */
+    int preset, solver; /* enum rocket_solver; settled: not AUTO */
+    int64_t features;
+    double dropout;
+    const struct json *layers;
+};
 /* Inputs of this config that the path of linear cannot solve for: "texts" or "embeddings". NULL:
  * none. */
 const char *linear_path_lacks(const struct json_doc *doc);

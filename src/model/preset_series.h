@@ -254,18 +254,52 @@ static const struct preset_defaults tcn_defaults[] = {
         .small = ", \"channels\": 8, \"dilations\": [1, 2]",                                       \
     }
 
-/* --- rocket: random convolution features, and a linear layer on their deviations --- */
+/* --- rocket: random convolution features, and a linear layer on their deviations. Its weights are
+ * solved for, as in the papers, unless the config asks for steps of an optimiser --- */
 
-struct rocket_preset {
-    int preset;
-    int64_t features;
-    double dropout;
-    const struct json *layers;
-};
-
+#define ROCKET_RATE 0.0001
+#define ROCKET_DECAY 0.1
 static const char *const rocket_words[] = {"rocket", NULL};
+static const char *const rocket_solvers[] = {"auto", "ridge", "gradient", NULL};
+
+/* True: the optimiser has a value that is not the preset's. */
+static bool steps_asked(const struct json_doc *doc)
+{
+    const struct json *o = json_path(json_root(doc), "train.optimizer");
+    bool asked = o && json_kind(o) != JSON_OBJECT;
+    for (const struct json *k = o && !asked ? json_at(o, 0) : NULL; k; k = json_next(k)) {
+        bool rate = strcmp(json_key(k), "learning_rate") == 0,
+             decay = strcmp(json_key(k), "weight_decay") == 0;
+        double standard = rate ? ROCKET_RATE : ROCKET_DECAY;
+        double value = json_kind(k) == JSON_NUMBER ? json_number(k) : 0;
+        asked |= !(rate || decay) || value < standard || value > standard;
+    }
+    return asked;
+}
+
+static void rocket_settle(void *spec, const struct json_doc *doc)
+{
+    struct rocket_preset *s = spec;
+    const struct json *loss = json_path(json_root(doc), "train.loss.type");
+    const char *word = loss && json_kind(loss) == JSON_STRING ? json_string(loss) : "auto";
+    bool squares = strcmp(word, "auto") == 0 || strcmp(word, "cross_entropy") == 0 ||
+                   strcmp(word, "mse") == 0;
+    if (s->solver == ROCKET_AUTO)
+        s->solver = squares && !steps_asked(doc) ? ROCKET_RIDGE : ROCKET_GRADIENT;
+}
+
 static const struct option rocket_options[] = {
     PRESET_ROW(rocket_words),
+    {.key = "solver",
+     .type = OPT_WORD,
+     .offset = offsetof(struct rocket_preset, solver),
+     .standard = "\"auto\"",
+     .words = rocket_solvers,
+     .help = "How the weights on the features are found. ridge: squared errors with a penalty, "
+             "solved exactly; the penalty, and how steep probabilities are, come from answers to "
+             "each training row by all others. It takes up to 8,000 rows. gradient: steps of "
+             "train.optimizer, as for any network. auto is ridge, or gradient where the config has "
+             "a train.optimizer or a loss other than cross_entropy and mse."},
     {.key = "features",
      .type = OPT_INT,
      .offset = offsetof(struct rocket_preset, features),
@@ -290,7 +324,7 @@ static const struct preset_defaults rocket_defaults[] = {
         .layers = "[{\"type\": \"rocket\", \"features\": \"{features}\"}, "                        \
                   "{\"type\": \"batch_norm\"}, "                                                   \
                   "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]",         \
-        .defaults = rocket_defaults, .series = true,                                               \
+        .defaults = rocket_defaults, .settle = rocket_settle, .series = true,                      \
         .small = ", \"features\": 84",                                                             \
     }
 

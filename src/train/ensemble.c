@@ -174,7 +174,7 @@ static bool solves(const struct config *c)
 {
     struct modelread r;
     if (!model_path(&c->model, &r))
-        return false;
+        return model_ridge(&c->model);
     modelread_release(&r);
     return true;
 }

@@ -62,7 +62,7 @@ static void advise(const struct train_job *j, const struct train_result *r, enum
     else if (learnt < FEW_ROWS)
         snprintf(text, room, "it had %llu training row%s, too few to learn from", learnt,
                  plural(learnt));
-    else if (j->run.history.metric && r->best_epoch == r->epochs)
+    else if (j->run.history.metric && r->best_epoch == r->epochs && !run_is_path(&j->run))
         snprintf(text, room,
                  "its last epoch was the best: raise train.epochs (now %lld), or look at "
                  "train.optimizer.learning_rate (now %.3g)",

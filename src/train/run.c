@@ -1,6 +1,7 @@
 /* run.c - see run.h: how a run begins and ends. */
 #include "train/run.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -196,12 +197,34 @@ bool run_answer_first(const struct run *r, const struct rows *first, uint32_t co
     return good;
 }
 
-/* --- the path of preset linear --- */
+/* --- presets linear and rocket --- */
+
+bool run_row(const struct run *r, uint32_t record, struct run_row *row)
+{
+    const unsigned char *at = rows_at(&r->rows, record);
+    const struct rowfmt *format = &r->rows.format;
+    int32_t label = 0;
+    float target = 0, weight;
+    memcpy(&weight, at + format->at_weight, sizeof weight);
+    if (r->classes)
+        memcpy(&label, at + format->at_target, sizeof label);
+    else
+        memcpy(&target, at + format->at_target, sizeof target);
+    *row = (struct run_row){label, (double)target, (double)weight};
+    if (r->class_weight && label >= 0)
+        row->weight *= (double)r->class_weight[label];
+    return label >= 0 && isfinite(target) && row->weight > 0;
+}
+
+bool run_is_ridge(const struct run *r)
+{
+    return r->list[PART_TRAIN].count <= RIDGE_ROWS && model_ridge(&r->config->model);
+}
 
 int64_t run_epochs_most(const struct run *r)
 {
     struct modelread read;
-    int64_t most = r->config->train.epochs;
+    int64_t most = run_is_ridge(r) ? 1 : r->config->train.epochs;
     if (model_path(&r->config->model, &read)) {
         const struct linear_spec *s = read.spec;
         most = s->penalties * (int64_t)s->l1.count;
@@ -216,7 +239,7 @@ bool run_is_path(const struct run *r)
     bool path = model_path(&r->config->model, &read);
     if (path)
         modelread_release(&read);
-    return path;
+    return path || run_is_ridge(r);
 }
 
 /* --- the first state --- */

@@ -149,9 +149,18 @@ bool run_resume(struct run *r, struct checkpoint *c, const char *path, struct er
 enum run_end { RUN_ENDED, RUN_STOPPED, RUN_FAILED };
 enum run_end run_epochs(struct run *r, struct err *e);
 
-/* True: the weights are solved for along a path of penalties (preset linear); an epoch is a
- * penalty, and there are no steps and no checkpoints. */
+/* True: the weights are solved for along a path of penalties (preset linear), where an epoch is a
+ * penalty, or in one epoch (rocket); there are no steps and no checkpoints. */
 bool run_is_path(const struct run *r);
+/* The second: the config asks for it, and there are no more rows to train on. */
+enum { RIDGE_ROWS = 8000 };
+bool run_is_ridge(const struct run *r);
+/* What a training record says. False: it counts for nothing: no label, no target, no weight. */
+struct run_row {
+    int32_t label;         /* classes; else 0 */
+    double target, weight; /* target: standardised; else 0. weight: with that of the class */
+};
+bool run_row(const struct run *r, uint32_t record, struct run_row *row);
 int64_t run_epochs_most(const struct run *r); /* epochs, or penalties */
 double run_seconds(const struct run *r);                 /* used so far, with earlier runs */
 double run_rate(const struct run *r, int64_t step);      /* learning rate of a step, from 0 */

@@ -292,7 +292,7 @@ static enum verdict go_back(struct run *r, struct err *e)
     return stops ? STOPPED : END_HERE;
 }
 
-/* The epochs of preset linear: each is a penalty. No checkpoint is written: a path is short, and a
+/* The epochs of a preset that is solved for. No checkpoint is written: a path is short, and a
  * resumed training begins it anew. */
 static enum verdict path_run(struct run *r, struct err *e)
 {
@@ -334,6 +334,9 @@ enum run_end run_epochs(struct run *r, struct err *e)
                                 .stretch = 1};
     r->stopped = "epochs";
     const bool path = run_is_path(r);
+    if (!path && !r->quiet && model_ridge(&r->config->model))
+        log_line("rocket: %llu training rows are too many to solve for: the weights are found in "
+                 "steps", (unsigned long long)r->list[PART_TRAIN].count);
     if (path)
         v = path_run(r, e);
     while (!path && v == GO_ON && r->history.epochs < r->config->train.epochs) {

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "model/elastic.h"
+#include "train/run_ridge.h"
 
 enum { WAIT = 6, HELD = 5 }; /* penalties without a better one; every fifth row is held out */
 #define BETTER 1e-4          /* of the metric: less is no better one */
@@ -42,6 +43,7 @@ struct run_path {
     double best_of_all;
     uint32_t used, inputs; /* of the chosen one: inputs with a weight, of all */
     bool over, unsolved;
+    bool ridge; /* run_ridge.h in place of a path */
 };
 
 /* --- the problem --- */
@@ -58,24 +60,13 @@ static void rows_free(struct fit_rows *f)
 /* Adds a row with a label or a target, and a weight. */
 static void add_row(const struct run *r, uint32_t row, struct fit_rows *f)
 {
-    const unsigned char *record = rows_at(&r->rows, row);
-    const struct rowfmt *format = &r->rows.format;
-    int32_t label = 0;
-    float target = 0, weight;
-    memcpy(&weight, record + format->at_weight, sizeof weight);
-    if (r->classes)
-        memcpy(&label, record + format->at_target, sizeof label);
-    else
-        memcpy(&target, record + format->at_target, sizeof target);
-    double w = (double)weight;
-    if (r->class_weight && label >= 0)
-        w *= (double)r->class_weight[label];
-    if (label < 0 || !isfinite(target) || !(w > 0))
+    struct run_row is;
+    if (!run_row(r, row, &is))
         return;
     f->index[f->count] = row;
-    f->weight[f->count] = w;
-    f->label[f->count] = label;
-    f->target[f->count++] = (double)target;
+    f->weight[f->count] = is.weight;
+    f->label[f->count] = is.label;
+    f->target[f->count++] = is.target;
 }
 
 /* held: 0: all training rows; 1: without every fifth. */
@@ -302,6 +293,9 @@ bool run_path_next(struct run_path *p, double *loss, struct err *e)
     struct run *r = p->r;
     if (p->over)
         return false;
+    p->over = p->ridge;
+    if (p->ridge)
+        return run_ridge(r, loss, e);
     if (!r->list[PART_VALID].count)
         return search(p, loss, e);
     if (r->history.epochs && p->last > 0) {
@@ -322,6 +316,9 @@ struct run_path *run_path_open(struct run *r, struct err *e)
     struct run_path *p = mem_zero(1, sizeof *p);
     p->r = r;
     p->best_of_all = INFINITY;
+    p->ridge = run_is_ridge(r);
+    if (p->ridge)
+        return p;
     bool good = model_path(&r->config->model, &p->read);
     p->spec = p->read.spec;
     if (!good || !problem_make(p, false, e)) {

@@ -1,7 +1,8 @@
-/* run_path.h - preset linear without steps: the output layer's weights are solved for along paths
- * of penalties (model/elastic.h) on the host, and put into the network. Each penalty is an epoch:
- * the validation rows choose one as they choose the best epoch. Without validation rows a fifth of
- * the training rows chooses it, and all of them are solved for with it. Private to run*.c. */
+/* run_path.h - presets without steps. rocket: see run_ridge.h. linear: the output layer's weights
+ * are solved for along paths of penalties (model/elastic.h) on the host, and put into the network.
+ * Each penalty is an epoch: the validation rows choose one as they choose the best epoch. Without
+ * validation rows a fifth of the training rows chooses it, and all of them are solved for with it.
+ * Private to run*.c. */
 #ifndef DNN_TRAIN_RUN_PATH_H
 #define DNN_TRAIN_RUN_PATH_H
 

@@ -33,12 +33,18 @@ JSON
 test_accuracy() { perl -ne 'print $1 if /"test":\{[^}]*"accuracy":([0-9.e-]+)/'; }
 for preset in lstm gru rnn transformer tcn rocket auto; do
     config "{\"preset\": \"$preset\"}"
-    dnn train c.json -o $preset.dnn --quiet --json 2>err >out
+    limit=""; [ $preset = auto ] && limit="--time-limit 0.5"
+    dnn train c.json -o $preset.dnn --quiet --json $limit 2>err >out
     got=$(test_accuracy <out)
     ok "$(perl -e 'print $ARGV[0] > 0.85 ? 0 : 1' "${got:-0}")" "$preset learns an order of steps: accuracy $got" "$(cat err)"
 done
 dnn check c.json --resolved >out 2>err
-out_has '"gru"' "auto is gru on sequences"
+for name in rocket transformer tcn; do out_has "\"name\": \"$name\"" "auto has the member $name"; done
+cp out list.json
+run dnn check list.json --resolved
+same out list.json "its list is a config that means the same"
+run dnn check c.json --resolved --set train.time_limit_s=0.05
+ok "$(grep -q '"tcn"' out; [ $? = 1 ]; echo $?)" "auto in little time: without tcn"
 dnn predict lstm.dnn ask.csv --quiet -o all.csv
 dnn predict rnn.dnn ask.csv --quiet -o rnn.csv
 same all.csv rnn.csv "rnn is lstm"
@@ -53,6 +59,20 @@ for model in '{"preset": "transformer", "pool": "cls"}' '{"preset": "tcn", "pool
     done
     ok "$(cmp -s t1.dnn t2.dnn && cmp -s t1.dnn t3.dnn; echo $?)" "so with $model"
 done
+# the output layer of rocket is solved for, or trained in steps
+config '{"preset": "rocket", "features": 500}'
+run dnn train c.json -o ridge.dnn --force
+err_has "loss by leave-one-out" "rocket: a penalty chosen by leave-one-out"
+err_has "1 epoch (all)" "in one epoch"
+run dnn check c.json --resolved
+out_has '"solver": "ridge"' "check says how"
+for more in model.solver=gradient train.optimizer.learning_rate=0.001 train.loss.type=focal; do
+    run dnn train c.json -o steps.dnn --force --set $more --set train.epochs=2
+    err_has "2 epochs (all)" "in steps with $more"
+done
+sed 's/"binary"/"regression"/; s/"target": "y"/"target": "v"/' c.json >v.json
+run dnn train v.json -o ridge.dnn --force --json
+ok "$(perl -ne 'print $1 > 0.5 ? 0 : 1 if /"test":\{[^}]*"r2":([0-9.e-]+)/' out)" "rocket: a regression" "$(cat out)"
 config '{"layers": [{"type": "residual", "layers": [{"type": "conv1d", "units": 2, "stride": 2}]}, {"type": "pool"}]}'
 run dnn check c.json
 is_exit 78 "a stride inside a block"
