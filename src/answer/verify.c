@@ -37,6 +37,11 @@ bool verify_run(const char *model, const struct overrides *o, bool beside,
         return false;
     s.beside = beside;
     const struct golden *g = &s.file->golden;
+    if (!g->count) {
+        serve_close(&s);
+        return err_at(e, ERR_MODEL_NO_GOLDEN, model, 0, 0,
+                      "the model holds no golden rows: nothing was compared");
+    }
     r->rows = g->count;
     unsigned char *records = mem_zero(((size_t)g->count + 1) * s.encoder_count, s.stride);
     const size_t count = (size_t)s.member_count * g->count * s.outputs;

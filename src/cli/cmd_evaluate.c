@@ -246,7 +246,7 @@ const struct command command_verify = {
     .examples = "  dnn verify leads.dnn\n",
     .notes = "Bit equality on the backend and core type that trained the model, the documented "
              "bound elsewhere. A "
-             "difference: exit 76.",
+             "difference: exit 76, or 81 on a GPU. A model without golden rows: exit 69.",
     .computes = true,
     .has_json = true,
     .least = 1,

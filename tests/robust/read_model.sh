@@ -152,6 +152,20 @@ for model in '{"preset": "lstm", "hidden": [5, 4], "norm": "layer"}' "$block, \"
     sed -i 's/"train": "train.csv"/"train": "series.csv", "sequence": {"wide": {"a": "a_*", "b": "b_*"}}/' c.json
     compare "sequences, $model" c.json
 done
+# windows of long sequences: groups of 1 to 11 rows, so that some windows are short, and rows are in two windows
+awk 'BEGIN { seed = 5; print "s,t,n,few,y,v"
+    for (g = 0; g < 90; g++) for (t = 0; t < 1 + g % 11; t++) { seed = (seed * 16807) % 2147483647; n = seed % 9
+        print "s" g "," t "," (n ? seed / 1e9 : "") ",w" n % 4 "," (n > 4 ? "a" : t % 2 ? "b" : "c") "," n + t } }' >long.csv
+(head -n 1 long.csv; tail -n 190 long.csv) >ask.csv
+windows() { # NAME TASK TARGET LABEL MODEL
+    config c.json "$2" "$3" "$5" '"n": "numeric", "few": "categorical"'
+    sed -i "s/\"train\": \"train.csv\"/\"train\": \"long.csv\", \"sequence\": {\"group\": \"s\", \"order\": \"t\", \"window\": 4, \"stride\": 3, \"label\": \"$4\"}/" c.json
+    compare "$1" c.json
+}
+windows "tagging: a row of two windows" tagging y row '{"preset": "gru", "hidden": [5]}'
+windows "a value for each row" regression v row '{"preset": "tcn", "channels": 4}'
+windows "a label for each window" multiclass y last "$block}"
+windows "a value for each group" regression v group '{"preset": "lstm", "hidden": [4]}'
 mv table.csv ask.csv
 # two models of the same columns as the members of one, weighted 3 to 1
 cat >join.py <<'PY'
@@ -195,13 +209,14 @@ for task in "binary two" "multiclass three" "regression value"; do # an encoder 
     sed -i '1s/{/{"ensemble": {"folds": 3, "members": [{"name": "A"}, {"name": "B", "model": {"hidden": [6, 4]}, "encoders": {"numeric": {"encode": ["plain", "ple"], "bins": 5}}}], "select": "mean"}, /' c.json
     compare "six runs, six encoders, $task" c.json
 done
-run "$python" "$ROOT/scripts/read_model.py" "$ROOT/tests/golden/models/format-3.dnn" "$ROOT/tests/golden/models/format-3.csv"
-if [ -e "$ROOT/tests/golden/models/format-3.dnn" ]; then
-    is_exit 0 "the golden model of format 3"
-    cut -d, -f2- "$ROOT/tests/golden/models/format-3.answers.csv" >want.csv
+for format in 2 3; do
+    golden=$ROOT/tests/golden/models/format-$format
+    run "$python" "$ROOT/scripts/read_model.py" "$golden.dnn" "$golden.csv"
+    is_exit 0 "the golden model of format $format"
+    cut -d, -f2- "$golden.answers.csv" >want.csv
     near want.csv out >far
     ok $? "its answers" "$(cat far)"
-fi
+done
 if "$python" -c 'import safetensors' 2>/dev/null; then
     run "$python" -c 'import safetensors; f = safetensors.safe_open("m.dnn", "np"); print(len([f.get_tensor(k) for k in f.keys()]))'
     is_exit 0 "any safetensors reader reads it: $(cat out) tensors"

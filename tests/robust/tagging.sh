@@ -122,6 +122,12 @@ run dnn train m.json -o sorted.dnn
 is_exit 0 "sort"
 err_has 'rows were put in order by "series" and "t": all'
 check "verify, of sorted rows" "$DNN" verify sorted.dnn --quiet
+sed -i 's/mixed.csv/falling.csv/; s/"epochs": 3/"epochs": 1/' m.json
+run dnn train m.json -o moved.dnn
+err_has 'the model keeps no golden rows' "the first row of the file moved"
+run dnn verify moved.dnn
+is_exit 69 "nothing to verify is no success"
+err_has 'error[E1534]'
 run dnn predict tile.dnn falling.csv
 is_exit 65 "predict refuses them"
 err_has 'E1239'
