@@ -1,6 +1,6 @@
 #!/bin/sh
-# cron.sh CONFIG NEW.csv ANSWERS.csv - a night: train, or go on with what was stopped, then answer. It is silent unless something is to
-# be mended; any other exit code of dnn than 75 ends it. MODEL, TIME_LIMIT (seconds) and DNN (the program) may be set.
+# cron.sh CONFIG NEW.csv ANSWERS.csv - one night: train, or resume a stopped training, then predict. It prints errors and warnings only,
+# and ends with the exit code of dnn (75, stopped or another one trains: with 0). MODEL, TIME_LIMIT (seconds) and DNN (the program) may be set.
 set -eu
 [ $# -eq 3 ] || { echo "usage: cron.sh CONFIG NEW.csv ANSWERS.csv" >&2; exit 64; }
 dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin model=${MODEL:-model.dnn} code=0

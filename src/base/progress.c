@@ -177,10 +177,10 @@ void progress_epoch(struct progress *p, int64_t epoch, double loss, double metri
         return;
     char valid[80] = "", figures[2][FIGURE];
     if (p->metric_name)
-        snprintf(valid, sizeof valid, " valid %s %s%s", p->metric_name, figure(figures[1], metric),
-                 best ? " best" : "");
+        snprintf(valid, sizeof valid, ", valid %s %s%s", p->metric_name,
+                 figure(figures[1], metric), best ? " (best so far)" : "");
     char line[240];
-    snprintf(line, sizeof line, "epoch %lld/%lld loss %s%s %.0f rows/s %.2f s", (long long)epoch,
+    snprintf(line, sizeof line, "epoch %lld/%lld loss %s%s, %.0f rows/s, %.2f s", (long long)epoch,
              (long long)p->epochs, figure(figures[0], loss), valid, rows_per_s, seconds);
     if (!log_json() || log_level() < LOG_NOTE) {
         log_line("%s", line);

@@ -17,24 +17,21 @@ const char *select_other_kind(const char *kind)
                                     : "this build has no kernels for AMD GPUs";
 }
 
-/* The reason why there is no GPU: the build, or the environment. */
+/* The reason why there is no GPU: the machine, the build, or both; with the variable that may hide
+ * it. */
 static void why_not(const struct backend_options *b, char *out, size_t room)
 {
     const char *kind = b->kind, *visible = getenv("CUDA_VISIBLE_DEVICES");
-    bool cuda = !kind || strcmp(kind, "cuda") == 0;
-    int n = cuda ? snprintf(out, room, "this build has no GPU kernels")
-                 : snprintf(out, room, "%s \"%s\" is not supported: %s", b->kind_from, kind,
-                            select_other_kind(kind));
-    if (cuda && visible && n > 0 && (size_t)n < room)
-        snprintf(out + n, room - (size_t)n, "; CUDA_VISIBLE_DEVICES=\"%s\"", text_quote_z(visible));
-}
-
-/* auto on a machine without a GPU. */
-static void no_card(char *out, size_t room)
-{
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-    snprintf(out, room, visible ? "no GPU is visible; CUDA_VISIBLE_DEVICES=\"%.200s\"" :
-             "no GPU is visible", visible ? text_quote_z(visible) : "");
+    bool card = card_present(), kernels = machine_known("cuda");
+    if (kind && strcmp(kind, "cuda") != 0)
+        snprintf(out, room, "%s \"%s\" is not supported: %s", b->kind_from, kind,
+                 select_other_kind(kind));
+    else
+        snprintf(out, room, "%s%s%s%.200s%s", card ? "" : "no GPU is visible",
+                 kernels ? "" : card ? "this build has no GPU kernels"
+                                     : ", and this build has no GPU kernels",
+                 visible ? "; CUDA_VISIBLE_DEVICES=\"" : "", visible ? text_quote_z(visible) : "",
+                 visible ? "\"" : "");
 }
 
 /* Logs the keys of the config that have no effect on a CPU. */
@@ -99,7 +96,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
     if (word != BACKEND_CPU && select_fell_back(s)) {
         log_line("dnn_cpu: Using CPU (%s)", s->reason);
     } else if (word == BACKEND_AUTO && !other_kind && !card_present()) {
-        no_card(s->reason, sizeof s->reason); /* no estimate, no message */
+        why_not(b, s->reason, sizeof s->reason); /* no estimate, no message */
     } else if (word != BACKEND_CPU && !other_kind && kernels) {
         s->machine = word == BACKEND_GPU ? "cuda" : NULL; /* opened, or decided, later */
         snprintf(s->reason, sizeof s->reason, "asked for by %s", text_quote_z(from));

@@ -244,9 +244,9 @@ const struct command command_verify = {
     .usage = "verify MODEL [--json]",
     .summary = "Replay the golden rows stored in a model on this machine.",
     .examples = "  dnn verify leads.dnn\n",
-    .notes = "Bit equality on the backend and core type that trained the model, the documented "
-             "bound elsewhere. A "
-             "difference: exit 76, or 81 on a GPU. A model without golden rows: exit 69.",
+    .notes = "The answers must be the same bits on the backend and core type that trained the "
+             "model, and within the documented bound elsewhere. A difference: exit 76, or 81 on a "
+             "GPU. A model without golden rows: exit 69.",
     .computes = true,
     .has_json = true,
     .least = 1,

@@ -98,9 +98,9 @@ static void summary(const struct train_result *r, const char *output)
         log_line("no whole epoch (time limit), %.2f s; model %s", r->total_s,
                  text_quote_z(output));
     else
-        log_line("%lld epoch%s (%s), best %s, %.2f s; model %s", (long long)r->epochs,
+        log_line("%lld epoch%s (%s), best epoch %s, %.2f s; model %s", (long long)r->epochs,
                  r->epochs == 1 ? "" : "s",
-                 strcmp(r->stopped, "patience") == 0     ? "no better since"
+                 strcmp(r->stopped, "patience") == 0     ? "early stopping"
                  : strcmp(r->stopped, "time_limit") == 0 ? "time limit"
                  : strcmp(r->stopped, "diverged") == 0   ? "diverged"
                                                          : "all",

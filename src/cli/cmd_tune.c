@@ -128,7 +128,7 @@ const struct command command_tune = {
              "of those the best third for all; each is a whole training, and the best of all is "
              "written with its epochs. Trials run side by side, one a thread, with the same result "
              "for any number of threads. SIGTERM: exit 75, SIGINT: 130; with -o the journal "
-             "BEST.json.journal is kept, and --resume goes on.",
+             "BEST.json.journal is kept, and --resume continues from it.",
     .options = tune_options_table,
     .computes = true,
     .has_config = true,

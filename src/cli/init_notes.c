@@ -70,7 +70,9 @@ static void tell_types(const struct infer *found, const char *target, const stru
 static void tell_scores(const struct infer *found, const struct overrides *o)
 {
     const bool binary = found->task == TASK_BINARY;
-    const char *what = binary ? "AUC" : found->task == TASK_REGRESSION ? "R2" : "of the errors";
+    const char *what = binary                            ? "AUC"
+                       : found->task == TASK_REGRESSION ? "R2"
+                                                        : "share of the errors avoided";
     struct text best = {0};
     double before = 2;
     for (int told = 0; told < TOLD_NAMES; told++) {
@@ -90,11 +92,11 @@ static void tell_scores(const struct infer *found, const struct overrides *o)
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
         if (c->alone == c->alone && !init_column_given(o, c->name))
-            log_info("column \"%s\": %s, alone %.2f %s", text_quote_z(c->name),
+            log_info("column \"%s\": %s, as the only predictor %.2f (%s)", text_quote_z(c->name),
                      column_role_names[c->type], binary ? 0.5 + c->alone / 2 : c->alone, what);
     }
     if (best.length)
-        log_note("what columns alone say of the target (%s, a quick estimate): %s", what,
+        log_note("single columns as predictors of the target (%s, a quick estimate): %s", what,
                  best.data);
     text_free(&best);
 }

@@ -70,6 +70,8 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
         log_warning("on the rows that the runs did not train on the model is no better than a "
                     "constant answer: loss %.4g, that of the constant %.4g; the columns may tell "
                     "nothing of the target", a->loss, a->constant);
+    else
+        job_warn_of_chance(r, "the columns may tell nothing of the target");
     return true;
 }
 

@@ -230,8 +230,8 @@ static void warn_precision(const struct train_job *j, const struct run *r,
     if (!select_is_gpu(&j->backend) || strcmp(wish, "auto") == 0 || strcmp(wish, kept) == 0 ||
         !resume_asks_other(c, j->config_text, "backend.precision"))
         return;
-    log_warning("backend.precision \"%s\" is not kept to: \"%s\" was computed in %s, and a "
-                "training goes on as it began; without --resume it starts afresh in the other",
+    log_warning("backend.precision \"%s\" is not used: the checkpoint \"%s\" was computed in %s, "
+                "and a resumed training keeps its precision; train without --resume to change it",
                 text_quote_z(wish), job_quoted(path, room), kept);
 }
 

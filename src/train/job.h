@@ -145,7 +145,11 @@ struct against {
     enum part part;
     double loss, constant;
 };
-bool against_better(const struct against *a); /* than the constant; false for NaN */
+bool against_better(const struct against *a); /* than the constant, beyond rounding; not NaN */
+/* Warns of a model whose AUC on validation and test rows is 0.5, within rounding, or less. */
+void job_warn_of_chance(const struct train_result *r, const char *advice);
+/* Warns of a model of less than an epoch that replaces another one, with the figures of both. */
+void job_tell_replaced(const struct train_job *j, const struct train_result *r);
 /* Warns of a model that is no better than a constant answer, or whose epochs ended too soon. */
 void job_judge(const struct train_job *j, const struct train_result *r, const struct against *a);
 

@@ -22,23 +22,24 @@ bool job_stopped(struct train_job *j, struct err *e)
     }
     j->says_kept = true;
     if (j->keeper.last) {
-        err_set(e, id, "stopped by %s; the checkpoint \"%s\" holds everything", stop_name(),
+        err_set(e, id, "stopped by %s; the checkpoint \"%s\" is written", stop_name(),
                 job_quoted(j->keeper.last, room));
         char *other = resume_newer(&j->keeper, j->config_text, j->table->sha256);
         if (!other)
-            return err_help(e, "the same command with --resume goes on from there");
-        err_help(e, "--resume would go on from the newer one of an earlier training, \"%s\": move "
-                    "that away first, and the same command with --resume goes on from this one",
+            return err_help(e, "the same command with --resume continues from there");
+        err_help(e, "--resume would continue from the newer checkpoint of an earlier training, "
+                    "\"%s\": move that one away, then run the same command with --resume",
                  job_quoted(other, room));
         mem_free(other);
         return false;
     }
     if (job_has_unread(j)) {
-        err_set(e, id, "stopped by %s before the first step: what it was to go on from is left",
+        err_set(e, id, "stopped by %s before the first step: the earlier checkpoints "
+                "are left as they are",
                 stop_name());
-        return err_help(e, "the same command with --resume goes on from there");
+        return err_help(e, "the same command with --resume continues from there");
     }
-    err_set(e, id, "stopped by %s before the first step: nothing to resume, start again",
+    err_set(e, id, "stopped by %s before the first step: there is no checkpoint; start again",
             stop_name());
     return false;
 }
@@ -49,8 +50,8 @@ static void restart(struct train_job *j, const struct err *e, bool again)
     char then[600];
     struct selection s = j->backend;
     snprintf(then, sizeof then, "%s",
-             again ? "going on with the CPU from the last good checkpoint"
-                   : "beginning anew with the CPU");
+             again ? "continuing on the CPU from the last good checkpoint"
+                   : "starting again on the CPU");
     journal_close(&j->journal);
     lock_drop(&j->lock);
     double here = j->before + clock_now() - j->began;
@@ -98,7 +99,7 @@ bool job_failed(struct train_job *j, struct err *e)
              gone ? "; the CPU cannot go on: the rows came through a pipe, and once" : "");
     snprintf(advice, sizeof advice, "%s", e->help); /* the help of the machine */
     return err_help(e, "the same command with%s --resume %s%s%s", again ? "" : "out",
-                    again ? "goes on from there and gives the same model"
+                    again ? "continues from there and gives the same model"
                           : "starts at the first step", *advice ? "; " : "", advice);
 }
 

@@ -2,17 +2,21 @@
  * getting better when the epochs were over. The advice names the likeliest cause first. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
+#include "measure/metric.h"
 #include "train/job.h"
 
 enum { FEW_ROWS = 30 }; /* fewer show little and teach little */
 #define TINY 1e-5       /* learning rates below this are not blamed for wild steps */
 #define LEARNT 0.9      /* a training loss below this share of the constant's */
+#define ROUNDING 1e-6   /* a loss that much below the constant's is not below it */
+#define CHANCE 0.5005   /* an AUC below this is 0.5 within rounding, or less */
 
 bool against_better(const struct against *a)
 {
-    return a->loss < a->constant;
+    return a->constant - a->loss > ROUNDING * a->constant;
 }
 
 static const char *plural(unsigned long long count)
@@ -70,6 +74,62 @@ static void advise(const struct train_job *j, const struct train_result *r, enum
         advise_of_loss(j, text, room);
 }
 
+static double auc_of(const struct metrics *m)
+{
+    double auc = metrics_get(m, "auc");
+    return isnan(auc) ? metrics_get(m, "macro_auc") : auc;
+}
+
+/* The larger AUC of validation and test rows, where it is 0.5 within rounding, or less; else
+ * NaN. */
+static double chance(const struct train_result *r)
+{
+    double auc = fmax(auc_of(&r->valid), auc_of(&r->test)); /* fmax takes the one that is there */
+    return auc < CHANCE ? auc : (double)NAN;
+}
+
+void job_warn_of_chance(const struct train_result *r, const char *advice)
+{
+    double auc = chance(r);
+    if (!isnan(auc))
+        log_warning("the model orders the labels no better than a constant answer: AUC %.4g on the "
+                    "%s rows; %s", auc, !r->has_test || auc_of(&r->valid) >= auc
+                    ? part_names[PART_VALID] : part_names[PART_TEST], advice);
+}
+
+/* What a metric of the validation rows was when the model at the output's name was trained; NaN:
+ * not known. */
+static double metric_there(const char *model, const char *metric)
+{
+    struct err ignored = {0};
+    struct modelfile *f = modelfile_load(model, &ignored);
+    struct json_doc *doc = NULL;
+    double value = NAN;
+    if (f && f->metrics_text)
+        doc = json_parse_own(f->metrics_text, strlen(f->metrics_text), "metrics", &ignored);
+    const struct json *valid = doc ? json_get(json_root(doc), "valid") : NULL;
+    const struct json *found = valid ? json_get(valid, metric) : NULL;
+    if (found && json_kind(found) == JSON_NUMBER)
+        value = json_number(found);
+    json_free(doc);
+    modelfile_free(f);
+    return value;
+}
+
+void job_tell_replaced(const struct train_job *j, const struct train_result *r)
+{
+    const struct metric_type *t = metric_default(j->config->task);
+    double now = metrics_get(&r->valid, t->name), then = metric_there(j->output, t->name);
+    struct text line = {0};
+    char room[512];
+    if (r->has_valid && !isnan(now) && !isnan(then))
+        text_printf(&line, " (validation %s %.4g, of the replaced model %.4g)", t->name, now, then);
+    log_warning("the model, trained for less than an epoch, replaces \"%s\"%s; give "
+                "it more time (train.time_limit_s, --time-limit)",
+                job_quoted(j->output, room), line.data ? line.data : "");
+    text_free(&line);
+}
+
 void job_judge(const struct train_job *j, const struct train_result *r, const struct against *a)
 {
     const struct train_options *o = &j->config->train;
@@ -85,6 +145,9 @@ void job_judge(const struct train_job *j, const struct train_result *r, const st
         log_warning("on the %s rows the model is no better than a constant answer: loss %.4g, that "
                     "of the constant %.4g; %s",
                     part_names[a->part], a->loss, a->constant, advice);
+    } else if (!isnan(chance(r))) {
+        advise(j, r, r->has_test ? PART_TEST : PART_VALID, advice, sizeof advice);
+        job_warn_of_chance(r, advice);
     } else if (!run_is_path(&j->run) && j->run.history.epochs >= o->epochs &&
                history_unfinished(&j->run.history)) {
         log_warning(

@@ -81,15 +81,15 @@ bool job_keep_last(struct train_job *j, char *text, size_t room)
         snprintf(text, room, "the last good checkpoint is kept: \"%s\"",
                  job_quoted(j->keeper.last, shown));
     else if (unread)
-        snprintf(text, room, "what it was to go on from is left");
+        snprintf(text, room, "the earlier checkpoints are left as they are");
     else if (left)
-        snprintf(text, room, "no epoch had ended well before; what it went on from is left: \"%s\"",
+        snprintf(text, room, "no good epoch was finished; the checkpoint that it resumed from is left: \"%s\"",
                  job_quoted(left, shown));
     else
         snprintf(text, room, "%s",
                  have    ? "no checkpoint could be written"
                  : ended ? "no checkpoint had been written yet"
-                         : "no epoch had ended well before: there is no checkpoint to keep");
+                         : "no good epoch was finished: there is no checkpoint");
     mem_free(left);
     return j->keeper.last || unread;
 }
@@ -107,5 +107,5 @@ bool job_tell_kept(struct train_job *j, struct err *e)
     return err_help(e, "%s%sthe checkpoint \"%s\" %s", advice, *advice ? "; " : "",
                     job_quoted(j->keeper.last, shown),
                     model ? "stays beside it"
-                          : "is whole: the same command with --resume goes on from there");
+                          : "is whole: the same command with --resume continues from there");
 }

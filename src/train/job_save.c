@@ -127,13 +127,13 @@ bool job_refuse_useless(const struct train_result *r, const struct against *a, s
     if (r->has_valid)
         err_set(e, ERR_USELESS,
                 "the new model is no better than a constant answer: loss %.4g on the validation "
-                "rows, that of the constant %.4g; the model that is there stays",
+                "rows, that of the constant %.4g; the existing model is kept",
                 a->loss, a->constant);
     else
         err_set(e, ERR_USELESS,
                 "the training ended inside its first epoch, and there are no validation rows to "
-                "show what it reached; the model that is there stays");
-    return err_help(e, "train longer or on other data; or replace it all the same with --force");
+                "measure the new model on; the existing model is kept");
+    return err_help(e, "train longer, or on other data; --force replaces the existing model");
 }
 
 /* On the test part, else the validation part. */
@@ -184,6 +184,8 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
         return false;
     job_compare_parts(j, r);
     job_judge(j, r, r->has_valid && against_better(shown) ? a : shown);
+    if (!r->epochs && job_model_stands(j))
+        job_tell_replaced(j, r);
     if (!useless)
         job_carry(j);
     return true;

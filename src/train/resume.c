@@ -141,8 +141,8 @@ static void note_changes(const struct checkpoint *c, const char *config)
 {
     struct text keys = {0};
     resume_differences(c->config, config, &keys);
-    log_note("going on with another %s than the checkpoint was written with: the result is not "
-             "that of a run that was not stopped",
+    log_note("the checkpoint was written with another %s: the result will differ from that of an "
+             "uninterrupted training",
              keys.data);
     text_free(&keys);
 }

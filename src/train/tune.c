@@ -365,7 +365,7 @@ static bool stopped(const struct tune *t, struct err *e)
     }
     err_set(e, stop_id(), "stopped by %s; %zu trainings are kept in \"%s\"", stop_name(),
             t->a->count, text_quote_z(t->journal.path));
-    return err_help(e, "the same command with --resume goes on");
+    return err_help(e, "the same command with --resume continues");
 }
 
 static bool find_best(struct tune *t, struct err *e)

@@ -104,7 +104,7 @@ faulted "G10 an ECC error" DNN_EMULATE=report "DNN_FAULT=cuda:$((calls / 2)):214
 faulted "G11 the card is gone" DNN_FAULT=cuda:$((calls / 2)):999
 faulted "G12 a hang" DNN_EMULATE=hang:450,report DNN_PATIENCE=0.2
 err_has "hangs: no answer for 0.2 seconds; last given to it: " "says of what"
-err_has "; going on with the CPU from the last good checkpoint" "goes on where the last epoch ended"
+err_has "; continuing on the CPU from the last good checkpoint" "goes on where the last epoch ended"
 err_has "dnn_gpu: the process may need kill -9" "says what may be needed"
 err_has "resuming at step" "with the epochs that were good"
 dnn train f.json --force -o same.dnn --progress none --quiet

@@ -48,7 +48,7 @@ ok $? "and nothing is left" "$(cat err)"
 rm -f m.dnn*
 run env DNN_EMULATE=LaunchKernelExC:20:2 "$DNN" train f.json --force -o m.dnn --progress none
 is_exit 0 "or the CPU"
-err_has "; beginning anew with the CPU" "which is said"
+err_has "; starting again on the CPU" "which is said"
 run env DNN_EMULATE=LaunchKernelExC:2:2,report "$DNN" predict w.dnn d.csv --backend dnn_gpu
 is_exit 75 "an answer's kernel finds none: 75"
 clean

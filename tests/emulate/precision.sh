@@ -133,10 +133,10 @@ DNN_EMULATE=break:500:719 dnn train c.json --force -o part.dnn --progress none -
 mkdir cpu && cp c.json d.csv part.dnn.ckpt-* cpu/
 run dnn train c.json --force -o part.dnn --progress none --json --resume --set backend.precision=tf32
 out_has '"precision":"fp16"' "a checkpoint of fp16 goes on in fp16"
-said='backend.precision "tf32" is not kept to: "part.dnn.ckpt-[0-9]*" was computed in fp16, and a training goes on as it began'
+said='backend.precision "tf32" is not used: the checkpoint "part.dnn.ckpt-[0-9]*" was computed in fp16, and a resumed training keeps its precision'
 grep -q "warning: $said" err
 ok $? "with a warning" "$(cat err)"
-grep -q '"warnings":\[.*is not kept to' out
+grep -q '"warnings":\[.*is not used' out
 ok $? "in the summary too" "$(cat out)"
 run dnn inspect part.dnn
 out_has "trained on cuda, emulated, fp16 (requested tf32)" "and the model tells of both"

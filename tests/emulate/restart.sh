@@ -15,7 +15,7 @@ listed() { sed 's/.*"warnings":\[\([^]]*\)\].*/\1/' out | sed 's/","/"\n"/g' | g
 for n in 40 400; do # anew, and from a checkpoint
     run env DNN_EMULATE=break:$n:719 "$DNN" train c.json --force -o a.dnn --json --progress none
     is_exit 0 "G09 break:$n: the CPU goes on"
-    grep -q '"warnings":\[.*"dnn_gpu: .*cudaErrorLaunchFailure.*going on with the CPU\|"warnings":\[.*"dnn_gpu: .*beginning anew with the CPU' out
+    grep -q '"warnings":\[.*"dnn_gpu: .*cudaErrorLaunchFailure.*continuing on the CPU\|"warnings":\[.*"dnn_gpu: .*starting again on the CPU' out
     ok $? "break:$n: the summary has the warning" "$(cat out)"
     is "$(listed)" "$(grep -c 'warning: ' err)" "break:$n: and all others" "$(cat out err)"
     out_has '"reason":"GPU 0 ' "break:$n: with the reason, and nothing else in it"
@@ -39,7 +39,7 @@ limited() {
     check "G12 $1: as the clock has it, $took ms" between "$took" 3000 $((3000 + 2500))
 }
 limited "anew" hang:40
-err_has "beginning anew with the CPU"
+err_has "starting again on the CPU"
 limited "from a checkpoint" hang:300
 err_has "resuming at step"
 

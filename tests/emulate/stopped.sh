@@ -56,16 +56,16 @@ ended bench 75 'E1902.*: stopped by SIGTERM, and GPU 0'
 ended predict 75 'E1902.*: stopped by SIGTERM'
 ended evaluate 75 'E1902.*: stopped by SIGTERM'
 ended limit 0 '"stopped":"time_limit"'
-ended limit_call 0 'the GPU hangs: cuda.* has not come back for 4 seconds.*; beginning anew with the CPU'
+ended limit_call 0 'the GPU hangs: cuda.* has not come back for 4 seconds.*; starting again on the CPU'
 ended measured 75 'E1902.*: stopped by SIGTERM.* checkpoint'
-ended mask 75 'E1902.*: stopped by SIGTERM; the checkpoint ".*" holds everything'
+ended mask 75 'E1902.*: stopped by SIGTERM; the checkpoint ".*" is written'
 
 # --- a signal, and then the card breaks ---
 run env DNN_EMULATE=term:150,break:152:700 "$DNN" train c.json --force -o a.dnn --progress none
 is_exit 75 "G09 S01 a signal at piece of work 150, a fault at 152: it ends"
 err_has "stopped by SIGTERM, and GPU 0 (emulated) failed" "as asked, and says what broke"
 err_has "the last good checkpoint is kept: \"a.dnn.ckpt-" "with its checkpoint"
-err_lacks "going on with the CPU" "and nobody goes on"
+err_lacks "continuing on the CPU" "and nobody goes on"
 run dnn train c.json --force -o a.dnn --progress none --resume --backend dnn_cpu
 is_exit 0 "from which --resume goes on"
 run env DNN_EMULATE=term:60,break:61:700 "$DNN" check c.json

@@ -27,7 +27,7 @@ note_is_true() {
     if grep -qE 'note: .*(nothing was written|was not written|is unchanged)' err; then
         if [ -e "$1" ] || grep -q 'note: .* is unchanged' err; then cmp -s "$1" "$2"; fi
     else
-        grep -qE 'in place and whole|checkpoint ".*" (is whole|holds everything)|good checkpoint is kept|error\[E1701\]' err
+        grep -qE 'in place and whole|checkpoint ".*" (is whole|is written)|good checkpoint is kept|error\[E1701\]' err
     fi
 }
 # sweep KIND ERRNO CODES STEP LEAST: fails every STEP-th call; CODES are the exits that may follow, LEAST is how many of the

@@ -188,7 +188,7 @@ kill -TERM $PID
 reap
 is_exit 75 "S09 before any data came: 75"
 err_has 'error[E1902]'
-err_has "nothing to resume, start again"
+err_has "there is no checkpoint; start again"
 no_leftovers f.dnn "nothing is left"
 
 (

@@ -33,7 +33,7 @@ sub tidy {
     my $text = shift;
     $text =~ s/\b\d+(?:\.\d+)?(?:e[-+]\d+)? s\b/T s/g;
     $text =~ s/\b\d+(?:\.\d+)? rows\/s/N rows\/s/g;
-    my $why = qr/(?:this build has no GPU kernels|no CUDA driver|no GPU is visible)(?:; CUDA_VISIBLE_DEVICES=\\?"\\?"|)/;
+    my $why = qr/(?:this build has no GPU kernels|no CUDA driver|no GPU is visible(?:, and this build has no GPU kernels)?)(?:; CUDA_VISIBLE_DEVICES=\\?"\\?"|)/;
     $text =~ s/(unavailable|"reason":)( \(|")(?:$why|estimates: [^"]*)/$1$2WHY/g;
     $text =~ s/\Q$ENV{DATA}\E/DATA/g;
     return $text;

@@ -56,7 +56,7 @@ is "$STATUS $(digest m.dnn)" "0 $want" "another rate in the state: the same byte
 other 's/"best\.params":/"bost.params":/'
 run dnn train c.json --resume --progress none
 is_exit 76 "best weights that are not there"
-err_lacks "goes on from there" "are not advised to be gone on from"
+err_lacks "continues from there" "are not advised to be gone on from"
 
 # a folder that cannot be brought to the disk, file by file: what is told is what lies there
 bad="" told=0
@@ -70,7 +70,7 @@ for n in $(seq 1 20); do
         grep -q "the checkpoint \".*$last\" is whole" err || bad="$bad $n:$(cat err)" ;;
     *"is in place and whole"*) # the model is there: nothing is to be gone on from
         told=$((told + 10))
-        ! grep -q 'goes on from there' err && [ -e m.dnn ] || bad="$bad $n:$(cat err)" ;;
+        ! grep -q 'continues from there' err && [ -e m.dnn ] || bad="$bad $n:$(cat err)" ;;
     esac
 done
 is "$told$bad" 12 "two checkpoints and a model that may be lost with the power"

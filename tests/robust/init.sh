@@ -197,7 +197,7 @@ err_lacks 'column "half"' "numbers without a digit before the point are numbers"
 { printf 'k%s,' $(seq 40); echo x,y; for i in $(seq 60); do printf '1,%.0s' $(seq 40); echo "$((i * 37 % 53)).5,$((i % 2))"; done; } >same.csv
 run dnn init --force same.csv --target y
 err_has 'note: columns "k1", "k2", "k3", "k4", "k5" and 35 more: ignore: the same value in every row'
-is "$(grep -vc 'dnn check CONFIG\|the positive label is\|what columns alone say' err)" 1 "  in one line"
+is "$(grep -vc 'dnn check CONFIG\|the positive label is\|single columns as predictors' err)" 1 "  in one line"
 awk 'BEGIN { for (c = 1; c < 9; c++) printf "k%d,", c; print "y"; for (i = 0; i < 60; i++) { for (c = 1; c < 9; c++) printf "%s,", i < c ? i : ""; print i % 2 } }' >few.csv
 run dnn init --force few.csv --target y
 err_has ' and 3 more: ignore: the first: only 1 of 60 rows have a value' "  of which the figures are those of the first"

@@ -24,13 +24,13 @@ is_exit 0 "init"
 err_has 'warning: line 3002, the last one, has "Total" in column "month"' "a footer line"
 err_has '" yes" and "YES", " yes" and "yes" differ by case or blanks alone' "labels that differ by case or blanks"
 err_has '"maybe" (1) have a handful of rows' "classes of a handful of rows"
-err_has 'what columns alone say of the target (of the errors, a quick estimate): "x" ' "what columns alone say"
+err_has 'single columns as predictors of the target (share of the errors avoided, a quick estimate): "x" ' "what columns alone say"
 run dnn init a.csv --target y -o a.json
 is_exit 73 "a config that is there stays"
 sed 's/^Total,600,7/Total,,7/; s/m[0-9]*,/5,/' a.csv >b.csv
 run dnn init b.csv --target y --verbose
 err_has 'line 3002, the last one, has "Total" in column "month"' "a word below numbers"
-err_has 'column "z": numeric, alone ' "--verbose has every column"
+err_has 'column "z": numeric, as the only predictor ' "--verbose has every column"
 head -n 1200 a.csv | sed 's/" yes"\|YES\|maybe/no/' >c.csv
 run dnn init c.csv --target y
 err_lacks 'the last one, has' "no footer line"

@@ -40,6 +40,36 @@ train
 is_exit 0 "a good one replaces a useless one"
 kept "with the same bytes"
 
+# a better one of less than an epoch replaces it, and the warning names both
+train --time-limit 0.000001 -q
+is_exit 0 "a time limit inside the first epoch, better than a constant answer: exit 0"
+err_has 'warning: the model, trained for less than an epoch, replaces "m.dnn" (validation logloss 0.' "a warning even under -q"
+err_has ', of the replaced model 0.' "with the figures of both"
+train
+kept "the same bytes again"
+
+# no input has a weight: the loss is that of the constant but for the last digits
+awk 'BEGIN { seed = 3; print "x,y"; for (i = 0; i < 400; i++) { seed = (seed * 16807) % 2147483647; seed = (seed * 16807) % 2147483647
+    print (seed % 2 ? "a" : "b") "," (i % 3 ? "no" : "yes") } }' >noise.csv
+cat >noise.json <<JSON
+{"task": "binary", "data": {"train": "noise.csv", "target": "y", "columns": {"x": "categorical"}}, "model": {"preset": "linear"}, $cpu}
+JSON
+run dnn train noise.json -o noise.dnn
+err_has "no better than a constant answer" "a model that answers one constant: a warning"
+run dnn train noise.json -o m.dnn
+is_exit 82 "and it replaces no model"
+kept "the good model stays"
+# answers that order nothing, though nearer to the labels of the test rows than the training's shares are
+awk 'BEGIN { print "x,part,y"; for (i = 0; i < 400; i++) print (i % 2 ? "a" : "b") "," (i < 200 ? "train" : i % 8 < 4 ? "valid" : "test") "," \
+    (i < 200 ? (i % 20 ? "no" : "yes") : i % 4 < 2 ? "no" : "yes") }' >level.csv
+cat >level.json <<JSON
+{"task": "binary", "data": {"train": "level.csv", "target": "y", "columns": {"x": "categorical"}, "split": {"method": "column", "column": "part"}},
+ "model": {"preset": "mlp", "hidden": [4]}, "train": {"epochs": 1, "optimizer": {"learning_rate": 1e-6}}, "calibrate": "none", $cpu}
+JSON
+run dnn train level.json -o level.dnn
+is_exit 0 "AUC 0.5 and a loss below the constant's"
+err_has "warning: the model orders the labels no better than a constant answer: AUC 0.5 on the validation rows;" "a warning"
+
 # gates
 train --set train.seed=1 --require 'auc>1' --require 'logloss<=5'
 is_exit 82 "a gate that is not met: 82"
@@ -74,7 +104,7 @@ ok $? "nothing is written"
 # what a long training reached is not lost with the gate
 train --require 'auc>1' --set train.checkpoint.every_s=0
 is_exit 82 "a gate that is not met, and checkpoints"
-err_has "--resume goes on from there"
+err_has "--resume continues from there"
 train --resume --set train.checkpoint.every_s=0
 is_exit 0 "the gate left out, and --resume"
 no_leftovers m.dnn "the model is there, the checkpoints are gone"

@@ -84,11 +84,11 @@ stop_after() { # stop_after SECONDS: of a training that lasts long
 }
 stop_after 1.5
 is_exit 75 "an earlier run, stopped"
-err_has "with --resume goes on from there"
+err_has "with --resume continues from there"
 older=$(ls two.dnn.ckpt-*)
 stop_after 0.3
 is_exit 75 "another one beside it, stopped sooner"
-err_has "$older\": move that away first" "says which one --resume would take"
+err_has "$older\": move that one away" "says which one --resume would take"
 younger=$(ls two.dnn.ckpt-* | grep -v "$older")
 run timeout -s TERM 0.3 "$DNN" train c.json -o two.dnn --progress none --set train.epochs=1000000 --resume
 err_has "resuming at step $(echo "${older##*-}" | sed 's/^0*//') " "it does"

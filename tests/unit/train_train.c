@@ -356,8 +356,9 @@ static void other_training(void)
        "M17 other data: 76");
     stop_request(SIGTERM);
     ok(!train("binary", "big.csv", LONG, "", "o.dnn", true) && e.id == ERR_STOPPED &&
-           strstr(e.what, "is left") && strstr(e.help, "--resume") && checkpoints("o.dnn") == 1,
-       "S01 stopped while the rows are read: what it was to go on from is told");
+           strstr(e.what, "are left as they are") && strstr(e.help, "--resume") &&
+           checkpoints("o.dnn") == 1,
+       "S01 stopped while the rows are read: the checkpoints are left, which is said");
     stop_forget();
     ok(train("binary", "b.csv", "\"epochs\":1", "", "o.dnn", false) && checkpoints("o.dnn") == 1,
        "without --resume it is noted and left");
@@ -371,7 +372,7 @@ static void before_the_start(void)
 {
     stop_request(SIGTERM);
     ok(!train("binary", "b.csv", "\"epochs\":1", "", "n.dnn", false) && err_exit(&e) == 75 &&
-           strstr(e.what, "nothing to resume"),
+           strstr(e.what, "there is no checkpoint"),
        "S09 before the first step: 75, start again");
     stop_forget();
     stop_request(SIGINT);
