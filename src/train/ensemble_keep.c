@@ -158,9 +158,9 @@ bool ensemble_stopped(struct train_job *j, int64_t only, struct err *e)
     if (only < 0)
         err_set(e, stop_id(), "stopped by %s; %s", stop_name(), kept);
     else
-        err_set(e, stop_id(), "stopped by %s; the checkpoint \"%s\" holds everything", stop_name(),
+        err_set(e, stop_id(), "stopped by %s; the checkpoint \"%s\" is written", stop_name(),
                 job_quoted(n->at_work[only].keeper.last, room));
-    return err_help(e, "the same command with --resume goes on from there");
+    return err_help(e, "the same command with --resume continues from there");
 }
 
 void ensemble_clear(const struct train_job *j)
