@@ -336,7 +336,7 @@ static bool answer_instead(struct serve *s, unsigned char *records, uint64_t cou
         return err_help(e, "--backend dnn_cpu answers on the CPU; the process may have to be "
                            "killed with -9");
     bool device = beside(s);
-    select_fall_back(&s->backend, e, "going on with the CPU at the first row without an answer");
+    select_fall_back(&s->backend, e, "continuing on the CPU at the first row without an answer");
     err_clear(e);
     leave_machine(s, device);
     return answer(s, records, count, logits, e);

@@ -227,7 +227,7 @@ static void begin_anew(struct train_job *j, struct err *e)
     journal_close(&j->journal);
     lock_drop(&j->lock);
     if (job_lasts(j) && !stop_wanted())
-        select_restart(&s, j->config, e, false, "beginning anew with the CPU",
+        select_restart(&s, j->config, e, false, "starting again on the CPU",
                        (struct anew_spent){0});
     if (!stop_wanted())
         return;

@@ -124,7 +124,8 @@ static void sort_rows(struct rows_of_groups *r)
              text_quote_z(d->schema->columns[d->schema->windows.order].name),
              (unsigned long long)count);
     if (!d->sample.rows)
-        log_note("the first row of the file moved: the model keeps no golden rows for `dnn verify`");
+        log_note("the first row of the file moved: the model keeps no golden rows for `dnn "
+                 "verify`");
 }
 
 static bool report_disorder(const struct rows_of_groups *r, const struct data_options *o,

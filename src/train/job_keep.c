@@ -83,7 +83,8 @@ bool job_keep_last(struct train_job *j, char *text, size_t room)
     else if (unread)
         snprintf(text, room, "the earlier checkpoints are left as they are");
     else if (left)
-        snprintf(text, room, "no good epoch was finished; the checkpoint that it resumed from is left: \"%s\"",
+        snprintf(text, room, "no good epoch was finished; the checkpoint that it resumed from is "
+                             "left: \"%s\"",
                  job_quoted(left, shown));
     else
         snprintf(text, room, "%s",
