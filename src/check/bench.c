@@ -37,6 +37,7 @@ enum {
     FIRST_READER = FIRST_BLAS + sizeof blas_rows / sizeof *blas_rows,
     ALL_ROWS = FIRST_READER + sizeof reader_rows / sizeof *reader_rows
 };
+_Static_assert((int)ALL_ROWS <= (int)BENCH_ROWS, "a row more than there is room for");
 
 const char *bench_name(size_t index)
 {

@@ -42,7 +42,7 @@ struct bench_row {
     const char *name;  /* of an operation or a job */
     struct bench_figure figures[BENCH_SIZES][BENCH_SIDES];
 };
-enum { BENCH_COPIES = 4, BENCH_ROWS = 64 };
+enum { BENCH_COPIES = 4, BENCH_ROWS = 96 };
 struct bench_limits {
     double peaks[PEAK_KINDS];      /* 0: none; that of copies is of the largest */
     double copy_bytes[BENCH_COPIES], copies[BENCH_COPIES];

@@ -181,7 +181,7 @@ void mixing_measure(const struct mixing *x, const double *weights, bool test,
     const unsigned needs = TALLY_ALL & ~(unsigned)(judged ? 0 : TALLY_CONFUSED);
     struct tally *y = tally_new(task, x->classes, needs);
     y->threshold = x->threshold;
-    y->quantile = loss_quantile(&x->j->config->train.loss);
+    y->quantile = x->quantile;
     double *room = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
     for (uint32_t f = 0; f < (test ? 1 : x->folds); f++)
         tally_rows(x, weights, test, f, y, room);
@@ -382,7 +382,10 @@ static bool parts_agree(const struct ensemble *n, struct err *e)
 
 bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err *e)
 {
-    *x = (struct mixing){.j = j, .n = j->ensemble, .threshold = THRESHOLD_STANDARD};
+    *x = (struct mixing){.j = j,
+                         .n = j->ensemble,
+                         .threshold = THRESHOLD_STANDARD,
+                         .quantile = loss_quantile(&j->config->train.loss)};
     if (!parts_agree(x->n, e))
         return false;
     find_members(x, so_far);

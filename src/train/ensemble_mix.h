@@ -19,6 +19,7 @@ struct mixing {
     double **own;           /* [count][rows]: answers, once weights are chosen */
     struct blend blend;     /* of them */
     double threshold;       /* of two classes */
+    double quantile;        /* of the loss; 0: another loss */
     struct calibration calibration; /* of the mean by `weights` */
     /* all rows left out, fold by fold */
     uint64_t rows;

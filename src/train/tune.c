@@ -85,7 +85,8 @@ static void measure(const struct tune *t, struct run_part *p, struct tune_result
     struct ensemble alone = {.parts = &p, .members = 1, .folds = 1, .runs = 1};
     struct mixing x = {
         .n = &alone, .members = &member, .count = 1, .folds = 1, .outputs = p->outputs,
-        .threshold = THRESHOLD_STANDARD};
+        .threshold = THRESHOLD_STANDARD,
+        .quantile = loss_quantile(&t->q->config->train.loss)};
     x.classes = p->schema->task == TASK_REGRESSION ? 0 : p->outputs;
     mixing_measure(&x, &one, false, NULL, &r->valid);
     r->score = metrics_get(&r->valid, t->a->metric->name);

@@ -112,7 +112,7 @@ for i in $(seq 8); do
 done
 wait
 is "$(grep -vcE '^dnn: ' log)" 0 "X10 every line of eight logs in one file is whole"
-is "$(grep -cE '^dnn: epoch [0-9]+/12 loss [0-9.]+ .*s$' log)" 96 "X10 and none is lost"
+is "$(grep -cE '^dnn: epoch [0-9]+/12 loss [0-9.]+, .*s$' log)" 96 "X10 and none is lost"
 for i in $(seq 8); do "$DNN" train leads.json --force -o "x$i.dnn" --progress plain --log-format json 2>>json.log & done
 wait
 perl -MJSON::PP -ne 'decode_json($_)' <json.log 2>err

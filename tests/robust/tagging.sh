@@ -181,7 +181,7 @@ is_exit 78 "labels is no list"
 err_has 'expected a list of labels'
 perl -e 'my $s = 7; sub r { $s = $s * 16807 % 2147483647; $s / 2147483647 } print "x,z,y\n"; for (1 .. 1200) { my ($x, $z) = (4 * r() - 2, r());
     printf "%.3f,%.3f,%s\n", $x, $z, r() < 1 / (1 + exp(4.5 - 2.5 * $x)) ? "yes" : "no" }' >rare.csv
-dnn init rare.csv --target y -o rare.json --quiet --set train.epochs=40 --set calibrate=none
+dnn init rare.csv --target y --set model.preset=mlp -o rare.json --quiet --set train.epochs=40 --set calibrate=none
 dnn train rare.json -o plain.dnn --quiet --json >plain
 dnn train rare.json -o f1.dnn --quiet --json --set train.loss.type=soft_f1 --set 'train.loss.labels=["yes"]' >f1
 f1_of() { perl -ne 'print $1 if /"test":\{[^}]*"f1":([0-9.e-]+)/' "$1"; }

@@ -106,7 +106,7 @@ static const struct refusal refused[] = {
     /* J13 contradictions */
     {"\"train\": {\"loss\": {\"type\": \"mse\"}}", ERR_CONFIG_CONFLICT, 2, 28, "`task`",
      "cross_entropy"},
-    {"\"train\": {\"loss\": {\"type\": \"soft_f1\"}}", ERR_CONFIG_WORD, 2, 28, "\"soft_f1\"", ""},
+    {"\"train\": {\"loss\": {\"type\": \"hard_f1\"}}", ERR_CONFIG_WORD, 2, 28, "\"hard_f1\"", ""},
     {"\"train\": {\"loss\": {\"delta\": 3}}", ERR_CONFIG_CONFLICT, 2, 29,
      "`train.loss.delta` has no effect", "huber"},
     {"\"train\": {\"optimizer\": {\"momentum\": 0.5}}", ERR_CONFIG_CONFLICT, 2, 37,
