@@ -398,6 +398,27 @@ static void keep_origins(const struct config *c, struct config *as)
     }
 }
 
+/* Keys of `train` that the user gave, and that a member of auto sets for itself; NULL: none. */
+static char *find_unused(const struct config *as)
+{
+    struct text keys = {0};
+    const struct json *members = json_path(json_root(as->doc), "ensemble.members");
+    for (size_t i = 0; i < as->setting_count; i++) {
+        const struct setting *s = &as->settings[i];
+        if (strncmp(s->key, "train.", 6) != 0 || strcmp(s->from, "default") == 0 ||
+            strcmp(s->from, "preset") == 0)
+            continue;
+        const struct json *m = json_at(members, 0);
+        while (m && !json_path(m, s->key))
+            m = json_next(m);
+        if (m)
+            text_printf(&keys, "%s%s", keys.length ? ", " : "", s->key);
+    }
+    char *found = keys.length ? mem_string(keys.data) : NULL;
+    text_free(&keys);
+    return found;
+}
+
 /* Preset auto becomes its members: the document with them is read again. */
 static struct config *unfold(struct config *c, const struct overrides *o, struct err *e)
 {
@@ -424,8 +445,10 @@ static struct config *unfold(struct config *c, const struct overrides *o, struct
                              : NULL;
     text_free(&members);
     text_free(&text);
-    if (as)
+    if (as) {
         keep_origins(c, as);
+        as->unused = find_unused(as);
+    }
     config_free(c);
     return as;
 }
@@ -464,6 +487,7 @@ void config_free(struct config *c)
     settings_free(c->settings, c->setting_count);
     for (size_t i = 0; i < c->set_count; i++)
         mem_free(c->sets[i]);
+    mem_free(c->unused);
     mem_free(c->sets);
     json_free(c->doc);
     mem_free(c->path);

@@ -69,6 +69,7 @@ struct config {
     struct output_options output;
     struct setting *settings;
     size_t setting_count;
+    char *unused; /* auto: keys that were given, and that its members set otherwise; NULL: none */
     char **sets; /* keys that a --set gave, in order */
     size_t set_count;
 };

@@ -63,7 +63,7 @@ static double area(const int32_t *label, const float *score, uint32_t count)
 /* --- groups --- */
 
 /* Score of a row: the share of class 1 among the other rows of its group, with one row of the
- * overall share added. */
+ * overall share added. So a one scores below a zero of its own group: such a pair counts half. */
 static double area_of_groups(const struct leak_target *t, const int32_t *group, uint32_t groups)
 {
     double *ones = mem_zero(groups, sizeof *ones), *rows = mem_zero(groups, sizeof *rows), all = 0;
@@ -77,7 +77,11 @@ static double area_of_groups(const struct leak_target *t, const int32_t *group, 
         double others = ones[group[i]] - t->label[i];
         score[i] = (float)((others + all / t->count) / rows[group[i]]);
     }
-    double result = area(t->label, score, t->count);
+    double result = area(t->label, score, t->count), pairs = 0;
+    for (uint32_t g = 0; g < groups; g++)
+        pairs += ones[g] * (rows[g] - ones[g]);
+    if (pairs > 0)
+        result += pairs / 2 / (all * (t->count - all));
     mem_free(ones);
     mem_free(rows);
     mem_free(score);

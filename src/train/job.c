@@ -68,10 +68,13 @@ bool job_open(struct train_job *j, const struct train_request *q, struct err *e)
 
 /* --- the data --- */
 
-static void say_notes(const struct table *table)
+static void say_notes(const struct table *table, const char *unused)
 {
     for (size_t i = 0; i < table->remarks.count; i++)
         log_warning("%s", table->remarks.items[i].text);
+    if (unused)
+        log_note("preset auto has its own %s for its members: what the config says is not used; name "
+                 "a preset, as mlp, to use it", unused);
     if (table->extra_columns)
         log_note("%llu column%s of the file not in the config: ignored",
                  (unsigned long long)table->extra_columns, table->extra_columns > 1 ? "s" : "");
@@ -187,7 +190,7 @@ bool job_start(struct train_job *j, struct err *e)
     stop_phase("preparing", false);
     if (!answer_line_names(j->schema, e) || !schema_holds(j->schema, e))
         return false;
-    say_notes(j->table);
+    say_notes(j->table, j->config->unused);
     answer_line_warn(j->schema);
     return true;
 }

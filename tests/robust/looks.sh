@@ -19,6 +19,9 @@ err_lacks 'the positive label is' "none where it is given"
 awk 'BEGIN { print "month,x,z,y"; for (i = 0; i < 3000; i++)
     printf "m%d,%d,%d,%s\n", i % 12, i % 50, i * 7 % 13, (i == 3 ? "\" yes\"" : i == 4 ? "YES" : i == 5 ? "maybe" : i % 50 > 20 ? "yes" : "no")
     print "Total,600,7,no" }' >a.csv
+awk 'BEGIN { print "g,y"; for (i = 0; i < 400; i++) print (i % 2 ? "u" : "v") "," ((i % 2) != (i % 10 < 3) ? "yes" : "no") }' >two.csv
+run dnn init two.csv --target y -o two.json
+err_has 'quick estimate): "g" 0.71' "a column of two values has its own AUC"
 run dnn init a.csv --target y --set model.preset=mlp -o a.json
 is_exit 0 "init"
 err_has 'warning: line 3002, the last one, has "Total" in column "month"' "a footer line"

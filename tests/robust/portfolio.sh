@@ -55,6 +55,8 @@ run dnn check auto.json --resolved --set 'ensemble.folds=2'
 lacks '"name": "linear"' "a config with an ensemble of its own keeps it"
 
 # the training is that of the list
+run dnn train auto.json -o other.dnn --set train.epochs=3 --time-limit 0.3
+err_has "preset auto has its own train.epochs for its members" "says which key is not used"
 run dnn train auto.json -o auto.dnn --threads 2
 is_exit 0 "it trains"
 err_has '35 runs' "35 runs"
