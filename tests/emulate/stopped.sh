@@ -45,7 +45,7 @@ ended() {
     [ "$code" -eq "$2" ] && [ "$took" -lt 13000 ] && grep -q "$3" "$1.err" "$1.out"
     ok $? "G12 S01 $1: ended, while the card hangs from its first plays on" "exit $code after $took ms: $(cat "$1.out" "$1.err")"
 }
-ended train 75 'E1902.*: stopped by SIGTERM, and GPU 0 (.*) has not answered for [5-9] seconds; last given.*there is no checkpoint to keep'
+ended train 75 'E1902.*: stopped by SIGTERM, and GPU 0 (.*) has not answered for [5-9] seconds; last given.*there is no checkpoint'
 ended none 75 'E1902.*: stopped by SIGTERM, and GPU 0'
 ended int 130 '"id":"E1903","exit":130,.*stopped by SIGINT, and GPU 0.*may need kill -9'
 ended call 75 'E1902.*: stopped by SIGTERM, and cuda.* has not come back for'

@@ -12,7 +12,7 @@
 
 /* --- counting --- */
 
-enum { LINES = 128, NAME = 72 };
+enum { LINES = 512, NAME = 72 };
 struct line {
     char name[NAME];
     double launches, flops, read, written, least, shared, accesses, collectives;
