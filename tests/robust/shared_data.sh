@@ -11,12 +11,14 @@ fi
 while read -r file target task; do
     [ -e "$SHARED/$file" ] || { skip "$file" "not there"; continue; }
     name=${file//\//-}
-    run dnn init "$SHARED/$file" --target "$target" --set model.preset=mlp -o "$name.json"
+    run dnn init "$SHARED/$file" --target "$target" -o "$name.json"
     is_exit 0 "init $file --target $target"
     grep -q "\"task\": \"$task\"" "$name.json"
     ok $? "  is $task" "$(head -n 3 "$name.json")"
     is "$(grep -c '"group":' "$name.json")" "$([ "$file" = "${file/_long/}" ]; echo $?)" "  its rows are steps if the file is long"
-    run dnn train "$name.json" -o "$name.dnn" --set train.epochs=2 --set train.batch_size=1024 --time-limit 1 --progress none
+    preset=mlp
+    ! grep -q '"sequence":' "$name.json" || preset=gru
+    run dnn train "$name.json" -o "$name.dnn" --set model.preset=$preset --set train.epochs=2 --set train.batch_size=1024 --time-limit 1 --progress none
     is_exit 0 "  trains"
     head -c 2000000 "$SHARED/$file" | sed '$d' >some.csv
     run dnn predict "$name.dnn" some.csv -o answers.csv --json
