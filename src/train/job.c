@@ -73,8 +73,9 @@ static void say_notes(const struct table *table, const char *unused)
     for (size_t i = 0; i < table->remarks.count; i++)
         log_warning("%s", table->remarks.items[i].text);
     if (unused)
-        log_note("preset auto has its own %s for its members: what the config says is not used; name "
-                 "a preset, as mlp, to use it", unused);
+        log_note("preset auto has its own %s for its members: what the config says is not used; "
+                 "name a preset, as mlp, to use it",
+                 unused);
     if (table->extra_columns)
         log_note("%llu column%s of the file not in the config: ignored",
                  (unsigned long long)table->extra_columns, table->extra_columns > 1 ? "s" : "");
