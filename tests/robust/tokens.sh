@@ -30,6 +30,9 @@ learned() { perl -0ne 'exit !(/"valid":\{"auc":([0-9.]+)/ && $1 > 0.95)' out; }
 ok "$(learned; echo $?)" "it learns the order of words" "$(head -c 600 out)"
 dnn train c.json -o t3.dnn --quiet --threads 3
 ok "$(cmp -s m.dnn t3.dnn; echo $?)" "1 and 3 threads: the same model"
+sed 's/"preset": "gru", "hidden": .8./"preset": "auto"/' c.json >auto.json
+run dnn train auto.json -o auto.dnn --quiet --set train.epochs=1
+is_exit 0 "preset auto is a gru"
 run dnn verify m.dnn
 is_exit 0 "verify"
 dnn predict m.dnn ask.csv --quiet -o all.csv
