@@ -72,6 +72,7 @@ static struct config *load(const struct args *a, struct err *e)
 {
     struct overrides o = cli_overrides(a);
     o.time_limit_s = -1;
+    o.one_network = true;
     if (a->json)
         warnings_keep();
     struct config *config = config_load(a->positionals[0], &o, e);

@@ -463,7 +463,8 @@ struct config *config_load(const char *path, const struct overrides *o, struct e
     if (!doc && e->id / 100 == 11)
         other_file(path, e);
     struct config *c = finish(doc, path, o, e);
-    c = c ? unfold(c, o, e) : NULL;
+    if (c && !(o && o->one_network))
+        c = unfold(c, o, e);
     if (!c) {
         mem_free(text);
         return NULL;

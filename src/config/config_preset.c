@@ -5,6 +5,7 @@
 
 #include "config/config_table.h"
 #include "model/preset.h"
+#include "table/options.h"
 
 struct laying {
     struct json_doc *doc;
@@ -20,7 +21,9 @@ const struct preset *config_preset(const struct json_doc *doc)
         return NULL;
     const struct preset *p = preset_find(word ? json_string(word) : "auto");
     const struct json *sequence = json_path(json_root(doc), "data.sequence");
-    return p ? preset_meant(p, sequence && json_kind(sequence) != JSON_NULL) : NULL;
+    const bool steps = (sequence && json_kind(sequence) != JSON_NULL) ||
+                       columns_have_tokens(json_path(json_root(doc), "data.columns"));
+    return p ? preset_meant(p, steps) : NULL;
 }
 
 /* Whether "key=word" or "key!=word" holds; it ends at a comma or with the string. */

@@ -48,6 +48,20 @@ static bool put(const struct config *c, struct json_doc *doc, const char *set, s
     return good;
 }
 
+/* A search of "auto" is one of the network that it stands for: the config names that. */
+static bool name_network(const struct config *c, struct json_doc *doc, struct err *e)
+{
+    const struct preset *p = config_preset(c->doc);
+    const struct json *word = json_path(json_root(doc), "model.preset");
+    if (!p || !word || json_kind(word) != JSON_STRING || strcmp(json_string(word), "auto") != 0)
+        return true;
+    struct json_out name = {0};
+    json_put_string(&name, NULL, p->name);
+    bool good = json_set(doc, "model.preset", name.text.data, e);
+    text_free(&name.text);
+    return good;
+}
+
 struct config *config_trial(const struct config *c, const char *const *sets, size_t count,
                             struct err *e)
 {
@@ -58,6 +72,7 @@ struct config *config_trial(const struct config *c, const char *const *sets, siz
         json_remove(doc, "ensemble");
         json_remove(doc, "tune");
     }
+    good = good && name_network(c, doc, e);
     for (size_t i = 0; good && i < count; i++)
         good = put(c, doc, sets[i], e);
     if (good)
@@ -115,7 +130,8 @@ bool config_trial_text(const struct config *c, const char *const *sets, size_t c
                 put_files(doc, "data.valid", &c->data.valid, path, e) &&
                 put_files(doc, "data.test", &c->data.test, path, e) &&
                 put_output(doc, "output.model", c->output.model, path, e) &&
-                put_output(doc, "output.metrics", c->output.metrics, path, e);
+                put_output(doc, "output.metrics", c->output.metrics, path, e) &&
+                name_network(c, doc, e);
     for (size_t i = 0; good && i < count; i++)
         good = put(c, doc, sets[i], e);
     if (good) {

@@ -13,6 +13,7 @@ struct overrides {
     const char *backend, *device, *output_model;
     int64_t threads, batch_size;
     double time_limit_s;
+    bool one_network; /* preset auto stays the one network that it stands for */
 };
 
 bool card_named(const char *word);              /* "cuda:3" */

@@ -128,6 +128,10 @@ bad '{"model.dropout": 0.1}' "one value" "neither a list"
 bad '3' "no object" "is an object of keys"
 run dnn tune c.json --trials 4 --set 'tune.space={"model.dropout": [2]}'
 err_has "trial 1" "a value out of range: the trial"
+dnn init d.csv --target y -o auto.json --quiet
+run dnn tune auto.json --trials 2 --set train.epochs=2 -o alone.json
+is_exit 0 "the config of init, preset auto: a search of its one network"
+is "$(grep -c '"preset": "mlp"' alone.json)" 1 "which the best config names"
 make_data v.csv 200 value
 make_config v.json v.csv regression '"epochs": 3' '"backend": {"name": "dnn_cpu"}, "model": {"layers": [{"type": "dense", "units": 8}]}'
 sed -i 's/ "model": {"preset": "mlp", "hidden": \[16, 8\]},//' v.json
