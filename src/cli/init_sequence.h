@@ -25,8 +25,8 @@ bool init_sequence_rows(const struct infer_request *r, const struct overrides *s
                         struct infer *found, struct err *e);
 /* Whether the column is one of its steps. */
 bool init_sequence_has(const struct init_sequence *s, const struct infer_column *c);
-/* Writes "sequence" of the config, of columns or rows, and says what was seen. Returns true if
- * there is one. */
+/* Writes data.sequence and logs a note of what was seen. False: the file holds no sequences, and
+ * nothing is written. */
 bool init_sequence_write(const struct init_sequence *s, const struct infer *found,
                          struct json_out *out);
 

@@ -302,8 +302,7 @@ static bool read_document(struct config *c, struct setting_list *l, struct err *
     text_free(&of_preset);
     if (!good)
         return false;
-    c->model.sequences = (c->data.sequence && json_kind(c->data.sequence) != JSON_NULL) ||
-                         columns_have_tokens(c->data.columns);
+    c->model.sequences = config_has_steps(c->data.sequence, c->data.columns);
     c->model.each = sequence_answers_rows(c->data.sequence, c->task);
     opt_each(config_table, "", c, join_row, c);
     if (isnan(c->backend.memory_limit_gb))

@@ -241,9 +241,7 @@ static void put_member(const struct portfolio *t, bool when, const char *const p
 bool config_portfolio(const struct config *c, struct text *out)
 {
     const struct json *word = json_path(json_root(c->doc), "model.preset");
-    const bool tokens = c->model.sequences && (!c->data.sequence ||
-                                               json_kind(c->data.sequence) != JSON_OBJECT);
-    if (c->model.each || tokens) /* a label a row, a text as tokens: one recurrent network */
+    if (c->model.each || columns_have_tokens(c->data.columns)) /* one recurrent network */
         return false;
     if (!word || json_kind(word) != JSON_STRING || strcmp(json_string(word), "auto") != 0 ||
         config_is_ensemble(c))

@@ -13,6 +13,11 @@ struct laying {
     struct err *e;
 };
 
+bool config_has_steps(const struct json *sequence, const struct json *columns)
+{
+    return (sequence && json_kind(sequence) != JSON_NULL) || columns_have_tokens(columns);
+}
+
 const struct preset *config_preset(const struct json_doc *doc)
 {
     const struct json *word = json_path(json_root(doc), "model.preset");
@@ -20,10 +25,9 @@ const struct preset *config_preset(const struct json_doc *doc)
     if (!word && layers && json_kind(layers) != JSON_NULL)
         return NULL;
     const struct preset *p = preset_find(word ? json_string(word) : "auto");
-    const struct json *sequence = json_path(json_root(doc), "data.sequence");
-    const bool steps = (sequence && json_kind(sequence) != JSON_NULL) ||
-                       columns_have_tokens(json_path(json_root(doc), "data.columns"));
-    return p ? preset_meant(p, steps) : NULL;
+    return p ? preset_meant(p, config_has_steps(json_path(json_root(doc), "data.sequence"),
+                                                json_path(json_root(doc), "data.columns")))
+             : NULL;
 }
 
 /* Whether "key=word" or "key!=word" holds; it ends at a comma or with the string. */

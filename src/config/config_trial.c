@@ -29,6 +29,24 @@ const struct option *config_row(const struct config *c, const char *key)
     return row;
 }
 
+static bool put_preset(struct json_doc *doc, const struct preset *p, struct err *e)
+{
+    struct json_out name = {0};
+    json_put_string(&name, NULL, p->name);
+    bool good = json_set(doc, "model.preset", name.text.data, e);
+    text_free(&name.text);
+    return good;
+}
+
+/* A search of "auto" varies the network that it stands for: the config names that network. */
+static bool name_network(const struct config *c, struct json_doc *doc, struct err *e)
+{
+    const struct preset *p = config_preset(c->doc);
+    const struct json *word = json_path(json_root(doc), "model.preset");
+    bool is_auto = word && json_kind(word) == JSON_STRING && strcmp(json_string(word), "auto") == 0;
+    return !p || !is_auto || put_preset(doc, p, e);
+}
+
 /* "key=value" put into doc. A key of a preset needs the preset's name beside it: "auto" has no
  * options. */
 static bool put(const struct config *c, struct json_doc *doc, const char *set, struct err *e)
@@ -37,28 +55,10 @@ static bool put(const struct config *c, struct json_doc *doc, const char *set, s
     const char *equals = strchr(set, '=');
     char *key = mem_string_n(set, (size_t)(equals - set));
     bool good = true;
-    if (p && strncmp(key, "model.", 6) == 0) {
-        struct json_out name = {0};
-        json_put_string(&name, NULL, p->name);
-        good = json_set(doc, "model.preset", name.text.data, e);
-        text_free(&name.text);
-    }
+    if (p && strncmp(key, "model.", 6) == 0)
+        good = put_preset(doc, p, e);
     good = good && json_set(doc, key, equals + 1, e);
     mem_free(key);
-    return good;
-}
-
-/* A search of "auto" is one of the network that it stands for: the config names that. */
-static bool name_network(const struct config *c, struct json_doc *doc, struct err *e)
-{
-    const struct preset *p = config_preset(c->doc);
-    const struct json *word = json_path(json_root(doc), "model.preset");
-    if (!p || !word || json_kind(word) != JSON_STRING || strcmp(json_string(word), "auto") != 0)
-        return true;
-    struct json_out name = {0};
-    json_put_string(&name, NULL, p->name);
-    bool good = json_set(doc, "model.preset", name.text.data, e);
-    text_free(&name.text);
     return good;
 }
 

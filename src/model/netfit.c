@@ -1,6 +1,6 @@
 /* netfit.c - the fit hooks of layers: one way forward over the first rows, on which each layer that
- * has a hook is fitted to its input before it computes its output; and the input of a layer for
- * all rows, for what is solved for on the host. */
+ * has a hook is fitted to its input before it computes its output. It also computes a layer's input
+ * for all rows, for layers that the host solves (rocket's output layer). */
 #include "base/mem.h"
 #include "model/netarena.h"
 

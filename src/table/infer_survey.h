@@ -121,8 +121,8 @@ bool infer_propose(const struct watch *w, uint64_t present, uint64_t read, char 
 bool infer_names_moment(const char *name); /* created_at, timestamp */
 enum infer_name { NAME_OTHER, NAME_NUMBER, NAME_ID };
 int infer_name(const char *name);
-/* The name of what has a history (series, machine_id), or of a time or place in it (t, visit_date,
- * step). */
+/* group: the name says which sequence a row belongs to (series, machine_id). order: it says when or
+ * where the row stands in its sequence (t, visit_date, step). */
 bool infer_names_group(const char *name);
 bool infer_names_order(const char *name);
 /* infer_type.c, infer_target.c: types, missing texts, decimal sign; then the task. */

@@ -1,4 +1,4 @@
-/* number.h - what is fitted for a number of a record: offset, scale, range. */
+/* number.h - what is fitted to a column of numbers: offset, scale, range. */
 #ifndef DNN_TABLE_NUMBER_H
 #define DNN_TABLE_NUMBER_H
 

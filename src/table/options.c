@@ -27,6 +27,9 @@ static const char *const column_init_names[] = {"uniform", "normal", NULL};
 const char *const column_encode_names[] = {"auto",   "onehot", "embedding",
                                            "target", "count",  NULL};
 
+#define DIM_SCHEMA                                                                                 \
+    "{\"oneOf\":[{\"const\":\"auto\"},"                                                            \
+    "{\"type\":\"integer\",\"minimum\":1,\"maximum\":" TEXT_DIGITS(COLUMN_DIM_MOST) "}]}"
 #define AT(field) offsetof(struct data_options, field)
 
 const struct option data_options_table[] = {
@@ -205,9 +208,7 @@ const struct option column_categorical_table[] = {
      .type = OPT_CUSTOM,
      .offset = AT(dim),
      .standard = "\"auto\"",
-     .schema =
-         "{\"oneOf\":[{\"const\":\"auto\"},"
-         "{\"type\":\"integer\",\"minimum\":1,\"maximum\":" TEXT_DIGITS(COLUMN_DIM_MOST) "}]}",
+     .schema = DIM_SCHEMA,
      .help = "The width of an embedding: a number, or \"auto\", which grows with the number of "
              "values."},
     {.key = "init",
@@ -257,9 +258,7 @@ const struct option column_text_table[] = {
      .type = OPT_CUSTOM,
      .offset = AT(dim),
      .standard = "\"auto\"",
-     .schema =
-         "{\"oneOf\":[{\"const\":\"auto\"},"
-         "{\"type\":\"integer\",\"minimum\":1,\"maximum\":" TEXT_DIGITS(COLUMN_DIM_MOST) "}]}",
+     .schema = DIM_SCHEMA,
      .help = "With encode tokens: the width of a token's row; \"auto\": 128."},
     {.key = NULL}};
 

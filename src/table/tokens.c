@@ -8,7 +8,7 @@
 
 enum kind { LETTER, BLANK, ALONE };
 
-/* Ascending, of characters from 128 on; what stands in none is a letter. */
+/* Ranges of characters from 128 on, in ascending order. A character in none of them is a letter. */
 static const struct {
     uint32_t first, last;
     enum kind kind;

@@ -16,7 +16,7 @@ enum { FIRST = 2, LEAST = -6, MOST = 14 }; /* penalties: a column's share times 
 #define STEEP_LOW -2.0                     /* logarithms of what answers are scaled by */
 #define STEEP_HIGH 6.0
 
-/* The rows that count: [count], and what stands in them. */
+/* The training rows that are used: inputs, weights and targets. */
 struct known {
     uint32_t count, outputs;
     real *x; /* [count][columns] */
