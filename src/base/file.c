@@ -105,15 +105,6 @@ bool file_ready(const struct file *f, int milliseconds)
     return sys_ready(f->fd, milliseconds);
 }
 
-bool file_position(const struct file *f, uint64_t *offset, struct err *e)
-{
-    off_t at = lseek(f->fd, 0, SEEK_CUR);
-    if (at < 0)
-        return err_errno(e, f->path, errno, false, "cannot be read");
-    *offset = (uint64_t)at;
-    return true;
-}
-
 bool file_read_at(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got,
                   struct err *e)
 {

@@ -33,8 +33,6 @@ bool file_read(struct file *f, void *bytes, size_t room, size_t *got, struct err
 bool file_read_some(struct file *f, void *bytes, size_t room, size_t *got, struct err *e);
 /* Would that not wait? Gives it some time to get ready, < 0: as long as it takes. */
 bool file_ready(const struct file *f, int milliseconds);
-/* Where file_read of a regular file goes on. */
-bool file_position(const struct file *f, uint64_t *offset, struct err *e);
 bool file_read_at(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got,
                   struct err *e);
 /* A regular file whose size or time changed since file_open: FILE_CHANGED. A file that was replaced

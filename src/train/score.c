@@ -323,11 +323,6 @@ static bool measure(const struct score_job *j, enum part part, struct metrics *m
     return good;
 }
 
-bool score_metrics(const struct score_job *j, enum part part, struct metrics *m, struct err *e)
-{
-    return measure(j, part, m, NULL, NULL, NULL, e);
-}
-
 bool score_all(const struct score_job *j, enum part part, const struct metric_type *followed,
                struct metrics *m, struct err *e)
 {
