@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "table/encoder_fit.h"
+#include "table/target_choose.h"
 
 /* --- the target and the weights --- */
 
@@ -86,6 +87,10 @@ static bool fit_target(const struct fit *f, struct err *e)
     struct remarks *remarks = &f->encoder->remarks;
     double mean = 0, sum = 0, low = INFINITY, high = -INFINITY;
     uint64_t count = 0;
+    if (s->coding.transform == TARGET_AUTO) {
+        target_choose(f, &f->encoder->choice);
+        s->coding.transform = f->encoder->choice.transform;
+    }
     if (s->coding.transform == TARGET_QUANTILE)
         fit_knots(f, &s->coding);
     for (uint64_t i = 0; i < f->count; i++) {
@@ -188,6 +193,7 @@ static void set_options(struct schema *s, const struct schema *as)
         c->encodes = o->encodes;
         c->bins = o->bins;
     }
+    s->coding.transform = as->coding.transform;
     s->wanted = as->wanted;
     s->all_keys = as->all_keys;
 }
@@ -195,17 +201,23 @@ static void set_options(struct schema *s, const struct schema *as)
 struct encoder *encoder_fit(const struct dataset *d, const uint32_t *rows, uint64_t count,
                             struct err *e)
 {
-    return encoder_fit_as(d, d->schema, rows, count, e);
+    return encoder_fit_as(d, d->schema, rows, count, NULL, 0, e);
 }
 
 struct encoder *encoder_fit_as(const struct dataset *d, const struct schema *as,
-                               const uint32_t *rows, uint64_t count, struct err *e)
+                               const uint32_t *rows, uint64_t count, const uint32_t *judges,
+                               uint64_t judge_count, struct err *e)
 {
     struct encoder *c = mem_zero(1, sizeof *c);
     c->schema = schema_copy(d->schema);
     set_options(c->schema, as);
     c->slot_of = mem_zero(c->schema->category_count + 1, sizeof *c->slot_of);
-    struct fit f = {.data = d, .rows = rows, .count = count, .encoder = c};
+    struct fit f = {.data = d,
+                    .rows = rows,
+                    .count = count,
+                    .judges = judges,
+                    .judge_count = judge_count,
+                    .encoder = c};
     if (fit(&f, e))
         return c;
     encoder_free(c);

@@ -10,6 +10,8 @@ struct fit {
     const struct dataset *data;
     const uint32_t *rows;       /* rows to fit on, ascending */
     uint64_t count;
+    const uint32_t *judges;     /* [judge_count]: validation rows */
+    uint64_t judge_count;
     struct encoder *encoder;    /* filled */
 };
 enum { NAMED_MOST = 4 };        /* columns named in one warning */

@@ -56,7 +56,9 @@ static struct encoder *fit(struct table *t, const struct data_options *o, struct
 {
     const struct split *s = &t->split;
     struct encoder *c =
-        encoder_fit(t->data, s->records[PART_TRAIN], s->record_count[PART_TRAIN], e);
+        encoder_fit_as(t->data, t->data->schema, s->records[PART_TRAIN],
+                       s->record_count[PART_TRAIN], s->records[PART_VALID],
+                       s->record_count[PART_VALID], e);
     uint64_t row = 0;
     bool labels = c || e->id == ERR_LABEL_COUNT || e->id == ERR_POSITIVE_UNSEEN;
     if (c && encoder_covers(c, t->data, e))
@@ -89,11 +91,15 @@ struct encoder *table_fit_fold(const struct table *t, const struct schema *all, 
                                const struct schema *as, struct err *e)
 {
     const struct fold_rows *r = &t->folds.rows[fold];
-    uint64_t count;
+    uint64_t count, left_count;
     uint32_t *records = samples_records(&t->data->samples, r->train, r->train_count, &count);
-    struct encoder *c = encoder_fit_as(t->data, as ? as : t->data->schema, records, count, e);
+    uint32_t *left = samples_records(&t->data->samples, r->left, r->left_count, &left_count);
+    struct encoder *c = encoder_fit_as(t->data, as ? as : t->data->schema, records, count, left,
+                                       left_count, e);
     if (records != r->train)
         mem_free(records);
+    if (left != r->left)
+        mem_free(left);
     if (c && same_labels(c->schema->labels, all->labels))
         return c;
     if (c)
@@ -128,6 +134,7 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     leak_check(c, t->data, &t->split, hash, &t->remarks);
     data_digest(t->data, c->schema, &t->split, hash, t->sha256);
     mem_free(hash);
+    t->choice = c->choice;
     if (folds)
         noise_of(t->data, c, t->split.records[PART_TRAIN], t->split.record_count[PART_TRAIN],
                  &t->noise);
