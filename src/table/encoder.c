@@ -8,7 +8,6 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "table/encoder_fit.h"
-#include "table/target_choose.h"
 
 /* --- the target and the weights --- */
 

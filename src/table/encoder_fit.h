@@ -39,6 +39,10 @@ void fit_bins(struct fit *f);
 void fit_statistics(struct fit *f);
 /* Fits column.spread; behind numbers and categories. */
 void fit_spread(const struct fit *f);
+/* Chooses the function of a regression target: by f->rows and f->judges, evenly spread samples of
+ * them; without judges every fourth row judges. "none" unless another one is 1 % better; log only
+ * where all these targets are above 0. Behind numbers and categories, of raw rows. */
+void target_choose(const struct fit *f, struct target_choice *choice);
 /* Orders the labels, the positive one last, and builds class_of. */
 bool fit_labels(struct fit *f, struct err *e);
 
