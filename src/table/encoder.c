@@ -160,11 +160,19 @@ static bool fit(struct fit *f, struct err *e)
         return err_set(e, ERR_SPLIT_EMPTY, "there are no training rows");
     if (!s->file_columns)
         s->file_columns = (uint32_t)(s->column_count + f->data->extra_columns);
-    if (!check_weights(f, e) || !fit_categories(f, e) || !fit_numbers(f, e) ||
-        !(s->task == TASK_REGRESSION ? fit_target(f, e) : fit_labels(f, e)))
+    if (!check_weights(f, e) || !fit_categories(f, e))
         return false;
+    fit_tell(f, 1, 0);
+    if (!fit_numbers(f, e))
+        return false;
+    fit_tell(f, 2, 0);
+    if (!(s->task == TASK_REGRESSION ? fit_target(f, e) : fit_labels(f, e)))
+        return false;
+    fit_tell(f, 3, 0);
     fit_bins(f);
+    fit_tell(f, 4, 0);
     fit_spread(f);
+    fit_tell(f, 5, 0);
     fit_statistics(f);
     warn_constant(f);
     s->fitted = true;
@@ -217,7 +225,12 @@ struct encoder *encoder_fit_as(const struct dataset *d, const struct schema *as,
                     .judges = judges,
                     .judge_count = judge_count,
                     .encoder = c};
-    if (fit(&f, e))
+    struct progress_amount progress;
+    progress_amount_open(&progress, (enum progress_style)d->progress, "fitting", "%");
+    f.progress = &progress;
+    bool good = fit(&f, e);
+    progress_amount_close(&progress);
+    if (good)
         return c;
     encoder_free(c);
     return NULL;

@@ -3,6 +3,7 @@
 #ifndef DNN_TABLE_ENCODER_FIT_H
 #define DNN_TABLE_ENCODER_FIT_H
 
+#include "base/progress.h"
 #include "table/encoder.h"
 #include "table/record.h"
 
@@ -13,7 +14,14 @@ struct fit {
     const uint32_t *judges;     /* [judge_count]: validation rows */
     uint64_t judge_count;
     struct encoder *encoder;    /* filled */
+    struct progress_amount *progress;
 };
+enum { FIT_STEPS = 6 };
+/* The step that is at work, from 0, and the part of it that is done. */
+static inline void fit_tell(const struct fit *f, int step, double part)
+{
+    progress_amount(f->progress, 100 * (step + part) / FIT_STEPS, 0);
+}
 enum { NAMED_MOST = 4 };        /* columns named in one warning */
 
 /* encoder_scan.c: range and median of slots, in one pass over the rows and without copies. */

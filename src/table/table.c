@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "table/digest.h"
 #include "table/leak.h"
@@ -135,9 +136,11 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     data_digest(t->data, c->schema, &t->split, hash, t->sha256);
     mem_free(hash);
     t->choice = c->choice;
-    if (folds)
+    if (folds) {
+        t->data->progress = PROGRESS_NONE; /* the folds' owner tells of their encoders */
         noise_of(t->data, c, t->split.records[PART_TRAIN], t->split.record_count[PART_TRAIN],
                  &t->noise);
+    }
     if (!folds)
         t->view = view_make(t->data, c, true);
     const struct schema declared = *s; /* the caller's schema becomes fitted */
