@@ -204,6 +204,8 @@ static void put_facts(const struct report *r, const struct json_doc *metrics, st
     const struct schema *s = r->file->schema;
     html_table(out, "Facts of the training", names, 9);
     put_fact(out, "target", s->columns[s->target].name);
+    if (s->coding.transform)
+        put_fact(out, "learnt through", target_transform_names[s->coding.transform]);
     put_labels(s, out);
     for (int p = 0; p < PARTS; p++) {
         char name[32];

@@ -39,6 +39,9 @@ paste -d, test.csv log.out | awk -F, 'NR > 1 && $5 <= 0 { bad = 1 } END { exit b
 ok $? "answers of log are above 0"
 run dnn inspect log.dnn
 out_has "target     y, learnt through log"
+run dnn report log.dnn test.csv -o log.html
+grep -q 'learnt through.*log' log.html
+ok $? "the report says so too"
 run dnn inspect quantile.dnn --json
 out_has '"target_transform":"quantile"'
 
