@@ -65,8 +65,8 @@ bool cell_report_ragged(const struct cell_where *w)
         return err_help(w->e, "was the line cut off, or does a cell contain a line end?");
     if (r->cells > w->b->cells)
         return err_help(w->e, "quote the cell that contains the delimiter");
-    return err_help(w->e,
-                    "was the line cut off, or does a cell contain a line end that is not quoted?");
+    return err_help(w->e, "was the line cut off, does a cell contain a line end that is not "
+                          "quoted, or is it a sum below the table, to take out?");
 }
 
 /* General help for a cell. With a model the config cannot change. */
