@@ -22,7 +22,7 @@ cat >"$tree/DEBIAN/control" <<EOF
 Package: dnn
 Version: $version
 Architecture: $architecture
-Maintainer: the dnn developers <dnn@localhost>
+Maintainer: the dnn developers <dnn@dnn.invalid>
 Installed-Size: $(du -sk --exclude=DEBIAN "$tree" | cut -f1)
 Depends: $needs
 Recommends: zlib1g, libopenblas0-pthread | libopenblas0

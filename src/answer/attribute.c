@@ -22,6 +22,7 @@ struct attribute {
     const struct attribute_request *q;
     struct attribute_result *r;
     struct stream *stream;
+    struct progress_amount progress;
     struct serve *serve;
     struct paths paths;
     struct answer_line line;
@@ -220,8 +221,11 @@ static bool attribute_group(void *context, const struct stream_group *g, struct 
         return true;
     make_room(x, g->rows);
     bool good = take_rows(x, g, e);
-    for (uint32_t path = 0; good && x->rows && path < x->paths.count; path++)
+    for (uint32_t path = 0; good && x->rows && path < x->paths.count; path++) {
+        double part = (double)path / x->paths.count;
+        progress_amount(&x->progress, (double)x->r->rows + part * (double)x->rows, 0);
         good = walk(x, path, e);
+    }
     text_clear(&x->text);
     for (uint64_t i = 0; good && i < x->rows; i++)
         add_row(x, g, i);
@@ -264,13 +268,16 @@ static bool attribute(struct attribute *x, struct err *e)
     struct stream stream = {0};
     const struct stream_request want = {.inputs = x->q->inputs,
                                         .input_count = x->q->input_count,
-                                        .max_bad_rows = -1};
+                                        .max_bad_rows = -1,
+                                        .progress = PROGRESS_NONE};
     x->stream = &stream;
+    progress_amount_open(&x->progress, (enum progress_style)x->q->progress, "explaining", "rows");
     bool good = stream_open(&stream, x->serve, &want, e) && begin_output(x, e) &&
                 stream_run(&stream, &(struct stream_sink){attribute_group, next_input, x}, e);
     if (good && !x->r->rows)
         good = err_at(e, ERR_CSV_NO_ROWS, x->q->inputs[0], 0, 0,
                       "0 data rows: there is nothing to explain");
+    progress_amount_close(&x->progress);
     stream_close(&stream);
     for (uint32_t j = 0; good && j < x->paths.column_count; j++)
         x->r->columns[j].mean /= (double)x->r->rows;

@@ -18,6 +18,7 @@ struct attribute_request {
     char *const *inputs;
     size_t input_count;
     const char *output; /* CSV: ids, a column for each input, "base" and "answer" */
+    int progress; /* enum progress_style */
     struct reading reading;
     struct overrides overrides;
 };

@@ -171,13 +171,17 @@ static void find_bands(const struct answers_kept *k, const uint32_t *order, uint
     static const double share[3] = {0.1, 0.5, 0.9};
     for (uint64_t band = 0; band < RESIDUAL_BANDS; band++) {
         uint64_t from = band * count / RESIDUAL_BANDS, to = (band + 1) * count / RESIDUAL_BANDS;
-        double mean = 0;
+        double mean = 0, weight = 0, covered = 0;
         if (to - from < 3)
             continue;
         for (uint64_t i = from; i < to; i++) {
             errors[i - from] = k->score[order[i]] - k->target[order[i]];
             mean += k->score[order[i]] / (double)(to - from);
+            weight += (double)k->weight[order[i]];
+            covered += errors[i - from] >= 0 ? (double)k->weight[order[i]] : 0;
         }
+        if (weight > 0)
+            add_point(&r->covered, mean, covered / weight);
         sort_doubles(errors, to - from);
         for (int q = 0; q < 3; q++)
             add_point(&r->band[q], mean, quantile_of(errors, to - from, share[q]));
@@ -219,6 +223,7 @@ void residuals_of(const struct answers_kept *k, struct residuals *r)
 void residuals_free(struct residuals *r)
 {
     curve_free(&r->dots);
+    curve_free(&r->covered);
     for (int q = 0; q < 3; q++)
         curve_free(&r->band[q]);
 }

@@ -36,6 +36,7 @@ struct residuals {
     /* By the answer, in bands of equally many rows: mean answer, and the 10 %, 50 %, 90 % points of
      * the error */
     struct curve band[3];
+    struct curve covered; /* the same bands: mean answer, weight share with truth <= answer */
 };
 extern const double residual_quantiles[5];
 void residuals_of(const struct answers_kept *k, struct residuals *r);

@@ -183,12 +183,11 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
     return good;
 }
 
-/* Of a model of loss quantile, by the config that it holds as a record: its q; else 0. */
-static double quantile_of(const struct serve *s)
+double evaluate_quantile(const struct modelfile *f)
 {
-    const struct json_doc *config = s->file->config;
+    const struct json_doc *config = f->config;
     const struct json *v = config ? json_path(json_root(config), "train.loss.type") : NULL;
-    if (s->schema->task != TASK_REGRESSION || !v || json_kind(v) != JSON_STRING ||
+    if (f->schema->task != TASK_REGRESSION || !v || json_kind(v) != JSON_STRING ||
         strcmp(json_string(v), loss_names[LOSS_QUANTILE]) != 0)
         return 0;
     v = json_path(json_root(config), "train.loss.q");
@@ -200,7 +199,7 @@ static struct tally *tally_for(const struct serve *s)
     uint32_t classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs;
     struct tally *t = tally_new(s->schema->task, classes, TALLY_ALL);
     t->threshold = s->threshold;
-    t->quantile = quantile_of(s);
+    t->quantile = evaluate_quantile(s->file);
     return t;
 }
 
@@ -253,7 +252,7 @@ static bool compare(const struct evaluate_request *q, struct serve *other,
 static bool read_gates(const struct evaluate_request *q, struct evaluate_result *r, struct err *e)
 {
     const int task = r->serve.schema->task;
-    const int own = quantile_of(&r->serve) > 0 ? METRIC_QUANTILE : task;
+    const int own = evaluate_quantile(r->serve.file) > 0 ? METRIC_QUANTILE : task;
     r->gates = mem_zero(q->require_count + 1, sizeof *r->gates);
     for (size_t i = 0; i < q->require_count; i++, r->gate_count++)
         if (!gate_read(&r->gates[i], q->require[i], own, e))

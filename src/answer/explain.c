@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/evaluate.h"
 #include "base/mem.h"
 #include "base/name_list.h"
 #include "base/rng.h"
@@ -207,6 +208,7 @@ static bool measure(struct explain *x, const struct importance *dealt, const uin
     x->dealt = dealt;
     x->from = from;
     t->threshold = x->serve->threshold;
+    t->quantile = evaluate_quantile(x->serve->file);
     for (x->first = 0; good && x->first < x->rows; x->first += x->count) {
         x->count = x->rows - x->first < CHUNK ? x->rows - x->first : CHUNK;
         unsigned tiles = (unsigned)((x->count + TILE - 1) / TILE);
@@ -348,7 +350,8 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
         return err_set(e, ERR_USAGE, "explain deals the cells of columns, and this model reads "
                                      "sequences");
     r->serve.beside = true;
-    r->metric = metric_default(s->task);
+    r->metric = evaluate_quantile(r->serve.file) > 0 ? metric_find("pinball", METRIC_QUANTILE)
+                                                     : metric_default(s->task);
     struct explain x = {.r = r, .most = q->most_rows, .serve = &r->serve,
                         .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs};
     x.width = x.classes ? x.classes : 1;

@@ -100,6 +100,7 @@ static int rows_command(struct args *a)
                                   .inputs = (char *const *)(const void *)(a->positionals + 1),
                                   .input_count = a->positional_count - 1,
                                   .output = args_value(a, "rows"),
+                                  .progress = cli_progress(a),
                                   .overrides = cli_overrides(a)};
     struct attribute_result r = {0};
     int code;

@@ -75,6 +75,12 @@ void format_junit(const struct args *a, const struct gate *gates, size_t count,
     if (error) {
         put_case(a, a->command->name, out);
         text_printf(out, ">\n      <error type=\"E%d\" message=\"", (int)error->id);
+        if (error->file[0]) {
+            put_xml(text_quote_z(error->file), out);
+            if (error->line)
+                text_printf(out, ":%lld", (long long)error->line);
+            text_put(out, ": ");
+        }
         put_xml(error->what, out);
         text_put(out, "\"/>\n    </testcase>\n");
     }

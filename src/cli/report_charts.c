@@ -268,16 +268,42 @@ static void put_bands(const struct residuals *s, struct text *out)
     chart_end(&c, NULL);
 }
 
+/* Of a model of a quantile: the share of the rows at or below the answer, over the answer. */
+static void put_covered(const struct residuals *s, double quantile, struct text *out)
+{
+    const struct curve *v = &s->covered;
+    struct chart c = {.y1 = 1};
+    if (v->count < 2)
+        return;
+    c.x0 = v->x[0];
+    c.x1 = v->x[v->count - 1];
+    chart_begin(&c, out, "Coverage by answer", "answer", "rows at or below it", true);
+    chart_even(&c, c.x0, quantile, c.x1, quantile);
+    chart_line(&c, 0, v->x, v->y, v->count, false);
+    chart_end(&c, "tenths of the rows; dashed: the quantile");
+}
+
 static void put_residuals(const struct report *r, struct text *out)
 {
     static const char *const names[] = {"share of the rows", "|error| at most", NULL};
+    const double quantile = evaluate_quantile(r->file);
     struct residuals s;
     residuals_of(&r->answers, &s);
+    if (quantile > 0)
+        html_note(out, "The model answers the %.4g quantile: of a hundred rows about %.0f should "
+                       "lie at or below their answer, so errors are not around 0.",
+                  quantile, 100 * quantile);
     text_put(out, "<div class=\"charts\">\n");
     put_dots(&s, out);
     put_errors(&s, out);
     put_bands(&s, out);
+    if (quantile > 0)
+        put_covered(&s, quantile, out);
     text_put(out, "</div>\n");
+    if (quantile > 0) {
+        residuals_free(&s);
+        return;
+    }
     html_table(out, "Errors", names, 0);
     for (int i = 0; i < 5; i++) {
         html_row(out);

@@ -47,10 +47,16 @@ static double stored_number(const struct json_doc *metrics, const char *part, co
     return v && json_kind(v) == JSON_NUMBER ? json_number(v) : (double)NAN;
 }
 
+/* The task whose metrics count. */
+static int metric_task(const struct report *r)
+{
+    return evaluate_quantile(r->file) > 0 ? METRIC_QUANTILE : (int)r->file->schema->task;
+}
+
 static void put_cards(const struct report *r, const struct json_doc *metrics, struct text *out)
 {
-    static const char *const wanted[] = {"auc", "accuracy", "rmse", "r2", "logloss", "macro_f1",
-                                         "f1", "mae", NULL};
+    static const char *const wanted[] = {"pinball", "coverage", "auc", "accuracy", "rmse", "r2",
+                                         "logloss", "macro_f1", "f1", "mae", NULL};
     const char *part = stored(metrics, "test") ? "test" : "valid";
     int count = 0;
     text_put(out, "<div class=\"cards\">\n");
@@ -62,7 +68,7 @@ static void put_cards(const struct report *r, const struct json_doc *metrics, st
                 value = r->value.metrics.m[i].value;
                 range = &r->value.intervals[i];
             }
-        if (isnan(value) || !metric_find(*name, r->file->schema->task))
+        if (isnan(value) || !metric_find(*name, metric_task(r)))
             continue;
         put_card(out, *name, value, range);
         count++;
@@ -82,6 +88,8 @@ static void put_head(const struct report_request *q, const struct report *r,
     text_printf(out, "A %s model of <b>", task_names[s->task]);
     html_text_z(out, s->columns[s->target].name);
     text_put(out, "</b>");
+    if (evaluate_quantile(r->file) > 0)
+        text_printf(out, ", its %.4g quantile", evaluate_quantile(r->file));
     if (r->file->member_count > 1)
         text_printf(out, ", the mean of %u networks", r->file->member_count);
     if (r->measured) {
@@ -130,7 +138,7 @@ static void put_metrics(const struct report *r, const struct json_doc *metrics, 
                        "interval says where the metric would lie on other rows of this kind.");
     html_table(out, "Metrics", r->measured ? with : without, 1);
     for (const struct metric_type *t = metric_types; t->name; t++)
-        if (t->tasks & 1u << r->file->schema->task)
+        if (t->tasks & 1u << metric_task(r))
             put_metric(r, metrics, t, out);
     html_table_end(out);
     if (r->measured && (r->value.unlabelled || r->value.bad))
@@ -196,6 +204,8 @@ static void put_facts(const struct report *r, const struct json_doc *metrics, st
     const struct schema *s = r->file->schema;
     html_table(out, "Facts of the training", names, 9);
     put_fact(out, "target", s->columns[s->target].name);
+    if (s->coding.transform)
+        put_fact(out, "learnt through", target_transform_names[s->coding.transform]);
     put_labels(s, out);
     for (int p = 0; p < PARTS; p++) {
         char name[32];

@@ -388,7 +388,10 @@ const struct option config_table[] = {
              "signs. quantile: the rank among the training rows, as a normal quantile; answers "
              "stay inside the range of those rows. none: the target itself. All are standardised. "
              "With another function than none and loss mse, answers are nearer to the median than "
-             "to the mean."},
+             "to the mean. auto: the one with which a quick additive model, fitted on training "
+             "rows, has the smallest rmse on validation rows, in the units of the file; none "
+             "unless another one is 1 % better. The model holds the chosen one. Each fold chooses "
+             "its own."},
     {.key = "tune",
      .type = OPT_TABLE,
      .offset = AT(tune),

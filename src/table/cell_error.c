@@ -65,8 +65,8 @@ bool cell_report_ragged(const struct cell_where *w)
         return err_help(w->e, "was the line cut off, or does a cell contain a line end?");
     if (r->cells > w->b->cells)
         return err_help(w->e, "quote the cell that contains the delimiter");
-    return err_help(w->e,
-                    "was the line cut off, or does a cell contain a line end that is not quoted?");
+    return err_help(w->e, "was the line cut off, does a cell contain a line end that is not "
+                          "quoted, or is it a sum below the table, to take out?");
 }
 
 /* General help for a cell. With a model the config cannot change. */
@@ -126,10 +126,35 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+/* False, and no help: no key of the column reads the cell. */
+static bool key_help(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    const int which = w->s->decimal == ',';
+    struct infer_amounts a = {.cells = 0};
+    struct text key = {0};
+    infer_amount(&a, cell->text, cell->length);
+    const char *between = a.between[which] ? a.between[which] : a.closed ? which ? "." : "," : NULL;
+    if (!a.read[which] || a.words || !(between || a.unit_count) ||
+        !(a.proofs[which] || !a.between[which] || !strchr(".,", *between)))
+        return false;
+    if (between)
+        text_printf(&key, "\"thousands\": \"%s\"", between);
+    for (unsigned i = 0; i < a.unit_count; i++)
+        text_printf(&key, "%s\"%s\"", i ? ", " : key.length ? ", \"unit\": [" : "\"unit\": [",
+                    a.units[i]);
+    err_help(w->e, "%s%s in the entry of \"%s\" in data.columns reads such cells%s", key.data,
+             a.unit_count ? "]" : "", name_of(w, column),
+             w->s->fitted ? "; this model was trained without it" : "");
+    text_free(&key);
+    return true;
+}
+
 static bool number_help(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     char decimal = w->s->decimal, other = decimal == '.' ? ',' : '.';
     double v;
+    if (key_help(w, column, cell))
+        return false;
     if (w->s->fitted && (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK ||
                          reads_without(cell->text, cell->length, decimal, other)))
         return err_help(w->e, "the model reads numbers with a decimal %s: write the cell so",
@@ -196,7 +221,18 @@ bool cell_report_date(const struct cell_where *w, size_t column, const struct cs
 {
     report(w, column, ERR_CSV_DATE, "\"%s\" is not a date", text_quote(cell->text, cell->length));
     expect(w, "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it; YYYY-MM; hh:mm[:ss]");
-    return help_cell(w, column);
+    struct infer_dates d = {.cells = 0};
+    char format[INFER_FORMAT], other[INFER_FORMAT] = "";
+    infer_date(&d, cell->text, cell->length);
+    if (!d.formats)
+        return help_cell(w, column);
+    infer_date_format(__builtin_ctzll(d.formats), format);
+    if (d.formats & (d.formats - 1))
+        infer_date_format(__builtin_ctzll(d.formats & (d.formats - 1)), other);
+    return err_help(w->e, "\"format\": \"%s\"%s%s%s in the entry of \"%s\" in data.columns reads "
+                          "such cells%s", format, other[0] ? " (or \"" : "", other,
+                    other[0] ? "\")" : "", name_of(w, column),
+                    w->s->fitted ? "; this model was trained without it" : "");
 }
 
 bool cell_report_timeless(const struct cell_where *w, size_t column)

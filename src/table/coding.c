@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "table/quantile.h"
 
-const char *const target_transform_names[] = {"none", "log", "cbrt", "quantile", NULL};
+const char *const target_transform_names[] = {"none", "log", "cbrt", "quantile", "auto", NULL};
 
 #define LOG_MOST 700.0 /* exp of it is finite */
 
@@ -72,7 +72,8 @@ void coding_fit_knots(struct target_coding *c, const double *sorted, uint64_t co
 static double transform(const struct target_coding *c, double y)
 {
     switch ((enum target_transform)c->transform) {
-    case TARGET_NONE: break;
+    case TARGET_NONE:
+    case TARGET_AUTO: break;
     case TARGET_LOG: return log(y < DBL_MIN ? DBL_MIN : y);
     case TARGET_CBRT: return cbrt(y);
     case TARGET_QUANTILE: return quantile_normal((place_of(c, y) + 0.5) / c->knot_count);
@@ -89,7 +90,8 @@ double coding_decode(const struct target_coding *c, double z)
 {
     double t = z * c->scale + c->center;
     switch ((enum target_transform)c->transform) {
-    case TARGET_NONE: break;
+    case TARGET_NONE:
+    case TARGET_AUTO: break;
     case TARGET_LOG: return t == t ? exp(fmin(fmax(t, -LOG_MOST), LOG_MOST)) : t;
     case TARGET_CBRT: return t * t * t;
     case TARGET_QUANTILE:

@@ -5,10 +5,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum target_transform { TARGET_NONE, TARGET_LOG, TARGET_CBRT, TARGET_QUANTILE };
+/* TARGET_AUTO: not chosen yet, of a schema that is not fitted. */
+enum target_transform { TARGET_NONE, TARGET_LOG, TARGET_CBRT, TARGET_QUANTILE, TARGET_AUTO };
 extern const char *const target_transform_names[]; /* ends with NULL */
 
 #define CODING_KNOTS_MOST 1024
+/* What target_transform "auto" chose. */
+struct target_choice {
+    bool made;
+    int transform;
+    double error[TARGET_AUTO]; /* root mean squared, in units of the target; NaN: not tried */
+    uint64_t judged;           /* rows; 0: too few to choose by */
+};
 struct target_coding {
     int transform;         /* enum target_transform */
     double center, scale;  /* of the function's values; scale > 0 */

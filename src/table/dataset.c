@@ -36,6 +36,7 @@ struct dataset *dataset_load(const struct schema *declared, const struct data_op
 {
     struct reading r = {.data = mem_zero(1, sizeof *r.data)};
     r.data->schema = schema_copy(declared);
+    r.data->progress = o->progress;
     bool good = load(&r, o, stop, e);
     spill_free(&r.key);
     spill_free(&r.time);

@@ -48,6 +48,7 @@ struct dataset {
     uint64_t blank_lines, extra_columns;
     uint64_t vanished;            /* numbers too small for float32, read as 0 */
     struct table_sample sample;
+    int progress;                 /* enum progress_style: of the options, for an encoder */
     struct remarks remarks;
 };
 

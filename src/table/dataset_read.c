@@ -403,6 +403,7 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
         if (part == PART_TRAIN) {
             struct csv_notes notes = csv_notes(l.csv);
             char note[200];
+            notes.unnamed = false; /* the config names the column, or it is not used */
             if (csv_notes_text(&notes, note, sizeof note))
                 remark_add(&raw->data->remarks, "%s", note);
             raw->data->extra_columns = binding.extra;

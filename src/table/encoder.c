@@ -86,6 +86,10 @@ static bool fit_target(const struct fit *f, struct err *e)
     struct remarks *remarks = &f->encoder->remarks;
     double mean = 0, sum = 0, low = INFINITY, high = -INFINITY;
     uint64_t count = 0;
+    if (s->coding.transform == TARGET_AUTO) {
+        target_choose(f, &f->encoder->choice);
+        s->coding.transform = f->encoder->choice.transform;
+    }
     if (s->coding.transform == TARGET_QUANTILE)
         fit_knots(f, &s->coding);
     for (uint64_t i = 0; i < f->count; i++) {
@@ -156,11 +160,19 @@ static bool fit(struct fit *f, struct err *e)
         return err_set(e, ERR_SPLIT_EMPTY, "there are no training rows");
     if (!s->file_columns)
         s->file_columns = (uint32_t)(s->column_count + f->data->extra_columns);
-    if (!check_weights(f, e) || !fit_categories(f, e) || !fit_numbers(f, e) ||
-        !(s->task == TASK_REGRESSION ? fit_target(f, e) : fit_labels(f, e)))
+    if (!check_weights(f, e) || !fit_categories(f, e))
         return false;
+    fit_tell(f, 1, 0);
+    if (!fit_numbers(f, e))
+        return false;
+    fit_tell(f, 2, 0);
+    if (!(s->task == TASK_REGRESSION ? fit_target(f, e) : fit_labels(f, e)))
+        return false;
+    fit_tell(f, 3, 0);
     fit_bins(f);
+    fit_tell(f, 4, 0);
     fit_spread(f);
+    fit_tell(f, 5, 0);
     fit_statistics(f);
     warn_constant(f);
     s->fitted = true;
@@ -188,6 +200,7 @@ static void set_options(struct schema *s, const struct schema *as)
         c->encodes = o->encodes;
         c->bins = o->bins;
     }
+    s->coding.transform = as->coding.transform;
     s->wanted = as->wanted;
     s->all_keys = as->all_keys;
 }
@@ -195,18 +208,29 @@ static void set_options(struct schema *s, const struct schema *as)
 struct encoder *encoder_fit(const struct dataset *d, const uint32_t *rows, uint64_t count,
                             struct err *e)
 {
-    return encoder_fit_as(d, d->schema, rows, count, e);
+    return encoder_fit_as(d, d->schema, rows, count, NULL, 0, e);
 }
 
 struct encoder *encoder_fit_as(const struct dataset *d, const struct schema *as,
-                               const uint32_t *rows, uint64_t count, struct err *e)
+                               const uint32_t *rows, uint64_t count, const uint32_t *judges,
+                               uint64_t judge_count, struct err *e)
 {
     struct encoder *c = mem_zero(1, sizeof *c);
     c->schema = schema_copy(d->schema);
     set_options(c->schema, as);
     c->slot_of = mem_zero(c->schema->category_count + 1, sizeof *c->slot_of);
-    struct fit f = {.data = d, .rows = rows, .count = count, .encoder = c};
-    if (fit(&f, e))
+    struct fit f = {.data = d,
+                    .rows = rows,
+                    .count = count,
+                    .judges = judges,
+                    .judge_count = judge_count,
+                    .encoder = c};
+    struct progress_amount progress;
+    progress_amount_open(&progress, (enum progress_style)d->progress, "fitting", "%");
+    f.progress = &progress;
+    bool good = fit(&f, e);
+    progress_amount_close(&progress);
+    if (good)
         return c;
     encoder_free(c);
     return NULL;

@@ -17,6 +17,7 @@ struct encoder {
     float *held;
     uint32_t *held_rows;        /* [held_count], ascending */
     uint64_t held_count;
+    struct target_choice choice; /* target_transform auto */
     struct remarks remarks;
 };
 
@@ -25,9 +26,11 @@ struct encoder {
  * label. */
 struct encoder *encoder_fit(const struct dataset *d, const uint32_t *rows, uint64_t count,
                             struct err *e);
-/* The same by the options that `as` declares for its columns, those of d. */
+/* The same by the options that `as` declares for its columns, those of d, and its target.
+ * judges [judge_count]: validation rows; target_transform "auto" alone looks at them. */
 struct encoder *encoder_fit_as(const struct dataset *d, const struct schema *as,
-                               const uint32_t *rows, uint64_t count, struct err *e);
+                               const uint32_t *rows, uint64_t count, const uint32_t *judges,
+                               uint64_t judge_count, struct err *e);
 void encoder_free(struct encoder *c);
 /* Checks all rows of d. False, E12: a column with unknown = error has a value that the encoder does
  * not know. */

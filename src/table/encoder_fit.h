@@ -3,6 +3,7 @@
 #ifndef DNN_TABLE_ENCODER_FIT_H
 #define DNN_TABLE_ENCODER_FIT_H
 
+#include "base/progress.h"
 #include "table/encoder.h"
 #include "table/record.h"
 
@@ -10,8 +11,17 @@ struct fit {
     const struct dataset *data;
     const uint32_t *rows;       /* rows to fit on, ascending */
     uint64_t count;
+    const uint32_t *judges;     /* [judge_count]: validation rows */
+    uint64_t judge_count;
     struct encoder *encoder;    /* filled */
+    struct progress_amount *progress;
 };
+enum { FIT_STEPS = 6 };
+/* The step that is at work, from 0, and the part of it that is done. */
+static inline void fit_tell(const struct fit *f, int step, double part)
+{
+    progress_amount(f->progress, 100 * (step + part) / FIT_STEPS, 0);
+}
 enum { NAMED_MOST = 4 };        /* columns named in one warning */
 
 /* encoder_scan.c: range and median of slots, in one pass over the rows and without copies. */
@@ -37,6 +47,10 @@ void fit_bins(struct fit *f);
 void fit_statistics(struct fit *f);
 /* Fits column.spread; behind numbers and categories. */
 void fit_spread(const struct fit *f);
+/* Chooses the function of a regression target: by f->rows and f->judges, evenly spread samples of
+ * them; without judges every fourth row judges. "none" unless another one is 1 % better; log only
+ * where all these targets are above 0. Behind numbers and categories, of raw rows. */
+void target_choose(const struct fit *f, struct target_choice *choice);
 /* Orders the labels, the positive one last, and builds class_of. */
 bool fit_labels(struct fit *f, struct err *e);
 

@@ -424,6 +424,7 @@ bool fit_numbers(struct fit *f, struct err *e)
         task.count = task.slot_count - task.first < most ? task.slot_count - task.first : most;
         threads_run((unsigned)((rows + GATHER_ROWS - 1) / GATHER_ROWS), gather_tile, &task);
         threads_run_few(task.count, copies_tile, &task);
+        fit_tell(f, 1, (double)(task.first + task.count) / task.slot_count);
     }
     bool good = report(&task, e);
     mem_free(task.copies);

@@ -143,13 +143,20 @@ static const char *const days[] = {
     "%d.%m.%Y", "%m.%d.%Y", "%d.%m.%y", "%m.%d.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y",
     "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%d-%b-%y", "%d-%b-%Y", "%d %b %Y", "%b %d, %Y"};
 static const char *const times[] = {"", " %H:%M", " %H:%M:%S", " %I:%M %p"};
-enum { DAYS = sizeof days / sizeof *days, TIMES = sizeof times / sizeof *times };
-_Static_assert(DAYS * TIMES + 1 < 64, "a bit each");
+static const char *const others[] = {
+    "%I:%M %p", "%I:%M:%S %p", "%m/%d/%Y %I:%M:%S %p", "%d/%m/%Y %I:%M:%S %p",
+    "%d-%b-%Y %I:%M:%S %p", "%d-%b-%y %I:%M:%S %p", "%Y-%m-%d %I:%M:%S %p"};
+enum {
+    DAYS = sizeof days / sizeof *days,
+    TIMES = sizeof times / sizeof *times,
+    FORMATS = DAYS * TIMES + sizeof others / sizeof *others
+};
+_Static_assert(FORMATS < 64, "a bit each");
 
 void infer_date_format(int index, char out[INFER_FORMAT])
 {
     bool day = index < DAYS * TIMES;
-    snprintf(out, INFER_FORMAT, "%s%s", day ? days[index / TIMES] : "%I:%M %p",
+    snprintf(out, INFER_FORMAT, "%s%s", day ? days[index / TIMES] : others[index - DAYS * TIMES],
              day ? times[index % TIMES] : "");
 }
 
@@ -158,7 +165,7 @@ void infer_date(struct infer_dates *d, const char *text, size_t length)
     double seconds;
     char format[INFER_FORMAT];
     if (!d->cells++)
-        d->formats = (UINT64_C(1) << (DAYS * TIMES + 1)) - 1;
+        d->formats = (UINT64_C(1) << FORMATS) - 1;
     if (length > MOST_CELL)
         d->formats = 0;
     for (uint64_t left = d->formats; left; left &= left - 1) {

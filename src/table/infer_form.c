@@ -187,17 +187,17 @@ const char *infer_form_reason(int form, char decimal, char *out, size_t size)
 {
     static const char *const words[FORMS] = {
         [FORM_NONE] = "",
-        [FORM_PERCENT] = "numbers with a percent sign: dnn reads 12.3, not 12.3%",
+        [FORM_PERCENT] = "numbers with a percent sign, not all in one form: dnn reads 12.3",
         [FORM_BLANK] = "numbers with blanks around them inside the cell: dnn reads 484, not \" "
                        "484\"",
         [FORM_COMMA] = "numbers with a decimal comma in a file whose others have points: dnn reads "
                        "1.5, not 1,5",
         [FORM_POINT] = "numbers with a decimal point in a file whose others have commas: dnn reads "
                        "1,5, not 1.5",
-        [FORM_GROUPED] = "numbers with thousands separators: dnn reads 1234.5, not 1,234.5",
-        [FORM_CURRENCY] = "amounts with a currency sign: dnn reads 12.34, not $12.34",
+        [FORM_GROUPED] = "numbers with thousands separators, not all in one form: dnn reads 1234.5",
+        [FORM_CURRENCY] = "amounts with a currency sign, not all in one form: dnn reads 12.34",
         [FORM_DATE] =
-            "dates in a form that dnn does not read: it reads 2024-12-31, not 12/31/2024"};
+            "dates, not all in one form that dnn knows: it reads 2024-12-31"};
     snprintf(out, size, "%s", words[form]);
     if (decimal == ',' && (form == FORM_PERCENT || form == FORM_GROUPED || form == FORM_CURRENCY))
         with_comma(out);

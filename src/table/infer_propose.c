@@ -89,10 +89,10 @@ static bool propose_date(const struct watch *w, struct infer_column *c)
     return true;
 }
 
-bool infer_propose(const struct watch *w, uint64_t present, uint64_t read, char decimal,
-                   struct infer_column *c)
+bool infer_propose(const struct watch *w, const struct infer_cells *n, struct infer_column *c)
 {
-    bool comma = decimal == ',', proved;
+    const uint64_t present = n->present, read = n->numbers;
+    bool comma = n->decimal == ',', proved;
     uint64_t foreign = comma ? w->points : w->commas;
     const char *between;
     if (w->others == present && w->others && propose_date(w, c))
@@ -100,7 +100,8 @@ bool infer_propose(const struct watch *w, uint64_t present, uint64_t read, char 
     if (w->others + foreign + read != present || (w->others + foreign) * 100 <= present ||
         !are_amounts(w, present, comma, &between, &proved))
         return false;
-    if (proved)
+    /* $1,200 beside 0.25 in another column */
+    if (proved || (n->sure && w->amounts.unit_count))
         propose_number(w, between, c);
     else
         leave_number(w, between, c);

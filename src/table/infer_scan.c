@@ -275,7 +275,11 @@ static bool check_ragged(const struct csv_block *b, const struct csv_cells *cell
         err_at(e, ERR_CSV_RAGGED, b->path, record->line, 0,
                "line %lld has %u field%s, the first line has %zu", (long long)record->line,
                record->cells, record->cells == 1 ? "" : "s", count);
-        return err_help(e, "is a cell with a delimiter not quoted, or the delimiter another one?");
+        return err_help(e, record->cells < count
+                               ? "is the delimiter another one, or is this no row but a line below "
+                                 "the table, such as a sum? Take it out"
+                               : "is a cell with a delimiter not quoted, or the delimiter another "
+                                 "one?");
     }
     return true;
 }

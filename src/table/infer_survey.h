@@ -113,9 +113,13 @@ void infer_date(struct infer_dates *d, const char *text, size_t length);
 #define INFER_FORMAT 32
 void infer_date_format(int index, char out[INFER_FORMAT]); /* the format of a bit */
 /* infer_propose.c: true if all cells are numbers, or dates, in another form: the column is typed,
- * or set aside with the key that would read it. `read`: cells that are plain numbers. */
-bool infer_propose(const struct watch *w, uint64_t present, uint64_t read, char decimal,
-                   struct infer_column *c);
+ * or set aside with the key that would read it. */
+struct infer_cells {
+    uint64_t present, numbers; /* cells; plain numbers among them */
+    char decimal;              /* of the file */
+    bool sure;                 /* numbers of other columns prove it */
+};
+bool infer_propose(const struct watch *w, const struct infer_cells *n, struct infer_column *c);
 /* infer_name.c: reads a column's name: NAME_ID: an identifier (customerID); NAME_NUMBER: an
  * identifier if its values are unique (order_no, account). */
 bool infer_names_moment(const char *name); /* created_at, timestamp */

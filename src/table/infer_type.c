@@ -13,6 +13,7 @@
 
 struct counts {
     uint64_t present, missing, numbers, texts, distinct;
+    bool sure;        /* numbers of other columns prove the decimal sign */
     const char *word; /* the first text of the missing list that counts as text; NULL: none */
     int64_t word_line;
 };
@@ -47,8 +48,8 @@ static bool is_numeric(const struct watch *w)
 
 /* A column proves its decimal sign if a number cannot have a thousands separator: 1,5 but not
  * 1,234. Numeric columns decide if they prove only one sign. Otherwise the sign with more cells in
- * columns that prove one wins. */
-static char find_decimal(const struct survey *s)
+ * columns that prove one wins. *sure: numeric columns proved it. */
+static char find_decimal(const struct survey *s, bool *sure)
 {
     uint64_t points = 0, commas = 0;
     bool point = false, comma = false;
@@ -59,6 +60,7 @@ static char find_decimal(const struct survey *s)
         point |= w->odd_points && is_numeric(w);
         comma |= w->odd_commas && is_numeric(w);
     }
+    *sure = point != comma;
     for (size_t i = 0; i < s->count && !point && !comma; i++) {
         const struct infer_amounts *a = &s->watches[i].amounts;
         point |= a->proofs[0] && a->read[0] == a->cells;
@@ -293,6 +295,11 @@ static bool type_of_forms(const struct watch *w, const struct counts *n, char de
     int form = FORM_NONE;
     memcpy(forms, w->forms, sizeof forms);
     forms[!odd ? FORM_GROUPED : comma ? FORM_POINT : FORM_COMMA] += foreign;
+    if (w->amounts.proofs[!comma] && w->amounts.read[!comma] == w->amounts.cells) {
+        forms[comma ? FORM_POINT : FORM_COMMA] += forms[FORM_CURRENCY] + forms[FORM_PERCENT] +
+                                                  forms[FORM_GROUPED];
+        forms[FORM_CURRENCY] = forms[FORM_PERCENT] = forms[FORM_GROUPED] = 0;
+    }
     for (int i = FORM_NONE + 1; i < FORMS; i++) {
         all += forms[i];
         form = forms[i] > forms[form] || form == FORM_NONE ? i : form;
@@ -318,13 +325,19 @@ static bool type_of_forms(const struct watch *w, const struct counts *n, char de
     return true;
 }
 
+static bool propose(const struct watch *w, const struct counts *n, char decimal,
+                    struct infer_column *c)
+{
+    return infer_propose(w, &(struct infer_cells){n->present, n->numbers, decimal, n->sure}, c);
+}
+
 /* A target is never ignored. If its cells are numbers that dnn does not read, its reason says so:
  * the task is then regression, after they are corrected. */
 static void type_of_target(const struct watch *w, const struct counts *n, char decimal,
                            struct infer_column *c)
 {
     bool read = !n->texts && !w->dates;
-    if (!read && n->distinct > 30 && infer_propose(w, n->present, n->numbers, decimal, c) &&
+    if (!read && n->distinct > 30 && propose(w, n, decimal, c) &&
         c->type == COLUMN_NUMERIC)
         return; /* and the config says how its numbers are written */
     form_free(c->form);
@@ -430,7 +443,7 @@ static void type_of(const struct infer_request *r, const struct survey *s, const
         type_of_numbers(w, n, c);
     else if (!n->texts && !n->numbers)
         type_of_dates(w, c);
-    else if (!infer_propose(w, n->present, n->numbers, decimal, c) &&
+    else if (!propose(w, n, decimal, c) &&
              !type_of_most(w, n, decimal, c) && !type_of_forms(w, n, decimal, c))
         type_of_texts(w, n, decimal, c);
 }
@@ -438,7 +451,12 @@ static void type_of(const struct infer_request *r, const struct survey *s, const
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *out)
 {
     bool means_missing[INFER_MISSING];
-    out->decimal = r->decimal ? r->decimal : find_decimal(s);
+    bool sure;
+    out->decimal = find_decimal(s, &sure);
+    if (r->decimal) {
+        out->decimal = r->decimal;
+        sure = true;
+    }
     find_missing(r, s, out->decimal, means_missing);
     collect_missing(r, means_missing, &out->missing);
     out->rows = s->rows;
@@ -450,6 +468,7 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
         struct watch *w = &s->watches[i];
         struct infer_column *c = &out->columns[i];
         struct counts n = count_cells(w, means_missing, out->decimal);
+        n.sure = sure;
         c->name = mem_string(s->names[i]);
         c->missing = n.missing;
         c->distinct = n.distinct;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "table/digest.h"
 #include "table/leak.h"
@@ -56,7 +57,9 @@ static struct encoder *fit(struct table *t, const struct data_options *o, struct
 {
     const struct split *s = &t->split;
     struct encoder *c =
-        encoder_fit(t->data, s->records[PART_TRAIN], s->record_count[PART_TRAIN], e);
+        encoder_fit_as(t->data, t->data->schema, s->records[PART_TRAIN],
+                       s->record_count[PART_TRAIN], s->records[PART_VALID],
+                       s->record_count[PART_VALID], e);
     uint64_t row = 0;
     bool labels = c || e->id == ERR_LABEL_COUNT || e->id == ERR_POSITIVE_UNSEEN;
     if (c && encoder_covers(c, t->data, e))
@@ -89,11 +92,15 @@ struct encoder *table_fit_fold(const struct table *t, const struct schema *all, 
                                const struct schema *as, struct err *e)
 {
     const struct fold_rows *r = &t->folds.rows[fold];
-    uint64_t count;
+    uint64_t count, left_count;
     uint32_t *records = samples_records(&t->data->samples, r->train, r->train_count, &count);
-    struct encoder *c = encoder_fit_as(t->data, as ? as : t->data->schema, records, count, e);
+    uint32_t *left = samples_records(&t->data->samples, r->left, r->left_count, &left_count);
+    struct encoder *c = encoder_fit_as(t->data, as ? as : t->data->schema, records, count, left,
+                                       left_count, e);
     if (records != r->train)
         mem_free(records);
+    if (left != r->left)
+        mem_free(left);
     if (c && same_labels(c->schema->labels, all->labels))
         return c;
     if (c)
@@ -128,9 +135,12 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     leak_check(c, t->data, &t->split, hash, &t->remarks);
     data_digest(t->data, c->schema, &t->split, hash, t->sha256);
     mem_free(hash);
-    if (folds)
+    t->choice = c->choice;
+    if (folds) {
+        t->data->progress = PROGRESS_NONE; /* the folds' owner tells of their encoders */
         noise_of(t->data, c, t->split.records[PART_TRAIN], t->split.record_count[PART_TRAIN],
                  &t->noise);
+    }
     if (!folds)
         t->view = view_make(t->data, c, true);
     const struct schema declared = *s; /* the caller's schema becomes fitted */

@@ -22,6 +22,7 @@ struct table {
     double *target;               /* regression: raw target per row, not standardised; else NULL */
     uint64_t blank_lines, extra_columns, unlabelled;
     struct table_sample sample;
+    struct target_choice choice;  /* of a single training */
     char sha256[65];              /* of schema, split and rows; a checkpoint stores it */
     uint64_t bytes;               /* host memory in use */
     struct remarks remarks;       /* constant columns, leaks, duplicates across parts, ... */

@@ -43,22 +43,27 @@ static uint32_t find_equal(const struct ensemble *n, uint32_t member)
 bool ensemble_encode(struct train_job *j, struct err *e)
 {
     struct ensemble *n = j->ensemble;
-    for (uint32_t m = 0; m < n->members; m++) {
+    struct progress_amount progress;
+    bool good = true;
+    progress_amount_open(&progress,
+                         j->request ? (enum progress_style)j->request->progress : PROGRESS_NONE,
+                         "fitting", "encoders");
+    for (uint32_t m = 0; good && m < n->members; m++) {
         const struct config *c = n->configs[m];
         uint32_t equal = find_equal(n, m);
         struct schema *as = schema_declare(&c->data, c->task, c->doc, e);
-        bool good = as != NULL;
+        good = as != NULL;
         for (uint32_t f = 0; good && f < n->folds; f++) {
+            progress_amount(&progress, m * n->folds + f, n->runs);
             struct encoder **to = &n->encoders[m * n->folds + f];
             *to = equal < m ? n->encoders[equal * n->folds + f]
                             : table_fit_fold(j->table, j->schema, f, as, e);
             good = *to != NULL;
         }
         schema_free(as);
-        if (!good)
-            return false;
     }
-    return true;
+    progress_amount_close(&progress);
+    return good;
 }
 
 struct ensemble *ensemble_of(struct config **configs, const char *const *names, uint32_t members,

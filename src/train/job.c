@@ -210,6 +210,12 @@ static bool load(struct train_job *j, struct err *e)
     if (!job_start(j, e) || !check_folds(j, e) || (j->ensemble && !ensemble_encode(j, e)) ||
         !job_open_run(j, e))
         return false;
+    struct transforms chosen = {.all = 0};
+    if (j->ensemble)
+        transforms_add_runs(&chosen, j->ensemble);
+    else
+        transforms_add(&chosen, &j->table->choice);
+    transforms_say(&chosen);
     struct text text = {0};
     if (!config_resolved(c, j->run.features, true, &text, e))
         return false;

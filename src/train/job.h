@@ -77,6 +77,16 @@ void job_close(struct train_job *j);
 /* A path for a message, escaped and cut. */
 const char *job_quoted(const char *path, char room[512]);
 
+/* --- job_transform.c: what target_transform "auto" chose --- */
+
+struct transforms {
+    uint32_t of[TARGET_AUTO], all; /* networks by function */
+    struct target_choice first;
+};
+void transforms_add(struct transforms *t, const struct target_choice *c);
+void transforms_add_runs(struct transforms *t, const struct ensemble *n); /* each its own */
+void transforms_say(const struct transforms *t); /* one line; nothing was chosen: none */
+
 /* --- job_keep.c: checkpoints --- */
 
 /* Finds the checkpoint to resume from; once. */

@@ -270,7 +270,14 @@ static bool run_round(struct tune *t, uint32_t count, struct err *e)
     const uint32_t stages = stages_of(t, count);
     struct ensemble *n = open_round(t, count, e);
     t->job.ensemble = n; /* job_close frees it where this fails */
-    if (!n || !ensemble_encode(&t->job, e) || !choose_machine(t, count, e))
+    if (!n || !ensemble_encode(&t->job, e))
+        return false;
+    if (!t->first) {
+        struct transforms chosen = {.all = 0};
+        transforms_add(&chosen, &n->encoders[0]->choice);
+        transforms_say(&chosen);
+    }
+    if (!choose_machine(t, count, e))
         return false;
     int64_t *epochs = mem_alloc(count, sizeof *epochs);
     t->slots = mem_alloc(count, sizeof *t->slots);

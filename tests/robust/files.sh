@@ -31,6 +31,7 @@ file german-date.csv '31.12.2024' 'sprintf "%02d.%02d.2024", 1 + $i % 28, 1 + $i
 file us-date.csv '12/31/2024' 'sprintf "%d/%d/2024", 1 + $i % 12, 1 + $i % 28' '"format": "%m/%d/%Y"'
 file oracle-date.csv '01-Jan-24' 'sprintf "%02d-%s-24", 1 + $i % 28, ("Jan", "Feb", "May")[$i % 3]' '"format": "%d-%b-%y"'
 file clock.csv '3:30 PM' 'sprintf "%d:%02d %s", 1 + $i % 12, $i % 60, $i % 2 ? "PM" : "AM"' '"format": "%I:%M %p"'
+file clock-seconds.csv '12/31/2024 03:30:00 PM' 'sprintf "%02d/%02d/2024 %02d:%02d:00 %s", 1 + $i % 12, 1 + $i % 28, 1 + $i % 12, $i % 60, $i % 2 ? "PM" : "AM"' '"format": "%m/%d/%Y %I:%M:%S %p"'
 file zone.csv 'a time with an offset' 'sprintf "2024-05-%02dT10:00:00+02:00", 1 + $i % 28' '"o": "datetime"'
 file millis.csv 'epoch milliseconds' '1700000000000 + $i * 86400017'
 file bools.csv 'TRUE and FALSE' '$i % 2 ? "TRUE" : "FALSE"' '"o": "categorical"'

@@ -26,7 +26,7 @@ run dnn evaluate m.dnn missing.csv --format junit
 is_exit 66 "junit: an error"
 xml out
 ok $? "junit: is a case too" "$(cat out)"
-out_has '<error type="E1601"' "junit: with its id"
+out_has '<error type="E1601" message="missing.csv: cannot be opened' "junit: with its id and place"
 run dnn evaluate m.dnn leads.csv --format prom --quiet
 is_exit 0 "prom"
 prom out

@@ -36,6 +36,17 @@ sed '5s/[0-9]*\.[0-9]*\.2024/2024-01-02/' a.csv >b.csv
 run dnn predict a.dnn b.csv -o b.out
 is_exit 65 "another form of date is a bad row"
 err_has 'error[E1223]: b.csv:5:'
+# the model of plain cells: what is written otherwise is a bad row, whose help names the key
+bad() { # COLUMN SED HELP
+    sed "5$2" plain.csv >b.csv
+    run dnn predict plain.dnn b.csv -o b.out
+    is_exit 65 "a plain column $1 that changes its form is a bad row"
+    err_has "$3 in the entry of \"$1\" in data.columns reads such cells; this model was trained without it" "and its help names the key"
+}
+bad share 's/;[0-9.]*;/;12.5%;/' '"unit": ["%"]'
+bad share 's/;[0-9.]*;/;$1,234.50;/' '"thousands": ",", "unit": ["$"]'
+bad when 's/2024-[0-9]*-[0-9]*;/31.12.2024;/' '"format": "%d.%m.%Y"'
+bad when 's/2024-[0-9]*-[0-9]*;/01\/02\/2024;/' '"format": "%d/%m/%Y" (or "%m/%d/%Y")'
 run dnn check a.json --set 'data.columns.when={"type": "datetime", "format": "%q"}'
 is_exit 64 "a directive that does not exist"
 run dnn check a.json --set 'data.columns.dist={"type": "numeric", "thousands": "x"}'

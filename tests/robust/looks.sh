@@ -34,6 +34,10 @@ sed 's/^Total,600,7/Total,,7/; s/m[0-9]*,/5,/' a.csv >b.csv
 run dnn init b.csv --target y --verbose
 err_has 'line 3002, the last one, has "Total" in column "month"' "a word below numbers"
 err_has 'column "z": numeric, as the only predictor ' "--verbose has every column"
+sed 's/^Total,600,7,no/Total,600/' a.csv >b.csv
+run dnn init b.csv --target y
+is_exit 65 "a footer line of fewer cells"
+err_has 'a line below the table, such as a sum? Take it out' "says what it may be"
 head -n 1200 a.csv | sed 's/" yes"\|YES\|maybe/no/' >c.csv
 run dnn init c.csv --target y
 err_lacks 'the last one, has' "no footer line"

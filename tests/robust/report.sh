@@ -62,6 +62,21 @@ is_exit 0 "a regression"
 valid r.html "its page"
 for part in 'Answer and truth' 'Errors by answer' '|error| at most' 'Mean error (bias)' 'Validation rmse'; do page_has r.html "$part"; done
 ok "$(! grep -q '>ROC curve<' r.html; echo $?)" "without the curves of classes"
+config q.json regression z y three
+perl -pi -e 's/"batch_size": 32/"batch_size": 32, "loss": {"type": "quantile", "q": 0.8}/' q.json
+dnn train q.json -o q.dnn --quiet
+run dnn report q.dnn '<i>.csv' -o q.html
+is_exit 0 "a model of a quantile"
+valid q.html "its page"
+dnn evaluate q.dnn '<i>.csv' --quiet --json >e.json
+for metric in pinball coverage; do page_has q.html "<b>$(perl -ne 'printf "%.4g", $1 if /"'$metric'":([0-9.]+)/' e.json)</b>" "the $metric of evaluate"; done
+for part in '>pinball<' '>coverage<' 'its 0.8 quantile' 'Coverage by answer' 'about 80 should'; do page_has q.html "$part"; done
+ok "$(! grep -qF 'Mean error (bias)' q.html; echo $?)" "without figures of answers in the middle"
+run dnn explain q.dnn '<i>.csv' --repeats 3 --json
+out_has '"metric":"pinball"'
+page_has q.html ">$(perl -ne 'printf "%.4g", $1 if /"importance":([0-9.]+)/' out)<" "the importance by the pinball loss"
+run dnn report q.dnn -o q-alone.html
+page_has q-alone.html '>pinball<' "without rows: those of the training"
 run dnn report b.dnn -o alone.html
 is_exit 0 "a model without rows"
 valid alone.html "its page"

@@ -3,8 +3,11 @@
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 # amounts over three decades: the logarithm of y is 5 + 1.5 a - b and a little noise
-awk 'BEGIN { seed = 7; print "a,b,c,y"; for (i = 0; i < 900; i++) { a = n(); b = n(); printf "%.4f,%.4f,%d,%.3f\n", a, b, i % 7, exp(5 + 1.5 * a - b + 0.2 * n()) } }
-    function r() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 } function n() { return r() + r() + r() + r() - 2 }' >d.csv
+amounts() {
+    awk -v rows="$1" 'BEGIN { seed = 7; print "a,b,c,y"; for (i = 0; i < rows; i++) { a = n(); b = n(); printf "%.4f,%.4f,%d,%.3f\n", a, b, i % 7, exp(5 + 1.5 * a - b + 0.2 * n()) } }
+    function r() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 } function n() { return r() + r() + r() + r() - 2 }'
+}
+amounts 900 >d.csv
 head -n 700 d.csv >train.csv
 { head -n 1 d.csv; tail -n 200 d.csv; } >test.csv
 config() { # FILE TRANSFORM [MORE KEYS] [OF TRAIN]
@@ -36,6 +39,9 @@ paste -d, test.csv log.out | awk -F, 'NR > 1 && $5 <= 0 { bad = 1 } END { exit b
 ok $? "answers of log are above 0"
 run dnn inspect log.dnn
 out_has "target     y, learnt through log"
+run dnn report log.dnn test.csv -o log.html
+grep -q 'learnt through.*log' log.html
+ok $? "the report says so too"
 run dnn inspect quantile.dnn --json
 out_has '"target_transform":"quantile"'
 
@@ -67,6 +73,55 @@ DNN_FAULT=kill:rename:9 "$HOOKED" train log.json -o cut.dnn --progress none --se
 run dnn train log.json -o cut.dnn --resume --progress none --set train.checkpoint.every_s=0
 is_exit 0 "a cut training is resumed"
 is "$(digest cut.dnn)" "$(digest whole.dnn)" "to the same model"
+sed 's/"log"/"auto"/' log.json >auto.json
+dnn train auto.json -o whole.dnn --quiet --progress none --set train.checkpoint.every_s=0
+DNN_FAULT=kill:rename:9 "$HOOKED" train auto.json -o cut.dnn --progress none --set train.checkpoint.every_s=0 >/dev/null 2>&1
+run dnn train auto.json -o cut.dnn --resume --progress none --set train.checkpoint.every_s=0
+err_has "resuming at step" "a cut training with auto is resumed"
+is "$(digest cut.dnn)" "$(digest whole.dnn)" "to the same model"
+
+# auto: by validation rows, whatever the test rows say
+amounts 4000 >many.csv
+for transform in log auto; do
+    run dnn train log.json -o $transform.dnn --progress none --set data.train=many.csv --set target_transform=$transform --set train.epochs=5
+    is_exit 0 "$transform: trained"
+done
+err_has "note: target_transform auto: log (rmse of a quick model: none " "auto says what it chose, and why"
+run dnn inspect auto.dnn
+out_has "target     y, learnt through log"
+is "$(dnn predict auto.dnn test.csv -q | sha256sum)" "$(dnn predict log.dnn test.csv -q | sha256sum)" "its answers are those of log"
+dnn train log.json -o other.dnn --quiet --progress none --threads 3 --set data.train=many.csv --set target_transform=auto --set train.epochs=5
+same auto.dnn other.dnn "auto: the same bytes with three threads"
+awk -F, 'NR == 1 || NR % 6 { print > "part1.csv" } NR == 1 || !(NR % 6) { print > "part2.csv" }' many.csv
+awk -F, -v OFS=, 'NR > 1 { $4 = -5000 * (NR % 3) } { print }' test.csv >far.csv
+for test in test far; do
+    run dnn train log.json -o "$test.m" --progress none --set target_transform=auto --set data.train=part1.csv --set data.valid=part2.csv --set data.test=$test.csv --set train.epochs=2
+    is_exit 0 "$test.csv is the test part"
+    grep -F 'target_transform auto' err >"$test.said"
+done
+same test.said far.said "test rows do not choose"
+of_many=(--progress none --set target_transform=auto --set data.train=many.csv --set train.epochs=2)
+run dnn train e.json -o ea.dnn "${of_many[@]}"
+err_has "target_transform auto: log in 3 of 3 networks" "each network of an ensemble chooses"
+for i in 0 1 2; do dnn train e.json --run $i -o $i.part -q "${of_many[@]}"; done
+run dnn merge e.json 2.part 0.part 1.part -o em.dnn "${of_many[@]}"
+same ea.dnn em.dnn "merged from its runs: the same bytes"
+run dnn cv log.json --folds 2 --json "${of_many[@]}"
+is_exit 0 "cv with auto"
+err_has " of 2 networks" "each fold chooses"
+
+# tune: with a function the score is in the units of the file, and the best config keeps it
+for transform in log cbrt quantile auto; do
+    run dnn tune log.json --trials 3 --set target_transform=$transform -o best.json --json --progress none
+    is_exit 0 "tune with $transform"
+    run dnn train best.json -o best.dnn --progress none --json
+    is_exit 0 "tune with $transform: its config trains"
+    rmse=$(perl -ne 'print $1 if /"valid":\{[^}]*"rmse":([^,}]+)/' out)
+    below "$rmse" 400 && below 5 "$rmse"
+    ok $? "tune with $transform: in the units of the file" "$rmse"
+    grep -q "\"target_transform\": *\"$transform\"" best.json
+    ok $? "tune with $transform: the config keeps it"
+done
 
 # what has no logarithm
 sed '41s/[0-9.]*$/-3/' train.csv >minus.csv
@@ -77,6 +132,8 @@ err_has 'column "y": "-3" has no logarithm (`target_transform` is "log")' "and t
 err_has 'set `target_transform` to "cbrt" or "quantile"' "and the remedy"
 run dnn train cbrt.json -o x.dnn --progress none --set data.train=minus.csv --set train.epochs=1
 is_exit 0 "cbrt takes it"
+run dnn train auto.json -o x.dnn --progress none --set data.train=minus.csv --set train.epochs=1
+is_exit 0 "and so does auto"
 sed '2s/[0-9.]*$/0/' test.csv >zero.csv
 run dnn evaluate log.dnn zero.csv
 is_exit 0 "evaluate measures against any value"

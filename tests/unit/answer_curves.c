@@ -97,6 +97,9 @@ static void check_residuals(void)
     ok(r.band[1].count == RESIDUAL_BANDS && r.band[1].y[4] == 0 && r.band[0].y[4] == -1 &&
            fabs(r.band[1].x[0] - 199.5) < 1,
        "bands of equally many rows");
+    ok(r.covered.count == RESIDUAL_BANDS && r.covered.x[4] == r.band[1].x[4] &&
+           fabs(r.covered.y[4] - 0.6) < 1e-9,
+       "three of five answers are not below the truth");
     residuals_free(&r);
     answers_free(&k);
     const struct answers_kept none = {.task = TASK_REGRESSION};

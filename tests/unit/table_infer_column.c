@@ -75,7 +75,7 @@ static void test_forms(void)
     is_type(i, "usd", COLUMN_NUMERIC, "\"unit\": \"$\"");
     is_type(i, "eur", COLUMN_NUMERIC, "\"unit\": \"\xe2\x82\xac\"");
     is_type(i, "thousand", COLUMN_NUMERIC, "\"thousands\": \",\"");
-    is_type(i, "german", COLUMN_IGNORE, "thousands");
+    is_type(i, "german", COLUMN_IGNORE, "decimal comma in a file whose others have points");
     is_type(i, "hex", COLUMN_IGNORE, "every cell is different");
     is_type(i, "us", COLUMN_DATETIME, "\"format\": \"%m/%d/%Y\"");
     is_type(i, "few", COLUMN_IGNORE, "the same value");
@@ -240,6 +240,26 @@ static void test_three_places(void)
     }
 }
 
+/* $1,200 has groups where another column proves the point, else either reading fits. */
+static void test_amounts_of_three_places(void)
+{
+    static const int types[] = {COLUMN_NUMERIC, COLUMN_IGNORE};
+    for (size_t i = 0; i < 2; i++) {
+        struct err e = {0};
+        struct text t = {0};
+        text_put(&t, "price;other;y\n");
+        for (uint32_t k = 0; k < 200; k++) {
+            text_printf(&t, "$%u,%03u;", 1 + k % 9, k * 37 % 1000);
+            text_printf(&t, i ? "%u" : "%u.25", k * 7 % 83);
+            text_printf(&t, ";%u\n", k % 2);
+        }
+        struct infer *found = look(&t, "y", &e);
+        is_type(found, "price", types[i], i ? "nothing proves" : "\"thousands\": \",\"");
+        infer_free(found);
+        text_free(&t);
+    }
+}
+
 /* What dnn would read instead is written with the file's own decimal sign. */
 static void test_comma_examples(void)
 {
@@ -328,6 +348,7 @@ int main(void)
     test_small_tables();
     test_dates_aside();
     test_three_places();
+    test_amounts_of_three_places();
     test_comma_examples();
     test_dates();
     test_missing();
