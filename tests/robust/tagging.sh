@@ -131,11 +131,50 @@ err_has 'error[E1534]'
 run dnn predict tile.dnn falling.csv
 is_exit 65 "predict refuses them"
 err_has 'E1239'
+# sorted to predict, answered in the order of the input: each row as in the sorted file
+(head -n 1 ask.csv; sed 1d ask.csv | sort -t, -k2,2nr -k1,1) >upset.csv
+for label in row last group; do
+    config '"window": 16, "stride": 8, "unordered": "sort", "label": "'$label'"' multiclass
+    dnn train c.json -o upset.dnn --quiet --force --set train.epochs=1
+    dnn predict upset.dnn ask.csv --quiet >straight.out
+    dnn predict upset.dnn upset.csv -o upset.out 2>err
+    err_has 'all '$(($(wc -l <ask.csv) - 1))' are held in memory for it; the answers are in the order of the input' "label $label: says that it sorts"
+    # a line stands where its row does: of a group, and of a window, its last row by t
+    perl -F, -lane 'BEGIN { open F, shift; $head = <F>; while (<F>) { chomp; /^([^,]*,[^,]*),/; $of{$1} = $_ } print $head =~ s/\n//r }
+        $k = "$F[0],$F[1]"; print $of{$k} if $. > 1 && $of{$k}' straight.out upset.csv >want
+    same want upset.out "label $label: rows in any order, the same answers in the order of the input"
+    dnn evaluate upset.dnn ask.csv --json --quiet | sed 's/"backend".*//' >a.json
+    dnn evaluate upset.dnn upset.csv --json --quiet | sed 's/"backend".*//' >b.json
+    ok "$(perl -0 -e '@n = map { open F, $_; local $/; [<F> =~ /"accuracy":([0-9.e-]+)/] } @ARGV; exit !($n[0][0] && abs($n[0][0] - $n[1][0]) < 1e-9)' a.json b.json
+        echo $?)" "label $label: evaluate measures the same" "$(cat a.json b.json)"
+done
+(head -c 900 upset.csv; sleep 0.1; tail -c +901 upset.csv) | dnn predict upset.dnn --quiet >pipe.csv
+same upset.out pipe.csv "from a pipe"
+perl -pe 's/,[^,]*(,[^,]*)$/,x$1/ if $. == 30; $_ = "s3,\n" if $. == 40; s/^([^,]*),[^,]*/$1,?/ if $. == 50' upset.csv >bad.csv
+run dnn predict upset.dnn bad.csv -o out.csv --on-bad-row null --rejects rejects.csv
+is_exit 0 "bad rows among them"
+is "$(wc -l <out.csv) $(wc -l <rejects.csv)" "13 4" "a line for each group, and three rows are listed"
+printf '"s1,5,none\n' >>bad.csv
+run dnn predict upset.dnn bad.csv -o out.csv --on-bad-row null
+is_exit 65 "what is not CSV cannot be sorted"
+err_has 'has to be CSV from its begin to its end'
+config '"window": 16'
+# gaps and equal places
 perl -ne 'print if $. != 40; print if $. == 50' train.csv >gaps.csv
 sed 's/train.csv/gaps.csv/' c.json >m.json
-run dnn check m.json
-err_has '"t" is as in the row before in 1 row of the same group'
-err_has '"t" has 1 gap'
+group() { sed -n "$1p" gaps.csv | cut -d, -f1; }
+twice="\"t\" is as in the row before in 1 row of the same group; the first one: gaps.csv:50, group \"$(group 50)\""
+gap="\"t\" has 1 gap: steps of more than 1 inside a group; the first one ends at gaps.csv:40, group \"$(group 40)\""
+for command in check "train -o m.dnn"; do
+    run dnn $command m.json
+    err_has "$twice" "${command%% *} counts equal places, and says where"
+    err_has "$gap" "${command%% *} counts gaps, and says where"
+done
+run dnn predict tile.dnn gaps.csv
+err_has "$twice" "predict counts equal places, and says where"
+err_has "$gap" "predict counts gaps, and says where"
+(head -c 1000 gaps.csv; sleep 0.2; tail -c +1001 gaps.csv) | dnn predict lap.dnn 2>&1 >out | sed 's/<stdin>\|standard input\|-:/gaps.csv:/' >err
+err_has 'has 1 gap: steps' "and once, from rows that come in pieces"
 
 # folds, members, threads, resume
 run dnn cv c.json --folds 2 -o oof.csv --json
