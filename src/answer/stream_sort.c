@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "answer/stream_series.h"
+#include "answer/stream_work.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sort.h"

@@ -4,8 +4,9 @@
 #ifndef DNN_ANSWER_STREAM_SORT_H
 #define DNN_ANSWER_STREAM_SORT_H
 
-#include "answer/stream_work.h"
+#include "answer/stream.h"
 
+struct work;
 struct stream_sort;
 
 /* Reads the present input to its end. NULL: e; E12 for a record that is not CSV. */

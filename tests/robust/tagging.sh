@@ -87,6 +87,42 @@ same want have "one line a group"
 run dnn evaluate group.dnn ask.csv --json
 out_has '"rows":12,' "evaluate counts groups"
 
+# explain deals the cells of a column between windows, all steps together: as by hand
+value() { perl -ne 'print $1 if /"'"$2"'":([0-9.e-]+)/' "$1"; }
+importance() { perl -ne 'print $1 if /"name":"'"$1"'","importance":([-0-9.e+]+)/' out; }
+for model in row lap last group; do
+    run dnn explain $model.dnn ask.csv --json --repeats 1
+    dnn evaluate $model.dnn ask.csv --json --quiet >eval.json
+    ok "$(perl -e 'exit !($ARGV[0] && abs($ARGV[0] - $ARGV[1]) < 1e-6)' "$(value out value)" "$(value eval.json logloss)"; echo $?)" \
+        "$model: explain measures what evaluate does: $(value out value)" "$(value eval.json logloss) $(cat err)"
+done
+dnn evaluate row.dnn ask.csv --json --quiet >eval.json
+run dnn explain row.dnn ask.csv --json --repeats 8
+cp out whole
+for column in cue noise; do
+    sum=0
+    for i in 1 2 3 4 5 6 7 8; do
+        perl -e 'my ($c, $s) = splice @ARGV, 0, 2; srand $s; my @n = split /,/, ($h = <>) =~ s/\n//r; ($at) = grep { $n[$_] eq $c } 0 .. $#n;
+            for (<>) { chomp; my @f = split /,/, $_, -1; push @o, $f[0] unless $g{$f[0]}; push @{$g{$f[0]}}, \@f }
+            my @v = map { [map { $_->[$at] } @{$g{$_}}] } @o; for my $k (reverse 1 .. $#v) { my $j = int rand $k + 1; @v[$k, $j] = @v[$j, $k] } print $h;
+            for (@o) { my ($r, $d) = ($g{$_}, shift @v); for (0 .. $#$r) { $r->[$_][$at] = $d->[$_ % @$d]; print join(",", @{$r->[$_]}), "\n" } }' \
+            $column $i ask.csv >dealt.csv
+        dnn evaluate row.dnn dealt.csv --json --quiet >dealt.json
+        sum=$(perl -e 'print $ARGV[0] + $ARGV[1]' "$sum" "$(value dealt.json logloss)")
+    done
+    by_hand=$(perl -e 'print $ARGV[0] / 8 - $ARGV[1]' "$sum" "$(value eval.json logloss)")
+    ok "$(perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) < 0.02 + 0.15 * abs $ARGV[0])' -- "$by_hand" "$(importance $column)"; echo $?)" \
+        "column $column: $(importance $column), by hand $by_hand"
+done
+run dnn explain row.dnn ask.csv --json --repeats 8 --threads 3 --batch-size 5
+is "$(perl -ne 'print $1 if /("columns".*?\])/' out)" "$(perl -ne 'print $1 if /("columns".*?\])/' whole)" "the same with other threads and batches"
+run dnn explain row.dnn ask.csv --rows why.csv
+is_exit 64 "no attributions of sequences"
+err_has 'explain says which columns matter'
+check "a report of sequences" "$DNN" report row.dnn ask.csv -o report.html --quiet
+grep -q 'cue' report.html
+ok $? "has their importance"
+
 # bad rows
 perl -pe 's/,[^,]*(,[^,]*)$/,x$1/ if $. == 30' ask.csv >bad.csv
 run dnn predict tile.dnn bad.csv -o out.csv
@@ -142,6 +178,9 @@ for label in row last group; do
     # a line stands where its row does: of a group, and of a window, its last row by t
     perl -F, -lane 'BEGIN { open F, shift; $head = <F>; while (<F>) { chomp; /^([^,]*,[^,]*),/; $of{$1} = $_ } print $head =~ s/\n//r }
         $k = "$F[0],$F[1]"; print $of{$k} if $. > 1 && $of{$k}' straight.out upset.csv >want
+    dnn explain upset.dnn ask.csv --json --quiet --repeats 2 | perl -ne 'print $1 if /"value":([0-9.e-]+)/' >a
+    dnn explain upset.dnn upset.csv --json --quiet --repeats 2 | perl -ne 'print $1 if /"value":([0-9.e-]+)/' >b
+    ok "$(perl -e 'exit !($ARGV[0] && abs($ARGV[0] - $ARGV[1]) < 1e-9)' "$(cat a)" "$(cat b)"; echo $?)" "label $label: explain sorts, too" "$(cat a b)"
     same want upset.out "label $label: rows in any order, the same answers in the order of the input"
     dnn evaluate upset.dnn ask.csv --json --quiet | sed 's/"backend".*//' >a.json
     dnn evaluate upset.dnn upset.csv --json --quiet | sed 's/"backend".*//' >b.json
