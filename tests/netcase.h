@@ -4,6 +4,7 @@
 #define DNN_NETCASE_H
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,9 @@ struct netcase {
     uint32_t texts; /* two columns of so many terms and of one, of 7 and 3 buckets; 0: none */
     uint32_t tokens; /* above 0: the one input is a text of at most so many tokens, of 6 in all */
     uint32_t steps; /* above 0: the numbers are sequences of so many steps */
+    /* window above 0: the records are groups of `group`, the last one shorter, read in windows */
+    uint32_t window, stride, group;
+    bool each;     /* each record of a window has an answer; else the last one has */
     bool periodic; /* all numbers are */
     uint32_t bins; /* above 0: number i has bins + i of them, and every second stands alone */
     uint64_t count, seed; /* records */
@@ -38,6 +42,7 @@ struct netcase {
     struct feature_number number[CASE_NUMBERS];
     float edges[CASE_EDGES];
     struct feature_text text[2];
+    uint32_t *windows; /* [count][window] at most */
     unsigned char *records;
     unsigned char *chunks[1];
     struct source source;
@@ -135,6 +140,8 @@ static inline void case_fill(struct netcase *c)
         }
         double t = c->outputs > 1 ? (double)(rng_bits(c->seed, row, 4, 0, RNG_TEST) % c->outputs)
                                   : rng_normal(c->seed, row, 4, 0, RNG_TEST);
+        if (c->window && row % 5 == 3) /* context */
+            t = c->outputs > 1 ? -1 : (double)NAN;
         case_target(c, row, t);
         case_put_float(c, row, f->at_weight,
                        (float)(0.5 * (1 << rng_bits(c->seed, row, 5, 0, RNG_TEST) % 3)));
@@ -191,6 +198,25 @@ static inline void case_texts(struct netcase *c)
     f->bucket_count = 10;
 }
 
+/* Lists the windows of all groups: at 0, stride, 2 stride, .. until one reaches the end. Returns
+ * their number. */
+static inline uint64_t case_windows(struct netcase *c)
+{
+    uint64_t count = 0;
+    c->windows = mem_zero(c->count * c->window, sizeof *c->windows);
+    for (uint64_t begin = 0; begin < c->count; begin += c->group) {
+        uint64_t end = begin + c->group < c->count ? begin + c->group : c->count;
+        for (uint64_t at = begin;; at += c->stride) {
+            uint32_t *to = c->windows + count++ * c->window;
+            for (uint32_t t = 0; t < c->window; t++)
+                to[t] = at + t < end ? (uint32_t)(at + t) : SOURCE_NONE;
+            if (at + c->window >= end)
+                break;
+        }
+    }
+    return count;
+}
+
 /* Reads the options and makes the records' memory, cleared with weights of 1. */
 static inline bool case_make(struct netcase *c)
 {
@@ -218,7 +244,9 @@ static inline bool case_make(struct netcase *c)
                                     .indicator_count = c->indicators,
                                     .categories = c->category,
                                     .outputs = c->outputs,
-                                    .steps = c->steps};
+                                    .steps = c->steps,
+                                    .window = c->window,
+                                    .each = c->each};
     case_bins(c);
     case_texts(c);
     c->records = mem_zero(c->count + 1, c->features.format.stride);
@@ -231,6 +259,10 @@ static inline bool case_make(struct netcase *c)
         .shuffle = c->shuffle,
         .classes = c->outputs > 1 ? c->outputs : 0,
         .class_weight = c->class_weight};
+    if (c->window) {
+        c->source.count = case_windows(c);
+        c->source.index = c->windows;
+    }
     return true;
 }
 
@@ -339,6 +371,7 @@ static inline void case_close(struct netcase *c)
     opt_release(loss_options_table, &c->loss_options);
     opt_release(optim_options_table, &c->optim_options);
     mem_free(c->records);
+    mem_free(c->windows);
     mem_free(c->state.params);
     mem_free(c->state.buffers);
     mem_free(c->state.m1);

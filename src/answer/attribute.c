@@ -324,9 +324,11 @@ bool attribute_run(const struct attribute_request *q, struct attribute_result *r
         return false;
     serve_reading(&r->serve, &q->reading);
     const struct schema *s = r->serve.schema;
-    if (s->steps)
-        return err_set(e, ERR_USAGE, "--rows is for models of tables, and this model reads "
-                                     "sequences");
+    if (s->steps || s->windows.window) {
+        err_set(e, ERR_USAGE, "--rows is for models of tables, and this model reads sequences");
+        return err_help(e, "without --rows, explain says which %s matter",
+                        s->steps ? "channels" : "columns");
+    }
     r->serve.beside = true;
     list_columns(r);
     uint32_t *columns = mem_alloc(r->column_count + 1, sizeof *columns);

@@ -1,11 +1,13 @@
 /* explain.c - see explain.h. The rows are read once and kept as cell_parse leaves them, for every
- * encoder; a dealt column takes its bytes from other records before the encoding. */
+ * encoder; a dealt column takes its bytes from other records before the encoding. Of wide sequences
+ * a channel is dealt, all its steps together; for long ones see explain_series.h. */
 #include "answer/explain.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "answer/evaluate.h"
+#include "answer/explain_series.h"
 #include "base/mem.h"
 #include "base/name_list.h"
 #include "base/rng.h"
@@ -15,29 +17,7 @@
 #include "table/cell_copy.h"
 
 #define SEED 20260101u
-#define CHUNK 8192u /* rows that are answered at once */
 #define TILE 256u
-
-/* Everything that is known of the rows. */
-struct explain {
-    struct explain_result *r;
-    struct stream *stream;
-    struct serve *serve;
-    uint32_t classes, width; /* width: numbers of an answer */
-    uint64_t rows, room, most; /* most: 0: no limit */
-    unsigned char **raw; /* [encoders]: records [rows] as they were parsed */
-    int32_t *label;
-    double *target;
-    float *weight;
-    struct terms terms;
-    /* of a chunk */
-    unsigned char *records;
-    real *logits;
-    double *answer;
-    uint64_t first, count;
-    const struct importance *dealt; /* NULL: none */
-    const uint32_t *from;           /* [rows]: the row that the cells come from */
-};
 
 /* --- reading --- */
 
@@ -51,6 +31,7 @@ static void make_room(struct explain *x, uint64_t more)
     x->label = mem_grow(x->label, x->room, sizeof *x->label);
     x->target = mem_grow(x->target, x->room, sizeof *x->target);
     x->weight = mem_grow(x->weight, x->room, sizeof *x->weight);
+    explain_series_room(x);
 }
 
 static bool keep_group(void *context, const struct stream_group *g, struct err *e)
@@ -62,8 +43,8 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
     if (x->rows + g->rows >= UINT32_MAX)
         return err_set(e, ERR_CSV_LIMIT, "the files have more than %u rows", UINT32_MAX - 1);
     for (uint64_t i = 0; good && i < g->rows; i++) {
-        if (g->bad[i] || (x->most && x->rows >= x->most))
-            continue;
+        if ((g->bad[i] && !x->window) || (x->most && x->rows >= x->most))
+            continue; /* a record of a window has no answer of its own, or no target */
         for (uint32_t k = 0; good && k < x->serve->encoder_count; k++) {
             const struct schema *c = x->serve->encoders[k];
             good = cell_parse(c, &x->stream->binding, NULL, g->cells, g->first + i, true,
@@ -75,9 +56,18 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
             memcpy(&x->label[x->rows], record + s->format.at_target, sizeof(int32_t));
         else
             x->target[x->rows] = stream_target(x->stream, g, i);
+        explain_series_place(x, g, i);
         x->rows++;
     }
     return good;
+}
+
+static bool next_input(void *context, struct err *e)
+{
+    struct explain *x = context;
+    (void)e;
+    x->input++;
+    return true;
 }
 
 static bool read_rows(struct explain *x, const struct explain_request *q, struct err *e)
@@ -89,17 +79,19 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
                                         .labelled = true,
                                         .again = q->again,
                                         .max_bad_rows = -1};
-    const struct stream_sink sink = {keep_group, NULL, x};
+    const struct stream_sink sink = {keep_group, next_input, x};
     x->stream = &stream;
     bool good = stream_open(&stream, x->serve, &want, e) && stream_run(&stream, &sink, e);
     const char *path = q->input_count ? q->inputs[0] : "-";
-    x->r->rows = x->rows;
+    if (good && x->window)
+        explain_series_list(x);
+    x->r->rows = x->window ? x->line_count : x->rows;
     x->r->unlabelled = stream.unlabelled;
-    if (good && !x->rows && stream.unlabelled) {
+    if (good && !x->r->rows && (stream.unlabelled || x->rows)) {
         err_at(e, ERR_CSV_LABEL_MISSING, path, 0, 0, "target \"%s\" is missing in every row",
                text_quote_z(stream.schema->columns[stream.schema->target].name));
         good = err_help(e, "importance is measured against the target");
-    } else if (good && !x->rows) {
+    } else if (good && !x->r->rows) {
         good = err_at(e, ERR_CSV_NO_ROWS, path, 0, 0, "0 data rows: there is nothing to measure");
     }
     stream_close(&stream);
@@ -108,13 +100,38 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
 
 /* --- which columns --- */
 
-static void add_entry(struct explain_result *r, const uint32_t *columns, uint32_t count)
+/* What is dealt as one: column i, or of wide sequences channel i with all its steps. */
+static uint32_t unit_count(const struct schema *s)
+{
+    return (uint32_t)(s->steps ? s->channels.count : s->column_count);
+}
+
+static const char *unit_name(const struct schema *s, uint32_t unit)
+{
+    return s->steps ? s->channels.items[unit] : s->columns[unit].name;
+}
+
+static bool unit_input(const struct schema *s, uint32_t unit)
+{
+    return s->steps || column_is_input(&s->columns[unit]);
+}
+
+/* Adds the columns of a unit to a list. A channel's are its steps: the numbers of channels x
+ * steps. */
+static uint32_t add_unit(const struct schema *s, uint32_t unit, uint32_t *columns, uint32_t count)
+{
+    for (uint32_t c = 0; c < s->column_count; c++)
+        if (s->steps ? s->columns[c].number != UINT32_MAX && s->columns[c].number / s->steps == unit
+                     : c == unit)
+            columns[count++] = c;
+    return count;
+}
+
+static void add_entry(struct explain_result *r, const char *name, const uint32_t *columns,
+                      uint32_t count)
 {
     struct importance *p = &r->columns[r->column_count++];
-    struct text name = {0};
-    for (uint32_t i = 0; i < count; i++)
-        text_printf(&name, "%s%s", i ? ", " : "", r->serve.schema->columns[columns[i]].name);
-    p->name = name.data;
+    p->name = mem_string(name);
     p->columns = mem_copy(columns, count * sizeof *columns);
     p->count = count;
 }
@@ -123,30 +140,34 @@ static void add_entry(struct explain_result *r, const uint32_t *columns, uint32_
 static bool add_group(struct explain_result *r, const char *names, bool *taken, struct err *e)
 {
     const struct schema *s = r->serve.schema;
+    const char *what = s->steps ? "channel" : "column";
     uint32_t *columns = mem_alloc(s->column_count, sizeof *columns), count = 0;
+    struct text all = {0};
     bool good = true;
     for (const char *from = names; good && from;) {
         char *name = name_list_next(&from, "group", e);
-        uint32_t c = 0;
-        while (name && c < s->column_count &&
-               (strcmp(s->columns[c].name, name) != 0 || !column_is_input(&s->columns[c])))
-            c++;
+        uint32_t u = 0;
+        while (name && u < unit_count(s) &&
+               (strcmp(unit_name(s, u), name) != 0 || !unit_input(s, u)))
+            u++;
         if (!name)
             good = false;
-        else if (c == s->column_count)
-            good = err_set(e, ERR_OPTION_VALUE, "--group: the model has no input column \"%s\"",
+        else if (u == unit_count(s))
+            good = err_set(e, ERR_OPTION_VALUE, "--group: the model has no input %s \"%s\"", what,
                            text_quote_z(name));
-        else if (taken[c])
-            good = err_set(e, ERR_OPTION_VALUE, "--group: column \"%s\" is named twice",
+        else if (taken[u])
+            good = err_set(e, ERR_OPTION_VALUE, "--group: %s \"%s\" is named twice", what,
                            text_quote_z(name));
         if (good) {
-            taken[c] = true;
-            columns[count++] = c;
+            text_printf(&all, "%s%s", count ? ", " : "", name);
+            taken[u] = true;
+            count = add_unit(s, u, columns, count);
         }
         mem_free(name);
     }
     if (good)
-        add_entry(r, columns, count);
+        add_entry(r, all.data, columns, count);
+    text_free(&all);
     mem_free(columns);
     return good;
 }
@@ -154,13 +175,15 @@ static bool add_group(struct explain_result *r, const char *names, bool *taken, 
 static bool list_columns(const struct explain_request *q, struct explain_result *r, struct err *e)
 {
     const struct schema *s = r->serve.schema;
-    bool *taken = mem_zero(s->column_count, sizeof *taken), good = true;
-    r->columns = mem_zero(s->column_count, sizeof *r->columns);
+    bool *taken = mem_zero(unit_count(s), sizeof *taken), good = true;
+    uint32_t *columns = mem_alloc(s->column_count, sizeof *columns);
+    r->columns = mem_zero(unit_count(s), sizeof *r->columns);
     for (size_t i = 0; good && i < q->group_count; i++)
         good = add_group(r, q->groups[i], taken, e);
-    for (uint32_t c = 0; good && c < s->column_count; c++)
-        if (column_is_input(&s->columns[c]) && !taken[c])
-            add_entry(r, &c, 1);
+    for (uint32_t u = 0; good && u < unit_count(s); u++)
+        if (unit_input(s, u) && !taken[u])
+            add_entry(r, unit_name(s, u), columns, add_unit(s, u, columns, 0));
+    mem_free(columns);
     mem_free(taken);
     return good;
 }
@@ -199,18 +222,11 @@ static void answer_tile(void *context, unsigned tile, unsigned thread)
         x->answer[i] = answer_mean_value(&mean, i);
 }
 
-/* The metric of all rows, with the cells of `dealt` from the rows `from`. */
-static bool measure(struct explain *x, const struct importance *dealt, const uint32_t *from,
-                    double *value, struct err *e)
+static bool measure_rows(struct explain *x, struct tally *t, struct err *e)
 {
-    struct tally *t = tally_new(x->serve->schema->task, x->classes, x->r->metric->needs);
     bool good = true;
-    x->dealt = dealt;
-    x->from = from;
-    t->threshold = x->serve->threshold;
-    t->quantile = evaluate_quantile(x->serve->file);
     for (x->first = 0; good && x->first < x->rows; x->first += x->count) {
-        x->count = x->rows - x->first < CHUNK ? x->rows - x->first : CHUNK;
+        x->count = x->rows - x->first < EXPLAIN_CHUNK ? x->rows - x->first : EXPLAIN_CHUNK;
         unsigned tiles = (unsigned)((x->count + TILE - 1) / TILE);
         threads_run(tiles, encode_tile, x);
         good = !stream_stopped(e) &&
@@ -227,6 +243,19 @@ static bool measure(struct explain *x, const struct importance *dealt, const uin
                                       .target = x->target + x->first,
                                       .weight = x->weight + x->first});
     }
+    return good;
+}
+
+/* The metric of all rows, with the cells of `dealt` from the rows `from`. */
+static bool measure(struct explain *x, const struct importance *dealt, const uint32_t *from,
+                    double *value, struct err *e)
+{
+    struct tally *t = tally_new(x->serve->schema->task, x->classes, x->r->metric->needs);
+    x->dealt = dealt;
+    x->from = from;
+    t->threshold = x->serve->threshold;
+    t->quantile = evaluate_quantile(x->serve->file);
+    bool good = x->window ? explain_series_measure(x, t, e) : measure_rows(x, t, e);
     *value = good && t->weight > 0 ? x->r->metric->value(t) : (double)NAN;
     tally_free(t);
     return good;
@@ -264,7 +293,7 @@ static bool measure_column(struct explain *x, struct importance *p, int64_t repe
     double mean = 0, square = 0;
     for (int64_t k = 0; k < repeats; k++) {
         double value;
-        deal_rows(from, x->rows, p->columns[0], (uint32_t)k);
+        deal_rows(from, x->window ? x->window_count : x->rows, p->columns[0], (uint32_t)k);
         if (!measure(x, p, from, &value, e))
             return false;
         double worse = x->r->metric->higher ? x->r->value - value : value - x->r->value;
@@ -302,11 +331,15 @@ static void order(struct explain_result *r)
 
 static bool explain(struct explain *x, const struct explain_request *q, struct err *e)
 {
-    const uint32_t chunk = x->rows < CHUNK ? (uint32_t)x->rows : CHUNK;
-    x->records = mem_alloc((size_t)chunk * x->serve->encoder_count, x->serve->stride);
-    x->logits = mem_alloc((size_t)chunk * x->serve->member_count * x->serve->outputs,
-                          sizeof *x->logits);
-    x->answer = mem_alloc((size_t)chunk * x->width, sizeof *x->answer);
+    if (x->window) {
+        explain_series_begin(x);
+    } else {
+        const size_t chunk = x->rows < EXPLAIN_CHUNK ? x->rows : EXPLAIN_CHUNK;
+        x->records = mem_alloc(chunk * x->serve->encoder_count, x->serve->stride);
+        x->logits = mem_alloc(chunk * x->serve->member_count * x->serve->outputs,
+                              sizeof *x->logits);
+        x->answer = mem_alloc(chunk * x->width, sizeof *x->answer);
+    }
     uint32_t *from = mem_alloc(x->rows, sizeof *from);
     bool good = measure(x, NULL, NULL, &x->r->value, e);
     if (good && isnan(x->r->value))
@@ -335,6 +368,7 @@ static void explain_free(struct explain *x)
     mem_free(x->records);
     mem_free(x->logits);
     mem_free(x->answer);
+    explain_series_end(x);
 }
 
 bool explain_run(const struct explain_request *q, struct explain_result *r, struct err *e)
@@ -346,14 +380,12 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
         return false;
     serve_reading(&r->serve, &q->reading);
     const struct schema *s = r->serve.schema;
-    if (s->steps || s->windows.window)
-        return err_set(e, ERR_USAGE, "explain deals the cells of columns, and this model reads "
-                                     "sequences");
     r->serve.beside = true;
     r->metric = evaluate_quantile(r->serve.file) > 0 ? metric_find("pinball", METRIC_QUANTILE)
                                                      : metric_default(s->task);
     struct explain x = {.r = r, .most = q->most_rows, .serve = &r->serve,
-                        .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs};
+                        .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs,
+                        .window = s->windows.window};
     x.width = x.classes ? x.classes : 1;
     x.raw = mem_zero(r->serve.encoder_count, sizeof(unsigned char *));
     bool good = read_rows(&x, q, e) && explain(&x, q, e);

@@ -3,12 +3,12 @@
 
 #include "base/file.h"
 
-static bool can_explain(const struct report_request *q, const struct report *r)
+static bool can_explain(const struct report_request *q)
 {
     bool again = true;
     for (size_t i = 0; i < q->input_count; i++)
         again = again && !file_once(q->inputs[i]);
-    return again && !r->file->schema->steps;
+    return again;
 }
 
 static bool explain(const struct report_request *q, struct report *r, struct err *e)
@@ -22,7 +22,7 @@ static bool explain(const struct report_request *q, struct report *r, struct err
                                    .again = true,
                                    .reading = q->reading,
                                    .overrides = q->overrides};
-    r->explained = can_explain(q, r);
+    r->explained = can_explain(q);
     return !r->explained || explain_run(&want, &r->columns, e);
 }
 

@@ -23,7 +23,7 @@ struct report {
     bool measured;                /* the members below are there */
     struct evaluate_result value;
     struct answers_kept answers;
-    bool explained;               /* not of sequences, and not of rows that can be read once */
+    bool explained;               /* not of rows that can be read once */
     uint64_t explained_rows;
     struct explain_result columns;
     struct modelfile *own; /* without rows */

@@ -8,6 +8,7 @@
 #include "answer/ahead.h"
 #include "answer/stream_input.h"
 #include "answer/stream_series.h"
+#include "answer/stream_sort.h"
 #include "answer/stream_work.h"
 #include "base/mem.h"
 #include "base/stop.h"
@@ -279,9 +280,29 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
     return true;
 }
 
+/* An input whose rows may be in any order: answered at its end. */
+static bool answer_sorted(struct work *w, const struct stream_sink *sink, struct err *e)
+{
+    struct stream *t = w->t;
+    struct stream_sort *s = t->empty ? NULL : stream_sort_read(t, e);
+    const struct csv_cells *cells = s ? stream_sort_cells(s) : NULL;
+    bool good = t->empty || s;
+    if (good && cells && cells->record_count) {
+        t->blank_lines += cells->blank_lines;
+        if (!w->now.logits)
+            begin_work(w, stream_sort_block(s), cells->record_count);
+        good = settle_width(t, cells, e) && stream_sort_answer(s, w, sink, e);
+        stream_series_cut(w->series);
+    }
+    stream_sort_free(s);
+    return good && !stream_stopped(e);
+}
+
 static bool answer_input(struct work *w, const struct stream_sink *sink, struct err *e)
 {
     struct stream *t = w->t;
+    if (t->schema->windows.sort)
+        return answer_sorted(w, sink, e);
     struct ahead ahead;
     struct ahead_block *now;
     bool good = true;
@@ -369,5 +390,6 @@ void stream_close(struct stream *t)
         mem_free(t->given[i]);
     mem_free(t->given);
     drift_free(t->drift);
+    odd_steps_free(&t->odd);
     memset(t, 0, sizeof *t);
 }

@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "csv/reject.h"
 #include "table/cell.h"
+#include "table/series.h"
 
 enum bad_row { BAD_ROW_STOP, BAD_ROW_NULL, BAD_ROW_SKIP };
 
@@ -98,6 +99,7 @@ struct stream {
     struct progress_amount progress;
     uint64_t unlabelled;                  /* of them without a target, where one is read */
     uint64_t answers;                     /* of sequences of records */
+    struct odd_steps odd;                 /* of theirs */
     struct err first_bad;                 /* of the first bad row; ERR_NONE: none */
     struct err other_form;                /* the file has another form than the model's */
     bool alike;                           /* all bad rows have the same error id */

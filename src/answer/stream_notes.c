@@ -33,6 +33,7 @@ void stream_notes(const struct stream *t)
     if (t->blank_lines)
         log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines,
                  t->blank_lines == 1 ? "" : "s");
+    odd_steps_note(&t->odd, t->schema);
     if (t->bad_rows)
         note_bad_rows(t);
     const char *encoding = csv_encoding_names[t->dialect.encoding];

@@ -4,6 +4,7 @@
  * so that neither blocks nor spans change an answer. */
 #include "answer/stream_series.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "answer/stream_work.h"
@@ -101,7 +102,12 @@ static bool report(const struct work *w, size_t record, bool apart, struct err *
         err_at(e, ERR_SERIES_ORDER, w->block->path, line, 0,
                "\"%s\" is less than in the row before, which is of the same group (\"%s\")",
                text_quote_z(s->columns[s->windows.order].name), text_quote_z(group));
-    return err_help(e, "sort the file: rows of one group together, in order");
+    if (s->windows.sort)
+        return err_help(e, "the rows of each file are sorted: give those of a group in one file");
+    return err_help(e, "sort the file: rows of one group together, in order%s",
+                    s->windows.order == UINT32_MAX
+                        ? ""
+                        : "; a model trained with \"unordered\": \"sort\" does it by itself");
 }
 
 /* Group and place of record i of the span. A record that cannot be read is of the group before it,
@@ -119,8 +125,9 @@ static void read_place(struct work *w, size_t first, size_t i)
                                      s->o->order == UINT32_MAX ? NULL : &s->place[i], &ignored);
     else
         s->broken[i] = true;
+    bool joins = i ? s->key[i] == s->key[i - 1] : s->goes_on && s->key[i] == s->group;
     if (s->broken[i] && s->o->order != UINT32_MAX)
-        s->place[i] = i ? s->place[i - 1] : s->order;
+        s->place[i] = !joins ? (double)-INFINITY : i ? s->place[i - 1] : s->order;
 }
 
 /* Cuts the span into pieces of one group each. False: rows are not in order. */
@@ -154,6 +161,23 @@ static bool find_pieces(struct work *w, size_t first, size_t records, bool final
     if (s->piece_count)
         s->pieces[s->piece_count - 1].end = records;
     return true;
+}
+
+/* Counts the odd steps to records begin .. end - 1 of the span, which begins at record `first`. */
+static void count_steps(const struct work *w, size_t first, size_t begin, size_t end)
+{
+    const struct stream_series *s = w->series;
+    struct odd_steps *odd = &w->t->odd;
+    for (size_t i = begin; i < end && s->o->order != UINT32_MAX; i++) {
+        bool joins = i ? s->key[i] == s->key[i - 1] && !s->broken[i - 1]
+                       : s->goes_on && s->at && s->key[i] == s->group;
+        enum odd_step kind = odd_step(s->o, s->place[i] - (i ? s->place[i - 1] : s->order));
+        if (!joins || s->broken[i] || kind == ODD_STEPS || odd->count[kind]++)
+            continue;
+        const struct csv_cell *group = cell_at(&w->t->binding, w->cells, first + i, s->o->group);
+        odd_step_place(&odd->first[kind], w->block->path, w->cells->records[first + i].line,
+                       group->text, group->length);
+    }
 }
 
 /* What of a piece is answered and delivered now. A window is answered before its group ends when
@@ -332,6 +356,7 @@ static bool span(struct work *w, size_t first, size_t records, bool final,
     }
     const struct piece *last = &s->pieces[s->piece_count - 1];
     *next = last->next;
+    count_steps(w, first, context, last->delivered);
     w->now.first = first;
     w->now.rows = records;
     if (last->delivered > context || windows) {

@@ -1,5 +1,6 @@
 /* stream_series.h - answers sequences of records: their windows, as the rows come. Of a long group
- * only the rows are held that a further window reads. Private to stream.c and stream_series.c. */
+ * only the rows are held that a further window reads. Private to stream.c, stream_series.c
+ * and stream_sort.c. */
 #ifndef DNN_ANSWER_STREAM_SERIES_H
 #define DNN_ANSWER_STREAM_SERIES_H
 

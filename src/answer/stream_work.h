@@ -1,5 +1,5 @@
 /* stream_work.h - parses a group of rows, answers it and delivers it to the sink. Private to
- * stream.c, stream_work.c and stream_series.c. */
+ * stream.c, stream_work.c, stream_series.c and stream_sort.c. */
 #ifndef DNN_ANSWER_STREAM_WORK_H
 #define DNN_ANSWER_STREAM_WORK_H
 

@@ -345,7 +345,7 @@ void report_importance(const struct report *r, struct text *out)
     double least = 0, most = 0;
     html_section(out, "Which columns matter");
     if (!r->explained) {
-        html_note(out, "Not measured: the rows are sequences, or can be read only once.");
+        html_note(out, "Not measured: the rows can be read only once.");
         html_section_end(out);
         return;
     }

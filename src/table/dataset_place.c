@@ -3,6 +3,7 @@
 
 #include "table/cell_error.h"
 #include "table/dataset_read.h"
+#include "table/series.h"
 
 /* Finds the row in a block; *row counts down to it. Returns the number of records if it comes
  * later. */
@@ -16,9 +17,9 @@ static size_t find_record(struct cell_where w, unsigned own_parts, uint64_t *row
     return w.record;
 }
 
-/* Searches one list of files. */
+/* Searches one list of files. group: gets the row's cell of that column; NULL: not wanted. */
 static bool find_in(const struct schema *s, const struct opt_strings *files, unsigned own_parts,
-                    uint64_t *row, struct err *e)
+                    uint64_t *row, struct err *e, struct text *group)
 {
     struct err ignored = {0}; /* the files were valid before */
     const char *const *names;
@@ -40,6 +41,10 @@ static bool find_in(const struct schema *s, const struct opt_strings *files, uns
             memcpy(e->file, b.path, strlen(b.path) + 1);
             e->line = cells.records[record].line;
         }
+        if (found && group) {
+            const struct csv_cell *cell = cell_at(&binding, &cells, record, s->windows.group);
+            text_add(group, cell->text, cell->length);
+        }
         csv_release(c, &b);
     }
     csv_cells_free(&cells);
@@ -57,8 +62,8 @@ static bool last(const struct opt_strings *files)
     return i == files->count;
 }
 
-void dataset_place(const struct dataset *d, const struct data_options *o, uint64_t row,
-                   struct err *e)
+static bool find_row(const struct dataset *d, const struct data_options *o, uint64_t row,
+                     struct err *e, struct text *group)
 {
     const struct schema *s = d->schema;
     const struct opt_strings *lists[PARTS] = {&o->train, &o->valid, &o->test};
@@ -71,5 +76,22 @@ void dataset_place(const struct dataset *d, const struct data_options *o, uint64
         }
     for (int part = PART_TRAIN; part < PARTS && !found && last(lists[part]); part++)
         found = lists[part]->count && find_in(s, lists[part], part == PART_TRAIN ? own_parts : 0,
-                                                 &row, e);
+                                              &row, e, group);
+    return found;
+}
+
+void dataset_place(const struct dataset *d, const struct data_options *o, uint64_t row,
+                   struct err *e)
+{
+    find_row(d, o, row, e, NULL);
+}
+
+void dataset_step_place(const struct dataset *d, const struct data_options *o, uint64_t row,
+                        struct text *to)
+{
+    struct err place = {0};
+    struct text group = {0};
+    if (find_row(d, o, row, &place, &group))
+        odd_step_place(to, place.file, place.line, group.data, group.length);
+    text_free(&group);
 }

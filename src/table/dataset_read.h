@@ -76,6 +76,11 @@ struct block_rows {
     struct err error;
     uint32_t **map; /* by category slot, then labels: id in this block -> id in the table */
 };
+/* The place of a row, from 1, as odd_step_place writes it; empty if the files cannot be read
+ * again. */
+void dataset_step_place(const struct dataset *d, const struct data_options *o, uint64_t row,
+                        struct text *to);
+
 struct block_request {
     const struct schema *schema;
     const struct csv_dialect *dialect;

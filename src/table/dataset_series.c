@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "table/dataset_read.h"
 #include "table/record.h"
+#include "table/series.h"
 
 #define STEPS_LOOKED_AT ((uint64_t)1 << 16) /* for the usual distance of two rows */
 
@@ -177,24 +178,20 @@ static double usual_step(const struct rows_of_groups *r)
     return 2 * alike > count ? middle : 0;
 }
 
-static void note_steps(const struct rows_of_groups *r)
+static void note_steps(const struct rows_of_groups *r, const struct data_options *o)
 {
-    const struct schema *s = r->data->schema;
-    const double usual = usual_step(r);
-    uint64_t twice = 0, gaps = 0;
-    for (uint64_t i = 1; i < r->data->rows.count; i++) {
+    const struct dataset *d = r->data;
+    const struct schema *s = d->schema;
+    struct odd_steps odd = {0};
+    for (uint64_t i = 1; i < d->rows.count; i++) {
         if (r->id[i] != r->id[i - 1])
             continue;
-        twice += !(r->order[i] > r->order[i - 1]);
-        gaps += usual > 0 && r->order[i] - r->order[i - 1] > 1.5 * usual;
+        enum odd_step kind = odd_step(&s->windows, r->order[i] - r->order[i - 1]);
+        if (kind < ODD_STEPS && odd.count[kind]++ == 0)
+            dataset_step_place(d, o, i + 1, &odd.first[kind]);
     }
-    const char *name = text_quote_z(s->columns[s->windows.order].name);
-    if (twice)
-        log_note("\"%s\" is as in the row before in %llu row%s of the same group", name,
-                 (unsigned long long)twice, twice == 1 ? "" : "s");
-    if (gaps)
-        log_note("\"%s\" has %llu gap%s: steps of more than %.9g inside a group", name,
-                 (unsigned long long)gaps, gaps == 1 ? "" : "s", usual);
+    odd_steps_note(&odd, s);
+    odd_steps_free(&odd);
 }
 
 /* --- groups --- */
@@ -256,8 +253,10 @@ bool dataset_find_series(struct dataset *d, const struct data_options *o, uint64
         sort_rows(&r);
     if (good)
         set_groups(&r);
-    if (good && order)
-        note_steps(&r);
+    if (good && order) {
+        d->schema->windows.step = usual_step(&r);
+        note_steps(&r, o);
+    }
     if (good && d->schema->windows.label == LABEL_GROUP)
         warn_labels(d);
     mem_free(r.id);

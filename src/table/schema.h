@@ -54,7 +54,8 @@ struct windows {
     uint32_t window, stride; /* window 0: each record is a row of its own */
     uint32_t group, order;   /* columns; order UINT32_MAX: none */
     int label;               /* enum window_label */
-    bool sort;               /* training rows that are not in order are sorted; not saved */
+    bool sort;               /* rows that are not in order are sorted */
+    double step;             /* the usual distance of two rows by `order`; 0: none */
 };
 
 struct schema {

@@ -134,6 +134,10 @@ static bool read_windows(const struct loading *l, const struct json *head)
         !read_count(v, "group", 0, CSV_MOST_COLUMNS - 1, &w->group) ||
         (json_get(v, "order") && !read_count(v, "order", 0, CSV_MOST_COLUMNS - 1, &w->order)))
         return saved_damaged(l, IN_HEAD, "holds a sequence of records that cannot be");
+    const struct json *sort = json_get(v, "sort"), *step = json_get(v, "step");
+    w->sort = sort && w->order != UINT32_MAX && json_kind(sort) == JSON_TRUE;
+    if (step && json_kind(step) == JSON_NUMBER)
+        w->step = json_number(step);
     return true;
 }
 

@@ -127,6 +127,10 @@ static void save_windows(const struct windows *w, struct json_out *out)
     if (w->order != UINT32_MAX)
         json_put_int(out, "order", w->order);
     json_put_string(out, "label", window_label_names[w->label]);
+    if (w->sort)
+        json_put_bool(out, "sort", true);
+    if (w->step > 0)
+        json_put_number(out, "step", w->step);
     json_close(out, '}');
 }
 

@@ -12,8 +12,9 @@
  *                         header, tsv, target (index of the column), cells (of a training record),
  *                         of sequences steps and "channels", a list of names: the numbers are
  *                         those of channels x steps, channel by channel;
- *                         of sequences of records "windows": {window, stride, group, order, label},
- *                         group and order: columns; order may be absent;
+ *                         of sequences of records "windows": {window, stride, group, order, label,
+ *                         sort, step}, group and order: columns; order, sort and step (the usual
+ *                         distance of two rows by order) may be absent;
  *                         and the lists of words "types", "scales", "imputes", "unknowns",
  *                         "encodes", "transforms"; forms: [{column, thousands, unit, format}]
  *   schema.names          texts [columns]

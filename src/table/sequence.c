@@ -180,8 +180,8 @@ const struct option sequence_long_table[] = {
              "row), group (each sequence). null: row for the task tagging, else last."},
     {.key = "unordered", .type = OPT_WORD, .offset = AT(unordered), .standard = "\"error\"",
      .words = unordered_words,
-     .help = "Rows of a training file that are not in order: error, or sort: they are put in order "
-             "in memory."},
+     .help = "Rows that are not in order: error, or sort: those of training are put in order in "
+             "memory, and so are those to predict; answers come in the order of the input."},
     {0},
 };
 #undef AT

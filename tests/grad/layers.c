@@ -299,6 +299,45 @@ static void sequences(void)
     grad_check(c, "batch_norm behind pool");
 }
 
+/* Windows over groups that are longer than they are, with a short one at the end of each, whose
+ * rows lie in several windows: an answer each row, some without a label, or one each window. */
+static void windows(void)
+{
+    static const char *const layers[] = {
+        "{\"type\": \"lstm\", \"units\": 3, \"bidirectional\": true}, {\"type\": \"gru\", "
+        "\"units\": 2}",
+        "{\"type\": \"dense\", \"units\": 4}, {\"type\": \"position\"}, {\"type\": \"attention\", "
+        "\"heads\": 2, \"causal\": true}",
+        "{\"type\": \"conv1d\", \"units\": 3, \"kernel\": 3, \"causal\": true}, {\"type\": "
+        "\"gelu\"}"};
+    static const uint32_t strides[] = {5, 2, 1};
+    for (size_t i = 0; i < 6; i++) {
+        struct text model = {0};
+        const bool each = i < 3;
+        text_printf(&model, "{\"layers\": [%s%s]}", layers[i % 3],
+                    each ? "" : ", {\"type\": \"pool\", \"kind\": \"last\"}");
+        struct netcase c = standard(model.data);
+        c.count = 60;
+        c.group = 17;
+        c.window = 5;
+        c.stride = strides[i % 3];
+        c.each = each;
+        grad_check(c, "windows that follow one another, or overlap");
+        c.rows = 4;
+        c.micro = 2;
+        c.shuffle = true;
+        c.categories = 2;
+        c.indicators = 1;
+        c.category[0] = (struct feature_category){.count = 4, .encode = CATEGORY_ONEHOT};
+        c.category[1] =
+            (struct feature_category){.count = 5, .encode = CATEGORY_EMBEDDING, .dim = 3};
+        grad_check(c, "windows of all kinds of columns, two micro-batches, shuffled");
+        c.outputs = 1;
+        grad_check(c, "windows with values");
+        text_free(&model);
+    }
+}
+
 /* Attention in all its forms, at lengths from 0 to all steps, in shards and micro-batches. */
 static void attention(void)
 {
@@ -387,6 +426,7 @@ int main(void)
     texts();
     tokens();
     sequences();
+    windows();
     attention();
     convolution();
     batches();

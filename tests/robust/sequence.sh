@@ -93,7 +93,33 @@ for model in lstm gru transformer tcn rocket; do
     ok "$(dnn evaluate $model.dnn ask.csv --json 2>/dev/null | perl -ne '/"accuracy":([0-9.e-]+)/ && print $1 > 0.9 ? 0 : 1')" "$model: other rows are answered well"
     run dnn explain $model.dnn ask.csv --rows why.csv
     is_exit 64 "$model: no attributions of sequences"
+    err_has 'explain says which channels matter'
 done
+# explain deals channels, all steps together: as by hand in the file
+importance() { perl -ne 'print $1 if /"name":"'"$1"'","importance":([-0-9.e+]+)/' out; }
+logloss() { dnn evaluate lstm.dnn "$1" --quiet --json | perl -ne 'print $1 if /"logloss":([0-9.e-]+)/'; }
+run dnn explain lstm.dnn ask.csv --json --repeats 8
+is_exit 0 "explain of channels"
+is "$(perl -ne 'print join " ", sort /"name":"([^"]*)"/g' out)" "a b" "an entry a channel"
+is "$(perl -ne 'print $1 if /"value":([0-9.e-]+)/' out)" "$(logloss ask.csv)" "the value is that of evaluate"
+for channel in 0 1; do
+    sum=0
+    for i in 1 2 3 4 5 6 7 8; do
+        perl -e 'my ($c, $s) = splice @ARGV, 0, 2; srand $s; my @n = split /,/, ($h = <>) =~ s/\n//r; my @r = map { chomp; [split /,/, $_, -1] } <>;
+            my @at = grep { $n[$_] =~ /^ch${c}_/ } 0 .. $#n; my @v = map { [@$_[@at]] } @r;
+            for my $k (reverse 1 .. $#v) { my $j = int rand $k + 1; @v[$k, $j] = @v[$j, $k] } print $h;
+            for (@r) { @$_[@at] = @{shift @v}; print join(",", @$_), "\n" }' $channel $i ask.csv >dealt.csv
+        sum=$(perl -e 'print $ARGV[0] + $ARGV[1]' "$sum" "$(logloss dealt.csv)")
+    done
+    name=$(echo ab | cut -c$((channel + 1)))
+    ok "$(perl -e '($s, $v, $i) = @ARGV; $h = $s / 8 - $v; exit !(abs($h - $i) < 0.02 + 0.15 * abs $h)' "$sum" "$(logloss ask.csv)" "$(importance $name)"
+        echo $?)" "channel $name: $(importance $name), by hand a sum of $sum"
+done
+run dnn explain lstm.dnn ask.csv --json --group b,a
+is "$(perl -ne 'print join " ", /"name":"([^"]*)"/g' out)" "b, a" "channels dealt together"
+run dnn explain lstm.dnn ask.csv --group ch0_1
+is_exit 64 "a step is no channel"
+err_has 'no input channel "ch0_1"'
 (head -n 1 ask.csv; echo "1,up,1$(printf ',%.0s' $(seq 24))") >empty.csv
 run dnn predict lstm.dnn empty.csv --quiet
 is_exit 0 "a sequence without a step"

@@ -87,6 +87,42 @@ same want have "one line a group"
 run dnn evaluate group.dnn ask.csv --json
 out_has '"rows":12,' "evaluate counts groups"
 
+# explain deals the cells of a column between windows, all steps together: as by hand
+value() { perl -ne 'print $1 if /"'"$2"'":([0-9.e-]+)/' "$1"; }
+importance() { perl -ne 'print $1 if /"name":"'"$1"'","importance":([-0-9.e+]+)/' out; }
+for model in row lap last group; do
+    run dnn explain $model.dnn ask.csv --json --repeats 1
+    dnn evaluate $model.dnn ask.csv --json --quiet >eval.json
+    ok "$(perl -e 'exit !($ARGV[0] && abs($ARGV[0] - $ARGV[1]) < 1e-6)' "$(value out value)" "$(value eval.json logloss)"; echo $?)" \
+        "$model: explain measures what evaluate does: $(value out value)" "$(value eval.json logloss) $(cat err)"
+done
+dnn evaluate row.dnn ask.csv --json --quiet >eval.json
+run dnn explain row.dnn ask.csv --json --repeats 8
+cp out whole
+for column in cue noise; do
+    sum=0
+    for i in 1 2 3 4 5 6 7 8; do
+        perl -e 'my ($c, $s) = splice @ARGV, 0, 2; srand $s; my @n = split /,/, ($h = <>) =~ s/\n//r; ($at) = grep { $n[$_] eq $c } 0 .. $#n;
+            for (<>) { chomp; my @f = split /,/, $_, -1; push @o, $f[0] unless $g{$f[0]}; push @{$g{$f[0]}}, \@f }
+            my @v = map { [map { $_->[$at] } @{$g{$_}}] } @o; for my $k (reverse 1 .. $#v) { my $j = int rand $k + 1; @v[$k, $j] = @v[$j, $k] } print $h;
+            for (@o) { my ($r, $d) = ($g{$_}, shift @v); for (0 .. $#$r) { $r->[$_][$at] = $d->[$_ % @$d]; print join(",", @{$r->[$_]}), "\n" } }' \
+            $column $i ask.csv >dealt.csv
+        dnn evaluate row.dnn dealt.csv --json --quiet >dealt.json
+        sum=$(perl -e 'print $ARGV[0] + $ARGV[1]' "$sum" "$(value dealt.json logloss)")
+    done
+    by_hand=$(perl -e 'print $ARGV[0] / 8 - $ARGV[1]' "$sum" "$(value eval.json logloss)")
+    ok "$(perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) < 0.02 + 0.15 * abs $ARGV[0])' -- "$by_hand" "$(importance $column)"; echo $?)" \
+        "column $column: $(importance $column), by hand $by_hand"
+done
+run dnn explain row.dnn ask.csv --json --repeats 8 --threads 3 --batch-size 5
+is "$(perl -ne 'print $1 if /("columns".*?\])/' out)" "$(perl -ne 'print $1 if /("columns".*?\])/' whole)" "the same with other threads and batches"
+run dnn explain row.dnn ask.csv --rows why.csv
+is_exit 64 "no attributions of sequences"
+err_has 'explain says which columns matter'
+check "a report of sequences" "$DNN" report row.dnn ask.csv -o report.html --quiet
+grep -q 'cue' report.html
+ok $? "has their importance"
+
 # bad rows
 perl -pe 's/,[^,]*(,[^,]*)$/,x$1/ if $. == 30' ask.csv >bad.csv
 run dnn predict tile.dnn bad.csv -o out.csv
@@ -131,11 +167,53 @@ err_has 'error[E1534]'
 run dnn predict tile.dnn falling.csv
 is_exit 65 "predict refuses them"
 err_has 'E1239'
+# sorted to predict, answered in the order of the input: each row as in the sorted file
+(head -n 1 ask.csv; sed 1d ask.csv | sort -t, -k2,2nr -k1,1) >upset.csv
+for label in row last group; do
+    config '"window": 16, "stride": 8, "unordered": "sort", "label": "'$label'"' multiclass
+    dnn train c.json -o upset.dnn --quiet --force --set train.epochs=1
+    dnn predict upset.dnn ask.csv --quiet >straight.out
+    dnn predict upset.dnn upset.csv -o upset.out 2>err
+    err_has 'all '$(($(wc -l <ask.csv) - 1))' are held in memory for it; the answers are in the order of the input' "label $label: says that it sorts"
+    # a line stands where its row does: of a group, and of a window, its last row by t
+    perl -F, -lane 'BEGIN { open F, shift; $head = <F>; while (<F>) { chomp; /^([^,]*,[^,]*),/; $of{$1} = $_ } print $head =~ s/\n//r }
+        $k = "$F[0],$F[1]"; print $of{$k} if $. > 1 && $of{$k}' straight.out upset.csv >want
+    dnn explain upset.dnn ask.csv --json --quiet --repeats 2 | perl -ne 'print $1 if /"value":([0-9.e-]+)/' >a
+    dnn explain upset.dnn upset.csv --json --quiet --repeats 2 | perl -ne 'print $1 if /"value":([0-9.e-]+)/' >b
+    ok "$(perl -e 'exit !($ARGV[0] && abs($ARGV[0] - $ARGV[1]) < 1e-9)' "$(cat a)" "$(cat b)"; echo $?)" "label $label: explain sorts, too" "$(cat a b)"
+    same want upset.out "label $label: rows in any order, the same answers in the order of the input"
+    dnn evaluate upset.dnn ask.csv --json --quiet | sed 's/"backend".*//' >a.json
+    dnn evaluate upset.dnn upset.csv --json --quiet | sed 's/"backend".*//' >b.json
+    ok "$(perl -0 -e '@n = map { open F, $_; local $/; [<F> =~ /"accuracy":([0-9.e-]+)/] } @ARGV; exit !($n[0][0] && abs($n[0][0] - $n[1][0]) < 1e-9)' a.json b.json
+        echo $?)" "label $label: evaluate measures the same" "$(cat a.json b.json)"
+done
+(head -c 900 upset.csv; sleep 0.1; tail -c +901 upset.csv) | dnn predict upset.dnn --quiet >pipe.csv
+same upset.out pipe.csv "from a pipe"
+perl -pe 's/,[^,]*(,[^,]*)$/,x$1/ if $. == 30; $_ = "s3,\n" if $. == 40; s/^([^,]*),[^,]*/$1,?/ if $. == 50' upset.csv >bad.csv
+run dnn predict upset.dnn bad.csv -o out.csv --on-bad-row null --rejects rejects.csv
+is_exit 0 "bad rows among them"
+is "$(wc -l <out.csv) $(wc -l <rejects.csv)" "13 4" "a line for each group, and three rows are listed"
+printf '"s1,5,none\n' >>bad.csv
+run dnn predict upset.dnn bad.csv -o out.csv --on-bad-row null
+is_exit 65 "what is not CSV cannot be sorted"
+err_has 'has to be CSV from its begin to its end'
+config '"window": 16'
+# gaps and equal places
 perl -ne 'print if $. != 40; print if $. == 50' train.csv >gaps.csv
 sed 's/train.csv/gaps.csv/' c.json >m.json
-run dnn check m.json
-err_has '"t" is as in the row before in 1 row of the same group'
-err_has '"t" has 1 gap'
+group() { sed -n "$1p" gaps.csv | cut -d, -f1; }
+twice="\"t\" is as in the row before in 1 row of the same group; the first one: gaps.csv:50, group \"$(group 50)\""
+gap="\"t\" has 1 gap: steps of more than 1 inside a group; the first one ends at gaps.csv:40, group \"$(group 40)\""
+for command in check "train -o m.dnn"; do
+    run dnn $command m.json
+    err_has "$twice" "${command%% *} counts equal places, and says where"
+    err_has "$gap" "${command%% *} counts gaps, and says where"
+done
+run dnn predict tile.dnn gaps.csv
+err_has "$twice" "predict counts equal places, and says where"
+err_has "$gap" "predict counts gaps, and says where"
+(head -c 1000 gaps.csv; sleep 0.2; tail -c +1001 gaps.csv) | dnn predict lap.dnn 2>&1 >out | sed 's/<stdin>\|standard input\|-:/gaps.csv:/' >err
+err_has 'has 1 gap: steps' "and once, from rows that come in pieces"
 
 # folds, members, threads, resume
 run dnn cv c.json --folds 2 -o oof.csv --json
