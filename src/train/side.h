@@ -35,6 +35,8 @@ struct side {
 /* Returns when all items are done or the work has ended. False: an item failed, e says why; or a
  * signal asked to stop, and e->id is ERR_NONE. */
 bool side_run(struct side *s, struct err *e);
+/* Seconds until all items are done, from those of each, where so many of them are side by side. */
+double side_seconds(const double *each, uint32_t count, uint32_t threads);
 /* Around data that items share: inside `work` alone. */
 void side_lock(struct side *s);
 void side_unlock(struct side *s);

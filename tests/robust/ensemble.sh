@@ -52,10 +52,15 @@ is_exit 0 "check"
 cp out plan.out
 by_python "lists the runs" <<'EOF'
 import json
-runs = json.load(open("plan.out"))["runs"]
+plan = json.load(open("plan.out"))
+runs = plan["runs"]
 assert [r["run"] for r in runs] == list(range(9)) and [r["fold"] for r in runs] == [0, 1, 2] * 3, runs
 assert [r["member"] for r in runs] == ["A"] * 3 + ["B"] * 3 + ["C"] * 3
 assert all(r["seconds"] > 0 and r["host_bytes"] > 0 for r in runs) and runs[6]["seconds"] < runs[0]["seconds"], runs
+alone = sum(r["seconds"] for r in runs)
+assert abs(plan["runs_seconds"] - alone) < 1e-9 * alone, plan
+threads = min(9, plan["backend"]["threads"])
+assert alone / threads < plan["seconds"] and (threads == 1 or max(r["seconds"] for r in runs) < plan["seconds"]), plan
 EOF
 run dnn check c.json
 out_has "9 of an ensemble" "in words too"
