@@ -102,6 +102,22 @@ ok $? "nothing was written"
 run dnn predict part0 d.csv
 is_exit 76 "a part answers nothing"
 
+# --- what stands at the names of the runs ---
+mkdir there.dnn.ckpt-run-4
+printf 'precious\n' >there.dnn.ckpt-run-44
+met() { # NAME WHAT COMMAND...
+    run "${@:3}"
+    is_exit 73 "$2: what is no run is met at the start"
+    err_has "there.dnn.ckpt-run-$1: a run of the ensemble is to be kept there" "by its name"
+}
+met 4 "train" dnn train c.json -o there.dnn
+met 4 "check" dnn check c.json --set output.model=there.dnn
+rmdir there.dnn.ckpt-run-4
+met 44 "train" dnn train c.json -o there.dnn
+met 44 "preset auto" dnn train c.json -o there.dnn --set ensemble=null --set 'model={"preset":"auto"}'
+is "$(cat there.dnn.ckpt-run-44)" precious "it is untouched"
+rm there.dnn.ckpt-run-44
+
 # --- stopped and killed ---
 ensemble long.json "\"folds\": 3, \"members\": [$members]" binary d.csv 150
 still="--set train.early_stopping.patience=0"
