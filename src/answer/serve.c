@@ -237,8 +237,10 @@ static bool open_network(struct serve *s, uint32_t i, uint64_t count, struct err
         !fit_network(s, member, &o, e))
         return false;
     member->stepper = step_open(member->network, s->machine);
-    network_set(member->network, &(struct network_state){.params = o.params ? NULL : from->params,
-                                                         .buffers = o.params ? NULL : from->buffers});
+    struct network_state state = {0};
+    if (!o.params)
+        state = (struct network_state){.params = from->params, .buffers = from->buffers};
+    network_set(member->network, &state);
     return true;
 }
 

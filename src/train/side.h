@@ -1,7 +1,7 @@
 /* side.h - items of work side by side: runs of an ensemble, folds, trials. Threads take the items
  * by number, from 0 on, and each result belongs to its number: results do not depend on threads or
  * time. On a CPU each thread has a machine of its own with one thread; a GPU does one item after
- * another. Private to src/train. */
+ * another. Private to src/train and src/check. */
 #ifndef DNN_TRAIN_SIDE_H
 #define DNN_TRAIN_SIDE_H
 
