@@ -2,6 +2,7 @@
 #include "answer/report.h"
 
 #include "base/file.h"
+#include "base/tensorfile.h"
 
 static bool can_explain(const struct report_request *q)
 {
@@ -31,7 +32,7 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
     *r = (struct report){.measured = q->input_count > 0};
     if (!r->measured) {
         r->file = r->own = modelfile_load(q->model, e);
-        return r->file != NULL;
+        return r->file && tensor_digest(q->model, r->sha256, e);
     }
     const struct evaluate_request want = {.model = q->model,
                                           .inputs = q->inputs,
@@ -42,7 +43,7 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
     if (!evaluate_run(&want, &r->value, e))
         return false;
     r->file = r->value.serve.file;
-    return explain(q, r, e);
+    return tensor_digest(q->model, r->sha256, e) && explain(q, r, e);
 }
 
 void report_release(struct report *r)

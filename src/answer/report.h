@@ -20,6 +20,7 @@ struct report_request {
 };
 struct report {
     const struct modelfile *file;
+    char sha256[65];              /* of the file, as sha256sum prints it */
     bool measured;                /* the members below are there */
     struct evaluate_result value;
     struct answers_kept answers;

@@ -99,13 +99,9 @@ static struct features *features_of(const struct serve *s, uint32_t member)
 /* Operations of a record's answer: those of the products. */
 static double answer_flops(const struct serve *s)
 {
-    struct err e = {0};
     double flops = 0;
-    for (uint32_t i = 0; i < s->member_count; i++) {
-        struct model *m = model_plan(&s->members[i].model, features_of(s, i), 1, 1, false, &e);
-        flops += m ? (double)model_flops(m) : 0;
-        model_free(m);
-    }
+    for (uint32_t i = 0; i < s->member_count; i++)
+        flops += (double)s->file->members[i].flops;
     return flops;
 }
 
@@ -231,18 +227,20 @@ static bool open_network(struct serve *s, uint32_t i, uint64_t count, struct err
     bool gpu = select_is_gpu(&s->backend);
     struct network_options o = serve_network(&member->model, features_of(s, i), gpu);
     o.beside = i ? s->members[i - 1].network : NULL;
+    if (machine_in_place(s->machine)) {
+        o.params = from->params;
+        o.buffers = from->buffers;
+    }
     s->source.features = features_of(s, i);
     if (!serve_rows(&o, s->machine, count > s->expected ? count : s->expected,
                     s->options.predict_batch_size, e) ||
         !fit_network(s, member, &o, e))
         return false;
     member->stepper = step_open(member->network, s->machine);
-    network_set(member->network,
-                &(struct network_state){.params = from->params, .buffers = from->buffers});
-    if (!gpu) { /* the network has its own */
-        mem_free(from->params);
-        from->params = NULL;
-    }
+    struct network_state state = {0};
+    if (!o.params)
+        state = (struct network_state){.params = from->params, .buffers = from->buffers};
+    network_set(member->network, &state);
     return true;
 }
 

@@ -25,7 +25,7 @@ struct tensor_file {
     char *bytes; /* the whole file and a NUL; the header's strings have been cut out in place */
     char *path;
     struct tensor_head head;
-    char sha256[65], digest[65];
+    char sha256[65];
 };
 
 /* --- before the hash --- */
@@ -133,27 +133,47 @@ static bool cut_short(const char *path, uint64_t got, uint64_t size, struct err 
                   (unsigned long long)got, (unsigned long long)size);
 }
 
-/* One reading with a small buffer: a huge file that is damaged costs time but no memory. */
-static bool stream_agrees(struct file *f, struct err *e)
+/* One reading with a small buffer. first: gets the start of the file, whose digits count as zeros;
+ * NULL: all bytes count as they are. */
+static bool hash_file(struct file *f, struct sha256 *s, char *first, struct err *e)
 {
-    char *piece = mem_alloc(PIECE, 1), first[LEAST];
-    struct sha256 s;
+    char *piece = mem_alloc(PIECE, 1);
     bool good = true;
+    sha256_init(s);
     for (uint64_t at = 0; good && at < f->size;) {
         size_t got, want = f->size - at < PIECE ? (size_t)(f->size - at) : PIECE;
         good = file_read_at(f, piece, want, at, &got, e);
         if (good && got < want)
             good = cut_short(f->path, at + got, f->size, e);
-        if (good && at == 0) {
-            memcpy(first, piece, sizeof first);
-            hash_start(&s, piece, got);
+        if (good && at == 0 && first) {
+            memcpy(first, piece, LEAST);
+            hash_start(s, piece, got);
         } else if (good) {
-            sha256_add(&s, piece, got);
+            sha256_add(s, piece, got);
         }
         at += want;
     }
-    good = good && hash_agrees(&s, first, f->path, e);
     mem_free(piece);
+    return good;
+}
+
+/* A huge file that is damaged costs time but no memory. */
+static bool stream_agrees(struct file *f, struct err *e)
+{
+    struct sha256 s;
+    char first[LEAST];
+    return hash_file(f, &s, first, e) && hash_agrees(&s, first, f->path, e);
+}
+
+bool tensor_digest(const char *path, char hex[65], struct err *e)
+{
+    struct file f;
+    struct sha256 s;
+    if (!file_open_regular(&f, path, e))
+        return false;
+    bool good = hash_file(&f, &s, NULL, e);
+    file_close(&f);
+    sha256_hex(&s, hex);
     return good;
 }
 
@@ -167,9 +187,6 @@ static struct tensor_file *finish(struct tensor_file *f, uint64_t size, uint64_t
     if (!hash_agrees(&s, f->bytes, f->path, e))
         goto failed;
     memcpy(f->sha256, f->bytes + TENSOR_DIGITS_AT, TENSOR_DIGITS);
-    sha256_init(&s);
-    sha256_add(&s, f->bytes, (size_t)size);
-    sha256_hex(&s, f->digest);
     if (!tensor_head_read(&f->head, f->bytes + 8, (size_t)n, size - 8 - n, f->path, e))
         goto failed;
     for (size_t i = 0; i < f->head.count; i++)
@@ -322,11 +339,6 @@ const struct tensor *tensor_need(const struct tensor_file *f, const char *name, 
     else
         return t;
     return NULL;
-}
-
-const char *tensor_file_digest(const struct tensor_file *f)
-{
-    return f->digest;
 }
 
 const char *tensor_file_path(const struct tensor_file *f)

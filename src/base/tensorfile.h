@@ -55,6 +55,8 @@ struct tensor_file *tensor_open(const char *path, struct err *e);
 struct tensor_file *tensor_open_bytes(const void *bytes, size_t length, const char *name,
                                       struct err *e);
 void tensor_close(struct tensor_file *f);
+/* Of a whole file of any kind, as sha256sum prints it: one more reading. */
+bool tensor_digest(const char *path, char hex[65], struct err *e);
 const char *tensor_file_meta(const struct tensor_file *f, const char *key); /* NULL when absent */
 size_t tensor_file_count(const struct tensor_file *f);
 const struct tensor *tensor_file_at(const struct tensor_file *f, size_t i);
@@ -63,7 +65,6 @@ const struct tensor *tensor_need(const struct tensor_file *f, const char *name, 
                                  uint64_t count, struct err *e);
 /* NULL when absent. */
 const struct tensor *tensor_find(const struct tensor_file *f, const char *name);
-const char *tensor_file_digest(const struct tensor_file *f);      /* as sha256sum prints it */
 const char *tensor_file_path(const struct tensor_file *f);
 
 #endif

@@ -339,8 +339,10 @@ void check_write(const struct config *c, const struct check_result *r, struct js
         json_close(out, '}');
     }
     json_close(out, '}');
-    if (r->run_count)
+    if (r->run_count) {
         write_runs(r, out);
+        json_put_number(out, "runs_seconds", r->runs_seconds);
+    }
     json_put_raw(out, "network", r->layers.data);
     if (r->tried_count)
         write_tried(r, out);

@@ -45,7 +45,8 @@ struct check_result {
     struct check_batch *tried; /* by rows; check_free */
     uint32_t tried_count, best_batch;
     struct check_run *runs; /* of an ensemble; check_free */
-    uint32_t run_count;
+    uint32_t run_count, runs_beside; /* at a time, in `seconds` */
+    double runs_seconds;             /* of all runs, one after another */
     struct text layers;   /* JSON object: model_describe of the network of a step */
     struct text resolved; /* config with every default */
 };

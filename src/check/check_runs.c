@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "check/batch_size.h"
 #include "train/ensemble.h"
+#include "train/side.h"
 
 enum { ANSWERS = 4096 }; /* rows whose answers are timed */
 
@@ -94,24 +95,29 @@ bool check_runs(struct train_job *j, double load_s, struct check_result *r, stru
     const bool gpu = select_is_gpu(&j->backend);
     r->runs = mem_zero(n->runs, sizeof *r->runs);
     r->run_count = n->runs;
-    r->seconds = load_s;
-    for (uint32_t member = 0; member < n->members; member++) {
+    r->runs_beside = ensemble_beside(j, n->runs);
+    double *seconds = mem_zero(n->runs, sizeof *seconds);
+    bool good = true;
+    for (uint32_t member = 0; good && member < n->members; member++) {
         struct measured each = {0};
         threads_alone(!gpu); /* as where the runs are side by side */
-        bool good = gpu ? scale_member(j, member, &first, &each, e)
-                        : measure_member(j, member, &each, e);
+        good = gpu ? scale_member(j, member, &first, &each, e)
+                   : measure_member(j, member, &each, e);
         threads_alone(false);
         for (uint32_t f = 0; f < n->folds; f++) {
-            struct check_run *k = &r->runs[member * n->folds + f];
+            const uint32_t run = member * n->folds + f;
+            struct check_run *k = &r->runs[run];
             k->member = mem_string(n->names[member]);
             k->fold = f;
             k->seconds = each.seconds * (double)folds[f].train_count / (double)folds[0].train_count;
             k->host_bytes = each.bytes;
-            r->seconds += k->seconds;
+            r->runs_seconds += seconds[run] = k->seconds;
         }
-        if (!good)
-            return false;
     }
+    r->seconds = load_s + side_seconds(seconds, n->runs, r->runs_beside);
+    mem_free(seconds);
+    if (!good)
+        return false;
     if (j->config->train.time_limit_s > 0 && r->seconds > j->config->train.time_limit_s)
         r->seconds = j->config->train.time_limit_s;
     return true;

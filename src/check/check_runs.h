@@ -5,7 +5,8 @@
 #include "check/check.h"
 #include "train/job.h"
 
-/* Fills r->runs and r->seconds, that of all runs one after another. On a CPU some steps of a run of
+/* Fills r->runs, r->runs_seconds and r->seconds, where runs are as many at a time as in a training.
+ * On a CPU some steps of a run of
  * each member are timed, with one thread; on a GPU the times follow from that of run 0 in
  * r->seconds, by the work of each. */
 bool check_runs(struct train_job *j, double load_s, struct check_result *r, struct err *e);

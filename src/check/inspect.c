@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "base/tensorfile.h"
 #include "config/config.h"
 
 /* --- opening --- */
@@ -34,7 +35,7 @@ static bool looks_like_model(const char *path, bool *model, bool *config, struct
 static bool open_model(struct inspect *i, struct err *e)
 {
     i->model = modelfile_load(i->path, e);
-    if (!i->model)
+    if (!i->model || !tensor_digest(i->path, i->sha256, e))
         return false;
     i->features = mem_zero(i->model->member_count, sizeof *i->features);
     i->plans = mem_zero(i->model->member_count, sizeof *i->plans);
@@ -144,7 +145,7 @@ static void write_model(const struct inspect *i, struct json_out *out)
     json_close(out, '}');
     json_put_int(out, "golden_rows", f->golden.count);
     json_open(out, "hashes", '{');
-    json_put_string(out, "model_sha256", f->sha256);
+    json_put_string(out, "model_sha256", i->sha256);
     json_close(out, '}');
 }
 
@@ -296,7 +297,7 @@ static void text_model(const struct inspect *i, struct text *out)
     if (strcmp(wish, "auto") != 0 && strcmp(wish, f->plan.precision) != 0)
         text_printf(out, " (requested %s)", text_quote_z(wish));
     text_printf(out, "%s%s\n", f->plan.guests[0] ? ", with " : "", text_quote_z(f->plan.guests));
-    text_printf(out, "sha256     %s\n", f->sha256);
+    text_printf(out, "sha256     %s\n", i->sha256);
     text_put(out, "columns\n");
     for (size_t c = 0; c < s->column_count; c++)
         width = widest(s->columns[c].name, width);

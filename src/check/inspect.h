@@ -8,6 +8,7 @@
 struct inspect {
     char *path;
     struct modelfile *model; /* one of the two */
+    char sha256[65];         /* of the model, as sha256sum prints it */
     struct features **features; /* [member_count] */
     struct model **plans; /* of each member */
     struct infer *data;

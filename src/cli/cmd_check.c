@@ -115,9 +115,9 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
                 c->train.early.patience > 0 ? ", if early stopping does not end it sooner" : "");
     if (r->run_count)
         text_printf(out,
-                    "runs        %u of an ensemble, side by side on a CPU; parameters and memory "
-                    "are those of run 0, the time is that of all, one after another\n",
-                    r->run_count);
+                    "runs        %u of an ensemble, %u at a time: one after another they take "
+                    "about %.3g s; parameters and memory are those of run 0\n",
+                    r->run_count, r->runs_beside, r->runs_seconds);
     if (r->tried_count)
         tried_text(r, out);
     settings_text(c, out);

@@ -225,7 +225,7 @@ static void put_facts(const struct report *r, const struct json_doc *metrics, st
     put_setting(r, out, "batch size", "train.batch_size");
     put_setting(r, out, "seed", "train.seed");
     put_fact(out, "trained on", r->file->plan.backend);
-    put_fact(out, "sha256 of the model", r->file->sha256);
+    put_fact(out, "sha256 of the model", r->sha256);
     html_table_end(out);
 }
 

@@ -26,11 +26,13 @@ struct checkpoint_options {
     double every_s;
     int64_t keep;
 };
+enum sampling { SAMPLING_NONE, SAMPLING_OVER, SAMPLING_UNDER };
 struct train_options {
     int64_t epochs, batch_size, grad_accumulation;
     struct optim_options optimizer;
     struct schedule_options schedule;
     struct loss_options loss;
+    int sampling; /* enum sampling */
     struct early_options early;
     double clip_norm, time_limit_s;
     uint64_t seed;

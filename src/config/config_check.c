@@ -148,6 +148,22 @@ static bool check_loss(struct config *c, struct err *e)
            config_placed(c, "train.loss.class_weights", e);
 }
 
+/* Rows are drawn by their label: each has one of its own. */
+static bool check_sampling(const struct config *c, struct err *e)
+{
+    const bool values = c->task == TASK_REGRESSION;
+    const struct json *steps = node(c, "data.sequence");
+    if (c->train.sampling == SAMPLING_NONE ||
+        (!values && (!steps || json_kind(steps) == JSON_NULL)))
+        return true;
+    json_fail(c->doc, node(c, "train.sampling"), e, ERR_CONFIG_CONFLICT,
+              "`train.sampling` is given, but %s",
+              values ? "`task` is regression" : "the rows are sequences");
+    err_key(e, "train.sampling");
+    err_other(e, values ? "task" : "data.sequence");
+    return err_help(e, values ? "leave it out" : "use train.loss.class_weights instead");
+}
+
 /* The path of preset linear solves for convex losses, numbers and one-hot columns. */
 static bool check_solver(const struct config *c, struct err *e)
 {
@@ -265,7 +281,8 @@ static bool check_transform(const struct config *c, struct err *e)
 bool config_check(struct config *c, struct err *e)
 {
     return check_names(c, e) && data_options_settle(&c->data, c->task, c->doc, e) &&
-           check_target(c, e) && check_sequence(c, e) && check_loss(c, e) && check_metric(c, e) &&
+           check_target(c, e) && check_sequence(c, e) && check_loss(c, e) &&
+           check_sampling(c, e) && check_metric(c, e) &&
            check_optimizer(c, e) && check_threshold(c, e) &&
            check_calibrate(c, e) && check_transform(c, e) && check_useful(c, e) &&
            model_check(&c->model, e) && check_solver(c, e);

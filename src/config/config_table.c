@@ -9,6 +9,7 @@
 
 static const char *const fallback_names[] = {"cpu", "none", NULL};
 static const char *const tie_names[] = {"first", "last", NULL};
+static const char *const sampling_names[] = {"none", "over", "under", NULL};
 static const char *const precision_names[] = {"auto", "fp32", "tf32", "bf16", "fp16", NULL};
 const char *const backend_job_names[JOBS] = {
 #define JOB(id, name, variable, what) #name,
@@ -58,13 +59,24 @@ static const struct option train_options_table[] = {
      .offset = AT(loss),
      .table = loss_options_table,
      .help = "The loss that training minimises."},
+    {.key = "sampling",
+     .type = OPT_WORD,
+     .offset = AT(sampling),
+     .standard = "\"none\"",
+     .words = sampling_names,
+     .help = "The training rows of each class. over: those of smaller classes stand many times, "
+             "so that all classes have as many as the largest. under: as many as the smallest; "
+             "chance leaves the others out. Both move the probabilities towards the smaller "
+             "classes; `calibrate` \"prior\" undoes that, and auto does where the validation "
+             "rows show it. Of tables, not of sequences."},
     {.key = "early_stopping.metric",
      .type = OPT_STRING,
      .offset = AT(early.metric),
      .standard = "\"auto\"",
      .help = "The metric on the validation rows that chooses the best epoch. auto: logloss for "
              "classes, rmse for regression; the loss itself where train.loss names another one, "
-             "or class_weights or label_smoothing are set. Or the name of a metric of the task."},
+             "or class_weights, label_smoothing or sampling are set. Or the name of a metric of "
+             "the task."},
     {.key = "early_stopping.patience",
      .type = OPT_INT,
      .offset = AT(early.patience),
@@ -364,7 +376,7 @@ const struct option config_table[] = {
              "the least log-loss on the validation rows (of an ensemble: out of fold). auto: the "
              "same where it gains more than a standard error, else nothing; values are kept "
              "inside the range of the target where that gains as much. prior: shifts that undo "
-             "train.loss.class_weights. none: nothing."},
+             "train.loss.class_weights and train.sampling. none: nothing."},
     {.key = "threshold",
      .type = OPT_CUSTOM,
      .flags = OPT_NULLABLE,

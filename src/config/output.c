@@ -85,11 +85,15 @@ static bool is_model(const char *bytes, size_t got)
 }
 
 /* The two begin alike; the kind stands behind the digest. */
+static bool is_kind(const char *bytes, size_t got, const char *kind)
+{
+    const size_t at = MODEL_BEGIN + DIGEST, length = strlen(kind);
+    return is_model(bytes, got) && got >= at + length && memcmp(bytes + at, kind, length) == 0;
+}
+
 static bool is_checkpoint(const char *bytes, size_t got)
 {
-    static const char kind[] = "\",\"kind\":\"checkpoint\"";
-    size_t at = MODEL_BEGIN + DIGEST, length = sizeof kind - 1;
-    return is_model(bytes, got) && got >= at + length && memcmp(bytes + at, kind, length) == 0;
+    return is_kind(bytes, got, "\",\"kind\":\"checkpoint\"");
 }
 
 bool output_is_checkpoint(const char *path)
@@ -194,6 +198,36 @@ bool output_replaceable(const char *model, struct err *e)
     return err_help(e, "choose another output with -o, or remove the file");
 }
 
+/* Preset auto becomes one, or not, when the data are known. */
+static bool may_be_ensemble(const struct config *c)
+{
+    const struct json *word = c->doc ? json_path(json_root(c->doc), "model.preset") : NULL;
+    return config_is_ensemble(c) || (word && json_kind(word) == JSON_STRING &&
+                                     strcmp(json_string(word), "auto") == 0);
+}
+
+/* Finished runs of an ensemble go to files of their own: what stands there is such a file. */
+static bool runs_replaceable(const char *model, struct err *e)
+{
+    struct checkpoint_list l;
+    bool good = checkpoint_find_runs(model, &l, e);
+    for (size_t i = 0; good && i < l.count; i++) {
+        char bytes[KIND_END], *path = checkpoint_run_path(model, (uint32_t)l.steps[i]);
+        size_t got = 0;
+        struct err unread = {0};
+        good = first_bytes(path, bytes, sizeof bytes, &got, &unread) &&
+               is_kind(bytes, got, "\",\"kind\":\"part\"");
+        if (!good) {
+            err_at(e, ERR_FILE_CREATE, path, 0, 0,
+                   "a run of the ensemble is to be kept there, and what is there is none");
+            err_help(e, "choose another output with -o, or remove it");
+        }
+        mem_free(path);
+    }
+    checkpoint_list_free(&l);
+    return good;
+}
+
 /* The longest names that a training needs: those of its checkpoints. */
 static bool names_fit(const struct config *c, const char *model, struct err *e)
 {
@@ -266,7 +300,8 @@ bool output_check(const struct config *c, const char *model, const char *profile
     if (metrics && !file_is_ours(metrics, OUTPUT_METRICS_BEGIN, "a list of metrics by dnn",
                                    "give output.metrics another name", e))
         return false;
-    return output_replaceable(model, e) && names_fit(c, model, e) && output_probe(model, e);
+    return output_replaceable(model, e) && (!may_be_ensemble(c) || runs_replaceable(model, e)) &&
+           names_fit(c, model, e) && output_probe(model, e);
 }
 
 void output_room(const char *model, uint64_t bytes)

@@ -8,7 +8,8 @@
 /* The model, output.metrics and the profile (NULL: none): none is an input or another of them; the
  * last two are no lock or checkpoint of the model (SAME_FILE, 64); the folder can be written to
  * (FILE_CREATE, 73); a file at the model's name is a dnn model, one at that of output.metrics is an
- * earlier one (73). Nothing is left behind. */
+ * earlier one, those at the names of finished runs of an ensemble are such (73). Nothing is left
+ * behind. */
 bool output_check(const struct config *c, const char *model, const char *profile, struct err *e);
 /* The output at path ("-": standard output) is no input that the config names (SAME_FILE, 64). */
 bool output_apart(const struct config *c, const char *path, struct err *e);

@@ -15,12 +15,20 @@
 #include "base/text.h"
 
 #define INFIX ".ckpt-" /* between the output's name and the step */
-enum { STEP_DIGITS = 12 };
+#define RUN_INFIX INFIX "run-"
+enum { STEP_DIGITS = 12, RUN_DIGITS = 10 };
 
 char *checkpoint_path(const char *output, int64_t step)
 {
     struct text t = {0};
     text_printf(&t, "%s" INFIX "%0*lld", output, STEP_DIGITS, (long long)step);
+    return t.data;
+}
+
+char *checkpoint_run_path(const char *output, uint32_t run)
+{
+    struct text t = {0};
+    text_printf(&t, "%s" RUN_INFIX "%u", output, run);
     return t.data;
 }
 
@@ -52,27 +60,45 @@ static struct dirent *folder_next(DIR *d, int *error)
     return entry;
 }
 
+/* The digits up to the end, -1 for any other text. */
+static int64_t number_of(const char *text)
+{
+    int64_t number = 0;
+    for (; *text; text++) {
+        if (!isdigit((unsigned char)*text))
+            return -1;
+        number = 10 * number + (*text - '0');
+    }
+    return number;
+}
+
 /* The step in ".ckpt-000000001234" and nothing behind it, -1 for any other tail. */
 static int64_t step_of(const char *tail)
 {
-    int64_t step = 0;
-    if (strncmp(tail, INFIX, sizeof INFIX - 1) != 0 ||
-        strlen(tail += sizeof INFIX - 1) != STEP_DIGITS)
-        return -1;
-    for (; *tail; tail++) {
-        if (!isdigit((unsigned char)*tail))
-            return -1;
-        step = 10 * step + (*tail - '0');
-    }
-    return step;
+    const size_t length = sizeof INFIX - 1;
+    bool is = strncmp(tail, INFIX, length) == 0 && strlen(tail + length) == STEP_DIGITS;
+    return is ? number_of(tail + length) : -1;
+}
+
+/* The same of ".ckpt-run-12". */
+static int64_t run_of(const char *tail)
+{
+    const size_t length = sizeof RUN_INFIX - 1;
+    bool is = strncmp(tail, RUN_INFIX, length) == 0 && tail[length] &&
+              strlen(tail + length) <= RUN_DIGITS && (tail[length] != '0' || !tail[length + 1]);
+    int64_t run = is ? number_of(tail + length) : -1;
+    return run <= UINT32_MAX ? run : -1;
 }
 
 bool checkpoint_is(const char *output, const char *path)
 {
     char *model = file_final(output), *final = file_final(path);
     const char *name = file_base_name(final), *of = file_base_name(model);
-    int64_t step = strncmp(name, of, strlen(of)) == 0 ? step_of(name + strlen(of)) : -1;
-    char *one = step >= 0 ? checkpoint_path(model, step) : NULL;
+    const char *tail = strncmp(name, of, strlen(of)) == 0 ? name + strlen(of) : "";
+    const int64_t step = step_of(tail), run = run_of(tail);
+    char *one = step >= 0  ? checkpoint_path(model, step)
+                : run >= 0 ? checkpoint_run_path(model, (uint32_t)run)
+                           : NULL;
     bool is = one && file_same(final, one);
     mem_free(one);
     mem_free(final);
@@ -93,7 +119,8 @@ static bool no_list(const char *output, int error, struct err *e)
                      "the folder of the output cannot be searched for checkpoints");
 }
 
-bool checkpoint_find(const char *output, struct checkpoint_list *l, struct err *e)
+static bool find(const char *output, int64_t (*of)(const char *tail), struct checkpoint_list *l,
+                 struct err *e)
 {
     *l = (struct checkpoint_list){0};
     size_t room = 0;
@@ -104,8 +131,7 @@ bool checkpoint_find(const char *output, struct checkpoint_list *l, struct err *
     const char *name = file_base_name(output);
     size_t length = strlen(name);
     for (struct dirent *entry; (entry = folder_next(d, &error));) {
-        int64_t step =
-            strncmp(entry->d_name, name, length) == 0 ? step_of(entry->d_name + length) : -1;
+        int64_t step = strncmp(entry->d_name, name, length) == 0 ? of(entry->d_name + length) : -1;
         if (step < 0)
             continue;
         if (l->count == room) {
@@ -121,6 +147,16 @@ bool checkpoint_find(const char *output, struct checkpoint_list *l, struct err *
     }
     sort_stable(l->steps, l->count, sizeof *l->steps, by_step, NULL);
     return true;
+}
+
+bool checkpoint_find(const char *output, struct checkpoint_list *l, struct err *e)
+{
+    return find(output, step_of, l, e);
+}
+
+bool checkpoint_find_runs(const char *output, struct checkpoint_list *l, struct err *e)
+{
+    return find(output, run_of, l, e);
 }
 
 void checkpoint_list_free(struct checkpoint_list *l)

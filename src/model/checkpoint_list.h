@@ -8,13 +8,17 @@
 /* The checkpoints beside an output, by step, ascending. A folder that does not exist has none; one
  * that cannot be listed is an error (l is empty then). */
 struct checkpoint_list {
-    int64_t *steps;
+    int64_t *steps; /* or runs */
     size_t count;
 };
 bool checkpoint_find(const char *output, struct checkpoint_list *l, struct err *e);
+/* The files of finished runs of an ensemble, by number of the run. */
+bool checkpoint_find_runs(const char *output, struct checkpoint_list *l, struct err *e);
 void checkpoint_list_free(struct checkpoint_list *l);
 char *checkpoint_path(const char *output, int64_t step); /* mem_free */
-bool checkpoint_is(const char *output, const char *path); /* such a name, there or not */
+char *checkpoint_run_path(const char *output, uint32_t run); /* of a finished run; mem_free */
+/* Such a name, of a step or a run, there or not. */
+bool checkpoint_is(const char *output, const char *path);
 /* Removes temporary files that a killed training to this output left: outfile_sweep. */
 unsigned checkpoint_sweep(const char *output);
 

@@ -84,6 +84,7 @@ struct member {
     struct json_doc *layers; /* {"layers": [...]}, of a loaded file */
     real *params, *buffers;  /* the arenas of model_plan */
     uint64_t param_count, buffer_count;
+    uint64_t flops; /* of a record's answer, of a loaded file: model_flops */
     double weight; /* in the mean of the answers; not of one member alone */
     uint32_t encoder; /* of its inputs: in modelfile.encoders */
     double *history;  /* [epochs][HISTORY_COLUMNS]; NULL: not known */
@@ -102,7 +103,6 @@ struct modelfile {
     double threshold;                 /* 0: none was chosen, one half serves */
     struct calibration calibration;
     struct golden golden;
-    char sha256[65]; /* as sha256sum prints it */
 };
 /* Writes aside, syncs, renames. plans: of each member, the model that its params and buffers are
  * of. digest may be NULL. */

@@ -1,5 +1,6 @@
 /* modelfile_load.c - reads a model from an untrusted file: plans its layers like those of a config,
  * and checks every tensor against that plan. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -145,15 +146,19 @@ static bool bad_layers(const struct model_loading *l, const struct err *inner)
 bool modelfile_copy(const struct model_loading *l, const struct tensor *t, uint64_t first,
                     uint64_t count, real *to)
 {
-    const float *from = t->data;
-    for (uint64_t i = 0; i < count; i++) {
-        if (!isfinite(from[first + i]))
-            return err_at(l->e, ERR_MODEL_NONFINITE, tensor_file_path(l->file), 0, 0,
-                          "tensor \"%s\": number %llu is not finite", t->name,
-                          (unsigned long long)(first + i));
-        to[i] = (real)from[first + i];
+    const float *from = (const float *)t->data + first;
+    uint64_t finite = 0, i = 0;
+    for (uint64_t k = 0; k < count; k++) {
+        finite += fabsf(from[k]) <= FLT_MAX;
+        to[k] = (real)from[k];
     }
-    return true;
+    if (finite == count)
+        return true;
+    while (isfinite(from[i]))
+        i++;
+    return err_at(l->e, ERR_MODEL_NONFINITE, tensor_file_path(l->file), 0, 0,
+                  "tensor \"%s\": number %llu is not finite", t->name,
+                  (unsigned long long)(first + i));
 }
 
 static bool other_shape(const struct model_loading *l, const struct tensor *t)
@@ -228,6 +233,7 @@ static bool load_weights(const struct model_loading *l, const struct features *f
         return bad_layers(l, &inner);
     member->param_count = m->params;
     member->buffer_count = m->buffers;
+    member->flops = model_flops(m);
     bool good = l->f->format == FORMAT_FIRST ? modelfile_old_weights(l, m) : load_params(l, m);
     if (good && model_unsound(m, member->buffers) != UINT64_MAX)
         good = modelfile_refuse(l, ERR_MODEL_WEIGHTS, "a running variance is negative");
@@ -444,7 +450,6 @@ static struct modelfile *load(struct tensor_file *file, struct err *e)
         good = l.f->schema && load_members(&l, &outputs) &&
                load_threshold(&l) && load_calibration(&l, outputs) && load_golden(&l, outputs);
     }
-    memcpy(l.f->sha256, tensor_file_digest(file), sizeof l.f->sha256);
     tensor_close(file);
     if (good)
         return l.f;

@@ -225,8 +225,8 @@ static bool alloc_weights(struct network *n, struct err *e)
     struct netweights *w = &n->weights;
     bool good = true;
     w->tables = alloc_copy(n, m->tables.data, m->tables.length, 1, &good, e);
-    w->params = alloc(n, kind, m->params, sizeof(real), &good, e);
-    w->buffers = alloc(n, kind, m->buffers, sizeof(real), &good, e);
+    w->params = n->o.params ? n->o.params : alloc(n, kind, m->params, sizeof(real), &good, e);
+    w->buffers = n->o.params ? n->o.buffers : alloc(n, kind, m->buffers, sizeof(real), &good, e);
     n->answers.now = alloc(n, kind, 1, sizeof *n->answers.now, &good, e);
     return good && alloc_features(n, e) && alloc_kept(n, e) &&
            alloc_answers(n, e);
@@ -357,8 +357,12 @@ static void release_all(struct network *n)
     const struct netanswers *a = &n->answers;
     release_batch(n->m, &t->batch);
     release_batch(n->m, &a->batch);
+    if (!n->o.params) {
+        machine_release(n->m, w->params);
+        machine_release(n->m, w->buffers);
+    }
     void *const blocks[] = {
-        w->tables, w->params,     w->buffers,   w->shadow,     w->features,     w->indicators,
+        w->tables, w->shadow,     w->features,  w->indicators,
         t->groups, t->grads,      t->m1,        t->m2,         t->moved,        t->sums,
         t->part_loss,  t->part_weight, t->now,      t->table,        t->first,
         a->now,    a->request,    a->kept,      n->best.bad,   n->best.params,  n->best.buffers,

@@ -23,6 +23,9 @@ struct network_options {
      * The two, and those beside that one, answer in turns, and share the memory of a batch. NULL:
      * none. */
     const struct network *beside;
+    /* Answers only, where the machine's memory is the host's: weights that are read where they lie,
+     * and that outlive the network. NULL: network_set gives them. */
+    real *params, *buffers;
     bool own_memory; /* the machine's memory is not the host's: rows without room are streamed */
     bool streams;    /* rows are always streamed, with own_memory; never sequences of records */
     bool stays;      /* rows to train on: fail instead of streaming */

@@ -38,13 +38,9 @@ static bool area_estimate(const int32_t *label, const float *score, uint32_t cou
     return fabs(*result - 0.5) + most < AREA_SURE - 0.5;
 }
 
-/* P(score of class 1 > score of class 0) + P(equal) / 2, by ranks. Between 1 - AREA_SURE and
- * AREA_SURE an estimate will do. */
-static double area(const int32_t *label, const float *score, uint32_t count)
+/* P(score of class 1 > score of class 0) + P(equal) / 2, by ranks. */
+static double area_exact(const int32_t *label, const float *score, uint32_t count)
 {
-    double estimate;
-    if (area_estimate(label, score, count, &estimate))
-        return estimate;
     uint32_t *order = mem_alloc((size_t)count + 1, sizeof *order);
     uint64_t zeros = 0, ones = 0, below = 0; /* below: twice the ordered pairs */
     sort_order_floats(order, score, count);
@@ -58,6 +54,14 @@ static double area(const int32_t *label, const float *score, uint32_t count)
     }
     mem_free(order);
     return zeros && ones ? (double)below / 2 / ((double)zeros * (double)ones) : 0.5;
+}
+
+/* Between 1 - AREA_SURE and AREA_SURE an estimate will do. */
+static double area(const int32_t *label, const float *score, uint32_t count)
+{
+    double estimate;
+    return area_estimate(label, score, count, &estimate) ? estimate
+                                                         : area_exact(label, score, count);
 }
 
 /* --- groups --- */
@@ -77,7 +81,7 @@ static double area_of_groups(const struct leak_target *t, const int32_t *group, 
         double others = ones[group[i]] - t->label[i];
         score[i] = (float)((others + all / t->count) / rows[group[i]]);
     }
-    double result = area(t->label, score, t->count), pairs = 0;
+    double result = area_exact(t->label, score, t->count), pairs = 0;
     for (uint32_t g = 0; g < groups; g++)
         pairs += ones[g] * (rows[g] - ones[g]);
     if (pairs > 0)

@@ -154,6 +154,9 @@ void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r)
 
 /* --- side by side --- */
 
+#define ROW_WORK 2e4 /* what a row costs beside products, in their operations: a linear model tells
+                      * of networks */
+
 /* What train_runs works on. */
 struct training {
     struct train_job *j;
@@ -168,7 +171,7 @@ double ensemble_work(const struct train_job *j, uint32_t run, const struct featu
     struct model *m = model_plan(&c->model, features, 1, 1, false, e);
     if (!m)
         return -1;
-    double work = (double)model_flops(m) * (double)c->train.epochs *
+    double work = ((double)model_flops(m) + ROW_WORK) * (double)c->train.epochs *
                   (double)j->table->folds.rows[run % n->folds].train_count;
     *params = m->params;
     model_free(m);

@@ -214,15 +214,49 @@ void mixing_constant(const struct mixing *x, bool test, struct metrics *m)
 
 /* --- selection --- */
 
-/* The loss of the runs' constants on the rows left out. */
-static double constant_loss(const struct mixing *x, struct blend *b)
+/* The weights of classes that all members were trained with. NULL: none. */
+static bool find_class_weights(const struct mixing *x, float **weights, struct err *e)
+{
+    const struct run_part *first = mixing_part(x, 0, 0);
+    double *counts = mem_alloc(x->outputs, sizeof *counts);
+    bool good = true;
+    *weights = NULL;
+    for (uint32_t c = 0; c < x->outputs; c++)
+        counts[c] = first->constant[c] * (double)first->rows;
+    for (uint32_t i = 0; good && i < x->count; i++) {
+        float *own = NULL;
+        const struct config *c = x->n->configs[x->members[i]];
+        good = run_class_weights(c, first->schema, counts, &own, e);
+        bool same = i == 0 || (!own && !*weights) ||
+                    (own && *weights && memcmp(own, *weights, x->outputs * sizeof *own) == 0);
+        if (good && !same)
+            good = err_set(e, ERR_CONFIG_CONFLICT,
+                           "`calibrate` \"prior\" undoes the weights of classes in the mean of the "
+                           "members, and the members differ in train.loss.class_weights or "
+                           "train.sampling");
+        if (i == 0)
+            *weights = own;
+        else
+            mem_free(own);
+    }
+    mem_free(counts);
+    return good;
+}
+
+/* The loss of the runs' constants on the rows left out. of_class: as classes weigh; NULL: all 1. */
+static double constant_loss(const struct mixing *x, const float *of_class, struct blend *b)
 {
     double *own = mem_zero(x->rows + 1, sizeof *own), one = 1;
     uint64_t at = 0;
     for (uint32_t f = 0; f < x->folds; f++) {
         const struct run_part *p = mixing_part(x, 0, f);
-        for (uint64_t i = 0; i < p->left.count; i++, at++)
-            own[at] = p->constant[x->classes && x->label[at] > 0 ? x->label[at] : 0];
+        double all = of_class ? 0 : 1;
+        for (uint32_t c = 0; of_class && c < x->outputs; c++)
+            all += p->constant[c] * (double)of_class[c];
+        for (uint64_t i = 0; i < p->left.count; i++, at++) {
+            const uint32_t c = x->classes && x->label[at] > 0 ? (uint32_t)x->label[at] : 0;
+            own[at] = p->constant[c] * (of_class ? (double)of_class[c] / all : 1);
+        }
     }
     const double *const answers[] = {own};
     b->answer = answers;
@@ -270,6 +304,31 @@ static bool linear_suffices(const struct mixing *x, uint32_t linear)
     return gain <= error;
 }
 
+/* The mean beside a constant, by the loss that was trained where all members weigh classes
+ * alike. */
+static void judge(const struct mixing *x, struct against *a)
+{
+    struct blend b = x->blend;
+    struct err differ = {0};
+    float *of_class = NULL, *weight = NULL;
+    if (x->classes && !find_class_weights(x, &of_class, &differ)) {
+        mem_free(of_class);
+        of_class = NULL;
+    }
+    if (of_class) {
+        b.weight = weight = mem_alloc(x->rows + 1, sizeof *weight);
+        for (uint64_t i = 0; i < x->rows; i++) {
+            const int32_t c = x->label[i] > 0 ? x->label[i] : 0;
+            weight[i] = (x->weight ? x->weight[i] : 1) * of_class[c];
+        }
+    }
+    a->part = PART_VALID;
+    a->loss = blend_loss(&b, x->weights);
+    a->constant = constant_loss(x, of_class, &b);
+    mem_free(of_class);
+    mem_free(weight);
+}
+
 void mixing_choose(struct mixing *x, struct against *a)
 {
     const struct ensemble_options *o = &x->j->config->ensemble;
@@ -285,41 +344,10 @@ void mixing_choose(struct mixing *x, struct against *a)
             x->weights[i] = i == linear;
         x->linear_alone = true;
     }
-    struct blend b = x->blend;
-    a->part = PART_VALID;
-    a->loss = blend_loss(&b, x->weights);
-    a->constant = constant_loss(x, &b);
+    judge(x, a);
 }
 
 /* --- calibration --- */
-
-/* The weights of classes that all members were trained with. NULL: none. */
-static bool find_class_weights(const struct mixing *x, float **weights, struct err *e)
-{
-    const struct run_part *first = mixing_part(x, 0, 0);
-    double *counts = mem_alloc(x->outputs, sizeof *counts);
-    bool good = true;
-    *weights = NULL;
-    for (uint32_t c = 0; c < x->outputs; c++)
-        counts[c] = first->constant[c] * (double)first->rows;
-    for (uint32_t i = 0; good && i < x->count; i++) {
-        float *own = NULL;
-        const struct config *c = x->n->configs[x->members[i]];
-        good = run_class_weights(c, first->schema, counts, &own, e);
-        bool same = i == 0 || (!own && !*weights) ||
-                    (own && *weights && memcmp(own, *weights, x->outputs * sizeof *own) == 0);
-        if (good && !same)
-            good = err_set(e, ERR_CONFIG_CONFLICT,
-                           "`calibrate` \"prior\" undoes the weights of classes in the mean of the "
-                           "members, and the members differ in train.loss.class_weights");
-        if (i == 0)
-            *weights = own;
-        else
-            mem_free(own);
-    }
-    mem_free(counts);
-    return good;
-}
 
 bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
 {

@@ -72,7 +72,7 @@ static bool calibrate(struct train_job *j, struct train_result *r, struct err *e
         range[0] = fmin(range[0], n->target[n->list[PART_TRAIN].index[i]]);
         range[1] = fmax(range[1], n->target[n->list[PART_TRAIN].index[i]]);
     }
-    job_calibrate(j, &rows, n->class_weight, range, false, &r->calibration);
+    job_calibrate(j, &rows, n->prior_weight, range, false, &r->calibration);
     mem_free(answers);
     part_rows_free(&left);
     return true;

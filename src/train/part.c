@@ -8,15 +8,14 @@
 #include "base/mem.h"
 #include "base/tensorfile.h"
 #include "base/text.h"
+#include "model/checkpoint_list.h"
 
 #define REAL_TYPE (sizeof(real) == sizeof(double) ? DTYPE_F64 : DTYPE_F32)
 enum { COUNTERS = 6 };
 
 char *part_path(const char *output, uint32_t run)
 {
-    struct text t = {0};
-    text_printf(&t, "%s.ckpt-run-%u", output, run);
-    return t.data;
+    return checkpoint_run_path(output, run);
 }
 
 /* --- writing --- */

@@ -16,13 +16,15 @@
 static const struct metric_type *usual_metric(const struct run *r)
 {
     const struct loss_options *o = &r->loss;
-    if (loss_is_plain(o))
+    const bool sampled = r->config->train.sampling != SAMPLING_NONE;
+    if (loss_is_plain(o) && !sampled)
         return metric_default(r->config->task);
     bool weighs = o->class_weights && json_kind(o->class_weights) != JSON_NULL;
     bool smooth = o->kind == LOSS_CROSS_ENTROPY && o->label_smoothing > 0;
     if (!r->quiet)
-        log_line("early stopping follows the loss that is trained, %s%s%s, on the validation rows",
-                 loss_names[o->kind], weighs ? " with class weights" : "",
+        log_line("early stopping follows the loss that is trained, %s%s%s%s, on the validation "
+                 "rows", loss_names[o->kind], weighs ? " with class weights" : "",
+                 sampled ? " with classes of equal weight" : "",
                  smooth ? " with label smoothing" : "");
     return &metric_loss;
 }
@@ -82,8 +84,21 @@ static void labels_free(char **labels, uint32_t classes)
     mem_free(labels);
 }
 
-bool run_class_weights(const struct config *c, const struct schema *s, const double *counts,
-                       float **weights, struct err *e)
+/* The weights of a class by both keys, in place of `weights`; NULL: none. */
+static float *with_sampling(const struct config *c, float *weights, const double *factor,
+                            uint32_t classes)
+{
+    if (c->train.sampling == SAMPLING_NONE)
+        return weights;
+    float *both = mem_alloc(classes, sizeof *both);
+    for (uint32_t k = 0; k < classes; k++)
+        both[k] = (weights ? weights[k] : 1) * (float)factor[k];
+    mem_free(weights);
+    return both;
+}
+
+static bool class_weights(const struct config *c, const struct schema *s, const double *counts,
+                          float **weights, struct err *e)
 {
     const uint32_t classes = vocab_count(s->labels);
     struct loss_options loss = c->train.loss;
@@ -92,6 +107,23 @@ bool run_class_weights(const struct config *c, const struct schema *s, const dou
                 loss_class_weights(&loss, c->doc, (const char *const *)labels, counts, classes,
                                    weights, e);
     labels_free(labels, classes);
+    return good;
+}
+
+bool run_class_weights(const struct config *c, const struct schema *s, const double *counts,
+                       float **weights, struct err *e)
+{
+    const uint32_t classes = vocab_count(s->labels);
+    double *trained = mem_alloc(classes, sizeof *trained);
+    double *factor = mem_alloc(classes, sizeof *factor);
+    run_sampling(c, counts, classes, factor);
+    for (uint32_t k = 0; k < classes; k++)
+        trained[k] = counts[k] * factor[k];
+    bool good = class_weights(c, s, trained, weights, e);
+    if (good)
+        *weights = with_sampling(c, *weights, factor, classes);
+    mem_free(trained);
+    mem_free(factor);
     return good;
 }
 
@@ -104,8 +136,12 @@ static bool set_class_weights(struct run *r, struct err *e)
         return true;
     char **labels = labels_of(r->schema, r->classes);
     double *counts = mem_zero(r->classes, sizeof *counts);
+    double *factor = mem_alloc(r->classes, sizeof *factor);
     score_class_counts(&r->score, counts);
-    bool good = loss_choose_labels(&r->loss, r->config->doc, (const char *const *)labels,
+    bool good = run_sample(r, factor, e);
+    for (uint32_t c = 0; c < r->classes; c++)
+        counts[c] *= factor[c];
+    good = good && loss_choose_labels(&r->loss, r->config->doc, (const char *const *)labels,
                                    r->classes, e) &&
                 loss_class_weights(&r->loss, r->config->doc, (const char *const *)labels, counts,
                                    r->classes, &r->class_weight, e);
@@ -113,9 +149,11 @@ static bool set_class_weights(struct run *r, struct err *e)
         if (counts[c] > 0 && r->class_weight[c] <= 0)
             log_warning("train.loss.class_weights gives \"%s\" the weight 0: its rows are not "
                         "learned from", text_quote_z(labels[c]));
+    float *own = r->class_weight ? mem_copy(r->class_weight, r->classes * sizeof *own) : NULL;
+    r->score.class_weight = r->prior_weight = with_sampling(r->config, own, factor, r->classes);
     mem_free(counts);
+    mem_free(factor);
     labels_free(labels, r->classes);
-    r->score.class_weight = r->class_weight;
     return good;
 }
 
@@ -140,7 +178,6 @@ void run_size(struct run *r, int64_t batch_size)
 
 bool run_open(struct run *r, struct err *e)
 {
-    run_size(r, r->config->train.batch_size);
     r->features = schema_features(r->schema);
     r->classes = r->config->task == TASK_REGRESSION ? 0 : r->features->outputs;
     r->score = (struct score_job){.rows = r->rows,
@@ -149,7 +186,10 @@ bool run_open(struct run *r, struct err *e)
                                   .features = r->features,
                                   .loss = &r->loss};
     memcpy(r->score.list, r->list, sizeof r->list);
-    return set_class_weights(r, e) && find_metric(r, e);
+    if (!set_class_weights(r, e))
+        return false;
+    run_size(r, r->config->train.batch_size);
+    return find_metric(r, e);
 }
 
 void run_close(struct run *r)
@@ -160,6 +200,8 @@ void run_close(struct run *r)
     history_release(&r->history);
     mem_free(r->pace.table);
     mem_free(r->class_weight);
+    mem_free(r->prior_weight);
+    mem_free(r->sampled);
     mem_free(r->broke);
     features_free(r->features);
     *r = (struct run){0};

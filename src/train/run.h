@@ -81,6 +81,8 @@ struct run {
     uint32_t classes; /* 0: regression */
     struct loss_options loss; /* resolved */
     float *class_weight;
+    float *prior_weight; /* the same by train.sampling too; NULL: none */
+    uint32_t *sampled;   /* list[PART_TRAIN].index by train.sampling */
 
     /* Rows of a micro-batch and micro-batches of a step by the config, but not more than there are
      * training rows. */
@@ -111,8 +113,14 @@ struct run {
 /* Features, batch, loss, class weights, metric. False: E13 or E14. run_close in either case. */
 bool run_open(struct run *r, struct err *e);
 void run_close(struct run *r);
-/* train.loss.class_weights [classes] where the training rows have these counts of classes; NULL:
- * none. mem_free. False: E13. */
+/* How often a row of each class [classes] is trained on, by train.sampling, where so many are
+ * there: 1 without it. */
+void run_sampling(const struct config *c, const double *counts, uint32_t classes, double *factor);
+/* Makes list[PART_TRAIN] that of train.sampling, by the seed; sets factor [classes]. False: E13,
+ * there would be too many rows. Private to run.c. */
+bool run_sample(struct run *r, double *factor, struct err *e);
+/* train.loss.class_weights [classes], times the factors of train.sampling, where the training rows
+ * have these counts of classes; NULL: none. mem_free. False: E13. */
 bool run_class_weights(const struct config *c, const struct schema *s, const double *counts,
                        float **weights, struct err *e);
 

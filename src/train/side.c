@@ -104,3 +104,17 @@ bool side_run(struct side *s, struct err *e)
         err_clear(e);
     return !s->failed && !s->stopped;
 }
+
+double side_seconds(const double *each, uint32_t count, uint32_t threads)
+{
+    double *until = mem_zero(threads ? threads : 1, sizeof *until), last = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t next = 0; /* who is free first takes the item */
+        for (uint32_t t = 1; t < threads; t++)
+            next = until[t] < until[next] ? t : next;
+        until[next] += each[i];
+        last = until[next] > last ? until[next] : last;
+    }
+    mem_free(until);
+    return last;
+}

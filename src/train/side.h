@@ -1,7 +1,7 @@
 /* side.h - items of work side by side: runs of an ensemble, folds, trials. Threads take the items
  * by number, from 0 on, and each result belongs to its number: results do not depend on threads or
  * time. On a CPU each thread has a machine of its own with one thread; a GPU does one item after
- * another. Private to src/train. */
+ * another. Private to src/train and src/check. */
 #ifndef DNN_TRAIN_SIDE_H
 #define DNN_TRAIN_SIDE_H
 
@@ -35,6 +35,8 @@ struct side {
 /* Returns when all items are done or the work has ended. False: an item failed, e says why; or a
  * signal asked to stop, and e->id is ERR_NONE. */
 bool side_run(struct side *s, struct err *e);
+/* Seconds until all items are done, from those of each, where so many of them are side by side. */
+double side_seconds(const double *each, uint32_t count, uint32_t threads);
 /* Around data that items share: inside `work` alone. */
 void side_lock(struct side *s);
 void side_unlock(struct side *s);

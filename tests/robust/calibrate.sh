@@ -57,6 +57,50 @@ cp out cv.affine
 run dnn cv c.json --folds 2 --json --progress none --set "$weights" --set calibrate=none
 check "cv calibrates in each fold" perl -e 'exit !($ARGV[0] < 0.95 * $ARGV[1])' "$(perl -0777 -ne 'print $1 if /"pooled":\{[^}]*"logloss":([0-9.]+)/' cv.affine)" \
     "$(perl -0777 -ne 'print $1 if /"pooled":\{[^}]*"logloss":([0-9.]+)/' out)"
+# --- train.sampling ---
+awk 'BEGIN {srand(3); print "x,y"; for (i = 0; i < 70; i++) print rand() "," (i < 40 ? "a" : i < 60 ? "b" : "c")}' >classes.csv
+cat >s.json <<'JSON'
+{"task": "multiclass", "data": {"train": "classes.csv", "target": "y", "columns": {"x": "numeric"}, "split": {"method": "random", "valid": 0, "test": 0}},
+ "model": {"preset": "mlp", "hidden": [4]}, "train": {"epochs": 2, "batch_size": 1}, "output": {"metrics": "steps"}}
+JSON
+for how in none:70 over:120 under:30; do
+    run dnn train s.json -o s.dnn --force --set train.sampling=${how%:*} --progress none
+    is "$(sed -n 's/.*"epoch":1,"step":\([0-9]*\).*/\1/p' steps)" ${how#*:} "sampling ${how%:*}: rows of an epoch"
+done
+awk 'BEGIN {srand(4); print "u,v,y"; for (i = 0; i < 1500; i++) {u = rand(); v = rand(); print u "," v "," (rand() < 0.6 * u * v ? "yes" : "no")}}' >rare.csv
+cat >r.json <<'JSON'
+{"task": "binary", "data": {"train": "rare.csv", "target": "y", "positive": "yes", "columns": {"u": "numeric", "v": "numeric"},
+  "split": {"method": "stratified", "valid": 0.4, "test": 0}}, "model": {"preset": "mlp", "hidden": [8]}, "train": {"epochs": 8, "sampling": "over"}}
+JSON
+rare() { run dnn train r.json -o "$1" --force --json --progress none "${@:2}"; }
+last() { perl -0777 -ne '@all = /"valid":\{[^}]*"logloss":([0-9.e+-]+)/g; print $all[-1]' "$1"; } # behind those of the members
+gains() { check "$1" perl -e 'exit !($ARGV[0] < 0.9 * $ARGV[1])' "$(last out)" "$(last before)"; }
+for more in '{}' '{"loss":{"class_weights":{"yes":2}}}'; do
+    sets=(--set "train=$(echo "$more" | sed 's/^{\(.*\)}$/{"epochs":8,"sampling":"over"\1}/; s/"over""/"over","/')")
+    rare none.dnn --set calibrate=none "${sets[@]}"
+    is_exit 0 "sampling over, $more"
+    err_has "early stopping follows the loss that is trained, cross_entropy" "chosen by the same loss"
+    cp out before
+    rare prior.dnn --set calibrate=prior "${sets[@]}"
+    gains "prior undoes it"
+    is "$(metric auc out)" "$(metric auc before)" "the order of the rows stays"
+done
+digest prior.dnn >one
+rare prior2.dnn --set calibrate=prior "${sets[@]}" --threads 1
+digest prior2.dnn >two
+same one two "the same bytes by one thread"
+rare e.dnn --set calibrate=none --set 'ensemble={"folds":3}'
+err_lacks "no better than a constant" "it is judged by the loss that was trained"
+cp out before
+rare e.dnn --set calibrate=prior --set 'ensemble={"folds":3}'
+gains "in an ensemble"
+run dnn check s.json --set train.sampling=over --set task=regression --set data.target=x --set 'data.columns={"y":"categorical"}'
+is_exit 78 "sampling of values"
+err_has '`train.sampling` is given, but `task` is regression' "says why"
+run dnn check s.json --set train.sampling=over --set 'data.sequence={"group":"y","order":"x","window":4}'
+is_exit 78 "sampling of sequences"
+err_has '`train.sampling` is given, but the rows are sequences' "says why"
+
 # values: the range of the target
 perl -e 'srand 1; print "x,y\n"; for (1 .. 800) { my $x = rand(4) - 2; my $y = 3 * $x; printf "%.4f,%.4f\n", $x, $y > 1 ? 1 : $y < -1 ? -1 : $y }' >v.csv
 echo '{"task": "regression", "data": {"train": "v.csv", "target": "y", "columns": {"x": "numeric"}}, "model": {"preset": "linear"}}' >v.json

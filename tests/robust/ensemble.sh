@@ -52,10 +52,15 @@ is_exit 0 "check"
 cp out plan.out
 by_python "lists the runs" <<'EOF'
 import json
-runs = json.load(open("plan.out"))["runs"]
+plan = json.load(open("plan.out"))
+runs = plan["runs"]
 assert [r["run"] for r in runs] == list(range(9)) and [r["fold"] for r in runs] == [0, 1, 2] * 3, runs
 assert [r["member"] for r in runs] == ["A"] * 3 + ["B"] * 3 + ["C"] * 3
 assert all(r["seconds"] > 0 and r["host_bytes"] > 0 for r in runs) and runs[6]["seconds"] < runs[0]["seconds"], runs
+alone = sum(r["seconds"] for r in runs)
+assert abs(plan["runs_seconds"] - alone) < 1e-9 * alone, plan
+threads = min(9, plan["backend"]["threads"])
+assert alone / threads < plan["seconds"] and (threads == 1 or max(r["seconds"] for r in runs) < plan["seconds"]), plan
 EOF
 run dnn check c.json
 out_has "9 of an ensemble" "in words too"
@@ -96,6 +101,22 @@ is_exit 64 "--run without a name for the part"
 ok $? "nothing was written"
 run dnn predict part0 d.csv
 is_exit 76 "a part answers nothing"
+
+# --- what stands at the names of the runs ---
+mkdir there.dnn.ckpt-run-4
+printf 'precious\n' >there.dnn.ckpt-run-44
+met() { # NAME WHAT COMMAND...
+    run "${@:3}"
+    is_exit 73 "$2: what is no run is met at the start"
+    err_has "there.dnn.ckpt-run-$1: a run of the ensemble is to be kept there" "by its name"
+}
+met 4 "train" dnn train c.json -o there.dnn
+met 4 "check" dnn check c.json --set output.model=there.dnn
+rmdir there.dnn.ckpt-run-4
+met 44 "train" dnn train c.json -o there.dnn
+met 44 "preset auto" dnn train c.json -o there.dnn --set ensemble=null --set 'model={"preset":"auto"}'
+is "$(cat there.dnn.ckpt-run-44)" precious "it is untouched"
+rm there.dnn.ckpt-run-44
 
 # --- stopped and killed ---
 ensemble long.json "\"folds\": 3, \"members\": [$members]" binary d.csv 150

@@ -118,7 +118,7 @@ err_has 'there is a file that is not a list of metrics by dnn'
 ok $? "nothing is trained"
 run dnn train c.json -o new.dnn --set output.metrics=-
 is_exit 64 "output.metrics is no pipe"
-for file in new.dnn.lock new.dnn.ckpt-000000000003 ./new.dnn.lock; do
+for file in new.dnn.lock new.dnn.ckpt-000000000003 new.dnn.ckpt-run-7 ./new.dnn.lock; do
     run dnn train c.json -o new.dnn --set output.metrics=$file
     is_exit 64 "output.metrics is no file that goes with the model: $file"
 done

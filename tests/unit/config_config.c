@@ -123,7 +123,7 @@ static const struct refusal refused[] = {
      "not a metric of `task` \"binary\"", "auc"},
     {"\"train\": {\"early_stopping\": {\"metric\": \"acuracy\"}}", ERR_CONFIG_WORD, 2, 40,
      "\"acuracy\"", "did you mean `accuracy`?"},
-    {"\"train\": {\"sampling\": \"over\"}", ERR_CONFIG_KEY, 2, 11, "\"train.sampling\"", ""},
+    {"\"train\": {\"sampling\": \"ovr\"}", ERR_CONFIG_WORD, 2, 23, "\"ovr\"", "over"},
     {"\"model\": {\"preset\": \"realmpl\"}", ERR_CONFIG_WORD, 2, 21, "\"realmpl\"", "realmlp"},
     {"\"model\": {\"preset\": \"mlp\", \"hiden\": [1]}", ERR_CONFIG_KEY, 2, 28, "hiden",
      "did you mean `hidden`?"},

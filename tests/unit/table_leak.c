@@ -39,6 +39,31 @@ static void test_classes(uint32_t classes)
     schema_free(s);
 }
 
+/* A column of few values: zeros and ones of one group count half, by ranks and by estimate. */
+static void test_few_values(void)
+{
+    enum { ALL = 1200 };
+    static const struct { int32_t rows, ones; } groups[] = {{700, 240}, {300, 160}, {200, 80}};
+    int32_t label[ALL], group[ALL];
+    double right = 0, zeros = 0, ones = 0, pairs = 0;
+    for (int32_t g = 0, at = 0; g < 3; g++)
+        for (int32_t i = 0; i < groups[g].rows; i++, at++) {
+            label[at] = i < groups[g].ones;
+            group[at] = g;
+        }
+    static const int order[] = {0, 2, 1}; /* by the share of ones */
+    for (int k = 0; k < 3; k++) {
+        double one = groups[order[k]].ones, zero = groups[order[k]].rows - one;
+        right += one * (zeros + zero / 2);
+        zeros += zero;
+        ones += one;
+    }
+    pairs = zeros * ones;
+    const struct leak_target t = {.count = ALL, .classes = 2, .label = label};
+    double got = 0.5 + leak_of_group(&t, group, 3) / 2;
+    ok(fabs(got - right / pairs) < 0.002, "the AUC of groups: %g, expected %g", got, right / pairs);
+}
+
 static void test_regression(void)
 {
     struct err e = {0};
@@ -128,6 +153,7 @@ int main(void)
 {
     test_classes(2);
     test_classes(3);
+    test_few_values();
     test_regression();
     test_duplicates();
     test_identifiers();

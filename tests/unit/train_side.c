@@ -49,8 +49,18 @@ static uint32_t count_done(const struct shared *s, uint32_t from, uint32_t to)
     return count;
 }
 
+static void foretell(void)
+{
+    static const double each[] = {4, 1, 1, 1, 5};
+    const double all[] = {side_seconds(each, 5, 1), side_seconds(each, 5, 2),
+                          side_seconds(each, 5, 3), side_seconds(each, 5, 9)};
+    ok(all[0] == 12 && all[1] == 8 && all[2] == 6 && all[3] == 5,
+       "seconds of 1, 2, 3 and 9 at a time: %g, %g, %g, %g", all[0], all[1], all[2], all[3]);
+}
+
 int main(void)
 {
+    foretell();
     for (uint32_t threads = 0; threads < 5; threads += 2) {
         struct err e = {0};
         struct shared s = {.broken = -1, .stopping = -1, .last = ITEMS};

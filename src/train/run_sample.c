@@ -1,0 +1,76 @@
+/* run_sample.c - train.sampling: which rows of each class a run trains on, and how often. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "train/run.h"
+
+void run_sampling(const struct config *c, const double *counts, uint32_t classes, double *factor)
+{
+    const bool over = c->train.sampling == SAMPLING_OVER;
+    double wanted = 0;
+    for (uint32_t k = 0; k < classes; k++)
+        if (counts[k] > 0 && (!(wanted > 0) || (counts[k] > wanted) == over))
+            wanted = counts[k];
+    for (uint32_t k = 0; k < classes; k++)
+        factor[k] = c->train.sampling != SAMPLING_NONE && counts[k] > 0 ? wanted / counts[k] : 1;
+}
+
+static int32_t label_of(const struct run *r, uint32_t record)
+{
+    int32_t label;
+    memcpy(&label, rows_at(&r->rows, record) + r->rows.format.at_target, sizeof label);
+    return label;
+}
+
+/* Each row as often as its class is multiplied: the whole times, and chance, of a class of n rows
+ * in which each is drawn once, has the rest. */
+static void choose(struct run *r, const double *counts, const double *wanted)
+{
+    struct row_list *list = &r->list[PART_TRAIN];
+    uint32_t *met = mem_zero(r->classes, sizeof *met);
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < list->count; i++) {
+        const int32_t k = label_of(r, list->index[i]);
+        uint32_t times = 1;
+        if (k >= 0) {
+            const uint32_t all = (uint32_t)counts[k], want = (uint32_t)wanted[k];
+            const uint32_t drawn = rng_permute(r->seed, UINT32_MAX, (uint32_t)k, all, met[k]++);
+            times = want / all + (drawn < want % all);
+        }
+        while (times--)
+            r->sampled[count++] = list->index[i];
+    }
+    list->index = r->sampled;
+    list->count = count;
+    mem_free(met);
+}
+
+bool run_sample(struct run *r, double *factor, struct err *e)
+{
+    const struct row_list *list = &r->list[PART_TRAIN];
+    double *counts = mem_zero(r->classes, sizeof *counts), all = (double)list->count;
+    for (uint64_t i = 0; i < list->count; i++) {
+        const int32_t k = label_of(r, list->index[i]);
+        if (k >= 0)
+            counts[k]++;
+    }
+    run_sampling(r->config, counts, r->classes, factor);
+    double *wanted = mem_alloc(r->classes, sizeof *wanted);
+    for (uint32_t k = 0; k < r->classes; k++) {
+        wanted[k] = counts[k] * factor[k] + 0.5; /* cut to the whole number */
+        all += wanted[k] - counts[k];
+    }
+    bool good = all < (double)INT32_MAX;
+    if (r->config->train.sampling != SAMPLING_NONE && good) {
+        r->sampled = mem_alloc((size_t)all + 1, sizeof *r->sampled);
+        choose(r, counts, wanted);
+    } else if (!good) {
+        err_set(e, ERR_CONFIG_CONFLICT, "`train.sampling` \"over\" makes more than %d rows",
+                INT32_MAX);
+        err_help(e, "use train.loss.class_weights instead");
+    }
+    mem_free(counts);
+    mem_free(wanted);
+    return good;
+}
