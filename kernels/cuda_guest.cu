@@ -1,6 +1,7 @@
 /* cuda_guest.cu - cuBLASLt in place of our product kernels, to compare both on a card
- * (scripts/gpu_verify.sh). It serves with DNN_GUESTS=always in a test build (base/fault.h), and if
- * a plan names it. No card has shown yet at which sizes it is faster, so nothing else chooses it.
+ * (scripts/gpu_verify.sh). It serves with DNN_GUESTS=always or cuBLASLt in a test build
+ * (base/fault.h), and if a plan names it. No card has shown yet at which sizes it is faster, so
+ * nothing else chooses it.
  * Its matrices are column-major: it computes C' = B' A' in place, in fp32 or in the 16 bits of a
  * training, with sums in fp32. It may not split k, so the same shapes give the same bits. The
  * algorithm of a shape is chosen when the shape comes first, never in a capture. After its first
@@ -382,7 +383,8 @@ static struct served *server_of(struct card *m, const struct gemm *g, enum produ
 {
     struct guest_use *use = m->guest;
     struct shape shape;
-    if (!use || !use->guest.on || cuda_lost(m) || m->scratch_bytes < SCRATCH_HEAD + use->workspace ||
+    if (!use || !use->guest.on || cuda_lost(m) ||
+        m->scratch_bytes < SCRATCH_HEAD + use->workspace ||
         (uint64_t)g->m * g->n * g->k == 0 || !shape_of(g, how, &shape))
         return NULL;
     struct served *s = known(use, &shape);

@@ -154,7 +154,8 @@ int cudnnGetRNNWeightParams(void *handle, void *at, int32_t layer, size_t bytes,
     float *from = (float *)(uintptr_t)weights;
     if (!handle || layer || bytes != 4 * bias_at(r, biased) || part < 0 || part >= 2 * gates)
         return BAD;
-    *(struct tensor *)of_matrix = (struct tensor){3, {1, r->units, part < gates ? r->in : r->units}};
+    *(struct tensor *)of_matrix =
+        (struct tensor){3, {1, r->units, part < gates ? r->in : r->units}};
     *(struct tensor *)of_bias = (struct tensor){3, {1, r->units, 1}};
     *matrix = from + matrix_at(r, part);
     *bias = part < biased ? from + bias_at(r, part) : NULL;
@@ -335,7 +336,8 @@ static void backward(void *data)
 /* Adds the gradients of one part: of its matrix and its bias. */
 static void part_back(const struct work *w, int g, int recurrent, int unit)
 {
-    int width = recurrent ? w->r.units : w->r.in, part = gate(g) + (recurrent ? gates_of(&w->r) : 0);
+    int width = recurrent ? w->r.units : w->r.in;
+    int part = gate(g) + (recurrent ? gates_of(&w->r) : 0);
     float *to = w->dweights + matrix_at(&w->r, part) + (size_t)unit * (size_t)width;
     double bias = 0;
     for (int i = -1; i < width; i++) {
