@@ -7,7 +7,8 @@
  *   -DCREATE=N   creating a handle gives that status
  *   -DREFUSES    no layer is supported
  *   -DSWAPPED    it takes two gates for each other: a wrong layout must be noticed
- *   -DTELLS      every computation is told on standard error: "forward 2 64 12 8 5"
+ *   -DTELLS      every computation is told on standard error: "forward 2 64 12 8 5 3":
+ *                cell, rows, steps, inputs, units, mathematics
  * Types are those of src/backend/cudnn.def, where each function is described. */
 #include <math.h>
 #include <stdint.h>
@@ -30,7 +31,7 @@ enum { BAD = 2000, FAILED = 8, NOT_SUPPORTED = 3000, LSTM = 2, GRU = 3, MOST_GAT
 
 struct handle { void *stream; };
 struct tensor { int count, dims[3]; };
-struct rnn { int cell, biases, in, units, set; };
+struct rnn { int cell, biases, in, units, math, set; };
 struct data { int steps, rows, width; };
 
 size_t cudnnGetVersion(void)
@@ -106,7 +107,7 @@ int cudnnSetRNNDescriptor_v8(void *at, int algorithm, int cell, int biases, int 
 #ifdef REFUSES
     return NOT_SUPPORTED;
 #endif
-    *r = (struct rnn){cell, biases, in, units, 1};
+    *r = (struct rnn){cell, biases, in, units, math, 1};
     return 0;
 }
 int cudnnSetRNNDataDescriptor(void *at, int type, int layout, int steps, int rows, int width,
@@ -376,8 +377,8 @@ static int begin(void *handle, const char *what, const struct work *filled, void
     if (FAIL_AT && ++calls == FAIL_AT)
         return FAILED;
 #ifdef TELLS
-    fprintf(stderr, "%s %d %d %d %d %d\n", what, filled->r.cell, filled->rows, filled->steps,
-            filled->r.in, filled->r.units);
+    fprintf(stderr, "%s %d %d %d %d %d %d\n", what, filled->r.cell, filled->rows, filled->steps,
+            filled->r.in, filled->r.units, filled->r.math);
 #endif
     (void)what;
     struct work *w = malloc(sizeof *w);
