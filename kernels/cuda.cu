@@ -58,6 +58,8 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
         cuda_wgmma_begin(m, o->precision);
     if (good)
         cuda_guest_begin(m);
+    if (good)
+        cuda_recur_begin(m);
     good = good && !cuda_lost(m);
     return good ? &m->head : give_up(m, e);
 }
@@ -66,6 +68,7 @@ static void cuda_close(struct machine *machine)
 {
     struct card *m = card_of(machine);
     cuda_expect(machine, m->longest);
+    cuda_recur_end(m);
     cuda_guest_end(m);
     for (unsigned i = 0; i < MACHINE_SLOTS; i++)
         slot_close(m, &m->slots[i]);
@@ -113,6 +116,7 @@ static void cuda_plan(const struct machine *machine, uint32_t, uint32_t, struct 
     snprintf(plan->precision, sizeof plan->precision, "%s", cuda_precision_name(m));
     plan->version = CUDA_VERSION_OF_CODE;
     cuda_guest_plan(m, plan);
+    cuda_recur_plan(m, plan);
     cuda_wgmma_plan(m, plan);
 }
 
@@ -121,6 +125,7 @@ static void cuda_obey(struct machine *m, const struct plan *plan)
     cuda_precision_obey(card_of(m), plan->precision);
     cuda_wgmma_obey(card_of(m), plan);
     cuda_guest_obey(card_of(m), plan);
+    cuda_recur_obey(card_of(m), plan);
 }
 
 /* --- waiting --- */

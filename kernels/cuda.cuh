@@ -8,6 +8,7 @@
 #include "kernels.h"
 
 extern "C" {
+#include "backend/guests.h"
 #include "backend/machine.h"
 #include "base/clock.h"
 #include "base/fault.h"
@@ -141,6 +142,7 @@ struct card {
     bool wgmma;            /* warpgroup kernels serve large 16-bit products */
     char precision_why[96];
     struct guest_use *guest; /* cuBLASLt: cuda_guest.cu */
+    struct recur_use *recur; /* cuDNN: cuda_recur.cu */
     cudaStream_t stream;   /* of the operations */
     cudaEvent_t issued;
     cudaEvent_t *marks;    /* [MACHINE_MARKS], each created at first use; NULL: none yet */
@@ -234,6 +236,24 @@ void cuda_wgmma_begin(struct card *m, const char *wish);
 void cuda_wgmma_plan(const struct card *m, struct plan *plan);
 void cuda_wgmma_obey(struct card *m, const struct plan *plan);
 
+/* --- a library of NVIDIA in the place of kernels: cuda_guests.cu --- */
+
+struct card_guest {
+    enum guest_id id;
+    bool loaded, tried, on, failed;
+    struct guest library;
+};
+/* Whether a test build asks for it: DNN_GUESTS=always, or its name. */
+bool cuda_guest_asked(const struct card_guest *g);
+/* "cuBLASLt 13.1.0", as in a plan. */
+void cuda_guest_write(const struct card_guest *g, char *to, size_t room);
+void cuda_guest_add(const struct card_guest *g, struct plan *plan); /* if it is on */
+/* Whether the plan names it. The same version: another one gives other bits. */
+bool cuda_guest_named(const struct card_guest *g, const struct plan *plan);
+bool cuda_guest_same(const struct card_guest *g, const struct plan *plan);
+/* It is off from now on, which is said; or the card itself has failed. */
+void cuda_guest_fail(struct card *m, struct card_guest *g, const char *call, int status);
+
 /* --- cuBLASLt in the place of product kernels: cuda_guest.cu --- */
 
 void cuda_guest_begin(struct card *m);
@@ -242,6 +262,15 @@ void cuda_guest_plan(const struct card *m, struct plan *plan);
 void cuda_guest_obey(struct card *m, const struct plan *plan);
 /* Scratch bytes that the library needs for this operation. */
 size_t cuda_guest_scratch(const struct card *m, enum op_id op);
+
+/* --- cuDNN in the place of recurrent kernels: cuda_recur.cu --- */
+
+void cuda_recur_begin(struct card *m);
+void cuda_recur_end(struct card *m);
+void cuda_recur_plan(const struct card *m, struct plan *plan); /* adds itself */
+void cuda_recur_obey(struct card *m, const struct plan *plan);
+/* Adds what it needs for a whole layer (struct recur_inputs); kept 0: it does not serve it. */
+void cuda_recur_need(const struct card *m, enum op_id op, const void *arguments, struct need *n);
 
 /* --- slots: cuda_slot.cu --- */
 

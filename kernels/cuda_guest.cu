@@ -1,6 +1,7 @@
 /* cuda_guest.cu - cuBLASLt in place of our product kernels, to compare both on a card
- * (scripts/gpu_verify.sh). It serves with DNN_GUESTS=always in a test build (base/fault.h), and if
- * a plan names it. No card has shown yet at which sizes it is faster, so nothing else chooses it.
+ * (scripts/gpu_verify.sh). It serves with DNN_GUESTS=always or cuBLASLt in a test build
+ * (base/fault.h), and if a plan names it. No card has shown yet at which sizes it is faster, so
+ * nothing else chooses it.
  * Its matrices are column-major: it computes C' = B' A' in place, in fp32 or in the 16 bits of a
  * training, with sums in fp32. It may not split k, so the same shapes give the same bits. The
  * algorithm of a shape is chosen when the shape comes first, never in a capture. After its first
@@ -11,10 +12,6 @@
 #include "cuda.cuh"
 #include "form.cuh"
 #include "guest.cuh"
-
-extern "C" {
-#include "backend/guests.h"
-}
 
 /* A product by its shape, and the algorithm for it. */
 struct shape {
@@ -31,8 +28,7 @@ struct served {
     struct cublaslt_way way;
 };
 struct guest_use {
-    bool loaded, tried, on, failed;
-    struct guest library;
+    struct card_guest guest;
     struct cublaslt calls;
     void *handle;
     struct served *served;
@@ -46,37 +42,12 @@ struct guest_use {
          ? cuda_guest_leave(m->runtime, m->guest->calls.name arguments)                            \
          : m->runtime->refusal)
 
-/* The library has its own runtime. Ours learns of its errors only by a query of the stream, which a
- * capture forbids. */
 static void fail(struct card *m, const char *call, int status)
 {
-    cudaError_t code = m->capturing ? call_PeekAtLastError(m->runtime)
-                                    : call_StreamQuery(m->runtime, m->stream);
-    m->guest->on = false;
-    m->guest->failed = true;
-    if (cuda_ended(m->runtime)) { /* the card itself has failed */
-        cuda_good(m, code, call);
-        return;
-    }
-    log_warning("dnn_gpu: %s failed (%s: %d); our own kernels serve from here on: the result is as "
-                "good, but not the same bytes as without the failure",
-                guest_name(GUEST_CUBLASLT), call, status);
+    cuda_guest_fail(m, &m->guest->guest, call, status);
 }
 
 /* --- opening --- */
-
-static bool is_asked_for(void)
-{
-    const char *word = fault_setting("GUESTS");
-    return word && strcmp(word, "always") == 0;
-}
-
-/* "cuBLASLt 13.1.0", as in a plan. */
-static void write_name(const struct card *m, char *to, size_t room)
-{
-    snprintf(to, room, "%s %s", guest_name(GUEST_CUBLASLT),
-             guest_version_text(m->guest->library.version));
-}
 
 /* Workspace: NVIDIA's advice for the kind of card; less on small cards. */
 static size_t workspace_of(const struct card *m)
@@ -89,20 +60,21 @@ static size_t workspace_of(const struct card *m)
 /* Loads the library once. It stays loaded until the process ends, as it expects. */
 static bool load(struct guest_use *use)
 {
-    if (!use->loaded)
-        cublaslt_open(&use->library, &use->calls);
-    use->loaded = true;
-    return use->library.library != NULL;
+    struct card_guest *g = &use->guest;
+    if (!g->loaded)
+        cublaslt_open(&g->library, &use->calls);
+    g->loaded = true;
+    return g->library.library != NULL;
 }
 
 static void open_library(struct card *m)
 {
     struct guest_use *use = m->guest;
     char name[64];
-    use->tried = true;
+    use->guest.tried = true;
     if (!load(use)) {
         log_warning("dnn_gpu: %s cannot serve (%s): our own kernels do",
-                    guest_name(GUEST_CUBLASLT), use->library.why);
+                    guest_name(GUEST_CUBLASLT), use->guest.library.why);
         return;
     }
     int status = LT(cublasLtCreate, (&use->handle));
@@ -111,16 +83,17 @@ static void open_library(struct card *m)
         fail(m, "cublasLtCreate", status);
         return;
     }
-    use->on = true;
-    write_name(m, name, sizeof name);
+    use->guest.on = true;
+    cuda_guest_write(&use->guest, name, sizeof name);
     log_line("dnn_gpu: in the place of our kernels: %s", name);
 }
 
 void cuda_guest_begin(struct card *m)
 {
     m->guest = (struct guest_use *)mem_zero(1, sizeof *m->guest);
+    m->guest->guest.id = GUEST_CUBLASLT;
     m->guest->workspace = workspace_of(m);
-    if (is_asked_for())
+    if (cuda_guest_asked(&m->guest->guest))
         open_library(m);
 }
 
@@ -152,29 +125,23 @@ void cuda_guest_end(struct card *m)
 void cuda_guest_plan(const struct card *m, struct plan *plan)
 {
     plan->guests[0] = '\0';
-    if (m->guest->on)
-        write_name(m, plan->guests, sizeof plan->guests);
+    cuda_guest_add(&m->guest->guest, plan);
 }
 
-/* Only the same version: another one gives other bits. */
 void cuda_guest_obey(struct card *m, const struct plan *plan)
 {
     struct guest_use *use = m->guest;
-    char name[64];
-    bool wanted = strstr(plan->guests, guest_name(GUEST_CUBLASLT)) != NULL && load(use);
-    if (wanted) {
-        write_name(m, name, sizeof name);
-        wanted = strstr(plan->guests, name) != NULL;
-    }
-    if (wanted && !use->tried && !cuda_lost(m))
+    struct card_guest *g = &use->guest;
+    bool wanted = cuda_guest_named(g, plan) && load(use) && cuda_guest_same(g, plan);
+    if (wanted && !g->tried && !cuda_lost(m))
         open_library(m);
-    use->on = wanted && use->handle && !use->failed;
+    g->on = wanted && use->handle && !g->failed;
 }
 
 size_t cuda_guest_scratch(const struct card *m, enum op_id op)
 {
     bool product = op == OP_dense || op == OP_dense_back;
-    return product && m->guest && m->guest->on ? SCRATCH_HEAD + m->guest->workspace : 0;
+    return product && m->guest && m->guest->guest.on ? SCRATCH_HEAD + m->guest->workspace : 0;
 }
 
 /* --- shapes --- */
@@ -416,7 +383,8 @@ static struct served *server_of(struct card *m, const struct gemm *g, enum produ
 {
     struct guest_use *use = m->guest;
     struct shape shape;
-    if (!use || !use->on || cuda_lost(m) || m->scratch_bytes < SCRATCH_HEAD + use->workspace ||
+    if (!use || !use->guest.on || cuda_lost(m) ||
+        m->scratch_bytes < SCRATCH_HEAD + use->workspace ||
         (uint64_t)g->m * g->n * g->k == 0 || !shape_of(g, how, &shape))
         return NULL;
     struct served *s = known(use, &shape);
@@ -429,7 +397,7 @@ static struct served *server_of(struct card *m, const struct gemm *g, enum produ
 bool device_guest(const struct machine *m)
 {
     const struct guest_use *use = card_of(m)->guest;
-    return use && (use->on || use->failed);
+    return use && (use->guest.on || use->guest.failed);
 }
 
 bool device_guest_takes(struct machine *m, const struct gemm *g, enum product how)

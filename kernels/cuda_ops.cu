@@ -7,6 +7,7 @@ void cuda_need(const struct machine *m, enum op_id op, const void *arguments, st
     kernels_need((uint32_t)op, arguments, n);
     if (n->scratch < besides)
         n->scratch = besides;
+    cuda_recur_need(card_of(m), op, arguments, n);
 }
 
 /* Routines hold the address of the scratch: a block that became too small lives as long as the

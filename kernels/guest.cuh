@@ -1,6 +1,6 @@
 /* guest.cuh - cuBLASLt (backend/guests.h) in the place of our product kernels. The kernels ask; the
- * card answers (cuda_guest.cu). It serves where a test build asks for it (DNN_GUESTS=always), or a
- * plan has it. Exact operations never ask. */
+ * card answers (cuda_guest.cu). It serves where a test build asks for it (DNN_GUESTS), or a plan
+ * has it. Exact operations never ask. */
 #ifndef DNN_KERNELS_GUEST_CUH
 #define DNN_KERNELS_GUEST_CUH
 

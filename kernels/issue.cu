@@ -42,6 +42,12 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 #define CALL_dense cuda_dense(m, GIVEN(dense), HOW(dense, GIVEN(dense)->exact != 0))
 #define CALL_dense_back \
     cuda_dense_back(m, GIVEN(dense_back), SHARDS(dense_back), HOW(dense_back, false))
+/* Its inputs' product, where it computes that as well. */
+#define RECUR_HOW(name) \
+    product_of(by, GIVEN(name)->rows * GIVEN(name)->steps, GIVEN(name)->from.in, \
+               RECUR_COLUMNS(GIVEN(name)->kind) * GIVEN(name)->units, false)
+#define CALL_recur cuda_recur(m, GIVEN(recur), RECUR_HOW(recur))
+#define CALL_recur_back cuda_recur_back(m, GIVEN(recur_back), RECUR_HOW(recur_back), by)
 #define CALL_bnorm_stats cuda_bnorm_stats(m, GIVEN(bnorm_stats), scratch)
 #define CALL_bnorm_sums cuda_bnorm_sums(m, GIVEN(bnorm_sums), scratch)
 #define CALL_lnorm_back cuda_lnorm_back(m, GIVEN(lnorm_back), SHARDS(lnorm_back))
@@ -67,8 +73,8 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct
     ALONE(ple_wide)
     ALONE(series)
     ALONE(tokens)
-    ALONE(recur)
-    ALONE(recur_back)
+    WITH(recur)
+    WITH(recur_back)
     ALONE(pool)
     ALONE(pool_back)
     ALONE(conv)

@@ -2,6 +2,7 @@
  * one launch a step of time, in which a lane has one unit of one row; no two write to one place. */
 #include "epilogue.cuh"
 #include "form.cuh"
+#include "recur_guest.cuh"
 
 enum { SERIES_LANES = 128 };
 
@@ -222,18 +223,105 @@ void cuda_tokens(struct machine *m, const struct op_tokens *a)
         LAUNCH(series_tokens, series_grid(a->rows), dim3(SERIES_LANES), 0, m, *a);
 }
 
-void cuda_recur(struct machine *m, const struct op_recur *a)
+/* The sums over the inputs, of a layer that is asked for whole. */
+static void recur_inputs_of(struct machine *m, const struct op_recur *a, enum product how)
 {
+    struct op_dense d = {};
+    d.rows = a->rows * a->steps;
+    d.steps = d.shards = 1;
+    d.in = a->from.in;
+    d.y = plain_act((const float *)a->gates);
+    d.x = a->from.x;
+    d.w = a->from.w;
+    d.b = a->from.b;
+    d.shadow = a->from.shadow;
+    d.out = RECUR_COLUMNS(a->kind) * a->units;
+    d.ldx = a->from.ldx;
+    d.ldy = RECUR_GATES * a->units;
+    cuda_dense(m, &d, how);
+}
+
+static void recur_forward(struct machine *m, const struct op_recur *a, enum product how)
+{
+    if (a->from.in)
+        recur_inputs_of(m, a, how);
     for (uint32_t i = 0; i < a->steps && a->rows; i++)
         LAUNCH(recur_step, series_grid((size_t)a->rows * a->units), dim3(SERIES_LANES), 0, m, *a,
                i);
 }
 
-void cuda_recur_back(struct machine *m, const struct op_recur_back *a)
+void cuda_recur(struct machine *m, const struct op_recur *a, enum product how)
 {
+    if (!a->from.in || !device_recur(m, a, how))
+        recur_forward(m, a, how);
+}
+
+/* Of a layer that a guest has answered and does not serve any more: as our kernels leave it. */
+static void recur_again(struct machine *m, const struct op_recur_back *a, enum product how)
+{
+    struct op_recur f = {};
+    f.dims = a->dims;
+    f.y = a->y;
+    f.gates = a->gates;
+    f.before = const_cast<real *>(a->before);
+    f.cells = const_cast<real *>(a->cells);
+    f.u = a->u;
+    f.b = a->b;
+    f.length = a->length;
+    f.ldy = a->lddy;
+    f.at = a->at;
+    f.kind = a->kind;
+    f.reverse = a->reverse;
+    f.from = a->from;
+    recur_forward(m, &f, how);
+}
+
+/* The gradients of a layer that was asked for whole, from those of its sums. */
+static void recur_gradients_of(struct machine *m, const struct op_recur_back *a, enum product how,
+                               struct products by)
+{
+    uint32_t columns = RECUR_COLUMNS(a->kind) * a->units;
+    struct op_dense_back d = {};
+    d.dims = a->dims;
+    d.rows = a->rows * a->steps;
+    d.steps = 1;
+    d.in = d.ldx = d.lddx = a->from.in;
+    d.out = columns;
+    d.ldy = d.lddy = RECUR_GATES * a->units;
+    d.dy = d.y = plain_act((const float *)a->gates);
+    d.dx = a->to.dx;
+    d.dw = a->to.dw;
+    d.db = a->to.db;
+    d.x = a->from.x;
+    d.w = a->from.w;
+    d.shadow = a->from.shadow;
+    d.now = a->to.now;
+    d.add_dx = a->to.add_dx;
+    d.more = a->to.more;
+    cuda_dense_back(m, &d, a->shards, how);
+    d.in = d.ldx = d.lddx = a->units;
+    d.dy = d.y = form_past(d.dy, RECUR_GATES * a->units - columns);
+    d.dx = d.shadow = no_act();
+    d.dw = a->to.du;
+    d.db = a->to.du_b;
+    d.x = plain_act((const float *)a->before);
+    d.w = a->u;
+    d.add_dx = 0;
+    cuda_dense_back(m, &d, a->shards, product_of(by, d.rows, d.in, d.out, false));
+}
+
+void cuda_recur_back(struct machine *m, const struct op_recur_back *a, enum product how,
+                     struct products by)
+{
+    if (a->from.in && device_recur_back(m, a, how))
+        return;
+    if (a->from.in)
+        recur_again(m, a, how);
     for (uint32_t i = a->steps; i-- > 0 && a->rows;)
         LAUNCH(recur_step_back, series_grid((size_t)a->rows * a->units), dim3(SERIES_LANES), 0, m,
                *a, i);
+    if (a->from.in)
+        recur_gradients_of(m, a, how, by);
 }
 
 void cuda_pool(struct machine *m, const struct op_pool *a)

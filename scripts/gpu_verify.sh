@@ -46,6 +46,7 @@ trust learning 40
 trust precision 90
 trust wgmma 90
 trust guests 90
+trust recurrent 90
 trust memory 60
 trust faults 90
 rare memcheck 150

@@ -2,14 +2,16 @@
  * that builds the kernels. */
 #include "backend/guests.h"
 
-struct cudnn { size_t (*cudnnGetVersion)(void); };
 struct nccl { int (*ncclGetVersion)(int *version); };
 
 static const struct guest_symbol cublaslt_symbols[] = {
 #define NEED(name, result, arguments) GUEST_SYMBOL(cublaslt, name, false)
 #include "backend/cublaslt.def"
 };
-static const struct guest_symbol cudnn_symbols[] = {GUEST_SYMBOL(cudnn, cudnnGetVersion, false)};
+static const struct guest_symbol cudnn_symbols[] = {
+#define NEED(name, result, arguments) GUEST_SYMBOL(cudnn, name, false)
+#include "backend/cudnn.def"
+};
 static const struct guest_symbol nccl_symbols[] = {GUEST_SYMBOL(nccl, ncclGetVersion, false)};
 static const char *const cublaslt_files[] = {"libcublasLt.so.13", "libcublasLt.so.12",
                                              "libcublasLt.so.11", NULL};
@@ -59,4 +61,9 @@ bool guest_find(enum guest_id id, struct guest *found)
 bool cublaslt_open(struct guest *found, struct cublaslt *calls)
 {
     return guest_open(found, &guests[GUEST_CUBLASLT], calls);
+}
+
+bool cudnn_open(struct guest *found, struct cudnn *calls)
+{
+    return guest_open(found, &guests[GUEST_CUDNN], calls);
 }

@@ -1,7 +1,8 @@
 /* guests.h - NVIDIA's libraries. cuBLASLt can compute the dense products of a training
- * (kernels/cuda_guest.cu); of cuDNN and NCCL only the version is read. No header of the toolkit is
- * needed: cublaslt.def lists the calls, and the values of its enumerations stand here (a test
- * compares them with the headers where these are installed). extern "C" clean. */
+ * (kernels/cuda_guest.cu), cuDNN its recurrent layers (kernels/cuda_recur.cu); of NCCL only the
+ * version is read. No header of the toolkit is needed: cublaslt.def and cudnn.def list the calls,
+ * and the values of their enumerations stand here (a test compares them with the headers where
+ * these are installed). extern "C" clean. */
 #ifndef DNN_BACKEND_GUESTS_H
 #define DNN_BACKEND_GUESTS_H
 
@@ -38,6 +39,25 @@ struct cublaslt {
 #include "backend/cublaslt.def"
 };
 
+/* --- cuDNN --- */
+
+enum {
+    CUDNN_FLOAT = 0,
+    CUDNN_STANDARD = 0,        /* algorithm */
+    CUDNN_CELL_LSTM = 2, CUDNN_CELL_GRU = 3,
+    CUDNN_BIAS_INPUT = 1, CUDNN_BIAS_BOTH = 2,
+    CUDNN_ONE_WAY = 0, CUDNN_INPUTS_LINEAR = 0,
+    CUDNN_MATH_DEFAULT = 0, CUDNN_MATH_FMA = 3, /* TF32 where the card has it; fp32 */
+    CUDNN_STEPS_FIRST = 0,     /* layout: [steps][rows][width], padded */
+    CUDNN_PADDED = 1,          /* flag */
+    CUDNN_TRAINING = 1,        /* mode */
+    CUDNN_ADD = 0              /* to gradients of weights */
+};
+struct cudnn {
+#define NEED GUEST_MEMBER
+#include "backend/cudnn.def"
+};
+
 /* --- all --- */
 
 enum guest_id { GUEST_CUBLASLT, GUEST_CUDNN, GUEST_NCCL, GUESTS };
@@ -46,6 +66,7 @@ const char *guest_name(enum guest_id id); /* "cuBLASLt" */
  * process ends, as NVIDIA's libraries expect. */
 bool guest_find(enum guest_id id, struct guest *found);
 bool cublaslt_open(struct guest *found, struct cublaslt *calls);
+bool cudnn_open(struct guest *found, struct cudnn *calls);
 
 #ifdef __cplusplus
 }

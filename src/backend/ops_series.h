@@ -35,6 +35,16 @@ enum recur_kind { RECUR_LSTM, RECUR_GRU };
 enum { RECUR_GATES = 4 };
 /* Gates that are columns of u, the last ones. */
 #define RECUR_COLUMNS(kind) ((kind) == RECUR_GRU ? 3u : 4u)
+/* What the sums are made of, for a machine that computes a whole layer at once: the one whose need
+ * of recur, asked with kind, shape and `in`, keeps bytes. in 0: the sums stand in gates. Else they
+ * do not, and the machine leaves there what its recur_back wants. */
+struct recur_inputs {
+    struct act x;              /* [rows * steps][ldx] */
+    struct act shadow;         /* of w */
+    const real *w, *b;         /* [in][columns], [columns] */
+    void *kept;                /* of the size of its need */
+    uint32_t in, ldx;
+};
 struct op_recur {
     DIMS(units);
     /* [rows * steps][ldy]: h in columns [at, at + units); 0 in padding */
@@ -48,6 +58,14 @@ struct op_recur {
     const int32_t *length;     /* [rows] */
     uint32_t ldy, at, kind;
     uint32_t reverse;          /* 1: from the last step to the first */
+    struct recur_inputs from;
+};
+/* The gradients of a whole layer: of its inputs (at NULL: not wanted), w, b, u and GRU's b. */
+struct recur_gradients {
+    struct act dx;             /* [rows * steps][from.ldx] */
+    real *dw, *db, *du, *du_b;
+    uint32_t add_dx, more;
+    const struct step *now;
 };
 struct op_recur_back {
     DIMS(units);
@@ -57,6 +75,11 @@ struct op_recur_back {
     const real *before, *cells, *u;
     const int32_t *length;
     uint32_t lddy, at, kind, reverse;
+    /* from.in above 0: as recur had them, and what it wrote */
+    struct recur_inputs from;
+    struct recur_gradients to;
+    struct act y;
+    const real *b;
 };
 
 /* Over the steps of a sequence; 0 of one without steps. Of equal ones, the first is the largest. */

@@ -18,6 +18,8 @@ struct recur_spec {
         uint64_t weight, recurrent, bias, recurrent_bias; /* parameters */
         struct act_place gates, before, cells;
         uint64_t carry; /* of training, in the reals */
+        bool whole;     /* the machine trains the layer in one operation */
+        uint64_t kept;  /* then: what it keeps for that, in the reals */
     } ways[DIRECTIONS];
 };
 
@@ -75,6 +77,24 @@ static uint32_t first_of(const struct layer *l)
     return RECUR_GATES * units_of(l) - columns_of(l);
 }
 
+/* Whether the machine trains a whole layer at once, and room for what it keeps. */
+static void plan_whole(const struct layer *l, struct recur_way *way, struct planner *p)
+{
+    struct need need = {0};
+    if (p->training && p->machine)
+        machine_need(p->machine, OP_recur,
+                     &(struct op_recur){.dims = {.rows = p->rows,
+                                                 .steps = p->steps,
+                                                 .width = units_of(l),
+                                                 .shards = 1},
+                                        .kind = kind_of(l),
+                                        .from = {.in = l->in, .ldx = l->in}},
+                     &need);
+    way->whole = need.kept > 0;
+    if (way->whole)
+        way->kept = plan_kept(p, need.kept);
+}
+
 static void plan_way(struct layer *l, struct recur_way *way, bool reverse, struct planner *p)
 {
     static const char *const names[DIRECTIONS][4] = {
@@ -93,6 +113,7 @@ static void plan_way(struct layer *l, struct recur_way *way, bool reverse, struc
         way->cells = plan_plain(p, units);
     if (p->training)
         way->carry = plan_reals(p, 2 * (uint64_t)p->rows * units);
+    plan_whole(l, way, p);
     p->flops += 2 * ((uint64_t)l->in + units) * columns;
 }
 
@@ -154,6 +175,21 @@ static void add_inputs(const struct layer *l, struct pass *p, const struct recur
                                       .exact = p->exact});
 }
 
+/* For a machine that adds them itself; answers are never made so. */
+static struct recur_inputs inputs_of(const struct layer *l, const struct pass *p,
+                                     const struct recur_way *way, struct act x)
+{
+    if (!way->whole || p->exact)
+        return (struct recur_inputs){.in = 0};
+    return (struct recur_inputs){.x = x,
+                                 .shadow = pass_shadow(p, way->weight),
+                                 .w = reals_at(p->params, way->weight),
+                                 .b = reals_at(p->params, way->bias),
+                                 .kept = reals_at(p->reals, way->kept),
+                                 .in = l->in,
+                                 .ldx = l->in};
+}
+
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct recur_spec *s = l->spec;
@@ -161,7 +197,9 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
     bool gru = kind_of(l) == RECUR_GRU;
     for (uint32_t i = 0; i < ways_of(l); i++) {
         const struct recur_way *way = &s->ways[i];
-        add_inputs(l, p, way, x);
+        struct recur_inputs from = inputs_of(l, p, way, x);
+        if (!from.in)
+            add_inputs(l, p, way, x);
         op_recur(p->m,
                  &(struct op_recur){.y = y,
                                     .gates = plain(p, way->gates),
@@ -174,7 +212,8 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                     .ldy = l->out,
                                     .at = i * units_of(l),
                                     .kind = kind_of(l),
-                                    .reverse = i > 0});
+                                    .reverse = i > 0,
+                                    .from = from});
     }
     return y;
 }
@@ -222,6 +261,21 @@ static void way_back(const struct layer *l, struct pass *p, const struct recur_w
                 first_of(l));
 }
 
+/* For a machine that computes them itself. */
+static struct recur_gradients gradients_of(const struct layer *l, const struct pass *p,
+                                           const struct recur_way *way, struct act dx, bool add)
+{
+    return (struct recur_gradients){
+        .dx = dx,
+        .dw = reals_at(p->grads, way->weight),
+        .db = reals_at(p->grads, way->bias),
+        .du = reals_at(p->grads, way->recurrent),
+        .du_b = kind_of(l) == RECUR_GRU ? reals_at(p->grads, way->recurrent_bias) : NULL,
+        .add_dx = add,
+        .more = p->more,
+        .now = p->now};
+}
+
 static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
                      struct act dx, bool add)
 {
@@ -229,6 +283,10 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
     bool gru = kind_of(l) == RECUR_GRU;
     for (uint32_t i = 0; i < ways_of(l); i++) {
         const struct recur_way *way = &s->ways[i];
+        struct recur_inputs from = inputs_of(l, p, way, x);
+        struct recur_gradients to = {.dw = NULL};
+        if (from.in)
+            to = gradients_of(l, p, way, dx, add || i > 0);
         op_recur_back(p->m,
                       &(struct op_recur_back){.gates = plain(p, way->gates),
                                               .carry = reals_at(p->reals, way->carry),
@@ -241,8 +299,14 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                               .lddy = l->out,
                                               .at = i * units_of(l),
                                               .kind = kind_of(l),
-                                              .reverse = i > 0});
-        way_back(l, p, way, x, dx, add || i > 0);
+                                              .reverse = i > 0,
+                                              .from = from,
+                                              .to = to,
+                                              .y = pass_act(p, l->y),
+                                              .b = gru ? reals_at(p->params, way->recurrent_bias)
+                                                       : NULL});
+        if (!from.in)
+            way_back(l, p, way, x, dx, add || i > 0);
     }
 }
 

@@ -1,18 +1,17 @@
 #!/bin/bash
 # guest.sh - cuBLASLt in the place of our product kernels, on the emulated GPU, with a stand-in built here (guest_stub.c): bound all or
-# nothing, serving where DNN_GUESTS=always asks for it, kept in the model and obeyed by a resume, failing in the middle; what is told.
+# nothing, serving where DNN_GUESTS asks for it, kept in the model and obeyed by a resume, failing in the middle; what is told.
 # DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE DNN_GUESTS
 stub() { # stub FOLDER lt|dnn|lt12|dnn8 FLAGS...
-    local folder=$1 kind=$2 flags="-DCUBLASLT" file
+    local folder=$1 kind=$2 source=guest_stub file
     shift 2
     case $kind in lt) file=libcublasLt.so.13 ;; lt12) file=libcublasLt.so.12 ;; dnn) file=libcudnn.so.9 ;; dnn8) file=libcudnn.so.8 ;; esac
-    [ "${kind#lt}" != "$kind" ] || flags="-DCUDNN"
+    [ "${kind#lt}" != "$kind" ] || source=cudnn_stub
     mkdir -p "$folder"
-    # shellcheck disable=SC2086
-    gcc -shared -fPIC -O1 -Wall -Wextra -Werror $flags "$@" -o "$folder/$file" "$ROOT/tests/emulate/guest_stub.c" -lm 2>stub.err
+    gcc -shared -fPIC -O1 -Wall -Wextra -Werror "$@" -o "$folder/$file" "$ROOT/tests/emulate/$source.c" -lm 2>stub.err
 }
 lt=-DVERSION=130100 cudnn=-DVERSION=91900
 if ! stub whole lt $lt || ! stub whole dnn $cudnn || sanitized; then
@@ -29,10 +28,10 @@ layers='"layers": [{"type": "dense", "units": 24}, {"type": "relu"}, {"type": "l
   {"type": "residual", "layers": [{"type": "dense", "units": 16}, {"type": "sigmoid"}]}]'
 sed -i "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/${layers//$'\n'/}/" c.json
 train() { dnn train c.json --force --progress none "$@"; }
-with() { # with FOLDER COMMAND...: those libraries, serving everything
+with() { # with FOLDER COMMAND...: those libraries; cuBLASLt serves
     local folder=$1
     shift
-    env DNN_GUESTS="${GUESTS_RULE-always}" LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
+    env DNN_GUESTS="${GUESTS_RULE-cuBLASLt}" LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
 }
 close() { # close MODEL MODEL BOUND: their answers on the CPU differ by so much at most
     dnn predict "$1" d.csv --backend dnn_cpu -q >close.a && dnn predict "$2" d.csv --backend dnn_cpu -q >close.b || return 1
@@ -130,7 +129,7 @@ sed 's/"units": 24/"units": 320/' c.json >wide.json
 run with whole "$DNN" train wide.json --force --progress none -o rule.dnn
 cp rule.dnn rule.whole.dnn
 run dnn train wide.json --force --progress none -o wide.dnn
-for word in none "" cuBLASLt; do
+for word in none "" cublaslt cuDNN; do
     GUESTS_RULE=$word run with whole "$DNN" train wide.json --force --progress none -o none.dnn
     same none.dnn wide.dnn "DNN_GUESTS=$word: our kernels"
 done

@@ -1,6 +1,6 @@
 /* guest_stub.c - a stand-in for cuBLASLt on the emulated GPU: the same symbols, the real product,
- * computed by the host in the order of the stream; and cuDNN's version. guest.sh builds it:
- *   -DCUBLASLT -DVERSION=N or -DCUDNN -DVERSION=N  which library
+ * computed by the host in the order of the stream. guest.sh builds it:
+ *   -DVERSION=N  its version
  *   -DLACKING    without one of its functions
  *   -DFAIL_AT=N  the Nth computation is refused
  *   -DCREATE=N   creating a handle gives that status
@@ -27,7 +27,6 @@ extern int cudaLaunchHostFunc(void *stream, void (*call)(void *), void *data);
 #define CREATE 0
 #endif
 
-#ifdef CUBLASLT
 /* Whether this computation is the one that fails. */
 static int refused(void)
 {
@@ -261,11 +260,3 @@ int cublasLtMatmul(void *handle, void *p, const void *alpha, const void *a, void
     memcpy(w, &filled, sizeof filled);
     return cudaLaunchHostFunc(stream, compute, w) ? FAILED : 0;
 }
-#endif
-
-#ifdef CUDNN
-size_t cudnnGetVersion(void)
-{
-    return VERSION;
-}
-#endif

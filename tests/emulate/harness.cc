@@ -1,6 +1,7 @@
 #include "harness.h"
 
 #include "guest.cuh"
+#include "recur_guest.cuh"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,6 +99,14 @@ bool device_guest_takes(struct machine *, const struct gemm *, enum product)
     return false;
 }
 bool device_guest_product(struct machine *, const struct gemm *, enum product)
+{
+    return false;
+}
+bool device_recur(struct machine *, const struct op_recur *, enum product)
+{
+    return false;
+}
+bool device_recur_back(struct machine *, const struct op_recur_back *, enum product)
 {
     return false;
 }

@@ -11,8 +11,8 @@
  * cuda.Malloc: only calls of that name. The ERRNO of a CUDA call is CUDA's number.
  *
  * Settings: DNN_PATIENCE=SECONDS until a silent GPU counts as hung; DNN_CPU=c|avx2|avx512, the
- * vector code; DNN_BLAS=none|always; DNN_WGMMA, DNN_GUESTS, DNN_GPUCHECK_ROOT (a folder in place of
- * /). */
+ * vector code; DNN_BLAS=none|always; DNN_WGMMA; DNN_GUESTS=always|cuBLASLt|cuDNN; DNN_GPUCHECK_ROOT
+ * (a folder in place of /). */
 #include "base/fault.h"
 
 #include <errno.h>

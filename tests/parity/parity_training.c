@@ -12,26 +12,35 @@ struct task {
     double rate;
     double gate;  /* of the loss at the end, relative */
     double share; /* of the first epoch's loss that may be left */
+    uint32_t steps; /* above 0: the numbers are sequences of so many steps or fewer */
 };
 static const struct task tasks[] = {
     {"mlp 128-128, batch 256", "{\"preset\": \"mlp\", \"hidden\": [128, 128], \"dropout\": 0}", 14,
-     2, 256, 1, 30, 0.005, 2e-2, 0.7},
+     2, 256, 1, 30, 0.005, 2e-2, 0.7, 0},
     {"every kind of layer, 2 micro-batches",
      "{\"layers\": [{\"type\": \"dense\", \"units\": 32}, {\"type\": \"batch_norm\"}, "
-     "{\"type\": \"gelu\"}, {\"type\": \"dropout\", \"p\": 0.1}, {\"type\": \"residual\", "
+     "{\"type\": \"gelu\"}, {\"type\": \"dropout\", \"p\": 0.1, 0}, {\"type\": \"residual\", "
      "\"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 32}, "
-     "{\"type\": \"silu\"}]}]}", 6, 3, 64, 2, 20, 0.005, 5e-2, 0.9},
+     "{\"type\": \"silu\"}]}]}", 6, 3, 64, 2, 20, 0.005, 5e-2, 0.9, 0},
     {"tanh, a number to learn", "{\"preset\": \"mlp\", \"hidden\": [64], \"activation\": \"tanh\", "
-     "\"dropout\": 0}", 5, 1, 128, 1, 30, 0.005, 2e-2, 0.8},
+     "\"dropout\": 0}", 5, 1, 128, 1, 30, 0.005, 2e-2, 0.8, 0},
     {"the default preset, batch 256", "{\"preset\": \"mlp\"}", 14, 2, 256, 1, 30, 0.002, 2e-2,
-     0.7},
+     0.7, 0},
     {"dropout, 2 micro-batches", "{\"preset\": \"mlp\", \"hidden\": [48, 19], \"dropout\": 0.1}",
-     6, 2, 44, 2, 6, 0.01, 5e-2, 0.9},
+     6, 2, 44, 2, 6, 0.01, 5e-2, 0.9, 0},
     {"layer_norm and dropout", "{\"preset\": \"mlp\", \"hidden\": [40, 19], \"norm\": \"layer\", "
-     "\"activation\": \"silu\", \"dropout\": 0.1}", 6, 3, 96, 1, 6, 0.01, 5e-2, 0.9},
+     "\"activation\": \"silu\", \"dropout\": 0.1}", 6, 3, 96, 1, 6, 0.01, 5e-2, 0.9, 0},
     /* graphs of 64, 8 and 1 in the first epoch, then one of all 84 */
     {"84 steps an epoch", "{\"preset\": \"mlp\", \"hidden\": [16], \"dropout\": 0}", 4, 2, 24, 1, 4,
-     0.01, 2e-2, 0.9},
+     0.01, 2e-2, 0.9, 0},
+    /* ragged, from no step on; the second layer wants the gradient of its inputs */
+    {"lstm of two directions", "{\"layers\": [{\"type\": \"lstm\", \"units\": 6, "
+     "\"bidirectional\": true}, {\"type\": \"lstm\", \"units\": 5}, {\"type\": \"pool\"}]}", 14, 2,
+     72, 2, 2, 0.02, 2e-2, 1, 7},
+    {"gru of two directions", "{\"layers\": [{\"type\": \"gru\", \"units\": 5, "
+     "\"bidirectional\": true}, {\"type\": \"residual\", \"layers\": [{\"type\": \"gru\", "
+     "\"units\": 10}]}, {\"type\": \"pool\", \"kind\": \"last\"}]}", 14, 2, 144, 1, 2, 0.02,
+     2e-2, 1, 7},
 };
 enum { ROWS = 2000 };
 
@@ -51,6 +60,17 @@ static void label(struct netcase *c)
             case_target(c, row, x > 0 ? 1 : 0);
         else
             case_target(c, row, x);
+    }
+}
+
+/* A sequence ends behind its last step with a number that is there: lengths from 0 to all. */
+static void cut_short(struct netcase *c)
+{
+    for (uint64_t row = 0; row < c->count; row++) {
+        uint32_t length = (uint32_t)(row * 7 % 11 % (c->steps + 1)), missing = 0;
+        for (uint32_t i = 0; i < c->numbers; i++)
+            missing |= (uint32_t)(i % c->steps >= length) << i;
+        case_put(c, row, c->features.format.at_missing, (int32_t)missing);
     }
 }
 
@@ -81,7 +101,7 @@ static struct trained train(const struct task *t, const char *backend, uint32_t 
 {
     struct netcase c = {.model = t->model, .numbers = t->numbers, .outputs = t->outputs,
                         .rows = t->rows, .micro = t->micro, .count = ROWS, .seed = 11,
-                        .shuffle = true, .backend = backend};
+                        .shuffle = true, .backend = backend, .steps = t->steps};
     struct trained r = {0};
     struct err e = {0};
     c.optim = epochs ? NULL : "{\"type\": \"sgd\", \"momentum\": 0}";
@@ -89,6 +109,8 @@ static struct trained train(const struct task *t, const char *backend, uint32_t 
     if (good) {
         case_fill(&c);
         label(&c);
+        if (c.steps)
+            cut_short(&c);
         good = case_open(&c);
     }
     if (good && !epochs)

@@ -1,0 +1,55 @@
+/* cuda_guests.cu - what the libraries of NVIDIA have in common: who asks for them, their names in a
+ * plan, their failures. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cuda.cuh"
+
+bool cuda_guest_asked(const struct card_guest *g)
+{
+    const char *word = fault_setting("GUESTS");
+    return word && (strcmp(word, "always") == 0 || strcmp(word, guest_name(g->id)) == 0);
+}
+
+void cuda_guest_write(const struct card_guest *g, char *to, size_t room)
+{
+    snprintf(to, room, "%s %s", guest_name(g->id), guest_version_text(g->library.version));
+}
+
+void cuda_guest_add(const struct card_guest *g, struct plan *plan)
+{
+    char name[64];
+    size_t used = strlen(plan->guests);
+    cuda_guest_write(g, name, sizeof name);
+    if (g->on)
+        snprintf(plan->guests + used, sizeof plan->guests - used, "%s%s", used ? "; " : "", name);
+}
+
+bool cuda_guest_named(const struct card_guest *g, const struct plan *plan)
+{
+    return strstr(plan->guests, guest_name(g->id)) != NULL;
+}
+
+bool cuda_guest_same(const struct card_guest *g, const struct plan *plan)
+{
+    char name[64];
+    cuda_guest_write(g, name, sizeof name);
+    return strstr(plan->guests, name) != NULL;
+}
+
+/* The library has its own runtime. Ours learns of its errors only by a query of the stream, which a
+ * capture forbids. */
+void cuda_guest_fail(struct card *m, struct card_guest *g, const char *call, int status)
+{
+    cudaError_t code = m->capturing ? call_PeekAtLastError(m->runtime)
+                                    : call_StreamQuery(m->runtime, m->stream);
+    g->on = false;
+    g->failed = true;
+    if (cuda_ended(m->runtime)) { /* the card itself has failed */
+        cuda_good(m, code, call);
+        return;
+    }
+    log_warning("dnn_gpu: %s failed (%s: %d); our own kernels serve from here on: the result is as "
+                "good, but not the same bytes as without the failure", guest_name(g->id), call,
+                status);
+}
