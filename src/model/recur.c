@@ -128,8 +128,19 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
+/* Biases of the gate that keeps what a unit holds. Unit k begins with a memory of 1 to `steps`
+ * steps, spread evenly: log(1 + (steps - 2) (k + 1/2) / units) (Tallec and Ollivier, 2018, who draw
+ * the lengths at random). So some units reach as far back as a sequence does from the first step of
+ * training on. */
+static void init_memory(real *bias, uint64_t units, uint32_t steps)
+{
+    const double longest = steps > 3 ? steps - 2 : 1;
+    for (uint64_t k = 0; k < units; k++)
+        bias[k] = (real)log(1 + longest * ((double)k + 0.5) / (double)units);
+}
+
 /* Weights of the inputs by the rule of Glorot and Bengio (2010) for each gate, recurrent ones
- * uniform with variance 1 / units. The forget gate begins open (Jozefowicz et al., 2015). */
+ * uniform with variance 1 / units. */
 static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
 {
     const struct recur_spec *s = l->spec;
@@ -143,8 +154,8 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
         init_uniform(params + way->recurrent, units * columns,
                      init_limit(INIT_LECUN, ACT_NONE, units, units), seed, model, l->position,
                      i * each + l->in * columns);
-        if (kind_of(l) == RECUR_LSTM)
-            init_constant(params + way->bias + units, units, 1);
+        init_memory(params + way->bias + (kind_of(l) == RECUR_LSTM ? 1 : 2) * units, units,
+                    l->steps);
     }
 }
 
