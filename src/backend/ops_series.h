@@ -48,6 +48,7 @@ struct op_recur {
     const int32_t *length;     /* [rows] */
     uint32_t ldy, at, kind;
     uint32_t reverse;          /* 1: from the last step to the first */
+    uint32_t exact, pad;       /* exact: as of dense */
 };
 struct op_recur_back {
     DIMS(units);

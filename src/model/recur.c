@@ -174,7 +174,8 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                     .ldy = l->out,
                                     .at = i * units_of(l),
                                     .kind = kind_of(l),
-                                    .reverse = i > 0});
+                                    .reverse = i > 0,
+                                    .exact = p->exact});
     }
     return y;
 }
