@@ -62,3 +62,4 @@ flags_model_design       := $(VEC_OPT)
 flags_backend_vec_c      := $(VEC_OPT) $(if $(SANFLAGS),-fno-inline)
 flags_backend_vec_avx2   := $(VEC_OPT) -mavx2 -mfma
 flags_backend_vec_avx512 := $(VEC_OPT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mbmi
+flags_backend_vec_bf16 := $(VEC_OPT) -mavx512f -mavx512bw -mavx512dq -mavx512vl $(foreach f,-mavx512bf16 -mamx-tile -mamx-bf16,$(call try,$(f)))

@@ -101,7 +101,7 @@ void machine_obey(struct machine *m, const struct plan *plan);
 /* Kinds of memory: weights and their copies; gradients and optimiser state; batches and scratch;
  * rows. */
 enum memory_kind { MEMORY_WEIGHTS, MEMORY_STATE, MEMORY_ACTIVATIONS, MEMORY_DATA, MEMORY_KINDS };
-/* The device, sizes in bytes. CPU: all 0 but to_come. */
+/* The device, sizes in bytes. CPU: all 0 but precision and to_come. */
 struct machine_info {
     char device[64], driver[32]; /* "NVIDIA H200", "CUDA 12.4" */
     char uuid[48], runtime[32];  /* "GPU-.."; CUDA version of the build, "CUDA 12.2" */

@@ -2,6 +2,7 @@
 #ifndef DNN_BACKEND_CPU_H
 #define DNN_BACKEND_CPU_H
 
+#include "backend/bf16.h"
 #include "backend/cpu_blas.h"
 #include "backend/machine.h"
 #include "backend/vec.h"
@@ -47,6 +48,7 @@ void cpu_product(const struct vec *vec, struct product p, uint32_t n, const real
 struct cpu {
     struct machine head;
     const struct vec *vec;
+    const struct bf16_code *bf16; /* serves the products of a training; NULL: they are in fp32 */
     const struct blas *blas;   /* NULL: our own products serve */
     const struct blas *guest;  /* the library of this machine; a plan may turn it off */
     /* one block of CPU_SCRATCH bytes a thread: too small for huge pages, so that only touched pages
@@ -60,6 +62,31 @@ struct cpu {
     struct cpu_routine *recorded; /* the one being recorded, or NULL */
     struct cpu_routine *plain;  /* the operation that is run at once */
 };
+
+/* --- products in bf16: cpu_bf16.c --- */
+
+/* Numbers of k in a block, and bytes of scratch of a product. */
+enum { CPU_BF16_DEPTH = 512 };
+#define CPU_BF16_SCRATCH ((size_t)384 << 10)
+/* The code of the products of a layer with weights [in][out]; NULL: they are in fp32, small ones
+ * always. */
+static inline const struct bf16_code *cpu_bf16(const struct cpu *m, uint32_t in, uint32_t out)
+{
+    return in >= BF16_TILE && out >= BF16_TILE ? m->bf16 : NULL;
+}
+/* The inputs of struct bf16_product: from a [m][k] or, across, [k][m]; from b [k][n] or [n][k].
+ * Across: k is at most CPU_BF16_DEPTH. */
+void cpu_bf16_rows(uint16_t *to, const real *a, uint32_t m, uint32_t k, uint32_t ld, bool across);
+void cpu_bf16_columns(uint16_t *to, const real *b, uint32_t k, uint32_t n, uint32_t ld,
+                      bool across);
+/* Bytes of columns. */
+size_t cpu_bf16_bytes(uint32_t k, uint32_t n);
+/* Packs b for many products, into the scratch of a thread; NULL: it has no room. */
+const uint16_t *cpu_bf16_keep(const struct blas_product *p, void *scratch);
+/* As blas_product, from the bias if it is there. kept: b, packed; NULL: CPU_BF16_SCRATCH bytes
+ * of scratch suffice. */
+void cpu_bf16_product(const struct bf16_code *code, const struct blas_product *p, const real *bias,
+                      const uint16_t *kept, void *scratch);
 
 /* --- routines: cpu_routine.c --- */
 

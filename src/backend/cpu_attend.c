@@ -78,6 +78,7 @@ enum { SHARES = 32768, TURNED = 32768, COPIED = 64 * PANEL, MOST_QUERIES = 64 };
 /* One head of one sequence. */
 struct head {
     const struct vec *vec;
+    const struct bf16_code *bf16; /* of a training; NULL: fp32 */
     const real *q, *k, *v;
     size_t ld;                      /* of q, k, v */
     uint32_t width, length, queries; /* queries: of a block */
@@ -87,11 +88,12 @@ struct head {
 };
 
 static struct head head_of(const struct slice *s, const real *x, uint32_t width, uint32_t heads,
-                           uint32_t head, uint32_t length, bool causal)
+                           uint32_t head, uint32_t length, bool causal, bool exact)
 {
     uint32_t each = width / heads, queries = length ? SHARES / length : 0;
     real *scratch = s->scratch;
     return (struct head){.vec = s->m->vec,
+                         .bf16 = exact ? NULL : cpu_bf16(s->m, each, each),
                          .q = x + (size_t)head * each,
                          .k = x + width + (size_t)head * each,
                          .v = x + 2 * (size_t)width + (size_t)head * each,
@@ -107,10 +109,34 @@ static struct head head_of(const struct slice *s, const real *x, uint32_t width,
                          .copy = scratch + 2 * SHARES + TURNED};
 }
 
+_Static_assert(2 * SHARES * sizeof(real) + CPU_BF16_SCRATCH <= CPU_SCRATCH,
+               "shares, and packed inputs in place of what is turned and copied");
+
+/* c = a b, b [k][n]. */
+static void straight(const struct head *h, struct blas_product p)
+{
+    if (h->bf16)
+        cpu_bf16_product(h->bf16, &p, NULL, NULL, h->turned);
+    else
+        cpu_product(h->vec,
+                    (struct product){.c = p.c, .a = p.a, .rows = p.m, .k = p.k, .lda = p.lda,
+                                     .ldb = p.ldb, .ldc = p.ldc},
+                    p.n, p.b);
+}
+
 /* to[i][u] = a[i] b[u], for `rows` steps of a and steps u < n of b. */
 static void across_steps(const struct head *h, real *to, const real *a, size_t lda, const real *b,
                          uint32_t rows, uint32_t n)
 {
+    if (h->bf16) {
+        cpu_bf16_product(h->bf16,
+                         &(struct blas_product){.c = to, .a = a, .b = b, .m = rows, .n = n,
+                                                .k = h->width, .lda = (uint32_t)lda,
+                                                .ldb = (uint32_t)h->ld, .ldc = h->length,
+                                                .b_across = true},
+                         NULL, NULL, h->turned);
+        return;
+    }
     uint32_t part = TURNED / h->width / PANEL * PANEL;
     for (uint32_t at = 0; at < n; at += part) {
         uint32_t now = n - at < part ? n - at : part;
@@ -156,16 +182,14 @@ void cpu_attention(const struct op_attention *a, const struct slice *s)
         memset(y + (size_t)length * a->width, 0,
                (size_t)(a->steps - length) * a->width * sizeof *y);
         for (uint32_t j = 0; j < a->heads; j++) {
-            struct head h = head_of(s, x, a->width, a->heads, j, length, a->causal);
+            struct head h = head_of(s, x, a->width, a->heads, j, length, a->causal, a->exact);
             for (uint32_t t = 0, rows; t < length; t += rows) {
                 rows = block_of(&h, t);
                 uint32_t seen = shares_of(&h, t, rows);
-                cpu_product(h.vec,
-                            (struct product){.c = y + (size_t)t * a->width + j * h.width,
-                                             .a = h.share, .rows = rows, .k = seen,
-                                             .lda = length, .ldb = (uint32_t)h.ld,
-                                             .ldc = a->width},
-                            h.width, h.v);
+                straight(&h, (struct blas_product){.c = y + (size_t)t * a->width + j * h.width,
+                                                   .a = h.share, .b = h.v, .m = rows,
+                                                   .n = h.width, .k = seen, .lda = length,
+                                                   .ldb = (uint32_t)h.ld, .ldc = a->width});
             }
         }
     }
@@ -175,6 +199,15 @@ void cpu_attention(const struct op_attention *a, const struct slice *s)
 static void add_outer(const struct head *h, real *c, const real *a, const real *b, size_t ldb,
                       uint32_t rows, uint32_t n)
 {
+    if (h->bf16) {
+        cpu_bf16_product(h->bf16,
+                         &(struct blas_product){.c = c, .a = a, .b = b, .m = n, .n = h->width,
+                                                .k = rows, .lda = h->length, .ldb = (uint32_t)ldb,
+                                                .ldc = (uint32_t)h->ld, .a_across = true,
+                                                .add = true},
+                         NULL, NULL, h->turned);
+        return;
+    }
     for (uint32_t j = 0; j < h->width; j += PANEL) {
         uint32_t width = h->width - j < PANEL ? h->width - j : PANEL;
         struct outer o = {.c = c + j, .a = a, .b = h->copy, .rows = rows, .m = n, .width = width,
@@ -200,11 +233,9 @@ static void head_back(const struct head *h, real *dx, size_t width, const real *
             h->vec->attend_back(row, h->share + (size_t)i * h->length, n, h->scale);
             memset(row + n, 0, (seen - n) * sizeof *row);
         }
-        cpu_product(h->vec,
-                    (struct product){.c = dx + t * h->ld, .a = h->dshare, .rows = rows, .k = seen,
-                                     .lda = h->length, .ldb = (uint32_t)h->ld,
-                                     .ldc = (uint32_t)h->ld},
-                    h->width, h->k);
+        straight(h, (struct blas_product){.c = dx + t * h->ld, .a = h->dshare, .b = h->k,
+                                          .m = rows, .n = h->width, .k = seen, .lda = h->length,
+                                          .ldb = (uint32_t)h->ld, .ldc = (uint32_t)h->ld});
         add_outer(h, dx + width, h->dshare, h->q + t * h->ld, h->ld, rows, seen);
         add_outer(h, dx + 2 * width, h->share, d, width, rows, seen);
     }
@@ -220,7 +251,7 @@ void cpu_attention_back(const struct op_attention_back *a, const struct slice *s
         memset(dx, 0, a->steps * 3 * width * sizeof *dx);
         for (uint32_t j = 0; j < a->heads; j++) {
             struct head h = head_of(s, x, a->width, a->heads, j, (uint32_t)a->length[row],
-                                    a->causal);
+                                    a->causal, false);
             head_back(&h, dx + (size_t)j * h.width, width, dy + (size_t)j * h.width);
         }
     }

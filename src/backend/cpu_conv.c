@@ -26,9 +26,84 @@ static uint32_t out_length(const struct convolution *c, int32_t length)
     return ((uint32_t)length + c->stride - 1) / c->stride;
 }
 
+/* --- in bf16: a tap is a shift of the packed steps, with zeros around them, so that all taps are
+ * one chain of sums --- */
+
+/* One sequence, packed behind `zeros` steps of 0, and followed by as many. The last tile of a
+ * product may reach further, in rows that are not kept. */
+static uint16_t *pack_steps(uint16_t *to, const real *x, uint32_t length, uint32_t zeros,
+                            uint32_t width)
+{
+    const size_t depth = bf16_depth(width);
+    memset(to, 0, zeros * depth * sizeof *to);
+    cpu_bf16_rows(to + zeros * depth, x, length, width, width, false);
+    memset(to + ((size_t)zeros + length) * depth, 0, zeros * depth * sizeof *to);
+    return to + zeros * depth;
+}
+
+/* Steps of 0 on each side that every tap of every step stays within, whether it is the way there or
+ * back. */
+static uint32_t zeros_around(const struct convolution *c)
+{
+    return (c->kernel - 1) * c->dilation + 1;
+}
+
+/* Columns whose weights of all taps fit the scratch beside the packed steps, `most` at the most; 0:
+ * not one tile of them. */
+static uint32_t columns_of(const struct convolution *c, uint32_t steps, uint32_t in, uint32_t most)
+{
+    size_t depth = bf16_depth(in), one = depth * c->kernel * sizeof(uint16_t);
+    size_t room = CPU_SCRATCH,
+           rows = steps + 2 * (size_t)zeros_around(c) + (size_t)BF16_TILE * c->stride,
+           taken = rows * depth * sizeof(uint16_t);
+    size_t columns = taken < room ? (room - taken) / one / BF16_TILE * BF16_TILE : 0;
+    return columns < most ? (uint32_t)columns : most;
+}
+
+static const struct bf16_code *conv_code(const struct convolution *c, const struct slice *s,
+                                         uint32_t steps, uint32_t in, bool back)
+{
+    uint32_t from = back ? c->out : in, to = back ? in : c->out;
+    bool fits = columns_of(c, steps, from, BF16_TILE) == BF16_TILE;
+    return fits && from <= CPU_BF16_DEPTH && (!back || c->stride == 1) ? cpu_bf16(s->m, from, to)
+                                                                       : NULL;
+}
+
+static void conv_bf16(const struct bf16_code *code, const struct op_conv *a, const struct slice *s)
+{
+    const struct convolution *c = &a->c;
+    const uint32_t depth = bf16_depth(a->in), most = columns_of(c, a->steps, a->in, c->out);
+    uint16_t *b = s->scratch;
+    for (uint32_t j = 0; j < c->out; j += most) {
+        uint32_t n = c->out - j < most ? c->out - j : most;
+        size_t tap = cpu_bf16_bytes(a->in, n) / sizeof *b;
+        for (uint32_t k = 0; k < c->kernel; k++)
+            cpu_bf16_columns(b + k * tap, a->w + (size_t)k * a->in * c->out + j, a->in, n, c->out,
+                             false);
+        for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
+            uint32_t length = (uint32_t)a->length[row], out = out_length(c, a->length[row]);
+            real *y = act_real(a->y) + row * c->steps * c->out + j;
+            const uint16_t *x = pack_steps(b + c->kernel * tap,
+                                           act_read(a->x) + row * a->steps * a->in, length,
+                                           zeros_around(c), a->in);
+            code->product(&(struct bf16_product){
+                .c = y, .bias = a->b + j, .a = x - (ptrdiff_t)c->before * depth, .b = b, .m = out,
+                .n = n, .depth = depth, .lda = c->stride * depth, .ldc = c->out, .taps = c->kernel,
+                .a_next = (ptrdiff_t)c->dilation * depth, .b_next = (ptrdiff_t)tap});
+            for (size_t t = out; t < c->steps; t++)
+                memset(y + t * c->out, 0, n * sizeof *y);
+        }
+    }
+}
+
 void cpu_conv(const struct op_conv *a, const struct slice *s)
 {
     const struct convolution *c = &a->c;
+    const struct bf16_code *code = a->exact ? NULL : conv_code(c, s, a->steps, a->in, false);
+    if (code) {
+        conv_bf16(code, a, s);
+        return;
+    }
     for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
         const real *x = act_read(a->x) + row * a->steps * a->in;
         real *y = act_real(a->y) + row * c->steps * c->out;
@@ -103,8 +178,47 @@ static void weights_back(const struct op_conv_back *a, const struct slice *s, si
     real *db = a->db + s->shard * a->shard_stride;
     for (uint32_t t = 0; t < out; t++)
         s->m->vec->add(db, db, dz + (size_t)t * c->out, c->out);
-    for (uint32_t j = 0; j < c->out; j += PANEL)
+    const struct bf16_code *code = cpu_bf16(s->m, a->in, c->out);
+    for (uint32_t j = 0; j < c->out && !code; j += PANEL)
         panel_outer(a, s, row, j, out);
+    for (uint32_t k = 0; k < c->kernel && code; k++) {
+        struct reach r = reach_of(c, k, (uint32_t)a->length[row], out);
+        cpu_bf16_product(code, &(struct blas_product){
+            .c = a->dw + s->shard * a->shard_stride + (size_t)k * a->in * c->out,
+            .a = act_read(a->x) + (row * a->steps + r.from) * a->in,
+            .b = dz + (size_t)r.begin * c->out, .m = a->in, .n = c->out, .k = r.end - r.begin,
+            .lda = c->stride * a->in, .ldb = c->out, .ldc = c->out, .a_across = true,
+            .add = true}, NULL, NULL, s->scratch);
+    }
+}
+
+static void inputs_bf16(const struct bf16_code *code, const struct op_conv_back *a,
+                        const struct slice *s)
+{
+    const struct convolution *c = &a->c;
+    const uint32_t depth = bf16_depth(c->out), most = columns_of(c, c->steps, c->out, a->in);
+    uint16_t *b = s->scratch;
+    for (uint32_t j = 0; j < a->in; j += most) {
+        uint32_t n = a->in - j < most ? a->in - j : most;
+        size_t tap = cpu_bf16_bytes(c->out, n) / sizeof *b;
+        for (uint32_t k = 0; k < c->kernel; k++)
+            cpu_bf16_columns(b + k * tap, a->w + ((size_t)k * a->in + j) * c->out, c->out, n,
+                             c->out, true);
+        for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
+            uint32_t length = (uint32_t)a->length[row];
+            real *dx = act_real(a->dx) + row * a->steps * a->in + j;
+            const uint16_t *dz = pack_steps(b + c->kernel * tap,
+                                            act_read(a->dy) + row * c->steps * c->out, length,
+                                            zeros_around(c), c->out);
+            code->product(&(struct bf16_product){
+                .c = dx, .a = dz + (size_t)c->before * depth, .b = b, .m = length, .n = n,
+                .depth = depth, .lda = depth, .ldc = a->in, .taps = c->kernel,
+                .a_next = -(ptrdiff_t)c->dilation * depth, .b_next = (ptrdiff_t)tap,
+                .add = a->add_dx != 0});
+            for (size_t t = length; t < a->steps && !a->add_dx; t++)
+                memset(dx + t * a->in, 0, n * sizeof *dx);
+        }
+    }
 }
 
 /* dx += dz times the rows [o, o + n) of tap k's weight turned, of all sequences of the strip. */
@@ -156,7 +270,10 @@ void cpu_conv_back(const struct op_conv_back *a, const struct slice *s)
     }
     for (size_t row = s->row0; row < s->row0 + s->rows; row++)
         weights_back(a, s, row);
-    if (a->dx.at)
+    const struct bf16_code *code = conv_code(c, s, c->steps, a->in, true);
+    if (a->dx.at && code)
+        inputs_bf16(code, a, s);
+    else if (a->dx.at)
         inputs_back(a, s);
 }
 

@@ -64,16 +64,32 @@ static void hot_start(const struct op_dense *a, const struct slice *s, real *z, 
     s->m->vec->hot(&h);
 }
 
-/* In training with OpenBLAS: z = b, then z += x w. */
+/* In training in bf16, or with OpenBLAS. */
+static void guest_product(const struct slice *s, uint32_t in, uint32_t out,
+                          const struct blas_product *p, const real *bias)
+{
+    const struct bf16_code *code = cpu_bf16(s->m, in, out);
+    if (code)
+        cpu_bf16_product(code, p, bias, NULL, s->scratch);
+    else
+        blas_product(s->m->blas, p);
+}
+static bool guest_serves(const struct cpu *m, uint32_t in, uint32_t out)
+{
+    return cpu_bf16(m, in, out) || (m->blas && out > NARROW);
+}
+
+/* bf16: z = b + x w. OpenBLAS: z = b, then z += x w. */
 static void guest_dense(const struct op_dense *a, const struct slice *s, real *z, uint32_t ldz,
                         bool started)
 {
-    for (uint32_t r = 0; r < s->rows && a->b && !started; r++)
+    bool copied = a->b && !started && !cpu_bf16(s->m, a->in, a->out);
+    for (uint32_t r = 0; r < s->rows && copied; r++)
         memcpy(z + (size_t)r * ldz, a->b, a->out * sizeof *z);
-    blas_product(s->m->blas, &(struct blas_product){
+    guest_product(s, a->in, a->out, &(struct blas_product){
         .c = z, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = a->w, .m = s->rows,
         .n = a->out, .k = a->in, .lda = a->ldx, .ldb = a->out, .ldc = ldz,
-        .add = started || a->b != NULL});
+        .add = started || copied}, a->b);
 }
 
 void cpu_dense(const struct op_dense *a, const struct slice *s)
@@ -88,7 +104,7 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
         hot_start(a, s, z, ldz);
     if (started && a->in == 0) {
         fused = fused && a->act == ACT_NONE;
-    } else if (s->m->blas && !a->exact && a->out > NARROW) {
+    } else if (!a->exact && guest_serves(s->m, a->in, a->out)) {
         guest_dense(a, s, z, ldz, started);
         fused = fused && a->act == ACT_NONE;
     } else if (a->out <= NARROW && a->in <= CPU_SCRATCH / sizeof(real) / NARROW) {
@@ -121,20 +137,20 @@ static size_t panel_elements(uint32_t rows)
     return ((size_t)rows + LANES - 1) / LANES * LANES * PANEL;
 }
 
-/* With OpenBLAS: dw (= or +=) x' dz, dx (= or +=) dz w'. */
+/* In bf16 or with OpenBLAS: dw (= or +=) x' dz, dx (= or +=) dz w'. */
 static void guest_back(const struct op_dense_back *a, const struct slice *s, const real *dz,
                        real *dw, bool add)
 {
     if (dw && a->in)
-        blas_product(s->m->blas, &(struct blas_product){
+        guest_product(s, a->in, a->out, &(struct blas_product){
             .c = dw, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = dz, .m = a->in,
             .n = a->out, .k = s->rows, .lda = a->ldx, .ldb = a->lddy, .ldc = a->out,
-            .a_across = true, .add = add});
+            .a_across = true, .add = add}, NULL);
     if (a->dx.at)
-        blas_product(s->m->blas, &(struct blas_product){
+        guest_product(s, a->in, a->out, &(struct blas_product){
             .c = act_real(a->dx) + (size_t)s->row0 * a->lddx, .a = dz, .b = a->w, .m = s->rows,
             .n = a->in, .k = a->out, .lda = a->lddy, .ldb = a->out, .ldc = a->lddx,
-            .b_across = true, .add = a->add_dx != 0});
+            .b_across = true, .add = a->add_dx != 0}, NULL);
 }
 
 /* dw of the one-hot rows. The first strip of a shard clears them all at once. */
@@ -191,14 +207,14 @@ static void passing_back(const struct op_dense_back *a, const struct slice *s, s
 }
 
 /* By panels: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from its dense copy;
- * then dx (= or +=) dz w' from the transposed copy. OpenBLAS, one-hot inputs and products that skip
- * zeros need dz in place of dy. */
+ * then dx (= or +=) dz w' from the transposed copy. bf16, OpenBLAS, one-hot inputs and products that
+ * skip zeros need dz in place of dy. */
 void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;
     size_t shard = s->shard * a->shard_stride, first = s->row0;
     real *dy = act_real(a->dy) + first * a->lddy, *dw = a->dw ? a->dw + shard : NULL;
-    bool add = !s->first || a->more, guest = s->m->blas && a->out > NARROW;
+    bool add = !s->first || a->more, guest = guest_serves(s->m, a->in, a->out);
     struct act by = ACT_NEEDS_Z(a->act) ? a->z : a->y;
     uint32_t ldby = ACT_NEEDS_Z(a->act) ? a->ldz : a->ldy;
     struct passing pass = guest ? (struct passing){0} : passing_of(a, s);

@@ -21,6 +21,7 @@ static struct machine *cpu_open(const struct machine_options *o, struct err *e)
     }
     struct cpu *m = mem_zero(1, sizeof *m);
     m->vec = vec;
+    m->bf16 = o->precision && strcmp(o->precision, "bf16") == 0 ? bf16_choose() : NULL;
     m->guest = m->blas = o->blas ? blas_guest() : NULL;
     m->plain = cpu_routine_new(m);
     cpu_reserve(m, 0);
@@ -48,7 +49,9 @@ static void cpu_plan(const struct machine *m, uint32_t batch, uint32_t micro, st
     snprintf(plan->blas, sizeof plan->blas, "%s", cpu->blas ? cpu->blas->version : "none");
     snprintf(plan->blas_core, sizeof plan->blas_core, "%s", cpu->blas ? cpu->blas->core : "none");
     bool single = sizeof(real) == sizeof(float);
-    snprintf(plan->precision, sizeof plan->precision, "%s", single ? "fp32" : "fp64");
+    snprintf(plan->precision, sizeof plan->precision, "%s",
+             cpu->bf16 ? "bf16" : single ? "fp32" : "fp64");
+    snprintf(plan->guests, sizeof plan->guests, "%s", cpu->bf16 ? cpu->bf16->name : "");
     plan->version = CPU_VERSION;
 }
 
@@ -58,6 +61,9 @@ static void cpu_obey(struct machine *m, const struct plan *plan)
     const struct vec *vec = vec_find(plan->core);
     if (vec)
         cpu->vec = vec;
+    bool half = strcmp(plan->precision, "bf16") == 0;
+    const struct bf16_code *same = half ? bf16_find(plan->guests) : NULL;
+    cpu->bf16 = same || !half ? same : bf16_choose();
     cpu->blas = strcmp(plan->blas_core, "none") == 0 ? NULL : cpu->guest;
 }
 
@@ -106,6 +112,9 @@ static void cpu_describe_self(const struct machine *m, struct machine_info *info
         most = there > most ? there : most;
         all += there;
     }
+    snprintf(info->precision, sizeof info->precision, "%s", cpu->bf16 ? "bf16" : "fp32");
+    snprintf(info->precision_why, sizeof info->precision_why, "%s",
+             cpu->bf16 ? cpu->bf16->name : "this processor has no products in bf16");
     info->to_come = most * cpu->scratch_threads - all;
 }
 

@@ -68,7 +68,8 @@ static void put_before(const struct op_recur *a, const struct slice *s, size_t t
     }
 }
 
-static void add_product(const struct op_recur *a, const struct slice *s, size_t t)
+static void add_product(const struct op_recur *a, const struct slice *s, size_t t,
+                        const struct bf16_code *code, const uint16_t *kept)
 {
     const uint32_t units = a->units, columns = RECUR_COLUMNS(a->kind) * units;
     const size_t at = (size_t)s->row0 * a->steps + t;
@@ -82,7 +83,12 @@ static void add_product(const struct op_recur *a, const struct slice *s, size_t 
         .ldc = a->steps * RECUR_GATES * units,
         .add = true,
     };
-    cpu_product(s->m->vec, p, columns, a->u);
+    struct blas_product half = {.c = p.c, .a = p.a, .b = a->u, .m = p.rows, .n = columns, .k = p.k,
+                                .lda = p.lda, .ldb = p.ldb, .ldc = p.ldc, .add = true};
+    if (code)
+        cpu_bf16_product(code, &half, NULL, kept, s->scratch);
+    else
+        cpu_product(s->m->vec, p, columns, a->u);
 }
 
 /* One row, one step. `at`: its place among rows x steps. */
@@ -116,6 +122,10 @@ void cpu_recur(const struct op_recur *a, const struct slice *s)
 {
     const int32_t *length = a->length + s->row0;
     const uint32_t longest = longest_of(length, s->rows);
+    const uint32_t columns = RECUR_COLUMNS(a->kind) * a->units;
+    const struct bf16_code *code = a->exact ? NULL : cpu_bf16(s->m, a->units, columns);
+    const struct blas_product u = {.b = a->u, .n = columns, .k = a->units, .ldb = columns};
+    const uint16_t *kept = code ? cpu_bf16_keep(&u, s->scratch) : NULL;
     for (uint32_t i = 0; i < a->steps; i++) {
         size_t t = step_at(a->steps, i, a->reverse);
         put_before(a, s, t, i == 0);
@@ -124,7 +134,7 @@ void cpu_recur(const struct op_recur *a, const struct slice *s)
             memset(a->gates + (at * RECUR_GATES + 3) * a->units, 0, a->units * sizeof *a->gates);
         }
         if (i > 0 && t < longest)
-            add_product(a, s, t);
+            add_product(a, s, t, code, kept);
         for (uint32_t r = 0; r < s->rows; r++)
             put_step(a, s, ((size_t)s->row0 + r) * a->steps + t, t >= (size_t)length[r], i == 0);
     }
@@ -190,6 +200,12 @@ void cpu_recur_back(const struct op_recur_back *a, const struct slice *s)
     const size_t units = a->units, columns = RECUR_COLUMNS(a->kind) * units;
     const uint32_t longest = longest_of(a->length + s->row0, s->rows);
     real *carry = a->carry + (size_t)s->row0 * 2 * units;
+    const struct bf16_code *code = cpu_bf16(s->m, a->units, (uint32_t)columns);
+    struct blas_product half = {.c = carry, .b = a->u, .m = s->rows, .n = a->units,
+                                .k = (uint32_t)columns, .ldb = (uint32_t)columns,
+                                .lda = a->steps * RECUR_GATES * a->units, .ldc = 2 * a->units,
+                                .b_across = true, .add = true};
+    const uint16_t *kept = code ? cpu_bf16_keep(&half, s->scratch) : NULL;
     memset(carry, 0, s->rows * 2 * units * sizeof *carry);
     for (uint32_t i = a->steps; i-- > 0;) {
         size_t t = step_at(a->steps, i, a->reverse);
@@ -201,7 +217,11 @@ void cpu_recur_back(const struct op_recur_back *a, const struct slice *s)
         struct across x = {.dx = carry, .w = a->u, .rows = s->rows, .in = a->units,
                            .out = (uint32_t)columns, .ldw = (uint32_t)columns,
                            .lddx = 2 * a->units, .add = true};
-        add_across(s->m->vec, x, dz, a->steps * RECUR_GATES * a->units, s->scratch);
+        half.a = dz;
+        if (code)
+            cpu_bf16_product(code, &half, NULL, kept, s->scratch);
+        else
+            add_across(s->m->vec, x, dz, half.lda, s->scratch);
     }
 }
 

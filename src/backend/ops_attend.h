@@ -47,6 +47,7 @@ struct op_attention {
     struct act x;              /* [rows * steps][3 width]: q, k, v */
     const int32_t *length;     /* [rows] */
     uint32_t heads, causal;
+    uint32_t exact, pad;       /* exact: as of dense */
 };
 struct op_attention_back {
     DIMS(width);

@@ -13,6 +13,7 @@ struct op_conv {
     const real *w, *b;         /* [kernel][in][out], [out] */
     const int32_t *length;     /* [rows]: of x */
     struct convolution c;
+    uint32_t exact, pad;       /* exact: as of dense */
 };
 struct op_conv_back {
     DIMS(in);

@@ -58,6 +58,7 @@ struct op_recur {
     const int32_t *length;     /* [rows] */
     uint32_t ldy, at, kind;
     uint32_t reverse;          /* 1: from the last step to the first */
+    uint32_t exact, pad;       /* exact: as of dense */
     struct recur_inputs from;
 };
 /* The gradients of a whole layer: of its inputs (at NULL: not wanted), w, b, u and GRU's b. */

@@ -29,38 +29,45 @@ static const double FULL = 0.8, SMALL_CARD = 4; /* of a device's memory; GiB: wo
 
 /* Sets the precision of products. A wish that cannot be met is a note: fp32 is the same or
  * better. */
-static void say_precision(struct selection *s, const struct machine_info *gpu)
+static void say_precision(struct selection *s, const struct machine_info *info, bool gpu)
 {
     const char *wish = s->precision_wish;
     bool other = *wish && strcmp(wish, "auto") != 0 && strcmp(wish, "fp32") != 0;
-    snprintf(s->precision, sizeof s->precision, "%s", gpu ? gpu->precision : "fp32");
-    if (!gpu && other)
+    snprintf(s->precision, sizeof s->precision, "%s", info->precision);
+    if (!gpu && other && strcmp(wish, "bf16") != 0)
         log_note("backend.precision \"%s\" is for GPUs; the CPU computes in fp32",
                  text_quote_z(wish));
-    else if (gpu && other && strcmp(wish, gpu->precision) != 0)
+    else if (other && strcmp(wish, info->precision) != 0)
         log_note("backend.precision \"%s\": %s; computing in %s", text_quote_z(wish),
-                 gpu->precision_why, gpu->precision);
+                 info->precision_why, info->precision);
 }
 
 void select_say_products(const struct machine *m, bool rounds)
 {
-    struct machine_info gpu;
-    machine_describe(m, &gpu);
-    if (strcmp(gpu.precision, "fp32") != 0)
-        log_line(rounds ? "dnn_gpu: large products in %s (%s)"
-                        : "dnn_gpu: no layer is large enough for %s (%s): all in fp32",
-                 gpu.precision, gpu.precision_why);
+    struct machine_info info;
+    machine_describe(m, &info);
+    if (strcmp(info.precision, "fp32") != 0)
+        log_line(rounds ? "%s: large products in %s (%s)"
+                        : "%s: no layer is large enough for %s (%s): all in fp32",
+                 machine_in_place(m) ? "dnn_cpu" : "dnn_gpu", info.precision, info.precision_why);
 }
 
-static struct machine *open_cpu(struct selection *s, bool blas, struct err *e)
+static struct machine *open_cpu(struct selection *s, const struct backend_options *b, bool blas,
+                                struct err *e)
 {
-    struct machine_options o = {.backend = "cpu", .blas = blas};
+    struct machine_options o = {.backend = "cpu", .blas = blas,
+                                .precision = s->trains ? b->precision : NULL};
+    struct machine *m = machine_open(&o, e);
+    struct machine_info info;
     s->used = "dnn_cpu";
     s->machine = "cpu";
     snprintf(s->device, sizeof s->device, "cpu");
     s->driver[0] = '\0';
-    say_precision(s, NULL);
-    return machine_open(&o, e);
+    if (!m)
+        return NULL;
+    machine_describe(m, &info);
+    say_precision(s, &info, false);
+    return m;
 }
 
 static struct machine *unavailable(struct selection *s, const struct backend_options *b, bool blas,
@@ -88,14 +95,14 @@ static struct machine *unavailable(struct selection *s, const struct backend_opt
         log_note("auto: GPU unavailable (%s%s); using CPU", why, there);
     else
         log_warning("dnn_gpu: requested but unavailable (%s%s); using CPU", why, there);
-    return open_cpu(s, blas, e);
+    return open_cpu(s, b, blas, e);
 }
 
 struct machine *select_open(struct selection *s, const struct backend_options *b, bool blas,
                             struct err *e)
 {
     if (strcmp(s->machine, "cpu") == 0)
-        return open_cpu(s, blas, e);
+        return open_cpu(s, b, blas, e);
     struct machine_options o = {.backend = s->machine,
                                 .device = b->device,
                                 .memory_limit_gb = b->memory_limit_gb,
@@ -109,7 +116,7 @@ struct machine *select_open(struct selection *s, const struct backend_options *b
         return e->id == ERR_MACHINE_FAULT || stop_is(e) ? NULL : unavailable(s, b, blas, e);
     if (!select_stays(s, m, clock_now() - began)) {
         machine_close(m);
-        return open_cpu(s, blas, e);
+        return open_cpu(s, b, blas, e);
     }
     struct machine_info info;
     machine_describe(m, &info);
@@ -117,7 +124,7 @@ struct machine *select_open(struct selection *s, const struct backend_options *b
     snprintf(s->driver, sizeof s->driver, "%s", info.driver);
     log_line("dnn_gpu: Using GPU acceleration (%u GPU(s) detected): %s", info.count,
              text_quote_z(info.device));
-    say_precision(s, &info);
+    say_precision(s, &info, true);
     return m;
 }
 

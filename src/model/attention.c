@@ -155,7 +155,8 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                               .length = p->length,
                                               .dims = pass_dims(p, l->in),
                                               .heads = heads_of(l),
-                                              .causal = s->causal});
+                                              .causal = s->causal,
+                                              .exact = p->exact});
     product(l, p, y, mixed, s->output, s->output_bias, l->in);
     return y;
 }

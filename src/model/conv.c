@@ -107,7 +107,8 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                     .b = reals_at(p->params, s->bias),
                                     .length = p->length,
                                     .dims = pass_dims(p, l->in),
-                                    .c = shape_of(l)});
+                                    .c = shape_of(l),
+                                    .exact = p->exact});
     if (s->stride > 1)
         pass_lengths(p, l, 0, (uint32_t)s->stride);
     return y;

@@ -224,6 +224,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                     .at = i * units_of(l),
                                     .kind = kind_of(l),
                                     .reverse = i > 0,
+                                    .exact = p->exact,
                                     .from = from});
     }
     return y;

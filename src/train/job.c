@@ -237,7 +237,9 @@ static void warn_precision(const struct train_job *j, const struct run *r,
 {
     const char *wish = j->backend.precision_wish, *kept = r->plan.precision;
     char room[512];
-    if (!select_is_gpu(&j->backend) || strcmp(wish, "auto") == 0 || strcmp(wish, kept) == 0 ||
+    bool rounds = strcmp(wish, "bf16") == 0 || strcmp(kept, "bf16") == 0;
+    if ((!select_is_gpu(&j->backend) && !rounds) || strcmp(wish, "auto") == 0 ||
+        strcmp(wish, kept) == 0 ||
         !resume_asks_other(c, j->config_text, "backend.precision"))
         return;
     log_warning("backend.precision \"%s\" is not used: the checkpoint \"%s\" was computed in %s, "
@@ -272,7 +274,6 @@ static void say_network(struct train_job *j, uint32_t wished)
                  text_bytes(r->rows.count * r->rows.format.stride), text_bytes(ring));
     memory_note(j->machine);
     select_say_loaded(&j->backend, j->machine);
-    select_say_products(j->machine, network_rounds(r->network));
 }
 
 /* A GPU without room for the network: the CPU takes over. */
@@ -293,10 +294,13 @@ static bool make_network(struct train_job *j, struct err *e)
 {
     uint32_t wished = j->run.plan.batch;
     bool good = run_network(&j->run, e);
-    if (good && select_is_gpu(&j->backend)) {
+    if (good && select_is_gpu(&j->backend))
         say_network(j, wished);
+    if (good)
+        select_say_products(j->machine,
+                            machine_in_place(j->machine) || network_rounds(j->run.network));
+    if (good && select_is_gpu(&j->backend))
         run_keep_fp32(&j->run);
-    }
     if (good || e->id != ERR_GPU_MEMORY ||
         !select_falls_back(&j->backend, &j->config->backend, e))
         return good;

@@ -54,8 +54,11 @@ static void work(struct side *s, struct machine *m)
     struct err e = {0};
     struct machine *own = NULL;
     uint32_t item;
+    struct machine_info like;
+    machine_describe(s->machine, &like);
     if (!m) /* the machine of struct selection on a CPU, with one thread */
-        m = own = machine_open(&(struct machine_options){.backend = "cpu", .blas = true}, &e);
+        m = own = machine_open(&(struct machine_options){.backend = "cpu", .blas = true,
+                                                         .precision = like.precision}, &e);
     if (!m)
         end(s, &e);
     while (m && take(s, &item))
