@@ -337,7 +337,7 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
         input_close(t);
         t->at++;
         good = input_open(t, e) &&
-               (!sink->input || sink->input(sink->context, e) || input_blame(e, input_name(t))) &&
+               (!sink->input || sink->input(sink->context, e) || err_in_file(e, input_name(t))) &&
                answer_input(&w, sink, e);
     }
     progress_amount_close(&t->progress);

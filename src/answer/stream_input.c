@@ -82,18 +82,6 @@ const char *input_name(const struct stream *t)
     return named ? q->inputs[t->at] : "standard input";
 }
 
-bool input_blame(struct err *e, const char *path)
-{
-    struct err was = *e;
-    err_clear(e);
-    err_at(e, was.id, path, 0, 0, "%s", was.what);
-    if (was.expected[0])
-        err_expected(e, "%s", was.expected);
-    if (was.help[0])
-        err_help(e, "%s", was.help);
-    return false;
-}
-
 /* Tells the reader which widths a row can have, for an input without header. The target may be
  * absent where it is the last column; then the first good row decides (t->least). Rows that cannot
  * be read may come before it. */
@@ -177,7 +165,7 @@ static bool bind(struct stream *t, struct err *e)
         else if (t->given && strncmp(e->help, "did you mean", 12) != 0)
             err_help(e, "columns are matched by the names that --columns gives; `dnn inspect "
                         "MODEL` lists those of the model");
-        return input_blame(e, path);
+        return err_in_file(e, path);
     }
     t->bound = true;
     if (q->again)

@@ -11,8 +11,6 @@ bool input_columns(struct stream *t, const char *columns, struct err *e);
 bool input_open(struct stream *t, struct err *e);
 void input_close(struct stream *t);
 const char *input_name(const struct stream *t); /* its path, or "standard input" */
-/* Puts the file's name in front of an error. False. */
-bool input_blame(struct err *e, const char *path);
 /* The error that the first row has `count` cells, other than the model or --columns. False; without
  * an error if the width is known from a header. */
 bool stream_width(const struct stream *t, const char *path, int64_t line, size_t count,

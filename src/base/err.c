@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -196,10 +197,12 @@ void err_excerpt(struct err *e, const char *text, size_t length)
 
 void err_more(struct err *e, const char *text)
 {
-    static struct text kept[4]; /* an error about an error: more than one may be alive */
-    static _Atomic unsigned turn; /* data are read while a machine opens: both may fail */
-    struct text *to = &kept[turn++ % 4];
-    text_clear(to);
-    text_put(to, text);
-    e->more = to->data;
+    mem_free(e->more);
+    e->more = mem_string(text);
+}
+
+bool err_in_file(struct err *e, const char *file)
+{
+    text_escape(e->file, sizeof e->file, file, strlen(file));
+    return false;
 }

@@ -8,9 +8,9 @@
  *     E14 data and model  E15 model files        E16 files and disk       E17 memory, threads
  *     E18 backend         E19 training           E99 a bug of dnn
  *
- * Nobody below src/cli prints or exits. The ids, exit codes and pages stand in errors.def. An err
- * owns nothing and needs no freeing. User text put into a message must go through text_quote()
- * first. */
+ * Nobody below src/cli prints or exits. The ids, exit codes and pages stand in errors.def. A copy
+ * of an err moves it. It owns nothing but `more`, which cli_fail frees with the last copy. User text
+ * put into a message must go through text_quote() first. */
 #ifndef DNN_BASE_ERR_H
 #define DNN_BASE_ERR_H
 
@@ -40,7 +40,7 @@ struct err {
     /* of a config; "" when none: the key to blame ("train.epochs"), the key that it contradicts */
     char key[256], other[256];
     int cause;          /* told apart for programs, as the id's own room lists them; 0: not told */
-    const char *more;   /* a list that `what` has no room for goes on here; NULL mostly */
+    char *more; /* a list that `what` has no room for goes on here, on the heap; NULL mostly */
 };
 
 struct err_info {
@@ -67,9 +67,9 @@ void err_excerpt(struct err *e, const char *text, size_t length);
 bool err_key(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool err_other(struct err *e, const char *key);
 bool err_cause(struct err *e, int cause);
-/* A text of any length behind `what`: a list that must be printed in full. The copies of the last
- * four calls are kept. */
+/* A text of any length behind `what`: a list that must be printed in full. e owns a copy. */
 void err_more(struct err *e, const char *text);
+bool err_in_file(struct err *e, const char *file); /* puts the file's name before e; false */
 void err_clear(struct err *e);
 
 /* The row of errors.def; NULL for an unknown number. Rows are walked by err_info_at(0..), NULL at

@@ -99,18 +99,15 @@ int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
     if (code == EXIT_SIGPIPE)
         return code; /* the reader closed the pipe, and knows */
     struct json_out o = {0};
-    if (a && a->json) {
+    bool json = a && a->json;
+    if (json || log_json()) {
         cli_error_json(e, &o);
-        cli_json(a, &o, cli_rows_out(a));
-        return code;
-    }
-    if (log_json()) {
-        cli_error_json(e, &o);
-        cli_json(NULL, &o, true);
+        cli_json(json ? a : NULL, &o, !json || cli_rows_out(a));
     } else {
         error_text(e);
     }
-    if (disk_note)
+    mem_free(e->more);
+    if (disk_note && !json)
         log_note("%s", disk_note);
     return code;
 }

@@ -13,7 +13,7 @@
 int cli_main(int argc, char **argv);
 
 /* Prints e as the contract says (or dnn.error/1 with --json, where the command's own object would
- * stand) and a last line about the files on disk. Returns the exit code. */
+ * stand) and a last line about the files on disk. Frees e->more. Returns the exit code. */
 int cli_fail(const struct args *a, const struct err *e, const char *disk_note);
 /* dnn.error/1. Allocates nothing that out has room for, but for an e with `more`. */
 void cli_error_json(const struct err *e, struct json_out *out);

@@ -110,6 +110,14 @@ printf 'feature_00,z\n1,2\n' >few.csv
 run dnn predict wide.dnn few.csv -o x.out
 for i in $(seq -w 1 39); do grep -qF "\"feature_$i\"" err || echo "$i"; done >lacking
 is "$(cat lacking)" "" "D01 all of 39 missing columns are named"
+sed 's/feature_/feature_with_a_name_as_exports_write_them_/g' wide.csv >long.csv
+sed 's/feature_/feature_with_a_name_as_exports_write_them_/g; s/wide.csv/long.csv/' wide.json >long.json
+run dnn train long.json -o long.dnn
+run dnn predict long.dnn few.csv -o x.out
+is "$(grep -o '"feature_with[^"]*"' err | sort -u | wc -l)" 40 "D01 those of long names too, in a list longer than a message"
+err_has 'few.csv: the data lack 40 columns' "D01 with the file"
+run dnn evaluate long.dnn few.csv --json
+is "$(grep -o 'feature_with[a-z_]*[0-9]*' out | sort -u | wc -l)" 40 "D01 evaluate names them, in JSON"
 { printf '{"task": "binary", "data": {"train": "lacks.csv", "target": "y", "columns": {"a": "numeric"'
   for i in $(seq 1000 2999); do printf ', "column_of_no_file_%s": "numeric"' "$i"; done
   echo '}}}'; } >lacks.json

@@ -1,6 +1,9 @@
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "tap.h"
 
 static struct err e;
@@ -12,15 +15,28 @@ static const char *errno_name(int errnum, bool writing)
     return err_info((int)e.id)->name;
 }
 
-static void two_at_once(void)
+static void many_at_once(void)
 {
-    struct err one = {0}, other = {0};
-    err_set(&one, ERR_USAGE, "one");
-    err_more(&one, "the rest of one");
-    err_set(&other, ERR_USAGE, "other");
-    err_more(&other, "the rest of other");
-    is_string(one.more, "the rest of one", "an error keeps what it has more to say");
-    is_string(other.more, "the rest of other", "and so does another");
+    struct err all[20] = {0};
+    char rest[16];
+    int good = 0;
+    for (int i = 0; i < 20; i++) {
+        snprintf(rest, sizeof rest, "rest %d", i);
+        err_set(&all[i], ERR_USAGE, "one");
+        err_more(&all[i], rest);
+    }
+    struct err moved = all[7];
+    is_string(moved.more, "rest 7", "a copy moves an error with its list");
+    for (int i = 0; i < 20; i++) {
+        snprintf(rest, sizeof rest, "rest %d", i);
+        good += strcmp(all[i].more, rest) == 0;
+        mem_free(all[i].more);
+    }
+    is_int(good, 20, "of twenty errors alive, each keeps its own list");
+    struct err e2 = {0};
+    err_set(&e2, ERR_USAGE, "it");
+    ok(!err_in_file(&e2, "b.csv") && !strcmp(e2.file, "b.csv") && !strcmp(e2.what, "it"),
+       "an error gets the name of its file and keeps the rest");
 }
 
 int main(void)
@@ -89,6 +105,6 @@ int main(void)
     is_int(err_exit(&e), 141, "which is 141");
     is_string(errno_name(ENOMEM, true), "MEMORY", "no memory");
     is_string(e.what, "cannot be used: Cannot allocate memory", "the text of errno");
-    two_at_once();
+    many_at_once();
     return done();
 }
