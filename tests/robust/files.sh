@@ -24,6 +24,8 @@ goes() {
 }
 file plain.csv 'nothing' '$i % 13' '"o": "numeric"'
 file money.csv '$1,234.50' 'sprintf "\"\$%d,%03d.50\"", 1 + $i % 3, $i * 37 % 1000' '"thousands": ","'
+file minus-behind.csv 'a minus behind, as SAP writes it' '$i % 2 ? "$i.50-" : "$i.25"' '"thousands": ","'
+file minus-sign.csv 'the minus U+2212' '$i % 2 ? "\x{2212}$i.5" : "$i.5"' '"thousands": ","'
 file percent.csv '12.5%' '($i % 40) . ".5%"' '"unit": ["%"]'
 file signs.csv '+1 .5 5.' '("+$i", ".5", "5.")[$i % 3]' '"o": "numeric"'
 file science.csv '1.5e3' '($i % 7) . ".5e3"' '"o": "numeric"'
