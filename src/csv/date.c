@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #define DAY 86400
 
@@ -85,6 +86,8 @@ static bool read_date(struct cursor *c, int64_t *days)
 static bool read_offset(struct cursor *c, int *seconds)
 {
     *seconds = 0;
+    if (c->end - c->at == 4 && memcmp(c->at, " UTC", 4) == 0) /* as databases write it */
+        c->at += 4;
     if (c->at == c->end || parse_char(c, 'Z') || parse_char(c, 'z'))
         return true;
     int sign = parse_char(c, '+') ? 1 : parse_char(c, '-') ? -1 : 0, hour, minute = 0;

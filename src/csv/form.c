@@ -37,12 +37,20 @@ void form_trim(const char **from, const char **end)
         *end -= n;
 }
 
-bool form_brackets(const char **from, const char **end)
+bool form_minus(const char **from, const char **end)
 {
-    if (*end - *from < 3 || **from != '(' || (*end)[-1] != ')')
+    static const char sign[] = "\xe2\x88\x92";
+    const size_t width = sizeof sign - 1, size = (size_t)(*end - *from);
+    if (size > 2 && **from == '(' && (*end)[-1] == ')') {
+        ++*from;
+        --*end;
+    } else if (size > width && memcmp(*from, sign, width) == 0) {
+        *from += width;
+    } else if (size > 1 && (*end)[-1] == '-') {
+        --*end;
+    } else {
         return false;
-    ++*from;
-    --*end;
+    }
     form_trim(from, end);
     return true;
 }
@@ -52,9 +60,9 @@ static void trim(struct rest *r)
     form_trim(&r->at, &r->end);
 }
 
-static void take_brackets(struct rest *r)
+static void take_minus(struct rest *r)
 {
-    if (!r->sign && form_brackets(&r->at, &r->end))
+    if (!r->sign && form_minus(&r->at, &r->end))
         r->sign = '-';
 }
 
@@ -122,12 +130,12 @@ enum number_result form_number(const struct form *f, const char *text, size_t le
     if (length > MOST_NUMBER)
         return NUMBER_BAD;
     trim(&r);
-    take_brackets(&r);
+    take_minus(&r);
     take_sign(&r);
     take_unit(f, &r, true);
     take_sign(&r);
     take_unit(f, &r, false);
-    take_brackets(&r);
+    take_minus(&r);
     if (r.sign)
         plain[used++] = r.sign;
     if (r.at < r.end && (*r.at == '-' || *r.at == '+'))

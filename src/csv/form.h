@@ -13,15 +13,16 @@ struct form {
     size_t unit_count;
     char *format;    /* of dates, see date_format.h; NULL: ISO */
 };
-/* Parses a number: blanks and one unit on each side, a sign before or behind the first unit, or
- * brackets around it for a negative one, digits in groups of three or without groups. Otherwise as
- * number_parse. */
+/* Parses a number: blanks and one unit on each side, a sign before or behind the first unit,
+ * brackets around it, a minus behind it or U+2212 before it for a negative one, digits in groups of
+ * three or without groups. Otherwise as number_parse. */
 enum number_result form_number(const struct form *f, const char *text, size_t length, char decimal,
                                double *value);
 /* Leaves out blanks, tabs and no-break blanks at both ends. */
 void form_trim(const char **from, const char **end);
-/* Leaves out brackets around the rest, with blanks inside. False: there are none. */
-bool form_brackets(const char **from, const char **end);
+/* Leaves out what makes the rest negative: brackets around it, a minus behind it, the minus U+2212
+ * before it; and blanks beside them. False: there is none. */
+bool form_minus(const char **from, const char **end);
 /* Copies the texts; `units` may be NULL. Caller: form_free. */
 struct form *form_new(const char *thousands, char *const *units, size_t unit_count,
                       const char *format);

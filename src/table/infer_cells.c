@@ -108,7 +108,7 @@ void infer_amount(struct infer_amounts *a, const char *text, size_t length)
     if (length > MOST_CELL)
         return;
     form_trim(&from, &end);
-    bool closed = form_brackets(&from, &end);
+    bool closed = form_minus(&from, &end);
     from += from < end && is_sign(*from);
     const char *first = from, *last = end;
     while (first < end && !is_digit(*first) &&

@@ -14,9 +14,9 @@
 
 const char *const infer_missing_texts[INFER_MISSING] = {
     "",     "NA",  "N/A",  "#N/A",    "<NA>",    "NaN",     "nan",     "null",
-    "NULL", "Null", "?",   " ",       "  ",      "-",       "--",      ".",
-    "..",   "n/a", "na",   "none",    "None",    "NONE",    "NAN",     "Nan",
-    "unknown", "Unknown", "missing", "Missing", "*", "#VALUE!", "N.A.", "_"};
+    "NULL", "Null", "\\N",  "?",       " ",       "  ",      "-",       "--",
+    ".",    "..",  "n/a",  "na",      "none",    "None",    "NONE",    "NAN",
+    "Nan",  "unknown", "Unknown", "missing", "Missing", "*", "#VALUE!", "N.A.", "_"};
 
 /* --- the set of distinct cells --- */
 

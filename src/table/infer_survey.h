@@ -9,7 +9,7 @@
 /* Texts that usually mean missing. The first INFER_ANYWHERE do in every column; the others only if
  * the remaining cells are all numbers or all dates. */
 extern const char *const infer_missing_texts[];
-enum { INFER_NA = 1, INFER_ANYWHERE = 13, INFER_MISSING = 32 };
+enum { INFER_NA = 1, INFER_ANYWHERE = 14, INFER_MISSING = 33 };
 
 /* distinct is exact up to here; less in wide files: INFER_HASHES for all columns */
 #define INFER_DISTINCT 1048576u

@@ -24,6 +24,8 @@ goes() {
 }
 file plain.csv 'nothing' '$i % 13' '"o": "numeric"'
 file money.csv '$1,234.50' 'sprintf "\"\$%d,%03d.50\"", 1 + $i % 3, $i * 37 % 1000' '"thousands": ","'
+file minus-behind.csv 'a minus behind, as SAP writes it' '$i % 2 ? "$i.50-" : "$i.25"' '"thousands": ","'
+file minus-sign.csv 'the minus U+2212' '$i % 2 ? "\x{2212}$i.5" : "$i.5"' '"thousands": ","'
 file percent.csv '12.5%' '($i % 40) . ".5%"' '"unit": ["%"]'
 file signs.csv '+1 .5 5.' '("+$i", ".5", "5.")[$i % 3]' '"o": "numeric"'
 file science.csv '1.5e3' '($i % 7) . ".5e3"' '"o": "numeric"'
@@ -33,6 +35,8 @@ file oracle-date.csv '01-Jan-24' 'sprintf "%02d-%s-24", 1 + $i % 28, ("Jan", "Fe
 file clock.csv '3:30 PM' 'sprintf "%d:%02d %s", 1 + $i % 12, $i % 60, $i % 2 ? "PM" : "AM"' '"format": "%I:%M %p"'
 file clock-seconds.csv '12/31/2024 03:30:00 PM' 'sprintf "%02d/%02d/2024 %02d:%02d:00 %s", 1 + $i % 12, 1 + $i % 28, 1 + $i % 12, $i % 60, $i % 2 ? "PM" : "AM"' '"format": "%m/%d/%Y %I:%M:%S %p"'
 file zone.csv 'a time with an offset' 'sprintf "2024-05-%02dT10:00:00+02:00", 1 + $i % 28' '"o": "datetime"'
+file utc.csv 'a time in UTC, as databases write it' 'sprintf "2024-05-%02d 10:00:00 UTC", 1 + $i % 28' '"o": "datetime"'
+file dump.csv '\N for missing' '$i % 7 ? $i % 13 : "\\N"' '"o": "numeric"'
 file millis.csv 'epoch milliseconds' '1700000000000 + $i * 86400017'
 file bools.csv 'TRUE and FALSE' '$i % 2 ? "TRUE" : "FALSE"' '"o": "categorical"'
 file zip.csv 'codes with leading zeros' 'sprintf "%05d", 1000 + $i % 9' '"o": "categorical"'
