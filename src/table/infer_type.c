@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "csv/number.h"
 
-#define TEXT_ROUTES "hashed n-grams of it are read; \"encode\": \"tokens\" learns its words in order"
+#define TEXT_ROUTES                                                                                \
+    "hashed n-grams of it are read; \"encode\": \"tokens\" learns its words in order"
 
 /* --- counts of one column, given the texts that mean missing --- */
 
