@@ -153,7 +153,10 @@ static bool estimate(struct train_job *j, double load_s, struct check_result *r,
     }
     double epoch = step_s * (double)j->run.steps + row_s * (double)valid;
     double all = epoch * (double)o->epochs;
-    if (run_is_ridge(&j->run))
+    r->work = run_is_ridge(&j->run)  ? CHECK_RIDGE
+              : run_is_path(&j->run) ? CHECK_PATH
+                                     : CHECK_EPOCHS;
+    if (r->work == CHECK_RIDGE)
         all = row_s * (double)(list[PART_TRAIN].count + valid) +
               run_ridge_work(&j->run) / RIDGE_RATE / (double)threads_hands();
     if (o->time_limit_s > 0 && all > o->time_limit_s)

@@ -42,6 +42,7 @@ struct check_result {
     uint64_t largest_batch_train, largest_batch_predict; /* largest.h */
     struct selection backend;
     double seconds;       /* of the training, estimated: all epochs or the time limit, the most */
+    enum { CHECK_EPOCHS, CHECK_RIDGE, CHECK_PATH } work; /* what a network's training does */
     struct check_batch *tried; /* by rows; check_free */
     uint32_t tried_count, best_batch;
     struct check_run *runs; /* of an ensemble; check_free */

@@ -108,11 +108,17 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
     if (select_compared(&r->backend))
         text_printf(out, "by steps timed here, %.1f s as estimated ",
                     select_is_gpu(&r->backend) ? r->backend.gpu_s : r->backend.cpu_s);
-    char epochs[32] = "all";
-    if (!r->run_count)
-        snprintf(epochs, sizeof epochs, "%lld", (long long)c->train.epochs);
-    text_printf(out, "(%s epoch%s%s)\n", epochs, !r->run_count && c->train.epochs == 1 ? "" : "s",
-                c->train.early.patience > 0 ? ", if early stopping does not end it sooner" : "");
+    const char *sooner = c->train.early.patience > 0 ? ", if early stopping does not end it sooner"
+                                                     : "";
+    if (r->run_count)
+        text_printf(out, "(all epochs%s)\n", sooner);
+    else if (r->work == CHECK_RIDGE)
+        text_put(out, "(solved by ridge regression, without epochs)\n");
+    else if (r->work == CHECK_PATH)
+        text_put(out, "(a path of penalties, without epochs)\n");
+    else
+        text_printf(out, "(%lld epoch%s%s)\n", (long long)c->train.epochs,
+                    c->train.epochs == 1 ? "" : "s", sooner);
     if (r->run_count)
         text_printf(out,
                     "runs        %u of an ensemble, %u at a time: one after another they take "

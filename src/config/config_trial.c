@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "config/config_table.h"
+#include "model/modelread.h"
 #include "model/preset.h"
 
 /* What every network has. */
@@ -17,6 +18,8 @@ static const char common_space[] =
 const char *config_space(const struct config *c)
 {
     const struct preset *p = config_preset(c->doc);
+    if (p && p->solved_space && model_ridge(&c->model))
+        return p->solved_space;
     return p && p->space ? p->space : common_space;
 }
 

@@ -32,6 +32,7 @@ struct preset {
     /* Keys that a search varies, with their values (tune.space); NULL: those that every network
      * has. */
     const char *space;
+    const char *solved_space; /* instead, where the weights are solved for by ridge; or NULL */
     const char *(*config_of)(const struct json_doc *doc); /* more of them; NULL: none */
     /* Replaces options "auto" by their meaning in this config; NULL: nothing to do. */
     void (*settle)(void *spec, const struct json_doc *doc);

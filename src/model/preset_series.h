@@ -331,6 +331,8 @@ static const struct preset_defaults rocket_defaults[] = {
                   "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]",         \
         .defaults = rocket_defaults, .settle = rocket_settle, .series = true,                      \
         .small = ", \"features\": 84",                                                             \
+        .solved_space = "{\"model.features\": {\"low\": 1000, \"high\": 20000, "                   \
+                        "\"log\": true}}",                                                         \
     }
 
 #define SERIES_PRESETS                                                                             \

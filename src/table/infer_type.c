@@ -9,6 +9,9 @@
 #include "base/mem.h"
 #include "csv/number.h"
 
+#define TEXT_ROUTES                                                                                \
+    "hashed n-grams of it are read; \"encode\": \"tokens\" learns its words in order"
+
 /* --- counts of one column, given the texts that mean missing --- */
 
 struct counts {
@@ -386,10 +389,10 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
         set_aside(c, COLUMN_ID, "its name and its values, %s different, are those of an identifier",
                   unique ? "all" : "most of them");
     else if (words >= 3 && distinct > 0.5 * present)
-        set_aside(c, COLUMN_TEXT, "free text: %.0f words a cell, %.0f %% of the cells different",
-                  words, 100 * distinct / present);
+        set_aside(c, COLUMN_TEXT, "free text: %.0f words a cell, %.0f %% of the cells different; "
+                  TEXT_ROUTES, words, 100 * distinct / present);
     else if (bytes >= 60 && words >= 8 && distinct > 0.2 * present)
-        set_aside(c, COLUMN_TEXT, "free text: %.0f words a cell", words);
+        set_aside(c, COLUMN_TEXT, "free text: %.0f words a cell; " TEXT_ROUTES, words);
     else if (unique && infer_name(c->name) == NAME_NUMBER)
         set_aside(c, COLUMN_ID, "its name and its values, all different, are those of an "
                                 "identifier");

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "model/modelread.h"
 
 #define SPACE_STREAM 0x74756e65u
 
@@ -83,6 +85,18 @@ static bool left_out(const struct config *c, const char *path)
     return false;
 }
 
+/* rocket is solved for unless the config names an optimiser: a trial that draws one has steps. */
+static void note_steps(const struct space *s, const struct config *c)
+{
+    for (size_t i = 0; i < s->count && model_ridge(&c->model); i++)
+        if (starts(s->keys[i].path, "train.optimizer.")) {
+            log_note("trial 0 is solved for by ridge regression; the others draw `%s`, which a "
+                     "solution does not read: unless model.solver is \"ridge\" they train in steps",
+                     s->keys[i].path);
+            return;
+        }
+}
+
 bool space_open(struct space *s, const struct config *c, struct err *e)
 {
     const struct json *root = c->tune.space;
@@ -101,6 +115,7 @@ bool space_open(struct space *s, const struct config *c, struct err *e)
     for (const struct json *v = json_at(root, 0); v; v = json_next(v))
         if (!(s->own && left_out(c, json_key(v))) && !read_key(s, v, c, e))
             return false;
+    note_steps(s, c);
     return true;
 }
 

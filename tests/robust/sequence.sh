@@ -66,6 +66,20 @@ err_has "loss by leave-one-out" "rocket: a penalty chosen by leave-one-out"
 err_has "1 epoch (all)" "in one epoch"
 run dnn check c.json --resolved
 out_has '"solver": "ridge"' "check says how"
+run dnn check c.json
+out_has "solved by ridge regression, without epochs" "and that it has no epochs"
+run dnn check c.json --set model.solver=gradient --set train.epochs=7
+out_has "(7 epochs" "which steps have"
+run dnn tune c.json --trials 3 -o best.json --json
+is_exit 0 "tune searches the ridge"
+ok "$(perl -ne '@f = /"model.features":(\d+)/g; exit !(@f >= 2 && !/learning_rate/)' out; echo $?)" "by its features, not by steps" "$(cat out err)"
+grep -q '"solver": *"ridge"' best.json || dnn check best.json --resolved --quiet | grep -q '"solver": "ridge"'
+ok $? "the best config is solved for"
+err_lacks "solved for by ridge"
+run dnn tune c.json --trials 2 -o best.json --set train.epochs=2 --set 'tune.space={"train.optimizer.learning_rate": [0.001, 0.002]}'
+err_has 'trial 0 is solved for by ridge regression; the others draw `train.optimizer.learning_rate`' "a space of steps: says that they are not alike"
+run dnn tune c.json --trials 2 -o best.json --set train.epochs=2 --set model.solver=gradient --json
+out_has '"train.optimizer.learning_rate":' "with solver gradient the space is that of layers"
 for more in model.solver=gradient train.optimizer.learning_rate=0.001 train.loss.type=focal; do
     run dnn train c.json -o steps.dnn --force --set $more --set train.epochs=2
     err_has "2 epochs (all)" "in steps with $more"

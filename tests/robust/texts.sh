@@ -23,6 +23,7 @@ make_rows train.csv 1200 5
 make_rows ask.csv 300 17
 run dnn init train.csv --target y --set data.positive=bad --set 'model={"preset": "mlp", "hidden": [16]}' --set train.epochs=12 --set train.batch_size=64 --set train.optimizer.learning_rate=0.01 -o c.json
 is_exit 0 "init"
+err_has 'hashed n-grams of it are read; "encode": "tokens" learns its words in order' "init names both ways to read a text"
 ok "$(grep -q '"note": "text"' c.json && grep -q 'column "note": text: free text' err; echo $?)" "finds the text" "$(cat c.json err)"
 sed -i 's/"output"/"backend": {"name": "dnn_cpu"}, "output"/' c.json
 run dnn train c.json -o m.dnn --json --quiet

@@ -105,6 +105,28 @@ def cluster():
     ok(sum(map(len, homes)) == 7 and all(part == sorted(part) for part in parts),
        "long format: each group in one partition, in the order of its numbers", parts)
 
+    # rows are steps, in any order and any partition: a row has the mean of its windows' answers, so that a group in two tasks would show
+    steps = spark.read.csv("file://" + WORK + "/steps.csv", header=True).orderBy(F.rand(3)).repartition(5).cache()
+    ordered = [(r.series, int(r.t)) for part in steps.rdd.glom().collect() for r in part]
+    ok(ordered != sorted(ordered) and steps.rdd.getNumPartitions() == 5, f"long models: {len(ordered)} rows, out of order, in 5 partitions")
+    schema = "series string, t string, prediction string, probability_calm string, probability_rising string, probability_stormy string"
+    spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")  # so little data would be one task
+    for label, lines in (("row", len(ordered)), ("group", len({g for g, _ in ordered}))):
+        want = sorted(local("predict", label + ".dnn", "steps.csv", "-q").splitlines()[1:])
+        if os.path.exists(told):
+            os.remove(told)
+        got = table(dnn_spark.predict(steps, label + ".dnn", schema, dnn=spy).collect())
+        ok(len(want) == lines and got == want, f"label {label}: {lines} answers, byte for byte those of one dnn", got[:3] + want[:3])
+        tasks = open(told).read().count(" predict ")
+        ok(1 < tasks <= 3, f"label {label}: by {tasks} tasks")
+    want = local("predict", "row.dnn", "steps.csv", "-q").splitlines()[1:]
+    bad = steps.withColumn("noise", F.when((F.col("series") == "s3") & (F.col("t") == "2"), "x").otherwise(F.col("noise")))
+    got = table(dnn_spark.predict(bad, "row.dnn", schema, on_bad_row="null").collect())
+    lost = [g for g in got if g.endswith(",,,,")]
+    ok(len(got) == len(want) and len(lost) == 16 and all(g.startswith("s3,") for g in lost) and set(got) - set(lost) <= set(want),
+       "a bad step: its window has no answers, other rows have theirs", lost[:20])
+    spark.conf.unset("spark.sql.adaptive.coalescePartitions.enabled")
+
     # --- failures ---
     seen = failure(lambda: dnn_spark.predict(df, "m.dnn", "lead_id string, probability_maybe double").collect())
     ok("no column probability_maybe; they have lead_id, prediction" in seen, "a column that the answers lack", seen)

@@ -21,6 +21,16 @@ make_config runs.json d.csv binary '"epochs": 4' '"ensemble": {"folds": 2, "memb
   "backend": {"name": "dnn_cpu"}'
 make_config trials.json d.csv binary '"epochs": 18' '"backend": {"name": "dnn_cpu"}, "tune": {"space": {"model.hidden": [[8], [16, 8]],
   "train.optimizer.learning_rate": {"low": 0.001, "high": 0.1, "log": true}}}'
+perl "$ROOT/scripts/data/make_tagging.pl" 60 1 >series.csv
+perl "$ROOT/scripts/data/make_tagging.pl" "$((${SPARK_ROWS:-3000} / 100))" 7 >steps.csv
+for label in row group; do # rows are steps: a label each row, and one each group
+    cat >steps.json <<JSON
+{"task": "multiclass", "data": {"train": "series.csv", "target": "y", "columns": {"series": "id", "t": "id", "cue": "categorical", "noise": "numeric"},
+  "sequence": {"group": "series", "order": "t", "window": 16, "stride": 8, "label": "$label"}},
+ "model": {"preset": "gru", "hidden": [8]}, "train": {"epochs": 2}, "backend": {"name": "dnn_cpu"}}
+JSON
+    "$DNN" train steps.json -o $label.dnn --force --quiet >/dev/null 2>&1 || echo "not ok - training with label $label"
+done
 mkdir elsewhere local home bin
 cp "$DNN" bin/dnn && DNN=$WORK/bin/dnn # transform.sql calls it so
 export DNN SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_DIRS=$WORK/local SPARK_HOME=$WORK/home PYTHONPATH=$ROOT/scripts/spark
