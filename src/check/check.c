@@ -211,7 +211,7 @@ static bool all(struct train_job *j, const struct check_request *q, struct check
     if (!config_resolved(j->config, j->run.features, false, &r->resolved, e))
         return false;
     if (!estimate(j, load_s, r, e) || !account(j, before, r, e) ||
-        (j->ensemble && !check_runs(j, load_s, r, e)))
+        (j->ensemble && !check_runs(j, load_s, before, r, e)))
         return false;
     r->batch = j->run.batch;
     r->micro = j->run.micro;

@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "base/clock.h"
+#include "base/hostmem.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "check/batch_size.h"
@@ -14,6 +15,8 @@ enum { ANSWERS = 4096 }; /* rows whose answers are timed */
 struct measured {
     double seconds; /* of all epochs, or penalties */
     uint64_t bytes; /* of network and best weights */
+    uint64_t room;  /* of all that a run at work takes */
+    uint64_t kept;  /* of its part, once it is finished */
 };
 
 /* Seconds of the answer to a row. */
@@ -32,6 +35,14 @@ static bool time_answers(const struct run *r, double *row_s, struct err *e)
     return good;
 }
 
+/* Weights; logits, label or target and weight of the rows that it answers. */
+static uint64_t part_bytes(const struct run *r, uint64_t weights)
+{
+    const uint64_t rows = r->list[PART_VALID].count + r->list[PART_TEST].count;
+    return weights * sizeof(real) +
+           rows * (r->features->outputs * sizeof(real) + 2 * sizeof(double));
+}
+
 /* Makes the network of a run that is open, and times its steps and answers. */
 static bool measure(struct run *r, struct measured *to, struct err *e)
 {
@@ -48,6 +59,7 @@ static bool measure(struct run *r, struct measured *to, struct err *e)
     double valid = (double)row_list_reads(&r->list[PART_VALID]),
            test = (double)row_list_reads(&r->list[PART_TEST]);
     to->bytes = need.total + (m->params + m->buffers) * sizeof(real);
+    to->kept = part_bytes(r, m->params + m->buffers);
     to->seconds = (double)run_epochs_most(r) * (step_s * (double)r->steps + row_s * valid) +
                   row_s * (valid + test);
     return true;
@@ -58,6 +70,7 @@ static bool measure_member(struct train_job *j, uint32_t member, struct measured
 {
     const struct ensemble *n = j->ensemble;
     const uint32_t run = member * n->folds;
+    const uint64_t before = hostmem_now();
     struct machine *m = machine_open(&(struct machine_options){.backend = "cpu", .blas = true}, e);
     if (!m)
         return false;
@@ -67,6 +80,9 @@ static bool measure_member(struct train_job *j, uint32_t member, struct measured
     r.schema = n->encoders[run]->schema;
     r.rows = view->rows;
     bool good = run_open(&r, e) && measure(&r, to, e);
+    const uint64_t now = hostmem_now(), grown = now > before ? now - before : 0;
+    to->room = to->bytes + view->rows.count * view->rows.format.stride;
+    to->room = grown > to->room ? grown : to->room;
     run_close(&r);
     view_free(view);
     machine_close(m);
@@ -84,19 +100,36 @@ static bool scale_member(struct train_job *j, uint32_t member, const struct meas
         return false;
     to->seconds = first->seconds * own / work;
     to->bytes = (uint64_t)((double)first->bytes * (double)params / (double)first_params);
+    to->kept = part_bytes(&j->run, params);
     return true;
 }
 
-bool check_runs(struct train_job *j, double load_s, struct check_result *r, struct err *e)
+/* The host's peak: what was there before the first network, the largest runs side by side, the
+ * parts of all. */
+static void account(uint64_t before, uint64_t room, uint64_t kept, struct check_result *r)
+{
+    const uint64_t all = before + r->runs_beside * room + kept;
+    if (all <= r->host_bytes)
+        return;
+    const uint64_t more = all - r->host_bytes, held = kept < more ? kept : more;
+    r->host_bytes = all;
+    r->weights_bytes += held;
+    r->activations_bytes += more - held;
+}
+
+bool check_runs(struct train_job *j, double load_s, uint64_t before, struct check_result *r,
+                struct err *e)
 {
     const struct ensemble *n = j->ensemble;
     const struct fold_rows *folds = j->table->folds.rows;
-    const struct measured first = {r->seconds - load_s, r->weights_bytes + r->activations_bytes};
+    const struct measured first = {.seconds = r->seconds - load_s,
+                                   .bytes = r->weights_bytes + r->activations_bytes};
     const bool gpu = select_is_gpu(&j->backend);
     r->runs = mem_zero(n->runs, sizeof *r->runs);
     r->run_count = n->runs;
     r->runs_beside = ensemble_beside(j, n->runs);
     double *seconds = mem_zero(n->runs, sizeof *seconds);
+    uint64_t room = 0, kept = 0;
     bool good = true;
     for (uint32_t member = 0; good && member < n->members; member++) {
         struct measured each = {0};
@@ -104,6 +137,8 @@ bool check_runs(struct train_job *j, double load_s, struct check_result *r, stru
         good = gpu ? scale_member(j, member, &first, &each, e)
                    : measure_member(j, member, &each, e);
         threads_alone(false);
+        room = each.room > room ? each.room : room;
+        kept += n->folds * each.kept;
         for (uint32_t f = 0; f < n->folds; f++) {
             const uint32_t run = member * n->folds + f;
             struct check_run *k = &r->runs[run];
@@ -118,6 +153,7 @@ bool check_runs(struct train_job *j, double load_s, struct check_result *r, stru
     mem_free(seconds);
     if (!good)
         return false;
+    account(before, room, kept, r);
     if (j->config->train.time_limit_s > 0 && r->seconds > j->config->train.time_limit_s)
         r->seconds = j->config->train.time_limit_s;
     return true;

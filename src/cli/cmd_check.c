@@ -122,7 +122,7 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
     if (r->run_count)
         text_printf(out,
                     "runs        %u of an ensemble, %u at a time: one after another they take "
-                    "about %.3g s; parameters and memory are those of run 0\n",
+                    "about %.3g s; parameters are those of run 0\n",
                     r->run_count, r->runs_beside, r->runs_seconds);
     if (r->tried_count)
         tried_text(r, out);

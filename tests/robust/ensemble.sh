@@ -62,6 +62,16 @@ assert abs(plan["runs_seconds"] - alone) < 1e-9 * alone, plan
 threads = min(9, plan["backend"]["threads"])
 assert alone / threads < plan["seconds"] and (threads == 1 or max(r["seconds"] for r in runs) < plan["seconds"]), plan
 EOF
+make_data wide.csv 6000
+make_config wide.json wide.csv binary '"epochs": 1' '"ensemble": {"folds": 4, "members": [{"name": "a"}, {"name": "b", "model": {"hidden": [512, 256]}}]}, "backend": {"name": "dnn_cpu"}'
+dnn check wide.json --json -q >plan.out
+dnn train wide.json -o wide.dnn --json -q >trained.out
+by_python "the memory of all runs within 25 %" <<'EOF'
+import json
+said, took = (json.load(open(f))["memory"] for f in ("plan.out", "trained.out"))
+share = said["host_bytes"] / took["host_peak_bytes"]
+assert 0.75 < share < 1.25 and abs(sum(said["by_kind"].values()) - said["host_bytes"]) < 1, (said, took)
+EOF
 run dnn check c.json
 out_has "9 of an ensemble" "in words too"
 
