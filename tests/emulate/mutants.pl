@@ -70,7 +70,7 @@ my @mutants = (
     [guest => 'guest', 'guest.cu', 'columns beyond the product are finished', qr/if \(col >= g\.n\)\n {8}return;/, ''],
     [guest => 'guest', 'guest.cu', 'rows lie too close', qr/row \* g\.c_row \+ col/, 'row * g.n + col'],
     [guest => 'recur_guest', 'recur_guest.cu', 'gates of a gru change places', qr/\(\(uint32_t\)gate \+ 2\) % 3/, '(uint32_t)gate'],
-    [guest => 'recur_guest', 'recur_guest.cu', 'a matrix is not turned', qr/place \+ unit \+ at \/ columns/, 'place + at'],
+    [guest => 'recur_guest', 'recur_guest.cu', 'a matrix of weights is not turned', qr/place \+ unit \+ at \/ columns/, 'place + at'],
     [guest => 'recur_guest', 'recur_guest.cu', 'other shards keep what they had', qr/s < a\.shards && !a\.more/, 's + 9 < a.shards'],
     [guest => 'recur_guest', 'recur_guest.cu', 'padding is turned as well', qr/length - 1 - t : t/, 'a.steps - 1 - t : t'],
     [peak => 'peak', 'peak.cu', 'the last piece is not copied', qr/; at < quads; at/, '; at + 1 < quads; at'],
