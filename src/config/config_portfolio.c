@@ -15,6 +15,7 @@ enum { EPOCHS_HURRIED = 2 };
  * that a network reads in a second. */
 enum { STEPS_SEEN = 5000000, STEPS_USUAL = 32, STEPS_RATE = 80000, FEW_SERIES = 400 };
 enum { SERIES_EPOCHS_LEAST = 10, SERIES_EPOCHS_MOST = 60 };
+enum { TEXTS_SEEN = 60000, TEXT_EPOCHS_LEAST = 4, TEXT_EPOCHS_MOST = 20 };
 #define HEAVY 2e7 /* rows times columns times outputs of the elastic net */
 #define ROWS_UNKNOWN 10000.0 /* of a pipe, or a file that cannot be read, which is said later */
 
@@ -24,6 +25,7 @@ struct portfolio {
     uint64_t numbers, categories;
     uint64_t texts;
     double steps; /* of all sequences; 0: rows of a table */
+    bool tokens;  /* the sequences are texts */
     bool regression, binary, keys, wide, many, heavy;
     bool embedded; /* a category's own entry asks for embeddings, which the path cannot solve for */
     bool brief; /* the time limit leaves no room for the slow members */
@@ -127,6 +129,16 @@ static void measure_series(const struct config *c, struct portfolio *t)
     t->epochs = (int)fmin(fmax(epochs, SERIES_EPOCHS_LEAST), SERIES_EPOCHS_MOST);
 }
 
+/* A text as tokens; its steps are not known. */
+static void measure_tokens(struct portfolio *t)
+{
+    t->tokens = true;
+    t->steps = t->rows * STEPS_USUAL;
+    t->folds = t->rows < SMALL_ROWS ? FOLDS : FOLDS_OF_MANY;
+    double epochs = TEXTS_SEEN / (t->rows * (t->folds - 1) / t->folds);
+    t->epochs = (int)fmin(fmax(epochs, TEXT_EPOCHS_LEAST), TEXT_EPOCHS_MOST);
+}
+
 /* Two networks on two cores; rocket comes first, and takes little. */
 static void hurry_series(struct portfolio *t, double limit)
 {
@@ -148,7 +160,10 @@ static struct portfolio measure(const struct config *c)
     bool shares = !d->test.count && d->split.method != SPLIT_COLUMN;
     t.rows = rows * (shares ? 1 - d->split.test : 1) + count_all(&d->valid, d->header);
     if (c->model.sequences) {
-        measure_series(c, &t);
+        if (columns_have_tokens(c->data.columns))
+            measure_tokens(&t);
+        else
+            measure_series(c, &t);
         if (c->train.time_limit_s > 0)
             hurry_series(&t, c->train.time_limit_s);
         return t;
@@ -193,6 +208,7 @@ static bool put_value(const struct portfolio *t, const char *word, size_t length
         {"{epochs}", epochs},
         {"{half}", half},
         {"{dropout}", small ? "0.35" : "0.1"},
+        {"{smoothing}", t->regression || t->binary ? "0" : "0.1"},
         {"{rate}", t->regression ? "0.004" : "0.002"},
         {"{hidden}", t->binary || t->many ? "[128, 128, 128]" : "[256, 256, 256]"},
         {"{activation}", t->regression ? "\"mish\"" : "\"selu\""},
@@ -241,7 +257,7 @@ static void put_member(const struct portfolio *t, bool when, const char *const p
 bool config_portfolio(const struct config *c, struct text *out)
 {
     const struct json *word = json_path(json_root(c->doc), "model.preset");
-    if (c->model.each || columns_have_tokens(c->data.columns)) /* one recurrent network */
+    if (c->model.each) /* one recurrent network */
         return false;
     if (!word || json_kind(word) != JSON_STRING || strcmp(json_string(word), "auto") != 0 ||
         config_is_ensemble(c))
@@ -250,8 +266,11 @@ bool config_portfolio(const struct config *c, struct text *out)
     text_put(out, "[");
 #define PUT(when, ...) put_member(t, when, (const char *const[]){__VA_ARGS__}, out);
 #define ROW(name, when, ...) PUT(!(t->steps > 0) && (when), name, __VA_ARGS__)
-#define SERIES_ROW(name, when, ...) PUT(t->steps > 0 && (when), name, "{}", __VA_ARGS__)
+#define SERIES_ROW(name, when, ...)                                                                \
+    PUT(t->steps > 0 && !t->tokens && (when), name, "{}", __VA_ARGS__)
+#define TOKENS_ROW(name, when, ...) PUT(t->tokens && (when), name, "{}", __VA_ARGS__)
 #include "config/portfolio.def"
+#undef TOKENS_ROW
 #undef SERIES_ROW
 #undef ROW
 #undef PUT

@@ -289,8 +289,7 @@ static const struct preset_defaults tabm_defaults[] = {
 const struct preset presets[] = {
     {.name = "auto",
      .summary = "An ensemble of networks and a linear model, by rows and columns; the members are "
-                "in `check --resolved`. Of sequences with a label each row, and of a text as "
-                "tokens: gru.",
+                "in `check --resolved`. Of sequences with a label each row: gru.",
      .options = auto_options,
      .spec_size = sizeof(struct plain_spec),
      .same_as = "mlp",

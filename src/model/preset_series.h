@@ -1,5 +1,5 @@
 /* preset_series.h - the presets of sequences: lstm, which rnn is another word for, gru,
- * transformer, tcn, rocket. Included by preset.c alone. */
+ * transformer, tcn, cnn, rocket. Included by preset.c alone. */
 #ifndef DNN_MODEL_PRESET_SERIES_H
 #define DNN_MODEL_PRESET_SERIES_H
 
@@ -259,6 +259,84 @@ static const struct preset_defaults tcn_defaults[] = {
         .small = ", \"channels\": 8, \"dilations\": [1, 2]",                                       \
     }
 
+/* --- cnn: one convolution beside the step itself, and of each column the largest value (Kim,
+ * 2014, with one width in place of three): it finds runs of words wherever they stand. Evidence:
+ * questions of TREC, six labels, 3,708 training rows, log-loss on 654 and on 1,090 further rows
+ * of the training file. 10 epochs, without the step itself: kernel 5 .411, .407; 512 channels
+ * .434, .410; the rate 0.002 .415, .417; two convolutions .519, .523; smoothed labels .395,
+ * .395. 20 epochs with smoothed labels .392, .401; tokens of 256 numbers .389, .410, in twice
+ * the time; with the step itself .387, .396. Others, 10 epochs: gru .480, .506, transformer
+ * .590, .595, tcn with the largest value .523, .505 --- */
+
+struct cnn_spec {
+    int preset, pool;
+    int64_t channels, kernel;
+    double input_dropout, dropout;
+    const struct json *layers;
+};
+
+static const char *const cnn_words[] = {"cnn", NULL};
+static const struct option cnn_options[] = {
+    PRESET_ROW(cnn_words),
+    {.key = "channels",
+     .type = OPT_INT,
+     .offset = offsetof(struct cnn_spec, channels),
+     .standard = "256",
+     .low = 1,
+     .high = 1 << 15,
+     .help = "The width of a step behind the convolution."},
+    {.key = "kernel",
+     .type = OPT_INT,
+     .offset = offsetof(struct cnn_spec, kernel),
+     .standard = "5",
+     .low = 1,
+     .high = 1024,
+     .help = "How many steps the convolution looks at, as many on both sides."},
+    {.key = "pool",
+     .type = OPT_WORD,
+     .offset = offsetof(struct cnn_spec, pool),
+     .standard = "\"max\"",
+     .words = pool_words,
+     .help = "What becomes of the steps: the largest value of each column, their mean, the last "
+             "step, or a mean with weights that are learned (attention)."},
+    {.key = "input_dropout",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct cnn_spec, input_dropout),
+     .standard = "0.3",
+     .low = 0,
+     .high = 1,
+     .help = "The probability that a number of a step is zeroed in training."},
+    {.key = "dropout",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct cnn_spec, dropout),
+     .standard = "0.5",
+     .low = 0,
+     .high = 1,
+     .help = "The probability that a value behind the pool is zeroed in training."},
+    LAYERS_ROW(struct cnn_spec),
+    {0},
+};
+static const struct preset_defaults cnn_defaults[] = {
+    {"task=multiclass", "{\"train\": {\"loss\": {\"label_smoothing\": 0.1}}}"},
+    {"train.optimizer.type!=sgd",
+     "{\"train\": {\"batch_size\": 32, \"epochs\": 20, \"optimizer\": "
+     "{\"learning_rate\": 0.001}}}"},
+    {0}};
+#define CNN_PRESET                                                                                 \
+    {                                                                                              \
+        .name = "cnn", .summary = "One convolution over the steps, and what it finds most of.",    \
+        .options = cnn_options, .spec_size = sizeof(struct cnn_spec),                              \
+        .layers =                                                                                  \
+            "[{\"if\": \"{input_dropout}\", \"type\": \"dropout\", \"p\": \"{input_dropout}\"}, "  \
+            "{\"type\": \"residual\", \"layers\": [{\"type\": \"conv1d\", "                        \
+            "\"units\": \"{channels}\", \"kernel\": \"{kernel}\"}, {\"type\": \"relu\"}]}, "       \
+            "{\"type\": \"pool\", \"kind\": \"{pool}\"}, "                                         \
+            "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]",               \
+        .defaults = cnn_defaults, .series = true, .small = ", \"channels\": 8",                    \
+    }
+
 /* --- rocket: random convolution features, and a linear layer on their deviations. Its weights are
  * solved for, as in the papers, unless the config asks for steps of an optimiser --- */
 
@@ -339,6 +417,6 @@ static const struct preset_defaults rocket_defaults[] = {
     RECUR_PRESET(lstm, "lstm", "LSTM layers over the steps of sequences."),                        \
         RECUR_PRESET(rnn, "lstm", "Another word for lstm."),                                       \
         RECUR_PRESET(gru, "gru", "GRU layers over the steps of sequences."), TRANSFORMER_PRESET,   \
-        TCN_PRESET, ROCKET_PRESET
+        TCN_PRESET, CNN_PRESET, ROCKET_PRESET
 
 #endif

@@ -12,10 +12,10 @@ for name in $names; do grep -q "\"$name\":{\"small\":{\"gpu_false\":{\"mean_time
 is "$missing" "" "each operation and each job"
 ! grep -q '"gpu_true"' out
 ok $? "no rows of a GPU"
-for preset in linear mlp realmlp tabm lstm rnn gru tcn transformer rocket; do
+for preset in linear mlp realmlp tabm lstm rnn gru tcn cnn transformer rocket; do
     out_has "\"$preset\":{\"train\":{\"gpu_false\":{\"path\":\"strips\"," "the path of $preset, when it trains"
 done
-[ "$(grep -o '"predict":{"gpu_false":{"path":"strips"' out | wc -l)" -eq 10 ]
+[ "$(grep -o '"predict":{"gpu_false":{"path":"strips"' out | wc -l)" -eq 11 ]
 ok $? "and when it answers"
 out_has '"performance_gains":{}' "and no gains"
 if grep -q '"used":"dnn_cpu"' out; then

@@ -31,8 +31,14 @@ ok "$(learned; echo $?)" "it learns the order of words" "$(head -c 600 out)"
 dnn train c.json -o t3.dnn --quiet --threads 3
 ok "$(cmp -s m.dnn t3.dnn; echo $?)" "1 and 3 threads: the same model"
 sed 's/"preset": "gru", "hidden": .8./"preset": "auto"/' c.json >auto.json
-run dnn train auto.json -o auto.dnn --quiet --set train.epochs=1
-is_exit 0 "preset auto is a gru"
+run dnn train auto.json -o auto.dnn --quiet --json --time-limit 4
+is_exit 0 "preset auto"
+ok "$(learned; echo $?)" "preset auto learns the order of words" "$(head -c 600 out)"
+dnn check auto.json --resolved >out 2>err
+for name in cnn cnn_short gru; do out_has "\"name\": \"$name\"" "auto has the member $name"; done
+cp out list.json
+run dnn check list.json --resolved
+ok "$(cmp -s out list.json; echo $?)" "its list is a config that means the same" "$(diff out list.json | head -5)"
 run dnn verify m.dnn
 is_exit 0 "verify"
 dnn predict m.dnn ask.csv --quiet -o all.csv
@@ -62,6 +68,7 @@ done <<'PRESETS'
 lstm {"preset": "lstm", "hidden": [8]}
 transformer {"preset": "transformer", "dim": 16, "heads": 2, "feed_forward": 16, "blocks": 1}
 tcn {"preset": "tcn", "channels": 16, "dilations": [1, 2, 4]}
+cnn {"preset": "cnn", "channels": 64, "input_dropout": 0}
 mlp {"layers": [{"type": "pool", "kind": "mean"}, {"type": "dense", "units": 8}, {"type": "relu"}]}
 PRESETS
 run dnn train c.json -o e.dnn --quiet --set 'ensemble={"folds": 2, "select": "mean"}' --set train.epochs=2
