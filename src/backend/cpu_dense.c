@@ -207,8 +207,8 @@ static void passing_back(const struct op_dense_back *a, const struct slice *s, s
 }
 
 /* By panels: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from its dense copy;
- * then dx (= or +=) dz w' from the transposed copy. bf16, OpenBLAS, one-hot inputs and products that
- * skip zeros need dz in place of dy. */
+ * then dx (= or +=) dz w' from the transposed copy. bf16, OpenBLAS, one-hot inputs and products
+ * that skip zeros need dz in place of dy. */
 void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;
