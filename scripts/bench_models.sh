@@ -75,6 +75,14 @@ series() { # KIND IN UNITS LAYERS TIME BATCH WANTED
             train => {epochs => 0 + $epochs, batch_size => 0 + $batch, optimizer => {learning_rate => 0.001}, schedule => {type => "constant"}}})' \
         "$csv" "$kind" "$in" "$units" "$layers" "$epochs" "$batch" >"$kind-$units.json"
     steps "$7" "$kind-$units.json 2 $((epochs * 4))" "series $kind $in $units $layers $time $batch $((epochs * 4))"
+    rounded "$kind-$units.json" $((epochs * 4))
+}
+# rounded CONFIG STEPS: products in bf16 beside fp32, where the processor has them
+rounded() {
+    sed 's/^{/{"backend":{"name":"dnn_cpu","precision":"bf16"},/' "$1" >"bf16-$1"
+    if ! "$dnn" train "bf16-$1" -o step.dnn --force 2>&1 | grep -q 'large products in bf16'; then say "    bf16: skipped (this processor has none)"; return; fi
+    in_turns "$turns" "step bf16-$1 2 $2" "step $1 2 $2" "step bf16-$1 1 $2" "step $1 1 $2"
+    say "    bf16: $(number %.3f "$(turn_median 1)*1000") ms with 2 threads, $(number %.2f "$(turn_median 2)/$(turn_median 1)") times as fast as fp32; $(number %.3f "$(turn_median 3)*1000") with 1, $(number %.2f "$(turn_median 4)/$(turn_median 3)") times"
 }
 
 say "dnn, large networks, $(date -u +%Y-%m-%d), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"

@@ -42,7 +42,7 @@ struct plan {
     char blas[32];       /* "OpenBLAS 0.3.21", or "none" */
     char blas_core[32];  /* its core type, or "none" */
     char precision[8];   /* of products in training: fp32, tf32, bf16, fp16 */
-    /* guest libraries of a device, and its choice among kernels */
+    /* guest libraries of a device, and its choice among kernels; the CPU's code of bf16 */
     char guests[96];
     uint32_t batch;      /* rows of a micro-batch */
     uint32_t micro;      /* micro-batches of an applied step */
@@ -105,7 +105,7 @@ enum memory_kind { MEMORY_WEIGHTS, MEMORY_STATE, MEMORY_ACTIVATIONS, MEMORY_DATA
 struct machine_info {
     char device[64], driver[32]; /* "NVIDIA H200", "CUDA 12.4" */
     char uuid[48], runtime[32];  /* "GPU-.."; CUDA version of the build, "CUDA 12.2" */
-    char precision[8], precision_why[96]; /* "bf16", "auto on sm_90" */
+    char precision[8], precision_why[96]; /* "bf16", "auto on sm_90", "amx" */
     uint32_t index, count;       /* which device of how many */
     uint64_t total, free;        /* of the device, for all processes */
     uint64_t allocated, peak;    /* by this machine */

@@ -40,8 +40,8 @@ struct bf16_code {
 };
 extern const struct bf16_code bf16_amx, bf16_avx512;
 
-/* Packing. rows: to[r][depth] of from[r][k]; pairs: to[depth / 2][BF16_TILE][2] of from[k][columns],
- * at most BF16_TILE columns, zeros behind them. */
+/* Packing. rows: to[r][depth] of from[r][k]; pairs: to[depth / 2][BF16_TILE][2] of
+ * from[k][columns], at most BF16_TILE columns, zeros behind them. */
 void bf16_rows(uint16_t *to, const real *from, uint32_t rows, uint32_t k, uint32_t ld);
 void bf16_pairs(uint16_t *to, const real *from, uint32_t k, uint32_t columns, uint32_t ld);
 

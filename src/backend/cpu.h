@@ -67,7 +67,7 @@ struct cpu {
 
 /* Numbers of k in a block, and bytes of scratch of a product. */
 enum { CPU_BF16_DEPTH = 512 };
-#define CPU_BF16_SCRATCH ((size_t)384 << 10)
+#define CPU_BF16_SCRATCH ((size_t)640 << 10)
 /* The code of the products of a layer with weights [in][out]; NULL: they are in fp32, small ones
  * always. */
 static inline const struct bf16_code *cpu_bf16(const struct cpu *m, uint32_t in, uint32_t out)

@@ -109,7 +109,7 @@ static struct head head_of(const struct slice *s, const real *x, uint32_t width,
                          .copy = scratch + 2 * SHARES + TURNED};
 }
 
-_Static_assert(2 * SHARES * sizeof(real) + CPU_BF16_SCRATCH <= CPU_SCRATCH,
+_Static_assert(2 * SHARES * sizeof(float) + CPU_BF16_SCRATCH <= CPU_SCRATCH,
                "shares, and packed inputs in place of what is turned and copied");
 
 /* c = a b, b [k][n]. */

@@ -207,8 +207,8 @@ static void passing_back(const struct op_dense_back *a, const struct slice *s, s
 }
 
 /* By panels: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from its dense copy;
- * then dx (= or +=) dz w' from the transposed copy. bf16, OpenBLAS, one-hot inputs and products that
- * skip zeros need dz in place of dy. */
+ * then dx (= or +=) dz w' from the transposed copy. bf16, OpenBLAS, one-hot inputs and products
+ * that skip zeros need dz in place of dy. */
 void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;
@@ -224,7 +224,7 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
     bool turn = a->dx.at && !guest && !narrow && !pass.dz;
     real *turned = turn ? copy + panel_elements(s->rows) : NULL;
     assert(panel_elements(s->rows) * (1 + TURN_COLUMNS / PANEL) * sizeof(real) <= CPU_SCRATCH);
-    struct deltas d = {.copy = pass.x && !turn ? NULL : copy, .rows = s->rows, .ld = a->lddy,
+    struct deltas d = {.copy = guest || (pass.x && !turn) ? NULL : copy, .rows = s->rows, .ld = a->lddy,
                        .ldby = ldby, .kind = a->act, .room = TURN_COLUMNS,
                        .slope = (real)a->slope, .add = add,
                        .put = guest || pass.x || pass.dz || a->hot.column_count};

@@ -22,8 +22,10 @@ void bf16_rows(uint16_t *to, const real *from, uint32_t rows, uint32_t k, uint32
     const uint32_t depth = bf16_depth(k);
     for (uint32_t r = 0; r < rows; r++, from += ld, to += depth)
         for (uint32_t i = 0; i < depth; i += BF16_STEP) {
-            __m512 low = _mm512_maskz_loadu_ps(first_lanes(behind(k, i)), from + i);
-            __m512 high = _mm512_maskz_loadu_ps(first_lanes(behind(k, i + LANES)), from + i + LANES);
+            uint32_t there = behind(k, i);
+            __m512 low = _mm512_maskz_loadu_ps(first_lanes(there), from + i);
+            __m512 high = _mm512_maskz_loadu_ps(first_lanes(behind(there, LANES)),
+                                                from + i + LANES);
             _mm512_storeu_si512(to + i, (__m512i)_mm512_cvtne2ps_pbh(high, low));
         }
 }
@@ -45,7 +47,8 @@ void bf16_pairs(uint16_t *to, const real *from, uint32_t k, uint32_t columns, ui
 /* --- AVX-512 BF16 --- */
 
 /* R rows by V panels. */
-INLINE void dot_block(const struct bf16_product *p, uint32_t i, uint32_t j, const int R, const int V)
+INLINE void dot_block(const struct bf16_product *p, uint32_t i, uint32_t j, const int R,
+                      const int V)
 {
     __m512 sum[8][2];
     __mmask16 there[2];

@@ -77,8 +77,8 @@ void select_restart(struct selection *s, const struct config *c, const struct er
                     const char *then, struct anew_spent spent);
 /* True: this program was executed anew; sets the reason of s. */
 bool select_fell_back(struct selection *s);
-/* Logs the precision of large products and the reason, or the code that serves; rounds false: that there are none
- * (network_rounds). No line for fp32. */
+/* Logs the precision of large products and the reason, or the code that serves; rounds false: that
+ * there are none (network_rounds). No line for fp32. */
 void select_say_products(const struct machine *m, bool rounds);
 /* Logs "dnn_gpu: model loaded on GPU 0 (NVIDIA H200, 1.2 of 139.8 GiB used)"; no line for a CPU. */
 void select_say_loaded(const struct selection *s, const struct machine *m);

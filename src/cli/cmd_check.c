@@ -100,7 +100,7 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
                 r->backend.requested, r->backend.reason, r->backend.threads,
                 r->backend.threads == 1 ? "" : "s",
                 strcmp(r->backend.blas_core, "none") == 0 ? "not used" : r->backend.blas_core);
-    if (select_is_gpu(&r->backend))
+    if (select_is_gpu(&r->backend) || strcmp(r->backend.precision, "bf16") == 0)
         text_printf(out, ", products in %s (requested %s)", r->backend.precision,
                     r->backend.precision_wish);
     text_char(out, '\n');

@@ -38,7 +38,7 @@ struct backend_options {
     char *device;
     int fallback;    /* 0 cpu, 1 none */
     int blas;        /* enum blas_choice */
-    char *precision; /* auto, fp32, tf32, bf16, fp16; the CPU computes in fp32 and says so */
+    char *precision; /* auto, fp32, tf32, bf16, fp16; CPUs have fp32, some bf16; a note says so */
     bool deterministic, autotune;
     double memory_limit_gb, memory_fraction; /* limit 0: null */
     int64_t predict_batch_size, threads;

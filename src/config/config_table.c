@@ -176,10 +176,11 @@ const struct option backend_options_table[] = {
      .offset = AT(precision),
      .standard = "\"auto\"",
      .words = precision_names,
-     .help = "The format of the inputs of large products in a training on a GPU. Weights, sums "
+     .help = "The format of the inputs of large products in a training. Weights, sums "
              "and answers are fp32. auto is bf16 on compute capability 9.0 and later, tf32 from "
              "8.0 on, else fp32. fp16 scales the loss dynamically and skips a step whose "
-             "gradients overflow. Small layers, and the CPU, compute in fp32."},
+             "gradients overflow. Small layers compute in fp32. A CPU does too, but for bf16 where "
+             "it has AMX or AVX-512 BF16: see dnn help bf16."},
     {.key = "deterministic",
      .type = OPT_BOOL,
      .offset = AT(deterministic),

@@ -54,8 +54,9 @@ static void work(struct side *s, struct machine *m)
     struct err e = {0};
     struct machine *own = NULL;
     uint32_t item;
-    struct machine_info like;
-    machine_describe(s->machine, &like);
+    struct machine_info like = {.precision = "fp32"};
+    if (s->machine)
+        machine_describe(s->machine, &like);
     if (!m) /* the machine of struct selection on a CPU, with one thread */
         m = own = machine_open(&(struct machine_options){.backend = "cpu", .blas = true,
                                                          .precision = like.precision}, &e);

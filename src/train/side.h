@@ -19,7 +19,8 @@ struct side {
     void *owner;
     uint32_t count;          /* items 0 .. count - 1 */
     uint32_t threads;        /* the most items at a time; 0 counts as 1 */
-    struct machine *machine; /* used where one item is done at a time */
+    /* used where one item is done at a time; else they have machines like it; NULL: any */
+    struct machine *machine;
     /* Asked with the lock, for each item in order: do it, pass over it, or end before it. */
     enum side_turn (*turn)(void *owner, uint32_t item);
     /* Does an item, without the lock. False: e says why, and all end; e->id ERR_NONE: a signal

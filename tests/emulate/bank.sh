@@ -30,6 +30,7 @@ for net in init 128-128 bf16; do
     [ $net = 128-128 ] && more+=(--set 'model={"layers": [{"type": "dense", "units": 128}, {"type": "relu"},
         {"type": "dense", "units": 128}, {"type": "relu"}]}')
     for machine in gpu cpu; do
+        [ $machine = gpu ] || more+=(--set backend.precision=fp32)
         run dnn train c.json --force -o $net.$machine.dnn --progress none --json --backend dnn_$machine --set train.epochs=1 \
             --set train.batch_size=256 --set backend.fallback=none "${more[@]}"
         is_exit 0 "$net: an epoch, dnn_$machine"

@@ -49,7 +49,7 @@ static struct answer ask(const char *word, int fallback, const char *name, const
             "{\"task\":\"binary\",\"data\":{\"train\":\"t.csv\",\"target\":\"y\","
                  "\"columns\":{\"x\":\"numeric\"}},"
             "\"backend\":{\"name\":\"%s\",\"fallback\":\"%s\",\"precision\":\"%s\"}}",
-            word, fallback ? "none" : "cpu", strcmp(word, "dnn") == 0 ? "bf16" : "auto");
+            word, fallback ? "none" : "cpu", strcmp(word, "dnn") == 0 ? "fp16" : "auto");
         struct err e = {0};
         struct overrides o = {.threads = -1, .batch_size = -1, .time_limit_s = -1};
         struct config *c = config_parse(config, strlen(config), "c.json", &o, &e);
@@ -90,7 +90,7 @@ int main(void)
     is_string(a.said, "dnn: dnn_cpu: Using CPU (GPU disabled)\n", "and says so");
     a = ask("dnn", 0, NULL, NULL);
     ok(a.good && strcmp(a.requested, "dnn_cpu") == 0 && strstr(a.said, "fp32"),
-       "dnn is dnn_cpu; bf16 is fp32 there");
+       "dnn is dnn_cpu; fp16 is fp32 there");
     a = ask("auto", 0, NULL, NULL);
     ok(a.good && strcmp(a.requested, "auto") == 0 && a.warnings == 0,
        "auto is the CPU without a warning");
