@@ -9,8 +9,8 @@
  *     E18 backend         E19 training           E99 a bug of dnn
  *
  * Nobody below src/cli prints or exits. The ids, exit codes and pages stand in errors.def. A copy
- * of an err moves it. It owns nothing but `more`, which cli_fail frees with the last copy. User text
- * put into a message must go through text_quote() first. */
+ * of an err moves it. It owns nothing but `more`, which cli_fail frees with the last copy. User
+ * text put into a message must go through text_quote() first. */
 #ifndef DNN_BASE_ERR_H
 #define DNN_BASE_ERR_H
 

@@ -13,7 +13,7 @@
 
 const char *select_other_kind(const char *kind)
 {
-    return strcmp(kind, "mps") == 0 ? "Metal is not of this platform"
+    return strcmp(kind, "mps") == 0 ? "this platform has no Metal"
                                     : "this build has no kernels for AMD GPUs";
 }
 

@@ -22,8 +22,8 @@ const struct arg_option common_options[] = {
     {"log-format", 0, "FORMAT", format_words, 0, 0, 0,
      "text, or json: one object a line on standard error."},
     {"progress", 0, "STYLE", progress_words, 0, 0, 0,
-     "auto, bar, plain or none. auto: a bar on a terminal, else plain lines (of a training one an "
-     "epoch)."},
+     "auto, bar, plain or none. auto: a bar on a terminal, else plain lines (a training writes "
+     "one for each epoch)."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 const struct arg_option compute_options[] = {
@@ -32,7 +32,8 @@ const struct arg_option compute_options[] = {
     {"threads", 0, "N", NULL, ARG_INT, 0, THREADS_MOST,
      "Threads; 0: as many as affinity and cgroup allow. The result does not depend on it."},
     {"batch-size", 0, "N", NULL, ARG_INT, 1, PREDICT_BATCH_MOST,
-     "train: rows a step; elsewhere rows computed at a time (never the answer)."},
+     "train: rows a step; elsewhere rows computed at a time; the answers do not depend on "
+     "it."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 const struct arg_option config_options[] = {{"set", 0, "KEY=VALUE", NULL, ARG_MANY, 0, 0,
@@ -45,7 +46,8 @@ const struct arg_option reading_options[] = {
      "The delimiter of these files: , ; | or \\t; this and the next three: default as the "
      "training file."},
     {"decimal", 0, "C", data_decimal_names, 0, 0, 0,
-     "Their decimal sign. Where it grouped the digits of a column, the other one does."},
+     "Their decimal sign. If this sign grouped digits in the training file, the other sign groups "
+     "them here."},
     {"encoding", 0, "NAME", csv_encoding_names, 0, 0, 0,
      "Their encoding: utf-8, latin1 or cp1252."},
     {"quote", 0, "RULE", csv_quote_names, 0, 0, 0,

@@ -16,9 +16,10 @@ static const struct arg_option check_options_table[] = {
     {"find-batch-size", 0, NULL, NULL, 0, 0, 0,
      "Time steps with batches of --min to --max rows that fit, and say which size is best: the "
      "smallest within 5 % of the most rows a second."},
-    {"min", 0, "N", NULL, ARG_INT, 1, TRAIN_BATCH_MOST, "The least --find-batch-size tries; "
-     "default 16."},
-    {"max", 0, "N", NULL, ARG_INT, 1, TRAIN_BATCH_MOST, "The most it tries; default 4096."},
+    {"min", 0, "N", NULL, ARG_INT, 1, TRAIN_BATCH_MOST, "The smallest batch that "
+     "--find-batch-size tries; default 16."},
+    {"max", 0, "N", NULL, ARG_INT, 1, TRAIN_BATCH_MOST, "The largest batch that it tries; "
+     "default 4096."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 bool cli_worth_telling(const struct config *c, size_t at)

@@ -23,10 +23,10 @@ static const struct arg_option evaluate_options_table[] = {
     {"on", 0, "METRIC", NULL, 0, 0, 0, "The metric of --better-than; default: the task's own."},
     {"by", 0, "X", NULL, 0, 0, 0, "The least advantage of --better-than; default 0."},
     {"on-bad-row", 0, "RULE", bad_row_words, 0, 0, 0,
-     "What a row that cannot be read does: stop (default, exit 65), skip (left out and counted). A "
-     "row without a target is no bad row: it is always left out and counted."},
+     "What happens at a row that cannot be read: stop (default, exit 65), skip (left out and "
+     "counted). A row without a target is no bad row: it is always left out and counted."},
     {"threshold", 0, "X", NULL, 0, 0, 0,
-     "binary: from which probability on a row is answered positive; default: the model's, or 0.5."},
+     "binary: the least probability that is answered as positive; default: the model's, or 0.5."},
     FORMAT_OPTION,
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 

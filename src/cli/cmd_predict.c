@@ -13,7 +13,7 @@ static const char *const io_words[] = {"csv", "tsv", NULL};
 
 static const struct arg_option predict_options_table[] = {
     {"output", 'o', "OUT", NULL, ARG_FILE, 0, 0,
-     "Where the answers go; default, and -: standard output."},
+     "Where the answers go. The default, and -, is standard output."},
     {"columns", 0, "a,b,c", NULL, 0, 0, 0,
      "The names of the input's columns; with --no-header. One with a comma in it stands in double "
      "quotes, as in CSV: '\"a,b\",c'."},
@@ -29,16 +29,17 @@ static const struct arg_option predict_options_table[] = {
      "csv, or tsv: tabs and no quoting, in and out. Default: the training file's delimiter in, CSV "
      "out."},
     {"null", 0, "TEXT", NULL, ARG_EMPTY, 0, 0,
-     "What stands for a missing value: an input cell that is TEXT is missing, as those of "
-     "data.missing are, and so is an answer of --on-bad-row null. Default: nothing."},
+     "What stands for a missing value. An input cell with this text is missing, like those of "
+     "data.missing; a missing answer (--on-bad-row null) is written as this text. Default: "
+     "nothing."},
     {"on-bad-row", 0, "RULE", bad_row_words, 0, 0, 0,
-     "What a row that cannot be read does: stop (default, exit 65), null (keeps its place, empty), "
-     "skip."},
+     "What happens at a row that cannot be read: stop (default, exit 65), null (an empty "
+     "answer in its place), skip."},
     {"rejects", 0, "FILE", NULL, ARG_FILE, 0, 0,
      "With --on-bad-row null or skip: keep bad rows: line, column, reason and the raw text."},
     {"max-bad-rows", 0, "N", NULL, ARG_INT, 0, INT64_MAX, "Stop (65) at more than N bad rows."},
     {"threshold", 0, "X", NULL, 0, 0, 0,
-     "binary: from which probability on a row is answered positive; default: the model's, or 0.5."},
+     "binary: the least probability that is answered as positive; default: the model's, or 0.5."},
     {"top", 0, "K", NULL, ARG_INT, 1, 65535,
      "In place of a probability for every label: the K likeliest ones, as prediction, probability, "
      "prediction_2, probability_2, ..."},

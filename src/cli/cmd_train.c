@@ -255,10 +255,10 @@ const struct command command_train = {
                 "  dnn train leads.json -o p.dnn --set train.epochs=2 --profile trace.json\n",
     .notes = "The model is written aside, synced and renamed over the old one, so a nightly job "
              "may name the same file each time. Checkpoints lie beside it and go when it is "
-             "written. SIGTERM: checkpoint, exit 75; SIGINT: 130; a second signal, from a tenth "
-             "of a second after the first on (timeout(1) sends each twice), ends at once. "
-             "SIGUSR1: a checkpoint now, and on; SIGUSR2: a line that says how far it is. Same "
-             "seed, config and data: the same bytes, whatever the threads.",
+             "written. SIGTERM: a checkpoint, exit 75; SIGINT: the same, exit 130. A second signal "
+             "ends at once, if it comes 0.1 seconds or more after the first (timeout(1) sends "
+             "each signal twice). SIGUSR1: a checkpoint, and the training continues. SIGUSR2: a "
+             "line of progress. Same seed, config and data: the same bytes, whatever the threads.",
     .options = train_options_table,
     .computes = true,
     .has_config = true,

@@ -384,7 +384,7 @@ const struct option config_table[] = {
      .offset = AT(threshold),
      .standard = "null",
      .schema = THRESHOLD_SCHEMA,
-     .help = "binary: from which probability on a row is answered positive. null: 0.5. Else the "
+     .help = "binary: the least probability that is answered as positive. null: 0.5. Else the "
              "rule by which it is chosen on the validation rows (of an ensemble: out of fold): "
              "{\"maximize\": \"f1\"}, {\"recall_at_precision\": 0.9} (the most recall with at "
              "least this precision), {\"precision_at_recall\": 0.8}, or {\"costs\": {\"fp\": 1, "

@@ -42,7 +42,7 @@ grep -qE 'GPU_BACKEND "rocm" is not supported: this build has no kernels for AMD
 ok $? "rocm: what is there of it" "$(cat err)"
 GPU_BACKEND=mps run dnn train c.json -o m.dnn --set backend.fallback=none
 is_exit 69 "mps: 69"
-err_has 'GPU_BACKEND "mps" is not supported: Metal is not of this platform' "and why"
+err_has 'GPU_BACKEND "mps" is not supported: this platform has no Metal' "and why"
 GPU_BACKEND=rocm run dnn train c.json -o m.dnn --backend dnn_gpu
 is_exit 0 "rocm with a fallback"
 grep -q 'warning: dnn_gpu: requested but unavailable (GPU_BACKEND "rocm" is not supported' err

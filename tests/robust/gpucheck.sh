@@ -95,7 +95,7 @@ kind() {
 }
 kind rocm "this build has no kernels for AMD GPUs; an AMD GPU is here (/dev/kfd)"
 machine hip 'ID=debian\n'
-kind mps "Metal is not of this platform"
+kind mps "this platform has no Metal"
 kind rocm "this build has no kernels for AMD GPUs"
 touch hip/dev/kfd
 run dnn gpucheck --json
