@@ -175,9 +175,9 @@ number "C18 a decimal comma" '"12,5"' 'if the file uses a decimal comma, set "de
 number "C18 a comma before three digits" '"93,094"' 'if the comma separates thousands, take it out of the numbers'
 number "C18 a comma before three digits behind a zero" '"0,094"' 'if the file uses a decimal comma'
 number "C18 German thousands" '"1.234,5"' '"decimal": ","'
-number "C18 English thousands" '"1,234.5"' "thousands separators"
+number "C18 English thousands" '"1,234.5"' '"thousands": "," in the entry of "age" in data.columns'
 err_lacks '"decimal": ","' "C18 the point is the decimal sign already"
-number "C18 an underscore" 1_000 "thousands separators"
+number "C18 an underscore" 1_000 '"thousands": "_" in the entry of "age" in data.columns'
 with_line 17 '1.234,5,1,Oslo,no' plain.csv >x.csv
 bad "C18 a comma that is not quoted" E1206 ":17: line 17 has 5 fields"
 tr ',.' ';,' <plain.csv >x.csv

@@ -30,7 +30,7 @@ static struct target_choice choose(enum kind kind, bool far, bool judges, double
         z += 0.1 * noise(i, 2);
         put_number(t, i, 0, i % 50 ? (float)a : NAN);
         put_number(t, i, 1, (float)b);
-        put_category(t, i, s, 3, i % 3 == 0 ? "x" : i % 3 == 1 ? "y" : "z");
+        put_category(t, i, s, 2, i % 3 == 0 ? "x" : i % 3 == 1 ? "y" : "z");
         t->target[i] = kind == EXPONENTIAL ? exp(2 * z) : kind == CUBIC ? z * z * z : 9 + z;
         t->target[i] = far && i >= TRAIN + JUDGES ? -1e9 : t->target[i];
         row[i] = i;
@@ -68,8 +68,7 @@ int main(void)
     ok(product.error[TARGET_LOG] < 0.7 * product.error[TARGET_NONE],
        "whose error is far below that of none: %g, %g", product.error[TARGET_LOG],
        product.error[TARGET_NONE]);
-    ok(cube.transform == TARGET_CBRT, "a cube of both signs: cbrt, not %s",
-       target_transform_names[cube.transform]);
+    ok(cube.transform == TARGET_CBRT, "a cube of both signs: cbrt");
     ok(isnan(cube.error[TARGET_LOG]), "which has no logarithm");
     ok(same(&product, &other), "test rows change nothing");
 
