@@ -112,18 +112,18 @@ def cluster():
     schema = "series string, t string, prediction string, probability_calm string, probability_rising string, probability_stormy string"
     spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")  # so little data would be one task
     for label, lines in (("row", len(ordered)), ("group", len({g for g, _ in ordered}))):
-        want = sorted(local("predict", label + ".dnn", "steps.csv", "-q").splitlines()[1:])
+        whole = sorted(local("predict", label + ".dnn", "steps.csv", "-q").splitlines()[1:])
         if os.path.exists(told):
             os.remove(told)
         got = table(dnn_spark.predict(steps, label + ".dnn", schema, dnn=spy).collect())
-        ok(len(want) == lines and got == want, f"label {label}: {lines} answers, byte for byte those of one dnn", got[:3] + want[:3])
+        ok(len(whole) == lines and got == whole, f"label {label}: {lines} answers, byte for byte those of one dnn", got[:3] + whole[:3])
         tasks = open(told).read().count(" predict ")
         ok(1 < tasks <= 3, f"label {label}: by {tasks} tasks")
-    want = local("predict", "row.dnn", "steps.csv", "-q").splitlines()[1:]
+    whole = local("predict", "row.dnn", "steps.csv", "-q").splitlines()[1:]
     bad = steps.withColumn("noise", F.when((F.col("series") == "s3") & (F.col("t") == "2"), "x").otherwise(F.col("noise")))
     got = table(dnn_spark.predict(bad, "row.dnn", schema, on_bad_row="null").collect())
     lost = [g for g in got if g.endswith(",,,,")]
-    ok(len(got) == len(want) and len(lost) == 16 and all(g.startswith("s3,") for g in lost) and set(got) - set(lost) <= set(want),
+    ok(len(got) == len(whole) and len(lost) == 16 and all(g.startswith("s3,") for g in lost) and set(got) - set(lost) <= set(whole),
        "a bad step: its window has no answers, other rows have theirs", lost[:20])
     spark.conf.unset("spark.sql.adaptive.coalescePartitions.enabled")
 
