@@ -224,8 +224,8 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
     bool turn = a->dx.at && !guest && !narrow && !pass.dz;
     real *turned = turn ? copy + panel_elements(s->rows) : NULL;
     assert(panel_elements(s->rows) * (1 + TURN_COLUMNS / PANEL) * sizeof(real) <= CPU_SCRATCH);
-    struct deltas d = {.copy = guest || (pass.x && !turn) ? NULL : copy, .rows = s->rows, .ld = a->lddy,
-                       .ldby = ldby, .kind = a->act, .room = TURN_COLUMNS,
+    struct deltas d = {.copy = guest || (pass.x && !turn) ? NULL : copy, .rows = s->rows,
+                       .ld = a->lddy, .ldby = ldby, .kind = a->act, .room = TURN_COLUMNS,
                        .slope = (real)a->slope, .add = add,
                        .put = guest || pass.x || pass.dz || a->hot.column_count};
     struct outer o = {.a = act_read(a->x) + first * a->ldx, .b = copy, .rows = s->rows, .m = a->in,

@@ -9,7 +9,7 @@
 
 static __mmask16 first_lanes(uint32_t n)
 {
-    return n >= LANES ? 0xffff : (__mmask16)((1u << n) - 1);
+    return (__mmask16)(n >= LANES ? 0xffffu : (1u << n) - 1);
 }
 
 static uint32_t behind(uint32_t n, uint32_t at)
