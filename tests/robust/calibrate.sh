@@ -94,6 +94,15 @@ err_lacks "no better than a constant" "it is judged by the loss that was trained
 cp out before
 rare e.dnn --set calibrate=prior --set 'ensemble={"folds":3}'
 gains "in an ensemble"
+# rows with weights: the rarer label weighs as much as the other one, and sampling draws rows
+awk -F, 'NR == 1 { print $0 ",w"; next } { print $0 "," ($NF == "yes" ? 4 : 1) }' rare.csv >w.csv
+mean_yes() { dnn predict "$1" rare.csv --quiet | awk -F, 'NR > 1 { s += $NF } END { printf "%.3f", s / (NR - 1) }'; }
+for how in none over; do
+    dnn train r.json -o w.dnn --force --quiet --progress none --set data.train=w.csv --set data.columns.w=weight --set train.sampling=$how \
+        --set calibrate=$([ $how = none ] && echo none || echo prior) --set 'ensemble={"folds":3}' --set train.epochs=40 --set train.early_stopping.patience=0 2>err
+    mean_yes w.dnn >mean.$how
+done
+check "rows with weights: what sampling moved is moved back" perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) < 0.1 && $ARGV[0] > 0)' "$(cat mean.none)" "$(cat mean.over)"
 run dnn check s.json --set train.sampling=over --set task=regression --set data.target=x --set 'data.columns={"y":"categorical"}'
 is_exit 78 "sampling of values"
 err_has '`train.sampling` is given, but `task` is regression' "says why"
