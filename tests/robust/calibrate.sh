@@ -99,7 +99,7 @@ awk -F, 'NR == 1 { print $0 ",w"; next } { print $0 "," ($NF == "yes" ? 4 : 1) }
 mean_yes() { dnn predict "$1" rare.csv --quiet | awk -F, 'NR > 1 { s += $NF } END { printf "%.3f", s / (NR - 1) }'; }
 for how in none over; do
     dnn train r.json -o w.dnn --force --quiet --progress none --set data.train=w.csv --set data.columns.w=weight --set train.sampling=$how \
-        --set calibrate=$([ $how = none ] && echo none || echo prior) --set 'ensemble={"folds":3}' --set train.epochs=40 --set train.early_stopping.patience=0 2>err
+        --set calibrate=$([ $how = none ] && echo none || echo prior) --set 'ensemble={"folds":3}' --set train.epochs=40 --set train.batch_size=16 --set train.early_stopping.patience=0 2>err
     mean_yes w.dnn >mean.$how
 done
 check "rows with weights: what sampling moved is moved back" perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) < 0.1 && $ARGV[0] > 0)' "$(cat mean.none)" "$(cat mean.over)"
