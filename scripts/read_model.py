@@ -17,7 +17,10 @@ import struct
 import sys
 from datetime import datetime, timezone
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    sys.exit("read_model.py needs numpy (python3-numpy)")
 
 DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "u1"}
 

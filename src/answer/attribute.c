@@ -268,6 +268,7 @@ static bool attribute(struct attribute *x, struct err *e)
     struct stream stream = {0};
     const struct stream_request want = {.inputs = x->q->inputs,
                                         .input_count = x->q->input_count,
+                                        .strict = true,
                                         .max_bad_rows = -1,
                                         .progress = PROGRESS_NONE};
     x->stream = &stream;

@@ -146,6 +146,7 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
                                   .labelled = true,
                                   .progress = q->progress,
                                   .on_bad_row = q->on_bad_row,
+                                  .strict = q->strict,
                                   .again = again,
                                   .max_bad_rows = -1};
     struct measure m = {.stream = &stream, .tally = tally, .classes = tally->classes,

@@ -78,6 +78,7 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
                                         .progress = q->progress,
                                         .labelled = true,
                                         .again = q->again,
+                                        .strict = true,
                                         .max_bad_rows = -1};
     const struct stream_sink sink = {keep_group, next_input, x};
     x->stream = &stream;

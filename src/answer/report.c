@@ -38,6 +38,7 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
                                           .inputs = q->inputs,
                                           .input_count = q->input_count,
                                           .keep = &r->answers,
+                                          .strict = true,
                                           .reading = q->reading,
                                           .overrides = q->overrides};
     if (!evaluate_run(&want, &r->value, e))

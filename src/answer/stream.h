@@ -38,6 +38,7 @@ struct stream_request {
     bool no_header, tsv, csv;
     bool labelled; /* the target is read; rows without one have no answer, and are not bad rows */
     bool again;    /* read before: the notes about these rows were given */
+    bool strict;   /* the command has no --on-bad-row to name in help */
     bool passthrough; /* the input's columns are named before the first answer */
     enum bad_row on_bad_row;
     int progress; /* enum progress_style */

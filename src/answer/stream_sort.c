@@ -84,9 +84,11 @@ static bool parse_all(struct stream_sort *s, const struct stream *t, struct err 
         struct piece *p = &s->pieces[i];
         p->block.bytes = s->bytes.data + p->at;
         p->block.owner = NULL;
-        if (!csv_cells_parse(&t->dialect, &p->block, t->binding.cells, &p->cells, e))
-            return err_help(e, "%s%sa file whose rows are sorted has to be CSV from its begin to "
-                            "its end, whatever --on-bad-row says", e->help, *e->help ? "; " : "");
+        if (!csv_cells_parse(&t->dialect, &p->block, t->binding.cells, &p->cells, e)) {
+            const struct err found = *e; /* its help goes into its own place */
+            return err_help(e, "%s%sa file whose rows are sorted must be CSV from start to end, "
+                            "whatever --on-bad-row says", found.help, *found.help ? "; " : "");
+        }
         s->cells.dialect = p->cells.dialect;
         if (!add_cells(s, p, e))
             return false;

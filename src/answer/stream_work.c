@@ -40,6 +40,8 @@ static bool add_bad(struct stream *t, const struct err *why, const char *column,
     t->alike &= why->id == t->first_bad.id;
     if (t->request.on_bad_row == BAD_ROW_STOP) {
         *e = *why;
+        if (t->request.strict)
+            return false;
         return err_help(e, "%s%s--on-bad-row skip%s goes on without such rows%s", why->help,
                         *why->help ? "; or " : "", t->request.labelled ? "" : " (or null)",
                         t->request.labelled ? "" : ", and --rejects FILE lists them");

@@ -71,7 +71,9 @@ static bool measure_member(struct train_job *j, uint32_t member, struct measured
     const struct ensemble *n = j->ensemble;
     const uint32_t run = member * n->folds;
     const uint64_t before = hostmem_now();
-    struct machine *m = machine_open(&(struct machine_options){.backend = "cpu", .blas = true}, e);
+    struct machine *m = machine_open(&(struct machine_options){.backend = "cpu", .blas = true,
+                                                               .precision = j->backend.precision},
+                                     e);
     if (!m)
         return false;
     struct view *view = view_make(j->table->data, n->encoders[run], false);

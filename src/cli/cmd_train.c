@@ -147,7 +147,8 @@ static bool check_names(const struct args *a, const struct train_request *q, str
     return true;
 }
 
-/* --format junit and prom: gates and metrics as far as they are known. e: the training failed. */
+/* --format junit and prom: gates and metrics as far as they are known. e: the training failed, or
+ * a gate is not met. */
 static int tell_format(const struct args *a, const struct train_result *r, const struct err *e)
 {
     const char *word = args_value(a, "format");
@@ -158,7 +159,7 @@ static int tell_format(const struct args *a, const struct train_result *r, const
     bool gates = !e || e->id == ERR_GATE_UNMET;
     if (word && strcmp(word, "junit") == 0)
         format_junit(a, r->gates, gates ? r->gate_count : 0, gates ? NULL : e, &out);
-    else if (word && strcmp(word, "prom") == 0 && !e)
+    else if (word && strcmp(word, "prom") == 0 && gates)
         format_prom(all, sizeof all / sizeof *all, &out);
     int code = out.length ? cli_print(a, &out) : EXIT_DONE;
     text_free(&out);

@@ -214,19 +214,30 @@ void mixing_constant(const struct mixing *x, bool test, struct metrics *m)
 
 /* --- selection --- */
 
+/* The training rows of run 0 by class: those that it did not leave out. Rows with weights count as
+ * one each: sampling draws rows. */
+static double *rows_of_classes(const struct mixing *x)
+{
+    double *rows = mem_zero(x->outputs, sizeof *rows);
+    for (uint64_t i = mixing_part(x, 0, 0)->left.count; i < x->rows; i++)
+        if (x->label[i] >= 0)
+            rows[x->label[i]]++;
+    return rows;
+}
+
 /* The weights of classes that all members were trained with. NULL: none. */
 static bool find_class_weights(const struct mixing *x, float **weights, struct err *e)
 {
     const struct run_part *first = mixing_part(x, 0, 0);
-    double *counts = mem_alloc(x->outputs, sizeof *counts);
+    double *rows = rows_of_classes(x), *sums = mem_alloc(x->outputs, sizeof *sums);
     bool good = true;
     *weights = NULL;
     for (uint32_t c = 0; c < x->outputs; c++)
-        counts[c] = first->constant[c] * (double)first->rows;
+        sums[c] = first->constant[c] * (double)first->rows;
     for (uint32_t i = 0; good && i < x->count; i++) {
         float *own = NULL;
         const struct config *c = x->n->configs[x->members[i]];
-        good = run_class_weights(c, first->schema, counts, &own, e);
+        good = run_class_weights(c, first->schema, rows, sums, &own, e);
         bool same = i == 0 || (!own && !*weights) ||
                     (own && *weights && memcmp(own, *weights, x->outputs * sizeof *own) == 0);
         if (good && !same)
@@ -239,7 +250,8 @@ static bool find_class_weights(const struct mixing *x, float **weights, struct e
         else
             mem_free(own);
     }
-    mem_free(counts);
+    mem_free(rows);
+    mem_free(sums);
     return good;
 }
 

@@ -110,15 +110,15 @@ static bool class_weights(const struct config *c, const struct schema *s, const 
     return good;
 }
 
-bool run_class_weights(const struct config *c, const struct schema *s, const double *counts,
-                       float **weights, struct err *e)
+bool run_class_weights(const struct config *c, const struct schema *s, const double *rows,
+                       const double *sums, float **weights, struct err *e)
 {
     const uint32_t classes = vocab_count(s->labels);
     double *trained = mem_alloc(classes, sizeof *trained);
     double *factor = mem_alloc(classes, sizeof *factor);
-    run_sampling(c, counts, classes, factor);
+    run_sampling(c, rows, classes, factor);
     for (uint32_t k = 0; k < classes; k++)
-        trained[k] = counts[k] * factor[k];
+        trained[k] = sums[k] * factor[k];
     bool good = class_weights(c, s, trained, weights, e);
     if (good)
         *weights = with_sampling(c, *weights, factor, classes);

@@ -120,9 +120,10 @@ void run_sampling(const struct config *c, const double *counts, uint32_t classes
  * there would be too many rows. Private to run.c. */
 bool run_sample(struct run *r, double *factor, struct err *e);
 /* train.loss.class_weights [classes], times the factors of train.sampling, where the training rows
- * have these counts of classes; NULL: none. mem_free. False: E13. */
-bool run_class_weights(const struct config *c, const struct schema *s, const double *counts,
-                       float **weights, struct err *e);
+ * have these counts of classes: rows, of which sampling draws, and the sums of their weights. NULL:
+ * none. mem_free. False: E13. */
+bool run_class_weights(const struct config *c, const struct schema *s, const double *rows,
+                       const double *sums, float **weights, struct err *e);
 
 /* --- the network --- */
 

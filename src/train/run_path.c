@@ -69,6 +69,14 @@ static void add_row(const struct run *r, uint32_t row, struct fit_rows *f)
     f->target[f->count++] = is.target;
 }
 
+/* Whether row i of the list is held back, in a walk over all: every fifth row, with all its copies
+ * by train.sampling, which stand together. *row: counts the rows, from 0. */
+static bool is_held(const struct row_list *train, uint64_t i, uint64_t *row)
+{
+    *row += i > 0 && train->index[i] != train->index[i - 1];
+    return *row % HELD == HELD - 1;
+}
+
 /* held: 0: all training rows; 1: without every fifth. */
 static bool list_rows(const struct run *r, bool held, struct fit_rows *f, struct err *e)
 {
@@ -78,8 +86,8 @@ static bool list_rows(const struct run *r, bool held, struct fit_rows *f, struct
                            .weight = mem_alloc(train->count + 1, sizeof *f->weight),
                            .target = mem_alloc(train->count + 1, sizeof *f->target),
                            .label = mem_alloc(train->count + 1, sizeof *f->label)};
-    for (uint64_t i = 0; i < train->count; i++)
-        if (!held || i % HELD != HELD - 1)
+    for (uint64_t i = 0, row = 0; i < train->count; i++)
+        if (!is_held(train, i, &row) || !held)
             add_row(r, train->index[i], f);
     for (uint64_t i = 0; i < f->count; i++)
         sum += f->weight[i];
@@ -257,10 +265,13 @@ static bool search(struct run_path *p, double *loss, struct err *e)
     struct run *r = p->r;
     const struct row_list *train = &r->list[PART_TRAIN];
     struct score_job score = r->score;
-    uint32_t *held = mem_alloc(train->count / HELD + 1, sizeof *held);
-    score.list[PART_VALID] = (struct row_list){.index = held, .count = train->count / HELD};
-    for (uint64_t i = 0; i < train->count / HELD; i++)
-        held[i] = train->index[HELD * i + HELD - 1];
+    uint32_t *held = mem_alloc(train->count + 1, sizeof *held);
+    uint64_t count = 0;
+    for (uint64_t i = 0, row = 0; i < train->count; i++)
+        if (is_held(train, i, &row))
+            held[count++] = train->index[i];
+    score.list[PART_VALID] = (struct row_list){.index = held, .count = count};
+    score.class_weight = r->class_weight; /* its copies stand in the list */
     problem_drop(p);
     bool good = problem_make(p, true, e);
     if (good)

@@ -6,6 +6,9 @@ use strict; use warnings;
 use File::Copy 'copy';
 use File::Path qw(make_path remove_tree);
 my ($dir, @compile) = @ARGV;
+# the compiler may be several words: ccache g++
+my ($first) = grep { $compile[$_] =~ /^-/ } 0 .. $#compile;
+my @linker = @compile[0 .. $first - 1];
 # test (and its operation), kernel, file to spoil, what is wrong, what to look for, what to put there
 my @mutants = (
     [gemm => 'gemm_simt', 'gemm_simt.cu', 'no barrier before the tile is read', qr/ {8}sync_block\(\);\n {8}uint32_t left/, '        uint32_t left'],
@@ -228,7 +231,7 @@ sub why_unnoticed { # '' when a test notices
     my @cc = map { $_ eq '-Ikernels' ? "-I$room" : $_ } @compile;
     return 'it does not compile' if system(@cc, '-x', 'c++', '-c', "$room/$source.cu", '-o', "$room/$source.o") != 0;
     return 'it does not link'
-        if system($compile[0], "$dir/obj/test_$test.o", "$room/$source.o", "$dir/obj/harness.o", @below, '-o', "$room/test") != 0;
+        if system(@linker, "$dir/obj/test_$test.o", "$room/$source.o", "$dir/obj/harness.o", @below, '-o', "$room/test") != 0;
     return notices("$room/test", $of) ? '' : 'no test noticed';
 }
 

@@ -94,6 +94,21 @@ err_lacks "no better than a constant" "it is judged by the loss that was trained
 cp out before
 rare e.dnn --set calibrate=prior --set 'ensemble={"folds":3}'
 gains "in an ensemble"
+# preset linear chooses its penalty on rows held back: none of their copies is learned from, so chance is not learned
+perl -e 'srand 21; print join(",", map { "n$_" } 1 .. 20), ",y\n"; for (1 .. 400) { printf "%.3f,", rand for 1 .. 20; print $_ % 10 ? "no" : "yes", "\n" }' >noise.csv
+columns=$(for i in {1..20}; do printf ',"n%d":"numeric"' $i; done)
+dnn train r.json -o n.dnn --force --quiet --progress none --set data.train=noise.csv --set "data.columns={${columns#,}}" --set data.split.valid=0 --set 'model={"preset":"linear"}' 2>err
+dnn predict n.dnn noise.csv --quiet | cut -d, -f3 | sort -g | sed -n '2p;$p' | tr '\n' ' ' >ends
+check "noise is not learned from copies" perl -e 'exit !($ARGV[1] > 0 && $ARGV[1] - $ARGV[0] < 0.05)' $(cat ends)
+# rows with weights: the rarer label weighs as much as the other one, and sampling draws rows
+awk -F, 'NR == 1 { print $0 ",w"; next } { print $0 "," ($NF == "yes" ? 4 : 1) }' rare.csv >w.csv
+mean_yes() { dnn predict "$1" rare.csv --quiet | awk -F, 'NR > 1 { s += $NF } END { printf "%.3f", s / (NR - 1) }'; }
+for how in none over; do
+    dnn train r.json -o w.dnn --force --quiet --progress none --set data.train=w.csv --set data.columns.w=weight --set train.sampling=$how \
+        --set calibrate=$([ $how = none ] && echo none || echo prior) --set 'ensemble={"folds":3}' --set train.epochs=40 --set train.batch_size=16 --set train.early_stopping.patience=0 2>err
+    mean_yes w.dnn >mean.$how
+done
+check "rows with weights: what sampling moved is moved back" perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) < 0.1 && $ARGV[0] > 0)' "$(cat mean.none)" "$(cat mean.over)"
 run dnn check s.json --set train.sampling=over --set task=regression --set data.target=x --set 'data.columns={"y":"categorical"}'
 is_exit 78 "sampling of values"
 err_has '`train.sampling` is given, but `task` is regression' "says why"

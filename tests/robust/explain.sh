@@ -144,6 +144,19 @@ run dnn explain m.dnn test.csv --rows test.csv
 is_exit 64 "the attributions would replace the rows"
 run dnn explain m.dnn test.csv --rows k.dnn
 is_exit 73 "they would replace a model"
+# a row that cannot be read ends it: there is no --on-bad-row to name
+sed '3s/,k[0-9],/,k1,/; 3s/^[^,]*/x/' test.csv >bad.csv
+for more in "" "--rows w.csv"; do
+    run dnn explain m.dnn bad.csv $more
+    is_exit 65 "a bad row${more:+, with --rows}"
+    err_has 'bad.csv:3:1: column "a": "x" is not a number' "is named"
+    err_lacks "on-bad-row" "without an option that explain lacks"
+done
+run dnn report m.dnn bad.csv -o bad.html
+is_exit 65 "report stops at it, too"
+err_lacks "on-bad-row" "and names no such option"
+run dnn evaluate m.dnn bad.csv
+err_has "on-bad-row skip" "evaluate has it"
 # train says where few columns carry the answers
 awk 'BEGIN { seed = 3; print "a,b,c,d,x,y"; for (i = 0; i < 1600; i++) { x = r(); printf "%.4f,%.4f,%.4f,%.4f,%.4f,%s\n", r(), r(), r(), r(), x, (x + r() / 3 > 0.6 ? "yes" : "no") } }
 function r() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }' >one.csv

@@ -45,6 +45,11 @@ ok $? "train: well formed" "$(cat out)"
 out_has 'tests="1" failures="1" errors="0"' "train: the gate is the case"
 [ ! -e never.dnn ]
 ok $? "train: and no model"
+run dnn train leads.json -o never.dnn --format prom --quiet --progress none --require 'auc>1'
+is_exit 82 "train: prom, a gate that is not met"
+prom out
+ok $? "train: the metrics are told all the same" "$(cat out)"
+is "$(sed -n 's/.*part="\([a-z]*\)".*/\1/p' out | uniq | tr '\n' ' ')" "baseline valid test " "train: of each part"
 run dnn evaluate m.dnn leads.csv --format prom --json
 is_exit 64 "--json is another format"
 run dnn evaluate m.dnn leads.csv --format json --quiet

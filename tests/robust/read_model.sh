@@ -3,6 +3,13 @@
 # preset, layer, scale and encoding. PYTHON names a Python with numpy; without one all of it is a skip.
 . "$(dirname "$0")/../tap.sh"
 python=${PYTHON:-python3}
+# without numpy: one line
+mkdir none
+echo 'raise ImportError("none here")' >none/numpy.py
+if command -v "$python" >/dev/null; then
+    run env PYTHONPATH=none "$python" "$ROOT/scripts/read_model.py" m.dnn rows.csv
+    is "$STATUS $(cat out err)" "1 read_model.py needs numpy (python3-numpy)" "without numpy it says so"
+fi
 if ! "$python" -c 'import numpy' 2>/dev/null; then
     skip "the second reader of the model file" "no $python with numpy"
     done_testing
