@@ -6,6 +6,48 @@
 
 #include "backend/cpu_sparse.h"
 
+/* --- padding --- */
+
+static size_t steps_end(const struct padding *p, size_t row)
+{
+    return row / p->each * p->each + (size_t)p->length[row / p->each];
+}
+
+/* The first step at `row` or behind it that is not padding, `end` if there is none before. */
+static size_t next_step(const struct padding *p, size_t row, size_t end)
+{
+    while (row < end && row >= steps_end(p, row))
+        row = (row / p->each + 1) * p->each;
+    return row < end ? row : end;
+}
+
+/* The next part of the strip without padding, behind the one that `part` is (at first: no rows at
+ * its begin). guest: a library or bf16 code packs the weight anew for each part, and has one part
+ * from the first step to the last. */
+static bool next_part(const struct padding *p, const struct slice *s, bool guest,
+                      struct slice *part)
+{
+    size_t end = (size_t)s->row0 + s->rows;
+    size_t begin = next_step(p, (size_t)part->row0 + part->rows, end), stop = begin, next = begin;
+    while (next < end && (guest || next == stop)) {
+        stop = steps_end(p, next) < end ? steps_end(p, next) : end;
+        next = next_step(p, stop, end);
+    }
+    part->row0 = (uint32_t)begin;
+    part->rows = (uint32_t)(stop - begin);
+    return begin < end;
+}
+
+static void clear_padding(const struct padding *p, const struct slice *s, struct act y, size_t ld,
+                          size_t width)
+{
+    for (size_t row = s->row0; row < (size_t)s->row0 + s->rows; row++)
+        if (row >= steps_end(p, row))
+            memset(act_real(y) + row * ld, 0, width * sizeof(real));
+}
+
+/* --- products --- */
+
 /* Rows of k in a block: a panel of them fits the first-level cache. */
 enum { BLOCK_K = 256 };
 
@@ -92,7 +134,7 @@ static void guest_dense(const struct op_dense *a, const struct slice *s, real *z
         .add = started || copied}, a->b);
 }
 
-void cpu_dense(const struct op_dense *a, const struct slice *s)
+static void dense_rows(const struct op_dense *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;
     real *y = act_real(a->y) + (size_t)s->row0 * a->ldy;
@@ -126,6 +168,22 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
         return;
     for (uint32_t r = 0; r < s->rows; r++)
         vec->act(y + (size_t)r * a->ldy, z + (size_t)r * ldz, a->out, a->act, (real)a->slope);
+}
+
+void cpu_dense(const struct op_dense *a, const struct slice *s)
+{
+    struct slice part = *s;
+    if (!a->padding.length) {
+        dense_rows(a, s);
+        return;
+    }
+    bool guest = !a->exact && guest_serves(s->m, a->in, a->out);
+    clear_padding(&a->padding, s, a->y, a->ldy, a->out);
+    if (a->z.at)
+        clear_padding(&a->padding, s, a->z, a->ldz, a->out);
+    part.rows = 0;
+    while (next_part(&a->padding, s, guest, &part))
+        dense_rows(a, &part);
 }
 
 /* Columns of dz that are turned at a time. */
@@ -209,7 +267,7 @@ static void passing_back(const struct op_dense_back *a, const struct slice *s, s
 /* By panels: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from its dense copy;
  * then dx (= or +=) dz w' from the transposed copy. bf16, OpenBLAS, one-hot inputs and products
  * that skip zeros need dz in place of dy. */
-void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
+static void back_rows(const struct op_dense_back *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;
     size_t shard = s->shard * a->shard_stride, first = s->row0;
@@ -260,4 +318,26 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
         guest_back(a, s, dy, dw, add);
     if (dw && a->hot.column_count)
         hot_end(a, s, dy, dw, add);
+}
+
+/* A shard's first strip starts dw and db: without a step, a row of padding does. */
+void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
+{
+    struct slice part = *s;
+    if (!a->padding.length) {
+        back_rows(a, s);
+        return;
+    }
+    bool guest = guest_serves(s->m, a->in, a->out);
+    if (a->dx.at && !a->add_dx)
+        clear_padding(&a->padding, s, a->dx, a->lddx, a->in);
+    part.rows = 0;
+    while (next_part(&a->padding, s, guest, &part)) {
+        back_rows(a, &part);
+        part.first = false;
+    }
+    part.row0 = s->row0;
+    part.rows = 1;
+    if (part.first)
+        back_rows(a, &part);
 }

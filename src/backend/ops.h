@@ -215,6 +215,7 @@ enum {
 #include "backend/acts.def"
 };
 #define ACT_NEEDS_Z(act) ((uint32_t)ACTS_AT_Z >> (act) & 1u)
+#include "backend/ops_padding.h"
 struct op_dense {
     DIMS(in);
     struct act y;              /* [rows][ldy] */
@@ -230,6 +231,7 @@ struct op_dense {
      * place */
     uint32_t exact;
     double slope;
+    struct padding padding;
 };
 struct op_dense_back {
     DIMS(in);
@@ -245,6 +247,7 @@ struct op_dense_back {
     uint32_t out, ldx, ldy, ldz, lddx, lddy;
     uint32_t act, add_dx, more, pad;
     double slope;
+    struct padding padding;    /* dy is 0 there */
 };
 
 /* exact: prediction and validation, as of dense */

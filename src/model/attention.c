@@ -141,7 +141,8 @@ static void product(const struct layer *l, struct pass *p, struct act y, struct 
                                       .out = out,
                                       .ldx = l->in,
                                       .ldy = out,
-                                      .exact = p->exact});
+                                      .exact = p->exact,
+                                      .padding = pass_padding(p)});
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
@@ -180,7 +181,8 @@ static void product_back(const struct layer *l, struct pass *p, struct act dx, b
                                                 .lddx = l->in,
                                                 .lddy = out,
                                                 .add_dx = add,
-                                                .more = p->more});
+                                                .more = p->more,
+                                                .padding = pass_padding(p)});
 }
 
 static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,

@@ -149,7 +149,8 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                           .ldz = l->out,
                           .act = l->fused_act,
                           .exact = p->exact,
-                          .slope = l->fused_slope};
+                          .slope = l->fused_slope,
+                          .padding = pass_padding(p)};
     op_dense(p->m, &op);
     if (l->pairs.count)
         op_ple_dense(p->m, &(struct op_ple_dense){.y = op.y,
@@ -196,7 +197,8 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                                 .act = l->fused_act,
                                                 .add_dx = add,
                                                 .more = p->more,
-                                                .slope = l->fused_slope});
+                                                .slope = l->fused_slope,
+                                                .padding = pass_padding(p)});
     if (l->pairs.count)
         op_ple_dense_back(p->m,
                           &(struct op_ple_dense_back){

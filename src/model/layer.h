@@ -147,6 +147,12 @@ static inline struct dims pass_dims(const struct pass *p, uint32_t width)
     d.width = width;
     return d;
 }
+/* Which of the rows of such an operation are padding. */
+static inline struct padding pass_padding(const struct pass *p)
+{
+    struct padding some = {p->length, p->dims.steps, 0}, none = {NULL, 0, 0};
+    return p->length && p->dims.steps > 1 ? some : none;
+}
 /* Lengths that stand in the reals. */
 static inline int32_t *lengths_at(const struct pass *p, uint64_t at)
 {

@@ -80,7 +80,8 @@ static struct act weigh(const struct layer *l, struct pass *p, struct act x)
                                       .out = 1,
                                       .ldx = l->in,
                                       .ldy = 1,
-                                      .exact = p->exact});
+                                      .exact = p->exact,
+                                      .padding = pass_padding(p)});
     op_weigh(p->m, &(struct op_weigh){.y = y,
                                       .share = reals_at(p->reals, s->share),
                                       .x = x,
@@ -118,7 +119,8 @@ static void weigh_back(const struct layer *l, struct pass *p, struct act x, stru
                                                 .lddx = l->in,
                                                 .lddy = 1,
                                                 .add_dx = true,
-                                                .more = p->more});
+                                                .more = p->more,
+                                                .padding = pass_padding(p)});
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)

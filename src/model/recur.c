@@ -183,7 +183,8 @@ static void add_inputs(const struct layer *l, struct pass *p, const struct recur
                                       .out = columns_of(l),
                                       .ldx = l->in,
                                       .ldy = RECUR_GATES * units_of(l),
-                                      .exact = p->exact});
+                                      .exact = p->exact,
+                                      .padding = pass_padding(p)});
 }
 
 /* For a machine that adds them itself; answers are never made so. */
@@ -242,6 +243,7 @@ static void weight_back(const struct layer *l, struct pass *p, const struct recu
     op.ldy = op.lddy = RECUR_GATES * units_of(l);
     op.ldx = op.lddx = op.in;
     op.more = p->more;
+    op.padding = pass_padding(p);
     op_dense_back(p->m, &op);
 }
 

@@ -82,7 +82,8 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                           .out = l->out,
                                           .ldx = l->in,
                                           .ldy = l->out,
-                                          .exact = p->exact});
+                                          .exact = p->exact,
+                                          .padding = pass_padding(p)});
         straight = projected;
     }
     struct op_add op = {.y = pass_act(p, l->y),
@@ -117,7 +118,8 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                                     .lddx = l->in,
                                                     .lddy = l->out,
                                                     .add_dx = add,
-                                                    .more = p->more});
+                                                    .more = p->more,
+                                                    .padding = pass_padding(p)});
     else if (dx.at)
         op_add(p->m, &(struct op_add){.y = dx,
                                       .a = dy,

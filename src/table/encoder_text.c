@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "table/tokens.h"
@@ -70,7 +71,7 @@ static void fit_tokens(const struct fit *f, struct column *c, const struct vocab
     struct vocab *tokens = vocab_new();
     struct terms terms = {0};
     uint64_t *counts = NULL;
-    size_t room = 0, longest = 2; /* a sequence has two places at least */
+    size_t room = 0, longest = 2, read = 0; /* a sequence has two places at least */
     c->missing = c->cut = 0;
     for (uint64_t i = 0; i < f->count; i++) {
         size_t length;
@@ -80,6 +81,7 @@ static void fit_tokens(const struct fit *f, struct column *c, const struct vocab
             continue;
         size_t here = tokens_cut(&terms, text, length);
         c->cut += here > most;
+        read += here < most ? here : most;
         longest = here > longest ? here : longest;
         for (size_t k = 0; k < here && k < most; k++) {
             const size_t from = terms.starts[k];
@@ -94,6 +96,8 @@ static void fit_tokens(const struct fit *f, struct column *c, const struct vocab
         }
     }
     c->slots = longest < most ? (uint32_t)longest : most;
+    log_debug("texts as tokens: %zu tokens in %llu places", read,
+              (unsigned long long)f->count * c->slots);
     keep_tokens(c, tokens, counts);
     vocab_free(tokens);
     terms_free(&terms);
