@@ -1,12 +1,12 @@
 /* cpu_optim.c - the end of a step: norm of the gradient, optimisers, counters.
  *
  * norm2 sums the shards in order, so that the gradient is read once and the optimiser reads one
- * array. Both go over the same tiles, so that a thread meets its own part of everything again. */
+ * array; a gradient of one shard stays where it is. Both go over the same tiles, so that a thread
+ * meets its own part of everything again. */
 #include <math.h>
 #include <string.h>
 
 #include "backend/cpu.h"
-#include "base/thread.h"
 
 enum { SUM_TILE = 2048 };
 
@@ -66,15 +66,19 @@ static bool next_piece(const struct grads *from, uint64_t tile_end, struct piece
     return true;
 }
 
+static uint32_t shards_of(const struct grads *from, const struct group *group)
+{
+    return group->shards < from->shards ? group->shards : from->shards;
+}
+
 void cpu_norm2(const struct op_norm2 *a, const struct slice *s)
 {
     uint64_t end = tile_end(&a->from, s->tile);
     real *g = (real *)(void *)((char *)a->sums + SUMS_AT);
     double square = 0, *parts = s->shared;
     for (struct piece p = first_piece(s->tile); next_piece(&a->from, end, &p);) {
-        uint32_t shards = p.group->shards < a->from.shards ? p.group->shards : a->from.shards;
         square += s->m->vec->sum_shards(g + p.begin, a->from.g + p.begin, a->from.shard_stride,
-                                        shards, (size_t)(p.end - p.begin));
+                                        shards_of(&a->from, p.group), (size_t)(p.end - p.begin));
     }
     parts[s->tile] = square;
 }
@@ -92,9 +96,12 @@ void cpu_norm2_end(const struct op_norm2 *a, const struct slice *s)
 
 /* --- optimisers --- */
 
-static const real *gradient_of(const void *sums)
+/* One shard is its own sum, and is not copied. */
+static const real *gradient_of(const struct grads *from, const void *sums, const struct piece *r)
 {
-    return (const real *)(const void *)((const char *)sums + SUMS_AT);
+    if (shards_of(from, r->group) == 1)
+        return from->g + r->begin;
+    return (const real *)(const void *)((const char *)sums + SUMS_AT) + r->begin;
 }
 
 /* The factor for the weight of the step and for clipping. */
@@ -106,11 +113,11 @@ static real scale_of(const void *sums, const struct step *now, double clip)
     return (real)scale;
 }
 
-static struct update update_of(const struct piece *r, const real *g, const struct step *now,
-                               real *p, real scale)
+static struct update update_of(const struct piece *r, const struct grads *from, const void *sums,
+                               const struct step *now, real *p, real scale)
 {
-    return (struct update){.p = p + r->begin, .g = g + r->begin, .n = r->end - r->begin,
-                           .scale = scale, .shared = threads_count() > 1,
+    return (struct update){.p = p + r->begin, .g = gradient_of(from, sums, r),
+                           .n = r->end - r->begin, .scale = scale,
                            .lr = (real)(now->lr * r->group->lr),
                            .decay = (real)(now->weight_decay * r->group->weight_decay)};
 }
@@ -126,9 +133,8 @@ void cpu_sgd(const struct op_sgd *a, const struct slice *s)
         return;
     uint64_t end = tile_end(&a->from, s->tile);
     real scale = scale_of(a->sums, a->now, a->clip);
-    const real *g = gradient_of(a->sums);
     for (struct piece r = first_piece(s->tile); next_piece(&a->from, end, &r);) {
-        struct update u = update_of(&r, g, a->now, a->p, scale);
+        struct update u = update_of(&r, &a->from, a->sums, a->now, a->p, scale);
         u.m1 = a->m ? a->m + r.begin : NULL;
         u.beta1 = a->momentum;
         u.flag = a->nesterov != 0;
@@ -147,9 +153,8 @@ void cpu_rmsprop(const struct op_rmsprop *a, const struct slice *s)
         return;
     uint64_t end = tile_end(&a->from, s->tile);
     real scale = scale_of(a->sums, a->now, a->clip);
-    const real *g = gradient_of(a->sums);
     for (struct piece r = first_piece(s->tile); next_piece(&a->from, end, &r);) {
-        struct update u = update_of(&r, g, a->now, a->p, scale);
+        struct update u = update_of(&r, &a->from, a->sums, a->now, a->p, scale);
         u.m2 = a->v + r.begin;
         u.beta2 = a->decay;
         u.epsilon = (real)a->epsilon;
@@ -168,11 +173,10 @@ void cpu_adam(const struct op_adam *a, const struct slice *s)
         return;
     uint64_t end = tile_end(&a->from, s->tile);
     real scale = scale_of(a->sums, a->now, a->clip);
-    const real *g = gradient_of(a->sums);
     double t = (double)a->now->applied + 1;
     double bias1 = 1 - pow(a->beta1, t), bias2 = 1 - pow(a->beta2, t);
     for (struct piece r = first_piece(s->tile); next_piece(&a->from, end, &r);) {
-        struct update u = update_of(&r, g, a->now, a->p, scale);
+        struct update u = update_of(&r, &a->from, a->sums, a->now, a->p, scale);
         double lr = a->now->lr * r.group->lr;
         u.m1 = a->m1 + r.begin;
         u.m2 = a->m2 + r.begin;

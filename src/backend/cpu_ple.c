@@ -111,6 +111,9 @@ void cpu_ple_dense(const struct op_ple_dense *a, const struct slice *s)
     copy_panel(&p, y, a->ldy);
     for (uint32_t i = 0; i < a->columns; i++) {
         set_column(&p, &a->column[i], a->w, panel);
+        const struct ple_column *next = i + 1 < a->columns ? &a->column[i + 1] : NULL;
+        p.next = next ? a->w + (size_t)next->first * a->out + (size_t)panel * PANEL : NULL;
+        p.next_count = next ? next->count : 0;
         p.bins = a->bins + (size_t)i * a->rows + begin;
         p.shares = a->shares + (size_t)i * a->rows + begin;
         s->m->vec->ple(&p);

@@ -87,13 +87,15 @@ struct hot_rows {
 };
 /* Piecewise-linear numbers of one column of op_ple_dense, for at most PANEL columns of its output;
  * y is a copy of them, [rows][PANEL]: forward: y[r] += c[bin] + share w[bin]; back: w (= or +=) the
- * sums of y[r] times the components. room: [count][2 PANEL]. */
+ * sums of y[r] times the components. room: [count][2 PANEL]. next, of forward: the w of the next
+ * number, next_count rows of it (0: none). */
 struct ple_panel {
     real *y, *w, *room;
     const int32_t *bins; /* [rows] */
     const real *shares;
+    const real *next;
     uint32_t rows, width, ldw;
-    uint32_t count;      /* components */
+    uint32_t count, next_count; /* components */
     bool add;
 };
 /* One step of one row of op_recur: gates, before, h and b as there; c_before NULL: 0. */
@@ -139,7 +141,6 @@ struct update {
     real epsilon;
     real step, root;         /* adam: lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t) */
     bool flag;               /* decoupled, or nesterov */
-    bool shared;             /* other threads read p next, and have read it before */
 };
 
 struct vec {
@@ -194,7 +195,7 @@ struct vec {
     void (*norm_row_back)(real *dx, real *dgamma, real *dbeta, const real *dy, const real *x,
                           real mean, real inv, const real *gamma, size_t n, bool add);
     /* parameters */
-    /* returns the sum of squares */
+    /* returns the sum of squares; to: not written with 1 shard */
     double (*sum_shards)(real *to, const real *g, uint64_t stride, uint32_t shards, size_t n);
     void (*adam)(const struct update *u);
     void (*rmsprop)(const struct update *u);

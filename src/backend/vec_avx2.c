@@ -30,17 +30,6 @@ static inline void v_store(real *p, v16 x)
     _mm256_storeu_ps(p, x.a);
     _mm256_storeu_ps(p + 8, x.b);
 }
-/* A store that bypasses the caches if the address is aligned; ordered by v_stream_end. */
-static inline void v_stream(real *p, v16 a)
-{
-    if ((uintptr_t)p % sizeof a) {
-        v_store(p, a);
-        return;
-    }
-    _mm256_stream_ps(p, a.a);
-    _mm256_stream_ps(p + 8, a.b);
-}
-static inline void v_stream_end(void) { _mm_sfence(); }
 /* In registers: otherwise a load shared by two multiplications is repeated. */
 static inline v16 v_held(v16 x)
 {

@@ -24,15 +24,6 @@ static inline __mmask16 first_lanes(size_t n)
 static inline v16 v_set(real x) { return _mm512_set1_ps(x); }
 static inline v16 v_load(const real *p) { return _mm512_loadu_ps(p); }
 static inline void v_store(real *p, v16 a) { _mm512_storeu_ps(p, a); }
-/* A store that bypasses the caches if the address is aligned; ordered by v_stream_end. */
-static inline void v_stream(real *p, v16 a)
-{
-    if ((uintptr_t)p % sizeof a)
-        v_store(p, a);
-    else
-        _mm512_stream_ps(p, a);
-}
-static inline void v_stream_end(void) { _mm_sfence(); }
 /* In a register: otherwise a load shared by two multiplications is repeated. */
 static inline v16 v_held(v16 a)
 {

@@ -33,11 +33,6 @@ static inline void v_store(real *p, v16 a)
 {
     memcpy(p, &a, sizeof a);
 }
-static inline void v_stream(real *p, v16 a)
-{
-    v_store(p, a);
-}
-static inline void v_stream_end(void) {}
 static inline v16 v_held(v16 a) { return a; }
 static inline v16 v_load_n(const real *p, size_t n)
 {

@@ -4,8 +4,8 @@
 
 #include <float.h>
 
-/* Adds the shards in order; returns the sum of squares, in lanes of real. If it is not finite, it
- * is computed again in double. */
+/* Adds the shards in order; one alone is its own sum, and stays where it is. Returns the sum of
+ * squares, in lanes of real; if it is not finite, it is computed again in double. */
 static double sum_shards(real *to, const real *g, uint64_t stride, uint32_t shards, size_t n)
 {
     v16 square = v_set(0);
@@ -13,7 +13,8 @@ static double sum_shards(real *to, const real *g, uint64_t stride, uint32_t shar
         v16 sum = GET(g + i, size);
         for (uint32_t s = 1; s < shards; s++)
             sum = v_add(sum, GET(g + s * stride + i, size));
-        store_run(to + i, sum, size);
+        if (shards > 1)
+            store_run(to + i, sum, size);
         square = v_fma(sum, sum, square);
     }
     double total = (double)v_sum(square);
@@ -21,18 +22,8 @@ static double sum_shards(real *to, const real *g, uint64_t stride, uint32_t shar
         return total;
     total = 0;
     for (size_t i = 0; i < n; i++)
-        total += (double)to[i] * (double)to[i];
+        total += shards > 1 ? (double)to[i] * (double)to[i] : (double)g[i] * (double)g[i];
     return total;
-}
-
-/* To fetch a cache line that another core holds costs more than the whole update: shared lines are
- * written past the caches. */
-INLINE void put_parameters(const struct update *u, size_t i, v16 p, size_t size)
-{
-    if (u->shared && size == LANES)
-        v_stream(u->p + i, p);
-    else
-        store_run(u->p + i, p, size);
 }
 
 /* A running mean without new gradients ends at 0. Otherwise it would stay denormal for ever, since
@@ -61,9 +52,8 @@ static void adam(const struct update *u)
         p = v_fma(step, v_div(m, below), p);
         store_run(u->m1 + i, m, size);
         store_run(u->m2 + i, v, size);
-        put_parameters(u, i, p, size);
+        store_run(u->p + i, p, size);
     }
-    v_stream_end();
 }
 
 /* Tieleman and Hinton (2012), not centred; beta2 is the decay of the mean square. */
@@ -77,9 +67,8 @@ static void rmsprop(const struct update *u)
         v16 g = v_fma(l2, p, v_mul(GET(u->g + i, size), scale));
         v16 v = faded(v_fma(b2, GET(u->m2 + i, size), v_mul(c2, v_mul(g, g))));
         store_run(u->m2 + i, v, size);
-        put_parameters(u, i, v_fma(step, v_div(g, v_add(v_sqrt(v), epsilon)), p), size);
+        store_run(u->p + i, v_fma(step, v_div(g, v_add(v_sqrt(v), epsilon)), p), size);
     }
-    v_stream_end();
 }
 
 /* m = momentum m + g; p -= lr m, or with Nesterov lr (g + momentum m). beta1 is the momentum; m1
@@ -96,9 +85,8 @@ static void sgd(const struct update *u)
             store_run(u->m1 + i, m, size);
             g = u->flag ? v_fma(b1, m, g) : m;
         }
-        put_parameters(u, i, v_fma(step, g, p), size);
+        store_run(u->p + i, v_fma(step, g, p), size);
     }
-    v_stream_end();
 }
 
 #endif

@@ -29,6 +29,14 @@ INLINE void ple_sums(const struct ple_panel *p)
     }
 }
 
+/* Another core wrote row j of the next number's weight, and the hardware does not foresee where it
+ * lies: it comes while the rows pass. */
+INLINE void ple_ahead(const struct ple_panel *p, uint32_t j)
+{
+    for (int v = 0; j < p->next_count && v < PLE_VECS; v++)
+        __builtin_prefetch(p->next + (size_t)j * p->ldw + v * LANES);
+}
+
 INLINE void ple_rows(const struct ple_panel *p, const uint32_t width)
 {
     const int32_t *bins = p->bins;
@@ -41,6 +49,7 @@ INLINE void ple_rows(const struct ple_panel *p, const uint32_t width)
             v16 cost = v_fma(share, v_load(from + PANEL + v * LANES), v_load(from + v * LANES));
             v_store(y + v * LANES, v_add(v_load(y + v * LANES), cost));
         }
+        ple_ahead(p, r);
     }
 }
 
