@@ -151,7 +151,7 @@ void cuda_recur_obey(struct card *m, const struct plan *plan)
 
 /* --- shapes --- */
 
-/* What is asked of cuDNN, in one place. A layer of ours is one layer of one direction: norms,
+/* The layer as cuDNN knows it. A layer of ours is one layer of one direction: norms,
  * dropout and further layers are operations of their own, the other direction is a further call.
  * fp32 is fp32; where products are rounded it may take TF32, which is finer than 16 bits. */
 static int describe_layer(struct card *m, struct recur_served *s, const char **failed)

@@ -1,5 +1,5 @@
 /* recur_guest.cuh - recurrent layers by cuDNN (backend/guests.h) in the place of our kernels. The
- * kernels of recur ask; the card answers (cuda_recur.cu). What lies between its layout and ours:
+ * kernels of recur ask; the card answers (cuda_recur.cu). How its layout differs from ours:
  *
  * Cells. Both libraries have the same LSTM, and the GRU with the product before the reset:
  *     r = sigmoid(x Wr + br + h' Ur + cr)       ours: gates n, r, z, q

@@ -101,7 +101,7 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
 
 /* --- which columns --- */
 
-/* What is dealt as one: column i, or of wide sequences channel i with all its steps. */
+/* Dealt together: column i; of wide sequences all steps of channel i. */
 static uint32_t unit_count(const struct schema *s)
 {
     return (uint32_t)(s->steps ? s->channels.count : s->column_count);

@@ -106,7 +106,7 @@ static bool scale_member(struct train_job *j, uint32_t member, const struct meas
     return true;
 }
 
-/* The host's peak: what was there before the first network, the largest runs side by side, the
+/* The host's peak: bytes before the first network, the largest runs side by side, the
  * parts of all. */
 static void account(uint64_t before, uint64_t room, uint64_t kept, struct check_result *r)
 {

@@ -206,7 +206,7 @@ static bool may_be_ensemble(const struct config *c)
                                      strcmp(json_string(word), "auto") == 0);
 }
 
-/* Finished runs of an ensemble go to files of their own: what stands there is such a file. */
+/* Finished runs of an ensemble go to files of their own. Only such a file may stand there. */
 static bool runs_replaceable(const char *model, struct err *e)
 {
     struct checkpoint_list l;

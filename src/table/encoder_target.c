@@ -167,7 +167,7 @@ static void bin_columns(struct additive *a)
 
 /* --- one function of the target --- */
 
-/* The coding of the rows fitted on; left [fit]: what is to be explained. False: it has no
+/* The coding of the rows fitted on; left [fit]: the targets to fit. False: it has no
  * spread. */
 static bool code_target(const struct additive *a, struct target_coding *c, double *left)
 {
