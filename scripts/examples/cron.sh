@@ -1,7 +1,6 @@
 #!/bin/sh
-# cron.sh CONFIG NEW.csv ANSWERS.csv - one night: train, or resume a stopped training, then predict. It prints errors and warnings only,
-# and ends with the exit code of dnn, but with 0 instead of 75 (stopped, or another one trains).
-# MODEL, TIME_LIMIT (seconds) and DNN (the program) may be set.
+# cron.sh CONFIG NEW.csv ANSWERS.csv - one night: train, or resume a stopped training, then predict. Prints errors and warnings only.
+# Ends as dnn does, but with 0 instead of 75 (stopped). MODEL, TIME_LIMIT (seconds) and DNN (the program) may be set.
 set -eu
 [ $# -eq 3 ] || { echo "usage: cron.sh CONFIG NEW.csv ANSWERS.csv" >&2; exit 64; }
 dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin model=${MODEL:-model.dnn} code=0
