@@ -24,8 +24,8 @@ Version: $version
 Architecture: $architecture
 Maintainer: the dnn developers <dnn@dnn.invalid>
 Installed-Size: $(du -sk --exclude=DEBIAN "$tree" | cut -f1)
-Depends: $needs
-Recommends: zlib1g, libopenblas0-pthread | libopenblas0
+Depends: $needs, zlib1g
+Recommends: libopenblas0-pthread | libopenblas0
 Section: math
 Priority: optional
 Description: train and apply deep networks from CSV files

@@ -6,5 +6,5 @@ set -eu
 dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin model=${MODEL:-model.dnn} gate=${GATE:-auc>=0.75}
 trap 'rm -f "$model".new' EXIT
 "$dnn" train "$1" -o "$model".new --progress none --require "$gate"
-shift; [ ! -e "$model" ] || set -- "$1" --better-than "$model"
+shift; [ ! -e "$model" ] || cmp -s "$model".new "$model" || set -- "$1" --better-than "$model"
 "$dnn" evaluate "$model".new "$@" --require "$gate" && mv "$model".new "$model"

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 #define NAMED_MOST 3u /* columns in a note */
@@ -44,13 +45,12 @@ static void put_range(const struct drift *d, const struct schema *s, size_t i, s
 
 /* A line for each column, or one for all where there are many. ranges: of numbers. */
 static void note_columns(const struct drift *d, const struct schema *s, const uint64_t *counts,
-                         uint64_t least, uint64_t most, say_fn *say, const char *of_one,
-                         const char *of_many, bool ranges)
+                         say_fn *say, const char *of_one, const char *of_many, bool ranges)
 {
     struct text names = {0};
     uint64_t columns = 0, sum = 0;
     for (size_t i = 0; i < s->column_count; i++) {
-        if (counts[i] < least || counts[i] > most)
+        if (!counts[i])
             continue;
         sum += counts[i];
         if (++columns <= NAMED_MOST)
@@ -62,7 +62,7 @@ static void note_columns(const struct drift *d, const struct schema *s, const ui
             (unsigned long long)(columns - NAMED_MOST), (unsigned long long)sum,
             ranges ? "value" : "", of_many);
     for (size_t i = 0; columns <= NAMED_MOST && i < s->column_count; i++) {
-        if (counts[i] < least || counts[i] > most)
+        if (!counts[i])
             continue;
         struct text range = {0};
         if (ranges)
@@ -97,19 +97,34 @@ static void note_moved(const struct drift *d, const struct schema *s)
     text_free(&names);
 }
 
-/* A few numbers beyond the range are the rule in a large file: they are worth a note from one row
- * in a hundred on. */
+/* Whether a number of column i lies further outside the training range than that is wide. */
+static bool far_outside(const struct drift *d, const struct schema *s, size_t i)
+{
+    const struct number_slot *n = &s->numbers[s->columns[i].number];
+    double low = (double)n->low, high = (double)n->high;
+    return d->least[i] < low - (high - low) || d->most[i] > high + (high - low);
+}
+
+/* A few numbers a little outside the range are the rule in a large file: they are worth a note from
+ * one row in a hundred on. */
 void drift_note(const struct drift *d, const struct schema *s, uint64_t rows)
 {
     static const char cell[] = "cell with a category that training did not see",
                       cells[] = "cells with a category that training did not see",
                       number[] = " outside the range of training",
                       numbers[] = "s outside the range of training";
-    uint64_t often = rows / 100 + (rows % 100 != 0);
-    often = often ? often : 1;
-    note_columns(d, s, d->unknown, 1, UINT64_MAX, log_note, cell, cells, false);
-    note_columns(d, s, d->outside, often, UINT64_MAX, log_note, number, numbers, true);
-    note_columns(d, s, d->outside, 1, often - 1, log_info, number, numbers, true);
+    uint64_t *many = mem_zero(s->column_count, sizeof *many);
+    uint64_t *few = mem_zero(s->column_count, sizeof *few);
+    for (size_t i = 0; i < s->column_count; i++)
+        if (d->outside[i]) {
+            const bool loud = d->outside[i] >= (rows + 99) / 100 || far_outside(d, s, i);
+            (loud ? many : few)[i] = d->outside[i];
+        }
+    note_columns(d, s, d->unknown, log_note, cell, cells, false);
+    note_columns(d, s, many, log_note, number, numbers, true);
+    note_columns(d, s, few, log_info, number, numbers, true);
+    mem_free(many);
+    mem_free(few);
     note_moved(d, s);
     if (d->vanished)
         log_note("%llu number%s too small for float32 and read as 0",

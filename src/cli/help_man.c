@@ -56,9 +56,9 @@ static void put_options(struct text *out, const struct arg_option *table)
         roff(out, o->name, strlen(o->name));
         text_put(out, "\\fR");
         if (o->value) {
-            text_put(out, " \\fI");
+            text_put(out, o->flags & ARG_MAYBE ? "[=\\fI" : " \\fI");
             roff(out, o->value, strlen(o->value));
-            text_put(out, "\\fR");
+            text_put(out, o->flags & ARG_MAYBE ? "\\fR]" : "\\fR");
         }
         text_char(out, '\n');
         put_words(out, o->help);

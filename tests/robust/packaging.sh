@@ -29,6 +29,14 @@ if need systemd-analyze "systemd: the units"; then
     done
 fi
 
+# what make install writes stands where systemd looks, and starts the script that it installs
+run make -s install DESTDIR="$WORK/tree" PREFIX=/opt/x
+is_exit 0 "make install"
+grep -q '^ExecStart=/opt/x/share/dnn/examples/cron.sh ' "$WORK/tree/opt/x/lib/systemd/system/dnn@.service" && [ -x "$WORK/tree/opt/x/share/dnn/examples/cron.sh" ]
+ok $? "its service starts the script that it installs"
+run make -s uninstall DESTDIR="$WORK/tree" PREFIX=/opt/x
+is "$(find "$WORK/tree" -type f)" "" "make uninstall leaves nothing"
+
 # --- container and workflow ---
 yaml() { # yaml FILE CHECKS: Python that looks at the document d
     if python3 -c 'import yaml' 2>/dev/null; then
@@ -84,7 +92,7 @@ elif need dpkg-shlibdeps "make deb"; then
         done
         is "$missing" "" "a manual page of every command"
         for file in man/man1/dnn.1.gz bash-completion/completions/dnn zsh/vendor-completions/_dnn dnn/examples/cron.sh \
-            dnn/spark/dnn_spark.py dnn/configs/leads.json dnn/systemd/dnn@.timer; do
+            dnn/spark/dnn_spark.py dnn/configs/leads.json ../lib/systemd/system/dnn@.timer; do
             [ -s "$there/usr/share/$file" ]
             ok $? "$file"
         done

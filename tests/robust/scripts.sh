@@ -10,13 +10,16 @@ PATH=$WORK/bin:$PATH
 examples=$ROOT/scripts/examples
 make_data d.csv 200
 make_config c.json d.csv binary '"epochs": 1'
+make_config one.json d.csv binary '"epochs": 1, "optimizer": {"learning_rate": 1e-9}'
 GATE='auc>=0' MODEL=used.dnn run "$examples/ci-step.sh" c.json d.csv
 is_exit 0 "ci-step.sh: a first model" "$(cat err)"
 [ -s used.dnn ] && [ ! -e used.dnn.new ]
 ok $? "is the one in use"
 cp used.dnn before.dnn
 GATE='auc>=0' MODEL=used.dnn run "$examples/ci-step.sh" c.json d.csv
-is_exit 82 "the same again is no better: 82"
+is_exit 0 "the same model again: 0"
+GATE='auc>=0' MODEL=used.dnn run "$examples/ci-step.sh" one.json d.csv
+is_exit 82 "a model that is no better: 82"
 cmp -s used.dnn before.dnn
 ok $? "and the one in use stays"
 GATE='auc>=1.1' MODEL=none.dnn run "$examples/ci-step.sh" c.json d.csv
@@ -38,6 +41,12 @@ sed -n '2,5p' d.csv >>d.csv
 MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
 is_exit 0 "cron.sh: the file has grown since: from the start"
 is "$(wc -l <answers.csv) $(ls night.dnn.ckpt-* 2>/dev/null | wc -l)" "205 0" "answers every row, and leaves no checkpoint"
+# another one trains: nothing to mend, so no mail, and the model from before answers
+printf '#!/bin/sh\n[ "$1" != train ] || { echo "another one trains" >&2; exit 75; }\nexec "%s" "$@"\n' "$program" >bin/busy && chmod +x bin/busy
+cp answers.csv before.csv && rm answers.csv
+DNN=$WORK/bin/busy MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
+is "$STATUS $(cat out err)" "0 " "cron.sh: another one trains: 0, without a word"
+same answers.csv before.csv "and the answers of the model from before"
 # another thing that ends with 76 is no stale checkpoint: it stays, as do those that were passed over
 sed 's/"epochs": 1/"epochs": 9/' c.json >nine.json
 DNN_FAULT=kill:rename:5 "$HOOKED" train nine.json -o night.dnn --set train.checkpoint.every_s=0 >/dev/null 2>&1
