@@ -102,7 +102,7 @@ static bool far_outside(const struct drift *d, const struct schema *s, size_t i)
 {
     const struct number_slot *n = &s->numbers[s->columns[i].number];
     double low = (double)n->low, high = (double)n->high;
-    return d->least[i] < low - (high - low) || d->most[i] > high + (high - low);
+    return (double)d->least[i] < low - (high - low) || (double)d->most[i] > high + (high - low);
 }
 
 /* A few numbers a little outside the range are the rule in a large file: they are worth a note from

@@ -253,7 +253,10 @@ void check_stuck(struct check_result *r, struct err *e)
 bool check_run(struct config *config, const struct check_request *q, struct check_result *r,
                struct err *e)
 {
-    struct train_job j = {.config = config, .began = clock_now(), .journal = {.fd = -1}};
+    struct train_job j = {.config = config,
+                          .progress_style = q->progress,
+                          .began = clock_now(),
+                          .journal = {.fd = -1}};
     memset(r, 0, sizeof *r);
     r->job = &j;
     bool good = all(&j, q, r, e);

@@ -8,9 +8,9 @@
 #include "table/schema.h"
 
 struct train_job;
-/* --find-batch-size: sizes are tried from `least` to `most` rows; most 0: none. */
 struct check_request {
-    uint32_t least, most;
+    uint32_t least, most; /* --find-batch-size: rows to try; most 0: none */
+    int progress; /* enum progress_style */
 };
 /* A batch size that was tried: its steps were run, their result thrown away. */
 struct check_batch {

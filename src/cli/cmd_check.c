@@ -192,7 +192,7 @@ static int check_command(struct args *a)
     if (!config)
         return cli_fail(a, &e, NULL);
     struct check_result r = {0};
-    struct check_request q = {0};
+    struct check_request q = {.progress = cli_progress(a)};
     int code;
     told.a = a;
     told.config = config;

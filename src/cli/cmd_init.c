@@ -319,7 +319,8 @@ static struct infer_request request_of(const struct args *a, const struct overri
                               .encoding = -1,
                               .header = -1,
                               .quote = -1,
-                              .stop = stop_wanted};
+                              .stop = stop_wanted,
+                              .progress = cli_progress(a)};
     q.ids = args_list(a, "id", &q.id_count);
     q.ignored = args_list(a, "ignore", &q.ignored_count);
     q.delimiter = character(init_set_value(o, "data.delimiter"));

@@ -82,6 +82,15 @@ static bool help_cell(const struct cell_where *w, size_t column)
         name_of(w, column));
 }
 
+/* A cell in another form than the column's entry says. */
+static bool help_form(const struct cell_where *w, size_t column, const char *key)
+{
+    if (w->s->fitted)
+        return err_help(w->e, "mend the cell; the model was trained with that \"%s\"", key);
+    return err_help(w->e, "mend the cell, list the text under data.missing, or change \"%s\" in the "
+                          "entry of \"%s\" in data.columns", key, name_of(w, column));
+}
+
 bool cell_report_missing(const struct cell_where *w, size_t column)
 {
     report(w, column, ERR_CSV_MISSING_VALUE, "the value is missing, and its `impute` is error");
@@ -213,6 +222,18 @@ bool cell_report_number(const struct cell_where *w, size_t column, const struct 
                                              "data.missing");
     }
     report(w, column, ERR_CSV_NUMBER, "\"%s\" is not a number", text);
+    const struct form *form = w->s->columns[column].form;
+    if (form && (form->thousands || form->unit_count)) {
+        struct text amounts = {0};
+        text_put(&amounts, "an amount");
+        if (form->thousands)
+            text_printf(&amounts, ", thousands \"%s\"", text_quote_z(form->thousands));
+        for (size_t i = 0; i < form->unit_count; i++)
+            text_printf(&amounts, "%s\"%s\"", i ? ", " : ", unit ", text_quote_z(form->units[i]));
+        expect(w, amounts.data);
+        text_free(&amounts);
+        return help_form(w, column, form->thousands ? "thousands" : "unit");
+    }
     expect(w, "a decimal number");
     return number_help(w, column, cell);
 }
@@ -220,6 +241,14 @@ bool cell_report_number(const struct cell_where *w, size_t column, const struct 
 bool cell_report_date(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     report(w, column, ERR_CSV_DATE, "\"%s\" is not a date", text_quote(cell->text, cell->length));
+    const struct form *form = w->s->columns[column].form;
+    if (form && form->format) {
+        char dates[160];
+        snprintf(dates, sizeof dates, "a date as \"%s\", the column's format",
+                 text_quote_z(form->format));
+        expect(w, dates);
+        return help_form(w, column, "format");
+    }
     expect(w, "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it; YYYY-MM; hh:mm[:ss]");
     struct infer_dates d = {.cells = 0};
     char format[INFER_FORMAT], other[INFER_FORMAT] = "";

@@ -57,6 +57,7 @@ struct infer_request {
     int encoding, header, quote; /* quote as encoding */
     const struct opt_strings *missing; /* NULL: to be guessed */
     bool (*stop)(void);                /* polled at each block; may be NULL */
+    int progress;                      /* enum progress_style */
 };
 /* Text of a note about columns that may determine the target. */
 extern const char infer_leak_words[];

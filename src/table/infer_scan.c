@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/rng.h"
 #include "base/thread.h"
 #include "csv/date.h"
@@ -349,11 +350,15 @@ bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, 
     struct csv_cells cells = {0};
     struct csv_block b;
     bool good = true;
+    struct progress_amount progress;
     begin_survey(r, s);
-    while (good && csv_next(c, &b, e)) {
+    progress_amount_open(&progress, (enum progress_style)r->progress, "reading", NULL);
+    for (double bytes = 0; good && csv_next(c, &b, e);) {
+        progress_amount(&progress, bytes += (double)b.size, (double)csv_size(c));
         good = !(r->stop && r->stop()) && inspect_block(s, &b, &cells, e);
         csv_release(c, &b);
     }
+    progress_amount_close(&progress);
     csv_cells_free(&cells);
     return good && e->id == ERR_NONE;
 }

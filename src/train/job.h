@@ -50,6 +50,7 @@ struct train_job {
     struct side *side;         /* while its runs train; NULL: none does */
     struct view *view; /* of the run, for `dnn check` of an ensemble; NULL: that of the table */
     struct progress *progress;
+    int progress_style; /* of a check: enum progress_style */
     bool says_kept; /* the error's message names the checkpoint that is left */
     size_t said;    /* bytes of that message before this; of a machine's failure */
 };

@@ -90,6 +90,9 @@ run dnn predict m.dnn far.csv -o x.out
 is_exit 0 "D06 numbers far outside the training range"
 err_has 'column "age": ' "D06 are counted in a note"
 err_has "2" "D06 with their number"
+{ cat flat.csv; for _ in $(seq 30); do sed 1d flat.csv; done; sed -n 3p far.csv; } >many.csv
+run dnn predict m.dnn many.csv -o x.out
+err_has 'column "age": 1 number outside the range of training' "D06 one number among many rows, if it lies far outside"
 sed 's/,2024-/,1924-/' flat.csv >past.csv
 run dnn predict m.dnn past.csv -o x.out
 err_has 'dates outside the range of training' "D06 dates are called dates"

@@ -32,10 +32,13 @@ sed '5s/ km/ mi/' a.csv >b.csv
 run dnn predict a.dnn b.csv -o b.out
 is_exit 65 "another unit is a bad row"
 err_has 'error[E1203]: b.csv:5:' "with its place"
+err_has 'an amount, unit "km"' "what is expected is the column's own form"
 sed '5s/[0-9]*\.[0-9]*\.2024/2024-01-02/' a.csv >b.csv
 run dnn predict a.dnn b.csv -o b.out
 is_exit 65 "another form of date is a bad row"
 err_has 'error[E1223]: b.csv:5:'
+err_has 'a date as "%d.%m.%Y", the column'"'"'s format'
+err_has 'the model was trained with that "format"'
 # the model of plain cells: what is written otherwise is a bad row, whose help names the key
 bad() { # COLUMN SED HELP
     sed "5$2" plain.csv >b.csv

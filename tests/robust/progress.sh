@@ -21,7 +21,11 @@ hooked explain m.dnn d.csv --rows w.csv --progress plain
 says 'explaining [0-9]+ rows' "explain --rows: the rows"
 hooked evaluate m.dnn d.csv --progress plain
 says 'reading [0-9]+ of [0-9]+ MiB.*' "evaluate: the file"
-for what in 'train c.json -o m.dnn' 'explain m.dnn d.csv' 'explain m.dnn d.csv --rows w.csv' 'evaluate m.dnn d.csv'; do
+hooked check c.json --progress plain
+says 'reading [0-9]+ of [0-9]+ MiB.*' "check: the file"
+hooked init d.csv --target y -o i.json --progress plain
+says 'reading [0-9]+ of [0-9]+ MiB.*' "init: the file"
+for what in 'train c.json -o m.dnn' 'explain m.dnn d.csv' 'explain m.dnn d.csv --rows w.csv' 'evaluate m.dnn d.csv' 'check c.json'; do
     # shellcheck disable=SC2086
     hooked $what --progress none
     silent "${what%% *}: nothing with --progress none"
