@@ -88,8 +88,8 @@ static bool help_form(const struct cell_where *w, size_t column, const char *key
     if (w->s->fitted)
         return err_help(w->e, "mend the cell; the model was trained with that \"%s\"", key);
     return err_help(w->e,
-                    "mend the cell, list the text under data.missing, or change \"%s\" in the entry "
-                    "of \"%s\" in data.columns", key, name_of(w, column));
+                    "mend the cell, list the text under data.missing, or change \"%s\" in the "
+                    "entry of \"%s\" in data.columns", key, name_of(w, column));
 }
 
 bool cell_report_missing(const struct cell_where *w, size_t column)
