@@ -145,7 +145,7 @@ bool bench_time(struct bench_task *t, enum bench_side side, bench_work *work, vo
 
 /* --- limits --- */
 
-void bench_measure_limits(struct bench_task *t, enum bench_side side)
+static void measure_limits(struct bench_task *t, enum bench_side side)
 {
     static const double sizes[BENCH_COPIES] = {1 << 16, 1 << 20, 1 << 24, 1 << 28}; /* to far */
     struct bench_limits *l = &t->b->limits[side];
@@ -324,7 +324,7 @@ static bool run(struct bench_task *t, const struct backend_options *o, struct er
         return false;
     for (int side = 0; side < BENCH_SIDES; side++)
         if (t->machines[side])
-            bench_measure_limits(t, (enum bench_side)side);
+            measure_limits(t, (enum bench_side)side);
     t->until = clock_now() + ALL_S;
     return all_paths(t, e) && all_rows(t, e);
 }

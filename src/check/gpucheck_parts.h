@@ -38,9 +38,6 @@ struct gpu_host {
     bool is_visible_set, hides; /* hides: it shows no device at all */
 };
 void gpucheck_host(struct gpu_host *h);
-/* A path of this machine, or below the folder that a test puts in the place of /; the next call
- * overwrites it. */
-const char *gpucheck_rooted(const char *path);
 /* How the driver is had on this system. */
 const char *gpucheck_driver_package(const struct gpu_host *h);
 

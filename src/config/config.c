@@ -176,7 +176,9 @@ static bool number_given(const struct option *row, const char *path, const char 
     return false;
 }
 
-bool config_set(struct json_doc *doc, const char *set, struct err *e)
+/* Puts one "path.to.key=VALUE" into doc: VALUE is read as JSON if that gives the key's type, else as
+ * a string. File names are relative to the config's folder, as in the config. E10. */
+static bool set_key(struct json_doc *doc, const char *set, struct err *e)
 {
     const char *equals = strchr(set, '=');
     if (!equals || equals == set) {
@@ -339,7 +341,7 @@ static bool load(struct config *c, const struct overrides *o, struct err *e)
     o = o ? o : &none;
     config_note_sets(c, o);
     for (size_t i = 0; i < o->set_count; i++)
-        if (!config_set(c->doc, o->sets[i], e))
+        if (!set_key(c->doc, o->sets[i], e))
             return false;
     if (json_kind(json_root(c->doc)) == JSON_OBJECT)
         drop_absent(c->doc);

@@ -70,8 +70,6 @@ bool config_listed(const char *words, const char *word, size_t length); /* "sgd"
 
 /* Fills c->sets. */
 void config_note_sets(struct config *c, const struct overrides *o);
-/* The --set of this key, or of one above or below it, or NULL. */
-const char *config_set_of(const struct config *c, const char *key);
 
 /* The place of a key put into an E13 that has none. Returns false. */
 bool config_placed(const struct config *c, const char *key, struct err *e);

@@ -132,7 +132,7 @@ void ensemble_free(struct ensemble *n)
 }
 
 /* The fold counts, as folds see other rows; members of one name would be one network. */
-uint64_t ensemble_seed(const struct ensemble *n, uint64_t seed, uint32_t run)
+static uint64_t seed_of(const struct ensemble *n, uint64_t seed, uint32_t run)
 {
     const char *name = n->names[run / n->folds];
     if (n->plain)
@@ -146,7 +146,7 @@ void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r)
     const struct ensemble *n = j->ensemble;
     const struct fold_rows *fold = &j->table->folds.rows[run % n->folds];
     r->config = n->configs[run / n->folds];
-    r->seed = ensemble_seed(n, r->config->train.seed, run);
+    r->seed = seed_of(n, r->config->train.seed, run);
     r->list[PART_TRAIN] = fold->trains_on;
     r->list[PART_VALID] = fold->answers;
     r->list[PART_TEST] = j->table->list[PART_TEST];

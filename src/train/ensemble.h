@@ -46,7 +46,6 @@ struct ensemble *ensemble_of(struct config **configs, const char *const *names, 
 void ensemble_free(struct ensemble *n);
 /* Fits the encoders of all runs, once the table is read. */
 bool ensemble_encode(struct train_job *j, struct err *e);
-uint64_t ensemble_seed(const struct ensemble *n, uint64_t seed, uint32_t run);
 /* Sets config, seed and rows of a run that is otherwise that of the job: before run_open. */
 void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r);
 
