@@ -69,7 +69,8 @@ struct gpu_rates { double fp32, half, memory; };
 const char *gpucheck_slow(const struct card_figures *card, const struct gpu_rates *r,
                           struct text *measured, struct text *wanted);
 /* "the H200", for a sentence. */
-const char *gpucheck_kind(const struct card_figures *card);
+struct gpu_kind { char text[64]; };
+struct gpu_kind gpucheck_kind(const struct card_figures *card);
 
 /* --- checks --- */
 

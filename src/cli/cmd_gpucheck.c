@@ -46,9 +46,7 @@ static int list(const struct args *a, const struct gpu_cards *cards)
 {
     struct text out = {0};
     gpucheck_spark(cards->ready, cards->count, &out);
-    int code = cli_print(a, &out);
-    text_free(&out);
-    return code;
+    return cli_print(a, &out);
 }
 
 /* A card that was checked: into the list when ready, else a line on standard error. */
@@ -112,7 +110,6 @@ static int broken_off(const struct args *a, const struct gpucheck *g, const stru
     if (g->count && format && strcmp(format, "prom") == 0)
         gpucheck_prom(g, (int)err_exit(e), &out);
     int code = out.length ? cli_print(a, &out) : EXIT_DONE;
-    text_free(&out);
     return code == EXIT_DONE ? cli_fail(a, e, NULL) : code;
 }
 
@@ -130,7 +127,6 @@ static int told(const struct args *a, const struct gpucheck *g, const char *form
         else
             gpucheck_text(g, &out);
         code = cli_print(a, &out);
-        text_free(&out);
     }
     return code == EXIT_DONE ? gpucheck_exit(g) : code;
 }

@@ -284,7 +284,7 @@ static char *trimmed(const char *name)
     return mem_string_n(name + from, length - from);
 }
 
-/* Errors of the command line alone. *note: the state of the output file. */
+/* Errors of the command line alone. *note: about the output file, or NULL. */
 static bool check_line(const struct args *a, const char **note, struct err *e)
 {
     const char *target = args_value(a, "target"), *output = args_value(a, "output");
@@ -307,8 +307,7 @@ static bool check_line(const struct args *a, const char **note, struct err *e)
     if (output && strcmp(output, "-") != 0 && file_same(output, a->positionals[0]))
         return err_set(e, ERR_SAME_FILE, "the config would replace the data file %s",
                        text_quote_z(output));
-    *note = cli_disk_note(output, e);
-    return !output || output_takes_config(output, args_value(a, "force") != NULL, e);
+    return true;
 }
 
 /* Reading options given by --set are not guessed. */
@@ -361,6 +360,8 @@ static int init_command(struct args *a)
     const char *output = args_value(a, "output"), *note;
     if (!check_line(a, &note, &e))
         return cli_fail(a, &e, note);
+    if (output && !output_takes_config(output, args_value(a, "force") != NULL, &e))
+        return cli_fail_output(a, &e, output);
     struct overrides o = cli_overrides(a);
     struct infer_request q = request_of(a, &o);
     struct opt_strings missing = {0};
@@ -378,7 +379,7 @@ static int init_command(struct args *a)
     int code = EXIT_DONE;
     if (!looked || !make_config(a, q.target, found, &o, &json, &e) ||
         !write_config(output ? output : "-", &json, &e))
-        code = cli_fail(a, &e, cli_disk_note(output, &e));
+        code = cli_fail_output(a, &e, output);
     else
         init_notes(found, q.target, &o);
     if (code == EXIT_DONE)

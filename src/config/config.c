@@ -176,8 +176,8 @@ static bool number_given(const struct option *row, const char *path, const char 
     return false;
 }
 
-/* Puts one "path.to.key=VALUE" into doc: VALUE is read as JSON if that gives the key's type, else as
- * a string. File names are relative to the config's folder, as in the config. E10. */
+/* Puts one "path.to.key=VALUE" into doc: VALUE is read as JSON if that gives the key's type, else
+ * as a string. File names are relative to the config's folder, as in the config. E10. */
 static bool set_key(struct json_doc *doc, const char *set, struct err *e)
 {
     const char *equals = strchr(set, '=');
