@@ -38,8 +38,8 @@ bool cli_reading(const struct args *a, struct reading *r, struct err *e);
 struct config *cli_config(const struct args *a, const char *output, struct err *e);
 int cli_progress(const struct args *a); /* enum progress_style */
 void cli_drop(const void *list);        /* frees a list of args_list */
-/* cli_fail with "X is unchanged" or "nothing was written"; with no note when the output is a pipe or
- * a device, or e says that it is in place. */
+/* cli_fail with "X is unchanged" or "nothing was written"; without a note when the output is a pipe
+ * or a device, or e says that it is in place. */
 int cli_fail_output(const struct args *a, const struct err *e, const char *output);
 
 int version_run(bool json);
