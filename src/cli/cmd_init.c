@@ -55,20 +55,12 @@ static const char *const set_sections[] = {"train", "backend"};
 static void config_text(const struct infer *found, const char *target, const struct overrides *sets,
                         const char *data_path, const char *model_path, struct json_out *o)
 {
-    char delimiter[2] = {found->dialect.delimiter, '\0'}, decimal[2] = {found->decimal, '\0'};
     json_open(o, NULL, '{');
     json_put_string(o, "task", task_names[found->task]);
     json_open(o, "data", '{');
     json_put_string(o, "train", data_path);
-    json_put_string(o, "delimiter", delimiter);
-    json_put_string(o, "decimal", decimal);
-    json_put_string(o, "quote", csv_quote_names[found->dialect.quote]);
-    json_put_string(o, "encoding", csv_encoding_names[found->dialect.encoding]);
-    json_put_bool(o, "header", found->dialect.header);
-    json_open(o, "missing", '[');
-    for (size_t i = 0; i < found->missing.count; i++)
-        json_put_string(o, NULL, found->missing.items[i]);
-    json_close(o, ']');
+    infer_write_dialect(found, o);
+    json_put_strings(o, "missing", found->missing.items, found->missing.count);
     json_put_string(o, "target", target);
     if (found->positive)
         json_put_string(o, "positive", found->positive);

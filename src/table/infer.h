@@ -64,6 +64,8 @@ extern const char infer_leak_words[];
  * `stop` returned true. */
 struct infer *infer_file(const struct infer_request *r, struct err *e);
 void infer_free(struct infer *i);
+/* Writes the keys "delimiter" to "header" of the config's "data". */
+void infer_write_dialect(const struct infer *i, struct json_out *out);
 /* Looks for sequences with a row a step in the file that infer_file has read, if names of columns
  * speak of them; sets i->series. given: [i->count] columns that are something else. False on an
  * error, or with e->id == ERR_NONE if `stop` returned true. */
