@@ -21,7 +21,7 @@ struct infer_column {
     char *examples[5];      /* first distinct cells, raw text; NULL: fewer */
     struct form *form;      /* how its cells are written; NULL: plain */
     bool unread;            /* set aside for its form */
-    double alone;           /* what it alone explains of the target (leak.h); NaN: not known */
+    double alone;           /* how much of the target it alone explains (leak.h); NaN: not known */
     char note[400];         /* e.g. it nearly determines the target; or "" */
 };
 /* Sequences with a row a step. */

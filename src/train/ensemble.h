@@ -80,7 +80,7 @@ bool ensemble_find(struct train_job *j, int64_t only, struct err *e);
 void ensemble_let_go(struct ensemble *n); /* frees at_work */
 /* The checkpoints of a run that is at work. */
 struct keep ensemble_keep(const struct train_job *j, uint32_t run);
-/* What of the runs is in files, "3 of 9 runs are finished and kept, ..". False: nothing. */
+/* Appends which runs are in files: "3 of 9 runs are finished and kept, ..". False: none is. */
 bool ensemble_kept(const struct ensemble *n, char *text, size_t room);
 /* After a signal, once the runs have ended: fills e. False. */
 bool ensemble_stopped(struct train_job *j, int64_t only, struct err *e);

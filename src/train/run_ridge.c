@@ -108,8 +108,8 @@ static bool know(const struct run *r, uint32_t layer, struct known *k, struct er
 
 /* --- the penalty --- */
 
-/* Cross-entropy of the answers times exp(steep). One more row is counted, with labels by chance:
- * where all answers are right they do not become endlessly steep. */
+/* Cross-entropy of the answers times exp(steep). One more row counts, with equal shares of all
+ * labels: without it the best `steep` would be infinite where all answers are right. */
 static double entropy(const struct ridge *s, double steep)
 {
     const double by = exp(steep), wrong = 1.0 / (s->rows + 1.0) / s->outputs;
@@ -129,7 +129,7 @@ static double entropy(const struct ridge *s, double steep)
     return sum / s->rows;
 }
 
-/* Where it is least: it has one lowest place. */
+/* Returns the `steep` with the least cross-entropy, which has one minimum: golden section. */
 static double find_steep(const struct ridge *s)
 {
     const double part = 0.61803398874989485;

@@ -64,7 +64,8 @@ static uint32_t trial_of(const struct tune *t, uint32_t item)
     return t->first + t->slots[item];
 }
 
-/* Done in an earlier run of the program; or what it is expected to take does not fit. */
+/* Passes over a training of an earlier run of the program; ends the search if the estimated time
+ * does not fit. */
 static enum side_turn turn(void *tune, uint32_t item)
 {
     struct tune *t = tune;
