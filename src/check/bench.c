@@ -1,5 +1,5 @@
 /* bench.c - the order of a benchmark: machines, their limits, then rows from small to large, so
- * that what there is no time for is the largest. See bench.h. */
+ * that only the largest lack time. See bench.h. */
 #include "check/bench.h"
 
 #include <math.h>
@@ -86,8 +86,8 @@ static bool claims(const struct bench *b, int side)
     return side == BENCH_CPU || !b->emulated;
 }
 
-/* The least time that the limit allows, as a share of what it took: of arithmetic or of bytes,
- * whichever is more. */
+/* The least time that the limit allows, for arithmetic or for bytes, whichever is longer, in
+ * percent of the time taken. */
 static double percent(const struct bench_limits *l, const struct bench_size_of *of,
                       const char *precision, double seconds)
 {

@@ -106,7 +106,7 @@ double gpucheck_case(const struct opcase *c, struct machine *gpu, struct machine
 /* Large products in every precision that the card has, for the check of dense and dense_back. */
 void gpucheck_precision(struct gpu_job *j, struct gpu_check *c, enum op_id op,
                         struct machine *cpu);
-/* gpucheck_slow of what this card does now; nothing of an emulated one. */
+/* gpucheck_slow of the rates measured now; NULL for an emulated card. */
 const char *gpucheck_rates(struct gpu_job *j, struct text *measured, struct text *wanted);
 
 #endif

@@ -12,7 +12,7 @@
 #include "check/gpucheck_parts.h"
 
 #define MIB ((uint64_t)1 << 20)
-#define LEAST_FREE (24 * MIB) /* what the checks themselves take, and a small training */
+#define LEAST_FREE (24 * MIB) /* the need of the checks and of a small training */
 
 static bool quick(const struct gpu_job *j)
 {

@@ -55,8 +55,8 @@ struct args {
 extern const struct arg_option common_options[], compute_options[], config_options[],
     reading_options[], json_options[];
 
-/* What --name is given, wherever it stands, in a line that may be wrong elsewhere: "" for a switch,
- * NULL when it is not given. A value of another option is none. */
+/* The value of --name, in a line that may be wrong elsewhere: "" for a switch, NULL when it is not
+ * given. The value of another option does not count as --name. */
 const char *args_ahead(const struct command *c, int argc, char **argv, const char *name);
 /* argv after the command's name. E10 with the nearest known option. */
 bool args_parse(struct args *a, const struct command *c, int argc, char **argv, struct err *e);

@@ -366,7 +366,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     char ends[] = "--", *page_of[] = {ends, argc > 0 ? argv[0] : NULL};
     if (c == &command_help && argc == 1 && strcmp(argv[0], "--help") != 0 &&
         strcmp(argv[0], "-h") != 0 &&
-        help_is_option(argv[0])) { /* what it says, not what it does */
+        help_is_option(argv[0])) { /* `dnn help --option` shows the page of the option */
         argc = 2;
         argv = page_of;
     }

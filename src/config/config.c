@@ -15,8 +15,8 @@
 #include "model/preset.h"
 #include "table/sequence.h"
 
-/* Keys of capabilities that are not part of this build: null is what every config may say of them,
- * anything else is an unknown key. */
+/* Keys of capabilities that are not part of this build: every config may set them to null; with any
+ * other value they are unknown keys. */
 const char *const config_absent[] = {
     "ensemble", "calibrate", "tune", "target_transform",
     "data.thousands", "data.quote", "data.reader", "data.cache",
@@ -428,7 +428,7 @@ static struct config *unfold(struct config *c, const struct overrides *o, struct
         text_free(&members);
         return c;
     }
-    /* of sequences without what the preset brought: members have other ones */
+    /* for sequences, without the defaults of the preset: the members bring theirs */
     const char *base = c->model.sequences ? "{\"preset\": \"gru\"}" : "{\"preset\": \"mlp\"}";
     struct json_doc *doc = c->model.sequences ? config_base(c, e) : c->doc;
     bool good = doc && json_set(doc, "ensemble", members.data, e) &&

@@ -152,7 +152,7 @@ static bool stops(const struct elastic *s)
     return s->problem.stop && s->problem.stop();
 }
 
-/* Lowers the quadratic approximation until a pass gains a small part of what the first one did: the
+/* Lowers the quadratic approximation until a pass gains less than ENOUGH of the first pass: the
  * next approximation is nearer to the loss. */
 static void descend(struct elastic *s, uint32_t k, const struct penalty *p)
 {

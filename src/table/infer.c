@@ -98,7 +98,7 @@ static struct infer *infer_quoted(const struct infer_request *r, struct err *e)
     return i;
 }
 
-/* True for what a wrong reading of quotes may cause. */
+/* True for errors that a wrong reading of quotes may cause. */
 static bool may_be_quotes(const struct err *e)
 {
     return e->id == ERR_CSV_QUOTE || e->id == ERR_CSV_UNTERMINATED || e->id == ERR_CSV_RAGGED ||

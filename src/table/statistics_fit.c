@@ -170,7 +170,7 @@ static float value_of(const struct statistics_fit *f, uint32_t k, double rows, d
     return (float)(log(yes / no) - log(mean / (1 - mean)));
 }
 
-/* --- what a key tells --- */
+/* --- the score of a key --- */
 
 /* |correlation| of the smoothed means out of fold with the target; of several classes the root of
  * the mean square, by their spread. */

@@ -158,7 +158,7 @@ void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r)
 #define ROW_WORK 2e4 /* the cost of a row beside its products, in operations: with it, the time
                       * of a linear model forecasts that of networks */
 
-/* What train_runs works on. */
+/* The argument of the calls of train_runs. */
 struct training {
     struct train_job *j;
     int64_t only; /* -1: all runs */

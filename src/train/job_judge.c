@@ -97,8 +97,7 @@ void job_warn_of_chance(const struct train_result *r, const char *advice)
                     ? part_names[PART_VALID] : part_names[PART_TEST], advice);
 }
 
-/* What a metric of the validation rows was when the model at the output's name was trained; NaN:
- * not known. */
+/* The validation metric that the model at the output's name stores; NaN: not known. */
 static double metric_there(const char *model, const char *metric)
 {
     struct err ignored = {0};

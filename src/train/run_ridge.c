@@ -13,7 +13,7 @@
 enum { STEEPS = 40, TRIED = 4 };
 enum { FIRST = 2, LEAST = -6, MOST = 14 }; /* penalties: a column's share times 10^(-i / 2) */
 #define EPSILON 1e-5                       /* of batch_norm, by default */
-#define STEEP_LOW -2.0                     /* logarithms of what answers are scaled by */
+#define STEEP_LOW -2.0                     /* logarithms of the scale of answers */
 #define STEEP_HIGH 6.0
 
 /* The training rows that are used: inputs, weights and targets. */
@@ -157,7 +157,7 @@ static double squares(const struct ridge *s)
     return sum / s->rows;
 }
 
-/* What a column of answers is worth in K: its mean diagonal. */
+/* The mean diagonal of K. */
 static double share_of(const struct ridge *s)
 {
     double sum = 0;
