@@ -87,6 +87,7 @@ struct gpu_job {
     struct plan plan;
     struct err refused;
     bool emulated;
+    struct lesson *_Atomic lesson; /* the trainings at work; NULL: none */
 };
 /* The checks driver, nvml, device, runtime, libraries, architecture, context. */
 void gpucheck_look(struct gpu_job *j);
@@ -97,7 +98,7 @@ bool gpucheck_gradient(struct gpu_job *j, struct err *e); /* gradient */
 bool gpucheck_learn(struct gpu_job *j, struct err *e);    /* train, portable, repeat */
 void gpucheck_health(struct gpu_job *j);                  /* health */
 /* The folder of the trainings goes, where one is there: they stand still, and never go on. */
-void gpucheck_learn_drop(void);
+void gpucheck_learn_drop(struct gpu_job *j);
 struct opcase;
 /* The worst difference of a case between the two machines; *where names the value that differs.
  * Negative: there is no room for it. exact: a dense operation computes as in predictions. */

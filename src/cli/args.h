@@ -50,7 +50,7 @@ struct args {
     size_t value_count;
     bool json, help;
     const char *output; /* of --output, known before the line is read, as json is */
-    const void *work;   /* of run, for stuck: a call may hang when all but the machine is done */
+    void *work;         /* of run, for stuck: a call may hang when all but the machine is done */
 };
 extern const struct arg_option common_options[], compute_options[], config_options[],
     reading_options[], json_options[];

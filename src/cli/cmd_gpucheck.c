@@ -135,8 +135,8 @@ static int told(const struct args *a, const struct gpucheck *g, const char *form
 static int gpucheck_stopped(const struct args *a, const struct err *why)
 {
     const char *format = args_value(a, "format");
-    const struct gpucheck *g = gpucheck_stuck(why);
-    if (!g || stop_is(why))
+    struct gpucheck *g = a->work;
+    if (!g || !gpucheck_stuck(g, why) || stop_is(why))
         return cli_fail(a, why, NULL);
     if (g->cards) {
         log_setup(LOG_WARNING, log_json()); /* the checks were silent */
@@ -154,6 +154,7 @@ static int gpucheck_command(struct args *a)
     struct gpucheck *g = mem_zero(1, sizeof *g);
     const char *format = args_value(a, "format");
     int code;
+    a->work = g;
     a->json = a->json || (format && strcmp(format, "json") == 0);
     if (!options_of(a, &o, &e))
         code = cli_fail(a, &e, NULL);
