@@ -24,7 +24,7 @@ static void put_value(const struct column *c, double value, struct text *out)
         text_put(out, date);
 }
 
-/* How far the numbers outside go, and how far those of the training went. */
+/* Appends the range of the training numbers, then that of the numbers outside. */
 static void put_range(const struct drift *d, const struct schema *s, size_t i, struct text *out)
 {
     const struct column *c = &s->columns[i];

@@ -9,7 +9,7 @@
 
 #define EXPLAIN_CHUNK 8192u /* records that are answered at once */
 
-/* Everything that is known of the rows. */
+/* The rows, their windows and their answers. */
 struct explain {
     struct explain_result *r;
     struct stream *stream;

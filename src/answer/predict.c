@@ -122,7 +122,7 @@ static bool check_output(const char *what, const char *output, const struct pred
 {
     if (!output)
         return true;
-    bool named = strcmp(output, "-") != 0; /* cli asks standard output for every command */
+    bool named = strcmp(output, "-") != 0; /* cli has tested standard output */
     if (named && file_same(output, q->model))
         return err_set(e, ERR_SAME_FILE, "%s \"%s\" is the model file", what, text_quote_z(output));
     for (size_t i = 0; i < q->input_count; i++)

@@ -343,7 +343,7 @@ static bool answer_instead(struct serve *s, unsigned char *records, uint64_t cou
 bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                   struct err *e)
 {
-    if (!s->backend.machine) /* nobody said how many there are: these, at least */
+    if (!s->backend.machine) /* serve_threads was not called: estimate by these records */
         decide(s, count, 0);
     if (beside(s) && !s->machine)
         select_lost(&s->backend, &s->options);

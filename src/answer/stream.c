@@ -214,7 +214,7 @@ static bool answer_groups(struct work *w, size_t end, const struct stream_sink *
     return work_finish(w, sink, e); /* the block is soon the reader's again */
 }
 
-/* The first row that has one of two widths says which one rows have. */
+/* Rows may have one of two widths. The first row with either settles it. */
 static bool settle_width(struct stream *t, const struct csv_cells *cells, struct err *e)
 {
     for (size_t i = 0; i < cells->record_count && t->least; i++) {

@@ -180,8 +180,8 @@ static void count_steps(const struct work *w, size_t first, size_t begin, size_t
     }
 }
 
-/* What of a piece is answered and delivered now. A window is answered before its group ends when
- * another one follows for sure. */
+/* Finds the windows of a piece to answer now, and the records to deliver. Before the end of its
+ * group a window is answered only if another one is sure to follow. */
 static void plan_piece(const struct stream_series *s, struct piece *p)
 {
     const uint64_t window = s->o->window, stride = s->o->stride;

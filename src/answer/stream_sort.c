@@ -159,7 +159,7 @@ static int by_place(const void *one, const void *other, const void *context)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* A record that cannot be read stands behind the one before it, as far as that is of its group. */
+/* A record that cannot be read stands behind the one before it, if that is in its group. */
 static void read_places(const struct stream_sort *s, struct place *places)
 {
     const struct stream *t = s->t;

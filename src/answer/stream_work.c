@@ -124,7 +124,7 @@ static bool finite_answer(const struct serve *s, const struct stream_part *p, si
     return true;
 }
 
-/* Of a sequence: false: why says that it is nowhere in it. */
+/* Of sequences. False: the record has no place in one; `why` says why. */
 static bool has_place(const struct work *w, size_t record, struct err *why)
 {
     uint64_t group;

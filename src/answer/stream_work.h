@@ -43,7 +43,7 @@ bool work_finish(struct work *w, const struct stream_sink *sink, struct err *e);
 /* Delivers the record at which w->cells end, which is not CSV, as a bad row. */
 bool work_broken(struct work *w, const struct stream_sink *sink, struct err *e);
 
-/* Sequences of records. Parses w->now; what is unusual is counted of records begin .. end - 1. */
+/* Sequences of records. Parses w->now, and counts the unusual cells of records begin .. end - 1. */
 void work_parse(struct work *w, size_t begin, size_t end);
 /* Counts bad records of begin .. end - 1 of w->now, and delivers these records. line: the record
  * has an answer; broken: of a bad window. */

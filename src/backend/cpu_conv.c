@@ -69,29 +69,46 @@ static const struct bf16_code *conv_code(const struct convolution *c, const stru
                                                                        : NULL;
 }
 
-static void conv_bf16(const struct bf16_code *code, const struct op_conv *a, const struct slice *s)
+/* y = bias + the products of all taps with x; back: x is dy, y is dx, and there is no bias. */
+struct tap_sum {
+    const struct convolution *c;
+    const real *x, *w, *bias;
+    real *y;
+    const int32_t *length;
+    uint32_t x_steps, x_width, y_steps, y_width;
+    bool back, add;
+};
+
+static void taps_bf16(const struct bf16_code *code, const struct tap_sum *t, const struct slice *s)
 {
-    const struct convolution *c = &a->c;
-    const uint32_t depth = bf16_depth(a->in), most = columns_of(c, a->steps, a->in, c->out);
+    const struct convolution *c = t->c;
+    const uint32_t depth = bf16_depth(t->x_width),
+                   most = columns_of(c, t->x_steps, t->x_width, t->y_width),
+                   stride = t->back ? 1 : c->stride;
+    const ptrdiff_t first = t->back ? (ptrdiff_t)c->before : -(ptrdiff_t)c->before,
+                    next = t->back ? -(ptrdiff_t)c->dilation : (ptrdiff_t)c->dilation;
     uint16_t *b = s->scratch;
-    for (uint32_t j = 0; j < c->out; j += most) {
-        uint32_t n = c->out - j < most ? c->out - j : most;
-        size_t tap = cpu_bf16_bytes(a->in, n) / sizeof *b;
+    for (uint32_t j = 0; j < t->y_width; j += most) {
+        uint32_t n = t->y_width - j < most ? t->y_width - j : most;
+        size_t tap = cpu_bf16_bytes(t->x_width, n) / sizeof *b;
+        const real *w = t->w + (t->back ? (size_t)j * c->out : j);
         for (uint32_t k = 0; k < c->kernel; k++)
-            cpu_bf16_columns(b + k * tap, a->w + (size_t)k * a->in * c->out + j, a->in, n, c->out,
-                             false);
+            cpu_bf16_columns(b + k * tap, w + (size_t)k * t->x_width * t->y_width, t->x_width, n,
+                             c->out, t->back);
         for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
-            uint32_t length = (uint32_t)a->length[row], out = out_length(c, a->length[row]);
-            real *y = act_real(a->y) + row * c->steps * c->out + j;
+            uint32_t length = (uint32_t)t->length[row],
+                     out = t->back ? length : out_length(c, t->length[row]);
+            real *y = t->y + row * t->y_steps * t->y_width + j;
             const uint16_t *x = pack_steps(b + c->kernel * tap,
-                                           act_read(a->x) + row * a->steps * a->in, length,
-                                           zeros_around(c), a->in);
+                                           t->x + row * t->x_steps * t->x_width, length,
+                                           zeros_around(c), t->x_width);
             code->product(&(struct bf16_product){
-                .c = y, .bias = a->b + j, .a = x - (ptrdiff_t)c->before * depth, .b = b, .m = out,
-                .n = n, .depth = depth, .lda = c->stride * depth, .ldc = c->out, .taps = c->kernel,
-                .a_next = (ptrdiff_t)c->dilation * depth, .b_next = (ptrdiff_t)tap});
-            for (size_t t = out; t < c->steps; t++)
-                memset(y + t * c->out, 0, n * sizeof *y);
+                .c = y, .bias = t->bias ? t->bias + j : NULL, .a = x + first * depth, .b = b,
+                .m = out, .n = n, .depth = depth, .lda = stride * depth, .ldc = t->y_width,
+                .taps = c->kernel, .a_next = next * depth, .b_next = (ptrdiff_t)tap,
+                .add = t->add});
+            for (size_t at = out; at < t->y_steps && !t->add; at++)
+                memset(y + at * t->y_width, 0, n * sizeof *y);
         }
     }
 }
@@ -101,7 +118,10 @@ void cpu_conv(const struct op_conv *a, const struct slice *s)
     const struct convolution *c = &a->c;
     const struct bf16_code *code = a->exact ? NULL : conv_code(c, s, a->steps, a->in, false);
     if (code) {
-        conv_bf16(code, a, s);
+        taps_bf16(code, &(struct tap_sum){
+            .c = c, .x = act_read(a->x), .w = a->w, .bias = a->b, .y = act_real(a->y),
+            .length = a->length, .x_steps = a->steps, .x_width = a->in, .y_steps = c->steps,
+            .y_width = c->out}, s);
         return;
     }
     for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
@@ -192,35 +212,6 @@ static void weights_back(const struct op_conv_back *a, const struct slice *s, si
     }
 }
 
-static void inputs_bf16(const struct bf16_code *code, const struct op_conv_back *a,
-                        const struct slice *s)
-{
-    const struct convolution *c = &a->c;
-    const uint32_t depth = bf16_depth(c->out), most = columns_of(c, c->steps, c->out, a->in);
-    uint16_t *b = s->scratch;
-    for (uint32_t j = 0; j < a->in; j += most) {
-        uint32_t n = a->in - j < most ? a->in - j : most;
-        size_t tap = cpu_bf16_bytes(c->out, n) / sizeof *b;
-        for (uint32_t k = 0; k < c->kernel; k++)
-            cpu_bf16_columns(b + k * tap, a->w + ((size_t)k * a->in + j) * c->out, c->out, n,
-                             c->out, true);
-        for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
-            uint32_t length = (uint32_t)a->length[row];
-            real *dx = act_real(a->dx) + row * a->steps * a->in + j;
-            const uint16_t *dz = pack_steps(b + c->kernel * tap,
-                                            act_read(a->dy) + row * c->steps * c->out, length,
-                                            zeros_around(c), c->out);
-            code->product(&(struct bf16_product){
-                .c = dx, .a = dz + (size_t)c->before * depth, .b = b, .m = length, .n = n,
-                .depth = depth, .lda = depth, .ldc = a->in, .taps = c->kernel,
-                .a_next = -(ptrdiff_t)c->dilation * depth, .b_next = (ptrdiff_t)tap,
-                .add = a->add_dx != 0});
-            for (size_t t = length; t < a->steps && !a->add_dx; t++)
-                memset(dx + t * a->in, 0, n * sizeof *dx);
-        }
-    }
-}
-
 /* dx += dz times the rows [o, o + n) of tap k's weight turned, of all sequences of the strip. */
 static void tap_across(const struct op_conv_back *a, const struct slice *s, uint32_t k, uint32_t o,
                        uint32_t n, const real *turned)
@@ -272,7 +263,10 @@ void cpu_conv_back(const struct op_conv_back *a, const struct slice *s)
         weights_back(a, s, row);
     const struct bf16_code *code = conv_code(c, s, c->steps, a->in, true);
     if (a->dx.at && code)
-        inputs_bf16(code, a, s);
+        taps_bf16(code, &(struct tap_sum){
+            .c = c, .x = act_read(a->dy), .w = a->w, .y = act_real(a->dx), .length = a->length,
+            .x_steps = c->steps, .x_width = c->out, .y_steps = a->steps, .y_width = a->in,
+            .back = true, .add = a->add_dx != 0}, s);
     else if (a->dx.at)
         inputs_back(a, s);
 }

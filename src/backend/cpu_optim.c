@@ -214,7 +214,7 @@ void cpu_advance(const struct op_advance *a, const struct slice *s)
         now->scale /= 2;
         now->skipped++;
         now->good = 0;
-        now->gnorm = now->loss = 0; /* what ran over is kept nowhere */
+        now->gnorm = now->loss = 0; /* norm and loss of a step that overflowed are not recorded */
     } else if (now->bad) {
         now->bad_steps++;
         now->good = 0;

@@ -43,7 +43,7 @@ void opcase_name(const struct opcase *c, char *text, size_t room)
                  c->form == FORM_BF16 ? "bf16" : "fp16");
 }
 
-/* What a machine keeps in 16 bits if it does so at all. */
+/* Rows and width of a case whose activations a machine keeps in 16 bits, if it keeps any so. */
 enum { MANY_ROWS = 1 << 30, SOME_WIDTH = 64 };
 /* Bytes of the pattern behind the last row: no operation may write there. */
 enum { SLACK = 64, PATTERN = 0x5a };

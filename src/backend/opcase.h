@@ -70,8 +70,8 @@ struct opdata {
     unsigned count;
     double flops, bytes;      /* of one issue */
     struct err failure;       /* the machine had no room for it */
-    void *host[8];            /* what it was made of */
-    const void *adopted[8];   /* what of that the machine reads */
+    void *host[8];            /* host memory of the data, owned */
+    const void *adopted[8];   /* those that the machine has adopted */
     unsigned host_count, adopted_count;
 };
 

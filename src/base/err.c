@@ -131,16 +131,20 @@ bool err_errno(struct err *e, const char *file, int errnum, bool writing, const 
     return err_at(e, id_of_errno(errnum, writing), file, 0, 0, "%s: %s", doing, why);
 }
 
-bool err_expected(struct err *e, const char *format, ...)
-{
-    if (!e)
-        return false;
-    va_list args;
-    va_start(args, format);
-    fill(e->expected, sizeof e->expected, format, args);
-    va_end(args);
-    return false;
-}
+#define FILLS(name, member)                                                                        \
+    bool name(struct err *e, const char *format, ...)                                              \
+    {                                                                                              \
+        if (!e)                                                                                    \
+            return false;                                                                          \
+        va_list args;                                                                              \
+        va_start(args, format);                                                                    \
+        fill(e->member, sizeof e->member, format, args);                                           \
+        va_end(args);                                                                              \
+        return false;                                                                              \
+    }
+FILLS(err_expected, expected)
+FILLS(err_help, help)
+FILLS(err_key, key)
 
 bool err_words(struct err *e, const char *const *words, size_t count)
 {
@@ -150,28 +154,6 @@ bool err_words(struct err *e, const char *const *words, size_t count)
     if (e && count && all.length < sizeof e->expected - 8)
         err_expected(e, count > 1 ? "one of %s" : "%s", all.data);
     text_free(&all);
-    return false;
-}
-
-bool err_help(struct err *e, const char *format, ...)
-{
-    if (!e)
-        return false;
-    va_list args;
-    va_start(args, format);
-    fill(e->help, sizeof e->help, format, args);
-    va_end(args);
-    return false;
-}
-
-bool err_key(struct err *e, const char *format, ...)
-{
-    if (!e)
-        return false;
-    va_list args;
-    va_start(args, format);
-    fill(e->key, sizeof e->key, format, args);
-    va_end(args);
     return false;
 }
 

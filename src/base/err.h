@@ -40,7 +40,7 @@ struct err {
     /* of a config; "" when none: the key to blame ("train.epochs"), the key that it contradicts */
     char key[256], other[256];
     int cause;          /* told apart for programs, as the id's own room lists them; 0: not told */
-    char *more; /* a list that `what` has no room for goes on here, on the heap; NULL mostly */
+    char *more; /* the rest of a list that is too long for `what`, on the heap; NULL mostly */
 };
 
 struct err_info {

@@ -16,8 +16,8 @@
 
 /* --- cJSON's memory --- */
 
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* cJSON keeps its hooks and its last error in globals */
+/* cJSON keeps its hooks and its last error in globals, and its hooks get no context. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct arena *current;
 
 static void *hook_alloc(size_t size)
@@ -32,11 +32,8 @@ static void hook_free(void *block)
 
 static void cjson_begin(struct arena *arena)
 {
-    static bool ready;
     pthread_mutex_lock(&lock);
-    if (!ready)
-        cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = hook_alloc, .free_fn = hook_free});
-    ready = true;
+    cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = hook_alloc, .free_fn = hook_free});
     current = arena;
 }
 

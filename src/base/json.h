@@ -88,6 +88,7 @@ void json_put_int(struct json_out *o, const char *key, int64_t value);
 void json_put_number(struct json_out *o, const char *key, double value);
 void json_put_bool(struct json_out *o, const char *key, bool value);
 void json_put_null(struct json_out *o, const char *key);
+void json_put_strings(struct json_out *o, const char *key, char *const *items, size_t count);
 void json_put_raw(struct json_out *o, const char *key, const char *json);
 
 #endif

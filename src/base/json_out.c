@@ -203,6 +203,14 @@ void json_put_null(struct json_out *o, const char *key)
     text_put(&o->text, "null");
 }
 
+void json_put_strings(struct json_out *o, const char *key, char *const *items, size_t count)
+{
+    json_open(o, key, '[');
+    for (size_t i = 0; i < count; i++)
+        json_put_string(o, NULL, items[i]);
+    json_close(o, ']');
+}
+
 void json_put_raw(struct json_out *o, const char *key, const char *json)
 {
     begin(o, key);

@@ -16,13 +16,14 @@
 _Static_assert(JSON_MOST_KEYS < UINT16_MAX && JSON_OWN_KEYS < UINT16_MAX, "a slot holds each");
 enum { KEY_LEAST = 4 }; /* bytes: "":0 */
 
-void json_line_column(const char *text, size_t length, size_t offset, int64_t *line,
-                      int64_t *column)
+/* Lines end with LF, CRLF or CR; a column is a byte of its line, both from 1. */
+static void line_column(const struct json_scanner *s, size_t offset, int64_t *line, int64_t *column)
 {
+    const char *text = s->text;
     size_t start = 0;
     *line = 1;
-    for (size_t i = 0; i < offset && i < length; i++) {
-        bool lone_cr = text[i] == '\r' && !(i + 1 < length && text[i + 1] == '\n');
+    for (size_t i = 0; i < offset && i < s->length; i++) {
+        bool lone_cr = text[i] == '\r' && !(i + 1 < s->length && text[i + 1] == '\n');
         if (text[i] == '\n' || lone_cr) {
             ++*line;
             start = i + 1;
@@ -44,7 +45,7 @@ bool json_scan_fail(struct json_scanner *s, enum err_id id, size_t offset, const
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     int64_t line, column;
-    json_line_column(s->text, s->length, offset, &line, &column);
+    line_column(s, offset, &line, &column);
     err_at(s->e, id, s->name, line, column, "%s", what);
     size_t from = offset - (size_t)(column - 1), to = offset;
     if (offset - from > 48)
@@ -61,7 +62,7 @@ bool json_scan_fail(struct json_scanner *s, enum err_id id, size_t offset, const
 int64_t json_scan_line(const struct json_scanner *s, size_t offset)
 {
     int64_t line, column;
-    json_line_column(s->text, s->length, offset, &line, &column);
+    line_column(s, offset, &line, &column);
     return line;
 }
 

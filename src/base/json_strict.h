@@ -30,9 +30,6 @@ size_t json_bom(const char *text, size_t length); /* bytes of a byte-order mark:
  * be NULL; on failure the caller frees it as well. */
 bool json_scan(const char *text, size_t length, const char *name, bool own,
                struct json_index *index, struct err *e);
-/* Lines end with LF, CRLF or CR; a column is a byte of its line, both from 1. */
-void json_line_column(const char *text, size_t length, size_t offset, int64_t *line,
-                      int64_t *column);
 
 /* --- between json_strict.c and json_strict_string.c --- */
 

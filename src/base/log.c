@@ -139,45 +139,19 @@ void log_warning(const char *format, ...)
     va_end(args);
 }
 
-void log_note(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    speak(LOG_NOTE, "note", "dnn: note: ", format, args);
-    va_end(args);
-}
-
-void log_line(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    speak(LOG_NOTE, "info", "dnn: ", format, args);
-    va_end(args);
-}
-
-void log_asked(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    speak(LOG_SILENT, "info", "dnn: ", format, args);
-    va_end(args);
-}
-
-void log_info(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    speak(LOG_INFO, "info", "dnn: ", format, args);
-    va_end(args);
-}
-
-void log_debug(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    speak(LOG_DEBUG, "debug", "dnn: ", format, args);
-    va_end(args);
-}
+#define SPEAKS(name, least, level, prefix)                                                        \
+    void name(const char *format, ...)                                                             \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, format);                                                                    \
+        speak(least, level, prefix, format, args);                                                 \
+        va_end(args);                                                                              \
+    }
+SPEAKS(log_note, LOG_NOTE, "note", "dnn: note: ")
+SPEAKS(log_line, LOG_NOTE, "info", "dnn: ")
+SPEAKS(log_asked, LOG_SILENT, "info", "dnn: ")
+SPEAKS(log_info, LOG_INFO, "info", "dnn: ")
+SPEAKS(log_debug, LOG_DEBUG, "debug", "dnn: ")
 
 void log_raw(const char *level, const char *line)
 {

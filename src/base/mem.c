@@ -98,13 +98,8 @@ static struct header *header_of(void *block)
  * back. */
 static struct header *map(size_t bytes, size_t *mapped)
 {
-    static _Atomic size_t known; /* any thread may be the first: they all store the same */
-    size_t page = atomic_load_explicit(&known, memory_order_relaxed), whole, wide;
-    if (!page) {
-        long told = sysconf(_SC_PAGESIZE);
-        page = told > 0 ? (size_t)told : 4096;
-        atomic_store_explicit(&known, page, memory_order_relaxed);
-    }
+    const long told = sysconf(_SC_PAGESIZE);
+    size_t page = told > 0 ? (size_t)told : 4096, whole, wide;
     if (mem_add_overflows(bytes, page - 1, &whole))
         return NULL;
     whole &= ~(page - 1);

@@ -32,10 +32,7 @@ static void write_strings(const struct option *row, const struct opt_strings *li
     } else if (list->count == 1 && !always_list) {
         json_put_string(out, key, list->items[0]);
     } else {
-        json_open(out, key, '[');
-        for (size_t i = 0; i < list->count; i++)
-            json_put_string(out, NULL, list->items[i]);
-        json_close(out, ']');
+        json_put_strings(out, key, list->items, list->count);
     }
 }
 

@@ -303,7 +303,7 @@ static bool rename_failed(struct outfile *o, int error, struct err *e)
 static void release(struct outfile *o, bool keep)
 {
     if (o->prepared && o->fd >= 0)
-        close(o->fd); /* for the lock alone: what can fail was closed before */
+        close(o->fd); /* held the lock; outfile_prepare has reported failed writes */
     else if (o->fd >= 0 && !o->borrowed)
         sys_close(o->fd);
     if (o->temp) {

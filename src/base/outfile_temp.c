@@ -1,4 +1,4 @@
-/* outfile_temp.c - see outfile_temp.h; and what killed writers left. */
+/* outfile_temp.c - see outfile_temp.h; and the files that killed writers left. */
 #include "base/outfile_temp.h"
 
 #include <dirent.h>
@@ -57,7 +57,7 @@ static bool stands_for(const char *stem, size_t length, bool cut, const char *na
     return strncmp(stem, infix, n) == 0 && strspn(stem + n, "0123456789") == length - n;
 }
 
-/* The process that wrote aside what `name` (and infix) stands for; 0: another file. */
+/* The process whose temporary file for `name` (and infix) this is; 0: another file. */
 static pid_t writer_of(const char *entry, const char *name, const char *infix)
 {
     const char *mark = NULL;

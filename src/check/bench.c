@@ -1,5 +1,5 @@
 /* bench.c - the order of a benchmark: machines, their limits, then rows from small to large, so
- * that what there is no time for is the largest. See bench.h. */
+ * that only the largest lack time. See bench.h. */
 #include "check/bench.h"
 
 #include <math.h>
@@ -86,8 +86,8 @@ static bool claims(const struct bench *b, int side)
     return side == BENCH_CPU || !b->emulated;
 }
 
-/* The least time that the limit allows, as a share of what it took: of arithmetic or of bytes,
- * whichever is more. */
+/* The least time that the limit allows, for arithmetic or for bytes, whichever is longer, in
+ * percent of the time taken. */
 static double percent(const struct bench_limits *l, const struct bench_size_of *of,
                       const char *precision, double seconds)
 {
@@ -145,7 +145,7 @@ bool bench_time(struct bench_task *t, enum bench_side side, bench_work *work, vo
 
 /* --- limits --- */
 
-void bench_measure_limits(struct bench_task *t, enum bench_side side)
+static void measure_limits(struct bench_task *t, enum bench_side side)
 {
     static const double sizes[BENCH_COPIES] = {1 << 16, 1 << 20, 1 << 24, 1 << 28}; /* to far */
     struct bench_limits *l = &t->b->limits[side];
@@ -324,7 +324,7 @@ static bool run(struct bench_task *t, const struct backend_options *o, struct er
         return false;
     for (int side = 0; side < BENCH_SIDES; side++)
         if (t->machines[side])
-            bench_measure_limits(t, (enum bench_side)side);
+            measure_limits(t, (enum bench_side)side);
     t->until = clock_now() + ALL_S;
     return all_paths(t, e) && all_rows(t, e);
 }

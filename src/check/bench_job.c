@@ -170,7 +170,7 @@ static bool open_net(struct bench_task *t, struct work_net *w, enum bench_size s
     return !training || network_source(w->network, &w->source, e);
 }
 
-/* Room for answers, and what they are measured against. */
+/* Allocates answers and truths. */
 static void make_answers(struct work_net *w)
 {
     uint64_t count = w->source.count;

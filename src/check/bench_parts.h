@@ -23,7 +23,6 @@ struct bench_size_of { double items, flops, bytes; };
 bool bench_time(struct bench_task *t, enum bench_side side, bench_work *work, void *context,
                 const struct bench_size_of *of, const char *precision, struct bench_figure *f,
                 struct err *e);
-void bench_measure_limits(struct bench_task *t, enum bench_side side);
 
 /* Rows and width of a size; rows are --batch-size where that was given. */
 void bench_shape(const struct bench_task *t, enum bench_size size, uint32_t *rows,

@@ -28,8 +28,8 @@ static void count_columns(const struct schema *s, struct check_result *r)
         r->columns_by_type[s->columns[i].type]++;
 }
 
-/* What scoring a part keeps: labels or targets of the baseline, what the metrics are made of, and a
- * block of answers. */
+/* Bytes that scoring a part keeps: labels or targets of the baseline, the tally of the metrics, and
+ * a block of answers. */
 static uint64_t score_bytes(const struct train_job *j)
 {
     uint64_t valid = j->table->count[PART_VALID], test = j->table->count[PART_TEST];
@@ -65,11 +65,11 @@ static uint64_t take(uint64_t *left, uint64_t wanted)
     return taken;
 }
 
-/* Which threads come to work, with pages of their own, is chance, in the training as here. (What
- * reads the data takes as much by any number of threads: threads_run_few.) */
+/* Chance decides which threads work, each with pages of its own, in the training as here. (Reading
+ * the data takes the same memory with any number of threads: threads_run_few.) */
 #define FEW_THREADS 2
 #define RIDGE_RATE 1e10 /* operations of a thread in a second */
-#define CHANCE 32 /* of what is held, one part in so many */
+#define CHANCE 32 /* one part in so many of the memory held */
 
 static uint64_t chance(const struct train_job *j, uint64_t bytes)
 {
@@ -85,9 +85,9 @@ static uint64_t expected(const struct train_job *j)
     return j->run.plan.shards > 1 ? info.to_come / 2 : 0;
 }
 
-/* The most that the training will hold, by kind. Steps were made and rows answered, so that what
- * they touch is resident by now; `before` was, before the network was made. What is to come are
- * copies, scores and the model's file. */
+/* The most that the training will hold, by kind. Steps were made and rows answered, so that their
+ * memory is resident by now; `before` was resident before the network was made. Copies, scores and
+ * the model's file come later. */
 static bool account(struct train_job *j, uint64_t before, struct check_result *r, struct err *e)
 {
     struct network_options o = run_network_options(&j->run);

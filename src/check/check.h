@@ -33,7 +33,7 @@ struct check_result {
      * with gradients, moments and the copy of the best epoch; activations all else that steps and
      * answers touch. */
     uint64_t host_bytes, encoded_bytes, weights_bytes, activations_bytes, other_bytes;
-    /* Where a GPU serves, what it will hold, within 10 %: state is that of the optimiser and its
+    /* The memory that a GPU will hold, within 10 %: state is that of the optimiser and its
      * gradients, data the encoded rows. */
     struct {
         uint64_t all, weights, state, activations, data;
@@ -42,7 +42,8 @@ struct check_result {
     uint64_t largest_batch_train, largest_batch_predict; /* largest.h */
     struct selection backend;
     double seconds;       /* of the training, estimated: all epochs or the time limit, the most */
-    enum { CHECK_EPOCHS, CHECK_RIDGE, CHECK_PATH } work; /* what a network's training does */
+    enum { CHECK_EPOCHS, CHECK_RIDGE, CHECK_PATH } work; /* how a network is trained: by steps,
+                                                          * or solved for */
     struct check_batch *tried; /* by rows; check_free */
     uint32_t tried_count, best_batch;
     struct check_run *runs; /* of an ensemble; check_free */

@@ -132,8 +132,6 @@ static bool one_round(struct gpu_job *j, struct err *e)
     return true;
 }
 
-static struct gpu_job *_Atomic running;
-
 /* A machine that does not open leaves nothing to look at: the driver may hold whatever lock its
  * other calls and the loader want. */
 static void never_opened(struct gpucheck *g)
@@ -145,11 +143,11 @@ static void never_opened(struct gpucheck *g)
     gpucheck_add(g, "context");
 }
 
-const struct gpucheck *gpucheck_stuck(const struct err *why)
+bool gpucheck_stuck(struct gpucheck *g, const struct err *why)
 {
-    struct gpu_job *j = running;
+    struct gpu_job *j = g->job;
     if (!j)
-        return NULL;
+        return false;
     if (j->g->count == 0)
         never_opened(j->g);
     if (gpucheck_good(j->g)) {
@@ -160,8 +158,8 @@ const struct gpucheck *gpucheck_stuck(const struct err *why)
     skip_rest(j->g);
     j->g->verdict = verdict_of(j);
     stop_cleanup(); /* locks of a training inside */
-    gpucheck_learn_drop();
-    return j->g;
+    gpucheck_learn_drop(j);
+    return true;
 }
 
 /* Which machine, and whether it may be looked for at all. */
@@ -244,9 +242,9 @@ bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct e
         return false;
     int level = log_level();
     log_setup(level > LOG_NOTE ? level : LOG_SILENT, log_json()); /* the report says all */
-    running = &j;
+    g->job = &j;
     bool good = checks(&j, e);
-    running = NULL;
+    g->job = NULL;
     log_setup(level, log_json());
     settings_free(settings, count);
     backend_release(&j.backend);

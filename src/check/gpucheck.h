@@ -44,6 +44,7 @@ struct gpucheck {
     unsigned index;   /* the one that was checked */
     unsigned rounds;
     struct gpu_cards *cards; /* that of the options */
+    struct gpu_job *_Atomic job; /* at work; NULL: none */
 };
 struct gpucheck_options {
     enum gpu_level level;
@@ -54,9 +55,9 @@ struct gpucheck_options {
 /* False: the check itself could not be made, for want of a folder or memory, or it was stopped (e
  * says why). Faults of the GPU are in g. */
 bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct err *e);
-/* On another thread than the one that makes the check and never comes back: its record, faulty in
- * the check at hand, and nothing left in TMPDIR; NULL: none is being made. */
-const struct gpucheck *gpucheck_stuck(const struct err *why);
+/* Called on another thread while the one of gpucheck_run never comes back: the check at hand is
+ * faulty in g, and nothing is left in TMPDIR. False: gpucheck_run is not at work. */
+bool gpucheck_stuck(struct gpucheck *g, const struct err *why);
 int gpucheck_exit(const struct gpucheck *g); /* 0 ready, 69 none or emulated, 75 busy, 81 faulty */
 
 /* The first required check that failed; NULL: none. */

@@ -12,22 +12,25 @@
 #include "base/text.h"
 #include "check/gpucheck_parts.h"
 
-const char *gpucheck_rooted(const char *path)
+struct place { char path[1024]; };
+
+/* A path of this machine, or below the folder that a test puts in the place of /. */
+static struct place place_of(const char *path)
 {
-    static char room[1024];
+    struct place p;
     const char *root = fault_setting("GPUCHECK_ROOT");
-    snprintf(room, sizeof room, "%s%s", root ? root : "", path);
-    return room;
+    snprintf(p.path, sizeof p.path, "%s%s", root ? root : "", path);
+    return p;
 }
 
-static bool is_there(const char *path)
+static bool may(const char *path, int mode)
 {
-    return access(gpucheck_rooted(path), F_OK) == 0;
+    return access(place_of(path).path, mode) == 0;
 }
 
 static char *small_file(const char *path)
 {
-    return file_small(gpucheck_rooted(path));
+    return file_small(place_of(path).path);
 }
 
 /* The value behind KEY= at the start of a line, without quotes. */
@@ -88,11 +91,11 @@ static void look_at_nodes(struct gpu_host *h)
         snprintf(path, sizeof path, "/dev/nvidia%s", i == -2 ? "ctl" : "-uvm");
         if (i >= 0)
             snprintf(path, sizeof path, "/dev/nvidia%d", i);
-        if (!is_there(path))
+        if (!may(path, F_OK))
             continue;
         h->nodes += i >= 0;
         h->uvm |= i == -1;
-        if (access(gpucheck_rooted(path), R_OK | W_OK) != 0 && !h->denied[0])
+        if (!may(path, R_OK | W_OK) && !h->denied[0])
             snprintf(h->denied, sizeof h->denied, "%s", path);
     }
 }
@@ -105,10 +108,10 @@ void gpucheck_host(struct gpu_host *h)
     value_of(release, "ID=", h->system, sizeof h->system);
     value_of(release, "ID_LIKE=", h->like, sizeof h->like);
     mem_free(release);
-    h->container = is_there("/.dockerenv") || is_there("/run/.containerenv") ||
+    h->container = may("/.dockerenv", F_OK) || may("/run/.containerenv", F_OK) ||
                    getenv("KUBERNETES_SERVICE_HOST") != NULL;
-    h->wsl = is_there("/dev/dxg");
-    if (is_there("/dev/kfd"))
+    h->wsl = may("/dev/dxg", F_OK);
+    if (may("/dev/kfd", F_OK))
         snprintf(h->amd, sizeof h->amd, "/dev/kfd");
     look_at_bus(h);
     look_at_module(h);

@@ -218,12 +218,10 @@ static bool check_repeat(struct lesson *s, struct err *e)
     return true;
 }
 
-static struct lesson *_Atomic at_work;
-
-void gpucheck_learn_drop(void)
+void gpucheck_learn_drop(struct gpu_job *j)
 {
-    if (at_work)
-        drop_folder(at_work);
+    if (j->lesson)
+        drop_folder(j->lesson);
 }
 
 bool gpucheck_learn(struct gpu_job *j, struct err *e)
@@ -231,11 +229,11 @@ bool gpucheck_learn(struct gpu_job *j, struct err *e)
     struct lesson *s = mem_zero(1, sizeof *s);
     snprintf(s->card, sizeof s->card, "%u", j->info.index);
     s->j = j;
-    at_work = s;
+    j->lesson = s;
     bool good = make_folder(s, e) && write_data(s, e) && check_train(s, e);
     good = good && (!gpucheck_good(j->g) || check_portable(s, e));
     good = good && (!gpucheck_good(j->g) || check_repeat(s, e));
-    at_work = NULL;
+    j->lesson = NULL;
     drop_folder(s);
     mem_free(s);
     return good;

@@ -38,9 +38,6 @@ struct gpu_host {
     bool is_visible_set, hides; /* hides: it shows no device at all */
 };
 void gpucheck_host(struct gpu_host *h);
-/* A path of this machine, or below the folder that a test puts in the place of /; the next call
- * overwrites it. */
-const char *gpucheck_rooted(const char *path);
 /* How the driver is had on this system. */
 const char *gpucheck_driver_package(const struct gpu_host *h);
 
@@ -72,7 +69,8 @@ struct gpu_rates { double fp32, half, memory; };
 const char *gpucheck_slow(const struct card_figures *card, const struct gpu_rates *r,
                           struct text *measured, struct text *wanted);
 /* "the H200", for a sentence. */
-const char *gpucheck_kind(const struct card_figures *card);
+struct gpu_kind { char text[64]; };
+struct gpu_kind gpucheck_kind(const struct card_figures *card);
 
 /* --- checks --- */
 
@@ -89,6 +87,7 @@ struct gpu_job {
     struct plan plan;
     struct err refused;
     bool emulated;
+    struct lesson *_Atomic lesson; /* the trainings at work; NULL: none */
 };
 /* The checks driver, nvml, device, runtime, libraries, architecture, context. */
 void gpucheck_look(struct gpu_job *j);
@@ -99,7 +98,7 @@ bool gpucheck_gradient(struct gpu_job *j, struct err *e); /* gradient */
 bool gpucheck_learn(struct gpu_job *j, struct err *e);    /* train, portable, repeat */
 void gpucheck_health(struct gpu_job *j);                  /* health */
 /* The folder of the trainings goes, where one is there: they stand still, and never go on. */
-void gpucheck_learn_drop(void);
+void gpucheck_learn_drop(struct gpu_job *j);
 struct opcase;
 /* The worst difference of a case between the two machines; *where names the value that differs.
  * Negative: there is no room for it. exact: a dense operation computes as in predictions. */
@@ -108,7 +107,7 @@ double gpucheck_case(const struct opcase *c, struct machine *gpu, struct machine
 /* Large products in every precision that the card has, for the check of dense and dense_back. */
 void gpucheck_precision(struct gpu_job *j, struct gpu_check *c, enum op_id op,
                         struct machine *cpu);
-/* gpucheck_slow of what this card does now; nothing of an emulated one. */
+/* gpucheck_slow of the rates measured now; NULL for an emulated card. */
 const char *gpucheck_rates(struct gpu_job *j, struct text *measured, struct text *wanted);
 
 #endif

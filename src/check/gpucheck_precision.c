@@ -10,8 +10,8 @@
 #include "check/gpucheck_parts.h"
 
 /* Twice the step between two neighbouring numbers, of the largest value; fp32 as the cases have it.
- * What a training of that precision keeps in 16 bits is given so: activations, their gradients, the
- * copy of the weights. */
+ * Operands that a training of that precision keeps in 16 bits are given so: activations, their
+ * gradients, the copy of the weights. */
 static const struct {
     const char *name;
     double gate, gate_back;
@@ -23,9 +23,9 @@ static const struct {
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* The smallest that are sure of their tile; those of tensor cores are of 2^25 multiply-adds and
- * more. FEW: on an emulated card alone, where less is large. What comes in 16 bits where such are
- * kept, and what does not, as x of the first layer. WIDE: by warpgroups too, where there are any.
- * A weight gradient alone is CASE_BARE. */
+ * more. FEW: on an emulated card alone, where less is large. KEPT: operands come in 16 bits where a
+ * training keeps them so; UNKEPT: they do not, as x of the first layer. WIDE: by warpgroups too,
+ * where there are any. A weight gradient alone is CASE_BARE. */
 enum { FP32 = 1, TENSOR = 2, QUICK = 4, FEW = 8, KEPT = 16, UNKEPT = 32, WIDE = 64,
        WIDER = TENSOR | KEPT | UNKEPT | WIDE | QUICK };
 static const struct shape {

@@ -6,12 +6,11 @@
 #include "backend/peak.h"
 #include "check/gpucheck_parts.h"
 
-const char *gpucheck_kind(const struct card_figures *card)
+struct gpu_kind gpucheck_kind(const struct card_figures *card)
 {
-    static char kind[64];
-    if (!card->known)
-        return "the slowest card of its architecture";
-    snprintf(kind, sizeof kind, "the %s", card->name);
+    struct gpu_kind kind;
+    snprintf(kind.text, sizeof kind.text, "the %s",
+             card->known ? card->name : "slowest card of its architecture");
     return kind;
 }
 

@@ -12,7 +12,7 @@
 #include "check/gpucheck_parts.h"
 
 #define MIB ((uint64_t)1 << 20)
-#define LEAST_FREE (24 * MIB) /* what the checks themselves take, and a small training */
+#define LEAST_FREE (24 * MIB) /* the need of the checks and of a small training */
 
 static bool quick(const struct gpu_job *j)
 {
@@ -98,7 +98,7 @@ static bool check_copy(struct gpu_job *j, size_t bytes, void *at, struct err *e)
     } else if (least < enough && !j->emulated) {
         c->status = GPU_WARN;
         gpucheck_reason(c, "copies are slow: half of what %s gives is %.3g GB/s; the card may "
-                           "stand in a slot of few lanes", gpucheck_kind(&card), enough);
+                           "stand in a slot of few lanes", gpucheck_kind(&card).text, enough);
         gpucheck_fix(c, "`nvidia-smi -q -d PCIE` shows the width of the link, now and at most");
     }
     return true;
@@ -243,7 +243,7 @@ static void slow_card(const struct gpu_job *j, struct gpu_check *c, const char *
     card_find(j->info.device, j->plan.core, &card);
     c->status = GPU_WARN;
     gpucheck_reason(c, "slow (%s): less than half of what %s gives; heat, power, a limit of the "
-                       "clocks, or another process that uses it", slow, gpucheck_kind(&card));
+                       "clocks, or another process that uses it", slow, gpucheck_kind(&card).text);
     gpucheck_fix(c, "%s", mend_slowness);
 }
 

@@ -151,13 +151,8 @@ static void write_model(const struct inspect *i, struct json_out *out)
 
 static void write_data(const struct infer *d, struct json_out *out)
 {
-    const char delimiter[2] = {d->dialect.delimiter, '\0'}, decimal[2] = {d->decimal, '\0'};
     json_put_int(out, "rows", (int64_t)d->rows);
-    json_put_string(out, "delimiter", delimiter);
-    json_put_string(out, "decimal", decimal);
-    json_put_string(out, "quote", csv_quote_names[d->dialect.quote]);
-    json_put_string(out, "encoding", csv_encoding_names[d->dialect.encoding]);
-    json_put_bool(out, "header", d->dialect.header);
+    infer_write_dialect(d, out);
     json_open(out, "columns", '[');
     for (size_t c = 0; c < d->count; c++) {
         const struct infer_column *column = &d->columns[c];

@@ -1,6 +1,6 @@
 /* largest.h - the largest batches that fit: found between one that does and one that does not, by
- * what the network of each would take (network_need), of the memory that a run has for it. Private
- * to check.c and largest.c. */
+ * the need of its network (network_need) and the memory that a run has for it. Private to check.c
+ * and largest.c. */
 #ifndef DNN_CHECK_LARGEST_H
 #define DNN_CHECK_LARGEST_H
 

@@ -50,12 +50,13 @@ struct args {
     size_t value_count;
     bool json, help;
     const char *output; /* of --output, known before the line is read, as json is */
+    void *work;         /* of run, for stuck: a call may hang when all but the machine is done */
 };
 extern const struct arg_option common_options[], compute_options[], config_options[],
     reading_options[], json_options[];
 
-/* What --name is given, wherever it stands, in a line that may be wrong elsewhere: "" for a switch,
- * NULL when it is not given. A value of another option is none. */
+/* The value of --name, in a line that may be wrong elsewhere: "" for a switch, NULL when it is not
+ * given. The value of another option does not count as --name. */
 const char *args_ahead(const struct command *c, int argc, char **argv, const char *name);
 /* argv after the command's name. E10 with the nearest known option. */
 bool args_parse(struct args *a, const struct command *c, int argc, char **argv, struct err *e);

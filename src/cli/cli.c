@@ -112,16 +112,16 @@ int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
     return code;
 }
 
-const char *cli_disk_note(const char *output, const struct err *e)
+int cli_fail_output(const struct args *a, const struct err *e, const char *output)
 {
-    static char note[1200];
+    char note[1200];
     struct stat st;
     bool other = file_in_place(e); /* then the error names the file there */
     if (other && output && file_same(output, e->file))
-        return NULL;
+        return cli_fail(a, e, NULL);
     bool there = output && strcmp(output, "-") != 0 && stat(output, &st) == 0;
     if (there && !S_ISREG(st.st_mode))
-        return NULL; /* a pipe or a device keeps what it was given */
+        return cli_fail(a, e, NULL); /* a pipe or a device keeps what it was given */
     if (there)
         snprintf(note, sizeof note, "%s%s is unchanged", other ? "" : "nothing was written; ",
                  text_quote_z(output));
@@ -129,22 +129,25 @@ const char *cli_disk_note(const char *output, const struct err *e)
         snprintf(note, sizeof note, "%s was not written", text_quote_z(output ? output : "-"));
     else
         snprintf(note, sizeof note, "nothing was written");
-    return note;
+    return cli_fail(a, e, note);
 }
 
 /* --- output --- */
 
-int cli_print(const struct args *a, const struct text *t)
+int cli_print(const struct args *a, struct text *t)
 {
     struct err e = {0};
     struct outfile o;
-    if (!outfile_open(&o, "-", &e))
-        return cli_fail(a, &e, NULL);
-    if (!outfile_write(&o, t->data ? t->data : "", t->length, &e)) {
-        outfile_abort(&o);
-        return cli_fail(a, &e, NULL);
+    bool good = outfile_open(&o, "-", &e);
+    if (good) {
+        good = outfile_write(&o, t->data ? t->data : "", t->length, &e);
+        if (good)
+            good = outfile_commit(&o, &e);
+        else
+            outfile_abort(&o);
     }
-    return outfile_commit(&o, &e) ? EXIT_DONE : cli_fail(a, &e, NULL);
+    text_free(t);
+    return good ? EXIT_DONE : cli_fail(a, &e, NULL);
 }
 
 int cli_json(const struct args *a, struct json_out *o, bool to_stderr)
@@ -363,7 +366,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     char ends[] = "--", *page_of[] = {ends, argc > 0 ? argv[0] : NULL};
     if (c == &command_help && argc == 1 && strcmp(argv[0], "--help") != 0 &&
         strcmp(argv[0], "-h") != 0 &&
-        help_is_option(argv[0])) { /* what it says, not what it does */
+        help_is_option(argv[0])) { /* `dnn help --option` shows the page of the option */
         argc = 2;
         argv = page_of;
     }
@@ -378,7 +381,6 @@ static int run_command(const struct command *c, int argc, char **argv)
         struct text page = {0};
         help_command(c, &page);
         code = cli_print(&a, &page);
-        text_free(&page);
     } else if (!told && shares_input(&a, &e))
         code = cli_fail(NULL, &e, NULL); /* not with --json's object on that output */
     else

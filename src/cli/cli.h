@@ -24,8 +24,8 @@ const struct args *cli_running(void); /* of the command at work; NULL: none is *
 void cli_out_of_memory(size_t bytes);
 /* The handler of machine_on_stuck: ends the process (ends.c). */
 void cli_stuck(const struct err *why);
-/* Text to standard output, flushed and checked: 0, 74 or 141. */
-int cli_print(const struct args *a, const struct text *t);
+/* Writes t to standard output, flushed and checked, and frees it: 0, 74 or 141. */
+int cli_print(const struct args *a, struct text *t);
 /* The object, last on standard output (standard error when rows went there). Closes and frees o. */
 int cli_json(const struct args *a, struct json_out *o, bool to_stderr);
 /* The options of compute_options and config_options. sets is freed with mem_free. */
@@ -38,9 +38,9 @@ bool cli_reading(const struct args *a, struct reading *r, struct err *e);
 struct config *cli_config(const struct args *a, const char *output, struct err *e);
 int cli_progress(const struct args *a); /* enum progress_style */
 void cli_drop(const void *list);        /* frees a list of args_list */
-/* "X is unchanged" or "nothing was written", for cli_fail; NULL when the output is a pipe or a
- * device, or e says that it is in place. The next call overwrites it. */
-const char *cli_disk_note(const char *output, const struct err *e);
+/* cli_fail with "X is unchanged" or "nothing was written"; without a note when the output is a pipe
+ * or a device, or e says that it is in place. */
+int cli_fail_output(const struct args *a, const struct err *e, const char *output);
 
 int version_run(bool json);
 

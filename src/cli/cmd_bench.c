@@ -58,9 +58,7 @@ static int told(struct args *a, const struct bench *b)
     }
     struct text out = {0};
     bench_text(b, &out);
-    int code = cli_print(a, &out);
-    text_free(&out);
-    return code;
+    return cli_print(a, &out);
 }
 
 static int bench_command(struct args *a)

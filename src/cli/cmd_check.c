@@ -139,7 +139,7 @@ static void warn_large(const struct text *resolved)
                     "%s", (int)e.id, e.what);
 }
 
-static int tell_plan(struct args *a, const struct config *config, struct check_result *r)
+static int tell_plan(const struct args *a, const struct config *config, struct check_result *r)
 {
     if (args_value(a, "resolved")) {
         warn_large(&r->resolved);
@@ -152,25 +152,23 @@ static int tell_plan(struct args *a, const struct config *config, struct check_r
     }
     struct text out = {0};
     plan_text(config, r, &out);
-    int code = cli_print(a, &out);
-    text_free(&out);
-    return code;
+    return cli_print(a, &out);
 }
 
-/* As train_stopped. */
-static struct { struct args *a; const struct config *config; struct check_result *r; } told;
+struct work { const struct config *config; struct check_result *r; };
 
 static int check_stopped(const struct args *a, const struct err *why)
 {
     struct err e = *why;
-    if (told.a != a)
+    const struct work *w = a->work;
+    if (!w)
         return -1;
-    if (!told.r->over) {
-        check_stuck(told.r, &e);
+    if (!w->r->over) {
+        check_stuck(w->r, &e);
         return cli_fail(a, &e, NULL);
     }
     log_warning("dnn_gpu: %s; the plan was made, the GPU was only to be given back", why->what);
-    return tell_plan(told.a, told.config, told.r);
+    return tell_plan(a, w->config, w->r);
 }
 
 static bool batch_sizes_asked(const struct args *a, struct check_request *q, struct err *e)
@@ -194,9 +192,7 @@ static int check_command(struct args *a)
     struct check_result r = {0};
     struct check_request q = {.progress = cli_progress(a)};
     int code;
-    told.a = a;
-    told.config = config;
-    told.r = &r;
+    a->work = &(struct work){config, &r};
     if (!output_standard(config, &e))
         code = cli_fail(NULL, &e, NULL); /* no object there either */
     else if (!batch_sizes_asked(a, &q, &e) || !check_run(config, &q, &r, &e))

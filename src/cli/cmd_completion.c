@@ -22,26 +22,28 @@ static void bash_option(const struct arg_option *o, struct text *out)
     text_printf(out, "--%s ", o->name);
 }
 
-static void put_words(const char *const *words, struct text *out)
+/* The name of a metric is the value, or its beginning. */
+static bool takes_metric(const struct arg_option *o)
 {
-    for (size_t i = 0; words[i]; i++)
-        text_printf(out, "%s%s", i ? " " : "", words[i]);
+    return strcmp(o->name, "on") == 0 || strcmp(o->name, "require") == 0;
 }
 
-static const char *const *metric_words(void)
-{
-    static const char *names[64];
-    for (size_t i = 0; metric_types[i].name && i < 63; i++)
-        names[i] = metric_types[i].name;
-    return names;
-}
-
-/* Options with a closed list of words. */
 static const char *const *words_of(const struct arg_option *o)
 {
-    if (strcmp(o->name, "on") == 0 || strcmp(o->name, "require") == 0)
-        return metric_words();
     return strcmp(o->name, "backend") == 0 ? backend_option_words : o->words;
+}
+
+static bool has_words(const struct arg_option *o)
+{
+    return takes_metric(o) || words_of(o);
+}
+
+/* Appends the closed list of words of an option. */
+static void put_words(const struct arg_option *o, struct text *out)
+{
+    const char *const *words = words_of(o), *word;
+    for (size_t i = 0; (word = takes_metric(o) ? metric_types[i].name : words[i]); i++)
+        text_printf(out, "%s%s", i ? " " : "", word);
 }
 
 /* The completions of an argument: words, NULL for files, "" for none. */
@@ -77,7 +79,7 @@ static void put_topics(struct text *out)
     for (size_t i = 0; commands[i]; i++)
         text_printf(out, "%s ", commands[i]->name);
     for (size_t i = 0; i < topic_count(); i++)
-        text_printf(out, "%s%s", i ? " " : "", topic_name(i));
+        text_printf(out, "%s%s", i ? " " : "", topic_name(i).text);
     config_keys(key_word, out);
     const struct err_info *info;
     for (size_t i = 0; (info = err_info_at(i)); i++)
@@ -100,9 +102,9 @@ static void bash_values(const struct command *c, struct text *out)
                 text_put(out, ") compopt -o nospace 2>/dev/null\n"
                               "      COMPREPLY=($(compgen -S = -W \"$keys\" -- \"$word\")); "
                               "return ;;\n");
-            } else if (words_of(o)) {
+            } else if (has_words(o)) {
                 text_put(out, ") COMPREPLY=($(compgen -W \"");
-                put_words(words_of(o), out);
+                put_words(o, out);
                 text_printf(out, "\" -- \"$word\"))%s; return ;;\n",
                             strcmp(o->name, "require") == 0 ? "; compopt -o nospace 2>/dev/null"
                                                             : "");
@@ -184,9 +186,9 @@ static void zsh_option(const struct arg_option *o, struct text *out)
         text_put(out, ":value:");
     if (value && strcmp(o->name, "set") == 0) {
         text_put(out, "_dnn_set");
-    } else if (value && words_of(o)) {
+    } else if (value && has_words(o)) {
         text_char(out, '(');
-        put_words(words_of(o), out);
+        put_words(o, out);
         text_char(out, ')');
     } else if (value && o->flags & ARG_FILE) {
         text_put(out, "_files");
@@ -247,9 +249,7 @@ static int completion_run(struct args *a)
         err_expected(&e, "bash or zsh");
         return cli_fail(a, &e, NULL);
     }
-    int code = cli_print(a, &out);
-    text_free(&out);
-    return code;
+    return cli_print(a, &out);
 }
 
 const struct command command_completion = {

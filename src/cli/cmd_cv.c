@@ -69,7 +69,7 @@ static int cv_command(struct args *a)
     int code = EXIT_DONE;
     if (!check_names(a, q.output, &e) || (a->json && !output_standard(config, &e)) ||
         !cv_run(&q, &r, &e)) {
-        code = cli_fail(a, &e, cli_disk_note(q.output, &e));
+        code = cli_fail_output(a, &e, q.output);
     } else {
         summary(&r, q.output);
         if (a->json) {

@@ -110,9 +110,7 @@ static int print_result(struct args *a, const struct evaluate_request *q,
         format_prom(&(struct format_part){"data", &r->metrics}, 1, &out);
     else
         result_text(r, &out);
-    int code = cli_print(a, &out);
-    text_free(&out);
-    return code;
+    return cli_print(a, &out);
 }
 
 /* A model that is better by chance alone may pass: the interval tells. */
@@ -146,7 +144,6 @@ static int fail(struct args *a, const struct err *e, enum format format)
         struct text out = {0};
         format_junit(a, NULL, 0, e, &out);
         cli_print(a, &out);
-        text_free(&out);
     }
     return code;
 }
@@ -231,7 +228,6 @@ static int verify_command(struct args *a)
                     : r.bits ? "the same bits"
                              : "within the bound");
         code = cli_print(a, &out);
-        text_free(&out);
     }
     if (code == EXIT_DONE && !r.pass)
         code = select_is_gpu(&r.backend) ? EXIT_GPUFAULT : EXIT_FORMAT;

@@ -106,7 +106,7 @@ static int rows_command(struct args *a)
     int code;
     if (!check_rows(a, q.output, &e) || !cli_reading(a, &q.reading, &e) ||
         !attribute_run(&q, &r, &e)) {
-        code = cli_fail(a, &e, cli_disk_note(q.output, &e));
+        code = cli_fail_output(a, &e, q.output);
     } else if (a->json) {
         struct json_out out = {0};
         attribute_write(&q, &r, &out);
@@ -115,7 +115,6 @@ static int rows_command(struct args *a)
         struct text out = {0};
         rows_text(&q, &r, &out);
         code = cli_print(a, &out);
-        text_free(&out);
     }
     attribute_release(&r);
     cli_drop(q.overrides.sets);
@@ -149,7 +148,6 @@ static int explain_command(struct args *a)
         struct text out = {0};
         result_text(&r, &out);
         code = cli_print(a, &out);
-        text_free(&out);
     }
     explain_release(&r);
     cli_drop(group);

@@ -46,9 +46,7 @@ static int list(const struct args *a, const struct gpu_cards *cards)
 {
     struct text out = {0};
     gpucheck_spark(cards->ready, cards->count, &out);
-    int code = cli_print(a, &out);
-    text_free(&out);
-    return code;
+    return cli_print(a, &out);
 }
 
 /* A card that was checked: into the list when ready, else a line on standard error. */
@@ -112,7 +110,6 @@ static int broken_off(const struct args *a, const struct gpucheck *g, const stru
     if (g->count && format && strcmp(format, "prom") == 0)
         gpucheck_prom(g, (int)err_exit(e), &out);
     int code = out.length ? cli_print(a, &out) : EXIT_DONE;
-    text_free(&out);
     return code == EXIT_DONE ? cli_fail(a, e, NULL) : code;
 }
 
@@ -130,7 +127,6 @@ static int told(const struct args *a, const struct gpucheck *g, const char *form
         else
             gpucheck_text(g, &out);
         code = cli_print(a, &out);
-        text_free(&out);
     }
     return code == EXIT_DONE ? gpucheck_exit(g) : code;
 }
@@ -139,8 +135,8 @@ static int told(const struct args *a, const struct gpucheck *g, const char *form
 static int gpucheck_stopped(const struct args *a, const struct err *why)
 {
     const char *format = args_value(a, "format");
-    const struct gpucheck *g = gpucheck_stuck(why);
-    if (!g || stop_is(why))
+    struct gpucheck *g = a->work;
+    if (!g || !gpucheck_stuck(g, why) || stop_is(why))
         return cli_fail(a, why, NULL);
     if (g->cards) {
         log_setup(LOG_WARNING, log_json()); /* the checks were silent */
@@ -158,6 +154,7 @@ static int gpucheck_command(struct args *a)
     struct gpucheck *g = mem_zero(1, sizeof *g);
     const char *format = args_value(a, "format");
     int code;
+    a->work = g;
     a->json = a->json || (format && strcmp(format, "json") == 0);
     if (!options_of(a, &o, &e))
         code = cli_fail(a, &e, NULL);

@@ -14,9 +14,7 @@ static int help_run(struct args *a)
         text_free(&out);
         return cli_fail(a, &e, NULL);
     }
-    int code = cli_print(a, &out);
-    text_free(&out);
-    return code;
+    return cli_print(a, &out);
 }
 
 const struct command command_help = {
@@ -33,9 +31,7 @@ static int schema_run(struct args *a)
 {
     struct text out = {0};
     config_schema(&out);
-    int code = cli_print(a, &out);
-    text_free(&out);
-    return code;
+    return cli_print(a, &out);
 }
 
 const struct command command_schema = {

@@ -55,20 +55,12 @@ static const char *const set_sections[] = {"train", "backend"};
 static void config_text(const struct infer *found, const char *target, const struct overrides *sets,
                         const char *data_path, const char *model_path, struct json_out *o)
 {
-    char delimiter[2] = {found->dialect.delimiter, '\0'}, decimal[2] = {found->decimal, '\0'};
     json_open(o, NULL, '{');
     json_put_string(o, "task", task_names[found->task]);
     json_open(o, "data", '{');
     json_put_string(o, "train", data_path);
-    json_put_string(o, "delimiter", delimiter);
-    json_put_string(o, "decimal", decimal);
-    json_put_string(o, "quote", csv_quote_names[found->dialect.quote]);
-    json_put_string(o, "encoding", csv_encoding_names[found->dialect.encoding]);
-    json_put_bool(o, "header", found->dialect.header);
-    json_open(o, "missing", '[');
-    for (size_t i = 0; i < found->missing.count; i++)
-        json_put_string(o, NULL, found->missing.items[i]);
-    json_close(o, ']');
+    infer_write_dialect(found, o);
+    json_put_strings(o, "missing", found->missing.items, found->missing.count);
     json_put_string(o, "target", target);
     if (found->positive)
         json_put_string(o, "positive", found->positive);
@@ -284,7 +276,7 @@ static char *trimmed(const char *name)
     return mem_string_n(name + from, length - from);
 }
 
-/* Errors of the command line alone. *note: the state of the output file. */
+/* Errors of the command line alone. *note: about the output file, or NULL. */
 static bool check_line(const struct args *a, const char **note, struct err *e)
 {
     const char *target = args_value(a, "target"), *output = args_value(a, "output");
@@ -307,8 +299,7 @@ static bool check_line(const struct args *a, const char **note, struct err *e)
     if (output && strcmp(output, "-") != 0 && file_same(output, a->positionals[0]))
         return err_set(e, ERR_SAME_FILE, "the config would replace the data file %s",
                        text_quote_z(output));
-    *note = cli_disk_note(output, e);
-    return !output || output_takes_config(output, args_value(a, "force") != NULL, e);
+    return true;
 }
 
 /* Reading options given by --set are not guessed. */
@@ -362,6 +353,8 @@ static int init_command(struct args *a)
     const char *output = args_value(a, "output"), *note;
     if (!check_line(a, &note, &e))
         return cli_fail(a, &e, note);
+    if (output && !output_takes_config(output, args_value(a, "force") != NULL, &e))
+        return cli_fail_output(a, &e, output);
     struct overrides o = cli_overrides(a);
     struct infer_request q = request_of(a, &o);
     struct opt_strings missing = {0};
@@ -379,7 +372,7 @@ static int init_command(struct args *a)
     int code = EXIT_DONE;
     if (!looked || !make_config(a, q.target, found, &o, &json, &e) ||
         !write_config(output ? output : "-", &json, &e))
-        code = cli_fail(a, &e, cli_disk_note(output, &e));
+        code = cli_fail_output(a, &e, output);
     else
         init_notes(found, q.target, &o);
     if (code == EXIT_DONE)

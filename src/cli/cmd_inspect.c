@@ -24,7 +24,6 @@ static int inspect_command(struct args *a)
         struct text out = {0};
         inspect_text(&seen, &out);
         code = cli_print(a, &out);
-        text_free(&out);
     }
     inspect_close(&seen);
     return code;

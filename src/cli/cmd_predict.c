@@ -125,7 +125,7 @@ static int predict_command(struct args *a)
         !check_line(a, &q, &note, &e)) {
         code = cli_fail(a, &e, note);
     } else if (!predict_run(&q, &r, &e)) {
-        code = cli_fail(a, &e, answers ? NULL : cli_disk_note(q.output, &e));
+        code = answers ? cli_fail(a, &e, NULL) : cli_fail_output(a, &e, q.output);
     } else if (a->json) {
         struct json_out out = {0};
         predict_write(&q, &r, &out);

@@ -49,7 +49,7 @@ static int report_command(struct args *a)
         report_page(&q, &r, &page);
         good = write_page(output, &page, &e);
     }
-    int code = good ? EXIT_DONE : cli_fail(a, &e, cli_disk_note(output, &e));
+    int code = good ? EXIT_DONE : cli_fail_output(a, &e, output);
     text_free(&page);
     report_release(&r);
     cli_drop(q.overrides.sets);

@@ -161,13 +161,11 @@ static int tell_format(const struct args *a, const struct train_result *r, const
         format_junit(a, r->gates, gates ? r->gate_count : 0, gates ? NULL : e, &out);
     else if (word && strcmp(word, "prom") == 0 && gates)
         format_prom(all, sizeof all / sizeof *all, &out);
-    int code = out.length ? cli_print(a, &out) : EXIT_DONE;
-    text_free(&out);
-    return code;
+    return out.length ? cli_print(a, &out) : EXIT_DONE;
 }
 
 /* Prints the result of a training that ended or was stopped; returns the exit code. */
-static int tell_result(struct args *a, const struct train_request *q, struct train_result *r)
+static int tell_result(const struct args *a, const struct train_request *q, struct train_result *r)
 {
     if (r->exit != EXIT_DONE)
         return r->exit;
@@ -181,20 +179,20 @@ static int tell_result(struct args *a, const struct train_request *q, struct tra
     return cli_json(a, &out, false);
 }
 
-/* What a call that never comes back may find done: only the machine was still to be given back. */
-static struct { struct args *a; const struct train_request *q; struct train_result *r; } told;
+struct work { const struct train_request *q; struct train_result *r; };
 
 static int train_stopped(const struct args *a, const struct err *why)
 {
     struct err e = *why;
-    if (told.a != a)
+    const struct work *w = a->work;
+    if (!w)
         return -1;
-    if (!told.r->over) {
-        train_stuck(told.r, &e);
+    if (!w->r->over) {
+        train_stuck(w->r, &e);
         return cli_fail(a, &e, NULL);
     }
     log_warning("dnn_gpu: %s; the model is written, the GPU was only to be given back", why->what);
-    return tell_result(told.a, told.q, told.r);
+    return tell_result(a, w->q, w->r);
 }
 
 static int train_command(struct args *a)
@@ -222,16 +220,14 @@ static int train_command(struct args *a)
                               .only = args_int(a, "run", 0)};
     struct train_result r = {0};
     int code;
-    told.a = a;
-    told.q = &q;
-    told.r = &r;
+    a->work = &(struct work){&q, &r};
     tell_settings(config);
     if (!output_standard(config, &e)) {
         code = cli_fail(NULL, &e, "nothing was written"); /* no object there either */
     } else if (!check_names(a, &q, &e)) {
         code = cli_fail(a, &e, "nothing was written");
     } else if (!train_run(&q, &r, &e)) {
-        code = cli_fail(a, &e, r.says_kept ? NULL : cli_disk_note(q.output, &e));
+        code = r.says_kept ? cli_fail(a, &e, NULL) : cli_fail_output(a, &e, q.output);
         tell_format(a, &r, &e);
     } else {
         code = tell_result(a, &q, &r);

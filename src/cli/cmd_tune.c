@@ -96,7 +96,7 @@ static int tune_command(struct args *a)
     int code = EXIT_DONE;
     if (!config || !check_names(a, &q, &e) || (a->json && !output_standard(config, &e)) ||
         !tune_run(&q, &r, &e)) {
-        code = cli_fail(a, &e, cli_disk_note(q.output, &e));
+        code = cli_fail_output(a, &e, q.output);
     } else {
         summary(&q, &r);
         if (a->json) {

@@ -22,7 +22,7 @@ void help_overview(struct text *out)
         text_printf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
     text_put(out, "\ntopics:\n");
     for (size_t i = 0; i < topic_count(); i++)
-        text_printf(out, "  %-12s %.*s\n", topic_name(i), (int)strcspn(topic_title(i), "\n"),
+        text_printf(out, "  %-12s %.*s\n", topic_name(i).text, (int)strcspn(topic_title(i), "\n"),
                     topic_title(i));
     text_put(out, "\n`dnn help WORD` shows a page. WORD is a command, a topic, a config key "
                   "(data.split), an option\n(--resume), a layer, a metric, a variable or an error "
@@ -168,14 +168,14 @@ bool help_is_option(const char *word)
 /* The nearest names of commands, topics and keys. keys: what config_key_help named, or "". */
 static void nearest(const char *word, const char *keys, struct err *e)
 {
-    char names[96][32];
+    struct topic_name names[96];
     const char *known[96];
     size_t count = 0;
     for (size_t i = 0; commands[i] && count < 32; i++)
         known[count++] = commands[i]->name;
     for (size_t i = 0; i < topic_count() && count < 96; i++) {
-        memcpy(names[count], topic_name(i), sizeof names[count]);
-        known[count] = names[count];
+        names[count] = topic_name(i);
+        known[count] = names[count].text;
         count++;
     }
     const char *near = text_nearest(word, known, count);

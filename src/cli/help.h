@@ -17,8 +17,8 @@ bool help_word(const char *word, struct text *out, struct err *e);
 
 /* Topics: one page each, src/cli/pages/NAME.txt. */
 size_t topic_count(void);
-/* i < topic_count(). The next call overwrites the name. */
-const char *topic_name(size_t i);
+struct topic_name { char text[32]; };
+struct topic_name topic_name(size_t i); /* i < topic_count() */
 /* The title, ended by a newline. */
 const char *topic_title(size_t i);
 /* Appends the page with its tables, without name and title. */

@@ -124,10 +124,10 @@ static void put_topic(struct text *out, size_t i)
     struct text page = {0};
     topic_page(i, &page);
     text_put(out, ".SS ");
-    put_words(out, topic_name(i));
+    put_words(out, topic_name(i).text);
     put_line(out, topic_title(i), strcspn(topic_title(i), "\n"));
     text_put(out, ".PP\n");
-    if (strcmp(topic_name(i), "keys") == 0)
+    if (strcmp(topic_name(i).text, "keys") == 0)
         put_keys(out, page.data);
     else
         put_block(out, page.data);

@@ -1,6 +1,7 @@
 /* help_topic.c - the topics of `dnn help`. The build makes pages.inc from src/cli/pages/NAME.txt,
  * one string a page: a first line "name, alias: Title.", then the page. A line "@name" of a page
  * stands for a table. */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,12 +20,10 @@ size_t topic_count(void)
     return PAGES;
 }
 
-const char *topic_name(size_t i)
+struct topic_name topic_name(size_t i)
 {
-    static char name[32];
-    size_t length = strcspn(pages[i], ",:");
-    memcpy(name, pages[i], length < sizeof name ? length : sizeof name - 1);
-    name[length < sizeof name ? length : sizeof name - 1] = '\0';
+    struct topic_name name;
+    snprintf(name.text, sizeof name.text, "%.*s", (int)strcspn(pages[i], ",:"), pages[i]);
     return name;
 }
 

@@ -76,11 +76,7 @@ void init_put_column(const struct infer_column *c, struct json_out *o)
     if (f->thousands)
         json_put_string(o, "thousands", f->thousands);
     if (f->unit_count)
-        json_open(o, "unit", '[');
-    for (size_t i = 0; i < f->unit_count; i++)
-        json_put_string(o, NULL, f->units[i]);
-    if (f->unit_count)
-        json_close(o, ']');
+        json_put_strings(o, "unit", f->units, f->unit_count);
     if (f->format)
         json_put_string(o, "format", f->format);
     json_close(o, '}');

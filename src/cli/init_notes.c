@@ -65,8 +65,8 @@ static void tell_types(const struct infer *found, const char *target, const stru
     mem_free(kinds);
 }
 
-/* What a column alone says of the target, by a sample of the rows: as AUC, or as a share of the
- * errors or the variance. */
+/* How much of the target one column explains alone, on a sample of the rows: as AUC, or as a share
+ * of the errors or the variance. */
 static void tell_scores(const struct infer *found, const struct overrides *o)
 {
     const bool binary = found->task == TASK_BINARY;

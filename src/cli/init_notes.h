@@ -1,4 +1,4 @@
-/* init_notes.h - what `dnn init` says of a file: types with their reasons, labels, scores,
+/* init_notes.h - the notes of `dnn init` about a file: types with their reasons, labels, scores,
  * leaks. */
 #ifndef DNN_CLI_INIT_NOTES_H
 #define DNN_CLI_INIT_NOTES_H

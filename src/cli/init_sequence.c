@@ -145,7 +145,7 @@ static bool count_all(struct counting *c, const struct infer *found, const char 
     return first || s->patterns.count > 1 || says_channel(s->channels.items[0]);
 }
 
-/* What a pattern says in the config are the columns that were counted. */
+/* True: the patterns of the config match the columns that were counted, and no others. */
 static bool means_the_same(const struct init_sequence *s, const struct infer *found,
                            const char *target)
 {

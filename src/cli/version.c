@@ -133,7 +133,5 @@ int version_run(bool json)
     else
         version_text(&f, &out);
     mem_free(f.gpu);
-    int code = json ? cli_json(NULL, &o, false) : cli_print(NULL, &out);
-    text_free(&out);
-    return code;
+    return json ? cli_json(NULL, &o, false) : cli_print(NULL, &out);
 }

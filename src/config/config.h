@@ -103,9 +103,6 @@ const char *config_space(const struct config *c);
 /* An error about a key that a --set gave names that --set instead of the file; where the value
  * alone is wrong it becomes E10 (64). Other errors stay as they are. Returns false. */
 bool config_blame(const struct config *c, struct err *e);
-/* One "path.to.key=VALUE" put into doc: VALUE is read as JSON if that gives the key's type, else as
- * a string. File names are relative to the config's folder, as in the config. E10. */
-bool config_set(struct json_doc *doc, const char *set, struct err *e);
 /* Every key with its value. With f: the model as its layers, "auto" as what it became, and what the
  * command line changed; without: the document with every default. The backend section is the
  * config's own: variables and options of one run are not part of it. `portable`: one line, without

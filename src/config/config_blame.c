@@ -26,7 +26,8 @@ static bool related(const char *key, size_t length, const char *path)
     return n == length || (n > length ? path[length] : key[n]) == '.';
 }
 
-const char *config_set_of(const struct config *c, const char *key)
+/* The --set of this key, or of one above or below it, or NULL. */
+static const char *set_of(const struct config *c, const char *key)
 {
     for (size_t i = c->set_count; i-- > 0;) /* the last one of a key is the one that counts */
         if (related(key, strlen(key), c->sets[i]))
@@ -55,9 +56,9 @@ bool config_blame(const struct config *c, struct err *e)
     config_near(e);
     if (!c->set_count || (!alone && !together) || (alone && e->line > 0))
         return false;
-    const char *path = config_set_of(c, e->key);
+    const char *path = set_of(c, e->key);
     if (!path && (together || e->line > 0)) {
-        const char *other = config_set_of(c, e->other);
+        const char *other = set_of(c, e->other);
         if (other)
             help_add(e, e->help[0] ? " (--set %s)" : "see --set %s", text_quote_z(other));
         return false;

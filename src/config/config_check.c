@@ -83,7 +83,7 @@ static bool check_useful(const struct config *c, struct err *e)
         bool quoted = beside->value[0] == '"'; /* a word; else null */
         const char *word = beside->value + quoted, *mark = quoted ? "\"" : "";
         size_t length = strcspn(word, "\"");
-        const char *means = ""; /* what null stands for: settled by now */
+        const char *means = ""; /* the value that null has become */
         if (!quoted && strcmp(b->beside, "data.split.method") == 0)
             means = split_method_names[c->data.split.method];
         if (strcmp(b->beside, "train.loss.type") == 0) { /* auto has become a loss by now */

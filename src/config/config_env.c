@@ -138,8 +138,7 @@ bool config_switch_known(const char *name)
     return known;
 }
 
-/* What the environment says of backends: one word a job and whose it is, NULL where it says
- * nothing. */
+/* The backends of the environment: a word for each job and the variable it is from, or NULL. */
 struct wishes {
     const char *word[JOBS], *from[JOBS];
     const char *kind; /* GPU_BACKEND */
@@ -236,7 +235,7 @@ static bool decide(struct backend_options *b, const char *given, const char *giv
             word = backend_word(b->name, false);
             from = name_from;
         }
-        char *keep = mem_string(from); /* settings_change frees what from may point to */
+        char *keep = mem_string(from); /* `from` may point to text that settings_change frees */
         put_string(fields[job], word, l, key, keep);
         mem_free(keep);
     }

@@ -19,7 +19,7 @@ enum { TEXTS_SEEN = 60000, TEXT_EPOCHS_LEAST = 4, TEXT_EPOCHS_MOST = 20 };
 #define HEAVY 2e7 /* rows times columns times outputs of the elastic net */
 #define ROWS_UNKNOWN 10000.0 /* of a pipe, or a file that cannot be read, which is said later */
 
-/* What the table asks for. */
+/* The conditions of the table. */
 struct portfolio {
     double rows; /* of the data without test rows */
     uint64_t numbers, categories;
@@ -76,8 +76,8 @@ static void count_columns(const struct config *c, struct portfolio *t)
     }
 }
 
-/* The time limit, beside what the whole list takes on two cores: portfolio.def has the figures.
- * Three folds take half of that, without the slow members a sixth. */
+/* Shortens the list for the time limit. The whole list takes `seconds` on two cores (figures:
+ * portfolio.def); three folds take half of that, and without the slow members a sixth. */
 static void hurry(struct portfolio *t, double limit)
 {
     const double visits = t->rows * (t->folds - 1) / t->folds * t->epochs;

@@ -68,10 +68,11 @@ struct config_belonging {
 extern const struct config_belonging config_belongings[]; /* key NULL ends it */
 bool config_listed(const char *words, const char *word, size_t length); /* "sgd" in "sgd rmsprop" */
 
+/* Puts one "path.to.key=VALUE" into doc: VALUE is read as JSON if that gives the key's type, else
+ * as a string. File names are relative to the config's folder, as in the config. E10. */
+bool config_set(struct json_doc *doc, const char *set, struct err *e);
 /* Fills c->sets. */
 void config_note_sets(struct config *c, const struct overrides *o);
-/* The --set of this key, or of one above or below it, or NULL. */
-const char *config_set_of(const struct config *c, const char *key);
 
 /* The place of a key put into an E13 that has none. Returns false. */
 bool config_placed(const struct config *c, const char *key, struct err *e);

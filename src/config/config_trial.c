@@ -7,7 +7,7 @@
 #include "model/modelread.h"
 #include "model/preset.h"
 
-/* What every network has. */
+/* The space that every network has. */
 static const char common_space[] =
     "{\"train.optimizer.learning_rate\": {\"low\": 0.0003, \"high\": 0.03, \"log\": true}, "
     "\"train.optimizer.weight_decay\": {\"low\": 0.0001, \"high\": 0.1, \"log\": true}, "

@@ -76,7 +76,7 @@ static bool first_bytes(const char *path, void *bytes, size_t room, size_t *got,
 }
 
 static const char model_prefix[] = "{\"__metadata__\":{\"sha256\":\"";
-/* the digest's digits, and what tells a model from a checkpoint */
+/* the digits of the digest, then the kind: a model or a checkpoint */
 enum { MODEL_BEGIN = 8 + sizeof model_prefix - 1, DIGEST = 64, KIND_END = MODEL_BEGIN + 128 };
 
 static bool is_model(const char *bytes, size_t got)
@@ -231,7 +231,7 @@ static bool runs_replaceable(const char *model, struct err *e)
 /* The longest names that a training needs: those of its checkpoints. */
 static bool names_fit(const struct config *c, const char *model, struct err *e)
 {
-    enum { ASIDE = 64 }; /* what a file written aside has more */
+    enum { ASIDE = 64 }; /* more bytes in the name of a file written aside */
     struct stat st;
     struct text run = {0};
     char *final = file_final(model);
@@ -259,7 +259,7 @@ bool output_probe(const char *path, struct err *e)
     return true;
 }
 
-/* What a training writes beside its model, `name` in messages: neither an input nor a file that
+/* Checks the path of a file beside the model, `name` in messages: it is no input and no file that
  * goes with the model. */
 static bool apart(const struct config *c, const char *model, const char *path, const char *name,
                   struct err *e)

@@ -18,8 +18,6 @@ struct scan_masks {
 typedef void scan_masks_fn(const unsigned char *bytes, size_t blocks, char delimiter,
                            struct scan_masks *out);
 scan_masks_fn scan_masks_plain, scan_masks_sse2, scan_masks_avx2, scan_masks_avx512;
-/* Chooses the fastest one for this processor. */
-scan_masks_fn *scan_masks_choose(void);
 
 #define SCAN_WINDOW 64 /* blocks processed together */
 

@@ -68,15 +68,6 @@ static scan_masks_fn *choose(void)
 }
 #endif
 
-scan_masks_fn *scan_masks_choose(void)
-{
-    static scan_masks_fn *_Atomic chosen;
-    scan_masks_fn *f = chosen;
-    if (!f)
-        chosen = f = choose();
-    return f;
-}
-
 /* True if a cell begins at the quote: blanks may stand before it. */
 static bool begins_cell(const struct csv_dialect *d, const char *bytes, size_t at)
 {
@@ -107,7 +98,7 @@ size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, 
                    struct scan_lenient *lenient, struct scan_masks out[SCAN_WINDOW])
 {
     const unsigned char *from = (const unsigned char *)bytes + at;
-    scan_masks_fn *masks = scan_masks_choose();
+    scan_masks_fn *masks = choose();
     size_t blocks = (size - at) / 64;
     if (blocks >= SCAN_WINDOW) {
         blocks = SCAN_WINDOW;

@@ -12,20 +12,11 @@ size_t scan_places_plain(const uint64_t *masks, size_t blocks, uint32_t base, ui
     return n;
 }
 
-static scan_places_fn *choose(void)
+scan_places_fn *scan_places_choose(void)
 {
 #if defined(__x86_64__)
     if (processor_may("avx512") && scan_places_has_avx512())
         return scan_places_avx512;
 #endif
     return scan_places_plain;
-}
-
-scan_places_fn *scan_places_choose(void)
-{
-    static scan_places_fn *_Atomic chosen;
-    scan_places_fn *f = chosen;
-    if (!f)
-        chosen = f = choose();
-    return f;
 }

@@ -7,12 +7,12 @@
 #include "base/mem.h"
 
 enum { PASSES = 100, ROUNDS = 50, HALVINGS = 12 };
-#define TOLERANCE 1e-7   /* of the constant's loss: what a step of one weight still gains */
-#define ENOUGH 0.02      /* of the first pass's gain: what ends the passes of a step of Newton */
+#define TOLERANCE 1e-7   /* share of the constant's loss: the least gain of a step of one weight */
+#define ENOUGH 0.02      /* share of the first pass's gain: Newton's step ends below it */
 #define CURVE_LEAST 1e-6 /* of p (1 - p): Newton's steps stay finite where p is 0 or 1 */
 #define ETA_MOST 500.0  /* exponentials stay finite */
 
-/* Several classes share what they gain among many weights, which takes long to settle. */
+/* With several classes the gain is spread over many weights, which converge slowly. */
 static double tolerance(const struct elastic *s)
 {
     return (s->outputs > 1 ? 10 : 1) * TOLERANCE * s->constant;
@@ -152,7 +152,7 @@ static bool stops(const struct elastic *s)
     return s->problem.stop && s->problem.stop();
 }
 
-/* Lowers the quadratic approximation until a pass gains a small part of what the first one did: the
+/* Lowers the quadratic approximation until a pass gains less than ENOUGH of the first pass: the
  * next approximation is nearer to the loss. */
 static void descend(struct elastic *s, uint32_t k, const struct penalty *p)
 {
@@ -184,7 +184,7 @@ static void hold_back(struct elastic *s, uint32_t k, const struct penalty *p, do
     grow(s, k);
 }
 
-/* One step of Newton's method. *gain: what it changed. */
+/* One step of Newton's method. Raises *gain to the largest change of the loss by one weight. */
 static void newton(struct elastic *s, uint32_t k, const struct penalty *p, double *gain)
 {
     const struct design *x = s->problem.x;
@@ -272,7 +272,7 @@ bool elastic_solve(struct elastic *s, double penalty, double last, double l1)
     do {
         good = converge(s, &p) && good;
         measure_slopes(s);
-    } while (join(s, p.l1 * (1 + 1e-9)) && !stops(s)); /* what the rule had left out by mistake */
+    } while (join(s, p.l1 * (1 + 1e-9)) && !stops(s)); /* weights that it wrongly left out */
     s->loss = loss_of(s);
     return good;
 }

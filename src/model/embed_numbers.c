@@ -140,7 +140,7 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
                     s->deviation, seed, model, l->position, 2 * count);
 }
 
-/* What the operations of one number need. */
+/* The places of one number, for its operations. */
 struct one {
     uint64_t scale, shift; /* of parameters and gradients */
     const int32_t *bins;

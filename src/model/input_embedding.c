@@ -42,8 +42,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-/* Uniform within 1 / sqrt(dim), or normal. Missing and unknown start at zero: a slot that no
- * training row fills says nothing. The numbers drawn depend on the offset in the arena alone. */
+/* Uniform within 1 / sqrt(dim), or normal. Missing and unknown start at zero: a slot without
+ * training rows adds nothing. The numbers drawn depend on the offset in the arena alone. */
 static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
 {
     const struct embedding_spec *s = l->spec;

@@ -8,8 +8,8 @@
 #include "model/inputs.h"
 
 enum { TEXT_DIM = 32 };
-/* A text has length 1. Weights of the first hidden layer begin small: none has a say before rows
- * with its terms were seen. Columns of x begin as large as the others. */
+/* A text has length 1. Weights of the first hidden layer begin small: a term counts little before
+ * rows with it were trained on. Columns of x begin as large as the others. */
 #define FIRST_LIMIT 0.02
 #define COLUMN_LIMIT 1.0
 

@@ -30,8 +30,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-/* Uniform within 1 / sqrt(dim). Padding and the unknown token begin at zero: what no training row
- * has says nothing. */
+/* Uniform within 1 / sqrt(dim). Padding and the unknown token begin at zero: a token without
+ * training rows adds nothing. */
 static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
 {
     const struct embed_column *c = &((const struct tokens_spec *)l->spec)->column;

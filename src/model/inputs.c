@@ -5,7 +5,7 @@
 
 #define MOST_WIDTH ((uint64_t)1 << 24)
 
-const struct layer_type *const input_types[] = {
+static const struct layer_type *const types[] = {
 #define INPUT(name) &input_##name,
 #include "model/layers.def"
     NULL,
@@ -33,7 +33,7 @@ bool plan_columns(struct planner *p, uint64_t count, uint32_t *at)
 
 static bool plan_layers(struct inputs *in, struct planner *p, struct err *e)
 {
-    for (const struct layer_type *const *type = input_types; *type; type++) {
+    for (const struct layer_type *const *type = types; *type; type++) {
         struct layer *l = layer_new(*type);
         in->layers = mem_grow(in->layers, (size_t)in->count + 1, sizeof(struct layer *));
         in->layers[in->count++] = l;

@@ -17,7 +17,6 @@
  * backward and release. plan reads planner.features and takes columns with plan_columns; l->in is
  * the row's width, l->out its own columns, l->y the row x. forward gets x and returns it; backward
  * gets the gradient of x as dy, and dx is NULL. Parameters are declared with plan_param_whole. */
-extern const struct layer_type *const input_types[]; /* NULL-terminated */
 #define INPUT(name) extern const struct layer_type input_##name;
 #include "model/layers.def"
 

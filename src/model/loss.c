@@ -273,46 +273,23 @@ static void issue_one(const struct loss_options *o, struct pass *p, struct act l
 {
     if (o->kind == LOSS_SOFT_F1)
         op_loss_f1(p->m, &(struct op_loss_f1){
-                             .dlogits = dlogits,
-                             .part_loss = part_loss,
-                             .part_weight = part_weight,
-                             .logits = logits,
-                             .target = target,
-                             .weight = p->weight,
-                             .dims = pass_dims(p, outputs),
-                             .chosen = o->chosen ? o->chosen : ~UINT64_C(0) >> (64 - outputs),
-                             .ld = ld,
-                             .ldd = ld,
-                             .more = more});
+            .dlogits = dlogits, .part_loss = part_loss, .part_weight = part_weight,
+            .logits = logits, .target = target, .weight = p->weight,
+            .dims = pass_dims(p, outputs), .ld = ld, .ldd = ld, .more = more,
+            .chosen = o->chosen ? o->chosen : ~UINT64_C(0) >> (64 - outputs)});
     else if (of_classes(o->kind))
         op_loss_class(p->m, &(struct op_loss_class){
-                                .dlogits = dlogits,
-                                .part_loss = part_loss,
-                                .part_weight = part_weight,
-                                .logits = logits,
-                                .target = target,
-                                .weight = p->weight,
-                                .dims = pass_dims(p, outputs),
-                                .ld = ld,
-                                .ldd = ld,
-                                .kind = o->kind == LOSS_FOCAL ? CLASS_FOCAL : CLASS_CROSS_ENTROPY,
-                                .more = more,
-                                .smoothing = o->kind == LOSS_FOCAL ? 0 : o->label_smoothing,
-                                .gamma = o->gamma});
+            .dlogits = dlogits, .part_loss = part_loss, .part_weight = part_weight,
+            .logits = logits, .target = target, .weight = p->weight,
+            .dims = pass_dims(p, outputs), .ld = ld, .ldd = ld, .more = more,
+            .kind = o->kind == LOSS_FOCAL ? CLASS_FOCAL : CLASS_CROSS_ENTROPY,
+            .smoothing = o->kind == LOSS_FOCAL ? 0 : o->label_smoothing, .gamma = o->gamma});
     else
-        op_loss_value(p->m, &(struct op_loss_value){.dy = dlogits,
-                                                    .part_loss = part_loss,
-                                                    .part_weight = part_weight,
-                                                    .y = logits,
-                                                    .target = target,
-                                                    .weight = p->weight,
-                                                    .dims = pass_dims(p, outputs),
-                                                    .ld = ld,
-                                                    .ldd = ld,
-                                                    .kind = value_loss(o->kind),
-                                                    .more = more,
-                                                    .delta = o->delta,
-                                                    .q = o->q});
+        op_loss_value(p->m, &(struct op_loss_value){
+            .dy = dlogits, .part_loss = part_loss, .part_weight = part_weight,
+            .y = logits, .target = target, .weight = p->weight,
+            .dims = pass_dims(p, outputs), .ld = ld, .ldd = ld, .more = more,
+            .kind = value_loss(o->kind), .delta = o->delta, .q = o->q});
 }
 
 void loss_issue(const struct loss_options *o, struct pass *p, struct act logits,

@@ -13,7 +13,8 @@ struct model_options {
     const struct json_doc *doc;
     const struct json *model; /* NULL: {"preset": "mlp"}, of sequences gru */
     bool sequences; /* the rows are: what "auto" means */
-    bool each;      /* each step has an answer: a preset leaves out what makes one step of many */
+    bool each;      /* each step has an answer: a preset leaves out layers that make one step of
+                     * many */
     bool stored; /* from a model file: "layers" are all layers, the output layer included */
 };
 /* Checks the object without data: keys, words, ranges. Used by config_load. */

@@ -191,9 +191,9 @@ void optim_factors(const struct optim_options *o, enum param_kind kind, double *
 }
 
 /* The same steps and decay as of a parameter p with w = scale p: the gradient of p is scale times
- * that of w. Of its size a step of sgd keeps all, those of the others nothing. Only adamw keeps the
- * decay apart from the gradient. A rate counts for steps and decay, as in RealMLP: with adamw it
- * pulls twice. */
+ * that of w. A step of sgd grows with the gradient; those of the others do not. Only adamw keeps
+ * the decay apart from the gradient. A rate counts for steps and decay, as in RealMLP: with adamw
+ * it pulls twice. */
 static void scale_rates(const struct optim_options *o, const struct rates *r, struct group *g)
 {
     double square = r->scale * r->scale;

@@ -102,7 +102,7 @@ struct column {
     uint32_t at;
 };
 
-/* Block at + tile of a column: K less what the columns before give. */
+/* Block at + tile of a column: K minus the products of the columns before it. */
 static void reduce_tile(void *of, unsigned tile, unsigned thread)
 {
     const struct column *t = of;

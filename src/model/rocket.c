@@ -166,7 +166,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct rocket_spec *s = l->spec;
     struct act y = pass_act(p, l->y);
-    if (p->moved) { /* what stays as it is moves to itself */
+    if (p->moved) { /* op_add of one operand copies: these buffers keep their values */
         uint32_t count = (uint32_t)(s->channels - s->bias) + groups_of(s) * ROCKET_CHANNELS;
         op_add(p->m, &(struct op_add){.y = {.at = reals_at(p->moved, s->bias)},
                                       .a = {.at = reals_at(p->buffers, s->bias)},

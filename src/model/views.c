@@ -82,7 +82,7 @@ static bool scale_plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-/* What begins the stream of numbers `element`. */
+/* The first value of stream `element`. */
 static double draw(const struct scale_spec *s, uint64_t seed, uint32_t key, uint64_t element)
 {
     if (s->drawn == SCALE_ONE)

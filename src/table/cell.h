@@ -32,8 +32,8 @@ void numbers_scale(const struct schema *s, unsigned char *records, size_t count)
 void number_apply(const struct number_slot *n, float *v, size_t count);
 /* The transform of a raw value alone; NaN stays one. */
 float number_transform(const struct number_slot *n, float v);
-/* True if the record has all its cells and the target's says missing: it can neither be learnt
- * from nor measured. */
+/* True if the record has all its cells, and the cell of the target means missing: no training and
+ * no metric can use it. */
 bool cell_unlabelled(const struct schema *s, const struct binding *b,
                      const struct csv_cells *cells, size_t record);
 /* Parse a number or a date as the column writes them. */

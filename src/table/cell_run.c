@@ -20,20 +20,11 @@ uint64_t cell_run_plain(const struct cell_run *r)
     return bad;
 }
 
-static cell_run_fn *choose(void)
+cell_run_fn *cell_run_choose(void)
 {
 #if defined(__x86_64__)
     if (processor_may("avx512") && cell_run_has_avx512())
         return cell_run_avx512;
 #endif
     return cell_run_plain;
-}
-
-cell_run_fn *cell_run_choose(void)
-{
-    static cell_run_fn *_Atomic chosen;
-    cell_run_fn *f = chosen;
-    if (!f)
-        chosen = f = choose();
-    return f;
 }

@@ -21,7 +21,7 @@
 
 /* --- values of a row --- */
 
-void spill_add(struct spill *s, const void *values, uint64_t count)
+static void spill_add(struct spill *s, const void *values, uint64_t count)
 {
     const unsigned char *from = values;
     while (s->size && count) {

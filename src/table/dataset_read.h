@@ -13,7 +13,6 @@ struct spill {
     unsigned char **chunks;
     uint64_t count;
 };
-void spill_add(struct spill *s, const void *values, uint64_t count);
 /* Returns the values as one array (mem_free), NULL if they are not stored. Empties s. */
 void *spill_flat(struct spill *s);
 void spill_free(struct spill *s);

@@ -95,8 +95,8 @@ static void permute_records(struct dataset *d, const uint32_t *order)
     mem_free(hash);
 }
 
-/* The first rows of the file, which the model keeps as text, stay where they are, or are none of
- * the sample. */
+/* Rows of the sample, the first rows of the file that the model keeps as text, stay in their
+ * places, or leave the sample. */
 static void sort_rows(struct rows_of_groups *r)
 {
     struct dataset *d = r->data;

@@ -1,4 +1,4 @@
-/* deal.c - plain C, and the choice of a processor's best. */
+/* deal.c - deal.h in plain C, and the choice for the processor. */
 #include "table/deal.h"
 
 #include "csv/processor.h"

@@ -10,8 +10,8 @@ struct drift {
     uint64_t *outside;      /* numbers beyond the training range */
     uint64_t *missing;
     uint64_t vanished;      /* numbers too small for float32, read as 0; all columns */
-    uint64_t unusual, last; /* unknown and outside cells of all columns; up to the last row. Of a
-                             * column whose rare categories share a place none is unknown here */
+    uint64_t unusual, last; /* unknown and outside cells of all columns, now and up to the last
+                             * row; not those of columns whose rare categories share a place */
     uint64_t unseen;        /* rows with one of them */
     /* Of rows that can be read. */
     uint64_t **places;      /* [columns][places of column.spread]; NULL: it has none */

@@ -23,12 +23,22 @@ size_t column_place_text(const struct column *c, struct terms *t, const char *te
     return tokens;
 }
 
-/* Row i's text; NULL: missing. */
-static const char *text_of(const struct fit *f, const struct vocab *all, uint32_t at, uint64_t i,
-                           size_t *length)
+/* The rows' texts in a column, one after another; rows without one are counted. */
+struct texts {
+    const struct fit *fit;
+    const struct vocab *all;
+    uint32_t at;
+    uint64_t row, missing;
+};
+static const char *next_text(struct texts *t, size_t *length)
 {
-    int32_t id = record_int(rows_at(&f->data->rows, f->rows[i]), at);
-    return id ? vocab_text(all, (uint32_t)id - 2, length) : NULL;
+    while (t->row < t->fit->count) {
+        int32_t id = record_int(rows_at(&t->fit->data->rows, t->fit->rows[t->row++]), t->at);
+        if (id)
+            return vocab_text(t->all, (uint32_t)id - 2, length);
+        t->missing++;
+    }
+    return NULL;
 }
 
 /* --- tokens --- */
@@ -71,14 +81,10 @@ static void fit_tokens(const struct fit *f, struct column *c, const struct vocab
     struct vocab *tokens = vocab_new();
     struct terms terms = {0};
     uint64_t *counts = NULL;
-    size_t room = 0, longest = 2, read = 0; /* a sequence has two places at least */
-    c->missing = c->cut = 0;
-    for (uint64_t i = 0; i < f->count; i++) {
-        size_t length;
-        const char *text = text_of(f, all, at, i, &length);
-        c->missing += !text;
-        if (!text)
-            continue;
+    size_t room = 0, longest = 2, read = 0, length; /* a sequence has two places at least */
+    struct texts texts = {f, all, at, 0, 0};
+    c->cut = 0;
+    for (const char *text; (text = next_text(&texts, &length));) {
         size_t here = tokens_cut(&terms, text, length);
         c->cut += here > most;
         read += here < most ? here : most;
@@ -95,6 +101,7 @@ static void fit_tokens(const struct fit *f, struct column *c, const struct vocab
             counts[token]++;
         }
     }
+    c->missing = texts.missing;
     c->slots = longest < most ? (uint32_t)longest : most;
     log_debug("texts as tokens: %zu tokens in %llu places", read,
               (unsigned long long)f->count * c->slots);
@@ -114,19 +121,16 @@ void fit_text(const struct fit *f, struct column *c, const struct vocab *all, ui
     }
     uint32_t *rows_with = mem_zero(c->text.buckets, sizeof *rows_with);
     struct terms terms = {0};
-    c->missing = 0;
+    struct texts texts = {f, all, at, 0, 0};
+    size_t length;
     c->slots = 1;
-    for (uint64_t i = 0; i < f->count; i++) {
-        size_t length;
-        const char *text = text_of(f, all, at, i, &length);
-        c->missing += !text;
-        if (!text)
-            continue;
+    for (const char *text; (text = next_text(&texts, &length));) {
         terms_make(&terms, &c->text, text, length, TERM_SLOTS_MOST);
         c->slots = terms.count > c->slots ? terms.count : c->slots;
         for (uint32_t k = 0; k < terms.count; k++)
             rows_with[TERM_BUCKET(terms.items[k])]++;
     }
+    c->missing = texts.missing;
     terms_free(&terms);
     if (c->text.weight == TEXT_TFIDF) {
         c->bucket_weights = mem_alloc(c->text.buckets, sizeof *c->bucket_weights);

@@ -98,7 +98,7 @@ static struct infer *infer_quoted(const struct infer_request *r, struct err *e)
     return i;
 }
 
-/* True for what a wrong reading of quotes may cause. */
+/* True for errors that a wrong reading of quotes may cause. */
 static bool may_be_quotes(const struct err *e)
 {
     return e->id == ERR_CSV_QUOTE || e->id == ERR_CSV_UNTERMINATED || e->id == ERR_CSV_RAGGED ||
@@ -145,4 +145,14 @@ void infer_free(struct infer *i)
     mem_free(i->columns);
     mem_free(i->positive);
     mem_free(i);
+}
+
+void infer_write_dialect(const struct infer *i, struct json_out *out)
+{
+    const char delimiter[2] = {i->dialect.delimiter, '\0'}, decimal[2] = {i->decimal, '\0'};
+    json_put_string(out, "delimiter", delimiter);
+    json_put_string(out, "decimal", decimal);
+    json_put_string(out, "quote", csv_quote_names[i->dialect.quote]);
+    json_put_string(out, "encoding", csv_encoding_names[i->dialect.encoding]);
+    json_put_bool(out, "header", i->dialect.header);
 }

@@ -21,7 +21,7 @@ struct infer_column {
     char *examples[5];      /* first distinct cells, raw text; NULL: fewer */
     struct form *form;      /* how its cells are written; NULL: plain */
     bool unread;            /* set aside for its form */
-    double alone;           /* what it alone explains of the target (leak.h); NaN: not known */
+    double alone;           /* how much of the target it alone explains (leak.h); NaN: not known */
     char note[400];         /* e.g. it nearly determines the target; or "" */
 };
 /* Sequences with a row a step. */
@@ -65,6 +65,8 @@ extern const char infer_leak_words[];
  * `stop` returned true. */
 struct infer *infer_file(const struct infer_request *r, struct err *e);
 void infer_free(struct infer *i);
+/* Writes the keys "delimiter" to "header" of the config's "data". */
+void infer_write_dialect(const struct infer *i, struct json_out *out);
 /* Looks for sequences with a row a step in the file that infer_file has read, if names of columns
  * speak of them; sets i->series. given: [i->count] columns that are something else. False on an
  * error, or with e->id == ERR_NONE if `stop` returned true. */

@@ -167,7 +167,7 @@ static bool read_rows(struct search *s, const struct infer_request *r, struct er
     return good && e->id == ERR_NONE;
 }
 
-/* --- what they prove --- */
+/* --- proofs --- */
 
 /* The distance of most rows: three of four steps are within a seventh of it, as months are; 0:
  * there is none. */

@@ -129,7 +129,16 @@ int infer_name(const char *name);
  * where the row stands in its sequence (t, visit_date, step). */
 bool infer_names_group(const char *name);
 bool infer_names_order(const char *name);
-/* infer_type.c, infer_target.c: types, missing texts, decimal sign; then the task. */
+/* infer_missing.c: the decimal sign of the file (*sure: numbers prove it). */
+char infer_decimal(const struct survey *s, bool *sure);
+/* Sets means_missing [INFER_MISSING] and the list of texts for data.missing: the user's, or those
+ * that are found. */
+void infer_missing(const struct infer_request *r, const struct survey *s, char decimal,
+                   bool *means_missing, struct opt_strings *out);
+/* True for codes of two capital letters: EU, AS, NA. NA is then a code. */
+bool infer_is_of_codes(const struct watch *w);
+
+/* infer_type.c: the types, by these; infer_target.c: then the task. */
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
 void infer_target(const struct survey *s, size_t target, struct infer *i);
 /* infer_labels.c: the positive label, and notes about labels and the last line. */

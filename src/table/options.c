@@ -22,7 +22,7 @@ const char *const column_transform_names[] = {"none", "log1p", NULL};
 const char *const number_encode_names[] = {"plain", "ple", "periodic", NULL};
 const char *const text_weight_names[] = {"tfidf", "count", NULL};
 const char *const text_encode_names[] = {"hashed", "tokens", NULL};
-const char *const number_edges_names[] = {"quantile", "tree", NULL};
+static const char *const edges_names[] = {"quantile", "tree", NULL};
 static const char *const column_init_names[] = {"uniform", "normal", NULL};
 const char *const column_encode_names[] = {"auto",   "onehot", "embedding",
                                            "target", "count",  NULL};
@@ -144,7 +144,7 @@ const struct option column_numeric_table[] = {
      .high = COLUMN_BINS_MOST,
      .help = "The largest number of bins of ple."},
     {.key = "edges", .type = OPT_WORD, .offset = AT(edges), .standard = "\"quantile\"",
-     .words = number_edges_names,
+     .words = edges_names,
      .help = "Where the bins of ple begin. quantile: each has as many training rows. tree: at the "
              "cuts of a tree on the target, with at least 20 rows and a 500th of the rows in "
              "each."},
@@ -264,7 +264,7 @@ const struct option column_text_table[] = {
 
 #undef AT
 #define AT(field) offsetof(struct statistics_options, field)
-const struct option statistics_options_table[] = {
+static const struct option statistics_table[] = {
     {.key = "columns", .type = OPT_STRINGS, .offset = AT(columns), .standard = "\"auto\"",
      .help = "The columns whose values are keys, categorical or numeric. \"auto\": every "
              "categorical column, and every number with at least 4 training rows for each "
@@ -295,7 +295,7 @@ const struct option encoder_options_table[] = {
      .table = column_categorical_table + 1,
      .help = "What categorical columns take that do not say it themselves."},
     {.key = "target_statistics", .type = OPT_TABLE, .flags = OPT_NULLABLE, .offset = AT(statistics),
-     .table = statistics_options_table, .standard = "null",
+     .table = statistics_table, .standard = "null",
      .help = "Inputs beside the columns: smoothed means of the target by key, out of fold in "
              "training. A key is a value of a column, or a pair of values. null: none."},
     {.key = NULL}};

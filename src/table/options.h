@@ -114,7 +114,6 @@ bool options_runs(const struct json_doc *doc, const struct json *v, const struct
 
 extern const struct option data_options_table[];   /* keys below "data" */
 extern const struct option encoder_options_table[]; /* keys below "encoders" */
-extern const struct option statistics_options_table[];
 extern const struct option column_numeric_table[], column_categorical_table[],
     column_text_table[], column_datetime_table[], column_plain_table[];
 void columns_schema(struct json_out *out); /* writes "columns" of the JSON schema's $defs from these
@@ -126,7 +125,7 @@ extern const char *const column_type_names[], *const column_role_names[];
 extern const char *const column_scale_names[];
 extern const char *const column_impute_names[], *const column_unknown_names[];
 extern const char *const column_encode_names[], *const column_transform_names[];
-extern const char *const number_encode_names[], *const number_edges_names[];
+extern const char *const number_encode_names[];
 extern const char *const text_weight_names[], *const text_encode_names[];
 
 #endif

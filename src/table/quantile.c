@@ -62,13 +62,8 @@ void quantile_plain(const struct number_slot *n, float *v, size_t count, struct 
 quantile_fn *quantile_choose(void)
 {
 #if defined(__x86_64__)
-    static quantile_fn *_Atomic chosen;
-    quantile_fn *f = chosen;
-    if (!f)
-        chosen = f = processor_may("avx512") && quantile_has_avx512() ? quantile_avx512
-                                                                      : quantile_plain;
-    return f;
-#else
-    return quantile_plain;
+    if (processor_may("avx512") && quantile_has_avx512())
+        return quantile_avx512;
 #endif
+    return quantile_plain;
 }

@@ -413,10 +413,7 @@ void schema_write_json(const struct schema *s, struct json_out *out)
     json_put_string(out, "decimal", decimal);
     json_put_string(out, "encoding", csv_encoding_names[s->dialect.encoding]);
     json_put_bool(out, "header", s->dialect.header);
-    json_open(out, "missing", '[');
-    for (size_t i = 0; i < s->missing.count; i++)
-        json_put_string(out, NULL, s->missing.items[i]);
-    json_close(out, ']');
+    json_put_strings(out, "missing", s->missing.items, s->missing.count);
     if (s->labels) {
         json_open(out, "labels", '[');
         for (uint32_t i = 0; i < vocab_count(s->labels); i++)

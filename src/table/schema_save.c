@@ -107,10 +107,7 @@ static void write_forms(const struct schema *s, struct json_out *out)
         json_open(out, NULL, '{');
         json_put_int(out, "column", (int64_t)i);
         json_put_string(out, "thousands", f->thousands);
-        json_open(out, "unit", '[');
-        for (size_t k = 0; k < f->unit_count; k++)
-            json_put_string(out, NULL, f->units[k]);
-        json_close(out, ']');
+        json_put_strings(out, "unit", f->units, f->unit_count);
         json_put_string(out, "format", f->format);
         json_close(out, '}');
     }
@@ -151,10 +148,7 @@ static void save_head(const struct schema *s, struct schema_saved *k)
     json_put_int(out, "cells", s->file_columns);
     if (s->steps) {
         json_put_int(out, "steps", s->steps);
-        json_open(out, "channels", '[');
-        for (size_t i = 0; i < s->channels.count; i++)
-            json_put_string(out, NULL, s->channels.items[i]);
-        json_close(out, ']');
+        json_put_strings(out, "channels", s->channels.items, s->channels.count);
     }
     if (s->windows.window)
         save_windows(&s->windows, out);

@@ -159,7 +159,7 @@ static const char *const unordered_words[] = {"error", "sort", NULL};
 
 #define WINDOW_MOST 65536
 #define AT(field) offsetof(struct sequence_long, field)
-const struct option sequence_long_table[] = {
+static const struct option long_table[] = {
     {.key = "group", .type = OPT_STRING, .flags = OPT_REQUIRED, .offset = AT(group),
      .help = "The column that says which sequence a row is of. Rows of one stand together."},
     {.key = "order", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(order),
@@ -219,7 +219,7 @@ bool sequence_long_read(const struct data_options *o, int task, const struct jso
 {
     *l = (struct sequence_long){.group = NULL};
     if (is_long(o->sequence))
-        return opt_read(sequence_long_table, doc, o->sequence, "data.sequence", l, e) &&
+        return opt_read(long_table, doc, o->sequence, "data.sequence", l, e) &&
                check_long(doc, o->sequence, task, l, e);
     if (task != TASK_TAGGING)
         return true;
@@ -273,23 +273,14 @@ bool sequence_find(const struct data_options *o, const struct json_doc *doc,
     return good;
 }
 
-void sequence_free(struct sequence *s)
-{
-    struct opt_strings *const lists[] = {&s->names, &s->channels};
-    for (size_t k = 0; k < 2; k++) {
-        for (size_t i = 0; i < lists[k]->count; i++)
-            mem_free(lists[k]->items[i]);
-        mem_free(lists[k]->items);
-    }
-    *s = (struct sequence){.steps = 0};
-}
-
 void sequence_take(struct sequence *s, uint32_t *steps, struct opt_strings *channels)
 {
     *steps = s->steps;
     *channels = s->channels;
-    s->channels = (struct opt_strings){0};
-    sequence_free(s);
+    for (size_t i = 0; i < s->names.count; i++)
+        mem_free(s->names.items[i]);
+    mem_free(s->names.items);
+    *s = (struct sequence){.steps = 0};
 }
 
 void sequence_schema(struct json_out *out)
@@ -304,7 +295,7 @@ void sequence_schema(struct json_out *out)
     json_put_raw(out, NULL, "{\"type\":\"null\"}");
     json_put_raw(out, NULL, text);
     json_open(out, NULL, '{');
-    opt_schema(sequence_long_table, out);
+    opt_schema(long_table, out);
     json_close(out, '}');
     json_close(out, ']');
     json_close(out, '}');

@@ -14,7 +14,6 @@ struct sequence_long {
     int label;              /* enum window_label */
     int unordered;          /* 1: sort */
 };
-extern const struct option sequence_long_table[]; /* its keys */
 extern const char *const window_label_names[];
 /* Reads the long format. False, E13, on an error. Caller: sequence_long_free. group NULL: the
  * config has another format, or none. */
@@ -34,10 +33,9 @@ struct sequence {
 /* Finds the columns: those of a list in its order, those that a pattern means in the order of the
  * first training file, whose header is read for it; the target and columns with an entry in
  * data.columns are not among them. None when the config has no sequence. False, E13, on an error.
- * Caller: sequence_free, after an error too. */
+ * Caller: sequence_take, after an error too. */
 bool sequence_find(const struct data_options *o, const struct json_doc *doc,
                    const struct csv_dialect *dialect, struct sequence *s, struct err *e);
-void sequence_free(struct sequence *s);
 /* The steps and the names of channels, which the caller then owns; frees the rest. */
 void sequence_take(struct sequence *s, uint32_t *steps, struct opt_strings *channels);
 /* True: the name matches the pattern; * stands for any text. */

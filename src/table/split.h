@@ -13,7 +13,7 @@ struct split {
     uint64_t count[PARTS];
     uint32_t *records[PARTS]; /* the records of these samples, ascending; of a table = index */
     uint64_t record_count[PARTS];
-    struct row_list list[PARTS]; /* what a run reads of the part; of a table = index */
+    struct row_list list[PARTS]; /* the reads of a run: records, or windows; of a table = index */
 };
 
 /* Splits d by o. Adds remarks: parts that are too small, groups that are not used. False, E12 or

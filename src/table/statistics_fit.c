@@ -13,7 +13,7 @@
 enum {
     SCORED_MOST = 65536,   /* rows on which pairs are scored */
 };
-#define ALONE 0.9          /* how much of what two columns tell a pair must add to */
+#define ALONE 0.9          /* share of the columns' scores that is no merit of their pair */
 #define FOLD_SEED UINT64_C(0x746172676574)
 
 /* --- rows: targets, weights, folds --- */
@@ -170,7 +170,7 @@ static float value_of(const struct statistics_fit *f, uint32_t k, double rows, d
     return (float)(log(yes / no) - log(mean / (1 - mean)));
 }
 
-/* --- what a key tells --- */
+/* --- the score of a key --- */
 
 /* |correlation| of the smoothed means out of fold with the target; of several classes the root of
  * the mean square, by their spread. */

@@ -131,8 +131,9 @@ void ensemble_free(struct ensemble *n)
     mem_free(n);
 }
 
-/* The fold counts, as folds see other rows; members of one name would be one network. */
-uint64_t ensemble_seed(const struct ensemble *n, uint64_t seed, uint32_t run)
+/* The seed of a run: folds see other rows and get other seeds; two members of one name would be the
+ * same network. */
+static uint64_t seed_of(const struct ensemble *n, uint64_t seed, uint32_t run)
 {
     const char *name = n->names[run / n->folds];
     if (n->plain)
@@ -146,7 +147,7 @@ void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r)
     const struct ensemble *n = j->ensemble;
     const struct fold_rows *fold = &j->table->folds.rows[run % n->folds];
     r->config = n->configs[run / n->folds];
-    r->seed = ensemble_seed(n, r->config->train.seed, run);
+    r->seed = seed_of(n, r->config->train.seed, run);
     r->list[PART_TRAIN] = fold->trains_on;
     r->list[PART_VALID] = fold->answers;
     r->list[PART_TEST] = j->table->list[PART_TEST];
@@ -154,10 +155,10 @@ void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r)
 
 /* --- side by side --- */
 
-#define ROW_WORK 2e4 /* what a row costs beside products, in their operations: a linear model tells
-                      * of networks */
+#define ROW_WORK 2e4 /* the cost of a row beside its products, in operations: with it, the time
+                      * of a linear model forecasts that of networks */
 
-/* What train_runs works on. */
+/* The argument of the calls of train_runs. */
 struct training {
     struct train_job *j;
     int64_t only; /* -1: all runs */
@@ -223,8 +224,8 @@ double ensemble_seconds(const struct ensemble *n, uint32_t run)
     return work > 0 && n->work[run] > 0 ? worked / work * n->work[run] : done ? all / done : 0;
 }
 
-/* With a whole member there is something to write: then a run starts where all that its member
- * still lacks will be there in time. */
+/* Runs of member 0 start as long as the next one fits the time that is left. Member 0 is enough for
+ * a model: a run of another member starts only if all missing runs of that member fit. */
 static bool has_time(const struct train_job *j, uint32_t run)
 {
     const struct ensemble *n = j->ensemble;
@@ -260,7 +261,8 @@ static void tell_run(const struct train_job *j, const struct run_part *p, uint32
     text_printf(&line, ": best epoch %lld of %lld, %s; %u of %u runs are finished",
                 (long long)p->best_epoch, (long long)p->epochs, progress_time(p->seconds), finished,
                 n->runs);
-    if (j->request->progress == PROGRESS_NONE || n->members > 1) /* then members are told */
+    if (j->request->progress == PROGRESS_NONE || n->members > 1) /* the report names members
+                                                                  * instead */
         log_info("%s", line.data);
     else
         log_line("%s", line.data);

@@ -46,7 +46,6 @@ struct ensemble *ensemble_of(struct config **configs, const char *const *names, 
 void ensemble_free(struct ensemble *n);
 /* Fits the encoders of all runs, once the table is read. */
 bool ensemble_encode(struct train_job *j, struct err *e);
-uint64_t ensemble_seed(const struct ensemble *n, uint64_t seed, uint32_t run);
 /* Sets config, seed and rows of a run that is otherwise that of the job: before run_open. */
 void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r);
 
@@ -81,7 +80,7 @@ bool ensemble_find(struct train_job *j, int64_t only, struct err *e);
 void ensemble_let_go(struct ensemble *n); /* frees at_work */
 /* The checkpoints of a run that is at work. */
 struct keep ensemble_keep(const struct train_job *j, uint32_t run);
-/* What of the runs is in files, "3 of 9 runs are finished and kept, ..". False: nothing. */
+/* Appends which runs are in files: "3 of 9 runs are finished and kept, ..". False: none is. */
 bool ensemble_kept(const struct ensemble *n, char *text, size_t room);
 /* After a signal, once the runs have ended: fills e. False. */
 bool ensemble_stopped(struct train_job *j, int64_t only, struct err *e);

@@ -278,7 +278,7 @@ static double constant_loss(const struct mixing *x, const float *of_class, struc
     return loss;
 }
 
-/* Gathers what a choice goes by. */
+/* Sets x->blend: answers, targets and weights, by which members are weighted. */
 static void open_blend(struct mixing *x)
 {
     x->own = mem_alloc(x->count, sizeof *x->own);

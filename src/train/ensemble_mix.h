@@ -28,8 +28,8 @@ struct mixing {
     float *weight;
 };
 
-/* Finds the members that count: those with a whole run for each fold. False: parts hold other rows
- * than the others, CHECKPOINT_OTHER. mixing_free after success. so_far: runs are at work still; a
+/* Finds the members that count: those with a whole run for each fold. False: the parts do not hold
+ * the same rows, CHECKPOINT_OTHER. mixing_free after success. so_far: runs are at work still; a
  * member is whole, and nothing is said of the others. */
 bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err *e);
 void mixing_free(struct mixing *x);

@@ -72,7 +72,8 @@ double mixing_brings(const struct mixing *x, uint32_t i)
     return loss - shown(x, blend_loss(&x->blend, x->weights));
 }
 
-/* Where a twentieth of the rows or more have a twin that may have another target. */
+/* Says so if at least a twentieth of the rows equal others in all columns used, and targets of
+ * equal rows differ. */
 static void tell_noise(const struct noise *n, bool classes)
 {
     if (n->rows * 20 < n->of || !(n->differ > 0))

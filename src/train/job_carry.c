@@ -12,7 +12,7 @@
 #include "train/job.h"
 
 #define SEED 20260103u
-#define WORK 0.02     /* of that of the training: with dealing and measuring under 5 % */
+#define WORK 0.02     /* share of the work of the training; with dealing under 5 % */
 #define CARRIED 0.95  /* of the sum of the importances */
 enum { ROWS_LEAST = 200, ROWS_MOST = 2000, NAMED_MOST = 3, COLUMNS_LEAST = 4 };
 
@@ -27,7 +27,7 @@ struct carry {
 
 static const char *const verbs[] = {"", "carries", "carry", "carry"};
 
-/* How many validation rows there is time for. */
+/* The number of validation rows that fit the time. */
 static uint64_t rows_for(const struct run *n, uint32_t columns)
 {
     const double steps = (double)n->history.epochs * (double)n->list[PART_TRAIN].count;

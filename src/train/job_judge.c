@@ -97,8 +97,7 @@ void job_warn_of_chance(const struct train_result *r, const char *advice)
                     ? part_names[PART_VALID] : part_names[PART_TEST], advice);
 }
 
-/* What a metric of the validation rows was when the model at the output's name was trained; NaN:
- * not known. */
+/* The validation metric that the model at the output's name stores; NaN: not known. */
 static double metric_there(const char *model, const char *metric)
 {
     struct err ignored = {0};
@@ -174,8 +173,8 @@ void job_cut(const struct train_job *j, struct train_result *r, const struct thr
                     p->recall);
 }
 
-/* The networks of an ensemble answer a test row together and a row left out each alone, so that its
- * test rows may well be the better ones. */
+/* All networks of an ensemble answer a test row, but only those of one fold answer a row left out:
+ * its test metrics may be the better ones. */
 void job_compare_parts(const struct train_job *j, const struct train_result *r)
 {
     const struct metric_type *t = metric_default(j->config->task);

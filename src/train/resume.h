@@ -6,8 +6,8 @@
 #include "model/checkpoint_list.h"
 #include "train/checkpoint.h"
 
-/* A checkpoint: the number in its file's name, and the step that it is of. They differ where a file
- * of another training had that name. */
+/* A checkpoint: the number in its file's name, and its step. They differ if a file of another
+ * training had the name of that step. */
 struct kept {
     int64_t name, step;
     bool written; /* by this run; else it was found */

@@ -11,8 +11,8 @@
 
 /* --- metric and weights --- */
 
-/* auto: the task's default metric; the loss itself where it asks for other answers than those that
- * this metric rates best. */
+/* The metric for auto: the task's default one; the loss that is trained, if that is least at other
+ * answers than the metric is best at. */
 static const struct metric_type *usual_metric(const struct run *r)
 {
     const struct loss_options *o = &r->loss;

@@ -164,7 +164,8 @@ bool run_is_path(const struct run *r);
 /* The second: the config asks for it, and there are no more rows to train on. */
 enum { RIDGE_ROWS = 8000 };
 bool run_is_ridge(const struct run *r);
-/* What a training record says. False: it counts for nothing: no label, no target, no weight. */
+/* Label, target and weight of a training record. False: it does not count: no label, no target, no
+ * weight. */
 struct run_row {
     int32_t label;         /* classes; else 0 */
     double target, weight; /* target: standardised; else 0. weight: with that of the class */

@@ -194,7 +194,7 @@ static void begin_l1(struct run_path *p, uint32_t l1)
     p->best = HUGE_VAL;
     p->waited = 0;
     p->at.penalty = p->last = elastic_most(p->solver, p->spec->l1.items[l1]);
-    p->over = !(p->last > 0); /* nothing says anything of the target */
+    p->over = !(p->last > 0); /* no column correlates with the target */
 }
 
 /* Solves for p->at. False: a signal. */

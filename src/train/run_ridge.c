@@ -13,7 +13,7 @@
 enum { STEEPS = 40, TRIED = 4 };
 enum { FIRST = 2, LEAST = -6, MOST = 14 }; /* penalties: a column's share times 10^(-i / 2) */
 #define EPSILON 1e-5                       /* of batch_norm, by default */
-#define STEEP_LOW -2.0                     /* logarithms of what answers are scaled by */
+#define STEEP_LOW -2.0                     /* logarithms of the scale of answers */
 #define STEEP_HIGH 6.0
 
 /* The training rows that are used: inputs, weights and targets. */
@@ -108,8 +108,8 @@ static bool know(const struct run *r, uint32_t layer, struct known *k, struct er
 
 /* --- the penalty --- */
 
-/* Cross-entropy of the answers times exp(steep). One more row is counted, with labels by chance:
- * where all answers are right they do not become endlessly steep. */
+/* Cross-entropy of the answers times exp(steep). One more row counts, with equal shares of all
+ * labels: without it the best `steep` would be infinite where all answers are right. */
 static double entropy(const struct ridge *s, double steep)
 {
     const double by = exp(steep), wrong = 1.0 / (s->rows + 1.0) / s->outputs;
@@ -129,7 +129,7 @@ static double entropy(const struct ridge *s, double steep)
     return sum / s->rows;
 }
 
-/* Where it is least: it has one lowest place. */
+/* Returns the `steep` with the least cross-entropy, which has one minimum: golden section. */
 static double find_steep(const struct ridge *s)
 {
     const double part = 0.61803398874989485;
@@ -157,7 +157,7 @@ static double squares(const struct ridge *s)
     return sum / s->rows;
 }
 
-/* What a column of answers is worth in K: its mean diagonal. */
+/* The mean diagonal of K. */
 static double share_of(const struct ridge *s)
 {
     double sum = 0;

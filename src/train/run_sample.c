@@ -23,8 +23,8 @@ static int32_t label_of(const struct run *r, uint32_t record)
     return label;
 }
 
-/* Each row as often as its class is multiplied: the whole times, and chance, of a class of n rows
- * in which each is drawn once, has the rest. */
+/* Lists each row wanted / all times, rounded down or up. A permutation of the class decides which
+ * rows are rounded up, so that a class has exactly `wanted` rows. */
 static void choose(struct run *r, const double *counts, const double *wanted)
 {
     struct row_list *list = &r->list[PART_TRAIN];

@@ -19,14 +19,16 @@ double tune_used(const struct tune *t)
     return t->used + clock_now() - t->job.began;
 }
 
-bool tune_better(const struct metric_type *m, double a, double b)
+/* True: a is the better one. */
+static bool better(const struct metric_type *m, double a, double b)
 {
     if (isnan(a) || isnan(b))
         return !isnan(a) && isnan(b);
     return m->higher ? a > b : a < b;
 }
 
-const struct tune_result *tune_find(const struct tune *t, uint32_t trial, uint32_t stage)
+/* The training of a trial at a stage; NULL: not done yet. */
+static const struct tune_result *find(const struct tune *t, uint32_t trial, uint32_t stage)
 {
     for (size_t i = t->a->count; i-- > 0;)
         if (t->a->results[i].trial == trial && t->a->results[i].stage == stage)
@@ -62,12 +64,13 @@ static uint32_t trial_of(const struct tune *t, uint32_t item)
     return t->first + t->slots[item];
 }
 
-/* Done in an earlier run of the program; or what it is expected to take does not fit. */
+/* Passes over a training of an earlier run of the program; ends the search if the estimated time
+ * does not fit. */
 static enum side_turn turn(void *tune, uint32_t item)
 {
     struct tune *t = tune;
     const struct config *c = t->job.ensemble->configs[t->slots[item]];
-    if (tune_find(t, trial_of(t, item), t->stage))
+    if (find(t, trial_of(t, item), t->stage))
         return SIDE_PASS;
     double expected = t->epochs_done ? t->epoch_seconds / (double)t->epochs_done *
                                            (double)c->train.epochs
@@ -224,10 +227,10 @@ static bool run_stage(struct tune *t, uint32_t stages, const int64_t *epochs, st
 static int by_score(const void *one, const void *other, const void *context)
 {
     const struct tune *t = context;
-    const struct tune_result *a = tune_find(t, t->first + *(const uint32_t *)one, t->stage),
-                             *b = tune_find(t, t->first + *(const uint32_t *)other, t->stage);
-    return tune_better(t->a->metric, a->score, b->score)   ? -1
-           : tune_better(t->a->metric, b->score, a->score) ? 1
+    const struct tune_result *a = find(t, t->first + *(const uint32_t *)one, t->stage),
+                             *b = find(t, t->first + *(const uint32_t *)other, t->stage);
+    return better(t->a->metric, a->score, b->score)   ? -1
+           : better(t->a->metric, b->score, a->score) ? 1
                                                            : 0;
 }
 
@@ -382,7 +385,7 @@ static bool find_best(struct tune *t, struct err *e)
     for (size_t i = 1; i < a->count; i++) {
         const struct tune_result *r = &a->results[i], *best = &a->results[a->best];
         bool equal = r->score == best->score;
-        if (tune_better(a->metric, r->score, best->score) ||
+        if (better(a->metric, r->score, best->score) ||
             (equal && (r->stage > best->stage || (r->stage == best->stage &&
                                                   r->trial < best->trial))))
             a->best = i;

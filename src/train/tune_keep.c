@@ -21,7 +21,7 @@
 
 /* --- the journal --- */
 
-/* The first line: what the search is a function of. */
+/* The first line: all that the search depends on. */
 static bool head_line(const struct tune *t, struct text *out, struct err *e)
 {
     const struct config *c = t->q->config;

@@ -26,12 +26,8 @@ struct tune {
 };
 
 double tune_used(const struct tune *t); /* seconds, with earlier runs */
-/* The training of a trial at a stage; NULL: not done yet. */
-const struct tune_result *tune_find(const struct tune *t, uint32_t trial, uint32_t stage);
 /* Adds a finished training to the list. Under the lock while trainings run. */
 void tune_add(struct tune *t, const struct tune_result *r);
-/* True: a is the better one. */
-bool tune_better(const struct metric_type *m, double a, double b);
 
 /* --- tune_keep.c: the journal, and the files at the end --- */
 
