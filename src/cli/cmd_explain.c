@@ -39,7 +39,7 @@ static void result_text(const struct explain_result *r, struct text *out)
     size_t width = 6;
     double most = 0;
     for (uint32_t i = 0; i < r->column_count; i++) {
-        size_t length = strlen(text_quote_z(r->columns[i].name));
+        size_t length = strlen(text_quote_z(r->columns[i].unit->name));
         width = length > width && length <= 32 ? length : width;
         most = fmax(most, r->columns[i].importance);
     }
@@ -50,8 +50,8 @@ static void result_text(const struct explain_result *r, struct text *out)
         char range[64] = "";
         if (!isnan(p->interval.low))
             snprintf(range, sizeof range, "(%.3g to %.3g)", p->interval.low, p->interval.high);
-        text_printf(out, "%-*s %10.4g  %-24s", (int)width, text_quote_z(p->name), p->importance,
-                    range);
+        text_printf(out, "%-*s %10.4g  %-24s", (int)width, text_quote_z(p->unit->name),
+                    p->importance, range);
         put_bar(p->importance, most, out);
     }
 }
@@ -67,13 +67,11 @@ static void rows_text(const struct attribute_request *q, const struct attribute_
     text_printf(out, "%s: attributions of %llu rows to %s, against the training mean; base %.6g\n"
                 "mean of the attributions without their sign:\n", text_quote_z(q->output),
                 (unsigned long long)r->rows, explains.data, r->base);
-    for (uint32_t i = 0; i < r->column_count; i++)
-        most = fmax(most, r->columns[i].mean);
-    for (uint32_t i = 0; i < r->column_count; i++) {
-        const struct schema *s = r->serve.schema;
-        text_printf(out, "%-24s %10.4g ", text_quote_z(s->columns[r->columns[i].column].name),
-                    r->columns[i].mean);
-        put_bar(r->columns[i].mean, most, out);
+    for (uint32_t i = 0; i < r->units.count; i++)
+        most = fmax(most, r->mean[i]);
+    for (uint32_t i = 0; i < r->units.count; i++) {
+        text_printf(out, "%-24s %10.4g ", text_quote_z(r->units.items[i].name), r->mean[i]);
+        put_bar(r->mean[i], most, out);
     }
     text_printf(out, "largest difference of a row's sum from its answer minus the base: %.2g\n",
                 r->largest_difference);
