@@ -1,9 +1,8 @@
-/* attribute.c - see attribute.h. Rows are kept (kept.h) and go along a path side by side: after each
- * move all of them are answered. Rows of a table are explained group by group, those of sequences
- * of records when all are there. */
+/* attribute.c - see attribute.h. Rows are kept (kept.h) and go along a path side by side: after
+ * each move all of them are answered. Rows of a table are explained group by group, those of
+ * sequences of records when all are there. */
 #include "answer/attribute.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -144,7 +143,8 @@ static bool explain_lines(struct attribute *x, struct err *e)
 {
     bool good = true;
     kept_lines(&x->kept);
-    assert(x->kept.line_count == x->lines);
+    if (x->kept.line_count != x->lines) /* so many groups between them that the stream forgot it */
+        return err_set(e, ERR_SERIES_ORDER, "the rows of a group stand apart in the files");
     for (uint64_t i = 0; i < x->lines; i++)
         x->base[i] = 0;
     for (uint64_t i = 0; i < x->lines * x->paths.unit_count; i++)

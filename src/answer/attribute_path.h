@@ -21,7 +21,7 @@ struct paths {
 };
 void paths_make(struct paths *p, const struct serve *s, const struct units *units);
 void paths_free(struct paths *p, const struct serve *s);
-/* Puts a unit of a raw record of encoder k, which has the row's own cells, at `share` of its way. */
+/* Puts a unit of a raw record of encoder k, which has its own cells, at `share` of their way. */
 void paths_place(const struct paths *p, const struct serve *s, uint32_t k, uint32_t path,
                  uint32_t unit, double share, unsigned char *record);
 

@@ -18,7 +18,7 @@ static const struct arg_option explain_options_table[] = {
      "Columns that are dealt together, as one entry: of columns that say the same, each alone "
      "seems to matter little. May stand many times."},
     {"rows", 0, "FILE", NULL, ARG_FILE, 0, 0,
-     "Instead: what each column adds to the answer to each row, as CSV. Needs no target."},
+     "Instead: what each column or channel adds to each answer, as CSV. Needs no target."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 /* Bars of a list: `value` of `most`. */
@@ -169,17 +169,21 @@ const struct command command_explain = {
              "answers do not hang on the column, or another column says the same. The dealing is "
              "always the same for the same rows. Of wide sequences a channel is dealt, with all "
              "its steps; of sequences with a row a step, a column is dealt between windows.\n\n"
-             "--rows, of tables: a line a row: the id columns, what each column adds, `base`, "
-             "`answer` (of more than two labels also `prediction`, whose probability is "
-             "explained). The "
-             "attributions add up to answer - base, up to rounding; the summary says the largest "
-             "difference. They are integrated gradients against the training mean, taken in finite "
-             "steps: all columns move together from the mean to the row, and a column gets the "
-             "changes of the answer at its own steps. Numbers go in equal steps of the file's "
-             "units; a category goes over at once, at another time on each of up to 16 paths, "
-             "which begin with the training rows' categories, each as often as its share; a text "
-             "begins empty. The training mean of a number that is not of scale standard is that of "
-             "its quantiles in the model.",
+             "--rows: a line for each that predict gives: the id columns, what each column adds, "
+             "`base`, `answer` (of more than two labels also `prediction`, whose probability is "
+             "explained). The attributions add up to answer - base, up to rounding; the summary "
+             "says the largest difference. They are integrated gradients against the training "
+             "mean, taken in finite steps: all columns move together from the mean to the row, and "
+             "a column gets the changes of the answer at its own steps. Numbers go in equal steps "
+             "of the file's units; a category goes over at once, at another time on each of up to "
+             "16 paths, which begin with the training rows' categories, each as often as its "
+             "share; a text, of tokens too, begins empty. The training mean of a number that is "
+             "not of scale standard is that of its quantiles in the model.\n\n"
+             "--rows of sequences: a channel or column moves with all its steps, and gets one "
+             "number. `base` is the answer to a sequence of the same length at the mean. Of "
+             "sequences with a row a step all rows are held in memory. With a label each row, a "
+             "column's number is what all its steps add to the answer to that row. Windows that "
+             "overlap and windows of a group are averaged first, as predict does it.",
     .options = explain_options_table,
     .reads = true,
     .computes = true,
