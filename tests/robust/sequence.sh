@@ -173,15 +173,15 @@ same list.csv all.csv "a list and a pattern: the same answers"
 awk 'BEGIN { seed = 9; print "a_0,a_1,a_2,b_0,b_1,b_2,v"; for (i = 0; i < 400; i++) { for (k = 0; k < 6; k++) x[k] = r(); n = i % 2 ? 3 : 2
     print x[0] "," x[1] "," (n > 2 ? x[2] : "") "," x[3] "," x[4] "," (n > 2 ? x[5] : "") "," (x[0] + x[1] + (n > 2 ? x[2] : 0)) / n } }
 function r() { seed = (seed * 16807) % 2147483647; return int(seed / 2147483.647) / 1000 }' >mean.csv
-cat >l.json <<'JSON'
+cat >mean.json <<'JSON'
 {"task": "regression", "data": {"train": "mean.csv", "target": "v", "columns": {}, "sequence": {"wide": {"a": "a_*", "b": "b_*"}}},
  "model": {"layers": [{"type": "pool", "kind": "mean"}]}, "train": {"epochs": 150, "optimizer": {"learning_rate": 0.02, "weight_decay": 0}},
  "backend": {"name": "dnn_cpu"}}
 JSON
-dnn train l.json -o l.dnn --quiet 2>err
-run dnn explain l.dnn mean.csv --rows why.csv
-adds_up l.dnn why.csv mean.csv prediction "a linear model: attributions add up"
-mean=$(dnn inspect l.dnn --json | perl -ne 'print $1 if /"name":"a_0".*?"center":([-0-9.e]+)/')
+dnn train mean.json -o mean.dnn --quiet 2>err
+run dnn explain mean.dnn mean.csv --rows why.csv
+adds_up mean.dnn why.csv mean.csv prediction "a linear model: attributions add up"
+mean=$(dnn inspect mean.dnn --json | perl -ne 'print $1 if /"name":"a_0".*?"center":([-0-9.e]+)/')
 paste -d, why.csv mean.csv | perl -F, -lane 'BEGIN { $m = shift } next if $. == 1; $b = abs $F[1] if abs $F[1] > $b;
     $d = abs($F[0] - ($F[10] - $m)); $worst = $d if $d > $worst;
     END { print "$worst $b"; exit !($. == 401 && $worst < 0.03 && $b < 0.01) }' "$mean" >by_hand
