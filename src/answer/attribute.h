@@ -1,4 +1,4 @@
-/* attribute.h - attributions: what each column adds to the answer to a row, against the training
+/* attribute.h - attributions: what each column adds to an answer, against the training
  * mean. Integrated gradients (Sundararajan, Taly and Yan, 2017), taken in finite steps: on a path
  * from the mean to the row all columns move together, one small step after the other, and a column
  * gets the changes of the answer at its own steps. So the attributions of a row add up to its
@@ -7,11 +7,17 @@
  * A number goes from its training mean to its value in equal steps. A category or text cannot go
  * part of the way: it is another one on some of ATTRIBUTE_PATHS paths, at a time that differs from
  * path to path. Categories begin as the training rows have them, each as often as its share; a text
- * begins empty. The attribution is the mean over the paths. */
+ * begins empty. The attribution is the mean over the paths.
+ *
+ * Of wide sequences a channel moves with all its steps, and has one attribution; missing cells stay
+ * missing, so that the mean is as long as the row. Of sequences of records a column moves in all
+ * rows of its file at once: its attribution to an answer is that of all steps which the answer
+ * reads. These rows are all held in memory. */
 #ifndef DNN_ANSWER_ATTRIBUTE_H
 #define DNN_ANSWER_ATTRIBUTE_H
 
 #include "answer/stream.h"
+#include "answer/unit.h"
 
 struct attribute_request {
     const char *model;
@@ -22,17 +28,13 @@ struct attribute_request {
     struct reading reading;
     struct overrides overrides;
 };
-struct attribution {
-    uint32_t column; /* of the schema */
-    double mean;     /* of |attribution| over the rows */
-};
 struct attribute_result {
     struct selection backend;
     uint64_t rows;
     double base;               /* mean over the rows: of several labels each has its own */
     double largest_difference; /* |sum of a row's attributions - (answer - base)| */
-    struct attribution *columns; /* in the order of the schema */
-    uint32_t column_count;
+    struct units units;        /* in the order of the schema */
+    double *mean;              /* [units]: of |attribution| over the rows */
     struct serve serve;
 };
 bool attribute_run(const struct attribute_request *q, struct attribute_result *r, struct err *e);

@@ -8,25 +8,26 @@
 #include "base/rng.h"
 #include "base/sort.h"
 #include "table/cell_copy.h"
+#include "table/record.h"
 
 #define SEED 20260102u
 #define MOVES_MOST 1536u /* of a row on all paths, but for the least */
 
 enum draws { DRAW_TIME, DRAW_VALUE, DRAW_JITTER };
 
-static double uniform(uint64_t element, uint32_t column, enum draws what)
+static double uniform(uint64_t element, uint32_t unit, enum draws what)
 {
-    return ((double)rng_bits(SEED, element, column, what, RNG_SAMPLE) + 0.5) * 0x1p-32;
+    return ((double)rng_bits(SEED, element, unit, what, RNG_SAMPLE) + 0.5) * 0x1p-32;
 }
 
-/* One of `count` equal parts of 0 .. 1 for each path, in an order that each column has of its
+/* One of `count` equal parts of 0 .. 1 for each path, in an order that each unit has of its
  * own. */
-static void deal_parts(uint32_t count, uint32_t column, enum draws what, uint32_t *part)
+static void deal_parts(uint32_t count, uint32_t unit, enum draws what, uint32_t *part)
 {
     for (uint32_t i = 0; i < count; i++)
         part[i] = i;
     for (uint32_t i = count; i-- > 1;) {
-        uint32_t k = (uint32_t)(uniform(i, column, what) * (i + 1)), other = part[i];
+        uint32_t k = (uint32_t)(uniform(i, unit, what) * (i + 1)), other = part[i];
         part[i] = part[k];
         part[k] = other;
     }
@@ -123,16 +124,16 @@ static int by_time(const void *a, const void *b, const void *context)
     return x->time < y->time ? -1 : x->time > y->time;
 }
 
-static void add_moves(struct paths *p, uint32_t column, uint32_t steps, const uint32_t *part,
+static void add_moves(struct paths *p, uint32_t unit, uint32_t steps, const uint32_t *part,
                       uint32_t at)
 {
     for (uint32_t path = 0; path < p->count; path++) {
-        double in_step = (part[path] + uniform(path, column, DRAW_JITTER)) / p->count;
+        double in_step = (part[path] + uniform(path, unit, DRAW_JITTER)) / p->count;
         for (uint32_t k = 0; k < steps; k++)
             p->moves[(size_t)path * p->move_count + at + k] =
                 (struct move){.time = (k + in_step) / steps,
                               .share = (double)(k + 1) / steps,
-                              .column = column};
+                              .unit = unit};
     }
 }
 
@@ -143,32 +144,38 @@ static void choose_size(struct paths *p, uint32_t numbers)
         {16, 4}, {16, 2}, {8, 2}, {8, 1}, {4, 1}, {2, 1}};
     size_t i = 0;
     while (i + 1 < sizeof sizes / sizeof *sizes &&
-           sizes[i].paths * (p->column_count - numbers + sizes[i].steps * numbers) > MOVES_MOST)
+           sizes[i].paths * (p->unit_count - numbers + sizes[i].steps * numbers) > MOVES_MOST)
         i++;
     p->count = sizes[i].paths;
     p->steps = sizes[i].steps;
-    p->move_count = p->column_count - numbers + p->steps * numbers;
+    p->move_count = p->unit_count - numbers + p->steps * numbers;
 }
 
-void paths_make(struct paths *p, const struct serve *s, const uint32_t *columns,
-                uint32_t column_count)
+static bool has_numbers(const struct schema *s, const struct unit *u)
+{
+    return column_numbers(&s->columns[u->columns[0]]) > 0;
+}
+
+void paths_make(struct paths *p, const struct serve *s, const struct units *units)
 {
     const struct schema *c = s->encoders[0];
     uint32_t numbers = 0, at = 0;
-    *p = (struct paths){.columns = columns, .column_count = column_count};
-    for (uint32_t j = 0; j < column_count; j++)
-        numbers += column_numbers(&c->columns[columns[j]]) > 0;
+    *p = (struct paths){.units = units->items, .unit_count = units->count};
+    for (uint32_t j = 0; j < units->count; j++)
+        numbers += has_numbers(c, &p->units[j]);
     choose_size(p, numbers);
     p->moves = mem_alloc((size_t)p->count * p->move_count + 1, sizeof *p->moves);
     p->begin = mem_zero(s->encoder_count, sizeof(unsigned char *));
     for (uint32_t k = 0; k < s->encoder_count; k++)
         p->begin[k] = mem_zero(p->count, s->encoders[k]->format.stride);
     uint32_t *part = mem_alloc(p->count, sizeof *part);
-    for (uint32_t j = 0; j < column_count; j++) {
-        uint32_t steps = column_numbers(&c->columns[columns[j]]) ? p->steps : 1;
+    for (uint32_t j = 0; j < units->count; j++) {
+        const struct unit *u = &p->units[j];
+        uint32_t steps = has_numbers(c, u) ? p->steps : 1;
         deal_parts(p->count, j, DRAW_VALUE, part);
         for (uint32_t k = 0; k < s->encoder_count; k++)
-            begin_column(p, s, k, columns[j], part);
+            for (uint32_t i = 0; i < u->count; i++)
+                begin_column(p, s, k, u->columns[i], part);
         deal_parts(p->count, j, DRAW_TIME, part);
         add_moves(p, j, steps, part, at);
         at += steps;
@@ -187,21 +194,29 @@ void paths_free(struct paths *p, const struct serve *s)
     mem_free(p->moves);
 }
 
-void paths_move(const struct schema *s, uint32_t column, double share, const unsigned char *begin,
-                const unsigned char *own, unsigned char *record)
+static void place_number(const struct schema *s, uint32_t number, double share,
+                         const unsigned char *begin, unsigned char *record)
 {
-    const struct column *c = &s->columns[column];
-    if (share >= 1) {
-        cell_copy(&s->format, c, record, own);
-        return;
-    }
-    for (uint32_t i = 0; i < column_numbers(c); i++) {
-        const struct number_slot *n = &s->numbers[c->number + i];
-        float from, to;
-        memcpy(&from, begin + 4 * (size_t)(c->number + i), sizeof from);
-        memcpy(&to, own + 4 * (size_t)(c->number + i), sizeof to);
-        double end = to == to ? (double)to : raw_of(n, (double)n->impute); /* missing */
-        cell_set_number(&s->format, c->number + i,
-                        (float)((double)from + share * (end - (double)from)), record);
+    const struct number_slot *n = &s->numbers[number];
+    double from = (double)record_number(begin, number), to = (double)record_number(record, number);
+    if (isnan(to) && s->steps)
+        return; /* the mean, or behind the end of the sequence */
+    if (isnan(to))
+        to = raw_of(n, (double)n->impute);
+    cell_set_number(&s->format, number, (float)(from + share * (to - from)), record);
+}
+
+void paths_place(const struct paths *p, const struct serve *s, uint32_t k, uint32_t path,
+                 uint32_t unit, double share, unsigned char *record)
+{
+    const struct schema *c = s->encoders[k];
+    const unsigned char *begin = p->begin[k] + path * (size_t)c->format.stride;
+    const struct unit *u = &p->units[unit];
+    for (uint32_t i = 0; share < 1 && i < u->count; i++) {
+        const struct column *own = &c->columns[u->columns[i]];
+        if (!column_numbers(own))
+            cell_copy(&c->format, own, record, begin);
+        for (uint32_t part = 0; part < column_numbers(own); part++)
+            place_number(c, own->number + part, share, begin, record);
     }
 }

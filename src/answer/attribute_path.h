@@ -1,27 +1,28 @@
-/* attribute_path.h - the paths of attribute.c: where they begin, and the moves of their columns.
+/* attribute_path.h - the paths of attribute.c: where they begin, and the moves of their units
+ * (unit.h).
  * They depend on the model alone. Private to attribute.c and attribute_path.c. */
 #ifndef DNN_ANSWER_ATTRIBUTE_PATH_H
 #define DNN_ANSWER_ATTRIBUTE_PATH_H
 
 #include "answer/serve.h"
+#include "answer/unit.h"
 
-/* At `time`, from 0 to 1, a column comes to stand at `share` of the way to the row's own cell. */
+/* At `time`, from 0 to 1, a unit comes to stand at `share` of the way to the row's own cells. */
 struct move {
     double time, share;
-    uint32_t column; /* index in paths.columns */
+    uint32_t unit;
 };
 struct paths {
-    const uint32_t *columns; /* of the schema: the inputs */
-    uint32_t column_count, count, steps; /* steps: of a number on a path */
-    struct move *moves;                  /* [count][move_count], by time */
+    const struct unit *units;
+    uint32_t unit_count, count, steps; /* steps: of a number on a path */
+    struct move *moves;                /* [count][move_count], by time */
     uint32_t move_count;
-    unsigned char **begin;               /* [encoders]: raw records [count] */
+    unsigned char **begin;             /* [encoders]: raw records [count] */
 };
-void paths_make(struct paths *p, const struct serve *s, const uint32_t *columns,
-                uint32_t column_count);
+void paths_make(struct paths *p, const struct serve *s, const struct units *units);
 void paths_free(struct paths *p, const struct serve *s);
-/* Moves a column of a raw record to `share` of the way from `begin` to `own`. */
-void paths_move(const struct schema *s, uint32_t column, double share, const unsigned char *begin,
-                const unsigned char *own, unsigned char *record);
+/* Puts a unit of a raw record of encoder k, which has its own cells, at `share` of their way. */
+void paths_place(const struct paths *p, const struct serve *s, uint32_t k, uint32_t path,
+                 uint32_t unit, double share, unsigned char *record);
 
 #endif

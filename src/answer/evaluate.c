@@ -11,7 +11,6 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "model/loss.h"
 
 struct measure {
     struct stream *stream;
@@ -184,23 +183,12 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
     return good;
 }
 
-double evaluate_quantile(const struct modelfile *f)
-{
-    const struct json_doc *config = f->config;
-    const struct json *v = config ? json_path(json_root(config), "train.loss.type") : NULL;
-    if (f->schema->task != TASK_REGRESSION || !v || json_kind(v) != JSON_STRING ||
-        strcmp(json_string(v), loss_names[LOSS_QUANTILE]) != 0)
-        return 0;
-    v = json_path(json_root(config), "train.loss.q");
-    return v && json_kind(v) == JSON_NUMBER ? json_number(v) : 0.5; /* loss_options_table */
-}
-
 static struct tally *tally_for(const struct serve *s)
 {
     uint32_t classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs;
     struct tally *t = tally_new(s->schema->task, classes, TALLY_ALL);
     t->threshold = s->threshold;
-    t->quantile = evaluate_quantile(s->file);
+    t->quantile = modelfile_quantile(s->file);
     return t;
 }
 
@@ -253,7 +241,7 @@ static bool compare(const struct evaluate_request *q, struct serve *other,
 static bool read_gates(const struct evaluate_request *q, struct evaluate_result *r, struct err *e)
 {
     const int task = r->serve.schema->task;
-    const int own = evaluate_quantile(r->serve.file) > 0 ? METRIC_QUANTILE : task;
+    const int own = modelfile_quantile(r->serve.file) > 0 ? METRIC_QUANTILE : task;
     r->gates = mem_zero(q->require_count + 1, sizeof *r->gates);
     for (size_t i = 0; i < q->require_count; i++, r->gate_count++)
         if (!gate_read(&r->gates[i], q->require[i], own, e))

@@ -42,8 +42,6 @@ struct evaluate_result {
 bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, struct err *e);
 void evaluate_write(const struct evaluate_request *q, const struct evaluate_result *r,
                     struct json_out *out);        /* dnn.evaluate/1 */
-/* Of a model of loss quantile, by the config that it holds as a record: its q; else 0. */
-double evaluate_quantile(const struct modelfile *f);
 /* The cost of a threshold by the model's config; NaN: it has no costs. */
 double evaluate_cost(const struct evaluate_result *r, const struct threshold_row *t);
 void evaluate_release(struct evaluate_result *r); /* after success and after failure */

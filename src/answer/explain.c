@@ -1,73 +1,85 @@
-/* explain.c - see explain.h. The rows are read once and kept as cell_parse leaves them, for every
- * encoder; a dealt column takes its bytes from other records before the encoding. Of wide sequences
- * a channel is dealt, all its steps together; for long ones see explain_series.h. */
+/* explain.c - see explain.h. The rows are read once and kept (kept.h); a dealt unit takes its cells
+ * from other rows, of sequences of records from other windows: step t takes the cell of step t of
+ * the other window, which begins anew where it is shorter. */
 #include "answer/explain.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "answer/evaluate.h"
-#include "answer/explain_series.h"
+#include "answer/kept.h"
 #include "base/mem.h"
-#include "base/name_list.h"
 #include "base/rng.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "base/thread.h"
 #include "table/cell_copy.h"
+#include "table/record.h"
 
 #define SEED 20260101u
-#define TILE 256u
+
+struct explain {
+    struct explain_result *r;
+    struct stream *stream;
+    struct kept kept;
+    uint64_t most, room; /* most rows, 0: no limit */
+    int32_t *label;      /* by row; of the lines when all are known */
+    double *target;
+    float *weight;
+    const struct unit *dealt;
+    const uint32_t *from; /* [reads]: the one that the cells come from */
+};
 
 /* --- reading --- */
 
-static void make_room(struct explain *x, uint64_t more)
+static void make_room(struct explain *x)
 {
-    if (x->rows + more <= x->room)
+    if (x->kept.rows < x->room)
         return;
-    x->room = (x->rows + more) * 2;
-    for (uint32_t k = 0; k < x->serve->encoder_count; k++)
-        x->raw[k] = mem_grow(x->raw[k], x->room, x->serve->encoders[k]->format.stride);
+    x->room = x->kept.rows ? 2 * x->kept.rows : 256;
     x->label = mem_grow(x->label, x->room, sizeof *x->label);
     x->target = mem_grow(x->target, x->room, sizeof *x->target);
     x->weight = mem_grow(x->weight, x->room, sizeof *x->weight);
-    explain_series_room(x);
 }
 
 static bool keep_group(void *context, const struct stream_group *g, struct err *e)
 {
     struct explain *x = context;
-    const struct schema *s = x->serve->schema;
-    bool good = true;
-    make_room(x, g->rows);
-    if (x->rows + g->rows >= UINT32_MAX)
-        return err_set(e, ERR_CSV_LIMIT, "the files have more than %u rows", UINT32_MAX - 1);
-    for (uint64_t i = 0; good && i < g->rows; i++) {
-        if ((g->bad[i] && !x->window) || (x->most && x->rows >= x->most))
+    struct kept *k = &x->kept;
+    const struct rowfmt *f = &k->serve->schema->format;
+    for (uint64_t i = 0; i < g->rows; i++) {
+        const uint64_t row = k->rows;
+        if ((g->bad[i] && !k->window) || (x->most && row >= x->most))
             continue; /* a record of a window has no answer of its own, or no target */
-        for (uint32_t k = 0; good && k < x->serve->encoder_count; k++) {
-            const struct schema *c = x->serve->encoders[k];
-            good = cell_parse(c, &x->stream->binding, NULL, g->cells, g->first + i, true,
-                              x->raw[k] + x->rows * c->format.stride, NULL, &x->terms, e);
-        }
-        const unsigned char *record = x->raw[0] + x->rows * s->format.stride;
-        memcpy(&x->weight[x->rows], record + s->format.at_weight, sizeof(float));
-        if (x->classes)
-            memcpy(&x->label[x->rows], record + s->format.at_target, sizeof(int32_t));
-        else
-            x->target[x->rows] = stream_target(x->stream, g, i);
-        explain_series_place(x, g, i);
-        x->rows++;
+        make_room(x);
+        if (!kept_add(k, x->stream, g, i, e))
+            return false;
+        const unsigned char *record = k->raw[0] + row * f->stride;
+        x->weight[row] = record_float(record, f->at_weight);
+        x->label[row] = k->classes ? record_int(record, f->at_target) : 0;
+        x->target[row] = k->classes ? 0 : stream_target(x->stream, g, i);
+        k->wanted[row] = x->label[row] >= 0 && !isnan(x->target[row]);
     }
-    return good;
+    return true;
 }
 
 static bool next_input(void *context, struct err *e)
 {
     struct explain *x = context;
     (void)e;
-    x->input++;
+    kept_turn(&x->kept);
     return true;
+}
+
+/* What the answers are measured by. */
+static void list_lines(struct explain *x)
+{
+    kept_lines(&x->kept);
+    for (uint64_t i = 0; i < x->kept.line_count; i++) {
+        const uint32_t row = x->kept.row_of[i]; /* i or above */
+        x->label[i] = x->label[row];
+        x->target[i] = x->target[row];
+        x->weight[i] = x->weight[row];
+    }
+    x->r->rows = x->kept.line_count;
 }
 
 static bool read_rows(struct explain *x, const struct explain_request *q, struct err *e)
@@ -82,13 +94,12 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
                                         .max_bad_rows = -1};
     const struct stream_sink sink = {keep_group, next_input, x};
     x->stream = &stream;
-    bool good = stream_open(&stream, x->serve, &want, e) && stream_run(&stream, &sink, e);
+    bool good = stream_open(&stream, x->kept.serve, &want, e) && stream_run(&stream, &sink, e);
     const char *path = q->input_count ? q->inputs[0] : "-";
-    if (good && x->window)
-        explain_series_list(x);
-    x->r->rows = x->window ? x->line_count : x->rows;
+    if (good)
+        list_lines(x);
     x->r->unlabelled = stream.unlabelled;
-    if (good && !x->r->rows && (stream.unlabelled || x->rows)) {
+    if (good && !x->r->rows && (stream.unlabelled || x->kept.rows)) {
         err_at(e, ERR_CSV_LABEL_MISSING, path, 0, 0, "target \"%s\" is missing in every row",
                text_quote_z(stream.schema->columns[stream.schema->target].name));
         good = err_help(e, "importance is measured against the target");
@@ -99,167 +110,47 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
     return good;
 }
 
-/* --- which columns --- */
-
-/* Dealt together: column i; of wide sequences all steps of channel i. */
-static uint32_t unit_count(const struct schema *s)
-{
-    return (uint32_t)(s->steps ? s->channels.count : s->column_count);
-}
-
-static const char *unit_name(const struct schema *s, uint32_t unit)
-{
-    return s->steps ? s->channels.items[unit] : s->columns[unit].name;
-}
-
-static bool unit_input(const struct schema *s, uint32_t unit)
-{
-    return s->steps || column_is_input(&s->columns[unit]);
-}
-
-/* Adds the columns of a unit to a list. A channel's are its steps: the numbers of channels x
- * steps. */
-static uint32_t add_unit(const struct schema *s, uint32_t unit, uint32_t *columns, uint32_t count)
-{
-    for (uint32_t c = 0; c < s->column_count; c++)
-        if (s->steps ? s->columns[c].number != UINT32_MAX && s->columns[c].number / s->steps == unit
-                     : c == unit)
-            columns[count++] = c;
-    return count;
-}
-
-static void add_entry(struct explain_result *r, const char *name, const uint32_t *columns,
-                      uint32_t count)
-{
-    struct importance *p = &r->columns[r->column_count++];
-    p->name = mem_string(name);
-    p->columns = mem_copy(columns, count * sizeof *columns);
-    p->count = count;
-}
-
-/* One --group: the names of columns that the network reads, none in two groups. */
-static bool add_group(struct explain_result *r, const char *names, bool *taken, struct err *e)
-{
-    const struct schema *s = r->serve.schema;
-    const char *what = s->steps ? "channel" : "column";
-    uint32_t *columns = mem_alloc(s->column_count, sizeof *columns), count = 0;
-    struct text all = {0};
-    bool good = true;
-    for (const char *from = names; good && from;) {
-        char *name = name_list_next(&from, "group", e);
-        uint32_t u = 0;
-        while (name && u < unit_count(s) &&
-               (strcmp(unit_name(s, u), name) != 0 || !unit_input(s, u)))
-            u++;
-        if (!name)
-            good = false;
-        else if (u == unit_count(s))
-            good = err_set(e, ERR_OPTION_VALUE, "--group: the model has no input %s \"%s\"", what,
-                           text_quote_z(name));
-        else if (taken[u])
-            good = err_set(e, ERR_OPTION_VALUE, "--group: %s \"%s\" is named twice", what,
-                           text_quote_z(name));
-        if (good) {
-            text_printf(&all, "%s%s", count ? ", " : "", name);
-            taken[u] = true;
-            count = add_unit(s, u, columns, count);
-        }
-        mem_free(name);
-    }
-    if (good)
-        add_entry(r, all.data, columns, count);
-    text_free(&all);
-    mem_free(columns);
-    return good;
-}
-
-static bool list_columns(const struct explain_request *q, struct explain_result *r, struct err *e)
-{
-    const struct schema *s = r->serve.schema;
-    bool *taken = mem_zero(unit_count(s), sizeof *taken), good = true;
-    uint32_t *columns = mem_alloc(s->column_count, sizeof *columns);
-    r->columns = mem_zero(unit_count(s), sizeof *r->columns);
-    for (size_t i = 0; good && i < q->group_count; i++)
-        good = add_group(r, q->groups[i], taken, e);
-    for (uint32_t u = 0; good && u < unit_count(s); u++)
-        if (unit_input(s, u) && !taken[u])
-            add_entry(r, unit_name(s, u), columns, add_unit(s, u, columns, 0));
-    mem_free(columns);
-    mem_free(taken);
-    return good;
-}
-
 /* --- measuring --- */
 
-/* Encodes the records of a tile of the chunk, with the dealt cells. */
-static void encode_tile(void *context, unsigned tile, unsigned thread)
+static void deal_cells(const void *context, uint32_t encoder, uint64_t read, uint32_t length,
+                       unsigned char *records)
 {
     const struct explain *x = context;
-    uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
-    (void)thread;
-    for (uint32_t k = 0; k < x->serve->encoder_count; k++) {
-        const struct schema *s = x->serve->encoders[k];
-        const size_t stride = s->format.stride;
-        unsigned char *to = x->records + k * x->count * x->serve->stride;
-        memcpy(to + begin * stride, x->raw[k] + (x->first + begin) * stride,
-               (end - begin) * stride);
-        for (uint64_t i = begin; x->dealt && i < end; i++)
-            for (uint32_t c = 0; c < x->dealt->count; c++)
-                cell_copy(&s->format, &s->columns[x->dealt->columns[c]], to + i * stride,
-                          x->raw[k] + x->from[x->first + i] * stride);
-        column_apply(s, to + begin * stride, end - begin);
-    }
+    const struct kept *k = &x->kept;
+    const struct schema *s = k->serve->encoders[encoder];
+    const size_t stride = s->format.stride;
+    uint32_t others = 1;
+    const uint32_t *rows =
+        k->window ? kept_window(k, x->from[read], &others) : &x->from[read];
+    for (uint32_t t = 0; t < length; t++)
+        for (uint32_t c = 0; c < x->dealt->count; c++)
+            cell_copy(&s->format, &s->columns[x->dealt->columns[c]], records + t * stride,
+                      k->raw[encoder] + rows[t % others] * stride);
 }
 
-static void answer_tile(void *context, unsigned tile, unsigned thread)
-{
-    const struct explain *x = context;
-    struct answer_mean mean = serve_mean(x->serve, x->logits, x->count);
-    uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
-    (void)thread;
-    if (x->classes)
-        answer_mean_probabilities(&mean, begin, end, x->classes, x->answer + begin * x->classes);
-    for (uint64_t i = begin; !x->classes && i < end; i++)
-        x->answer[i] = answer_mean_value(&mean, i);
-}
-
-static bool measure_rows(struct explain *x, struct tally *t, struct err *e)
-{
-    bool good = true;
-    for (x->first = 0; good && x->first < x->rows; x->first += x->count) {
-        x->count = x->rows - x->first < EXPLAIN_CHUNK ? x->rows - x->first : EXPLAIN_CHUNK;
-        unsigned tiles = (unsigned)((x->count + TILE - 1) / TILE);
-        threads_run(tiles, encode_tile, x);
-        good = !stream_stopped(e) &&
-               serve_answer(x->serve, x->records, x->count, x->logits, e);
-        if (!good)
-            break;
-        threads_run(tiles, answer_tile, x);
-        tally_add(t, &(struct scores){.task = t->task,
-                                      .rows = x->count,
-                                      .classes = x->classes,
-                                      .probability = x->answer,
-                                      .value = x->answer,
-                                      .label = x->label + x->first,
-                                      .target = x->target + x->first,
-                                      .weight = x->weight + x->first});
-    }
-    return good;
-}
-
-/* The metric of all rows, with the cells of `dealt` from the rows `from`. */
-static bool measure(struct explain *x, const struct importance *dealt, const uint32_t *from,
+/* The metric of all rows, with the cells of `dealt` from the reads `from`. NULL: as they are. */
+static bool measure(struct explain *x, const struct unit *dealt, const uint32_t *from,
                     double *value, struct err *e)
 {
-    struct tally *t = tally_new(x->serve->schema->task, x->classes, x->r->metric->needs);
+    struct kept *k = &x->kept;
     x->dealt = dealt;
     x->from = from;
-    t->threshold = x->serve->threshold;
-    t->quantile = evaluate_quantile(x->serve->file);
-    bool good = x->window ? explain_series_measure(x, t, e) : measure_rows(x, t, e);
-    *value = good && t->weight > 0 ? x->r->metric->value(t) : (double)NAN;
+    if (!kept_answer(k, dealt ? deal_cells : NULL, x, e))
+        return false;
+    struct tally *t = tally_new(k->serve->schema->task, k->classes, x->r->metric->needs);
+    t->threshold = k->serve->threshold;
+    t->quantile = modelfile_quantile(k->serve->file);
+    tally_add(t, &(struct scores){.task = t->task,
+                                  .rows = k->line_count,
+                                  .classes = k->classes,
+                                  .probability = k->answer,
+                                  .value = k->answer,
+                                  .label = x->label,
+                                  .target = x->target,
+                                  .weight = x->weight});
+    *value = t->weight > 0 ? x->r->metric->value(t) : (double)NAN;
     tally_free(t);
-    return good;
+    return true;
 }
 
 /* Fisher and Yates; element: the column and the repeat. */
@@ -288,14 +179,14 @@ static double student(int64_t freedom)
            (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
 }
 
-static bool measure_column(struct explain *x, struct importance *p, int64_t repeats,
+static bool measure_unit(struct explain *x, struct importance *p, int64_t repeats,
                            uint32_t *from, struct err *e)
 {
     double mean = 0, square = 0;
     for (int64_t k = 0; k < repeats; k++) {
         double value;
-        deal_rows(from, x->window ? x->window_count : x->rows, p->columns[0], (uint32_t)k);
-        if (!measure(x, p, from, &value, e))
+        deal_rows(from, kept_reads(&x->kept), p->unit->columns[0], (uint32_t)k);
+        if (!measure(x, p->unit, from, &value, e))
             return false;
         double worse = x->r->metric->higher ? x->r->value - value : value - x->r->value;
         double before = worse - mean;
@@ -316,7 +207,7 @@ static bool more_important(const struct importance *a, const struct importance *
 {
     if (a->importance != b->importance)
         return a->importance > b->importance;
-    return a->columns[0] < b->columns[0];
+    return a->unit->columns[0] < b->unit->columns[0];
 }
 
 static void order(struct explain_result *r)
@@ -332,16 +223,7 @@ static void order(struct explain_result *r)
 
 static bool explain(struct explain *x, const struct explain_request *q, struct err *e)
 {
-    if (x->window) {
-        explain_series_begin(x);
-    } else {
-        const size_t chunk = x->rows < EXPLAIN_CHUNK ? x->rows : EXPLAIN_CHUNK;
-        x->records = mem_alloc(chunk * x->serve->encoder_count, x->serve->stride);
-        x->logits = mem_alloc(chunk * x->serve->member_count * x->serve->outputs,
-                              sizeof *x->logits);
-        x->answer = mem_alloc(chunk * x->width, sizeof *x->answer);
-    }
-    uint32_t *from = mem_alloc(x->rows, sizeof *from);
+    uint32_t *from = mem_alloc(kept_reads(&x->kept), sizeof *from);
     bool good = measure(x, NULL, NULL, &x->r->value, e);
     if (good && isnan(x->r->value))
         good = err_set(e, ERR_WEIGHT_SUM,
@@ -349,7 +231,7 @@ static bool explain(struct explain *x, const struct explain_request *q, struct e
     struct progress_amount progress;
     progress_amount_open(&progress, (enum progress_style)q->progress, "explaining", "columns");
     for (uint32_t i = 0; good && i < x->r->column_count; i++) {
-        good = measure_column(x, &x->r->columns[i], q->repeats, from, e);
+        good = measure_unit(x, &x->r->columns[i], q->repeats, from, e);
         progress_amount(&progress, i + 1, x->r->column_count);
     }
     progress_amount_close(&progress);
@@ -357,41 +239,29 @@ static bool explain(struct explain *x, const struct explain_request *q, struct e
     return good;
 }
 
-static void explain_free(struct explain *x)
-{
-    for (uint32_t k = 0; x->raw && k < x->serve->encoder_count; k++)
-        mem_free(x->raw[k]);
-    mem_free(x->raw);
-    mem_free(x->label);
-    mem_free(x->target);
-    mem_free(x->weight);
-    terms_free(&x->terms);
-    mem_free(x->records);
-    mem_free(x->logits);
-    mem_free(x->answer);
-    explain_series_end(x);
-}
-
 bool explain_run(const struct explain_request *q, struct explain_result *r, struct err *e)
 {
     *r = (struct explain_result){0};
     stop_phase("explain", true);
     if (!serve_open(&r->serve, q->model, JOB_EXPLAIN, &q->overrides, e) ||
-        !list_columns(q, r, e))
+        !units_list(&r->units, r->serve.schema, q->groups, q->group_count, e))
         return false;
     serve_reading(&r->serve, &q->reading);
-    const struct schema *s = r->serve.schema;
     r->serve.beside = true;
-    r->metric = evaluate_quantile(r->serve.file) > 0 ? metric_find("pinball", METRIC_QUANTILE)
-                                                     : metric_default(s->task);
-    struct explain x = {.r = r, .most = q->most_rows, .serve = &r->serve,
-                        .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs,
-                        .window = s->windows.window};
-    x.width = x.classes ? x.classes : 1;
-    x.raw = mem_zero(r->serve.encoder_count, sizeof(unsigned char *));
+    r->metric = modelfile_quantile(r->serve.file) > 0 ? metric_find("pinball", METRIC_QUANTILE)
+                                                      : metric_default(r->serve.schema->task);
+    r->column_count = r->units.count;
+    r->columns = mem_zero(r->column_count, sizeof *r->columns);
+    for (uint32_t i = 0; i < r->column_count; i++)
+        r->columns[i].unit = &r->units.items[i];
+    struct explain x = {.r = r, .most = q->most_rows};
+    kept_open(&x.kept, &r->serve);
     bool good = read_rows(&x, q, e) && explain(&x, q, e);
     r->backend = r->serve.backend;
-    explain_free(&x);
+    kept_close(&x.kept);
+    mem_free(x.label);
+    mem_free(x.target);
+    mem_free(x.weight);
     order(r);
     return good;
 }
@@ -418,7 +288,7 @@ void explain_write(const struct explain_request *q, const struct explain_result 
     for (uint32_t i = 0; i < r->column_count; i++) {
         const struct importance *p = &r->columns[i];
         json_open(out, NULL, '{');
-        json_put_string(out, "name", p->name);
+        json_put_string(out, "name", p->unit->name);
         json_put_number(out, "importance", p->importance);
         put_number(out, "low", p->interval.low);
         put_number(out, "high", p->interval.high);
@@ -431,11 +301,8 @@ void explain_write(const struct explain_request *q, const struct explain_result 
 
 void explain_release(struct explain_result *r)
 {
-    for (uint32_t i = 0; i < r->column_count; i++) {
-        mem_free(r->columns[i].name);
-        mem_free(r->columns[i].columns);
-    }
     mem_free(r->columns);
+    units_free(&r->units);
     serve_close(&r->serve);
     *r = (struct explain_result){0};
 }

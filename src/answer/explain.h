@@ -6,6 +6,7 @@
 #define DNN_ANSWER_EXPLAIN_H
 
 #include "answer/stream.h"
+#include "answer/unit.h"
 #include "measure/metric.h"
 
 #define EXPLAIN_REPEATS 5
@@ -25,11 +26,9 @@ struct explain_request {
     struct overrides overrides;
 };
 struct importance {
-    char *name;        /* of the column, or "a, b" */
+    const struct unit *unit;
     double importance; /* how much worse the metric gets, in its units; mean of the repeats */
     struct interval interval; /* 95 %; NaN: one repeat */
-    uint32_t *columns;        /* of the schema */
-    uint32_t count;
 };
 struct explain_result {
     struct selection backend;
@@ -38,6 +37,7 @@ struct explain_result {
     uint64_t rows, unlabelled;
     struct importance *columns; /* from the most important down */
     uint32_t column_count;
+    struct units units;
     struct serve serve;
 };
 /* Holds all rows in memory. The same numbers with any number of threads. False: e. */

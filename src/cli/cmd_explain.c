@@ -18,7 +18,7 @@ static const struct arg_option explain_options_table[] = {
      "Columns that are dealt together, as one entry: of columns that say the same, each alone "
      "seems to matter little. May stand many times."},
     {"rows", 0, "FILE", NULL, ARG_FILE, 0, 0,
-     "Instead: what each column adds to the answer to each row, as CSV. Needs no target."},
+     "Instead: what each column or channel adds to each answer, as CSV. Needs no target."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 /* Bars of a list: `value` of `most`. */
@@ -39,7 +39,7 @@ static void result_text(const struct explain_result *r, struct text *out)
     size_t width = 6;
     double most = 0;
     for (uint32_t i = 0; i < r->column_count; i++) {
-        size_t length = strlen(text_quote_z(r->columns[i].name));
+        size_t length = strlen(text_quote_z(r->columns[i].unit->name));
         width = length > width && length <= 32 ? length : width;
         most = fmax(most, r->columns[i].importance);
     }
@@ -50,8 +50,8 @@ static void result_text(const struct explain_result *r, struct text *out)
         char range[64] = "";
         if (!isnan(p->interval.low))
             snprintf(range, sizeof range, "(%.3g to %.3g)", p->interval.low, p->interval.high);
-        text_printf(out, "%-*s %10.4g  %-24s", (int)width, text_quote_z(p->name), p->importance,
-                    range);
+        text_printf(out, "%-*s %10.4g  %-24s", (int)width, text_quote_z(p->unit->name),
+                    p->importance, range);
         put_bar(p->importance, most, out);
     }
 }
@@ -67,13 +67,11 @@ static void rows_text(const struct attribute_request *q, const struct attribute_
     text_printf(out, "%s: attributions of %llu rows to %s, against the training mean; base %.6g\n"
                 "mean of the attributions without their sign:\n", text_quote_z(q->output),
                 (unsigned long long)r->rows, explains.data, r->base);
-    for (uint32_t i = 0; i < r->column_count; i++)
-        most = fmax(most, r->columns[i].mean);
-    for (uint32_t i = 0; i < r->column_count; i++) {
-        const struct schema *s = r->serve.schema;
-        text_printf(out, "%-24s %10.4g ", text_quote_z(s->columns[r->columns[i].column].name),
-                    r->columns[i].mean);
-        put_bar(r->columns[i].mean, most, out);
+    for (uint32_t i = 0; i < r->units.count; i++)
+        most = fmax(most, r->mean[i]);
+    for (uint32_t i = 0; i < r->units.count; i++) {
+        text_printf(out, "%-24s %10.4g ", text_quote_z(r->units.items[i].name), r->mean[i]);
+        put_bar(r->mean[i], most, out);
     }
     text_printf(out, "largest difference of a row's sum from its answer minus the base: %.2g\n",
                 r->largest_difference);
@@ -169,17 +167,21 @@ const struct command command_explain = {
              "answers do not hang on the column, or another column says the same. The dealing is "
              "always the same for the same rows. Of wide sequences a channel is dealt, with all "
              "its steps; of sequences with a row a step, a column is dealt between windows.\n\n"
-             "--rows, of tables: a line a row: the id columns, what each column adds, `base`, "
-             "`answer` (of more than two labels also `prediction`, whose probability is "
-             "explained). The "
-             "attributions add up to answer - base, up to rounding; the summary says the largest "
-             "difference. They are integrated gradients against the training mean, taken in finite "
-             "steps: all columns move together from the mean to the row, and a column gets the "
-             "changes of the answer at its own steps. Numbers go in equal steps of the file's "
-             "units; a category goes over at once, at another time on each of up to 16 paths, "
-             "which begin with the training rows' categories, each as often as its share; a text "
-             "begins empty. The training mean of a number that is not of scale standard is that of "
-             "its quantiles in the model.",
+             "--rows: a line for each that predict gives: the id columns, what each column adds, "
+             "`base`, `answer` (of more than two labels also `prediction`, whose probability is "
+             "explained). The attributions add up to answer - base, up to rounding; the summary "
+             "says the largest difference. They are integrated gradients against the training "
+             "mean, taken in finite steps: all columns move together from the mean to the row, and "
+             "a column gets the changes of the answer at its own steps. Numbers go in equal steps "
+             "of the file's units; a category goes over at once, at another time on each of up to "
+             "16 paths, which begin with the training rows' categories, each as often as its "
+             "share; a text, of tokens too, begins empty. The training mean of a number that is "
+             "not of scale standard is that of its quantiles in the model.\n\n"
+             "--rows of sequences: a channel or column moves with all its steps, and gets one "
+             "number. `base` is the answer to a sequence of the same length at the mean. Of "
+             "sequences with a row a step all rows are held in memory. With a label each row, a "
+             "column's number is what all its steps add to the answer to that row. Windows that "
+             "overlap and windows of a group are averaged first, as predict does it.",
     .options = explain_options_table,
     .reads = true,
     .computes = true,

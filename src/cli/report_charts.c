@@ -286,7 +286,7 @@ static void put_covered(const struct residuals *s, double quantile, struct text 
 static void put_residuals(const struct report *r, struct text *out)
 {
     static const char *const names[] = {"share of the rows", "|error| at most", NULL};
-    const double quantile = evaluate_quantile(r->file);
+    const double quantile = modelfile_quantile(r->file);
     struct residuals s;
     residuals_of(&r->answers, &s);
     if (quantile > 0)
@@ -361,7 +361,7 @@ void report_importance(const struct report *r, struct text *out)
     for (uint32_t i = 0; i < x->column_count && i < IMPORTANCE_MOST; i++) {
         const struct importance *p = &x->columns[i];
         html_row(out);
-        html_cell(out, p->name);
+        html_cell(out, p->unit->name);
         chart_cell(out, p->importance, p->interval.low, p->interval.high, least,
                    most + least > 0 ? most : 1);
         html_cell_number(out, p->importance);

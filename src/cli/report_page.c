@@ -50,7 +50,7 @@ static double stored_number(const struct json_doc *metrics, const char *part, co
 /* The task whose metrics count. */
 static int metric_task(const struct report *r)
 {
-    return evaluate_quantile(r->file) > 0 ? METRIC_QUANTILE : (int)r->file->schema->task;
+    return modelfile_quantile(r->file) > 0 ? METRIC_QUANTILE : (int)r->file->schema->task;
 }
 
 static void put_cards(const struct report *r, const struct json_doc *metrics, struct text *out)
@@ -88,8 +88,8 @@ static void put_head(const struct report_request *q, const struct report *r,
     text_printf(out, "A %s model of <b>", task_names[s->task]);
     html_text_z(out, s->columns[s->target].name);
     text_put(out, "</b>");
-    if (evaluate_quantile(r->file) > 0)
-        text_printf(out, ", its %.4g quantile", evaluate_quantile(r->file));
+    if (modelfile_quantile(r->file) > 0)
+        text_printf(out, ", its %.4g quantile", modelfile_quantile(r->file));
     if (r->file->member_count > 1)
         text_printf(out, ", the mean of %u networks", r->file->member_count);
     if (r->measured) {

@@ -52,13 +52,6 @@ static uint32_t heads_of(const struct layer *l)
     return (uint32_t)((const struct attention_spec *)l->spec)->heads;
 }
 
-static bool refuse(const struct planner *p, struct err *e, const char *what, const char *hint)
-{
-    err_set(e, ERR_CONFIG_CONFLICT, "`model.%.*s`: attention %s", (int)p->path.length - 1,
-            p->path.data, what);
-    return err_help(e, "%s", hint);
-}
-
 /* cos and sin of the angle of each pair at each step. */
 static uint64_t plan_turns(struct planner *p, uint32_t each)
 {
@@ -81,11 +74,11 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     struct attention_spec *s = l->spec;
     uint32_t each = l->in / heads_of(l);
     if (l->in % heads_of(l))
-        return refuse(p, e, "has heads that do not divide the width of its input",
-                      "choose another number of heads, or put a dense layer before it");
+        return layer_refuse(l, p, e, "has heads that do not divide the width of its input",
+                            "choose another number of heads, or put a dense layer before it");
     if (s->rotary && each % 2)
-        return refuse(p, e, "turns pairs, and a head has an odd number of columns",
-                      "choose another number of heads, or another width");
+        return layer_refuse(l, p, e, "turns pairs, and a head has an odd number of columns",
+                            "choose another number of heads, or another width");
     if (p->steps > MOST_STEPS || each > MOST_HEAD)
         plan_refuse(p, "%d steps, or %d columns of a head", MOST_STEPS, MOST_HEAD);
     s->weight = plan_param(p, "weight", SHAPE2(l->in, 3 * l->in), PARAM_WEIGHT);

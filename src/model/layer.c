@@ -168,35 +168,35 @@ static void fuse(struct layer *const *layers, uint32_t count, uint32_t i)
     next->skipped = true;
 }
 
+bool layer_refuse(const struct layer *l, const struct planner *p, struct err *e, const char *what,
+                  const char *hint)
+{
+    err_set(e, ERR_CONFIG_CONFLICT, "`model.%.*s`: %s %s", (int)p->path.length - 1, p->path.data,
+            l->type->name, what);
+    return err_help(e, "%s", hint);
+}
+
 /* Whether the layer can read so many steps. */
 static bool check_steps(const struct layer *l, const struct planner *p, struct err *e)
 {
-    const char *name = l->type->name;
-    int length = (int)p->path.length - 1;
-    if (l->type->of == LAYER_OF_STEPS && p->steps == 1) {
-        err_set(e, ERR_CONFIG_CONFLICT,
-                "`model.%.*s`: %s reads the steps of a sequence, and there %s", length,
-                p->path.data, name, p->sequences ? "is one step here" : "are none");
-        return err_help(e, p->sequences ? "leave out the pool layer before it"
-                                        : "say with data.sequence which columns are steps");
-    }
-    if (l->type->of == LAYER_OF_ROWS && p->steps > 1 && !p->in_views) {
-        err_set(e, ERR_CONFIG_CONFLICT, "`model.%.*s`: %s does not work on steps of a sequence",
-                length, p->path.data, name);
-        return err_help(e, "put it behind a pool layer, or use layer_norm or dense");
-    }
+    if (l->type->of == LAYER_OF_STEPS && p->steps == 1)
+        return p->sequences
+                   ? layer_refuse(l, p, e, "reads the steps of a sequence, and there is one step "
+                                           "here", "leave out the pool layer before it")
+                   : layer_refuse(l, p, e, "reads the steps of a sequence, and there are none",
+                                  "say with data.sequence which columns are steps");
+    if (l->type->of == LAYER_OF_ROWS && p->steps > 1 && !p->in_views)
+        return layer_refuse(l, p, e, "does not work on steps of a sequence",
+                            "put it behind a pool layer, or use layer_norm or dense");
     return true;
 }
 
 /* A block's answer is added to its input: step by step. */
 static bool check_nested(const struct layer *l, const struct planner *p, struct err *e)
 {
-    if (!p->sequences || p->in_views || p->steps == l->steps)
-        return true;
-    err_set(e, ERR_CONFIG_CONFLICT,
-            "`model.%.*s`: %s, which gives another number of steps, stands inside a residual block",
-            (int)p->path.length - 1, p->path.data, l->type->name);
-    return err_help(e, "put it before or behind the block");
+    return !p->sequences || p->in_views || p->steps == l->steps ||
+           layer_refuse(l, p, e, "gives another number of steps, and stands inside a residual "
+                                 "block", "put it before or behind the block");
 }
 
 bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct planner *p,

@@ -293,6 +293,9 @@ void layer_free(struct layer *l);
  * messages. NULL after an error; an empty list is not NULL. Nothing of doc is kept. */
 struct layer **layer_list_read(const struct json_doc *doc, const struct json *list,
                                const char *path, uint32_t *count, struct err *e);
+/* False, E13: the layer that is planned `what`. */
+bool layer_refuse(const struct layer *l, const struct planner *p, struct err *e, const char *what,
+                  const char *hint);
 /* Planned one after the other. */
 bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct planner *p,
                      uint32_t *out, struct err *e);

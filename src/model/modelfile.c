@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/loss.h"
 
 /* A longer config is a tensor: the header of the file holds at most 1 MiB. */
 #define META_MOST ((size_t)64 << 10)
@@ -343,6 +344,17 @@ void modelfile_free(struct modelfile *f)
 const struct schema *modelfile_encoder(const struct modelfile *f, uint32_t member)
 {
     return f->encoders ? f->encoders[f->members[member].encoder] : f->schema;
+}
+
+double modelfile_quantile(const struct modelfile *f)
+{
+    const struct json_doc *config = f->config;
+    const struct json *v = config ? json_path(json_root(config), "train.loss.type") : NULL;
+    if (f->schema->task != TASK_REGRESSION || !v || json_kind(v) != JSON_STRING ||
+        strcmp(json_string(v), loss_names[LOSS_QUANTILE]) != 0)
+        return 0;
+    v = json_path(json_root(config), "train.loss.q");
+    return v && json_kind(v) == JSON_NUMBER ? json_number(v) : 0.5; /* loss_options_table */
 }
 
 struct model_options modelfile_model(const struct modelfile *f, uint32_t member)

@@ -123,6 +123,8 @@ void modelfile_free(struct modelfile *f);
 /* The schema with the encoder of a member's inputs. */
 const struct schema *modelfile_encoder(const struct modelfile *f, uint32_t member);
 struct model_options modelfile_model(const struct modelfile *f, uint32_t member);
+/* Of a model of loss quantile, by the config that it holds as a record: its q; else 0. */
+double modelfile_quantile(const struct modelfile *f);
 /* struct plan as JSON members and back (checkpoints use it too). */
 void plan_write(const struct plan *p, struct json_out *out);
 bool plan_read(const struct json *object, struct plan *p);

@@ -2,6 +2,7 @@
 # explain.sh - permutation importance: against columns shuffled in the file and measured by evaluate; groups, kinds of columns,
 # threads, errors.
 . "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/adds_up.sh"
 awk 'BEGIN {
     seed = 11
     print "a,b,c,k,day,note,y"
@@ -85,19 +86,6 @@ is_exit 65 "rows without targets"
 run dnn explain m.dnn test.csv --repeats 0
 is_exit 64 "no repeats"
 # --- --rows: attributions ---
-# Each row: the attributions add up to answer - base, and the answer is that of predict.
-adds_up() { # MODEL WHY DATA COLUMN: the column of predict that is explained; NAME
-    dnn predict "$1" "$3" --quiet >p
-    perl -e 'open my $p, "<", "p"; open my $w, "<", shift; my $name = shift; my @n = split /,/, scalar(<$p>) =~ s/\n//r; my @c = split /,/, scalar(<$w>) =~ s/\n//r;
-        my ($at) = grep { $n[$_] eq $name } 0 .. $#n; my $rows = 0;
-        while (<$w>) { chomp; my @v = split /,/; my @a = split /,/, scalar(<$p>) =~ s/\n//r; my ($answer, $base) = (pop @v, pop @v); my $sum = 0;
-            for my $i (0 .. $#v) { $sum += $v[$i] unless $c[$i] =~ /^(id|prediction)$/ }
-            my $want = $name eq "best" ? (sort { $b <=> $a } grep { /^[0-9.e-]+$/ } @a[1 .. $#a])[0] : $a[$at];
-            die "row $rows: $sum is not $answer - $base\n" if abs($sum - $answer + $base) > 1e-6 * (1 + abs $answer); 
-            die "row $rows: $answer, predict says $want\n" if abs($answer - $want) > 1e-6 * (1 + abs $want); $rows++ }
-        print "$rows rows\n"; exit !$rows' "$2" "$4" >why 2>&1
-    ok $? "$5" "$(cat why)"
-}
 sed 's/,[^,]*$//' test.csv | head -n 60 >bare.csv # no target
 run dnn explain m.dnn bare.csv --rows w.csv --json
 is_exit 0 "attributions, without a target"

@@ -2,6 +2,7 @@
 # sequence.sh - rows that are sequences in wide format: what they learn, that padding, batches and threads change no answer, what
 # init writes, and errors with their place.
 . "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/adds_up.sh"
 # Two channels of up to 12 steps. The class says where the first of two spikes stands, so that the order of steps counts; a
 # sequence ends anywhere from step 6 on, and a few cells inside are missing.
 make_rows() { # FILE ROWS SEED [STEPS of the header]
@@ -105,10 +106,34 @@ for model in lstm gru transformer tcn rocket; do
     dnn predict $model.dnn one.csv --quiet | tail -n 1 >one
     ok "$(sed -n 31p all.csv | cmp -s - one; echo $?)" "$model: nor on other rows"
     ok "$(dnn evaluate $model.dnn ask.csv --json 2>/dev/null | perl -ne '/"accuracy":([0-9.e-]+)/ && print $1 > 0.9 ? 0 : 1')" "$model: other rows are answered well"
-    run dnn explain $model.dnn ask.csv --rows why.csv
-    is_exit 64 "$model: no attributions of sequences"
-    err_has 'explain says which channels matter'
+    run dnn explain $model.dnn ask.csv --rows why.$model.csv
+    is_exit 0 "$model: attributions"
+    adds_up $model.dnn why.$model.csv ask.csv probability_up "$model: those of its channels add up to answer - base"
 done
+is "$(head -n 1 why.lstm.csv)" "id,a,b,base,answer" "a column a channel"
+run dnn explain auto.dnn ask.csv --rows why.csv --json
+is_exit 0 "an ensemble: attributions"
+adds_up auto.dnn why.csv ask.csv probability_up "an ensemble: they add up"
+ok "$(perl -ne 'exit !(/"largest_difference":([-0-9.e+]+)/ && $1 < 1e-6)' out; echo $?)" "as its summary says" "$(cat out)"
+run dnn explain lstm.dnn ask.csv --rows why.csv --threads 3 --batch-size 7
+same why.lstm.csv why.csv "attributions: the same with other threads and batches"
+(head -n 1 ask.csv; sed -n 31p ask.csv) >one.csv
+dnn explain lstm.dnn one.csv --rows why.csv --quiet >/dev/null
+is "$(tail -n 1 why.csv)" "$(sed -n 31p why.lstm.csv)" "nor do they depend on other rows"
+# by hand: the gradients of predict, by central differences, at 50 points between the mean and the row
+means=$(dnn inspect lstm.dnn --json | perl -ne 'print join " ", map { /"name":"${_}_0".*?"center":([-0-9.e]+)/ } "ch0", "ch1"')
+perl -e 'my %m; @m{"ch0", "ch1"} = split / /, shift; print $_ = <>; chomp; my @ch = map { /^(ch\d)_/ ? $1 : "" } split /,/;
+    while (<>) { chomp; my @r = split /,/, $_, -1; for my $k (0 .. 49) { for my $c ("ch0", "ch1") { for my $h (0.002, -0.002) {
+        print join(",", map { my ($v, $m, $t) = ($r[$_], $m{$ch[$_]}, ($k + 0.5) / 50 + ($ch[$_] eq $c && $h));
+            $ch[$_] && length $v ? $m + $t * ($v - $m) : $v } 0 .. $#r), "\n" } } } }' \
+    "$means" ask.csv >moved.csv
+dnn predict lstm.dnn moved.csv --quiet >moved.out
+perl -e 'open F, "moved.out"; <F>; my @y = map { /([^,]*)$/ } <F>; <>; my ($worst, $sum, $n, @g) = (0, 0, 0);
+    while (<>) { my ($id, @v) = split /,/; @g = (0, 0);
+        for (1 .. 50) { for my $c (0, 1) { my ($up, $down) = splice @y, 0, 2; $g[$c] += ($up - $down) / 0.004 / 50 } }
+        for (0, 1) { my $d = abs($g[$_] - $v[$_]); $worst = $d if $d > $worst; $sum += $d; $n++ } }
+    printf "worst %.4f, mean %.4f\n", $worst, $sum / $n; exit !($n == 120 && $worst < 0.08 && $sum / $n < 0.02)' why.lstm.csv >by_hand
+ok $? "attributions are the integrals of gradients by finite differences: $(cat by_hand)"
 # explain deals channels, all steps together: as by hand in the file
 importance() { perl -ne 'print $1 if /"name":"'"$1"'","importance":([-0-9.e+]+)/' out; }
 logloss() { dnn evaluate lstm.dnn "$1" --quiet --json | perl -ne 'print $1 if /"logloss":([0-9.e-]+)/'; }
@@ -144,6 +169,23 @@ dnn train c.json -o list.dnn --quiet
 dnn predict list.dnn ask.csv --quiet -o list.csv
 dnn predict lstm.dnn ask.csv --quiet -o all.csv
 same list.csv all.csv "a list and a pattern: the same answers"
+# a linear model of one channel: the other has no part in any answer
+awk 'BEGIN { seed = 9; print "a_0,a_1,a_2,b_0,b_1,b_2,v"; for (i = 0; i < 400; i++) { for (k = 0; k < 6; k++) x[k] = r(); n = i % 2 ? 3 : 2
+    print x[0] "," x[1] "," (n > 2 ? x[2] : "") "," x[3] "," x[4] "," (n > 2 ? x[5] : "") "," (x[0] + x[1] + (n > 2 ? x[2] : 0)) / n } }
+function r() { seed = (seed * 16807) % 2147483647; return int(seed / 2147483.647) / 1000 }' >mean.csv
+cat >mean.json <<'JSON'
+{"task": "regression", "data": {"train": "mean.csv", "target": "v", "columns": {}, "sequence": {"wide": {"a": "a_*", "b": "b_*"}}},
+ "model": {"layers": [{"type": "pool", "kind": "mean"}]}, "train": {"epochs": 150, "optimizer": {"learning_rate": 0.02, "weight_decay": 0}},
+ "backend": {"name": "dnn_cpu"}}
+JSON
+dnn train mean.json -o mean.dnn --quiet 2>err
+run dnn explain mean.dnn mean.csv --rows why.csv
+adds_up mean.dnn why.csv mean.csv prediction "a linear model: attributions add up"
+mean=$(dnn inspect mean.dnn --json | perl -ne 'print $1 if /"name":"a_0".*?"center":([-0-9.e]+)/')
+paste -d, why.csv mean.csv | perl -F, -lane 'BEGIN { $m = shift } next if $. == 1; $b = abs $F[1] if abs $F[1] > $b;
+    $d = abs($F[0] - ($F[10] - $m)); $worst = $d if $d > $worst;
+    END { print "$worst $b"; exit !($. == 401 && $worst < 0.03 && $b < 0.01) }' "$mean" >by_hand
+ok $? "the channel that counts has what its mean differs from the training mean; the other one has nothing: off by $(cat by_hand)"
 # a regression, layers spelled out
 config '{"layers": [{"type": "dense", "units": 8}, {"type": "lstm", "units": 12}, {"type": "dropout"}, {"type": "gru", "units": 12,
     "bidirectional": true}, {"type": "layer_norm"}, {"type": "pool", "kind": "max"}, {"type": "dense", "units": 8}, {"type": "relu"}]}'

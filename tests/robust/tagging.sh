@@ -2,6 +2,7 @@
 # tagging.sh - sequences in long format, a row a step: a label a row, a window or a group; what windows, blocks, batches and
 # neighbours must not change; rows that are not in order, bad rows, folds, resume, and what init writes.
 . "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/adds_up.sh"
 make=$ROOT/scripts/data/make_tagging.pl
 [ -e "$make" ] || make=$ROOT/../scripts/data/make_tagging.pl
 perl "$make" 200 1 >train.csv
@@ -116,9 +117,28 @@ for column in cue noise; do
 done
 run dnn explain row.dnn ask.csv --json --repeats 8 --threads 3 --batch-size 5
 is "$(perl -ne 'print $1 if /("columns".*?\])/' out)" "$(perl -ne 'print $1 if /("columns".*?\])/' whole)" "the same with other threads and batches"
-run dnn explain row.dnn ask.csv --rows why.csv
-is_exit 64 "no attributions of sequences"
-err_has 'explain says which columns matter'
+# --rows: a line as predict gives it, of a row, a window or a group
+for model in row lap last group; do
+    run dnn explain $model.dnn ask.csv --rows $model.csv
+    is_exit 0 "$model: attributions"
+    adds_up $model.dnn $model.csv ask.csv best "$model: they add up to answer - base, line by line as predict has them"
+done
+is "$(head -n 1 row.csv)" "series,t,cue,noise,prediction,base,answer" "a column each, of all its steps"
+run dnn explain lap.dnn ask.csv --rows why.csv --threads 3 --batch-size 5
+same lap.csv why.csv "the same with other threads and batches"
+sed 's/^s/z/' ask.csv | awk -F, -v OFS=, '{ print $4, $3, $2, (NR == 1 ? "series" : $1) }' >other.csv
+dnn explain lap.dnn ask.csv other.csv --rows why.csv --quiet >/dev/null
+(cat lap.csv; sed '1d; s/^s/z/' lap.csv) >two.csv
+same two.csv why.csv "of two files, with columns in another order"
+run dnn explain row.dnn ask.csv --rows why.csv --json
+ok "$(perl -ne '%v = /"name":"([^"]*)","mean_absolute":([0-9.e-]+)/g; exit !($v{cue} > 20 * $v{noise})' out; echo $?)" \
+    "cue carries the answers, noise does not" "$(cat out)"
+perl -F, -lane 'next if $. == 1; print $F[2] if $F[0] eq "s2"' row.csv >attributed
+awk -F, -v OFS=, '$1 == "s2" && ++n == 10 { $3 = "calm" } { print }' ask.csv >changed.csv
+dnn explain row.dnn changed.csv --rows why.csv --quiet >/dev/null
+perl -F, -lane 'next if $. == 1; print $F[2] if $F[0] eq "s2"' why.csv | paste -d' ' - attributed |
+    perl -ane '$first ||= $. if $F[0] ne $F[1]; END { print $first // "none"; exit !($first >= 10) }' >first
+ok $? "a step counts for no answer before it; first difference at row $(cat first) of 10 and later"
 check "a report of sequences" "$DNN" report row.dnn ask.csv -o report.html --quiet
 grep -q 'cue' report.html
 ok $? "has their importance"

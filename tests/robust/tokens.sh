@@ -2,6 +2,7 @@
 # tokens.sh - a text as a sequence of tokens through the whole program: every preset of sequences learns the order of words; threads,
 # batches, resume, memory, ensembles; long, empty and unknown texts; keys that cannot be.
 . "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/adds_up.sh"
 # The label follows from which of two words comes first: no bag of words tells it.
 make_rows() { # FILE ROWS SEED
     awk -v rows="$2" -v seed="$3" '
@@ -77,6 +78,12 @@ run dnn predict e.dnn ask.csv --quiet --uncertainty
 is_exit 0 "its answers"
 run dnn explain m.dnn ask.csv --quiet
 is_exit 0 "explain"
+for model in m auto e; do
+    run dnn explain $model.dnn ask.csv --rows why.csv --quiet
+    adds_up $model.dnn why.csv ask.csv probability_cat "$model: the attributions of a text add up to answer - base"
+done
+dnn predict e.dnn --quiet < <(printf 'id,note\n1,\n') >odd
+is "$(cut -d, -f3 why.csv | uniq | tail -n +2)" "$(sed -n 2p odd | cut -d, -f4)" "the base is the answer to an empty text"
 run dnn check c.json
 is_exit 0 "check"
 run dnn train c.json -o cut.dnn --set 'data.columns.note={"type": "text", "encode": "tokens", "length": 4, "min_count": 100000}' --set train.epochs=1

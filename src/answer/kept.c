@@ -1,0 +1,147 @@
+/* kept.c - see kept.h; for windows kept_series.c. */
+#include "answer/kept.h"
+
+#include <string.h>
+
+#include "answer/kept_series.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "table/samples.h"
+
+#define TILE 256u
+
+void kept_open(struct kept *x, struct serve *s)
+{
+    *x = (struct kept){.serve = s, .window = s->schema->windows.window,
+                       .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs};
+    x->width = x->classes ? x->classes : 1;
+    x->raw = mem_zero(s->encoder_count, sizeof(unsigned char *));
+}
+
+static void make_room(struct kept *x)
+{
+    if (x->rows < x->room)
+        return;
+    x->room = x->rows ? 2 * x->rows : 256;
+    for (uint32_t k = 0; k < x->serve->encoder_count; k++)
+        x->raw[k] = mem_grow(x->raw[k], x->room, x->serve->encoders[k]->format.stride);
+    x->wanted = mem_grow(x->wanted, x->room, sizeof *x->wanted);
+    if (x->window)
+        kept_series_room(x);
+}
+
+bool kept_add(struct kept *x, const struct stream *t, const struct stream_group *g, uint64_t i,
+              struct err *e)
+{
+    if (x->rows >= UINT32_MAX - 1)
+        return err_set(e, ERR_CSV_LIMIT, "the files have more than %u rows", UINT32_MAX - 1);
+    make_room(x);
+    for (uint32_t k = 0; k < x->serve->encoder_count; k++) {
+        const struct schema *s = x->serve->encoders[k];
+        if (!cell_parse(s, &t->binding, NULL, g->cells, g->first + i, t->request.labelled,
+                        x->raw[k] + x->rows * s->format.stride, NULL, &x->terms, e))
+            return false;
+    }
+    if (x->window)
+        kept_series_place(x, t, g, i);
+    x->wanted[x->rows++] = !g->bad[i];
+    return true;
+}
+
+void kept_turn(struct kept *x)
+{
+    x->input++;
+}
+
+void kept_lines(struct kept *x)
+{
+    if (x->window) {
+        kept_series_lines(x);
+        return;
+    }
+    const size_t chunk = x->rows < KEPT_CHUNK ? x->rows : KEPT_CHUNK;
+    x->row_of = mem_grow(x->row_of, x->rows + 1, sizeof *x->row_of);
+    x->line_count = x->rows;
+    for (uint64_t i = 0; i < x->rows; i++)
+        x->row_of[i] = (uint32_t)i;
+    x->records = mem_grow(x->records, chunk * x->serve->encoder_count + 1, x->serve->stride);
+    x->logits = mem_grow(x->logits, chunk * x->serve->member_count * x->serve->outputs + 1,
+                         sizeof *x->logits);
+    x->answer = mem_grow(x->answer, x->rows * x->width + 1, sizeof *x->answer);
+}
+
+uint64_t kept_reads(const struct kept *x)
+{
+    return x->window ? x->window_count : x->rows;
+}
+
+const uint32_t *kept_window(const struct kept *x, uint64_t window, uint32_t *length)
+{
+    const uint32_t *rows = x->windows + window * x->window;
+    for (*length = 0; *length < x->window && rows[*length] != SAMPLE_NONE;)
+        ++*length;
+    return rows;
+}
+
+static void encode_tile(void *context, unsigned tile, unsigned thread)
+{
+    const struct kept *x = context;
+    uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
+    (void)thread;
+    for (uint32_t k = 0; k < x->serve->encoder_count; k++) {
+        const struct schema *s = x->serve->encoders[k];
+        const size_t stride = s->format.stride;
+        unsigned char *to = x->records + k * x->count * x->serve->stride;
+        memcpy(to + begin * stride, x->raw[k] + (x->first + begin) * stride,
+               (end - begin) * stride);
+        for (uint64_t i = begin; x->change && i < end; i++)
+            x->change(x->context, k, x->first + i, 1, to + i * stride);
+        column_apply(s, to + begin * stride, end - begin);
+    }
+}
+
+static void answer_tile(void *context, unsigned tile, unsigned thread)
+{
+    const struct kept *x = context;
+    struct answer_mean mean = serve_mean(x->serve, x->logits, x->count);
+    uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
+    double *answer = x->answer + x->first * x->width;
+    (void)thread;
+    if (x->classes)
+        answer_mean_probabilities(&mean, begin, end, x->classes, answer + begin * x->classes);
+    for (uint64_t i = begin; !x->classes && i < end; i++)
+        answer[i] = answer_mean_value(&mean, i);
+}
+
+bool kept_answer(struct kept *x, kept_change *change, const void *context, struct err *e)
+{
+    x->change = change;
+    x->context = context;
+    if (x->window)
+        return kept_series_answer(x, e);
+    for (x->first = 0; x->first < x->rows; x->first += x->count) {
+        x->count = x->rows - x->first < KEPT_CHUNK ? x->rows - x->first : KEPT_CHUNK;
+        unsigned tiles = (unsigned)((x->count + TILE - 1) / TILE);
+        threads_run(tiles, encode_tile, x);
+        if (stream_stopped(e) || !serve_answer(x->serve, x->records, x->count, x->logits, e))
+            return false;
+        threads_run(tiles, answer_tile, x);
+    }
+    return true;
+}
+
+void kept_clear(struct kept *x)
+{
+    x->rows = x->line_count = 0;
+}
+
+void kept_close(struct kept *x)
+{
+    void *const all[] = {x->raw, x->wanted, x->row_of, x->answer, x->records, x->logits};
+    for (uint32_t k = 0; x->raw && k < x->serve->encoder_count; k++)
+        mem_free(x->raw[k]);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        mem_free(all[i]);
+    terms_free(&x->terms);
+    kept_series_close(x);
+}

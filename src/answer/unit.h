@@ -1,0 +1,24 @@
+/* unit.h - what is explained as one: an input column, a channel of wide sequences with all its
+ * steps, or several of them by name. */
+#ifndef DNN_ANSWER_UNIT_H
+#define DNN_ANSWER_UNIT_H
+
+#include "table/schema.h"
+
+struct unit {
+    char *name;        /* of the column or channel, or "a, b" */
+    uint32_t *columns; /* of the schema */
+    uint32_t count;
+};
+struct units {
+    struct unit *items;
+    uint32_t count;
+};
+
+/* The groups ("a,b": names, none in two groups), then every other unit in the order of the schema.
+ * False, E10. Caller: units_free, after an error too. */
+bool units_list(struct units *u, const struct schema *s, const char *const *groups,
+                size_t group_count, struct err *e);
+void units_free(struct units *u);
+
+#endif
