@@ -361,15 +361,12 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
 {
     uint32_t classes = score_classes(j);
     uint64_t rows = j->list[part].count;
-    double *share = mem_zero(classes ? classes : 1, sizeof *share), sum = 0, mean = 0;
-    if (classes)
-        score_class_counts(j, share);
-    else
-        mean = score_mean(j);
+    double *share = mem_zero(classes ? classes : 1, sizeof *share), sum = 0;
+    double mean = classes ? 0 : score_mean(j);
     for (uint32_t c = 0; c < classes; c++)
-        sum += share[c];
+        sum += j->class_counts[c];
     for (uint32_t c = 0; c < classes; c++)
-        share[c] = sum > 0 ? share[c] / sum : 1.0 / classes;
+        share[c] = sum > 0 ? j->class_counts[c] / sum : 1.0 / classes;
     struct truth t = truth_new(j, rows);
     truth_read(j, part, 0, rows, &t);
     struct scores on = scores_of(j, rows, &t);
@@ -402,10 +399,9 @@ bool score_weighs(const struct score_job *j, enum part part)
 static void constant_logits(const struct score_job *j, real *logits)
 {
     uint32_t classes = score_classes(j);
-    double *share = mem_zero(classes, sizeof *share), sum = 0;
-    score_class_counts(j, share);
+    double *share = mem_alloc(classes, sizeof *share), sum = 0;
     for (uint32_t c = 0; c < classes; c++) {
-        share[c] *= j->class_weight ? (double)j->class_weight[c] : 1;
+        share[c] = j->class_counts[c] * (j->class_weight ? (double)j->class_weight[c] : 1);
         sum += share[c];
     }
     for (uint32_t c = 0; c < classes; c++)
