@@ -380,6 +380,8 @@ static double part_weight(const struct score_job *j, enum part part, const struc
 {
     uint64_t rows = j->list[part].count;
     const float *of_class = t == &metric_loss ? j->class_weight : NULL;
+    if (!of_class && !weighted(j->schema))
+        return (double)rows;
     struct truth truth = truth_new(j, rows);
     truth_read(j, part, 0, rows, &truth);
     double sum = 0;
@@ -392,7 +394,7 @@ static double part_weight(const struct score_job *j, enum part part, const struc
 
 bool score_weighs(const struct score_job *j, enum part part)
 {
-    return j->list[part].count && (!weighted(j->schema) || part_weight(j, part, NULL) > 0);
+    return part_weight(j, part, NULL) > 0;
 }
 
 /* One logit a class: log of its share of the training rows' weight. */
@@ -445,7 +447,7 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
         return err_help(e, "no metric has a value on them: let some weigh more, or choose other "
                            "rows (data.%s, data.split)", part == PART_VALID ? "valid" : "test");
     }
-    if (t == &metric_loss)
+    if (t == &metric_loss || (score_classes(j) && !t->rows_needed))
         return true;
     score_baseline(j, part, &constant);
     if (isfinite(metrics_get(&constant, t->defined_by ? t->defined_by : t->name)))
