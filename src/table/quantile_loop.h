@@ -1,5 +1,5 @@
-/* quantile_loop.h - the loops of quantile.h around quantile_search, quantile_around and
- * quantile_tails and quantile_share, which the including file defines: one source for every kind of processor.
+/* quantile_loop.h - the loops of quantile.h around quantile_search, quantile_around, quantile_tails
+ * and quantile_share, which the including file defines: one source for every kind of processor.
  * Vectorised loops have no branches; rare values are listed and handled afterwards. Private to
  * quantile.c and quantile_avx512.c. */
 #include <math.h>
