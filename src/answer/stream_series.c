@@ -94,6 +94,12 @@ static bool report(const struct work *w, size_t record, bool apart, struct err *
     const struct schema *s = w->t->schema;
     const char *group = s->columns[s->windows.group].name;
     const int64_t line = w->cells->records[record].line;
+    if (s->windows.sort) { /* the rows of this file are in order */
+        err_at(e, ERR_SERIES_ORDER, w->block->path, line, 0,
+               "rows of this group (\"%s\") stand in an earlier file, too", text_quote_z(group));
+        return err_help(e, "the rows of each file are sorted by itself: give those of a group in "
+                           "one file");
+    }
     if (apart)
         err_at(e, ERR_SERIES_ORDER, w->block->path, line, 0,
                "the rows of a group (\"%s\") stand apart: other rows come before this one",
@@ -102,8 +108,6 @@ static bool report(const struct work *w, size_t record, bool apart, struct err *
         err_at(e, ERR_SERIES_ORDER, w->block->path, line, 0,
                "\"%s\" is less than in the row before, which is of the same group (\"%s\")",
                text_quote_z(s->columns[s->windows.order].name), text_quote_z(group));
-    if (s->windows.sort)
-        return err_help(e, "the rows of each file are sorted: give those of a group in one file");
     return err_help(e, "sort the file: rows of one group together, in order%s",
                     s->windows.order == UINT32_MAX
                         ? ""

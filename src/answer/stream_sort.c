@@ -279,7 +279,10 @@ bool stream_sort_answer(struct stream_sort *s, struct work *w, const struct stre
     swap_records(s, &other);
     w->block = &s->block;
     w->cells = &s->cells;
+    if (t->reject)
+        reject_hold(t->reject);
     bool good = stream_series_answer(w, true, &keeper, &kept, e);
+    good = good && (!t->reject || reject_release(t->reject, e));
     swap_records(s, &other);
     mem_free(other);
     for (size_t at = 0; good && at < count; at += room)

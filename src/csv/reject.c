@@ -4,11 +4,20 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/text.h"
+
+struct held_row {
+    int64_t line;
+    size_t from, length; /* in reject.waits */
+};
 
 struct reject {
     struct outfile out;
-    bool files;
+    bool files, holds;
+    struct text waits;
+    struct held_row *held;
+    size_t held_count, held_room;
 };
 
 struct reject *reject_open(const char *path, bool files, struct err *e)
@@ -55,6 +64,16 @@ static size_t whole_characters(const char *raw, size_t most)
     return ((unsigned char)raw[length] & 0xC0) == 0xC0 ? length : most;
 }
 
+static void hold(struct reject *r, int64_t line, const struct text *row)
+{
+    if (r->held_count == r->held_room) {
+        r->held_room = r->held_room ? 2 * r->held_room : 64;
+        r->held = mem_grow(r->held, r->held_room, sizeof *r->held);
+    }
+    r->held[r->held_count++] = (struct held_row){line, r->waits.length, row->length};
+    text_add(&r->waits, row->data, row->length);
+}
+
 bool reject_add(struct reject *r, const struct err *why, const char *column_name, const char *raw,
                 size_t length, const char *file, struct err *e)
 {
@@ -77,20 +96,55 @@ bool reject_add(struct reject *r, const struct err *why, const char *column_name
         append_field(&line, file, strlen(file));
     }
     text_char(&line, '\n');
-    bool good = outfile_write(&r->out, line.data, line.length, e);
+    bool good = true;
+    if (r->holds)
+        hold(r, why->line, &line);
+    else
+        good = outfile_write(&r->out, line.data, line.length, e);
     text_free(&line);
+    return good;
+}
+
+void reject_hold(struct reject *r)
+{
+    r->holds = true;
+}
+
+static int by_line(const void *one, const void *other, const void *context)
+{
+    const struct held_row *a = one, *b = other;
+    (void)context;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+bool reject_release(struct reject *r, struct err *e)
+{
+    bool good = true;
+    sort_stable(r->held, r->held_count, sizeof *r->held, by_line, NULL);
+    for (size_t i = 0; good && i < r->held_count; i++)
+        good = outfile_write(&r->out, r->waits.data + r->held[i].from, r->held[i].length, e);
+    text_clear(&r->waits);
+    r->held_count = 0;
+    r->holds = false;
     return good;
 }
 
 bool reject_prepare(struct reject *r, struct err *e)
 {
-    return outfile_prepare(&r->out, e);
+    return reject_release(r, e) && outfile_prepare(&r->out, e);
+}
+
+static void release(struct reject *r)
+{
+    text_free(&r->waits);
+    mem_free(r->held);
+    mem_free(r);
 }
 
 bool reject_commit(struct reject *r, struct err *e)
 {
     bool good = outfile_commit(&r->out, e);
-    mem_free(r);
+    release(r);
     return good;
 }
 
@@ -99,5 +153,5 @@ void reject_abort(struct reject *r)
     if (!r)
         return;
     outfile_abort(&r->out);
-    mem_free(r);
+    release(r);
 }

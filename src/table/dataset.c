@@ -20,6 +20,7 @@ static bool load(struct reading *r, const struct data_options *o, const struct s
                  "matter", (unsigned long long)d->vanished, d->vanished == 1 ? " is" : "s are");
     d->samples = (struct samples){.count = d->rows.count};
     d->target = spill_flat(&r->target);
+    d->label = spill_flat(&r->label);
     d->key = spill_flat(&r->key);
     d->time = spill_flat(&r->time);
     d->said = spill_flat(&r->said);
@@ -42,6 +43,7 @@ struct dataset *dataset_load(const struct schema *declared, const struct data_op
     spill_free(&r.time);
     spill_free(&r.said);
     spill_free(&r.target);
+    spill_free(&r.label);
     spill_free(&r.series);
     spill_free(&r.order);
     if (good)
@@ -90,6 +92,7 @@ void dataset_free(struct dataset *d)
     mem_free(d->hash);
     rows_release(&d->rows);
     mem_free(d->target);
+    mem_free(d->label);
     mem_free(d->key);
     mem_free(d->time);
     mem_free(d->said);

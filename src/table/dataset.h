@@ -15,6 +15,7 @@
 #define DNN_TABLE_DATASET_H
 
 #include "table/part.h"
+#include "table/record.h"
 #include "table/remark.h"
 #include "table/samples.h"
 #include "table/schema.h"
@@ -38,6 +39,8 @@ struct dataset {
                                    * those of a group */
     uint32_t *moved;              /* where the rows of the files went that were sorted; else NULL */
     double *target;               /* regression: [rows]; else NULL */
+    int32_t *label;               /* classes of a table: [rows], as in its record; NULL after the
+                                   * first encoder is fitted */
     /* [rows], inputs of the split; NULL if its method does not use them */
     uint64_t *key;                /* group, hash: rng_hash of the text */
     double *time;
@@ -51,6 +54,12 @@ struct dataset {
     int progress;                 /* enum progress_style: of the options, for an encoder */
     struct remarks remarks;
 };
+
+/* The class of a row, by its index in schema.labels; -1: none. */
+static inline int32_t dataset_label(const struct dataset *d, uint64_t row)
+{
+    return d->label ? d->label[row] : record_int(rows_at(&d->rows, row), d->rows.format.at_target);
+}
 
 /* Reads data.train, data.valid and data.test once. Copies `declared`. Polls `stop` at every block
  * and while it waits for a pipe; true: NULL with e->id == ERR_NONE. NULL and E12 for the first bad

@@ -101,6 +101,8 @@ static void make_room(struct block_rows *b, const struct block_request *q, size_
         b->said = mem_grow(b->said, b->rows_room, sizeof *b->said);
     if (b->target)
         b->target = mem_grow(b->target, b->rows_room, sizeof *b->target);
+    if (b->label)
+        b->label = mem_grow(b->label, b->rows_room, sizeof *b->label);
     if (b->series)
         b->series = mem_grow(b->series, b->rows_room, sizeof *b->series);
     if (b->order)
@@ -171,6 +173,8 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
         else
             column_number(s, s->target, cell->text, cell->length, &b->target[b->rows]);
     }
+    if (b->label)
+        b->label[b->rows] = record_int(out, s->format.at_target);
     if (q->sample && b->sample_rows < TABLE_SAMPLE_ROWS)
         append_sample(b, w);
     b->rows++;
@@ -219,6 +223,9 @@ void block_merge(struct block_rows *b, struct schema *s)
                 merge_vocab(b->schema.columns[i].vocab, s->columns[i].vocab);
     if (s->labels)
         b->map[s->category_count] = merge_vocab(b->schema.labels, s->labels);
+    for (uint64_t row = 0; b->label && row < b->rows; row++)
+        if (b->label[row] >= 0)
+            b->label[row] = (int32_t)b->map[s->category_count][b->label[row]];
 }
 
 static void renumber(struct block_rows *b, uint32_t at, const uint32_t *map, int32_t first)
@@ -281,6 +288,7 @@ void block_free(struct block_rows *b)
     mem_free(b->time);
     mem_free(b->said);
     mem_free(b->target);
+    mem_free(b->label);
     mem_free(b->series);
     mem_free(b->order);
 }

@@ -207,6 +207,7 @@ static bool append(struct load *l, struct block_rows *b, struct err *e)
     spill_add(&raw->series, b->series, b->rows);
     spill_add(&raw->order, b->order, b->rows);
     block_merge(b, l->schema);
+    spill_add(&raw->label, b->label, b->rows);
     if (t->sample.rows < TABLE_SAMPLE_ROWS)
         add_sample(t, b, l->schema->column_count - 1);
     return true;
@@ -299,6 +300,7 @@ static void prepare_blocks(struct load *l)
         b->time = l->raw->time.size ? mem_alloc(1, sizeof *b->time) : NULL;
         b->said = l->raw->said.size ? mem_alloc(1, sizeof *b->said) : NULL;
         b->target = l->raw->target.size ? mem_alloc(1, sizeof *b->target) : NULL;
+        b->label = l->raw->label.size ? mem_alloc(1, sizeof *b->label) : NULL;
         b->series = l->raw->series.size ? mem_alloc(1, sizeof *b->series) : NULL;
         b->order = l->raw->order.size ? mem_alloc(1, sizeof *b->order) : NULL;
     }
@@ -441,6 +443,7 @@ bool dataset_read(struct reading *raw, const struct data_options *o, const struc
     raw->time.size = method == SPLIT_TIME ? sizeof(double) : 0;
     raw->said.size = method == SPLIT_COLUMN ? sizeof(uint8_t) : 0;
     raw->target.size = s->task == TASK_REGRESSION ? sizeof(double) : 0;
+    raw->label.size = s->labels && !s->windows.window ? sizeof(int32_t) : 0;
     raw->series.size = s->windows.window ? sizeof(uint64_t) : 0;
     raw->order.size = s->windows.window && s->windows.order != UINT32_MAX ? sizeof(double) : 0;
     for (int part = PART_TRAIN; part < PARTS; part++)

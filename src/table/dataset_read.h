@@ -21,7 +21,7 @@ struct reading {
     struct dataset *data;      /* filled: rows, counters, sample, remarks */
     unsigned char **chunks;    /* = data->rows.chunks; grown here */
     size_t chunk_count;
-    struct spill key, time, said, target;
+    struct spill key, time, said, target, label;
     struct spill series, order; /* sequences of records */
 };
 
@@ -60,6 +60,7 @@ struct block_rows {
     struct schema schema;      /* a copy with vocabularies of its own */
     uint64_t *key;             /* per row; only if the split uses it */
     double *time, *target;
+    int32_t *label;            /* of a table; after block_merge with the ids of the table */
     uint64_t *series;          /* of sequences of records: rng_hash of the group, and */
     double *order;             /* their place in it */
     uint8_t *said;

@@ -257,11 +257,10 @@ bool fit_labels(struct fit *f, struct err *e)
 {
     struct schema *s = f->encoder->schema;
     const struct vocab *all = f->data->schema->labels;
-    const struct rows *rows = &f->data->rows;
     uint32_t ids = vocab_count(all), *order = mem_alloc(ids + 1, sizeof *order);
     uint8_t *keep = mem_zero(ids + 1, sizeof *keep);
     for (uint64_t i = 0, met = 0; i < f->count && met < ids; i++) {
-        int32_t id = record_int(rows_at(rows, f->rows[i]), rows->format.at_target);
+        int32_t id = dataset_label(f->data, f->rows[i]);
         if (id >= 0) {
             met += !keep[id];
             keep[id] = 1;

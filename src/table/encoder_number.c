@@ -368,8 +368,9 @@ static uint32_t columns_a_round(const struct fit *f, uint32_t numbers)
 {
     const struct rows *rows = &f->data->rows;
     uint64_t table = rows->count * rows->format.stride, column = 4 * f->count + 1;
-    uint64_t hashes = 8 * rows->count, room = table / 16 + ((uint64_t)8 << 20);
-    uint64_t most = (room > hashes ? room - hashes : 0) / column;
+    uint64_t other = (f->data->label ? 12 : 8) * rows->count; /* hashes and labels */
+    uint64_t room = table / 16 + ((uint64_t)8 << 20);
+    uint64_t most = (room > other ? room - other : 0) / column;
     uint32_t hands = threads_hands(); /* each gets as many columns of a round */
     most = most > hands ? most / hands * hands : most;
     return most < 1 ? 1 : most > numbers ? numbers : (uint32_t)most;

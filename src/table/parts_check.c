@@ -24,7 +24,7 @@ static void count_tile(void *context, unsigned tile, unsigned thread)
     uint64_t end = (tile + UINT64_C(1)) * TILE_ROWS;
     end = end < rows->count ? end : rows->count;
     for (uint64_t i = tile * TILE_ROWS; i < end; i++) {
-        int32_t id = record_int(rows_at(rows, i), rows->format.at_target);
+        int32_t id = dataset_label(k->data, i);
         if (id >= 0)
             counts[k->part[sample_of(&k->data->samples, i)] * k->ids + (uint32_t)id]++;
     }
@@ -53,7 +53,7 @@ static bool report_unseen(const struct dataset *d, uint32_t id, uint64_t rows, u
     size_t length;
     const char *label = vocab_text(s->labels, id, &length);
     for (*row = 1; *row < d->rows.count; ++*row)
-        if (record_int(rows_at(&d->rows, *row - 1), d->rows.format.at_target) == (int32_t)id)
+        if (dataset_label(d, *row - 1) == (int32_t)id)
             break;
     return err_set(e, ERR_LABEL_UNSEEN,
                    "label \"%s\" of \"%s\" is in %llu validation or test row%s, here first, and in "

@@ -47,6 +47,12 @@ static size_t quantile_tails(const double *rank, uint32_t *listed, double *tail,
     return found;
 }
 
+static inline double quantile_share(double place, double last, double inverse)
+{
+    (void)inverse;
+    return place / last;
+}
+
 #include "table/quantile_loop.h"
 
 double quantile_normal(double p)

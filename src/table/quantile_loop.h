@@ -1,5 +1,5 @@
-/* quantile_loop.h - the loops of quantile.h around quantile_search, quantile_around and
- * quantile_tails, which the including file defines: one source for every kind of processor.
+/* quantile_loop.h - the loops of quantile.h around quantile_search, quantile_around, quantile_tails
+ * and quantile_share, which the including file defines: one source for every kind of processor.
  * Vectorised loops have no branches; rare values are listed and handled afterwards. Private to
  * quantile.c and quantile_avx512.c. */
 #include <math.h>
@@ -95,13 +95,13 @@ static inline void quantile_loop(const struct number_slot *n, float *restrict v,
     double *restrict rank = room->rank, *restrict tail = room->tail;
     const float *knots = n->quantiles;
     uint32_t count = n->quantile_count;
-    double last = count > 1 ? (double)(count - 1) : 1;
+    const double last = count > 1 ? (double)(count - 1) : 1, inverse = 1 / last;
     quantile_search(knots, count, v, below, values);
     size_t found = quantile_around(knots, count, v, below, low, high, listed, values);
     for (size_t i = 0; i < values; i++) {
         double left = (double)low[i], right = (double)high[i];
         double part = ((double)v[i] - left) / (right - left);
-        rank[i] = ((double)((int32_t)below[i] - 1) + part) / last;
+        rank[i] = quantile_share((double)((int32_t)below[i] - 1) + part, last, inverse);
     }
     for (size_t i = 0; i < found; i++)
         rank[listed[i]] = rank_at_knot(n, v[listed[i]], below[listed[i]]);

@@ -69,16 +69,15 @@ struct labels {
     int32_t *label;
 };
 
-/* The label of a sample is that of its last record. */
+/* The label of a sample is that of its last record. A table has them (dataset.h). */
 static void label_tile(void *context, unsigned tile, unsigned thread)
 {
     const struct labels *l = context;
-    const struct rows *rows = &l->data->rows;
     const struct samples *samples = &l->data->samples;
     (void)thread;
     for (uint64_t i = tile * TILE_ROWS, end = tile_end(samples->count, tile); i < end; i++) {
         uint64_t last = sample_first(samples, i) + sample_records(samples, i) - 1;
-        l->label[i] = record_int(rows_at(rows, last), rows->format.at_target);
+        l->label[i] = dataset_label(l->data, last);
     }
 }
 
@@ -86,6 +85,8 @@ static int32_t *own_labels(const struct dataset *d, const struct split_options *
 {
     if (o->method != SPLIT_STRATIFIED || d->schema->task == TASK_REGRESSION)
         return NULL;
+    if (d->label)
+        return d->label;
     struct labels l = {d, mem_alloc(d->samples.count + 1, sizeof *l.label)};
     threads_run(tiles_of(d->samples.count), label_tile, &l);
     return l.label;
@@ -252,7 +253,7 @@ bool split_make(struct split *s, const struct dataset *d, const struct split_opt
     free_picked(in.time, d->time);
     free_picked(in.said, d->said);
     mem_free(fixed);
-    mem_free(label);
+    free_picked(label, d->label);
     return good;
 }
 

@@ -70,6 +70,8 @@ static struct encoder *fit(struct table *t, const struct data_options *o, struct
         encoder_free(c);
         c = NULL;
     }
+    mem_free(t->data->label);
+    t->data->label = NULL;
     if (row) {
         unseen_help(t->data, s, o, row, e);
         dataset_place(t->data, o, row, e);

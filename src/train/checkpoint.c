@@ -132,6 +132,7 @@ static bool read_reals(const struct tensor_file *f, const char *name, uint64_t c
                        struct err *e)
 {
     bool moment = name[0] == 'm'; /* a second moment may overflow: its weight no longer changes */
+    bool second = strcmp(name, "m2") == 0; /* a step takes its root */
     if (!tensor_find(f, name))
         return true;
     const struct tensor *t = tensor_need(f, name, REAL_TYPE, count, e);
@@ -141,8 +142,8 @@ static bool read_reals(const struct tensor_file *f, const char *name, uint64_t c
         return broken(f, e, "it has a tensor without numbers");
     const real *values = t->data;
     for (uint64_t i = 0; i < t->count; i++)
-        if (isnan(values[i]) || (!moment && isinf(values[i])))
-            return broken(f, e, "a weight or a moment is not finite");
+        if (isnan(values[i]) || (!moment && isinf(values[i])) || (second && values[i] < 0))
+            return broken(f, e, "a weight or a moment is not a number that a training has");
     *out = mem_copy(values, (size_t)t->count * sizeof *values);
     return true;
 }

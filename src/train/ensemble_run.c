@@ -103,11 +103,10 @@ static void set_constant(const struct run *r, struct run_part *p)
         p->constant[0] = score_mean(&r->score);
         return;
     }
-    score_class_counts(&r->score, p->constant);
     for (uint32_t c = 0; c < r->classes; c++)
-        sum += p->constant[c];
+        sum += r->class_counts[c];
     for (uint32_t c = 0; c < r->classes; c++)
-        p->constant[c] = sum > 0 ? p->constant[c] / sum : 1.0 / r->classes;
+        p->constant[c] = sum > 0 ? r->class_counts[c] / sum : 1.0 / r->classes;
 }
 
 static bool copy_weights(struct run *r, struct run_part *p, struct err *e)

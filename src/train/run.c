@@ -135,12 +135,13 @@ static bool set_class_weights(struct run *r, struct err *e)
     if (!r->classes)
         return true;
     char **labels = labels_of(r->schema, r->classes);
-    double *counts = mem_zero(r->classes, sizeof *counts);
+    double *counts = mem_alloc(r->classes, sizeof *counts);
     double *factor = mem_alloc(r->classes, sizeof *factor);
-    score_class_counts(&r->score, counts);
+    r->score.class_counts = r->class_counts = mem_alloc(r->classes, sizeof *r->class_counts);
+    score_class_counts(&r->score, r->class_counts);
     bool good = run_sample(r, factor, e);
     for (uint32_t c = 0; c < r->classes; c++)
-        counts[c] *= factor[c];
+        counts[c] = r->class_counts[c] * factor[c];
     good = good && loss_choose_labels(&r->loss, r->config->doc, (const char *const *)labels,
                                    r->classes, e) &&
                 loss_class_weights(&r->loss, r->config->doc, (const char *const *)labels, counts,
@@ -201,6 +202,7 @@ void run_close(struct run *r)
     mem_free(r->pace.table);
     mem_free(r->class_weight);
     mem_free(r->prior_weight);
+    mem_free(r->class_counts);
     mem_free(r->sampled);
     mem_free(r->broke);
     features_free(r->features);

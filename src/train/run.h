@@ -82,6 +82,7 @@ struct run {
     struct loss_options loss; /* resolved */
     float *class_weight;
     float *prior_weight; /* the same by train.sampling too; NULL: none */
+    double *class_counts; /* of score; without train.sampling */
     uint32_t *sampled;   /* list[PART_TRAIN].index by train.sampling */
 
     /* Rows of a micro-batch and micro-batches of a step by the config, but not more than there are

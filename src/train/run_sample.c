@@ -49,6 +49,10 @@ static void choose(struct run *r, const double *counts, const double *wanted)
 bool run_sample(struct run *r, double *factor, struct err *e)
 {
     const struct row_list *list = &r->list[PART_TRAIN];
+    for (uint32_t k = 0; k < r->classes; k++)
+        factor[k] = 1;
+    if (r->config->train.sampling == SAMPLING_NONE)
+        return true;
     double *counts = mem_zero(r->classes, sizeof *counts), all = (double)list->count;
     for (uint64_t i = 0; i < list->count; i++) {
         const int32_t k = label_of(r, list->index[i]);
@@ -62,10 +66,10 @@ bool run_sample(struct run *r, double *factor, struct err *e)
         all += wanted[k] - counts[k];
     }
     bool good = all < (double)INT32_MAX;
-    if (r->config->train.sampling != SAMPLING_NONE && good) {
+    if (good) {
         r->sampled = mem_alloc((size_t)all + 1, sizeof *r->sampled);
         choose(r, counts, wanted);
-    } else if (!good) {
+    } else {
         err_set(e, ERR_CONFIG_CONFLICT, "`train.sampling` \"over\" makes more than %d rows",
                 INT32_MAX);
         err_help(e, "use train.loss.class_weights instead");

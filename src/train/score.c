@@ -361,15 +361,12 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
 {
     uint32_t classes = score_classes(j);
     uint64_t rows = j->list[part].count;
-    double *share = mem_zero(classes ? classes : 1, sizeof *share), sum = 0, mean = 0;
-    if (classes)
-        score_class_counts(j, share);
-    else
-        mean = score_mean(j);
+    double *share = mem_zero(classes ? classes : 1, sizeof *share), sum = 0;
+    double mean = classes ? 0 : score_mean(j);
     for (uint32_t c = 0; c < classes; c++)
-        sum += share[c];
+        sum += j->class_counts[c];
     for (uint32_t c = 0; c < classes; c++)
-        share[c] = sum > 0 ? share[c] / sum : 1.0 / classes;
+        share[c] = sum > 0 ? j->class_counts[c] / sum : 1.0 / classes;
     struct truth t = truth_new(j, rows);
     truth_read(j, part, 0, rows, &t);
     struct scores on = scores_of(j, rows, &t);
@@ -383,6 +380,8 @@ static double part_weight(const struct score_job *j, enum part part, const struc
 {
     uint64_t rows = j->list[part].count;
     const float *of_class = t == &metric_loss ? j->class_weight : NULL;
+    if (!of_class && !weighted(j->schema))
+        return (double)rows;
     struct truth truth = truth_new(j, rows);
     truth_read(j, part, 0, rows, &truth);
     double sum = 0;
@@ -395,17 +394,16 @@ static double part_weight(const struct score_job *j, enum part part, const struc
 
 bool score_weighs(const struct score_job *j, enum part part)
 {
-    return j->list[part].count && (!weighted(j->schema) || part_weight(j, part, NULL) > 0);
+    return part_weight(j, part, NULL) > 0;
 }
 
 /* One logit a class: log of its share of the training rows' weight. */
 static void constant_logits(const struct score_job *j, real *logits)
 {
     uint32_t classes = score_classes(j);
-    double *share = mem_zero(classes, sizeof *share), sum = 0;
-    score_class_counts(j, share);
+    double *share = mem_alloc(classes, sizeof *share), sum = 0;
     for (uint32_t c = 0; c < classes; c++) {
-        share[c] *= j->class_weight ? (double)j->class_weight[c] : 1;
+        share[c] = j->class_counts[c] * (j->class_weight ? (double)j->class_weight[c] : 1);
         sum += share[c];
     }
     for (uint32_t c = 0; c < classes; c++)
@@ -449,7 +447,7 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
         return err_help(e, "no metric has a value on them: let some weigh more, or choose other "
                            "rows (data.%s, data.split)", part == PART_VALID ? "valid" : "test");
     }
-    if (t == &metric_loss)
+    if (t == &metric_loss || (score_classes(j) && !t->rows_needed))
         return true;
     score_baseline(j, part, &constant);
     if (isfinite(metrics_get(&constant, t->defined_by ? t->defined_by : t->name)))

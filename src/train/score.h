@@ -19,6 +19,7 @@ struct score_job {
     struct stepper *stepper;
     const struct loss_options *loss; /* the trained loss */
     const float *class_weight;       /* NULL: all 1 */
+    const double *class_counts;      /* sums of the training rows' weights [classes] */
     const struct schema *schema;     /* fitted */
     const struct features *features;
     struct rows rows;                /* encoded */
@@ -62,7 +63,7 @@ bool score_answer(const struct score_job *j, const struct row_list *rows, real *
 uint32_t score_classes(const struct score_job *j); /* 0: regression */
 /* Rows that are answered at once, at most. */
 uint64_t score_block(const struct stepper *s, uint32_t outputs);
-/* Sum of the training rows' weights by class: [classes]. */
+/* Computes class_counts. */
 void score_class_counts(const struct score_job *j, double *counts);
 double score_mean(const struct score_job *j); /* regression: weighted, of the training rows */
 double score_mean_learnt(const struct score_job *j); /* the same of targets as they are learnt */

@@ -45,7 +45,8 @@ passed_over "a journal of its best epoch before the beginning" "its metadata con
 passed_over "no plan" "its plan cannot be read" 's/\\"micro\\":1/\\"micra\\":1/'
 passed_over "a counter below 0" "its counters contradict each other" "$(at counters)" "$(put 1 q -5)"
 passed_over "a time that is none" "its time is not a number" "$(at times)" "$(put 0 d '"NaN"')"
-passed_over "a weight that is no number" "a weight or a moment is not finite" "$(at params)" 'substr($_, $main::at, 4) = pack "f<", "NaN"'
+passed_over "a weight that is no number" "a weight or a moment is not a number that a training has" "$(at params)" 'substr($_, $main::at, 4) = pack "f<", "NaN"'
+passed_over "a second moment below 0" "a weight or a moment is not a number that a training has" "$(at m2)" 'substr($_, $main::at, 4) = pack "f<", -1'
 passed_over "a config with a zero byte" "its config holds a zero byte" "$(at config)" 'substr($_, $main::at + 9, 1) = "\0"'
 passed_over "no weights" "" 's/"params":/"porams":/'
 passed_over "a history of another shape" "its history has another shape" 's/("history":\{"dtype":"F64","shape":)\[(\d+),(\d+)\]/"${1}[" . $2 * $3 . ",1]"/e'

@@ -213,6 +213,11 @@ perl -pe 's/,[^,]*(,[^,]*)$/,x$1/ if $. == 30; $_ = "s3,\n" if $. == 40; s/^([^,
 run dnn predict upset.dnn bad.csv -o out.csv --on-bad-row null --rejects rejects.csv
 is_exit 0 "bad rows among them"
 is "$(wc -l <out.csv) $(wc -l <rejects.csv)" "13 4" "a line for each group, and three rows are listed"
+is "$(cut -d, -f1 rejects.csv | xargs)" "line 30 40 50" "in the order of the input"
+run dnn predict upset.dnn upset.csv ask.csv -o out.csv
+is_exit 65 "a group goes on in a second file"
+err_has 'ask.csv:2:'
+err_has 'rows of this group ("series") stand in an earlier file, too'
 printf '"s1,5,none\n' >>bad.csv
 run dnn predict upset.dnn bad.csv -o out.csv --on-bad-row null
 is_exit 65 "what is not CSV cannot be sorted"

@@ -36,6 +36,38 @@ static void test_rows(void)
     ok(scratch_holds("rows.csv", want, sizeof want - 1), "the rows as RFC 4180 writes them");
 }
 
+/* Rows that wait are written in the order of their lines; those of one line as they came. */
+static void test_order(void)
+{
+    struct err e = {0}, why = {0};
+    struct reject *r = reject_open(scratch("order.csv"), false, &e);
+    if (!ok(r, "opened: %s", e.what))
+        return;
+    static const int64_t lines[] = {9, 3, 9, 5};
+    static const char raw[] = "abcd";
+    reject_hold(r);
+    for (int i = 0; i < 4; i++) {
+        err_at(&why, ERR_CSV_RAGGED, "in.csv", lines[i], 0, "no");
+        reject_add(r, &why, NULL, raw + i, 1, "in.csv", &e);
+        err_clear(&why);
+    }
+    ok(reject_release(r, &e), "released");
+    err_at(&why, ERR_CSV_RAGGED, "in.csv", 1, 0, "no");
+    ok(reject_add(r, &why, NULL, "e", 1, "in.csv", &e), "the next file's row follows them");
+    ok(reject_prepare(r, &e) && reject_commit(r, &e), "committed: %s", e.what);
+    holds("order.csv", "line,column,name,id,reason,raw\n3,0,,E1206,no,b\n5,0,,E1206,no,d\n"
+                       "9,0,,E1206,no,a\n9,0,,E1206,no,c\n1,0,,E1206,no,e\n");
+    r = reject_open(scratch("order.csv"), false, &e);
+    reject_hold(r);
+    reject_add(r, &why, NULL, "f", 1, "in.csv", &e);
+    reject_abort(r);
+    r = reject_open(scratch("order.csv"), false, &e);
+    reject_hold(r);
+    reject_add(r, &why, NULL, "f", 1, "in.csv", &e);
+    ok(reject_prepare(r, &e) && reject_commit(r, &e), "rows that still wait are written");
+    holds("order.csv", "line,column,name,id,reason,raw\n1,0,,E1206,no,f\n");
+}
+
 /* A raw row of any length, and the file that it is of where there are several. */
 static void test_long(void)
 {
@@ -121,6 +153,7 @@ int main(void)
 {
     scratch_make();
     test_rows();
+    test_order();
     test_long();
     test_cut();
     test_ends();

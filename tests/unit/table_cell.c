@@ -22,6 +22,13 @@ static size_t random_text(char *out)
 {
     static const char letters[] = "0123456789..--+eE, 00/:\xff\x01";
     size_t n = 0, length = draw(30) ? draw(20) : draw(70);
+    if (!draw(4)) { /* fifteen digits and a point */
+        n = (size_t)snprintf(out, 24, "%07u%08u", draw(10000000), draw(100000000));
+        size_t at = 1 + draw(14);
+        memmove(out + at + 1, out + at, n - at);
+        out[at] = '.';
+        return n + 1;
+    }
     if (draw(3))
         return (size_t)snprintf(out, 24, "%.*f", (int)draw(9),
                                 ((double)draw(2000000) - 1000000) / 512);
@@ -50,6 +57,8 @@ static bool same_run(cell_run_fn *read, size_t count, char decimal)
         cells[place] = (struct csv_cell){.text = own, .length = (uint32_t)n};
         cell_of[i] = (int32_t)place;
         slots[i].offset = draw(3) ? 0 : (double)draw(1000);
+        if (!draw(4)) /* then all bits of the double count: the difference is 0 */
+            number_parse(own, n, decimal, &slots[i].offset);
         out[i] = -1.5F;
     }
     const struct cell_run r = {cell_of, cells,   slots,

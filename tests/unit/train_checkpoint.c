@@ -123,6 +123,17 @@ static void refused(void)
        "a weight that is NaN");
     err_clear(&e);
     c = sample(5);
+    reals[3][3] = -1e-9F;
+    ok(checkpoint_save(&c, path, &e) && !checkpoint_load(path, &e) && err_exit(&e) == 76,
+       "a second moment below 0");
+    err_clear(&e);
+    c = sample(5);
+    reals[3][3] = (real)INFINITY;
+    struct checkpoint *kept = NULL;
+    ok(checkpoint_save(&c, path, &e) && (kept = checkpoint_load(path, &e)) != NULL,
+       "one that overflowed is kept: %s", e.what);
+    checkpoint_free(kept);
+    c = sample(5);
     c.now.applied = 6;
     ok(checkpoint_save(&c, path, &e) && !checkpoint_load(path, &e) && err_exit(&e) == 76,
        "more applied than tried");
