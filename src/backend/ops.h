@@ -83,6 +83,7 @@ struct step {
      * gradient ran over because of it is left out, `skipped` counts those (advance) */
     double scale;
     int64_t skipped;
+    uint64_t fall;             /* by how much of it dropout is less than p, times 2^32; 0: p */
 };
 #define STEP_AT(member, at)                                                                        \
     static_assert(offsetof(struct step, member) == (at), "struct step has no holes")
@@ -104,11 +105,12 @@ STEP_AT(good, 104);
 STEP_AT(bad_steps, 112);
 STEP_AT(scale, 120);
 STEP_AT(skipped, 128);
+STEP_AT(fall, 136);
 #undef STEP_AT
-static_assert(sizeof(struct step) == 136, "struct step has no holes");
+static_assert(sizeof(struct step) == 144, "struct step has no holes");
 
 /* Per step of an epoch: computed in double on the host, uploaded once an epoch. */
-struct hyper { double lr, weight_decay; };
+struct hyper { double lr, weight_decay; uint64_t fall; };
 
 /* A range of the parameter arena with its own factors. Groups are sorted and cover [0, n). A weight
  * matrix has its shape here, so that a machine can refresh its private copy. */
@@ -281,9 +283,10 @@ struct op_blend_back {
     double slope;
 };
 /* keep[i] = bits(seed, row in the whole step's batch * width + column, layer, tried, RNG_DROPOUT)
- * >= threshold; threshold = p * 2^32. The row is micro * rows + r. Forward: y, x; backward: the
- * same on gradients. The way forward leaves in `kept` which values went on, as the machine likes,
- * and the way back (kept_known) takes it from there instead of drawing: it is the same. */
+ * >= threshold; threshold = p * 2^32, less what now->fall takes of it (dropout.h). The row is
+ * micro * rows + r. Forward: y, x; backward: the same on gradients. The way forward leaves in
+ * `kept` which values went on, as the machine likes, and the way back (kept_known) takes it from
+ * there instead of drawing: it is the same. */
 struct op_dropout {
     DIMS(width);
     struct act y;
@@ -292,7 +295,7 @@ struct op_dropout {
     const struct step *now;
     uint32_t ldx, ldy, layer, micro, threshold, add;
     uint32_t kept_known, pad;
-    double scale;              /* 1 / (1 - p) */
+    double scale;              /* 1 / (1 - p) of the whole p */
 };
 /* b NULL: copy */
 struct op_add {
