@@ -275,15 +275,14 @@ static void ref_act_back(const struct op_act_back *a)
 
 static void ref_dropout(const struct op_dropout *a)
 {
-    double whole = 1 - (double)a->now->fall / 0x1p32, p = whole * (1 - 1 / a->scale);
-    uint32_t threshold = (uint32_t)ceil(a->threshold * whole);
+    double left = 1 - (double)a->now->fall / 0x1p32, p = left * (1 - 1 / a->scale);
     for (size_t r = 0; r < a->rows; r++)
         for (size_t i = 0; i < a->width; i++) {
-            uint64_t element = ((uint64_t)a->micro * a->rows + r) * a->width + i;
+            uint64_t row = (uint64_t)a->micro * a->rows + r, element = row * a->width + i;
             uint32_t bits = rng_bits(a->now->seed, element, a->layer | a->now->model << 16,
                                      (uint32_t)a->now->tried, RNG_DROPOUT);
             real *y = &writes(a->y)[r * a->ldy + i];
-            bool kept = bits >= threshold;
+            bool kept = bits >= (uint32_t)ceil(a->threshold * left);
             if (a->kept) {
                 uint16_t *word = &((uint16_t *)a->kept)[r * (a->width / 16) + i / 16];
                 if (a->kept_known)
@@ -292,7 +291,7 @@ static void ref_dropout(const struct op_dropout *a)
                     *word = (uint16_t)((i % 16 ? *word : 0) | kept << i % 16);
             }
             double v = kept ? (double)reads(a->x)[r * a->ldx + i] / (1 - p) : 0;
-            *y = (real)((a->add ? (double)*y : 0) + v);
+            *y = (real)(a->add ? (double)*y + v : v);
         }
 }
 

@@ -43,7 +43,7 @@ def lines(p, c, td):
     yield "widths", p["hidden_sizes"], [entry["units"] for entry in layers if entry["type"] == "ntk_dense"]
     yield "activation", p["act"], blend.get("activation") or layers[-1 if not dropout else -2]["type"]
     yield "activation blended in", p["use_parametric_act"], bool(blend)
-    yield "its rate", p.get("act_lr_factor"), blend.get("rate")
+    yield "rate of the blend", p.get("act_lr_factor"), blend.get("rate")
     yield "rate of the scale", p["scale_lr_factor"], scale["rate"]
     yield "rate of biases", p["bias_lr_factor"], dense["bias_rate"]
     yield "initial weights", words[p["weight_init_mode"]], dense["init"]
@@ -54,12 +54,12 @@ def lines(p, c, td):
         yield "rows of the initial weights", "all", "a batch"
     yield "dropout", p["p_drop"], dropout.get("p", 0)
     if dropout:
-        yield "dropout falls", p["p_drop_sched"], train["schedule"]["dropout"]
+        yield "schedule of dropout", p["p_drop_sched"], train["schedule"]["dropout"]
     yield "learning rate", p["lr"], train["optimizer"]["learning_rate"]
-    yield "its schedule", p["lr_sched"], train["schedule"]["type"]
+    yield "schedule of the rate", p["lr_sched"], train["schedule"]["type"]
     yield "weight decay", p["wd"], train["optimizer"]["weight_decay"]
     if p["wd"]:
-        yield "its schedule", p["wd_sched"], train["schedule"]["weight_decay"]
+        yield "schedule of the decay", p["wd_sched"], train["schedule"]["weight_decay"]
     yield "optimiser", {"adam": "adamw"}[p["opt"]], train["optimizer"]["type"]  # the decay is decoupled in both
     yield "betas", [p["mom"], p["sq_mom"]], train["optimizer"]["betas"]
     yield "epsilon", p["opt_eps"], train["optimizer"]["epsilon"]

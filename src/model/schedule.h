@@ -1,7 +1,7 @@
 /* schedule.h - train.schedule: learning rate, weight decay and dropout of every step, computed in
- * double on the host. constant, step (gamma every `every` epochs), cosine (to `final` of the rate), one_cycle
- * (Smith and Topin, 2018), coslog4 and flat_cos (of RealMLP; Holzmueller et al., 2024); each with a
- * linear warm-up over a fraction of all steps. */
+ * double on the host. constant, step (gamma every `every` epochs), cosine (to `final` of the rate),
+ * one_cycle (Smith and Topin, 2018), coslog4 and flat_cos (of RealMLP; Holzmueller et al., 2024);
+ * each with a linear warm-up over a fraction of all steps. */
 #ifndef DNN_MODEL_SCHEDULE_H
 #define DNN_MODEL_SCHEDULE_H
 
