@@ -138,8 +138,7 @@ static void ref_gather(const struct op_gather *a)
                              (uint32_t)at);
         for (uint32_t t = 0; t < steps; t++) {
             uint64_t i = f->index && there ? f->index[at * steps + t] : at;
-            const unsigned char *record =
-                there && i != SOURCE_NONE ? rows_at(&f->rows, i) : NULL;
+            const unsigned char *record = there && i != SOURCE_NONE ? rows_at(&f->rows, i) : NULL;
             ref_record(a, r * steps + t, record);
             if (a->each)
                 ref_target(a, r * steps + t, record);
