@@ -3,12 +3,13 @@
 #include "sheet.cuh"
 
 /* What an element becomes. */
-DEVICE void put_kept(const struct op_dropout *a, uint32_t row, uint32_t col, bool keep)
+DEVICE void put_kept(const struct op_dropout *a, uint32_t row, uint32_t col, bool keep,
+                     float scale)
 {
     size_t to = (size_t)row * a->ldy + col;
     float before = a->add ? form_get(a->y, to) : 0.0f;
     float x = form_get(a->x, (size_t)row * a->ldx + col);
-    form_put(a->y, to, dropout_value(before, x, keep, (float)a->scale));
+    form_put(a->y, to, dropout_value(before, x, keep, scale));
 }
 
 DEVICE struct rng4 draw(const struct op_dropout *a, uint64_t counter)
@@ -20,14 +21,16 @@ DEVICE struct rng4 draw(const struct op_dropout *a, uint64_t counter)
 KERNEL_BOUNDED(SHEET_LANES, dropout_any)(struct op_dropout a)
 {
     uint64_t count = (uint64_t)a.rows * a.width, begin = (uint64_t)a.micro * count;
-    uint64_t quads = (begin % 4 + count + 3) / 4;
+    uint64_t quads = (begin % 4 + count + 3) / 4, fall = a.now->fall;
+    uint32_t threshold = dropout_threshold(a.threshold, fall);
+    float scale = dropout_scale(a.scale, threshold, fall);
     for (uint64_t q = global_id(); q < quads; q += global_count()) {
         struct rng4 bits = draw(&a, begin / 4 + q);
         for (unsigned i = 0; i < 4; i++) {
             uint64_t f = 4 * q + i - begin % 4; /* wraps around before the first */
             if (f < count)
                 put_kept(&a, (uint32_t)(f / a.width), (uint32_t)(f % a.width),
-                         bits.v[i] >= a.threshold);
+                         bits.v[i] >= threshold, scale);
         }
     }
 }
@@ -36,7 +39,9 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_any)(struct op_dropout a)
  * one word of the mask. */
 KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
 {
-    uint64_t quads = (uint64_t)a.rows * a.width / 4, begin = quads * a.micro;
+    uint64_t quads = (uint64_t)a.rows * a.width / 4, begin = quads * a.micro, fall = a.now->fall;
+    uint32_t threshold = dropout_threshold(a.threshold, fall);
+    float scale = dropout_scale(a.scale, threshold, fall);
     for (uint64_t first = global_id() / WARP * WARP; first < quads; first += global_count()) {
         uint64_t q = first + lane_id();
         bool inside = q < quads;
@@ -47,7 +52,7 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
             struct rng4 bits = draw(&a, begin + q);
             UNROLL
             for (int i = 0; i < 4; i++)
-                keep |= (uint32_t)(bits.v[i] >= a.threshold) << i;
+                keep |= (uint32_t)(bits.v[i] >= threshold) << i;
         }
         if (a.kept && !a.kept_known) {
             uint32_t word = keep << place;
@@ -66,7 +71,7 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
             run_load(y, a.y, to);
         UNROLL
         for (int i = 0; i < 4; i++)
-            y[i] = dropout_value(y[i], x[i], keep >> i & 1, (float)a.scale);
+            y[i] = dropout_value(y[i], x[i], keep >> i & 1, scale);
         run_store(a.y, to, y);
     }
 }
@@ -74,19 +79,21 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
 /* The same width with rows anywhere: a word is of one row. */
 KERNEL_SHARING(SHEET_LANES, 4, dropout_words)(struct op_dropout a)
 {
-    uint64_t words = (uint64_t)a.rows * a.width / 16, begin = words * a.micro;
+    uint64_t words = (uint64_t)a.rows * a.width / 16, begin = words * a.micro, fall = a.now->fall;
+    uint32_t threshold = dropout_threshold(a.threshold, fall);
+    float scale = dropout_scale(a.scale, threshold, fall);
     for (uint64_t w = global_id(); w < words; w += global_count()) {
         uint32_t keep = a.kept_known ? ((const uint16_t *)a.kept)[w] : 0;
         for (unsigned k = 0; k < 4 && !a.kept_known; k++) {
             struct rng4 bits = draw(&a, (begin + w) * 4 + k);
             for (unsigned i = 0; i < 4; i++)
-                keep |= (uint32_t)(bits.v[i] >= a.threshold) << (4 * k + i);
+                keep |= (uint32_t)(bits.v[i] >= threshold) << (4 * k + i);
         }
         if (!a.kept_known)
             ((uint16_t *)a.kept)[w] = (uint16_t)keep;
         uint32_t row = (uint32_t)(w * 16 / a.width), col = (uint32_t)(w * 16 % a.width);
         for (unsigned i = 0; i < 16; i++)
-            put_kept(&a, row, col + i, keep >> i & 1);
+            put_kept(&a, row, col + i, keep >> i & 1, scale);
     }
 }
 

@@ -4,7 +4,7 @@
 #ifndef DNN_KERNELS_DROPOUT_CUH
 #define DNN_KERNELS_DROPOUT_CUH
 
-#include "base/rng.h"
+#include "backend/dropout.h"
 #include "device.cuh"
 #include "kernels.h"
 

@@ -199,24 +199,27 @@ DEVICE void draw_kept(const struct mlp &f, float *room, uint32_t row0)
         const struct mlp_layer &l = f.layer[i];
         uint32_t fours = l.scale != 0 ? (l.first + MLP_TILE * l.out + 3) / 4 : 0;
         uint8_t *kept = (uint8_t *)(room + l.at_kept);
+        uint32_t threshold = fours ? dropout_threshold(l.threshold, f.now->fall) : 0;
         for (uint32_t q = thread_id(); q < fours; q += block_size()) {
             struct rng4 bits =
                 dropout_bits(f.now, l.position, l.counter + (uint64_t)(row0 / 4) * l.out + q);
             uint32_t keep = 0;
             UNROLL
             for (int k = 0; k < 4; k++)
-                keep |= (uint32_t)(bits.v[k] >= l.threshold) << k;
+                keep |= (uint32_t)(bits.v[k] >= threshold) << k;
             kept[q] = (uint8_t)keep;
         }
     }
 }
 
-DEVICE float dropped(const struct mlp_layer &l, const float *room, uint32_t r, uint32_t col,
-                     float x)
+DEVICE float dropped(const struct mlp &f, const struct mlp_layer &l, const float *room, uint32_t r,
+                     uint32_t col, float x)
 {
     uint32_t e = l.first + r * l.out + col;
     const uint8_t *kept = (const uint8_t *)(room + l.at_kept);
-    return dropout_value(0, x, kept[e / 4] >> e % 4 & 1, l.scale);
+    uint64_t fall = f.now->fall;
+    float scale = dropout_scale(l.scale, dropout_threshold(l.threshold, fall), fall);
+    return dropout_value(0, x, kept[e / 4] >> e % 4 & 1, scale);
 }
 
 /* --- forward --- */
@@ -233,14 +236,14 @@ DEVICE float hot_sum(const struct mlp &f, uint32_t row, uint32_t col, float sum)
 }
 
 /* What becomes of x w + b, or of its norm. */
-DEVICE void put_value(const struct mlp_layer &l, float *room, uint32_t r, uint32_t row,
-                      uint32_t col, float x)
+DEVICE void put_value(const struct mlp &f, const struct mlp_layer &l, float *room, uint32_t r,
+                      uint32_t row, uint32_t col, float x)
 {
     uint32_t at = r * padded(l.out) + col;
     float y = act_value(l.act, x, l.slope);
     room[l.at_by + at] = act_needs_z(l.act) ? x : y;
     if (l.scale != 0)
-        y = dropped(l, room, r, col, y);
+        y = dropped(f, l, room, r, col, y);
     room[l.at_y + at] = y; /* maybe the same place: then that is all that is wanted of it */
     if (l.y)
         l.y[(size_t)row * l.out + col] = y;
@@ -270,7 +273,7 @@ DEVICE void layer_norm(const struct mlp &f, const struct mlp_layer &l, float *ro
             float x = normed[col];
             if (f.answers && l.normed)
                 l.normed[(size_t)(row0 + r) * l.out + col] = x;
-            put_value(l, room, r, row0 + r, col, x);
+            put_value(f, l, room, r, row0 + r, col, x);
         }
     }
     sync_block();
@@ -294,7 +297,7 @@ DEVICE void layer_forward(const struct mlp &f, uint32_t number, float *room, uin
                 if (l.b)
                     sum += l.b[col];
                 if (!l.gamma) {
-                    put_value(l, room, r, row, col, sum);
+                    put_value(f, l, room, r, row, col, sum);
                     return;
                 }
                 room[l.at_sum + at] = sum;
@@ -314,7 +317,7 @@ DEVICE void put_gradient(const struct mlp &f, const struct mlp_layer &l, float *
 {
     float *at = room + l.at_by + r * padded(l.out) + col;
     if (l.scale != 0)
-        d = dropped(l, room, r, col, d);
+        d = dropped(f, l, room, r, col, d);
     if (l.act != ACT_NONE)
         d *= act_derivative(l.act, *at, l.slope);
     if (l.act != ACT_NONE && l.gamma)

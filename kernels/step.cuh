@@ -47,6 +47,7 @@ DEVICE void end_of_step(const struct op_advance &a)
     if (a.table && a.first && at >= 0 && at < (int64_t)a.table_count) {
         now->lr = a.table[at].lr;
         now->weight_decay = a.table[at].weight_decay;
+        now->fall = a.table[at].fall;
     }
 }
 

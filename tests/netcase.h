@@ -353,7 +353,7 @@ static inline bool case_train(struct netcase *c, uint32_t epochs, double lr, dou
     uint64_t step = c->whole ? c->whole : (uint64_t)c->rows * c->micro;
     uint32_t steps = (uint32_t)((c->count + step - 1) / step);
     for (uint32_t i = 0; i < epochs; i++) {
-        if (!network_epoch(c->network, i, &(struct hyper){lr, weight_decay}, 1, &c->e) ||
+        if (!network_epoch(c->network, i, &(struct hyper){lr, weight_decay, 0}, 1, &c->e) ||
             !case_steps(c, steps))
             return false;
     }

@@ -138,8 +138,7 @@ static void ref_gather(const struct op_gather *a)
                              (uint32_t)at);
         for (uint32_t t = 0; t < steps; t++) {
             uint64_t i = f->index && there ? f->index[at * steps + t] : at;
-            const unsigned char *record =
-                there && i != SOURCE_NONE ? rows_at(&f->rows, i) : NULL;
+            const unsigned char *record = there && i != SOURCE_NONE ? rows_at(&f->rows, i) : NULL;
             ref_record(a, r * steps + t, record);
             if (a->each)
                 ref_target(a, r * steps + t, record);
@@ -275,13 +274,14 @@ static void ref_act_back(const struct op_act_back *a)
 
 static void ref_dropout(const struct op_dropout *a)
 {
+    double left = 1 - (double)a->now->fall / 0x1p32, p = left * (1 - 1 / a->scale);
     for (size_t r = 0; r < a->rows; r++)
         for (size_t i = 0; i < a->width; i++) {
-            uint64_t element = ((uint64_t)a->micro * a->rows + r) * a->width + i;
+            uint64_t row = (uint64_t)a->micro * a->rows + r, element = row * a->width + i;
             uint32_t bits = rng_bits(a->now->seed, element, a->layer | a->now->model << 16,
                                      (uint32_t)a->now->tried, RNG_DROPOUT);
             real *y = &writes(a->y)[r * a->ldy + i];
-            bool kept = bits >= a->threshold;
+            bool kept = bits >= (uint32_t)ceil(a->threshold * left);
             if (a->kept) {
                 uint16_t *word = &((uint16_t *)a->kept)[r * (a->width / 16) + i / 16];
                 if (a->kept_known)
@@ -289,8 +289,8 @@ static void ref_dropout(const struct op_dropout *a)
                 else
                     *word = (uint16_t)((i % 16 ? *word : 0) | kept << i % 16);
             }
-            double v = kept ? (double)reads(a->x)[r * a->ldx + i] * a->scale : 0;
-            *y = (real)((a->add ? (double)*y : 0) + v);
+            double v = kept ? (double)reads(a->x)[r * a->ldx + i] / (1 - p) : 0;
+            *y = (real)(a->add ? (double)*y + v : v);
         }
 }
 

@@ -1,10 +1,10 @@
-"""main.py FOLDER [realmlp|tabm|ple|series]... - the comparisons of scripts/referee.sh."""
+"""main.py FOLDER [constants|realmlp|tabm_case|series]... - the comparisons of scripts/referee.sh."""
 import importlib
 import sys
 
 from dnn import Report
 
-GROUPS = ["realmlp", "tabm_case", "series"]
+GROUPS = ["constants", "realmlp", "tabm_case", "series"]
 
 
 def main(folder, groups):

@@ -1,7 +1,7 @@
 /* cpu_ple.c - piecewise-linear numbers. A dense layer behind them takes two rows of its weight a
  * number, however many bins: the running sum before the bin, and the bin's own. A tile makes the
- * running sums of one number and one panel of columns, which stay in the first cache while the rows
- * of the batch pass. The weight is read once a step, and its gradient is written once. */
+ * running sums of two numbers and one panel of columns, which stay in the first cache while the
+ * rows of the batch pass. The weight is read once a step, and its gradient is written once. */
 #include <assert.h>
 #include <string.h>
 
@@ -54,8 +54,8 @@ void cpu_ple_wide(const struct op_ple_wide *a, const struct slice *s)
 
 /* --- tiles: a panel of columns, and a block of rows or some of the numbers --- */
 
-enum { PLE_ROWS = 256, PLE_NUMBERS = 8 };
-/* In scratch: the panel's copy, which lies together, then the room of one number. */
+enum { PLE_ROWS = 256, PLE_NUMBERS = 12 };
+/* In scratch: the panel's copy, which lies together, then the rooms of its numbers. */
 #define PLE_ROOM ((size_t)PLE_ROWS * PANEL)
 
 static uint32_t parts_of(uint32_t n, uint32_t most)
@@ -71,29 +71,50 @@ static uint32_t part_rows(uint32_t rows, uint32_t begin)
 static struct ple_panel panel_of(uint32_t panel, uint32_t out, void *scratch)
 {
     uint32_t begin = panel * PANEL;
-    return (struct ple_panel){.y = scratch,
-                              .room = (real *)scratch + PLE_ROOM,
-                              .width = out - begin < PANEL ? out - begin : PANEL,
-                              .ldw = out};
+    return (struct ple_panel){
+        .y = scratch, .width = out - begin < PANEL ? out - begin : PANEL, .ldw = out};
+}
+
+/* A row of a panel. Most panels are whole, and a copy of a known size is no call. */
+static void copy_row(real *to, const real *from, uint32_t width)
+{
+    if (width == PANEL)
+        memcpy(to, from, PANEL * sizeof *to);
+    else
+        memcpy(to, from, width * sizeof *to);
 }
 
 /* The copy of p->rows rows of a panel; lanes behind its width are 0. */
 static void copy_panel(const struct ple_panel *p, const real *y, uint32_t ldy)
 {
-    for (uint32_t r = 0; r < p->rows; r++) {
-        real *to = p->y + (size_t)r * PANEL;
-        memcpy(to, y + (size_t)r * ldy, p->width * sizeof *to);
-        memset(to + p->width, 0, (PANEL - p->width) * sizeof *to);
-    }
+    if (p->width < PANEL)
+        memset(p->y, 0, (size_t)p->rows * PANEL * sizeof *y);
+    for (uint32_t r = 0; r < p->rows; r++)
+        copy_row(p->y + (size_t)r * PANEL, y + (size_t)r * ldy, p->width);
 }
 
-static void set_column(struct ple_panel *p, const struct ple_column *c, const real *w,
-                       uint32_t panel)
+/* The numbers from i on that go together, at most to `end`: as many as their rooms allow. */
+static uint32_t pair_at(const struct ple_column *c, uint32_t i, uint32_t end)
 {
-    w += (size_t)c->first * p->ldw + (size_t)panel * PANEL;
-    memcpy(&p->w, &w, sizeof p->w); /* of forward only read */
-    p->count = c->count;
-    assert((PLE_ROOM + (size_t)p->count * 2 * PANEL) * sizeof(real) <= CPU_SCRATCH);
+    bool fits = i + 1 < end && (PLE_ROOM + ((size_t)c[i].count + c[i + 1].count) * 2 * PANEL) *
+                                       sizeof(real) <= CPU_SCRATCH;
+    return fits ? 2 : 1;
+}
+
+/* bins, shares: of p->rows rows of the first column, and `stride` behind it those of the next. */
+static void set_numbers(struct ple_panel *p, const struct ple_column *c, uint32_t numbers,
+                        const real *w, const int32_t *bins, const real *shares, size_t stride)
+{
+    real *room = p->y + PLE_ROOM;
+    p->numbers = numbers;
+    for (uint32_t i = 0; i < numbers; i++, room += (size_t)c->count * 2 * PANEL, c++) {
+        const real *at = w + (size_t)c->first * p->ldw;
+        struct ple_number *n = &p->of[i];
+        *n = (struct ple_number){.room = room, .bins = bins + i * stride,
+                                 .shares = shares + i * stride, .count = c->count};
+        memcpy(&n->w, &at, sizeof n->w); /* of forward only read */
+    }
+    assert((size_t)(room - p->y) * sizeof(real) <= CPU_SCRATCH);
 }
 
 unsigned cpu_ple_dense_tiles(const struct op_ple_dense *a)
@@ -106,41 +127,51 @@ void cpu_ple_dense(const struct op_ple_dense *a, const struct slice *s)
     uint32_t panels = parts_of(a->out, PANEL), panel = s->tile % panels;
     uint32_t begin = s->tile / panels * PLE_ROWS;
     real *y = act_real(a->y) + (size_t)begin * a->ldy + (size_t)panel * PANEL;
+    const real *w = a->w + (size_t)panel * PANEL;
     struct ple_panel p = panel_of(panel, a->out, s->scratch);
     p.rows = part_rows(a->rows, begin);
     copy_panel(&p, y, a->ldy);
-    for (uint32_t i = 0; i < a->columns; i++) {
-        set_column(&p, &a->column[i], a->w, panel);
-        const struct ple_column *next = i + 1 < a->columns ? &a->column[i + 1] : NULL;
-        p.next = next ? a->w + (size_t)next->first * a->out + (size_t)panel * PANEL : NULL;
-        p.next_count = next ? next->count : 0;
-        p.bins = a->bins + (size_t)i * a->rows + begin;
-        p.shares = a->shares + (size_t)i * a->rows + begin;
+    for (uint32_t i = 0, numbers, next; i < a->columns; i = next) {
+        numbers = pair_at(a->column, i, a->columns);
+        next = i + numbers;
+        size_t from = (size_t)i * a->rows + begin;
+        set_numbers(&p, &a->column[i], numbers, w, a->bins + from, a->shares + from, a->rows);
+        p.next = next < a->columns ? w + (size_t)a->column[next].first * a->out : NULL;
+        p.next_count = 0;
+        for (uint32_t k = next; p.next && k < next + pair_at(a->column, next, a->columns); k++)
+            p.next_count += a->column[k].count;
         s->m->vec->ple(&p);
     }
     for (uint32_t r = 0; r < p.rows; r++)
-        memcpy(y + (size_t)r * a->ldy, p.y + (size_t)r * PANEL, p.width * sizeof *y);
+        copy_row(y + (size_t)r * a->ldy, p.y + (size_t)r * PANEL, p.width);
+}
+
+/* So many numbers a tile, which copies its panel once for all of them. */
+static uint32_t back_numbers(const struct op_ple_dense_back *a)
+{
+    return parts_of(a->columns, parts_of(a->columns, PLE_NUMBERS));
 }
 
 unsigned cpu_ple_dense_back_tiles(const struct op_ple_dense_back *a)
 {
-    return parts_of(a->out, PANEL) * parts_of(a->columns, PLE_NUMBERS);
+    return parts_of(a->out, PANEL) * parts_of(a->columns, back_numbers(a));
 }
 
 void cpu_ple_dense_back(const struct op_ple_dense_back *a, const struct slice *s)
 {
     uint32_t panels = parts_of(a->out, PANEL), panel = s->tile % panels;
-    uint32_t first = s->tile / panels * PLE_NUMBERS, end = first + PLE_NUMBERS;
+    uint32_t first = s->tile / panels * back_numbers(a), end = first + back_numbers(a);
     end = end < a->columns ? end : a->columns;
     struct ple_panel p = panel_of(panel, a->out, s->scratch);
     for (uint32_t begin = 0; begin < a->rows; begin += PLE_ROWS) {
         p.rows = part_rows(a->rows, begin);
         p.add = a->more || begin > 0;
         copy_panel(&p, act_read(a->dy) + (size_t)begin * a->lddy + (size_t)panel * PANEL, a->lddy);
-        for (uint32_t i = first; i < end; i++) {
-            set_column(&p, &a->column[i], a->dw, panel);
-            p.bins = a->bins + (size_t)i * a->rows + begin;
-            p.shares = a->shares + (size_t)i * a->rows + begin;
+        for (uint32_t i = first, numbers; i < end; i += numbers) {
+            size_t from = (size_t)i * a->rows + begin;
+            numbers = pair_at(a->column, i, end);
+            set_numbers(&p, &a->column[i], numbers, a->dw + (size_t)panel * PANEL, a->bins + from,
+                        a->shares + from, a->rows);
             s->m->vec->ple_back(&p);
         }
     }

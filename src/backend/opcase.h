@@ -46,7 +46,8 @@ enum opcase_flag {
     /* every second number of x, y and dy is 0, as after relu; products of x are then those of
      * training, which may skip zeros */
     CASE_ZEROS_IN = 4096,
-    CASE_ZEROS_OUT = 8192
+    CASE_ZEROS_OUT = 8192,
+    CASE_FALLS = 16384 /* dropout is less than its p */
 };
 
 enum opbuffer_type { BUFFER_REAL, BUFFER_ACT, BUFFER_DOUBLE, BUFFER_INT, BUFFER_BYTES };

@@ -434,6 +434,10 @@ static const struct opcase cases_dropout[] = {
     {.op = OP_dropout, .rows = 100, .in = 48, .flags = CASE_SHADOW, .gate = 1e-6},
     {.op = OP_dropout, .rows = 9, .in = 16, .pad = 1, .flags = CASE_SHADOW | CASE_ADD,
      .gate = 1e-6},
+    {.op = OP_dropout, .rows = 100, .in = 48, .flags = CASE_KEEP_Z | CASE_FALLS, .gate = 1e-6},
+    {.op = OP_dropout, .rows = 33, .in = 144, .pad = 5, .flags = CASE_KEEP_Z | CASE_FALLS,
+     .gate = 1e-6},
+    {.op = OP_dropout, .rows = 65, .in = 67, .flags = CASE_FALLS, .gate = 1e-6},
 };
 
 /* NULL: without */

@@ -194,7 +194,7 @@ static void make_advance(const struct opcase *c, struct opdata *d)
         weight[s] = 8 + s;
     }
     for (int i = 0; i < 8; i++)
-        table[i] = (struct hyper){0.5 + i, 0.25 * i};
+        table[i] = (struct hyper){0.5 + i, 0.25 * i, (uint64_t)i << 29};
     *first = 98;
     bool bare = c->flags & CASE_BARE;
     d->arguments.advance = (struct op_advance){

@@ -63,9 +63,8 @@ static inline struct act no_act(void)
     return none;
 }
 
-/* The state of a step; one entry a model, in machine memory. Only norm2 (gnorm, bad) and advance
- * write it on the machine; the model sets it between steps, at the start of an epoch and when it
- * restores a state. No padding: its bytes are compared. */
+/* The state of a step, in machine memory. There only norm2 (gnorm, bad) and advance write it; the
+ * model sets it at the start of an epoch and when it restores a state. Its bytes are compared. */
 struct step {
     uint64_t seed;
     int64_t tried, applied;    /* steps begun, steps whose update went through */
@@ -83,6 +82,7 @@ struct step {
      * gradient ran over because of it is left out, `skipped` counts those (advance) */
     double scale;
     int64_t skipped;
+    uint64_t fall;             /* the part of p that dropout is less, times 2^32 */
 };
 #define STEP_AT(member, at)                                                                        \
     static_assert(offsetof(struct step, member) == (at), "struct step has no holes")
@@ -104,11 +104,12 @@ STEP_AT(good, 104);
 STEP_AT(bad_steps, 112);
 STEP_AT(scale, 120);
 STEP_AT(skipped, 128);
+STEP_AT(fall, 136);
 #undef STEP_AT
-static_assert(sizeof(struct step) == 136, "struct step has no holes");
+static_assert(sizeof(struct step) == 144, "struct step has no holes");
 
 /* Per step of an epoch: computed in double on the host, uploaded once an epoch. */
-struct hyper { double lr, weight_decay; };
+struct hyper { double lr, weight_decay; uint64_t fall; };
 
 /* A range of the parameter arena with its own factors. Groups are sorted and cover [0, n). A weight
  * matrix has its shape here, so that a machine can refresh its private copy. */
@@ -281,9 +282,9 @@ struct op_blend_back {
     double slope;
 };
 /* keep[i] = bits(seed, row in the whole step's batch * width + column, layer, tried, RNG_DROPOUT)
- * >= threshold; threshold = p * 2^32. The row is micro * rows + r. Forward: y, x; backward: the
- * same on gradients. The way forward leaves in `kept` which values went on, as the machine likes,
- * and the way back (kept_known) takes it from there instead of drawing: it is the same. */
+ * >= threshold; threshold = p * 2^32, less what now->fall takes of it (dropout.h). Row: micro *
+ * rows + r. Backward is the same on gradients. The way forward leaves in `kept` which values went
+ * on, as the machine likes; the way back (kept_known) takes it from there and draws nothing. */
 struct op_dropout {
     DIMS(width);
     struct act y;
@@ -292,7 +293,7 @@ struct op_dropout {
     const struct step *now;
     uint32_t ldx, ldy, layer, micro, threshold, add;
     uint32_t kept_known, pad;
-    double scale;              /* 1 / (1 - p) */
+    double scale;              /* 1 / (1 - p) of the whole p */
 };
 /* b NULL: copy */
 struct op_add {

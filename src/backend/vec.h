@@ -85,17 +85,23 @@ struct hot_rows {
     const struct hot_inputs *hot;
     uint32_t row0, rows, out, ldz; /* row0: of the ids */
 };
-/* Piecewise-linear numbers of one column of op_ple_dense, for at most PANEL columns of its output;
- * y is a copy of them, [rows][PANEL]: forward: y[r] += c[bin] + share w[bin]; back: w (= or +=) the
- * sums of y[r] times the components. room: [count][2 PANEL]. next, of forward: the w of the next
- * number, next_count rows of it (0: none). */
-struct ple_panel {
-    real *y, *w, *room;
+/* Piecewise-linear numbers of one or two columns of op_ple_dense, for at most PANEL columns of its
+ * output; y is a copy of them, [rows][PANEL]: forward: y[r] += c[bin] + share w[bin]; back: w (= or
+ * +=) the sums of y[r] times the components. Two columns, one after the other, halve what y costs.
+ * room of each: [count][2 PANEL]. next, of forward: the w of the next numbers, next_count rows of
+ * it (0: none). */
+struct ple_number {
+    real *w, *room;
     const int32_t *bins; /* [rows] */
     const real *shares;
+    uint32_t count, pad; /* components */
+};
+enum { PLE_PAIR = 2 };
+struct ple_panel {
+    real *y;
+    struct ple_number of[PLE_PAIR];
     const real *next;
-    uint32_t rows, width, ldw;
-    uint32_t count, next_count; /* components */
+    uint32_t numbers, rows, width, ldw, next_count;
     bool add;
 };
 /* One step of one row of op_recur: gates, before, h and b as there; c_before NULL: 0. */

@@ -10,15 +10,20 @@ INLINE size_t ple_lanes(uint32_t width, int v)
     return (uint32_t)v * LANES < width ? run_size((size_t)v * LANES, width) : 0;
 }
 
+INLINE real *ple_row(real *room, int32_t bin)
+{
+    return room + (size_t)bin * 2 * PANEL;
+}
+
 /* A row of the room: the running sums before row j of w, then row j of w, 0 behind the width. */
-INLINE void ple_sums(const struct ple_panel *p)
+INLINE void ple_sums(const struct ple_panel *p, const struct ple_number *n)
 {
     v16 sum[PLE_VECS];
     for (int v = 0; v < PLE_VECS; v++)
         sum[v] = v_set(0);
-    for (uint32_t j = 0; j < p->count; j++) {
-        const real *w = p->w + (size_t)j * p->ldw;
-        real *to = p->room + (size_t)j * 2 * PANEL;
+    for (uint32_t j = 0; j < n->count; j++) {
+        const real *w = n->w + (size_t)j * p->ldw;
+        real *to = ple_row(n->room, (int32_t)j);
         for (int v = 0; v < PLE_VECS; v++) {
             size_t lanes = ple_lanes(p->width, v);
             v16 row = lanes ? part_of(w + v * LANES, lanes) : v_set(0);
@@ -29,7 +34,7 @@ INLINE void ple_sums(const struct ple_panel *p)
     }
 }
 
-/* Another core wrote row j of the next number's weight, and the hardware does not foresee where it
+/* Another core wrote row j of the next numbers' weight, and the hardware does not foresee where it
  * lies: it comes while the rows pass. */
 INLINE void ple_ahead(const struct ple_panel *p, uint32_t j)
 {
@@ -37,17 +42,20 @@ INLINE void ple_ahead(const struct ple_panel *p, uint32_t j)
         __builtin_prefetch(p->next + (size_t)j * p->ldw + v * LANES);
 }
 
-INLINE void ple_rows(const struct ple_panel *p, const uint32_t width)
+INLINE void ple_rows(const struct ple_panel *p, const uint32_t width, const bool pair)
 {
-    const int32_t *bins = p->bins;
-    const real *shares = p->shares, *room = p->room;
+    const struct ple_number a = p->of[0], b = p->of[pair];
     real *y = p->y;
     for (uint32_t r = 0, rows = p->rows; r < rows; r++, y += PANEL) {
-        const real *from = room + (size_t)bins[r] * 2 * PANEL;
-        v16 share = v_set(shares[r]);
+        const real *from = ple_row(a.room, a.bins[r]), *then = ple_row(b.room, b.bins[r]);
+        v16 share = v_set(a.shares[r]), second = v_set(b.shares[r]);
         for (int v = 0; v < PLE_VECS && ple_lanes(width, v); v++) {
-            v16 cost = v_fma(share, v_load(from + PANEL + v * LANES), v_load(from + v * LANES));
-            v_store(y + v * LANES, v_add(v_load(y + v * LANES), cost));
+            size_t at = (size_t)v * LANES;
+            v16 sum = v_add(v_load(y + at),
+                            v_fma(share, v_load(from + PANEL + at), v_load(from + at)));
+            if (pair)
+                sum = v_add(sum, v_fma(second, v_load(then + PANEL + at), v_load(then + at)));
+            v_store(y + at, sum);
         }
         ple_ahead(p, r);
     }
@@ -55,46 +63,49 @@ INLINE void ple_rows(const struct ple_panel *p, const uint32_t width)
 
 static void ple(const struct ple_panel *p)
 {
-    ple_sums(p);
-    if (p->width == PANEL)
-        ple_rows(p, PANEL);
+    for (uint32_t i = 0; i < p->numbers; i++)
+        ple_sums(p, &p->of[i]);
+    if (p->numbers > 1 && p->width == PANEL)
+        ple_rows(p, PANEL, true);
+    else if (p->numbers > 1)
+        ple_rows(p, p->width, true);
     else
-        ple_rows(p, p->width);
+        ple_rows(p, p->width, false);
+}
+
+/* Into the row of the bin: + y, and behind it + share y. */
+INLINE void ple_put(real *to, v16 share, v16 y)
+{
+    v_store(to, v_add(v_load(to), y));
+    v_store(to + PANEL, v_fma(share, y, v_load(to + PANEL)));
 }
 
 /* A row of the room: the sum of y over the rows in bin j, then that of share y. */
-INLINE void ple_bins(const struct ple_panel *p, const uint32_t width)
+INLINE void ple_bins(const struct ple_panel *p, const uint32_t width, const bool pair)
 {
-    for (uint32_t j = 0; j < p->count; j++)
-        for (int v = 0; v < 2 * PLE_VECS; v++)
-            v_store(p->room + (size_t)j * 2 * PANEL + v * LANES, v_set(0));
-    const int32_t *bins = p->bins;
-    const real *shares = p->shares, *y = p->y;
-    real *room = p->room;
+    const struct ple_number a = p->of[0], b = p->of[pair];
+    const real *y = p->y;
     for (uint32_t r = 0, rows = p->rows; r < rows; r++, y += PANEL) {
-        real *to = room + (size_t)bins[r] * 2 * PANEL;
-        v16 share = v_set(shares[r]);
+        real *to = ple_row(a.room, a.bins[r]), *then = ple_row(b.room, b.bins[r]);
+        v16 share = v_set(a.shares[r]), second = v_set(b.shares[r]);
         for (int v = 0; v < PLE_VECS && ple_lanes(width, v); v++) {
             v16 d = v_load(y + v * LANES);
-            real *at = to + v * LANES;
-            v_store(at, v_add(v_load(at), d));
-            v_store(at + PANEL, v_fma(share, d, v_load(at + PANEL)));
+            ple_put(to + v * LANES, share, d);
+            if (pair)
+                ple_put(then + v * LANES, second, d);
         }
     }
 }
 
-static void ple_back(const struct ple_panel *p)
+/* From the last bin on, what the bins behind it hold is a part of each. */
+INLINE void ple_suffixes(const struct ple_panel *p, const struct ple_number *n)
 {
     v16 above[PLE_VECS];
-    if (p->width == PANEL)
-        ple_bins(p, PANEL);
-    else
-        ple_bins(p, p->width);
     for (int v = 0; v < PLE_VECS; v++)
         above[v] = v_set(0);
-    for (uint32_t j = p->count; j-- > 0;) {
-        const real *from = p->room + (size_t)j * 2 * PANEL;
-        real *w = p->w + (size_t)j * p->ldw;
+    for (uint32_t j = n->count; j-- > 0;) {
+        const real *from = ple_row(n->room, (int32_t)j);
+        real *w = n->w + (size_t)j * p->ldw;
         for (int v = 0; v < PLE_VECS; v++) {
             size_t lanes = ple_lanes(p->width, v);
             if (!lanes)
@@ -105,6 +116,28 @@ static void ple_back(const struct ple_panel *p)
             above[v] = v_add(above[v], v_load(from + v * LANES));
         }
     }
+}
+
+/* Held, so that the compiler makes no memset of it, which is slow to begin. */
+INLINE void ple_clear(real *room, uint32_t count)
+{
+    v16 none = v_held(v_set(0));
+    for (real *end = room + (size_t)count * 2 * PANEL; room < end; room += LANES)
+        v_store(room, none);
+}
+
+static void ple_back(const struct ple_panel *p)
+{
+    for (uint32_t i = 0; i < p->numbers; i++)
+        ple_clear(p->of[i].room, p->of[i].count);
+    if (p->numbers > 1 && p->width == PANEL)
+        ple_bins(p, PANEL, true);
+    else if (p->numbers > 1)
+        ple_bins(p, p->width, true);
+    else
+        ple_bins(p, p->width, false);
+    for (uint32_t i = 0; i < p->numbers; i++)
+        ple_suffixes(p, &p->of[i]);
 }
 
 #endif

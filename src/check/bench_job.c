@@ -196,7 +196,7 @@ static void make_rooms(struct work_net *w)
 {
     w->table = mem_zero(w->steps, sizeof *w->table);
     for (uint32_t i = 0; i < w->steps; i++)
-        w->table[i] = (struct hyper){1e-3, 1e-2};
+        w->table[i] = (struct hyper){1e-3, 1e-2, 0};
     make_answers(w);
 }
 

@@ -147,7 +147,7 @@ static real *gradient(struct trial *t, struct machine *m, uint64_t *count, doubl
     network_set(n, &state);
     struct network_state after = {.params = g};
     bool good = network_source(n, &t->source, e) &&
-                network_epoch(n, 0, &(struct hyper){1, 0}, 1, e) && step_train(s, 1, e) &&
+                network_epoch(n, 0, &(struct hyper){1, 0, 0}, 1, e) && step_train(s, 1, e) &&
                 network_get(n, &after, e);
     for (uint64_t i = 0; i < *count; i++)
         g[i] = params[i] - g[i];

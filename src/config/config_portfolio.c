@@ -190,7 +190,8 @@ static struct portfolio measure(const struct config *c)
 #define REALMLP_TRAIN                                                                              \
     "\"batch_size\": %s, \"optimizer\": {\"type\": \"adamw\", \"learning_rate\": %s, "          \
     "\"weight_decay\": 0.02, \"betas\": [0.9, 0.95], \"epsilon\": 1e-08}, "                        \
-    "\"schedule\": {\"type\": \"coslog4\", \"weight_decay\": \"flat_cos\"}, "                    \
+    "\"schedule\": {\"type\": \"coslog4\", \"weight_decay\": \"flat_cos\", "                       \
+    "\"dropout\": \"constant\"}, "                                                                 \
     "\"early_stopping\": {\"patience\": 0, \"ties\": \"last\"}"
 
 /* A word in braces, as its value. */

@@ -127,8 +127,8 @@ static const struct option mlp_options[] = {
  * pytabkit. What differs: missing and unknown values of a category have inputs of their own, that
  * are 0 or 1 as all one-hot inputs (there: scaled and clipped as numbers, and one input of +-1 for
  * two values); the initial weights are fitted to the rows of the first batch (there: to all);
- * label smoothing is 0 (there 0.1), which suits AUC and log-loss; dropout stays the same to the end
- * (there it falls in the second half); answers are not limited to the range of the target --- */
+ * label smoothing is 0 (there 0.1), which suits AUC and log-loss; answers are limited to the range
+ * of the target by calibrate, where that helps --- */
 
 struct realmlp_spec {
     int preset, variant;
@@ -190,7 +190,8 @@ static const struct preset_defaults realmlp_defaults[] = {
      "\"train\": {\"optimizer\": {\"weight_decay\": 0}}}"},
     {"model.variant!=td-s",
      "{\"encoders\": {\"numeric\": {\"encode\": \"periodic\"}, \"categorical\": "
-     "{\"onehot_values\": 8, \"dim\": 8, \"init\": \"normal\"}}}"},
+     "{\"onehot_values\": 8, \"dim\": 8, \"init\": \"normal\"}}, "
+     "\"train\": {\"schedule\": {\"dropout\": \"flat_cos\"}}}"},
     {"task=regression",
      "{\"model.activation\": \"mish\", \"train\": {\"optimizer\": {\"learning_rate\": 0.2}}}"},
     {"train.optimizer.type!=sgd,train.optimizer.type!=rmsprop",

@@ -1,4 +1,4 @@
-/* schedule.c - learning rate and weight decay of every step. */
+/* schedule.c - learning rate, weight decay and dropout of every step. */
 #include "model/schedule.h"
 
 #include <math.h>
@@ -69,6 +69,13 @@ const struct option schedule_options_table[] = {
      .words = decay_kinds,
      .help = "How the weight decay changes: constant, or flat_cos, in the first half of the steps "
              "constant, then half a cosine wave to 0."},
+    {.key = "dropout",
+     .type = OPT_WORD,
+     .offset = offsetof(struct schedule_options, dropout),
+     .standard = "\"constant\"",
+     .words = decay_kinds,
+     .help = "How the p of dropout layers changes: constant, or flat_cos, in the first half of the "
+             "steps constant, then half a cosine wave to 0."},
     {0},
 };
 
@@ -85,10 +92,20 @@ static double flat_cos(double t)
     return t < 0.5 ? 1 : wave(1, 0, 2 * t - 1);
 }
 
-double schedule_decay(const struct schedule_options *o, int64_t tried, int64_t total)
+static double decay_factor(int kind, int64_t tried, int64_t total)
 {
     double t = total > 0 ? (double)tried / (double)total : 0;
-    return o->decay == SCHEDULE_CONSTANT ? 1 : flat_cos(t < 1 ? t : 1);
+    return kind == SCHEDULE_CONSTANT ? 1 : flat_cos(t < 1 ? t : 1);
+}
+
+double schedule_decay(const struct schedule_options *o, int64_t tried, int64_t total)
+{
+    return decay_factor(o->decay, tried, total);
+}
+
+uint64_t schedule_fall(const struct schedule_options *o, int64_t tried, int64_t total)
+{
+    return (uint64_t)((1 - decay_factor(o->dropout, tried, total)) * 0x1p32);
 }
 
 double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t total,

@@ -1,7 +1,7 @@
-/* schedule.h - train.schedule: learning rate and weight decay of every step, computed in double on
- * the host. constant, step (gamma every `every` epochs), cosine (to `final` of the rate), one_cycle
- * (Smith and Topin, 2018), coslog4 and flat_cos (of RealMLP; Holzmueller et al., 2024); each with a
- * linear warm-up over a fraction of all steps. */
+/* schedule.h - train.schedule: learning rate, weight decay and dropout of every step, computed in
+ * double on the host. constant, step (gamma every `every` epochs), cosine (to `final` of the rate),
+ * one_cycle (Smith and Topin, 2018), coslog4 and flat_cos (of RealMLP; Holzmueller et al., 2024);
+ * each with a linear warm-up over a fraction of all steps. */
 #ifndef DNN_MODEL_SCHEDULE_H
 #define DNN_MODEL_SCHEDULE_H
 
@@ -25,6 +25,7 @@ struct schedule_options {
     double rise;   /* one_cycle: fraction of steps going up */
     double start;  /* one_cycle: first rate as a fraction of the highest */
     int decay;     /* SCHEDULE_CONSTANT, else flat_cos */
+    int dropout;   /* the same */
 };
 extern const struct option schedule_options_table[]; /* keys below "train.schedule" */
 /* Factor on the learning rate at step `tried` of `total` (steps_per_epoch known). */
@@ -32,5 +33,7 @@ double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t 
                        int64_t steps_per_epoch);
 /* The same factor on the weight decay. */
 double schedule_decay(const struct schedule_options *o, int64_t tried, int64_t total);
+/* By how much of it the p of dropout layers is less, times 2^32. */
+uint64_t schedule_fall(const struct schedule_options *o, int64_t tried, int64_t total);
 
 #endif

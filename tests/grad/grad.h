@@ -26,7 +26,7 @@ static inline double grad_step(struct netcase *c, const real *params, double lr)
     struct network_state s = c->state;
     s.params = (real *)(uintptr_t)params; /* only read */
     network_set(c->network, &s);
-    if (!network_epoch(c->network, 0, &(struct hyper){lr, 0}, 1, &c->e) ||
+    if (!network_epoch(c->network, 0, &(struct hyper){lr, 0, 0}, 1, &c->e) ||
         !case_steps(c, 1))
         ok(false, "a step: %s", c->e.what);
     struct step now;

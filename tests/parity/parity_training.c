@@ -81,12 +81,13 @@ static double mean_loss(const struct netcase *c)
     return now.epoch_loss / now.epoch_weight;
 }
 
-/* One epoch as a routine, or every step issued by itself. */
+/* One epoch as a routine, or every step issued by itself; dropout falls from epoch to epoch. */
 static bool epoch(struct netcase *c, const struct task *t, uint32_t i, bool recorded)
 {
     uint64_t step = (uint64_t)t->rows * t->micro;
     uint32_t steps = (uint32_t)((c->count + step - 1) / step);
-    if (!network_epoch(c->network, i, &(struct hyper){t->rate, 0.01}, 1, &c->e))
+    const struct hyper now = {t->rate, 0.01, (uint64_t)(i % 8) << 29};
+    if (!network_epoch(c->network, i, &now, 1, &c->e))
         return false;
     if (recorded)
         return case_steps(c, steps);
@@ -114,7 +115,7 @@ static struct trained train(const struct task *t, const char *backend, uint32_t 
         good = case_open(&c);
     }
     if (good && !epochs)
-        good = network_epoch(c.network, 0, &(struct hyper){1, 0}, 1, &c.e) && case_steps(&c, 1);
+        good = network_epoch(c.network, 0, &(struct hyper){1, 0, 0}, 1, &c.e) && case_steps(&c, 1);
     for (uint32_t i = 0; good && i < epochs; i++) {
         good = epoch(&c, t, i, recorded);
         *(i ? &r.last : &r.first) = good ? mean_loss(&c) : 0;

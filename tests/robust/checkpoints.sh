@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 600
-make_config c.json d.csv binary '"epochs": 8, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0, "keep": 2}' \
+make_config c.json d.csv binary '"epochs": 8, "schedule": {"dropout": "flat_cos"}, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0, "keep": 2}' \
     '"backend": {"name": "dnn_cpu", "threads": 1}, "output": {"model": "m.dnn"}'
 run dnn train c.json -o whole.dnn --progress none
 want=$(digest whole.dnn)

@@ -67,7 +67,7 @@ static void fitted(void)
     ok(fabs((double)c.state.params[shift->at] - 40) < 1e-6, "its parameters are the network's");
     model->layers[0]->type = model->layers[2]->type = &layer_layer_norm;
     model->layers[1]->children[0]->type = &layer_layer_norm;
-    struct hyper table[1] = {{0.01, 0}};
+    struct hyper table[1] = {{0.01, 0, 0}};
     ok(network_epoch(c.network, 0, table, 1, &c.e), "the training begins behind it");
     case_steps(&c, 1);
     case_close(&c);

@@ -236,7 +236,7 @@ static void resumed(void)
     begin(&a);
     begin(&b);
     begin(&c);
-    struct hyper table[4] = {{0.01, 0}, {0.008, 0}, {0.006, 0}, {0.004, 0}};
+    struct hyper table[4] = {{0.01, 0, 0}, {0.008, 0, 0}, {0.006, 0, 0}, {0.004, 0, 0}};
     network_epoch(a.network, 0, table, 4, &a.e);
     ok(case_steps(&a, 4), "four steps at once");
     network_epoch(b.network, 0, table, 4, &b.e);
@@ -452,7 +452,7 @@ static void in_parts(void)
 {
     struct netcase whole = case_everything(NULL), c = whole;
     ok(case_ready(&whole) && case_ready(&c), "two networks");
-    const struct hyper hyper = {0.01, 0.1};
+    const struct hyper hyper = {0.01, 0.1, 0};
     network_epoch(whole.network, 0, &hyper, 1, &whole.e);
     network_epoch(c.network, 0, &hyper, 1, &c.e);
     network_get(c.network, &c.state, &c.e);

@@ -188,7 +188,7 @@ static void counters(void)
 {
     struct netcase c;
     make(&c, "{\"type\": \"sgd\", \"momentum\": 0}", 0, false);
-    struct hyper rates[4] = {{0.1, 0}, {0.05, 0}, {0.02, 0}, {0.01, 0}};
+    struct hyper rates[4] = {{0.1, 0, 0}, {0.05, 0, 0}, {0.02, 0, 0}, {0.01, 0, 0}};
     struct step now;
     network_epoch(c.network, 0, rates, 4, &c.e);
     ok(case_steps(&c, 2), "two steps");

@@ -159,7 +159,7 @@ static void mean(uint32_t outputs)
             weights += (double)weight;
         }
     }
-    struct hyper still[1] = {{0, 0}};
+    struct hyper still[1] = {{0, 0, 0}};
     struct step now;
     network_epoch(c.network, 0, still, 1, &c.e);
     case_steps(&c, 1);
@@ -202,7 +202,7 @@ static void own_rows(void)
     init_constant(c.state.params + (w - c.state.params), n, 0);
     const real *b = find(&c, "layers.2.bias", &n);
     network_set(c.network, &c.state);
-    struct hyper still[2] = {{0, 0}, {0, 0}};
+    struct hyper still[2] = {{0, 0, 0}, {0, 0, 0}};
     struct step now;
     network_epoch(c.network, 0, still, 2, &c.e);
     for (uint32_t step = 0; step < 2; step++) {
