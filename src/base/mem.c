@@ -103,8 +103,6 @@ static struct header *map(size_t bytes, size_t *mapped)
     if (mem_add_overflows(bytes, page - 1, &whole))
         return NULL;
     whole &= ~(page - 1);
-    if ((HUGE - whole % HUGE) % HUGE <= whole / 16) /* the last huge page is nearly full, too */
-        whole = (whole + HUGE - 1) & ~(HUGE - 1);
     if (mem_add_overflows(whole, HUGE, &wide))
         return NULL;
     char *at = mmap(NULL, wide, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
