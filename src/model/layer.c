@@ -226,6 +226,7 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
             p->flops = flops + (p->flops - flops) * l->steps;
         l->params = p->trained - trained;
         l->room = p->acts - room;
+        l->steps_out = p->steps;
         l->length_out = p->length;
         in = l->out;
         if (l->skipped)

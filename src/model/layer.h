@@ -261,8 +261,7 @@ struct layer {
     const struct layer_type *type;
     void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
-    uint32_t steps;   /* of its input; y is [rows][steps][out] as well, but for ends_steps and
-                       * class_token and conv1d */
+    uint32_t steps, steps_out; /* of its input; y is [rows][steps_out][out] */
     uint64_t length;  /* of its input's sequences, in the reals */
     uint64_t length_out; /* of those that it gives */
     uint32_t answers; /* the output layer: of a row in training, y is [rows][answers][out]; 0: 1 */

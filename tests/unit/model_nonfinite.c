@@ -117,6 +117,26 @@ static void streamed(void)
     case_close(&c);
 }
 
+/* A layer that gives fewer steps than it reads: what lies behind its output is no part of it. */
+static void strided(void)
+{
+    struct netcase c = {.numbers = 8, .steps = 4, .outputs = 1, .rows = 40, .micro = 1,
+                        .count = 400, .seed = 3};
+    char text[160];
+    c.model = "{\"layers\": [{\"type\": \"conv1d\", \"units\": 3, \"stride\": 2}, {\"type\": "
+              "\"pool\"}]}";
+    ok(case_ready(&c), "opened");
+    network_get(c.network, &c.state, &c.e);
+    uint64_t at = param_find(&network_model(c.network)->list, "layers.2.weight")->at;
+    for (unsigned i = 0; i < 3; i++)
+        c.state.params[at + i] = (real)3e38;
+    network_set(c.network, &c.state);
+    train(&c, 1);
+    network_nonfinite(c.network, text, sizeof text);
+    is_string(text, "the output of layer 3 of 3 (dense)", "N01 behind a convolution with a stride");
+    case_close(&c);
+}
+
 int main(void)
 {
     named(first, 1, (double)NAN, "a weight of layer 1 of 8 (dense)");
@@ -125,5 +145,6 @@ int main(void)
     named(output, 5, 3e38, "the output of layer 8 of 8 (dense)");
     loss();
     streamed();
+    strided();
     return done();
 }
