@@ -19,9 +19,9 @@ int main(void)
     is_string(gpucheck_slow(&card, &r, &measured, &wanted), "fp32", "and arithmetic, the first");
     r = (struct gpu_rates){60e12, 0, 0};
     ok(!gpucheck_slow(&card, &r, &measured, &wanted), "what was not measured is not slow");
-    is_string(gpucheck_kind(&card), "the H200", "its kind");
+    is_string(gpucheck_kind(&card).text, "the H200", "its kind");
     card_find("NVIDIA Something New", "sm_90", &card);
-    ok(strstr(gpucheck_kind(&card), "slowest") != NULL, "a card that is not in the table");
+    ok(strstr(gpucheck_kind(&card).text, "slowest") != NULL, "a card that is not in the table");
     text_free(&measured);
     text_free(&wanted);
     return done();
