@@ -22,7 +22,7 @@ bool parity_steps(const struct parity *p, const char *backend, uint32_t steps, u
                         .rows = nets[i].rows, .micro = 1, .count = nets[i].rows, .seed = 11,
                         .shuffle = true, .backend = backend};
     bool good = case_ready(&c) &&
-                network_epoch(c.network, 0, &(struct hyper){0.001, 0}, 1, &c.e);
+                network_epoch(c.network, 0, &(struct hyper){0.001, 0, 0}, 1, &c.e);
     struct stepper *s = good ? step_open(c.network, c.machine) : NULL;
     good = good && step_train(s, WARM, &c.e);
     for (uint32_t done = 0; done < epochs; done++)

@@ -283,7 +283,7 @@ static void memory(void)
     model_init(m, 1, 0, c.state.params, c.state.buffers);
     network_set(c.network, &c.state);
     ok(network_source(c.network, &c.source, &c.e), "the rows");
-    network_epoch(c.network, 0, &(struct hyper){0.01, 0}, 1, &c.e);
+    network_epoch(c.network, 0, &(struct hyper){0.01, 0, 0}, 1, &c.e);
     ok(case_steps(&c, 1), "the first step");
     uint64_t steady = mem_in_use();
     double took = (double)(steady - start - (m->params + m->buffers) * sizeof(real));
@@ -379,7 +379,7 @@ static void other_rows(void)
     b.source.count = 300;
     ok(network_source(b.network, &b.source, &b.e), "the rows");
     for (int i = 0; i < 2; i++) {
-        network_epoch(i ? b.network : a.network, 0, &(struct hyper){0.01, 0}, 1, &a.e);
+        network_epoch(i ? b.network : a.network, 0, &(struct hyper){0.01, 0, 0}, 1, &a.e);
         ok(case_steps(i ? &b : &a, 1), "300 rows");
     }
     ok(same_state(&a, &b), "the same bytes as a network that never saw more");

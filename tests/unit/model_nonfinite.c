@@ -23,7 +23,7 @@ static void train(struct netcase *c, uint32_t steps)
 {
     struct hyper table[16];
     for (int i = 0; i < 16; i++)
-        table[i] = (struct hyper){0.01, 0};
+        table[i] = (struct hyper){0.01, 0, 0};
     network_epoch(c->network, 0, table, 16, &c->e);
     case_steps(c, steps);
 }

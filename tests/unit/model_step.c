@@ -27,7 +27,7 @@ static void opened(struct netcase *c)
 {
     *c = small();
     ok(case_ready(c), "opened");
-    ok(network_epoch(c->network, 0, &(struct hyper){0.01, 0}, 1, &c->e), "an epoch");
+    ok(network_epoch(c->network, 0, &(struct hyper){0.01, 0, 0}, 1, &c->e), "an epoch");
 }
 
 static void counts_are(struct machine *m, uint64_t routines, uint64_t plays, const char *name)
@@ -126,7 +126,7 @@ static void stopped(const char *backend)
         whole[i].backend = backend;
         whole[i].micro = 3;
         case_ready(&whole[i]);
-        network_epoch(whole[i].network, 0, &(struct hyper){0.01, 0}, 1, &whole[i].e);
+        network_epoch(whole[i].network, 0, &(struct hyper){0.01, 0, 0}, 1, &whole[i].e);
         struct stepper *s = step_open(whole[i].network, whole[i].machine);
         step_train(s, (uint32_t)i, &whole[i].e);
         network_get(whole[i].network, &whole[i].state, &whole[i].e);
@@ -137,7 +137,7 @@ static void stopped(const char *backend)
         c.backend = backend;
         c.micro = 3;
         case_ready(&c);
-        network_epoch(c.network, 0, &(struct hyper){0.01, 0}, 1, &c.e);
+        network_epoch(c.network, 0, &(struct hyper){0.01, 0, 0}, 1, &c.e);
         struct stepper *s = step_open(c.network, c.machine);
         questions = n;
         step_stop_when(s, stop_now);
