@@ -54,6 +54,34 @@ static uint32_t longest_of(const int32_t *length, uint32_t rows)
     return (uint32_t)longest;
 }
 
+/* h' and c' of a row's first step. */
+static void take_state(const struct op_recur *a, size_t row, real *before)
+{
+    const size_t units = a->units;
+    const bool carried = a->state.now && !a->state.begins[row];
+    const real *now = carried ? a->state.now + row * a->state.ld : NULL;
+    memset(before, 0, units * sizeof *before);
+    if (a->state.cell)
+        memset(a->state.cell + row * units, 0, units * sizeof *before);
+    if (now)
+        memcpy(before, now, units * sizeof *before);
+    if (now && a->state.cell)
+        memcpy(a->state.cell + row * units, now + units, units * sizeof *before);
+}
+
+/* h and c of a row's last step; those it began with, where it has none. */
+static void keep_state(const struct op_recur *a, size_t row)
+{
+    const size_t units = a->units, length = (size_t)a->length[row];
+    const size_t last = row * a->steps + (length ? length - 1 : 0);
+    real *now = a->state.now + row * a->state.ld;
+    const real *h = length ? act_read(a->y) + last * a->ldy + a->at : a->before + last * units;
+    memcpy(now, h, units * sizeof *now);
+    if (a->cells)
+        memcpy(now + units, length ? a->cells + last * units : a->state.cell + row * units,
+               units * sizeof *now);
+}
+
 /* h' of step t, of all rows of the strip. */
 static void put_before(const struct op_recur *a, const struct slice *s, size_t t, bool first)
 {
@@ -61,7 +89,7 @@ static void put_before(const struct op_recur *a, const struct slice *s, size_t t
         size_t row = ((size_t)s->row0 + r) * a->steps;
         real *to = a->before + (row + t) * a->units;
         if (first)
-            memset(to, 0, a->units * sizeof *to);
+            take_state(a, s->row0 + r, to);
         else
             memcpy(to, act_read(a->y) + (row + step_before(t, a->reverse)) * a->ldy + a->at,
                    a->units * sizeof *to);
@@ -102,7 +130,9 @@ static void put_step(const struct op_recur *a, const struct slice *s, size_t at,
         .h = act_real(a->y) + at * a->ldy + a->at,
         .c = a->cells ? a->cells + at * units : NULL,
         .before = a->before + at * units,
-        .c_before = a->cells && !first ? a->cells + before : NULL,
+        .c_before = a->cells && !first ? a->cells + before
+                    : a->state.cell    ? a->state.cell + at / a->steps * units
+                                       : NULL,
         .b = a->b,
         .units = a->units,
     };
@@ -133,11 +163,13 @@ void cpu_recur(const struct op_recur *a, const struct slice *s)
             size_t at = ((size_t)s->row0 + r) * a->steps + t;
             memset(a->gates + (at * RECUR_GATES + 3) * a->units, 0, a->units * sizeof *a->gates);
         }
-        if (i > 0 && t < longest)
+        if ((i > 0 || a->state.now) && t < longest)
             add_product(a, s, t, code, kept);
         for (uint32_t r = 0; r < s->rows; r++)
             put_step(a, s, ((size_t)s->row0 + r) * a->steps + t, t >= (size_t)length[r], i == 0);
     }
+    for (uint32_t r = 0; r < s->rows && a->state.now; r++)
+        keep_state(a, s->row0 + r);
 }
 
 /* Columns of the gradient of the sums that are turned at a time. */
@@ -183,7 +215,9 @@ static void take_step(const struct op_recur_back *a, const struct slice *s, uint
         .dc = carry + units,
         .dy = act_read(a->dy) + at * a->lddy + a->at,
         .before = a->before + at * units,
-        .c_before = a->cells && !first ? a->cells + before : NULL,
+        .c_before = a->cells && !first ? a->cells + before
+                    : a->cell          ? a->cell + row * units
+                                       : NULL,
         .c = a->cells ? a->cells + at * units : NULL,
         .units = a->units,
     };

@@ -137,6 +137,9 @@ struct source {
     uint32_t pad;
     const float *class_weight; /* [classes], NULL: 1 */
     const struct features *features;
+    /* Windows that follow each other in a row of the batch: [count], 1: the first of its sequence;
+     * NULL: each is. */
+    const uint32_t *begins;
 };
 
 /* An entry of source.index behind the end of a sequence. */
@@ -149,6 +152,7 @@ struct op_gather {
     real *target;              /* [rows]: class number or value; of a sequence that of its end */
     real *weight;              /* [rows]: 0 past the end */
     int32_t *length;           /* [rows]: steps of each sequence; NULL where steps is 1 */
+    int32_t *begins;           /* [rows]: source.begins, 1 past the end; NULL: not wanted */
     const struct source *from;
     const struct step *now;
     uint32_t ld, micro;        /* this micro-batch begins at now->row0 + micro * rows */

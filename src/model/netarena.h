@@ -31,6 +31,7 @@ struct netstep {
     struct netbatch batch;
     real *grads, *m1, *m2;
     real *moved;                     /* buffers once the optimiser's step is made */
+    real *state;                     /* [rows][model.carried]: from window to window */
     void *sums;                      /* of norm2 for the optimiser */
     double *part_loss, *part_weight; /* [shards] */
     struct step *now;
@@ -74,6 +75,7 @@ struct netanswers {
     real *kept;      /* machine memory [kept_rows][outputs] */
     real *host_kept; /* the same in pinned host memory */
     uint64_t kept_rows;
+    real *state; /* machine memory: of the rows of the largest shape (model.carried) */
 };
 
 /* The best weights, and whether the present ones are finite (netbest.c). Machine memory. */

@@ -19,6 +19,7 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
         .ids_ld = m->inputs.features.format.categories,
         .weight = b->weight,
         .tables = n->weights.tables,
+        .carried = m->carried,
     };
 }
 
@@ -66,6 +67,7 @@ struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
     struct pass p = net_pass(n, m, n->step.model, &n->step.batch);
     p.grads = n->step.grads;
     p.moved = n->step.moved;
+    p.state = n->step.state;
     p.now = n->step.now;
     p.from = n->rows.train.there.at;
     p.micro = micro;

@@ -2,6 +2,7 @@
 #include "model/network.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "model/netarena.h"
@@ -157,14 +158,18 @@ static bool has_room(const struct netbatch *b, const struct model *m)
 static bool alloc_answers(struct network *n, struct err *e)
 {
     const struct model *m = n->answers.shapes[0].model;
+    bool good = true;
+    if (m->carried)
+        n->answers.state = alloc(n, &n->bytes.state, (uint64_t)m->rows * m->carried, sizeof(real),
+                                 &good, e);
     const struct network *other = n->counted ? NULL : n->o.beside;
     while (other && !has_room(&other->answers.batch, m))
         other = other->o.beside;
     if (!other)
-        return alloc_batch(n, m, &n->answers.batch, e);
+        return good && alloc_batch(n, m, &n->answers.batch, e);
     n->answers.batch = other->answers.batch;
     n->answers.batch.borrowed = true;
-    return true;
+    return good;
 }
 
 /* Tables that describe the model count as weights. */
@@ -240,6 +245,10 @@ static bool alloc_gradients(struct network *n, struct err *e)
     bool good = true;
     t->grads = alloc(n, kind, dims_arena(model_dims(m), m->params), sizeof(real), &good, e);
     t->sums = alloc(n, kind, net_sums(n->m, m), 1, &good, e);
+    if (m->carried)
+        t->state = alloc(n, &n->bytes.state, network_state_count(n), sizeof(real), &good, e);
+    if (t->state && !n->counted)
+        memset(t->state, 0, network_state_count(n) * sizeof(real));
     t->part_loss = alloc(n, kind, m->shards, sizeof(double), &good, e);
     t->part_weight = alloc(n, kind, m->shards, sizeof(double), &good, e);
     return good;
@@ -286,6 +295,13 @@ static uint64_t scratch_of(struct network *n)
     return step.scratch > answer.scratch ? step.scratch : answer.scratch;
 }
 
+static bool refuse_gpu(struct err *e)
+{
+    err_set(e, ERR_CONFIG_CONFLICT,
+            "`data.sequence.carry_state`: this version carries states on a CPU alone");
+    return err_help(e, "choose it: --backend dnn_cpu");
+}
+
 /* Whole, or only counted. */
 static struct network *make(const struct network_options *o, struct machine *m, uint32_t shards,
                             bool counted, struct err *e)
@@ -300,6 +316,8 @@ static struct network *make(const struct network_options *o, struct machine *m, 
         n->o.answers = 0;
     }
     bool good = plan_all(n, shards, e);
+    if (good && o->features->carry && !machine_in_place(m))
+        good = refuse_gpu(e);
     if (good && o->training && n->step.model->own_rows > 1) { /* a stream has one order */
         n->o.streams = false;
         n->o.stays = true;
@@ -364,7 +382,7 @@ static void release_all(struct network *n)
     void *const blocks[] = {
         w->tables, w->shadow,     w->features,  w->indicators,
         t->groups, t->grads,      t->m1,        t->m2,         t->moved,        t->sums,
-        t->part_loss,  t->part_weight, t->now,      t->table,        t->first,
+        t->state,      a->state,      t->part_loss,  t->part_weight, t->now,      t->table,        t->first,
         a->now,    a->request,    a->kept,      n->best.bad,   n->best.params,  n->best.buffers,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
@@ -413,6 +431,12 @@ void net_refresh(struct network *n)
                     network_model(n)->group_count);
 }
 
+uint64_t network_state_count(const struct network *n)
+{
+    const struct model *m = n->step.model;
+    return m ? (uint64_t)m->rows * m->carried : 0;
+}
+
 void network_set(struct network *n, const struct network_state *s)
 {
     const struct model *m = network_model(n);
@@ -420,6 +444,7 @@ void network_set(struct network *n, const struct network_state *s)
     send_array(n, n->weights.buffers, s->buffers, m->buffers, sizeof(real));
     send_array(n, n->step.m1, s->m1, m->params, sizeof(real));
     send_array(n, n->step.m2, s->m2, m->params, sizeof(real));
+    send_array(n, n->step.state, s->state, network_state_count(n), sizeof(real));
     send_array(n, n->step.now, &s->now, 1, sizeof s->now);
     net_next_step(n, &s->now);
     machine_fence(n->m, 0);
@@ -449,7 +474,8 @@ bool network_view(const struct network *n, struct network_state *s)
     *s = (struct network_state){.params = n->weights.params,
                                 .buffers = n->weights.buffers,
                                 .m1 = n->step.m1,
-                                .m2 = n->step.m2};
+                                .m2 = n->step.m2,
+                                .state = n->step.state};
     if (n->step.now)
         s->now = *n->step.now;
     return true;

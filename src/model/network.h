@@ -66,6 +66,7 @@ bool network_rounds(const struct network *n);
  * set or not fetched. The optimiser may have no m1 or m2 (optim_states). now: of a training. */
 struct network_state {
     real *params, *buffers, *m1, *m2;
+    real *state; /* of the rows of a step, where windows pass one on; else NULL */
     struct step now;
 };
 void network_set(struct network *n, const struct network_state *s);
@@ -73,6 +74,9 @@ void network_set(struct network *n, const struct network_state *s);
 bool network_get(struct network *n, struct network_state *s, struct err *e);
 /* The network's own arrays, not a copy. False: they are not in host memory; s is unchanged. */
 bool network_view(const struct network *n, struct network_state *s);
+
+/* Numbers of network_state.state. */
+uint64_t network_state_count(const struct network *n);
 
 /* --- training --- */
 /* The rows to train on, in host memory that must not change while they are used. The network's

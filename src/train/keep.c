@@ -34,6 +34,8 @@ static struct checkpoint checkpoint_of(const struct keep *k, const struct run *r
                            .buffers = s->buffers,
                            .m1 = s->m1,
                            .m2 = s->m2,
+                           .state = s->state,
+                           .state_count = s->state ? network_state_count(r->network) : 0,
                            .best_params = b->params,
                            .best_buffers = b->buffers,
                            .param_count = m->params,

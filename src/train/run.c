@@ -174,6 +174,30 @@ void run_size(struct run *r, int64_t batch_size)
     r->batch = (uint32_t)batch;
     r->micro = (uint32_t)micro;
     r->steps = (int64_t)rounds(rows, batch * micro);
+    if (!r->list[PART_TRAIN].begins)
+        return;
+    uint64_t chains = lanes_chains(r->list[PART_TRAIN].begins, rows);
+    r->batch = chains < batch ? (uint32_t)chains : r->batch;
+    r->micro = 1;
+    run_deal(r);
+    r->steps = (int64_t)r->lanes.batches;
+}
+
+void run_deal(struct run *r)
+{
+    const struct row_list *train = &r->list[PART_TRAIN];
+    if (!train->begins || !train->window_count)
+        return;
+    struct source all = {.index = train->windows,
+                         .begins = train->begins,
+                         .count = train->window_count,
+                         .steps = train->window};
+    lanes_free(&r->lanes);
+    lanes_train(&r->lanes, &all, r->batch, r->seed, (uint32_t)r->history.epochs);
+    r->source.index = r->lanes.index;
+    r->source.begins = r->lanes.begins;
+    r->source.count = r->lanes.batches * r->batch;
+    r->source.shuffle = 0;
 }
 
 bool run_open(struct run *r, struct err *e)
@@ -188,6 +212,14 @@ bool run_open(struct run *r, struct err *e)
     memcpy(r->score.list, r->list, sizeof r->list);
     if (!set_class_weights(r, e))
         return false;
+    if (r->features->carry && r->config->train.grad_accumulation > 1) {
+        err_set(e, ERR_CONFIG_CONFLICT,
+                "`data.sequence.carry_state`: a batch has one row for each sequence that it reads, "
+                "and micro-batches have none of their own");
+        err_key(e, "data.sequence.carry_state");
+        err_other(e, "train.grad_accumulation");
+        return err_help(e, "leave grad_accumulation out");
+    }
     run_size(r, r->config->train.batch_size);
     return find_metric(r, e);
 }
@@ -203,6 +235,7 @@ void run_close(struct run *r)
     mem_free(r->prior_weight);
     mem_free(r->sampled);
     mem_free(r->broke);
+    lanes_free(&r->lanes);
     features_free(r->features);
     *r = (struct run){0};
 }
@@ -317,6 +350,7 @@ static bool suits(const struct run *r, const struct checkpoint *c)
     unsigned states = optim_states(&r->config->train.optimizer);
     int64_t in_epoch = c->now.tried - c->epochs * r->steps;
     return c->param_count == m->params && c->buffer_count == m->buffers &&
+           c->state_count == network_state_count(r->network) &&
            (c->m1 ? states > 0 : c->now.applied == 0 || states == 0) &&
            (c->m2 != NULL) == (c->m1 && states > 1) && c->now.seed == r->seed && in_epoch >= 0 &&
            in_epoch <= r->steps && c->epochs <= r->config->train.epochs;
@@ -346,7 +380,8 @@ bool run_resume(struct run *r, struct checkpoint *c, const char *path, struct er
     if (!suits(r, c))
         return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint is not of this network");
     struct network_state s = {
-        .params = c->params, .buffers = c->buffers, .m1 = c->m1, .m2 = c->m2, .now = c->now};
+        .params = c->params, .buffers = c->buffers, .m1 = c->m1, .m2 = c->m2, .state = c->state,
+        .now = c->now};
     if (!scales(r))
         s.now.scale = 0;
     else if (s.now.scale <= 0)

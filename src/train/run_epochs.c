@@ -100,7 +100,10 @@ static bool epoch_begin(struct run *r, int64_t done, struct err *e)
     }
     struct network_state s = {0};
     network_step(r->network, &s.now);
-    if (!run_answered(r, e) ||
+    const bool carried = r->lanes.count > 0;
+    if (carried)
+        run_deal(r);
+    if (!run_answered(r, e) || (carried && !network_source(r->network, &r->source, e)) ||
         !network_epoch(r->network, (uint32_t)r->history.epochs, table, (uint32_t)(r->steps - done),
                        e))
         return false;

@@ -278,5 +278,6 @@ bool run_network(struct run *r, struct err *e)
                                 .classes = r->classes,
                                 .class_weight = r->class_weight,
                                 .features = r->features};
+    run_deal(r);
     return network_fit(r, e);
 }
