@@ -48,8 +48,8 @@ struct recur_inputs {
 /* Where windows of one sequence follow each other in a row, from batch to batch: h and c pass from
  * the end of a window to the begin of the next. Gradients do not. Only of forward layers. */
 struct recur_state {
-    real *now;                 /* [rows][ld]: h, then c (LSTM); NULL: each window begins at 0 */
-    real *cell;                /* LSTM: [rows][units]: c at the begin; else NULL */
+    const real *from;          /* [rows][ld]: h, then c (LSTM); NULL: each window begins at 0 */
+    real *to;                  /* [rows][ld]: of a row's last step; may be `from` */
     const int32_t *begins;     /* [rows]: 1: the window is the first of its sequence: from 0 */
     uint32_t ld, pad;
 };
@@ -90,7 +90,7 @@ struct op_recur_back {
     struct recur_gradients to;
     struct act y;
     const real *b;
-    const real *cell;          /* of recur's state; NULL: 0 */
+    struct recur_state state;  /* as of recur; `to` is not used */
 };
 
 /* Over the steps of a sequence; 0 of one without steps. Of equal ones, the first is the largest. */

@@ -76,7 +76,7 @@ static void fill(struct lanes *l, const struct source *from, struct chain *list,
     l->from = mem_alloc(slots + 1, sizeof *l->from);
     for (uint64_t i = 0; i < slots; i++) {
         l->from[i] = UINT64_MAX;
-        l->begins[i] = 0; /* an ended lane keeps its state */
+        l->begins[i] = i < l->count; /* an ended lane keeps its state */
     }
     for (uint64_t i = 0; i < slots * steps; i++)
         l->index[i] = SOURCE_NONE;

@@ -113,7 +113,9 @@ struct pass {
     uint32_t ids_ld;
     real *weight;
     const int32_t *length; /* [rows]: steps of each sequence */
-    real *state;           /* [rows][carried]; NULL: nothing passes from window to window */
+    /* Where state passes from window to window: [rows][carried], read from the one, written to the
+     * other, in answers the same. NULL: none does */
+    real *state, *state_to;
     const int32_t *begins; /* then: [rows], 1: the window is the first of its sequence */
     uint32_t carried;
     const void *tables; /* machine memory: the bytes of plan_table */

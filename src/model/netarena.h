@@ -31,7 +31,6 @@ struct netstep {
     struct netbatch batch;
     real *grads, *m1, *m2;
     real *moved;                     /* buffers once the optimiser's step is made */
-    real *state;                     /* [rows][model.carried]: from window to window */
     void *sums;                      /* of norm2 for the optimiser */
     double *part_loss, *part_weight; /* [shards] */
     struct step *now;
@@ -133,6 +132,14 @@ void net_refresh(struct network *n);
 static inline uint32_t net_step_rows(const struct network *n)
 {
     return n->o.whole ? n->o.whole : n->o.micro * n->o.rows;
+}
+
+/* Of the arena of buffers: the model's, then in training what each row passes from window to
+ * window; of all rows of all micro-batches. */
+static inline uint64_t net_buffers(const struct network *n)
+{
+    const struct model *m = network_model(n);
+    return m->buffers + (m->training ? (uint64_t)n->o.micro * m->rows * m->carried : 0);
 }
 
 /* Training goes on with this step: rows that stream begin anew there. */

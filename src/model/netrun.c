@@ -67,7 +67,11 @@ struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
     struct pass p = net_pass(n, m, n->step.model, &n->step.batch);
     p.grads = n->step.grads;
     p.moved = n->step.moved;
-    p.state = n->step.state;
+    if (p.carried) {
+        uint64_t at = p.dims.rows * (uint64_t)micro * p.carried + n->step.model->buffers;
+        p.state = reals_at(p.buffers, at);
+        p.state_to = reals_at(p.moved, at);
+    }
     p.now = n->step.now;
     p.from = n->rows.train.there.at;
     p.micro = micro;
@@ -127,7 +131,7 @@ void network_issue_update(struct network *n, struct machine *machine)
                                           .table = t->table,
                                           .first = t->first,
                                           .consumed = net_step_rows(n),
-                                          .buffer_count = m->buffers,
+                                          .buffer_count = net_buffers(n),
                                           .shards = p.dims.shards,
                                           .table_count = t->table_room});
 }

@@ -199,7 +199,7 @@ static bool alloc_kept(struct network *n, struct err *e)
     }
     if (n->o.keeps_best) {
         n->best.params = alloc(n, &n->bytes.weights, m->params, sizeof(real), &good, e);
-        n->best.buffers = alloc(n, &n->bytes.weights, m->buffers, sizeof(real), &good, e);
+        n->best.buffers = alloc(n, &n->bytes.weights, network_buffers(n), sizeof(real), &good, e);
     }
     return good;
 }
@@ -231,7 +231,7 @@ static bool alloc_weights(struct network *n, struct err *e)
     bool good = true;
     w->tables = alloc_copy(n, m->tables.data, m->tables.length, 1, &good, e);
     w->params = n->o.params ? n->o.params : alloc(n, kind, m->params, sizeof(real), &good, e);
-    w->buffers = n->o.params ? n->o.buffers : alloc(n, kind, m->buffers, sizeof(real), &good, e);
+    w->buffers = n->o.params ? n->o.buffers : alloc(n, kind, net_buffers(n), sizeof(real), &good, e);
     n->answers.now = alloc(n, kind, 1, sizeof *n->answers.now, &good, e);
     return good && alloc_features(n, e) && alloc_kept(n, e) &&
            alloc_answers(n, e);
@@ -245,10 +245,6 @@ static bool alloc_gradients(struct network *n, struct err *e)
     bool good = true;
     t->grads = alloc(n, kind, dims_arena(model_dims(m), m->params), sizeof(real), &good, e);
     t->sums = alloc(n, kind, net_sums(n->m, m), 1, &good, e);
-    if (m->carried)
-        t->state = alloc(n, &n->bytes.state, network_state_count(n), sizeof(real), &good, e);
-    if (t->state && !n->counted)
-        memset(t->state, 0, network_state_count(n) * sizeof(real));
     t->part_loss = alloc(n, kind, m->shards, sizeof(double), &good, e);
     t->part_weight = alloc(n, kind, m->shards, sizeof(double), &good, e);
     return good;
@@ -281,7 +277,7 @@ static bool alloc_training(struct network *n, struct err *e)
     size_t shadow = machine_shadow_bytes(n->m, t->host_groups, m->group_count, m->params);
     if (shadow)
         n->weights.shadow = alloc(n, &n->bytes.weights, shadow, 1, &good, e);
-    t->moved = alloc(n, &n->bytes.weights, m->buffers, sizeof(real), &good, e);
+    t->moved = alloc(n, &n->bytes.weights, net_buffers(n), sizeof(real), &good, e);
     return good && alloc_gradients(n, e) && alloc_state(n, e) && alloc_batch(n, m, &t->batch, e);
 }
 
@@ -382,8 +378,9 @@ static void release_all(struct network *n)
     void *const blocks[] = {
         w->tables, w->shadow,     w->features,  w->indicators,
         t->groups, t->grads,      t->m1,        t->m2,         t->moved,        t->sums,
-        t->state,      a->state,      t->part_loss,  t->part_weight, t->now,      t->table,        t->first,
-        a->now,    a->request,    a->kept,      n->best.bad,   n->best.params,  n->best.buffers,
+        t->part_loss,  t->part_weight, t->now,      t->table,        t->first,
+        a->now,    a->request,    a->kept,      a->state,      n->best.bad,     n->best.params,
+        n->best.buffers,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         machine_release(n->m, blocks[i]);
@@ -431,20 +428,19 @@ void net_refresh(struct network *n)
                     network_model(n)->group_count);
 }
 
-uint64_t network_state_count(const struct network *n)
+uint64_t network_buffers(const struct network *n)
 {
-    const struct model *m = n->step.model;
-    return m ? (uint64_t)m->rows * m->carried : 0;
+    const struct model *m = network_model(n);
+    return m->buffers + (m->training ? (uint64_t)net_step_rows(n) * m->carried : 0);
 }
 
 void network_set(struct network *n, const struct network_state *s)
 {
     const struct model *m = network_model(n);
     send_array(n, n->weights.params, s->params, m->params, sizeof(real));
-    send_array(n, n->weights.buffers, s->buffers, m->buffers, sizeof(real));
+    send_array(n, n->weights.buffers, s->buffers, network_buffers(n), sizeof(real));
     send_array(n, n->step.m1, s->m1, m->params, sizeof(real));
     send_array(n, n->step.m2, s->m2, m->params, sizeof(real));
-    send_array(n, n->step.state, s->state, network_state_count(n), sizeof(real));
     send_array(n, n->step.now, &s->now, 1, sizeof s->now);
     net_next_step(n, &s->now);
     machine_fence(n->m, 0);
@@ -458,7 +454,7 @@ bool network_get(struct network *n, struct network_state *s, struct err *e)
 {
     const struct model *m = network_model(n);
     fetch_array(n, s->params, n->weights.params, m->params, sizeof(real));
-    fetch_array(n, s->buffers, n->weights.buffers, m->buffers, sizeof(real));
+    fetch_array(n, s->buffers, n->weights.buffers, network_buffers(n), sizeof(real));
     fetch_array(n, s->m1, n->step.m1, m->params, sizeof(real));
     fetch_array(n, s->m2, n->step.m2, m->params, sizeof(real));
     fetch_array(n, &s->now, n->step.now, 1, sizeof s->now);
@@ -474,8 +470,7 @@ bool network_view(const struct network *n, struct network_state *s)
     *s = (struct network_state){.params = n->weights.params,
                                 .buffers = n->weights.buffers,
                                 .m1 = n->step.m1,
-                                .m2 = n->step.m2,
-                                .state = n->step.state};
+                                .m2 = n->step.m2};
     if (n->step.now)
         s->now = *n->step.now;
     return true;

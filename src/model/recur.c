@@ -19,7 +19,6 @@ struct recur_spec {
         struct act_place gates, before, cells;
         uint64_t carry; /* of training, in the reals */
         uint32_t state; /* of data.sequence.carry_state: where it begins in a row's state */
-        uint64_t cell;  /* then, of lstm: c at the begin of the window, in the reals */
         bool whole;     /* the machine trains the layer in one operation */
         uint64_t kept;  /* then: what it keeps for that, in the reals */
     } ways[DIRECTIONS];
@@ -115,8 +114,7 @@ static void plan_way(struct layer *l, struct recur_way *way, bool reverse, struc
         way->cells = plan_plain(p, units);
     if (p->features->carry) {
         way->state = p->carried;
-        p->carried += 2 * units;
-        way->cell = kind_of(l) == RECUR_LSTM ? plan_reals(p, (uint64_t)p->rows * units) : 0;
+        p->carried += (kind_of(l) == RECUR_LSTM ? 2 : 1) * units;
     }
     if (p->training)
         way->carry = plan_reals(p, 2 * (uint64_t)p->rows * units);
@@ -216,16 +214,14 @@ static struct recur_inputs inputs_of(const struct layer *l, const struct pass *p
                                  .ldx = l->in};
 }
 
-static struct recur_state state_of(const struct layer *l, const struct pass *p,
-                                   const struct recur_way *way)
+static struct recur_state state_of(const struct pass *p, const struct recur_way *way)
 {
     if (!p->state)
-        return (struct recur_state){.now = NULL};
-    return (struct recur_state){
-        .now = p->state + way->state,
-        .cell = kind_of(l) == RECUR_LSTM ? reals_at(p->reals, way->cell) : NULL,
-        .begins = p->begins,
-        .ld = p->carried};
+        return (struct recur_state){.from = NULL};
+    return (struct recur_state){.from = p->state + way->state,
+                                .to = p->state_to + way->state,
+                                .begins = p->begins,
+                                .ld = p->carried};
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
@@ -253,7 +249,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                     .reverse = i > 0,
                                     .exact = p->exact,
                                     .from = from,
-                                    .state = state_of(l, p, way)});
+                                    .state = state_of(p, way)});
     }
     return y;
 }
@@ -344,7 +340,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                               .from = from,
                                               .to = to,
                                               .y = pass_act(p, l->y),
-                                              .cell = state_of(l, p, way).cell,
+                                              .state = state_of(p, way),
                                               .b = gru ? reals_at(p->params, way->recurrent_bias)
                                                        : NULL});
         if (!from.in)

@@ -98,7 +98,6 @@ bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e
     add_reals(w, "buffers", c->buffers, c->buffer_count);
     add_reals(w, "m1", c->m1, c->param_count);
     add_reals(w, "m2", c->m2, c->param_count);
-    add_reals(w, "state", c->state, c->state_count);
     add_reals(w, "best.params", c->best_params, c->param_count);
     add_reals(w, "best.buffers", c->best_params ? c->best_buffers : NULL, c->buffer_count);
     uint64_t count = COUNTERS, sum_count = SUMS, one = 1, length = strlen(c->config);
@@ -235,12 +234,9 @@ static bool read_weights(const struct tensor_file *f, struct checkpoint *c, stru
     const struct tensor *params = tensor_find(f, "params"), *buffers = tensor_find(f, "buffers");
     c->param_count = params ? params->count : 0;
     c->buffer_count = buffers ? buffers->count : 0;
-    const struct tensor *state = tensor_find(f, "state");
-    c->state_count = state ? state->count : 0;
     if (!read_reals(f, "params", c->param_count, &c->params, e) ||
         !read_reals(f, "m1", c->param_count, &c->m1, e) ||
         !read_reals(f, "m2", c->param_count, &c->m2, e) ||
-        !read_reals(f, "state", c->state_count, &c->state, e) ||
         !read_reals(f, "best.params", c->param_count, &c->best_params, e) ||
         !read_reals(f, "buffers", c->buffer_count, &c->buffers, e) ||
         !read_reals(f, "best.buffers", c->buffer_count, &c->best_buffers, e))
@@ -284,7 +280,6 @@ void checkpoint_free(struct checkpoint *c)
     mem_free(c->buffers);
     mem_free(c->m1);
     mem_free(c->m2);
-    mem_free(c->state);
     mem_free(c->best_params);
     mem_free(c->best_buffers);
     mem_free(c->rows);

@@ -21,8 +21,7 @@ struct checkpoint {
     struct step now;
     real *params, *buffers, *m1, *m2; /* m1, m2 NULL where the optimiser has none */
     real *best_params, *best_buffers; /* NULL before the first best epoch */
-    real *state;                      /* that rows pass from window to window; NULL: none */
-    uint64_t param_count, buffer_count, state_count;
+    uint64_t param_count, buffer_count;
     struct history_row *rows; /* of the finished epochs */
     int64_t epochs;
     double seconds; /* used so far, over all runs */

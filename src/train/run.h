@@ -132,8 +132,9 @@ bool run_class_weights(const struct config *c, const struct schema *s, const dou
 /* Sets batch, micro and steps for batches of so many rows (train.batch_size). */
 void run_size(struct run *r, int64_t batch_size);
 /* Where state passes from window to window: deals the windows of this epoch to the rows of its
- * batches, as r->source. Else it does nothing. */
-void run_deal(struct run *r);
+ * batches, as r->source; else it does nothing. Returns those of the epoch before. Caller:
+ * lanes_free, once the network has the new source. */
+struct lanes run_deal(struct run *r);
 /* Makes the plan, as `wanted` by a checkpoint where this machine and build can; NULL: by the
  * config. Returns the name of the first field that differs from `wanted`; NULL: none. */
 const char *run_plan(struct run *r, const struct plan *wanted);
