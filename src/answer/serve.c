@@ -334,6 +334,9 @@ static bool answer_instead(struct serve *s, unsigned char *records, uint64_t cou
     if (e->id == ERR_MACHINE_FAULT && e->cause == FAULT_HANG)
         return err_help(e, "--backend dnn_cpu answers on the CPU; the process may have to be "
                            "killed with -9");
+    if (s->windows && s->begins && !s->begins[0])
+        return err_help(e, "the state that its group's windows passed on is lost with the GPU: "
+                           "answer on the CPU (--backend dnn_cpu)");
     bool device = beside(s);
     select_fall_back(&s->backend, e, "continuing on the CPU at the first row without an answer");
     err_clear(e);

@@ -2,7 +2,6 @@
 #include "model/network.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "model/netarena.h"
@@ -291,13 +290,6 @@ static uint64_t scratch_of(struct network *n)
     return step.scratch > answer.scratch ? step.scratch : answer.scratch;
 }
 
-static bool refuse_gpu(struct err *e)
-{
-    err_set(e, ERR_CONFIG_CONFLICT,
-            "`data.sequence.carry_state`: this version carries states on a CPU alone");
-    return err_help(e, "choose it: --backend dnn_cpu");
-}
-
 /* Whole, or only counted. */
 static struct network *make(const struct network_options *o, struct machine *m, uint32_t shards,
                             bool counted, struct err *e)
@@ -312,8 +304,6 @@ static struct network *make(const struct network_options *o, struct machine *m, 
         n->o.answers = 0;
     }
     bool good = plan_all(n, shards, e);
-    if (good && o->features->carry && !machine_in_place(m))
-        good = refuse_gpu(e);
     if (good && o->training && n->step.model->own_rows > 1) { /* a stream has one order */
         n->o.streams = false;
         n->o.stays = true;
