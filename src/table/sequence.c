@@ -184,7 +184,7 @@ const struct option sequence_long_table[] = {
              "memory, and so are those to predict; answers come in the order of the input."},
     {.key = "carry_state", .type = OPT_BOOL, .offset = AT(carry_state), .standard = "false",
      .help = "Layers lstm and gru begin a window with what they held at the end of the one before, "
-             "of the same sequence; gradients stop there. For the label row, on a CPU."},
+             "of the same sequence; gradients stop there. For the label row."},
     {0},
 };
 #undef AT
