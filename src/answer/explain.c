@@ -383,8 +383,8 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
     const struct schema *s = r->serve.schema;
     if (s->windows.carry) {
         err_set(e, ERR_CONFIG_CONFLICT,
-                "the model carries state from window to window (data.sequence.carry_state): columns "
-                "cannot be dealt between windows");
+                "the model carries state from window to window (data.sequence.carry_state): "
+                "columns cannot be dealt between windows");
         return err_help(e, "explain a model that was trained without it");
     }
     r->serve.beside = true;

@@ -133,13 +133,10 @@ struct source {
     uint32_t steps;
     /* 1: position i is index[rng_permute(seed, epoch, model, count, i)] */
     uint32_t shuffle;
-    uint32_t classes;          /* 0: the target is a float */
-    uint32_t pad;
+    uint32_t classes, pad;     /* 0: the target is a float */
     const float *class_weight; /* [classes], NULL: 1 */
     const struct features *features;
-    /* Windows that follow each other in a row of the batch: [count], 1: the first of its sequence;
-     * NULL: each is. */
-    const uint32_t *begins;
+    const uint32_t *begins;    /* [count]: 1: the first window of its sequence; NULL: each is */
 };
 
 /* An entry of source.index behind the end of a sequence. */

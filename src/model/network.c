@@ -230,7 +230,8 @@ static bool alloc_weights(struct network *n, struct err *e)
     bool good = true;
     w->tables = alloc_copy(n, m->tables.data, m->tables.length, 1, &good, e);
     w->params = n->o.params ? n->o.params : alloc(n, kind, m->params, sizeof(real), &good, e);
-    w->buffers = n->o.params ? n->o.buffers : alloc(n, kind, net_buffers(n), sizeof(real), &good, e);
+    w->buffers =
+        n->o.params ? n->o.buffers : alloc(n, kind, net_buffers(n), sizeof(real), &good, e);
     n->answers.now = alloc(n, kind, 1, sizeof *n->answers.now, &good, e);
     return good && alloc_features(n, e) && alloc_kept(n, e) &&
            alloc_answers(n, e);

@@ -62,8 +62,9 @@ const struct model *network_model(const struct network *n);
  * and it is one of fp32. */
 bool network_rounds(const struct network *n);
 
-/* State as host arrays: params [params], buffers [network_buffers], m1, m2 [params]. A NULL member is not
- * set or not fetched. The optimiser may have no m1 or m2 (optim_states). now: of a training. */
+/* State as host arrays: params [params], buffers [network_buffers], m1, m2 [params]. A NULL member
+ * is not set or not fetched. The optimiser may have no m1 or m2 (optim_states). now: of a training.
+ */
 struct network_state {
     real *params, *buffers, *m1, *m2;
     struct step now;

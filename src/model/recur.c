@@ -127,8 +127,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     struct recur_spec *s = l->spec;
     if (p->features->carry && s->bidirectional) {
         err_set(e, ERR_CONFIG_CONFLICT,
-                "`data.sequence.carry_state`: a bidirectional layer reads a window from its end too, "
-                "where the rows behind it are not known");
+                "`data.sequence.carry_state`: a bidirectional layer reads a window from its end "
+                "too, where the rows behind it are not known");
         err_key(e, "data.sequence.carry_state");
         err_other(e, "model");
         return err_help(e, "set \"bidirectional\": false, or leave carry_state out");

@@ -212,8 +212,8 @@ static bool check_long(const struct json_doc *doc, const struct json *at, int ta
     if (l->carry_state && (l->label != LABEL_ROW || l->stride != l->window)) {
         const bool row = l->label == LABEL_ROW;
         json_fail(doc, json_get(at, "carry_state"), e, ERR_CONFIG_CONFLICT,
-                  row ? "`data.sequence.carry_state`: the windows overlap, and one goes on where the "
-                        "one before ends"
+                  row ? "`data.sequence.carry_state`: the windows overlap, and one goes on where "
+                        "the one before ends"
                       : "`data.sequence.carry_state` is for an answer to each row");
         err_other(e, row ? "data.sequence.stride" : "data.sequence.label");
         return err_help(e, row ? "leave out stride" : "set label to \"row\"");
