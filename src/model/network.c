@@ -194,8 +194,9 @@ static bool alloc_kept(struct network *n, struct err *e)
         a->request = alloc(n, kind, 1, sizeof *a->request, &good, e);
         a->kept = alloc(n, kind, a->kept_rows * m->outputs, sizeof(real), &good, e);
         a->host_kept = alloc_host(n, &host, a->kept_rows * m->outputs, sizeof(real), &good, e);
-        n->best.bad = alloc(n, kind, (uint64_t)2 * KEEP_PARTS, sizeof *n->best.bad, &good, e);
     }
+    if (n->o.answers || n->o.keeps_best)
+        n->best.bad = alloc(n, kind, (uint64_t)2 * KEEP_PARTS, sizeof *n->best.bad, &good, e);
     if (n->o.keeps_best) {
         n->best.params = alloc(n, &n->bytes.weights, m->params, sizeof(real), &good, e);
         n->best.buffers = alloc(n, &n->bytes.weights, network_buffers(n), sizeof(real), &good, e);
