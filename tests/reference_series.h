@@ -43,7 +43,7 @@ static double ref_state(const struct recur_state *state, size_t row, size_t j)
 {
     return state->from && !state->begins[row] ? (double)state->from[row * state->ld + j] : 0;
 }
-static void ref_keep(real *to, size_t n, size_t j, const double *h, const double *c)
+static void ref_pass_on(real *to, size_t n, size_t j, const double *h, const double *c)
 {
     if (to)
         to[j] = (real)h[j];
@@ -60,7 +60,7 @@ static void ref_recur_row(const struct op_recur *a, size_t row, double *h, doubl
     for (size_t j = 0; j < n; j++) {
         h[j] = ref_state(&a->state, row, j);
         c[j] = lstm ? ref_state(&a->state, row, n + j) : 0;
-        ref_keep(to, n, j, h, lstm ? c : NULL);
+        ref_pass_on(to, n, j, h, lstm ? c : NULL);
     }
     for (size_t i = 0; i < a->steps; i++) {
         size_t t = a->reverse ? a->steps - 1 - i : i, at = row * a->steps + t;
@@ -96,7 +96,7 @@ static void ref_recur_row(const struct op_recur *a, size_t row, double *h, doubl
                 gates[g * n + j] = padding ? 0 : (real)v[g * n];
             writes(a->y)[at * a->ldy + a->at + j] = (real)h[j];
             if (!padding)
-                ref_keep(to, n, j, h, lstm ? c : NULL);
+                ref_pass_on(to, n, j, h, lstm ? c : NULL);
         }
     }
 }
