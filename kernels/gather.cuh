@@ -108,6 +108,8 @@ DEVICE void gather_step(const struct op_gather &a, uint32_t row, uint32_t t, uin
     size_t to = (size_t)row * a.steps + t, target = a.each ? to : row;
     bool there = position_of(a, row, 0, &at);
     const uint32_t *index = there ? a.from->index + at * a.steps : NULL;
+    if (a.begins && lane == 0 && t == 0)
+        a.begins[row] = there && a.from->begins ? (int32_t)a.from->begins[at] : 1;
     if (!there || index[t] == SOURCE_NONE) {
         clear_row<G>(a, to, lane);
         if (lane == 0 && (a.each || (!there && t == 0)))

@@ -59,13 +59,19 @@ KERNEL_BOUNDED(SERIES_LANES, series_tokens)(struct op_tokens a)
     a.length[row] = (int32_t)length;
 }
 
-/* The sum of h' times the column's part of u. */
-DEVICE float recur_sum(struct op_recur a, size_t before, uint32_t column, float sum)
+/* What a row begins with: h, then c (LSTM); NULL: 0. */
+DEVICE const float *state_before(const struct recur_state &state, size_t row)
+{
+    return state.from && !state.begins[row] ? (const float *)state.from + row * state.ld : NULL;
+}
+
+/* The sum of h', which stands from `at` on, times the column's part of u. */
+DEVICE float recur_sum(struct op_recur a, struct act h, size_t at, uint32_t column, float sum)
 {
     size_t columns = (size_t)RECUR_COLUMNS(a.kind) * a.units;
     const float *u = (const float *)a.u + column;
-    for (uint32_t k = 0; k < a.units; k++)
-        sum = fmaf(form_get(a.y, before * a.ldy + a.at + k), u[k * columns], sum);
+    for (size_t k = 0; k < a.units; k++)
+        sum = fmaf(form_get(h, at + k), u[k * columns], sum);
     return sum;
 }
 
@@ -78,13 +84,16 @@ KERNEL_BOUNDED(SERIES_LANES, recur_step)(struct op_recur a, uint32_t i)
     size_t row = lane / n, j = lane % n, t = a.reverse ? a.steps - 1 - i : i;
     size_t at = row * a.steps + t, before = a.reverse ? at + 1 : at - 1;
     float *gates = (float *)a.gates + at * RECUR_GATES * n + j, *cells = (float *)a.cells;
-    float old = i ? form_get(a.y, before * a.ldy + a.at + j) : 0, h = 0, c = 0;
+    const float *began = i ? NULL : state_before(a.state, row);
+    struct act from = i ? a.y : plain_act(began);
+    size_t from_at = i ? before * a.ldy + a.at : 0;
+    float old = i || began ? form_get(from, from_at + j) : 0, h = 0, c = 0;
     float v[RECUR_GATES] = {gates[0], gates[n], gates[2 * n], 0};
     uint32_t first = RECUR_GATES - RECUR_COLUMNS(a.kind);
     if (a.kind == RECUR_LSTM)
         v[3] = gates[3 * n];
-    for (uint32_t g = first; g < RECUR_GATES && i; g++)
-        v[g] = recur_sum(a, before, (uint32_t)((g - first) * n + j), v[g]);
+    for (uint32_t g = first; g < RECUR_GATES && (i || began); g++)
+        v[g] = recur_sum(a, from, from_at, (uint32_t)((g - first) * n + j), v[g]);
     if (t >= (size_t)a.length[row]) {
         v[0] = v[1] = v[2] = v[3] = 0;
     } else if (a.kind == RECUR_LSTM) {
@@ -92,7 +101,7 @@ KERNEL_BOUNDED(SERIES_LANES, recur_step)(struct op_recur a, uint32_t i)
         v[1] = sigmoid(v[1]);
         v[2] = tanhf(v[2]);
         v[3] = sigmoid(v[3]);
-        c = fmaf(v[1], i ? cells[before * n + j] : 0.0f, v[0] * v[2]);
+        c = fmaf(v[1], i ? cells[before * n + j] : began ? began[n + j] : 0.0f, v[0] * v[2]);
         h = v[3] * tanhf(c);
     } else {
         const float *b = (const float *)a.b + j;
@@ -108,6 +117,21 @@ KERNEL_BOUNDED(SERIES_LANES, recur_step)(struct op_recur a, uint32_t i)
         cells[at * n + j] = c;
     a.before[at * n + j] = old;
     form_put(a.y, at * a.ldy + a.at + j, h);
+}
+
+/* What a row passes to its next window: a lane has a unit of a row. */
+KERNEL_BOUNDED(SERIES_LANES, recur_keep)(struct op_recur a)
+{
+    size_t lane = series_lane(), n = a.units;
+    if (lane >= a.rows * n)
+        return;
+    size_t row = lane / n, j = lane % n, length = (size_t)a.length[row];
+    size_t last = row * a.steps + length - 1;
+    const float *began = state_before(a.state, row), *cells = (const float *)a.cells;
+    float *to = (float *)a.state.to + row * a.state.ld + j;
+    to[0] = length ? form_get(a.y, last * a.ldy + a.at + j) : began ? began[j] : 0;
+    if (cells)
+        to[n] = length ? cells[last * n + j] : began ? began[n + j] : 0;
 }
 
 /* The gradient of h from the step behind it: what it carries, and its sums through u. */
@@ -137,7 +161,10 @@ KERNEL_BOUNDED(SERIES_LANES, recur_step_back)(struct op_recur_back a, uint32_t i
     carry[0] = carry[n] = 0;
     if (t < (size_t)a.length[row] && a.kind == RECUR_LSTM) {
         const float *cells = (const float *)a.cells;
-        float old = i ? cells[(a.reverse ? at + 1 : at - 1) * n + j] : 0;
+        const float *began = i ? NULL : state_before(a.state, row);
+        float old = i       ? cells[(a.reverse ? at + 1 : at - 1) * n + j]
+                    : began ? began[n + j]
+                            : 0;
         float tan = tanhf(cells[at * n + j]);
         dh += form_get(a.dy, at * a.lddy + a.at + j);
         dc = fmaf(dh * v[3], 1 - tan * tan, dc);
@@ -248,6 +275,8 @@ static void recur_forward(struct machine *m, const struct op_recur *a, enum prod
     for (uint32_t i = 0; i < a->steps && a->rows; i++)
         LAUNCH(recur_step, series_grid((size_t)a->rows * a->units), dim3(SERIES_LANES), 0, m, *a,
                i);
+    if (a->state.from && a->rows)
+        LAUNCH(recur_keep, series_grid((size_t)a->rows * a->units), dim3(SERIES_LANES), 0, m, *a);
 }
 
 void cuda_recur(struct machine *m, const struct op_recur *a, enum product how)

@@ -788,6 +788,8 @@ def windows_of(model, rows):
     """First row and length of each window, and the group that it is of."""
     w, name = model.head["windows"], model.names[model.head["windows"]["group"]]
     groups = [len(list(same)) for _, same in itertools.groupby(row[name] for row in rows)]
+    if w.get("carry_state"):  # windows that go on are one window
+        w["window"] = w["stride"] = max(groups)
     begin, windows = 0, []
     for group, count in enumerate(groups):
         most = 1 + max(0, -(-(count - w["window"]) // w["stride"]))

@@ -28,6 +28,7 @@ struct netcase {
     /* window above 0: the records are groups of `group`, the last one shorter, read in windows */
     uint32_t window, stride, group;
     bool each;     /* each record of a window has an answer; else the last one has */
+    bool carry;    /* a step's windows begin with random state, but for every third one */
     bool periodic; /* all numbers are */
     uint32_t bins; /* above 0: number i has bins + i of them, and every second stands alone */
     uint64_t count, seed; /* records */
@@ -43,6 +44,7 @@ struct netcase {
     float edges[CASE_EDGES];
     struct feature_text text[2];
     uint32_t *windows; /* [count][window] at most */
+    uint32_t *begins;  /* carry: [count] at most */
     unsigned char *records;
     unsigned char *chunks[1];
     struct source source;
@@ -246,7 +248,8 @@ static inline bool case_make(struct netcase *c)
                                     .outputs = c->outputs,
                                     .steps = c->steps,
                                     .window = c->window,
-                                    .each = c->each};
+                                    .each = c->each,
+                                    .carry = c->carry};
     case_bins(c);
     case_texts(c);
     c->records = mem_zero(c->count + 1, c->features.format.stride);
@@ -262,6 +265,9 @@ static inline bool case_make(struct netcase *c)
     if (c->window) {
         c->source.count = case_windows(c);
         c->source.index = c->windows;
+        c->source.begins = c->begins = c->carry ? mem_zero(c->count, sizeof *c->begins) : NULL;
+        for (uint64_t i = 0; i < c->count && c->carry; i += 3)
+            c->begins[i] = 1;
     }
     return true;
 }
@@ -292,11 +298,14 @@ static inline bool case_open(struct netcase *c)
         return false;
     const struct model *m = network_model(c->network);
     c->state.params = mem_zero(m->params + 1, sizeof(real));
-    c->state.buffers = mem_zero(m->buffers + 1, sizeof(real));
+    const uint64_t buffers = network_buffers(c->network);
+    c->state.buffers = mem_zero(buffers + 1, sizeof(real));
     c->state.m1 = mem_zero(m->params + 1, sizeof(real));
     c->state.m2 = mem_zero(m->params + 1, sizeof(real));
     c->state.now = (struct step){.seed = c->seed};
     model_init(m, c->seed, 0, c->state.params, c->state.buffers);
+    for (uint64_t i = m->buffers; i < buffers; i++)
+        c->state.buffers[i] = (real)(0.5 * rng_normal(c->seed, i, 8, 0, RNG_TEST));
     network_set(c->network, &c->state);
     return network_source(c->network, &c->source, &c->e);
 }
@@ -372,6 +381,7 @@ static inline void case_close(struct netcase *c)
     opt_release(optim_options_table, &c->optim_options);
     mem_free(c->records);
     mem_free(c->windows);
+    mem_free(c->begins);
     mem_free(c->state.params);
     mem_free(c->state.buffers);
     mem_free(c->state.m1);

@@ -127,6 +127,7 @@ static inline struct opcase random_case(uint64_t seed)
         c.out = draw_size(d, 9);
         c.kind = draw_below(d, 2);
         c.flags = draw_flag(d, CASE_SECOND);
+        c.flags |= c.flags ? 0 : draw_flag(d, CASE_MORE);
         c.gate = 1e-4;
         break;
     case OP_pool:

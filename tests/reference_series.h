@@ -38,12 +38,30 @@ static double ref_sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
+/* Number j of the state that a row begins with. */
+static double ref_state(const struct recur_state *state, size_t row, size_t j)
+{
+    return state->from && !state->begins[row] ? (double)state->from[row * state->ld + j] : 0;
+}
+static void ref_pass_on(real *to, size_t n, size_t j, const double *h, const double *c)
+{
+    if (to)
+        to[j] = (real)h[j];
+    if (to && c)
+        to[n + j] = (real)c[j];
+}
+
 /* A row of a recurrent layer, its state in double. */
 static void ref_recur_row(const struct op_recur *a, size_t row, double *h, double *c, double *sums)
 {
     const size_t n = a->units, columns = RECUR_COLUMNS(a->kind) * n;
-    for (size_t j = 0; j < n; j++)
-        h[j] = c[j] = 0;
+    const bool lstm = a->kind == RECUR_LSTM;
+    real *to = a->state.to ? a->state.to + row * a->state.ld : NULL;
+    for (size_t j = 0; j < n; j++) {
+        h[j] = ref_state(&a->state, row, j);
+        c[j] = lstm ? ref_state(&a->state, row, n + j) : 0;
+        ref_pass_on(to, n, j, h, lstm ? c : NULL);
+    }
     for (size_t i = 0; i < a->steps; i++) {
         size_t t = a->reverse ? a->steps - 1 - i : i, at = row * a->steps + t;
         real *gates = a->gates + at * RECUR_GATES * n;
@@ -77,6 +95,8 @@ static void ref_recur_row(const struct op_recur *a, size_t row, double *h, doubl
             for (size_t g = 0; g < RECUR_GATES; g++)
                 gates[g * n + j] = padding ? 0 : (real)v[g * n];
             writes(a->y)[at * a->ldy + a->at + j] = (real)h[j];
+            if (!padding)
+                ref_pass_on(to, n, j, h, lstm ? c : NULL);
         }
     }
 }
@@ -133,7 +153,9 @@ static void ref_recur_back(const struct op_recur_back *a)
                 gates[k] = 0;
             for (size_t j = 0; !padding && j < n; j++) {
                 size_t before = a->reverse ? at + 1 : at - 1;
-                double old = a->cells && i ? (double)a->cells[before * n + j] : 0;
+                double old = !a->cells ? 0
+                             : i       ? (double)a->cells[before * n + j]
+                                       : ref_state(&a->state, row, n + j);
                 dh[j] += (double)reads(a->dy)[at * a->lddy + a->at + j];
                 ref_cell_back(a, at, j, old, &dh[j], &dc[j]);
             }

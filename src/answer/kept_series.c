@@ -213,7 +213,7 @@ static bool add_windows(struct kept *x, struct err *e)
         x->count = x->window_count - x->first < most ? x->window_count - x->first : most;
         threads_run((unsigned)((x->count + TILE - 1) / TILE), encode_tile, x);
         if (stream_stopped(e) || !serve_answer_windows(x->serve, x->records, x->count * x->window,
-                                                       x->chunk, x->count, x->logits, e))
+                                                       x->chunk, NULL, x->count, x->logits, e))
             return false;
         for (uint64_t i = 0; i < x->count; i++) {
             uint32_t length;

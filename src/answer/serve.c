@@ -273,6 +273,7 @@ static bool answer(struct serve *s, unsigned char *records, uint64_t count, real
     uint64_t reads = count, answers = 1;
     if (s->windows) {
         s->source.index = s->windows;
+        s->source.begins = s->begins;
         s->source.count = reads = s->window_count;
         s->source.steps = s->features[0]->window;
         answers = features_answers(s->features[0]);
@@ -333,6 +334,9 @@ static bool answer_instead(struct serve *s, unsigned char *records, uint64_t cou
     if (e->id == ERR_MACHINE_FAULT && e->cause == FAULT_HANG)
         return err_help(e, "--backend dnn_cpu answers on the CPU; the process may have to be "
                            "killed with -9");
+    if (s->windows && s->begins && !s->begins[0])
+        return err_help(e, "the state that its group's windows passed on is lost with the GPU: "
+                           "answer on the CPU (--backend dnn_cpu)");
     bool device = beside(s);
     select_fall_back(&s->backend, e, "continuing on the CPU at the first row without an answer");
     err_clear(e);
@@ -353,12 +357,13 @@ bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real 
 }
 
 bool serve_answer_windows(struct serve *s, unsigned char *records, uint64_t count,
-                          const uint32_t *windows, uint64_t window_count, real *logits,
-                          struct err *e)
+                          const uint32_t *windows, const uint32_t *begins, uint64_t window_count,
+                          real *logits, struct err *e)
 {
     if (!window_count)
         return true;
     s->windows = windows;
+    s->begins = s->features[0]->carry ? begins : NULL;
     s->window_count = window_count;
     bool good = serve_answer(s, records, count, logits, e);
     s->windows = NULL;
@@ -377,7 +382,7 @@ bool serve_answer_one(struct serve *s, unsigned char *records, uint64_t count, r
     real *all = mem_alloc(s->member_count * answers * out, sizeof *all);
     for (uint32_t t = 0; t < f->window; t++)
         window[t] = t < length ? t : SOURCE_NONE;
-    bool good = !count || serve_answer_windows(s, records, count, window, 1, all, e);
+    bool good = !count || serve_answer_windows(s, records, count, window, NULL, 1, all, e);
     for (uint32_t m = 0; good && m < s->member_count; m++)
         for (uint64_t i = 0; i < count; i++)
             memcpy(logits + (m * count + i) * out,

@@ -58,6 +58,7 @@ struct serve {
     struct plan plan;
     struct source source;
     unsigned char *chunk;
+    const uint32_t *begins;  /* of them, as of a source; NULL: no state is carried */
     const uint32_t *windows; /* the present answers are of so many windows; NULL: of records */
     uint64_t window_count;
     struct answering next; /* of serve_begin */
@@ -86,10 +87,12 @@ void serve_threads(struct serve *s, uint64_t records, uint64_t bytes, bool piped
 bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                   struct err *e);
 /* Logits [members][windows][answers][outputs] of windows of such records, SOURCE_NONE behind the
- * end of each; answers: one, or one each record. A function of each window alone. */
+ * end of each; answers: one, or one each record. A function of each window alone, and where state
+ * is carried, of those before it that are of its group: begins [windows] is 1 for the first one of
+ * a group; the first window may go on where the last one of the call before ended. */
 bool serve_answer_windows(struct serve *s, unsigned char *records, uint64_t count,
-                          const uint32_t *windows, uint64_t window_count, real *logits,
-                          struct err *e);
+                          const uint32_t *windows, const uint32_t *begins, uint64_t window_count,
+                          real *logits, struct err *e);
 /* The same of records that are one window: logits [members][count][outputs]; where a window has one
  * answer, that is the answer of each record. */
 bool serve_answer_one(struct serve *s, unsigned char *records, uint64_t count, real *logits,

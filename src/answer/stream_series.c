@@ -35,13 +35,14 @@ struct stream_series {
     /* label group: sum of the windows so far */
     double *sum; /* [members][outputs] */
     uint64_t summed;
-    bool bad;
+    bool bad; /* of carried state: the window before was bad */
     /* of a span */
     uint64_t *key;    /* [room] */
     double *place;
     bool *broken, *line; /* [room]: the record is bad; it has an answer */
     uint32_t *windows;   /* [window_count][window]: records of the span */
     uint32_t *count;     /* [room]: windows that a record is in */
+    uint32_t *begins;    /* [window_count], 1: the first of its group */
     size_t window_room;
     real *logits;
     size_t logit_room;
@@ -74,7 +75,8 @@ void stream_series_free(struct stream_series *s)
     if (!s)
         return;
     void *const all[] = {s->sum,  s->key,     s->place, s->broken, s->line,
-                         s->count, s->windows, s->logits, s->pieces};
+                         s->count, s->windows, s->logits, s->pieces,
+                         s->begins};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mem_free(all[i]);
     mem_free(s);
@@ -218,7 +220,9 @@ static size_t add_windows(struct stream_series *s, const struct piece *p, size_t
         if (count == s->window_room) {
             s->window_room = count ? 2 * count : 64;
             s->windows = mem_grow(s->windows, s->window_room * window, sizeof *s->windows);
+            s->begins = mem_grow(s->begins, s->window_room, sizeof *s->begins);
         }
+        s->begins[count] = from == 0;
         for (uint32_t t = 0; t < window; t++)
             s->windows[count * window + t] = t < length ? (uint32_t)(first + t) : SOURCE_NONE;
     }
@@ -293,9 +297,10 @@ static void answer_windows(struct work *w, size_t first, size_t count, size_t wi
     for (size_t k = first; k < first + count; k++) {
         const uint32_t *records = s->windows + k * window;
         uint32_t length = window_end(s, records);
-        bool bad = false;
+        bool bad = s->o->carry && !s->begins[k] && s->bad; /* what it carries on is bad */
         for (uint32_t t = 0; t < length; t++)
             bad |= w->now.bad[records[t]];
+        s->bad = bad;
         for (uint32_t t = each ? 0 : length - 1; t < length; t++) {
             add_logits(w, windows, each ? k * window + t : k, each ? window : 1, records[t]);
             s->count[records[t]]++;
@@ -321,7 +326,8 @@ static bool answer_span(struct work *w, size_t windows, struct err *e)
     memset(s->line, 0, w->now.rows * sizeof *s->line);
     memset(s->count, 0, w->now.rows * sizeof *s->count);
     memset(s->broken, 0, w->now.rows * sizeof *s->broken);
-    if (!serve_answer_windows(v, w->now.records, w->now.rows, s->windows, windows, s->logits, e))
+    if (!serve_answer_windows(v, w->now.records, w->now.rows, s->windows,
+                              s->begins, windows, s->logits, e))
         return false;
     for (size_t k = 0; k < s->piece_count; at += s->pieces[k++].windows)
         if (s->o->label == LABEL_GROUP)

@@ -80,6 +80,13 @@ static bool add_group(struct units *u, const struct schema *s, const char *names
 bool units_list(struct units *u, const struct schema *s, const char *const *groups,
                 size_t group_count, struct err *e)
 {
+    *u = (struct units){0};
+    if (s->windows.carry) {
+        err_set(e, ERR_CONFIG_CONFLICT,
+                "the model carries state from window to window (data.sequence.carry_state): columns "
+                "cannot be dealt between windows");
+        return err_help(e, "explain a model that was trained without it");
+    }
     bool *taken = mem_zero(place_count(s), sizeof *taken), good = true;
     uint32_t *columns = mem_alloc(s->column_count, sizeof *columns);
     *u = (struct units){.items = mem_zero(place_count(s), sizeof *u->items)};

@@ -145,6 +145,8 @@ static void gather_series(const struct op_gather *a, const struct slice *s, uint
         }
         clear_rows(a, first + length, first + a->steps);
         a->length[row0 + r] = (int32_t)length;
+        if (a->begins)
+            a->begins[row0 + r] = from->begins ? (int32_t)from->begins[i] : 1;
         for (uint32_t t = length; a->each && t < a->steps; t++)
             a->target[first + t] = a->weight[first + t] = 0;
     }
@@ -166,6 +168,8 @@ void cpu_gather(const struct op_gather *a, const struct slice *s)
     clear_rows(a, first * steps, last * steps);
     for (size_t row = first; series && row < last; row++)
         a->length[row] = 0;
+    for (size_t row = first; a->begins && row < last; row++)
+        a->begins[row] = 1;
     for (size_t i = first * targets; i < last * targets; i++)
         a->target[i] = a->weight[i] = 0;
 }

@@ -54,6 +54,36 @@ static uint32_t longest_of(const int32_t *length, uint32_t rows)
     return (uint32_t)longest;
 }
 
+/* What a row begins with: h, then c (LSTM); NULL: 0. */
+static const real *state_before(const struct recur_state *state, size_t row)
+{
+    return state->from && !state->begins[row] ? state->from + row * state->ld : NULL;
+}
+
+static void put_state(real *to, const real *from, size_t count)
+{
+    if (from)
+        memmove(to, from, count * sizeof *to);
+    else
+        memset(to, 0, count * sizeof *to);
+}
+
+/* h and c of a row's last step; those it began with, where it has none. */
+static void keep_state(const struct op_recur *a, size_t row)
+{
+    const size_t units = a->units, length = (size_t)a->length[row];
+    const size_t last = row * a->steps + length - 1;
+    const real *before = state_before(&a->state, row);
+    real *to = a->state.to + row * a->state.ld;
+    put_state(to, length ? act_read(a->y) + last * a->ldy + a->at : before, units);
+    if (a->cells)
+        put_state(to + units,
+                  length   ? a->cells + last * units
+                  : before ? before + units
+                           : NULL,
+                  units);
+}
+
 /* h' of step t, of all rows of the strip. */
 static void put_before(const struct op_recur *a, const struct slice *s, size_t t, bool first)
 {
@@ -61,7 +91,7 @@ static void put_before(const struct op_recur *a, const struct slice *s, size_t t
         size_t row = ((size_t)s->row0 + r) * a->steps;
         real *to = a->before + (row + t) * a->units;
         if (first)
-            memset(to, 0, a->units * sizeof *to);
+            put_state(to, state_before(&a->state, s->row0 + r), a->units);
         else
             memcpy(to, act_read(a->y) + (row + step_before(t, a->reverse)) * a->ldy + a->at,
                    a->units * sizeof *to);
@@ -91,18 +121,26 @@ static void add_product(const struct op_recur *a, const struct slice *s, size_t 
         cpu_product(s->m->vec, p, columns, a->u);
 }
 
+/* c' of a step; NULL: 0. */
+static const real *cell_before(const real *cells, const struct recur_state *state, size_t units,
+                               size_t row, size_t before, bool first)
+{
+    const real *begin = first ? state_before(state, row) : NULL;
+    return !cells ? NULL : !first ? cells + before * units : begin ? begin + units : NULL;
+}
+
 /* One row, one step. `at`: its place among rows x steps. */
 static void put_step(const struct op_recur *a, const struct slice *s, size_t at, bool padding,
                      bool first)
 {
     const size_t units = a->units;
-    size_t before = step_before(at, a->reverse) * units;
     struct cell c = {
         .gates = a->gates + at * RECUR_GATES * units,
         .h = act_real(a->y) + at * a->ldy + a->at,
         .c = a->cells ? a->cells + at * units : NULL,
         .before = a->before + at * units,
-        .c_before = a->cells && !first ? a->cells + before : NULL,
+        .c_before = cell_before(a->cells, &a->state, units, at / a->steps,
+                                step_before(at, a->reverse), first),
         .b = a->b,
         .units = a->units,
     };
@@ -133,11 +171,13 @@ void cpu_recur(const struct op_recur *a, const struct slice *s)
             size_t at = ((size_t)s->row0 + r) * a->steps + t;
             memset(a->gates + (at * RECUR_GATES + 3) * a->units, 0, a->units * sizeof *a->gates);
         }
-        if (i > 0 && t < longest)
+        if ((i > 0 || a->state.from) && t < longest)
             add_product(a, s, t, code, kept);
         for (uint32_t r = 0; r < s->rows; r++)
             put_step(a, s, ((size_t)s->row0 + r) * a->steps + t, t >= (size_t)length[r], i == 0);
     }
+    for (uint32_t r = 0; r < s->rows && a->state.from; r++)
+        keep_state(a, s->row0 + r);
 }
 
 /* Columns of the gradient of the sums that are turned at a time. */
@@ -175,7 +215,6 @@ static void take_step(const struct op_recur_back *a, const struct slice *s, uint
                       bool first)
 {
     const size_t units = a->units, at = (size_t)row * a->steps + t;
-    size_t before = step_before(at, a->reverse) * units;
     real *carry = a->carry + (size_t)row * 2 * units;
     struct cell_back c = {
         .gates = a->gates + at * RECUR_GATES * units,
@@ -183,7 +222,8 @@ static void take_step(const struct op_recur_back *a, const struct slice *s, uint
         .dc = carry + units,
         .dy = act_read(a->dy) + at * a->lddy + a->at,
         .before = a->before + at * units,
-        .c_before = a->cells && !first ? a->cells + before : NULL,
+        .c_before = cell_before(a->cells, &a->state, units, row, step_before(at, a->reverse),
+                                first),
         .c = a->cells ? a->cells + at * units : NULL,
         .units = a->units,
     };

@@ -58,17 +58,34 @@ static void make_tokens(const struct opcase *c, struct opdata *d)
 }
 OPCASES(tokens);
 
-/* kind: enum recur_kind; CASE_SECOND: from the last step to the first. The answers are the last of
- * 3 + units columns. */
+/* kind: enum recur_kind; CASE_SECOND: from the last step to the first; CASE_MORE: further windows,
+ * which begin with the state of those before. The answers are the last of 3 + units columns. */
 #define RECUR(OP, r, i, o, k, p, f, g)                                                             \
     {.op = OP, .rows = r, .in = i, .out = o, .kind = k, .pad = p, .flags = f, .gate = g}
 #define RECURS(OP, k, g)                                                                           \
     RECUR(OP, 64, 32, 16, k, 0, 0, g), RECUR(OP, 33, 17, 5, k, 2, CASE_SECOND, g),                 \
         RECUR(OP, 1, 1, 1, k, 0, 0, g), RECUR(OP, 5, 200, 3, k, 0, CASE_SECOND, g),                \
-        RECUR(OP, 130, 3, 7, k, 1, 0, g)
+        RECUR(OP, 130, 3, 7, k, 1, 0, g), RECUR(OP, 33, 17, 5, k, 2, CASE_MORE, g),                \
+        RECUR(OP, 9, 40, 1, k, 0, CASE_MORE, g)
 enum { BESIDE = 3 };
 static const struct opcase cases_recur[] = {RECURS(OP_recur, RECUR_LSTM, 1e-5),
                                             RECURS(OP_recur, RECUR_GRU, 1e-5)};
+
+/* Every third window or so is the first of its sequence. */
+static struct recur_state state_of(const struct opcase *c, struct opdata *d, bool written)
+{
+    const size_t width = (c->kind == RECUR_LSTM ? 2 : 1) * (size_t)c->in;
+    if (!(c->flags & CASE_MORE))
+        return (struct recur_state){.from = NULL};
+    int32_t *begins = opdata_host(d, c->rows, sizeof *begins);
+    for (uint32_t r = 0; r < c->rows; r++)
+        begins[r] = opdata_random(d, 3) == 0;
+    return (struct recur_state){
+        .from = opdata_input(d, "state", BUFFER_REAL, c->rows, width, BESIDE, 0.5),
+        .to = written ? opdata_output(d, "to", BUFFER_REAL, c->rows, width, BESIDE, false) : NULL,
+        .begins = opdata_values(d, "begins", BUFFER_INT, begins, c->rows, false),
+        .ld = (uint32_t)width + BESIDE};
+}
 
 static void make_recur(const struct opcase *c, struct opdata *d)
 {
@@ -88,7 +105,8 @@ static void make_recur(const struct opcase *c, struct opdata *d)
         .ldy = width + c->pad,
         .at = BESIDE,
         .kind = c->kind,
-        .reverse = c->flags & CASE_SECOND ? 1 : 0};
+        .reverse = c->flags & CASE_SECOND ? 1 : 0,
+        .state = state_of(c, d, true)};
     d->flops = 2.0 * places(c) * c->in * columns;
 }
 OPCASES(recur);
@@ -123,7 +141,8 @@ static void make_recur_back(const struct opcase *c, struct opdata *d)
         .lddy = width + c->pad,
         .at = BESIDE,
         .kind = c->kind,
-        .reverse = c->flags & CASE_SECOND ? 1 : 0};
+        .reverse = c->flags & CASE_SECOND ? 1 : 0,
+        .state = state_of(c, d, false)};
     d->flops = 2.0 * places(c) * c->in * columns;
 }
 OPCASES(recur_back);

@@ -134,10 +134,10 @@ struct source {
     uint32_t steps;
     /* 1: position i is index[rng_permute(seed, epoch, model, count, i)] */
     uint32_t shuffle;
-    uint32_t classes;          /* 0: the target is a float */
-    uint32_t pad;
+    uint32_t classes, pad;     /* 0: the target is a float */
     const float *class_weight; /* [classes], NULL: 1 */
     const struct features *features;
+    const uint32_t *begins;    /* [count]: 1: the first window of its sequence; NULL: each is */
 };
 
 /* An entry of source.index behind the end of a sequence. */
@@ -150,6 +150,7 @@ struct op_gather {
     real *target;              /* [rows]: class number or value; of a sequence that of its end */
     real *weight;              /* [rows]: 0 past the end */
     int32_t *length;           /* [rows]: steps of each sequence; NULL where steps is 1 */
+    int32_t *begins;           /* [rows]: source.begins, 1 past the end; NULL: not wanted */
     const struct source *from;
     const struct step *now;
     uint32_t ld, micro;        /* this micro-batch begins at now->row0 + micro * rows */

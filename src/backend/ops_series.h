@@ -24,7 +24,7 @@ struct op_tokens {
 };
 
 /* A recurrent layer in one direction. The inputs' part of the sums stands in `gates`; each step
- * adds h' u, with h' the answer of the step before, 0 at first.
+ * adds h' u, with h' the answer of the step before, 0 at first (see recur_state).
  *
  * LSTM (Hochreiter and Schmidhuber, 1997; Gers et al., 2000), gates i, f, g, o, all of them columns
  * of u: c = sigmoid(f) c' + sigmoid(i) tanh(g), h = sigmoid(o) tanh(c).
@@ -45,6 +45,14 @@ struct recur_inputs {
     void *kept;                /* of the size of its need */
     uint32_t in, ldx;
 };
+/* Where windows of one sequence follow each other in a row, from batch to batch: h and c pass from
+ * the end of a window to the begin of the next. Gradients do not. Only of forward layers. */
+struct recur_state {
+    const real *from;          /* [rows][ld]: h, then c (LSTM); NULL: each window begins at 0 */
+    real *to;                  /* [rows][ld]: of a row's last step; may be `from` */
+    const int32_t *begins;     /* [rows]: 1: the window is the first of its sequence: from 0 */
+    uint32_t ld, pad;
+};
 struct op_recur {
     DIMS(units);
     /* [rows * steps][ldy]: h in columns [at, at + units); 0 in padding */
@@ -60,6 +68,7 @@ struct op_recur {
     uint32_t reverse;          /* 1: from the last step to the first */
     uint32_t exact, pad;       /* exact: as of dense */
     struct recur_inputs from;
+    struct recur_state state;
 };
 /* The gradients of a whole layer: of its inputs (at NULL: not wanted), w, b, u and GRU's b. */
 struct recur_gradients {
@@ -81,6 +90,7 @@ struct op_recur_back {
     struct recur_gradients to;
     struct act y;
     const real *b;
+    struct recur_state state;  /* as of recur; `to` is not used */
 };
 
 /* Over the steps of a sequence; 0 of one without steps. Of equal ones, the first is the largest. */

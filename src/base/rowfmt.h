@@ -107,6 +107,7 @@ struct features {
     /* Sequences of records, of at most so many; 0: each record is a row of its own */
     uint32_t window;
     uint32_t each; /* 1: every record of a sequence has an answer; 0: its last one */
+    uint32_t carry; /* 1: recurrent layers begin a window with the state of the one before */
 };
 /* Steps of the longest sequence; 1: rows of a table. */
 static inline uint32_t features_steps(const struct features *f)

@@ -143,6 +143,7 @@ static bool estimate(struct train_job *j, double load_s, struct check_result *r,
         struct source from = j->run.source;
         real *logits = mem_alloc(sample * numbers, sizeof *logits);
         from.index = list[part].windows ? list[part].windows : list[part].index;
+        from.begins = list[part].begins;
         from.count = rows;
         double began = clock_now();
         bool good = step_answer(j->run.stepper, &from, 0, sample, logits, e);

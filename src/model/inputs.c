@@ -95,6 +95,8 @@ static bool plan_series(struct inputs *in, const struct features *f, struct plan
     p->sequences = true;
     plan_lengths(p, in->steps);
     in->length = p->length;
+    if (in->records && f->carry)
+        in->begins = plan_kept(p, (uint64_t)p->rows * sizeof(int32_t));
     if (in->records)
         return true;
     if (in->tokens) {
@@ -177,12 +179,15 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
 {
     struct act x = pass_act(p, in->x);
     const bool views = in->each > 1 && !in->records;
+    int32_t *begins = in->features.carry ? lengths_at(p, in->begins) : NULL;
+    p->begins = begins;
     p->dims.steps = in->each;
     op_gather(p->m, &(struct op_gather){.x = x,
                                         .ids = p->ids,
                                         .target = target,
                                         .weight = p->weight,
                                         .length = in->records ? lengths_at(p, in->length) : NULL,
+                                        .begins = begins,
                                         .from = p->from,
                                         .now = p->now,
                                         .dims = pass_dims(p, in->held),

@@ -41,6 +41,7 @@ struct inputs {
     uint32_t each;          /* records of a row: x is [rows][each][held]. Steps, or views' rows */
     struct act_place series; /* steps x width, where a sequence is one record */
     uint64_t length;         /* steps of each sequence, in the reals */
+    uint64_t begins;         /* features.carry: whether each is the first of its sequence */
 };
 /* Plans the input layers and x, and gives ids to the first hidden layer if it takes them. False
  * with E13 when there is nothing to learn from or too much. */

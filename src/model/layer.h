@@ -53,6 +53,7 @@ struct planner {
     bool in_views;  /* steps are views of a row of one step */
     uint32_t own_rows; /* above 1: so many views, and each has rows of its own */
     bool training;  /* false: no gradients, no kept values */
+    uint32_t carried; /* numbers of a row that pass from window to window, so far */
     bool narrow;    /* some activations or their gradients are in 16 bits */
     const struct machine *machine; /* whose operations may keep something; NULL: none does */
     char too_large[48]; /* the limit that was passed, "" while none was: the plan is refused */
@@ -112,6 +113,11 @@ struct pass {
     uint32_t ids_ld;
     real *weight;
     const int32_t *length; /* [rows]: steps of each sequence */
+    /* Where state passes from window to window: [rows][carried], read from the one, written to the
+     * other, in answers the same. NULL: none does */
+    real *state, *state_to;
+    const int32_t *begins; /* then: [rows], 1: the window is the first of its sequence */
+    uint32_t carried;
     const void *tables; /* machine memory: the bytes of plan_table */
     struct fitting *fitting; /* NULL, but where layers are fitted on the way (netfit.c) */
 };

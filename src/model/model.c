@@ -70,6 +70,38 @@ static bool check_own_rows(struct model *m, const struct features *f, bool train
     return true;
 }
 
+/* The first layer that reads several steps and has no state for the next window; NULL: none. */
+static const struct layer *stateless(struct layer *const *layers, uint32_t count)
+{
+    const struct layer *found = NULL;
+    for (uint32_t i = 0; i < count && !found; i++) {
+        const struct layer_type *t = layers[i]->type;
+        if (t->of == LAYER_OF_STEPS && t != &layer_lstm && t != &layer_gru && t != &layer_pool)
+            found = layers[i];
+        else
+            found = stateless(layers[i]->children, layers[i]->child_count);
+    }
+    return found;
+}
+
+static bool check_carry(const struct model *m, const struct planner *p, struct err *e)
+{
+    const struct layer *other = stateless(m->layers, m->layer_count);
+    if (!other && p->carried)
+        return true;
+    if (other)
+        err_set(e, ERR_CONFIG_CONFLICT,
+                "`data.sequence.carry_state`: a layer %s reads steps of a window and keeps nothing "
+                "for the next", other->type->name);
+    else
+        err_set(e, ERR_CONFIG_CONFLICT,
+                "`data.sequence.carry_state`: the network has no recurrent layer");
+    err_key(e, "data.sequence.carry_state");
+    err_other(e, "model");
+    return err_help(e, "only the layers lstm and gru carry a state: use their presets, or leave "
+                       "carry_state out");
+}
+
 static bool plan(struct model *m, const struct model_options *o, const struct features *f,
                  struct planner *p, struct err *e)
 {
@@ -85,6 +117,8 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
     if (out != m->outputs && !p->too_large[0])
         return err_set(e, ERR_MODEL_CONFIG, "the last layer has %u outputs, the task needs %u", out,
                        m->outputs);
+    if (f->carry && !check_carry(m, p, e))
+        return false;
     m->tags = features_answers(f);
     if (p->steps != m->tags && m->tags > 1) {
         err_set(e, ERR_CONFIG_CONFLICT,
@@ -129,6 +163,7 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
     m->narrow = p.narrow;
     m->acts = p.acts;
     m->reals = p.reals;
+    m->carried = p.carried;
     m->flops = p.flops;
     m->groups = p.groups;
     m->kinds = p.kinds;

@@ -30,6 +30,7 @@ struct model {
     bool training;
     bool narrow; /* some activations or their gradients are in 16 bits */
     uint64_t acts, reals; /* sizes in elements */
+    uint32_t carried; /* numbers of a row that pass from window to window */
     struct act_place logits, dlogits;
 };
 /* Plans for micro-batches of `rows` and this many gradient shards. Parameter offsets depend on

@@ -74,6 +74,7 @@ struct netanswers {
     real *kept;      /* machine memory [kept_rows][outputs] */
     real *host_kept; /* the same in pinned host memory */
     uint64_t kept_rows;
+    real *state; /* machine memory: of the rows of the largest shape (model.carried) */
 };
 
 /* The best weights, and whether the present ones are finite (netbest.c). Machine memory. */
@@ -131,6 +132,14 @@ void net_refresh(struct network *n);
 static inline uint32_t net_step_rows(const struct network *n)
 {
     return n->o.whole ? n->o.whole : n->o.micro * n->o.rows;
+}
+
+/* Of the arena of buffers: the model's, then in training what each row passes from window to
+ * window; of all rows of all micro-batches. */
+static inline uint64_t net_buffers(const struct network *n)
+{
+    const struct model *m = network_model(n);
+    return m->buffers + (m->training ? (uint64_t)n->o.micro * m->rows * m->carried : 0);
 }
 
 /* Training goes on with this step: rows that stream begin anew there. */

@@ -48,14 +48,14 @@ void network_keep_best(struct network *n)
 {
     const struct model *m = network_model(n);
     issue_keep(n, n->best.params, n->weights.params, m->params, 0);
-    issue_keep(n, n->best.buffers, n->weights.buffers, m->buffers, 1);
+    issue_keep(n, n->best.buffers, n->weights.buffers, network_buffers(n), 1);
 }
 
 void network_restore_best(struct network *n)
 {
     const struct model *m = network_model(n);
     issue_keep(n, n->weights.params, n->best.params, m->params, 0);
-    issue_keep(n, n->weights.buffers, n->best.buffers, m->buffers, 1);
+    issue_keep(n, n->weights.buffers, n->best.buffers, network_buffers(n), 1);
     net_refresh(n);
 }
 
@@ -63,8 +63,9 @@ void network_set_best(struct network *n, const struct network_state *s)
 {
     const struct model *m = network_model(n);
     machine_send(n->m, 0, n->best.params, s->params, (size_t)m->params * sizeof *s->params);
-    if (m->buffers)
-        machine_send(n->m, 0, n->best.buffers, s->buffers, (size_t)m->buffers * sizeof(real));
+    const size_t buffers = (size_t)network_buffers(n);
+    if (buffers)
+        machine_send(n->m, 0, n->best.buffers, s->buffers, buffers * sizeof(real));
     machine_fence(n->m, 0);
 }
 
@@ -72,8 +73,9 @@ bool network_get_best(struct network *n, struct network_state *s, struct err *e)
 {
     const struct model *m = network_model(n);
     machine_fetch(n->m, 0, s->params, n->best.params, (size_t)m->params * sizeof *s->params);
-    if (m->buffers)
-        machine_fetch(n->m, 0, s->buffers, n->best.buffers, (size_t)m->buffers * sizeof(real));
+    const size_t buffers = (size_t)network_buffers(n);
+    if (buffers)
+        machine_fetch(n->m, 0, s->buffers, n->best.buffers, buffers * sizeof(real));
     machine_fence(n->m, 0);
     return machine_wait(n->m, MACHINE_PATIENCE, e);
 }

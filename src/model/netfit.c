@@ -18,7 +18,7 @@ static void fit_on(struct fitting *f, const struct layer *l, const struct fit_sa
 {
     const struct model *m = f->n->step.model;
     struct network_state s = {.params = mem_alloc(m->params, sizeof *s.params),
-                              .buffers = mem_alloc(m->buffers + 1, sizeof *s.buffers)};
+                              .buffers = mem_alloc(network_buffers(f->n) + 1, sizeof *s.buffers)};
     f->good = network_get(f->n, &s, f->e);
     if (f->good) {
         l->type->fit(l, x, s.params, s.buffers);

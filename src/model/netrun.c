@@ -19,6 +19,7 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
         .ids_ld = m->inputs.features.format.categories,
         .weight = b->weight,
         .tables = n->weights.tables,
+        .carried = m->carried,
     };
 }
 
@@ -67,6 +68,11 @@ struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
     struct pass p = net_pass(n, m, n->step.model, &n->step.batch);
     p.grads = n->step.grads;
     p.moved = n->step.moved;
+    if (p.carried) {
+        uint64_t at = p.dims.rows * (uint64_t)micro * p.carried + n->step.model->buffers;
+        p.state = reals_at(p.buffers, at);
+        p.state_to = reals_at(p.moved, at);
+    }
     p.now = n->step.now;
     p.from = n->rows.train.there.at;
     p.micro = micro;
@@ -126,7 +132,7 @@ void network_issue_update(struct network *n, struct machine *machine)
                                           .table = t->table,
                                           .first = t->first,
                                           .consumed = net_step_rows(n),
-                                          .buffer_count = m->buffers,
+                                          .buffer_count = net_buffers(n),
                                           .shards = p.dims.shards,
                                           .table_count = t->table_room});
 }

@@ -61,14 +61,17 @@ static bool adopt_all(struct netsource *s, struct machine *m, const struct sourc
 {
     const struct rows *r = &from->rows;
     uint64_t chunks = chunk_count(r);
-    s->adopted = mem_alloc((size_t)chunks + 2, sizeof *s->adopted);
+    s->adopted = mem_alloc((size_t)chunks + 3, sizeof *s->adopted);
     s->adopted_count = 0;
     for (uint64_t i = 0; i < chunks; i++)
         if (!adopt(s, m, r->chunks[i], (size_t)records_of(r, i) * r->format.stride, e))
             return false;
     uint64_t places = from->count * (from->steps > 1 ? from->steps : 1);
     as_read->index = adopt(s, m, from->index, (size_t)places * sizeof *from->index, e);
-    return !from->index == !as_read->index && adopt_rest(s, m, from, as_read, chunks, e);
+    if (from->begins)
+        as_read->begins = adopt(s, m, from->begins, (size_t)from->count * sizeof *from->begins, e);
+    return !from->index == !as_read->index && !from->begins == !as_read->begins &&
+           adopt_rest(s, m, from, as_read, chunks, e);
 }
 
 bool netsource_put(struct netsource *s, struct machine *m, const struct source *from,

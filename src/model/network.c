@@ -157,14 +157,18 @@ static bool has_room(const struct netbatch *b, const struct model *m)
 static bool alloc_answers(struct network *n, struct err *e)
 {
     const struct model *m = n->answers.shapes[0].model;
+    bool good = true;
+    if (m->carried)
+        n->answers.state = alloc(n, &n->bytes.state, (uint64_t)m->rows * m->carried, sizeof(real),
+                                 &good, e);
     const struct network *other = n->counted ? NULL : n->o.beside;
     while (other && !has_room(&other->answers.batch, m))
         other = other->o.beside;
     if (!other)
-        return alloc_batch(n, m, &n->answers.batch, e);
+        return good && alloc_batch(n, m, &n->answers.batch, e);
     n->answers.batch = other->answers.batch;
     n->answers.batch.borrowed = true;
-    return true;
+    return good;
 }
 
 /* Tables that describe the model count as weights. */
@@ -190,11 +194,12 @@ static bool alloc_kept(struct network *n, struct err *e)
         a->request = alloc(n, kind, 1, sizeof *a->request, &good, e);
         a->kept = alloc(n, kind, a->kept_rows * m->outputs, sizeof(real), &good, e);
         a->host_kept = alloc_host(n, &host, a->kept_rows * m->outputs, sizeof(real), &good, e);
-        n->best.bad = alloc(n, kind, (uint64_t)2 * KEEP_PARTS, sizeof *n->best.bad, &good, e);
     }
+    if (n->o.answers || n->o.keeps_best)
+        n->best.bad = alloc(n, kind, (uint64_t)2 * KEEP_PARTS, sizeof *n->best.bad, &good, e);
     if (n->o.keeps_best) {
         n->best.params = alloc(n, &n->bytes.weights, m->params, sizeof(real), &good, e);
-        n->best.buffers = alloc(n, &n->bytes.weights, m->buffers, sizeof(real), &good, e);
+        n->best.buffers = alloc(n, &n->bytes.weights, network_buffers(n), sizeof(real), &good, e);
     }
     return good;
 }
@@ -226,7 +231,8 @@ static bool alloc_weights(struct network *n, struct err *e)
     bool good = true;
     w->tables = alloc_copy(n, m->tables.data, m->tables.length, 1, &good, e);
     w->params = n->o.params ? n->o.params : alloc(n, kind, m->params, sizeof(real), &good, e);
-    w->buffers = n->o.params ? n->o.buffers : alloc(n, kind, m->buffers, sizeof(real), &good, e);
+    w->buffers =
+        n->o.params ? n->o.buffers : alloc(n, kind, net_buffers(n), sizeof(real), &good, e);
     n->answers.now = alloc(n, kind, 1, sizeof *n->answers.now, &good, e);
     return good && alloc_features(n, e) && alloc_kept(n, e) &&
            alloc_answers(n, e);
@@ -272,7 +278,7 @@ static bool alloc_training(struct network *n, struct err *e)
     size_t shadow = machine_shadow_bytes(n->m, t->host_groups, m->group_count, m->params);
     if (shadow)
         n->weights.shadow = alloc(n, &n->bytes.weights, shadow, 1, &good, e);
-    t->moved = alloc(n, &n->bytes.weights, m->buffers, sizeof(real), &good, e);
+    t->moved = alloc(n, &n->bytes.weights, net_buffers(n), sizeof(real), &good, e);
     return good && alloc_gradients(n, e) && alloc_state(n, e) && alloc_batch(n, m, &t->batch, e);
 }
 
@@ -365,7 +371,8 @@ static void release_all(struct network *n)
         w->tables, w->shadow,     w->features,  w->indicators,
         t->groups, t->grads,      t->m1,        t->m2,         t->moved,        t->sums,
         t->part_loss,  t->part_weight, t->now,      t->table,        t->first,
-        a->now,    a->request,    a->kept,      n->best.bad,   n->best.params,  n->best.buffers,
+        a->now,    a->request,    a->kept,      a->state,      n->best.bad,     n->best.params,
+        n->best.buffers,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         machine_release(n->m, blocks[i]);
@@ -413,11 +420,17 @@ void net_refresh(struct network *n)
                     network_model(n)->group_count);
 }
 
+uint64_t network_buffers(const struct network *n)
+{
+    const struct model *m = network_model(n);
+    return m->buffers + (m->training ? (uint64_t)net_step_rows(n) * m->carried : 0);
+}
+
 void network_set(struct network *n, const struct network_state *s)
 {
     const struct model *m = network_model(n);
     send_array(n, n->weights.params, s->params, m->params, sizeof(real));
-    send_array(n, n->weights.buffers, s->buffers, m->buffers, sizeof(real));
+    send_array(n, n->weights.buffers, s->buffers, network_buffers(n), sizeof(real));
     send_array(n, n->step.m1, s->m1, m->params, sizeof(real));
     send_array(n, n->step.m2, s->m2, m->params, sizeof(real));
     send_array(n, n->step.now, &s->now, 1, sizeof s->now);
@@ -433,7 +446,7 @@ bool network_get(struct network *n, struct network_state *s, struct err *e)
 {
     const struct model *m = network_model(n);
     fetch_array(n, s->params, n->weights.params, m->params, sizeof(real));
-    fetch_array(n, s->buffers, n->weights.buffers, m->buffers, sizeof(real));
+    fetch_array(n, s->buffers, n->weights.buffers, network_buffers(n), sizeof(real));
     fetch_array(n, s->m1, n->step.m1, m->params, sizeof(real));
     fetch_array(n, s->m2, n->step.m2, m->params, sizeof(real));
     fetch_array(n, &s->now, n->step.now, 1, sizeof s->now);

@@ -62,8 +62,9 @@ const struct model *network_model(const struct network *n);
  * and it is one of fp32. */
 bool network_rounds(const struct network *n);
 
-/* State as host arrays: params [params], buffers [buffers], m1, m2 [params]. A NULL member is not
- * set or not fetched. The optimiser may have no m1 or m2 (optim_states). now: of a training. */
+/* State as host arrays: params [params], buffers [network_buffers], m1, m2 [params]. A NULL member
+ * is not set or not fetched. The optimiser may have no m1 or m2 (optim_states). now: of a training.
+ */
 struct network_state {
     real *params, *buffers, *m1, *m2;
     struct step now;
@@ -73,6 +74,10 @@ void network_set(struct network *n, const struct network_state *s);
 bool network_get(struct network *n, struct network_state *s, struct err *e);
 /* The network's own arrays, not a copy. False: they are not in host memory; s is unchanged. */
 bool network_view(const struct network *n, struct network_state *s);
+
+/* The model's buffers, and in training those that each row of a step passes from window to window
+ * (data.sequence.carry_state). */
+uint64_t network_buffers(const struct network *n);
 
 /* --- training --- */
 /* The rows to train on, in host memory that must not change while they are used. The network's

@@ -18,6 +18,7 @@ struct recur_spec {
         uint64_t weight, recurrent, bias, recurrent_bias; /* parameters */
         struct act_place gates, before, cells;
         uint64_t carry; /* of training, in the reals */
+        uint32_t state; /* of data.sequence.carry_state: where it begins in a row's state */
         bool whole;     /* the machine trains the layer in one operation */
         uint64_t kept;  /* then: what it keeps for that, in the reals */
     } ways[DIRECTIONS];
@@ -81,7 +82,7 @@ static uint32_t first_of(const struct layer *l)
 static void plan_whole(const struct layer *l, struct recur_way *way, struct planner *p)
 {
     struct need need = {0};
-    if (p->training && p->machine)
+    if (p->training && p->machine && !p->features->carry)
         machine_need(p->machine, OP_recur,
                      &(struct op_recur){.dims = {.rows = p->rows,
                                                  .steps = p->steps,
@@ -111,6 +112,10 @@ static void plan_way(struct layer *l, struct recur_way *way, bool reverse, struc
         way->recurrent_bias = plan_param(p, name[3], SHAPE1(columns), PARAM_BIAS);
     else
         way->cells = plan_plain(p, units);
+    if (p->features->carry) {
+        way->state = p->carried;
+        p->carried += (kind_of(l) == RECUR_LSTM ? 2 : 1) * units;
+    }
     if (p->training)
         way->carry = plan_reals(p, 2 * (uint64_t)p->rows * units);
     plan_whole(l, way, p);
@@ -120,7 +125,14 @@ static void plan_way(struct layer *l, struct recur_way *way, bool reverse, struc
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     struct recur_spec *s = l->spec;
-    (void)e;
+    if (p->features->carry && s->bidirectional) {
+        err_set(e, ERR_CONFIG_CONFLICT,
+                "`data.sequence.carry_state`: a bidirectional layer reads a window from its end "
+                "too, where the rows behind it are not known");
+        err_key(e, "data.sequence.carry_state");
+        err_other(e, "model");
+        return err_help(e, "set \"bidirectional\": false, or leave carry_state out");
+    }
     l->out = units_of(l) * ways_of(l);
     l->y = plan_plain(p, l->out);
     for (uint32_t i = 0; i < ways_of(l); i++)
@@ -202,6 +214,16 @@ static struct recur_inputs inputs_of(const struct layer *l, const struct pass *p
                                  .ldx = l->in};
 }
 
+static struct recur_state state_of(const struct pass *p, const struct recur_way *way)
+{
+    if (!p->state)
+        return (struct recur_state){.from = NULL};
+    return (struct recur_state){.from = p->state + way->state,
+                                .to = p->state_to + way->state,
+                                .begins = p->begins,
+                                .ld = p->carried};
+}
+
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct recur_spec *s = l->spec;
@@ -226,7 +248,8 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                     .kind = kind_of(l),
                                     .reverse = i > 0,
                                     .exact = p->exact,
-                                    .from = from});
+                                    .from = from,
+                                    .state = state_of(p, way)});
     }
     return y;
 }
@@ -317,6 +340,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                               .from = from,
                                               .to = to,
                                               .y = pass_act(p, l->y),
+                                              .state = state_of(p, way),
                                               .b = gru ? reals_at(p->params, way->recurrent_bias)
                                                        : NULL});
         if (!from.in)

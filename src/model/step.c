@@ -2,10 +2,12 @@
 #include "model/step.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/profile.h"
+#include "model/lanes.h"
 
 enum { ROUTINES_MOST = 8, PLAYS_MEASURED = 8 };
 /* A device that needs so many times longer than the slowest of the first plays hangs, though no
@@ -303,9 +305,40 @@ bool step_measure(struct stepper *s, const struct source *from, uint64_t row0, u
            answer_in_parts(s, row0, count, what, logits, e);
 }
 
+/* Windows in lanes, batch by batch; logits in the order of the source. */
+static bool answer_carried(struct stepper *s, const struct source *from, uint64_t row0,
+                           uint64_t count, real *logits, struct err *e)
+{
+    const struct model *m = network_model(s->network);
+    const size_t each = (size_t)m->outputs * m->tags;
+    struct source dealt = *from;
+    struct lanes l;
+    uint32_t most;
+    network_shape(s->network, lanes_chains(from->begins + row0, count), &most);
+    lanes_answer(&l, from, row0, count, most);
+    dealt.index = l.index;
+    dealt.begins = l.begins;
+    dealt.count = l.batches * l.count;
+    real *batch = mem_alloc(l.count * each, sizeof *batch);
+    bool good = network_answer_source(s->network, &dealt, e);
+    for (uint64_t i = 0; good && i < l.batches; i++) {
+        good = answer(s, i * l.count, l.count, batch, e);
+        for (uint32_t k = 0; good && k < l.count; k++)
+            if (l.from[i * l.count + k] != UINT64_MAX)
+                memcpy(logits + (l.from[i * l.count + k] - row0) * each, batch + k * each,
+                       each * sizeof *logits);
+    }
+    network_answer_release(s->network);
+    mem_free(batch);
+    lanes_free(&l);
+    return good;
+}
+
 bool step_answer(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
                  real *logits, struct err *e)
 {
+    if (from->begins && count)
+        return answer_carried(s, from, row0, count, logits, e);
     bool good = network_answer_source(s->network, from, e) &&
                 (network_room(s->network) ? answer_in_parts(s, row0, count, NULL, logits, e)
                                           : answer(s, row0, count, logits, e));

@@ -68,6 +68,7 @@ struct row_list {
     /* Sequences: the records of each window, SAMPLE_NONE behind the last; NULL: a record is read by
      * itself */
     uint32_t *windows; /* [window_count][window] */
+    uint32_t *begins; /* [window_count], 1: the first of its group; NULL: no state is carried */
     uint64_t window_count;
     uint32_t window;
     bool each; /* each record of a window has an answer, where it has a target; else the last */
@@ -86,6 +87,7 @@ static inline void row_list_free(struct row_list *l)
     if (l->windows)
         mem_free(l->index);
     mem_free(l->windows);
+    mem_free(l->begins);
     *l = (struct row_list){.count = 0};
 }
 

@@ -272,6 +272,7 @@ struct features *schema_features(const struct schema *s)
     f->steps = s->steps;
     f->window = s->windows.window;
     f->each = s->windows.label == LABEL_ROW;
+    f->carry = s->windows.carry;
     add_bins(f, s);
     add_texts(f, s);
     return f;

@@ -55,6 +55,7 @@ struct windows {
     uint32_t group, order;   /* columns; order UINT32_MAX: none */
     int label;               /* enum window_label */
     bool sort;               /* rows that are not in order are sorted */
+    bool carry;              /* state passes from window to window of a group */
     double step;             /* the usual distance of two rows by `order`; 0: none */
 };
 

@@ -135,6 +135,9 @@ static bool read_windows(const struct loading *l, const struct json *head)
         (json_get(v, "order") && !read_count(v, "order", 0, CSV_MOST_COLUMNS - 1, &w->order)))
         return saved_damaged(l, IN_HEAD, "holds a sequence of records that cannot be");
     const struct json *sort = json_get(v, "sort"), *step = json_get(v, "step");
+    const struct json *carry = json_get(v, "carry_state");
+    w->carry = carry && json_kind(carry) == JSON_TRUE && w->stride == w->window &&
+               w->label == LABEL_ROW;
     w->sort = sort && w->order != UINT32_MAX && json_kind(sort) == JSON_TRUE;
     if (step && json_kind(step) == JSON_NUMBER)
         w->step = json_number(step);

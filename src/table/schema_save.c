@@ -126,6 +126,8 @@ static void save_windows(const struct windows *w, struct json_out *out)
     json_put_string(out, "label", window_label_names[w->label]);
     if (w->sort)
         json_put_bool(out, "sort", true);
+    if (w->carry)
+        json_put_bool(out, "carry_state", true);
     if (w->step > 0)
         json_put_number(out, "step", w->step);
     json_close(out, '}');

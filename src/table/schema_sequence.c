@@ -65,7 +65,8 @@ static bool declare_windows(struct declaration *d)
                               .stride = (uint32_t)found.stride,
                               .order = UINT32_MAX,
                               .label = found.label,
-                              .sort = found.unordered != 0};
+                              .sort = found.unordered != 0,
+                              .carry = found.carry_state};
         good = declare_told(d, found.group, "group", COLUMN_GROUP, &w->group) &&
                (!found.order ||
                 declare_told(d, found.order, "order", COLUMN_SPLIT, &w->order));

@@ -182,6 +182,9 @@ static const struct option long_table[] = {
      .words = unordered_words,
      .help = "Rows that are not in order: error, or sort: those of training are put in order in "
              "memory, and so are those to predict; answers come in the order of the input."},
+    {.key = "carry_state", .type = OPT_BOOL, .offset = AT(carry_state), .standard = "false",
+     .help = "Layers lstm and gru begin a window with what they held at the end of the one before, "
+             "of the same sequence; gradients stop there. For the label row."},
     {0},
 };
 #undef AT
@@ -205,6 +208,15 @@ static bool check_long(const struct json_doc *doc, const struct json *at, int ta
                   window_label_names[l->label]);
         err_other(e, "task");
         return err_help(e, "set label to \"row\", or the task to multiclass");
+    }
+    if (l->carry_state && (l->label != LABEL_ROW || l->stride != l->window)) {
+        const bool row = l->label == LABEL_ROW;
+        json_fail(doc, json_get(at, "carry_state"), e, ERR_CONFIG_CONFLICT,
+                  row ? "`data.sequence.carry_state`: the windows overlap, and one goes on where "
+                        "the one before ends"
+                      : "`data.sequence.carry_state` is for an answer to each row");
+        err_other(e, row ? "data.sequence.stride" : "data.sequence.label");
+        return err_help(e, row ? "leave out stride" : "set label to \"row\"");
     }
     if (l->unordered && !l->order) {
         json_fail(doc, json_get(at, "unordered"), e, ERR_CONFIG_CONFLICT,

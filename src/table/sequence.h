@@ -13,6 +13,7 @@ struct sequence_long {
     int64_t window, stride; /* stride: resolved */
     int label;              /* enum window_label */
     int unordered;          /* 1: sort */
+    bool carry_state;
 };
 extern const char *const window_label_names[];
 /* Reads the long format. False, E13, on an error. Caller: sequence_long_free. group NULL: the

@@ -70,16 +70,19 @@ static bool labelled(const struct dataset *d, uint64_t row)
     return record_int(rows_at(&d->rows, row), d->rows.format.at_target) >= 0;
 }
 
-/* Adds a window: `length` records from `first` on, if one of its answers has a target. */
-static void add_window(const struct dataset *d, uint64_t first, uint32_t length,
+/* Adds a window: `length` records from `first` on, if one of its answers has a target, or its
+ * state is carried on. */
+static void add_window(const struct dataset *d, uint64_t first, uint32_t length, bool begins,
                        struct row_list *to)
 {
     const uint64_t before = to->count;
     for (uint32_t t = to->each ? 0 : length - 1; t < length; t++)
         if (labelled(d, first + t))
             to->index[to->count++] = (uint32_t)(first + t);
-    if (to->count == before)
+    if (to->count == before && !to->begins)
         return;
+    if (to->begins)
+        to->begins[to->window_count] = begins;
     uint32_t *records = to->windows + to->window_count++ * to->window;
     for (uint32_t t = 0; t < to->window; t++)
         records[t] = t < length ? (uint32_t)(first + t) : SAMPLE_NONE;
@@ -94,12 +97,14 @@ void series_list(const struct dataset *d, const uint32_t *groups, uint64_t count
         most += windows_count(w, sample_records(&d->samples, groups[i]));
     *to = (struct row_list){.window = w->window, .each = w->label == LABEL_ROW};
     to->windows = mem_alloc(most * w->window + 1, sizeof *to->windows);
+    if (w->carry)
+        to->begins = mem_alloc(most + 1, sizeof *to->begins);
     to->index = mem_alloc(most * (to->each ? w->window : 1) + 1, sizeof *to->index);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t first = sample_first(&d->samples, groups[i]);
         uint64_t rows = sample_records(&d->samples, groups[i]);
         for (uint64_t k = 0; k < windows_count(w, rows); k++)
-            add_window(d, first + k * w->stride, window_length(w, rows, k), to);
+            add_window(d, first + k * w->stride, window_length(w, rows, k), k == 0, to);
     }
     to->windows = mem_grow(to->windows, to->window_count * w->window + 1, sizeof *to->windows);
     to->index = mem_grow(to->index, to->count + 1, sizeof *to->index);

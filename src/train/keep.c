@@ -37,7 +37,7 @@ static struct checkpoint checkpoint_of(const struct keep *k, const struct run *r
                            .best_params = b->params,
                            .best_buffers = b->buffers,
                            .param_count = m->params,
-                           .buffer_count = m->buffers,
+                           .buffer_count = network_buffers(r->network),
                            .rows = r->history.rows,
                            .epochs = r->history.epochs,
                            .seconds = run_seconds(r),

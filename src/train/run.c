@@ -165,16 +165,49 @@ static uint64_t rounds(uint64_t all, uint64_t each)
     return (all + each - 1) / each;
 }
 
+/* Where state passes from window to window: the windows of this epoch, in the rows of its batches;
+ * else none. Caller: lanes_free. */
+static struct lanes lanes_of(const struct run *r)
+{
+    const struct row_list *train = &r->list[PART_TRAIN];
+    const struct source all = {.index = train->windows,
+                               .begins = train->begins,
+                               .count = train->window_count,
+                               .steps = train->window};
+    struct lanes l = {0};
+    if (train->begins && train->window_count)
+        lanes_train(&l, &all, r->batch * r->micro, r->seed, (uint32_t)r->history.epochs);
+    return l;
+}
+
 void run_size(struct run *r, int64_t batch_size)
 {
     const struct train_options *o = &r->config->train;
-    uint64_t rows = row_list_reads(&r->list[PART_TRAIN]), batch = (uint64_t)batch_size, micro;
+    const struct row_list *train = &r->list[PART_TRAIN];
+    uint64_t rows = row_list_reads(train), batch = (uint64_t)batch_size, micro;
+    if (train->begins) /* a row reads the windows of one sequence after another */
+        rows = lanes_chains(train->begins, rows);
     batch = rows && rows < batch ? rows : batch;
     micro = rounds(rows ? rows : 1, batch);
     micro = micro < (uint64_t)o->grad_accumulation ? micro : (uint64_t)o->grad_accumulation;
     r->batch = (uint32_t)batch;
     r->micro = (uint32_t)micro;
-    r->steps = (int64_t)rounds(rows, batch * micro);
+    struct lanes l = lanes_of(r);
+    r->steps = l.count ? (int64_t)l.batches : (int64_t)rounds(rows, batch * micro);
+    lanes_free(&l);
+}
+
+struct lanes run_deal(struct run *r)
+{
+    struct lanes before = r->lanes;
+    r->lanes = lanes_of(r);
+    if (!r->lanes.count)
+        return before;
+    r->source.index = r->lanes.index;
+    r->source.begins = r->lanes.begins;
+    r->source.count = r->lanes.batches * r->lanes.count;
+    r->source.shuffle = 0;
+    return before;
 }
 
 bool run_open(struct run *r, struct err *e)
@@ -205,6 +238,7 @@ void run_close(struct run *r)
     mem_free(r->class_counts);
     mem_free(r->sampled);
     mem_free(r->broke);
+    lanes_free(&r->lanes);
     features_free(r->features);
     *r = (struct run){0};
 }
@@ -302,7 +336,7 @@ bool run_begin(struct run *r, struct err *e)
     struct network_state own = {0}, s = {0};
     if (!network_view(r->network, &s)) {
         own.params = mem_alloc(m->params, sizeof *own.params);
-        own.buffers = m->buffers ? mem_alloc(m->buffers, sizeof *own.buffers) : NULL;
+        own.buffers = mem_zero(network_buffers(r->network) + 1, sizeof *own.buffers);
         s = own;
     }
     model_init(m, r->seed, 0, s.params, s.buffers);
@@ -318,7 +352,7 @@ static bool suits(const struct run *r, const struct checkpoint *c)
     const struct model *m = network_model(r->network);
     unsigned states = optim_states(&r->config->train.optimizer);
     int64_t in_epoch = c->now.tried - c->epochs * r->steps;
-    return c->param_count == m->params && c->buffer_count == m->buffers &&
+    return c->param_count == m->params && c->buffer_count == network_buffers(r->network) &&
            (c->m1 ? states > 0 : c->now.applied == 0 || states == 0) &&
            (c->m2 != NULL) == (c->m1 && states > 1) && c->now.seed == r->seed && in_epoch >= 0 &&
            in_epoch <= r->steps && c->epochs <= r->config->train.epochs;

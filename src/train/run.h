@@ -16,6 +16,7 @@
 #define DNN_TRAIN_RUN_H
 
 #include "config/config.h"
+#include "model/lanes.h"
 #include "train/checkpoint.h"
 #include "train/history.h"
 #include "train/score.h"
@@ -93,6 +94,7 @@ struct run {
     struct network *network;
     struct stepper *stepper;
     struct source source; /* training rows */
+    struct lanes lanes;   /* of this epoch, where state passes from window to window */
     struct score_job score;
     struct history history;
     struct run_pace pace;
@@ -130,6 +132,10 @@ bool run_class_weights(const struct config *c, const struct schema *s, const dou
 
 /* Sets batch, micro and steps for batches of so many rows (train.batch_size). */
 void run_size(struct run *r, int64_t batch_size);
+/* Where state passes from window to window: deals the windows of this epoch to the rows of its
+ * batches, as r->source; else it does nothing. Returns those of the epoch before. Caller:
+ * lanes_free, once the network has the new source. */
+struct lanes run_deal(struct run *r);
 /* Makes the plan, as `wanted` by a checkpoint where this machine and build can; NULL: by the
  * config. Returns the name of the first field that differs from `wanted`; NULL: none. */
 const char *run_plan(struct run *r, const struct plan *wanted);

@@ -95,6 +95,15 @@ static bool counted(const struct run *r, const struct step *now, int64_t least, 
     return err_help(e, "`dnn gpucheck` says what is wrong with it");
 }
 
+/* Where state passes from window to window, each epoch has an order of its own. */
+static bool deal(struct run *r, struct err *e)
+{
+    struct lanes before = run_deal(r);
+    bool good = !r->lanes.count || network_source(r->network, &r->source, e);
+    lanes_free(&before);
+    return good;
+}
+
 /* Gives the network the learning rates of an epoch's steps behind the first `done` ones. */
 static bool epoch_begin(struct run *r, int64_t done, struct err *e)
 {
@@ -107,7 +116,7 @@ static bool epoch_begin(struct run *r, int64_t done, struct err *e)
     }
     struct network_state s = {0};
     network_step(r->network, &s.now);
-    if (!run_answered(r, e) ||
+    if (!run_answered(r, e) || !deal(r, e) ||
         !network_epoch(r->network, (uint32_t)r->history.epochs, table, (uint32_t)(r->steps - done),
                        e))
         return false;

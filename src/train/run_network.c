@@ -278,5 +278,7 @@ bool run_network(struct run *r, struct err *e)
                                 .classes = r->classes,
                                 .class_weight = r->class_weight,
                                 .features = r->features};
+    struct lanes before = run_deal(r);
+    lanes_free(&before);
     return network_fit(r, e);
 }

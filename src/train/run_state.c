@@ -14,8 +14,8 @@ static void alloc_weights(const struct run *r, struct network_state *s)
 {
     const struct model *m = network_model(r->network);
     s->params = mem_alloc(m->params, sizeof *s->params);
-    if (m->buffers)
-        s->buffers = mem_alloc(m->buffers, sizeof *s->buffers);
+    if (network_buffers(r->network))
+        s->buffers = mem_alloc(network_buffers(r->network), sizeof *s->buffers);
 }
 
 static void alloc_state(const struct run *r, struct network_state *s)
@@ -136,8 +136,8 @@ static bool copy_best(struct run *r, struct err *e)
     if (!best->params)
         alloc_weights(r, best);
     memcpy(best->params, end.params, m->params * sizeof *end.params);
-    if (m->buffers)
-        memcpy(best->buffers, end.buffers, m->buffers * sizeof *end.buffers);
+    if (best->buffers)
+        memcpy(best->buffers, end.buffers, network_buffers(r->network) * sizeof *end.buffers);
     best->now = end.now;
     return true;
 }
@@ -196,7 +196,7 @@ static void swap_best(struct run *r)
     struct network_state now;
     network_view(r->network, &now);
     swap_reals(now.params, r->best.state.params, m->params);
-    swap_reals(now.buffers, r->best.state.buffers, m->buffers);
+    swap_reals(now.buffers, r->best.state.buffers, network_buffers(r->network));
 }
 
 bool run_use_best(struct run *r, struct network_state *last, struct err *e)

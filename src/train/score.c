@@ -45,6 +45,7 @@ static struct source source_of(const struct score_job *j, const struct row_list 
                            .index = list->windows ? list->windows : list->index,
                            .count = row_list_reads(list),
                            .steps = list->window,
+                           .begins = list->begins,
                            .classes = score_classes(j),
                            .features = j->features};
 }

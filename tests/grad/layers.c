@@ -338,6 +338,28 @@ static void windows(void)
     }
 }
 
+/* Windows that begin with the state of those before them. */
+static void carried(void)
+{
+    struct netcase c = standard(
+        "{\"layers\": [{\"type\": \"lstm\", \"units\": 3}, {\"type\": \"gru\", \"units\": 2}]}");
+    c.count = 60;
+    c.group = 17;
+    c.window = c.stride = 5;
+    c.each = c.carry = true;
+    grad_check(c, "state carried: lstm below gru");
+    c.rows = 3;
+    c.micro = 2;
+    c.outputs = 1;
+    grad_check(c, "state carried, two micro-batches, values");
+    c.model = "{\"layers\": [{\"type\": \"gru\", \"units\": 3}, {\"type\": \"residual\", "
+              "\"layers\": [{\"type\": \"lstm\", \"units\": 3}]}]}";
+    c.rows = 130;
+    c.count = 1300;
+    c.group = 41;
+    grad_check(c, "state carried: gru below lstm, shards");
+}
+
 /* Attention in all its forms, at lengths from 0 to all steps, in shards and micro-batches. */
 static void attention(void)
 {
@@ -427,6 +449,7 @@ int main(void)
     tokens();
     sequences();
     windows();
+    carried();
     attention();
     convolution();
     batches();

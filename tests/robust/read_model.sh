@@ -171,12 +171,15 @@ awk 'BEGIN { seed = 5; print "s,t,n,few,y,v"
     for (g = 0; g < 90; g++) for (t = 0; t < 1 + g % 11; t++) { seed = (seed * 16807) % 2147483647; n = seed % 9
         print "s" g "," t "," (n ? seed / 1e9 : "") ",w" n % 4 "," (n > 4 ? "a" : t % 2 ? "b" : "c") "," n + t } }' >long.csv
 (head -n 1 long.csv; tail -n 190 long.csv) >ask.csv
-windows() { # NAME TASK TARGET LABEL MODEL
+windows() { # NAME TASK TARGET LABEL MODEL [MORE of the sequence]
     config c.json "$2" "$3" "$5" '"n": "numeric", "few": "categorical"'
-    sed -i "s/\"train\": \"train.csv\"/\"train\": \"long.csv\", \"sequence\": {\"group\": \"s\", \"order\": \"t\", \"window\": 4, \"stride\": 3, \"label\": \"$4\"}/" c.json
+    sed -i "s/\"train\": \"train.csv\"/\"train\": \"long.csv\", \"sequence\": {\"group\": \"s\", \"order\": \"t\", \"window\": 4, ${6:-\"stride\": 3}, \"label\": \"$4\"}/" c.json
     compare "$1" c.json
 }
 windows "tagging: a row of two windows" tagging y row '{"preset": "gru", "hidden": [5]}'
+for preset in lstm gru; do
+    windows "$preset, state carried" tagging y row "{\"preset\": \"$preset\", \"hidden\": [5], \"bidirectional\": false}" '"carry_state": true'
+done
 windows "a value for each row" regression v row '{"preset": "tcn", "channels": 4}'
 windows "a label for each window" multiclass y last "$block}"
 windows "a value for each group" regression v group '{"preset": "lstm", "hidden": [4]}'
