@@ -4,7 +4,7 @@
 #ifndef DNN_KERNELS_GATHER_CUH
 #define DNN_KERNELS_GATHER_CUH
 
-#include "base/rng.h"
+#include "backend/order.h"
 #include "device.cuh"
 #include "kernels.h"
 
@@ -76,8 +76,7 @@ DEVICE bool position_of(const struct op_gather &a, uint32_t row, uint32_t view, 
     if (*at >= count || (a.whole && *at - a.now->row0 >= a.whole))
         return false;
     if (a.from->shuffle)
-        *at = rng_permute(a.now->seed, a.now->epoch, rng_order(a.now->model, view),
-                          (uint32_t)count, (uint32_t)*at);
+        *at = order_place(a.from, a.now, view, (uint32_t)*at);
     return true;
 }
 
@@ -107,7 +106,7 @@ DEVICE void gather_step(const struct op_gather &a, uint32_t row, uint32_t t, uin
     uint64_t at;
     size_t to = (size_t)row * a.steps + t, target = a.each ? to : row;
     bool there = position_of(a, row, 0, &at);
-    const uint32_t *index = there ? a.from->index + at * a.steps : NULL;
+    const uint32_t *index = there ? a.from->index + at * a.from->steps : NULL;
     if (!there || index[t] == SOURCE_NONE) {
         clear_row<G>(a, to, lane);
         if (lane == 0 && (a.each || (!there && t == 0)))

@@ -331,7 +331,7 @@ static inline bool case_answer(struct netcase *c, struct network *n, const struc
     for (uint64_t done = 0, rows; good && done < count; done += rows) {
         uint32_t most;
         struct netshape *shape = network_shape(n, count - done, &most);
-        network_answer_from(n, row0 + done);
+        network_answer_from(n, shape, row0 + done);
         if (done % 3) {
             struct routine *r = machine_record(c->machine, network_issue_answer, shape);
             machine_play(c->machine, r, 1);

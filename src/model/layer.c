@@ -217,6 +217,8 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
             plan_refuse(p, "%d layers", LAYER_MOST);
         l->steps = p->steps;
         l->length = p->length;
+        l->more = p->more;
+        l->divide = p->divide;
         uint64_t trained = p->trained, flops = p->flops, room = p->acts;
         if (!l->skipped &&
             (!check_steps(l, p, e) || !l->type->plan(l, p, e) ||
@@ -296,9 +298,17 @@ void pass_lengths(struct pass *p, const struct layer *l, uint32_t more, uint32_t
                                           .divide = divide});
 }
 
+uint32_t pass_steps(const struct pass *p, const struct layer *l)
+{
+    if (!p->most || !l->divide)
+        return l->steps;
+    uint64_t steps = (p->most + l->more + l->divide - 1) / l->divide;
+    return steps < l->steps ? (uint32_t)steps : l->steps;
+}
+
 static void stand_at(struct pass *p, const struct layer *l)
 {
-    p->dims.steps = l->steps;
+    p->dims.steps = pass_steps(p, l);
     if (p->length)
         p->length = lengths_at(p, l->length);
 }

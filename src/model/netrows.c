@@ -1,5 +1,6 @@
 /* netrows.c - the rows of a network: they lie on the machine, or pass through the stream where it
  * has no room. */
+#include "model/length.h"
 #include "model/netarena.h"
 
 /* The lists of positions of all parts together have as many entries as there are rows; a list of
@@ -79,13 +80,32 @@ uint64_t network_streams(const struct network *n)
     return n->rows.train.streams ? netstream_bytes(&n->rows.stream) : 0;
 }
 
+/* How many of the next steps have sequences of as many steps as the first. */
+static uint32_t alike(struct network *n, uint32_t steps)
+{
+    const struct source *from = &n->rows.train.from;
+    struct step next = n->rows.next;
+    uint32_t count = 0;
+    n->step.most = n->step.model->all_steps ? 0 : length_step(from, &next);
+    if (!n->step.most || !from->by_length.runs)
+        return steps;
+    do {
+        count++;
+        next.row0 += net_step_rows(n);
+    } while (count < steps && length_step(from, &next) == n->step.most);
+    return count;
+}
+
 uint32_t network_feed(struct network *n, uint32_t steps)
 {
     struct netrows *r = &n->rows;
     uint64_t each = net_step_rows(n), row = r->next.row0;
     n->step.now_known = false;
-    if (!r->train.streams || row >= r->train.from.count)
+    steps = alike(n, steps);
+    if (!r->train.streams || row >= r->train.from.count) {
+        r->next.row0 += steps * each;
         return steps;
+    }
     if (r->carries != STREAM_TRAIN)
         netstream_begin(&r->stream, n->m, &r->train.from, &r->next);
     r->carries = STREAM_TRAIN;
@@ -108,6 +128,15 @@ void net_feed_again(struct network *n, const struct step *again)
 }
 
 /* --- rows to answer for --- */
+
+/* Logits of each step stay where all steps have them. */
+uint32_t net_answer_most(const struct network *n, uint64_t row0, uint32_t batch)
+{
+    const struct source *from = &n->rows.answer.from;
+    const struct model *m = n->answers.shapes[0].model;
+    uint64_t end = row0 + batch < from->count ? row0 + batch : from->count;
+    return m->tags > 1 ? 0 : length_most(from, &m->inputs.features, row0, end);
+}
 
 bool network_answer_source(struct network *n, const struct source *from, struct err *e)
 {
@@ -138,11 +167,12 @@ void network_answer_release(struct network *n)
     netsource_end(&n->rows.answer.there, n->m);
 }
 
-void net_feed_answers(struct network *n, uint64_t row0)
+void net_feed_answers(struct network *n, uint64_t row0, uint32_t batch)
 {
     struct netrows *r = &n->rows;
     struct step now = {.row0 = row0};
     uint64_t left = r->answer.from.count - row0, rows = n->answers.shapes[0].model->rows;
+    n->answers.most = net_answer_most(n, row0, batch);
     if (!r->answer.streams)
         return;
     if (r->carries != STREAM_ANSWER)

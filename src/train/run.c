@@ -202,6 +202,7 @@ void run_close(struct run *r)
     mem_free(r->class_weight);
     mem_free(r->prior_weight);
     mem_free(r->sampled);
+    mem_free(r->sorted);
     mem_free(r->broke);
     features_free(r->features);
     *r = (struct run){0};
