@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "backend/ops.h"
-#include "base/rng.h"
+#include "backend/order.h"
 
 static const real *reads(struct act a) { return (const real *)a.at; }
 static real *writes(struct act a) { return (real *)a.at; }

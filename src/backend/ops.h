@@ -123,7 +123,7 @@ struct group {
 
 /* Sequences in steps of like length. The index is sorted by length and cut into `runs` of whole
  * steps of `batch` rows. An epoch permutes the rows of each run, and then the steps (order.h). runs
- * 0: one permutation of all rows. longest: of a run, or of all rows; 0: not known. */
+ * 0: one permutation of all rows. longest: of each run, or a little more. */
 enum { SOURCE_RUNS = 32 };
 struct by_length { uint32_t batch, runs, longest[SOURCE_RUNS]; };
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 enum {
-    RUN_STEPS = 4,   /* least steps of a run: whose rows meet in a step is drawn from so many */
+    RUN_STEPS = 8,   /* least steps of a run: whose rows meet in a step is drawn from so many */
     LENGTHS_MOST = 8, /* that training steps may have */
     LEAST = 2,       /* of a pass: one step is not a sequence */
 };
@@ -128,7 +128,8 @@ static void cut_runs(struct by_length *o, const uint32_t *length, const uint32_t
     const uint32_t steps = count / o->batch;
     for (uint32_t run = 0; run < o->runs; run++) {
         uint32_t end = run + 1 < o->runs ? order_run_begin(o, steps, run + 1) * o->batch : count;
-        o->longest[run] = length[place[end - 1]];
+        uint32_t longest = length[place[end - 1]];
+        o->longest[run] = longest > LEAST ? longest : LEAST;
     }
     merge_lengths(o);
 }
@@ -148,23 +149,23 @@ static uint32_t *ordered(const struct source *from, const uint32_t *place, uint3
 uint32_t *length_sort(struct source *from, const struct features *f, uint32_t batch)
 {
     const uint32_t most = features_steps(f), count = (uint32_t)from->count;
-    struct by_length *o = &from->by_length;
+    const uint32_t runs = count / batch / RUN_STEPS;
+    uint32_t longest = 0, *index = NULL;
     uint64_t all = 0;
-    *o = (struct by_length){.batch = batch};
-    if (most <= LEAST || !count)
+    from->by_length = (struct by_length){.batch = batch};
+    if (most <= LEAST || runs < 2)
         return NULL;
-    uint32_t *length = mem_alloc(count, sizeof *length), *index = NULL;
+    uint32_t *length = mem_alloc(count, sizeof *length);
     for (uint32_t i = 0; i < count; i++) {
         length[i] = length_of(from, f, i);
         all += length[i];
-        o->longest[0] = length[i] > o->longest[0] ? length[i] : o->longest[0];
+        longest = length[i] > longest ? length[i] : longest;
     }
-    uint32_t runs = count / batch / RUN_STEPS;
-    double places = (double)o->longest[0] * count;
-    if (runs > 1 && places - (double)all > PADDED * places) {
+    double places = (double)longest * count;
+    if (places - (double)all > PADDED * places) {
         uint32_t *place = sort_places(length, count, most);
-        o->runs = runs < SOURCE_RUNS ? runs : SOURCE_RUNS;
-        cut_runs(o, length, place, count);
+        from->by_length.runs = runs < SOURCE_RUNS ? runs : SOURCE_RUNS;
+        cut_runs(&from->by_length, length, place, count);
         index = ordered(from, place, count);
         mem_free(place);
     }
@@ -175,11 +176,11 @@ uint32_t *length_sort(struct source *from, const struct features *f, uint32_t ba
 uint32_t length_step(const struct source *from, const struct step *now)
 {
     const struct by_length *o = &from->by_length;
-    if (!o->longest[0])
-        return 0;
     uint32_t run = 0;
-    if (o->runs && now->row0 < from->count)
+    if (!o->runs)
+        return 0;
+    if (now->row0 < from->count)
         run = order_run(o, (uint32_t)from->count / o->batch,
                         order_step(from, now, (uint32_t)now->row0 / o->batch));
-    return o->longest[run] > LEAST ? o->longest[run] : LEAST;
+    return o->longest[run];
 }

@@ -15,8 +15,8 @@ uint32_t length_most(const struct source *from, const struct features *f, uint64
                      uint64_t end);
 
 /* Sets from->by_length for steps of `batch` rows. Returns the index in the order of lengths, to be
- * used as from->index (mem_free); NULL: the index stays, since too few of all steps are padding or
- * there are too few rows. */
+ * used as from->index (mem_free); NULL: index and order stay as they are, since too few places
+ * would be padding, there are too few rows, or the rows are no sequences. */
 uint32_t *length_sort(struct source *from, const struct features *f, uint32_t batch);
 
 /* Steps that the training step which begins at row0 of an epoch needs; 0: all. */

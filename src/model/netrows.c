@@ -87,7 +87,7 @@ static uint32_t alike(struct network *n, uint32_t steps)
     struct step next = n->rows.next;
     uint32_t count = 0;
     n->step.most = n->step.model->all_steps ? 0 : length_step(from, &next);
-    if (!n->step.most || !from->by_length.runs)
+    if (!n->step.most)
         return steps;
     do {
         count++;
