@@ -262,6 +262,7 @@ static inline bool case_make(struct netcase *c)
     if (c->window) {
         c->source.count = case_windows(c);
         c->source.index = c->windows;
+        c->source.steps = c->window;
     }
     return true;
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "backend/cpu.h"
-#include "backend/order.h"
 
 static void copy_numbers(real *x, const unsigned char *record, uint32_t count)
 {

@@ -270,8 +270,8 @@ struct layer {
     const struct layer_type *type;
     void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
-    uint32_t steps;   /* of its input, at most (pass_steps); y is [rows][steps][out] as well, but for ends_steps and
-                       * class_token and conv1d */
+    uint32_t steps;   /* of its input, at most (pass_steps); y is [rows][steps][out] as well, but
+                       * for ends_steps, class_token and conv1d */
     uint64_t more, divide; /* as in struct planner */
     uint64_t length;  /* of its input's sequences, in the reals */
     uint64_t length_out; /* of those that it gives */

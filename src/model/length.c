@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "backend/order.h"
 #include "base/mem.h"
 
 enum {

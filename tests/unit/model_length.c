@@ -1,6 +1,5 @@
 /* Steps of sequences of like length: the order of an epoch, lengths on the host, and networks that
  * compute no further than the longest sequence of a batch. */
-#include "backend/order.h"
 #include "model/length.h"
 #include "model/step.h"
 #include "netcase.h"
@@ -8,7 +7,8 @@
 
 enum { ROWS = 32, COUNT = 1500, STEPS = 14 };
 
-/* Sequences of 3 channels, of 0 to 14 steps, most of them short; behind their end all is missing. */
+/* Sequences of 3 channels, of 0 to 14 steps, most of them short; behind their end all is
+ * missing. */
 static uint32_t wished(uint64_t row)
 {
     uint32_t bits = rng_bits(5, row, 8, 0, RNG_TEST);
@@ -17,9 +17,9 @@ static uint32_t wished(uint64_t row)
 
 static void begin(struct netcase *c, const char *model, const char *optim, bool streams)
 {
-    *c = (struct netcase){.model = model, .optim = optim, .numbers = 3 * STEPS, .outputs = 3, .rows = ROWS,
-                          .micro = 1, .steps = STEPS, .count = COUNT, .seed = 9, .shuffle = true,
-                          .streams = streams};
+    *c = (struct netcase){.model = model, .optim = optim, .numbers = 3 * STEPS, .outputs = 3,
+                          .rows = ROWS, .micro = 1, .steps = STEPS, .count = COUNT, .seed = 9,
+                          .shuffle = true, .streams = streams};
     case_make(c);
     case_fill(c);
     for (uint64_t row = 0; row < COUNT; row++)
@@ -168,7 +168,7 @@ static void cut(const char *model, const char *optim, const char *name)
     for (uint32_t i = 0; i < SOURCE_RUNS; i++)
         b.source.by_length.longest[i] = 0;
     ok(case_open(&a) && case_open(&b) && train(&a, 20) && train(&b, 20), "%s: %s", name, a.e.what);
-    ok(network_most(a.network, false) > 0 && !network_most(b.network, false), "  one of both is cut");
+    ok(network_most(a.network, false) && !network_most(b.network, false), "  one of both is cut");
     ok(farthest(&a, &b) < 1e-4, "  steps as long as their longest sequence train the same: %g",
        farthest(&a, &b));
     mem_free(sorted);
@@ -215,8 +215,8 @@ int main(void)
 {
     order();
     cut(ALL_KINDS, "{\"type\": \"sgd\", \"momentum\": 0}", "layers of all kinds");
-    cut("{\"layers\": [{\"type\": \"lstm\", \"units\": 8}, {\"type\": \"pool\", \"kind\": \"max\"}]}",
-        NULL, "lstm");
+    cut("{\"layers\": [{\"type\": \"lstm\", \"units\": 8}, "
+        "{\"type\": \"pool\", \"kind\": \"max\"}]}", NULL, "lstm");
     streamed();
     answers();
     return done();
