@@ -59,24 +59,38 @@ uint32_t length_of(const struct source *from, const struct features *f, uint64_t
     return length;
 }
 
-uint32_t length_most(const struct source *from, const struct features *f, uint64_t begin,
-                     uint64_t end)
+/* The next of a few numbers of steps. */
+static uint32_t round_up(uint32_t longest, uint32_t steps)
 {
-    const uint32_t steps = features_steps(f);
-    uint32_t longest = LEAST;
-    if (steps <= LEAST)
-        return 0;
-    for (; begin < end && longest < steps; begin++) {
-        uint32_t length = length_of(from, f, begin);
-        longest = length > longest ? length : longest;
-    }
     for (uint64_t shift = 4; shift > 0; shift--) /* steps / 16, 3 / 32, 1 / 8, 3 / 16, .. */
         for (uint64_t parts = 2; parts < 4; parts++) {
             uint64_t some = (steps * parts + (2 << shift) - 1) >> (shift + 1);
-            if (some >= longest && some < steps)
+            if (some >= longest && some >= LEAST && some < steps)
                 return (uint32_t)some;
         }
     return 0;
+}
+
+/* now: of a training, whose order the rows have; NULL: they are in their own. */
+static uint32_t most_of(const struct source *from, const struct features *f, uint64_t begin,
+                        uint64_t end, const struct step *now)
+{
+    const uint32_t steps = features_steps(f);
+    uint32_t longest = 0;
+    if (steps <= LEAST)
+        return 0;
+    for (end = end < from->count ? end : from->count; begin < end && longest < steps; begin++) {
+        uint64_t place = now && from->shuffle ? order_place(from, now, 0, (uint32_t)begin) : begin;
+        uint32_t length = length_of(from, f, place);
+        longest = length > longest ? length : longest;
+    }
+    return round_up(longest, steps);
+}
+
+uint32_t length_most(const struct source *from, const struct features *f, uint64_t begin,
+                     uint64_t end)
+{
+    return most_of(from, f, begin, end, NULL);
 }
 
 /* --- the order of lengths --- */
@@ -172,14 +186,12 @@ uint32_t *length_sort(struct source *from, const struct features *f, uint32_t ba
     return index;
 }
 
-uint32_t length_step(const struct source *from, const struct step *now)
+uint32_t length_step(const struct source *from, const struct features *f, const struct step *now,
+                     uint32_t batch)
 {
     const struct by_length *o = &from->by_length;
-    uint32_t run = 0;
-    if (!o->runs)
-        return 0;
-    if (now->row0 < from->count)
-        run = order_run(o, (uint32_t)from->count / o->batch,
-                        order_step(from, now, (uint32_t)now->row0 / o->batch));
-    return o->longest[run];
+    if (!o->runs || now->row0 >= from->count)
+        return most_of(from, f, now->row0, now->row0 + batch, now);
+    return o->longest[order_run(o, (uint32_t)from->count / o->batch,
+                                order_step(from, now, (uint32_t)now->row0 / o->batch))];
 }

@@ -19,7 +19,9 @@ uint32_t length_most(const struct source *from, const struct features *f, uint64
  * would be padding, there are too few rows, or the rows are no sequences. */
 uint32_t *length_sort(struct source *from, const struct features *f, uint32_t batch);
 
-/* Steps that the training step which begins at row0 of an epoch needs; 0: all. */
-uint32_t length_step(const struct source *from, const struct step *now);
+/* Steps of time that the training step of `batch` rows needs which begins at row0 of an epoch; 0:
+ * all. */
+uint32_t length_step(const struct source *from, const struct features *f, const struct step *now,
+                     uint32_t batch);
 
 #endif

@@ -80,19 +80,28 @@ uint64_t network_streams(const struct network *n)
     return n->rows.train.streams ? netstream_bytes(&n->rows.stream) : 0;
 }
 
-/* How many of the next steps have sequences of as many steps as the first. */
+/* The steps of time that this training step computes; 0: all. */
+static uint32_t step_most(const struct network *n, const struct step *now)
+{
+    const struct model *m = n->step.model;
+    if (m->all_steps)
+        return 0;
+    return length_step(&n->rows.train.from, &m->inputs.features, now, net_step_rows(n));
+}
+
+/* How many of the next training steps compute as many steps of time as the first. */
 static uint32_t alike(struct network *n, uint32_t steps)
 {
-    const struct source *from = &n->rows.train.from;
     struct step next = n->rows.next;
-    uint32_t count = 0;
-    n->step.most = n->step.model->all_steps ? 0 : length_step(from, &next);
-    if (!n->step.most)
+    uint32_t count = 1;
+    n->step.most = step_most(n, &next);
+    if (features_steps(&n->step.model->inputs.features) == 1)
         return steps;
-    do {
-        count++;
+    for (; count < steps; count++) {
         next.row0 += net_step_rows(n);
-    } while (count < steps && length_step(from, &next) == n->step.most);
+        if (step_most(n, &next) != n->step.most)
+            break;
+    }
     return count;
 }
 
@@ -134,8 +143,7 @@ uint32_t net_answer_most(const struct network *n, uint64_t row0, uint32_t batch)
 {
     const struct source *from = &n->rows.answer.from;
     const struct model *m = n->answers.shapes[0].model;
-    uint64_t end = row0 + batch < from->count ? row0 + batch : from->count;
-    return m->tags > 1 ? 0 : length_most(from, &m->inputs.features, row0, end);
+    return m->tags > 1 ? 0 : length_most(from, &m->inputs.features, row0, row0 + batch);
 }
 
 bool network_answer_source(struct network *n, const struct source *from, struct err *e)

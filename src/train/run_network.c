@@ -281,7 +281,9 @@ bool run_network(struct run *r, struct err *e)
                                 .classes = r->classes,
                                 .class_weight = r->class_weight,
                                 .features = r->features};
-    r->sorted = length_sort(&r->source, r->features, r->batch * r->micro);
+    r->sorted = r->config->train.by_length
+                    ? length_sort(&r->source, r->features, r->batch * r->micro)
+                    : NULL;
     r->source.index = r->sorted ? r->sorted : r->source.index;
     return network_fit(r, e);
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# lengths.sh - sequences of many lengths: steps of like length learn as others do, and give the same bytes with any threads, from a
-# checkpoint inside an epoch, with accumulated gradients and class weights; an answer has the same bytes in any batch.
+# lengths.sh - sequences of many lengths: they learn, and give the same bytes with any threads and from a checkpoint inside an epoch,
+# also with batches of like length, accumulated gradients and class weights; an answer has the same bytes in any batch.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 # the label tells which of two channels is larger at the first step; nine rows of ten have 2 to 9 steps, the others up to 48
@@ -25,10 +25,12 @@ cat >c.json <<'JSON'
  "model": {"preset": "gru", "hidden": [32]}, "backend": {"name": "dnn_cpu"},
  "train": {"epochs": 12, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0.001, "keep": 1}}}
 JSON
-run dnn train c.json -o one.dnn --progress none --json --threads 1
-got=$(perl -ne 'print $1 if /"test":\{[^}]*"accuracy":([0-9.e-]+)/' out)
-awk -v a="$got" 'BEGIN { exit !(a > 0.93) }'
-ok $? "it learns what the first step tells: accuracy $got" "$(tail -n 3 err)"
+for by_length in false true; do
+    run dnn train c.json -o one.dnn --force --progress none --json --threads 1 --set train.by_length=$by_length
+    got=$(perl -ne 'print $1 if /"test":\{[^}]*"accuracy":([0-9.e-]+)/' out)
+    awk -v a="$got" 'BEGIN { exit !(a > 0.93) }'
+    ok $? "it learns what the first step tells, by_length $by_length: accuracy $got" "$(tail -n 3 err)"
+done
 same_bytes() { # same_bytes NAME [--set ...]: one thread and two, and a run that was killed inside an epoch
     local name=$1 at
     shift
@@ -52,8 +54,8 @@ steps_of() {
     perl -ne 'print $1 if /"step":(\d+)/' lines
 }
 same_bytes "steps"
-same_bytes "accumulated gradients" --set train.grad_accumulation=3
-same_bytes "class weights" --set train.loss.class_weights=balanced
+same_bytes "accumulated gradients" --set train.by_length=true --set train.grad_accumulation=3
+same_bytes "class weights" --set train.by_length=true --set train.loss.class_weights=balanced
 # each row alone, and beside the longest
 dnn predict one.dnn test.csv >all.csv
 { head -n 1 test.csv; sed -n 2,9p test.csv; } >few.csv
@@ -77,11 +79,11 @@ cat >g.json <<'JSON'
  "model": {"preset": "lstm", "hidden": [16]}, "backend": {"name": "dnn_cpu"}, "train": {"epochs": 15}}
 JSON
 for config in t g; do
-    run dnn train $config.json -o one.dnn --force --progress none --json --threads 1
+    run dnn train $config.json -o one.dnn --force --progress none --json --threads 1 --set train.by_length=true
     got=$(perl -ne 'print $1 if /"test":\{[^}]*"accuracy":([0-9.e-]+)/' out)
     awk -v a="$got" 'BEGIN { exit !(a > 0.9) }'
     ok $? "$config: accuracy $got" "$(tail -n 3 err)"
-    dnn train $config.json -o two.dnn --force -q --threads 2
+    dnn train $config.json -o two.dnn --force -q --threads 2 --set train.by_length=true
     same one.dnn two.dnn "$config: the same bytes with one thread and with two"
 done
 done_testing

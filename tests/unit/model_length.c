@@ -60,7 +60,8 @@ static uint64_t places(const struct netcase *c, uint32_t epoch, bool *told, uint
     for (uint64_t row0 = 0; row0 < c->source.count; row0 += ROWS) {
         struct step now = {.seed = 7, .epoch = epoch, .row0 = row0};
         uint64_t end = row0 + ROWS < c->source.count ? row0 + ROWS : c->source.count;
-        uint32_t longest = 0, most = length_step(&c->source, &now);
+        uint32_t longest = 0, most;
+        most = length_step(&c->source, &c->features, &now, ROWS);
         for (uint64_t i = row0; i < end; i++) {
             uint32_t n = length_of(&c->source, &c->features,
                                    order_place(&c->source, &now, 0, (uint32_t)i));
@@ -146,11 +147,17 @@ static double farthest(struct netcase *a, struct netcase *b)
     return most;
 }
 
-static bool train(struct netcase *c, uint32_t steps)
+/* Sets least: the fewest steps of time that a training step has computed. */
+static bool train(struct netcase *c, uint32_t steps, uint32_t *least)
 {
     struct stepper *s = step_open(c->network, c->machine);
-    bool good = network_epoch(c->network, 0, &(struct hyper){0.01, 0}, 1, &c->e) &&
-                step_train(s, steps, &c->e);
+    bool good = network_epoch(c->network, 0, &(struct hyper){0.01, 0}, 1, &c->e);
+    *least = STEPS;
+    for (; steps && good; steps--) {
+        good = step_train(s, 1, &c->e);
+        uint32_t most = network_most(c->network, false);
+        *least = most && most < *least ? most : *least;
+    }
     step_close(s);
     return good;
 }
@@ -159,6 +166,7 @@ static bool train(struct netcase *c, uint32_t steps)
 static void cut(const char *model, const char *optim, const char *name)
 {
     struct netcase a, b;
+    uint32_t cut_to, all;
     begin(&a, model, optim, false);
     begin(&b, model, optim, false);
     uint32_t *sorted = length_sort(&a.source, &a.features, ROWS);
@@ -166,9 +174,10 @@ static void cut(const char *model, const char *optim, const char *name)
     b.source = a.source;
     b.source.rows.chunks = b.chunks;
     for (uint32_t i = 0; i < SOURCE_RUNS; i++)
-        b.source.by_length.longest[i] = 0;
-    ok(case_open(&a) && case_open(&b) && train(&a, 20) && train(&b, 20), "%s: %s", name, a.e.what);
-    ok(network_most(a.network, false) && !network_most(b.network, false), "  one of both is cut");
+        b.source.by_length.longest[i] = STEPS;
+    ok(case_open(&a) && case_open(&b) && train(&a, 20, &cut_to) &&
+           train(&b, 20, &all), "%s: %s", name, a.e.what);
+    ok(cut_to < 6 && all == STEPS, "  computed to %u steps, and to %u", cut_to, all);
     ok(farthest(&a, &b) < 1e-4, "  steps as long as their longest sequence train the same: %g",
        farthest(&a, &b));
     mem_free(sorted);
@@ -179,13 +188,15 @@ static void cut(const char *model, const char *optim, const char *name)
 static void streamed(void)
 {
     struct netcase there, parts;
+    uint32_t least;
     begin(&there, ALL_KINDS, NULL, false);
     begin(&parts, ALL_KINDS, NULL, true);
     uint32_t *one = length_sort(&there.source, &there.features, ROWS);
     uint32_t *two = length_sort(&parts.source, &parts.features, ROWS);
     there.source.index = one;
     parts.source.index = two;
-    ok(case_open(&there) && case_open(&parts) && train(&there, 47) && train(&parts, 47),
+    ok(case_open(&there) && case_open(&parts) && train(&there, 47, &least) &&
+           train(&parts, 47, &least),
        "an epoch, in parts too");
     ok(farthest(&there, &parts) <= 0, "  the same bits");
     mem_free(one);
@@ -198,9 +209,10 @@ static void streamed(void)
 static void answers(void)
 {
     struct netcase c;
+    uint32_t least;
     real *all = mem_zero(COUNT * 3, sizeof *all), *alone = mem_zero(COUNT * 3, sizeof *alone);
     begin(&c, ALL_KINDS, NULL, false);
-    bool good = case_open(&c) && train(&c, 10);
+    bool good = case_open(&c) && train(&c, 10, &least);
     good = good && case_answer(&c, c.network, &c.source, 0, COUNT, all);
     for (uint64_t i = 0; i < COUNT && good; i += 7)
         good = case_answer(&c, c.network, &c.source, i, 1, alone) &&
