@@ -74,7 +74,7 @@ static const struct option train_options_table[] = {
      .offset = AT(by_length),
      .standard = "false",
      .help = "Of sequences: a batch has sequences of like length, so that less of it is padding, "
-             "which saves time. Its rows are less of a mixture, and the loss may end higher."},
+             "which saves time. Its rows are less of a mixture: the loss ends elsewhere."},
     {.key = "early_stopping.metric",
      .type = OPT_STRING,
      .offset = AT(early.metric),
