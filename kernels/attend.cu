@@ -36,7 +36,8 @@ KERNEL_BOUNDED(ATTEND_LANES, position_sums)(struct op_position_back a)
     if (at >= (size_t)a.count * a.width)
         return;
     float sum = a.more ? (float)a.dp[at] : 0.0f;
-    for (size_t row = 0; row < a.rows; row++)
+    size_t rows = at < (size_t)a.steps * a.width ? a.rows : 0;
+    for (size_t row = 0; row < rows; row++)
         sum += form_get(a.dy, row * a.steps * a.width + at);
     a.dp[at] = sum;
 }

@@ -4,7 +4,7 @@
 #ifndef DNN_KERNELS_GATHER_CUH
 #define DNN_KERNELS_GATHER_CUH
 
-#include "base/rng.h"
+#include "backend/order.h"
 #include "device.cuh"
 #include "kernels.h"
 
@@ -68,16 +68,19 @@ DEVICE void copy_record(const struct op_gather &a, size_t row, uint32_t lane,
 }
 
 /* The position of a row of the batch, in the order of this view; false: it is past the data or the
- * step. */
-DEVICE bool position_of(const struct op_gather &a, uint32_t row, uint32_t view, uint64_t *at)
+ * step. table: rows are no sequences, and have no order of lengths. */
+DEVICE bool position_of(const struct op_gather &a, uint32_t row, uint32_t view, bool table,
+                        uint64_t *at)
 {
     uint64_t count = a.from->count;
     *at = a.now->row0 + (uint64_t)a.micro * a.rows + row;
     if (*at >= count || (a.whole && *at - a.now->row0 >= a.whole))
         return false;
-    if (a.from->shuffle)
+    if (a.from->shuffle && table)
         *at = rng_permute(a.now->seed, a.now->epoch, rng_order(a.now->model, view),
                           (uint32_t)count, (uint32_t)*at);
+    else if (a.from->shuffle)
+        *at = order_place(a.from, a.now, view, (uint32_t)*at);
     return true;
 }
 
@@ -85,10 +88,10 @@ DEVICE bool position_of(const struct op_gather &a, uint32_t row, uint32_t view, 
  * it is. */
 template <int G>
 DEVICE void gather_row(const struct op_gather &a, uint32_t row, uint32_t lane, size_t to,
-                       uint32_t view)
+                       uint32_t view, bool table)
 {
     uint64_t at;
-    if (!position_of(a, row, view, &at)) {
+    if (!position_of(a, row, view, table, &at)) {
         clear_row<G>(a, to, lane); /* which weighs nothing */
         if (lane == 0)
             a.target[to] = a.weight[to] = 0;
@@ -106,8 +109,8 @@ DEVICE void gather_step(const struct op_gather &a, uint32_t row, uint32_t t, uin
 {
     uint64_t at;
     size_t to = (size_t)row * a.steps + t, target = a.each ? to : row;
-    bool there = position_of(a, row, 0, &at);
-    const uint32_t *index = there ? a.from->index + at * a.steps : NULL;
+    bool there = position_of(a, row, 0, false, &at);
+    const uint32_t *index = there ? a.from->index + at * a.from->steps : NULL;
     if (a.begins && lane == 0 && t == 0)
         a.begins[row] = there && a.from->begins ? (int32_t)a.from->begins[at] : 1;
     if (!there || index[t] == SOURCE_NONE) {

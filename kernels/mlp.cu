@@ -431,7 +431,8 @@ KERNEL_BOUNDED(MLP_LANES, mlp_step)(ARGUMENT(struct mlp) f)
         weights_copy(f.layer[i], room);
     if (f.gather.rows) {
         if (mine < MLP_TILE && row0 + mine < f.rows)
-            gather_row<EACH>(f.gather, row0 + mine, thread_id() % EACH, row0 + mine, 0);
+            gather_row<EACH>(f.gather, row0 + mine, thread_id() % EACH, row0 + mine, 0,
+                             true);
         sync_block();
     }
     for (uint32_t e = thread_id(); e < MLP_TILE * in; e += block_size()) {

@@ -22,7 +22,7 @@ KERNEL_BOUNDED(SERIES_LANES, series_steps)(struct op_series a)
     if (at >= a.rows * each)
         return;
     size_t row = at / each, t = at % each / a.channels, c = at % a.channels;
-    ((float *)a.y.at)[at] = ((const float *)a.x.at)[row * a.ldx + c * a.steps + t];
+    ((float *)a.y.at)[at] = ((const float *)a.x.at)[row * a.ldx + c * a.x_steps + t];
 }
 
 /* A lane has a row. */
@@ -32,11 +32,11 @@ KERNEL_BOUNDED(SERIES_LANES, series_length)(struct op_series a)
     if (row >= a.rows)
         return;
     const float *missing =
-        (const float *)a.x.at + row * a.ldx + (size_t)a.channels * a.steps;
+        (const float *)a.x.at + row * a.ldx + (size_t)a.channels * a.x_steps;
     uint32_t length = a.steps;
     for (bool there = false; length > 0; length--) {
         for (uint32_t c = 0; c < a.channels; c++)
-            there |= !(missing[(size_t)c * a.steps + length - 1] > 0);
+            there |= !(missing[(size_t)c * a.x_steps + length - 1] > 0);
         if (there)
             break;
     }

@@ -265,6 +265,7 @@ static inline bool case_make(struct netcase *c)
     if (c->window) {
         c->source.count = case_windows(c);
         c->source.index = c->windows;
+        c->source.steps = c->window;
         c->source.begins = c->begins = c->carry ? mem_zero(c->count, sizeof *c->begins) : NULL;
         for (uint64_t i = 0; i < c->count && c->carry; i += 3)
             c->begins[i] = 1;
@@ -340,7 +341,7 @@ static inline bool case_answer(struct netcase *c, struct network *n, const struc
     for (uint64_t done = 0, rows; good && done < count; done += rows) {
         uint32_t most;
         struct netshape *shape = network_shape(n, count - done, &most);
-        network_answer_from(n, row0 + done);
+        network_answer_from(n, shape, row0 + done);
         if (done % 3) {
             struct routine *r = machine_record(c->machine, network_issue_answer, shape);
             machine_play(c->machine, r, 1);

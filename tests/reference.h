@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "backend/ops.h"
-#include "base/rng.h"
+#include "backend/order.h"
 
 static const real *reads(struct act a) { return (const real *)a.at; }
 static real *writes(struct act a) { return (real *)a.at; }
@@ -134,10 +134,9 @@ static void ref_gather(const struct op_gather *a)
         const unsigned char *last = NULL;
         int32_t length = 0;
         if (there && f->shuffle)
-            at = rng_permute(a->now->seed, a->now->epoch, a->now->model, (uint32_t)f->count,
-                             (uint32_t)at);
+            at = order_place(f, a->now, 0, (uint32_t)at);
         for (uint32_t t = 0; t < steps; t++) {
-            uint64_t i = f->index && there ? f->index[at * steps + t] : at;
+            uint64_t i = f->index && there ? f->index[at * (steps > 1 ? f->steps : 1) + t] : at;
             const unsigned char *record = there && i != SOURCE_NONE ? rows_at(&f->rows, i) : NULL;
             ref_record(a, r * steps + t, record);
             if (a->each)

@@ -25,7 +25,7 @@ static void ref_position_back(const struct op_position_back *a)
     for (size_t t = 0; t < a->count; t++)
         for (size_t j = 0; j < a->width; j++) {
             double sum = a->more ? (double)a->dp[t * a->width + j] : 0;
-            for (size_t r = 0; r < a->rows; r++)
+            for (size_t r = 0; r < a->rows && t < a->steps; r++)
                 sum += (double)reads(a->dy)[(r * a->steps + t) * a->width + j];
             a->dp[t * a->width + j] = (real)sum;
         }

@@ -8,14 +8,14 @@
 
 static void ref_series(const struct op_series *a)
 {
-    const size_t each = (size_t)a->steps * a->channels;
+    const size_t each = (size_t)a->steps * a->channels, missing = (size_t)a->x_steps * a->channels;
     for (size_t r = 0; r < a->rows; r++) {
         const real *x = reads(a->x) + r * a->ldx;
         a->length[r] = 0;
         for (size_t t = 0; t < a->steps; t++)
             for (size_t c = 0; c < a->channels; c++) {
-                writes(a->y)[r * each + t * a->channels + c] = x[c * a->steps + t];
-                if (x[each + c * a->steps + t] <= 0)
+                writes(a->y)[r * each + t * a->channels + c] = x[c * a->x_steps + t];
+                if (x[missing + c * a->x_steps + t] <= 0)
                     a->length[r] = (int32_t)t + 1;
             }
     }

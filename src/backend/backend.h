@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "backend/ops.h"
+#include "backend/order.h"
 #include "base/err.h"
 
 #ifdef __cplusplus

@@ -40,7 +40,7 @@ void cpu_position_back(const struct op_position_back *a, const struct slice *s)
     real *dp = a->dp + (size_t)s->tile * a->width;
     if (!a->more)
         memset(dp, 0, a->width * sizeof *dp);
-    for (size_t row = 0; row < a->rows; row++)
+    for (size_t row = 0; row < a->rows && s->tile < a->steps; row++)
         s->m->vec->add(dp, dp, act_read(a->dy) + (row * a->steps + s->tile) * a->width, a->width);
 }
 

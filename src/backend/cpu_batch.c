@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "backend/cpu.h"
-#include "base/rng.h"
 
 static void copy_numbers(real *x, const unsigned char *record, uint32_t count)
 {
@@ -54,7 +53,10 @@ static void find_order(uint32_t *order, const struct op_gather *a, const struct 
                        uint64_t begin, uint32_t count, uint32_t view)
 {
     const struct source *from = a->from;
-    if (from->shuffle) {
+    if (from->shuffle && from->by_length.runs) {
+        for (uint32_t r = 0; r < count; r++)
+            order[r] = order_place(from, a->now, view, (uint32_t)begin + r);
+    } else if (from->shuffle) {
         struct shuffle shuffle = {a->now->seed, a->now->epoch, rng_order(a->now->model, view),
                                   (uint32_t)from->count};
         s->m->vec->permute(order, (uint32_t)begin, count, &shuffle);
@@ -134,7 +136,7 @@ static void gather_series(const struct op_gather *a, const struct slice *s, uint
     find_order(order, a, s, begin, count, 0);
     for (uint32_t r = 0; r < count; r++) {
         uint64_t i = from->shuffle ? order[r] : begin + r;
-        const uint32_t *index = from->index + i * a->steps;
+        const uint32_t *index = from->index + i * from->steps;
         size_t first = (row0 + r) * a->steps;
         uint32_t length = 0;
         for (; length < a->steps && index[length] != SOURCE_NONE; length++) {

@@ -19,15 +19,15 @@ void cpu_tokens(const struct op_tokens *a, const struct slice *s)
 
 void cpu_series(const struct op_series *a, const struct slice *s)
 {
-    const uint32_t steps = a->steps, channels = a->channels;
+    const uint32_t steps = a->steps, channels = a->channels, each = a->x_steps;
     for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
-        const real *x = act_read(a->x) + row * a->ldx, *missing = x + (size_t)channels * steps;
+        const real *x = act_read(a->x) + row * a->ldx, *missing = x + (size_t)channels * each;
         real *y = act_real(a->y) + row * steps * channels;
         uint32_t length = 0;
         for (uint32_t c = 0; c < channels; c++)
             for (uint32_t t = 0; t < steps; t++) {
-                y[(size_t)t * channels + c] = x[(size_t)c * steps + t];
-                if (t >= length && !(missing[(size_t)c * steps + t] > 0))
+                y[(size_t)t * channels + c] = x[(size_t)c * each + t];
+                if (t >= length && !(missing[(size_t)c * each + t] > 0))
                     length = t + 1;
             }
         a->length[row] = (int32_t)length;

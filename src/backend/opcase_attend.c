@@ -40,20 +40,22 @@ static void make_position(const struct opcase *c, struct opdata *d)
 }
 OPCASES(position);
 
-#define POSITION_BACK(r, i, o, f)                                                                  \
-    {.op = OP_position_back, .rows = r, .in = i, .out = o, .flags = f, .gate = 1e-5}
+/* kind: steps of dp behind those of the batch */
+#define POSITION_BACK(r, i, o, k, f)                                                               \
+    {.op = OP_position_back, .rows = r, .in = i, .out = o, .kind = k, .flags = f, .gate = 1e-5}
 static const struct opcase cases_position_back[] = {
-    POSITION_BACK(64, 32, 16, 0), POSITION_BACK(33, 17, 5, CASE_MORE), POSITION_BACK(1, 1, 1, 0)};
+    POSITION_BACK(64, 32, 16, 3, 0), POSITION_BACK(33, 17, 5, 2, CASE_MORE),
+    POSITION_BACK(1, 1, 1, 0, 0)};
 
 static void make_position_back(const struct opcase *c, struct opdata *d)
 {
     d->arguments.position_back = (struct op_position_back){
-        .dp = opdata_output(d, "dp", BUFFER_REAL, c->out, c->in, 0, true),
+        .dp = opdata_output(d, "dp", BUFFER_REAL, c->out + c->kind, c->in, 0, true),
         .dy = input(d, "dy", places(c), c->in),
         .rows = c->rows,
         .steps = c->out,
         .width = c->in,
-        .count = c->out,
+        .count = c->out + c->kind,
         .more = c->flags & CASE_MORE ? 1 : 0};
 }
 OPCASES(position_back);

@@ -4,9 +4,10 @@
 #include "backend/opcase.h"
 
 /* --- batches: in numbers (every third with an indicator), out categories. CASE_SECOND: sequences
- * of 1 to 5 steps; CASE_MORE: each step has a target --- */
+ * of 1 to 5 steps; CASE_MORE: each step has a target; CASE_ZEROS_IN: sequences in runs, with places
+ * for more steps --- */
 
-enum { GATHER_STEPS = 5 };
+enum { GATHER_STEPS = 5, GATHER_PLACES = 7 };
 
 static const struct opcase cases_gather[] = {
     {.op = OP_gather, .rows = 256, .in = 14, .out = 0, .gate = 0},
@@ -20,6 +21,8 @@ static const struct opcase cases_gather[] = {
      .flags = CASE_SHUFFLE | CASE_SECOND, .gate = 0},
     {.op = OP_gather, .rows = 50, .in = 33, .out = 1, .kind = 2,
      .flags = CASE_SHUFFLE | CASE_SECOND | CASE_MORE | CASE_RAGGED, .gate = 0},
+    {.op = OP_gather, .rows = 40, .in = 17, .out = 1, .kind = 2,
+     .flags = CASE_SHUFFLE | CASE_SECOND | CASE_ZEROS_IN, .gate = 0},
     {.op = OP_gather, .rows = 5, .in = 60, .out = 0,
      .flags = CASE_SECOND | CASE_MORE | CASE_ONE_ROW, .gate = 0},
     {.op = OP_gather, .rows = 200, .in = 20, .out = 2, .kind = 3,
@@ -31,16 +34,16 @@ static const struct opcase cases_gather[] = {
 };
 
 /* The records of each sequence, SOURCE_NONE behind its end. */
-static const uint32_t *make_steps(struct opdata *d, uint32_t records)
+static const uint32_t *make_steps(struct opdata *d, uint32_t records, uint32_t places)
 {
-    uint32_t *index = opdata_host(d, (size_t)records * GATHER_STEPS, sizeof *index);
+    uint32_t *index = opdata_host(d, (size_t)records * places, sizeof *index);
     for (size_t i = 0; i < records; i++) {
         uint64_t length = 1 + opdata_random(d, GATHER_STEPS);
-        for (uint64_t t = 0; t < GATHER_STEPS; t++)
-            index[i * GATHER_STEPS + t] =
+        for (uint64_t t = 0; t < places; t++)
+            index[i * places + t] =
                 t < length ? (uint32_t)opdata_random(d, records) : SOURCE_NONE;
     }
-    return opdata_adopt(d, index, (size_t)records * GATHER_STEPS * sizeof *index);
+    return opdata_adopt(d, index, (size_t)records * places * sizeof *index);
 }
 
 static void make_gather(const struct opcase *c, struct opdata *d)
@@ -49,6 +52,7 @@ static void make_gather(const struct opcase *c, struct opdata *d)
         : 3 * c->rows;
     uint32_t views = c->flags & CASE_BARE ? 1 : 0, each = views || c->flags & CASE_MORE ? 1 : 0;
     uint32_t steps = views || c->flags & CASE_SECOND ? GATHER_STEPS : 1;
+    uint32_t places = c->flags & CASE_ZEROS_IN ? GATHER_PLACES : steps;
     uint32_t targets = each ? c->rows * steps : c->rows;
     struct opcase long_case = *c;
     struct features features = {.format = rowfmt_make(c->in, c->out)};
@@ -89,10 +93,11 @@ static void make_gather(const struct opcase *c, struct opdata *d)
     struct source from = {
         .rows = {f, opdata_values(d, "chunks", BUFFER_BYTES, &chunk, sizeof chunk, false), 63,
                  records},
-        .index = steps > 1 && !views ? make_steps(d, records)
+        .index = steps > 1 && !views ? make_steps(d, records, places)
                                      : opdata_adopt(d, index, records * sizeof *index),
         .count = records,
-        .steps = views ? 1 : steps,
+        .steps = views ? 1 : places,
+        .by_length = {.batch = 7, .runs = places > steps ? 3 : 0},
         .shuffle = c->flags & CASE_SHUFFLE ? 1 : 0,
         .classes = c->kind,
         .class_weight =

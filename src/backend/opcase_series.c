@@ -6,19 +6,20 @@ static uint32_t places(const struct opcase *c)
     return c->rows * c->out;
 }
 
-#define SERIES(r, i, o, p) {.op = OP_series, .rows = r, .in = i, .out = o, .pad = p}
-static const struct opcase cases_series[] = {SERIES(64, 8, 16, 0), SERIES(33, 3, 7, 2),
-                                             SERIES(1, 1, 1, 0), SERIES(9, 1, 50, 0)};
+/* kind: steps of x behind those of the batch */
+#define SERIES(r, i, o, k, p) {.op = OP_series, .rows = r, .in = i, .out = o, .kind = k, .pad = p}
+static const struct opcase cases_series[] = {SERIES(64, 8, 16, 0, 0), SERIES(33, 3, 7, 4, 2),
+                                             SERIES(1, 1, 1, 0, 0), SERIES(9, 1, 50, 0, 0)};
 
 static void make_series(const struct opcase *c, struct opdata *d)
 {
-    size_t each = (size_t)c->in * c->out, ld = 2 * each + c->pad;
+    size_t steps = c->out + c->kind, each = c->in * steps, ld = 2 * each + c->pad;
     real *x = opdata_host(d, c->rows * ld, sizeof *x);
     for (size_t r = 0; r < c->rows; r++) {
         uint64_t length = opdata_random(d, c->out + 1);
         for (size_t k = 0; k < each; k++) {
             x[r * ld + k] = (real)opdata_random(d, 2001) / 1000 - 1;
-            x[r * ld + each + k] = k % c->out >= length || opdata_random(d, 3) == 0;
+            x[r * ld + each + k] = k % steps >= length || opdata_random(d, 3) == 0;
         }
     }
     d->arguments.series = (struct op_series){
@@ -28,7 +29,8 @@ static void make_series(const struct opcase *c, struct opdata *d)
         .rows = c->rows,
         .steps = c->out,
         .channels = c->in,
-        .ldx = (uint32_t)ld};
+        .ldx = (uint32_t)ld,
+        .x_steps = (uint32_t)steps};
 }
 OPCASES(series);
 

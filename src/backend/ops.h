@@ -122,27 +122,7 @@ struct group {
     uint32_t pad;
 };
 
-/* The source of rows: the encoded table, or a buffer of parsed rows. It lies in machine memory,
- * with everything it points to: chunks, their list, index, class_weight, features and indicators
- * (categories are not read). */
-struct source {
-    struct rows rows;
-    const uint32_t *index;     /* rows.count is not used when set: position i is row index[i] */
-    uint64_t count;            /* valid positions */
-    /* Above 1: a position is a sequence of so many steps, [count][steps] of the index, which is
-     * set; SOURCE_NONE from its end on. */
-    uint32_t steps;
-    /* 1: position i is index[rng_permute(seed, epoch, model, count, i)] */
-    uint32_t shuffle;
-    uint32_t classes, pad;     /* 0: the target is a float */
-    const float *class_weight; /* [classes], NULL: 1 */
-    const struct features *features;
-    const uint32_t *begins;    /* [count]: 1: the first window of its sequence; NULL: each is */
-};
-
-/* An entry of source.index behind the end of a sequence. */
-#define SOURCE_NONE UINT32_MAX
-
+#include "backend/ops_source.h"
 struct op_gather {
     DIMS(width);
     struct act x;              /* [rows * steps][ld]: numbers, then indicators, from column 0 */

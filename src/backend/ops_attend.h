@@ -12,7 +12,7 @@ struct op_position {
     uint32_t x_steps, count, add;
     int32_t shift;
 };
-/* dp[t] (= or +=, with more) the sum of dy[r][t] over the rows. */
+/* dp[t] (= or +=, with more) the sum of dy[r][t] over the rows, 0 behind the steps. */
 struct op_position_back {
     DIMS(width);
     real *dp;                  /* [count][width], in one piece */

@@ -1,17 +1,17 @@
 /* ops_series.h - the arguments of the operations of sequences. Part of ops.h. dims.steps is the
- * number of steps of the longest sequence; a shorter one has `length` steps, the others are
- * padding. Values in padding reach no answer and no gradient. */
+ * number of steps of the longest sequence, or of the longest of a batch; a shorter one has `length`
+ * steps, the others are padding. Values in padding reach no answer and no gradient. */
 #ifndef DNN_BACKEND_OPS_SERIES_H
 #define DNN_BACKEND_OPS_SERIES_H
 
-/* y[r][t][c] = x[r][c * steps + t]. A sequence ends behind its last step with a number that was
+/* y[r][t][c] = x[r][c * x_steps + t]. A sequence ends behind its last step with a number that was
  * not missing. */
 struct op_series {
     DIMS(channels);
     struct act y;              /* [rows * steps][channels] */
     int32_t *length;           /* [rows]: 0 to steps */
     struct act x;              /* [rows][ldx]: numbers, then for each of them 1 if it was missing */
-    uint32_t ldx, pad;
+    uint32_t ldx, x_steps;     /* x_steps: of x, at least steps; those behind are padding */
 };
 
 /* The tokens of a text: ids in the columns [at, at + steps) of ids, 0 behind the last. */

@@ -33,6 +33,7 @@ struct train_options {
     struct schedule_options schedule;
     struct loss_options loss;
     int sampling; /* enum sampling */
+    bool by_length;
     struct early_options early;
     double clip_norm, time_limit_s;
     uint64_t seed;

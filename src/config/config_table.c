@@ -69,6 +69,12 @@ static const struct option train_options_table[] = {
              "chance leaves the others out. Both move the probabilities towards the smaller "
              "classes; `calibrate` \"prior\" undoes that, and auto does where the validation "
              "rows show it. Of tables, not of sequences."},
+    {.key = "by_length",
+     .type = OPT_BOOL,
+     .offset = AT(by_length),
+     .standard = "false",
+     .help = "Of sequences: a batch has sequences of like length, so that less of it is padding, "
+             "which saves time. Its rows are less of a mixture: the loss ends elsewhere."},
     {.key = "early_stopping.metric",
      .type = OPT_STRING,
      .offset = AT(early.metric),

@@ -10,7 +10,6 @@ struct conv_spec {
     int64_t units, kernel, dilation, stride;
     bool causal;
     uint64_t weight, bias; /* planned */
-    uint32_t steps;        /* planned: that it gives */
 };
 
 static const char *const type_words[] = {"conv1d", NULL};
@@ -58,16 +57,17 @@ static const char *const examples[] = {
     NULL,
 };
 
-static struct convolution shape_of(const struct layer *l)
+static struct convolution shape_of(const struct layer *l, const struct pass *p)
 {
     const struct conv_spec *s = l->spec;
+    const uint32_t stride = (uint32_t)s->stride;
     int64_t reach = (s->kernel - 1) * s->dilation;
     return (struct convolution){.out = (uint32_t)s->units,
                                 .kernel = (uint32_t)s->kernel,
                                 .dilation = (uint32_t)s->dilation,
-                                .stride = (uint32_t)s->stride,
+                                .stride = stride,
                                 .before = (uint32_t)(s->causal ? reach : reach / 2),
-                                .steps = s->steps};
+                                .steps = (p->dims.steps + stride - 1) / stride};
 }
 
 enum { MOST_INPUTS = 1 << 15 }; /* of the operation's room */
@@ -80,9 +80,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     l->out = (uint32_t)s->units;
     s->weight = plan_param(p, "weight", SHAPE3((uint64_t)s->kernel, l->in, l->out), PARAM_WEIGHT);
     s->bias = plan_param(p, "bias", SHAPE1(l->out), PARAM_BIAS);
-    s->steps = (l->steps + (uint32_t)s->stride - 1) / (uint32_t)s->stride;
     if (s->stride > 1)
-        plan_lengths(p, s->steps);
+        plan_lengths(p, 0, (uint32_t)s->stride);
     l->y = plan_acts(p, l->out);
     p->flops += 2 * (uint64_t)s->kernel * l->in * l->out / (uint64_t)s->stride;
     return true;
@@ -107,7 +106,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                     .b = reals_at(p->params, s->bias),
                                     .length = p->length,
                                     .dims = pass_dims(p, l->in),
-                                    .c = shape_of(l),
+                                    .c = shape_of(l, p),
                                     .exact = p->exact});
     if (s->stride > 1)
         pass_lengths(p, l, 0, (uint32_t)s->stride);
@@ -126,7 +125,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                               .w = reals_at(p->params, s->weight),
                                               .length = p->length,
                                               .dims = pass_dims(p, l->in),
-                                              .c = shape_of(l),
+                                              .c = shape_of(l, p),
                                               .add_dx = add,
                                               .more = p->more});
 }

@@ -79,10 +79,16 @@ static void hand_over(struct inputs *in, struct layer *first)
     }
 }
 
-/* Rows that the input layers make of one of the batch. */
+/* Rows that the input layers make of one of the batch, at most. */
 static uint32_t row_steps(const struct inputs *in)
 {
     return in->tokens ? in->steps : in->each;
+}
+
+/* The steps of sequences in this batch. */
+static uint32_t batch_steps(const struct inputs *in, const struct pass *p)
+{
+    return p->most && p->most < in->steps ? p->most : in->steps;
 }
 
 /* The steps of sequences. p->steps is theirs from here on. */
@@ -93,7 +99,9 @@ static bool plan_series(struct inputs *in, const struct features *f, struct plan
     if (!in->steps)
         return true;
     p->sequences = true;
-    plan_lengths(p, in->steps);
+    p->steps = in->steps;
+    p->divide = 1;
+    plan_lengths(p, 0, 1);
     in->length = p->length;
     if (in->records && f->carry)
         in->begins = plan_kept(p, (uint64_t)p->rows * sizeof(int32_t));
@@ -160,6 +168,7 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
         in->layers[i]->y = in->tokens ? in->series : in->x;
         in->layers[i]->steps = row_steps(in);
         in->layers[i]->length = in->length;
+        in->layers[i]->divide = in->tokens || in->records;
     }
     return true;
 }
@@ -181,7 +190,7 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
     const bool views = in->each > 1 && !in->records;
     int32_t *begins = in->features.carry ? lengths_at(p, in->begins) : NULL;
     p->begins = begins;
-    p->dims.steps = in->each;
+    p->dims.steps = in->records ? batch_steps(in, p) : in->each;
     op_gather(p->m, &(struct op_gather){.x = x,
                                         .ids = p->ids,
                                         .target = target,
@@ -201,12 +210,13 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
     if (!in->steps || in->records || in->tokens)
         return;
     struct dims dims = pass_dims(p, in->width);
-    dims.steps = in->steps;
+    dims.steps = batch_steps(in, p);
     op_series(p->m, &(struct op_series){.y = pass_act(p, in->series),
                                         .length = lengths_at(p, in->length),
                                         .x = x,
                                         .dims = dims,
-                                        .ldx = in->held});
+                                        .ldx = in->held,
+                                        .x_steps = in->steps});
 }
 
 struct act inputs_given(const struct inputs *in, struct pass *p)
@@ -217,7 +227,7 @@ struct act inputs_given(const struct inputs *in, struct pass *p)
 
 void inputs_backward(const struct inputs *in, struct pass *p, struct act dx)
 {
-    p->dims.steps = row_steps(in);
+    p->dims.steps = in->tokens || in->records ? batch_steps(in, p) : in->each;
     for (uint32_t i = 0; i < in->count; i++)
         if (goes_back(in->layers[i]))
             layer_run_backward(in->layers[i], p, no_act(), dx, no_act(), false);

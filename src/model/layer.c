@@ -217,6 +217,8 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
             plan_refuse(p, "%d layers", LAYER_MOST);
         l->steps = p->steps;
         l->length = p->length;
+        l->more = p->more;
+        l->divide = p->divide;
         uint64_t trained = p->trained, flops = p->flops, room = p->acts;
         if (!l->skipped &&
             (!check_steps(l, p, e) || !l->type->plan(l, p, e) ||
@@ -227,6 +229,8 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
         l->params = p->trained - trained;
         l->room = p->acts - room;
         l->steps_out = p->steps;
+        l->more_out = p->more;
+        l->divide_out = p->divide;
         l->length_out = p->length;
         in = l->out;
         if (l->skipped)
@@ -297,9 +301,25 @@ void pass_lengths(struct pass *p, const struct layer *l, uint32_t more, uint32_t
                                           .divide = divide});
 }
 
+static uint32_t shortened(uint32_t most, uint32_t steps, uint64_t more, uint64_t divide)
+{
+    uint64_t fewer = most && divide ? (most + more + divide - 1) / divide : steps;
+    return fewer < steps ? (uint32_t)fewer : steps;
+}
+
+uint32_t pass_steps(const struct pass *p, const struct layer *l)
+{
+    return shortened(p->most, l->steps, l->more, l->divide);
+}
+
+uint32_t pass_steps_out(const struct pass *p, const struct layer *l)
+{
+    return shortened(p->most, l->steps_out, l->more_out, l->divide_out);
+}
+
 static void stand_at(struct pass *p, const struct layer *l)
 {
-    p->dims.steps = l->steps;
+    p->dims.steps = pass_steps(p, l);
     if (p->length)
         p->length = lengths_at(p, l->length);
 }

@@ -25,6 +25,9 @@ struct layer;
 struct planner {
     uint32_t rows; /* micro-batch */
     uint32_t steps; /* of a sequence, or the number of views; else 1 */
+    /* of a sequence whose first layer has n steps: (n + more) / divide, rounded up; divide 0: the
+     * steps are no sequence's */
+    uint64_t more, divide;
     uint64_t length; /* of the sequences that are planned: where it stands in the reals */
     uint32_t shards;
     uint64_t params, buffers; /* so far, gaps included */
@@ -50,6 +53,7 @@ struct planner {
     struct rates *rates;  /* of each */
     uint32_t group_count, group_room, last_groups; /* last: those of the parameter declared last */
     bool sequences; /* the features are sequences */
+    bool all_steps; /* a machine was asked for the memory of all steps: no batch has fewer */
     bool in_views;  /* steps are views of a row of one step */
     uint32_t own_rows; /* above 1: so many views, and each has rows of its own */
     bool training;  /* false: no gradients, no kept values */
@@ -86,9 +90,11 @@ struct act_place plan_plain(struct planner *p, uint32_t width);
 struct act_place plan_acts(struct planner *p, uint32_t width);
 struct act_place plan_back(struct planner *p, uint32_t width, uint32_t steps);
 uint64_t plan_reals(struct planner *p, uint64_t count);
-/* The sequences of the layers behind have so many steps, and lengths of their own
- * (pass_lengths). */
-void plan_lengths(struct planner *p, uint32_t steps);
+/* The sequences of the layers behind have (steps + more) / divide steps, rounded up, and lengths of
+ * their own (pass_lengths). */
+void plan_lengths(struct planner *p, uint32_t more, uint32_t divide);
+/* The layers behind have one step. */
+void plan_one_step(struct planner *p);
 /* Bytes that no step changes, copied to machine memory; returns their place (pass_table). */
 uint64_t plan_table(struct planner *p, const void *bytes, size_t size);
 /* Bytes that the machine keeps from forward to backward; returns their offset in the reals. */
@@ -106,6 +112,7 @@ struct pass {
     struct dims dims;
     uint32_t micro; /* which micro-batch of the step this is, from 0 */
     uint32_t whole; /* rows of the step: the last micro-batch may have fewer; 0: no end */
+    uint32_t most;  /* steps of its longest sequence or more, at least 2; 0: as planned */
     bool training, more; /* more: a further micro-batch of the same step adds to the gradients */
     bool exact;          /* row-independent products */
     /* the batch */
@@ -159,6 +166,9 @@ static inline struct padding pass_padding(const struct pass *p)
     struct padding some = {p->length, p->dims.steps, 0}, none = {NULL, 0, 0};
     return p->length && p->dims.steps > 1 ? some : none;
 }
+/* The steps of a layer's input and of its output in this batch. */
+uint32_t pass_steps(const struct pass *p, const struct layer *l);
+uint32_t pass_steps_out(const struct pass *p, const struct layer *l);
 /* Lengths that stand in the reals. */
 static inline int32_t *lengths_at(const struct pass *p, uint64_t at)
 {
@@ -267,7 +277,8 @@ struct layer {
     const struct layer_type *type;
     void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
-    uint32_t steps, steps_out; /* of its input; y is [rows][steps_out][out] */
+    uint32_t steps, steps_out; /* of its input and of y, at most (pass_steps) */
+    uint64_t more, divide, more_out, divide_out; /* as in struct planner, before and behind it */
     uint64_t length;  /* of its input's sequences, in the reals */
     uint64_t length_out; /* of those that it gives */
     uint32_t answers; /* the output layer: of a row in training, y is [rows][answers][out]; 0: 1 */

@@ -161,6 +161,7 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
     m->buffers = p.buffers;
     m->trained = p.trained;
     m->narrow = p.narrow;
+    m->all_steps = p.all_steps;
     m->acts = p.acts;
     m->reals = p.reals;
     m->carried = p.carried;

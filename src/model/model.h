@@ -29,6 +29,7 @@ struct model {
     uint32_t rows, shards;
     bool training;
     bool narrow; /* some activations or their gradients are in 16 bits */
+    bool all_steps; /* no batch of sequences has fewer steps than planned */
     uint64_t acts, reals; /* sizes in elements */
     uint32_t carried; /* numbers of a row that pass from window to window */
     struct act_place logits, dlogits;

@@ -21,6 +21,7 @@ void network_issue_answer(void *shape, struct machine *machine)
     struct network *n = s->network;
     const struct model *m = s->model;
     struct pass p = net_answer_pass(n, machine, s);
+    p.most = n->answers.most;
     struct act logits = model_forward(m, &p, n->answers.batch.target);
     if (n->answers.request)
         op_score(machine, &(struct op_score){.now = n->answers.now,
@@ -42,11 +43,11 @@ struct netshape *network_shape(struct network *n, uint64_t rows, uint32_t *most)
     return &n->answers.shapes[i];
 }
 
-void network_answer_from(struct network *n, uint64_t row0)
+void network_answer_from(struct network *n, const struct netshape *s, uint64_t row0)
 {
     struct step now = {.row0 = row0};
     machine_upload(n->m, n->answers.now, &now, sizeof now);
-    net_feed_answers(n, row0);
+    net_feed_answers(n, row0, s->model->rows);
 }
 
 void network_logits(const struct netshape *s, uint32_t rows, real *logits)
@@ -80,10 +81,20 @@ void network_answers_begin(struct network *n, uint64_t row0, uint64_t count,
     machine_join(n->m, 0);
 }
 
-uint32_t network_answers_feed(struct network *n, uint64_t row0, uint64_t times)
+uint32_t network_answers_feed(struct network *n, const struct netshape *s, uint64_t row0,
+                              uint64_t times)
 {
-    net_feed_answers(n, row0);
-    return n->rows.answer.streams ? 1 : times < UINT32_MAX ? (uint32_t)times : UINT32_MAX;
+    const uint32_t rows = s->model->rows;
+    uint32_t now = 1;
+    net_feed_answers(n, row0, rows);
+    if (n->rows.answer.streams)
+        return 1;
+    if (features_steps(&s->model->inputs.features) == 1)
+        return times < UINT32_MAX ? (uint32_t)times : UINT32_MAX;
+    while (now < times && now < UINT32_MAX &&
+           net_answer_most(n, row0 + (uint64_t)now * rows, rows) == n->answers.most)
+        now++;
+    return now;
 }
 
 bool network_answers_wait(struct network *n, struct answers *measured, real *logits, struct err *e)

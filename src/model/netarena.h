@@ -29,6 +29,7 @@ struct netstep {
     struct model *model; /* the plan for micro-batches; NULL: the network answers only */
     struct group *groups, *host_groups;
     struct netbatch batch;
+    uint32_t most; /* steps of the sequences of the next step; 0: all */
     real *grads, *m1, *m2;
     real *moved;                     /* buffers once the optimiser's step is made */
     void *sums;                      /* of norm2 for the optimiser */
@@ -68,6 +69,7 @@ struct netanswers {
     struct netshape shapes[NET_SHAPES];
     unsigned shape_count;
     struct netbatch batch;
+    uint32_t most;    /* steps of the sequences of the next batch; 0: all */
     struct step *now; /* machine memory: row0 of the batch */
     /* answers that stay on the machine until all are there; NULL: each batch is fetched */
     struct answers *request;
@@ -118,8 +120,11 @@ void net_issue_loss(struct network *n, struct pass *p, struct act logits);
 
 /* The rows of an earlier step are there once more, where they stream (netrows.c). */
 void net_feed_again(struct network *n, const struct step *again);
-/* Where they stream: the rows to answer for from row0 on, as many as the largest batch has. */
-void net_feed_answers(struct network *n, uint64_t row0);
+/* The batch of `rows` rows to answer for at row0 is the next. Where they stream, rows from row0 on,
+ * as many as the largest batch has. */
+void net_feed_answers(struct network *n, uint64_t row0, uint32_t rows);
+/* The steps that sequences of that batch need; 0: all. */
+uint32_t net_answer_most(const struct network *n, uint64_t row0, uint32_t batch);
 /* The most rows that are issued at once; a part of the stream holds as many at least. */
 uint32_t net_part_rows(const struct network *n);
 /* The next wait fetches the flags of netbest too. */

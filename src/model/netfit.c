@@ -76,6 +76,7 @@ bool network_fit_layers(struct network *n, struct err *e)
     net_feed_again(n, &now);
     struct pass p = net_train_pass(n, n->m, 0);
     p.fitting = &f;
+    p.most = 0;
     model_forward(m, &p, n->step.batch.target);
     return f.good && machine_wait(n->m, MACHINE_PATIENCE, e);
 }
@@ -91,7 +92,7 @@ bool network_layer_input(struct network *n, const struct source *from, uint32_t 
         const struct layer *tap = s->model->layers[layer];
         struct fitting f = {.n = n, .rows = left < most ? (uint32_t)left : most, .tap = tap,
                             .to = to + at * tap->in, .good = true, .e = e};
-        network_answer_from(n, at);
+        network_answer_from(n, s, at);
         struct pass p = net_answer_pass(n, n->m, s);
         p.fitting = &f;
         model_forward(s->model, &p, n->answers.batch.target);

@@ -1,5 +1,6 @@
 /* netrows.c - the rows of a network: they lie on the machine, or pass through the stream where it
  * has no room. */
+#include "model/length.h"
 #include "model/netarena.h"
 
 /* The lists of positions of all parts together have as many entries as there are rows; a list of
@@ -79,13 +80,41 @@ uint64_t network_streams(const struct network *n)
     return n->rows.train.streams ? netstream_bytes(&n->rows.stream) : 0;
 }
 
+/* The steps of time that this training step computes; 0: all. */
+static uint32_t step_most(const struct network *n, const struct step *now)
+{
+    const struct model *m = n->step.model;
+    if (m->all_steps)
+        return 0;
+    return length_step(&n->rows.train.from, &m->inputs.features, now, net_step_rows(n));
+}
+
+/* How many of the next training steps compute as many steps of time as the first. */
+static uint32_t alike(struct network *n, uint32_t steps)
+{
+    struct step next = n->rows.next;
+    uint32_t count = 1;
+    n->step.most = step_most(n, &next);
+    if (features_steps(&n->step.model->inputs.features) == 1)
+        return steps;
+    for (; count < steps; count++) {
+        next.row0 += net_step_rows(n);
+        if (step_most(n, &next) != n->step.most)
+            break;
+    }
+    return count;
+}
+
 uint32_t network_feed(struct network *n, uint32_t steps)
 {
     struct netrows *r = &n->rows;
     uint64_t each = net_step_rows(n), row = r->next.row0;
     n->step.now_known = false;
-    if (!r->train.streams || row >= r->train.from.count)
+    steps = alike(n, steps);
+    if (!r->train.streams || row >= r->train.from.count) {
+        r->next.row0 += steps * each;
         return steps;
+    }
     if (r->carries != STREAM_TRAIN)
         netstream_begin(&r->stream, n->m, &r->train.from, &r->next);
     r->carries = STREAM_TRAIN;
@@ -108,6 +137,14 @@ void net_feed_again(struct network *n, const struct step *again)
 }
 
 /* --- rows to answer for --- */
+
+/* Logits of each step stay where all steps have them. */
+uint32_t net_answer_most(const struct network *n, uint64_t row0, uint32_t batch)
+{
+    const struct source *from = &n->rows.answer.from;
+    const struct model *m = n->answers.shapes[0].model;
+    return m->tags > 1 ? 0 : length_most(from, &m->inputs.features, row0, row0 + batch);
+}
 
 bool network_answer_source(struct network *n, const struct source *from, struct err *e)
 {
@@ -138,11 +175,12 @@ void network_answer_release(struct network *n)
     netsource_end(&n->rows.answer.there, n->m);
 }
 
-void net_feed_answers(struct network *n, uint64_t row0)
+void net_feed_answers(struct network *n, uint64_t row0, uint32_t batch)
 {
     struct netrows *r = &n->rows;
     struct step now = {.row0 = row0};
     uint64_t left = r->answer.from.count - row0, rows = n->answers.shapes[0].model->rows;
+    n->answers.most = net_answer_most(n, row0, batch);
     if (!r->answer.streams)
         return;
     if (r->carries != STREAM_ANSWER)

@@ -77,6 +77,7 @@ struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
     p.from = n->rows.train.there.at;
     p.micro = micro;
     p.whole = net_step_rows(n);
+    p.most = n->step.most;
     p.more = micro > 0;
     return p;
 }
@@ -144,6 +145,11 @@ void network_issue_step(void *network, struct machine *machine)
         network_issue_gradients(n, machine, micro);
     network_issue_exchange(n, machine);
     network_issue_update(n, machine);
+}
+
+uint32_t network_most(const struct network *n, bool answers)
+{
+    return answers ? n->answers.most : n->step.most;
 }
 
 void network_step(struct network *n, struct step *now)

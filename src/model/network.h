@@ -97,8 +97,11 @@ bool network_layer_input(struct network *n, const struct source *from, uint32_t 
 bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table, uint32_t count,
                    struct err *e);
 /* How many of the next `steps` steps may be issued now, at least 1. Rows that stream are sent for
- * them. */
+ * them. Sequences of these steps are of like length (network_most). */
 uint32_t network_feed(struct network *n, uint32_t steps);
+/* Steps of time that a training step, or a batch of answers, computes now; 0: all. It is a part of
+ * what a routine is recorded for. */
+uint32_t network_most(const struct network *n, bool answers);
 /* Bytes of the stream in machine memory; 0: the rows to train on lie there. */
 uint64_t network_streams(const struct network *n);
 void network_issue_step(void *network, struct machine *m); /* the next step: machine_issuer */
@@ -127,7 +130,8 @@ bool network_answer_hold(struct network *n, const struct source *from, struct er
  * else the smallest. *most: its rows. */
 struct netshape;
 struct netshape *network_shape(struct network *n, uint64_t rows, uint32_t *most);
-void network_answer_from(struct network *n, uint64_t row0); /* where the next batch begins */
+/* Where the next batch begins, and its shape. */
+void network_answer_from(struct network *n, const struct netshape *s, uint64_t row0);
 void network_issue_answer(void *shape, struct machine *m);  /* a batch: machine_issuer */
 /* Logits [rows][outputs] of that batch; of sequences with an answer a step [rows][steps][outputs].
  * They depend on the weights and each row alone. */
@@ -141,9 +145,10 @@ uint64_t network_room(const struct network *n);
  * logits are kept, at most network_room rows. */
 void network_answers_begin(struct network *n, uint64_t row0, uint64_t count,
                            const struct answers *what, bool kept);
-/* How many of the next `times` batches, the first of them at row0, may be played now; at least 1.
- */
-uint32_t network_answers_feed(struct network *n, uint64_t row0, uint64_t times);
+/* How many of the next `times` batches of this shape, the first of them at row0, may be played now;
+ * at least 1. */
+uint32_t network_answers_feed(struct network *n, const struct netshape *s, uint64_t row0,
+                              uint64_t times);
 /* Waits for all of them. measured, logits [count][outputs]: NULL: not wanted. False: the machine
  * has failed. */
 bool network_answers_wait(struct network *n, struct answers *measured, real *logits, struct err *e);

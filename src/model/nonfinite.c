@@ -17,7 +17,8 @@ static bool all_finite(const real *values, uint64_t count)
 
 static bool bad_output(struct network *n, const struct layer *l)
 {
-    uint32_t rows = n->step.model->rows * l->steps_out;
+    const struct pass p = {.most = n->step.most};
+    uint32_t rows = n->step.model->rows * pass_steps_out(&p, l);
     uint32_t width = l->out * (l->answers ? l->answers : 1);
     uint64_t count = (uint64_t)rows * width;
     real *y = mem_alloc(count ? count : 1, sizeof *y);

@@ -210,9 +210,17 @@ uint64_t plan_reals(struct planner *p, uint64_t count)
     return reserve(p, &p->reals, count, MOST_ELEMENTS, "numbers kept of a batch");
 }
 
-void plan_lengths(struct planner *p, uint32_t steps)
+void plan_one_step(struct planner *p)
 {
-    p->steps = steps;
+    p->steps = 1;
+    p->more = p->divide = 0;
+}
+
+void plan_lengths(struct planner *p, uint32_t more, uint32_t divide)
+{
+    p->steps = (uint32_t)(((uint64_t)p->steps + more + divide - 1) / divide);
+    p->more += more * p->divide; /* rounding up twice is rounding up once */
+    p->divide *= divide;
     p->length = plan_kept(p, (uint64_t)p->rows * sizeof(int32_t));
 }
 

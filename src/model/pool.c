@@ -53,7 +53,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
             s->dscore = plan_plain(p, 1);
         p->flops += 4 * (uint64_t)l->in;
     }
-    p->steps = 1;
+    plan_one_step(p);
     l->y = plan_plain(p, l->out);
     return true;
 }

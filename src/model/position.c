@@ -85,7 +85,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                             .p = learned(l) ? reals_at(p->params, s->at)
                                                             : pass_table(p, s->at),
                                             .dims = pass_dims(p, l->in),
-                                            .x_steps = l->steps,
+                                            .x_steps = p->dims.steps,
                                             .count = l->steps});
     return y;
 }
@@ -105,7 +105,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
         op_position(p->m, &(struct op_position){.y = dx,
                                                 .x = dy,
                                                 .dims = pass_dims(p, l->in),
-                                                .x_steps = l->steps,
+                                                .x_steps = p->dims.steps,
                                                 .add = add});
 }
 
@@ -130,7 +130,7 @@ static bool token_plan(struct layer *l, struct planner *p, struct err *e)
     struct position_spec *s = l->spec;
     (void)e;
     s->at = plan_param_whole(p, "weight", SHAPE1(l->in), PARAM_BIAS);
-    plan_lengths(p, l->steps + 1);
+    plan_lengths(p, 1, 1);
     l->y = plan_plain(p, l->out);
     return true;
 }
@@ -149,12 +149,12 @@ static struct act token_forward(const struct layer *l, struct pass *p, struct ac
     struct act y = pass_act(p, l->y);
     struct dims dims = pass_dims(p, l->in);
     pass_lengths(p, l, 1, 1);
-    dims.steps = l->steps + 1;
+    dims.steps++;
     op_position(p->m, &(struct op_position){.y = y,
                                             .x = x,
                                             .p = reals_at(p->params, s->at),
                                             .dims = dims,
-                                            .x_steps = l->steps,
+                                            .x_steps = p->dims.steps,
                                             .count = 1,
                                             .shift = -1});
     return y;
@@ -166,7 +166,7 @@ static void token_backward(const struct layer *l, struct pass *p, struct act x, 
     const struct position_spec *s = l->spec;
     struct dims dims = pass_dims(p, l->in);
     (void)x;
-    dims.steps = l->steps + 1;
+    dims.steps++;
     op_position_back(p->m, &(struct op_position_back){.dp = reals_at(p->grads, s->at),
                                                       .dy = dy,
                                                       .dims = dims,
@@ -176,7 +176,7 @@ static void token_backward(const struct layer *l, struct pass *p, struct act x, 
         op_position(p->m, &(struct op_position){.y = dx,
                                                 .x = dy,
                                                 .dims = pass_dims(p, l->in),
-                                                .x_steps = l->steps + 1,
+                                                .x_steps = p->dims.steps + 1,
                                                 .add = add,
                                                 .shift = 1});
 }

@@ -94,6 +94,7 @@ static void plan_whole(const struct layer *l, struct recur_way *way, struct plan
     way->whole = need.kept > 0;
     if (way->whole)
         way->kept = plan_kept(p, need.kept);
+    p->all_steps |= way->whole || p->features->carry;
 }
 
 static void plan_way(struct layer *l, struct recur_way *way, bool reverse, struct planner *p)

@@ -85,7 +85,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     s->dilation_at = plan_table(p, s->dilation, s->dilations * sizeof *s->dilation);
     s->three_at = plan_threes(p);
     p->flops += (uint64_t)groups_of(s) * (13 + s->each);
-    p->steps = 1;
+    plan_one_step(p);
     l->y = plan_plain(p, l->out);
     return true;
 }

@@ -9,7 +9,7 @@
 #include "base/profile.h"
 #include "model/lanes.h"
 
-enum { ROUTINES_MOST = 8, PLAYS_MEASURED = 8 };
+enum { ROUTINES_MOST = 64, PLAYS_MEASURED = 8 };
 /* A device that needs so many times longer than the slowest of the first plays hangs, though no
  * sooner than after so many seconds. */
 static const double TIMES_SLOWER = 50, HANGS_LEAST = 10;
@@ -23,8 +23,9 @@ struct stepper {
     bool (*stop)(void);
     double part_by_part; /* seconds that the last step took which was issued so; 0: none was */
     struct entry {
-        machine_issuer *issuer; /* the key: function and argument */
+        machine_issuer *issuer; /* the key: function, argument, steps of sequences */
         void *context;
+        uint32_t most;
         bool seen; /* it has been run once */
         struct routine *routine;
         uint32_t measured; /* plays */
@@ -65,13 +66,16 @@ void step_close(struct stepper *s)
 
 static struct entry *entry_of(struct stepper *s, machine_issuer *issuer, void *context)
 {
+    const uint32_t most = network_most(s->network, issuer == network_issue_answer);
     unsigned i = 0;
     while (s->entries[i].issuer &&
-           (s->entries[i].issuer != issuer || s->entries[i].context != context))
+           (s->entries[i].issuer != issuer || s->entries[i].context != context ||
+            s->entries[i].most != most))
         i++;
     assert(i < ROUTINES_MOST - 1);
     s->entries[i].issuer = issuer;
     s->entries[i].context = context;
+    s->entries[i].most = most;
     return &s->entries[i];
 }
 
@@ -196,7 +200,7 @@ static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
     machine_interrupt(s->machine, s->stop);
     for (uint32_t now; done < steps; done += now) {
         now = network_feed(s->network, steps - done);
-        play_routine(s, network_issue_step, s->network, now);
+        entry = play_routine(s, network_issue_step, s->network, now);
     }
     if (marks)
         machine_mark(s->machine, 1);
@@ -228,7 +232,7 @@ static bool answer(struct stepper *s, uint64_t row0, uint64_t count, real *logit
     for (uint64_t done = 0, rows; done < count; done += rows) {
         struct netshape *shape = network_shape(s->network, count - done, &most);
         double began = clock_now();
-        network_answer_from(s->network, row0 + done);
+        network_answer_from(s->network, shape, row0 + done);
         struct entry *entry = play_routine(s, network_issue_answer, shape, 1);
         rows = count - done < most ? count - done : most;
         network_logits(shape, (uint32_t)rows, logits + done * outputs);
@@ -250,7 +254,8 @@ static bool queue_answers(struct stepper *s, uint64_t row0, uint64_t count, stru
     for (uint64_t done = 0, left; done < count; done += (uint64_t)times * most) {
         left = count - done;
         struct netshape *shape = network_shape(s->network, left, &most);
-        times = network_answers_feed(s->network, row0 + done, left < most ? 1 : left / most);
+        times = network_answers_feed(s->network, shape, row0 + done,
+                                     left < most ? 1 : left / most);
         struct entry *entry = play_routine(s, network_issue_answer, shape, times);
         most_s += longest(entry, times);
         plays += times;

@@ -237,6 +237,7 @@ void run_close(struct run *r)
     mem_free(r->prior_weight);
     mem_free(r->class_counts);
     mem_free(r->sampled);
+    mem_free(r->sorted);
     mem_free(r->broke);
     lanes_free(&r->lanes);
     features_free(r->features);

@@ -85,6 +85,7 @@ struct run {
     float *prior_weight; /* the same by train.sampling too; NULL: none */
     double *class_counts; /* of score; without train.sampling */
     uint32_t *sampled;   /* list[PART_TRAIN].index by train.sampling */
+    uint32_t *sorted;    /* the index of source in the order of lengths; NULL: as it is listed */
 
     /* Rows of a micro-batch and micro-batches of a step by the config, but not more than there are
      * training rows. */

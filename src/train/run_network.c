@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "model/length.h"
 #include "train/run.h"
 
 enum { MICRO_LEAST = 32 }; /* rows */
@@ -270,6 +272,7 @@ bool run_fits(const struct run *r, int64_t batch_size, const struct plan *opened
 bool run_network(struct run *r, struct err *e)
 {
     const struct row_list *train = &r->list[PART_TRAIN];
+    mem_free(r->sorted);
     r->source = (struct source){.rows = r->rows,
                                 .index = train->windows ? train->windows : train->index,
                                 .count = row_list_reads(train),
@@ -280,5 +283,9 @@ bool run_network(struct run *r, struct err *e)
                                 .features = r->features};
     struct lanes before = run_deal(r);
     lanes_free(&before);
+    r->sorted = r->config->train.by_length && !r->features->carry
+                    ? length_sort(&r->source, r->features, r->batch * r->micro)
+                    : NULL;
+    r->source.index = r->sorted ? r->sorted : r->source.index;
     return network_fit(r, e);
 }
