@@ -1,5 +1,4 @@
-/* infer_type.c - decides the type of each column from its statistics, the texts that mean missing,
- * and the decimal sign. */
+/* infer_type.c - decides the type of each column from its statistics. */
 #include "table/infer_survey.h"
 
 #include <math.h>
@@ -39,99 +38,6 @@ static struct counts count_cells(const struct watch *w, const bool *means_missin
     c.numbers = w->whole + (decimal == ',' ? w->commas : w->points);
     c.texts += w->others + (decimal == ',' ? w->points : w->commas);
     return c;
-}
-
-/* --- the decimal sign and the texts for missing --- */
-
-/* True if 99 % of the cells are numbers with either sign, or may mean missing. */
-static bool is_numeric(const struct watch *w)
-{
-    return (w->others + w->dates) * 100 <= w->whole + w->points + w->commas;
-}
-
-/* A column proves its decimal sign if a number cannot have a thousands separator: 1,5 but not
- * 1,234. Numeric columns decide if they prove only one sign. Otherwise the sign with more cells in
- * columns that prove one wins. *sure: numeric columns proved it. */
-static char find_decimal(const struct survey *s, bool *sure)
-{
-    uint64_t points = 0, commas = 0;
-    bool point = false, comma = false;
-    for (size_t i = 0; i < s->count; i++) {
-        const struct watch *w = &s->watches[i];
-        points += w->odd_points ? w->points : 0;
-        commas += w->odd_commas ? w->commas : 0;
-        point |= w->odd_points && is_numeric(w);
-        comma |= w->odd_commas && is_numeric(w);
-    }
-    *sure = point != comma;
-    for (size_t i = 0; i < s->count && !point && !comma; i++) {
-        const struct infer_amounts *a = &s->watches[i].amounts;
-        point |= a->proofs[0] && a->read[0] == a->cells;
-        comma |= a->proofs[1] && a->read[1] == a->cells;
-    }
-    if (point != comma)
-        return comma ? ',' : '.';
-    return commas > points ? ',' : '.';
-}
-
-/* True if all cells are numbers, or all are dates, or in the list of missing texts: those then mean
- * missing. */
-static bool is_clean(const struct watch *w, char decimal)
-{
-    uint64_t numbers = w->whole + (decimal == ',' ? w->commas : w->points);
-    uint64_t wrong = w->others + (decimal == ',' ? w->points : w->commas);
-    return !wrong && (numbers ? !w->dates : w->dates > 0);
-}
-
-static bool listed(const struct opt_strings *list, const char *text)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->items[i], text) == 0)
-            return true;
-    return false;
-}
-
-/* True for codes of two capital letters: EU, AS, NA. NA is then a code. */
-static bool is_of_codes(const struct watch *w)
-{
-    return w->others && w->codes == w->others && w->distinct >= 4 &&
-           !(w->whole + w->points + w->commas + w->dates);
-}
-
-static bool means_nothing(const struct survey *s, int i, char decimal)
-{
-    for (size_t c = 0; c < s->count; c++) {
-        const struct watch *w = &s->watches[c];
-        if (w->absent[i] && (i < INFER_ANYWHERE ? !(i == INFER_NA && is_of_codes(w))
-                                                : is_clean(w, decimal)))
-            return true;
-    }
-    return false;
-}
-
-/* "" and NA always, as in the default of data.missing: a later file may have an NA. */
-static void find_missing(const struct infer_request *r, const struct survey *s, char decimal,
-                         bool *means_missing)
-{
-    bool na = false; /* somewhere */
-    for (size_t c = 0; c < s->count; c++)
-        na |= s->watches[c].absent[INFER_NA] > 0;
-    for (int i = 0; i < INFER_MISSING; i++)
-        means_missing[i] = r->missing ? listed(r->missing, infer_missing_texts[i])
-                                      : i == 0 || (i == INFER_NA && !na) ||
-                                            means_nothing(s, i, decimal);
-}
-
-static void collect_missing(const struct infer_request *r, const bool *means_missing,
-                            struct opt_strings *out)
-{
-    size_t given = r->missing ? r->missing->count : 0;
-    out->items = mem_zero(given + INFER_MISSING, sizeof *out->items);
-    for (size_t i = 0; i < given; i++)
-        out->items[out->count++] = mem_string(r->missing->items[i]);
-    for (int i = 0; i < INFER_MISSING && !r->missing; i++)
-        if (means_missing[i])
-            out->items[out->count++] = mem_string(infer_missing_texts[i]);
 }
 
 /* --- the type of a column --- */
@@ -320,6 +226,12 @@ static bool type_of_forms(const struct watch *w, const struct counts *n, char de
               few ? "; taken as categories" : "");
     c->unread = !few;
     c->kind = kind;
+    if (form == FORM_DATE && !few) {
+        size_t at = strlen(c->reason);
+        snprintf(c->reason + at, sizeof c->reason - at, "; if one format reads them all, --set "
+                 "'data.columns.%s={\"type\": \"datetime\", \"format\": \"%%d.%%m.%%Y\"}' "
+                 "(`dnn help dates`)", text_quote_z(c->name));
+    }
     if (first && strlen(c->reason) + 60 < sizeof c->reason) {
         size_t at = strlen(c->reason);
         snprintf(c->reason + at, sizeof c->reason - at, " (\"%.40s\" at line %lld)",
@@ -356,11 +268,16 @@ static void report_wrong(const struct watch *w, const struct counts *n, char dec
                          struct infer_column *c)
 {
     uint64_t wrong = n->present - n->numbers;
+    int64_t line;
+    const char *first = first_wrong(w, n, decimal, &line);
     set_aside(c, type,
               "numbers but for %llu of %llu cells%s: mend %s and run init again, or list the text "
-              "under data.missing and make the column numeric", (unsigned long long)wrong,
-              (unsigned long long)n->present,
-              place_of_wrong(w, n, decimal).text, wrong == 1 ? "it" : "them");
+              "that means missing, as in --set 'data.missing=[\"\", \"NA\", \"%.60s\"]'",
+              (unsigned long long)wrong, (unsigned long long)n->present,
+              place_of_wrong(w, n, decimal).text, wrong == 1 ? "it" : "them",
+              first ? text_quote_z(first) : "");
+    /* few, or one text: a key reads the column, and it is too good to be lost quietly */
+    c->unread = type == COLUMN_IGNORE && (wrong * 10 <= n->present || w->alike * 2 > wrong);
 }
 
 static void type_of_texts(const struct watch *w, const struct counts *n, char decimal,
@@ -455,13 +372,13 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
 {
     bool means_missing[INFER_MISSING];
     bool sure;
-    out->decimal = find_decimal(s, &sure);
+    out->decimal = infer_decimal(s, &sure);
     if (r->decimal) {
         out->decimal = r->decimal;
         sure = true;
     }
-    find_missing(r, s, out->decimal, means_missing);
-    collect_missing(r, means_missing, &out->missing);
+    infer_missing(r, s, out->decimal, means_missing);
+    infer_missing_list(r, means_missing, &out->missing);
     out->rows = s->rows;
     out->count = s->count;
     out->columns = mem_zero(s->count, sizeof *out->columns);
@@ -472,6 +389,11 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
         struct infer_column *c = &out->columns[i];
         struct counts n = count_cells(w, means_missing, out->decimal);
         n.sure = sure;
+        if (s->last_unlabelled && w->others == 1 && w->other_line == s->last_line) {
+            n.texts--; /* a footer, which training leaves out: infer_footer tells it */
+            n.present--;
+            n.distinct--;
+        }
         c->name = mem_string(s->names[i]);
         c->missing = n.missing;
         c->distinct = n.distinct;
@@ -487,7 +409,7 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
         }
         type_of(r, s, w, &n, out->decimal, c);
         if (c->type == COLUMN_CATEGORICAL && !c->reason[0] && !r->missing && !w->texts &&
-            w->absent[INFER_NA] && is_of_codes(w))
+            w->absent[INFER_NA] && infer_codes(w))
             set_aside(c, COLUMN_CATEGORICAL, means_missing[INFER_NA]
                       ? "\"NA\" means missing in other columns, and so among its codes of two "
                         "letters too; data.missing says so"
