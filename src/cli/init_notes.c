@@ -130,8 +130,11 @@ static void tell_copies(const struct infer *found, const struct overrides *o)
         (strcmp(method, split_method_names[SPLIT_RANDOM]) != 0 &&
          strcmp(method, split_method_names[SPLIT_STRATIFIED]) != 0))
         return;
-    for (size_t i = 0; i < found->count; i++)
+    for (size_t i = 0; i < found->count; i++) {
         by_id |= found->columns[i].type == COLUMN_ID;
+        if (init_column_given(o, found->columns[i].name))
+            return; /* other columns are used than those that were compared */
+    }
     log_warning("%llu of %llu rows looked at equal another one in every column used: if they are "
                 "copies, metrics of a part that has some are too good; %s",
                 (unsigned long long)found->copies, (unsigned long long)found->looked,
