@@ -388,16 +388,16 @@ static const char *skip_digits(const char *c)
 
 bool text_to_double(const char *string, double *value)
 {
-    const char *c = string + (*string == '-'), *from = c;
+    const char *c = string + (*string == '-' || *string == '+'), *from = c;
     c = skip_digits(from);
-    if (c == from)
-        return false;
+    bool digits = c > from;
     if (*c == '.') {
         from = c + 1;
         c = skip_digits(from);
-        if (c == from)
-            return false;
+        digits |= c > from;
     }
+    if (!digits)
+        return false;
     if (*c == 'e' || *c == 'E') {
         from = c + 1 + (c[1] == '+' || c[1] == '-');
         c = skip_digits(from);

@@ -37,8 +37,8 @@ const char *text_nearest(const char *word, const char *const *known, size_t coun
 size_t text_number(char *out, double value);
 /* "1.2 GiB", "640 KiB": rotating thread-local buffer. */
 const char *text_bytes(uint64_t bytes);
-/* The whole string as an integer or a double (C locale, no blanks, no hex); false when it is not
- * one or does not fit. */
+/* The whole string as an integer or a double (C locale, no blanks, no hex; a double may be .5, 5.
+ * or +5); false when it is not one or does not fit. */
 bool text_to_int(const char *string, int64_t *value);
 bool text_to_double(const char *string, double *value);
 /* Whether the two are the same word, in any case of ASCII letters. */

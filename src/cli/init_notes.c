@@ -24,6 +24,12 @@ static const char **told_kinds(const struct infer *found, const char *target,
     return kinds;
 }
 
+/* Whether one note may tell of both columns: the same kind of reason, type and form. */
+static bool is_alike(const struct infer_column *a, const struct infer_column *b)
+{
+    return a->kind == b->kind && a->type == b->type && form_same(a->form, b->form);
+}
+
 /* A note a column; columns set aside for one reason share a line when there are many. */
 static void tell_types(const struct infer *found, const char *target, const struct overrides *o)
 {
@@ -35,7 +41,7 @@ static void tell_types(const struct infer *found, const char *target, const stru
         size_t all = 0;
         bool equal = true; /* figures may differ from column to column */
         for (size_t k = i; kind && k < found->count; k++) {
-            if (kinds[k] != kind || found->columns[k].type != c->type)
+            if (!is_alike(&found->columns[k], c) || !kinds[k])
                 continue;
             equal &= strcmp(found->columns[k].reason, c->reason) == 0;
             if (all++ < TOLD_NAMES)
@@ -45,7 +51,7 @@ static void tell_types(const struct infer *found, const char *target, const stru
         if (all > TOLD_NAMES)
             text_printf(&names, " and %zu more", all - TOLD_NAMES);
         for (size_t k = i; all > TOLD_ONE_BY_ONE && k < found->count; k++)
-            if (kinds[k] == kind && found->columns[k].type == c->type)
+            if (is_alike(&found->columns[k], c))
                 kinds[k] = NULL;
         struct text line = {0};
         if (all > TOLD_ONE_BY_ONE)
@@ -74,20 +80,21 @@ static void tell_scores(const struct infer *found, const struct overrides *o)
                        : found->task == TASK_REGRESSION ? "R2"
                                                         : "share of the errors avoided";
     struct text best = {0};
-    double before = 2;
+    const struct infer_column *last = NULL;
     for (int told = 0; told < TOLD_NAMES; told++) {
         const struct infer_column *next = NULL;
         for (size_t i = 0; i < found->count; i++) {
             const struct infer_column *c = &found->columns[i];
-            if (c->alone < before && !init_column_given(o, c->name) &&
+            bool left = !last || c->alone < last->alone || (c->alone == last->alone && c > last);
+            if (left && c->alone == c->alone && !init_column_given(o, c->name) &&
                 (!next || c->alone > next->alone))
                 next = c;
         }
         if (!next || !(next->alone > 0.01))
             break;
-        before = next->alone;
+        last = next;
         text_printf(&best, "%s\"%s\" %.2f", told ? ", " : "", text_quote_z(next->name),
-                    binary ? 0.5 + before / 2 : before);
+                    binary ? 0.5 + next->alone / 2 : next->alone);
     }
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
@@ -99,6 +106,40 @@ static void tell_scores(const struct infer *found, const struct overrides *o)
         log_note("single columns as predictors of the target (%s, a quick estimate): %s", what,
                  best.data);
     text_free(&best);
+}
+
+/* How the target's numbers are written. */
+static void tell_target(const struct infer *found, const char *target, const struct overrides *o)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *c = &found->columns[i];
+        if (c->form && strcmp(c->name, target) == 0 && found->task == TASK_REGRESSION &&
+            !init_column_given(o, target))
+            log_note("target \"%s\": %s: %s", text_quote_z(target), column_role_names[c->type],
+                     c->reason);
+    }
+}
+
+/* Equal rows that chance deals to both sides of a split. Training warns at the same share. */
+static void tell_copies(const struct infer *found, const struct overrides *o)
+{
+    const char *given = init_set_value(o, "data.split.method");
+    const char *method = given ? given : split_method_names[init_split_method(o, found->task)];
+    bool by_id = false;
+    if (!found->copies || found->copies * 100 < found->looked || found->series.groups ||
+        (strcmp(method, split_method_names[SPLIT_RANDOM]) != 0 &&
+         strcmp(method, split_method_names[SPLIT_STRATIFIED]) != 0))
+        return;
+    for (size_t i = 0; i < found->count; i++) {
+        by_id |= found->columns[i].type == COLUMN_ID;
+        if (init_column_given(o, found->columns[i].name))
+            return; /* other columns are used than those that were compared */
+    }
+    log_warning("%llu of %llu rows looked at equal another one in every column used: if they are "
+                "copies, metrics of a part that has some are too good; %s",
+                (unsigned long long)found->copies, (unsigned long long)found->looked,
+                by_id ? "take them out, or split by a group (`dnn help splits`)"
+                      : "--set data.split.method=hash deals equal rows to one part");
 }
 
 void init_notes(const struct infer *found, const char *target, const struct overrides *o)
@@ -113,10 +154,12 @@ void init_notes(const struct infer *found, const char *target, const struct over
     if (found->encoding_note[0])
         log_note("%s", found->encoding_note);
     tell_types(found, target, o);
+    tell_target(found, target, o);
+    tell_copies(found, o);
     if (found->footer_note[0])
         log_warning("%s", found->footer_note);
     if (found->label_note[0] && found->task != TASK_REGRESSION)
-        log_warning("target \"%s\": labels %s", text_quote_z(target), found->label_note);
+        log_warning("target \"%s\": %s", text_quote_z(target), found->label_note);
     if (found->positive_note[0] && found->positive && !init_set_value(o, "data.positive"))
         log_note("%s", found->positive_note);
     tell_scores(found, o);
@@ -134,6 +177,9 @@ void init_notes(const struct infer *found, const char *target, const struct over
     if (many > TOLD_NAMES)
         text_printf(&leaks, " and %zu more", many - TOLD_NAMES);
     if (many)
-        log_warning("column%s %s: %s", many > 1 ? "s" : "", leaks.data, infer_leak_words);
+        log_warning("column%s %s: %s", many > 1 ? "s" : "", leaks.data,
+                    many == 1 ? infer_leak_words
+                              : "each alone gives the target away almost completely: leave them "
+                                "out unless they are known before the target is");
     text_free(&leaks);
 }

@@ -157,6 +157,10 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e)
     const struct option *row = row_of(doc, path);
     const char *value = equals + 1;
     struct err unread = {0};
+    char number[64] = "0"; /* .5 is no JSON */
+    double v;
+    if (row && row->type == OPT_NUMBER && *value == '.' && text_to_double(value, &v))
+        value = strncat(number, value, sizeof number - 2);
     struct json_doc *read = json_parse(value, strlen(value), "--set", &unread);
     struct json_out text = {0};
     if (!read && unread.id == ERR_JSON_LIMIT) { /* no word either */

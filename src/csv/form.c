@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "csv/date_format.h"
 
 /* comma, point, apostrophe, underscore, blank, no-break space, narrow no-break space */
 const char *const form_thousands[] = {",", ".", "'", "_", " ", "\xc2\xa0", "\xe2\x80\xaf", NULL};
@@ -203,4 +202,20 @@ void form_free(struct form *f)
     mem_free(f->thousands);
     mem_free(f->format);
     mem_free(f);
+}
+
+static bool text_equal(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool form_same(const struct form *a, const struct form *b)
+{
+    if (!a || !b)
+        return a == b;
+    bool same = text_equal(a->thousands, b->thousands) && text_equal(a->format, b->format) &&
+                a->unit_count == b->unit_count;
+    for (size_t i = 0; same && i < a->unit_count; i++)
+        same = strcmp(a->units[i], b->units[i]) == 0;
+    return same;
 }

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "csv/date.h"
+#include "csv/date_format.h"
 #include "csv/number.h"
 
 struct form {
@@ -18,6 +20,22 @@ struct form {
  * three or without groups. Otherwise as number_parse. */
 enum number_result form_number(const struct form *f, const char *text, size_t length, char decimal,
                                double *value);
+/* Parse a number, or a date, as a column of that form writes them; f NULL: plain numbers, ISO
+ * dates. */
+static inline enum number_result form_read_number(const struct form *f, const char *text,
+                                                  size_t length, char decimal, double *value)
+{
+    return f ? form_number(f, text, length, decimal, value)
+             : number_parse(text, length, decimal, value);
+}
+static inline bool form_read_date(const struct form *f, const char *text, size_t length,
+                                  double *seconds)
+{
+    return f && f->format ? date_parse_format(text, length, f->format, seconds)
+                          : date_parse(text, length, seconds);
+}
+/* True if both write their cells alike; NULL: plain. */
+bool form_same(const struct form *a, const struct form *b);
 /* Leaves out blanks, tabs and no-break blanks at both ends. */
 void form_trim(const char **from, const char **end);
 /* Leaves out what makes the rest negative: brackets around it, a minus behind it, the minus U+2212

@@ -26,17 +26,13 @@ static inline bool is_missing(const struct schema *s, const char *text, size_t l
 enum number_result column_number(const struct schema *s, size_t column, const char *text,
                                  size_t length, double *value)
 {
-    const struct form *form = s->columns[column].form;
-    return form ? form_number(form, text, length, s->decimal, value)
-                : number_parse(text, length, s->decimal, value);
+    return form_read_number(s->columns[column].form, text, length, s->decimal, value);
 }
 
 bool column_date(const struct schema *s, size_t column, const char *text, size_t length,
                  double *seconds)
 {
-    const struct form *form = s->columns[column].form;
-    return form && form->format ? date_parse_format(text, length, form->format, seconds)
-                                : date_parse(text, length, seconds);
+    return form_read_date(s->columns[column].form, text, length, seconds);
 }
 
 bool cell_is_missing(const struct schema *s, const char *text, size_t length)

@@ -252,13 +252,10 @@ bool cell_report_date(const struct cell_where *w, size_t column, const struct cs
     }
     expect(w, "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it; YYYY-MM; hh:mm[:ss]");
     struct infer_dates d = {.cells = 0};
-    char format[INFER_FORMAT], other[INFER_FORMAT] = "";
+    const char *format = d.format[0], *other = d.format[1];
     infer_date(&d, cell->text, cell->length);
-    if (!d.formats)
+    if (!format[0])
         return help_cell(w, column);
-    infer_date_format(__builtin_ctzll(d.formats), format);
-    if (d.formats & (d.formats - 1))
-        infer_date_format(__builtin_ctzll(d.formats & (d.formats - 1)), other);
     return err_help(w->e, "\"format\": \"%s\"%s%s%s in the entry of \"%s\" in data.columns reads "
                           "such cells%s", format, other[0] ? " (or \"" : "", other,
                     other[0] ? "\")" : "", name_of(w, column),

@@ -34,6 +34,26 @@ static bool check_names(const struct infer_request *r, const struct survey *s, s
     return good;
 }
 
+/* Refuses a target that no row has, as training would. */
+static bool check_target(const struct infer_request *r, const struct infer *i, struct err *e)
+{
+    struct text list = {0};
+    for (size_t c = 0; c < i->count; c++) {
+        if (!r->target || strcmp(i->columns[c].name, r->target) != 0 ||
+            i->columns[c].missing < i->rows)
+            continue;
+        for (size_t k = 0; k < i->missing.count; k++)
+            text_printf(&list, "%s\"%s\"", k ? ", " : "", text_quote_z(i->missing.items[k]));
+        err_at(e, ERR_CSV_LABEL_MISSING, r->path, 0, 0,
+               "target \"%s\" is missing in every row, %llu in all", text_quote_z(r->target),
+               (unsigned long long)i->rows);
+        err_help(e, "name another column with --target, or, if one of %s is a class, list what "
+                 "means missing with --set data.missing=[...]", list.data);
+    }
+    text_free(&list);
+    return e->id == ERR_NONE;
+}
+
 static void conclude(const struct infer_request *r, const struct survey *s,
                      const struct csv_notes *notes, struct infer *i)
 {
@@ -58,6 +78,10 @@ static struct infer *infer_read(const struct infer_request *r, struct survey *s,
         if (s->rows || !r->target) {
             i = mem_zero(1, sizeof *i);
             conclude(r, s, &notes, i);
+            if (!check_target(r, i, e)) {
+                infer_free(i);
+                i = NULL;
+            }
         } else {
             err_at(e, ERR_CSV_NO_ROWS, r->path, 0, 0, "0 data rows");
         }

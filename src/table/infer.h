@@ -12,7 +12,7 @@
 struct infer_column {
     char *name;
     int type;               /* enum column_type */
-    char reason[320];       /* why it is ignored, an id, not a number; or "" */
+    char reason[400];       /* why it is ignored, an id, not a number; or "" */
     const char *kind;       /* equal for reasons that differ only in numbers; or NULL */
     uint64_t missing, distinct; /* distinct is exact up to 1,048,576 */
     bool distinct_capped;
@@ -22,7 +22,7 @@ struct infer_column {
     struct form *form;      /* how its cells are written; NULL: plain */
     bool unread;            /* set aside for its form */
     double alone;           /* how much of the target it alone explains (leak.h); NaN: not known */
-    char note[400];         /* e.g. it nearly determines the target; or "" */
+    char note[480];         /* e.g. it nearly determines the target; or "" */
 };
 /* Sequences with a row a step. */
 struct infer_series {
@@ -42,6 +42,7 @@ struct infer {
     char positive_note[300]; /* why that one; or "" */
     char label_note[500], footer_note[300]; /* what looks wrong; or "" */
     double target_balance;  /* share of the smallest class */
+    uint64_t looked, copies; /* rows of a sample; those equal to another in every column used */
     char note[200];         /* about the header line; or "" */
     char encoding_note[200]; /* encoding guessed: the first byte that is not UTF-8; or "" */
     char quote_note[300];    /* quoting other than strict guessed: the first line; or "" */

@@ -1,14 +1,10 @@
-/* infer_cells.c - how the cells of a column are written, where they are neither plain numbers nor
- * ISO dates: what groups their digits, their units, the format of their dates. A reading is
- * proposed only if it reads every cell and one of them proves it. */
-#include <stdio.h>
+/* infer_cells.c - how the numbers of a column are written, where they are not plain: what groups
+ * their digits, their units. A reading is proposed only if it reads every cell and one of them
+ * proves it. */
 #include <string.h>
 
-#include "csv/date_format.h"
 #include "csv/form.h"
 #include "table/infer_survey.h"
-
-enum { MOST_CELL = 40 }; /* bytes; longer cells are texts */
 
 /* Units that may differ from cell to cell. */
 static const char *const known_units[] = {"$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\xa5", "%",
@@ -34,10 +30,12 @@ static bool is_known(const char *text, size_t length)
     return false;
 }
 
+/* Letters, and what is not ASCII: km, °C, m²; km/h. */
 static bool is_word(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (!((text[i] | 32) >= 'a' && (text[i] | 32) <= 'z'))
+        if (!((text[i] | 32) >= 'a' && (text[i] | 32) <= 'z') && !(text[i] & 0x80) &&
+            (text[i] != '/' || i == 0))
             return false;
     return true;
 }
@@ -105,7 +103,7 @@ void infer_amount(struct infer_amounts *a, const char *text, size_t length)
 {
     const char *from = text, *end = text + length;
     a->cells++;
-    if (length > MOST_CELL)
+    if (length > INFER_CELL)
         return;
     form_trim(&from, &end);
     bool closed = form_minus(&from, &end);
@@ -135,42 +133,4 @@ void infer_amount(struct infer_amounts *a, const char *text, size_t length)
     a->closed += closed;
     look_as(a, 0, first, last);
     look_as(a, 1, first, last);
-}
-
-/* --- dates --- */
-
-static const char *const days[] = {
-    "%d.%m.%Y", "%m.%d.%Y", "%d.%m.%y", "%m.%d.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y",
-    "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%d-%b-%y", "%d-%b-%Y", "%d %b %Y", "%b %d, %Y"};
-static const char *const times[] = {"", " %H:%M", " %H:%M:%S", " %I:%M %p"};
-static const char *const others[] = {
-    "%I:%M %p", "%I:%M:%S %p", "%m/%d/%Y %I:%M:%S %p", "%d/%m/%Y %I:%M:%S %p",
-    "%d-%b-%Y %I:%M:%S %p", "%d-%b-%y %I:%M:%S %p", "%Y-%m-%d %I:%M:%S %p"};
-enum {
-    DAYS = sizeof days / sizeof *days,
-    TIMES = sizeof times / sizeof *times,
-    FORMATS = DAYS * TIMES + sizeof others / sizeof *others
-};
-_Static_assert(FORMATS < 64, "a bit each");
-
-void infer_date_format(int index, char out[INFER_FORMAT])
-{
-    bool day = index < DAYS * TIMES;
-    snprintf(out, INFER_FORMAT, "%s%s", day ? days[index / TIMES] : others[index - DAYS * TIMES],
-             day ? times[index % TIMES] : "");
-}
-
-void infer_date(struct infer_dates *d, const char *text, size_t length)
-{
-    double seconds;
-    char format[INFER_FORMAT];
-    if (!d->cells++)
-        d->formats = (UINT64_C(1) << FORMATS) - 1;
-    if (length > MOST_CELL)
-        d->formats = 0;
-    for (uint64_t left = d->formats; left; left &= left - 1) {
-        infer_date_format(__builtin_ctzll(left), format);
-        if (!date_parse_format(text, length, format, &seconds))
-            d->formats &= ~(left & -left);
-    }
 }

@@ -197,7 +197,7 @@ const char *infer_form_reason(int form, char decimal, char *out, size_t size)
         [FORM_GROUPED] = "numbers with thousands separators, not all in one form: dnn reads 1234.5",
         [FORM_CURRENCY] = "amounts with a currency sign, not all in one form: dnn reads 12.34",
         [FORM_DATE] =
-            "dates, not all in one form that dnn knows: it reads 2024-12-31"};
+            "dates in no one form that init proposes: dnn reads 2024-12-31"};
     snprintf(out, size, "%s", words[form]);
     if (decimal == ',' && (form == FORM_PERCENT || form == FORM_GROUPED || form == FORM_CURRENCY))
         with_comma(out);

@@ -90,7 +90,7 @@ static void find_twins(const struct vocab *labels, struct text *out)
         if (at == known)
             first[at] = k;
         else if (found++ < NAMED)
-            text_printf(out, "%s\"%s\"", found > 1 ? ", " : "",
+            text_printf(out, "%s\"%s\"", found > 1 ? ", " : "labels ",
                         text_quote_z(vocab_text(labels, first[at], NULL))),
                 text_printf(out, " and \"%s\"", text_quote_z(vocab_text(labels, k, NULL)));
         mem_free(plain);
@@ -113,15 +113,16 @@ static void find_few(const struct watch *w, const struct vocab *labels, struct t
         uint64_t rows = rows_of(w, labels, k);
         if (rows >= FEW || found++ >= NAMED)
             continue;
-        text_printf(out, "%s\"%s\" (%llu)", found > 1 ? ", " : out->length ? "; " : "",
-                    text_quote_z(vocab_text(labels, k, NULL)), (unsigned long long)rows);
+        text_printf(out, "%s\"%s\" (%llu row%s)",
+                    found > 1 ? ", " : out->length ? "; labels " : "labels ",
+                    text_quote_z(vocab_text(labels, k, NULL)), (unsigned long long)rows,
+                    rows == 1 ? "" : "s");
     }
     if (found > NAMED)
         text_printf(out, " and %u more", found - NAMED);
     if (found)
-        text_printf(out, " %s a handful of rows, another has %llu: too few to learn; typing "
-                    "errors, or classes to be joined?", found == 1 ? "has" : "have",
-                    (unsigned long long)most);
+        text_printf(out, ": a handful of rows, while another label has %llu: too few to learn; "
+                    "typing errors, or classes to be joined?", (unsigned long long)most);
 }
 
 void infer_labels(const struct survey *s, size_t target, const struct vocab *labels,
@@ -159,6 +160,12 @@ static bool is_total(const char *text)
 void infer_footer(const struct survey *s, struct infer *i)
 {
     const char *why = NULL, *name = NULL;
+    if (s->short_line.id != ERR_NONE) {
+        snprintf(i->footer_note, sizeof i->footer_note,
+                 "%.150s: if the last line is a sum and no row, take it out of the file: training "
+                 "stops there", s->short_line.what);
+        return;
+    }
     for (size_t c = 0; c < s->count && !why; c++) {
         const struct watch *w = &s->watches[c];
         uint64_t numbers = w->whole + w->points + w->commas + w->dates;
@@ -177,5 +184,6 @@ void infer_footer(const struct survey *s, struct infer *i)
     snprintf(column, sizeof column, "%.90s", text_quote_z(name));
     snprintf(i->footer_note, sizeof i->footer_note,
              "line %lld, the last one, has \"%.60s\" in column \"%s\": if it is a sum and no row, "
-             "take it out of the file", (long long)s->last_line, text_quote_z(why), column);
+             "take it out of the file%s", (long long)s->last_line, text_quote_z(why), column,
+             s->last_unlabelled ? "; it has no target, and training leaves it out" : "");
 }

@@ -1,4 +1,4 @@
-/* infer_missing.c - decides the decimal sign of a file, and its texts that mean missing. */
+/* infer_missing.c - the decimal sign of a file, and the texts that mean missing. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -52,6 +52,7 @@ static bool listed(const struct opt_strings *list, const char *text)
     return false;
 }
 
+/* True for codes of two capital letters: EU, AS, NA. NA is then a code. */
 bool infer_is_of_codes(const struct watch *w)
 {
     return w->others && w->codes == w->others && w->distinct >= 4 &&
@@ -71,21 +72,25 @@ static bool means_nothing(const struct survey *s, int i, char decimal)
 
 /* "" and NA always, as in the default of data.missing: a later file may have an NA. */
 void infer_missing(const struct infer_request *r, const struct survey *s, char decimal,
-                   bool *means_missing, struct opt_strings *out)
+                   bool *means_missing)
 {
-    const size_t given = r->missing ? r->missing->count : 0;
     bool na = false; /* somewhere */
     for (size_t c = 0; c < s->count; c++)
         na |= s->watches[c].absent[INFER_NA] > 0;
+    for (int i = 0; i < INFER_MISSING; i++)
+        means_missing[i] = r->missing ? listed(r->missing, infer_missing_texts[i])
+                                      : i == 0 || (i == INFER_NA && !na) ||
+                                            means_nothing(s, i, decimal);
+}
+
+void infer_missing_list(const struct infer_request *r, const bool *means_missing,
+                        struct opt_strings *out)
+{
+    size_t given = r->missing ? r->missing->count : 0;
     out->items = mem_zero(given + INFER_MISSING, sizeof *out->items);
     for (size_t i = 0; i < given; i++)
         out->items[out->count++] = mem_string(r->missing->items[i]);
-    for (int i = 0; i < INFER_MISSING; i++) {
-        const char *text = infer_missing_texts[i];
-        means_missing[i] = r->missing ? listed(r->missing, text)
-                                      : i == 0 || (i == INFER_NA && !na) ||
-                                            means_nothing(s, i, decimal);
-        if (means_missing[i] && !r->missing)
-            out->items[out->count++] = mem_string(text);
-    }
+    for (int i = 0; i < INFER_MISSING && !r->missing; i++)
+        if (means_missing[i])
+            out->items[out->count++] = mem_string(infer_missing_texts[i]);
 }

@@ -64,13 +64,9 @@ static void leave_number(const struct watch *w, const char *between, struct infe
 
 static bool propose_date(const struct watch *w, struct infer_column *c)
 {
-    uint64_t formats = w->date_forms.formats;
-    char format[INFER_FORMAT], other[INFER_FORMAT] = "";
-    if (!formats || w->date_forms.cells != w->others)
+    const char *format = w->date_forms.format[0], *other = w->date_forms.format[1];
+    if (!format[0] || w->date_forms.cells != w->others)
         return false;
-    infer_date_format(__builtin_ctzll(formats), format);
-    if (formats & (formats - 1))
-        infer_date_format(__builtin_ctzll(formats & (formats - 1)), other);
     c->kind = other[0] ? "dates of two readings" : "dates in another form";
     c->type = other[0] ? COLUMN_IGNORE : COLUMN_DATETIME;
     c->unread = other[0];

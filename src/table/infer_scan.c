@@ -134,6 +134,7 @@ static void inspect_other(struct watch *w, const char *text, size_t length, int6
         w->other = mem_string_n(text, length);
         w->other_line = line;
     }
+    w->alike += strlen(w->other) == length && memcmp(w->other, text, length) == 0;
     w->forms[infer_form(text, length)]++;
     infer_amount(&w->amounts, text, length);
     infer_date(&w->date_forms, text, length);
@@ -170,7 +171,7 @@ static bool is_given(struct watch *w, const struct opt_strings *missing, const c
     return false;
 }
 
-static float inspect_cell(struct watch *w, const struct opt_strings *missing,
+static void inspect_cell(struct watch *w, const struct opt_strings *missing,
                           const struct csv_cell *cell, int64_t line, uint64_t hash)
 {
     const char *text = cell->text;
@@ -181,29 +182,40 @@ static float inspect_cell(struct watch *w, const struct opt_strings *missing,
         keep_example(w, text, length);
     keep_text(w, text, length);
     if (is_given(w, missing, text, length))
-        return NAN;
+        return;
     if (number_parse(text, length, '.', &value) == NUMBER_OK) {
         inspect_number(w, text, length, value, false, line);
-        return (float)value;
+        return;
     }
     int absent = missing_index(text, length);
     if (absent >= 0) {
         if (!w->absent[absent]++)
             w->absent_line[absent] = line;
-        return NAN;
+        return;
     }
     if (number_parse(text, length, ',', &value) == NUMBER_OK) {
         inspect_number(w, text, length, value, true, line);
-        return (float)value;
+        return;
     }
     if (date_parse(text, length, &value)) {
         w->dates++;
         w->times += length > 3 && (text[2] == ':' || text[3] == ':');
         w->months += length == 7 && text[4] == '-';
-        return (float)(value / 3600);
+        return;
     }
     inspect_other(w, text, length, line);
-    return NAN;
+}
+
+/* Keeps a sampled cell: its hash, and its text if it may be a number or a date. */
+static void keep_sample(struct watch *w, uint32_t at, const struct csv_cell *cell, uint64_t hash)
+{
+    bool digit = false;
+    for (uint32_t i = 0; i < cell->length && cell->length <= INFER_CELL && !digit; i++)
+        digit = cell->text[i] >= '0' && cell->text[i] <= '9';
+    w->sample_hash[at] = infer_hash32(hash);
+    if (digit)
+        text_add(&w->sample_text, cell->text, cell->length);
+    w->sample_at[at + 1] = (uint32_t)w->sample_text.length;
 }
 
 /* --- blocks --- */
@@ -227,12 +239,10 @@ static void inspect_tile(void *context, unsigned tile, unsigned thread)
         for (size_t c = first; c < end; c++) {
             struct watch *w = &t->survey->watches[c];
             uint64_t hash = rng_hash(cells[c].text, cells[c].length, 0);
-            float number = inspect_cell(w, t->survey->missing, &cells[c], t->cells->records[r].line,
-                                        hash ? hash : 1);
-            if (!w->sample_hash || t->sampled[r] == UINT32_MAX)
-                continue;
-            w->sample_hash[t->sampled[r]] = (uint32_t)(hash ^ hash >> 32);
-            w->sample_number[t->sampled[r]] = number;
+            inspect_cell(w, t->survey->missing, &cells[c], t->cells->records[r].line,
+                         hash ? hash : 1);
+            if (w->sample_hash && t->sampled[r] != UINT32_MAX)
+                keep_sample(w, t->sampled[r], &cells[c], hash);
         }
     }
 }
@@ -243,9 +253,14 @@ static void thin_out(struct survey *s)
     for (size_t c = 0; c < s->count; c++) {
         struct watch *w = &s->watches[c];
         for (uint32_t i = 0; w->sample_hash && i < s->sample_most / 2; i++) {
+            uint32_t from = w->sample_at[2 * i], size = w->sample_at[2 * i + 1] - from;
             w->sample_hash[i] = w->sample_hash[2 * i];
-            w->sample_number[i] = w->sample_number[2 * i];
+            if (size)
+                memmove(w->sample_text.data + w->sample_at[i], w->sample_text.data + from, size);
+            w->sample_at[i + 1] = w->sample_at[i] + size;
         }
+        if (w->sample_hash)
+            w->sample_text.length = w->sample_at[s->sample_most / 2];
     }
     s->samples = s->sample_most / 2;
     s->sample_step *= 2;
@@ -266,21 +281,33 @@ static size_t choose_samples(struct survey *s, uint32_t *sampled, size_t from, s
     return count;
 }
 
-static bool check_ragged(const struct csv_block *b, const struct csv_cells *cells, size_t count,
+/* A line of fewer cells may be the last one: it is taken out of the block and kept for a warning
+ * (infer_footer). */
+static bool check_ragged(struct survey *s, const struct csv_block *b, struct csv_cells *cells,
                          struct err *e)
 {
+    enum { LEAST = 10 }; /* rows above it */
+    const size_t count = s->count;
+    if (cells->record_count && s->short_line.id != ERR_NONE) {
+        *e = s->short_line; /* it was not the last one */
+        return false;
+    }
     for (size_t r = 0; r < cells->record_count; r++) {
         const struct csv_record *record = &cells->records[r];
         if (record->cells == count)
             continue;
-        err_at(e, ERR_CSV_RAGGED, b->path, record->line, 0,
+        bool last = r + 1 == cells->record_count && record->cells < count && s->rows + r >= LEAST;
+        struct err *to = last ? &s->short_line : e;
+        err_at(to, ERR_CSV_RAGGED, b->path, record->line, 0,
                "line %lld has %u field%s, the first line has %zu", (long long)record->line,
                record->cells, record->cells == 1 ? "" : "s", count);
-        return err_help(e, record->cells < count
-                               ? "is the delimiter another one, or is this no row but a line below "
-                                 "the table, such as a sum? Take it out"
-                               : "is a cell with a delimiter not quoted, or the delimiter another "
-                                 "one?");
+        err_help(to, record->cells < count
+                         ? "is the delimiter another one, or is this no row but a line below "
+                           "the table, such as a sum? Take it out"
+                         : "is a cell with a delimiter not quoted, or the delimiter another one?");
+        if (!last)
+            return false;
+        cells->record_count--;
     }
     return true;
 }
@@ -289,7 +316,7 @@ static bool inspect_block(struct survey *s, const struct csv_block *b, struct cs
                           struct err *e)
 {
     if (!csv_cells_parse(&s->dialect, b, s->count, cells, e) ||
-        !check_ragged(b, cells, s->count, e))
+        !check_ragged(s, b, cells, e))
         return false;
     size_t records = cells->record_count;
     uint32_t *sampled = mem_alloc(records + 1, sizeof *sampled);
@@ -313,6 +340,9 @@ static bool inspect_block(struct survey *s, const struct csv_block *b, struct cs
         const struct csv_cell *cell = cells->cells + last->first_cell;
         s->last_line = last->line;
         snprintf(s->last_cell, sizeof s->last_cell, "%.*s", (int)cell->length, cell->text);
+        for (size_t c = 0; c < s->count; c++)
+            if (s->watches[c].texts) /* the target */
+                s->last_unlabelled = cell[c].length == 0;
     }
     mem_free(sampled);
     return true;
@@ -337,7 +367,7 @@ static void begin_survey(const struct infer_request *r, struct survey *s)
         if (!r->target)
             continue;
         w->sample_hash = mem_zero(s->sample_most, sizeof *w->sample_hash);
-        w->sample_number = mem_zero(s->sample_most, sizeof *w->sample_number);
+        w->sample_at = mem_zero((size_t)s->sample_most + 1, sizeof *w->sample_at);
         if (strcmp(s->names[c], r->target) == 0) {
             w->texts = vocab_new();
             w->text_counts = mem_zero(INFER_TEXTS, sizeof *w->text_counts);
@@ -377,7 +407,8 @@ void infer_scan_free(struct survey *s)
         vocab_free(w->texts);
         mem_free(w->text_counts);
         mem_free(w->sample_hash);
-        mem_free(w->sample_number);
+        text_free(&w->sample_text);
+        mem_free(w->sample_at);
     }
     mem_free(s->watches);
     s->watches = NULL;

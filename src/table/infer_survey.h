@@ -39,9 +39,11 @@ struct infer_amounts {
     uint64_t with_words;                /* cells with such a unit */
     uint64_t closed;                    /* cells in brackets */
 };
-/* Cells as dates: the formats that read all of them, a bit each. */
+#define INFER_FORMAT 32
+/* Cells as dates: up to two formats that read all of them, the day first; "": none. */
 struct infer_dates {
-    uint64_t cells, formats;
+    uint64_t cells;
+    char format[2][INFER_FORMAT];
 };
 
 /* Statistics of one column. */
@@ -57,6 +59,7 @@ struct watch {
     uint64_t forms[FORMS];      /* of others: cells of each form */
     struct infer_amounts amounts; /* of others */
     struct infer_dates date_forms;
+    uint64_t alike;             /* of others: equal to the first */
     int64_t other_line, point_line, comma_line; /* line of the first of each */
     uint64_t words, bytes;      /* total of `others` */
     uint64_t codes;             /* of others: two capital letters */
@@ -76,7 +79,8 @@ struct watch {
     struct vocab *texts;        /* up to INFER_TEXTS values in order of arrival, with counts */
     uint64_t *text_counts;
     uint32_t *sample_hash;      /* [sample_most] of the sampled rows; NULL without a target */
-    float *sample_number;
+    struct text sample_text;    /* of the same rows: cells that may be numbers or dates */
+    uint32_t *sample_at;        /* [sample_most + 1] where each begins; empty: other cells */
 };
 
 struct survey {
@@ -90,6 +94,8 @@ struct survey {
     uint64_t sample_step;
     int64_t last_line;          /* of the last record */
     char last_cell[64];         /* its first cell, as much as fits */
+    bool last_unlabelled;       /* its target is empty */
+    struct err short_line;      /* the last line, if it has too few cells; else no error */
 };
 
 /* infer_dialect.c: guesses delimiter and header from the first bytes. Values set in the request are
@@ -107,11 +113,10 @@ int infer_form(const char *text, size_t length);
 /* Writes the reason for a column of such cells. decimal: of the file. Returns the reason's kind
  * (struct infer_column). */
 const char *infer_form_reason(int form, char decimal, char *out, size_t size);
-/* infer_cells.c: take one more of the other cells. */
+#define INFER_CELL 40u /* bytes; longer cells are texts */
+/* infer_cells.c, infer_dates.c: take one more of the other cells. */
 void infer_amount(struct infer_amounts *a, const char *text, size_t length);
 void infer_date(struct infer_dates *d, const char *text, size_t length);
-#define INFER_FORMAT 32
-void infer_date_format(int index, char out[INFER_FORMAT]); /* the format of a bit */
 /* infer_propose.c: true if all cells are numbers, or dates, in another form: the column is typed,
  * or set aside with the key that would read it. */
 struct infer_cells {
@@ -129,18 +134,23 @@ int infer_name(const char *name);
  * where the row stands in its sequence (t, visit_date, step). */
 bool infer_names_group(const char *name);
 bool infer_names_order(const char *name);
-/* infer_missing.c: the decimal sign of the file (*sure: numbers prove it). */
+/* infer_missing.c: the decimal sign; which of infer_missing_texts mean missing in this file; the
+ * list for data.missing. */
 char infer_decimal(const struct survey *s, bool *sure);
-/* Sets means_missing [INFER_MISSING] and the list of texts for data.missing: the user's, or those
- * that are found. */
+bool infer_is_of_codes(const struct watch *w); /* EU, AS, NA: two capital letters */
 void infer_missing(const struct infer_request *r, const struct survey *s, char decimal,
-                   bool *means_missing, struct opt_strings *out);
-/* True for codes of two capital letters: EU, AS, NA. NA is then a code. */
-bool infer_is_of_codes(const struct watch *w);
-
-/* infer_type.c: the types, by these; infer_target.c: then the task. */
+                   bool *means_missing);
+void infer_missing_list(const struct infer_request *r, const bool *means_missing,
+                        struct opt_strings *out);
+/* infer_type.c, infer_target.c: types; then the task. */
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
 void infer_target(const struct survey *s, size_t target, struct infer *i);
+/* infer_sample.c: what each column alone explains of the target, and equal rows. */
+void infer_sample(const struct survey *s, size_t target, struct infer *i);
+static inline uint32_t infer_hash32(uint64_t hash) /* of a sampled cell */
+{
+    return (uint32_t)(hash ^ hash >> 32);
+}
 /* infer_labels.c: the positive label, and notes about labels and the last line. */
 void infer_labels(const struct survey *s, size_t target, const struct vocab *labels,
                   struct infer *i);

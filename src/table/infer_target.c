@@ -1,4 +1,4 @@
-/* infer_target.c - the task of a target, its positive label, and columns that determine it. */
+/* infer_target.c - the task of a target, its labels, and what is wrong with it. */
 #include "table/infer_survey.h"
 
 #include <math.h>
@@ -7,11 +7,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/thread.h"
-
-const char infer_leak_words[] =
-    "it alone gives the target away almost completely: leave it out unless it is known before "
-    "the target is";
 
 static bool is_missing(const struct infer *i, const char *text)
 {
@@ -55,90 +50,6 @@ static struct vocab *find_labels(const struct watch *w, struct infer *i)
     mem_free(order);
     i->target_balance = all ? (double)smallest / (double)all : 0;
     return labels;
-}
-
-/* --- columns that determine the target, on sampled rows --- */
-
-struct leak_task {
-    const struct survey *survey;
-    struct infer *infer;
-    size_t target;
-    struct leak_target of;
-    const uint32_t *rows; /* sampled rows with a target */
-};
-
-static double of_groups(const struct leak_task *t, const struct watch *w)
-{
-    uint32_t n = t->of.count;
-    int32_t *group = mem_alloc((size_t)n + 1, sizeof *group);
-    struct vocab *ids = vocab_new();
-    for (uint32_t i = 0; i < n; i++)
-        group[i] = (int32_t)vocab_add(ids, (const char *)&w->sample_hash[t->rows[i]],
-                                      sizeof *w->sample_hash);
-    double explained = leak_of_group(&t->of, group, vocab_count(ids) + 1);
-    vocab_free(ids);
-    mem_free(group);
-    return explained;
-}
-
-static double of_numbers(const struct leak_task *t, const struct watch *w)
-{
-    uint32_t n = t->of.count;
-    float *v = mem_alloc((size_t)n + 1, sizeof *v);
-    for (uint32_t i = 0; i < n; i++)
-        v[i] = w->sample_number[t->rows[i]];
-    double explained = leak_of_number(&t->of, v);
-    mem_free(v);
-    return explained;
-}
-
-static void leak_tile(void *context, unsigned tile, unsigned thread)
-{
-    (void)thread;
-    struct leak_task *t = context;
-    struct infer_column *c = &t->infer->columns[tile];
-    const struct watch *w = &t->survey->watches[tile];
-    double explained = 0;
-    if (tile == t->target)
-        return;
-    if (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME)
-        explained = of_numbers(t, w);
-    else if (c->type == COLUMN_CATEGORICAL)
-        explained = of_groups(t, w);
-    if (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME || c->type == COLUMN_CATEGORICAL)
-        c->alone = explained;
-    if (leak_suspect(&t->of, explained))
-        snprintf(c->note, sizeof c->note, "%s", infer_leak_words);
-}
-
-static void find_leaks(const struct survey *s, size_t target, const struct vocab *labels,
-                       struct infer *out)
-{
-    const struct watch *w = &s->watches[target];
-    struct leak_task t = {.survey = s, .infer = out, .target = target};
-    int32_t *label = mem_alloc((size_t)s->samples + 1, sizeof *label);
-    float *value = mem_alloc((size_t)s->samples + 1, sizeof *value);
-    uint32_t *rows = mem_alloc((size_t)s->samples + 1, sizeof *rows);
-    struct vocab *known = vocab_new(); /* labels by hash, in order of arrival */
-    for (uint32_t i = 0; i < s->samples; i++) {
-        label[t.of.count] = (int32_t)vocab_add(known, (const char *)&w->sample_hash[i],
-                                               sizeof *w->sample_hash);
-        value[t.of.count] = w->sample_number[i];
-        if (out->task == TASK_REGRESSION && value[t.of.count] != value[t.of.count])
-            continue;
-        rows[t.of.count++] = i;
-    }
-    t.rows = rows;
-    t.of.label = label;
-    t.of.value = value;
-    t.of.classes = out->task == TASK_REGRESSION ? 0 : vocab_count(known);
-    /* A missing target counts as a class. A target with thousands of values is not checked. */
-    if (t.of.count && t.of.classes != 1 && t.of.classes <= INFER_TEXTS && vocab_count(labels) != 1)
-        threads_run_few((unsigned)s->count, leak_tile, &t);
-    vocab_free(known);
-    mem_free(label);
-    mem_free(value);
-    mem_free(rows);
 }
 
 /* Lists the texts of missing targets, if not just empty. */
@@ -187,7 +98,7 @@ void infer_target(const struct survey *s, size_t target, struct infer *out)
     if (out->task == TASK_REGRESSION)
         out->target_balance = 0;
     infer_labels(s, target, labels, out);
-    find_leaks(s, target, labels, out);
+    infer_sample(s, target, out);
     find_answers(labels, out);
     vocab_free(labels);
     if (c->missing) {

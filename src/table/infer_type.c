@@ -1,5 +1,4 @@
-/* infer_type.c - decides the type of each column from its statistics, the texts that mean missing,
- * and the decimal sign. */
+/* infer_type.c - decides the type of each column from its statistics. */
 #include "table/infer_survey.h"
 
 #include <math.h>
@@ -226,6 +225,12 @@ static bool type_of_forms(const struct watch *w, const struct counts *n, char de
               few ? "; taken as categories" : "");
     c->unread = !few;
     c->kind = kind;
+    if (form == FORM_DATE && !few) {
+        size_t at = strlen(c->reason);
+        snprintf(c->reason + at, sizeof c->reason - at, "; if one format reads them all, --set "
+                 "'data.columns.%s={\"type\": \"datetime\", \"format\": \"%%d.%%m.%%Y\"}' "
+                 "(`dnn help dates`)", text_quote_z(c->name));
+    }
     if (first && strlen(c->reason) + 60 < sizeof c->reason) {
         size_t at = strlen(c->reason);
         snprintf(c->reason + at, sizeof c->reason - at, " (\"%.40s\" at line %lld)",
@@ -262,11 +267,16 @@ static void report_wrong(const struct watch *w, const struct counts *n, char dec
                          struct infer_column *c)
 {
     uint64_t wrong = n->present - n->numbers;
+    int64_t line;
+    const char *first = first_wrong(w, n, decimal, &line);
     set_aside(c, type,
               "numbers but for %llu of %llu cells%s: mend %s and run init again, or list the text "
-              "under data.missing and make the column numeric", (unsigned long long)wrong,
-              (unsigned long long)n->present,
-              place_of_wrong(w, n, decimal).text, wrong == 1 ? "it" : "them");
+              "that means missing, as in --set 'data.missing=[\"\", \"NA\", \"%.60s\"]'",
+              (unsigned long long)wrong, (unsigned long long)n->present,
+              place_of_wrong(w, n, decimal).text, wrong == 1 ? "it" : "them",
+              first ? text_quote_z(first) : "");
+    /* few, or one text: a key reads the column, and it is too good to be lost quietly */
+    c->unread = type == COLUMN_IGNORE && (wrong * 10 <= n->present || w->alike * 2 > wrong);
 }
 
 static void type_of_texts(const struct watch *w, const struct counts *n, char decimal,
@@ -366,7 +376,8 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
         out->decimal = r->decimal;
         sure = true;
     }
-    infer_missing(r, s, out->decimal, means_missing, &out->missing);
+    infer_missing(r, s, out->decimal, means_missing);
+    infer_missing_list(r, means_missing, &out->missing);
     out->rows = s->rows;
     out->count = s->count;
     out->columns = mem_zero(s->count, sizeof *out->columns);
@@ -377,6 +388,11 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
         struct infer_column *c = &out->columns[i];
         struct counts n = count_cells(w, means_missing, out->decimal);
         n.sure = sure;
+        if (s->last_unlabelled && w->others == 1 && w->other_line == s->last_line) {
+            n.texts--; /* a footer, which training leaves out: infer_footer tells it */
+            n.present--;
+            n.distinct--;
+        }
         c->name = mem_string(s->names[i]);
         c->missing = n.missing;
         c->distinct = n.distinct;

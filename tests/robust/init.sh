@@ -203,7 +203,7 @@ run dnn init --force few.csv --target y
 err_has ' and 3 more: ignore: the first: only 1 of 60 rows have a value' "  of which the figures are those of the first"
 { printf 'k%s,' $(seq 40); echo y; for i in $(seq 60); do printf "$((i % 2)),%.0s" $(seq 40); echo "$((i % 2))"; done; } >leak.csv
 run dnn init --force leak.csv --target y
-err_has 'warning: columns "k1", "k2", "k3", "k4", "k5" and 35 more: it alone gives the target away'
+err_has 'warning: columns "k1", "k2", "k3", "k4", "k5" and 35 more: each alone gives the target away'
 
 # one bad cell costs no column: the place is told, and training stops there
 { echo x,y; for i in $(seq 300); do echo "$((i * 7919 % 1000)).5,$((i % 2))"; done; } | sed '250s/.*/oops,1/' >bad.csv

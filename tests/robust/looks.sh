@@ -25,8 +25,8 @@ err_has 'quick estimate): "g" 0.71' "a column of two values has its own AUC"
 run dnn init a.csv --target y --set model.preset=mlp -o a.json
 is_exit 0 "init"
 err_has 'warning: line 3002, the last one, has "Total" in column "month"' "a footer line"
-err_has '" yes" and "YES", " yes" and "yes" differ by case or blanks alone' "labels that differ by case or blanks"
-err_has '"maybe" (1) have a handful of rows' "classes of a handful of rows"
+err_has 'target "y": labels " yes" and "YES", " yes" and "yes" differ by case or blanks alone' "labels that differ by case or blanks"
+err_has '"maybe" (1 row): a handful of rows, while another label has ' "classes of a handful of rows"
 err_has 'single columns as predictors of the target (share of the errors avoided, a quick estimate): "x" ' "what columns alone say"
 run dnn init a.csv --target y --set model.preset=mlp -o a.json
 is_exit 73 "a config that is there stays"
@@ -36,13 +36,61 @@ err_has 'line 3002, the last one, has "Total" in column "month"' "a word below n
 err_has 'column "z": numeric, as the only predictor ' "--verbose has every column"
 sed 's/^Total,600,7,no/Total,600/' a.csv >b.csv
 run dnn init b.csv --target y
-is_exit 65 "a footer line of fewer cells"
-err_has 'a line below the table, such as a sum? Take it out' "says what it may be"
+is_exit 0 "a footer line of fewer cells"
+err_has 'warning: line 3002 has 2 fields, the first line has 4: if the last line is a sum and no row, take it out of the file' "is a warning"
+sed 's/^Total,600,7,no/Total,600/; 2000s/,.*//' a.csv >b.csv
+run dnn init b.csv --target y
+is_exit 65 "any other short line"
+err_has 'b.csv:2000: line 2000 has 1 field' "has its place"
+awk -F, 'NR > 1 { $1 = NR % 9 ".5" } /Total/ { next } { print $1 "," $2 "," $3 "," ($4 == "no" ? "no" : "yes") } END { print "Total,600,7," }' a.csv |
+    sed 1s/.*/month,x,z,y/ >b.csv
+run dnn init b.csv --target y
+err_has 'it has no target, and training leaves it out' "a footer without a target"
+err_lacks 'training will stop there' "stops nothing"
 head -n 1200 a.csv | sed 's/" yes"\|YES\|maybe/no/' >c.csv
 run dnn init c.csv --target y
 err_lacks 'the last one, has' "no footer line"
 err_lacks 'differ by case' "nothing wrong with the labels"
 err_has 'the positive label is "yes" (' "a known pair"
+# what columns alone say is read as training reads it; rows without a target are left out
+awk 'BEGIN { print "amount,us,iso,temp,noise,y"; for (i = 0; i < 400; i++) { v = i * 37 % 400 + 0.5; d = 1 + i * 37 % 400 / 15
+    printf "\"$%d,%03d.25\",%02d/%02d/2024,2024-%02d-%02d,%.1f°C,%d,%s\n", 1 + v / 100, v, 3, d, 3, d, v / 10, i * 71 % 97,
+        (i % 40 == 7 ? "" : v > 200 ? "yes" : "no") } }' >f.csv
+run dnn init f.csv --target y -o f.json
+is_exit 0 "init of formatted columns with missing targets"
+err_has 'quick estimate): "amount" 1.00, "temp" 1.00, "us" 1.00, "iso" 1.00' "each has its score"
+err_has 'warning: columns "amount", "us", "iso", "temp": each alone gives the target away' "and the warning of a leak"
+grep -qF '"unit": ["°C"]' f.json
+ok $? "a degree sign is part of a unit"
+awk -F'"' 'NR == 1 { print "m,x,p"; next } { split($2, a, "[$]"); printf "\"$%s\",%d,\"$%s\"\n", a[2], NR % 7, a[2] }' f.csv >g.csv
+run dnn init g.csv --target p -o g.json
+err_has 'note: target "p": numeric: numbers such as "$1,000.25" (line 2) in 400 cells: "thousands": ",", "unit": "$"' "a target has its form too"
+err_has '(R2, a quick estimate): "m" 1.00' "and its column"
+sed 's/,[a-z]*$/,/; 1s/.*/amount,us,iso,temp,noise,y/' f.csv >n.csv
+run dnn init n.csv --target y
+is_exit 65 "a target that is missing in every row"
+err_has 'error[E1217]: n.csv: target "y" is missing in every row, 400 in all' "says so"
+# dates of more forms; a note for each form
+awk 'BEGIN { print "a,b,c,d,y"; split("Jan Feb Mar Apr May June", m, " "); for (i = 0; i < 200; i++) { k = i % 28 + 1; o = i * 7 % 5 + 1
+    printf "%s %d %d,%02d.%02d.2024 %02d:%02d +0200,%02d/%02d/2024,%02d/%02d/2024,%d\n", m[o], k, 2020 + i % 4, k, o, i % 24, i * 7 % 60, o, k, k, o, (i * i % 7 > 2) } }' >d.csv
+run dnn init d.csv --target y -o d0.json
+for f in '%b %d %Y' '%d.%m.%Y %H:%M %z' '%m/%d/%Y' '%d/%m/%Y'; do
+    grep -qF "\"format\": \"$f\"" d0.json && grep -qF "in 200 cells: \"format\": \"$f\"" err
+    ok $? "$f: proposed, with a note of its own" "$(cat err)"
+done
+# rows that come again
+awk 'BEGIN { print "x,z,y"; for (i = 0; i < 600; i++) printf "%d.5,%d,%d\n", i % 200 * 37 % 101, i % 200 * 71 % 97, (i % 200 % 3 > 0) }' >k.csv
+run dnn init k.csv --target y -o k.json
+err_has 'warning: 600 of 600 rows looked at equal another one in every column used' "copies get a warning"
+err_has '--set data.split.method=hash deals equal rows to one part' "with the key that mends it"
+run dnn init k.csv --target y --set data.split.method=hash --set model.preset=linear -o h.json
+err_lacks 'rows looked at' "none with that key"
+run dnn check h.json
+err_lacks 'equal a training row' "nor in check"
+run dnn init f.csv --target y --set data.split.valid=.2 -o s.json
+is_exit 0 "a share without a zero before its point"
+grep -qF '"valid": 0.2' s.json
+ok $? "which the config writes as JSON"
 awk 'BEGIN { print "price,x,y"; for (i = 0; i < 100; i++) printf "%d/%d/2024,%d,%d\n", 1 + i % 9, 1 + i % 9, i % 9, i % 2 }' >d.csv
 run dnn init d.csv --target y --set model.preset=mlp -o d.json
 run dnn train d.json -o d.dnn --progress none --set train.epochs=1 --force

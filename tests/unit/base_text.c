@@ -131,11 +131,12 @@ int main(void)
     for (size_t k = 0; k < sizeof not_ints / sizeof not_ints[0]; k++)
         ok(!text_to_int(not_ints[k], &i), "\"%s\" is no integer", not_ints[k]);
     ok(is_number("-1.5e3", -1500) && is_number("0", 0) && is_number("007", 7) &&
-           is_number("1E-2", 0.01),
+           is_number("1E-2", 0.01) && is_number(".5", 0.5) && is_number("5.", 5) &&
+           is_number("-.5e1", -5) && is_number("+1", 1),
        "numbers");
-    static const char *const not_numbers[] = {"",      "-",   ".5",    "5.",   "1e", "1e+",
+    static const char *const not_numbers[] = {"",      "-",   ".",     "-.",   "1e", "1e+",
                                               "inf",   "nan", "0x1p3", "1 ",   " 1", "1,5",
-                                              "1e999", "--1", "+1",    "1.2.3"};
+                                              "1e999", "--1", "+-1",   "1.2.3"};
     double v;
     for (size_t k = 0; k < sizeof not_numbers / sizeof not_numbers[0]; k++)
         ok(!text_to_double(not_numbers[k], &v), "\"%s\" is no number", not_numbers[k]);

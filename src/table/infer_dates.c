@@ -1,0 +1,169 @@
+/* infer_dates.c - the format of a column's dates, where they are no ISO dates: the first cell says
+ * where day, month, year and time stand, and the others prove it or rule it out. */
+#include <string.h>
+
+#include "csv/date_format.h"
+#include "table/infer_survey.h"
+
+/* The unread rest of the first cell, and the format of what was read. */
+struct shape {
+    const char *at, *end;
+    char format[INFER_FORMAT];
+    size_t used;
+    bool good;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+static void put(struct shape *s, const char *text, size_t length)
+{
+    s->good &= s->used + length < sizeof s->format;
+    if (!s->good)
+        return;
+    memcpy(s->format + s->used, text, length);
+    s->used += length;
+    s->format[s->used] = '\0';
+}
+
+/* Takes one of the characters, if it is next; it stands in the format. A row of blanks is one. */
+static bool take(struct shape *s, const char *one_of)
+{
+    if (s->at == s->end || !*s->at || !strchr(one_of, *s->at))
+        return false;
+    put(s, s->at, 1);
+    for (char c = *s->at++; c == ' ' && s->at < s->end && *s->at == ' ';)
+        s->at++;
+    return true;
+}
+
+/* Takes up to four digits, or the letters of a word; returns how many. */
+static size_t run_of(struct shape *s, bool (*is)(char))
+{
+    const char *from = s->at;
+    while (s->at < s->end && is(*s->at) && (is == is_letter || s->at - from < 4))
+        s->at++;
+    return (size_t)(s->at - from);
+}
+
+/* The three parts of a date: letters d, m, b (a month's name), Y and y of the directives. second:
+ * the other reading of two numbers, the month first. False: no date, or no other reading. */
+static bool name_parts(const size_t digits[3], bool second, char part[3])
+{
+    int words = !digits[0] + !digits[1] + !digits[2], year = digits[0] == 4 ? 0 : 2;
+    for (int i = 0; i < 3; i++)
+        part[i] = !digits[i] ? 'b' : i == year ? (digits[i] == 4 ? 'Y' : 'y') : 'd';
+    if (words == 0 && year == 0)
+        part[1] = 'm';
+    else if (words == 0)
+        part[second ? 0 : 1] = 'm';
+    bool fits = digits[year] == 2 || digits[year] == 4;
+    for (int i = 0; i < 3; i++)
+        fits &= i == year || digits[i] <= 2;
+    return fits && words < 2 && digits[year] && !(second && (words || year == 0));
+}
+
+/* 31.12.2024  12/31/24  30-Mar-19  Mar 30, 2019  2024-12-31 */
+static bool take_date(struct shape *s, bool second)
+{
+    struct shape parts = *s; /* lengths first: the year's place names the others */
+    size_t digits[3];
+    char part[3], name[2] = "%";
+    for (int i = 0; i < 3; i++) {
+        digits[i] = run_of(&parts, is_digit);
+        if (!digits[i] && run_of(&parts, is_letter) < 3)
+            return false;
+        while (i < 2 && take(&parts, " .,/-"))
+            continue;
+    }
+    if (!name_parts(digits, second, part))
+        return false;
+    bool words = !digits[0] || !digits[1] || !digits[2];
+    char mark = '\0';
+    for (int i = 0; i < 3; i++) {
+        run_of(s, digits[i] ? is_digit : is_letter);
+        name[1] = part[i];
+        put(s, name, 2);
+        if (i == 2)
+            break;
+        if (i == 1 && !words && (s->at == s->end || *s->at != mark))
+            return false;
+        mark = s->at < s->end ? *s->at : '\0';
+        if (!take(s, words ? " .,/-" : "./-"))
+            return false;
+        while (words && take(s, " .,/-"))
+            continue;
+    }
+    return true;
+}
+
+/* 15:30  15:30:05  3:30 PM  15:30 +02:00; *half: of 12 hours. */
+static bool take_time(struct shape *s, bool *half)
+{
+    size_t n = run_of(s, is_digit), at = s->used;
+    if (n < 1 || n > 2)
+        return false;
+    put(s, "%H", 2);
+    if (!take(s, ":") || run_of(s, is_digit) != 2)
+        return false;
+    put(s, "%M", 2);
+    if (s->at < s->end && *s->at == ':') {
+        take(s, ":");
+        put(s, "%S", 2);
+        if (run_of(s, is_digit) != 2)
+            return false;
+    }
+    take(s, " ");
+    *half = s->end - s->at >= 2 && strchr("aApP", *s->at) && (s->at[1] | 32) == 'm';
+    if (*half) {
+        s->at += 2;
+        put(s, "%p", 2);
+        if (s->good)
+            s->format[at + 1] = 'I';
+        take(s, " ");
+    }
+    if (s->at < s->end && strchr("Zz+-", *s->at)) {
+        put(s, "%z", 2);
+        s->at = s->end; /* every cell is parsed by the format, this one too */
+    }
+    return s->at == s->end;
+}
+
+/* Sets the format of a cell; "": it is no date. */
+static void find_format(const char *text, size_t length, bool second, char out[INFER_FORMAT])
+{
+    struct shape date = {.at = text, .end = text + length, .good = true}, time = date;
+    bool half = false, found = take_date(&date, second);
+    if (found && date.at < date.end)
+        found = (take(&date, ",") ? take(&date, " ") : take(&date, " T")) &&
+                take_time(&date, &half);
+    bool alone = !found && !second && take_time(&time, &half) && half;
+    const struct shape *s = found ? &date : &time;
+    out[0] = '\0';
+    if ((found || alone) && s->good)
+        memcpy(out, s->format, sizeof s->format);
+}
+
+void infer_date(struct infer_dates *d, const char *text, size_t length)
+{
+    double seconds;
+    bool first = !d->cells++;
+    for (int i = 0; i < 2; i++) {
+        if (first && length <= INFER_CELL)
+            find_format(text, length, i == 1, d->format[i]);
+        if (length > INFER_CELL ||
+            !date_parse_format(text, length, d->format[i], &seconds))
+            d->format[i][0] = '\0';
+    }
+    if (!d->format[0][0]) {
+        memcpy(d->format[0], d->format[1], sizeof d->format[0]);
+        d->format[1][0] = '\0';
+    }
+}

@@ -1,0 +1,190 @@
+/* infer_sample.c - what the sampled rows say: what each column alone explains of the target, and
+ * rows that are equal. Cells become numbers by the functions of training (form.h). */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/sort.h"
+#include "base/thread.h"
+#include "table/infer_survey.h"
+
+const char infer_leak_words[] =
+    "it alone gives the target away almost completely: leave it out unless it is known before "
+    "the target is";
+
+/* The sampled rows with a target, and the target. */
+struct sample {
+    const struct survey *survey;
+    struct infer *infer;
+    size_t target;
+    struct leak_target of;
+    const uint32_t *rows;
+    const uint32_t *missing; /* the hash of each text that means missing */
+};
+
+static bool is_missing(const struct sample *t, uint32_t hash)
+{
+    for (size_t i = 0; i < t->infer->missing.count; i++)
+        if (t->missing[i] == hash)
+            return true;
+    return false;
+}
+
+static bool is_input(const struct infer_column *c)
+{
+    return c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME || c->type == COLUMN_CATEGORICAL;
+}
+
+/* Reads the cells of `rows` as numbers, less the first one; NaN: missing, or no number. */
+static void read_numbers(const struct sample *t, size_t column, const uint32_t *rows,
+                         uint32_t count, float *out)
+{
+    const struct watch *w = &t->survey->watches[column];
+    const struct infer_column *c = &t->infer->columns[column];
+    double first = (double)NAN, value;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t from = w->sample_at[rows[i]], size = w->sample_at[rows[i] + 1] - from;
+        const char *text = w->sample_text.data + from;
+        out[i] = NAN;
+        if (!size || is_missing(t, w->sample_hash[rows[i]]))
+            continue;
+        if (c->type == COLUMN_DATETIME ? !form_read_date(c->form, text, size, &value)
+                                       : form_read_number(c->form, text, size, t->infer->decimal,
+                                                          &value) != NUMBER_OK)
+            continue;
+        if (first != first)
+            first = value;
+        out[i] = (float)(value - first);
+    }
+}
+
+static double of_groups(const struct sample *t, const struct watch *w)
+{
+    uint32_t n = t->of.count;
+    int32_t *group = mem_alloc((size_t)n + 1, sizeof *group);
+    struct vocab *ids = vocab_new();
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t hash = w->sample_hash[t->rows[i]];
+        group[i] = is_missing(t, hash) ? 0 : (int32_t)vocab_add(ids, (const char *)&hash,
+                                                                sizeof hash) + 1;
+    }
+    double explained = leak_of_group(&t->of, group, vocab_count(ids) + 2);
+    vocab_free(ids);
+    mem_free(group);
+    return explained;
+}
+
+static double of_numbers(const struct sample *t, size_t column)
+{
+    float *v = mem_alloc((size_t)t->of.count + 1, sizeof *v);
+    read_numbers(t, column, t->rows, t->of.count, v);
+    double explained = leak_of_number(&t->of, v);
+    mem_free(v);
+    return explained;
+}
+
+static void score_tile(void *context, unsigned tile, unsigned thread)
+{
+    (void)thread;
+    struct sample *t = context;
+    struct infer_column *c = &t->infer->columns[tile];
+    if (tile == t->target || !is_input(c))
+        return;
+    c->alone = c->type == COLUMN_CATEGORICAL ? of_groups(t, &t->survey->watches[tile])
+                                             : of_numbers(t, tile);
+    if (leak_suspect(&t->of, c->alone))
+        snprintf(c->note, sizeof c->note, "%s", infer_leak_words);
+}
+
+/* --- equal rows --- */
+
+/* Fills a hash of each of the rows: of the cells of every column used, and of the target. False:
+ * no column is used. */
+static bool hash_rows(const struct sample *t, uint64_t *hash)
+{
+    bool used = false;
+    for (size_t c = 0; c < t->survey->count; c++) {
+        const struct infer_column *column = &t->infer->columns[c];
+        const uint32_t *of = t->survey->watches[c].sample_hash;
+        if (c != t->target && !is_input(column) && column->type != COLUMN_TEXT)
+            continue;
+        used |= c != t->target;
+        for (uint32_t i = 0; i < t->of.count; i++)
+            hash[i] = rng_hash(&of[t->rows[i]], sizeof *of, hash[i]);
+    }
+    return used;
+}
+
+static int compare(const void *a, const void *b, const void *unused)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    (void)unused;
+    return x < y ? -1 : x > y;
+}
+
+static void find_copies(const struct sample *t)
+{
+    const uint32_t n = t->of.count;
+    uint64_t *hash = mem_zero((size_t)n + 1, sizeof *hash);
+    uint32_t copies = 0;
+    bool used = hash_rows(t, hash);
+    sort_stable(hash, n, sizeof *hash, compare, NULL);
+    for (uint32_t i = 0; used && i < n; i++)
+        copies += (i && hash[i] == hash[i - 1]) || (i + 1 < n && hash[i] == hash[i + 1]);
+    mem_free(hash);
+    t->infer->looked = n;
+    t->infer->copies = copies;
+}
+
+/* --- the sample --- */
+
+static bool take_target(const struct sample *t, int32_t *label, float *value, uint32_t *rows,
+                        struct leak_target *of)
+{
+    const struct survey *s = t->survey;
+    const struct watch *w = &s->watches[t->target];
+    const bool values = t->infer->task == TASK_REGRESSION;
+    struct vocab *known = vocab_new(); /* labels by hash, in order of arrival */
+    for (uint32_t i = 0; i < s->samples; i++)
+        rows[i] = i;
+    read_numbers(t, t->target, rows, s->samples, value);
+    for (uint32_t i = 0; i < s->samples; i++) {
+        uint32_t hash = w->sample_hash[i], n = of->count;
+        if (values ? value[i] != value[i] : is_missing(t, hash))
+            continue;
+        label[n] = (int32_t)vocab_add(known, (const char *)&hash, sizeof hash);
+        value[n] = value[i];
+        rows[n] = i;
+        of->count++;
+    }
+    of->classes = values ? 0 : vocab_count(known);
+    vocab_free(known);
+    return of->count && of->classes != 1;
+}
+
+void infer_sample(const struct survey *s, size_t target, struct infer *out)
+{
+    struct sample t = {.survey = s, .infer = out, .target = target};
+    int32_t *label = mem_alloc((size_t)s->samples + 1, sizeof *label);
+    float *value = mem_alloc((size_t)s->samples + 1, sizeof *value);
+    uint32_t *rows = mem_alloc((size_t)s->samples + 1, sizeof *rows);
+    uint32_t *missing = mem_zero(out->missing.count + 1, sizeof *missing);
+    for (size_t i = 0; i < out->missing.count; i++)
+        missing[i] = infer_hash32(rng_hash(out->missing.items[i], strlen(out->missing.items[i]),
+                                           0));
+    t.missing = missing;
+    t.rows = rows;
+    t.of.label = label;
+    t.of.value = value;
+    if (take_target(&t, label, value, rows, &t.of)) {
+        if (t.of.classes <= INFER_TEXTS) /* thousands of classes are not checked */
+            threads_run_few((unsigned)s->count, score_tile, &t);
+        find_copies(&t);
+    }
+    mem_free(missing);
+    mem_free(label);
+    mem_free(value);
+    mem_free(rows);
+}
