@@ -83,8 +83,8 @@ bool units_list(struct units *u, const struct schema *s, const char *const *grou
     *u = (struct units){0};
     if (s->windows.carry) {
         err_set(e, ERR_CONFIG_CONFLICT,
-                "the model carries state from window to window (data.sequence.carry_state): columns "
-                "cannot be dealt between windows");
+                "the model carries state from window to window (data.sequence.carry_state): its "
+                "columns cannot be dealt between windows");
         return err_help(e, "explain a model that was trained without it");
     }
     bool *taken = mem_zero(place_count(s), sizeof *taken), good = true;

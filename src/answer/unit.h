@@ -16,7 +16,7 @@ struct units {
 };
 
 /* The groups ("a,b": names, none in two groups), then every other unit in the order of the schema.
- * False, E10, or where state passes from window to window. Caller: units_free, after an error too. */
+ * False: E10, or state passes from window to window. Caller: units_free, after an error too. */
 bool units_list(struct units *u, const struct schema *s, const char *const *groups,
                 size_t group_count, struct err *e);
 void units_free(struct units *u);

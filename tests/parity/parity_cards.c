@@ -25,7 +25,8 @@ static void open_training(struct training *t)
 
 static void open_epoch(struct training *t, uint32_t number)
 {
-    t->good = t->good && network_epoch(t->c.network, number, &(struct hyper){0.01, 0, 0}, 1, &t->c.e);
+    t->good =
+        t->good && network_epoch(t->c.network, number, &(struct hyper){0.01, 0, 0}, 1, &t->c.e);
     if (t->good && !t->c.step)
         t->c.step = machine_record(t->c.machine, network_issue_step, t->c.network);
 }
