@@ -255,7 +255,7 @@ bool check_run(struct config *config, const struct check_request *q, struct chec
                struct err *e)
 {
     struct train_job j = {.config = config,
-                          .progress_style = q->progress,
+                          .progress_style = q ? q->progress : PROGRESS_NONE,
                           .began = clock_now(),
                           .journal = {.fd = -1}};
     memset(r, 0, sizeof *r);
