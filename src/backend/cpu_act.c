@@ -50,11 +50,12 @@ void cpu_dropout_need(const struct op_dropout *a, struct need *n)
 
 void cpu_dropout(const struct op_dropout *a, const struct slice *s)
 {
-    const uint32_t threshold = dropout_threshold(a->threshold, a->now->fall);
+    const uint64_t fall = a->now->fall;
+    const uint32_t threshold = dropout_threshold(a->threshold, fall);
     struct keep keep = {.seed = a->now->seed, .stream = a->layer | a->now->model << 16,
                         .step = (uint32_t)a->now->tried, .threshold = threshold,
-                        .scale = a->now->fall ? dropout_scale(a->scale, threshold, a->now->fall)
-                                              : (real)a->scale,
+                        .scale = fall ? (real)dropout_scale(a->scale, threshold, fall)
+                                      : (real)a->scale,
                         .known = a->kept && a->kept_known};
     bool whole = a->ldx == a->width && a->ldy == a->width; /* rows without gaps: one run */
     size_t step = whole ? s->rows : 1;
