@@ -50,7 +50,8 @@ install: all $(BUILD)/man1/dnn.1
 	install -m 644 configs/*.json '$(share)/dnn/configs'
 	for folder in examples spark; do cp scripts/$$folder/[!_]* '$(share)/dnn/'$$folder && \
 	  chmod -R u=rwX,go=rX '$(share)/dnn/'$$folder || exit 1; done
-	for unit in scripts/systemd/*; do sed 's|/usr/share|$(PREFIX)/share|' $$unit >'$(DESTDIR)$(UNITDIR)/'$${unit##*/} || exit 1; done
+	for unit in scripts/systemd/*; do sed 's|/usr/share|$(PREFIX)/share|' $$unit >'$(DESTDIR)$(UNITDIR)/'$${unit##*/} && \
+	  chmod 644 '$(DESTDIR)$(UNITDIR)/'$${unit##*/} || exit 1; done
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/dnn' '$(share)/bash-completion/completions/dnn' '$(DESTDIR)$(ZSHDIR)/_dnn' \
 	  '$(share)/man/man1/dnn.1' '$(share)/man/man1/'dnn-*.1 '$(DESTDIR)$(UNITDIR)/'dnn@.*

@@ -64,6 +64,8 @@ bool inspect_open(struct inspect *i, const char *path, struct err *e)
             .path = path, .encoding = -1, .header = -1, .quote = -1, .stop = stop_wanted};
         i->data = infer_file(&q, e);
         good = i->data || (e->id == ERR_NONE && stop_error("the end of the file", e));
+        if (i->data && i->data->footer_note[0])
+            log_warning("%s", i->data->footer_note);
     }
     if (!good)
         inspect_close(i);

@@ -125,21 +125,17 @@ static void tell_copies(const struct infer *found, const struct overrides *o)
 {
     const char *given = init_set_value(o, "data.split.method");
     const char *method = given ? given : split_method_names[init_split_method(o, found->task)];
-    bool by_id = false;
     if (!found->copies || found->copies * 100 < found->looked || found->series.groups ||
         (strcmp(method, split_method_names[SPLIT_RANDOM]) != 0 &&
          strcmp(method, split_method_names[SPLIT_STRATIFIED]) != 0))
         return;
-    for (size_t i = 0; i < found->count; i++) {
-        by_id |= found->columns[i].type == COLUMN_ID;
+    for (size_t i = 0; i < found->count; i++)
         if (init_column_given(o, found->columns[i].name))
             return; /* other columns are used than those that were compared */
-    }
     log_warning("%llu of %llu rows looked at equal another one in every column used: if they are "
-                "copies, metrics of a part that has some are too good; %s",
-                (unsigned long long)found->copies, (unsigned long long)found->looked,
-                by_id ? "take them out, or split by a group (`dnn help splits`)"
-                      : "--set data.split.method=hash deals equal rows to one part");
+                "copies, metrics of a part that has some are too good; take them out, or split by "
+                "a group (`dnn help splits`)", (unsigned long long)found->copies,
+                (unsigned long long)found->looked);
 }
 
 void init_notes(const struct infer *found, const char *target, const struct overrides *o)

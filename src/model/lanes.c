@@ -22,6 +22,18 @@ uint64_t lanes_chains(const uint32_t *begins, uint64_t count)
     return chains;
 }
 
+uint32_t lanes_most(const uint32_t *begins, uint64_t count)
+{
+    uint64_t longest = 0, now = 0, chains = lanes_chains(begins, count);
+    for (uint64_t i = 0; i < count; i++) {
+        now = begins[i] ? 1 : now + 1;
+        longest = now > longest ? now : longest;
+    }
+    uint64_t most = longest ? 2 * ((count + longest - 1) / longest) : 0;
+    most = most < chains ? most : chains;
+    return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+}
+
 static struct chain *find_chains(const struct source *from, uint64_t row0, uint64_t rows,
                                  uint64_t count)
 {

@@ -26,5 +26,8 @@ void lanes_answer(struct lanes *l, const struct source *from, uint64_t row0, uin
 void lanes_free(struct lanes *l);
 /* Sequences among `count` windows. */
 uint64_t lanes_chains(const uint32_t *begins, uint64_t count);
+/* The lanes to train with, at most: as many as sequences, and so few that beside the longest one at
+ * most half of the places are empty. */
+uint32_t lanes_most(const uint32_t *begins, uint64_t count);
 
 #endif

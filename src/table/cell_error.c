@@ -233,7 +233,8 @@ bool cell_report_number(const struct cell_where *w, size_t column, const struct 
             text_printf(&amounts, "%s\"%s\"", i ? ", " : ", unit ", text_quote_z(form->units[i]));
         expect(w, amounts.data);
         text_free(&amounts);
-        return help_form(w, column, form->thousands ? "thousands" : "unit");
+        return help_form(w, column, !form->unit_count ? "thousands"
+                                    : form->thousands ? "thousands\" and \"unit" : "unit");
     }
     expect(w, "a decimal number");
     return number_help(w, column, cell);

@@ -101,6 +101,8 @@ static bool take_date(struct shape *s, bool second)
         while (words && take(s, " .,/-"))
             continue;
     }
+    if (!words && digits[2] == 2 && mark == '-')
+        return false; /* 10-01-24: the year may be the first */
     return true;
 }
 

@@ -162,8 +162,8 @@ void infer_footer(const struct survey *s, struct infer *i)
     const char *why = NULL, *name = NULL;
     if (s->short_line.id != ERR_NONE) {
         snprintf(i->footer_note, sizeof i->footer_note,
-                 "%.150s: if the last line is a sum and no row, take it out of the file: training "
-                 "stops there", s->short_line.what);
+                 "%.150s: the file is cut off, or its last line is a sum: take that line out, for "
+                 "training stops there", s->short_line.what);
         return;
     }
     for (size_t c = 0; c < s->count && !why; c++) {

@@ -100,42 +100,58 @@ static void score_tile(void *context, unsigned tile, unsigned thread)
 
 /* --- equal rows --- */
 
-/* Fills a hash of each of the rows: of the cells of every column used, and of the target. False:
- * no column is used. */
-static bool hash_rows(const struct sample *t, uint64_t *hash)
+struct row_hash { uint64_t inputs, whole; }; /* whole: with the target */
+
+/* False: no column is used. */
+static bool hash_rows(const struct sample *t, struct row_hash *hash)
 {
     bool used = false;
     for (size_t c = 0; c < t->survey->count; c++) {
         const struct infer_column *column = &t->infer->columns[c];
         const uint32_t *of = t->survey->watches[c].sample_hash;
-        if (c != t->target && !is_input(column) && column->type != COLUMN_TEXT)
+        if (c == t->target || (!is_input(column) && column->type != COLUMN_TEXT))
             continue;
-        used |= c != t->target;
+        used = true;
         for (uint32_t i = 0; i < t->of.count; i++)
-            hash[i] = rng_hash(&of[t->rows[i]], sizeof *of, hash[i]);
+            hash[i].inputs = rng_hash(&of[t->rows[i]], sizeof *of, hash[i].inputs);
     }
+    const uint32_t *of = t->survey->watches[t->target].sample_hash;
+    for (uint32_t i = 0; i < t->of.count; i++)
+        hash[i].whole = rng_hash(&of[t->rows[i]], sizeof *of, hash[i].inputs);
     return used;
 }
 
 static int compare(const void *a, const void *b, const void *unused)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    const struct row_hash *x = a, *y = b;
     (void)unused;
-    return x < y ? -1 : x > y;
+    if (x->inputs != y->inputs)
+        return x->inputs < y->inputs ? -1 : 1;
+    return x->whole < y->whole ? -1 : x->whole > y->whole;
 }
 
+/* Rows that equal another one. None where equal inputs often have different targets: few columns
+ * of few values make such rows by chance. */
 static void find_copies(const struct sample *t)
 {
     const uint32_t n = t->of.count;
-    uint64_t *hash = mem_zero((size_t)n + 1, sizeof *hash);
-    uint32_t copies = 0;
+    struct row_hash *hash = mem_zero((size_t)n + 1, sizeof *hash);
+    uint32_t copies = 0, alike = 0, apart = 0; /* of equal inputs: rows, those of a rarer target */
     bool used = hash_rows(t, hash);
     sort_stable(hash, n, sizeof *hash, compare, NULL);
-    for (uint32_t i = 0; used && i < n; i++)
-        copies += (i && hash[i] == hash[i - 1]) || (i + 1 < n && hash[i] == hash[i + 1]);
+    for (uint32_t i = 0, next; used && i < n; i = next) {
+        uint32_t most = 0, same = 0;
+        for (next = i; next < n && hash[next].inputs == hash[i].inputs; next++) {
+            same = next > i && hash[next].whole == hash[next - 1].whole ? same + 1 : 1;
+            copies += same == 2 ? 2 : same > 2;
+            most = same > most ? same : most;
+        }
+        alike += next - i > 1 ? next - i : 0;
+        apart += next - i - most;
+    }
     mem_free(hash);
     t->infer->looked = n;
-    t->infer->copies = copies;
+    t->infer->copies = apart > alike / 20 ? 0 : copies;
 }
 
 /* --- the sample --- */

@@ -269,12 +269,13 @@ static void report_wrong(const struct watch *w, const struct counts *n, char dec
     uint64_t wrong = n->present - n->numbers;
     int64_t line;
     const char *first = first_wrong(w, n, decimal, &line);
+    const bool one = first && w->alike * 2 > wrong;
     set_aside(c, type,
-              "numbers but for %llu of %llu cells%s: mend %s and run init again, or list the text "
-              "that means missing, as in --set 'data.missing=[\"\", \"NA\", \"%.60s\"]'",
+              "numbers but for %llu of %llu cells%s: mend %s and run init again, or add a text "
+              "that means missing%s%.60s%s to data.missing and make the column numeric",
               (unsigned long long)wrong, (unsigned long long)n->present,
               place_of_wrong(w, n, decimal).text, wrong == 1 ? "it" : "them",
-              first ? text_quote_z(first) : "");
+              one ? " (\"" : "", one ? text_quote_z(first) : "", one ? "\")" : "");
     /* few, or one text: a key reads the column, and it is too good to be lost quietly */
     c->unread = type == COLUMN_IGNORE && (wrong * 10 <= n->present || w->alike * 2 > wrong);
 }

@@ -186,7 +186,7 @@ void run_size(struct run *r, int64_t batch_size)
     const struct row_list *train = &r->list[PART_TRAIN];
     uint64_t rows = row_list_reads(train), batch = (uint64_t)batch_size, micro;
     if (train->begins) /* a row reads the windows of one sequence after another */
-        rows = lanes_chains(train->begins, rows);
+        rows = lanes_most(train->begins, rows);
     batch = rows && rows < batch ? rows : batch;
     micro = rounds(rows ? rows : 1, batch);
     micro = micro < (uint64_t)o->grad_accumulation ? micro : (uint64_t)o->grad_accumulation;

@@ -283,7 +283,8 @@ bool run_network(struct run *r, struct err *e)
                                 .features = r->features};
     struct lanes before = run_deal(r);
     lanes_free(&before);
-    r->sorted = r->config->train.by_length && !r->features->carry
+    /* carried states have an order of their own; ridge reads the rows of the list */
+    r->sorted = r->config->train.by_length && !r->features->carry && !model_ridge(&r->config->model)
                     ? length_sort(&r->source, r->features, r->batch * r->micro)
                     : NULL;
     r->source.index = r->sorted ? r->sorted : r->source.index;

@@ -86,7 +86,7 @@ err_has 'note: column "t": ignore: numbers but for 134 of 400 cells'
 sed 's/A\/5 .*,\(.*\),/999999,\1,/; 5,40s/^[0-9]*,/call us,/' most.csv >few.csv
 run dnn init few.csv --target y -o few.json
 err_has 'warning: column "t": ignore: numbers but for 36 of 400 cells, the first "call us" at line 5' "a good column that few cells spoil: a warning"
-err_has "--set 'data.missing=[\"\", \"NA\", \"call us\"]'" "with the key"
+err_has 'add a text that means missing ("call us") to data.missing' "with the key"
 run dnn init few.csv --target y --set 'data.missing=["", "NA", "call us"]' -o few.json --force
 grep -qF '"t": "numeric"' few.json
 ok $? "which reads it"

@@ -37,7 +37,7 @@ err_has 'column "z": numeric, as the only predictor ' "--verbose has every colum
 sed 's/^Total,600,7,no/Total,600/' a.csv >b.csv
 run dnn init b.csv --target y
 is_exit 0 "a footer line of fewer cells"
-err_has 'warning: line 3002 has 2 fields, the first line has 4: if the last line is a sum and no row, take it out of the file' "is a warning"
+err_has 'warning: line 3002 has 2 fields, the first line has 4: the file is cut off, or its last line is a sum: take that line out' "is a warning"
 sed 's/^Total,600,7,no/Total,600/; 2000s/,.*//' a.csv >b.csv
 run dnn init b.csv --target y
 is_exit 65 "any other short line"
@@ -82,7 +82,10 @@ done
 awk 'BEGIN { print "x,z,y"; for (i = 0; i < 600; i++) printf "%d.5,%d,%d\n", i % 200 * 37 % 101, i % 200 * 71 % 97, (i % 200 % 3 > 0) }' >k.csv
 run dnn init k.csv --target y -o k.json
 err_has 'warning: 600 of 600 rows looked at equal another one in every column used' "copies get a warning"
-err_has '--set data.split.method=hash deals equal rows to one part' "with the key that mends it"
+err_has 'take them out, or split by a group' "with the way out"
+awk 'BEGIN { print "x,z,y"; for (i = 0; i < 600; i++) printf "%d,%d,%d\n", i % 7, i % 5, (i * 16807 % 2147 % 10 > i % 7) }' >chance.csv
+run dnn init chance.csv --target y -o chance.json
+err_lacks 'rows looked at' "rows that are equal by chance get none"
 run dnn init k.csv --target y --set data.split.method=hash --set model.preset=linear -o h.json
 err_lacks 'rows looked at' "none with that key"
 run dnn check h.json
