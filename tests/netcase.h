@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "model/network.h"
 
-enum { CASE_CATEGORIES = 8, CASE_NUMBERS = 24, CASE_EDGES = 2048, CASE_STEPS = 64 };
+enum { CASE_CATEGORIES = 8, CASE_NUMBERS = 48, CASE_EDGES = 2048, CASE_STEPS = 64 };
 
 struct netcase {
     /* set by the test */
