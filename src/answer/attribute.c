@@ -32,7 +32,7 @@ struct attribute {
     uint64_t lines, room;
     uint32_t *label;   /* the class whose probability is explained */
     double *answer;    /* as the stream gives it */
-    struct text cells; /* what stands before the attributions */
+    struct text cells; /* of the line, before the attributions */
     size_t *cells_end;
     double *base, *last, *sum; /* sum: [lines][units] */
     /* where the rows are */

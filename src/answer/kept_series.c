@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
 #include "base/thread.h"
 #include "table/samples.h"
 #include "table/series.h"
@@ -32,42 +31,28 @@ void kept_series_place(struct kept *x, const struct stream *t, const struct stre
     x->group[x->rows] += x->input * OTHER_INPUT;
 }
 
-struct place {
-    double order;
-    uint32_t group, row; /* group: in the order of first rows */
-};
-
-static int by_place(const void *one, const void *other, const void *context)
-{
-    const struct place *a = one, *b = other;
-    (void)context;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
-}
-
 /* Groups together, each in order: a model that sorts reads files in any order. */
-static struct place *put_in_order(const struct kept *x)
+static struct row_place *put_in_order(const struct kept *x)
 {
-    struct place *places = mem_alloc(x->rows + 1, sizeof *places);
+    struct row_place *places = mem_alloc(x->rows + 1, sizeof *places);
     struct vocab *met = vocab_new();
     for (uint64_t i = 0; i < x->rows; i++)
-        places[i] = (struct place){
+        places[i] = (struct row_place){
             x->order[i], vocab_add(met, (const char *)&x->group[i], sizeof x->group[i]),
             (uint32_t)i};
     vocab_free(met);
-    sort_stable(places, x->rows, sizeof *places, by_place, NULL);
+    row_places_sort(places, x->rows);
     return places;
 }
 
 /* --- windows and lines --- */
 
 /* The windows of a group of `count` rows. */
-static void add_group(struct kept *x, const struct place *places, uint64_t count)
+static void add_group(struct kept *x, const struct row_place *places, uint64_t count)
 {
     const struct windows *w = &x->serve->schema->windows;
     for (uint64_t k = 0; k < windows_count(w, count); k++) {
-        const struct place *first = places + k * w->stride;
+        const struct row_place *first = places + k * w->stride;
         const uint32_t length = window_length(w, count, k);
         uint32_t *to = x->windows + x->window_count * w->window;
         for (uint32_t t = 0; t < w->window; t++)
@@ -77,7 +62,7 @@ static void add_group(struct kept *x, const struct place *places, uint64_t count
     }
 }
 
-static uint64_t group_end(const struct kept *x, const struct place *places, uint64_t begin)
+static uint64_t group_end(const struct kept *x, const struct row_place *places, uint64_t begin)
 {
     uint64_t end = begin + 1;
     while (end < x->rows && places[end].group == places[begin].group)
@@ -128,7 +113,7 @@ static void make_room(struct kept *x)
 void kept_series_lines(struct kept *x)
 {
     const struct windows *w = &x->serve->schema->windows;
-    struct place *places = put_in_order(x);
+    struct row_place *places = put_in_order(x);
     uint64_t most = 0;
     for (uint64_t at = 0, end; at < x->rows; at = end) {
         end = group_end(x, places, at);

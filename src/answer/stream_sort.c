@@ -8,7 +8,6 @@
 #include "answer/stream_work.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/sort.h"
 #include "table/series.h"
 #include "table/vocab.h"
 
@@ -144,32 +143,17 @@ const struct csv_cells *stream_sort_cells(const struct stream_sort *s)
 
 /* --- the order --- */
 
-struct place {
-    double order;
-    uint32_t group; /* in the order of first rows */
-    uint32_t record;
-};
-
-static int by_place(const void *one, const void *other, const void *context)
-{
-    const struct place *a = one, *b = other;
-    (void)context;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
-}
-
 /* A record that cannot be read stands behind the one before it, if that is in its group. */
-static void read_places(const struct stream_sort *s, struct place *places)
+static void read_places(const struct stream_sort *s, struct row_place *places)
 {
     const struct stream *t = s->t;
     struct vocab *met = vocab_new();
-    struct place before = {.order = -INFINITY};
+    struct row_place before = {.order = -INFINITY};
     for (size_t i = 0; i < s->cells.record_count; i++) {
-        struct place *p = &places[i];
+        struct row_place *p = &places[i];
         struct err ignored = {0};
         uint64_t group;
-        *p = (struct place){-INFINITY, before.group, (uint32_t)i};
+        *p = (struct row_place){-INFINITY, before.group, (uint32_t)i};
         bool there = s->cells.records[i].cells == t->binding.cells;
         bool good = there && series_place(t->schema, &t->binding, &s->block, &s->cells, i, &group,
                                           &p->order, &ignored);
@@ -186,13 +170,13 @@ static void find_order(struct stream_sort *s)
 {
     const size_t count = s->cells.record_count;
     const struct schema *schema = s->t->schema;
-    struct place *places = mem_alloc(count + 1, sizeof *places);
+    struct row_place *places = mem_alloc(count + 1, sizeof *places);
     bool moved = false;
     read_places(s, places);
-    sort_stable(places, count, sizeof *places, by_place, NULL);
+    row_places_sort(places, count);
     s->order = mem_alloc(count + 1, sizeof *s->order);
     for (size_t i = 0; i < count; i++) {
-        s->order[i] = places[i].record;
+        s->order[i] = places[i].row;
         moved |= s->order[i] != i;
     }
     mem_free(places);

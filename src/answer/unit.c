@@ -80,7 +80,7 @@ static bool add_group(struct units *u, const struct schema *s, const char *names
 bool units_list(struct units *u, const struct schema *s, const char *const *groups,
                 size_t group_count, struct err *e)
 {
-    *u = (struct units){0};
+    *u = (struct units){.items = mem_zero(place_count(s), sizeof *u->items)};
     if (s->windows.carry) {
         err_set(e, ERR_CONFIG_CONFLICT,
                 "the model carries state from window to window (data.sequence.carry_state): its "
@@ -89,7 +89,6 @@ bool units_list(struct units *u, const struct schema *s, const char *const *grou
     }
     bool *taken = mem_zero(place_count(s), sizeof *taken), good = true;
     uint32_t *columns = mem_alloc(s->column_count, sizeof *columns);
-    *u = (struct units){.items = mem_zero(place_count(s), sizeof *u->items)};
     for (size_t i = 0; good && i < group_count; i++)
         good = add_group(u, s, groups[i], taken, e);
     for (uint32_t i = 0; good && i < place_count(s); i++)

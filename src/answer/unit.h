@@ -1,5 +1,5 @@
-/* unit.h - what is explained as one: an input column, a channel of wide sequences with all its
- * steps, or several of them by name. */
+/* unit.h - the inputs that explain measures together: one column, all steps of one channel of wide
+ * sequences, or several columns or channels that the user names. */
 #ifndef DNN_ANSWER_UNIT_H
 #define DNN_ANSWER_UNIT_H
 

@@ -20,8 +20,8 @@ RNG_FN uint32_t order_run(const struct by_length *o, uint32_t steps, uint32_t st
     return run < o->runs ? run : o->runs - 1;
 }
 
-/* Which step of the order of lengths comes at place `step` of the epoch. What is less than a step
- * comes last. */
+/* The training step `step` of an epoch reads this step of the order of lengths. Rows that do not
+ * fill a step come last. */
 RNG_FN uint32_t order_step(const struct source *from, const struct step *now, uint32_t step)
 {
     uint32_t steps = (uint32_t)from->count / from->by_length.batch;

@@ -38,11 +38,13 @@ static struct chain *find_chains(const struct source *from, uint64_t row0, uint6
                                  uint64_t count)
 {
     struct chain *list = mem_zero(count + 1, sizeof *list);
-    uint64_t at = 0;
+    uint64_t chains = 0;
     for (uint64_t i = 0; i < rows; i++) {
-        if (!i || from->begins[row0 + i])
-            list[at++] = (struct chain){.first = row0 + i, .key = at};
-        list[at - 1].count++;
+        if (!i || from->begins[row0 + i]) {
+            list[chains] = (struct chain){.first = row0 + i, .key = chains};
+            chains++;
+        }
+        list[chains - 1].count++;
     }
     return list;
 }

@@ -30,7 +30,7 @@ static bool is_known(const char *text, size_t length)
     return false;
 }
 
-/* Letters, and what is not ASCII: km, °C, m²; km/h. */
+/* A unit has letters, `/` and characters outside ASCII: km, °C, m², km/h. */
 static bool is_word(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)

@@ -5,7 +5,7 @@
 #include "csv/date_format.h"
 #include "table/infer_survey.h"
 
-/* The unread rest of the first cell, and the format of what was read. */
+/* A cell that is read from left to right, and the format of the part that is read. */
 struct shape {
     const char *at, *end;
     char format[INFER_FORMAT];

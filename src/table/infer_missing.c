@@ -72,8 +72,9 @@ static bool means_nothing(const struct survey *s, int i, char decimal)
 
 /* "" and NA always, as in the default of data.missing: a later file may have an NA. */
 void infer_missing(const struct infer_request *r, const struct survey *s, char decimal,
-                   bool *means_missing)
+                   bool *means_missing, struct opt_strings *out)
 {
+    const size_t given = r->missing ? r->missing->count : 0;
     bool na = false; /* somewhere */
     for (size_t c = 0; c < s->count; c++)
         na |= s->watches[c].absent[INFER_NA] > 0;
@@ -81,12 +82,6 @@ void infer_missing(const struct infer_request *r, const struct survey *s, char d
         means_missing[i] = r->missing ? listed(r->missing, infer_missing_texts[i])
                                       : i == 0 || (i == INFER_NA && !na) ||
                                             means_nothing(s, i, decimal);
-}
-
-void infer_missing_list(const struct infer_request *r, const bool *means_missing,
-                        struct opt_strings *out)
-{
-    size_t given = r->missing ? r->missing->count : 0;
     out->items = mem_zero(given + INFER_MISSING, sizeof *out->items);
     for (size_t i = 0; i < given; i++)
         out->items[out->count++] = mem_string(r->missing->items[i]);

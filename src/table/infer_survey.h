@@ -139,9 +139,7 @@ bool infer_names_order(const char *name);
 char infer_decimal(const struct survey *s, bool *sure);
 bool infer_is_of_codes(const struct watch *w); /* EU, AS, NA: two capital letters */
 void infer_missing(const struct infer_request *r, const struct survey *s, char decimal,
-                   bool *means_missing);
-void infer_missing_list(const struct infer_request *r, const bool *means_missing,
-                        struct opt_strings *out);
+                   bool *means_missing, struct opt_strings *out);
 /* infer_type.c, infer_target.c: types; then the task. */
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
 void infer_target(const struct survey *s, size_t target, struct infer *i);

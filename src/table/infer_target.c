@@ -1,4 +1,4 @@
-/* infer_target.c - the task of a target, its labels, and what is wrong with it. */
+/* infer_target.c - finds the task and the labels of a target, and reports faults of the target. */
 #include "table/infer_survey.h"
 
 #include <math.h>

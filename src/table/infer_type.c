@@ -377,8 +377,7 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
         out->decimal = r->decimal;
         sure = true;
     }
-    infer_missing(r, s, out->decimal, means_missing);
-    infer_missing_list(r, means_missing, &out->missing);
+    infer_missing(r, s, out->decimal, means_missing, &out->missing);
     out->rows = s->rows;
     out->count = s->count;
     out->columns = mem_zero(s->count, sizeof *out->columns);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "table/cell_error.h"
 #include "table/record.h"
 
@@ -22,6 +23,20 @@ bool series_place(const struct schema *s, const struct binding *b, const struct 
     *order = column_time(s, w->order, cell->text, cell->length);
     const struct cell_where where = {s, b, block, cells, record, e};
     return !isnan(*order) || cell_report_placeless(&where, w->order, cell);
+}
+
+static int by_place(const void *one, const void *other, const void *context)
+{
+    const struct row_place *a = one, *b = other;
+    (void)context;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void row_places_sort(struct row_place *places, size_t count)
+{
+    sort_stable(places, count, sizeof *places, by_place, NULL);
 }
 
 enum odd_step odd_step(const struct windows *w, double step)

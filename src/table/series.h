@@ -12,6 +12,13 @@
 bool series_place(const struct schema *s, const struct binding *b, const struct csv_block *block,
                   const struct csv_cells *cells, size_t record, uint64_t *group, double *order,
                   struct err *e);
+/* A row to be put in order. group: a number of its group, in the order of first rows. */
+struct row_place {
+    double order;
+    uint32_t group, row;
+};
+/* Groups together, each by `order`; stable. */
+void row_places_sort(struct row_place *places, size_t count);
 
 /* The windows of a group of `rows` records begin at 0, stride, 2 stride, .. until one reaches the
  * end. */
