@@ -19,7 +19,7 @@ static const struct task tasks[] = {
      2, 256, 1, 30, 0.005, 2e-2, 0.7, 0},
     {"every kind of layer, 2 micro-batches",
      "{\"layers\": [{\"type\": \"dense\", \"units\": 32}, {\"type\": \"batch_norm\"}, "
-     "{\"type\": \"gelu\"}, {\"type\": \"dropout\", \"p\": 0.1, 0}, {\"type\": \"residual\", "
+     "{\"type\": \"gelu\"}, {\"type\": \"dropout\", \"p\": 0.1}, {\"type\": \"residual\", "
      "\"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 32}, "
      "{\"type\": \"silu\"}]}]}", 6, 3, 64, 2, 20, 0.005, 5e-2, 0.9, 0},
     {"tanh, a number to learn", "{\"preset\": \"mlp\", \"hidden\": [64], \"activation\": \"tanh\", "
