@@ -40,6 +40,7 @@ right kernels 90?
 fast bench 100
 fast large 120
 fast profile 20
+fast sequences 150
 fast peers 240
 trust repeat 40
 trust learning 40
@@ -138,7 +139,7 @@ now() { printf '%s' "$EPOCHREALTIME"; }
 since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.4f", b - a }'; }
 number() { awk "BEGIN { printf \"$1\", $2 }"; }
 
-for file in build trust train guests faults bench peers; do
+for file in build trust train guests faults bench sequences peers; do
     # shellcheck source=/dev/null
     . "scripts/gpu/$file.sh"
 done

@@ -4,6 +4,8 @@
     peers_gpu.py step CSV EPOCHS eager|graph|compile   microseconds of a step of 45k x 14, 128-128-2, batch 256, AdamW
     peers_gpu.py large ROWS BATCH fp32|bf16|compile    rows a second of 28-512-512-512-2: as it comes, in bf16 with the fused
                                                        optimiser, and the same compiled and replayed as a graph
+    peers_gpu.py series KIND IN UNITS LAYERS LENGTH BATCH HOW     rows a second of a step of a sequence model (peers_models.py);
+                                                       HOW: eager, graph, bf16-graph (autocast), compile (bf16)
     peers_gpu.py job TRAIN.csv NEW.csv OUT.csv         the whole job (timed from outside): read, train 10 epochs, predict
 
 The data lie on the device, batches are rows of a permutation made there; the optimiser is the fused one.
@@ -105,6 +107,51 @@ def large(rows, batch, how):
     print(json.dumps({"peer": "PyTorch " + how, "batch": batch, "rows_per_s": steps * batch / took}))
 
 
+def series(kind, width, units, layers, length, batch, how):
+    import peers_models
+    import torch
+    torch.manual_seed(0)
+    net, run = peers_models.series_network(torch, kind, width, units, layers, length)
+    net = net.cuda()
+    if how == "compile":
+        run = torch.compile(run, mode="reduce-overhead")
+    x = torch.randn(batch, length, width, device="cuda")
+    y = torch.randint(0, 2, (batch,), device="cuda")
+    graphed = "graph" in how
+    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3, fused=True, capturable=graphed)
+
+    def step():
+        optimizer.zero_grad(set_to_none=not graphed)
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=how in ("bf16-graph", "compile")):
+            loss = torch.nn.functional.cross_entropy(run(x), y)
+        loss.backward()
+        optimizer.step()
+
+    go = step
+    if graphed:
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):
+            for _ in range(5):
+                step()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            step()
+        go = graph.replay
+    for _ in range(5):
+        go()
+    torch.cuda.synchronize()
+    start, steps = time.perf_counter(), 0
+    while time.perf_counter() - start < 1:
+        for _ in range(10):
+            go()
+        torch.cuda.synchronize()
+        steps += 10
+    took = time.perf_counter() - start
+    print(json.dumps({"peer": "PyTorch " + how, "kind": kind, "batch": batch, "rows_per_s": steps * batch / took,
+                      "step_ms": took / steps * 1e3}))
+
+
 def job(train, new, out):
     import numpy as np
     import pandas as pd
@@ -125,6 +172,8 @@ if __name__ == "__main__":
         step_time(words[1], int(words[2]), words[3])
     elif len(words) == 4 and words[0] == "large":
         large(int(words[1]), int(words[2]), words[3])
+    elif len(words) == 8 and words[0] == "series":
+        series(words[1], *map(int, words[2:7]), words[7])
     elif len(words) == 4 and words[0] == "job":
         job(*words[1:])
     else:

@@ -110,33 +110,39 @@ def tabm(torch, path, steps):
     return timed(step, len(x), 256, steps, torch)
 
 
-def series(torch, kind, width, units, layers, length, batch, steps):
+def series_network(torch, kind, width, units, layers, length):
+    """All modules and parameters of a network for sequences, and its function of [rows][length][width]."""
     kind, *numbers = kind.split("-")
-    x, y = torch.randn(4 * batch, length, width), torch.randint(0, 2, (4 * batch,))
     nn = torch.nn
     if kind == "transformer":
         heads, forward = map(int, numbers)
         block = nn.TransformerEncoderLayer(units, heads, forward, dropout=0.0, activation="gelu", batch_first=True,
                                            norm_first=True)
-        first, position = nn.Linear(width, units), nn.Parameter(torch.zeros(length, units))
-        inner = nn.TransformerEncoder(block, layers, enable_nested_tensor=False)
-        parts, run = [first, inner], lambda rows: inner(first(rows) + position)
-        more = [position]
+        net = nn.ModuleDict({"first": nn.Linear(width, units),
+                             "inner": nn.TransformerEncoder(block, layers, enable_nested_tensor=False)})
+        net.register_parameter("position", nn.Parameter(torch.zeros(length, units)))
+        run = lambda rows: net["inner"](net["first"](rows) + net.position)
     elif kind == "conv":
         kernel = int(numbers[0])
         widths = [width] + [units] * layers
-        inner = nn.Sequential(*[m for i in range(layers)
-                                for m in (nn.Conv1d(widths[i], units, kernel, padding="same"), nn.ReLU())])
-        parts, run, more = [inner], lambda rows: inner(rows.transpose(1, 2)).transpose(1, 2), []
+        net = nn.ModuleDict({"inner": nn.Sequential(*[m for i in range(layers) for m in (
+            nn.Conv1d(widths[i], units, kernel, padding="same"), nn.ReLU())])})
+        run = lambda rows: net["inner"](rows.transpose(1, 2)).transpose(1, 2)
     else:
-        inner = (nn.LSTM if kind == "lstm" else nn.GRU)(width, units, layers, batch_first=True)
-        parts, run, more = [inner], lambda rows: inner(rows)[0], []
-    last = nn.Linear(units, 2)
-    optimizer = torch.optim.AdamW([p for m in parts + [last] for p in m.parameters()] + more, lr=1e-3, fused=True)
+        net = nn.ModuleDict({"inner": (nn.LSTM if kind == "lstm" else nn.GRU)(width, units, layers, batch_first=True)})
+        run = lambda rows: net["inner"](rows)[0]
+    net["last"] = nn.Linear(units, 2)
+    return net, lambda rows: net["last"](run(rows).mean(1))
+
+
+def series(torch, kind, width, units, layers, length, batch, steps):
+    x, y = torch.randn(4 * batch, length, width), torch.randint(0, 2, (4 * batch,))
+    net, run = series_network(torch, kind, width, units, layers, length)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3, fused=True)
 
     def step(rows):
         optimizer.zero_grad(set_to_none=True)
-        nn.functional.cross_entropy(last(run(x[rows]).mean(1)), y[rows]).backward()
+        torch.nn.functional.cross_entropy(run(x[rows]), y[rows]).backward()
         optimizer.step()
 
     return timed(step, len(x), batch, steps, torch)

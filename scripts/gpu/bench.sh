@@ -168,6 +168,12 @@ part_large() {
     passed
 }
 
+# profile_told TRACE NAME: the operations of a trace that took longest, a line each
+profile_told() {
+    perl -MJSON::PP -e 'local $/; open my $f, "<", $ARGV[0] or die; my (%us, %n);
+        for (@{decode_json(<$f>)->{traceEvents}}) { next unless ($_->{pid} // 0) == 2 && ($_->{tid} // 0) == 2 && defined $_->{dur}; $us{$_->{name}} += $_->{dur}; $n{$_->{name}}++ }
+        printf "$ARGV[1]: %-14s %9.1f us in %d\n", $_, $us{$_}, $n{$_} for grep { defined } (sort { $us{$b} <=> $us{$a} } keys %us)[0 .. 11]' "$1" "$2"
+}
 # --- profile: where the time of those trainings goes, as the program's own trace says ---
 part_profile() {
     need_gpu && need_program || return
@@ -178,10 +184,7 @@ part_profile() {
     for batch in $batches; do
         large_config "$batch" $width 4
         try "$dnn" train large.json -q --set backend.precision=bf16 --profile "$work/profile.$batch.json" || fail "batch $batch"
-        perl -MJSON::PP -e 'local $/; open my $f, "<", $ARGV[0] or die; my (%us, %n);
-            for (@{decode_json(<$f>)->{traceEvents}}) { next unless ($_->{pid} // 0) == 2 && ($_->{tid} // 0) == 2 && defined $_->{dur}; $us{$_->{name}} += $_->{dur}; $n{$_->{name}}++ }
-            printf "batch $ARGV[1]: %-14s %9.1f us in %d\n", $_, $us{$_}, $n{$_} for (sort { $us{$b} <=> $us{$a} } keys %us)[0 .. 11]' \
-            "$work/profile.$batch.json" "$batch" 2>/dev/null | grep -v ' in 0$' >>"$work/profile.told"
+        profile_told "$work/profile.$batch.json" "batch $batch" >>"$work/profile.told"
     done
     [ -s "$work/profile.told" ] || fail "no operation was measured"
     passed
