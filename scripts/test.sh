@@ -20,6 +20,7 @@ for option in "$@"; do
     *) pattern=$option ;;
     esac
 done
+export NIGHTLY=$nightly
 if [ $full = yes ]; then scripts/setup.sh --full --no-build; else scripts/setup.sh --tests --no-build; fi
 # half the speed on some machines; tests do not time, but they should not wait either
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE || true
@@ -41,7 +42,7 @@ list=$build/tests.list
     find tests/golden tests/learn tests/robust -name '*.sh' -perm -u+x | sort
 } >"$list"
 if [ $full = yes ]; then
-    export FUZZ_SECONDS=${FUZZ_SECONDS:-$([ $nightly = yes ] && echo 60 || echo 15)}
+    export FUZZ_SECONDS=${FUZZ_SECONDS:-$([ $nightly = yes ] && echo 60 || echo 10)}
     make -j"$jobs" BUILD="$build/asan" SAN=address OPT='-O1 -g' all units
     make -j"$jobs" BUILD="$build/tsan" SAN=thread OPT='-O1 -g' all units
     {
