@@ -84,4 +84,4 @@ help:
 	@sed -n '2,6p' Makefile
 
 .PHONY: all units testing clean help FORCE
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
