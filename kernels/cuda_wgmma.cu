@@ -1,8 +1,7 @@
 /* cuda_wgmma.cu - decides whether warpgroup kernels (gemm_wgmma.cu) or their twins (gemm_wide.cu,
- * gemm_half.cu) serve large 16-bit products, and stores that in the plan. No dated report shows
- * them right and faster on a card yet (tests/bench/results): so precision auto does not use them,
- * and with bf16 or fp16 by name they must first agree with their twins in a trial. A test can force
- * or forbid them. */
+ * gemm_half.cu) serve large 16-bit products, and stores that in the plan. They were right on an
+ * H200, and up to 1.4 times as fast (tests/bench/results/2026-11-27-h200-before.txt). In each
+ * process they must first agree with their twins in a trial. A test can force or forbid them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "cuda.cuh"
 #include "form.cuh"
 
-static const bool REPORTED = false;
 static const char word[] = "wgmma";
 
 /* --- the trial: a product of each layout by both, more than a tile each way, and ragged --- */
@@ -19,8 +17,10 @@ static const char word[] = "wgmma";
  */
 #if defined(__CUDACC__)
 enum { TRY_K = 456 };
+static const bool AUTO_TRIES = true;
 #else
 enum { TRY_K = 200 };
+static const bool AUTO_TRIES = false; /* a second for each command */
 #endif
 enum { TRY_M = 136, TRY_N = 152, LAYOUTS = 3, PARTS = 2, TRY_A = TRY_M * TRY_K,
        TRY_B = TRY_N * TRY_K, TRY_C = TRY_M * TRY_N, TRY_PART = TRY_C + TRY_N };
@@ -165,7 +165,7 @@ bool device_wgmma(const struct machine *m)
 void cuda_wgmma_begin(struct card *m, const char *wish)
 {
     const char *asked = fault_setting("WGMMA");
-    bool wanted = REPORTED || (wish && strcmp(wish, "auto") != 0);
+    bool wanted = AUTO_TRIES || (wish && strcmp(wish, "auto") != 0);
     if (asked)
         wanted = strcmp(asked, "none") != 0;
     use_wgmma(m, wanted);

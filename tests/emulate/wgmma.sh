@@ -32,7 +32,7 @@ check_says() { # WORDS WISH YES ENVIRONMENT...
     if [ "$yes" = yes ]; then err_has "$says" "$words"; else err_lacks "$says" "$words"; fi
 }
 check_says "fp16 takes them" fp16 yes DNN_EMULATE=order:1
-check_says "auto does not, until a card has shown them right" auto no DNN_EMULATE=order:0
+check_says "auto tries them on a card alone" auto no DNN_EMULATE=order:0
 check_says "but where it is told to" auto yes DNN_WGMMA=always
 check_says "tf32 has none" tf32 no DNN_WGMMA=always
 check_says "nor has sm_80" bf16 no DNN_EMULATE=sm:80
