@@ -15,6 +15,7 @@ DEVICE void column_sums(float (&sum)[N], uint32_t begin, uint32_t end, float *ro
     UNROLL
     for (int i = 0; i < N; i++)
         sum[i] = 0;
+    UNROLL_BY(8) /* loads of eight rows on their way */
     for (uint32_t row = begin + warp_id(); row < end; row += warps)
         each(row, sum);
     UNROLL
