@@ -21,8 +21,6 @@
 #define ARGUMENT(type) const __grid_constant__ type
 #define UNROLL _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
-#define UNROLL_BY(n) UNROLL_PRAGMA(unroll n)
-#define UNROLL_PRAGMA(text) _Pragma(#text)
 
 template <class... P> static inline void launch_known(const char *, void (*)(P...)) {}
 

@@ -10,7 +10,7 @@
 enum { LANES_OF_BLOCK = 256, WARPS_OF_BLOCK = LANES_OF_BLOCK / WARP };
 /* blocks a table; numbers that a lane sums at a time; rows whose numbers are on their way; words of
  * ids that a lane looks at together */
-enum { TABLE_BLOCKS = 32, AT_ONCE = 2, IN_FLIGHT = 16, LOOKS = 8 };
+enum { TABLE_BLOCKS = 32, AT_ONCE = 2, IN_FLIGHT = 16, LOOKS = 4 };
 
 KERNEL_BOUNDED(LANES_OF_BLOCK, onehot_rows)(struct op_onehot a)
 {

@@ -3,41 +3,50 @@
 #include "gather.cuh"
 
 /* BLOCKS of a multiprocessor; AT_ONCE: words that a lane has on their way */
-enum { LANES_OF_BLOCK = 256, BLOCKS = 6, AT_ONCE = 8 };
+enum { LANES_OF_BLOCK = 256, BLOCKS = 4, AT_ONCE = 8 };
 
 /* Rows of x, how many of them a block has, and how many blocks share the columns of those. */
 struct gather_share { uint32_t rows, each, parts; };
 
-/* Calls put(row, col, get(row, col)) for `rows` rows of this block's part of `width` columns. A lane
- * gets AT_ONCE words before it puts them: a load does not begin before a store in front of it. */
+/* A word of the rows of this block: its place in them. */
+struct place { uint32_t row, col; };
+
+/* Calls put(row, col, get(record, col)) for `rows` rows of this block's part of `width` columns; a
+ * row without a record (NULL) has 0. A lane gets AT_ONCE words before it puts them: a load does not
+ * begin before a store in front of it. */
 template <class Get, class Put>
-DEVICE void copy_words(uint32_t rows, uint32_t width, uint32_t parts, const Get &get,
-                       const Put &put)
+DEVICE void copy_words(const uint32_t *const *records, uint32_t rows, uint32_t width,
+                       uint32_t parts, const Get &get, const Put &put)
 {
     uint32_t each = (width + parts - 1) / parts, begin = block_x() % parts * each;
     if (begin >= width)
         return;
     each = width - begin < each ? width - begin : each;
-    uint32_t row = thread_id() / each, col = thread_id() % each;
-    uint32_t down = LANES_OF_BLOCK / each, along = LANES_OF_BLOCK % each;
-    while (row < rows) {
-        uint32_t word[AT_ONCE], at_row[AT_ONCE], at_col[AT_ONCE];
+    const uint32_t down = LANES_OF_BLOCK / each, along = LANES_OF_BLOCK % each;
+    struct place at = {thread_id() / each, thread_id() % each};
+    auto go_on = [&](struct place p) {
+        bool over = p.col + along >= each;
+        return place{p.row + down + over, p.col + along - (over ? each : 0)};
+    };
+    while (at.row < rows) {
+        const uint32_t *record[AT_ONCE];
+        uint32_t word[AT_ONCE];
+        struct place next = at;
         UNROLL
-        for (int i = 0; i < AT_ONCE; i++) {
-            at_row[i] = row;
-            at_col[i] = begin + col;
-            word[i] = row < rows ? get(row, begin + col) : 0;
-            row += down + (col + along >= each);
-            col = col + along >= each ? col + along - each : col + along;
-        }
+        for (int i = 0; i < AT_ONCE; i++, next = go_on(next))
+            record[i] = next.row < rows ? records[next.row] : nullptr;
+        next = at;
         UNROLL
-        for (int i = 0; i < AT_ONCE; i++)
-            if (at_row[i] < rows)
-                put(at_row[i], at_col[i], word[i]);
+        for (int i = 0; i < AT_ONCE; i++, next = go_on(next))
+            word[i] = record[i] ? get(record[i], begin + next.col) : 0;
+        UNROLL
+        for (int i = 0; i < AT_ONCE; i++, at = go_on(at))
+            if (at.row < rows)
+                put(at.row, begin + at.col, word[i]);
     }
 }
 
-/* Rows [to, to + rows) of x and ids. records: of each; NULL: it has none, and is 0. */
+/* Rows [to, to + rows) of x and ids. */
 DEVICE void copy_records(const struct op_gather &a, size_t to, uint32_t rows, uint32_t parts,
                          const uint32_t *const *records)
 {
@@ -47,25 +56,23 @@ DEVICE void copy_records(const struct op_gather &a, size_t to, uint32_t rows, ui
     float *x = (float *)a.x.at + to * a.ld;
     int32_t *ids = a.ids + to * f.categories;
     copy_words(
-        rows, f.numbers, parts,
-        [&](uint32_t row, uint32_t col) { return records[row] ? records[row][col] : 0; },
+        records, rows, f.numbers, parts,
+        [&](const uint32_t *record, uint32_t col) { return record[col]; },
         [&](uint32_t row, uint32_t col, uint32_t word) {
             x[(size_t)row * a.ld + col] = float_of_word(word);
         });
     copy_words(
-        rows, features ? features->indicator_count : 0, parts,
-        [&](uint32_t row, uint32_t col) {
+        records, rows, features ? features->indicator_count : 0, parts,
+        [&](const uint32_t *record, uint32_t col) {
             uint32_t bit = indicators[col];
-            return records[row] ? records[row][f.at_missing / 4 + bit / 32] >> bit % 32 & 1 : 0;
+            return record[f.at_missing / 4 + bit / 32] >> bit % 32 & 1;
         },
         [&](uint32_t row, uint32_t col, uint32_t bit) {
             x[(size_t)row * a.ld + f.numbers + col] = (float)bit;
         });
     copy_words(
-        rows, f.categories, parts,
-        [&](uint32_t row, uint32_t col) {
-            return records[row] ? records[row][f.at_category / 4 + col] : 0;
-        },
+        records, rows, f.categories, parts,
+        [&](const uint32_t *record, uint32_t col) { return record[f.at_category / 4 + col]; },
         [&](uint32_t row, uint32_t col, uint32_t id) {
             ids[(size_t)row * f.categories + col] = (int32_t)id;
         });

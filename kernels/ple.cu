@@ -3,7 +3,8 @@
  * forward: no two write to one place. */
 #include "form.cuh"
 
-enum { PLE_LANES = 256, PLE_WARPS = PLE_LANES / WARP, PLE_BINS = 8 };
+enum { PLE_LANES = 256, PLE_WARPS = PLE_LANES / WARP, PLE_BINS = 8,
+       AT_ONCE = 4 /* rows on their way */ };
 static_assert((int)PLE_BINS == (int)PLE_WARPS, "a warp adds up the sums of a bin");
 
 /* A lane has a number of a row. */
@@ -76,15 +77,23 @@ KERNEL_BOUNDED(PLE_LANES, ple_backward)(struct op_ple_dense_back a)
     struct ple_column c = a.column[i];
     for (uint32_t first = 0; first < c.count; first += PLE_BINS) {
         float sum[PLE_BINS] = {};
-        UNROLL_BY(4)
-        for (uint32_t row = warp_id(); row < a.rows; row += PLE_WARPS) {
-            size_t at = (size_t)i * a.rows + row;
-            uint32_t bin = (uint32_t)a.bins[at];
-            float share = (float)a.shares[at];
-            float dy = col < a.out ? form_get(a.dy, (size_t)row * a.lddy + col) : 0;
+        for (uint32_t begin = warp_id(); begin < a.rows; begin += AT_ONCE * PLE_WARPS) {
+            uint32_t bin[AT_ONCE], bits[AT_ONCE];
+            float share[AT_ONCE];
             UNROLL
-            for (uint32_t k = 0; k < PLE_BINS; k++)
-                sum[k] = fmaf(component(bin, share, first + k), dy, sum[k]);
+            for (uint32_t j = 0; j < AT_ONCE; j++) {
+                uint32_t row = begin + j * PLE_WARPS < a.rows ? begin + j * PLE_WARPS : begin;
+                bin[j] = (uint32_t)a.bins[(size_t)i * a.rows + row];
+                share[j] = (float)a.shares[(size_t)i * a.rows + row];
+                bits[j] = form_bits(a.dy, (size_t)row * a.lddy + (col < a.out ? col : 0));
+            }
+            UNROLL
+            for (uint32_t j = 0; j < AT_ONCE; j++) {
+                float dy = form_number(a.dy.form, bits[j]);
+                UNROLL
+                for (uint32_t k = 0; k < PLE_BINS && begin + j * PLE_WARPS < a.rows; k++)
+                    sum[k] = fmaf(component(bin[j], share[j], first + k), dy, sum[k]);
+            }
         }
         UNROLL
         for (uint32_t k = 0; k < PLE_BINS; k++)

@@ -19,15 +19,19 @@ KERNEL_BOUNDED(VIEW_SUM_LANES, view_sums)(struct op_view_scale_back a)
 {
     SHARED(float, room, 2 * VIEW_SUM_LANES);
     size_t of = (size_t)block_x() * WARP + lane_id(), all = (size_t)a.views * a.width;
-    size_t from = a.shared ? of % a.width : of, line = a.shared ? a.width : all;
+    size_t line = a.shared ? a.width : all, at = of < all ? of : 0;
     float sum[2];
-    column_sums(sum, 0, a.rows, room, [&](uint32_t row, float(&to)[2]) {
-        if (of >= all)
-            return;
-        float dy = form_get(a.dy, row * all + of);
-        to[0] += dy * form_get(a.x, row * line + from);
-        to[1] += dy;
-    });
+    column_sums<2, 2>(
+        sum, 0, a.rows, room,
+        [&](uint32_t row, uint32_t(&word)[2]) {
+            word[0] = form_bits(a.dy, row * all + at);
+            word[1] = form_bits(a.x, row * line + at % line);
+        },
+        [&](const uint32_t(&word)[2], float(&to)[2]) {
+            float dy = form_number(a.dy.form, word[0]);
+            to[0] += dy * form_number(a.x.form, word[1]);
+            to[1] += dy;
+        });
     if (warp_id() != 0 || of >= all)
         return;
     a.dw[of] = (a.more ? a.dw[of] : 0) + sum[0];

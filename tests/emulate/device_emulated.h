@@ -21,7 +21,6 @@
 #define ARGUMENT(type) const type
 #define UNROLL
 #define ROLLED
-#define UNROLL_BY(n)
 #define HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 /* The lane that runs. */
