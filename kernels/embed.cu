@@ -66,7 +66,7 @@ DEVICE void add_rows(float (&sum)[AT_ONCE], const struct op_embed_back &a, const
     }
 }
 
-/* The next rows from `first` on that have this id, in order, by the whole warp; returns how many. */
+/* Lists the next rows from `first` on that have this id, by the whole warp; returns how many. */
 DEVICE uint32_t list_rows(uint32_t *list, const struct op_embed_back &a, struct embed_column one,
                           uint32_t first, uint32_t id)
 {
@@ -77,7 +77,6 @@ DEVICE uint32_t list_rows(uint32_t *list, const struct op_embed_back &a, struct 
         mine[k] = row < a.rows ? (uint32_t)a.ids[(size_t)row * a.ids_ld + one.id] : one.count;
         mine[k] = row < a.rows && mine[k] >= one.count ? 0 : mine[k];
     }
-    sync_warp(FULL_WARP); /* the list before was read */
     UNROLL
     for (uint32_t k = 0; k < LOOKS; k++)
         for (unsigned left = ballot(FULL_WARP, mine[k] == id); left; left &= left - 1, n++)

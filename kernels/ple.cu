@@ -67,8 +67,8 @@ KERNEL_BOUNDED(PLE_LANES, ple_forward)(struct op_ple_dense a)
     form_put(a.y, (size_t)row * a.ldy + col, sum);
 }
 
-/* A block has 32 columns of one number's rows of dw. Its warps take every eighth row, for eight bins
- * at a time, and their sums are added in order. */
+/* A block has 32 columns of one number's rows of dw. Its warps take every eighth row, for eight
+ * bins at a time, and their sums are added in order. */
 KERNEL_BOUNDED(PLE_LANES, ple_backward)(struct op_ple_dense_back a)
 {
     SHARED(float, room, PLE_WARPS * PLE_BINS * WARP);
