@@ -64,18 +64,18 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, bnorm_moments)(struct op_bnorm_stats a, void *scr
     bool inside = col < a.width;
     part_rows(a.rows, valid, parts, block_y(), &begin, &end);
     float sum[1], around[2], n = (float)(end - begin);
-    column_sums(sum, begin, end, room, [&](uint32_t row, float(&to)[1]) {
-        if (inside)
-            to[0] += form_get(a.x, (size_t)row * a.ld + col);
+    auto load = [&](uint32_t row, uint32_t(&word)[1]) {
+        word[0] = form_bits(a.x, (size_t)row * a.ld + (inside ? col : 0));
+    };
+    column_sums<1, 1>(sum, begin, end, room, load, [&](const uint32_t(&word)[1], float(&to)[1]) {
+        to[0] += form_number(a.x.form, word[0]);
     });
     if (warp_id() == 0)
         centre[lane_id()] = end > begin ? sum[0] / n : 0;
     sync_block();
     float c = centre[lane_id()];
-    column_sums(around, begin, end, room, [&](uint32_t row, float(&to)[2]) {
-        if (!inside)
-            return;
-        float d = form_get(a.x, (size_t)row * a.ld + col) - c;
+    column_sums<2, 1>(around, begin, end, room, load, [&](const uint32_t(&word)[1], float(&to)[2]) {
+        float d = form_number(a.x.form, word[0]) - c;
         to[0] += d;
         to[1] = fmaf(d, d, to[1]);
     });
@@ -122,13 +122,17 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, bnorm_gradients)(struct op_bnorm_sums a, void *sc
     bool inside = col < a.width;
     part_rows(a.rows, valid, parts, block_y(), &begin, &end);
     float mean = inside ? (float)a.mean[col] : 0, inv = inside ? (float)a.inv[col] : 0, sums[2];
-    column_sums(sums, begin, end, room, [&](uint32_t row, float(&to)[2]) {
-        if (!inside)
-            return;
-        float d = form_get(a.dy, (size_t)row * a.lddy + col);
-        to[0] += d;
-        to[1] = fmaf(d, (form_get(a.x, (size_t)row * a.ldx + col) - mean) * inv, to[1]);
-    });
+    column_sums<2, 2>(
+        sums, begin, end, room,
+        [&](uint32_t row, uint32_t(&word)[2]) {
+            word[0] = form_bits(a.dy, (size_t)row * a.lddy + (inside ? col : 0));
+            word[1] = form_bits(a.x, (size_t)row * a.ldx + (inside ? col : 0));
+        },
+        [&](const uint32_t(&word)[2], float(&to)[2]) {
+            float d = form_number(a.dy.form, word[0]);
+            to[0] += d;
+            to[1] = fmaf(d, (form_number(a.x.form, word[1]) - mean) * inv, to[1]);
+        });
     if (parts == 1) {
         if (warp_id() == 0 && inside)
             put_sums(a, col, (double)sums[0], (double)sums[1]);

@@ -4,7 +4,7 @@
 #include "form.cuh"
 #include "sheet.cuh"
 
-enum { CONV_LANES = 128 };
+enum { CONV_LANES = 128, AHEAD = 4 /* steps on their way */ };
 
 static dim3 conv_grid(size_t lanes)
 {
@@ -70,13 +70,25 @@ KERNEL_BOUNDED(CONV_LANES, conv_weights)(struct op_conv_back a)
     uint32_t end = part_begin(a.rows, a.shards, shard + 1);
     for (size_t row = part_begin(a.rows, a.shards, shard); row < end; row++) {
         int64_t length = a.length[row];
-        for (int64_t t = 0; t * a.c.stride < length; t++) {
-            int64_t from = t * a.c.stride + shift;
-            float dz = form_get(a.dy, (row * a.c.steps + (size_t)t) * a.c.out + o);
-            if (bias)
-                sum += dz;
-            else if (from >= 0 && from < length)
-                sum = fmaf(dz, form_get(a.x, (row * a.steps + (size_t)from) * a.in + i), sum);
+        for (int64_t first = 0; first * a.c.stride < length; first += AHEAD) {
+            uint32_t dz[AHEAD], x[AHEAD];
+            UNROLL
+            for (int k = 0; k < AHEAD; k++) {
+                int64_t begin = (first + k) * a.c.stride, from = begin + shift;
+                size_t t = (size_t)(begin < length ? first + k : first);
+                dz[k] = form_bits(a.dy, (row * a.c.steps + t) * a.c.out + o);
+                t = from >= 0 && from < length ? (size_t)from : 0;
+                x[k] = form_bits(a.x, (row * a.steps + t) * a.in + i);
+            }
+            UNROLL
+            for (int k = 0; k < AHEAD; k++) {
+                int64_t begin = (first + k) * a.c.stride, from = begin + shift;
+                float d = form_number(a.dy.form, dz[k]);
+                if (begin < length && bias)
+                    sum += d;
+                else if (begin < length && from >= 0 && from < length)
+                    sum = fmaf(d, form_number(a.x.form, x[k]), sum);
+            }
         }
     }
     *to = sum;

@@ -1,48 +1,95 @@
 /* embed.cu - categories: one-hot columns, rows of embedding tables, and the gradients of those
- * tables. A warp plays a row of the batch, or owns a row of a table and adds what belongs to it in
- * the order of the batch: no two write to one place, and there are no atomics.
+ * tables. A warp plays a column of a row of the batch, or owns a row of a table and adds what
+ * belongs to it in the order of the batch: no two write to one place, and there are no atomics.
  *
  * Small tables: every row has its warp, which looks through the ids of the batch. Large ones: the
  * ids are sorted, a chunk of the batch a block, and the first of every run has the warp; rows that
  * nobody chose are only cleared. The sums are the same, bit for bit. */
-#include "columns.cuh"
+#include "form.cuh"
 
 enum { LANES_OF_BLOCK = 256, WARPS_OF_BLOCK = LANES_OF_BLOCK / WARP };
-/* blocks a table; numbers that a lane sums at a time */
-enum { TABLE_BLOCKS = 32, AT_ONCE = 4 };
+/* blocks a table; numbers that a lane sums at a time; rows whose numbers are on their way; words of
+ * ids that a lane looks at together */
+enum { TABLE_BLOCKS = 32, AT_ONCE = 2, IN_FLIGHT = 16, LOOKS = 4 };
 
 KERNEL_BOUNDED(LANES_OF_BLOCK, onehot_rows)(struct op_onehot a)
 {
-    uint32_t row = block_x() * WARPS_OF_BLOCK + warp_id();
+    size_t row = (size_t)(block_x() / a.column_count) * WARPS_OF_BLOCK + warp_id();
     if (row >= a.rows)
         return;
-    for (uint32_t c = 0; c < a.column_count; c++) {
-        struct onehot_column one = a.columns[c];
-        uint32_t id = (uint32_t)a.ids[(size_t)row * a.ids_ld + one.id];
-        float *x = (float *)a.x.at + (size_t)row * a.ld + one.at;
-        for (uint32_t k = lane_id(); k < one.count; k += WARP)
-            x[k] = k == id ? 1.0f : 0.0f;
-    }
+    struct onehot_column one = a.columns[block_x() % a.column_count];
+    uint32_t id = (uint32_t)a.ids[row * a.ids_ld + one.id];
+    float *x = (float *)a.x.at + row * a.ld + one.at;
+    for (uint32_t k = lane_id(); k < one.count; k += WARP)
+        x[k] = k == id ? 1.0f : 0.0f;
 }
 
 KERNEL_BOUNDED(LANES_OF_BLOCK, embed_rows)(struct op_embed a)
 {
-    uint32_t row = block_x() * WARPS_OF_BLOCK + warp_id();
+    size_t row = (size_t)(block_x() / a.column_count) * WARPS_OF_BLOCK + warp_id();
     if (row >= a.rows)
         return;
-    for (uint32_t c = 0; c < a.column_count; c++) {
-        struct embed_column one = a.columns[c];
-        uint32_t id = (uint32_t)a.ids[(size_t)row * a.ids_ld + one.id];
-        const float *from = (const float *)a.params + one.table;
-        from += (size_t)(id < one.count ? id : 0) * one.dim;
-        float *x = (float *)a.x.at + (size_t)row * a.ld + one.at;
-        for (uint32_t k = lane_id(); k < one.dim; k += WARP)
-            x[k] = from[k];
+    struct embed_column one = a.columns[block_x() % a.column_count];
+    uint32_t id = (uint32_t)a.ids[row * a.ids_ld + one.id];
+    const float *from = (const float *)a.params + one.table;
+    from += (size_t)(id < one.count ? id : 0) * one.dim;
+    float *x = (float *)a.x.at + row * a.ld + one.at;
+    for (uint32_t k = lane_id(); k < one.dim; k += WARP)
+        x[k] = from[k];
+}
+
+/* Adds dx of n rows, the lower halves of `keys`, in order: a lane has every 32nd column. */
+template <class T>
+DEVICE void add_rows(float (&sum)[AT_ONCE], const struct op_embed_back &a, const float *dx,
+                     const T *keys, uint32_t n, uint32_t col, uint32_t dim)
+{
+    for (uint32_t first = 0; first < n; first += WARP) {
+        uint32_t mine = first + lane_id() < n ? (uint32_t)keys[first + lane_id()] : 0;
+        uint32_t here = n - first < WARP ? n - first : (uint32_t)WARP;
+        for (uint32_t r = 0; r < here; r += IN_FLIGHT) {
+            float v[IN_FLIGHT][AT_ONCE];
+            UNROLL
+            for (uint32_t k = 0; k < IN_FLIGHT; k++) {
+                uint32_t row = shuffle(FULL_WARP, mine, (int)(r + k) % WARP);
+                UNROLL
+                for (int i = 0; i < AT_ONCE; i++)
+                    v[k][i] = r + k < here && col + i * WARP < dim
+                                  ? dx[(size_t)row * a.ld + col + i * WARP]
+                                  : 0.0f;
+            }
+            UNROLL
+            for (uint32_t k = 0; k < IN_FLIGHT; k++)
+                UNROLL
+                for (int i = 0; i < AT_ONCE; i++)
+                    sum[i] = r + k < here ? sum[i] + v[k][i] : sum[i];
+        }
     }
+}
+
+/* Lists the next rows from `first` on that have this id, by the whole warp; returns how many. */
+DEVICE uint32_t list_rows(uint32_t *list, const struct op_embed_back &a, struct embed_column one,
+                          uint32_t first, uint32_t id)
+{
+    uint32_t mine[LOOKS], n = 0;
+    UNROLL
+    for (uint32_t k = 0; k < LOOKS; k++) {
+        uint32_t row = first + k * WARP + lane_id();
+        mine[k] = row < a.rows ? (uint32_t)a.ids[(size_t)row * a.ids_ld + one.id] : one.count;
+        mine[k] = row < a.rows && mine[k] >= one.count ? 0 : mine[k];
+    }
+    UNROLL
+    for (uint32_t k = 0; k < LOOKS; k++)
+        for (unsigned left = ballot(FULL_WARP, mine[k] == id); left; left &= left - 1, n++)
+            if (lane_id() == 0)
+                list[n] = first + k * WARP + lowest_bit(left);
+    sync_warp(FULL_WARP);
+    return n;
 }
 
 KERNEL_BOUNDED(LANES_OF_BLOCK, embed_gradient)(struct op_embed_back a)
 {
+    SHARED(uint32_t, lists, WARPS_OF_BLOCK * LOOKS * WARP);
+    uint32_t *list = lists + warp_id() * LOOKS * WARP;
     struct embed_column one = a.columns[block_y()];
     const float *dx = (const float *)a.dx.at + one.at;
     for (uint32_t id = block_x() * WARPS_OF_BLOCK + warp_id(); id < one.count;
@@ -55,12 +102,10 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, embed_gradient)(struct op_embed_back a)
             for (int i = 0; i < AT_ONCE; i++)
                 if (a.more && col + i * WARP < one.dim)
                     sum[i] = to[col + i * WARP];
-            rows_of_id(a.ids + one.id, a.ids_ld, 0, a.rows, id, one.count, 0, [&](uint32_t row) {
-                UNROLL
-                for (int i = 0; i < AT_ONCE; i++)
-                    if (col + i * WARP < one.dim)
-                        sum[i] += dx[(size_t)row * a.ld + col + i * WARP];
-            });
+            for (uint32_t first = 0; first < a.rows; first += LOOKS * WARP) {
+                uint32_t n = list_rows(list, a, one, first, id);
+                add_rows(sum, a, dx, list, n, col, one.dim);
+            }
             UNROLL
             for (int i = 0; i < AT_ONCE; i++)
                 if (col + i * WARP < one.dim)
@@ -71,7 +116,7 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, embed_gradient)(struct op_embed_back a)
 
 /* --- large tables --- */
 
-enum { CHUNK = 4096, SORT_LANES = 512, IN_FLIGHT = 8 };
+enum { CHUNK = 4096, SORT_LANES = 512 };
 /* categories x rows that are looked through sooner than sorted */
 static const uint64_t LOOKED_THROUGH = (uint64_t)1 << 18;
 
@@ -158,33 +203,6 @@ DEVICE bool stands_before(uint64_t *keys, struct chunks c, uint32_t chunk, uint3
     return false;
 }
 
-/* Adds dx of n rows, by sorted keys, in order: a lane has every 32nd column. */
-DEVICE void add_rows(float (&sum)[AT_ONCE], const struct op_embed_back &a, const float *dx,
-                     const uint64_t *keys, uint32_t n, uint32_t col, uint32_t dim)
-{
-    for (uint32_t first = 0; first < n; first += WARP) {
-        uint32_t mine = first + lane_id() < n ? (uint32_t)keys[first + lane_id()] : 0;
-        uint32_t here = n - first < WARP ? n - first : (uint32_t)WARP;
-        for (uint32_t r = 0; r < here; r += IN_FLIGHT) {
-            float v[IN_FLIGHT][AT_ONCE];
-            UNROLL
-            for (uint32_t k = 0; k < IN_FLIGHT; k++) {
-                uint32_t row = shuffle(FULL_WARP, mine, (int)(r + k) % WARP);
-                UNROLL
-                for (int i = 0; i < AT_ONCE; i++)
-                    v[k][i] = r + k < here && col + i * WARP < dim
-                                  ? dx[(size_t)row * a.ld + col + i * WARP]
-                                  : 0.0f;
-            }
-            UNROLL
-            for (uint32_t k = 0; k < IN_FLIGHT; k++)
-                UNROLL
-                for (int i = 0; i < AT_ONCE; i++)
-                    sum[i] = r + k < here ? sum[i] + v[k][i] : sum[i];
-        }
-    }
-}
-
 /* One warp a key: the first key of an id adds all its rows, of this chunk and of later ones. */
 KERNEL_BOUNDED(LANES_OF_BLOCK, embed_sums)(struct op_embed_back a, struct chunks c, uint64_t *keys)
 {
@@ -225,21 +243,22 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, embed_sums)(struct op_embed_back a, struct chunks
 
 /* --- starting --- */
 
-static dim3 row_blocks(uint32_t rows)
+/* A warp has a column of a row. */
+static dim3 row_blocks(uint32_t rows, uint32_t columns)
 {
-    return dim3((rows + WARPS_OF_BLOCK - 1) / WARPS_OF_BLOCK);
+    return dim3((rows + WARPS_OF_BLOCK - 1) / WARPS_OF_BLOCK * columns);
 }
 
 void cuda_onehot(struct machine *m, const struct op_onehot *a)
 {
     if (a->rows && a->column_count)
-        LAUNCH(onehot_rows, row_blocks(a->rows), dim3(LANES_OF_BLOCK), 0, m, *a);
+        LAUNCH(onehot_rows, row_blocks(a->rows, a->column_count), dim3(LANES_OF_BLOCK), 0, m, *a);
 }
 
 void cuda_embed(struct machine *m, const struct op_embed *a)
 {
     if (a->rows && a->column_count)
-        LAUNCH(embed_rows, row_blocks(a->rows), dim3(LANES_OF_BLOCK), 0, m, *a);
+        LAUNCH(embed_rows, row_blocks(a->rows, a->column_count), dim3(LANES_OF_BLOCK), 0, m, *a);
 }
 
 static bool is_sorted(const struct op_embed_back *a)

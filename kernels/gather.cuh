@@ -103,31 +103,4 @@ DEVICE void gather_row(const struct op_gather &a, uint32_t row, uint32_t lane, s
         put_target(&a, to, record);
 }
 
-/* Step t of sequence `row`, the same way. The last step gives the target of the sequence. */
-template <int G>
-DEVICE void gather_step(const struct op_gather &a, uint32_t row, uint32_t t, uint32_t lane)
-{
-    uint64_t at;
-    size_t to = (size_t)row * a.steps + t, target = a.each ? to : row;
-    bool there = position_of(a, row, 0, false, &at);
-    const uint32_t *index = there ? a.from->index + at * a.from->steps : NULL;
-    if (a.begins && lane == 0 && t == 0)
-        a.begins[row] = there && a.from->begins ? (int32_t)a.from->begins[at] : 1;
-    if (!there || index[t] == SOURCE_NONE) {
-        clear_row<G>(a, to, lane);
-        if (lane == 0 && (a.each || (!there && t == 0)))
-            a.target[target] = a.weight[target] = 0;
-        if (lane == 0 && t == 0)
-            a.length[row] = 0;
-        return;
-    }
-    const uint32_t *record = record_of(&a.from->rows, index[t]);
-    bool last = t + 1 == a.steps || index[t + 1] == SOURCE_NONE;
-    copy_record<G>(a, to, lane, record);
-    if (lane == 0 && (last || a.each))
-        put_target(&a, target, record);
-    if (lane == 0 && last)
-        a.length[row] = (int32_t)t + 1;
-}
-
 #endif

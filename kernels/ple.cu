@@ -1,9 +1,11 @@
 /* ple.cu - piecewise-linear numbers: bins and shares, components, and a dense layer's sums over
- * them. A lane has one column of the output and adds in the order of the numbers, or of the rows:
- * no two write to one place. */
+ * them. A lane has one column of the output, and adds in the order of the numbers on the way
+ * forward: no two write to one place. */
 #include "form.cuh"
 
-enum { PLE_LANES = 256, PLE_WARPS = PLE_LANES / WARP };
+enum { PLE_LANES = 256, PLE_WARPS = PLE_LANES / WARP, PLE_BINS = 8,
+       AT_ONCE = 4 /* rows on their way */ };
+static_assert((int)PLE_BINS == (int)PLE_WARPS, "a warp adds up the sums of a bin");
 
 /* A lane has a number of a row. */
 KERNEL_BOUNDED(PLE_LANES, ple_pairs)(struct op_ple a)
@@ -27,10 +29,9 @@ KERNEL_BOUNDED(PLE_LANES, ple_pairs)(struct op_ple a)
         x[c.number] = 0;
 }
 
-DEVICE float component(const int32_t *bins, const real *shares, size_t at, uint32_t k)
+DEVICE float component(uint32_t bin, float share, uint32_t k)
 {
-    uint32_t bin = (uint32_t)bins[at];
-    return k < bin ? 1.0f : k == bin ? (float)shares[at] : 0.0f;
+    return k < bin ? 1.0f : k == bin ? share : 0.0f;
 }
 
 /* A warp has a number of a row. */
@@ -41,8 +42,10 @@ KERNEL_BOUNDED(PLE_LANES, ple_components)(struct op_ple_wide a)
         return;
     struct ple_column c = a.column[at / a.rows];
     float *x = (float *)a.x.at + at % a.rows * a.ld + a.at + c.first;
+    uint32_t bin = (uint32_t)a.bins[at];
+    float share = (float)a.shares[at];
     for (uint32_t k = lane_id(); k < c.count; k += WARP)
-        x[k] = component(a.bins, a.shares, at, k);
+        x[k] = component(bin, share, k);
 }
 
 /* A warp has 32 columns of a row of y. */
@@ -64,21 +67,46 @@ KERNEL_BOUNDED(PLE_LANES, ple_forward)(struct op_ple_dense a)
     form_put(a.y, (size_t)row * a.ldy + col, sum);
 }
 
-/* A block has 32 columns of one number's rows of dw, a warp every eighth of the rows. */
+/* A block has 32 columns of one number's rows of dw. Its warps take every eighth row, for eight
+ * bins at a time, and their sums are added in order. */
 KERNEL_BOUNDED(PLE_LANES, ple_backward)(struct op_ple_dense_back a)
 {
+    SHARED(float, room, PLE_WARPS * PLE_BINS * WARP);
     uint32_t tiles = (a.out + WARP - 1) / WARP, i = block_x() / tiles;
     uint32_t col = block_x() % tiles * WARP + lane_id();
     struct ple_column c = a.column[i];
-    if (col >= a.out)
-        return;
-    for (uint32_t k = warp_id(); k < c.count; k += PLE_WARPS) {
-        float *to = (float *)a.dw + (size_t)(c.first + k) * a.out + col;
-        float sum = a.more ? *to : 0;
-        for (uint32_t row = 0; row < a.rows; row++)
-            sum = fmaf(component(a.bins, a.shares, (size_t)i * a.rows + row, k),
-                       form_get(a.dy, (size_t)row * a.lddy + col), sum);
-        *to = sum;
+    for (uint32_t first = 0; first < c.count; first += PLE_BINS) {
+        float sum[PLE_BINS] = {};
+        for (uint32_t begin = warp_id(); begin < a.rows; begin += AT_ONCE * PLE_WARPS) {
+            uint32_t bin[AT_ONCE], bits[AT_ONCE];
+            float share[AT_ONCE];
+            UNROLL
+            for (uint32_t j = 0; j < AT_ONCE; j++) {
+                uint32_t row = begin + j * PLE_WARPS < a.rows ? begin + j * PLE_WARPS : begin;
+                bin[j] = (uint32_t)a.bins[(size_t)i * a.rows + row];
+                share[j] = (float)a.shares[(size_t)i * a.rows + row];
+                bits[j] = form_bits(a.dy, (size_t)row * a.lddy + (col < a.out ? col : 0));
+            }
+            UNROLL
+            for (uint32_t j = 0; j < AT_ONCE; j++) {
+                float dy = form_number(a.dy.form, bits[j]);
+                UNROLL
+                for (uint32_t k = 0; k < PLE_BINS && begin + j * PLE_WARPS < a.rows; k++)
+                    sum[k] = fmaf(component(bin[j], share[j], first + k), dy, sum[k]);
+            }
+        }
+        UNROLL
+        for (uint32_t k = 0; k < PLE_BINS; k++)
+            room[(warp_id() * PLE_BINS + k) * WARP + lane_id()] = sum[k];
+        sync_block();
+        if (first + warp_id() < c.count && col < a.out) {
+            float *to = (float *)a.dw + (size_t)(c.first + first + warp_id()) * a.out + col;
+            float all = a.more ? *to : 0;
+            for (uint32_t w = 0; w < PLE_WARPS; w++)
+                all += room[(w * PLE_BINS + warp_id()) * WARP + lane_id()];
+            *to = all;
+        }
+        sync_block();
     }
 }
 

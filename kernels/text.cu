@@ -2,7 +2,8 @@
  * terms, or of the rows: no two write to one place. */
 #include "form.cuh"
 
-enum { TEXT_LANES = 256, TEXT_WARPS = TEXT_LANES / WARP, TEXT_BUCKETS = 64 };
+enum { TEXT_LANES = 256, TEXT_WARPS = TEXT_LANES / WARP, TEXT_BUCKETS = 16,
+       TEXT_AT_ONCE = 8 };
 
 DEVICE float term_value(const struct text_column &c, const float *weights, int32_t term)
 {
@@ -49,31 +50,52 @@ KERNEL_BOUNDED(TEXT_LANES, text_forward)(struct op_text_dense a)
     form_put(a.y, to, sum);
 }
 
-/* A warp has 32 columns of the rows of dw for 64 buckets. */
+/* A warp has 32 columns of the rows of dw for some buckets, in shared memory. Its lanes look at 32
+ * terms of a text together, and at those of some texts at once; it adds them in order. */
 KERNEL_BOUNDED(TEXT_LANES, text_backward)(struct op_text_dense_back a)
 {
+    SHARED(float, rooms, TEXT_WARPS * TEXT_BUCKETS * WARP);
     uint32_t col = block_x() * WARP + lane_id();
     uint32_t begin = (block_y() * TEXT_WARPS + warp_id()) * TEXT_BUCKETS;
-    uint32_t end = a.buckets - begin < TEXT_BUCKETS ? a.buckets : begin + TEXT_BUCKETS;
-    if (col >= a.out || begin >= a.buckets)
+    if (begin >= a.buckets)
         return;
-    float *dw = (float *)a.dw + col;
-    for (uint32_t b = begin; b < end && !a.more; b++)
-        dw[(size_t)b * a.out] = 0;
-    for (uint32_t row = 0; row < a.rows; row++)
-        for (uint32_t i = 0; i < a.columns; i++) {
-            struct text_column c = a.column[i];
-            const int32_t *terms = a.ids + (size_t)row * a.ids_ld + c.slot;
-            for (uint32_t k = 0; k < c.slots && terms[k]; k++) {
-                uint32_t bucket = c.first + TERM_BUCKET(terms[k]);
-                if (bucket < begin || bucket >= end)
-                    continue;
-                float v = term_value(c, a.weights, terms[k]) *
-                          (float)a.scales[(size_t)i * a.rows + row];
-                float *to = dw + (size_t)bucket * a.out;
-                *to = fmaf(v, form_get(a.dy, (size_t)row * a.lddy + a.at + col), *to);
+    uint32_t count = a.buckets - begin < TEXT_BUCKETS ? a.buckets - begin
+                                                             : (uint32_t)TEXT_BUCKETS;
+    float *dw = (float *)a.dw + (size_t)begin * a.out + col;
+    float *room = rooms + warp_id() * TEXT_BUCKETS * WARP + lane_id();
+    bool inside = col < a.out;
+    for (uint32_t b = 0; b < count; b++)
+        room[b * WARP] = a.more && inside ? dw[(size_t)b * a.out] : 0;
+    for (uint32_t i = 0; i < a.columns; i++) {
+        struct text_column c = a.column[i];
+        uint32_t lines = (c.slots + WARP - 1) / WARP; /* of a text */
+        for (uint32_t first = 0; first < a.rows * lines; first += TEXT_AT_ONCE) {
+            int32_t term[TEXT_AT_ONCE];
+            UNROLL
+            for (uint32_t j = 0; j < TEXT_AT_ONCE; j++) {
+                uint32_t row = (first + j) / lines, slot = (first + j) % lines * WARP + lane_id();
+                term[j] = row < a.rows && slot < c.slots
+                              ? a.ids[(size_t)row * a.ids_ld + c.slot + slot]
+                              : 0;
+            }
+            UNROLL
+            for (uint32_t j = 0; j < TEXT_AT_ONCE; j++) {
+                uint32_t at = c.first + TERM_BUCKET(term[j]) - begin;
+                unsigned left = ballot(FULL_WARP, term[j] && at < count);
+                for (; left; left &= left - 1) {
+                    int32_t one = shuffle(FULL_WARP, term[j], (int)lowest_bit(left));
+                    uint32_t row = (first + j) / lines;
+                    float v = term_value(c, a.weights, one) *
+                              (float)a.scales[(size_t)i * a.rows + row];
+                    float *to = room + (c.first + TERM_BUCKET(one) - begin) * WARP;
+                    if (inside)
+                        *to = fmaf(v, form_get(a.dy, (size_t)row * a.lddy + a.at + col), *to);
+                }
             }
         }
+    }
+    for (uint32_t b = 0; b < count && inside; b++)
+        dw[(size_t)b * a.out] = room[b * WARP];
 }
 
 static unsigned parts(size_t n, size_t of)

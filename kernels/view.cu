@@ -1,8 +1,8 @@
 /* view.cu - the views of a batch, and the mean of their answers. A lane writes one number, or a row
- * of answers: its sums run over rows or views in their order. */
-#include "form.cuh"
+ * of answers; sums over rows are those of columns.cuh. */
+#include "columns.cuh"
 
-enum { VIEW_LANES = 256 };
+enum { VIEW_LANES = 256, VIEW_SUM_LANES = 1024 };
 
 KERNEL_BOUNDED(VIEW_LANES, view_forward)(struct op_view_scale a)
 {
@@ -14,22 +14,29 @@ KERNEL_BOUNDED(VIEW_LANES, view_forward)(struct op_view_scale a)
     form_put(a.y, at, a.b ? y + (float)a.b[of] : y);
 }
 
-/* dw and db */
-KERNEL_BOUNDED(VIEW_LANES, view_sums)(struct op_view_scale_back a)
+/* dw and db: a block has 32 columns. */
+KERNEL_BOUNDED(VIEW_SUM_LANES, view_sums)(struct op_view_scale_back a)
 {
-    size_t of = (size_t)block_x() * VIEW_LANES + thread_id(), all = (size_t)a.views * a.width;
-    if (of >= all)
+    SHARED(float, room, 2 * VIEW_SUM_LANES);
+    size_t of = (size_t)block_x() * WARP + lane_id(), all = (size_t)a.views * a.width;
+    size_t line = a.shared ? a.width : all, at = of < all ? of : 0;
+    float sum[2];
+    column_sums<2, 2>(
+        sum, 0, a.rows, room,
+        [&](uint32_t row, uint32_t(&word)[2]) {
+            word[0] = form_bits(a.dy, row * all + at);
+            word[1] = form_bits(a.x, row * line + at % line);
+        },
+        [&](const uint32_t(&word)[2], float(&to)[2]) {
+            float dy = form_number(a.dy.form, word[0]);
+            to[0] += dy * form_number(a.x.form, word[1]);
+            to[1] += dy;
+        });
+    if (warp_id() != 0 || of >= all)
         return;
-    float w = a.more ? (float)a.dw[of] : 0.0f, b = a.more && a.db ? (float)a.db[of] : 0.0f;
-    for (uint32_t row = 0; row < a.rows; row++) {
-        float dy = form_get(a.dy, row * all + of);
-        size_t from = a.shared ? (size_t)row * a.width + of % a.width : row * all + of;
-        w += dy * form_get(a.x, from);
-        b += dy;
-    }
-    a.dw[of] = w;
+    a.dw[of] = (a.more ? a.dw[of] : 0) + sum[0];
     if (a.db)
-        a.db[of] = b;
+        a.db[of] = (a.more ? a.db[of] : 0) + sum[1];
 }
 
 KERNEL_BOUNDED(VIEW_LANES, view_inputs)(struct op_view_scale_back a)
@@ -99,7 +106,8 @@ void cuda_view_scale_back(struct machine *m, const struct op_view_scale_back *a)
     size_t all = (size_t)a->views * a->width, line = a->shared ? a->width : all;
     if (!all)
         return;
-    LAUNCH(view_sums, blocks(all), dim3(VIEW_LANES), 0, m, *a);
+    LAUNCH(view_sums, dim3((unsigned)((all + WARP - 1) / WARP)),
+           dim3(lanes_for(a->rows)), 0, m, *a);
     if (a->dx.at && a->rows)
         LAUNCH(view_inputs, blocks(a->rows * line), dim3(VIEW_LANES), 0, m, *a);
 }

@@ -31,6 +31,9 @@ static const struct opcase cases_gather[] = {
      .gate = 0},
     {.op = OP_gather, .rows = 20, .in = 50, .out = 1, .flags = CASE_BARE | CASE_SHUFFLE,
      .gate = 0},
+    {.op = OP_gather, .rows = 3, .in = 4001, .out = 700, .kind = 2, .pad = 1,
+     .flags = CASE_SHUFFLE | CASE_RAGGED, .gate = 0}, /* several blocks a record */
+    {.op = OP_gather, .rows = 900, .in = 2, .out = 1, .pad = 1, .flags = CASE_SHUFFLE, .gate = 0},
 };
 
 /* The records of each sequence, SOURCE_NONE behind its end. */
@@ -119,6 +122,7 @@ static void make_gather(const struct opcase *c, struct opdata *d)
         .steps = steps,
         .each = each,
         .views = views,
+        .categories = c->out,
         .ld = width + c->pad};
 }
 OPCASES(gather);

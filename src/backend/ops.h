@@ -139,7 +139,7 @@ struct op_gather {
     /* 1, with `each` and no length: step t of row r is a row of the table, position r of an order
      * of its own (rng_order). */
     uint32_t views;
-    uint32_t pad;
+    uint32_t categories;       /* of a record: the format has them as well, and this the host */
 };
 
 /* ids column, first output column, width */

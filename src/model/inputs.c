@@ -204,7 +204,8 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
                                         .micro = p->micro,
                                         .whole = p->whole,
                                         .each = in->features.each || views,
-                                        .views = views});
+                                        .views = views,
+                                        .categories = in->features.format.categories});
     p->length = in->tokens ? lengths_at(p, in->length) : p->length;
     layer_list_forward(in->layers, in->count, p, x);
     if (!in->steps || in->records || in->tokens)
