@@ -18,8 +18,7 @@
 enum walk_kind { WALK_HELD, WALK_KEPT, WALK_READ, WALK_LARGE };
 enum {
     WALK_LANES = 512,
-    WALK_HELD_UNITS = 64,    /* held: at most, a multiple of 4 */
-    WALK_HELD_ROWS = 2,
+    WALK_HELD_UNITS = 64,    /* at most, a multiple of 4; of one row */
     WALK_ROWS = 16,          /* of a block, at most; a power of two */
     WALK_TILE = 4,           /* rows of a lane in a product, at most; columns */
     WALK_ROOMY = 512,        /* units, of which more may need a room in memory */
@@ -139,33 +138,23 @@ DEVICE void walk_hold(float (&held)[WALK_HELD_UNITS], const struct walk_product 
         held[k] = gate < p.gates && k < n ? p.w[gate * p.w_gate + k * p.w_next + j] : 0.0f;
 }
 
-/* With u in registers, side by side are the block's rows. */
-template <int ROWS>
 DEVICE void multiply_held(const float (&held)[WALK_HELD_UNITS], const struct walk_product &p)
 {
     uint32_t n = p.units, gate = thread_id() / n;
     if (gate >= p.gates)
         return;
     const float *v = p.v + gate * p.v_gate;
-    float *out = p.out + thread_id(), sum[ROWS];
-    UNROLL
-    for (int r = 0; r < ROWS; r++)
-        sum[r] = p.add ? out[r * RECUR_GATES * n] : 0.0f;
+    float *out = p.out + thread_id(), sum = p.add ? *out : 0.0f;
     UNROLL
     for (uint32_t k = 0; k < WALK_HELD_UNITS; k += 4) {
         if (k >= n)
             break;
-        four at[ROWS];
+        four h = load4(v + k);
         UNROLL
-        for (int i = 0; i < ROWS; i++)
-            at[i] = load4(v + ROWS * k + 4 * i);
-        UNROLL
-        for (int i = 0; i < 4 * ROWS; i++)
-            sum[i % ROWS] = fmaf(at[i / 4].v[i % 4], held[k + i / ROWS], sum[i % ROWS]);
+        for (int i = 0; i < 4; i++)
+            sum = fmaf(h.v[i], held[k + i], sum);
     }
-    UNROLL
-    for (int r = 0; r < ROWS; r++)
-        out[r * RECUR_GATES * n] = sum[r];
+    *out = sum;
 }
 
 template <int ROWS> DEVICE void multiply_tiles(const struct walk &s, const struct walk_product &p)
@@ -194,7 +183,7 @@ DEVICE void walk_multiply(const struct walk &s, const struct walk_product &p,
                           const float (&held)[WALK_HELD_UNITS])
 {
     if constexpr (WHERE == WALK_HELD)
-        multiply_held<ROWS>(held, p);
+        multiply_held(held, p);
     else
         multiply_tiles<ROWS>(s, p);
 }
@@ -556,20 +545,19 @@ size_t cuda_recur_scratch(struct dims d, uint32_t kind, bool back)
     return SCRATCH_HEAD + (walk_weights_of(kind, d.width) + rooms) * sizeof(float);
 }
 
-/* Few rows a block as long as there are multiprocessors for more blocks; then u is kept where at
- * least a tile of them fits beside it. */
+/* Few rows a block as long as there are multiprocessors for more blocks, of which two can be at
+ * different parts of a step; then u is kept where at least a tile of rows fits beside it. */
 static struct walk walk_of(struct machine *m, struct dims d, uint32_t kind, bool back)
 {
     const uint64_t most = (device_block_bytes(m) - BESIDE_DYNAMIC) / sizeof(float);
+    const uint64_t sms = device_sms(m);
     struct walk s = {};
-    uint32_t rows = 1;
-    while (rows < WALK_ROWS && d.rows > (uint64_t)rows * device_sms(m))
-        rows *= 2;
     s.padded = (d.width + 3) / 4 * 4;
     s.weights = walk_weights_of(kind, d.width);
-    bool held = rows <= WALK_HELD_ROWS && d.width <= WALK_HELD_UNITS && d.width == s.padded;
-    if (!held && rows > 1 && rows < WALK_TILE)
-        rows = WALK_TILE;
+    bool held = d.width <= WALK_HELD_UNITS && d.width == s.padded && d.rows <= 2 * sms;
+    uint32_t rows = held || d.rows <= sms ? 1 : WALK_TILE;
+    while (rows > 1 && rows < WALK_ROWS && d.rows > 2 * sms * rows)
+        rows *= 2;
     s.where = held ? WALK_HELD : WALK_KEPT;
     walk_rows_of(&s, rows, back);
     while (!held && s.rows > WALK_TILE && s.weights + s.floats > most)
@@ -638,10 +626,8 @@ template <class A> static void walk(struct machine *m, const A &a, bool back, vo
     dim3 grid((a.rows + s.rows - 1) / s.rows);
     size_t bytes = s.where == WALK_LARGE ? 0 : s.floats * sizeof(float);
     bytes += s.where == WALK_KEPT ? s.weights * sizeof(float) : 0;
-    if (s.where == WALK_HELD && s.rows == 1)
+    if (s.where == WALK_HELD)
         walk_start<1, WALK_HELD>(m, a, s, grid, bytes);
-    else if (s.where == WALK_HELD)
-        walk_start<2, WALK_HELD>(m, a, s, grid, bytes);
     else if (s.where == WALK_KEPT && s.rows == 1)
         walk_start<1, WALK_KEPT>(m, a, s, grid, bytes);
     else if (s.where == WALK_KEPT)
