@@ -232,15 +232,19 @@ DEVICE void walk_weights(const struct walk &s, struct walk_product *p, float *sh
 }
 
 /* `parts` neighbouring gates of the block's rows, from(r) on, to where units are padded. */
-template <class F>
+template <int WHERE, class F>
 DEVICE void walk_copy(const struct walk &s, struct walk_block b, float *to, uint32_t apart,
                       uint32_t parts, uint32_t n, F &&from)
 {
-    each_pair(b.rows, s.fours ? parts * n / 4 : parts * n, [&](uint32_t r, uint32_t i) {
-        if (s.fours)
-            copy_async<16>(to + r * apart + 4 * i, from(r) + 4 * i);
+    bool fours = s.fours && WHERE != WALK_LARGE;
+    each_pair(b.rows, fours ? parts * n / 4 : parts * n, [&](uint32_t r, uint32_t i) {
+        float *at = to + r * apart + (fours ? 4 * i : i / n * s.padded + i % n);
+        if constexpr (WHERE == WALK_LARGE) /* its room is no shared memory */
+            *at = from(r)[i];
+        else if (fours)
+            copy_async<16>(at, from(r) + 4 * i);
         else
-            copy_async<4>(to + r * apart + i / n * s.padded + i % n, from(r) + i);
+            copy_async<4>(at, from(r) + i);
     });
 }
 
@@ -350,7 +354,7 @@ KERNEL_SHARING(WALK_LANES, 1, recur_walk)(ARGUMENT(struct op_recur) a, ARGUMENT(
     auto stage = [&](uint32_t i) {
         size_t t = step_of(a, i);
         if (t < b.longest)
-            walk_copy(s, b, room + i % 2 * s.rows * row_of, row_of, a.kind == RECUR_LSTM ? 4 : 3,
+            walk_copy<WHERE>(s, b, room + i % 2 * s.rows * row_of, row_of, a.kind == RECUR_LSTM ? 4 : 3,
                       n, [&](uint32_t r) {
                           return (const float *)a.gates +
                                  ((b.row0 + r) * a.steps + t) * RECUR_GATES * n;
@@ -438,6 +442,7 @@ DEVICE void walk_unit_back(const struct op_recur_back &a, const struct walk &s, 
 }
 
 /* What step i reads. */
+template <int WHERE>
 DEVICE void walk_stage_back(const struct op_recur_back &a, const struct walk &s,
                             struct walk_block b, float *to, uint32_t i)
 {
@@ -445,11 +450,11 @@ DEVICE void walk_stage_back(const struct op_recur_back &a, const struct walk &s,
     const size_t t = step_of(a, i);
     auto place = [&](uint32_t r) { return (b.row0 + r) * a.steps + t; };
     float *dy = to + RECUR_GATES * s.padded, *other = dy + s.padded;
-    walk_copy(s, b, to, apart, RECUR_GATES, n, [&](uint32_t r) {
+    walk_copy<WHERE>(s, b, to, apart, RECUR_GATES, n, [&](uint32_t r) {
         return (const float *)a.gates + place(r) * RECUR_GATES * n;
     });
     if (is_plain(a.dy))
-        walk_copy(s, b, dy, apart, 1, n, [&](uint32_t r) {
+        walk_copy<WHERE>(s, b, dy, apart, 1, n, [&](uint32_t r) {
             return (const float *)a.dy.at + place(r) * a.lddy + a.at;
         });
     else
@@ -457,7 +462,7 @@ DEVICE void walk_stage_back(const struct op_recur_back &a, const struct walk &s,
             dy[r * apart + j] = form_get(a.dy, place(r) * a.lddy + a.at + j);
         });
     if (a.kind == RECUR_GRU || i)
-        walk_copy(s, b, other, apart, 1, n, [&](uint32_t r) {
+        walk_copy<WHERE>(s, b, other, apart, 1, n, [&](uint32_t r) {
             return a.kind == RECUR_GRU
                        ? (const float *)a.before + place(r) * n
                        : (const float *)a.cells + (a.reverse ? place(r) + 1 : place(r) - 1) * n;
@@ -490,7 +495,7 @@ KERNEL_SHARING(WALK_LANES, 1, recur_walk_back)(ARGUMENT(struct op_recur_back) a,
     walk_weights<WHERE>(s, &p, shared, held);
     sync_block(); /* the room is cleared */
     if (a.steps)
-        walk_stage_back(a, s, b, room + (a.steps - 1) % 2 * s.rows * staged_of, a.steps - 1);
+        walk_stage_back<WHERE>(a, s, b, room + (a.steps - 1) % 2 * s.rows * staged_of, a.steps - 1);
     each_pair(b.rows, n, [&](uint32_t r, uint32_t j) {
         size_t at = (b.row0 + r) * a.steps + step_of(a, a.steps - 1);
         if (a.kind == RECUR_LSTM)
@@ -504,7 +509,7 @@ KERNEL_SHARING(WALK_LANES, 1, recur_walk_back)(ARGUMENT(struct op_recur_back) a,
         const float *staged = room + i % 2 * s.rows * staged_of;
         bool summed = i + 1 < a.steps && t < b.longest && behind < b.longest;
         if (i > 0)
-            walk_stage_back(a, s, b, room + (i - 1) % 2 * s.rows * staged_of, i - 1);
+            walk_stage_back<WHERE>(a, s, b, room + (i - 1) % 2 * s.rows * staged_of, i - 1);
         copy_commit();
         if (summed)
             walk_multiply<ROWS, WHERE>(s, p, held);
