@@ -231,20 +231,21 @@ DEVICE void walk_weights(const struct walk &s, struct walk_product *p, float *sh
     }
 }
 
-/* `parts` neighbouring gates of the block's rows, from(r) on, to where units are padded. */
-template <int WHERE, class F>
-DEVICE void walk_copy(const struct walk &s, struct walk_block b, float *to, uint32_t apart,
-                      uint32_t parts, uint32_t n, F &&from)
+/* `parts` neighbouring gates of each row, `next` numbers from row to row, to where units are
+ * padded. */
+template <int WHERE>
+DEVICE void walk_copy(const struct walk &s, uint32_t rows, float *to, uint32_t apart,
+                      uint32_t parts, uint32_t n, const float *from, size_t next)
 {
     bool fours = s.fours && WHERE != WALK_LARGE;
-    each_pair(b.rows, fours ? parts * n / 4 : parts * n, [&](uint32_t r, uint32_t i) {
+    each_pair(rows, fours ? parts * n / 4 : parts * n, [&](uint32_t r, uint32_t i) {
         float *at = to + r * apart + (fours ? 4 * i : i / n * s.padded + i % n);
         if constexpr (WHERE == WALK_LARGE) /* its room is no shared memory */
-            *at = from(r)[i];
+            *at = from[r * next + i];
         else if (fours)
-            copy_async<16>(at, from(r) + 4 * i);
+            copy_async<16>(at, from + r * next + 4 * i);
         else
-            copy_async<4>(at, from(r) + i);
+            copy_async<4>(at, from + r * next + i);
     });
 }
 
@@ -261,11 +262,11 @@ template <class A> DEVICE size_t step_of(const A &a, uint32_t i)
 
 /* --- forward --- */
 
-/* A unit's state, where it stands in the room. */
+/* A unit of a row at a step. */
 struct walk_unit {
-    float *v;      /* its four sums, `padded` apart */
-    float *h, *c;
-    size_t at;     /* its row and step, of all */
+    float *v, *h, *c;     /* in the room: its sums, `padded` apart; what the step before left */
+    float *gates;         /* in memory, units apart */
+    size_t at, y;         /* of its cell and h' in memory; of its answer */
     uint32_t j;
 };
 
@@ -294,22 +295,22 @@ DEVICE void walk_gates(const struct op_recur &a, struct walk_unit u, uint32_t pa
     }
 }
 
-DEVICE void walk_unit_step(const struct op_recur &a, const struct walk &s, struct walk_unit u,
+DEVICE void walk_unit_step(const struct op_recur &a, struct walk_unit u, uint32_t padded,
                            size_t row, size_t t)
 {
-    const size_t n = a.units, length = (size_t)a.length[row];
+    const uint32_t n = a.units, length = (uint32_t)a.length[row];
     float v[RECUR_GATES] = {0, 0, 0, 0}, h = 0, c = 0;
     if (t < length)
-        walk_gates(a, u, s.padded, v, &h, &c);
+        walk_gates(a, u, padded, v, &h, &c);
     if (a.kind == RECUR_GRU)
-        u.v[3 * s.padded] = 0;
+        u.v[3 * padded] = 0;
     UNROLL
     for (int g = 0; g < RECUR_GATES; g++)
-        ((float *)a.gates)[(u.at * RECUR_GATES + g) * n + u.j] = v[g];
+        u.gates[g * n] = v[g];
     if (a.cells)
-        ((float *)a.cells)[u.at * n + u.j] = c;
-    ((float *)a.before)[u.at * n + u.j] = *u.h;
-    form_put(a.y, u.at * a.ldy + a.at + u.j, h);
+        ((float *)a.cells)[u.at] = c;
+    ((float *)a.before)[u.at] = *u.h;
+    form_put(a.y, u.y, h);
     *u.h = as_kept(a.y.form, h);
     *u.c = c;
     if (a.state.from && t + 1 == length) {
@@ -351,14 +352,14 @@ KERNEL_SHARING(WALK_LANES, 1, recur_walk)(ARGUMENT(struct op_recur) a, ARGUMENT(
     p.gates = gates;
     p.add = true;
     walk_weights<WHERE>(s, &p, shared, held);
+    const size_t row_cells = (size_t)a.steps * n, row_gates = RECUR_GATES * row_cells;
     auto stage = [&](uint32_t i) {
         size_t t = step_of(a, i);
         if (t < b.longest)
-            walk_copy<WHERE>(s, b, room + i % 2 * s.rows * row_of, row_of, a.kind == RECUR_LSTM ? 4 : 3,
-                      n, [&](uint32_t r) {
-                          return (const float *)a.gates +
-                                 ((b.row0 + r) * a.steps + t) * RECUR_GATES * n;
-                      });
+            walk_copy<WHERE>(s, b.rows, room + i % 2 * s.rows * row_of, row_of,
+                             a.kind == RECUR_LSTM ? 4 : 3, n,
+                             (const float *)a.gates + b.row0 * row_gates + t * RECUR_GATES * n,
+                             row_gates);
         copy_commit();
     };
     sync_block(); /* the room is cleared */
@@ -377,10 +378,15 @@ KERNEL_SHARING(WALK_LANES, 1, recur_walk)(ARGUMENT(struct op_recur) a, ARGUMENT(
         if (t < b.longest && (a.reverse ? t + 1 < b.longest : i || a.state.from))
             walk_multiply<ROWS, WHERE>(s, p, held);
         sync_block();
+        float *at_gates = (float *)a.gates + b.row0 * row_gates + t * RECUR_GATES * n;
+        const size_t at = b.row0 * row_cells + t * n, row_y = (size_t)a.steps * a.ldy;
+        const size_t at_y = b.row0 * row_y + t * a.ldy + a.at;
         each_pair(b.rows, n, [&](uint32_t r, uint32_t j) {
-            struct walk_unit u = {sums + r * row_of + j, h + j * s.side + r, c + r * s.padded + j,
-                                  (b.row0 + r) * a.steps + t, j};
-            walk_unit_step(a, s, u, b.row0 + r, t);
+            struct walk_unit u = {sums + r * row_of + j,      h + j * s.side + r,
+                                  c + r * s.padded + j,       at_gates + r * row_gates + j,
+                                  at + r * row_cells + j,     at_y + r * row_y + j,
+                                  j};
+            walk_unit_step(a, u, s.padded, b.row0 + r, t);
         });
         copy_wait<0>();
         sync_block();
@@ -396,15 +402,14 @@ enum { WALK_STAGED = RECUR_GATES + 2 };
 struct walk_past {
     const float *staged, *sums; /* a unit's, each `padded` from the next */
     float *dz, *left;           /* `dz_gate`, `left_next` from one to the next */
-    size_t at;
-    uint32_t j, dz_gate, left_next;
+    float *gates;               /* in memory, units apart */
+    uint32_t dz_gate, left_next;
 };
 
-DEVICE void walk_unit_back(const struct op_recur_back &a, const struct walk &s, struct walk_past u,
+DEVICE void walk_unit_back(const struct op_recur_back &a, struct walk_past u, uint32_t padded,
                            bool there, bool summed)
 {
-    const size_t n = a.units;
-    const uint32_t padded = s.padded;
+    const uint32_t n = a.units;
     float v[RECUR_GATES], dz[RECUR_GATES] = {0, 0, 0, 0}, other = u.staged[5 * padded];
     float one = u.left[0], two = u.left[u.left_next];
     float dh = a.kind == RECUR_GRU ? one : 0;
@@ -435,7 +440,7 @@ DEVICE void walk_unit_back(const struct op_recur_back &a, const struct walk &s, 
     uint32_t first = RECUR_GATES - RECUR_COLUMNS(a.kind);
     UNROLL
     for (int g = 0; g < RECUR_GATES; g++) {
-        ((float *)a.gates)[(u.at * RECUR_GATES + g) * n + u.j] = dz[g];
+        u.gates[g * n] = dz[g];
         if (g >= (int)first)
             u.dz[(g - first) * u.dz_gate] = dz[g];
     }
@@ -447,26 +452,23 @@ DEVICE void walk_stage_back(const struct op_recur_back &a, const struct walk &s,
                             struct walk_block b, float *to, uint32_t i)
 {
     const uint32_t n = a.units, apart = WALK_STAGED * s.padded;
-    const size_t t = step_of(a, i);
-    auto place = [&](uint32_t r) { return (b.row0 + r) * a.steps + t; };
+    const size_t row_cells = (size_t)a.steps * n, row_dy = (size_t)a.steps * a.lddy;
+    const size_t t = step_of(a, i), at = b.row0 * row_cells + t * n;
+    const size_t at_dy = b.row0 * row_dy + t * a.lddy + a.at;
     float *dy = to + RECUR_GATES * s.padded, *other = dy + s.padded;
-    walk_copy<WHERE>(s, b, to, apart, RECUR_GATES, n, [&](uint32_t r) {
-        return (const float *)a.gates + place(r) * RECUR_GATES * n;
-    });
+    walk_copy<WHERE>(s, b.rows, to, apart, RECUR_GATES, n,
+                     (const float *)a.gates + RECUR_GATES * at, RECUR_GATES * row_cells);
     if (is_plain(a.dy))
-        walk_copy<WHERE>(s, b, dy, apart, 1, n, [&](uint32_t r) {
-            return (const float *)a.dy.at + place(r) * a.lddy + a.at;
-        });
+        walk_copy<WHERE>(s, b.rows, dy, apart, 1, n, (const float *)a.dy.at + at_dy, row_dy);
     else
         each_pair(b.rows, n, [&](uint32_t r, uint32_t j) {
-            dy[r * apart + j] = form_get(a.dy, place(r) * a.lddy + a.at + j);
+            dy[r * apart + j] = form_get(a.dy, at_dy + r * row_dy + j);
         });
-    if (a.kind == RECUR_GRU || i)
-        walk_copy<WHERE>(s, b, other, apart, 1, n, [&](uint32_t r) {
-            return a.kind == RECUR_GRU
-                       ? (const float *)a.before + place(r) * n
-                       : (const float *)a.cells + (a.reverse ? place(r) + 1 : place(r) - 1) * n;
-        });
+    if (a.kind == RECUR_GRU)
+        walk_copy<WHERE>(s, b.rows, other, apart, 1, n, (const float *)a.before + at, row_cells);
+    else if (i)
+        walk_copy<WHERE>(s, b.rows, other, apart, 1, n,
+                         (const float *)a.cells + (a.reverse ? at + n : at - n), row_cells);
     else
         each_pair(b.rows, n, [&](uint32_t r, uint32_t j) {
             const float *began = state_before(a.state, b.row0 + r);
@@ -514,11 +516,14 @@ KERNEL_SHARING(WALK_LANES, 1, recur_walk_back)(ARGUMENT(struct op_recur_back) a,
         if (summed)
             walk_multiply<ROWS, WHERE>(s, p, held);
         sync_block();
+        const size_t row_gates = (size_t)a.steps * RECUR_GATES * n;
+        float *gates = (float *)a.gates + b.row0 * row_gates + t * RECUR_GATES * n;
         each_pair(b.rows, n, [&](uint32_t r, uint32_t j) {
             struct walk_past u = {staged + r * staged_of + j, sums + r * row_of + j,
-                                  dz + j * s.side + r, left + r * s.padded + j,
-                                  (b.row0 + r) * a.steps + t, j, p.v_gate, s.rows * s.padded};
-            walk_unit_back(a, s, u, t < (size_t)a.length[b.row0 + r], summed);
+                                  dz + j * s.side + r,        left + r * s.padded + j,
+                                  gates + r * row_gates + j,  p.v_gate,
+                                  s.rows * s.padded};
+            walk_unit_back(a, u, s.padded, t < (size_t)a.length[b.row0 + r], summed);
         });
         copy_wait<0>();
         sync_block();
