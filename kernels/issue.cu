@@ -4,6 +4,8 @@
 #include "guest.cuh"
 #include "mlp.cuh"
 
+#define GIVEN(name) ((const struct op_##name *)arguments)
+
 void kernels_need(uint32_t op, const void *arguments, struct need *n)
 {
     const struct op_dense *dense = (const struct op_dense *)arguments;
@@ -20,6 +22,10 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
         n->kept = dropout->width % 16 ? 0 : (uint64_t)dropout->rows * dropout->width / 8;
     } else if (op == OP_embed_back) {
         n->scratch = cuda_embed_back_scratch(embed);
+    } else if (op == OP_recur) {
+        n->scratch = cuda_recur_scratch(GIVEN(recur)->dims, GIVEN(recur)->kind, false);
+    } else if (op == OP_recur_back) { /* and what is computed again before it */
+        n->scratch = cuda_recur_scratch(GIVEN(recur_back)->dims, GIVEN(recur_back)->kind, true);
     } else if (op == OP_bnorm_stats) {
         n->scratch = cuda_bnorm_scratch(stats->rows, stats->width);
     } else if (op == OP_bnorm_sums) {
@@ -34,7 +40,6 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 }
 
 /* How each is called: most with its arguments alone. */
-#define GIVEN(name) ((const struct op_##name *)arguments)
 #define SHARDS(name) GIVEN(name)->shards
 #define HOW(name, exact) \
     product_of(by, GIVEN(name)->rows, GIVEN(name)->in, GIVEN(name)->out, exact)
@@ -46,8 +51,8 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 #define RECUR_HOW(name) \
     product_of(by, GIVEN(name)->rows * GIVEN(name)->steps, GIVEN(name)->from.in, \
                RECUR_COLUMNS(GIVEN(name)->kind) * GIVEN(name)->units, false)
-#define CALL_recur cuda_recur(m, GIVEN(recur), RECUR_HOW(recur))
-#define CALL_recur_back cuda_recur_back(m, GIVEN(recur_back), RECUR_HOW(recur_back), by)
+#define CALL_recur cuda_recur(m, GIVEN(recur), RECUR_HOW(recur), scratch)
+#define CALL_recur_back cuda_recur_back(m, GIVEN(recur_back), RECUR_HOW(recur_back), by, scratch)
 #define CALL_bnorm_stats cuda_bnorm_stats(m, GIVEN(bnorm_stats), scratch)
 #define CALL_bnorm_sums cuda_bnorm_sums(m, GIVEN(bnorm_sums), scratch)
 #define CALL_lnorm_back cuda_lnorm_back(m, GIVEN(lnorm_back), SHARDS(lnorm_back))

@@ -81,9 +81,10 @@ void cuda_ple_wide(struct machine *m, const struct op_ple_wide *a);
 void cuda_series(struct machine *m, const struct op_series *a);
 void cuda_tokens(struct machine *m, const struct op_tokens *a);
 /* how: of the product of the inputs, where the sums are not there yet (a->from) */
-void cuda_recur(struct machine *m, const struct op_recur *a, enum product how);
+void cuda_recur(struct machine *m, const struct op_recur *a, enum product how, void *scratch);
 void cuda_recur_back(struct machine *m, const struct op_recur_back *a, enum product how,
-                     struct products by);
+                     struct products by, void *scratch);
+size_t cuda_recur_scratch(struct dims d, uint32_t kind, bool back); /* d.width: units */
 void cuda_pool(struct machine *m, const struct op_pool *a);
 void cuda_pool_back(struct machine *m, const struct op_pool_back *a);
 void cuda_conv(struct machine *m, const struct op_conv *a);

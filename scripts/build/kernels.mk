@@ -118,7 +118,7 @@ $(EMULATE_DIR)/$(1)/test_%: $(EMULATE_DIR)/$(1)/obj/test_%.o $(EMULATE_DIR)/$(1)
 	@echo "  LINK $$@"
 	$$(Q)$$(CXX) $$(filter -fsanitize=address%,$$(own_$(1))) -Wl,--start-group $$^ -Wl,--end-group -lm -lpthread -ldl -o $$@
 # operations are compared with the CPU's
-$(EMULATE_DIR)/$(1)/test_ops $(EMULATE_DIR)/$(1)/test_mlp $(EMULATE_DIR)/$(1)/test_ending $(EMULATE_DIR)/$(1)/test_embed $(EMULATE_DIR)/$(1)/test_guest $(EMULATE_DIR)/$(1)/test_traffic $(EMULATE_DIR)/$(1)/test_large: $(BUILD)/libbackend.a $(BUILD)/libbase.a
+$(EMULATE_DIR)/$(1)/test_ops $(EMULATE_DIR)/$(1)/test_mlp $(EMULATE_DIR)/$(1)/test_ending $(EMULATE_DIR)/$(1)/test_embed $(EMULATE_DIR)/$(1)/test_guest $(EMULATE_DIR)/$(1)/test_traffic $(EMULATE_DIR)/$(1)/test_large $(EMULATE_DIR)/$(1)/test_recur: $(BUILD)/libbackend.a $(BUILD)/libbase.a
 endef
 $(foreach k,$(EMULATE_KINDS) plain,$(eval $(call emulate_rules,$(k))))
 .PRECIOUS: $(EMULATE_DIR)/%.o

@@ -68,7 +68,8 @@ OPCASES(tokens);
     RECUR(OP, 64, 32, 16, k, 0, 0, g), RECUR(OP, 33, 17, 5, k, 2, CASE_SECOND, g),                 \
         RECUR(OP, 1, 1, 1, k, 0, 0, g), RECUR(OP, 5, 200, 3, k, 0, CASE_SECOND, g),                \
         RECUR(OP, 130, 3, 7, k, 1, 0, g), RECUR(OP, 33, 17, 5, k, 2, CASE_MORE, g),                \
-        RECUR(OP, 9, 40, 1, k, 0, CASE_MORE, g)
+        RECUR(OP, 9, 40, 1, k, 0, CASE_MORE, g), RECUR(OP, 600, 12, 4, k, 1, CASE_SECOND, g), \
+        RECUR(OP, 5, 16, 6, k, 0, CASE_MORE, g), RECUR(OP, 2, 150, 3, k, 0, 0, g)
 enum { BESIDE = 3 };
 static const struct opcase cases_recur[] = {RECURS(OP_recur, RECUR_LSTM, 1e-5),
                                             RECURS(OP_recur, RECUR_GRU, 1e-5)};

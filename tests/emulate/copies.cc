@@ -23,6 +23,9 @@ void emulate_copy(void *to, const void *from, unsigned bytes)
     if (((uintptr_t)to | (uintptr_t)from) % bytes)
         emulate_find(FIND_BOUNDS, "copy_async of %u bytes between addresses not multiples of it",
                      bytes);
+    const unsigned char *room = l->block->shared;
+    if (to < (const void *)room || to >= (const void *)(room + SHARED_BYTES))
+        emulate_find(FIND_BOUNDS, "copy_async to what is no shared memory of the block");
     if (l->pending_count == PENDING) {
         emulate_find(FIND_LAUNCH, "more than %d copies of one lane on their way", PENDING);
         emulate_copy_wait(0);

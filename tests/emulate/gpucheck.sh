@@ -26,8 +26,9 @@ is_exit 69 "every shape"
 out_has '"verdict":"emulated","exit":69' "the same verdict"
 ! grep -q '"status":"\(fail\|skip\)"' out
 ok $? "and all pass"
-# every form of every kernel, but: what measures speed, which an emulated card has not; what follows a guest
-(cd "$ROOT" && EMULATE_RAN=$WORK/ran EMULATE_LIB=$DNN tests/emulate/ran.pl 'peak_.*' guest_end 'recur_(to|steps)_.*') >forms
+# every form of every kernel, but: what measures speed, which an emulated card has not; what follows a guest; layers
+# too wide for a block's memory
+(cd "$ROOT" && EMULATE_RAN=$WORK/ran EMULATE_LIB=$DNN tests/emulate/ran.pl 'peak_.*' guest_end 'recur_(to|steps)_.*' 'recur_walk.*<4, 3>') >forms
 ok $? "and starts every form of the kernels that a training or an answer may" "$(cat forms)"
 out_has '"devices":[{"id":"0","name":"emulated","uuid":"GPU-00000000-0000-0000-0000-000000000001"' "the device"
 DNN_EMULATE=devices:1:64000000 run dnn gpucheck --format spark

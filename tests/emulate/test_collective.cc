@@ -138,6 +138,12 @@ KERNEL(reads_early)(float *y, const float *x)
     y[thread_id()] = room[thread_id()];
     copy_wait<0>();
 }
+KERNEL(copies_elsewhere)(float *y, const float *x)
+{
+    copy_async<4>(y + thread_id(), x + thread_id());
+    copy_commit();
+    copy_wait<0>();
+}
 
 static void expect(enum finding kind, const char *text, const char *name)
 {
@@ -166,6 +172,8 @@ static void test_misuse(unsigned order)
     EXPECT(FIND_DIVERGED, "spin_until test_collective.cc", "a flag that nobody sets");
     LAUNCH(leaves_copies, dim3(1), dim3(32), 0, NULL, x);
     EXPECT(FIND_EARLY, "copies not waited for", "a copy that nobody waits for");
+    LAUNCH(copies_elsewhere, dim3(1), dim3(32), 0, NULL, y, x);
+    EXPECT(FIND_BOUNDS, "no shared memory", "a copy to device memory");
     LAUNCH(reverse, dim3(1), dim3(48), 64 * 4, NULL, y, x);
     EXPECT(FIND_LAUNCH, "blocks of 48 lanes", "a block that is no multiple of a warp");
 }
