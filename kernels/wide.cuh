@@ -136,6 +136,7 @@ DEVICE void wide_stripe_finish(const struct gemm &g, const float *sums, struct s
 
 /* Writes the tile of C by stripes; room: 32 of its rows, each SUMS_PAD numbers longer, free for
  * use. */
+template <enum product how>
 DEVICE void wide_finish(const struct gemm &g, float *room, const float (&sum)[WM][WN][4],
                         float unscale, uint32_t row0, uint32_t col0)
 {
@@ -149,7 +150,7 @@ DEVICE void wide_finish(const struct gemm &g, float *room, const float (&sum)[WM
                 room[((int)warp_id() / 4 * 16 + group + 8 * (e >> 1)) * (SIDE + SUMS_PAD) +
                      wide_col() + 8 * j + 2 * place + (e & 1)] = sum[i][j][e] * unscale;
         sync_block();
-        gemm_finish(&g, room, {32, log2_of(SIDE), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM,
+        wide_stripe_finish<how>(g, room, {32, log2_of(SIDE), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM,
                                block_z(), SUMS_PAD});
         sync_block();
     }

@@ -286,8 +286,10 @@ static const struct usual usuals[] = {
     {"relu's derivative", false, true, true, false, false},
     {"added", false, false, false, false, true},
 };
-static void test_usual(const struct usual *u, enum product how, bool copied)
+static void test_usual(const struct usual *u, enum product how, bool copied, bool twin)
 {
+    void (*const start)(struct machine *, const struct gemm *, enum product) =
+        twin ? gemm_wide_start : gemm_wgmma_start;
     enum { M = 140, N = 136, K = 200, LD = N + 8 };
     struct layer_product p = product_of_kind(u->by ? BACK : FORWARD, M, N, K);
     uint32_t form = u->half ? form_product(how) : (uint32_t)FORM_REAL;
@@ -302,7 +304,7 @@ static void test_usual(const struct usual *u, enum product how, bool copied)
     }
     float *plain = device_numbers(6, M * LD, NULL), *bias, *with, *before;
     g.c = plain_act(plain);
-    gemm_wgmma_start(NULL, &g, how);
+    start(NULL, &g, how);
     g.bias = device_numbers(3, N, &bias);
     g.bias = u->bias ? g.bias : NULL;
     g.act = u->relu ? ACT_RELU : ACT_NONE;
@@ -315,7 +317,7 @@ static void test_usual(const struct usual *u, enum product how, bool copied)
     g.c = plain_act(device_numbers(5, M * LD, &before));
     if (u->half)
         g.c = in_sixteen(before, M * LD, how);
-    gemm_wgmma_start(NULL, &g, how);
+    start(NULL, &g, how);
     bool same = true;
     for (size_t i = 0; i < M; i++)
         for (size_t j = 0; j < LD; j++) {
@@ -332,8 +334,8 @@ static void test_usual(const struct usual *u, enum product how, bool copied)
             x = form_round(form_act(NULL, form), x);
             same = same && memcmp(&x, &there, sizeof x) == 0;
         }
-    ok(same, "%s, product %d, %s: the bits of the plain end", u->name, how,
-       copied ? "copied" : "by registers");
+    ok(same, "%s, product %d, %s%s: the bits of the plain end", u->name, how,
+       copied ? "copied" : "by registers", twin ? ", the twin" : "");
     device_drop_all();
 }
 
@@ -382,9 +384,9 @@ int main(int count, char **words)
     for (EACH_ORDER(order)) {
         device_sms_wanted = order == ORDER_UP || order == ORDER_DOWN ? 1 : 3; /* blocks that share */
         test_one();
-        for (size_t i = 0; i < sizeof usuals / sizeof *usuals; i++)
-            test_usual(&usuals[i], ((size_t)order + i) % 2 ? PRODUCT_BF16 : PRODUCT_FP16,
-                       order != ORDER_SEEDED);
+        for (size_t i = 0; i < 2 * sizeof usuals / sizeof *usuals; i++)
+            test_usual(&usuals[i / 2], ((size_t)order + i / 2) % 2 ? PRODUCT_BF16 : PRODUCT_FP16,
+                       order != ORDER_SEEDED, i % 2);
         for (int kind = 0; kind < KINDS; kind++) {
             enum product how = ((int)order + kind) % 2 ? PRODUCT_BF16 : PRODUCT_FP16;
             enum product other = ((int)order + kind) % 2 ? PRODUCT_FP16 : PRODUCT_BF16;
