@@ -128,6 +128,12 @@ static void cuda_obey(struct machine *m, const struct plan *plan)
     cuda_recur_obey(card_of(m), plan);
 }
 
+static void cuda_work(struct machine *m, const struct machine_work *work)
+{
+    cuda_guest_work(card_of(m), work);
+    cuda_recur_work(card_of(m), work);
+}
+
 /* --- waiting --- */
 
 static void pause_a_while(unsigned turn)
@@ -258,5 +264,5 @@ extern "C" const struct machine_type machine_cuda = {
     cuda_refresh,    cuda_shadow_of, cuda_act_form, cuda_rounds,  cuda_describe,
     cuda_expect,
     NULL,            NULL,          cuda_reserve_bytes, cuda_mark,    cuda_marked,
-    cuda_join,       false,         cuda_path,
+    cuda_join,       false,         cuda_path,     cuda_work,
 };

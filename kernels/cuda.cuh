@@ -241,10 +241,23 @@ void cuda_wgmma_obey(struct card *m, const struct plan *plan);
 struct card_guest {
     enum guest_id id;
     bool loaded, tried, on, failed;
+    bool all;               /* a test asks for it, at all sizes */
     struct guest library;
 };
+/* Where a library was measured faster on a card: from which size on, and both rates, in operations
+ * a second. `of` is what it computes, an enumeration of its own. */
+struct guest_row { int capability; uint32_t of; double least, ours, theirs; };
+enum { GUEST_EMULATED = 0 }; /* in place of the capability */
+/* The row of the largest size that is not above `size`; NULL: our kernels serve. */
+const struct guest_row *cuda_guest_row(const struct card *m, const struct guest_row *rows,
+                                       size_t count, uint32_t of, double size);
+/* Seconds that the library saves in so many operations; row NULL: 0. */
+double cuda_guest_saves(const struct guest_row *row, double operations);
 /* Whether a test build asks for it: DNN_GUESTS=always, or its name. */
 bool cuda_guest_asked(const struct card_guest *g);
+/* Whether it may serve unasked, by rows. In a test build DNN_GUESTS=rule says yes, any other word
+ * no; on an emulated card only that word does. */
+bool cuda_guest_may(const struct card *m);
 /* "cuBLASLt 13.1.0", as in a plan. */
 void cuda_guest_write(const struct card_guest *g, char *to, size_t room);
 void cuda_guest_add(const struct card_guest *g, struct plan *plan); /* if it is on */
@@ -260,6 +273,8 @@ void cuda_guest_begin(struct card *m);
 void cuda_guest_end(struct card *m);
 void cuda_guest_plan(const struct card *m, struct plan *plan);
 void cuda_guest_obey(struct card *m, const struct plan *plan);
+/* Opens it for this training if that pays (machine_work). */
+void cuda_guest_work(struct card *m, const struct machine_work *work);
 /* Scratch bytes that the library needs for this operation. */
 size_t cuda_guest_scratch(const struct card *m, enum op_id op);
 
@@ -269,6 +284,7 @@ void cuda_recur_begin(struct card *m);
 void cuda_recur_end(struct card *m);
 void cuda_recur_plan(const struct card *m, struct plan *plan); /* adds itself */
 void cuda_recur_obey(struct card *m, const struct plan *plan);
+void cuda_recur_work(struct card *m, const struct machine_work *work);
 /* Adds what it needs for a whole layer (struct recur_inputs); kept 0: it does not serve it. */
 void cuda_recur_need(const struct card *m, enum op_id op, const void *arguments, struct need *n);
 

@@ -1,7 +1,7 @@
-/* cuda_guest.cu - cuBLASLt in place of our product kernels, to compare both on a card
- * (scripts/gpu_verify.sh). It serves with DNN_GUESTS=always or cuBLASLt in a test build
- * (base/fault.h), and if a plan names it. No card has shown yet at which sizes it is faster, so
- * nothing else chooses it.
+/* cuda_guest.cu - cuBLASLt in place of our product kernels, in trainings. It serves where `rows`
+ * has it as faster and the training is long enough to pay for loading it (cuda_guest_work); if a
+ * plan names it, the products of `rows`; in a test build with DNN_GUESTS=always or cuBLASLt
+ * (base/fault.h), all products.
  * Its matrices are column-major: it computes C' = B' A' in place, in fp32 or in the 16 bits of a
  * training, with sums in fp32. It may not split k, so the same shapes give the same bits. The
  * algorithm of a shape is chosen when the shape comes first, never in a capture. After its first
@@ -12,6 +12,25 @@
 #include "cuda.cuh"
 #include "form.cuh"
 #include "guest.cuh"
+
+/* By operations of a product, measured on an H200 with cuBLASLt 13.1 (gpu_constants: 4096 x 512 x
+ * 512; larger ones gain as much or more). bf16: factors that lie in 16 bits, and of our kernels
+ * those of warpgroups. fp32 was not measured, nor fp16, whose gradients are scaled. */
+static const double LEAST = 2.0 * 4096 * 512 * 512;
+static const struct guest_row rows[] = {
+    {90, PRODUCT_TF32, LEAST, 61e12, 150e12},
+    {90, PRODUCT_BF16, LEAST, 161e12, 297e12},
+    {GUEST_EMULATED, PRODUCT_TF32, 1 << 18, 5e7, 1e8},
+    {GUEST_EMULATED, PRODUCT_BF16, 1 << 18, 5e7, 1e8},
+};
+/* Of the three products of a layer and step, how many it takes at least: of bf16 the gradient of
+ * the weight, as the others end in a way that the library does not do. */
+static double share_of(enum product how)
+{
+    return how == PRODUCT_TF32 ? 1 : 1.0 / 3;
+}
+/* Seconds. Loading took 0.31; the estimate is rough, and a training may end early. */
+static const double SAVES_LEAST = 1;
 
 /* A product by its shape, and the algorithm for it. */
 struct shape {
@@ -73,8 +92,9 @@ static void open_library(struct card *m)
     char name[64];
     use->guest.tried = true;
     if (!load(use)) {
-        log_warning("dnn_gpu: %s cannot serve (%s): our own kernels do",
-                    guest_name(GUEST_CUBLASLT), use->guest.library.why);
+        (use->guest.all ? log_warning : log_debug)("dnn_gpu: %s cannot serve (%s): our own kernels "
+                                                   "do", guest_name(GUEST_CUBLASLT),
+                                                   use->guest.library.why);
         return;
     }
     int status = LT(cublasLtCreate, (&use->handle));
@@ -93,8 +113,30 @@ void cuda_guest_begin(struct card *m)
     m->guest = (struct guest_use *)mem_zero(1, sizeof *m->guest);
     m->guest->guest.id = GUEST_CUBLASLT;
     m->guest->workspace = workspace_of(m);
-    if (cuda_guest_asked(&m->guest->guest))
+    m->guest->guest.all = cuda_guest_asked(&m->guest->guest);
+    if (m->guest->guest.all)
         open_library(m);
+}
+
+static const struct guest_row *row_of(const struct card *m, enum product how, double operations)
+{
+    return cuda_guest_row(m, rows, sizeof rows / sizeof *rows, how, operations);
+}
+
+void cuda_guest_work(struct card *m, const struct machine_work *work)
+{
+    struct card_guest *g = &m->guest->guest;
+    enum product how = m->products.how;
+    double saved = 0;
+    for (uint32_t i = 0; i < work->group_count; i++) {
+        double row = 2.0 * work->groups[i].in * work->groups[i].out;
+        saved += cuda_guest_saves(row_of(m, how, row * work->batch),
+                                  3 * share_of(how) * row * work->rows);
+    }
+    bool wanted = g->all || (cuda_guest_may(m) && saved >= SAVES_LEAST);
+    if (wanted && !g->tried && !cuda_lost(m))
+        open_library(m);
+    g->on = wanted && m->guest->handle && !g->failed;
 }
 
 static void forget(struct card *m, struct served *s)
@@ -379,11 +421,20 @@ static struct served *add_shape(struct card *m, const struct shape *shape, const
     return s;
 }
 
+/* By rows. What the library leaves to guest_finish costs bf16 as much as it gains, by the card's
+ * rate of memory. */
+static bool pays(const struct card *m, const struct gemm *g, enum product how)
+{
+    bool rest = end_of(g) == CUBLASLT_END_NONE && !ends_by_itself(g);
+    return (how == PRODUCT_TF32 || (!is_plain(g->a) && !rest)) &&
+           row_of(m, how, 2.0 * g->m * g->n * g->k);
+}
+
 static struct served *server_of(struct card *m, const struct gemm *g, enum product how)
 {
     struct guest_use *use = m->guest;
     struct shape shape;
-    if (!use || !use->guest.on || cuda_lost(m) ||
+    if (!use || !use->guest.on || cuda_lost(m) || !(use->guest.all || pays(m, g, how)) ||
         m->scratch_bytes < SCRATCH_HEAD + use->workspace ||
         (uint64_t)g->m * g->n * g->k == 0 || !shape_of(g, how, &shape))
         return NULL;
@@ -393,11 +444,12 @@ static struct served *server_of(struct card *m, const struct gemm *g, enum produ
     return s && s->serves ? s : NULL;
 }
 
-/* Stays true after a failure: a capture may not load kernels for the first time. */
+/* Stays true after a failure: a capture may not load kernels for the first time. By rows it never
+ * takes a product of fused layers. */
 bool device_guest(const struct machine *m)
 {
     const struct guest_use *use = card_of(m)->guest;
-    return use && (use->guest.on || use->guest.failed);
+    return use && use->guest.all && (use->guest.on || use->guest.failed);
 }
 
 bool device_guest_takes(struct machine *m, const struct gemm *g, enum product how)

@@ -1,5 +1,5 @@
-/* cuda_guests.cu - what the libraries of NVIDIA have in common: who asks for them, their names in a
- * plan, their failures. */
+/* cuda_guests.cu - what the libraries of NVIDIA have in common: who asks for them, where they are
+ * faster, their names in a plan, their failures. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +9,34 @@ bool cuda_guest_asked(const struct card_guest *g)
 {
     const char *word = fault_setting("GUESTS");
     return word && (strcmp(word, "always") == 0 || strcmp(word, guest_name(g->id)) == 0);
+}
+
+static bool is_emulated(const struct card *m)
+{
+    return strcmp(m->device.core, "emulated") == 0;
+}
+
+bool cuda_guest_may(const struct card *m)
+{
+    const char *word = fault_setting("GUESTS");
+    return word ? strcmp(word, "rule") == 0 : !is_emulated(m);
+}
+
+const struct guest_row *cuda_guest_row(const struct card *m, const struct guest_row *rows,
+                                       size_t count, uint32_t of, double size)
+{
+    int capability = is_emulated(m) ? (int)GUEST_EMULATED : m->device.capability;
+    const struct guest_row *best = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].capability == capability && rows[i].of == of && rows[i].least <= size &&
+            (!best || best->least <= rows[i].least))
+            best = &rows[i];
+    return best;
+}
+
+double cuda_guest_saves(const struct guest_row *row, double operations)
+{
+    return row ? operations / row->ours - operations / row->theirs : 0;
 }
 
 void cuda_guest_write(const struct card_guest *g, char *to, size_t room)

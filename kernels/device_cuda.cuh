@@ -69,8 +69,11 @@ template <int bytes> DEVICE void copy_async(void *to, const void *from)
     static_assert(bytes == 4 || bytes == 8 || bytes == 16, "copy_async of 4, 8 or 16 bytes");
 #if __CUDA_ARCH__ >= 800
     unsigned at = (unsigned)__cvta_generic_to_shared(to);
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(bytes)
-                 : "memory");
+    if constexpr (bytes == 16) /* past the first cache: other blocks read it from the second */
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(bytes)
+                     : "memory");
 #else
     if (bytes == 16)
         *(uint4 *)to = *(const uint4 *)from;

@@ -132,7 +132,7 @@ DEVICE void half_tile(const struct gemm &g, uint16_t *stages)
     float *room = (float *)(void *)stages;
     if (summing)
         wide_columns(g, room, column, col0);
-    wide_finish(g, room, sum, 1, row0, col0);
+    wide_finish<how>(g, room, sum, 1, row0, col0);
 }
 
 /* Precisions that a card lacks are never asked of it (cuda_precision.cu). */

@@ -109,7 +109,7 @@ void gemm_mma(struct machine *m, const struct gemm *g, enum product how)
     if ((uint64_t)g->m * g->n * g->parts == 0)
         return;
     if (how != PRODUCT_FP32 && gemm_wide_pays(g)) {
-        (gemm_wgmma_serves(m, how) ? gemm_wgmma_start : gemm_wide_start)(m, g, how);
+        (gemm_wgmma_serves(m, g, how) ? gemm_wgmma_start : gemm_wide_start)(m, g, how);
         return;
     }
     switch (how) {

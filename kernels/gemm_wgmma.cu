@@ -1,28 +1,39 @@
 /* gemm_wgmma.cu - large products of bf16 and fp16 on sm_90a: what gemm_wide.cu and gemm_half.cu
  * compute, with products of warpgroups (wgmma.cuh). Tiles of 128 x 128, two warpgroups of 64 x 128,
- * 64 of k at a time in three stages of shared memory.
+ * 64 of k at a time in stages of shared memory.
  *
- * Operands that both lie in 16 bits are copied into a stage two stages ahead, and two blocks share
- * a multiprocessor, so that one multiplies while the other waits. Others pass through registers:
- * while the products of one stage go on, the next one's numbers are on their way there.
+ * Operands that both lie in 16 bits are copied into a stage some stages ahead. Where there is more
+ * than a tile for each multiprocessor, two blocks share one, so that one multiplies while the other
+ * waits; else a block has more stages, and products of one stage begin before those of the last
+ * have ended. Other operands pass through registers: while the products of one stage go on, the
+ * next one's numbers are on their way there.
  *
- * An element is a sum over k = 0, 1, .. in steps of 16 and does not depend on its neighbours. No
- * card has run it so far: the emulator checks it, and cuda_wgmma.cu decides when it serves. */
+ * An element is a sum over k = 0, 1, .. in steps of 16 and does not depend on its neighbours, nor
+ * on the way. cuda_wgmma.cu decides when they serve. */
 #include "wide.cuh"
 
 /* Set by the build for code of sm_90a, the only architecture with wgmma. */
 #if defined(BUILT_FOR_90A) || !defined(__CUDACC__)
 #include "wgmma.cuh"
 
+/* By registers; by copies, two blocks a multiprocessor or one. */
+enum way { BY_REGISTERS, SHARING, ALONE };
+/* Of the ways: groups of products that go on while the next stage is waited for; stages that copies
+ * are ahead; stages. */
+DEVICE constexpr int left_of(enum way w) { return w == SHARING ? 0 : 1; }
+DEVICE constexpr int ahead_of(enum way w) { return w == ALONE ? 3 : 2; }
+HOST_DEVICE constexpr int stages_of(enum way w) { return w == ALONE ? 5 : 3; }
 enum {
-    DEEP = WGMMA_TILE_DEPTH, STAGES = 3,
+    DEEP = WGMMA_TILE_DEPTH,
     TILE = SIDE * DEEP * 2, STAGE = 2 * TILE, /* bytes */
     UNITS = TILE / 16 / WIDE_LANES,           /* pieces of a line, a lane and operand */
     ACROSS = 8 * 2,                           /* pieces of one k, where rows are fast */
-    BYTES = STAGES * STAGE + WGMMA_PATTERN
 };
-static_assert(SIDE * (SIDE + SUMS_PAD) * sizeof(float) <= STAGES * STAGE,
+static_assert(SIDE * (SIDE + SUMS_PAD) * sizeof(float) <= stages_of(SHARING) * STAGE,
               "sums leave by the tiles");
+static_assert(ahead_of(SHARING) + 1 + left_of(SHARING) == stages_of(SHARING) &&
+                  ahead_of(ALONE) + 1 + left_of(ALONE) == stages_of(ALONE),
+              "a stage is filled when the products of all warps have left it");
 static_assert((int)SIDE == (int)WGMMA_COLUMNS && (int)WIDE_LANES == 2 * (int)WARPGROUP &&
                   (int)SIDE == 2 * (int)WGMMA_ROWS,
               "two warpgroups have a tile");
@@ -166,7 +177,7 @@ DEVICE void through_registers(const struct work &w, unsigned char *tiles, float 
     struct share a, b;
     share_read<A_FAST>(&a, w.a, w.k, w.k_end);
     share_read<B_FAST>(&b, w.b, w.k, w.k_end);
-    unsigned char *stage = tiles, *last = tiles + (STAGES - 1) * STAGE;
+    unsigned char *stage = tiles, *last = tiles + (stages_of(BY_REGISTERS) - 1) * STAGE;
     for (uint32_t k = w.k; k < w.k_end; k += DEEP) {
         /* all have waited for the products that read this stage before */
         share_widen(&a, w.a.x);
@@ -182,17 +193,18 @@ DEVICE void through_registers(const struct work &w, unsigned char *tiles, float 
             share_read<A_FAST>(&a, w.a, k + DEEP, w.k_end);
             share_read<B_FAST>(&b, w.b, k + DEEP, w.k_end);
         }
-        wgmma_wait<1>(sum);
+        wgmma_wait<left_of(BY_REGISTERS)>(sum);
         stage = stage == last ? tiles : stage + STAGE;
     }
     wgmma_wait<0>(sum);
 }
 
-template <enum product how, bool A_FAST, bool B_FAST>
+template <enum product how, bool A_FAST, bool B_FAST, enum way WAY>
 DEVICE void by_copies(const struct work &w, unsigned char *tiles, float (&sum)[WGMMA_SUMS],
                       float (&column)[8])
 {
-    unsigned char *end = tiles + STAGES * STAGE, *stage = tiles, *filled = tiles;
+    enum { AHEAD = ahead_of(WAY) };
+    unsigned char *end = tiles + stages_of(WAY) * STAGE, *stage = tiles, *filled = tiles;
     uint32_t next = w.k;
     /* the next free stage; an empty group after the end of k */
     auto fill = [&]() {
@@ -204,23 +216,25 @@ DEVICE void by_copies(const struct work &w, unsigned char *tiles, float (&sum)[W
         next += DEEP;
         filled = filled + STAGE == end ? tiles : filled + STAGE;
     };
-    for (int i = 0; i < STAGES - 1; i++)
+    for (int i = 0; i < AHEAD; i++)
         fill();
     for (uint32_t k = w.k; k < w.k_end; k += DEEP) {
-        copy_wait<STAGES - 2>();
+        copy_wait<AHEAD - 1>();
         wgmma_ready();
-        sync_block(); /* this stage is there, and the one before it has been left by all */
+        sync_block(); /* this stage is there, and the one to be filled has been left by all */
         stage_products<how, A_FAST, B_FAST>(sum, stage);
         fill();
         if (w.summing)
             tile_sum<how>(stage + TILE, column);
-        wgmma_wait<0>(sum);
+        wgmma_wait<left_of(WAY)>(sum);
         stage = stage + STAGE == end ? tiles : stage + STAGE;
     }
+    wgmma_wait<0>(sum);
     copy_wait<0>();
 }
 
 /* Sums pass through shared memory, so that whole rows are written. */
+template <enum product how>
 DEVICE void finish(const struct gemm &g, float *room, const float (&sum)[WGMMA_SUMS],
                    float unscale, uint32_t row0, uint32_t col0)
 {
@@ -230,12 +244,12 @@ DEVICE void finish(const struct gemm &g, float *room, const float (&sum)[WGMMA_S
         room[(16 * warp_id() + group + 8 * (i / 2 % 2)) * (SIDE + SUMS_PAD) + 8 * (i / 4) +
              2 * place + i % 2] = sum[i] * unscale;
     sync_block();
-    gemm_finish(&g, room, {SIDE, log2_of(SIDE), row0, col0, SIDE, 0, block_z(), SUMS_PAD});
+    wide_stripe_finish<how>(g, room, {SIDE, log2_of(SIDE), row0, col0, SIDE, 0, block_z(), SUMS_PAD});
 }
 
 /* Neighbouring blocks have tiles of the same rows: the shared part of A is read once. */
-template <enum product how, bool A_FAST, bool B_FAST, bool COPIED>
-KERNEL_SHARING(WIDE_LANES, COPIED ? 2 : 1, gemm_wgmma)(ARGUMENT(struct gemm) g)
+template <enum product how, bool A_FAST, bool B_FAST, enum way WAY>
+KERNEL_SHARING(WIDE_LANES, WAY == SHARING ? 2 : 1, gemm_wgmma)(ARGUMENT(struct gemm) g)
 {
     DYNAMIC(unsigned char, memory);
     unsigned char *tiles = wgmma_tiles(memory);
@@ -245,39 +259,42 @@ KERNEL_SHARING(WIDE_LANES, COPIED ? 2 : 1, gemm_wgmma)(ARGUMENT(struct gemm) g)
                      {g.b, col0, g.n, g.b_col, g.b_row},
                      part_begin(g.k, g.parts, block_z()),
                      part_begin(g.k, g.parts, block_z() + 1),
-                     COPIED ? scales{1, 1, 1} : scales_of<how>(g),
+                     WAY == BY_REGISTERS ? scales_of<how>(g) : scales{1, 1, 1},
                      !B_FAST && g.sums && row0 == 0};
     float sum[WGMMA_SUMS] = {}, column[8] = {};
-    if constexpr (COPIED)
-        by_copies<how, A_FAST, B_FAST>(w, tiles, sum, column);
+    if constexpr (WAY != BY_REGISTERS)
+        by_copies<how, A_FAST, B_FAST, WAY>(w, tiles, sum, column);
     else
         through_registers<how, A_FAST, B_FAST>(w, tiles, sum, column);
     sync_block();
     float *room = (float *)(void *)tiles;
     if (w.summing)
         wide_columns(g, room, column, col0);
-    finish(g, room, sum, w.scale.back, row0, col0);
+    finish<how>(g, room, sum, w.scale.back, row0, col0);
 }
 
 /* --- starting --- */
 
-template <enum product how, bool COPIED>
+template <enum product how, enum way WAY>
 static void start(struct machine *m, const struct gemm *g)
 {
+    enum { BYTES = stages_of(WAY) * STAGE + WGMMA_PATTERN };
     if (g->a_col != 1)
-        LAUNCH_WIDE((gemm_wgmma<how, false, false, COPIED>), BYTES, m, g);
+        LAUNCH_WIDE((gemm_wgmma<how, false, false, WAY>), BYTES, m, g);
     else if (g->b_row == 1)
-        LAUNCH_WIDE((gemm_wgmma<how, true, true, COPIED>), BYTES, m, g);
+        LAUNCH_WIDE((gemm_wgmma<how, true, true, WAY>), BYTES, m, g);
     else
-        LAUNCH_WIDE((gemm_wgmma<how, true, false, COPIED>), BYTES, m, g);
+        LAUNCH_WIDE((gemm_wgmma<how, true, false, WAY>), BYTES, m, g);
 }
 
 template <enum product how> static void choose(struct machine *m, const struct gemm *g)
 {
-    if (gemm_half_can(g, how))
-        start<how, true>(m, g);
+    if (!gemm_half_can(g, how))
+        start<how, BY_REGISTERS>(m, g);
+    else if (wide_blocks(g) > device_sms(m))
+        start<how, SHARING>(m, g);
     else
-        start<how, false>(m, g);
+        start<how, ALONE>(m, g);
 }
 
 bool gemm_wgmma_built(void)
@@ -305,8 +322,11 @@ void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how)
 
 #endif
 
-/* The one rule: where the machine takes them, of 16-bit numbers. */
-bool gemm_wgmma_serves(const struct machine *m, enum product how)
+/* The one rule: where the machine takes them, of 16-bit numbers. By registers only few tiles: an
+ * H200 has 128 of them faster than the twin (123 beside 91 TFLOP/s), and 2048 slower (123, 140). */
+bool gemm_wgmma_serves(const struct machine *m, const struct gemm *g, enum product how)
 {
-    return (how == PRODUCT_BF16 || how == PRODUCT_FP16) && device_wgmma(m);
+    enum { FEW = 128 };
+    return (how == PRODUCT_BF16 || how == PRODUCT_FP16) && device_wgmma(m) &&
+           (gemm_half_can(g, how) || wide_blocks(g) <= FEW);
 }

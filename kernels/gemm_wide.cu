@@ -173,7 +173,7 @@ DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
         run_load(column, columns);
         wide_columns(g, room, column, col0);
     }
-    wide_finish(g, room, sum, scale.back, row0, col0);
+    wide_finish<how>(g, room, sum, scale.back, row0, col0);
 }
 
 /* Precisions that a card lacks are never asked of it (cuda_precision.cu). */

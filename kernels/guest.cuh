@@ -1,12 +1,11 @@
 /* guest.cuh - cuBLASLt (backend/guests.h) in the place of our product kernels. The kernels ask; the
- * card answers (cuda_guest.cu). It serves where a test build asks for it (DNN_GUESTS), or a plan
- * has it. Exact operations never ask. */
+ * card answers (cuda_guest.cu). Exact operations never ask. */
 #ifndef DNN_KERNELS_GUEST_CUH
 #define DNN_KERNELS_GUEST_CUH
 
 #include "kernels.h"
 
-/* True: it serves on this machine, or did before it failed; then layers are not fused. */
+/* True: it serves all sizes on this machine, or did before it failed; then layers are not fused. */
 bool device_guest(const struct machine *m);
 /* Whether it can do this product. It adds no sums (g->sums). */
 bool device_guest_takes(struct machine *m, const struct gemm *g, enum product how);

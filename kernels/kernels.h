@@ -208,9 +208,9 @@ void gemm_wide_start(struct machine *m, const struct gemm *g, enum product how);
 bool gemm_half_can(const struct gemm *g, enum product how);
 void gemm_half_start(struct machine *m, const struct gemm *g, enum product how);
 /* The same of bf16 and fp16 where the machine's tensor cores take products of warpgroups (sm_90a);
- * gemm_wide is its twin. Whether this build has it; whether this machine takes it for `how`. */
+ * gemm_wide is its twin. Whether this build has it; whether this machine takes it for `g`. */
 bool gemm_wgmma_built(void);
-bool gemm_wgmma_serves(const struct machine *m, enum product how);
+bool gemm_wgmma_serves(const struct machine *m, const struct gemm *g, enum product how);
 void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how);
 
 /* Products that do not wait for each other, on CUDA cores in one launch; the same bits as one by

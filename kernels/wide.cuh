@@ -56,8 +56,87 @@ DEVICE void wide_columns(const struct gemm &g, float *room, const float (&sum)[V
     sync_block();
 }
 
+/* --- the usual ends of a layer: the bits of gemm_put (gemm.cuh), and a tenth of its work --- */
+
+/* END_LAYER: an optional bias, then relu or nothing. END_DELTA: times relu's derivative at `by`. C,
+ * and `by`, are of one form. */
+enum wide_end { END_ANY, END_LAYER, END_DELTA };
+DEVICE enum wide_end wide_end_of(const struct gemm &g, struct act c)
+{
+    bool linear = g.act == ACT_NONE, relu = g.act == ACT_RELU;
+    if (g.hot.column_count || g.z.at || g.add || !gemm_by_four(&g, c))
+        return END_ANY;
+    if (g.by.at)
+        return relu && !g.bias && g.by.form == c.form ? END_DELTA : END_ANY;
+    return linear || relu ? END_LAYER : END_ANY;
+}
+/* A stripe of SIDE columns: a lane has the same four of every eighth row. It reads four rows before
+ * it writes them. */
+template <enum wide_end END>
+DEVICE void wide_stripe(const struct gemm &g, struct act c, struct act with, const float *sums,
+                        struct stripe s)
+{
+    enum { STEP = 4 * WIDE_LANES / SIDE, AT_ONCE = 4 };
+    uint32_t at = 4 * thread_id() % SIDE, col = s.col0 + at;
+    float bias[4] = {-0.0f, -0.0f, -0.0f, -0.0f}; /* added, it changes nothing */
+    bool relu = g.act == ACT_RELU;
+    if (col >= g.n)
+        return;
+    UNROLL
+    for (int q = 0; q < 4 && END == END_LAYER && g.bias; q++)
+        bias[q] = g.bias[col + (uint32_t)q];
+    ROLLED
+    for (uint32_t first = 4 * thread_id() / SIDE; first < s.rows; first += AT_ONCE * STEP) {
+        float sum[AT_ONCE][4], by[AT_ONCE][4];
+        UNROLL
+        for (uint32_t i = 0; i < AT_ONCE; i++) {
+            uint32_t r = first + i * STEP, row = s.row0 + r / s.group * s.step + r % s.group;
+            run_load(sum[i], sums + r * (SIDE + s.pad) + at);
+            if (END == END_DELTA && row < g.m)
+                run_load(by[i], with, (size_t)row * g.by_row + col);
+        }
+        UNROLL
+        for (uint32_t i = 0; i < AT_ONCE; i++) {
+            uint32_t r = first + i * STEP, row = s.row0 + r / s.group * s.step + r % s.group;
+            if (row >= g.m)
+                continue;
+            UNROLL
+            for (int q = 0; q < 4; q++) {
+                float x = sum[i][q];
+                if (END == END_DELTA)
+                    x = form_round(c, x) * (by[i][q] > 0 ? 1.0f : 0.0f);
+                else
+                    x += bias[q];
+                sum[i][q] = END == END_LAYER && relu && x < 0 ? 0.0f : x;
+            }
+            run_store(c, (size_t)row * g.c_row + col, sum[i]);
+        }
+    }
+}
+/* The same as gemm_finish, of a stripe of SIDE columns. how: of the product; C is fp32, or in its
+ * 16 bits. */
+template <enum product how>
+DEVICE void wide_stripe_finish(const struct gemm &g, const float *sums, struct stripe s)
+{
+    enum { HALF = how == PRODUCT_BF16 ? FORM_BF16 : how == PRODUCT_FP16 ? FORM_FP16 : FORM_REAL };
+    struct act c = form_past(g.c, s.part * g.c_part);
+    enum wide_end end = wide_end_of(g, c);
+    if (end == END_ANY || (!is_plain(c) && c.form != HALF)) {
+        gemm_finish(&g, sums, s);
+    } else if (is_plain(c)) { /* the forms are known from here on */
+        struct act to = form_act(c.at, FORM_REAL), by = form_act(g.by.at, FORM_REAL);
+        end == END_LAYER ? wide_stripe<END_LAYER>(g, to, by, sums, s)
+                         : wide_stripe<END_DELTA>(g, to, by, sums, s);
+    } else {
+        struct act to = form_act(c.at, HALF), by = form_act(g.by.at, HALF);
+        end == END_LAYER ? wide_stripe<END_LAYER>(g, to, by, sums, s)
+                         : wide_stripe<END_DELTA>(g, to, by, sums, s);
+    }
+}
+
 /* Writes the tile of C by stripes; room: 32 of its rows, each SUMS_PAD numbers longer, free for
  * use. */
+template <enum product how>
 DEVICE void wide_finish(const struct gemm &g, float *room, const float (&sum)[WM][WN][4],
                         float unscale, uint32_t row0, uint32_t col0)
 {
@@ -71,7 +150,7 @@ DEVICE void wide_finish(const struct gemm &g, float *room, const float (&sum)[WM
                 room[((int)warp_id() / 4 * 16 + group + 8 * (e >> 1)) * (SIDE + SUMS_PAD) +
                      wide_col() + 8 * j + 2 * place + (e & 1)] = sum[i][j][e] * unscale;
         sync_block();
-        gemm_finish(&g, room, {32, log2_of(SIDE), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM,
+        wide_stripe_finish<how>(g, room, {32, log2_of(SIDE), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM,
                                block_z(), SUMS_PAD});
         sync_block();
     }
@@ -97,6 +176,10 @@ inline bool wide_operands(const struct gemm *g, uint32_t run)
            (!g->sums || (g->a_col != 1 && g->b_row != 1));
 }
 /* A block for each tile of each part. */
+inline uint64_t wide_blocks(const struct gemm *g)
+{
+    return (uint64_t)((g->m + SIDE - 1) / SIDE) * ((g->n + SIDE - 1) / SIDE) * g->parts;
+}
 #define LAUNCH_WIDE(kernel, bytes, m, g)                                                           \
     LAUNCH(kernel, dim3(((g)->m + SIDE - 1) / SIDE * (((g)->n + SIDE - 1) / SIDE), 1, (g)->parts), \
            dim3(WIDE_LANES), bytes, m, *(g))

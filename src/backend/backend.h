@@ -99,6 +99,17 @@ void machine_close(struct machine *m);
 void machine_plan(const struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan);
 /* Obeys a plan as far as possible; machine_plan then returns the result. */
 void machine_obey(struct machine *m, const struct plan *plan);
+/* What a training computes. rows and batch count each step of a sequence. */
+struct machine_work {
+    double rows, flops;         /* of all epochs; flops: forward */
+    uint32_t batch, sequences;  /* rows of a micro-batch; sequences of it, else the same */
+    uint32_t recurrent;         /* 1 << enum recur_kind for each kind of layer in it */
+    uint32_t group_count;
+    const struct group *groups; /* on the host */
+};
+/* Tells the machine its work before the plan of a new training is made: a library that is faster
+ * but takes time to load is opened if that pays. The plan then names it. */
+void machine_work(struct machine *m, const struct machine_work *work);
 /* Kinds of memory: weights and their copies; gradients and optimiser state; batches and scratch;
  * rows. */
 enum memory_kind { MEMORY_WEIGHTS, MEMORY_STATE, MEMORY_ACTIVATIONS, MEMORY_DATA, MEMORY_KINDS };

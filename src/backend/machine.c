@@ -85,6 +85,12 @@ void machine_obey(struct machine *m, const struct plan *plan)
     m->plan = *plan;
 }
 
+void machine_work(struct machine *m, const struct machine_work *work)
+{
+    if (!machine_failed(m) && m->type->work)
+        m->type->work(m, work);
+}
+
 void machine_describe(const struct machine *m, struct machine_info *info)
 {
     *info = (struct machine_info){0};

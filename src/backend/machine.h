@@ -72,6 +72,7 @@ struct machine_type {
     void (*join)(struct machine *m, uint32_t slot); /* see backend.h; NULL: fence is used */
     bool in_place; /* its memory is the host's */
     bool (*path)(const struct routine *r, struct machine_path *path); /* NULL: it does not tell */
+    void (*work)(struct machine *m, const struct machine_work *work); /* NULL: all work is alike */
 };
 
 struct machine {

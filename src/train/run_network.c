@@ -155,9 +155,31 @@ static const char *difference(const struct plan *a, const struct plan *b)
     return differs;
 }
 
+/* By the epochs of the config: a training may end earlier. */
+static void tell_work(struct run *r)
+{
+    struct err e = {0};
+    struct model *m =
+        on_gpu(r) ? model_plan(&r->config->model, r->features, 1, 1, false, &e) : NULL;
+    const double reads = (double)row_list_reads(&r->list[PART_TRAIN]) *
+                         (double)r->config->train.epochs;
+    const uint32_t steps = features_steps(r->features);
+    if (m)
+        machine_work(r->machine, &(struct machine_work){.rows = reads * steps,
+                                                        .flops = reads * (double)model_flops(m),
+                                                        .batch = r->batch * steps,
+                                                        .sequences = r->batch,
+                                                        .recurrent = m->recurrent,
+                                                        .group_count = m->group_count,
+                                                        .groups = m->groups});
+    model_free(m);
+}
+
 const char *run_plan(struct run *r, const struct plan *wanted)
 {
     const char *differs = NULL;
+    if (!wanted)
+        tell_work(r);
     network_plan(r->features, r->machine, r->batch, r->micro, &r->plan);
     if (wanted) {
         uint64_t whole = (uint64_t)r->batch * r->micro, rows = wanted->batch;

@@ -1,6 +1,7 @@
 #!/bin/bash
 # guest.sh - cuBLASLt in the place of our product kernels, on the emulated GPU, with a stand-in built here (guest_stub.c): bound all or
-# nothing, serving where DNN_GUESTS asks for it, kept in the model and obeyed by a resume, failing in the middle; what is told.
+# nothing, serving where DNN_GUESTS asks for it, and by itself where that pays; kept in the model and obeyed by a resume, failing in the
+# middle; what is told.
 # DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
@@ -126,27 +127,70 @@ for precision in bf16 fp16; do
 done
 # --- only where it is asked for ---
 sed 's/"units": 24/"units": 320/' c.json >wide.json
-run with whole "$DNN" train wide.json --force --progress none -o rule.dnn
-cp rule.dnn rule.whole.dnn
 run dnn train wide.json --force --progress none -o wide.dnn
-for word in none "" cublaslt cuDNN; do
+for word in none "" cublaslt; do
     GUESTS_RULE=$word run with whole "$DNN" train wide.json --force --progress none -o none.dnn
     same none.dnn wide.dnn "DNN_GUESTS=$word: our kernels"
 done
 
+# --- by itself: the products of its rows, in a training that is long enough to pay for loading it ---
+stub closed lt $lt -DCREATE=3
+sed 's/"units": 64/"units": 128/g' half.json >large.json
+large() { # large FOLDER OPTIONS...
+    local folder=$1
+    shift
+    GUESTS_RULE=rule run with "$folder" "$DNN" train large.json --force --progress none "$@"
+}
+for precision in tf32 bf16; do
+    large tells -o rule.$precision.dnn --set backend.precision=$precision
+    is "$STATUS $(warnings)" "0 0" "$precision: a long training" "$(cat err)"
+    is "$(plan rule.$precision.dnn)" "cuBLASLt 13.1.0$([ $precision = tf32 ] || echo '; wgmma')" "$precision: it serves by itself"
+    few=$(grep -c '^product' err)
+    run with tells "$DNN" train large.json --force --progress none -o all.dnn --set backend.precision=$precision
+    all=$(grep -c '^product' err)
+    [ "$few" -gt 0 ] && [ "$few" -lt "$all" ]
+    ok $? "$precision: only large products: $few of $all"
+    large whole -o again.dnn --set backend.precision=$precision
+    same again.dnn rule.$precision.dnn "$precision: twice, the same bytes"
+    dnn train large.json --force --progress none -q -o own.$precision.dnn --set backend.precision=$precision
+    like=own.bf16.dnn # the stand-in rounds no fp32
+    [ $precision = bf16 ] || { like=fp32.dnn && dnn train large.json --force --progress none -q -o fp32.dnn; }
+    check "$precision: the same training" close $like rule.$precision.dnn 0.05
+    ! cmp -s own.$precision.dnn rule.$precision.dnn
+    ok $? "$precision: and not by our kernels"
+done
+large tells -o x.dnn --set backend.precision=bf16
+is "$(grep '^product' err | grep -vc '^product 14 14 ')" 0 "bf16: only of factors in 16 bits"
+GUESTS_RULE=rule run with closed "$DNN" train half.json --force --progress none -o short.dnn --set backend.precision=tf32 --set train.epochs=2
+is "$STATUS $(warnings) $(plan short.dnn)" "0 0 " "a short training does not open it" "$(cat err)"
+for precision in fp32 fp16; do
+    large closed -o x.dnn --set backend.precision=$precision
+    is "$STATUS $(warnings) $(plan x.dnn | sed 's/wgmma//')" "0 0 " "$precision has no row: not opened" "$(cat err)"
+done
+large closed -o x.dnn --set backend.precision=tf32
+is "$STATUS $(warnings)" "0 1" "the long one does" "$(cat err)"
+mkdir -p broken && echo "no library" >broken/libcublasLt.so.13
+large broken -o x.dnn --set backend.precision=tf32 --verbosity 3
+is "$STATUS $(warnings)" "0 0" "one that cannot be loaded: no warning" "$(cat err)"
+err_has "cuBLASLt cannot serve (libcublasLt.so.13 cannot be loaded" "said to the curious"
+same x.dnn own.tf32.dnn "and the bytes of our kernels"
+
 # --- resume obeys ---
-DNN_EMULATE=break:900:719 run with whole "$DNN" train wide.json --force --progress none -o part.dnn
+DNN_EMULATE=break:400:719 large whole -o part.dnn --set backend.precision=tf32
 is_exit 81 "a training that breaks off"
-mkdir old && cp part.dnn.ckpt-* wide.json d.csv old/
-GUESTS_RULE=none run with whole "$DNN" train wide.json --force --progress none -o part.dnn --resume
+mkdir old && cp part.dnn.ckpt-* large.json d.csv old/
+GUESTS_RULE=none run with whole "$DNN" train large.json --force --progress none -o part.dnn --resume --set backend.precision=tf32
 is_exit 0 "goes on as its plan says, without being asked for"
-same part.dnn rule.whole.dnn "to the same bytes"
+same part.dnn rule.tf32.dnn "to the same bytes"
 stub newer lt -DVERSION=130200
 cd old || exit 1
-GUESTS_RULE=none run with ../newer "$DNN" train wide.json --force --progress none -o part.dnn --resume
+GUESTS_RULE=rule run with ../newer "$DNN" train large.json --force --progress none -o part.dnn --resume --set backend.precision=tf32
 is_exit 0 "another version does not serve it"
 err_has "(guests differs)" "which is said"
 cd .. || exit 1
+DNN_EMULATE=break:400:719 run dnn train large.json --force --progress none -o part.dnn --set backend.precision=tf32
+large whole -o part.dnn --resume --set backend.precision=tf32
+same part.dnn own.tf32.dnn "one that began without it goes on without, where it would serve"
 
 # --- all or nothing ---
 refused() { # refused NAME TEXT FOLDER: our kernels serve, after one warning
@@ -159,9 +203,7 @@ stub lacking lt $lt -DLACKING
 refused "a function is missing" "cuBLASLt cannot serve (libcublasLt.so.13 has no cublasLtMatmul): our own kernels do" lacking
 stub elder lt -DVERSION=110300
 refused "an old version" "libcublasLt.so.13 is of version 11.3.0, older than 11.11.0" elder
-mkdir broken && echo "no library" >broken/libcublasLt.so.13
 refused "no library at all" "libcublasLt.so.13 cannot be loaded" broken
-stub closed lt $lt -DCREATE=3
 refused "no handle" "cuBLASLt failed (cublasLtCreate: 3); our own kernels serve" closed
 
 # --- in the middle ---

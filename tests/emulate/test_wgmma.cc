@@ -275,15 +275,90 @@ static void test_large(int kind, enum product how, bool copied, uint32_t m, uint
     device_drop_all();
 }
 
+/* The usual ends of a layer, which have code of their own: the bits of a plain product with that
+ * end. */
+struct usual { const char *name; bool bias, relu, by, half, add; };
+static const struct usual usuals[] = {
+    {"bias, relu, 16 bits", true, true, false, true, false},
+    {"16 bits", false, false, false, true, false},
+    {"relu's derivative, 16 bits", false, true, true, true, false},
+    {"bias", true, false, false, false, false},
+    {"relu's derivative", false, true, true, false, false},
+    {"added", false, false, false, false, true},
+};
+static void test_usual(const struct usual *u, enum product how, bool copied, bool twin)
+{
+    void (*const start)(struct machine *, const struct gemm *, enum product) =
+        twin ? gemm_wide_start : gemm_wgmma_start;
+    enum { M = 140, N = 136, K = 200, LD = N + 8 };
+    struct layer_product p = product_of_kind(u->by ? BACK : FORWARD, M, N, K);
+    uint32_t form = u->half ? form_product(how) : (uint32_t)FORM_REAL;
+    struct gemm g = p.g;
+    g.act = ACT_NONE;
+    g.bias = NULL;
+    g.by = no_act();
+    g.c_row = LD;
+    if (copied) {
+        g.a = in_sixteen(p.a, M * K, how);
+        g.b = in_sixteen(p.b, N * K, how);
+    }
+    float *plain = device_numbers(6, M * LD, NULL), *bias, *with, *before;
+    g.c = plain_act(plain);
+    start(NULL, &g, how);
+    g.bias = device_numbers(3, N, &bias);
+    g.bias = u->bias ? g.bias : NULL;
+    g.act = u->relu ? ACT_RELU : ACT_NONE;
+    struct act by = plain_act(device_numbers(4, M * N, &with));
+    if (u->by) {
+        g.by = u->half ? in_sixteen(with, M * N, how) : by;
+        g.by_row = N;
+    }
+    g.add = u->add;
+    g.c = plain_act(device_numbers(5, M * LD, &before));
+    if (u->half)
+        g.c = in_sixteen(before, M * LD, how);
+    start(NULL, &g, how);
+    bool same = true;
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < LD; j++) {
+            float x = j < N ? plain[i * LD + j] : before[i * LD + j];
+            if (j < N && u->by)
+                x = form_round(g.c, x) * (with[i * N + j] > 0 ? 1.0f : 0.0f);
+            if (j < N && u->bias)
+                x += bias[j];
+            if (j < N && u->relu && !u->by)
+                x = x < 0 ? 0.0f : x;
+            if (j < N && u->add)
+                x = before[i * LD + j] + x;
+            float there = form_get(g.c, i * LD + j);
+            x = form_round(form_act(NULL, form), x);
+            same = same && memcmp(&x, &there, sizeof x) == 0;
+        }
+    ok(same, "%s, product %d, %s%s: the bits of the plain end", u->name, how,
+       copied ? "copied" : "by registers", twin ? ", the twin" : "");
+    device_drop_all();
+}
+
 /* What is asked for runs over the machine's answer alone. */
 static void test_rule(void)
 {
+    struct gemm g = {}, many = {};
+    g.m = g.n = 128;
+    many.m = many.n = 128 * 12;
+    g.parts = many.parts = 1;
     ok(gemm_wgmma_built(), "the emulator has them");
-    ok(!gemm_wgmma_serves(NULL, PRODUCT_BF16), "not where the machine does not");
+    ok(!gemm_wgmma_serves(NULL, &g, PRODUCT_BF16), "not where the machine does not");
     harness_wgmma = true;
-    ok(gemm_wgmma_serves(NULL, PRODUCT_BF16) && gemm_wgmma_serves(NULL, PRODUCT_FP16), "16 bits");
-    ok(!gemm_wgmma_serves(NULL, PRODUCT_TF32) && !gemm_wgmma_serves(NULL, PRODUCT_FP32),
+    ok(gemm_wgmma_serves(NULL, &g, PRODUCT_BF16) && gemm_wgmma_serves(NULL, &g, PRODUCT_FP16),
+       "16 bits");
+    ok(!gemm_wgmma_serves(NULL, &g, PRODUCT_TF32) && !gemm_wgmma_serves(NULL, &g, PRODUCT_FP32),
        "not tf32, not fp32");
+    ok(!gemm_wgmma_serves(NULL, &many, PRODUCT_BF16), "of many tiles not what is rounded first");
+    struct layer_product p = product_of_kind(FORWARD, 128 * 12, 128 * 12, 8);
+    p.g.a = in_sixteen(p.a, p.g.m * 8, PRODUCT_BF16);
+    p.g.b = in_sixteen(p.b, p.g.n * 8, PRODUCT_BF16);
+    ok(gemm_wgmma_serves(NULL, &p.g, PRODUCT_BF16), "but what is copied");
+    device_drop_all();
     harness_wgmma = false;
 }
 
@@ -307,13 +382,17 @@ int main(int count, char **words)
         return done();
     test_rule();
     for (EACH_ORDER(order)) {
+        device_sms_wanted = order == ORDER_UP || order == ORDER_DOWN ? 1 : 3; /* blocks that share */
         test_one();
+        for (size_t i = 0; i < 2 * sizeof usuals / sizeof *usuals; i++)
+            test_usual(&usuals[i / 2], ((size_t)order + i / 2) % 2 ? PRODUCT_BF16 : PRODUCT_FP16,
+                       order != ORDER_SEEDED, i % 2);
         for (int kind = 0; kind < KINDS; kind++) {
             enum product how = ((int)order + kind) % 2 ? PRODUCT_BF16 : PRODUCT_FP16;
             enum product other = ((int)order + kind) % 2 ? PRODUCT_FP16 : PRODUCT_BF16;
             if (order == ORDER_UP || order == ORDER_SEEDED) {
                 test_large(kind, how, false, 36, 132, 212);
-                test_large(kind, other, true, 136, 24, 328);
+                test_large(kind, other, true, 136, 24, kind == GRADIENT ? 328 : 584);
             } else {
                 test_large(kind, how, false, 132, 20, kind == GRADIENT ? 100 : 68);
                 test_large(kind, other, true, 40, 136, kind == GRADIENT ? 100 : 72);
