@@ -82,27 +82,51 @@ DEVICE struct head_steps head_part(const struct attend_block &b, struct act x, u
     return {x, b.step * ld + part * width + b.head * b.each, ld};
 }
 
+/* Four numbers as they lie in memory are widened when all are there. */
+DEVICE void tile_put(float *to, struct four v, uint32_t)
+{
+    store4(to, v);
+}
+DEVICE void tile_put(float *to, struct four_bits v, uint32_t form)
+{
+    struct four wide;
+    UNROLL
+    for (int k = 0; k < 4; k++)
+        wide.v[k] = bits_to_float(form, (uint16_t)(v.word[k / 2] >> 16 * (k % 2)));
+    store4(to, wide);
+}
+template <int STEPS, class FOUR>
+DEVICE void tile_copy(float *tile, struct head_steps h, uint32_t step, uint32_t end, uint32_t col,
+                      uint32_t each)
+{
+    enum { ALONG = COLUMNS / 4, AT_ONCE = LANES / ALONG, TURNS = (STEPS + AT_ONCE - 1) / AT_ONCE };
+    const FOUR *from = (const FOUR *)h.x.at;
+    FOUR v[TURNS] = {};
+    uint32_t i = thread_id() / ALONG, k = thread_id() % ALONG * 4;
+    UNROLL
+    for (uint32_t turn = 0; turn < TURNS; turn++) {
+        uint32_t t = step + turn * AT_ONCE + i;
+        if (turn * AT_ONCE + i < STEPS && t < end && col + k < each)
+            v[turn] = from[(h.at + (size_t)t * h.ld + col + k) / 4];
+    }
+    UNROLL
+    for (uint32_t turn = 0; turn < TURNS; turn++)
+        if (turn * AT_ONCE + i < STEPS)
+            tile_put(tile + (turn * AT_ONCE + i) * LINE + k, v[turn], h.x.form);
+}
+
 /* A tile of the head's columns from `col` on, of STEPS steps from `step` on; 0 from `end` on and
  * behind the last column. */
 template <int STEPS>
 DEVICE void tile_load(float *tile, struct head_steps h, uint32_t step, uint32_t end, uint32_t col,
                       const struct attend_block &b)
 {
-    enum { FOURS = COLUMNS / 4, AT_ONCE = LANES / FOURS, TURNS = (STEPS + AT_ONCE - 1) / AT_ONCE };
-    if (b.wide) {
-        float v[TURNS][4] = {};
-        uint32_t i = thread_id() / FOURS, k = thread_id() % FOURS * 4;
-        UNROLL
-        for (uint32_t turn = 0; turn < TURNS; turn++) {
-            uint32_t t = step + turn * AT_ONCE + i;
-            if (turn * AT_ONCE + i < STEPS && t < end && col + k < b.each)
-                run_load(v[turn], h.x, h.at + (size_t)t * h.ld + col + k);
-        }
-        UNROLL
-        for (uint32_t turn = 0; turn < TURNS; turn++)
-            if (turn * AT_ONCE + i < STEPS)
-                run_store(tile + (turn * AT_ONCE + i) * LINE + k, v[turn]);
+    if (b.wide && is_plain(h.x)) {
+        tile_copy<STEPS, struct four>(tile, h, step, end, col, b.each);
+    } else if (b.wide) {
+        tile_copy<STEPS, struct four_bits>(tile, h, step, end, col, b.each);
     } else {
+        ROLLED
         for (uint32_t at = thread_id(); at < STEPS * COLUMNS; at += LANES) {
             uint32_t t = step + at / COLUMNS, k = at % COLUMNS;
             bool there = t < end && col + k < b.each;
@@ -157,6 +181,29 @@ DEVICE void strips_multiply(float *strip, float *tiles, const struct attend_bloc
     }
 }
 
+/* Adds four other steps from u on: by[i][0] .. [3] of them. PART: but those that are in range. */
+template <bool PART, int N>
+DEVICE void sums_add(float (&sum)[N][2], const float *const (&by)[N], const float *others,
+                     const struct attend_range (&range)[N], uint32_t u)
+{
+    struct four mine[N];
+    struct two theirs[4];
+    UNROLL
+    for (int i = 0; i < N; i++)
+        mine[i] = load4(by[i]);
+    UNROLL
+    for (int q = 0; q < 4; q++)
+        theirs[q] = *(const struct two *)(const void *)(others + q * LINE);
+    UNROLL
+    for (int q = 0; q < 4; q++)
+        UNROLL
+        for (int i = 0; i < N; i++)
+            if (!PART || attend_is_in(range[i], u + q))
+                UNROLL
+                for (int j = 0; j < 2; j++)
+                    sum[i][j] = fmaf(mine[i].v[q], theirs[q].v[j], sum[i][j]);
+}
+
 /* to[t][j] = the sum over the others u of own step t of strip[t][u - first] other[u][j], in order;
  * 0 of a step in padding. */
 template <int N>
@@ -183,26 +230,19 @@ DEVICE void strips_sum(struct head_steps to, const float *strip, float *tiles,
             sync_block();
             tile_load<OTHERS>(others, other, step, b.end, col, b);
             sync_block();
+            const float *by[N], *from = others + 2 * across;
+            UNROLL
+            for (int i = 0; i < N; i++)
+                by[i] = strip + attend_own(b, down + i * DOWN) * b.ld + step - b.first;
             for (uint32_t u = step; u < b.end && u < step + OTHERS; u += 4) {
-                struct four by[N];
-                struct two theirs[4];
+                if (u >= begin && u + 4 <= end)
+                    sums_add<false>(sum, by, from, range, u);
+                else
+                    sums_add<true>(sum, by, from, range, u);
                 UNROLL
                 for (int i = 0; i < N; i++)
-                    by[i] = load4(strip + attend_own(b, down + i * DOWN) * b.ld + u - b.first);
-                UNROLL
-                for (int q = 0; q < 4; q++)
-                    theirs[q] = *(const struct two *)(const void *)(others +
-                                                                   (u - step + q) * LINE +
-                                                                   2 * across);
-                bool all = u >= begin && u + 4 <= end;
-                UNROLL
-                for (int q = 0; q < 4; q++)
-                    UNROLL
-                    for (int i = 0; i < N; i++)
-                        if (all || attend_is_in(range[i], u + q))
-                            UNROLL
-                            for (int j = 0; j < 2; j++)
-                                sum[i][j] = fmaf(by[i].v[q], theirs[q].v[j], sum[i][j]);
+                    by[i] += 4;
+                from += 4 * LINE;
             }
         }
         UNROLL
@@ -217,11 +257,9 @@ DEVICE void strips_sum(struct head_steps to, const float *strip, float *tiles,
     }
 }
 
-/* --- strips, of a warp COUNT each: own steps WARPS apart, side by side --- */
+/* --- strips: of a warp COUNT, side by side, those of own steps WARPS apart --- */
 
-#define STRIP(i) (attend_own(b, warp_id() + (i) * WARPS) * b.ld)
-/* All of a warp's strips, number by number: u counts from the first other step on, and to a
- * multiple of four. */
+/* All numbers of a strip, by lanes: u counts from the first other step on, to a multiple of four. */
 #define EACH_OTHER(u)                                                                              \
     uint32_t u = lane_id();                                                                        \
     u < (b.end - b.first + 3) / 4 * 4;                                                             \
@@ -233,6 +271,25 @@ DEVICE void strip_ranges(struct attend_range (&range)[COUNT], const struct atten
     UNROLL
     for (int i = 0; i < COUNT; i++)
         range[i] = attend_range_of(b, warp_id() + i * WARPS);
+}
+/* Number u of each strip; `none` of a step that the own one has nothing to do with. */
+template <int COUNT>
+DEVICE void strip_get(float (&v)[COUNT], const float *strip, uint32_t u, float none,
+                      const struct attend_range (&range)[COUNT], const struct attend_block &b)
+{
+    UNROLL
+    for (int i = 0; i < COUNT; i++)
+        v[i] = attend_is_in(range[i], b.first + u) ? strip[(warp_id() + i * WARPS) * b.ld + u]
+                                                   : none;
+}
+template <int COUNT>
+DEVICE void strip_put(float *strip, uint32_t u, const float (&v)[COUNT],
+                      const struct attend_block &b)
+{
+    UNROLL
+    for (int i = 0; i < COUNT; i++)
+        if (warp_id() + i * WARPS < b.owns)
+            strip[(warp_id() + i * WARPS) * b.ld + u] = v[i];
 }
 template <int COUNT> DEVICE void strip_most(float (&v)[COUNT])
 {
@@ -249,48 +306,63 @@ template <int COUNT> DEVICE void strip_total(float (&v)[COUNT])
             v[i] += shuffle_xor(FULL_WARP, v[i], bits);
 }
 
+/* x / by, inverse = 1 / by: two turns of Newton's method round as a division does (Markstein,
+ * 1990), if nothing is below 2^-100, and do not branch. */
+DEVICE float divide(float x, float by, float inverse)
+{
+    float y = x * inverse, first = y;
+    y = fmaf(fmaf(-by, y, x), inverse, y);
+    y = fmaf(fmaf(-by, y, x), inverse, y);
+    return y == y ? y : first; /* of infinity */
+}
+
 /* Products become shares, 0 where a step has nothing to do with another; log[i]: of the sum of
  * exponentials. */
 template <int COUNT>
 DEVICE void strips_share(float *strip, float (&log)[COUNT], const struct attend_block &b)
 {
     struct attend_range range[COUNT];
-    float most[COUNT], sum[COUNT] = {}, root = sqrtf((float)b.each);
+    float v[COUNT], most[COUNT], sum[COUNT] = {}, inverse[COUNT];
+    float root = sqrtf((float)b.each), root_inverse = 1 / root;
     strip_ranges(range, b);
     UNROLL
     for (int i = 0; i < COUNT; i++)
         most[i] = -INFINITY;
     ROLLED
-    for (EACH_OTHER(u))
+    for (EACH_OTHER(u)) {
+        strip_get(v, strip, u, -INFINITY, range, b);
         UNROLL
-        for (int i = 0; i < COUNT; i++)
-            if (attend_is_in(range[i], b.first + u)) {
-                float score = strip[STRIP(i) + u] / root;
-                strip[STRIP(i) + u] = score;
-                most[i] = fmaxf(most[i], score);
-            }
+        for (int i = 0; i < COUNT; i++) {
+            v[i] = divide(v[i], root, root_inverse);
+            most[i] = fmaxf(most[i], v[i]);
+        }
+        strip_put(strip, u, v, b);
+    }
     strip_most(most);
     ROLLED
-    for (EACH_OTHER(u))
+    for (EACH_OTHER(u)) {
+        strip_get(v, strip, u, -INFINITY, range, b);
         UNROLL
-        for (int i = 0; i < COUNT; i++)
-            if (attend_is_in(range[i], b.first + u)) {
-                float share = expf(strip[STRIP(i) + u] - most[i]);
-                strip[STRIP(i) + u] = share;
-                sum[i] += share;
-            }
+        for (int i = 0; i < COUNT; i++) {
+            v[i] = expf(v[i] - most[i]); /* 0 of -INFINITY */
+            sum[i] += v[i];
+        }
+        strip_put(strip, u, v, b);
+    }
     strip_total(sum);
+    UNROLL
+    for (int i = 0; i < COUNT; i++) {
+        log[i] = most[i] + logf(sum[i]);
+        inverse[i] = 1 / sum[i];
+    }
     ROLLED
-    for (EACH_OTHER(u))
+    for (EACH_OTHER(u)) {
+        strip_get(v, strip, u, 0, range, b);
         UNROLL
         for (int i = 0; i < COUNT; i++)
-            if (attend_is_in(range[i], b.first + u))
-                strip[STRIP(i) + u] /= sum[i];
-            else if (warp_id() + i * WARPS < b.owns)
-                strip[STRIP(i) + u] = 0;
-    UNROLL
-    for (int i = 0; i < COUNT; i++)
-        log[i] = most[i] + logf(sum[i]);
+            v[i] = divide(v[i], sum[i], inverse[i]);
+        strip_put(strip, u, v, b);
+    }
 }
 
 /* d: products become the gradients of scores; mean[i]: of the gradients of shares. */
@@ -299,57 +371,60 @@ DEVICE void strips_back(float *d, const float *share, float (&mean)[COUNT],
                         const struct attend_block &b)
 {
     struct attend_range range[COUNT];
-    float root = sqrtf((float)b.each);
+    float v[COUNT], p[COUNT], root = sqrtf((float)b.each), root_inverse = 1 / root;
     strip_ranges(range, b);
     UNROLL
     for (int i = 0; i < COUNT; i++)
         mean[i] = 0;
     ROLLED
-    for (EACH_OTHER(u))
+    for (EACH_OTHER(u)) {
+        strip_get(v, d, u, 0, range, b);
+        strip_get(p, share, u, 0, range, b);
         UNROLL
         for (int i = 0; i < COUNT; i++)
-            if (attend_is_in(range[i], b.first + u))
-                mean[i] = fmaf(d[STRIP(i) + u], share[STRIP(i) + u], mean[i]);
+            mean[i] = fmaf(v[i], p[i], mean[i]);
+    }
     strip_total(mean);
     ROLLED
-    for (EACH_OTHER(u))
+    for (EACH_OTHER(u)) {
+        strip_get(v, d, u, 0, range, b);
+        strip_get(p, share, u, 0, range, b);
         UNROLL
         for (int i = 0; i < COUNT; i++)
-            if (attend_is_in(range[i], b.first + u))
-                d[STRIP(i) + u] = share[STRIP(i) + u] * (d[STRIP(i) + u] - mean[i]) / root;
-            else if (warp_id() + i * WARPS < b.owns)
-                d[STRIP(i) + u] = 0;
+            v[i] = divide(p[i] * (v[i] - mean[i]), root, root_inverse);
+        strip_put(d, u, v, b);
+    }
 }
 
-/* What each query kept, two numbers `heads` pairs apart: log, and mean of the gradients. */
+/* Two numbers that a query keeps: log, and mean of the gradients. */
 DEVICE float *attend_room(const struct op_attention_back &a, const struct attend_block &b,
                           uint32_t step)
 {
     return (float *)a.room + ((b.step + step) * a.heads + b.head) * 2;
 }
 
-/* The same two of steps that are looked at, by what their queries kept. */
+/* Shares and gradients of scores of steps that are looked at, by what their queries kept. */
 template <int COUNT>
 DEVICE void strips_looked_at(float *d, float *share, const struct op_attention_back &a,
                              const struct attend_block &b)
 {
     struct attend_range range[COUNT];
-    float root = sqrtf((float)b.each);
+    float v[COUNT], p[COUNT], root = sqrtf((float)b.each), root_inverse = 1 / root;
     strip_ranges(range, b);
     ROLLED
     for (EACH_OTHER(u)) {
+        bool there = b.first + u < b.end;
         const float *room = attend_room(a, b, b.first + u);
-        float log = b.first + u < b.end ? room[0] : 0.0f;
-        float mean = b.first + u < b.end ? room[1] : 0.0f;
+        float log = there ? room[0] : 0.0f, mean = there ? room[1] : 0.0f;
+        strip_get(v, d, u, 0, range, b);
+        strip_get(p, share, u, -INFINITY, range, b);
         UNROLL
-        for (int i = 0; i < COUNT; i++)
-            if (attend_is_in(range[i], b.first + u)) {
-                float p = expf(share[STRIP(i) + u] / root - log);
-                share[STRIP(i) + u] = p;
-                d[STRIP(i) + u] = p * (d[STRIP(i) + u] - mean) / root;
-            } else if (warp_id() + i * WARPS < b.owns) {
-                share[STRIP(i) + u] = d[STRIP(i) + u] = 0;
-            }
+        for (int i = 0; i < COUNT; i++) {
+            p[i] = expf(divide(p[i], root, root_inverse) - log);
+            v[i] = divide(p[i] * (v[i] - mean), root, root_inverse);
+        }
+        strip_put(d, u, v, b);
+        strip_put(share, u, p, b);
     }
 }
 
