@@ -1,6 +1,5 @@
-/* attend.cu - attention: positions, attention itself, pooling by weights. A warp has a query of a
- * head, with its shares of all steps in shared memory; on the way back another pass has a step that
- * is looked at. Sums run over steps in their order. */
+/* attend.cu - around attention (attention.cu): positions, lengths, pooling by weights. Sums run over
+ * steps in their order. */
 #include "epilogue.cuh"
 #include "form.cuh"
 
@@ -80,127 +79,6 @@ DEVICE float attend_dot(struct act a, size_t i, struct act b, size_t j, uint32_t
     return sum;
 }
 
-/* Where a block's warp stands: row, step and head. */
-struct attend_place { size_t row, t, first; uint32_t each, seen; bool there; };
-DEVICE struct attend_place attend_at(struct dims d, uint32_t heads, const int32_t *length,
-                                     bool causal)
-{
-    struct attend_place p;
-    size_t block = block_x();
-    p.each = d.width / heads;
-    p.t = block / heads % d.steps;
-    p.row = block / heads / d.steps;
-    p.first = block % heads * p.each;
-    uint32_t all = (uint32_t)length[p.row];
-    p.there = p.t < all;
-    p.seen = causal ? (uint32_t)p.t + 1 : all;
-    return p;
-}
-
-/* share[u] = q k[u] / root for the steps that are seen; gives the largest. */
-DEVICE float attend_scores(float *share, struct act x, const struct attend_place &p, size_t base,
-                           uint32_t width)
-{
-    float most = -INFINITY, root = sqrtf((float)p.each);
-    for (uint32_t u = lane_id(); u < p.seen; u += WARP) {
-        share[u] = attend_dot(x, base + p.t * 3 * width, x, base + (size_t)u * 3 * width + width,
-                              p.each) / root;
-        most = fmaxf(most, share[u]);
-    }
-    return warp_most(most);
-}
-
-/* The scores become shares; gives log of the sum of exponentials. */
-DEVICE float attend_softmax(float *share, uint32_t seen, float most)
-{
-    float sum = 0;
-    for (uint32_t u = lane_id(); u < seen; u += WARP) {
-        share[u] = expf(share[u] - most);
-        sum += share[u];
-    }
-    sum = warp_sum(sum);
-    for (uint32_t u = lane_id(); u < seen; u += WARP)
-        share[u] /= sum;
-    sync_warp(FULL_WARP);
-    return most + logf(sum);
-}
-
-KERNEL_BOUNDED(WARP, attention_queries)(struct op_attention a)
-{
-    DYNAMIC(float, share);
-    struct attend_place p = attend_at(a.dims, a.heads, a.length, a.causal != 0);
-    size_t base = p.row * a.steps * 3 * a.width + p.first;
-    if (p.there)
-        attend_softmax(share, p.seen, attend_scores(share, a.x, p, base, a.width));
-    for (uint32_t j = lane_id(); j < p.each; j += WARP) {
-        float sum = 0;
-        for (uint32_t u = 0; u < p.seen && p.there; u++)
-            sum = fmaf(share[u], form_get(a.x, base + ((size_t)u * 3 + 2) * a.width + j), sum);
-        form_put(a.y, (p.row * a.steps + p.t) * a.width + p.first + j, sum);
-    }
-}
-
-/* dq; keeps the log of the sum of exponentials, and the mean of the gradients of shares. */
-KERNEL_BOUNDED(WARP, attention_dq)(struct op_attention_back a)
-{
-    DYNAMIC(float, share);
-    struct attend_place p = attend_at(a.dims, a.heads, a.length, a.causal != 0);
-    size_t base = p.row * a.steps * 3 * a.width + p.first, step = p.row * a.steps + p.t;
-    float *d = share + a.steps, mean = 0, root = sqrtf((float)p.each);
-    if (p.there) {
-        float log = attend_softmax(share, p.seen, attend_scores(share, a.x, p, base, a.width));
-        for (uint32_t u = lane_id(); u < p.seen; u += WARP) {
-            d[u] = attend_dot(a.dy, step * a.width + p.first, a.x,
-                              base + ((size_t)u * 3 + 2) * a.width, p.each);
-            mean = fmaf(d[u], share[u], mean);
-        }
-        mean = warp_sum(mean);
-        for (uint32_t u = lane_id(); u < p.seen; u += WARP)
-            d[u] = share[u] * (d[u] - mean) / root;
-        if (lane_id() == 0) {
-            float *room = (float *)a.room + (step * a.heads + block_x() % a.heads) * 2;
-            room[0] = log;
-            room[1] = mean;
-        }
-        sync_warp(FULL_WARP);
-    }
-    for (uint32_t j = lane_id(); j < p.each; j += WARP) {
-        float sum = 0;
-        for (uint32_t u = 0; u < p.seen && p.there; u++)
-            sum = fmaf(d[u], form_get(a.x, base + ((size_t)u * 3 + 1) * a.width + j), sum);
-        form_put(a.dx, base + p.t * 3 * a.width + j, sum);
-    }
-}
-
-/* dk and dv: the warp's step is the one that is looked at, by the queries from `first` on. */
-KERNEL_BOUNDED(WARP, attention_dkv)(struct op_attention_back a)
-{
-    DYNAMIC(float, share);
-    struct attend_place p = attend_at(a.dims, a.heads, a.length, a.causal != 0);
-    size_t base = p.row * a.steps * 3 * a.width + p.first, dy = p.row * a.steps * a.width + p.first;
-    uint32_t first = a.causal ? (uint32_t)p.t : 0, all = (uint32_t)a.length[p.row];
-    float *d = share + a.steps, root = sqrtf((float)p.each);
-    size_t k = base + (p.t * 3 + 1) * a.width, v = k + a.width;
-    for (uint32_t u = first + lane_id(); u < all && p.there; u += WARP) {
-        const float *room =
-            (const float *)a.room + ((p.row * a.steps + u) * a.heads + block_x() % a.heads) * 2;
-        share[u] = expf(attend_dot(a.x, base + (size_t)u * 3 * a.width, a.x, k, p.each) / root -
-                        room[0]);
-        d[u] = share[u] *
-               (attend_dot(a.dy, dy + (size_t)u * a.width, a.x, v, p.each) - room[1]) / root;
-    }
-    sync_warp(FULL_WARP);
-    for (uint32_t j = lane_id(); j < p.each; j += WARP) {
-        float dk = 0, dv = 0;
-        for (uint32_t u = first; u < all && p.there; u++) {
-            dk = fmaf(d[u], form_get(a.x, base + (size_t)u * 3 * a.width + j), dk);
-            dv = fmaf(share[u], form_get(a.dy, dy + (size_t)u * a.width + j), dv);
-        }
-        form_put(a.dx, k + j, dk);
-        form_put(a.dx, v + j, dv);
-    }
-}
-
 /* A warp has a row; its shares are in memory. */
 KERNEL_BOUNDED(WARP, weigh_rows)(struct op_weigh a)
 {
@@ -272,27 +150,6 @@ void cuda_rotary(struct machine *m, const struct op_rotary *a)
     size_t n = (size_t)a->rows * a->steps * (a->width / 2);
     if (n)
         LAUNCH(rotary_pairs, attend_grid(n), dim3(ATTEND_LANES), 0, m, *a);
-}
-
-static dim3 attend_warps(struct dims d, uint32_t heads)
-{
-    return dim3((unsigned)((size_t)d.rows * d.steps * heads));
-}
-
-void cuda_attention(struct machine *m, const struct op_attention *a)
-{
-    if (a->rows)
-        LAUNCH(attention_queries, attend_warps(a->dims, a->heads), dim3(WARP),
-               a->steps * sizeof(float), m, *a);
-}
-
-void cuda_attention_back(struct machine *m, const struct op_attention_back *a)
-{
-    size_t bytes = 2 * a->steps * sizeof(float);
-    if (!a->rows)
-        return;
-    LAUNCH(attention_dq, attend_warps(a->dims, a->heads), dim3(WARP), bytes, m, *a);
-    LAUNCH(attention_dkv, attend_warps(a->dims, a->heads), dim3(WARP), bytes, m, *a);
 }
 
 void cuda_weigh(struct machine *m, const struct op_weigh *a)

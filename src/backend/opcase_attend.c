@@ -8,12 +8,14 @@ static uint32_t places(const struct opcase *c)
 
 static struct act input(struct opdata *d, const char *name, size_t rows, uint32_t width)
 {
-    return (struct act){.at = opdata_input(d, name, BUFFER_REAL, rows, width, 0, 1)};
+    return (struct act){.at = opdata_input(d, name, BUFFER_ACT, rows, width, 0, 1),
+                        .form = d->form};
 }
 static struct act output(struct opdata *d, const char *name, size_t rows, uint32_t width,
                          bool fill)
 {
-    return (struct act){.at = opdata_output(d, name, BUFFER_REAL, rows, width, 0, fill)};
+    return (struct act){.at = opdata_output(d, name, BUFFER_ACT, rows, width, 0, fill),
+                        .form = d->form};
 }
 
 /* kind: by how much steps move, and in which direction; CASE_BARE: no vectors */
@@ -103,13 +105,16 @@ static void make_rotary(const struct opcase *c, struct opdata *d)
 }
 OPCASES(rotary);
 
-/* in: columns of a head; kind: heads; CASE_SECOND: causal */
+/* in: columns of a head; kind: heads; CASE_SECOND: causal. One step; steps of several tiles, whole
+ * and not, of whole fours of columns and not; a head of several tiles. */
 #define ATTENTION(OP, r, i, o, k, f)                                                               \
     {.op = OP, .rows = r, .in = i, .out = o, .kind = k, .flags = f, .gate = 1e-5}
 #define ATTENTIONS(OP)                                                                             \
     ATTENTION(OP, 6, 8, 16, 4, 0), ATTENTION(OP, 5, 33, 7, 2, CASE_SECOND),                        \
         ATTENTION(OP, 3, 3, 70, 1, CASE_SECOND), ATTENTION(OP, 2, 40, 40, 1, 0),                   \
-        ATTENTION(OP, 1, 1, 1, 1, 0)
+        ATTENTION(OP, 1, 1, 1, 1, 0), ATTENTION(OP, 7, 12, 1, 2, 0),                               \
+        ATTENTION(OP, 2, 4, 135, 1, CASE_SECOND), ATTENTION(OP, 2, 16, 64, 2, 0),                  \
+        ATTENTION(OP, 1, 70, 97, 1, 0), ATTENTION(OP, 2, 100, 9, 1, CASE_SECOND)
 static const struct opcase cases_attention[] = {ATTENTIONS(OP_attention)};
 
 static void make_attention(const struct opcase *c, struct opdata *d)

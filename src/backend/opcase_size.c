@@ -87,10 +87,11 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         c.out = 16;
         c.kind = 4;
         break;
-    case OP_attention:
+    case OP_attention: /* four heads, 64 steps, a quarter of the rows */
     case OP_attention_back:
+        c.rows = rows < 4 ? 1 : rows / 4;
         c.in = width < 4 ? 1 : width / 4;
-        c.out = 16;
+        c.out = 64;
         c.kind = 4;
         break;
     case OP_dense:

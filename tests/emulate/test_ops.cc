@@ -1,7 +1,8 @@
 /* Every case of every operation (backend/opcase.h) on emulated kernels, against the reference in
  * double: within the case's gate, the same bits in all four orders of lanes (large cases: in two),
- * nothing written outside; most also with activations in 16 bits. Then as many random shapes as
- * EMULATE_SHAPES says, each in two orders; the number of one brings it back. */
+ * nothing written outside; most also with activations in 16 bits, attention on a smaller card.
+ * Then as many random shapes as EMULATE_SHAPES says, each in two orders; the number of one brings
+ * it back. */
 #include "harness.h"
 #include "kernel_machine.h"
 #include "random_case.h"
@@ -77,7 +78,8 @@ static void run_half(const struct opcase *of, uint32_t form)
     static const enum op_id ops[] = {OP_dense, OP_dense_back, OP_act, OP_act_back, OP_dropout,
                                      OP_add, OP_bnorm_stats, OP_bnorm, OP_bnorm_sums,
                                      OP_bnorm_back, OP_lnorm, OP_lnorm_back, OP_blend,
-                                     OP_blend_back};
+                                     OP_blend_back, OP_position, OP_position_back, OP_rotary,
+                                     OP_attention, OP_attention_back, OP_weigh, OP_weigh_back};
     struct opcase c = *of;
     for (enum op_id op : ops)
         if (op == of->op)
@@ -86,6 +88,23 @@ static void run_half(const struct opcase *of, uint32_t form)
     if (c.form)
         run_case(&c, 42, form, 0, "");
     kernel_form = FORM_REAL;
+}
+
+/* Attention on a card whose blocks own fewer steps at once, for want of memory: the same bits. */
+static void run_small(const struct opcase *c)
+{
+    char name[128];
+    const char *where = "";
+    opcase_name(c, name, sizeof name);
+    struct opdata *large = opcase_make(c, device, 42), *small = opcase_make(c, device, 42);
+    machine_issue(device, c->op, &large->arguments);
+    block_bytes = 20 << 10;
+    machine_issue(device, c->op, &small->arguments);
+    block_bytes = SHARED_MOST;
+    ok(opcase_same(small, large, &where) && opcase_inside(small, &where),
+       "%s: the same bits on a smaller card%s%s", name, *where ? ": " : "", where);
+    opcase_free(large);
+    opcase_free(small);
 }
 
 static void run_random(uint64_t seed)
@@ -114,6 +133,8 @@ int main(int count, char **words)
             continue;
         run_case(c, 42, (unsigned)i, large ? 1 : ORDER_COUNT - 1, "");
         run_half(c, i % 2 ? FORM_BF16 : FORM_FP16);
+        if (c->op == OP_attention || c->op == OP_attention_back)
+            run_small(c);
     }
     for (uint64_t seed = 0; seed < shapes; seed++)
         run_random(seed);
