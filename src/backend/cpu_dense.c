@@ -284,22 +284,23 @@ static void back_rows(const struct op_dense_back *a, const struct slice *s)
         (size_t)a->in * a->out <= CPU_SCRATCH / sizeof(real) - panel_elements(s->rows);
     real *copy = s->scratch;
     bool turn = a->dx.at && !guest && !narrow && !pass.dz;
+    uint32_t room = a->out < TURN_COLUMNS ? (a->out + PANEL - 1) / PANEL * PANEL : TURN_COLUMNS;
     real *turned = turn ? copy + panel_elements(s->rows) : NULL;
     assert(panel_elements(s->rows) * (1 + TURN_COLUMNS / PANEL) * sizeof(real) <= CPU_SCRATCH);
     struct deltas d = {.copy = guest || (pass.x && !turn) ? NULL : copy, .rows = s->rows,
-                       .ld = a->lddy, .ldby = ldby, .kind = a->act, .room = TURN_COLUMNS,
+                       .ld = a->lddy, .ldby = ldby, .kind = a->act, .room = room,
                        .slope = (real)a->slope, .add = add,
                        .put = guest || pass.x || pass.dz || a->hot.column_count};
     struct outer o = {.a = act_read(a->x) + first * a->ldx, .b = copy, .rows = s->rows, .m = a->in,
                       .lda = a->ldx, .ldc = a->out, .add = add};
-    size_t used = panel_elements(s->rows) * (turned ? 1 + TURN_COLUMNS / PANEL : 1);
+    size_t used = panel_elements(s->rows) * (turned ? 1 + room / PANEL : 1);
     if (dw && !guest && !pass.x && a->out > PANEL && s->rows >= PACK_LEAST &&
         (used + ((size_t)a->in + 7) / 8 * 8 * s->rows) * sizeof *copy <= CPU_SCRATCH) {
         vec->outer_pack(copy + used, o.a, s->rows, a->in, a->ldx);
         o.packed = copy + used;
     }
     struct across x = {.dz = turned, .rows = s->rows, .in = a->in, .ldw = a->out, .lddx = a->lddx,
-                       .room = TURN_COLUMNS, .add = a->add_dx != 0};
+                       .room = room, .add = a->add_dx != 0};
     for (uint32_t j = 0; j < a->out; j += PANEL) {
         d.width = o.width = panel_width(a->out, j);
         d.dy = dy + j;
