@@ -19,8 +19,9 @@ struct slice {
     const struct cpu *m;
 };
 #define CPU_SCRATCH ((size_t)1 << 20)
-/* Rows of a strip. Another number changes bits: raise the version with it. */
-enum { CPU_STRIP = 64, CPU_VERSION = 3 };
+/* Rows of a strip. Another number changes bits: raise the version with it. A strip of CPU_STRIP_WIDE
+ * changes none: it has no loss, and many weights, which are read for each strip. */
+enum { CPU_STRIP = 64, CPU_STRIP_WIDE = 128, CPU_VERSION = 3 };
 
 #define ROW(name, text) void cpu_##name(const struct op_##name *a, const struct slice *s);
 #define ALL(name, text)                                                                            \
@@ -111,10 +112,10 @@ static inline uint32_t cpu_shard_begin(uint32_t rows, uint32_t shards, uint32_t 
     uint64_t units = ((uint64_t)rows + 7) / 8, begin = units * s / shards * 8;
     return begin < rows ? (uint32_t)begin : rows;
 }
-/* Rows of a strip of a shard of `rows` rows: near CPU_STRIP, without a short last one. */
-static inline uint32_t cpu_strip_rows(uint32_t rows)
+/* Rows of a strip of a shard of `rows` rows: near `most`, without a short last one. */
+static inline uint32_t cpu_strip_rows(uint32_t rows, uint32_t most)
 {
-    uint32_t count = (rows + CPU_STRIP / 2) / CPU_STRIP;
+    uint32_t count = (rows + most / 2) / most;
     uint32_t each = (rows + (count ? count : 1) - 1) / (count ? count : 1);
     return (each + 7) / 8 * 8;
 }

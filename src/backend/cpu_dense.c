@@ -48,8 +48,7 @@ static void clear_padding(const struct padding *p, const struct slice *s, struct
 
 /* --- products --- */
 
-/* Rows of k in a block: a panel of them fits the first-level cache. */
-enum { BLOCK_K = 256 };
+enum { BLOCK_K = PRODUCT_DEPTH };
 
 static uint32_t panel_width(uint32_t columns, uint32_t at)
 {
@@ -70,7 +69,9 @@ void cpu_product(const struct vec *vec, struct product p, uint32_t n, const real
             p.k = k - at < BLOCK_K ? k - at : BLOCK_K;
             p.a = a + at;
             p.b = b + (size_t)at * p.ldb + j;
-            p.next = j + PANEL < n ? p.b + PANEL : NULL;
+            p.next = at + BLOCK_K < k  ? p.b + (size_t)BLOCK_K * p.ldb
+                     : j + PANEL < n ? b + j + PANEL
+                                     : NULL;
             p.add = add || at > 0;
             p.act = at + p.k == k ? act : (uint32_t)ACT_NONE;
             vec->product(&p);
@@ -264,6 +265,9 @@ static void passing_back(const struct op_dense_back *a, const struct slice *s, s
     cpu_sparse_across(s->m->vec, &x, a->lddy, s->scratch);
 }
 
+/* Rows of x that are packed for dw. */
+enum { PACK_LEAST = 16 };
+
 /* By panels: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from its dense copy;
  * then dx (= or +=) dz w' from the transposed copy. bf16, OpenBLAS, one-hot inputs and products
  * that skip zeros need dz in place of dy. */
@@ -280,16 +284,23 @@ static void back_rows(const struct op_dense_back *a, const struct slice *s)
         (size_t)a->in * a->out <= CPU_SCRATCH / sizeof(real) - panel_elements(s->rows);
     real *copy = s->scratch;
     bool turn = a->dx.at && !guest && !narrow && !pass.dz;
+    uint32_t room = a->out < TURN_COLUMNS ? (a->out + PANEL - 1) / PANEL * PANEL : TURN_COLUMNS;
     real *turned = turn ? copy + panel_elements(s->rows) : NULL;
     assert(panel_elements(s->rows) * (1 + TURN_COLUMNS / PANEL) * sizeof(real) <= CPU_SCRATCH);
     struct deltas d = {.copy = guest || (pass.x && !turn) ? NULL : copy, .rows = s->rows,
-                       .ld = a->lddy, .ldby = ldby, .kind = a->act, .room = TURN_COLUMNS,
+                       .ld = a->lddy, .ldby = ldby, .kind = a->act, .room = room,
                        .slope = (real)a->slope, .add = add,
                        .put = guest || pass.x || pass.dz || a->hot.column_count};
     struct outer o = {.a = act_read(a->x) + first * a->ldx, .b = copy, .rows = s->rows, .m = a->in,
                       .lda = a->ldx, .ldc = a->out, .add = add};
+    size_t used = panel_elements(s->rows) * (turned ? 1 + room / PANEL : 1);
+    if (dw && !guest && !pass.x && a->out > PANEL && s->rows >= PACK_LEAST &&
+        (used + ((size_t)a->in + 7) / 8 * 8 * s->rows) * sizeof *copy <= CPU_SCRATCH) {
+        vec->outer_pack(copy + used, o.a, s->rows, a->in, a->ldx);
+        o.packed = copy + used;
+    }
     struct across x = {.dz = turned, .rows = s->rows, .in = a->in, .ldw = a->out, .lddx = a->lddx,
-                       .room = TURN_COLUMNS, .add = a->add_dx != 0};
+                       .room = room, .add = a->add_dx != 0};
     for (uint32_t j = 0; j < a->out; j += PANEL) {
         d.width = o.width = panel_width(a->out, j);
         d.dy = dy + j;

@@ -89,9 +89,13 @@ struct round {
     enum op_kind kind;
     bool end;              /* of an operation: its ends[] */
     bool whole;            /* of ends_step */
+    bool loss;             /* has one */
     uint32_t rows;         /* of ROW operations */
     unsigned tiles;
+    uint64_t weights;      /* numbers of weights, and of their gradients, that a strip passes */
 };
+/* So many do not stay in the second-level cache from one strip to the next. */
+enum { MANY_WEIGHTS = 1 << 18 };
 struct cpu_routine {
     struct routine head;
     struct cpu *m;
@@ -108,6 +112,17 @@ static struct round *add_round(struct cpu_routine *r)
         r->rounds = mem_grow(r->rounds, r->round_room, sizeof *r->rounds);
     }
     return &r->rounds[r->round_count++];
+}
+
+static void count_weights(struct round *round, enum op_id op, const void *arguments)
+{
+    const struct op_dense *dense = arguments;
+    const struct op_dense_back *back = arguments;
+    round->loss = round->loss || op == OP_loss_class || op == OP_loss_value;
+    if (op == OP_dense)
+        round->weights += (uint64_t)dense->in * dense->out;
+    else if (op == OP_dense_back)
+        round->weights += 2 * (uint64_t)back->in * back->out;
 }
 
 /* Operations become rounds. */
@@ -128,6 +143,7 @@ static void arrange(struct cpu_routine *r)
         if (e->kind == KIND_ROW && last && last->kind == KIND_ROW && last->rows == dims->rows &&
             last->tiles == dims->shards) {
             last->count++;
+            count_weights(last, r->list.ops[i].op, arguments);
             continue;
         }
         unsigned tiles = e->kind == KIND_ROW   ? dims->shards
@@ -136,6 +152,7 @@ static void arrange(struct cpu_routine *r)
         bool whole = ends_step[r->list.ops[i].op];
         *add_round(r) = (struct round){.first = i, .count = 1, .kind = e->kind, .whole = whole,
                                        .rows = dims->rows, .tiles = tiles};
+        count_weights(&r->rounds[r->round_count - 1], r->list.ops[i].op, arguments);
         if (ends[r->list.ops[i].op])
             *add_round(r) = (struct round){.first = i, .count = 1, .kind = KIND_ONE, .end = true,
                                            .whole = whole, .tiles = 1};
@@ -158,7 +175,9 @@ static void play_shard(const struct cpu_routine *r, const struct round *round, s
 {
     uint32_t begin = cpu_shard_begin(round->rows, round->tiles, s->shard);
     uint32_t end = cpu_shard_begin(round->rows, round->tiles, s->shard + 1);
-    uint32_t strip = cpu_strip_rows(end - begin);
+    bool wide = round->weights >= MANY_WEIGHTS && end - begin >= 2 * CPU_STRIP_WIDE;
+    uint32_t strip = cpu_strip_rows(end - begin,
+                                    wide && !round->loss ? CPU_STRIP_WIDE : CPU_STRIP);
     s->first = true;
     for (uint32_t row = begin; row < end && !broken_off(r, round); row += strip) {
         s->row0 = row;

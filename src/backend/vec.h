@@ -18,6 +18,8 @@
 
 /* A panel is up to PANEL columns of a matrix: [k][ld], ld >= the panel's width. */
 enum { LANES = 16, PANEL = 32, NARROW = 4 };
+/* Rows of k that a product packs: a panel of them fits the first-level cache. */
+enum { PRODUCT_DEPTH = 256 };
 
 /* gemm, nn: c[r][j] = act(start + sum over k of a[r][k] b[k][j]) for one panel; start is c (add),
  * the bias, or 0. next: the panel after b, or NULL: it is prefetched, as another core may have
@@ -55,6 +57,7 @@ struct deltas {
 struct outer {
     real *c;
     const real *a, *b;
+    const real *packed; /* a, as outer_pack wrote it; NULL: a serves */
     uint32_t rows, m, width, lda, ldc;
     bool add;
 };
@@ -154,6 +157,8 @@ struct vec {
     void (*product)(const struct product *p);
     void (*narrow)(const struct narrow *p);
     void (*outer)(const struct outer *p);
+    /* a of struct outer for many panels; to: [m rounded up to a multiple of 8][rows] */
+    void (*outer_pack)(real *to, const real *a, uint32_t rows, uint32_t m, uint32_t lda);
     void (*narrow_outer)(const struct outer *p); /* for at most NARROW columns */
     void (*across)(const struct across *p);
     void (*narrow_across)(const struct across *p);

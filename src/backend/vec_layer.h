@@ -56,41 +56,60 @@ static void act_back(real *dx, const real *dy, const real *by, size_t n, uint32_
     }
 }
 
-/* Backward into a dense layer, for one panel: dz = dy act'(by), dense (0 past the end of rows and
- * columns), its column sums, and its transpose if `turned`. */
+/* Backward into a dense layer, for V vectors of one panel, the last one with `tail` lanes:
+ * dz = dy act'(by), dense (0 past the end of rows and columns), its column sums, and its transpose
+ * if `turned`. */
+INLINE void deltas_columns(const struct deltas *d, uint32_t j, uint32_t kind, bool in_place,
+                           const int V, size_t tail)
+{
+    v16 sum[2], slope = v_set(d->slope);
+    real *dy = d->dy + j, *copy = d->copy ? d->copy + j : NULL;
+    const real *by = d->by + j;
+    for (int v = 0; v < V; v++)
+        sum[v] = d->sums && d->add ? GET(d->sums + j + v * LANES, v == V - 1 ? tail : LANES)
+                                   : v_set(0);
+    for (uint32_t r = 0; r < d->rows; r++) {
+        for (int v = 0; v < V; v++) {
+            const size_t size = v == V - 1 ? tail : LANES;
+            v16 x = GET(dy + v * LANES, size);
+            __builtin_prefetch(dy + PANEL + v * LANES, 0, 2); /* of the next panel */
+            if (kind != ACT_NONE)
+                __builtin_prefetch(by + PANEL + v * LANES, 0, 2);
+            if (kind == ACT_RELU)
+                x = v_pick(v_gt(GET(by + v * LANES, size), v_set(0)), x, v_set(0));
+            else if (kind != ACT_NONE)
+                x = v_mul(x, act_derivative(GET(by + v * LANES, size), kind, slope));
+            if (in_place)
+                store_run(dy + v * LANES, x, size);
+            if (copy)
+                v_store(copy + v * LANES, x);
+            sum[v] = v_add(sum[v], x);
+        }
+        copy = copy ? copy + PANEL : NULL;
+        dy += d->ld;
+        by += d->ldby;
+    }
+    for (int v = 0; v < V && d->sums; v++)
+        store_run(d->sums + j + v * LANES, sum[v], v == V - 1 ? tail : LANES);
+    if (!d->turned)
+        return;
+    for (uint32_t r = d->rows; r % LANES; r++, copy += PANEL)
+        for (int v = 0; v < V; v++)
+            v_store(copy + v * LANES, v_set(0));
+    for (uint32_t r = 0; r < d->rows; r += LANES)
+        for (uint32_t v = 0; v < (uint32_t)V; v++)
+            transpose_block(d->turned + (size_t)r * d->room + (size_t)(j + v * LANES) * LANES,
+                            d->copy + (size_t)r * PANEL + j + v * LANES, PANEL, LANES);
+}
+
 INLINE void deltas_run(const struct deltas *d, uint32_t kind, bool in_place)
 {
-    for (uint32_t j = 0; j < d->width; j += LANES) {
-        size_t size = run_size(j, d->width);
-        v16 sum = d->sums && d->add ? GET(d->sums + j, size) : v_set(0), slope = v_set(d->slope);
-        real *dy = d->dy + j, *copy = d->copy ? d->copy + j : NULL;
-        const real *by = d->by + j;
-        for (uint32_t r = 0; r < d->rows; r++) {
-            v16 v = GET(dy, size);
-            if (kind == ACT_RELU)
-                v = v_pick(v_gt(GET(by, size), v_set(0)), v, v_set(0));
-            else if (kind != ACT_NONE)
-                v = v_mul(v, act_derivative(GET(by, size), kind, slope));
-            if (in_place)
-                store_run(dy, v, size);
-            if (d->copy) {
-                v_store(copy, v);
-                copy += PANEL;
-            }
-            sum = v_add(sum, v);
-            dy += d->ld;
-            by += d->ldby;
-        }
-        if (d->sums)
-            store_run(d->sums + j, sum, size);
-        if (!d->turned)
-            continue;
-        for (uint32_t r = d->rows; r % LANES; r++, copy += PANEL)
-            v_store(copy, v_set(0));
-        for (uint32_t r = 0; r < d->rows; r += LANES)
-            transpose_block(d->turned + (size_t)r * d->room + (size_t)j * LANES,
-                            d->copy + (size_t)r * PANEL + j, PANEL, LANES);
+    if (d->width == PANEL) {
+        deltas_columns(d, 0, kind, in_place, PANEL / LANES, LANES);
+        return;
     }
+    for (uint32_t j = 0; j < d->width; j += LANES)
+        deltas_columns(d, j, kind, in_place, 1, run_size(j, d->width));
 }
 
 static void deltas(const struct deltas *d)

@@ -15,16 +15,19 @@ INLINE v16 part_of(const real *p, size_t lanes)
     return lanes == LANES ? v_load(p) : v_load_n(p, lanes);
 }
 
-/* R rows by V vectors; only the last vector may be short (`tail` lanes). ahead: each block
- * prefetches one line of every row of the next panel; the first two prefetch all of it. */
+/* R rows by V vectors; only the last vector may be short (`tail` lanes). packed: it is written,
+ * [k][V][16], and lines of every row of the next panel are prefetched; NULL: it is not. */
 INLINE void product_block(const struct product *p, uint32_t row, uint32_t column, const int R_,
-                          const int V, size_t tail, const bool ahead)
+                          const int V, size_t tail, real *packed)
 {
     v16 sum[8][2];
     const real *a = p->a + (size_t)row * p->lda, *b = p->b + column;
     real *c = p->c + (size_t)row * p->ldc + column;
-    const real *next = ahead ? p->next + row / BLOCK_ROWS % (PANEL / LANES) * LANES : b;
+    const real *next = p->next ? p->next + column : b;
     const bool full = tail == LANES;
+    for (int r = 0; r < R_; r++)
+        for (int v = 0; v < V; v++)
+            __builtin_prefetch(c + (size_t)r * p->ldc + v * LANES, 1);
     /* three loops without branches: the sums stay in registers */
     if (p->add) {
         for (int r = 0; r < R_; r++)
@@ -48,10 +51,11 @@ INLINE void product_block(const struct product *p, uint32_t row, uint32_t column
             for (int v = 0; v < V; v++)
                 sum[r][v] = v_fma(x, w[v], sum[r][v]);
         }
-        if (ahead) {
-            __builtin_prefetch(next);
-            next += p->ldb;
+        for (int v = 0; v < V && packed; v++) {
+            v_store(packed + (k * (uint32_t)V + (uint32_t)v) * LANES, w[v]);
+            __builtin_prefetch(next + v * LANES, 0, 2);
         }
+        next += p->ldb;
         b += p->ldb;
     }
     for (int r = 0; r < R_; r++)
@@ -65,21 +69,28 @@ INLINE void product_block(const struct product *p, uint32_t row, uint32_t column
         }
 }
 
+/* The first block of rows leaves its columns of b packed for the others: rows of b lie far apart,
+ * so few of them fit the first-level cache together. */
 INLINE void product_columns(const struct product *p, uint32_t column, const int V, size_t tail)
 {
+    _Alignas(64) real packed[PRODUCT_DEPTH * BLOCK_VECS * LANES];
+    struct product q = *p;
     uint32_t row = 0;
-    if (p->next)
-        for (; row + BLOCK_ROWS <= p->rows && row < 2 * BLOCK_ROWS; row += BLOCK_ROWS)
-            product_block(p, row, column, BLOCK_ROWS, V, tail, true);
-    for (; row + BLOCK_ROWS <= p->rows; row += BLOCK_ROWS)
-        product_block(p, row, column, BLOCK_ROWS, V, tail, false);
+    if (tail == LANES && p->rows >= 3 * BLOCK_ROWS && p->k <= PRODUCT_DEPTH) {
+        product_block(p, row, column, BLOCK_ROWS, V, tail, packed);
+        row += BLOCK_ROWS;
+        q.b = packed - column;
+        q.ldb = (uint32_t)V * LANES;
+    }
+    for (; row + BLOCK_ROWS <= q.rows; row += BLOCK_ROWS)
+        product_block(&q, row, column, BLOCK_ROWS, V, tail, NULL);
     /* the rest in smaller blocks: a single row waits for each of its sums */
-    for (; row + 4 <= p->rows; row += 4)
-        product_block(p, row, column, 4, V, tail, false);
-    for (; row + 2 <= p->rows; row += 2)
-        product_block(p, row, column, 2, V, tail, false);
-    if (row < p->rows)
-        product_block(p, row, column, 1, V, tail, false);
+    for (; row + 4 <= q.rows; row += 4)
+        product_block(&q, row, column, 4, V, tail, NULL);
+    for (; row + 2 <= q.rows; row += 2)
+        product_block(&q, row, column, 2, V, tail, NULL);
+    if (row < q.rows)
+        product_block(&q, row, column, 1, V, tail, NULL);
 }
 
 static void product(const struct product *p)
@@ -132,11 +143,35 @@ INLINE void narrow_width(const struct narrow *p, const int W)
         narrow_block(p, row, 1, W);
 }
 
+/* Where column i of a stands: in blocks of BLOCK_ROWS columns, [rows][BLOCK_ROWS]. */
+static inline size_t packed_at(uint32_t rows, uint32_t i)
+{
+    return (size_t)(i / BLOCK_ROWS) * rows * BLOCK_ROWS + i % BLOCK_ROWS;
+}
+
+/* Rows of a lie far apart, and each panel reads all of them: packed, they follow each other. */
+static void outer_pack(real *to, const real *a, uint32_t rows, uint32_t m, uint32_t lda)
+{
+    enum { TOGETHER = 8 };
+    for (uint32_t begin = 0; begin < rows; begin += TOGETHER) {
+        uint32_t end = rows - begin < TOGETHER ? rows : begin + TOGETHER, i = 0;
+        for (; i + BLOCK_ROWS <= m; i += BLOCK_ROWS)
+            for (uint32_t r = begin; r < end; r++)
+                memcpy(to + packed_at(rows, i) + r * BLOCK_ROWS, a + (size_t)r * lda + i,
+                       BLOCK_ROWS * sizeof *to);
+        for (uint32_t r = begin; r < end && i < m; r++)
+            memcpy(to + packed_at(rows, i) + r * BLOCK_ROWS, a + (size_t)r * lda + i,
+                   (m - i) * sizeof *to);
+    }
+}
+
 INLINE void outer_block(const struct outer *p, uint32_t i, uint32_t column, const int M,
                         const int V, size_t tail)
 {
     v16 sum[8][2];
-    const real *a = p->a + i, *b = p->b + column;
+    const real *a = p->packed ? p->packed + packed_at(p->rows, i) : p->a + i;
+    const real *b = p->b + column;
+    const size_t lda = p->packed ? BLOCK_ROWS : p->lda;
     real *c = p->c + (size_t)i * p->ldc + column;
     const bool full = tail == LANES;
     for (int m = 0; m < M; m++)
@@ -158,7 +193,7 @@ INLINE void outer_block(const struct outer *p, uint32_t i, uint32_t column, cons
             for (int v = 0; v < V; v++)
                 sum[m][v] = v_fma(x, y[v], sum[m][v]);
         }
-        a += p->lda;
+        a += lda;
         b += PANEL;
     }
     for (int m = 0; m < M; m++)
@@ -241,16 +276,17 @@ INLINE void narrow_outer_width(const struct outer *p, const int W)
         narrow_outer_block(p, i, W, 1, run_size(i, p->m));
 }
 
-/* M rows of w against V panels of 16 rows of dz, `apart` elements from each other; the sums of
- * panel v and row m go to sums[v][m], vectors over the 16 rows. */
+/* M rows of w against V panels of 16 rows of dz, `apart` elements from each other, for `n` columns
+ * of w; the sums of panel v and row m go to sums[v][m], vectors over the 16 rows, and go on from
+ * there if `add`. */
 INLINE void across_block(real *sums, const real *w, size_t ldw, const real *dz, size_t apart,
-                         uint32_t out, const int M, const int V)
+                         uint32_t n, bool add, const int M, const int V)
 {
     v16 sum[8][2];
     for (int m = 0; m < M; m++)
         for (int v = 0; v < V; v++)
-            sum[m][v] = v_set(0);
-    for (uint32_t j = 0; j < out; j++) {
+            sum[m][v] = add ? v_load(sums + (v * LANES + m) * LANES) : v_set(0);
+    for (uint32_t j = 0; j < n; j++) {
         v16 d[2];
         for (int v = 0; v < V; v++)
             d[v] = v_load(dz + (size_t)v * apart);
@@ -259,6 +295,8 @@ INLINE void across_block(real *sums, const real *w, size_t ldw, const real *dz, 
             for (int v = 0; v < V; v++)
                 sum[m][v] = v_fma(x, d[v], sum[m][v]);
         }
+        /* every line of the next M rows */
+        __builtin_prefetch(w + ((uint32_t)M + j % (uint32_t)M) * ldw + j / 8 * 8, 0, 2);
         dz += LANES;
     }
     for (int m = 0; m < M; m++)
@@ -288,21 +326,45 @@ INLINE void across_put(const struct across *p, const real *sums, uint32_t row, u
     }
 }
 
-INLINE void across_panels(const struct across *p, uint32_t row, uint32_t i, const int V)
+/* Numbers of a block of sums, of V panels and 16 rows of w. */
+#define ACROSS_SUMS (BLOCK_VECS * LANES * LANES)
+/* Columns of w in a block: their panels of dz fit the first-level cache; and rows of w. */
+enum { ACROSS_DEPTH = 192, ACROSS_ROWS = 256 };
+
+/* sums (= or +=) rows [i, i + 16) of w times columns [j, j + n) of dz. */
+INLINE void across_panels(const struct across *p, real *sums, uint32_t row, uint32_t i, uint32_t j,
+                          uint32_t n, const int V)
 {
-    real sums[2 * LANES * LANES];
-    const real *w = p->w + (size_t)i * p->ldw, *dz = p->dz + (size_t)row * p->room;
+    const real *w = p->w + (size_t)i * p->ldw + j;
+    const real *dz = p->dz + (size_t)row * p->room + (size_t)j * LANES;
     const size_t apart = (size_t)LANES * p->room, columns = run_size(i, p->in);
     size_t m = 0;
     for (; m + BLOCK_ACROSS <= columns; m += BLOCK_ACROSS)
-        across_block(sums + m * LANES, w + m * p->ldw, p->ldw, dz, apart, p->out, BLOCK_ACROSS, V);
+        across_block(sums + m * LANES, w + m * p->ldw, p->ldw, dz, apart, n, j > 0, BLOCK_ACROSS,
+                     V);
     for (; m < columns; m++)
-        across_block(sums + m * LANES, w + m * p->ldw, p->ldw, dz, apart, p->out, 1, V);
+        across_block(sums + m * LANES, w + m * p->ldw, p->ldw, dz, apart, n, j > 0, 1, V);
     for (; m < LANES; m++)
         for (int v = 0; v < V; v++)
             v_store(sums + ((size_t)v * LANES + m) * LANES, v_set(0));
-    for (int v = 0; v < V; v++)
-        across_put(p, sums + v * LANES * LANES, row + (uint32_t)v * LANES, i);
+}
+
+INLINE void across_rows(const struct across *p, uint32_t row, const int V)
+{
+    _Alignas(64) real room[ACROSS_ROWS / LANES * ACROSS_SUMS];
+    for (uint32_t begin = 0; begin < p->in; begin += ACROSS_ROWS) {
+        uint32_t end = p->in - begin < ACROSS_ROWS ? p->in : begin + ACROSS_ROWS;
+        for (uint32_t j = 0; j < p->out; j += ACROSS_DEPTH) {
+            uint32_t n = p->out - j < ACROSS_DEPTH ? p->out - j : ACROSS_DEPTH;
+            real *sums = room;
+            for (uint32_t i = begin; i < end; i += LANES, sums += ACROSS_SUMS)
+                across_panels(p, sums, row, i, j, n, V);
+        }
+        real *sums = room;
+        for (uint32_t i = begin; i < end; i += LANES, sums += ACROSS_SUMS)
+            for (int v = 0; v < V; v++)
+                across_put(p, sums + v * LANES * LANES, row + (uint32_t)v * LANES, i);
+    }
 }
 
 /* The lanes are rows of dz, which stands in panels of 16 rows, [rows / 16][room][16]; so w is read
@@ -311,10 +373,9 @@ static void across(const struct across *p)
 {
     uint32_t row = 0;
     for (; row + (BLOCK_VECS - 1) * LANES < p->rows; row += BLOCK_VECS * LANES)
-        for (uint32_t i = 0; i < p->in; i += LANES)
-            across_panels(p, row, i, BLOCK_VECS);
-    for (uint32_t i = 0; i < p->in && row < p->rows; i += LANES)
-        across_panels(p, row, i, 1);
+        across_rows(p, row, BLOCK_VECS);
+    if (row < p->rows)
+        across_rows(p, row, 1);
 }
 
 /* V vectors of i: their part of w stays in registers over all rows. */

@@ -9,6 +9,7 @@ const struct vec TABLE(VEC_NAME) = {
     .product = product,
     .narrow = narrow,
     .outer = outer,
+    .outer_pack = outer_pack,
     .narrow_outer = narrow_outer,
     .across = across,
     .narrow_across = narrow_across,
