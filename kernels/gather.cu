@@ -8,7 +8,7 @@ template <int G> KERNEL_BOUNDED(LANES_OF_BLOCK, gather_rows)(struct op_gather a)
 {
     uint32_t row = block_x() * (LANES_OF_BLOCK / G) + thread_id() / G;
     if (row < a.rows)
-        gather_row<G>(a, row, thread_id() % G, row, 0, false);
+        gather_row<G>(a, row, thread_id() % G, row, 0, false, nullptr);
 }
 
 template <int G> KERNEL_BOUNDED(LANES_OF_BLOCK, gather_steps)(struct op_gather a)
@@ -22,7 +22,8 @@ template <int G> KERNEL_BOUNDED(LANES_OF_BLOCK, gather_views)(struct op_gather a
 {
     uint32_t at = block_x() * (LANES_OF_BLOCK / G) + thread_id() / G;
     if (at < a.rows * a.steps)
-        gather_row<G>(a, at / a.steps, thread_id() % G, at, at % a.steps, true);
+        gather_row<G>(a, at / a.steps, thread_id() % G, at, at % a.steps, true,
+                      nullptr);
 }
 
 template <int G> static void launch_gather(struct machine *m, const struct op_gather *a)
