@@ -12,194 +12,11 @@
 #include "epilogue.cuh"
 #include "gather.cuh"
 #include "lnorm.cuh"
-#include "loss.cuh"
-#include "mlp.cuh"
-
-/* A piece of weights: across 0: [depth][n]; 1: [n][step], k along the rows, so that the lanes'
- * reads of four meet all banks. */
-DEVICE uint32_t step_of(uint32_t depth)
-{
-    return depth + MLP_SKEW;
-}
-DEVICE uint32_t padded(uint32_t width)
-{
-    return (width + 3) / 4 * 4;
-}
-
-/* Operands of a product: C[T][n] = X[T][k] W; across: by the transpose of W[n][k]. step: distance of
- * rows of W in shared memory. stays: all of W is there, from `at` on. bias: [n] or NULL */
-struct operand {
-    const float *w, *bias;
-    uint32_t k, n, across, wide, stays, at, depth, half, step;
-};
-
-/* Lanes that do something together, and which of them this one is. */
-struct team { uint32_t lane, lanes; };
-
-/* Copies rows of a matrix into shared memory, as its own copy group; wide: 16 bytes at a time.
- * Lanes divide only at the beginning. */
-DEVICE void rows_copy(float *to, uint32_t to_step, const float *from, uint32_t from_step,
-                      uint32_t rows, uint32_t width, bool wide, struct team by)
-{
-    uint32_t each = wide ? 4 : 1, along = width / each;
-    uint32_t row = by.lane / along, at = by.lane % along;
-    uint32_t down = by.lanes / along, right = by.lanes % along;
-    to += row * to_step + at * each;
-    from += (size_t)row * from_step + at * each;
-    while (row < rows) {
-        if (wide)
-            copy_async<16>(to, from);
-        else
-            copy_async<4>(to, from);
-        row += down;
-        at += right;
-        to += down * to_step + right * each;
-        from += (size_t)down * from_step + right * each;
-        if (at >= along) {
-            at -= along;
-            row++;
-            to += to_step - width;
-            from += (ptrdiff_t)from_step - width;
-        }
-    }
-    copy_commit();
-}
-
-/* --- weights that stay --- */
-
-DEVICE void weights_copy(const struct mlp_layer &l, float *room, struct team by)
-{
-    bool wide = (size_t)l.w % 16 == 0 && l.out % 4 == 0;
-    rows_copy(room + l.at_w, l.w_step, l.w, l.out, l.in, l.out, wide, by);
-}
-
-/* Waits for the copies of all layers but the last `later`, for the whole block. */
-DEVICE void weights_wait(uint32_t later)
-{
-    static_assert(MLP_LAYERS == 6, "a case for each");
-    switch (later) {
-    case 5: copy_wait<5>(); break;
-    case 4: copy_wait<4>(); break;
-    case 3: copy_wait<3>(); break;
-    case 2: copy_wait<2>(); break;
-    case 1: copy_wait<1>(); break;
-    default: copy_wait<0>();
-    }
-    sync_block();
-}
-
-/* --- weights that pass by --- */
-
-/* Copies the first k of w; `left` remain. */
-DEVICE void piece_copy(float *to, const struct operand &o, uint32_t left)
-{
-    uint32_t depth = left < o.depth ? left : o.depth;
-    struct team all = {thread_id(), block_size()};
-    if (o.across)
-        rows_copy(to, o.step, o.w, o.k, o.n, depth, o.wide, all);
-    else
-        rows_copy(to, 0, o.w, 0, 1, depth * o.n, o.wide, all);
-}
-
-/* Sums of this lane over one piece: TR rows of one column. x: of the first row, ld apart. */
-template <int TR>
-DEVICE void piece_add(float (&sum)[TR], const float *piece, const struct operand &o, uint32_t depth,
-                      uint32_t col, const float *x, uint32_t ld)
-{
-    uint32_t k = 0, step = o.step;
-    for (; k + 4 <= depth; k += 4) {
-        four w;
-        if (o.across) {
-            w = load4(piece + col * step + k);
-        } else {
-            UNROLL
-            for (uint32_t i = 0; i < 4; i++)
-                w.v[i] = piece[(k + i) * step + col];
-        }
-        UNROLL
-        for (int r = 0; r < TR; r++) {
-            four v = load4(x + r * ld + k);
-            UNROLL
-            for (int i = 0; i < 4; i++)
-                sum[r] = fmaf(v.v[i], w.v[i], sum[r]);
-        }
-    }
-    ROLLED
-    for (; k < depth; k++) {
-        float w = o.across ? piece[col * step + k] : piece[k * step + col];
-        UNROLL
-        for (int r = 0; r < TR; r++)
-            sum[r] = fmaf(x[r * ld + k], w, sum[r]);
-    }
-}
-
-/* The sums of a block: a lane has TR rows of a column, and gives them to put(row, column, bias,
- * sums). All lanes must call, behind a barrier; x is not what put writes. */
-template <int T, int TR, class Put>
-DEVICE void product_by(struct operand o, const float *x, uint32_t ld, float *pieces,
-                       const Put &put)
-{
-    uint32_t col = thread_id() % o.n, row = thread_id() / o.n * TR, half = 0, left = o.k;
-    bool inside = row < T;
-    float sum[TR] = {}, bias = inside && o.bias ? o.bias[col] : 0;
-    if (o.stays) {
-        if (inside)
-            piece_add<TR>(sum, pieces + o.at, o, o.k, col, x + row * ld, ld);
-        left = 0;
-    }
-    if (left > 0)
-        piece_copy(pieces, o, left);
-    for (; left > 0; half ^= 1) {
-        uint32_t depth = left < o.depth ? left : o.depth;
-        copy_wait<0>();
-        /* all have left the other half as well */
-        sync_block();
-        left -= depth;
-        o.w += o.across ? depth : (size_t)depth * o.n;
-        if (left > 0)
-            piece_copy(pieces + (half ^ 1) * o.half, o, left);
-        if (inside)
-            piece_add<TR>(sum, pieces + half * o.half, o, depth, col,
-                          x + row * ld + (o.k - left - depth), ld);
-    }
-    if (inside)
-        put(row, col, bias, sum);
-}
-/* With more lanes a lane has fewer rows. */
-template <int T, class Put>
-DEVICE void product(const struct operand &o, const float *x, uint32_t ld, float *pieces,
-                    const Put &put)
-{
-    if (o.n * T <= block_size())
-        product_by<T, 1>(o, x, ld, pieces, put);
-    else if (o.n * T <= 2 * block_size())
-        product_by<T, 2>(o, x, ld, pieces, put);
-    else if (T == 4 || o.n * T <= 4 * block_size())
-        product_by<T, 4>(o, x, ld, pieces, put);
-    else
-        product_by<T, T>(o, x, ld, pieces, put);
-}
-
-/* True: w can be copied by 16 bytes, as rows of pieces are aligned. */
-DEVICE struct operand operand_of(const struct mlp &f, const struct mlp_layer &l, uint32_t k,
-                                 uint32_t n, uint32_t across)
-{
-    bool wide = (size_t)l.w % 16 == 0 && (across ? k : n) % 4 == 0;
-    const float *bias = across ? nullptr : l.b;
-    if (f.stays)
-        return {l.w, bias, k, n, across, wide, true, l.at_w, 0, 0, l.w_step};
-    return {l.w, bias, k, n, across, wide, false, 0, f.depth, f.half,
-            across ? step_of(f.depth) : n};
-}
+#include "mlp_loss.cuh"
+#include "mlp_product.cuh"
 
 /* A block's memory, its first row, and how far dropout has fallen. */
 struct place { float *room; uint32_t row0; uint64_t fall; };
-
-/* How many of the rows from `row` on are in the batch. */
-DEVICE uint32_t rows_left(const struct mlp &f, uint32_t row)
-{
-    return row < f.rows ? f.rows - row : 0;
-}
 
 /* --- dropout --- */
 
@@ -450,86 +267,6 @@ DEVICE void layer_back(const struct mlp &f, uint32_t number, const struct place 
         norm_back<T, 1>(f, below, at);
 }
 
-/* --- the loss --- */
-
-/* A row of the block, which one lane has. What a cross entropy adds up to waits until the block has
- * gone back: its gradient does not need the loss. */
-struct loss_row {
-    uint32_t row;
-    float target, weight;
-    double loss;
-    struct class_sums sums;
-};
-
-DEVICE bool loss_waits(const struct mlp &f)
-{
-    return f.classes && f.of_classes.kind == CLASS_CROSS_ENTROPY;
-}
-DEVICE void loss_read(const struct mlp &f, struct loss_row *of)
-{
-    if (of->row >= f.rows)
-        return;
-    of->target = (float)(f.classes ? f.of_classes.target : f.of_values.target)[of->row];
-    of->weight = (float)(f.classes ? f.of_classes.weight : f.of_values.weight)[of->row];
-}
-DEVICE void loss_gradient(const struct mlp &f, struct loss_row *of, const float *logits, float *d)
-{
-    const struct mlp_layer &l = f.layer[f.count - 1];
-    double slope = -1;
-    if (of->row >= f.rows || (f.classes && of->weight == 0)) {
-        for (uint32_t k = 0; k < l.out; k++)
-            d[k] = 0;
-    } else if (f.classes) {
-        of->sums = class_sums_of<1>(f.of_classes, logits, of->target);
-        if (!loss_waits(f))
-            of->loss = (double)of->weight * class_focal(f.of_classes, of->sums, &slope);
-        class_gradient<1>(f.of_classes, of->sums, f.levels, logits, d, of->target,
-                          (float)(-slope * (double)of->weight));
-    } else {
-        of->loss = value_row(f.of_values, logits[0], d, of->target, of->weight);
-    }
-    for (uint32_t k = 0; k < l.out && of->row < f.rows; k++)
-        l.dz[(size_t)of->row * l.out + k] = d[k];
-}
-DEVICE void loss_put(const struct mlp &f, const struct loss_row &of)
-{
-    double loss = of.loss;
-    if (of.row >= f.rows)
-        return;
-    if (loss_waits(f) && of.weight != 0)
-        loss = (double)of.weight * class_cross_entropy(f.of_classes, of.sums);
-    f.parts[2 * of.row] = loss;
-    f.parts[2 * of.row + 1] = (double)of.weight;
-}
-
-/* The block that comes last adds what all rows lost: eight by eight, then those of a shard. Shards
- * begin at multiples of eight. parts: loss and weight of the rows, then of eights. */
-DEVICE void shard_loss(const struct mlp &f)
-{
-    uint32_t eights = (f.rows + 7) / 8, which = thread_id() % 2, shard = thread_id() / 2;
-    double *sums = f.parts + 2 * (size_t)f.rows, sum = 0;
-    for (uint32_t e = thread_id(); e < 2 * eights; e += block_size()) { /* `which` of it stays */
-        const double *part = f.parts + 16 * (size_t)(e / 2) + which;
-        uint32_t left = rows_left(f, 8 * (e / 2));
-        double all = 0;
-        UNROLL
-        for (uint32_t i = 0; i < 8; i++)
-            all += i < left ? part[2 * i] : 0;
-        sums[e] = all;
-    }
-    sync_block();
-    if (shard >= f.shards)
-        return;
-    uint32_t end = (part_begin(f.rows, f.shards, shard + 1) + 7) / 8;
-    for (uint32_t i = part_begin(f.rows, f.shards, shard) / 8; i < end; i++)
-        sum += sums[2 * i + which];
-    bool more = f.classes ? f.of_classes.more : f.of_values.more;
-    double *loss = f.classes ? f.of_classes.part_loss : f.of_values.part_loss;
-    double *weight = f.classes ? f.of_classes.part_weight : f.of_values.part_weight;
-    double *to = (which ? weight : loss) + shard;
-    *to = (more ? *to : 0) + sum;
-}
-
 /* --- all of it --- */
 
 /* x of the block's rows, from memory. */
@@ -542,14 +279,24 @@ template <int T> DEVICE void read_rows(const struct mlp &f, const struct place &
             at.row0 + r < f.rows ? f.x[(size_t)(at.row0 + r) * in + k] : 0;
     }
 }
-/* The same by EACH lanes a row, from records. */
-template <int EACH>
-DEVICE void gather_rows(const struct mlp &f, const struct place &at, uint32_t r)
+/* One number of four bytes after the other, by the whole block: all of it comes at once. */
+template <class S> DEVICE void words_copy(S *to, const S *from)
 {
+    for (uint32_t i = thread_id(); i < sizeof(S) / 4; i += block_size())
+        ((uint32_t *)to)[i] = ((const uint32_t *)from)[i];
+}
+/* The same by EACH lanes a row, from records. from, now: those of the gather, in the block. */
+template <int EACH>
+DEVICE void gather_rows(const struct mlp &f, const struct place &at, uint32_t r,
+                        const struct source *from, const struct step *now)
+{
+    struct op_gather gather = f.gather;
+    gather.from = from;
+    gather.now = now;
     uint32_t in = f.layer[0].in, lane = thread_id() % EACH, row = at.row0 + r;
     float *x = at.room + f.at_x + r * padded(in);
     if (row < f.rows)
-        gather_row<EACH>(f.gather, row, lane, row, 0, true, x);
+        gather_row<EACH>(gather, row, lane, row, 0, true, x);
     for (uint32_t k = lane; row >= f.rows && k < in; k += EACH)
         x[k] = 0;
 }
@@ -558,19 +305,26 @@ template <int T> KERNEL_BOUNDED(MLP_LANES, mlp_step)(ARGUMENT(struct mlp) f)
 {
     DYNAMIC(float, room);
     SHARED(uint32_t, said, 1);
+    SHARED(struct source, from, 1);
+    SHARED(struct step, now, 1);
     enum { EACH = MLP_NARROW / MLP_TILE, GATHER = T * EACH }; /* lanes: of a row, of all */
     struct place at = {room, block_x() * T, f.now ? f.now->fall : 0};
     struct loss_row mine = {at.row0 + thread_id(), 0, 0, 0, {}};
     /* some gather while others copy, if there are so many */
     uint32_t others = f.gather.rows && block_size() > GATHER ? GATHER : 0;
     struct team copying = {thread_id() - others, block_size() - others};
+    if (f.gather.rows) {
+        words_copy(from, f.gather.from);
+        words_copy(now, f.gather.now);
+        sync_block();
+    }
     if (f.stays && thread_id() >= others)
         for (uint32_t i = 0; i < f.count; i++)
             weights_copy(f.layer[i], room, copying);
     if (!f.gather.rows)
         read_rows<T>(f, at);
     else if (thread_id() < GATHER)
-        gather_rows<EACH>(f, at, thread_id() / EACH);
+        gather_rows<EACH>(f, at, thread_id() / EACH, from, now);
     draw_kept<T>(f, at);
     for (uint32_t i = 0; i < f.count; i++) {
         layer_forward<T>(f, i, at);
