@@ -1,5 +1,5 @@
-/* mlp_product.cuh - the products of mlp.cu: weights on their way into a block's memory, and a block's
- * rows by them. */
+/* mlp_product.cuh - the products of mlp.cu: weights on their way into a block's memory, and a
+ * block's rows by them. */
 #ifndef DNN_KERNELS_MLP_PRODUCT_CUH
 #define DNN_KERNELS_MLP_PRODUCT_CUH
 
@@ -17,8 +17,8 @@ DEVICE uint32_t padded(uint32_t width)
     return (width + 3) / 4 * 4;
 }
 
-/* Operands of a product: C[T][n] = X[T][k] W; across: by the transpose of W[n][k]. step: distance of
- * rows of W in shared memory. stays: all of W is there, from `at` on. bias: [n] or NULL */
+/* Operands of a product: C[T][n] = X[T][k] W; across: by the transpose of W[n][k]. step: distance
+ * of rows of W in shared memory. stays: all of W is there, from `at` on. bias: [n] or NULL */
 struct operand {
     const float *w, *bias;
     uint32_t k, n, across, wide, stays, at, depth, half, step;

@@ -122,9 +122,9 @@ static void test_stack(const struct shape *h, bool whole)
     device_drop_all();
 }
 
-/* On the first, blocks share a multiprocessor and weights pass by in pieces; on the second they have
- * one each, and weights stay where there is room: so do they on the third, if a block has eight
- * rows. */
+/* On the first, blocks share a multiprocessor and weights pass by in pieces; on the second they
+ * have one each, and weights stay where there is room: so do they on the third, where a block has
+ * eight rows. */
 enum { FEW_SMS = 1, MANY_SMS = 600 };
 static unsigned eights_sms(const struct shape *h)
 {
