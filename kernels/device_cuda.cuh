@@ -119,9 +119,8 @@ DEVICE void spin_until(const uint32_t *flag, uint32_t value)
 }
 DEVICE uint32_t arrive(uint32_t *counter)
 {
-    __threadfence();
-    uint32_t old = atomicAdd(counter, 1u);
-    __threadfence();
+    uint32_t old; /* what a barrier of the block made known to this lane is published with it */
+    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], 1;" : "=r"(old) : "l"(counter) : "memory");
     return old;
 }
 

@@ -37,32 +37,46 @@ DEVICE void put_target(const struct op_gather *a, size_t row, const uint32_t *re
     a->weight[row] = w;
 }
 
+/* beside: NULL, or where the row of x goes as well, all of its columns. */
+
 /* No record at row `row` of x. */
-template <int G> DEVICE void clear_row(const struct op_gather &a, size_t row, uint32_t lane)
+template <int G>
+DEVICE void clear_row(const struct op_gather &a, size_t row, uint32_t lane, float *beside)
 {
     const struct rowfmt *f = &a.from->rows.format;
     uint32_t width = f->numbers + (a.from->features ? a.from->features->indicator_count : 0);
     float *x = (float *)a.x.at + row * a.ld;
     for (uint32_t i = lane; i < width; i += G)
         x[i] = 0;
+    for (uint32_t i = lane; beside && i < a.ld; i += G)
+        beside[i] = i < width ? 0 : x[i];
     for (uint32_t i = lane; i < f->categories; i += G)
         a.ids[row * f->categories + i] = 0;
 }
 
 template <int G>
 DEVICE void copy_record(const struct op_gather &a, size_t row, uint32_t lane,
-                        const uint32_t *record)
+                        const uint32_t *record, float *beside)
 {
     const struct source *from = a.from;
     const struct rowfmt *f = &from->rows.format;
     uint32_t indicators = from->features ? from->features->indicator_count : 0;
     float *x = (float *)a.x.at + row * a.ld;
-    for (uint32_t i = lane; i < f->numbers; i += G)
-        x[i] = float_of_word(record[i]);
+    for (uint32_t i = lane; i < f->numbers; i += G) {
+        float number = float_of_word(record[i]);
+        x[i] = number;
+        if (beside)
+            beside[i] = number;
+    }
     for (uint32_t i = lane; i < indicators; i += G) {
         uint32_t bit = from->features->indicators[i];
-        x[f->numbers + i] = (float)(record[f->at_missing / 4 + bit / 32] >> bit % 32 & 1);
+        float missing = (float)(record[f->at_missing / 4 + bit / 32] >> bit % 32 & 1);
+        x[f->numbers + i] = missing;
+        if (beside)
+            beside[f->numbers + i] = missing;
     }
+    for (uint32_t i = f->numbers + indicators + lane; beside && i < a.ld; i += G)
+        beside[i] = x[i];
     for (uint32_t i = lane; i < f->categories; i += G)
         a.ids[row * f->categories + i] = (int32_t)record[f->at_category / 4 + i];
 }
@@ -88,17 +102,17 @@ DEVICE bool position_of(const struct op_gather &a, uint32_t row, uint32_t view, 
  * it is. */
 template <int G>
 DEVICE void gather_row(const struct op_gather &a, uint32_t row, uint32_t lane, size_t to,
-                       uint32_t view, bool table)
+                       uint32_t view, bool table, float *beside)
 {
     uint64_t at;
     if (!position_of(a, row, view, table, &at)) {
-        clear_row<G>(a, to, lane); /* which weighs nothing */
+        clear_row<G>(a, to, lane, beside); /* which weighs nothing */
         if (lane == 0)
             a.target[to] = a.weight[to] = 0;
         return;
     }
     const uint32_t *record = record_of(&a.from->rows, a.from->index ? a.from->index[at] : at);
-    copy_record<G>(a, to, lane, record);
+    copy_record<G>(a, to, lane, record, beside);
     if (lane == 0)
         put_target(&a, to, record);
 }

@@ -52,10 +52,45 @@ template <int BM, int BN, int DEPTH, int TM, int TN> struct room {
     enum { ALL = (int)A + (int)B > (int)C ? (int)A + (int)B : (int)C };
 };
 
-/* One block's tile: tile (x, y) of C, part z. */
+/* The lane's sums leave at once. */
+template <int TM, int TN>
+DEVICE void put_bare(const struct gemm &g, uint32_t row, uint32_t col, uint32_t part,
+                     const float (&sum)[TM][TN])
+{
+    float *c = (float *)g.c.at + part * g.c_part + (size_t)row * g.c_row + col;
+    UNROLL
+    for (uint32_t i = 0; i < TM; i++, c += g.c_row)
+        UNROLL
+        for (uint32_t j = 0; j < TN; j++)
+            if (row + i < g.m && col + j < g.n)
+                c[j] = g.add ? c[j] + sum[i][j] : sum[i][j];
+}
+/* They leave by rows of the block. */
+template <int BM, int BN, int TM, int TN>
+DEVICE void put_stripe(const struct gemm &g, float *tiles, uint32_t row0, uint32_t col0,
+                       uint32_t part, int row, int col, const float (&sum)[TM][TN])
+{
+    sync_block();
+    UNROLL
+    for (int i = 0; i < TM; i++)
+        UNROLL
+        for (int j = 0; j < TN; j++)
+            tiles[(row + i) * BN + col + j] = sum[i][j];
+    sync_block();
+    gemm_finish(&g, tiles, {BM, log2_of(BN), row0, col0, BM, BM, part});
+}
+
+/* True: C is its sums, in fp32: nothing is between them and memory. */
+HOST_DEVICE bool is_bare(const struct gemm &g)
+{
+    return is_plain(g.c) && !g.bias && !g.z.at && !g.by.at && g.act == ACT_NONE &&
+           !g.hot.column_count;
+}
+
+/* One block's tile: tile (x, y) of C, part z. bare: as is_bare(g), where the caller knows. */
 template <int BM, int BN, int DEPTH, int TM, int TN>
-DEVICE void tile(const struct gemm &g, float *tiles, bool a_fast, bool b_fast, uint32_t x,
-                 uint32_t y, uint32_t z)
+DEVICE void tile(const struct gemm &g, float *tiles, bool a_fast, bool b_fast, bool bare,
+                 uint32_t x, uint32_t y, uint32_t z)
 {
     typedef struct room<BM, BN, DEPTH, TM, TN> room_type;
     enum { LANES_ = (BM / TM) * (BN / TN), LDA = room_type::LDA, LDB = room_type::LDB };
@@ -101,14 +136,10 @@ DEVICE void tile(const struct gemm &g, float *tiles, bool a_fast, bool b_fast, u
         for (d = 0; d < depth && summing; d++)
             column += bt[d * LDB + thread_id()];
     }
-    sync_block();
-    UNROLL
-    for (int i = 0; i < TM; i++)
-        UNROLL
-        for (int j = 0; j < TN; j++)
-            tiles[(row + i) * BN + col + j] = sum[i][j];
-    sync_block();
-    gemm_finish(&g, tiles, {BM, log2_of(BN), row0, col0, BM, BM, z});
+    if (bare)
+        put_bare(g, row0 + row, col0 + col, z, sum);
+    else
+        put_stripe<BM, BN>(g, tiles, row0, col0, z, row, col, sum);
     if (summing && col0 + thread_id() < g.n) {
         float *to = g.sums + z * g.c_part + col0 + thread_id();
         *to = g.add ? *to + column : column;
@@ -132,8 +163,8 @@ KERNEL_SHARING((BM / TM) * (BN / TN), 2, gemm_tile)(ARGUMENT(struct gemm) g)
     typedef struct room<BM, BN, DEPTH, TM, TN> room_type;
     SHARED(float, tiles, room_type::ALL);
     uint32_t down = tiles_down(&g, BM);
-    tile<BM, BN, DEPTH, TM, TN>(g, tiles, A_FAST, B_FAST, block_x() % down, block_x() / down,
-                                block_z());
+    tile<BM, BN, DEPTH, TM, TN>(g, tiles, A_FAST, B_FAST, false, block_x() % down,
+                                block_x() / down, block_z());
 }
 
 /* --- several in one launch --- */
@@ -142,6 +173,7 @@ enum { SIDE = 32, TOGETHER_LANES = 256, TOGETHER_WARPS = TOGETHER_LANES / WARP }
 struct together {
     struct gemm g[GEMMS];
     uint32_t first[GEMMS + 1], down[GEMMS], across[GEMMS]; /* blocks; tiles of C */
+    bool bare[GEMMS];
     struct op_dense_back hot;
     uint32_t count, hot_blocks; /* of a shard */
 };
@@ -163,7 +195,7 @@ KERNEL_SHARING(TOGETHER_LANES, 4, gemm_many)(ARGUMENT(struct together) t)
     const struct gemm &g = t.g[which];
     uint32_t x = block % t.down[which], rest = block / t.down[which];
     uint32_t y = rest % t.across[which], z = rest / t.across[which];
-    tile<SIDE, SIDE, SIDE, 2, 2>(g, tiles, g.a_col == 1, g.b_row == 1, x, y, z);
+    tile<SIDE, SIDE, SIDE, 2, 2>(g, tiles, g.a_col == 1, g.b_row == 1, t.bare[which], x, y, z);
 }
 
 /* --- starting --- */
@@ -174,6 +206,7 @@ void gemm_together(struct machine *m, const struct gemm *g, unsigned count,
     struct together t = {};
     for (unsigned i = 0; i < count; i++) {
         t.g[i] = g[i];
+        t.bare[i] = is_bare(g[i]);
         t.down[i] = tiles_down(&g[i], SIDE);
         t.across[i] = tiles_of(g[i].n, SIDE);
         t.first[i + 1] = t.first[i] + t.down[i] * t.across[i] * g[i].parts;

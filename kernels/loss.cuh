@@ -28,47 +28,88 @@ DEVICE double focal(double logp, double others, double gamma, double *slope)
     return -power * logp;
 }
 
+/* What of a probability is taken away: of every class, of the one that is right. */
+struct class_levels { float low, high; };
+HOST_DEVICE struct class_levels class_levels_of(const struct op_loss_class &a)
+{
+    if (a.kind != CLASS_CROSS_ENTROPY)
+        return {0.0f, 1.0f};
+    return {(float)(a.smoothing / a.classes),
+            (float)(1 - a.smoothing + a.smoothing / a.classes)};
+}
+
+/* Sums over the classes of a row, by G lanes: 1 or a warp. z = logit - most. */
+struct class_sums { float most, sum, z_sum, z_target, others; };
+template <int G>
+DEVICE struct class_sums class_sums_of(const struct op_loss_class &a, const float *logits,
+                                       float target)
+{
+    struct class_sums s = {-INFINITY, 0, 0, 0, 0};
+    uint32_t lane = G == 1 ? 0 : lane_id();
+    for (uint32_t k = lane; k < a.classes; k += G)
+        s.most = fmaxf(s.most, logits[k]);
+    s.most = row_most<G>(s.most);
+    for (uint32_t k = lane; k < a.classes; k += G) {
+        float z = logits[k] - s.most, e = expf(z);
+        bool hit = target == (float)k;
+        s.sum += e;
+        s.z_sum += z;
+        s.z_target += hit ? z : 0;
+        s.others += hit ? 0 : e;
+    }
+    s.sum = row_sum<G>(s.sum);
+    s.z_target = row_sum<G>(s.z_target);
+    if (a.kind == CLASS_CROSS_ENTROPY)
+        s.z_sum = row_sum<G>(s.z_sum);
+    else
+        s.others = row_sum<G>(s.others);
+    return s;
+}
+
+/* The loss of a row that weighs 1. */
+DEVICE double class_cross_entropy(const struct op_loss_class &a, const struct class_sums &s)
+{
+    double log_sum = (double)logf(s.sum), log_p = (double)s.z_target - log_sum;
+    double mean = (double)s.z_sum / a.classes - log_sum;
+    return -(1 - a.smoothing) * log_p - a.smoothing * mean;
+}
+DEVICE double class_focal(const struct op_loss_class &a, const struct class_sums &s, double *slope)
+{
+    double log_p = (double)s.z_target - (double)logf(s.sum);
+    return focal(log_p, (double)s.others / (double)s.sum, a.gamma, slope);
+}
+
+template <int G>
+DEVICE void class_gradient(const struct op_loss_class &a, const struct class_sums &s,
+                           struct class_levels of, const float *logits, float *d, float target,
+                           float times)
+{
+    float inverse = 1 / s.sum;
+    for (uint32_t k = G == 1 ? 0 : lane_id(); k < a.classes; k += G)
+        d[k] = (expf(logits[k] - s.most) * inverse - (target == (float)k ? of.high : of.low)) *
+               times;
+}
+
 /* One row by G lanes, 1 or a warp: writes its gradient to d (NULL: not wanted) and returns its
  * loss; 0 if its weight is 0. */
 template <int G>
 DEVICE double class_row(const struct op_loss_class &a, const float *logits, float *d, float target,
                         float weight)
 {
-    uint32_t lane = G == 1 ? 0 : lane_id();
+    double slope = -1, loss;
     if (weight == 0) {
-        for (uint32_t k = lane; k < a.classes && d; k += G)
+        for (uint32_t k = G == 1 ? 0 : lane_id(); k < a.classes && d; k += G)
             d[k] = 0;
         return 0;
     }
-    float most = -INFINITY;
-    for (uint32_t k = lane; k < a.classes; k += G)
-        most = fmaxf(most, logits[k]);
-    most = row_most<G>(most);
-    float sum = 0, z_sum = 0, z_target = 0, others = 0;
-    for (uint32_t k = lane; k < a.classes; k += G) {
-        float z = logits[k] - most, e = expf(z);
-        bool hit = target == (float)k;
-        sum += e;
-        z_sum += z;
-        z_target += hit ? z : 0;
-        others += hit ? 0 : e;
-    }
-    sum = row_sum<G>(sum);
-    z_target = row_sum<G>(z_target);
-    double log_sum = (double)logf(sum), log_p = (double)z_target - log_sum, loss, slope = -1;
-    bool smooth = a.kind == CLASS_CROSS_ENTROPY;
-    if (smooth) {
-        double mean = (double)row_sum<G>(z_sum) / a.classes - log_sum;
-        loss = -(1 - a.smoothing) * log_p - a.smoothing * mean;
-    } else {
-        others = row_sum<G>(others);
-        loss = focal(log_p, (double)others / (double)sum, a.gamma, &slope);
-    }
-    float low = smooth ? (float)(a.smoothing / a.classes) : 0.0f, inverse = 1 / sum;
-    float high = smooth ? (float)(1 - a.smoothing + a.smoothing / a.classes) : 1.0f;
-    float times = (float)(-slope * (double)weight);
-    for (uint32_t k = lane; k < a.classes && d; k += G)
-        d[k] = (expf(logits[k] - most) * inverse - (target == (float)k ? high : low)) * times;
+    struct class_sums s = class_sums_of<G>(a, logits, target);
+    if (a.kind == CLASS_CROSS_ENTROPY)
+        loss = class_cross_entropy(a, s);
+    else
+        loss = class_focal(a, s, &slope);
+    if (d)
+        class_gradient<G>(a, s, class_levels_of(a), logits, d, target,
+                          (float)(-slope * (double)weight));
     return (double)weight * loss;
 }
 

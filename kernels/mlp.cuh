@@ -1,16 +1,18 @@
 /* mlp.cuh - a stack of small dense layers, fused: the operations of the stack, and the arguments of
  * its kernel. A layer is a dense one with the layer_norm, activation and dropout behind it, as far
  * as there are any. batch_norm is not fused: its statistics are those of the whole batch, and a
- * block has eight rows. */
+ * block has few rows. */
 #ifndef DNN_KERNELS_MLP_CUH
 #define DNN_KERNELS_MLP_CUH
 
 #include "kernels.h"
+#include "loss.cuh"
 
 /* Layers, widths of inputs and outputs, rows: at most. */
 enum { MLP_LAYERS = 6, MLP_WIDTH = 256, MLP_ROWS = 4096 };
-/* Rows of a block; lanes where no layer is wider, and else; so many k at a time, or half of them
- * where memory is short; floats between two rows of k. */
+/* Rows of a block, or half of them where all blocks then have a multiprocessor to themselves; lanes
+ * where no layer is wider, and else; so many k at a time, or half of them where memory is short;
+ * floats between two rows of k. */
 enum { MLP_TILE = 8, MLP_NARROW = 128, MLP_LANES = 256, MLP_DEPTH = 16, MLP_SKEW = 4 };
 
 /* at_: offsets in shared memory, of rows that start at multiples of four numbers. NULL: not wanted.
@@ -38,6 +40,7 @@ struct mlp_layer {
 struct mlp {
     struct mlp_layer layer[MLP_LAYERS];
     uint32_t count, rows, shards, classes; /* classes 0: values */
+    uint32_t tile;             /* rows of a block */
     uint32_t answers;          /* there is neither loss nor way back */
     /* stays: all weights are loaded at the start; else they pass in pieces of `depth` k, in two
      * halves of this size */
@@ -50,9 +53,10 @@ struct mlp {
     uint32_t add_dx;
     struct hot_inputs hot;     /* of the first layer */
     struct op_loss_class of_classes;
+    struct class_levels levels;
     struct op_loss_value of_values;
     uint32_t *counter;
-    double *parts;             /* loss and weight of every block */
+    double *parts;             /* loss and weight of every row, then of eight rows */
     size_t bytes;
 };
 

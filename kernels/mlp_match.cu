@@ -24,22 +24,22 @@ static uint32_t place(uint32_t *at, uint32_t numbers)
     return before;
 }
 
-static uint32_t place_rows(uint32_t *at, uint32_t width)
+static uint32_t place_rows(uint32_t *at, uint32_t rows, uint32_t width)
 {
-    return place(at, MLP_TILE * ((width + 3) / 4 * 4));
+    return place(at, rows * ((width + 3) / 4 * 4));
 }
 
-static void place_layer(struct mlp_layer *l, bool answers, uint32_t *at)
+static void place_layer(struct mlp_layer *l, const struct mlp *f, uint32_t *at)
 {
-    bool two = !answers && l->act != ACT_NONE && (act_needs_z(l->act) || l->scale != 0);
-    l->at_by = place_rows(at, l->out);
-    l->at_y = two ? place_rows(at, l->out) : l->at_by;
+    bool two = !f->answers && l->act != ACT_NONE && (act_needs_z(l->act) || l->scale != 0);
+    l->at_by = place_rows(at, f->tile, l->out);
+    l->at_y = two ? place_rows(at, f->tile, l->out) : l->at_by;
     if (l->gamma) {
-        l->at_sum = place_rows(at, l->out);
-        l->at_stats = place(at, 2 * MLP_TILE);
+        l->at_sum = place_rows(at, f->tile, l->out);
+        l->at_stats = place(at, 2 * f->tile);
     }
     if (l->scale != 0)
-        l->at_kept = place(at, (l->first + MLP_TILE * l->out + 15) / 16);
+        l->at_kept = place(at, (l->first + f->tile * l->out + 15) / 16);
 }
 
 /* Numbers of a piece: of all ways there and back. */
@@ -58,21 +58,17 @@ static uint32_t half_of(const struct mlp *f, uint32_t depth)
 /* All that lies behind the pieces; whether a block has so much. */
 static bool place_rest(struct mlp *f, uint32_t at, size_t most)
 {
-    f->at_x = place_rows(&at, f->layer[0].in);
+    f->at_x = place_rows(&at, f->tile, f->layer[0].in);
     for (uint32_t i = 0; i < f->count; i++)
-        place_layer(&f->layer[i], f->answers != 0, &at);
+        place_layer(&f->layer[i], f, &at);
     f->bytes = at * sizeof(float);
     return f->bytes + BESIDE_DYNAMIC <= most;
 }
 
-/* Room for all weights, behind the sums. A step is an odd number of fours, so that backward reads
- * use all banks. */
+/* Room for all weights. A step is an odd number of fours, so that backward reads use all banks. */
 static bool place_staying(struct mlp *f, size_t most)
 {
-    uint32_t at = 0, widest = f->dx ? f->layer[0].in : 0;
-    for (uint32_t i = 0; i < f->count; i++)
-        widest = widest > f->layer[i].out ? widest : f->layer[i].out;
-    place_rows(&at, widest);
+    uint32_t at = 0;
     for (uint32_t i = 0; i < f->count; i++) {
         struct mlp_layer *l = &f->layer[i];
         l->w_step = (l->out + 3) / 4 * 4 | 4;
@@ -81,12 +77,27 @@ static bool place_staying(struct mlp *f, size_t most)
     return place_rest(f, at, most);
 }
 
-/* Pieces, or sums, come first. False: a block has no such memory. */
+static void choose_lanes(struct mlp *f)
+{
+    f->lanes = MLP_NARROW;
+    for (uint32_t i = 0; i < f->count; i++)
+        if (f->layer[i].out > MLP_NARROW || f->layer[i].in > MLP_NARROW)
+            f->lanes = MLP_LANES;
+}
+
+/* Weights, or their pieces, come first. With a multiprocessor for each block all lanes there may be
+ * serve. False: a block has no such memory. */
 static bool place_all(struct mlp *f, size_t most, unsigned alone)
 {
-    f->stays = (f->rows + MLP_TILE - 1) / MLP_TILE <= alone && place_staying(f, most);
-    if (f->stays)
-        return true;
+    f->stays = true;
+    for (f->tile = MLP_TILE / 2; f->tile <= MLP_TILE; f->tile *= 2) {
+        f->lanes = MLP_LANES;
+        if ((f->rows + f->tile - 1) / f->tile <= alone && place_staying(f, most))
+            return true;
+    }
+    f->stays = false;
+    f->tile = MLP_TILE;
+    choose_lanes(f);
     for (f->depth = MLP_DEPTH; f->depth >= MLP_DEPTH / 2; f->depth /= 2) {
         uint32_t at = 0;
         f->half = half_of(f, f->depth);
@@ -179,6 +190,7 @@ static bool has_loss(struct mlp *f, struct front *o)
         return false;
     if (c) {
         f->of_classes = *c;
+        f->levels = class_levels_of(*c);
         f->classes = c->classes;
         last->dz = (float *)c->dlogits.at;
         return c->dlogits.at && c->rows == f->rows && c->classes == last->out &&
@@ -290,14 +302,6 @@ static bool all_back(struct mlp *f, struct mlp_rest *rest, struct front *o)
 
 /* --- all of it --- */
 
-static void choose_lanes(struct mlp *f)
-{
-    f->lanes = MLP_NARROW;
-    for (uint32_t i = 0; i < f->count; i++)
-        if (f->layer[i].out > MLP_NARROW || f->layer[i].in > MLP_NARROW)
-            f->lanes = MLP_LANES;
-}
-
 uint32_t mlp_match(struct mlp *f, struct mlp_rest *rest, const struct kernel_op *ops,
                    uint32_t count, size_t most, unsigned alone, void *scratch)
 {
@@ -323,7 +327,6 @@ uint32_t mlp_match(struct mlp *f, struct mlp_rest *rest, const struct kernel_op 
             return 0;
     if (f->answers ? f->count < 2 : !has_loss(f, &o) || !all_back(f, rest, &o))
         return 0;
-    choose_lanes(f);
     if (!place_all(f, most, alone))
         return 0;
     f->counter = (uint32_t *)scratch;

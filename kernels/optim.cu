@@ -27,7 +27,62 @@ DEVICE const struct group *group_of(const struct grads *from, uint64_t i)
 
 /* --- norm2 --- */
 
-/* Sums the shards of g in order, V elements from i; returns the sum of their squares. */
+/* Whether all groups have all shards; the whole warp must ask. */
+DEVICE bool groups_even(const struct grads *from)
+{
+    bool even = true;
+    for (uint32_t i = lane_id(); i < from->group_count; i += WARP)
+        even &= from->groups[i].shards >= from->shards;
+    return ballot(FULL_WARP, !even) == 0;
+}
+
+/* Sums the shards of g in order, N runs of V elements from i, i + step, .., as far as they end at
+ * `end`, where groups are even; adds the squares of a run to *square, run by run. Loads go ahead of
+ * the adds. */
+template <int V, int N>
+DEVICE void sum_even(float *to, const struct grads *from, uint64_t i, uint64_t end, uint32_t step,
+                     double *square)
+{
+    enum { AHEAD = N > 4 ? 2 : 4 };
+    const float *g = (const float *)from->g + i;
+    float sum[N][V] = {}, next[AHEAD][N][V] = {};
+    bool there[N];
+    UNROLL
+    for (uint32_t n = 0; n < N; n++) {
+        there[n] = i + n * step + V <= end;
+        if (there[n])
+            run_load(sum[n], g + n * step);
+    }
+    for (uint32_t s = 1; s < from->shards; s += AHEAD) {
+        UNROLL
+        for (uint32_t a = 0; a < AHEAD; a++)
+            UNROLL
+            for (uint32_t n = 0; n < N; n++)
+                if (there[n] && s + a < from->shards)
+                    run_load(next[a][n], g + (s + a) * from->shard_stride + n * step);
+        UNROLL
+        for (uint32_t a = 0; a < AHEAD; a++)
+            UNROLL
+            for (uint32_t n = 0; n < N; n++)
+                UNROLL
+                for (int k = 0; k < V; k++)
+                    if (s + a < from->shards)
+                        sum[n][k] += next[a][n][k];
+    }
+    UNROLL
+    for (uint32_t n = 0; n < N; n++) {
+        double all = 0;
+        if (!there[n])
+            continue;
+        run_store(to + i + n * step, sum[n]);
+        UNROLL
+        for (int k = 0; k < V; k++)
+            all += (double)sum[n][k] * (double)sum[n][k];
+        *square += all;
+    }
+}
+
+/* The same of one run in any groups; returns the sum of its squares. */
 template <int V> DEVICE double sum_shards(float *to, const struct grads *from, uint64_t i)
 {
     const struct group *of = group_of(from, i);
@@ -51,13 +106,37 @@ template <int V> DEVICE double sum_shards(float *to, const struct grads *from, u
     return square;
 }
 
-/* Writes norm and finiteness of the gradient to the step, by one lane. A call, so that other code
- * needs no registers for it. */
-DEVICE_CALL void put_norm(const struct op_norm2 *a, double square)
+/* This lane's share of the elements from begin to end; returns the sum of its squares. */
+template <int V>
+DEVICE double sum_tile(float *to, const struct grads *from, uint64_t begin, uint64_t end)
+{
+    uint64_t i = begin + thread_id() * V;
+    double square = 0;
+    if (groups_even(from)) {
+        sum_even<V, TILE / (LANES_OF_BLOCK * V)>(to, from, i, end, LANES_OF_BLOCK * V, &square);
+        if constexpr (V > 1) { /* the lane whose run would be cut short */
+            uint64_t rest = end - (end - begin) % V;
+            if ((rest - begin) / V % LANES_OF_BLOCK == thread_id())
+                sum_even<1, V - 1>(to, from, rest, end, 1, &square);
+        }
+        return square;
+    }
+    for (; i < end; i += LANES_OF_BLOCK * V) {
+        if (i + V <= end)
+            square += sum_shards<V>(to, from, i);
+        for (; i + V > end && i < end; i++)
+            square += sum_shards<1>(to, from, i);
+    }
+    return square;
+}
+
+/* Writes norm and finiteness of the gradient to the step, by one lane; weights: the first WARP of
+ * the shards'. A call, so that other code needs no registers for it. */
+DEVICE_CALL void put_norm(const struct op_norm2 *a, double square, const double *weights)
 {
     double weight = 0;
     for (uint32_t s = 0; s < a->from.shards; s++)
-        weight += a->from.part_weight[s];
+        weight += s < WARP ? weights[s] : a->from.part_weight[s];
     *(double *)a->sums = weight;
     a->now->gnorm = weight > 0 ? sqrt(square) / weight : 0;
     a->now->bad = !is_finite(square) || !is_finite(weight) || (a->halt && a->now->bad_steps > 0);
@@ -68,28 +147,24 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, norm2_tile)(ARGUMENT(struct op_norm2) a, uint32_t
                                            double *parts)
 {
     SHARED(double, room, LANES_OF_BLOCK / WARP);
+    SHARED(double, weights, WARP);
     SHARED(uint32_t, said, 1);
     float *sums = (float *)(void *)((char *)a.sums + SUMS_AT);
     uint64_t begin = (uint64_t)block_x() * TILE, end = begin + TILE;
     end = end < a.from.n ? end : a.from.n;
-    double square = 0;
-    for (uint64_t i = begin + thread_id() * V; i < end; i += LANES_OF_BLOCK * V) {
-        if (i + V <= end)
-            square += sum_shards<V>(sums, &a.from, i);
-        for (; i + V > end && i < end; i++)
-            square += sum_shards<1>(sums, &a.from, i);
-    }
-    square = block_sum(square, room);
+    double square = block_sum(sum_tile<V>(sums, &a.from, begin, end), room);
     if (thread_id() == 0)
         parts[block_x()] = square;
     if (!block_is_last(counter, grid_x(), said))
         return;
     square = 0;
+    if (thread_id() < WARP && thread_id() < a.from.shards)
+        weights[thread_id()] = a.from.part_weight[thread_id()];
     for (uint32_t i = thread_id(); i < grid_x() && a.from.n > 0; i += LANES_OF_BLOCK)
         square += parts[i];
     square = block_sum(square, room);
     if (thread_id() == 0)
-        put_norm(&a, square);
+        put_norm(&a, square, weights);
 }
 
 /* --- optimisers --- */
@@ -97,8 +172,9 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, norm2_tile)(ARGUMENT(struct op_norm2) a, uint32_t
 /* What every element of a step shares; found once a block. */
 struct common {
     double lr, decay;   /* of the step */
-    float scale, root;  /* division by the weight and clipping; Adam's 1 / sqrt(bias2) */
-    double unbias;      /* Adam's 1 / bias1 */
+    float scale;        /* division by the weight and clipping */
+    float root;         /* Adam's alone: 1 / sqrt(bias2) */
+    double unbias;      /* the same: 1 / bias1 */
 };
 /* Called, as put_norm. */
 DEVICE_CALL void put_common(struct common *to, const void *sums, const struct step *now,
@@ -107,17 +183,21 @@ DEVICE_CALL void put_common(struct common *to, const void *sums, const struct st
     double weight = *(const double *)sums, scale = weight > 0 ? 1 / weight : 0;
     if (clip > 0 && now->gnorm > clip)
         scale *= clip / now->gnorm;
-    *to = {now->lr, now->weight_decay, (float)scale, 1, 1};
+    to->lr = now->lr;
+    to->decay = now->weight_decay;
+    to->scale = (float)scale;
 }
-DEVICE_CALL void put_bias(struct common *to, double beta1, double beta2, int64_t applied)
+DEVICE_CALL double bias_of(double beta, int64_t applied)
 {
-    double t = (double)applied + 1;
-    to->unbias = 1 / (1 - pow(beta1, t));
-    to->root = (float)(1 / sqrt(1 - pow(beta2, t)));
+    return 1 - pow(beta, (double)applied + 1);
 }
+/* One lane of a warp each. */
 DEVICE void put_own(struct common *to, const struct op_adam &a)
 {
-    put_bias(to, a.beta1, a.beta2, a.now->applied);
+    if (thread_id() == WARP)
+        to->unbias = 1 / bias_of(a.beta1, a.now->applied);
+    if (thread_id() == 2 * WARP)
+        to->root = (float)(1 / sqrt(bias_of(a.beta2, a.now->applied)));
 }
 DEVICE void put_own(struct common *, const struct op_rmsprop &) {}
 DEVICE void put_own(struct common *, const struct op_sgd &) {}
@@ -204,54 +284,75 @@ DEVICE void run_step(const struct op_sgd &o, const struct common &c, struct rate
     r->p[k] = fmaf(by.step, g, r->p[k]);
 }
 
-template <class Op, int V>
-DEVICE void update_run(const Op &o, const struct common &c, uint64_t i)
+template <class Op, int V> DEVICE void run_read(const Op &o, struct run<V> *r, uint64_t i)
 {
-    const struct group *of = group_of(&o.from, i);
+    run_load(r->p, (const float *)o.p + i);
+    run_load(r->g, (const float *)(const void *)((const char *)o.sums + SUMS_AT) + i);
+    run_begin(o, r, i);
+}
+/* of: the group of element i */
+template <class Op, int V>
+DEVICE void run_update(const Op &o, const struct common &c, const struct group *of,
+                       struct run<V> *r, uint64_t i)
+{
     struct rates by = rates_of(o, c, of);
-    struct run<V> r = {};
-    run_load(r.p, (const float *)o.p + i);
-    run_load(r.g, (const float *)(const void *)((const char *)o.sums + SUMS_AT) + i);
-    run_begin(o, &r, i);
     UNROLL
     for (int k = 0; k < V; k++) {
         while (i + k >= of->end)
             by = rates_of(o, c, ++of);
-        run_step(o, c, by, &r, k);
+        run_step(o, c, by, r, k);
     }
-    run_store((float *)o.p + i, r.p);
+    run_store((float *)o.p + i, r->p);
     if (o.shadow.at)
-        run_store(o.shadow, i, r.p);
-    run_end(o, &r, i);
+        run_store(o.shadow, i, r->p);
+    run_end(o, r, i);
 }
 
-/* by_four: elements are read by four, except the rest. counter: NULL, or the last block also ends
- * the step. */
+/* Elements are updated by four, the first `fours` times four of them, and the others one by one: a
+ * unit is either. counter: NULL, or the last block also ends the step. What the first unit of a
+ * lane needs is read while single lanes find what all units share. */
 template <class Op>
-KERNEL_BOUNDED(LANES_OF_BLOCK, update)(ARGUMENT(Op) o, uint32_t by_four,
+KERNEL_BOUNDED(LANES_OF_BLOCK, update)(ARGUMENT(Op) o, uint64_t fours,
                                        ARGUMENT(struct op_advance) end, uint32_t *counter)
 {
     enum { RUN = 4 };
     SHARED(struct common, shared, 1);
+    SHARED(struct step_end, ending, 1);
     SHARED(uint32_t, said, 1);
-    if (!o.now->bad) {
-        if (thread_id() == 0) {
-            put_common(shared, o.sums, o.now, o.clip);
-            put_own(shared, o);
-        }
-        sync_block();
-        struct common c = *shared;
-        for (uint64_t i = global_id() * RUN; i < o.from.n; i += global_count() * RUN) {
-            if (by_four && i + RUN <= o.from.n) {
-                update_run<Op, RUN>(o, c, i);
-                continue;
-            }
-            for (uint64_t one = i; one < i + RUN && one < o.from.n; one++)
-                update_run<Op, 1>(o, c, one);
+    uint64_t units = o.from.n - (RUN - 1) * fours, first = global_id();
+    const struct group *of = nullptr;
+    struct run<RUN> four = {};
+    struct run<1> one = {};
+    bool bad = o.now->bad != 0;
+    if (first < fours)
+        run_read(o, &four, RUN * first);
+    else if (first < units)
+        run_read(o, &one, first + (RUN - 1) * fours);
+    if (first < units)
+        of = group_of(&o.from, first < fours ? RUN * first : first + (RUN - 1) * fours);
+    if (thread_id() == 0)
+        put_common(shared, o.sums, o.now, o.clip);
+    put_own(shared, o);
+    if (counter && thread_id() == 3 * WARP)
+        step_end_read(ending, end);
+    sync_block();
+    struct common c = *shared;
+    for (uint64_t unit = first; unit < units && !bad; unit += global_count()) {
+        uint64_t i = unit < fours ? RUN * unit : unit + (RUN - 1) * fours;
+        if (unit != first)
+            of = group_of(&o.from, i);
+        if (unit < fours) {
+            if (unit != first)
+                run_read(o, &four, i);
+            run_update(o, c, of, &four, i);
+        } else {
+            if (unit != first)
+                run_read(o, &one, i);
+            run_update(o, c, of, &one, i);
         }
     }
     if (counter && block_is_last(counter, grid_x(), said))
-        end_of_step(end);
+        end_of_step(end, *ending);
 }
 
 template <int V>
@@ -316,9 +417,10 @@ static void start(struct machine *m, const Op *o, const struct op_advance *end, 
         last = *end;
     if (!o->from.n && !end)
         return;
-    uint32_t by_four = wide && is_wide(o->p, 0) && is_wide(o->sums, 0);
-    LAUNCH(update<Op>, spread(m, o->from.n / 4 + 1, LANES_OF_BLOCK), lanes, 0, m, *o, by_four,
-           last, counter);
+    uint64_t fours = wide && is_wide(o->p, 0) && is_wide(o->sums, 0) ? o->from.n / 4 : 0;
+    uint64_t units = o->from.n - 3 * fours;
+    LAUNCH(update<Op>, spread(m, units ? units : 1, LANES_OF_BLOCK), lanes, 0, m, *o, fours, last,
+           counter);
 }
 
 void cuda_sgd(struct machine *m, const struct op_sgd *a, const struct op_advance *end,

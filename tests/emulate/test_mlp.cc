@@ -122,9 +122,14 @@ static void test_stack(const struct shape *h, bool whole)
     device_drop_all();
 }
 
-/* On the first, blocks share a multiprocessor and weights pass by in pieces; on the other they have
- * one each, and weights stay where there is room. */
+/* On the first, blocks share a multiprocessor and weights pass by in pieces; on the second they
+ * have one each, and weights stay where there is room: so do they on the third, where a block has
+ * eight rows. */
 enum { FEW_SMS = 1, MANY_SMS = 600 };
+static unsigned eights_sms(const struct shape *h)
+{
+    return (h->rows + 7) / 8;
+}
 
 /* A stack of a seed: most of them fit into a block, some do not. */
 static void test_shape(uint32_t seed)
@@ -149,7 +154,8 @@ static void test_shape(uint32_t seed)
     h.drop = draw_below(d, 2);
     h.answers = draw_below(d, 4) == 0;
     h.drop = h.drop && !h.answers;
-    device_sms_wanted = draw_below(d, 2) ? MANY_SMS : FEW_SMS;
+    const unsigned sms[] = {FEW_SMS, MANY_SMS, MANY_SMS, eights_sms(&h)};
+    device_sms_wanted = sms[draw_below(d, 4)];
     emulate_order(seed % ORDER_COUNT);
     test_stack(&h, false);
 }
@@ -282,6 +288,10 @@ int main(int count, char **words)
         device_sms_wanted = order / 2 ? MANY_SMS : FEW_SMS;
         for (size_t i = order % 2; i < sizeof shapes / sizeof *shapes; i += 2)
             test_stack(&shapes[i], true);
+    }
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i += 3) {
+        device_sms_wanted = eights_sms(&shapes[i]);
+        test_stack(&shapes[i], true);
     }
     device_sms_wanted = 3;
     block_bytes = 64 << 10; /* half as much k at a time */

@@ -165,6 +165,7 @@ static void count_step(struct machine *m)
         a->in = a->ldx = width[i];
         a->out = a->ldy = a->ldz = width[i + 1];
         a->act = i < LAYERS - 1 ? ACT_RELU : ACT_NONE;
+        a->shards = SHARDS;
         struct op_dense_back *b = &back[i];
         b->dy = act_of(ROWS * width[i + 1]);
         b->dx = i ? back[i - 1].dy : no_act();
@@ -178,6 +179,7 @@ static void count_step(struct machine *m)
         b->in = b->ldx = b->lddx = a->in;
         b->out = b->ldy = b->ldz = b->lddy = a->out;
         b->act = a->act;
+        b->shards = SHARDS;
         at += (width[i] + 1) * width[i + 1];
         ways += (i ? 4.0 : 2.0) * ROWS * width[i] * width[i + 1];
         gradients += 2.0 * ROWS * width[i] * width[i + 1];
@@ -189,6 +191,7 @@ static void count_step(struct machine *m)
     loss.target = g->target;
     loss.weight = g->weight;
     loss.rows = ROWS;
+    loss.shards = SHARDS;
     loss.classes = loss.ld = loss.ldd = 2;
     norm.now = (struct step *)(uintptr_t)adam->arguments.adam.now;
     norm.sums = (void *)(uintptr_t)adam->arguments.adam.sums;
@@ -343,7 +346,7 @@ int main(int count, char **words)
         return done();
     }
     struct machine *m = kernel_machine();
-    device_sms_wanted = 132; /* a card on which a block of eight rows has one to itself */
+    device_sms_wanted = 132; /* a card on which each block has one to itself */
     count_step(m);
     device_sms_wanted = 3;
     for (int which = 0; which < 3; which++)
