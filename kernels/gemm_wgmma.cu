@@ -244,7 +244,8 @@ DEVICE void finish(const struct gemm &g, float *room, const float (&sum)[WGMMA_S
         room[(16 * warp_id() + group + 8 * (i / 2 % 2)) * (SIDE + SUMS_PAD) + 8 * (i / 4) +
              2 * place + i % 2] = sum[i] * unscale;
     sync_block();
-    wide_stripe_finish<how>(g, room, {SIDE, log2_of(SIDE), row0, col0, SIDE, 0, block_z(), SUMS_PAD});
+    wide_stripe_finish<how>(g, room, {SIDE, log2_of(SIDE), row0, col0, SIDE, 0, block_z(),
+                                      SUMS_PAD});
 }
 
 /* Neighbouring blocks have tiles of the same rows: the shared part of A is read once. */
