@@ -288,11 +288,12 @@ static void start(struct machine *m, const struct gemm *g)
         LAUNCH_WIDE((gemm_wgmma<how, true, false, WAY>), BYTES, m, g);
 }
 
-template <enum product how> static void choose(struct machine *m, const struct gemm *g)
+template <enum product how>
+static void choose(struct machine *m, const struct gemm *g, bool sharing)
 {
     if (!gemm_half_can(g, how))
         start<how, BY_REGISTERS>(m, g);
-    else if (wide_blocks(g) > device_sms(m))
+    else if (sharing)
         start<how, SHARING>(m, g);
     else
         start<how, ALONE>(m, g);
@@ -302,12 +303,12 @@ bool gemm_wgmma_built(void)
 {
     return true;
 }
-void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how)
+void gemm_wgmma_in(struct machine *m, const struct gemm *g, enum product how, bool sharing)
 {
     if (how == PRODUCT_BF16)
-        choose<PRODUCT_BF16>(m, g);
+        choose<PRODUCT_BF16>(m, g, sharing);
     else
-        choose<PRODUCT_FP16>(m, g);
+        choose<PRODUCT_FP16>(m, g, sharing);
 }
 
 #else
@@ -316,12 +317,17 @@ bool gemm_wgmma_built(void)
 {
     return false;
 }
-void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how)
+void gemm_wgmma_in(struct machine *m, const struct gemm *g, enum product how, bool)
 {
     gemm_wide_start(m, g, how);
 }
 
 #endif
+
+void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how)
+{
+    gemm_wgmma_in(m, g, how, wide_blocks(g) > device_sms(m));
+}
 
 /* The one rule: where the machine takes them, of 16-bit numbers. By registers only few tiles: an
  * H200 has 128 of them faster than the twin (123 beside 91 TFLOP/s), and 2048 slower (123, 140). */
