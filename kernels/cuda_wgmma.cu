@@ -25,8 +25,8 @@ enum { TRY_M = 136, TRY_N = 152, LAYOUTS = 3, PARTS = 2, TRY_A = TRY_M * TRY_K,
        TRY_B = TRY_N * TRY_K, TRY_C = TRY_M * TRY_N, TRY_PART = TRY_C + TRY_N };
 /* Seconds after which the trial counts as a hang. */
 static const double TRIAL_SECONDS = 10;
-/* Results: by the twin, by warpgroups, by warpgroups again in their other way. A part holds C, then the column sums of
- * B. */
+/* Results: by the twin, by warpgroups, by warpgroups again in their other way. A part holds C, then
+ * the column sums of B. */
 enum { BY_TWIN, BY_WARPGROUPS, AGAIN, RESULTS };
 struct tried {
     float a[TRY_A], b[TRY_B], c[RESULTS][PARTS * TRY_PART];
