@@ -10,8 +10,8 @@
 #include "cuda.cuh"
 #include "recur_guest.cuh"
 
-/* By sequences of a micro-batch, measured on an H200 (gpu_verify.sh, part recurrent: 16 -> 64 units,
- * 50 steps, fp32; rows of each kind may go without the others). */
+/* By sequences of a micro-batch, measured on an H200 (gpu_verify.sh, part recurrent: 16 -> 64
+ * units, 50 steps, fp32). Rows of each kind may go without the others. */
 static const struct guest_row rows[] = {
     {90, RECUR_LSTM, 2048, 1.18e12, 5.5e12},
     {90, RECUR_GRU, 2048, 1.10e12, 1.73e12},

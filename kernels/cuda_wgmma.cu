@@ -13,8 +13,7 @@ static const char word[] = "wgmma";
 
 /* --- the trial: a product of each layout by both, more than a tile each way, and ragged --- */
 
-/* K is long enough to use the ring of three stages twice. The emulator is slow: a shorter K for it.
- */
+/* K is long enough to use a ring of stages anew. The emulator is slow: a shorter K for it. */
 #if defined(__CUDACC__)
 enum { TRY_K = 456 };
 static const bool AUTO_TRIES = true;
@@ -26,8 +25,8 @@ enum { TRY_M = 136, TRY_N = 152, LAYOUTS = 3, PARTS = 2, TRY_A = TRY_M * TRY_K,
        TRY_B = TRY_N * TRY_K, TRY_C = TRY_M * TRY_N, TRY_PART = TRY_C + TRY_N };
 /* Seconds after which the trial counts as a hang. */
 static const double TRIAL_SECONDS = 10;
-/* Results: by the twin, by warpgroups, by warpgroups again. A part holds C, then the column sums of
- * B. */
+/* Results: by the twin, by warpgroups, by warpgroups again in their other way. A part holds C, then
+ * the column sums of B. */
 enum { BY_TWIN, BY_WARPGROUPS, AGAIN, RESULTS };
 struct tried {
     float a[TRY_A], b[TRY_B], c[RESULTS][PARTS * TRY_PART];
@@ -76,7 +75,7 @@ static bool product_of_both(struct card *m, struct tried *host, struct tried *at
         if (by == BY_TWIN)
             gemm_wide_start(&m->head, &g, m->products.how);
         else
-            gemm_wgmma_start(&m->head, &g, m->products.how);
+            gemm_wgmma_in(&m->head, &g, m->products.how, by == AGAIN);
     }
     return good && !cuda_lost(m) &&
            CUDA(m, MemcpyAsync,
@@ -97,7 +96,7 @@ static double difference(const float *x, const float *y, size_t n)
     return far;
 }
 
-/* The largest difference over all layouts; two runs with different bits count as large. Negative:
+/* The largest difference over all layouts; two ways with different bits count as large. Negative:
  * the card has failed. */
 static double apart(struct card *m)
 {

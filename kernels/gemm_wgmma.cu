@@ -244,7 +244,8 @@ DEVICE void finish(const struct gemm &g, float *room, const float (&sum)[WGMMA_S
         room[(16 * warp_id() + group + 8 * (i / 2 % 2)) * (SIDE + SUMS_PAD) + 8 * (i / 4) +
              2 * place + i % 2] = sum[i] * unscale;
     sync_block();
-    wide_stripe_finish<how>(g, room, {SIDE, log2_of(SIDE), row0, col0, SIDE, 0, block_z(), SUMS_PAD});
+    wide_stripe_finish<how>(g, room, {SIDE, log2_of(SIDE), row0, col0, SIDE, 0, block_z(),
+                                      SUMS_PAD});
 }
 
 /* Neighbouring blocks have tiles of the same rows: the shared part of A is read once. */
@@ -287,11 +288,12 @@ static void start(struct machine *m, const struct gemm *g)
         LAUNCH_WIDE((gemm_wgmma<how, true, false, WAY>), BYTES, m, g);
 }
 
-template <enum product how> static void choose(struct machine *m, const struct gemm *g)
+template <enum product how>
+static void choose(struct machine *m, const struct gemm *g, bool sharing)
 {
     if (!gemm_half_can(g, how))
         start<how, BY_REGISTERS>(m, g);
-    else if (wide_blocks(g) > device_sms(m))
+    else if (sharing)
         start<how, SHARING>(m, g);
     else
         start<how, ALONE>(m, g);
@@ -301,12 +303,12 @@ bool gemm_wgmma_built(void)
 {
     return true;
 }
-void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how)
+void gemm_wgmma_in(struct machine *m, const struct gemm *g, enum product how, bool sharing)
 {
     if (how == PRODUCT_BF16)
-        choose<PRODUCT_BF16>(m, g);
+        choose<PRODUCT_BF16>(m, g, sharing);
     else
-        choose<PRODUCT_FP16>(m, g);
+        choose<PRODUCT_FP16>(m, g, sharing);
 }
 
 #else
@@ -315,12 +317,17 @@ bool gemm_wgmma_built(void)
 {
     return false;
 }
-void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how)
+void gemm_wgmma_in(struct machine *m, const struct gemm *g, enum product how, bool)
 {
     gemm_wide_start(m, g, how);
 }
 
 #endif
+
+void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how)
+{
+    gemm_wgmma_in(m, g, how, wide_blocks(g) > device_sms(m));
+}
 
 /* The one rule: where the machine takes them, of 16-bit numbers. By registers only few tiles: an
  * H200 has 128 of them faster than the twin (123 beside 91 TFLOP/s), and 2048 slower (123, 140). */

@@ -212,6 +212,8 @@ void gemm_half_start(struct machine *m, const struct gemm *g, enum product how);
 bool gemm_wgmma_built(void);
 bool gemm_wgmma_serves(const struct machine *m, const struct gemm *g, enum product how);
 void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how);
+/* The same, two blocks a multiprocessor or one, whatever the size: same bits. */
+void gemm_wgmma_in(struct machine *m, const struct gemm *g, enum product how, bool sharing);
 
 /* Products that do not wait for each other, on CUDA cores in one launch; the same bits as one by
  * one. hot: NULL, or the rows of its dw that belong to one-hot inputs as well. */

@@ -150,8 +150,8 @@ DEVICE void wide_finish(const struct gemm &g, float *room, const float (&sum)[WM
                 room[((int)warp_id() / 4 * 16 + group + 8 * (e >> 1)) * (SIDE + SUMS_PAD) +
                      wide_col() + 8 * j + 2 * place + (e & 1)] = sum[i][j][e] * unscale;
         sync_block();
-        wide_stripe_finish<how>(g, room, {32, log2_of(SIDE), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM,
-                               block_z(), SUMS_PAD});
+        wide_stripe_finish<how>(g, room, {32, log2_of(SIDE), row0 + 16 * (uint32_t)i, col0, 16,
+                                          16 * WM, block_z(), SUMS_PAD});
         sync_block();
     }
 }

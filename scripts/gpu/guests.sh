@@ -29,6 +29,23 @@ open_guests() {
     if [ $emulated = yes ]; then stand_ins || skip "the stand-ins cannot be built" || return; else find_guests; fi
     "$dnn" --version
 }
+# guests_speed: a long training, cut off after some seconds, by our kernels and by the rule: a row each, and their ratio
+guests_speed() {
+    local precision who rate_own="" rate_rule="" batch=16384
+    config v.json "$(small).csv" 40000 $batch
+    sed -i 's/"units": 128}, {"type": "relu"}\]/"units": 512}, {"type": "relu"}, {"type": "dense", "units": 512}, {"type": "relu"}]/; s/128/512/g' v.json
+    for precision in tf32 bf16; do
+        for who in own rule; do
+            rm -f v.lines
+            DNN_GUESTS=$([ $who = rule ] && echo rule || echo none) try "$hooked" train v.json -o v.$who.dnn --force -q --time-limit 4 \
+                --set backend.precision=$precision --set output.metrics=v.lines || { fail "$precision: a long training, $who"; return; }
+            printf -v rate_$who %s "$(rate_of v.lines)"
+            row "{\"work\": \"14-512-512-512-2, batch $batch\", \"who\": \"$([ $who = rule ] && echo 'with cuBLASLt' || echo dnn_gpu) $precision\", \"rows_per_s\": $(or_null "$(rate_of v.lines)")}"
+        done
+        "$dnn" inspect v.rule.dnn | grep '^trained on' | tee -a "$work/$part.told" # by which: a card without a row has our own
+        echo "cuBLASLt by its rows over our own, $precision: $(or_null "$(quotient "$rate_rule" "$rate_own")") times" | tee -a "$work/$part.told"
+    done
+}
 part_guests() {
     prepare 4 && open_guests && have_guest cublaslt || return
     # every case of the operations they do: against the CPU, twice and recorded; large products in each precision, of factors and to
@@ -55,6 +72,7 @@ part_guests() {
         for model in own 1; do try "$dnn" predict v.$model.dnn "$(small).csv" -o v.$model.csv -q --backend dnn_cpu || fail "predict"; done
         within v.own.csv v.1.csv "$([ $precision = fp32 ] && echo 1e-2 || echo 0.1)" "$precision: with guests and without"
     done
+    [ $emulated = yes ] || guests_speed
     passed
 }
 

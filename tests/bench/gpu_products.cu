@@ -101,6 +101,29 @@ static void ours(struct machine *m, const struct shape *s)
     }
 }
 
+/* A layer as a training has it: operands, bias, relu, and the result in bf16. */
+static void whole_layer(struct machine *m, const struct shape *s)
+{
+    static const char *const names[] = {"wide", "wgmma"};
+    int each = (double)s->m * s->n * s->k > 1e11 ? 1 : 20;
+    bool can = gemm_wgmma_built() && card_of(m)->device.capability == 90;
+    struct gemm g = product_of(s, c32);
+    g.a = form_act(a16, FORM_BF16);
+    g.b = form_act(b16, FORM_BF16);
+    g.c = form_act(c32, FORM_BF16);
+    g.bias = b32;
+    g.act = ACT_RELU;
+    for (int i = 0; i < (can ? 2 : 1) && card_of(m)->device.capability >= 80; i++) {
+        char name[96];
+        double ms = milliseconds(
+            [&] { (i ? gemm_wgmma_start : gemm_wide_start)(m, &g, PRODUCT_BF16); }, each);
+        snprintf(name, sizeof name, "product %u x %u x %u, %s, bf16 with bias and relu to bf16",
+                 s->m, s->n, s->k, names[i]);
+        if (had(name, cudaSuccess))
+            say(name, rate(s, ms), "TFLOP/s");
+    }
+}
+
 /* Products of warpgroups beside their twin, of fp32 rounded on its way and of what lies in 16 bits.
  */
 static void twins(struct machine *m, const struct shape *s)
@@ -163,17 +186,18 @@ static void lt_open(void)
     cudaMalloc(&workspace, WORKSPACE);
 }
 
-/* Row-major C = A B is column-major C' = B' A'. */
-static void theirs(const struct shape *s, bool wide)
+/* Row-major C = A B is column-major C' = B' A'. wide: tf32; else of bf16, C in it or in fp32, as
+ * the gradient of a weight is. */
+static void theirs(const struct shape *s, bool wide, bool to_fp32)
 {
     char name[96];
     snprintf(name, sizeof name, "product %u x %u x %u, cublasLt, %s", s->m, s->n, s->k,
-             wide ? "tf32" : "bf16");
+             wide ? "tf32" : to_fp32 ? "bf16 to fp32" : "bf16");
     cublasLtMatmulDesc_t how;
     cublasLtMatrixLayout_t a, b, c;
     cublasLtMatmulPreference_t wish;
     cublasLtMatmulHeuristicResult_t best = {};
-    cudaDataType_t in = wide ? CUDA_R_32F : CUDA_R_16BF, out = in;
+    cudaDataType_t in = wide ? CUDA_R_32F : CUDA_R_16BF, out = to_fp32 ? CUDA_R_32F : in;
     size_t most = WORKSPACE;
     int found = 0;
     float one = 1, zero = 0;
@@ -236,12 +260,14 @@ void products(void)
     for (const struct shape &s : shapes) {
         ours(m, &s);
         twins(m, &s);
+        whole_layer(m, &s);
     }
 #ifdef HAVE_CUBLASLT
     lt_open();
     for (unsigned i = 0; lt && i < sizeof shapes / sizeof *shapes; i++) {
-        theirs(&shapes[i], true);
-        theirs(&shapes[i], false);
+        theirs(&shapes[i], true, true);
+        theirs(&shapes[i], false, false);
+        theirs(&shapes[i], false, true);
     }
 #else
     without("cublasLt", "its header was not there at the build");

@@ -55,7 +55,7 @@ my @mutants = (
     [wgmma => 'gemm_wgmma', 'gemm_wgmma.cu', 'one warpgroup has the rows of the other', qr/group \* \(TILE \/ 2\)/, '0 * group'],
     [wgmma => 'gemm_wgmma', 'gemm_wgmma.cu', 'k beyond the part is read', qr/\(K_FAST \? 4 \* half : 0\) < k_end/, '(K_FAST ? 4 * half : 0) <= k_end'],
     [wgmma => 'gemm_wgmma', 'gemm_wgmma.cu', 'a wrong column leaves', qr/2 \* place \+ i % 2\]/, '2 * place + 1 - i % 2]'],
-    [wgmma => 'gemm_wgmma', 'wide.cuh', 'a derivative of what is rounded', qr/x = form_round\(c, x\) \*/, 'x = x *'],
+    [wgmma => 'gemm_wgmma', 'wide.cuh', 'a bias that is not added', qr/x \+= bias\[q\]/, 'x += 0 * bias[q]'],
     [wgmma => 'gemm_wgmma', 'wide.cuh', 'relu where there is none', qr/END == END_LAYER && relu && x/, 'END == END_LAYER && x'],
     [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'pieces of a line are not swizzled', qr/\(piece \^ \(line % 8\)\)/, 'piece'],
     [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'a descriptor says another swizzling', qr/swizzle_of_128_bytes = 1;/, 'swizzle_of_128_bytes = 2;'],
