@@ -19,9 +19,9 @@ struct slice {
     const struct cpu *m;
 };
 #define CPU_SCRATCH ((size_t)1 << 20)
-/* Rows of a strip. Another number changes bits: raise the version with it. A strip of CPU_STRIP_WIDE
- * changes none: it has no loss, and many weights, which are read for each strip. */
-enum { CPU_STRIP = 64, CPU_STRIP_WIDE = 128, CPU_VERSION = 3 };
+/* Rows of a strip. Another number changes bits: raise the version with it. CPU_STRIP_WIDE changes
+ * none: such a strip has no loss, but many weights, which are read for each strip. */
+enum { CPU_STRIP = 64, CPU_STRIP_WIDE = 512 / sizeof(real), CPU_VERSION = 3 };
 
 #define ROW(name, text) void cpu_##name(const struct op_##name *a, const struct slice *s);
 #define ALL(name, text)                                                                            \

@@ -280,7 +280,7 @@ INLINE void narrow_outer_width(const struct outer *p, const int W)
  * of w; the sums of panel v and row m go to sums[v][m], vectors over the 16 rows, and go on from
  * there if `add`. */
 INLINE void across_block(real *sums, const real *w, size_t ldw, const real *dz, size_t apart,
-                         uint32_t n, bool add, const int M, const int V)
+                         uint32_t n, bool add, const bool ahead, const int M, const int V)
 {
     v16 sum[8][2];
     for (int m = 0; m < M; m++)
@@ -295,8 +295,8 @@ INLINE void across_block(real *sums, const real *w, size_t ldw, const real *dz, 
             for (int v = 0; v < V; v++)
                 sum[m][v] = v_fma(x, d[v], sum[m][v]);
         }
-        /* every line of the next M rows */
-        __builtin_prefetch(w + ((uint32_t)M + j % (uint32_t)M) * ldw + j / 8 * 8, 0, 2);
+        if (ahead) /* every line of the next M rows */
+            __builtin_prefetch(w + ((uint32_t)M + j % (uint32_t)M) * ldw + j / 8 * 8, 0, 2);
         dz += LANES;
     }
     for (int m = 0; m < M; m++)
@@ -333,17 +333,18 @@ enum { ACROSS_DEPTH = 192, ACROSS_ROWS = 256 };
 
 /* sums (= or +=) rows [i, i + 16) of w times columns [j, j + n) of dz. */
 INLINE void across_panels(const struct across *p, real *sums, uint32_t row, uint32_t i, uint32_t j,
-                          uint32_t n, const int V)
+                          uint32_t n, const bool ahead, const int V)
 {
     const real *w = p->w + (size_t)i * p->ldw + j;
     const real *dz = p->dz + (size_t)row * p->room + (size_t)j * LANES;
     const size_t apart = (size_t)LANES * p->room, columns = run_size(i, p->in);
     size_t m = 0;
     for (; m + BLOCK_ACROSS <= columns; m += BLOCK_ACROSS)
-        across_block(sums + m * LANES, w + m * p->ldw, p->ldw, dz, apart, n, j > 0, BLOCK_ACROSS,
-                     V);
+        across_block(sums + m * LANES, w + m * p->ldw, p->ldw, dz, apart, n, j > 0, ahead,
+                     BLOCK_ACROSS, V);
     for (; m < columns; m++)
-        across_block(sums + m * LANES, w + m * p->ldw, p->ldw, dz, apart, n, j > 0, 1, V);
+        across_block(sums + m * LANES, w + m * p->ldw, p->ldw, dz, apart, n, j > 0, ahead, 1,
+                     V);
     for (; m < LANES; m++)
         for (int v = 0; v < V; v++)
             v_store(sums + ((size_t)v * LANES + m) * LANES, v_set(0));
@@ -352,13 +353,20 @@ INLINE void across_panels(const struct across *p, real *sums, uint32_t row, uint
 INLINE void across_rows(const struct across *p, uint32_t row, const int V)
 {
     _Alignas(64) real room[ACROSS_ROWS / LANES * ACROSS_SUMS];
+    for (uint32_t i = 0; i < p->in && p->out <= ACROSS_DEPTH; i += LANES) {
+        across_panels(p, room, row, i, 0, p->out, false, V);
+        for (int v = 0; v < V; v++)
+            across_put(p, room + v * LANES * LANES, row + (uint32_t)v * LANES, i);
+    }
+    if (p->out <= ACROSS_DEPTH)
+        return;
     for (uint32_t begin = 0; begin < p->in; begin += ACROSS_ROWS) {
         uint32_t end = p->in - begin < ACROSS_ROWS ? p->in : begin + ACROSS_ROWS;
         for (uint32_t j = 0; j < p->out; j += ACROSS_DEPTH) {
             uint32_t n = p->out - j < ACROSS_DEPTH ? p->out - j : ACROSS_DEPTH;
             real *sums = room;
             for (uint32_t i = begin; i < end; i += LANES, sums += ACROSS_SUMS)
-                across_panels(p, sums, row, i, j, n, V);
+                across_panels(p, sums, row, i, j, n, true, V);
         }
         real *sums = room;
         for (uint32_t i = begin; i < end; i += LANES, sums += ACROSS_SUMS)
