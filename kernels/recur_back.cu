@@ -121,7 +121,8 @@ KERNEL_SHARING(WALK_LANES, 1, recur_walk_back)(ARGUMENT(struct op_recur_back) a,
             walk_stage_back<WHERE>(a, s, b, room + (i - 1) % 2 * s.rows * staged_of, i - 1);
         copy_commit();
         if (summed)
-            walk_multiply<ROWS, WHERE>(s, p, held);
+            walk_multiply<ROWS, WHERE>(s, p, held,
+                                       [](uint32_t, uint32_t, float sum) { return sum; });
         sync_block();
         const size_t row_gates = (size_t)a.steps * RECUR_GATES * n;
         float *gates = (float *)a.gates + b.row0 * row_gates + t * RECUR_GATES * n;

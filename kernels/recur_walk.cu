@@ -10,38 +10,44 @@ struct walk_unit {
     uint32_t j;
 };
 
-/* Gates, h and c of a unit. GRU's q is 0 again: no input adds to it. */
-DEVICE void walk_gates(const struct op_recur &a, struct walk_unit u, uint32_t padded, float (&v)[4],
-                       float *h, float *c)
+/* A column's gate, of its sum; of GRU's q, what r is multiplied with. */
+DEVICE float walk_curve(const struct op_recur &a, bool gru, uint32_t column, uint32_t j, float sum)
 {
-    const size_t n = a.units;
+    if (!gru)
+        return column == 2 ? tanhf(sum) : sigmoid(sum);
+    sum += ((const float *)a.b)[column * a.units + j];
+    return column == 2 ? sum : sigmoid(sum);
+}
+
+/* Gates, h and c of a unit; curved: its columns' gates are there, not their sums. */
+DEVICE void walk_gates(const struct op_recur &a, struct walk_unit u, uint32_t padded, bool curved,
+                       float (&v)[4], float *h, float *c)
+{
     UNROLL
     for (int g = 0; g < RECUR_GATES; g++)
         v[g] = u.v[g * padded];
     if (a.kind == RECUR_LSTM) {
-        v[0] = sigmoid(v[0]);
-        v[1] = sigmoid(v[1]);
-        v[2] = tanhf(v[2]);
-        v[3] = sigmoid(v[3]);
+        UNROLL
+        for (int g = 0; g < RECUR_GATES && !curved; g++)
+            v[g] = walk_curve(a, false, g, u.j, v[g]);
         *c = fmaf(v[1], *u.c, v[0] * v[2]);
         *h = v[3] * tanhf(*c);
     } else {
-        const float *b = (const float *)a.b + u.j;
-        v[1] = sigmoid(v[1] + b[0]);
-        v[2] = sigmoid(v[2] + b[n]);
-        v[3] += b[2 * n];
+        UNROLL
+        for (int g = 1; g < RECUR_GATES && !curved; g++)
+            v[g] = walk_curve(a, true, g - 1, u.j, v[g]);
         v[0] = tanhf(fmaf(v[1], v[3], v[0]));
         *h = fmaf(v[2], *u.h - v[0], v[0]);
     }
 }
 
 DEVICE void walk_unit_step(const struct op_recur &a, struct walk_unit u, uint32_t padded,
-                           size_t row, size_t t)
+                           bool curved, size_t row, size_t t)
 {
     const uint32_t n = a.units, length = (uint32_t)a.length[row];
     float v[RECUR_GATES] = {0, 0, 0, 0}, h = 0, c = 0;
     if (t < length)
-        walk_gates(a, u, padded, v, &h, &c);
+        walk_gates(a, u, padded, curved, v, &h, &c);
     if (a.kind == RECUR_GRU)
         u.v[3 * padded] = 0;
     UNROLL
@@ -115,8 +121,11 @@ KERNEL_SHARING(WALK_LANES, 1, recur_walk)(ARGUMENT(struct op_recur) a, ARGUMENT(
         if (i + 1 < a.steps)
             stage(i + 1);
         p.out = sums + (RECUR_GATES - gates) * s.padded;
-        if (t < b.longest && (a.reverse ? t + 1 < b.longest : i || a.state.from))
-            walk_multiply<ROWS, WHERE>(s, p, held);
+        bool summed = t < b.longest && (a.reverse ? t + 1 < b.longest : i || a.state.from);
+        if (summed)
+            walk_multiply<ROWS, WHERE>(s, p, held, [&](uint32_t gate, uint32_t j, float sum) {
+                return walk_curve(a, a.kind == RECUR_GRU, gate, j, sum);
+            });
         sync_block();
         float *at_gates = (float *)a.gates + b.row0 * row_gates + t * RECUR_GATES * n;
         const size_t at = b.row0 * row_cells + t * n, row_y = (size_t)a.steps * a.ldy;
@@ -126,7 +135,7 @@ KERNEL_SHARING(WALK_LANES, 1, recur_walk)(ARGUMENT(struct op_recur) a, ARGUMENT(
                                   c + r * s.padded + j,       at_gates + r * row_gates + j,
                                   at + r * row_cells + j,     at_y + r * row_y + j,
                                   j};
-            walk_unit_step(a, u, s.padded, b.row0 + r, t);
+            walk_unit_step(a, u, s.padded, WHERE == WALK_HELD && summed, b.row0 + r, t);
         });
         copy_wait<0>();
         sync_block();

@@ -1,6 +1,6 @@
-/* walk.cuh - how blocks walk through the steps of recurrent layers (formulas: ops_series.h). A block
- * has some rows and goes through all their steps in one launch: rows do not meet, so no block waits
- * for another. A step is a product, of h' (back: of the gradients of the sums of the step behind)
+/* walk.cuh - how blocks walk through the steps of recurrent layers (formulas: ops_series.h). A
+ * block has some rows and goes through all their steps in one launch: rows do not meet, so no block
+ * waits for another. A step is a product, of h' (back: of the gradients of the sums of the step behind)
  * with u, then the formulas of each unit. What the next step reads is copied meanwhile.
  *
  * Each number is one chain of sums: its inputs' part, then units 0, 1, ..; on the way back a chain
@@ -149,7 +149,10 @@ DEVICE void walk_hold(float (&held)[WALK_HELD_UNITS], const struct walk_product 
         held[k] = gate < p.gates && k < n ? p.w[gate * p.w_gate + k * p.w_next + j] : 0.0f;
 }
 
-DEVICE void multiply_held(const float (&held)[WALK_HELD_UNITS], const struct walk_product &p)
+/* end(gate, unit, sum): what is written of a sum. */
+template <class F>
+DEVICE void multiply_held(const float (&held)[WALK_HELD_UNITS], const struct walk_product &p,
+                          F &&end)
 {
     uint32_t n = p.units, gate = thread_id() / n;
     if (gate >= p.gates)
@@ -165,7 +168,7 @@ DEVICE void multiply_held(const float (&held)[WALK_HELD_UNITS], const struct wal
         for (int i = 0; i < 4; i++)
             sum = fmaf(h.v[i], held[k + i], sum);
     }
-    *out = sum;
+    *out = end(gate, thread_id() % n, sum);
 }
 
 template <int ROWS> DEVICE void multiply_tiles(const struct walk &s, const struct walk_product &p)
@@ -189,12 +192,12 @@ template <int ROWS> DEVICE void multiply_tiles(const struct walk &s, const struc
     });
 }
 
-template <int ROWS, int WHERE>
+template <int ROWS, int WHERE, class F>
 DEVICE void walk_multiply(const struct walk &s, const struct walk_product &p,
-                          const float (&held)[WALK_HELD_UNITS])
+                          const float (&held)[WALK_HELD_UNITS], F &&end)
 {
     if constexpr (WHERE == WALK_HELD)
-        multiply_held(held, p);
+        multiply_held(held, p, end);
     else
         multiply_tiles<ROWS>(s, p);
 }

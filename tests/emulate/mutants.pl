@@ -132,7 +132,7 @@ my @mutants = (
     ['ops recur' => 'recur_walk', 'recur_walk.cu', 'the step before is not there', qr/t \+ 1 < b\.longest : i \|\| a/, 't + 1 < b.longest : i > 1 || a'],
     ['ops recur' => 'recur_walk', 'walk.cuh', 'a sequence goes on in the next', qr/state\.from && !state\.begins\[row\]/, 'state.from'],
     ['ops recur' => 'recur_walk', 'recur_walk.cu', 'padding is passed on', qr/t \+ 1 == length\)/, 't + 1 == a.steps)'],
-    ['ops recur' => 'recur_walk', 'recur_walk.cu', 'no barrier between a product and its units', qr/ {12}walk_multiply<ROWS, WHERE>\(s, p, held\);\n {8}sync_block\(\);\n {8}float/, "            walk_multiply<ROWS, WHERE>(s, p, held);\n        float"],
+    ['ops recur' => 'recur_walk', 'recur_walk.cu', 'no barrier between a product and its units', qr/ {12}\}\);\n {8}sync_block\(\);\n {8}float/, "            });\n        float"],
     ['ops recur' => 'recur_walk', 'recur_walk.cu', 'the next step is not waited for', qr/ {8}copy_wait<0>\(\);\n {8}sync_block\(\);\n {4}\}\n\}\n\nvoid/, "        sync_block();\n    }\n}\nvoid"],
     ['ops recur' => 'recur_walk', 'recur_walk.cu', 'both steps are copied to one place', qr/room \+ i % 2 \* s\.rows \* row_of, row_of/, 'room + (i - i) * s.rows * row_of, row_of'],
     ['ops recur' => 'recur_walk', 'walk.cuh', 'the last units of a sum are left out', qr/ {4}for \(; k < n; k\+\+\) \{\n/, "    for (; k + 1 < n; k++) {\n"],
