@@ -1,17 +1,18 @@
 /* walk.cuh - how blocks walk through the steps of recurrent layers (formulas: ops_series.h). A
- * block has some rows and goes through all their steps in one launch: rows do not meet, so no block
- * waits for another. A step is a product, of h' (back: of the gradients of the sums of the step behind)
- * with u, then the formulas of each unit. What the next step reads is copied meanwhile.
+ * block has some rows and goes through all their steps in one launch: rows do not meet, so no
+ * block waits for another. A step is a product, of h' (back: of the gradients of the sums of the
+ * step behind) with u, then the formulas of each unit. What the next step reads is copied
+ * meanwhile.
  *
  * Each number is one chain of sums: its inputs' part, then units 0, 1, ..; on the way back a chain
  * for each gate, gates added in pairs. So its bits depend on nothing else: not on the rows of a
  * block, nor on where u stands.
  *
- * What limits it, on a multiprocessor that does 128 multiply-adds and reads 128 bytes of its shared
- * memory a clock: a step of r rows and n units takes r n columns / 128 clocks of arithmetic, and as
- * u is read once for each tile of rows, n columns / 32 clocks a tile of reading: for one row four
- * times as many as the arithmetic. Of small layers with few rows each lane therefore holds a column
- * of u in registers; the chain of n sums, 4 n clocks, is then what a step waits for. */
+ * What limits it, on a multiprocessor that does 128 multiply-adds and reads 128 bytes of its
+ * shared memory a clock: a step of r rows and n units takes r n columns / 128 clocks of arithmetic,
+ * and as u is read once for each tile of rows, n columns / 32 clocks a tile of reading: for one row
+ * four times as many as the arithmetic. Of small layers with few rows each lane therefore holds a
+ * column of u in registers; the chain of n sums, 4 n clocks, is then what a step waits for. */
 #ifndef DNN_KERNELS_WALK_CUH
 #define DNN_KERNELS_WALK_CUH
 
