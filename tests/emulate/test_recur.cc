@@ -1,7 +1,7 @@
 /* Recurrent layers: the bits of a row depend neither on how many rows a block has, nor on where u
  * stands (in registers, in shared memory, in memory, with the room of a block in memory as well),
- * nor on the order of lanes; forward they are those of one chain of sums; with answers and gradients
- * in 16 bits as with their values in fp32. */
+ * nor on the order of lanes. Forward they are those of one chain of sums. Answers and gradients in
+ * 16 bits stand for their values. */
 #include "epilogue.cuh"
 #include "form.cuh"
 #include "harness.h"
@@ -74,8 +74,8 @@ static void test_chain(uint32_t kind, uint32_t units, bool reverse, uint32_t for
     machine_issue(device, c.op, a);
     for (uint32_t row = 0; row < a->rows; row++)
         bad += differ(a, inputs, row);
-    ok(bad == 0, "kind %u, %u units, reverse %d, form %u: one chain of sums, %u differ", kind, units,
-       reverse, form, bad);
+    ok(bad == 0, "kind %u, %u units, reverse %d, form %u: one chain of sums, %u differ", kind,
+       units, reverse, form, bad);
     free(inputs);
     opcase_free(d);
     device_drop_all();
