@@ -5,18 +5,11 @@
 
 #include "sheet.cuh"
 
-/* Sums of this lane's column over rows [begin, end): each(row, sum) adds to sum[]; valid in warp 0.
- * room: SHARED, N numbers a lane, free again at return. All lanes of the block must call. */
-template <int N, class Each>
-DEVICE void column_sums(float (&sum)[N], uint32_t begin, uint32_t end, float *room,
-                        const Each &each)
+/* The sums of the warps, in order; valid in warp 0. room: SHARED, N numbers a lane, free again at
+ * return. All lanes of the block must call. */
+template <int N> DEVICE void add_warps(float (&sum)[N], float *room)
 {
     uint32_t warps = block_size() / WARP;
-    UNROLL
-    for (int i = 0; i < N; i++)
-        sum[i] = 0;
-    for (uint32_t row = begin + warp_id(); row < end; row += warps)
-        each(row, sum);
     UNROLL
     for (int i = 0; i < N; i++)
         room[i * block_size() + thread_id()] = sum[i];
@@ -26,6 +19,43 @@ DEVICE void column_sums(float (&sum)[N], uint32_t begin, uint32_t end, float *ro
         for (int i = 0; i < N; i++)
             sum[i] += room[i * block_size() + w * WARP + lane_id()];
     sync_block();
+}
+
+/* Sums of this lane's column over rows [begin, end): each(row, sum) adds to sum[]. As add_warps. */
+template <int N, class Each>
+DEVICE void column_sums(float (&sum)[N], uint32_t begin, uint32_t end, float *room,
+                        const Each &each)
+{
+    UNROLL
+    for (int i = 0; i < N; i++)
+        sum[i] = 0;
+    for (uint32_t row = begin + warp_id(); row < end; row += block_size() / WARP)
+        each(row, sum);
+    add_warps(sum, room);
+}
+
+/* The same sums, with M words of each of eight rows on their way: load(row, word), and later
+ * add(word, sum). */
+template <int N, int M, class Load, class Add>
+DEVICE void column_sums(float (&sum)[N], uint32_t begin, uint32_t end, float *room,
+                        const Load &load, const Add &add)
+{
+    enum { AHEAD = 8 };
+    uint32_t warps = block_size() / WARP;
+    UNROLL
+    for (int i = 0; i < N; i++)
+        sum[i] = 0;
+    for (uint32_t first = begin + warp_id(); first < end; first += AHEAD * warps) {
+        uint32_t word[AHEAD][M];
+        UNROLL
+        for (uint32_t k = 0; k < AHEAD; k++)
+            load(first + k * warps < end ? first + k * warps : first, word[k]);
+        UNROLL
+        for (uint32_t k = 0; k < AHEAD; k++)
+            if (first + k * warps < end)
+                add(word[k], sum);
+    }
+    add_warps(sum, room);
 }
 
 static inline unsigned column_tiles(uint32_t width)

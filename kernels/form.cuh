@@ -62,6 +62,15 @@ DEVICE float form_get(struct act p, uint64_t i)
         return ((const float *)p.at)[i];
     return bits_to_float(form, ((const uint16_t *)p.at)[i]);
 }
+/* form_get in two: the bits, and the number, which waits for them. */
+DEVICE uint32_t form_bits(struct act p, uint64_t i)
+{
+    return p.form == FORM_REAL ? ((const uint32_t *)p.at)[i] : ((const uint16_t *)p.at)[i];
+}
+DEVICE float form_number(uint32_t form, uint32_t bits)
+{
+    return form == FORM_REAL ? float_of_word(bits) : bits_to_float(form, (uint16_t)bits);
+}
 DEVICE void form_put(struct act p, uint64_t i, float x)
 {
     uint32_t form = p.form;
