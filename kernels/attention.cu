@@ -56,11 +56,6 @@ DEVICE void attend_looked_at(struct attend_block *b, bool causal)
     b->end = b->own >= b->length ? b->first : b->length;
 }
 
-/* The i-th of a lane's own steps, or of a warp's; behind the block's the last one again. */
-DEVICE uint32_t attend_own(const struct attend_block &b, uint32_t i)
-{
-    return i < b.owns ? i : b.owns - 1;
-}
 /* The others that own step i has to do with: none in padding. */
 struct attend_range { uint32_t begin, end; };
 DEVICE struct attend_range attend_range_of(const struct attend_block &b, uint32_t i)
@@ -70,6 +65,7 @@ DEVICE struct attend_range attend_range_of(const struct attend_block &b, uint32_
         return {b.first, b.first};
     return {b.from ? t : b.first, b.to ? t + 1 : b.length};
 }
+DEVICE bool attend_is_none(struct attend_range r) { return r.begin >= r.end; }
 DEVICE bool attend_is_in(struct attend_range r, uint32_t u)
 {
     return u >= r.begin && u < r.end;
@@ -181,47 +177,14 @@ DEVICE void strips_multiply(float *strip, float *tiles, const struct attend_bloc
     }
 }
 
-/* Adds four other steps from u on: by[i][0] .. [3] of them. PART: but those that are in range. */
-template <bool PART, int N>
-DEVICE void sums_add(float (&sum)[N][2], const float *const (&by)[N], const float *others,
-                     const struct attend_range (&range)[N], uint32_t u)
-{
-    struct four mine[N];
-    struct two theirs[4];
-    UNROLL
-    for (int i = 0; i < N; i++)
-        mine[i] = load4(by[i]);
-    UNROLL
-    for (int q = 0; q < 4; q++)
-        theirs[q] = *(const struct two *)(const void *)(others + q * LINE);
-    UNROLL
-    for (int q = 0; q < 4; q++)
-        UNROLL
-        for (int i = 0; i < N; i++)
-            if (!PART || attend_is_in(range[i], u + q))
-                UNROLL
-                for (int j = 0; j < 2; j++)
-                    sum[i][j] = fmaf(mine[i].v[q], theirs[q].v[j], sum[i][j]);
-}
-
-/* to[t][j] = the sum over the others u of own step t of strip[t][u - first] other[u][j], in order;
- * 0 of a step in padding. */
+/* to[t][j] = the sum over the others u of own step t of strip[t][u - first] other[u][j], in order.
+ * Strips are 0 where a step has nothing to do with another, as all are in padding. */
 template <int N>
 DEVICE void strips_sum(struct head_steps to, const float *strip, float *tiles,
                        const struct attend_block &b, struct head_steps other)
 {
     float *others = tiles + N * DOWN * LINE;
     uint32_t across = thread_id() % ACROSS, down = thread_id() / ACROSS;
-    uint32_t begin = b.first, end = b.end; /* what all own steps of the lane have to do with */
-    struct attend_range range[N];
-    UNROLL
-    for (int i = 0; i < N; i++) {
-        range[i] = attend_range_of(b, down + i * DOWN);
-        if (range[i].begin < range[i].end) {
-            begin = range[i].begin > begin ? range[i].begin : begin;
-            end = range[i].end < end ? range[i].end : end;
-        }
-    }
     ROLLED
     for (uint32_t col = 0; col < b.each; col += COLUMNS) {
         float sum[N][2] = {};
@@ -232,17 +195,27 @@ DEVICE void strips_sum(struct head_steps to, const float *strip, float *tiles,
             sync_block();
             const float *by[N], *from = others + 2 * across;
             UNROLL
-            for (int i = 0; i < N; i++)
-                by[i] = strip + attend_own(b, down + i * DOWN) * b.ld + step - b.first;
-            for (uint32_t u = step; u < b.end && u < step + OTHERS; u += 4) {
-                if (u >= begin && u + 4 <= end)
-                    sums_add<false>(sum, by, from, range, u);
-                else
-                    sums_add<true>(sum, by, from, range, u);
+            for (int i = 0; i < N; i++) {
+                uint32_t mine = down + i * DOWN; /* behind the last the last again */
+                mine = mine < b.owns ? mine : b.owns - 1;
+                by[i] = strip + mine * b.ld + step - b.first;
+            }
+            for (uint32_t u = 0; u < OTHERS && step + u < b.end; u += 4) {
+                struct four weight[N];
+                struct two theirs[4];
                 UNROLL
                 for (int i = 0; i < N; i++)
-                    by[i] += 4;
-                from += 4 * LINE;
+                    weight[i] = load4(by[i] + u);
+                UNROLL
+                for (int q = 0; q < 4; q++)
+                    theirs[q] = *(const struct two *)(const void *)(from + (u + q) * LINE);
+                UNROLL
+                for (int q = 0; q < 4; q++)
+                    UNROLL
+                    for (int i = 0; i < N; i++)
+                        UNROLL
+                        for (int j = 0; j < 2; j++)
+                            sum[i][j] = fmaf(weight[i].v[q], theirs[q].v[j], sum[i][j]);
             }
         }
         UNROLL
@@ -251,8 +224,7 @@ DEVICE void strips_sum(struct head_steps to, const float *strip, float *tiles,
             for (int j = 0; j < 2; j++) {
                 uint32_t mine = down + i * DOWN, k = col + 2 * across + j;
                 if (mine < b.owns && k < b.each)
-                    form_put(to.x, to.at + (size_t)(b.own + mine) * to.ld + k,
-                             range[i].begin < range[i].end ? sum[i][j] : 0.0f);
+                    form_put(to.x, to.at + (size_t)(b.own + mine) * to.ld + k, sum[i][j]);
             }
     }
 }
@@ -339,6 +311,9 @@ DEVICE void strips_share(float *strip, float (&log)[COUNT], const struct attend_
         strip_put(strip, u, v, b);
     }
     strip_most(most);
+    UNROLL
+    for (int i = 0; i < COUNT; i++)
+        most[i] = attend_is_none(range[i]) ? 0 : most[i];
     ROLLED
     for (EACH_OTHER(u)) {
         strip_get(v, strip, u, -INFINITY, range, b);
@@ -352,6 +327,7 @@ DEVICE void strips_share(float *strip, float (&log)[COUNT], const struct attend_
     strip_total(sum);
     UNROLL
     for (int i = 0; i < COUNT; i++) {
+        sum[i] = attend_is_none(range[i]) ? 1 : sum[i];
         log[i] = most[i] + logf(sum[i]);
         inverse[i] = 1 / sum[i];
     }

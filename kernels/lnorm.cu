@@ -42,16 +42,21 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, lnorm_back)(struct op_lnorm_back a, uint32_t row_
     }
     uint32_t shard = (block_x() - row_blocks) / tiles;
     uint32_t col = (block_x() - row_blocks) % tiles * WARP + lane_id();
+    uint32_t inside = col < a.width ? col : 0;
     float sum[2];
-    column_sums(sum, part_begin(a.rows, shards, shard), part_begin(a.rows, shards, shard + 1), room,
-                [&](uint32_t row, float(&to)[2]) {
-                    if (col >= a.width)
-                        return;
-                    float d = form_get(a.dy, (size_t)row * a.lddy + col);
-                    float x = form_get(a.x, (size_t)row * a.ldx + col);
-                    to[0] = fmaf(d, (x - a.mean[row]) * a.inv[row], to[0]);
-                    to[1] += d;
-                });
+    column_sums<2, 4>(
+        sum, part_begin(a.rows, shards, shard), part_begin(a.rows, shards, shard + 1), room,
+        [&](uint32_t row, uint32_t(&word)[4]) {
+            word[0] = form_bits(a.dy, (size_t)row * a.lddy + inside);
+            word[1] = form_bits(a.x, (size_t)row * a.ldx + inside);
+            word[2] = form_bits(plain_act(a.mean), row);
+            word[3] = form_bits(plain_act(a.inv), row);
+        },
+        [&](const uint32_t(&word)[4], float(&to)[2]) {
+            float d = form_number(a.dy.form, word[0]), x = form_number(a.x.form, word[1]);
+            to[0] = fmaf(d, (x - float_of_word(word[2])) * float_of_word(word[3]), to[0]);
+            to[1] += d;
+        });
     if (warp_id() != 0 || col >= a.width)
         return;
     float *dgamma = a.dgamma + shard * a.shard_stride + col;
