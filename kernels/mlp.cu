@@ -301,7 +301,7 @@ DEVICE void gather_rows(const struct mlp &f, const struct place &at, uint32_t r,
         x[k] = 0;
 }
 
-template <int T> KERNEL_BOUNDED(MLP_LANES, mlp_step)(ARGUMENT(struct mlp) f)
+template <int T> KERNEL_SHARING(MLP_LANES, 2, mlp_step)(ARGUMENT(struct mlp) f)
 {
     DYNAMIC(float, room);
     SHARED(uint32_t, said, 1);

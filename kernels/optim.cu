@@ -143,8 +143,8 @@ DEVICE_CALL void put_norm(const struct op_norm2 *a, double square, const double 
 }
 
 template <int V>
-KERNEL_BOUNDED(LANES_OF_BLOCK, norm2_tile)(ARGUMENT(struct op_norm2) a, uint32_t *counter,
-                                           double *parts)
+KERNEL_SHARING(LANES_OF_BLOCK, 4, norm2_tile)(ARGUMENT(struct op_norm2) a, uint32_t *counter,
+                                              double *parts)
 {
     SHARED(double, room, LANES_OF_BLOCK / WARP);
     SHARED(double, weights, WARP);

@@ -204,6 +204,15 @@ static void test_step(const struct shape *h)
         at += kernels_issue_front(NULL, s.ops + at, s.op_count - at, fp32, scratch);
     is_int(s.op_count, 15, "operations of a step of the default preset");
     is_int((int64_t)(emulate_counts.launches - launches), 4, "are four launches");
+    const float *g = s.written[s.grads], *sums = (const float *)norm.sums + 16;
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        float all = g[i];
+        for (unsigned shard = 1; shard < shards; shard++)
+            all += g[shard * n + i];
+        wrong += memcmp(&all, &sums[i], sizeof all) != 0;
+    }
+    is_int((int64_t)wrong, 0, "gradients are the sums of their shards, in order");
     device_drop_all();
 }
 
@@ -302,7 +311,9 @@ int main(int count, char **words)
         test_backs(order % 2 ? ACT_GELU : ACT_SIGMOID,
                    order / 2 ? PRODUCT_TF32 : PRODUCT_FP32);
     }
-    test_step(&shapes[4]);
+    static const struct shape step = {250, {10, 65, 40, 2}, 0, ACT_GELU, 2, CLASS_CROSS_ENTROPY,
+                                      false, false, true, true, false, true, false};
+    test_step(&step);
     test_no_stack();
     is_int(emulate_findings(), 0, "no findings");
     return done();
