@@ -1,5 +1,5 @@
-/* attend.cu - around attention (attention.cu): positions, lengths, pooling by weights. Sums run over
- * steps in their order. */
+/* attend.cu - around attention (attention.cu): positions, lengths, pooling by weights. Sums run
+ * over steps in their order. */
 #include "epilogue.cuh"
 #include "form.cuh"
 
