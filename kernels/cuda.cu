@@ -132,7 +132,6 @@ static void cuda_obey(struct machine *m, const struct plan *plan)
 static void cuda_work(struct machine *m, const struct machine_work *work)
 {
     cuda_guest_work(card_of(m), work);
-    cuda_recur_work(card_of(m), work);
 }
 
 /* --- waiting --- */

@@ -284,7 +284,6 @@ void cuda_recur_begin(struct card *m);
 void cuda_recur_end(struct card *m);
 void cuda_recur_plan(const struct card *m, struct plan *plan); /* adds itself */
 void cuda_recur_obey(struct card *m, const struct plan *plan);
-void cuda_recur_work(struct card *m, const struct machine_work *work);
 /* Adds what it needs for a whole layer (struct recur_inputs); kept 0: it does not serve it. */
 void cuda_recur_need(const struct card *m, enum op_id op, const void *arguments, struct need *n);
 

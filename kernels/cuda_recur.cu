@@ -1,25 +1,14 @@
-/* cuda_recur.cu - cuDNN in the place of our recurrent kernels, in trainings. It serves where `rows`
- * has it as faster and the training is long enough to pay for loading it (cuda_recur_work); if a
- * plan names it, the layers of `rows`; in a test build with DNN_GUESTS=always or cuDNN
- * (base/fault.h), all layers. It trains a direction of a layer in three calls; answers are never
- * its own. Its layout is that of recur_guest.cuh. After its first failure our kernels serve. */
+/* cuda_recur.cu - cuDNN in the place of our recurrent kernels, to compare both on a card
+ * (scripts/gpu_verify.sh). It serves with DNN_GUESTS=always or cuDNN in a test build
+ * (base/fault.h), and if a plan names it. On an H200 our own layers were 1.6 to 5 times as fast
+ * (tests/bench/results), so nothing else chooses it. It trains a direction of a layer in three calls; answers are never its
+ * own. Its layout is that of recur_guest.cuh. After its first failure our kernels serve. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda.cuh"
 #include "recur_guest.cuh"
-
-/* By sequences of a micro-batch, measured on an H200 (gpu_verify.sh, part recurrent: 16 -> 64
- * units, 50 steps, fp32). Rows of each kind may go without the others. */
-static const struct guest_row rows[] = {
-    {90, RECUR_LSTM, 2048, 1.18e12, 5.5e12},
-    {90, RECUR_GRU, 2048, 1.10e12, 1.73e12},
-    {GUEST_EMULATED, RECUR_LSTM, 64, 1e7, 2e7},
-    {GUEST_EMULATED, RECUR_GRU, 128, 1e7, 2e7},
-};
-/* Seconds. How long it takes to load was not measured apart; a training may end early. */
-static const double SAVES_LEAST = 3;
 
 /* A layer by its shape, and what cuDNN says of it. */
 struct recur_shape { uint32_t kind, rows, steps, in, units, rounds; };
@@ -54,24 +43,19 @@ struct recur_use {
 
 /* --- opening --- */
 
-/* NVIDIA: recurrent layers give the same bits each time with one of these values alone, set before
- * the library is loaded. What the user has set stays. */
-static const char SPACE[] = "CUBLAS_WORKSPACE_CONFIG";
-
 static bool load(struct recur_use *use)
 {
     struct card_guest *g = &use->guest;
-    if (!g->loaded) {
-        setenv(SPACE, ":4096:2", 0);
+    if (!g->loaded)
         cudnn_open(&g->library, &use->calls);
-    }
     g->loaded = true;
     return g->library.library != NULL;
 }
 
+/* NVIDIA: recurrent layers give the same bits each time with one of these values alone. */
 static bool repeats(void)
 {
-    const char *word = getenv(SPACE);
+    const char *word = getenv("CUBLAS_WORKSPACE_CONFIG");
     return word && (strcmp(word, ":4096:2") == 0 || strcmp(word, ":16:8") == 0);
 }
 
@@ -114,31 +98,8 @@ void cuda_recur_begin(struct card *m)
 {
     m->recur = (struct recur_use *)mem_zero(1, sizeof *m->recur);
     m->recur->guest.id = GUEST_CUDNN;
-    m->recur->guest.all = cuda_guest_asked(&m->recur->guest);
-    if (m->recur->guest.all)
+    if (cuda_guest_asked(&m->recur->guest))
         open_library(m);
-}
-
-static const struct guest_row *row_of(const struct card *m, uint32_t kind, uint32_t sequences)
-{
-    return cuda_guest_row(m, rows, sizeof rows / sizeof *rows, kind, sequences);
-}
-
-/* As if all products were those of its recurrent layers, and all of these of the slowest kind. */
-void cuda_recur_work(struct card *m, const struct machine_work *work)
-{
-    struct card_guest *g = &m->recur->guest;
-    double saved = 0;
-    for (uint32_t kind = RECUR_LSTM; kind <= RECUR_GRU; kind++) {
-        double here = work->recurrent >> kind & 1
-                          ? cuda_guest_saves(row_of(m, kind, work->sequences), 3 * work->flops)
-                          : 0;
-        saved = here > saved ? here : saved;
-    }
-    bool wanted = g->all || (cuda_guest_may(m) && saved >= SAVES_LEAST);
-    if (wanted && !g->tried && !cuda_lost(m))
-        open_library(m);
-    g->on = wanted && m->recur->handle && !g->failed;
 }
 
 static void forget(struct card *m, struct recur_served *s)
@@ -265,7 +226,6 @@ static bool suits(const struct card *m, const struct recur_shape *h)
 {
     uint64_t widest = h->in > 4 * (uint64_t)h->units ? h->in : 4 * (uint64_t)h->units;
     return m->recur && m->recur->guest.on && !cuda_lost(m) && h->rows && h->steps &&
-           (m->recur->guest.all || row_of(m, h->kind, h->rows)) &&
            (uint64_t)h->rows * h->steps <= INT32_MAX / widest;
 }
 

@@ -101,9 +101,8 @@ void machine_plan(const struct machine *m, uint32_t batch, uint32_t micro, struc
 void machine_obey(struct machine *m, const struct plan *plan);
 /* What a training computes. rows and batch count each step of a sequence. */
 struct machine_work {
-    double rows, flops;         /* of all epochs; flops: forward */
-    uint32_t batch, sequences;  /* rows of a micro-batch; sequences of it, else the same */
-    uint32_t recurrent;         /* 1 << enum recur_kind for each kind of layer in it */
+    double rows;                /* of all epochs */
+    uint32_t batch;             /* rows of a micro-batch */
     uint32_t group_count;
     const struct group *groups; /* on the host */
 };

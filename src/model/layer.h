@@ -59,7 +59,6 @@ struct planner {
     bool training;  /* false: no gradients, no kept values */
     uint32_t carried; /* numbers of a row that pass from window to window, so far */
     bool narrow;    /* some activations or their gradients are in 16 bits */
-    uint32_t recurrent; /* 1 << enum recur_kind for each kind so far */
     const struct machine *machine; /* whose operations may keep something; NULL: none does */
     char too_large[48]; /* the limit that was passed, "" while none was: the plan is refused */
 };

@@ -166,7 +166,6 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
     m->reals = p.reals;
     m->carried = p.carried;
     m->flops = p.flops;
-    m->recurrent = p.recurrent;
     m->groups = p.groups;
     m->kinds = p.kinds;
     m->rates = p.rates;

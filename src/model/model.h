@@ -25,7 +25,6 @@ struct model {
     uint32_t tags;    /* answers of a sequence, one a step: everything of a row is of a step; 1 */
     uint32_t own_rows; /* in training: views of a row, each with a row of the table of its own; 1 */
     uint64_t flops;   /* of one row, forward */
-    uint32_t recurrent; /* 1 << enum recur_kind for each kind of layer in it */
     /* of one plan (rows, training) */
     uint32_t rows, shards;
     bool training;

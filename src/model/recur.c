@@ -121,7 +121,6 @@ static void plan_way(struct layer *l, struct recur_way *way, bool reverse, struc
         way->carry = plan_reals(p, 2 * (uint64_t)p->rows * units);
     plan_whole(l, way, p);
     p->flops += 2 * ((uint64_t)l->in + units) * columns;
-    p->recurrent |= 1u << kind_of(l);
 }
 
 static bool plan(struct layer *l, struct planner *p, struct err *e)

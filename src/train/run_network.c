@@ -166,10 +166,7 @@ static void tell_work(struct run *r)
     const uint32_t steps = features_steps(r->features);
     if (m)
         machine_work(r->machine, &(struct machine_work){.rows = reads * steps,
-                                                        .flops = reads * (double)model_flops(m),
                                                         .batch = r->batch * steps,
-                                                        .sequences = r->batch,
-                                                        .recurrent = m->recurrent,
                                                         .group_count = m->group_count,
                                                         .groups = m->groups});
     model_free(m);

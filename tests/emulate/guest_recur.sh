@@ -1,7 +1,7 @@
 #!/bin/bash
 # guest_recur.sh - cuDNN in the place of our recurrent kernels, on the emulated GPU, with a stand-in built here (cudnn_stub.c): gradients and
-# trainings of lstm and gru at ragged lengths and in both directions as on the CPU; serving where it is asked for, and by itself where that
-# pays; kept in the model and obeyed by a resume; refused, lacking, old, failing in the middle. DNN is build/emulated/dnn, with build/parity/emulated beside it.
+# trainings of lstm and gru at ragged lengths and in both directions as on the CPU; kept in the model and obeyed by a resume; refused,
+# lacking, old, failing in the middle. DNN is build/emulated/dnn, with build/parity/emulated beside it.
 . "$(dirname "$0")/../tap.sh"
 unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE DNN_GUESTS CUBLAS_WORKSPACE_CONFIG
 parity=${DNN%/emulated/dnn}/parity/emulated
@@ -107,6 +107,13 @@ for precision in fp32 bf16 fp16; do
 done
 mv ragged.json c.json
 
+# --- resume obeys ---
+DNN_EMULATE=break:900:719 run with whole "$DNN" train c.json --force --progress none -o part.dnn
+is_exit 81 "a training that breaks off"
+RULE=none run with whole "$DNN" train c.json --force --progress none -o part.dnn --resume
+is_exit 0 "goes on as its plan says, without being asked for"
+same part.dnn guest.dnn "to the same bytes"
+
 # --- where it cannot serve: our kernels, their bytes, one line with --verbosity 3 ---
 ours() { # NAME TEXT FOLDER
     run with "$3" "$DNN" train c.json --force --progress none -o ours.dnn --verbosity 3
@@ -127,40 +134,11 @@ run with refusing "$DNN" train c.json --force --progress none -o refused.dnn --v
 is_exit 0 "no layer is supported"
 err_has "a layer of 8 units on 2 inputs, 9 steps: cudnnSetRNNDescriptor_v8: 3000" "which is said"
 check "and the training is the same" close refused.dnn own.dnn 1e-3
-env -u CUBLAS_WORKSPACE_CONFIG DNN_GUESTS=cuDNN LD_LIBRARY_PATH=whole "$DNN" train c.json --force -q -o unset.dnn 2>err
-same unset.dnn guest.dnn "sums that repeat are asked for where the user has set nothing"
 SPACE="" ours "sums that NVIDIA does not call repeatable" "CUBLAS_WORKSPACE_CONFIG is not :4096:2" whole
 for word in none "" cuBLASLt; do
     RULE=$word run with tells "$DNN" train c.json --force --progress none -o none.dnn
     is "$(calls forward)" 0 "DNN_GUESTS=$word: our kernels"
 done
-
-
-# --- by itself: lstm from 64 sequences of a micro-batch on, gru from 128, in a training that is long enough ---
-rule() { # FOLDER OPTIONS...
-    local folder=$1
-    shift
-    RULE=rule run with "$folder" "$DNN" train c.json --force --progress none "$@"
-}
-rule tells -o rule.dnn
-is "$STATUS $(warnings) $(plan rule.dnn)" "0 0 cuDNN 9.19.0" "a long training: it serves by itself" "$(cat err)"
-[ "$(calls 'forward 2')" -gt 0 ] && [ "$(calls 'forward 3')" -eq 0 ]
-ok $? "the lstm, whose row has this batch, not the gru: $(calls 'forward 2') and $(calls 'forward 3') calls"
-check "the training is the same" close rule.dnn own.dnn 1e-3
-rule whole -o again.dnn
-same again.dnn rule.dnn "twice, the same bytes"
-rule closed -o short.dnn --set train.batch_size=32
-is "$STATUS $(grep -c 'cuDNN' err) $(plan short.dnn)" "0 0 " "smaller batches: it is not opened"
-rule closed -o short.dnn --set train.epochs=1 --verbosity 3
-is "$STATUS $(grep -c 'cuDNN' err) $(plan short.dnn)" "0 0 " "nor for a short training" "$(grep cuDNN err)"
-rule lacking -o lacking.dnn
-is "$STATUS $(warnings)" "0 0" "one that lacks a function: no warning"
-same lacking.dnn own.dnn "and the bytes of our kernels"
-DNN_EMULATE=break:900:719 rule whole -o part.dnn
-is_exit 81 "a training that breaks off"
-RULE=none run with whole "$DNN" train c.json --force --progress none -o part.dnn --resume
-is_exit 0 "goes on as its plan says, without being asked for"
-same part.dnn rule.dnn "to the same bytes"
 
 # --- in the middle: forward, and between forward and back ---
 for n in 1 3 4 5 9 20 26; do # the last two in a capture
