@@ -38,7 +38,7 @@ right parity 90
 right constants 60
 right kernels 90?
 fast bench 100
-fast large 120
+fast large 60
 fast profile 20
 fast sequences 150
 fast peers 240

@@ -47,9 +47,9 @@ ladder() { # BYTES MICRO-BATCH|- STREAMED(0|1)
 ladder 1100000 - 0
 ladder 1000000 512 0
 ladder 600000 256 0
-ladder 400000 32 0
+ladder 416000 32 0
 ladder 350000 256 1
-ladder 200000 32 1
+ladder 224000 32 1
 run env DNN_EMULATE=devices:1:350000 "$DNN" train c.json --force -o s.dnn --progress none --set train.batch_size=256 --set train.epochs=1
 ! grep -q 'micro-batch' err && grep -q 'data streamed' err
 ok $? "350000 bytes: streamed alone where whole micro-batches have room so" "$(cat err)"
