@@ -54,7 +54,7 @@ if [ $full = yes ]; then
         # the whole program with sanitizers: the command lines, bad input, and every way out that a fault takes
         # (make, scripts, documents and memory are the same under a sanitizer; attacks from outside and twenty trainings of sequences take
         # minutes: of a night alone)
-        same='robust/(setup|build|packaging|scripts|shared_data|check|resume|outputs_attacked|breaks|sequence|long_init)\.sh|golden/(readme|examples)\.sh'
+        same='robust/(setup|build|packaging|scripts|shared_data|check|resume|outputs_attacked|breaks|sequence|long_init)\.sh|fault/faults\.sh|golden/(readme|examples)\.sh'
         [ $nightly = no ] || same=none
         find tests/golden tests/robust tests/fault/machine.sh tests/fault/faults.sh -name '*.sh' -perm -u+x |
             grep -vE "$same" | sort | sed "s,^,DNN=$build/asan/dnn ,"

@@ -4,7 +4,10 @@
 . "$(dirname "$0")/../tap.sh"
 unset DNN_EMULATE DNN_FAULT DNN_PATIENCE CUDA_VISIBLE_DEVICES
 parity=${DNN%/emulated/dnn}/parity/emulated
-DNN_EMULATE=calls run "$parity" --cases cases.json
+# all operations of a night; in every run test_ops has them all, with the shadow and with a sanitizer
+some=(--only dense)
+[ "${NIGHTLY:-no}" = no ] || some=()
+DNN_EMULATE=calls run "$parity" --cases "${some[@]}" cases.json
 is_exit 0 "every operation is as on the CPU, twice and recorded with the same bits"
 cases=$(grep -c '"name"' cases.json)
 err_has " $((3 * cases)) graphs," "recorded: each of the $cases cases was played as graphs, of two rounds and of one"

@@ -6,9 +6,6 @@
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 POINTS=${POINTS:-40} # allocations to fail, spread over all
-# under a sanitizer a quarter of the calls, but for a night
-thin=1
-if sanitized && [ "${NIGHTLY:-no}" = no ]; then thin=4 POINTS=$((POINTS / 4)); fi
 make_data d.csv 600
 make_config c.json d.csv binary '"epochs": 4, "checkpoint": {"every_s": 0, "keep": 2}' \
     '"backend": {"name": "dnn_cpu", "threads": 2}, "output": {"metrics": "m.jsonl"}'
@@ -37,8 +34,6 @@ note_is_true() {
 # faults must make the training fail, or "all". A training that ends well all the same leaves the model of one without faults.
 sweep() {
     local kind=$1 error=$2 codes=$3 step=$4 least=$5 n bad="" total hit=0 tried=0
-    [ "$kind" = alloc ] || step=$((step * thin))
-    [ "$least" = all ] || least=$((least / thin))
     total=$(count_of "$kind")
     [ "${total:-0}" -gt 0 ] || bad="no call of this kind was counted; "
     for ((n = 1; n <= total; n += step)); do
