@@ -1,6 +1,6 @@
 /* cuda_recur.cu - cuDNN in the place of our recurrent kernels, to compare both on a card
  * (scripts/gpu_verify.sh). It serves with DNN_GUESTS=always or cuDNN in a test build
- * (base/fault.h), and if a plan names it. On an H200 our own layers were 1.8 to 5 times as fast
+ * (base/fault.h), and if a plan names it. On an H200 our own layers were 1.6 to 5 times as fast
  * (tests/bench/results), so nothing else chooses it. It trains a direction of a layer in three
  * calls; answers are never its own. Its layout is that of recur_guest.cuh. After its first failure
  * our kernels serve. */
