@@ -24,7 +24,7 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
         n->scratch = cuda_embed_back_scratch(embed);
     } else if (op == OP_recur) {
         n->scratch = cuda_recur_scratch(GIVEN(recur)->dims, GIVEN(recur)->kind, false);
-    } else if (op == OP_recur_back) { /* and what is computed again before it */
+    } else if (op == OP_recur_back) { /* recur_again uses it too */
         n->scratch = cuda_recur_scratch(GIVEN(recur_back)->dims, GIVEN(recur_back)->kind, true);
     } else if (op == OP_bnorm_stats) {
         n->scratch = cuda_bnorm_scratch(stats->rows, stats->width);

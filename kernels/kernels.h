@@ -212,7 +212,8 @@ void gemm_half_start(struct machine *m, const struct gemm *g, enum product how);
 bool gemm_wgmma_built(void);
 bool gemm_wgmma_serves(const struct machine *m, const struct gemm *g, enum product how);
 void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how);
-/* The same, two blocks a multiprocessor or one, whatever the size: same bits. */
+/* The same product. The caller chooses: two blocks share a multiprocessor, or one has it alone. The
+ * bits are equal. */
 void gemm_wgmma_in(struct machine *m, const struct gemm *g, enum product how, bool sharing);
 
 /* Products that do not wait for each other, on CUDA cores in one launch; the same bits as one by

@@ -36,8 +36,9 @@ size_t cuda_recur_scratch(struct dims d, uint32_t kind, bool back)
     return SCRATCH_HEAD + (walk_weights_of(kind, d.width) + rooms) * sizeof(float);
 }
 
-/* Few rows a block as long as there are multiprocessors for more blocks, of which two can be at
- * different parts of a step; then u is kept where at least a tile of rows fits beside it. */
+/* A block gets few rows while free multiprocessors are left. Each multiprocessor takes two blocks:
+ * one computes while the other waits. u is kept in shared memory if a tile of rows fits beside it.
+ */
 static struct walk walk_of(struct machine *m, struct dims d, uint32_t kind, bool back)
 {
     const uint64_t most = (device_block_bytes(m) - BESIDE_DYNAMIC) / sizeof(float);

@@ -25,7 +25,7 @@ enum {
     WALK_HELD_UNITS = 64,    /* at most, a multiple of 4; of one row */
     WALK_ROWS = 16,          /* of a block, at most; a power of two */
     WALK_TILE = 4,           /* rows of a lane in a product, at most; columns */
-    WALK_ROOMY = 512,        /* units, of which more may need a room in memory */
+    WALK_ROOMY = 512,        /* units; a wider layer may need its room in memory */
     WALK_FORWARD = 9, WALK_BACK = 18, WALK_BACK_SIDE = 4 /* numbers of a room for each unit */
 };
 
@@ -37,7 +37,7 @@ struct walk {
     uint32_t rows;           /* of a block */
     uint32_t padded;         /* units */
     uint32_t side;           /* rows side by side, to be multiplied: from a unit to the next */
-    uint32_t fours;          /* 1: what is copied begins at multiples of 16 bytes */
+    uint32_t fours;          /* 1: copies begin at multiples of 16 bytes */
     uint32_t lanes, where;
 };
 
@@ -150,7 +150,7 @@ DEVICE void walk_hold(float (&held)[WALK_HELD_UNITS], const struct walk_product 
         held[k] = gate < p.gates && k < n ? p.w[gate * p.w_gate + k * p.w_next + j] : 0.0f;
 }
 
-/* end(gate, unit, sum): what is written of a sum. */
+/* end(gate, unit, sum) returns the number to write. */
 template <class F>
 DEVICE void multiply_held(const float (&held)[WALK_HELD_UNITS], const struct walk_product &p,
                           F &&end)
