@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# run.pl LIST [LOG] - runs the test programs of LIST by TAP::Harness, two at a time, and ends with one line: N passed, N failed, N
+# run.pl LIST [LOG] - runs the test programs of LIST by TAP::Harness, three at a time (some wait for a clock), and ends with one line: N passed, N failed, N
 # skipped. LIST: one program a line; NAME=VALUE before it sets its environment (DNN= may be relative). Counts of runs in LOG, the
 # output of make, are added. A program that dies, exits with another code than 0, or has no plan or a wrong one, is a failure; so is
 # a test marked TODO. A skip is never a pass.
@@ -18,7 +18,7 @@ $ENV{DNN} ||= "$here/build/dnn";
 $SIG{$_} = 'DEFAULT' for qw(HUP INT QUIT); # under nohup, or behind a shell's &, they are ignored: programs would inherit that
 
 my $harness = TAP::Harness->new({
-    jobs => $ENV{TEST_JOBS} || 2, verbosity => $ENV{VERBOSE} ? 1 : -1, merge => 0, timer => 1,
+    jobs => $ENV{TEST_JOBS} || 3, verbosity => $ENV{VERBOSE} ? 1 : -1, merge => 0, timer => 1,
     exec => sub {
         my ($h, $line) = @_;
         my @words = split ' ', $line;
