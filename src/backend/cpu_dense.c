@@ -280,6 +280,16 @@ static void back_rows(const struct op_dense_back *a, const struct slice *s)
     struct act by = ACT_NEEDS_Z(a->act) ? a->z : a->y;
     uint32_t ldby = ACT_NEEDS_Z(a->act) ? a->ldz : a->ldy;
     struct passing pass = guest ? (struct passing){0} : passing_of(a, s);
+    const real *from = a->act == ACT_NONE ? dy : act_read(by) + first * ldby;
+    uint32_t kind = a->act;
+    if (kind != ACT_NONE && kind != ACT_RELU && a->out > PANEL) {
+        /* row by row: panels of what forward left in memory long ago would come slowly */
+        for (uint32_t r = 0; r < s->rows; r++)
+            vec->act_back(dy + (size_t)r * a->lddy, dy + (size_t)r * a->lddy,
+                          from + (size_t)r * ldby, a->out, kind, (real)a->slope, false, false);
+        kind = ACT_NONE;
+        from = dy;
+    }
     bool narrow = a->dx.at && a->out <= NARROW &&
         (size_t)a->in * a->out <= CPU_SCRATCH / sizeof(real) - panel_elements(s->rows);
     real *copy = s->scratch;
@@ -288,7 +298,7 @@ static void back_rows(const struct op_dense_back *a, const struct slice *s)
     real *turned = turn ? copy + panel_elements(s->rows) : NULL;
     assert(panel_elements(s->rows) * (1 + TURN_COLUMNS / PANEL) * sizeof(real) <= CPU_SCRATCH);
     struct deltas d = {.copy = guest || (pass.x && !turn) ? NULL : copy, .rows = s->rows,
-                       .ld = a->lddy, .ldby = ldby, .kind = a->act, .room = room,
+                       .ld = a->lddy, .ldby = ldby, .kind = kind, .room = room,
                        .slope = (real)a->slope, .add = add,
                        .put = guest || pass.x || pass.dz || a->hot.column_count};
     struct outer o = {.a = act_read(a->x) + first * a->ldx, .b = copy, .rows = s->rows, .m = a->in,
@@ -304,7 +314,7 @@ static void back_rows(const struct op_dense_back *a, const struct slice *s)
     for (uint32_t j = 0; j < a->out; j += PANEL) {
         d.width = o.width = panel_width(a->out, j);
         d.dy = dy + j;
-        d.by = a->act == ACT_NONE ? d.dy : act_read(by) + first * ldby + j;
+        d.by = from + j;
         d.sums = a->db ? a->db + shard + j : NULL;
         d.turned = turned ? turned + (size_t)(j % TURN_COLUMNS) * LANES : NULL;
         vec->deltas(&d);
