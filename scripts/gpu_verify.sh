@@ -155,7 +155,7 @@ run_part() {
     set +m
     wait $pid
     code=$?
-    { kill -- -$guard; wait $guard; } 2>/dev/null
+    { kill -KILL -- -$guard; wait $guard; } 2>/dev/null # a shell that has just begun would lose another signal
     pid="" guard=""
     why=$(cat "$work/$1.why" 2>/dev/null)
     [ $code -le 128 ] || why="${why:+$why; }ended after its limit of $2 s"
@@ -185,7 +185,7 @@ fi
 pid="" guard="" # the part that runs, and the process that ends it at its limit
 ended() { # nothing of this script goes on computing behind it
     [ -z "$keeper" ] || kill "$keeper" 2>/dev/null
-    [ -z "$guard" ] || kill -- -"$guard" 2>/dev/null
+    [ -z "$guard" ] || kill -KILL -- -"$guard" 2>/dev/null
     [ -z "$pid" ] || { kill -- -"$pid"; sleep 1; kill -KILL -- -"$pid"; } 2>/dev/null
 }
 trap ended EXIT
