@@ -4,13 +4,15 @@
 
 static void attend(real *s, size_t n, real scale)
 {
-    real most = s[0], lanes[LANES];
+    real most, lanes[LANES];
     v16 high = v_set(s[0]), sum = v_set(0), factor = v_set(scale);
     for (size_t j = 0; j + LANES <= n; j += LANES)
         high = v_max(v_load(s + j), high);
     v_store(lanes, high);
-    for (size_t j = 0; j < LANES; j++)
-        most = lanes[j] > most ? lanes[j] : most;
+    for (size_t half = LANES / 2; half; half /= 2) /* in halves: a chain of 16 would be waited for */
+        for (size_t j = 0; j < half; j++)
+            lanes[j] = lanes[j + half] > lanes[j] ? lanes[j + half] : lanes[j];
+    most = lanes[0];
     for (size_t j = n / LANES * LANES; j < n; j++)
         most = s[j] > most ? s[j] : most;
     high = v_set(most);

@@ -38,6 +38,8 @@ INLINE void act_back_run(real *dx, const real *dy, const real *by, size_t n, uin
     bool from_y = from_x && !ACT_NEEDS_Z(kind) && kind != ACT_RELU && kind != ACT_LEAKY_RELU;
     RUN(i, n, size) {
         v16 b = GET(by + i, size);
+        __builtin_prefetch(by + i + 8 * LANES);
+        __builtin_prefetch(dy + i + 8 * LANES);
         if (from_y)
             b = act_of(b, kind, s);
         v16 d = v_mul(GET(dy + i, size), act_derivative(b, kind, s));
