@@ -34,20 +34,21 @@ $(BUILD)/man1/dnn.1: $(BUILD)/man
 	@rm -rf $(@D) && mkdir -p $(@D)
 	$(Q)$< $(@D)
 
-# A binary of one's own name, mode and folder; DESTDIR for packagers. share/dnn: configs, examples, Spark's module. UNITDIR: where
+# A binary of one's own name, mode and folder; DESTDIR for packagers. share/dnn: configs, their data, examples, Spark's module. UNITDIR: where
 # systemd looks, for PREFIX /usr and /usr/local.
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
 UNITDIR = $(PREFIX)/lib/systemd/system
 share  = $(DESTDIR)$(PREFIX)/share
 install: all $(BUILD)/man1/dnn.1
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(share)/bash-completion/completions' '$(DESTDIR)$(ZSHDIR)' '$(share)/doc/dnn' \
-	  '$(share)/man/man1' '$(share)/dnn/configs' '$(share)/dnn/examples' '$(share)/dnn/spark' '$(DESTDIR)$(UNITDIR)'
+	  '$(share)/man/man1' '$(share)/dnn/configs' '$(share)/dnn/data' '$(share)/dnn/examples' '$(share)/dnn/spark' '$(DESTDIR)$(UNITDIR)'
 	install -m 755 $(BUILD)/dnn '$(DESTDIR)$(PREFIX)/bin/dnn'
 	$(BUILD)/dnn completion bash > '$(share)/bash-completion/completions/dnn'
 	$(BUILD)/dnn completion zsh > '$(DESTDIR)$(ZSHDIR)/_dnn'
 	install -m 644 $(BUILD)/man1/*.1 '$(share)/man/man1'
 	install -m 644 README.md '$(share)/doc/dnn/README.md'
 	install -m 644 configs/*.json '$(share)/dnn/configs'
+	install -m 644 data/* '$(share)/dnn/data'
 	for folder in examples spark; do cp scripts/$$folder/[!_]* '$(share)/dnn/'$$folder && \
 	  chmod -R u=rwX,go=rX '$(share)/dnn/'$$folder || exit 1; done
 	for unit in scripts/systemd/*; do sed 's|/usr/share|$(PREFIX)/share|' $$unit >'$(DESTDIR)$(UNITDIR)/'$${unit##*/} && \

@@ -1,6 +1,7 @@
 /* init_notes.c - see init_notes.h. */
 #include "cli/init_notes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -80,6 +81,7 @@ static void tell_scores(const struct infer *found, const struct overrides *o)
                        : found->task == TASK_REGRESSION ? "R2"
                                                         : "share of the errors avoided";
     struct text best = {0};
+    size_t all = 0;
     const struct infer_column *last = NULL;
     for (int told = 0; told < TOLD_NAMES; told++) {
         const struct infer_column *next = NULL;
@@ -98,13 +100,18 @@ static void tell_scores(const struct infer *found, const struct overrides *o)
     }
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
-        if (c->alone == c->alone && !init_column_given(o, c->name))
-            log_info("column \"%s\": %s, as the only predictor %.2f (%s)", text_quote_z(c->name),
-                     column_role_names[c->type], binary ? 0.5 + c->alone / 2 : c->alone, what);
+        if (c->alone != c->alone || init_column_given(o, c->name))
+            continue;
+        all++;
+        log_info("column \"%s\": %s, as the only predictor %.2f (%s)", text_quote_z(c->name),
+                 column_role_names[c->type], binary ? 0.5 + c->alone / 2 : c->alone, what);
     }
+    char part[60] = "";
+    if (all > TOLD_NAMES)
+        snprintf(part, sizeof part, ", the best %d of %zu", TOLD_NAMES, all);
     if (best.length)
-        log_note("single columns as predictors of the target (%s, a quick estimate): %s", what,
-                 best.data);
+        log_note("single columns as predictors of the target (%s, a quick estimate)%s: %s", what,
+                 part, best.data);
     text_free(&best);
 }
 
@@ -115,8 +122,8 @@ static void tell_target(const struct infer *found, const char *target, const str
         const struct infer_column *c = &found->columns[i];
         if (c->form && strcmp(c->name, target) == 0 && found->task == TASK_REGRESSION &&
             !init_column_given(o, target))
-            log_note("target \"%s\": %s: %s", text_quote_z(target), column_role_names[c->type],
-                     c->reason);
+            (c->unread ? log_warning : log_note)("target \"%s\": %s: %s", text_quote_z(target),
+                                                 column_role_names[c->type], c->reason);
     }
 }
 
@@ -147,6 +154,8 @@ void init_notes(const struct infer *found, const char *target, const struct over
         log_note("%s", found->note);
     if (found->quote_note[0])
         log_note("%s", found->quote_note);
+    if (found->missing_note[0])
+        log_note("%s", found->missing_note);
     if (found->encoding_note[0])
         log_note("%s", found->encoding_note);
     tell_types(found, target, o);

@@ -253,13 +253,13 @@ bool cell_report_date(const struct cell_where *w, size_t column, const struct cs
     }
     expect(w, "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it; YYYY-MM; hh:mm[:ss]");
     struct infer_dates d = {.cells = 0};
-    const char *format = d.format[0], *other = d.format[1];
     infer_date(&d, cell->text, cell->length);
-    if (!format[0])
+    const char *other, *format = infer_date_format(&d, &other);
+    if (!format)
         return help_cell(w, column);
     return err_help(w->e, "\"format\": \"%s\"%s%s%s in the entry of \"%s\" in data.columns reads "
-                          "such cells%s", format, other[0] ? " (or \"" : "", other,
-                    other[0] ? "\")" : "", name_of(w, column),
+                          "such cells%s", format, other ? " (or \"" : "", other ? other : "",
+                    other ? "\")" : "", name_of(w, column),
                     w->s->fitted ? "; this model was trained without it" : "");
 }
 

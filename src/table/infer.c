@@ -13,6 +13,8 @@ static bool check_name(const struct survey *s, const char *what, const char *nam
         if (strcmp(s->names[i], name) == 0)
             return true;
     err_set(e, ERR_INFER_TARGET, "%s: the file has no column \"%s\"", what, text_quote_z(name));
+    if (s->count && strchr("{[", s->names[0][0]) && s->names[0][0])
+        return err_help(e, "the file looks like JSON, not CSV: give a table of rows and columns");
     const char *near = text_nearest(name, s->names, s->count);
     if (near)
         return err_help(e, "did you mean \"%s\"?", text_quote_z(near));
@@ -142,8 +144,11 @@ struct infer *infer_file(const struct infer_request *r, struct err *e)
         i = infer_quoted(&other, &why);
         if (i)
             snprintf(i->quote_note, sizeof i->quote_note,
-                     "line %lld: %.160s; all %llu rows have %zu cells with \"quote\": \"%s\", "
+                     "line %lld: %.160s%s; all %llu rows have %zu cells with \"quote\": \"%s\", "
                      "which is written down", (long long)e->line, e->what,
+                     e->id == ERR_CSV_UNTERMINATED
+                         ? ": likely a fault there; if it is, mend it and run init again"
+                         : "",
                      (unsigned long long)i->rows, i->count, csv_quote_names[quote]);
         if (i || why.id == ERR_NONE) {
             err_clear(e);

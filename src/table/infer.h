@@ -20,7 +20,7 @@ struct infer_column {
     double low, high;       /* range of its numbers; NaN: none */
     char *examples[5];      /* first distinct cells, raw text; NULL: fewer */
     struct form *form;      /* how its cells are written; NULL: plain */
-    bool unread;            /* set aside for its form */
+    bool unread;            /* the reason is a warning: set aside for its form, or units differ */
     double alone;           /* how much of the target it alone explains (leak.h); NaN: not known */
     char note[480];         /* e.g. it nearly determines the target; or "" */
 };
@@ -45,7 +45,8 @@ struct infer {
     uint64_t looked, copies; /* rows of a sample; those equal to another in every column used */
     char note[200];         /* about the header line; or "" */
     char encoding_note[200]; /* encoding guessed: the first byte that is not UTF-8; or "" */
-    char quote_note[300];    /* quoting other than strict guessed: the first line; or "" */
+    char missing_note[400];  /* marks of missing guessed, beside "" and NA; or "" */
+    char quote_note[400];    /* quoting other than strict guessed: the first line; or "" */
     struct infer_series series; /* infer_series */
 };
 /* target NULL: types only, for `inspect`. ids, ignored: from the command line. delimiter 0, decimal

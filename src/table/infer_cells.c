@@ -2,6 +2,7 @@
  * their digits, their units. A reading is proposed only if it reads every cell and one of them
  * proves it. */
 #include <string.h>
+#include <strings.h>
 
 #include "csv/form.h"
 #include "table/infer_survey.h"
@@ -38,6 +39,16 @@ static bool is_word(const char *text, size_t length)
             (text[i] != '/' || i == 0))
             return false;
     return true;
+}
+
+/* Letters behind a number that multiply it. */
+static bool is_multiplier(const char *text, size_t length)
+{
+    static const char *const words[] = {"k", "m", "bn", "mn", "mio"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == length && strncasecmp(words[i], text, length) == 0)
+            return true;
+    return false;
 }
 
 /* Keeps a unit. False: too many, or a word that is not that of all cells. */
@@ -126,6 +137,14 @@ void infer_amount(struct infer_amounts *a, const char *text, size_t length)
     }
     form_trim(&from, &front_end);
     form_trim(&behind, &end);
+    size_t front = (size_t)(front_end - from);
+    if (is_multiplier(behind, (size_t)(end - behind)) && (!front || is_known(from, front))) {
+        struct infer_amounts number = {.cells = 1};
+        look_as(&number, 0, first, last);
+        look_as(&number, 1, first, last);
+        a->scaled += number.read[0] || number.read[1];
+        return;
+    }
     if (!keep_unit(a, from, (size_t)(front_end - from), true) ||
         !keep_unit(a, behind, (size_t)(end - behind), false))
         return;

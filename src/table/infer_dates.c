@@ -1,7 +1,9 @@
 /* infer_dates.c - the format of a column's dates, where they are no ISO dates: the first cell says
  * where day, month, year and time stand, and the others prove it or rule it out. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "csv/date_format.h"
 #include "table/infer_survey.h"
 
@@ -101,7 +103,7 @@ static bool take_date(struct shape *s, bool second)
         while (words && take(s, " .,/-"))
             continue;
     }
-    if (!words && digits[2] == 2 && mark == '-')
+    if (!words && digits[0] != 4 && digits[2] == 2 && mark == '-')
         return false; /* 10-01-24: the year may be the first */
     return true;
 }
@@ -153,19 +155,75 @@ static void find_format(const char *text, size_t length, bool second, char out[I
         memcpy(out, s->format, sizeof s->format);
 }
 
+/* Whether it is written as a date, of a day or an hour that does not exist. */
+static bool is_unreal(const char *text, size_t length)
+{
+    char format[INFER_FORMAT];
+    double seconds;
+    for (int second = 0; second < 2; second++) {
+        find_format(text, length, second == 1, format);
+        if (!format[0])
+            return second == 1;
+        if (date_parse_format(text, length, format, &seconds))
+            return false;
+    }
+    return true;
+}
+
 void infer_date(struct infer_dates *d, const char *text, size_t length)
 {
     double seconds;
-    bool first = !d->cells++;
+    bool first = !d->cells++, read = false;
+    if (length > INFER_CELL)
+        return;
     for (int i = 0; i < 2; i++) {
-        if (first && length <= INFER_CELL)
+        if (first)
             find_format(text, length, i == 1, d->format[i]);
-        if (length > INFER_CELL ||
-            !date_parse_format(text, length, d->format[i], &seconds))
-            d->format[i][0] = '\0';
+        bool one = d->format[i][0] && date_parse_format(text, length, d->format[i], &seconds);
+        d->read[i] += one;
+        read |= one;
     }
-    if (!d->format[0][0]) {
-        memcpy(d->format[0], d->format[1], sizeof d->format[0]);
-        d->format[1][0] = '\0';
+    d->either += read;
+    if (!read && d->format[0][0] && is_unreal(text, length) && !d->unreal++) {
+        memcpy(d->unreal_day, text, length);
+        d->unreal_day[length] = '\0';
     }
+}
+
+const char *infer_date_format(const struct infer_dates *d, const char **other)
+{
+    bool good[2];
+    for (int i = 0; i < 2; i++)
+        good[i] = d->format[i][0] && d->read[i] == d->cells;
+    *other = good[0] && good[1] ? d->format[1] : NULL;
+    return good[0] ? d->format[0] : good[1] ? d->format[1] : NULL;
+}
+
+const char *infer_date_reason(const struct infer_dates *d, const char *column, char *out,
+                              size_t size)
+{
+    if (d->unreal) {
+        snprintf(out, size, "dates, and %llu of the cells %s that %s not exist, the first \"%s\": "
+                 "mend %s and run init again, or list %s under data.missing",
+                 (unsigned long long)d->unreal, d->unreal == 1 ? "is a day" : "are days",
+                 d->unreal == 1 ? "does" : "do", text_quote_z(d->unreal_day),
+                 d->unreal == 1 ? "it" : "them", d->unreal == 1 ? "it" : "them");
+        return "days that do not exist";
+    }
+    if (d->either == d->cells && d->read[0] && d->read[1] && d->read[0] < d->cells &&
+        d->read[1] < d->cells) {
+        snprintf(out, size, "dates of a mixed order, which no one format reads: %llu cells can "
+                 "only be %s and %llu only %s: mend them and run init again",
+                 (unsigned long long)(d->cells - d->read[1]), d->format[0],
+                 (unsigned long long)(d->cells - d->read[0]), d->format[1]);
+        return "dates of a mixed order";
+    }
+    size_t used = (size_t)snprintf(out, size, "dates in no one form that init proposes: dnn reads "
+                                   "2024-12-31");
+    const char *format = d->format[d->read[0] < d->read[1]];
+    if (format[0] && used < size)
+        snprintf(out + used, size - used, "; if one format reads them all, --set "
+                 "'data.columns.%s={\"type\": \"datetime\", \"format\": \"%s\"}' "
+                 "(`dnn help dates`)", text_quote_z(column), format);
+    return "dates in no one form";
 }

@@ -1,7 +1,9 @@
 /* infer_missing.c - the decimal sign of a file, and the texts that mean missing. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "table/infer_survey.h"
 
 /* True if 99 % of the cells are numbers with either sign, or may mean missing. */
@@ -88,4 +90,36 @@ void infer_missing(const struct infer_request *r, const struct survey *s, char d
     for (int i = 0; i < INFER_MISSING && !r->missing; i++)
         if (means_missing[i])
             out->items[out->count++] = mem_string(infer_missing_texts[i]);
+}
+
+void infer_missing_note(const struct infer_request *r, const struct survey *s,
+                        const bool *means_missing, char *out, size_t size)
+{
+    struct text list = {0};
+    for (int i = INFER_NA + 1; i < INFER_MISSING && !r->missing; i++) {
+        uint64_t cells = 0, most = 0;
+        size_t columns = 0, first = 0;
+        for (size_t c = 0; means_missing[i] && c < s->count; c++) {
+            uint64_t of = s->watches[c].absent[i];
+            if (!of || (r->target && strcmp(s->names[c], r->target) == 0))
+                continue;
+            first = of > most ? c : first;
+            most = of > most ? of : most;
+            cells += of;
+            columns++;
+        }
+        if (!cells || list.length > 160)
+            continue;
+        char name[60];
+        snprintf(name, sizeof name, "%.50s", text_quote_z(s->names[first]));
+        text_printf(&list, "%s\"%s\" in column \"%s\"", list.length ? ", " : "",
+                    text_quote_z(infer_missing_texts[i]), name);
+        if (columns > 1)
+            text_printf(&list, " and %zu more", columns - 1);
+        text_printf(&list, " (%llu cell%s)", (unsigned long long)cells, cells == 1 ? "" : "s");
+    }
+    if (list.length)
+        snprintf(out, size, "taken as missing: %s; data.missing lists them; a text that is a "
+                 "value is taken out there", list.data);
+    text_free(&list);
 }

@@ -26,8 +26,28 @@ static bool are_amounts(const struct watch *w, uint64_t present, bool comma, con
            !(a->words && a->with_words < present); /* a word must stand in every cell */
 }
 
+/* Whether the units are those of two currencies, or of a currency and a share. */
+static bool mixes_units(const struct infer_amounts *a)
+{
+    static const char *const same[][2] = {{"USD", "$"}, {"EUR", "\xe2\x82\xac"},
+                                          {"GBP", "\xc2\xa3"}};
+    const char *first = NULL;
+    for (unsigned i = 0; i < a->unit_count && !a->words; i++) {
+        const char *unit = a->units[i];
+        for (size_t k = 0; k < sizeof same / sizeof *same; k++)
+            unit = strcmp(unit, same[k][0]) == 0 ? same[k][1] : unit;
+        if (first && strcmp(first, unit) != 0)
+            return true;
+        first = unit;
+    }
+    return false;
+}
+
 static void propose_number(const struct watch *w, const char *between, struct infer_column *c)
 {
+    const struct infer_amounts *a = &w->amounts;
+    const bool brackets = between && a->closed && !a->between[0] && !a->between[1] &&
+                          !a->unit_count && a->closed == a->cells;
     char *units[INFER_UNITS];
     struct text list = {0};
     for (unsigned i = 0; i < w->amounts.unit_count; i++) {
@@ -36,17 +56,36 @@ static void propose_number(const struct watch *w, const char *between, struct in
     }
     c->type = COLUMN_NUMERIC;
     c->form = form_new(between, units, w->amounts.unit_count, NULL);
-    c->kind = "numbers in another form";
+    c->unread = mixes_units(a); /* a warning */
+    c->kind = c->unread ? "numbers of two units" : "numbers in another form";
     const char *first = w->other ? w->other : w->comma ? w->comma : w->point;
     int64_t line = w->other ? w->other_line : w->comma ? w->comma_line : w->point_line;
     snprintf(c->reason, sizeof c->reason,
-             "numbers such as \"%.40s\" (line %lld) in %llu cells:%s%s%s%s%s",
+             "numbers such as \"%.40s\" (line %lld) in %llu cells:%s%s%s%s%s%s",
              text_quote_z(first ? first : ""), (long long)line,
              (unsigned long long)(w->others + w->commas), between ? " \"thousands\": \"" : "",
              between ? between : "", between ? "\"" : "",
              list.data ? between ? ", \"unit\": " : " \"unit\": " : "",
-             list.data ? list.data : "");
+             list.data ? list.data : "",
+             c->unread  ? "; amounts of different units count as equal: convert them to one, or "
+                          "leave the column out with --ignore"
+             : brackets ? " (brackets are a minus, and this key reads them)"
+                        : "");
     text_free(&list);
+}
+
+/* 21k is 21000 and not 21. */
+static void leave_scaled(const struct watch *w, struct infer_column *c)
+{
+    c->type = COLUMN_IGNORE;
+    c->kind = "numbers with a multiplier";
+    c->unread = true;
+    snprintf(c->reason, sizeof c->reason,
+             "numbers such as \"%.40s\" (line %lld) in %llu cells, whose letters may multiply them "
+             "(k: thousands), which dnn does not do: write them out, such as 21000; where it is a "
+             "unit (m: metres), --set 'data.columns.%.60s={\"type\": \"numeric\", \"unit\": "
+             "\"m\"}'", text_quote_z(w->other), (long long)w->other_line,
+             (unsigned long long)w->amounts.scaled, text_quote_z(c->name));
 }
 
 /* Numbers that two readings fit. */
@@ -64,13 +103,13 @@ static void leave_number(const struct watch *w, const char *between, struct infe
 
 static bool propose_date(const struct watch *w, struct infer_column *c)
 {
-    const char *format = w->date_forms.format[0], *other = w->date_forms.format[1];
-    if (!format[0] || w->date_forms.cells != w->others)
+    const char *other, *format = infer_date_format(&w->date_forms, &other);
+    if (!format || w->date_forms.cells != w->others)
         return false;
-    c->kind = other[0] ? "dates of two readings" : "dates in another form";
-    c->type = other[0] ? COLUMN_IGNORE : COLUMN_DATETIME;
-    c->unread = other[0];
-    if (other[0]) {
+    c->kind = other ? "dates of two readings" : "dates in another form";
+    c->type = other ? COLUMN_IGNORE : COLUMN_DATETIME;
+    c->unread = other;
+    if (other) {
         snprintf(c->reason, sizeof c->reason,
                  "nothing proves whether dates such as \"%.40s\" are %s or %s: no day is above 12; "
                  "say it, as in --set 'data.columns.%s={\"type\": \"datetime\", \"format\": "
@@ -93,8 +132,13 @@ bool infer_propose(const struct watch *w, const struct infer_cells *n, struct in
     const char *between;
     if (w->others == present && w->others && propose_date(w, c))
         return true;
-    if (w->others + foreign + read != present || (w->others + foreign) * 100 <= present ||
-        !are_amounts(w, present, comma, &between, &proved))
+    if (w->others + foreign + read != present || (w->others + foreign) * 100 <= present)
+        return false;
+    if (w->amounts.scaled && w->amounts.scaled + w->amounts.read[comma] == w->others) {
+        leave_scaled(w, c);
+        return true;
+    }
+    if (!are_amounts(w, present, comma, &between, &proved))
         return false;
     /* $1,200 beside 0.25 in another column */
     if (proved || (n->sure && w->amounts.unit_count))

@@ -37,9 +37,10 @@ static bool is_input(const struct infer_column *c)
     return c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME || c->type == COLUMN_CATEGORICAL;
 }
 
-/* Reads the cells of `rows` as numbers, less the first one; NaN: missing, or no number. */
+/* Reads the cells of `rows` as numbers, less the first one; NaN: missing, or no number. part: of
+ * date_parts, for dates. */
 static void read_numbers(const struct sample *t, size_t column, const uint32_t *rows,
-                         uint32_t count, float *out)
+                         uint32_t count, int part, float *out)
 {
     const struct watch *w = &t->survey->watches[column];
     const struct infer_column *c = &t->infer->columns[column];
@@ -54,6 +55,11 @@ static void read_numbers(const struct sample *t, size_t column, const uint32_t *
                                        : form_read_number(c->form, text, size, t->infer->decimal,
                                                           &value) != NUMBER_OK)
             continue;
+        if (part) {
+            double parts[DATE_PARTS];
+            date_parts(value, parts);
+            value = parts[part];
+        }
         if (first != first)
             first = value;
         out[i] = (float)(value - first);
@@ -79,8 +85,12 @@ static double of_groups(const struct sample *t, const struct watch *w)
 static double of_numbers(const struct sample *t, size_t column)
 {
     float *v = mem_alloc((size_t)t->of.count + 1, sizeof *v);
-    read_numbers(t, column, t->rows, t->of.count, v);
-    double explained = leak_of_number(&t->of, v);
+    double explained = (double)NAN;
+    int parts = t->infer->columns[column].type == COLUMN_DATETIME ? DATE_PARTS : 1;
+    for (int i = 0; i < parts; i++) { /* the best of those that the network reads */
+        read_numbers(t, column, t->rows, t->of.count, i, v);
+        explained = fmax(explained, leak_of_number(&t->of, v));
+    }
     mem_free(v);
     return explained;
 }
@@ -165,7 +175,7 @@ static bool take_target(const struct sample *t, int32_t *label, float *value, ui
     struct vocab *known = vocab_new(); /* labels by hash, in order of arrival */
     for (uint32_t i = 0; i < s->samples; i++)
         rows[i] = i;
-    read_numbers(t, t->target, rows, s->samples, value);
+    read_numbers(t, t->target, rows, s->samples, 0, value);
     for (uint32_t i = 0; i < s->samples; i++) {
         uint32_t hash = w->sample_hash[i], n = of->count;
         if (values ? value[i] != value[i] : is_missing(t, hash))

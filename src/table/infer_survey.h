@@ -38,12 +38,16 @@ struct infer_amounts {
     unsigned unit_count, words;         /* words: units that are not known ones */
     uint64_t with_words;                /* cells with such a unit */
     uint64_t closed;                    /* cells in brackets */
+    uint64_t scaled;                    /* numbers with k, M, bn, .. behind them: not read */
 };
+#define INFER_CELL 40u /* bytes; longer cells are texts */
 #define INFER_FORMAT 32
-/* Cells as dates: up to two formats that read all of them, the day first; "": none. */
+/* Cells as dates, by up to two formats that the first cell has, the day first; "": none. */
 struct infer_dates {
-    uint64_t cells;
+    uint64_t cells, read[2], either; /* cells that each format reads; one of both */
+    uint64_t unreal;                 /* of others: written as dates, of days that do not exist */
     char format[2][INFER_FORMAT];
+    char unreal_day[INFER_CELL + 1]; /* the first of them */
 };
 
 /* Statistics of one column. */
@@ -113,10 +117,15 @@ int infer_form(const char *text, size_t length);
 /* Writes the reason for a column of such cells. decimal: of the file. Returns the reason's kind
  * (struct infer_column). */
 const char *infer_form_reason(int form, char decimal, char *out, size_t size);
-#define INFER_CELL 40u /* bytes; longer cells are texts */
 /* infer_cells.c, infer_dates.c: take one more of the other cells. */
 void infer_amount(struct infer_amounts *a, const char *text, size_t length);
 void infer_date(struct infer_dates *d, const char *text, size_t length);
+/* The format that reads all cells, or NULL; *other: a second one that does, or NULL. */
+const char *infer_date_format(const struct infer_dates *d, const char **other);
+/* Why no format of a column reads all of its dates, and what reads them. Returns the reason's
+ * kind. */
+const char *infer_date_reason(const struct infer_dates *d, const char *column, char *out,
+                              size_t size);
 /* infer_propose.c: true if all cells are numbers, or dates, in another form: the column is typed,
  * or set aside with the key that would read it. */
 struct infer_cells {
@@ -140,6 +149,9 @@ char infer_decimal(const struct survey *s, bool *sure);
 bool infer_is_of_codes(const struct watch *w); /* EU, AS, NA: two capital letters */
 void infer_missing(const struct infer_request *r, const struct survey *s, char decimal,
                    bool *means_missing, struct opt_strings *out);
+/* Names the marks of missing that were guessed, beside "" and NA, outside the target; "": none. */
+void infer_missing_note(const struct infer_request *r, const struct survey *s,
+                        const bool *means_missing, char *out, size_t size);
 /* infer_type.c, infer_target.c: types; then the task. */
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
 void infer_target(const struct survey *s, size_t target, struct infer *i);

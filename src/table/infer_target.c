@@ -70,7 +70,8 @@ static void name_missing(const struct watch *w, struct infer *i, struct infer_co
     size_t length = strlen(c->note);
     if (seen.length && seen.length + kept.length < 160)
         snprintf(c->note + length, sizeof c->note - length,
-                 "; they say %s: if that is a class, --set 'data.missing=[%s]'", seen.data,
+                 "; they %s %s: if that is a class, --set 'data.missing=[%s]'",
+                 vocab_find(w->texts, "", 0) == UINT32_MAX ? "say" : "are empty or say", seen.data,
                  kept.length ? kept.data : "");
     text_free(&seen);
     text_free(&kept);

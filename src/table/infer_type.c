@@ -189,7 +189,10 @@ static bool type_of_most(const struct watch *w, const struct counts *n, char dec
     set_aside(c, dates ? COLUMN_DATETIME : COLUMN_NUMERIC,
               "%llu of %llu cells %s no %s%s: training will stop there; mend them, or list the "
               "text under data.missing", (unsigned long long)wrong, (unsigned long long)n->present,
-              wrong == 1 ? "is" : "are", dates ? "date" : "number", first.text);
+              wrong == 1 ? "is" : "are",
+              !dates                            ? "number"
+              : w->date_forms.unreal == wrong ? "day that exists"
+                                                : "date", first.text);
     return true;
 }
 
@@ -225,13 +228,10 @@ static bool type_of_forms(const struct watch *w, const struct counts *n, char de
               few ? "; taken as categories" : "");
     c->unread = !few;
     c->kind = kind;
-    if (form == FORM_DATE && !few) {
-        size_t at = strlen(c->reason);
-        snprintf(c->reason + at, sizeof c->reason - at, "; if one format reads them all, --set "
-                 "'data.columns.%s={\"type\": \"datetime\", \"format\": \"%%d.%%m.%%Y\"}' "
-                 "(`dnn help dates`)", text_quote_z(c->name));
-    }
-    if (first && strlen(c->reason) + 60 < sizeof c->reason) {
+    if (form == FORM_DATE && !few)
+        c->kind = infer_date_reason(&w->date_forms, c->name, c->reason, sizeof c->reason);
+    bool named = form == FORM_DATE && !few && w->date_forms.unreal; /* a cell */
+    if (first && !named && strlen(c->reason) + 60 < sizeof c->reason) {
         size_t at = strlen(c->reason);
         snprintf(c->reason + at, sizeof c->reason - at, " (\"%.40s\" at line %lld)",
                  text_quote_z(first), (long long)line);
@@ -251,13 +251,13 @@ static void type_of_target(const struct watch *w, const struct counts *n, char d
                            struct infer_column *c)
 {
     bool read = !n->texts && !w->dates;
-    if (!read && n->distinct > 30 && propose(w, n, decimal, c) &&
-        c->type == COLUMN_NUMERIC)
+    bool proposed = !read && n->distinct > 30 && propose(w, n, decimal, c);
+    if (proposed && c->type == COLUMN_NUMERIC)
         return; /* and the config says how its numbers are written */
     form_free(c->form);
     c->form = NULL;
-    if (!read && !(n->distinct > 30 && type_of_forms(w, n, decimal, c) &&
-                   w->forms[FORM_DATE] == 0))
+    if (!read && !(proposed && w->amounts.scaled) &&
+        !(n->distinct > 30 && type_of_forms(w, n, decimal, c) && w->forms[FORM_DATE] == 0))
         c->reason[0] = '\0';
     c->kind = NULL;
     c->type = read ? COLUMN_NUMERIC : COLUMN_CATEGORICAL;
@@ -378,6 +378,7 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
         sure = true;
     }
     infer_missing(r, s, out->decimal, means_missing, &out->missing);
+    infer_missing_note(r, s, means_missing, out->missing_note, sizeof out->missing_note);
     out->rows = s->rows;
     out->count = s->count;
     out->columns = mem_zero(s->count, sizeof *out->columns);

@@ -169,6 +169,56 @@ err_has 'warning: column "y": numbers with thousands separators'
 awk 'BEGIN { print "x,y"; for (i = 0; i < 300; i++) print i % 7 ".5," substr("NA yesno ", i % 3 * 3 + 1, 3) }' >na.csv
 run dnn init --force na.csv --target y
 err_has "100 of 300 rows have no target: training leaves them out; they say \"NA\": if that is a class, --set 'data.missing=[\"\"]'"
+awk 'BEGIN { print "x,y"; for (i = 0; i < 300; i++) print i % 7 ".5," substr("NA yes   no ", i % 4 * 3 + 1, 3) }' >na.csv
+run dnn init --force na.csv --target y
+err_has '150 of 300 rows have no target: training leaves them out; they are empty or say "NA": if that is a class'
+printf '{\n"task": "binary"\n}\n' >table.json
+run dnn init --force table.json --target y
+err_has 'the file looks like JSON, not CSV'
+
+# what cells prove, and what they do not: rows of column x; $i counts them
+column() {
+    awk "BEGIN { print \"x,n,y\"; for (i = 0; i < 120; i++)
+        print (($1) \",\" i % 7 \".5,\" (i % 3 ? \"a\" : \"b\")) }" >column.csv; run dnn init --force column.csv --target y
+}
+column 'i % 60 ? i % 31 + i / 200 : "unknown"'
+err_has 'note: taken as missing: "unknown" in column "x" (2 cells); data.missing lists them'
+column 'i % 60 ? i % 31 + i / 200 : "NA"'
+err_lacks 'taken as missing' "NA is one by default"
+column 'sprintf("2024-02-%02d", i % 30 + 1)'
+err_has 'warning: column "x": ignore: dates, and 4 of the cells are days that do not exist, the first "2024-02-30": mend them'
+err_lacks '%d.%m.%Y' "no other format is named"
+column 'i == 50 ? "2024-02-31" : sprintf("2024-02-%02d", i % 28 + 1)'
+err_has '1 of 120 cells is no day that exists, the first "2024-02-31" at line 52'
+column 'i % 2 ? sprintf("%d/%02d/2024", i % 28 + 1, i % 12 + 1) : sprintf("%02d/%d/2024", i % 12 + 1, i % 28 + 1)'
+err_has 'dates of a mixed order, which no one format reads'
+err_lacks '"format"' "so none is named"
+column 'sprintf("2024-%02d-%02d %d:30 %sM", i % 12 + 1, i % 28 + 1, i % 12 + 1, i % 2 ? "P" : "A")'
+has '"format": "%Y-%m-%d %I:%M %p"' out "an ISO date with a clock of twelve hours"
+column 'i % 2 ? sprintf("2024-%d-%02d", i % 12 + 1, i % 28 + 1) : sprintf("2024/%d/%02d", i % 12 + 1, i % 28 + 1)'
+err_has '"format": "%Y/%m/%d"}' "an example is the format of a cell"
+for mark in k K M m bn Mio; do
+    column "i % 31 + 1 \"$mark\""
+    err_has "numbers such as \"1$mark\" (line 2) in 120 cells, whose letters may multiply them"
+    has '"x": "ignore"' out "  and are no unit"
+done
+column '"$" i % 31 + 1 ".5k"'
+err_has 'whose letters may multiply them'
+column '(i % 2 ? "$" : "€") i % 31 + 1'
+err_has 'warning: column "x": numeric: numbers such as "€1" (line 2) in 120 cells: "unit": "€", "$"; amounts of different units'
+column '(i % 2 ? "$" : "") i % 31 + 1 (i % 2 ? "" : "USD")'
+err_has 'note: column "x": numeric: numbers such as "1USD"'
+column 'i % 2 ? i % 31 / 4 : "(0.0" i % 9 + 1 ")"'
+err_has '"thousands": "," (brackets are a minus, and this key reads them)'
+column 'sprintf("2024-%02d-%02d %02d:00", i % 12 + 1, i % 28 + 1, i % 3)'
+err_has '"x" 1.00' "a date is scored by the best of its parts"
+err_lacks 'the best 5'
+{ echo "t,x,y"; for i in $(seq 60); do echo "c$((i % 5)),$((i % 9)),$((i % 2))"; done; echo '"c1,3,1'; } >open.csv
+run dnn init --force open.csv --target y
+err_has 'line 62: the cell that opens here with a quote does not end: likely a fault there; if it is, mend it and run init again; all 61 rows'
+awk 'BEGIN { print "a,b,c,d,e,f,y"; for (i = 0; i < 300; i++) { for (k = 1; k < 7; k++) printf "%g,", i * k % 11 + (i % 3) / k; print i % 3 ? "yes" : "no" } }' >six.csv
+run dnn init --force six.csv --target y
+err_has 'a quick estimate), the best 5 of 6: "'
 
 # columns set aside
 { echo a,b,y; for i in $(seq 60); do echo "k,r$i,$((i % 2))"; done; } >aside.csv

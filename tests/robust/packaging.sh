@@ -92,7 +92,7 @@ elif need dpkg-shlibdeps "make deb"; then
         done
         is "$missing" "" "a manual page of every command"
         for file in man/man1/dnn.1.gz bash-completion/completions/dnn zsh/vendor-completions/_dnn dnn/examples/cron.sh \
-            dnn/spark/dnn_spark.py dnn/configs/leads.json ../lib/systemd/system/dnn@.timer; do
+            dnn/spark/dnn_spark.py dnn/configs/leads.json dnn/data/flights.csv ../lib/systemd/system/dnn@.timer; do
             [ -s "$there/usr/share/$file" ]
             ok $? "$file"
         done

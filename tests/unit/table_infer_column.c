@@ -333,7 +333,7 @@ static void test_missing(void)
     i = look_z("x,y\n1,yes\n2,NA\n3,?\n4,\n", "y");
     is_string(i ? column(i, "y")->note : "",
               "3 of 4 rows have no target: training leaves them out; "
-              "they say \"NA\", \"?\": if that "
+              "they are empty or say \"NA\", \"?\": if that "
               "is a class, --set 'data.missing=[\"\"]'", "a target that says NA");
     infer_free(i);
 }
