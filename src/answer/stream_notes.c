@@ -21,7 +21,9 @@ static void note_bad_rows(const struct stream *t)
              t->alike && bad > 1 ? "all for one reason, as the first" : "the first one",
              place.data ? place.data : "", why->what, (int)why->id, *why->help ? "; " : "",
              why->help,
-             t->request.labelled ? "" : "; --max-bad-rows N makes more than N an error (65)");
+             t->request.labelled || t->request.max_bad_rows >= 0
+                 ? ""
+                 : "; --max-bad-rows N makes more than N an error (65)");
     text_free(&place);
 }
 

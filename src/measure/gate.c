@@ -162,12 +162,20 @@ void gate_judge(struct gate *g, const struct metrics *m, struct tally *y)
 
 void gate_put(const struct gate *g, struct text *out)
 {
-    if (!isnan(g->value))
+    const char *needs = g->metric ? g->metric->rows_needed : NULL;
+    const bool interval = g->of == GATE_OF_LOW || g->of == GATE_OF_HIGH;
+    if (!isnan(g->value)) {
         text_printf(out, "%.6g", g->value);
-    else
-        text_printf(out, "undefined: %s needs %s", g->metric->name,
-                    g->metric->rows_needed ? g->metric->rows_needed
-                                           : "answers and targets that are finite");
+        return;
+    }
+    if (g->of == GATE_OF_CURVE)
+        needs = "a threshold that reaches the other one";
+    else if (!interval && needs && strcmp(g->metric->name, "precision") == 0)
+        needs = "rows answered with the positive label";
+    else if (!needs)
+        needs = interval ? "rows" : "answers and targets that are finite";
+    text_printf(out, "undefined: %s%s needs %s%s", g->metric ? g->metric->name : "it",
+                interval ? "'s interval" : "", interval ? "enough " : "", needs);
 }
 
 void gate_release(struct gate *g)

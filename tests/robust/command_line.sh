@@ -109,7 +109,7 @@ run dnn help hidden
 out_has 'model.hidden, with model.preset "mlp"' "L02 help hidden says whose it is"
 
 # pages by the names people have at hand
-for word in TRAIN AUC Data.Split --RESUME Gates; do
+for word in TRAIN AUC Data.Split Gates; do
     dnn help "$(printf %s "$word" | tr A-Z a-z)" >page
     run dnn help "$word"
     same out page "L02 help $word: in any case"

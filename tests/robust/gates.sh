@@ -59,6 +59,9 @@ run dnn evaluate m.dnn yes.csv --require 'auc>=0.5'
 is_exit 82 "rows of one label"
 out_has "gate auc>=0.5: NOT met (undefined: auc needs rows of two labels)" "why a gate has no value"
 err_has "gate not met: auc>=0.5, measured undefined: auc needs rows of two labels" "in the warning too"
+run dnn evaluate m.dnn yes.csv --threshold 0.999999 --require 'precision>=0.5' --require 'auc.low>=0.5' --require 'precision@recall=0.5>=0'
+out_has "precision>=0.5: NOT met (undefined: precision needs rows answered with the positive label)" "precision without answers"
+out_has "auc.low>=0.5: NOT met (undefined: auc's interval needs enough rows of two labels)" "an interval"
 run dnn evaluate m.dnn yes.csv --require 'auc>=0.5' --format junit
 out_has 'message="measured undefined: auc needs rows of two labels"' "and in JUnit"
 run dnn evaluate m.dnn more.csv --require 'auc>=0.99' --require 'logloss<9' --quiet
