@@ -276,7 +276,8 @@ static bool check_top(const struct predict_request *q, const struct serve *s, st
         return err_set(e, ERR_OPTION_CONFLICT, "--top is for classes, and this model answers with "
                                                "a number");
     return q->top <= s->outputs ||
-           err_set(e, ERR_OPTION_VALUE, "--top: this model has %u labels", s->outputs);
+           err_set(e, ERR_OPTION_VALUE, "--top: this model has %u labels: K is at most %u",
+                   s->outputs, s->outputs);
 }
 
 static bool read_gates(const struct predict_request *q, struct predict_result *r, struct err *e)

@@ -17,10 +17,13 @@ static void note_bad_rows(const struct stream *t)
     struct text place = {0};
     if (why->file[0])
         text_printf(&place, "%s:%lld: ", text_quote_z(why->file), (long long)why->line);
-    log_warning("%llu of %llu rows cannot be read: %s; %s: %s%s (E%d)%s%s", bad, rows, fate,
+    log_warning("%llu of %llu rows cannot be read: %s; %s: %s%s (E%d)%s%s%s", bad, rows, fate,
              t->alike && bad > 1 ? "all for one reason, as the first" : "the first one",
              place.data ? place.data : "", why->what, (int)why->id, *why->help ? "; " : "",
-             why->help);
+             why->help,
+             t->request.labelled || t->request.max_bad_rows >= 0
+                 ? ""
+                 : "; --max-bad-rows N makes more than N an error (65)");
     text_free(&place);
 }
 

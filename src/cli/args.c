@@ -17,7 +17,9 @@ const struct arg_option common_options[] = {
     {"help", 'h', NULL, NULL, 0, 0, 0, "Show this page."},
     {"verbosity", 0, "N", NULL, ARG_INT, 0, 3,
      "0 errors and warnings; 1 default: notes and progress too; 2 verbose; 3 debug."},
-    {"quiet", 'q', NULL, NULL, 0, 0, 0, "As --verbosity 0."},
+    {"quiet", 'q', NULL, NULL, 0, 0, 0,
+     "As --verbosity 0: standard error has errors and warnings alone; results stay on standard "
+     "output."},
     {"verbose", 'v', NULL, NULL, 0, 0, 0, "As --verbosity 2."},
     {"log-format", 0, "FORMAT", format_words, 0, 0, 0,
      "text, or json: one object a line on standard error."},

@@ -47,7 +47,7 @@ static void put_measured(const struct gate *g, struct text *out)
         put_value(g->other, out);
         text_put(out, ", better by ");
     }
-    put_value(g->value, out);
+    gate_put(g, out);
     if (g->compares && !isnan(g->interval.low))
         text_printf(out, " (%.4g to %.4g)", g->interval.low, g->interval.high);
 }

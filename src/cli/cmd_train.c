@@ -61,7 +61,8 @@ static void put_interval(const struct interval *n, struct text *line)
         text_printf(line, " (%.4g to %.4g)", n->low, n->high);
 }
 
-static void summary(const struct train_result *r, const char *output)
+/* A line for each part and the constant answer, and one of all gates. */
+static void metric_lines(const struct train_result *r)
 {
     struct text line = {0};
     const struct metrics *all[] = {r->has_valid ? &r->valid : NULL, r->has_test ? &r->test : NULL,
@@ -83,7 +84,21 @@ static void summary(const struct train_result *r, const char *output)
             text_put(&line, " no metric has a value");
         log_line("%s", line.data);
     }
+    text_clear(&line);
+    for (size_t i = 0; i < r->gate_count; i++) {
+        text_printf(&line, "%s%s: %s (", i ? "; " : "gates    ", text_quote_z(r->gates[i].text),
+                    r->gates[i].pass ? "met" : "NOT met");
+        gate_put(&r->gates[i], &line);
+        text_put(&line, ")");
+    }
+    if (r->gate_count)
+        log_line("%s", line.data);
     text_free(&line);
+}
+
+static void summary(const struct train_result *r, const char *output)
+{
+    metric_lines(r);
     if (r->runs) {
         members(r);
         log_line("%u run%s, %lld epochs (%s), %.2f s; %s %s", r->runs, r->runs == 1 ? "" : "s",
@@ -227,6 +242,8 @@ static int train_command(struct args *a)
     } else if (!check_names(a, &q, &e)) {
         code = cli_fail(a, &e, "nothing was written");
     } else if (!train_run(&q, &r, &e)) {
+        if (e.id == ERR_GATE_UNMET)
+            metric_lines(&r);
         code = r.says_kept ? cli_fail(a, &e, NULL) : cli_fail_output(a, &e, q.output);
         tell_format(a, &r, &e);
     } else {

@@ -53,7 +53,7 @@ static void put_gate(const struct args *a, const struct gate *g, struct text *ou
     }
     text_put(out, ">\n      <failure type=\"gate\" message=\"measured ");
     if (isnan(g->value))
-        text_put(out, "nothing");
+        gate_put(g, out);
     else
         text_printf(out, "%.9g", g->value);
     text_put(out, "\"/>\n    </testcase>\n");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "config/config_help.h"
@@ -204,7 +205,7 @@ static bool error_word(const char *word, struct text *out, struct err *e)
     return found;
 }
 
-bool help_word(const char *word, struct text *out, struct err *e)
+static bool word_page(const char *word, struct text *out, struct err *e)
 {
     const struct command *c = command_find(word);
     size_t topic = topic_find(word);
@@ -230,5 +231,18 @@ bool help_word(const char *word, struct text *out, struct err *e)
         nearest(word, page.length ? page.data : "", e);
     }
     text_free(&page);
+    return found;
+}
+
+bool help_word(const char *word, struct text *out, struct err *e)
+{
+    if (word_page(word, out, e))
+        return true;
+    struct err inner = {0};
+    char *lower = mem_string(word);
+    for (char *c = lower; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    bool found = strcmp(lower, word) != 0 && word_page(lower, out, &inner);
+    mem_free(lower);
     return found;
 }

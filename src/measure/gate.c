@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 
 static const struct {
     const char *sign;
@@ -97,6 +96,8 @@ bool gate_read(struct gate *g, const char *text, int task, struct err *e)
     char *word = mem_string_n(name, length);
     g->metric = metric_find(word, task);
     const char *near = metric_nearest(word, task);
+    if (near && text_same(near, word)) /* AUC */
+        g->metric = metric_find(near, task);
     mem_free(word);
     const char *sign = read_part(g, name + length);
     if (length && !sign)
@@ -157,6 +158,24 @@ void gate_judge(struct gate *g, const struct metrics *m, struct tally *y)
         break;
     }
     gate_measure(g, value);
+}
+
+void gate_put(const struct gate *g, struct text *out)
+{
+    const char *needs = g->metric ? g->metric->rows_needed : NULL;
+    const bool interval = g->of == GATE_OF_LOW || g->of == GATE_OF_HIGH;
+    if (!isnan(g->value)) {
+        text_printf(out, "%.6g", g->value);
+        return;
+    }
+    if (g->of == GATE_OF_CURVE)
+        needs = "a threshold that reaches the other one";
+    else if (!interval && needs && strcmp(g->metric->name, "precision") == 0)
+        needs = "rows answered with the positive label";
+    else if (!needs)
+        needs = interval ? "rows" : "answers and targets that are finite";
+    text_printf(out, "undefined: %s%s needs %s%s", g->metric ? g->metric->name : "it",
+                interval ? "'s interval" : "", interval ? "enough " : "", needs);
 }
 
 void gate_release(struct gate *g)

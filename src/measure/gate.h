@@ -4,6 +4,7 @@
 #ifndef DNN_MEASURE_GATE_H
 #define DNN_MEASURE_GATE_H
 
+#include "base/text.h"
 #include "measure/metric.h"
 
 enum gate_compare { GATE_AT_LEAST, GATE_ABOVE, GATE_AT_MOST, GATE_BELOW };
@@ -28,6 +29,8 @@ bool gate_read_name(struct gate *g, const char *text, const char *name, struct e
 void gate_measure(struct gate *g, double value);
 /* The same of a tally with all counters that the metric needs, ranks too; m: its metrics. */
 void gate_judge(struct gate *g, const struct metrics *m, struct tally *y);
+/* The value; "undefined: auc needs rows of two labels" where there is none. */
+void gate_put(const struct gate *g, struct text *out);
 void gate_release(struct gate *g);
 void gates_write(const struct gate *gates, size_t count, struct json_out *out); /* "gates": [..] */
 

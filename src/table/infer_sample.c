@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/sort.h"
 #include "base/thread.h"
 #include "table/infer_survey.h"
 
@@ -110,10 +109,8 @@ static void score_tile(void *context, unsigned tile, unsigned thread)
 
 /* --- equal rows --- */
 
-struct row_hash { uint64_t inputs, whole; }; /* whole: with the target */
-
 /* False: no column is used. */
-static bool hash_rows(const struct sample *t, struct row_hash *hash)
+static bool hash_rows(const struct sample *t, struct leak_row *hash)
 {
     bool used = false;
     for (size_t c = 0; c < t->survey->count; c++) {
@@ -131,37 +128,16 @@ static bool hash_rows(const struct sample *t, struct row_hash *hash)
     return used;
 }
 
-static int compare(const void *a, const void *b, const void *unused)
-{
-    const struct row_hash *x = a, *y = b;
-    (void)unused;
-    if (x->inputs != y->inputs)
-        return x->inputs < y->inputs ? -1 : 1;
-    return x->whole < y->whole ? -1 : x->whole > y->whole;
-}
-
-/* Rows that equal another one. None where equal inputs often have different targets: few columns
- * of few values make such rows by chance. */
+/* Rows that equal another one; none where they are equal by chance. */
 static void find_copies(const struct sample *t)
 {
     const uint32_t n = t->of.count;
-    struct row_hash *hash = mem_zero((size_t)n + 1, sizeof *hash);
-    uint32_t copies = 0, alike = 0, apart = 0; /* of equal inputs: rows, those of a rarer target */
-    bool used = hash_rows(t, hash);
-    sort_stable(hash, n, sizeof *hash, compare, NULL);
-    for (uint32_t i = 0, next; used && i < n; i = next) {
-        uint32_t most = 0, same = 0;
-        for (next = i; next < n && hash[next].inputs == hash[i].inputs; next++) {
-            same = next > i && hash[next].whole == hash[next - 1].whole ? same + 1 : 1;
-            copies += same == 2 ? 2 : same > 2;
-            most = same > most ? same : most;
-        }
-        alike += next - i > 1 ? next - i : 0;
-        apart += next - i - most;
-    }
+    struct leak_row *hash = mem_zero((size_t)n + 1, sizeof *hash);
+    uint32_t copies = 0;
+    bool chance = hash_rows(t, hash) && leak_by_chance(hash, n, &copies);
     mem_free(hash);
     t->infer->looked = n;
-    t->infer->copies = apart > alike / 20 ? 0 : copies;
+    t->infer->copies = chance ? 0 : copies;
 }
 
 /* --- the sample --- */

@@ -251,3 +251,30 @@ bool leak_suspect(const struct leak_target *t, double explained)
         return false;
     return explained > (t->classes == 2 ? 0.99 : t->classes ? 0.98 : 0.9998);
 }
+
+static int by_inputs(const void *a, const void *b, const void *unused)
+{
+    const struct leak_row *x = a, *y = b;
+    (void)unused;
+    if (x->inputs != y->inputs)
+        return x->inputs < y->inputs ? -1 : 1;
+    return x->whole < y->whole ? -1 : x->whole > y->whole;
+}
+
+bool leak_by_chance(struct leak_row *rows, uint32_t count, uint32_t *copies)
+{
+    uint32_t alike = 0, apart = 0; /* of equal inputs: rows, those of a rarer target */
+    *copies = 0;
+    sort_stable(rows, count, sizeof *rows, by_inputs, NULL);
+    for (uint32_t i = 0, next; i < count; i = next) {
+        uint32_t most = 0, same = 0;
+        for (next = i; next < count && rows[next].inputs == rows[i].inputs; next++) {
+            same = next > i && rows[next].whole == rows[next - 1].whole ? same + 1 : 1;
+            *copies += same == 2 ? 2 : same > 2;
+            most = same > most ? same : most;
+        }
+        alike += next - i > 1 ? next - i : 0;
+        apart += next - i - most;
+    }
+    return apart > alike / 20;
+}

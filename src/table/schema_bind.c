@@ -139,7 +139,10 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
         bool fits = !rest.length && list.length + strlen(name) + 64 < sizeof e->what;
         text_printf(fits ? &list : &rest, "%s\"%s\"", i ? ", " : "", name);
     }
-    if (missing_count == 1)
+    if (missing_count == 1 && s->fitted && missing[0] == s->target)
+        err_set(e, ERR_MODEL_COLUMN, "the data lack the column %s: it is the target, and this "
+                "command needs it; predict does not", list.data);
+    else if (missing_count == 1)
         err_set(e, ERR_MODEL_COLUMN, "the data lack the column %s", list.data);
     else
         err_set(e, ERR_MODEL_COLUMN, "the data lack %zu columns: %s", missing_count, list.data);

@@ -10,11 +10,11 @@ static void tell(const struct train_job *j, const struct calibration *c,
     const char *rows = j->ensemble ? "rows that the runs did not train on" : "validation rows";
     if (c->limited)
         log_note("values are kept between %.6g and %.6g, the range of the target: on the %s the "
-                 "mean squared error is %.6g, without it %.6g", c->low, c->high, rows, g->after,
-                 g->before);
+                 "mean squared error is %.6g, without these limits %.6g", c->low, c->high, rows,
+                 g->after, g->before);
     else
         log_note("probabilities are calibrated (scale %.4g): on the %s the log-loss is %.6g, "
-                 "without it %.6g", c->scale, rows, g->after, g->before);
+                 "without calibration %.6g", c->scale, rows, g->after, g->before);
 }
 
 void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,

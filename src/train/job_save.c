@@ -141,9 +141,10 @@ bool job_gates_met(struct train_result *r, struct err *e)
     struct text failed = {0};
     for (size_t i = 0; i < r->gate_count; i++) {
         const struct gate *g = &r->gates[i];
-        if (!g->pass)
-            text_printf(&failed, "%s%s, measured %.6g", failed.length ? "; " : "",
-                        text_quote_z(g->text), g->value);
+        if (g->pass)
+            continue;
+        text_printf(&failed, "%s%s, measured ", failed.length ? "; " : "", text_quote_z(g->text));
+        gate_put(g, &failed);
     }
     bool met = !failed.length;
     if (!met)

@@ -109,6 +109,11 @@ run dnn help hidden
 out_has 'model.hidden, with model.preset "mlp"' "L02 help hidden says whose it is"
 
 # pages by the names people have at hand
+for word in TRAIN AUC Data.Split Gates; do
+    dnn help "$(printf %s "$word" | tr A-Z a-z)" >page
+    run dnn help "$word"
+    same out page "L02 help $word: in any case"
+done
 page_of() { run dnn help "$1"; is_exit 0 "L02 help $1"; out_has "$2" "L02   says: $2"; }
 page_of signals 'SIGUSR2'
 page_of SIGTERM 'Exit 75'

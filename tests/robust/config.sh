@@ -354,8 +354,18 @@ for copies in 1 2; do
     echo '{"task": "binary", "data": {"train": "meet.csv", "test": "meet'$copies'.csv", "target": "y", "columns": {"a": "numeric", "b": "categorical"}}, "backend": {"name": "dnn_cpu"}}' >meet.json
     dnn check meet.json >out 2>&1
     cp out err
-    if [ $copies = 1 ]; then err_lacks "equal a training row" "1 of 200 test rows is no warning"; else err_has "2 of 200 test rows equal a training row" "2 of 200 are"; fi
+    if [ $copies = 1 ]; then err_lacks "equal a training row" "1 of 200 test rows is no warning"; else err_has "note: 2 of 200 test rows equal a training row" "2 of 200 are a note"; fi
 done
+awk 'BEGIN { print "a,b,y"; for (i = 0; i < 300; i++) print i % 7 ",k" i % 3 "," (i * 16807 % 2147 % 10 > i % 7) }' >meet.csv
+cp meet.csv meet2.csv
+run dnn check meet.json
+err_has "note: 300 of 300 test rows equal a training row in every column used: the columns have few values" "by chance: a note"
+run dnn check meet.json --quiet
+err_lacks "equal a training row" "which --quiet leaves out"
+awk 'BEGIN { print "a,b,y"; for (i = 0; i < 300; i++) print i ",k" i % 3 "," i % 2 }' >meet.csv
+cp meet.csv meet2.csv
+run dnn check meet.json --quiet
+err_has "warning: 255 of 300 test rows equal a training row in every column used; if they are copies" "copies: a warning"
 sed 's/"test": "[^"]*"/"split": {"valid": 0, "test": 0}/' meet.json >alone.json
 run dnn train alone.json -o alone.dnn --set train.epochs=1
 err_lacks "early_stopping" "without validation rows nothing is said of early stopping by default"

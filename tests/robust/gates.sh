@@ -50,6 +50,22 @@ run dnn train c.json -o x.dnn --quiet --require 'auc.low>=0.99' --require 'preci
 is_exit 82 "train: an interval and a curve not met"
 err_has "auc.low>=0.99, measured"
 err_has "precision@recall=0.8>=1, measured"
+err_lacks "gates    " "--quiet: nothing but the error"
+run dnn train c.json -o x.dnn --require 'AUC>=0.01' --require 'auc<=1'
+is_exit 0 "the name of a metric in capitals"
+err_has 'dnn: gates    AUC>=0.01: met (0.' "met gates are said too"
+{ head -n 1 more.flat; grep ',yes' more.flat; } >yes.csv
+run dnn evaluate m.dnn yes.csv --require 'auc>=0.5'
+is_exit 82 "rows of one label"
+out_has "gate auc>=0.5: NOT met (undefined: auc needs rows of two labels)" "why a gate has no value"
+err_has "gate not met: auc>=0.5, measured undefined: auc needs rows of two labels" "in the warning too"
+run dnn evaluate m.dnn yes.csv --threshold 0.999999 --require 'precision>=0.5' --require 'auc.low>=0.5' --require 'precision@recall=0.5>=0'
+out_has "precision>=0.5: NOT met (undefined: precision needs rows answered with the positive label)" "precision without answers"
+out_has "auc.low>=0.5: NOT met (undefined: auc's interval needs enough rows of two labels)" "an interval"
+run dnn evaluate m.dnn yes.csv --require 'auc>=0.5' --format junit
+out_has 'message="measured undefined: auc needs rows of two labels"' "and in JUnit"
+run dnn evaluate m.dnn more.csv --require 'auc>=0.99' --require 'logloss<9' --quiet
+out_has "gate logloss<9: met" "--quiet keeps results on standard output"
 run dnn train c.json -o x.dnn --quiet --require 'auc.low>=0.01' --require 'precision@recall=0.8>=0.01' --set 'ensemble={"folds": 2}' --set train.epochs=2
 is_exit 0 "train of an ensemble: met" "$(cat err)"
 run dnn train c.json -o x.dnn --force --quiet --require 'auc.low>=0.99' --set 'ensemble={"folds": 2}' --set train.epochs=2

@@ -115,6 +115,7 @@ err_has 'the first row has 6 fields, and the model was trained on 4 without head
 sed 's/^/x/' rows.csv >first.csv
 run dnn predict bare.dnn first.csv --on-bad-row null
 err_has '2 of 2 rows cannot be read: no answer; all for one reason, as the first: first.csv:1: column "c1"'
+err_has '; --max-bad-rows N makes more than N an error (65)' "with the way to make it an error"
 cat rows.csv >>first.csv
 run dnn predict bare.dnn first.csv --on-bad-row null
 err_has '2 of 4 rows cannot be read'

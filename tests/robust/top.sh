@@ -21,7 +21,7 @@ run dnn predict m.dnn b.csv --quiet --on-bad-row null --top 1 --uncertainty
 is "$(sed -n '1p;8p' out | tr '\n' ' ')" "id,prediction,probability,uncertainty 6,,, " "--top 1, and the uncertainty behind it"
 run dnn predict m.dnn a.csv --top 6
 is_exit 64 "more than there are"
-err_has '--top: this model has 5 labels'
+err_has '--top: this model has 5 labels: K is at most 5'
 sed '1s/z/probability_2/' a.csv >clash.csv
 sed 's/"z"/"probability_2"/; s/a.csv/clash.csv/' c.json >clash.json
 dnn train clash.json -o clash.dnn --progress none --quiet --force
