@@ -9,7 +9,8 @@ static void attend(real *s, size_t n, real scale)
     for (size_t j = 0; j + LANES <= n; j += LANES)
         high = v_max(v_load(s + j), high);
     v_store(lanes, high);
-    for (size_t half = LANES / 2; half; half /= 2) /* in halves: a chain of 16 would be waited for */
+    /* in halves: a chain of 16 would be waited for */
+    for (size_t half = LANES / 2; half; half /= 2)
         for (size_t j = 0; j < half; j++)
             lanes[j] = lanes[j + half] > lanes[j] ? lanes[j + half] : lanes[j];
     most = lanes[0];
