@@ -40,11 +40,18 @@ steps_of() { echo $((($2 * $1 + $3 - 1) / $3)); } # EPOCHS ROWS BATCH: about
 step() { # CONFIG THREADS STEPS: seconds of a step
     number %.9f "$("$dnn" train "$1" -o step.dnn --force --threads "$2" --json -q | field seconds.train)/$3"
 }
+# steady CONFIG THREADS STEPS: seconds of a step without the first tenth of the epochs, as PyTorch is measured: memory is touched there
+steady() {
+    rm -f step.lines
+    "$dnn" train "$1" -o step.dnn --force --threads "$2" -q --set output.metrics=step.lines
+    perl -MJSON::PP -e 'my @s = map { decode_json($_)->{seconds} } <STDIN>; my $first = @s > 1 ? int((@s + 9) / 10) : 0; my $sum = 0;
+        $sum += $_ for @s[$first .. $#s]; printf "%.9f\n", $sum / ($ARGV[0] * (@s - $first) / @s)' "$3" <step.lines
+}
 torch() { "$python" -W ignore "$here/peers_models.py" "$@"; } # seconds of a step
 # steps NAME WANTED OURS... -- PEER...: a step of dnn on 1 and 2 threads beside PyTorch's best
 steps() {
     local wanted=$1 ours=$2 theirs=$3 best
-    local -a all=("step $ours" "step ${ours/ 2 / 1 }")
+    local -a all=("steady $ours" "steady ${ours/ 2 / 1 }")
     [ -z "$python" ] || all+=("torch $theirs 1" "torch $theirs 2")
     in_turns "$turns" "${all[@]}"
     say "    dnn: $(number %.3f "$(turn_median 1)*1000") ms a step with 2 threads, $(number %.3f "$(turn_median 2)*1000") with 1"
@@ -81,7 +88,7 @@ series() { # KIND IN UNITS LAYERS TIME BATCH WANTED
 rounded() {
     sed 's/^{/{"backend":{"name":"dnn_cpu","precision":"bf16"},/' "$1" >"bf16-$1"
     if ! "$dnn" train "bf16-$1" -o step.dnn --force 2>&1 | grep -q 'large products in bf16'; then say "    bf16: skipped (this processor has none)"; return; fi
-    in_turns "$turns" "step bf16-$1 2 $2" "step $1 2 $2" "step bf16-$1 1 $2" "step $1 1 $2"
+    in_turns "$turns" "steady bf16-$1 2 $2" "steady $1 2 $2" "steady bf16-$1 1 $2" "steady $1 1 $2"
     say "    bf16: $(number %.3f "$(turn_median 1)*1000") ms with 2 threads, $(number %.2f "$(turn_median 2)/$(turn_median 1)") times as fast as fp32; $(number %.3f "$(turn_median 3)*1000") with 1, $(number %.2f "$(turn_median 4)/$(turn_median 3)") times"
 }
 
