@@ -42,7 +42,7 @@ list=$build/tests.list
     find tests/golden tests/learn tests/robust -name '*.sh' -perm -u+x | sort
 } >"$list"
 if [ $full = yes ]; then
-    export FUZZ_SECONDS=${FUZZ_SECONDS:-$([ $nightly = yes ] && echo 60 || echo 10)}
+    export FUZZ_SECONDS=${FUZZ_SECONDS:-$([ $nightly = yes ] && echo 60 || echo 5)}
     make -j"$jobs" BUILD="$build/asan" SAN=address OPT='-O1 -g' all units
     make -j"$jobs" BUILD="$build/tsan" SAN=thread OPT='-O1 -g' all units
     {
