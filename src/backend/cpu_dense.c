@@ -282,7 +282,7 @@ static void back_rows(const struct op_dense_back *a, const struct slice *s)
     struct passing pass = guest ? (struct passing){0} : passing_of(a, s);
     const real *from = a->act == ACT_NONE ? dy : act_read(by) + first * ldby;
     uint32_t kind = a->act;
-    if (kind != ACT_NONE && kind != ACT_RELU && a->out > PANEL) {
+    if (kind != ACT_NONE && kind != ACT_RELU) {
         /* row by row: panels of what forward left in memory long ago would come slowly */
         for (uint32_t r = 0; r < s->rows; r++)
             vec->act_back(dy + (size_t)r * a->lddy, dy + (size_t)r * a->lddy,
@@ -299,7 +299,7 @@ static void back_rows(const struct op_dense_back *a, const struct slice *s)
     assert(panel_elements(s->rows) * (1 + TURN_COLUMNS / PANEL) * sizeof(real) <= CPU_SCRATCH);
     struct deltas d = {.copy = guest || (pass.x && !turn) ? NULL : copy, .rows = s->rows,
                        .ld = a->lddy, .ldby = ldby, .kind = kind, .room = room,
-                       .slope = (real)a->slope, .add = add,
+                       .add = add,
                        .put = guest || pass.x || pass.dz || a->hot.column_count};
     struct outer o = {.a = act_read(a->x) + first * a->ldx, .b = copy, .rows = s->rows, .m = a->in,
                       .lda = a->ldx, .ldc = a->out, .add = add};

@@ -40,16 +40,15 @@ struct narrow {
     uint32_t rows, k, width, lda, ldc;
     bool add;
 };
-/* dz = dy act'(by): its copy, [rows up to a multiple of 16][PANEL], or NULL where neither it nor
- * `turned` is wanted; sums[j] (= or +=) the sum of column j; turned = the transpose,
+/* dz = dy act'(by), of relu or none: its copy, [rows up to a multiple of 16][PANEL], or NULL where
+ * neither it nor `turned` is wanted; sums[j] (= or +=) the sum of column j; turned = the transpose,
  * [rows / 16][room][16], room >= the columns of dz; in the place of dy as well where `put` says so.
  * One panel. */
 struct deltas {
     real *dy, *copy;
     real *sums, *turned; /* NULL: not wanted */
     const real *by;
-    uint32_t rows, width, ld, ldby, kind, room;
-    real slope;
+    uint32_t rows, width, ld, ldby, kind, room; /* kind: ACT_NONE or ACT_RELU */
     bool add, put;
 };
 /* gemm, tn: c[i][j] (= or +=) sum over r of a[r][i] b[r][j] for i < m and one panel of j. b is

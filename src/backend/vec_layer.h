@@ -59,12 +59,12 @@ static void act_back(real *dx, const real *dy, const real *by, size_t n, uint32_
 }
 
 /* Backward into a dense layer, for V vectors of one panel, the last one with `tail` lanes:
- * dz = dy act'(by), dense (0 past the end of rows and columns), its column sums, and its transpose
- * if `turned`. */
+ * dz = dy act'(by), of relu or none, dense (0 past the end of rows and columns), its column sums,
+ * and its transpose if `turned`. */
 INLINE void deltas_columns(const struct deltas *d, uint32_t j, uint32_t kind, bool in_place,
                            const int V, size_t tail)
 {
-    v16 sum[2], slope = v_set(d->slope);
+    v16 sum[2];
     real *dy = d->dy + j, *copy = d->copy ? d->copy + j : NULL;
     const real *by = d->by + j;
     for (int v = 0; v < V; v++)
@@ -79,8 +79,6 @@ INLINE void deltas_columns(const struct deltas *d, uint32_t j, uint32_t kind, bo
                 __builtin_prefetch(by + PANEL + v * LANES, 0, 2);
             if (kind == ACT_RELU)
                 x = v_pick(v_gt(GET(by + v * LANES, size), v_set(0)), x, v_set(0));
-            else if (kind != ACT_NONE)
-                x = v_mul(x, act_derivative(GET(by + v * LANES, size), kind, slope));
             if (in_place)
                 store_run(dy + v * LANES, x, size);
             if (copy)
@@ -116,16 +114,12 @@ INLINE void deltas_run(const struct deltas *d, uint32_t kind, bool in_place)
 
 static void deltas(const struct deltas *d)
 {
-    if (d->kind == ACT_RELU && !d->put) { /* the most frequent one has a loop of its own */
+    if (d->kind == ACT_RELU && d->put)
+        deltas_run(d, ACT_RELU, true);
+    else if (d->kind == ACT_RELU)
         deltas_run(d, ACT_RELU, false);
-        return;
-    }
-    switch (d->kind) {
-#define ACT(NAME, ...) \
-    case ACT_##NAME: deltas_run(d, ACT_##NAME, ACT_##NAME == ACT_RELU || d->put); break;
-#include "backend/acts.def"
-    default: deltas_run(d, ACT_NONE, false);
-    }
+    else
+        deltas_run(d, ACT_NONE, false);
 }
 
 static void add_run(real *y, const real *a, const real *b, size_t n)

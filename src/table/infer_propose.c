@@ -74,12 +74,18 @@ static void propose_number(const struct watch *w, const char *between, struct in
     text_free(&list);
 }
 
+/* The reason is a warning. */
+static void set_aside(struct infer_column *c, const char *kind)
+{
+    c->type = COLUMN_IGNORE;
+    c->kind = kind;
+    c->unread = true;
+}
+
 /* 21k is 21000 and not 21. */
 static void leave_scaled(const struct watch *w, struct infer_column *c)
 {
-    c->type = COLUMN_IGNORE;
-    c->kind = "numbers with a multiplier";
-    c->unread = true;
+    set_aside(c, "numbers with a multiplier");
     snprintf(c->reason, sizeof c->reason,
              "numbers such as \"%.40s\" (line %lld) in %llu cells, whose letters may multiply them "
              "(k: thousands), which dnn does not do: write them out, such as 21000; where it is a "
@@ -92,9 +98,7 @@ static void leave_scaled(const struct watch *w, struct infer_column *c)
 static void leave_number(const struct watch *w, const char *between, struct infer_column *c)
 {
     const char *first = w->comma ? w->comma : w->point ? w->point : w->other;
-    c->type = COLUMN_IGNORE;
-    c->kind = "thousands or decimals";
-    c->unread = true;
+    set_aside(c, "thousands or decimals");
     snprintf(c->reason, sizeof c->reason,
              "nothing proves whether the \"%s\" in \"%.40s\" groups digits or is the decimal sign; "
              "if it groups them, --set 'data.columns.%s={\"type\": \"numeric\", \"thousands\": "
@@ -106,16 +110,16 @@ static bool propose_date(const struct watch *w, struct infer_column *c)
     const char *other, *format = infer_date_format(&w->date_forms, &other);
     if (!format || w->date_forms.cells != w->others)
         return false;
-    c->kind = other ? "dates of two readings" : "dates in another form";
-    c->type = other ? COLUMN_IGNORE : COLUMN_DATETIME;
-    c->unread = other;
     if (other) {
+        set_aside(c, "dates of two readings");
         snprintf(c->reason, sizeof c->reason,
                  "nothing proves whether dates such as \"%.40s\" are %s or %s: no day is above 12; "
                  "say it, as in --set 'data.columns.%s={\"type\": \"datetime\", \"format\": "
                  "\"%s\"}'", text_quote_z(w->other), format, other, text_quote_z(c->name), format);
         return true;
     }
+    c->type = COLUMN_DATETIME;
+    c->kind = "dates in another form";
     c->form = form_new(NULL, NULL, 0, format);
     snprintf(c->reason, sizeof c->reason,
              "dates such as \"%.40s\" (line %lld) in %llu cells: \"format\": \"%s\"",
