@@ -21,6 +21,7 @@ struct netcase {
     const char *model, *loss, *optim; /* JSON; NULL: defaults */
     uint32_t numbers, indicators, categories, outputs, rows, micro;
     uint32_t whole; /* 0: rows * micro */
+    uint32_t tracks;
     struct feature_category category[CASE_CATEGORIES];
     uint32_t texts; /* two columns of so many terms and of one, of 7 and 3 buckets; 0: none */
     uint32_t tokens; /* above 0: the one input is a text of at most so many tokens, of 6 in all */
@@ -280,12 +281,15 @@ static inline bool case_open(struct netcase *c)
     if (!c->machine)
         return false;
     machine_plan(c->machine, c->rows, c->micro, &c->plan);
+    c->plan.tracks = c->tracks;
+    c->plan.shards = c->tracks ? c->tracks : c->plan.shards;
     machine_obey(c->machine, &c->plan);
     c->options = (struct network_options){.model = &c->model_options,
                                           .features = &c->features,
                                           .rows = c->rows,
                                           .micro = c->micro,
                                           .whole = c->whole,
+                                          .tracks = c->tracks,
                                           .steps = CASE_STEPS,
                                           .training = true,
                                           .own_memory = c->streams || c->answers,

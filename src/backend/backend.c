@@ -48,11 +48,19 @@ bool plan_same(const struct plan *a, const struct plan *b, const char **differs)
         field = "micro";
     else if (a->shards != b->shards)
         field = "shards";
+    else if (a->tracks != b->tracks)
+        field = "tracks";
     else if (a->version != b->version)
         field = "version";
     if (differs)
         *differs = field;
     return field == NULL;
+}
+
+void machine_track(struct machine *m, uint32_t track)
+{
+    if (m->recording && m->type->track)
+        m->type->track(m, track);
 }
 
 /* The offset of an operation's dims in its arguments, plus 1; 0: none. */

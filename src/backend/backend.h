@@ -48,6 +48,7 @@ struct plan {
     uint32_t batch;      /* rows of a micro-batch */
     uint32_t micro;      /* micro-batches of an applied step */
     uint32_t shards;     /* row shards of a gradient, by its shapes: plan_shards */
+    uint32_t tracks;     /* micro-batches run side by side in so many tracks; 0: one by one */
     uint32_t version;    /* of the machine's code; another version may give other bits */
 };
 /* Of the rows of tables: one for each 64, at least 1, at most 16. */
@@ -261,12 +262,17 @@ void machine_need(const struct machine *m, enum op_id op, const void *arguments,
  * addresses in arguments are not used. */
 void machine_measure(struct machine *m, machine_issuer *issuer, void *context, struct need *n);
 
+/* Operations issued from now on are of this track, 1 and up without a gap; 0: of none. Tracks that
+ * follow one another do not depend on each other, and a machine that records may run them side by
+ * side; each is done in its order. */
+void machine_track(struct machine *m, uint32_t track);
+
 /* Reserves scratch: operations that need no more allocate nothing. */
 bool machine_reserve(struct machine *m, uint64_t scratch, struct err *e);
 
 /* Mark i is passed when all work issued before it is done. machine_marked: its time in seconds
  * since mark 0; call it after machine_wait. */
-enum { MACHINE_MARKS = 1024 };
+enum { MACHINE_MARKS = 8192 };
 void machine_mark(struct machine *m, uint32_t i);
 double machine_marked(struct machine *m, uint32_t i);
 /* Traces operations until it is called with NULL: operation i that is issued, not recorded, gets

@@ -95,6 +95,7 @@ struct cpu_routine *cpu_routine_new(struct cpu *m);
 void cpu_routine_free(struct cpu_routine *r); /* NULL does nothing */
 void cpu_issue(struct machine *m, enum op_id op, const void *arguments);
 void cpu_record(struct machine *m);
+void cpu_track(struct machine *m, uint32_t track);
 struct routine *cpu_stop(struct machine *m);
 void cpu_play(struct machine *m, struct routine *r, uint32_t times);
 void cpu_drop(struct machine *m, struct routine *r);

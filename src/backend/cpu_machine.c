@@ -227,4 +227,5 @@ const struct machine_type machine_cpu = {
     .broken_off = cpu_broken_off,
     .in_place = true,
     .path = cpu_path,
+    .track = cpu_track,
 };

@@ -2,8 +2,9 @@
  * rounds. Neighbouring ROW operations over the same rows are one round: its tiles are the row
  * shards, and each shard runs strip by strip through all of them, forward, loss and backward, while
  * the strip is in cache. An ALL operation is a round of its own tiles; a ONE operation is a round
- * of one tile, done by the caller. All of it follows from shapes, so results do not depend on
- * threads. An operation outside a recording is a routine of one operation, played at once. */
+ * of one tile, done by the caller. A track (machine_track) is one tile: a thread does its rounds
+ * one after the other. All of it follows from shapes, so results do not depend on threads. An
+ * operation outside a recording is a routine of one operation, played at once. */
 #include <assert.h>
 #include <fenv.h>
 #include <string.h>
@@ -92,7 +93,13 @@ struct round {
     bool loss;             /* has one */
     uint32_t rows;         /* of ROW operations */
     unsigned tiles;
+    uint32_t track;        /* 0: of none */
     uint64_t weights;      /* numbers of weights, and of their gradients, that a strip passes */
+};
+/* What the threads do between two barriers: a round, or the rounds of `tracks` tracks. */
+struct stage {
+    uint32_t first, count; /* rounds */
+    uint32_t tracks;       /* 0: a round */
 };
 /* So many do not stay in the second-level cache from one strip to the next. */
 enum { MANY_WEIGHTS = 1 << 18 };
@@ -102,7 +109,9 @@ struct cpu_routine {
     uint64_t shared;       /* the largest scratch of its operations */
     struct op_list list;
     struct round *rounds;
-    uint32_t round_count, round_room;
+    struct stage *stages;
+    uint32_t round_count, round_room, stage_count;
+    uint32_t track;        /* of the operations that come */
 };
 
 static struct round *add_round(struct cpu_routine *r)
@@ -125,6 +134,23 @@ static void count_weights(struct round *round, enum op_id op, const void *argume
         round->weights += 2 * (uint64_t)back->in * back->out;
 }
 
+/* Rounds become stages. Tracks have numbers from 1 on, without a gap. */
+static void put_stages(struct cpu_routine *r)
+{
+    r->stage_count = 0;
+    r->stages = mem_grow(r->stages, (size_t)r->round_count + 1, sizeof *r->stages);
+    for (uint32_t i = 0; i < r->round_count; i++) {
+        uint32_t track = r->rounds[i].track;
+        struct stage *last = r->stage_count ? &r->stages[r->stage_count - 1] : NULL;
+        if (!track || !last || !last->tracks) {
+            r->stages[r->stage_count++] = (struct stage){i, 1, track};
+        } else {
+            last->count++;
+            last->tracks = track;
+        }
+    }
+}
+
 /* Operations become rounds. */
 static void arrange(struct cpu_routine *r)
 {
@@ -132,6 +158,7 @@ static void arrange(struct cpu_routine *r)
     r->shared = 0;
     for (uint32_t i = 0; i < r->list.count; i++) {
         const struct op_code *e = &entries[r->list.ops[i].op];
+        uint32_t track = r->list.ops[i].track;
         void *arguments = op_list_at(&r->list, i);
         struct need need = {0};
         cpu_need(&r->m->head, r->list.ops[i].op, arguments, &need);
@@ -141,7 +168,7 @@ static void arrange(struct cpu_routine *r)
                                                             : &none;
         struct round *last = r->round_count ? &r->rounds[r->round_count - 1] : NULL;
         if (e->kind == KIND_ROW && last && last->kind == KIND_ROW && last->rows == dims->rows &&
-            last->tiles == dims->shards) {
+            last->tiles == dims->shards && last->track == track) {
             last->count++;
             count_weights(last, r->list.ops[i].op, arguments);
             continue;
@@ -151,12 +178,13 @@ static void arrange(struct cpu_routine *r)
                                                : 1;
         bool whole = ends_step[r->list.ops[i].op];
         *add_round(r) = (struct round){.first = i, .count = 1, .kind = e->kind, .whole = whole,
-                                       .rows = dims->rows, .tiles = tiles};
+                                       .rows = dims->rows, .tiles = tiles, .track = track};
         count_weights(&r->rounds[r->round_count - 1], r->list.ops[i].op, arguments);
         if (ends[r->list.ops[i].op])
             *add_round(r) = (struct round){.first = i, .count = 1, .kind = KIND_ONE, .end = true,
-                                           .whole = whole, .tiles = 1};
+                                           .whole = whole, .tiles = 1, .track = track};
     }
+    put_stages(r);
 }
 
 /* The answer changes only in rounds that may be interrupted; rounds follow each other, so all
@@ -188,10 +216,9 @@ static void play_shard(const struct cpu_routine *r, const struct round *round, s
     }
 }
 
-static void play_tile(void *context, unsigned number, unsigned tile, unsigned thread)
+static void play_round(const struct cpu_routine *r, const struct round *round, unsigned tile,
+                       unsigned thread)
 {
-    const struct cpu_routine *r = context;
-    const struct round *round = &r->rounds[number % r->round_count];
     struct slice s = {.tile = tile, .thread = thread, .m = r->m,
                       .scratch = r->m->scratch[thread],
                       .shared = r->m->shared};
@@ -207,10 +234,23 @@ static void play_tile(void *context, unsigned number, unsigned tile, unsigned th
     }
 }
 
-static unsigned round_tiles(void *context, unsigned number)
+static void play_tile(void *context, unsigned number, unsigned tile, unsigned thread)
 {
     const struct cpu_routine *r = context;
-    return r->rounds[number % r->round_count].tiles;
+    const struct stage *stage = &r->stages[number % r->stage_count];
+    const struct round *rounds = &r->rounds[stage->first];
+    if (!stage->tracks)
+        play_round(r, rounds, tile, thread);
+    for (uint32_t i = 0; i < stage->count && stage->tracks; i++)
+        for (unsigned t = 0; t < rounds[i].tiles && rounds[i].track == tile + 1; t++)
+            play_round(r, &rounds[i], t, thread);
+}
+
+static unsigned stage_tiles(void *context, unsigned number)
+{
+    const struct cpu_routine *r = context;
+    const struct stage *stage = &r->stages[number % r->stage_count];
+    return stage->tracks ? stage->tracks : r->rounds[stage->first].tiles;
 }
 
 /* The pool may have been restarted since the machine was opened. */
@@ -231,14 +271,14 @@ void cpu_reserve(struct cpu *m, uint64_t shared)
 
 static void play(struct cpu_routine *r, uint32_t times)
 {
-    if (!r->round_count)
+    if (!r->stage_count)
         return;
     cpu_reserve(r->m, r->shared);
     fesetenv(FE_DFL_ENV);
-    uint32_t most = UINT32_MAX / r->round_count;
+    uint32_t most = UINT32_MAX / r->stage_count;
     for (uint32_t left = times, now; left; left -= now) {
         now = left < most ? left : most;
-        threads_run_rounds(now * r->round_count, round_tiles, play_tile, r);
+        threads_run_rounds(now * r->stage_count, stage_tiles, play_tile, r);
     }
 }
 
@@ -261,6 +301,7 @@ void cpu_routine_free(struct cpu_routine *r)
         return;
     op_list_free(&r->list);
     mem_free(r->rounds);
+    mem_free(r->stages);
     mem_free(r);
 }
 
@@ -299,11 +340,18 @@ struct routine *cpu_stop(struct machine *m)
     return &r->head;
 }
 
+void cpu_track(struct machine *m, uint32_t track)
+{
+    ((struct cpu *)m)->recorded->track = track;
+}
+
 void cpu_issue(struct machine *m, enum op_id op, const void *arguments)
 {
     struct cpu *cpu = (struct cpu *)m;
     if (cpu->recorded) {
-        op_list_add(&cpu->recorded->list, op, arguments);
+        struct op_list *list = &cpu->recorded->list;
+        op_list_add(list, op, arguments);
+        list->ops[list->count - 1].track = cpu->recorded->track;
         return;
     }
     op_list_clear(&cpu->plain->list);

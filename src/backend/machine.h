@@ -73,6 +73,7 @@ struct machine_type {
     bool in_place; /* its memory is the host's */
     bool (*path)(const struct routine *r, struct machine_path *path); /* NULL: it does not tell */
     void (*work)(struct machine *m, const struct machine_work *work); /* NULL: all work is alike */
+    void (*track)(struct machine *m, uint32_t track); /* NULL: one after the other */
 };
 
 struct machine {

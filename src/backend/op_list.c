@@ -18,7 +18,7 @@ void *op_list_add(struct op_list *l, enum op_id op, const void *arguments)
         l->bytes = mem_grow(l->bytes, l->bytes_room, 1);
     }
     memcpy(l->bytes + l->used, arguments, op_size(op));
-    l->ops[l->count++] = (struct op_entry){op, l->used};
+    l->ops[l->count++] = (struct op_entry){.op = op, .at = l->used};
     l->used += size;
     return op_list_at(l, l->count - 1);
 }

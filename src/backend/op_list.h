@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-struct op_entry { enum op_id op; size_t at; }; /* its arguments: at this offset of bytes */
+/* Its arguments: at this offset of bytes. track: see machine_track. */
+struct op_entry { enum op_id op; uint32_t track; size_t at; };
 struct op_list {
     struct op_entry *ops;
     uint32_t count, room;

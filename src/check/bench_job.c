@@ -132,7 +132,8 @@ static struct network_options training_options(const struct work_net *w)
 {
     bool gpu = !machine_in_place(w->machine);
     return (struct network_options){.model = &w->model, .features = &w->features, .rows = w->rows,
-                                    .micro = 1, .steps = w->steps, .training = true,
+                                    .whole = w->rows, .micro = 1, .steps = w->steps,
+                                    .training = true,
                                     .own_memory = gpu, .answers = gpu ? 1 : 0, .loss = &w->loss,
                                     .optim = &w->optim};
 }
@@ -158,6 +159,11 @@ static bool open_net(struct bench_task *t, struct work_net *w, enum bench_size s
         !serve_rows(&o, w->machine, w->source.count, t->q->command.batch_size, e))
         return false;
     network_plan(&w->features, w->machine, o.rows, 1, &w->plan);
+    if (training)
+        network_plan_tracks(&w->model, &w->features, w->machine, &w->plan);
+    o.rows = w->plan.batch;
+    o.micro = training ? w->plan.micro : o.micro;
+    o.tracks = w->plan.tracks;
     machine_obey(w->machine, &w->plan);
     w->network = network_new(&o, w->machine, &w->plan, e);
     if (!w->network)

@@ -57,6 +57,7 @@ struct planner {
     bool in_views;  /* steps are views of a row of one step */
     uint32_t own_rows; /* above 1: so many views, and each has rows of its own */
     bool training;  /* false: no gradients, no kept values */
+    bool tracks;    /* shards have every parameter */
     uint32_t carried; /* numbers of a row that pass from window to window, so far */
     bool narrow;    /* some activations or their gradients are in 16 bits */
     const struct machine *machine; /* whose operations may keep something; NULL: none does */
@@ -68,8 +69,8 @@ __attribute__((format(printf, 2, 3))) void plan_refuse(struct planner *p, const 
  * shards. PARAM_WEIGHT of rank 2 is a weight [in][out] of op_dense. */
 uint64_t plan_param(struct planner *p, const char *name, struct param_shape shape,
                     enum param_kind kind);
-/* The same for a gradient in one piece: of sums over the whole batch. It is no weight of
- * op_dense. */
+/* The same for a gradient in one piece: of sums over the whole batch, or the micro-batches of a
+ * track. It is no weight of op_dense. */
 uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shape shape,
                           enum param_kind kind);
 /* How the optimiser moves a parameter. rate: a factor on its learning rate, and on its weight
@@ -118,7 +119,8 @@ struct pass {
     /* the batch */
     int32_t *ids;
     uint32_t ids_ld;
-    real *weight;
+    real *target, *weight;
+    double *part_loss, *part_weight; /* training: the sums of each shard */
     const int32_t *length; /* [rows]: steps of each sequence */
     /* Where state passes from window to window: [rows][carried], read from the one, written to the
      * other, in answers the same. NULL: none does */

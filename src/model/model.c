@@ -143,20 +143,21 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
 struct model *model_plan(const struct model_options *o, const struct features *f, uint32_t rows,
                          uint32_t shards, bool training, struct err *e)
 {
-    return model_plan_on(NULL, o, f, rows, shards, training, e);
+    return model_plan_on(NULL, o, f, rows, shards, training, false, e);
 }
 
 struct model *model_plan_on(const struct machine *machine, const struct model_options *o,
                             const struct features *f, uint32_t rows, uint32_t shards,
-                            bool training, struct err *e)
+                            bool training, bool tracks, struct err *e)
 {
     struct model *m = mem_zero(1, sizeof *m);
-    struct planner p = {
-        .rows = rows, .steps = 1, .shards = shards, .training = training, .machine = machine};
+    struct planner p = {.rows = rows, .steps = 1, .shards = shards, .training = training,
+                        .tracks = tracks, .machine = machine};
     bool good = plan(m, o, f, &p, e);
     m->rows = rows;
     m->shards = shards;
     m->training = training;
+    m->tracks = tracks;
     m->params = p.params;
     m->buffers = p.buffers;
     m->trained = p.trained;
@@ -178,6 +179,24 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
         return m;
     model_free(m);
     return NULL;
+}
+
+static bool in_tracks(struct layer *const *layers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct layer_type *t = layers[i]->type;
+        if (t == &layer_lstm || t == &layer_gru || t->fit ||
+            !in_tracks(layers[i]->children, layers[i]->child_count))
+            return false;
+    }
+    return true;
+}
+
+bool model_in_tracks(const struct model *m)
+{
+    return features_steps(&m->inputs.features) > 1 && !m->buffers && !m->inputs.params &&
+           !m->carried && !m->layers[0]->pairs.count && !m->layers[0]->texts.count &&
+           in_tracks(m->layers, m->layer_count);
 }
 
 void model_free(struct model *m)

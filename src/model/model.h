@@ -28,6 +28,7 @@ struct model {
     /* of one plan (rows, training) */
     uint32_t rows, shards;
     bool training;
+    bool tracks; /* each shard is the gradient of a track (machine_track) */
     bool narrow; /* some activations or their gradients are in 16 bits */
     bool all_steps; /* no batch of sequences has fewer steps than planned */
     uint64_t acts, reals; /* sizes in elements */
@@ -38,10 +39,15 @@ struct model {
  * options and features alone. NULL after an error; model_free. */
 struct model *model_plan(const struct model_options *o, const struct features *f, uint32_t rows,
                          uint32_t shards, bool training, struct err *e);
-/* The same with room for values that this machine's operations keep from forward to backward. */
+/* The same with room for values that this machine's operations keep from forward to backward.
+ * tracks: each shard is the gradient of a track, which has every parameter. */
 struct model *model_plan_on(const struct machine *machine, const struct model_options *o,
                             const struct features *f, uint32_t rows, uint32_t shards,
-                            bool training, struct err *e);
+                            bool training, bool tracks, struct err *e);
+/* Whether micro-batches of so few sequences that their activations stay in cache are as good as
+ * larger ones: no sums over the batch, no layer that has all sequences in a product, no tables of
+ * the first stage. */
+bool model_in_tracks(const struct model *m);
 void model_free(struct model *m);
 /* First weights into host arrays of m->params and m->buffers reals, which are cleared first. */
 void model_init(const struct model *m, uint64_t seed, uint32_t model_number, real *params,

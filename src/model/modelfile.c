@@ -24,6 +24,8 @@ void plan_write(const struct plan *p, struct json_out *out)
     json_put_int(out, "batch", p->batch);
     json_put_int(out, "micro", p->micro);
     json_put_int(out, "shards", p->shards);
+    if (p->tracks)
+        json_put_int(out, "tracks", p->tracks);
     json_put_int(out, "version", p->version);
 }
 
@@ -68,6 +70,7 @@ bool plan_read(const struct json *object, struct plan *p)
             read_word(object, "guests", p->guests, sizeof p->guests)) &&
            read_count(object, "batch", &p->batch) && read_count(object, "micro", &p->micro) &&
            read_count(object, "shards", &p->shards) &&
+           (!json_get(object, "tracks") || read_count(object, "tracks", &p->tracks)) &&
            read_count(object, "version", &p->version);
 }
 

@@ -6,7 +6,8 @@
 #include "model/netstream.h"
 #include "model/network.h"
 
-/* The activations of one batch. Machine memory, one block each. */
+/* The activations of one batch. Machine memory, one block each; of a training step with tracks as
+ * many batches behind one another, of which `room` says one. */
 struct netbatch {
     void *acts;
     real *reals, *target, *weight;
@@ -33,7 +34,7 @@ struct netstep {
     real *grads, *m1, *m2;
     real *moved;                     /* buffers once the optimiser's step is made */
     void *sums;                      /* of norm2 for the optimiser */
-    double *part_loss, *part_weight; /* [shards] */
+    double *part_loss, *part_weight; /* [shards]; with tracks one for each */
     struct step *now;
     bool now_known; /* the host's copy of now is the machine's, or on its way there */
     /* of one epoch */
@@ -117,6 +118,9 @@ struct pass net_answer_pass(struct network *n, struct machine *machine, const st
  * one that takes its part. */
 struct pass net_train_pass(struct network *n, struct machine *machine, uint32_t micro);
 void net_issue_loss(struct network *n, struct pass *p, struct act logits);
+/* The track of a micro-batch: neighbours have the same; 0 without tracks. Its batch. */
+uint32_t net_track(const struct network *n, uint32_t micro);
+struct netbatch net_train_batch(const struct network *n, uint32_t micro);
 
 /* The rows of an earlier step are there once more, where they stream (netrows.c). */
 void net_feed_again(struct network *n, const struct step *again);

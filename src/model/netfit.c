@@ -77,7 +77,7 @@ bool network_fit_layers(struct network *n, struct err *e)
     struct pass p = net_train_pass(n, n->m, 0);
     p.fitting = &f;
     p.most = 0;
-    model_forward(m, &p, n->step.batch.target);
+    model_forward(m, &p, p.target);
     return f.good && machine_wait(n->m, MACHINE_PATIENCE, e);
 }
 
@@ -95,7 +95,7 @@ bool network_layer_input(struct network *n, const struct source *from, uint32_t 
         network_answer_from(n, s, at);
         struct pass p = net_answer_pass(n, n->m, s);
         p.fitting = &f;
-        model_forward(s->model, &p, n->answers.batch.target);
+        model_forward(s->model, &p, p.target);
         good = machine_wait(n->m, MACHINE_PATIENCE, e);
     }
     network_answer_release(n);

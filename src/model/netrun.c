@@ -17,6 +17,7 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
         .training = m->training,
         .ids = b->ids,
         .ids_ld = m->inputs.features.format.categories,
+        .target = b->target,
         .weight = b->weight,
         .tables = n->weights.tables,
         .carried = m->carried,
@@ -63,10 +64,33 @@ bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table,
     return true;
 }
 
+uint32_t net_track(const struct network *n, uint32_t micro)
+{
+    return (uint32_t)((uint64_t)micro * n->o.tracks / n->o.micro);
+}
+
+struct netbatch net_train_batch(const struct network *n, uint32_t micro)
+{
+    struct netbatch b = n->step.batch;
+    const uint64_t track = net_track(n, micro);
+    b.acts = bytes_at(b.acts, track * b.room.acts * machine_act_bytes(n->m));
+    b.reals = reals_at(b.reals, track * b.room.reals);
+    b.target = reals_at(b.target, track * b.room.rows);
+    b.weight = reals_at(b.weight, track * b.room.rows);
+    b.ids = bytes_at(b.ids, track * b.room.ids * sizeof *b.ids);
+    return b;
+}
+
 struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
 {
-    struct pass p = net_pass(n, m, n->step.model, &n->step.batch);
-    p.grads = n->step.grads;
+    const struct netbatch b = net_train_batch(n, micro);
+    const uint32_t track = net_track(n, micro);
+    struct pass p = net_pass(n, m, n->step.model, &b);
+    p.grads = reals_at(n->step.grads, track * p.dims.shard_stride);
+    p.part_loss = bytes_at(n->step.part_loss, track * sizeof *p.part_loss);
+    p.part_weight = bytes_at(n->step.part_weight, track * sizeof *p.part_weight);
+    if (n->o.tracks)
+        p.dims.shards = 1;
     p.moved = n->step.moved;
     if (p.carried) {
         uint64_t at = p.dims.rows * (uint64_t)micro * p.carried + n->step.model->buffers;
@@ -78,7 +102,7 @@ struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
     p.micro = micro;
     p.whole = net_step_rows(n);
     p.most = n->step.most;
-    p.more = micro > 0;
+    p.more = micro > 0 && net_track(n, micro - 1) == track;
     return p;
 }
 
@@ -88,8 +112,8 @@ void net_issue_loss(struct network *n, struct pass *p, struct act logits)
     const bool own = m->own_rows > 1; /* an answer is then a row, with its own target */
     if (own)
         p->dims.steps = m->own_rows;
-    loss_issue(n->o.loss, p, logits, pass_act(p, m->dlogits), n->step.batch.target, m->outputs,
-               own ? 1 : m->answers, n->step.part_loss, n->step.part_weight);
+    loss_issue(n->o.loss, p, logits, pass_act(p, m->dlogits), p->target, m->outputs,
+               own ? 1 : m->answers, p->part_loss, p->part_weight);
 }
 
 uint32_t network_micros(const struct network *n)
@@ -101,8 +125,10 @@ void network_issue_gradients(struct network *n, struct machine *machine, uint32_
 {
     const struct model *m = n->step.model;
     struct pass p = net_train_pass(n, machine, micro);
-    net_issue_loss(n, &p, model_forward(m, &p, n->step.batch.target));
+    machine_track(machine, n->o.tracks ? net_track(n, micro) + 1 : 0);
+    net_issue_loss(n, &p, model_forward(m, &p, p.target));
     model_backward(m, &p);
+    machine_track(machine, 0);
 }
 
 void network_issue_exchange(struct network *n, struct machine *machine)

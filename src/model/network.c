@@ -32,6 +32,26 @@ void network_plan(const struct features *f, const struct machine *m, uint32_t ba
     plan->shards = shards_of(f, batch);
 }
 
+/* Steps of a micro-batch, and the most tracks. */
+enum { TRACK_STEPS = 256, TRACKS_MOST = 8 };
+
+void network_plan_tracks(const struct model_options *model, const struct features *f,
+                         const struct machine *m, struct plan *plan)
+{
+    struct err e = {0};
+    uint32_t steps = features_steps(f), whole = plan->batch * plan->micro;
+    uint32_t most = steps < TRACK_STEPS ? TRACK_STEPS / steps : 1;
+    struct model *of = machine_in_place(m) && steps > 1 && whole > most
+                           ? model_plan(model, f, 1, 1, true, &e) : NULL;
+    if (of && model_in_tracks(of)) {
+        uint32_t micro = (whole + most - 1) / most, tracks = micro / 4;
+        machine_plan(m, (whole + micro - 1) / micro, micro, plan);
+        tracks = tracks < 2 ? 2 : tracks > TRACKS_MOST ? TRACKS_MOST : tracks;
+        plan->shards = plan->tracks = tracks;
+    }
+    model_free(of);
+}
+
 /* Of sequences fewer: their steps take memory as rows of tables do. */
 static uint32_t answer_rows(const struct network_options *o)
 {
@@ -50,7 +70,7 @@ static bool plan_shapes(struct network *n, struct err *e)
         uint64_t all = rows * steps; /* without gradients a shard costs nothing */
         s->model = model_plan_on(n->m, n->o.model, n->o.features, rows,
                                  plan_shards(all < UINT32_MAX ? (uint32_t)all : UINT32_MAX),
-                                 false, e);
+                                 false, false, e);
         if (!s->model)
             return false;
         n->answers.shape_count++;
@@ -65,7 +85,8 @@ static bool plan_all(struct network *n, uint32_t shards, struct err *e)
         return false;
     if (n->o.training)
         n->step.model =
-            model_plan_on(n->m, n->o.model, n->o.features, n->o.rows, shards, true, e);
+            model_plan_on(n->m, n->o.model, n->o.features, n->o.rows, shards, true,
+                          n->o.tracks > 0, e);
     n->step.table_room = n->o.steps ? n->o.steps : 1;
     return n->step.model || !n->o.training;
 }
@@ -130,7 +151,9 @@ static void *alloc_host(struct network *n, uint64_t *kind, uint64_t count, size_
     return memory;
 }
 
-static bool alloc_batch(struct network *n, const struct model *m, struct netbatch *b, struct err *e)
+/* copies: one behind the other */
+static bool alloc_batch(struct network *n, const struct model *m, uint32_t copies,
+                        struct netbatch *b, struct err *e)
 {
     uint64_t *kind = &n->bytes.activations, ids = m->inputs.features.format.categories;
     bool good = true;
@@ -138,11 +161,11 @@ static bool alloc_batch(struct network *n, const struct model *m, struct netbatc
     b->room.reals = m->reals;
     b->room.rows = (uint64_t)m->rows * m->tags * m->own_rows;
     b->room.ids = (uint64_t)m->rows * m->inputs.each * ids;
-    b->acts = alloc(n, kind, b->room.acts, machine_act_bytes(n->m), &good, e);
-    b->reals = alloc(n, kind, b->room.reals, sizeof(real), &good, e);
-    b->target = alloc(n, kind, b->room.rows, sizeof(real), &good, e);
-    b->weight = alloc(n, kind, b->room.rows, sizeof(real), &good, e);
-    b->ids = alloc(n, kind, b->room.ids, sizeof(int32_t), &good, e);
+    b->acts = alloc(n, kind, copies * b->room.acts, machine_act_bytes(n->m), &good, e);
+    b->reals = alloc(n, kind, copies * b->room.reals, sizeof(real), &good, e);
+    b->target = alloc(n, kind, copies * b->room.rows, sizeof(real), &good, e);
+    b->weight = alloc(n, kind, copies * b->room.rows, sizeof(real), &good, e);
+    b->ids = alloc(n, kind, copies * b->room.ids, sizeof(int32_t), &good, e);
     return good;
 }
 
@@ -165,7 +188,7 @@ static bool alloc_answers(struct network *n, struct err *e)
     while (other && !has_room(&other->answers.batch, m))
         other = other->o.beside;
     if (!other)
-        return good && alloc_batch(n, m, &n->answers.batch, e);
+        return good && alloc_batch(n, m, 1, &n->answers.batch, e);
     n->answers.batch = other->answers.batch;
     n->answers.batch.borrowed = true;
     return good;
@@ -279,7 +302,8 @@ static bool alloc_training(struct network *n, struct err *e)
     if (shadow)
         n->weights.shadow = alloc(n, &n->bytes.weights, shadow, 1, &good, e);
     t->moved = alloc(n, &n->bytes.weights, net_buffers(n), sizeof(real), &good, e);
-    return good && alloc_gradients(n, e) && alloc_state(n, e) && alloc_batch(n, m, &t->batch, e);
+    return good && alloc_gradients(n, e) && alloc_state(n, e) &&
+           alloc_batch(n, m, n->o.tracks ? n->o.tracks : 1, &t->batch, e);
 }
 
 /* The larger scratch of a training step and a batch of answers. */
@@ -329,7 +353,8 @@ bool network_need(const struct network_options *o, struct machine *m, struct net
                   struct err *e)
 {
     *b = (struct network_bytes){0};
-    struct network *n = make(o, m, shards_of(o->features, o->rows), true, e);
+    struct network *n =
+        make(o, m, o->tracks ? o->tracks : shards_of(o->features, o->rows), true, e);
     if (!n)
         return false;
     *b = n->bytes;

@@ -15,14 +15,13 @@ static bool all_finite(const real *values, uint64_t count)
     return true;
 }
 
-static bool bad_output(struct network *n, const struct layer *l)
+static bool bad_output(const struct pass *p, const struct layer *l)
 {
-    const struct pass p = {.most = n->step.most};
-    uint32_t rows = n->step.model->rows * pass_steps_out(&p, l);
+    uint32_t rows = p->dims.rows * pass_steps_out(p, l);
     uint32_t width = l->out * (l->answers ? l->answers : 1);
     uint64_t count = (uint64_t)rows * width;
     real *y = mem_alloc(count ? count : 1, sizeof *y);
-    machine_act_download(n->m, y, act_at(n->m, n->step.batch.acts, l->y), rows, width, width);
+    machine_act_download(p->m, y, pass_act(p, l->y), rows, width, width);
     bool bad = !all_finite(y, count);
     mem_free(y);
     return bad;
@@ -30,14 +29,14 @@ static bool bad_output(struct network *n, const struct layer *l)
 
 /* The first layer whose output is not finite, NULL: none. The layers inside one come before its own
  * output. */
-static const struct layer *first_bad(struct network *n, struct layer *const *layers,
+static const struct layer *first_bad(const struct pass *p, struct layer *const *layers,
                                      uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const struct layer *l = layers[i], *inside = first_bad(n, l->children, l->child_count);
+        const struct layer *l = layers[i], *inside = first_bad(p, l->children, l->child_count);
         if (inside)
             return inside;
-        if (!l->skipped && bad_output(n, l))
+        if (!l->skipped && bad_output(p, l))
             return l;
     }
     return NULL;
@@ -72,13 +71,12 @@ void model_name_weight(const struct model *m, uint64_t at, char *text, size_t ro
 
 /* The way back runs from the last layer to the first: the last parameter whose gradient is not
  * finite stands where it began. UINT64_MAX: there is none. */
-static uint64_t bad_gradient(struct network *n)
+static uint64_t bad_gradient(const struct model *m, const struct pass *p)
 {
-    const struct model *m = n->step.model;
-    struct dims dims = model_dims(m);
-    uint64_t count = dims_arena(dims, m->params), stride = dims.shard_stride, worst = UINT64_MAX;
+    uint64_t count = dims_arena(p->dims, m->params), stride = p->dims.shard_stride;
+    uint64_t worst = UINT64_MAX;
     real *g = mem_alloc(count, sizeof *g);
-    machine_download(n->m, g, n->step.grads, (size_t)count * sizeof *g);
+    machine_download(p->m, g, p->grads, (size_t)count * sizeof *g);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t at = i < m->params ? i : m->inputs.params + (i - m->params) % stride;
         if (!isfinite(g[i]) && (worst == UINT64_MAX || at > worst))
@@ -88,12 +86,12 @@ static uint64_t bad_gradient(struct network *n)
     return worst;
 }
 
-static bool bad_loss(struct network *n)
+static bool bad_loss(const struct pass *p)
 {
     bool bad = false;
-    double *loss = mem_alloc(n->step.model->shards, sizeof *loss);
-    machine_download(n->m, loss, n->step.part_loss, n->step.model->shards * sizeof *loss);
-    for (uint32_t i = 0; i < n->step.model->shards; i++)
+    double *loss = mem_alloc(p->dims.shards, sizeof *loss);
+    machine_download(p->m, loss, p->part_loss, p->dims.shards * sizeof *loss);
+    for (uint32_t i = 0; i < p->dims.shards; i++)
         bad = bad || !isfinite(loss[i]);
     mem_free(loss);
     return bad;
@@ -104,19 +102,19 @@ static bool bad_micro(struct network *n, uint32_t micro, char *text, size_t room
 {
     const struct model *m = n->step.model;
     struct pass p = net_train_pass(n, n->m, micro);
-    struct act logits = model_forward(m, &p, n->step.batch.target);
-    const struct layer *bad = first_bad(n, m->layers, m->layer_count);
+    struct act logits = model_forward(m, &p, p.target);
+    const struct layer *bad = first_bad(&p, m->layers, m->layer_count);
     if (bad) {
         name_layer(m, bad, "the output", text, room);
         return true;
     }
     net_issue_loss(n, &p, logits);
-    if (bad_loss(n)) {
+    if (bad_loss(&p)) {
         snprintf(text, room, "the loss");
         return true;
     }
     model_backward(m, &p);
-    uint64_t at = bad_gradient(n);
+    uint64_t at = bad_gradient(m, &p);
     if (at == UINT64_MAX)
         return false;
     name_parameter(m, at, "the gradient", text, room);

@@ -129,7 +129,7 @@ uint64_t plan_param(struct planner *p, const char *name, struct param_shape shap
 uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shape shape,
                           enum param_kind kind)
 {
-    return add_param(p, name, &shape, kind, 1, false);
+    return add_param(p, name, &shape, kind, p->tracks ? p->shards : 1, false);
 }
 
 void plan_rates(struct planner *p, double rate, double scale)

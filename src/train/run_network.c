@@ -26,6 +26,7 @@ struct network_options run_network_options(const struct run *r)
                                     .features = r->features,
                                     .rows = r->plan.batch,
                                     .micro = r->plan.micro,
+                                    .tracks = r->plan.tracks,
                                     .whole = r->batch * r->micro,
                                     .steps = (uint32_t)r->steps,
                                     .training = true,
@@ -120,6 +121,23 @@ static void split(struct run *r, uint32_t most)
 
 /* --- the plan --- */
 
+/* Of the whole step. soft_f1 counts over all rows. */
+static void plan_whole(struct run *r)
+{
+    network_plan(r->features, r->machine, r->batch, r->micro, &r->plan);
+    if (r->loss.kind != LOSS_SOFT_F1)
+        network_plan_tracks(&r->config->model, r->features, r->machine, &r->plan);
+}
+
+/* In the micro-batches and tracks of another plan. */
+static void plan_like(struct run *r, const struct plan *other)
+{
+    uint32_t tracks = other->tracks;
+    network_plan(r->features, r->machine, other->batch, other->micro, &r->plan);
+    r->plan.tracks = tracks;
+    r->plan.shards = tracks ? tracks : r->plan.shards;
+}
+
 /* The owner's limit on the rows of a micro-batch, if the plan has more; else 0. */
 static int64_t limit_of(const struct run *r)
 {
@@ -177,16 +195,19 @@ const char *run_plan(struct run *r, const struct plan *wanted)
     const char *differs = NULL;
     if (!wanted)
         tell_work(r);
-    network_plan(r->features, r->machine, r->batch, r->micro, &r->plan);
+    plan_whole(r);
     if (wanted) {
         uint64_t whole = (uint64_t)r->batch * r->micro, rows = wanted->batch;
         bool same_kind = strcmp(wanted->backend, r->plan.backend) == 0;
         /* The last micro-batch has the rest. Rows beyond the batch would only cost memory. */
-        bool same_step = rows && rows <= r->batch && rounds(whole, rows) == wanted->micro;
+        bool same_step = rows && rows <= r->batch && rounds(whole, rows) == wanted->micro &&
+                         (!wanted->tracks || r->plan.tracks);
         if (same_kind)
             machine_obey(r->machine, wanted);
-        network_plan(r->features, r->machine, same_kind && same_step ? wanted->batch : r->batch,
-                     same_kind && same_step ? wanted->micro : r->micro, &r->plan);
+        if (same_kind && same_step)
+            plan_like(r, wanted);
+        else
+            plan_whole(r);
         differs = difference(&r->plan, wanted);
     } else {
         keep_limit(r);
@@ -201,7 +222,8 @@ void run_keep_fp32(struct run *r)
         return;
     snprintf(r->plan.precision, sizeof r->plan.precision, "fp32");
     machine_obey(r->machine, &r->plan);
-    network_plan(r->features, r->machine, r->plan.batch, r->plan.micro, &r->plan);
+    plan_like(r, &(struct plan){.batch = r->plan.batch, .micro = r->plan.micro,
+                                .tracks = r->plan.tracks});
 }
 
 /* --- the network --- */
@@ -269,7 +291,7 @@ bool run_fits(const struct run *r, int64_t batch_size, const struct plan *opened
     bool gpu = on_gpu(r), statistics = gpu && takes_statistics(r);
     run_size(&other, batch_size);
     machine_obey(r->machine, opened);
-    network_plan(r->features, r->machine, other.batch, other.micro, &other.plan);
+    plan_whole(&other);
     int64_t kept_to = statistics ? 0 : limit_of(&other);
     if (kept_to)
         split(&other, (uint32_t)kept_to);

@@ -356,8 +356,8 @@ static void kept(void)
     c.model = "{\"layers\": [{\"type\": \"dense\", \"units\": 32}, {\"type\": \"dropout\"}]}";
     ok(case_make(&c) && case_open(&c), "made and opened");
     struct model *plain = model_plan(&c.model_options, &c.features, c.rows, 1, true, &c.e);
-    struct model *whole =
-        model_plan_on(c.machine, &c.model_options, &c.features, c.rows, 1, true, &c.e);
+    struct model *whole = model_plan_on(c.machine, &c.model_options, &c.features, c.rows, 1, true,
+                                        false, &c.e);
     ok(plain && whole && whole->reals > plain->reals && whole->params == plain->params,
        "this machine keeps %llu numbers for the way back",
        (unsigned long long)(whole->reals - plain->reals));
