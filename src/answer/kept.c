@@ -38,8 +38,10 @@ bool kept_add(struct kept *x, const struct stream *t, const struct stream_group 
     make_room(x);
     for (uint32_t k = 0; k < x->serve->encoder_count; k++) {
         const struct schema *s = x->serve->encoders[k];
+        const struct raw_record raw = {t->schema, x->raw[0] + x->rows * t->schema->format.stride};
         if (!cell_parse(s, &t->binding, NULL, g->cells, g->first + i, t->request.labelled,
-                        x->raw[k] + x->rows * s->format.stride, NULL, &x->terms, e))
+                        k ? &raw : NULL, x->raw[k] + x->rows * s->format.stride, NULL, &x->terms,
+                        e))
             return false;
     }
     if (x->window)

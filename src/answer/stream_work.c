@@ -74,7 +74,8 @@ static void check_form(struct work *w, const struct csv_record *r)
 
 /* --- a group --- */
 
-/* Rows begin..end - 1 as records of encoder k. Drift is counted by encoder 0. */
+/* Rows begin..end - 1 as raw records of encoder k. Drift is counted by encoder 0, whose numbers are
+ * those of the others. */
 static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, unsigned thread)
 {
     const struct schema *s = w->t->serve->encoders[k];
@@ -83,10 +84,12 @@ static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, uns
     struct drift *drift = k ? NULL : w->drift[thread];
     for (size_t i = begin; i < end; i++) {
         unsigned char *record = records + i * stride;
+        const struct raw_record raw = {
+            w->t->schema, w->now.records + i * w->t->schema->format.stride};
         bool counts = !w->series || (i >= w->count_from && i < w->count_to);
         bool good = cell_parse(s, &w->t->binding, w->block, w->cells, w->now.first + i,
-                               w->t->request.labelled, record, counts ? drift : NULL,
-                               &w->terms[thread], &w->error[thread]);
+                               w->t->request.labelled, k ? &raw : NULL, record,
+                               counts ? drift : NULL, &w->terms[thread], &w->error[thread]);
         w->now.bad[i] = !good || (k && w->now.bad[i]);
         if (!good) { /* zeros go through the network */
             memset(record, 0, stride);
@@ -102,7 +105,6 @@ static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, uns
     }
     if (drift && from < to)
         drift_places(drift, s, records + from * stride, w->now.bad + from, to - from);
-    column_apply(s, records + begin * stride, end - begin);
 }
 
 static void parse_tile(void *context, unsigned tile, unsigned thread)
@@ -112,6 +114,11 @@ static void parse_tile(void *context, unsigned tile, unsigned thread)
     end = end > w->now.rows ? w->now.rows : end;
     for (uint32_t k = 0; k < w->t->serve->encoder_count; k++)
         parse_rows(w, k, begin, end, thread);
+    for (uint32_t k = 0; k < w->t->serve->encoder_count; k++) {
+        const struct schema *s = w->t->serve->encoders[k];
+        unsigned char *records = w->now.records + k * w->now.rows * w->t->serve->stride;
+        column_apply(s, records + begin * s->format.stride, end - begin);
+    }
 }
 
 /* The answers of all members to row i of the part. */
@@ -145,8 +152,8 @@ static void reason(struct work *w, const struct stream_part *p, size_t i, struct
     const bool placed = good;
     for (uint32_t k = w->t->serve->encoder_count; good && k-- > 0;)
         good = cell_parse(w->t->serve->encoders[k], &w->t->binding, w->block, w->cells,
-                          p->first + i, w->t->request.labelled, record, k ? NULL : w->undone,
-                          w->terms, why);
+                          p->first + i, w->t->request.labelled, NULL, record,
+                          k ? NULL : w->undone, w->terms, why);
     if (good) {
         err_at(why, ERR_ANSWER_FINITE, w->block->path, r->line, 0,
                "the answer to this row is not a finite number");
@@ -154,7 +161,7 @@ static void reason(struct work *w, const struct stream_part *p, size_t i, struct
     }
     if (!placed)
         cell_parse(s, &w->t->binding, w->block, w->cells, p->first + i, w->t->request.labelled,
-                   record, w->undone, w->terms, &(struct err){0});
+                   NULL, record, w->undone, w->terms, &(struct err){0});
     mem_free(record);
     /* another thread may have counted it; the sum over the threads is right */
     drift_undo(w->drift[0], w->undone, s->column_count);

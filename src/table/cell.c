@@ -309,9 +309,25 @@ bool cell_unlabelled(const struct schema *s, const struct binding *b,
     return cell && is_missing(s, cell->text, cell->length);
 }
 
+/* The numbers of another record. */
+static void copy_numbers(const struct schema *s, unsigned char *out, const struct raw_record *raw)
+{
+    /* behind them are target statistics, as many as each schema has */
+    const size_t numbers = schema_numbers(s), words = (numbers + 31) / 32;
+    memcpy(out, raw->at, 4 * numbers);
+    memcpy(out + s->format.at_missing, raw->at + raw->s->format.at_missing, 4 * words);
+}
+
+/* A missing number may be an error of this schema alone. */
+static bool is_copied(const struct column *c)
+{
+    return (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) && c->impute != IMPUTE_ERROR;
+}
+
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
-                const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
-                struct drift *d, struct terms *t, struct err *e)
+                const struct csv_cells *cells, size_t record, bool labelled,
+                const struct raw_record *raw, unsigned char *out, struct drift *d, struct terms *t,
+                struct err *e)
 {
     struct row r = {s, out, s->fitted ? d : NULL, d ? &d->vanished : NULL,
                     {s, b, block, cells, record, e}, t};
@@ -323,13 +339,17 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
         labelled = false;
     }
     store_blank(s, out);
+    if (raw)
+        copy_numbers(s, out, raw);
     cell_run_fn *read = cell_run_choose();
     const struct number_run *run = b->runs, *end = run + b->run_count;
     bool good = true;
     for (size_t i = 0; i < s->column_count && good;) {
-        if (run < end && run->column == i) {
+        if (!raw && run < end && run->column == i) {
             good = read_run(&r, run, read);
             i += run++->count;
+        } else if (raw && is_copied(&s->columns[i])) {
+            i++;
         } else {
             good = read_cell(&r, i, labelled, cell_at(b, cells, record, i));
             i++;

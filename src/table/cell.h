@@ -13,6 +13,11 @@
  * (CLASS_WEIGHT_MOST) multiply again: the product must stay below the largest float. */
 #define WEIGHT_MOST 1e20
 
+/* What cell_parse made of a record, by a schema with the same columns. */
+struct raw_record {
+    const struct schema *s;
+    const unsigned char *at;
+};
 /* Parses one record into `out` (schema.format.stride bytes). labelled: the target is required
  * (training, evaluate); otherwise it is not read. A fitted schema gives category slots, and unknown
  * values follow `unknown`. A schema that is not fitted gives ids of the columns' vocabularies,
@@ -20,10 +25,11 @@
  * fitted schema, else NULL. False on an error, with file, line, column, name and the quoted text;
  * too few or too many cells are an error. A record without a required target is
  * ERR_CSV_LABEL_MISSING, even if other cells have faults; in a sequence of records it is
- * context. */
+ * context. raw: this record, whose numbers are copied; NULL: they are read. */
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
-                const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
-                struct drift *d, struct terms *t, struct err *e);
+                const struct csv_cells *cells, size_t record, bool labelled,
+                const struct raw_record *raw, unsigned char *out, struct drift *d, struct terms *t,
+                struct err *e);
 /* Looks up the target statistics of `count` records, then numbers_scale. */
 void column_apply(const struct schema *s, unsigned char *records, size_t count);
 /* Imputes and scales `count` records in place. Each result depends on its own record only. */

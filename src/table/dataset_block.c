@@ -151,7 +151,7 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
         b->left_out++;
         return true;
     }
-    if (!cell_parse(s, q->binding, w->block, w->cells, w->record, true, out, &b->drift, NULL,
+    if (!cell_parse(s, q->binding, w->block, w->cells, w->record, true, NULL, out, &b->drift, NULL,
                     w->e)) {
         if (w->e->id != ERR_CSV_LABEL_MISSING)
             return false;

@@ -119,14 +119,21 @@ struct one_row {
 
 static const char *const names[] = {"n", "c", "m", "f", "y", "w"};
 
-static bool parse(struct one_row *r, const char *line, bool labelled)
+/* raw: the numbers of another record; NULL: those of the line. */
+static bool parse_as(struct one_row *r, const char *line, bool labelled, const unsigned char *raw)
 {
     err_clear(&r->e);
     r->block =
         (struct csv_block){.bytes = line, .size = strlen(line), .path = "new.csv", .first_line = 7};
     return csv_cells_parse(&r->s->dialect, &r->block, r->b.cells, &r->cells, &r->e) &&
-           cell_parse(r->s, &r->b, &r->block, &r->cells, 0, labelled, r->record, r->drift,
-                      NULL, &r->e);
+           cell_parse(r->s, &r->b, &r->block, &r->cells, 0, labelled,
+                      raw ? &(struct raw_record){r->s, raw} : NULL, r->record, r->drift, NULL,
+                      &r->e);
+}
+
+static bool parse(struct one_row *r, const char *line, bool labelled)
+{
+    return parse_as(r, line, labelled, NULL);
 }
 
 static int32_t category(const struct one_row *r, uint32_t slot)
@@ -188,6 +195,23 @@ static void test_fitted(void)
     is_int((int64_t)r.drift->outside[0], 1, "a number outside the range of training is counted");
     is_int((int64_t)r.drift->unknown[1], 1, "an unknown category is");
     is_int((int64_t)r.drift->missing[0], 1, "a missing number is");
+    /* the numbers of another record, where missing ones are not an error of this schema */
+    unsigned char raw[sizeof r.record], whole[sizeof r.record];
+    for (int i = 0; i < 2; i++) {
+        const char *line = i ? "NA,a,b,b,z,1\n" : "5,a,b,b,z,1\n";
+        ok(parse(&r, line, false), "a record");
+        memcpy(raw, r.record, sizeof raw);
+        memcpy(whole, r.record, sizeof whole);
+        memset(r.record, 1, sizeof r.record);
+        ok(parse_as(&r, line, false, raw) &&
+               memcmp(r.record, whole, r.s->format.stride) == 0,
+           "its numbers copied: the same record");
+    }
+    ok(parse_as(&r, "7,b,b,b,z,1\n", false, raw) && category(&r, 0) == 3 &&
+           memcmp(r.record, raw, sizeof(float)) == 0,
+       "categories are read again, numbers are not");
+    r.s->columns[0].impute = IMPUTE_ERROR;
+    ok(!parse_as(&r, "NA,a,b,b,z,1\n", false, raw), "a missing number, where that is an error");
     struct drift *sum = drift_new(r.s);
     drift_add(sum, r.drift, r.s);
     drift_add(sum, r.drift, r.s);
