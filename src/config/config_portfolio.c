@@ -10,7 +10,7 @@
 
 enum { FOLDS = 5, FOLDS_OF_MANY = 3, MANY_ROWS = 100000, SMALL_ROWS = 10000, WIDE = 64 };
 enum { VISITS = 320000, VISITS_OF_VALUES = 600000, EPOCHS_LEAST = 6, EPOCHS_MOST = 40 };
-enum { EPOCHS_HURRIED = 2 };
+enum { EPOCHS_HURRIED = 2, EPOCHS_OF_MANY = 20 };
 /* Of sequences: steps seen in all epochs; of a sample in long format, which nothing says; those
  * that a network reads in a second. */
 enum { STEPS_SEEN = 5000000, STEPS_USUAL = 32, STEPS_RATE = 80000, FEW_SERIES = 400 };
@@ -198,9 +198,11 @@ static struct portfolio measure(const struct config *c)
 static bool put_value(const struct portfolio *t, const char *word, size_t length, struct text *out)
 {
     const bool small = t->rows < SMALL_ROWS;
-    char epochs[16], half[16], train[400];
+    char epochs[16], half[16], slow[16], train[400];
     snprintf(epochs, sizeof epochs, "%d", t->epochs);
     snprintf(half, sizeof half, "%d", t->epochs / 2);
+    snprintf(slow, sizeof slow, "%d", t->many ? t->epochs * EPOCHS_OF_MANY / EPOCHS_LEAST
+                                              : t->epochs);
     snprintf(train, sizeof train, REALMLP_TRAIN, t->many ? "512" : "256",
              t->regression ? "0.2" : "0.04");
     const struct {
@@ -208,6 +210,7 @@ static bool put_value(const struct portfolio *t, const char *word, size_t length
     } values[] = {
         {"{epochs}", epochs},
         {"{half}", half},
+        {"{slow}", slow}, /* of RealMLP */
         {"{dropout}", small ? "0.35" : "0.1"},
         {"{smoothing}", t->regression || t->binary ? "0" : "0.1"},
         {"{rate}", t->regression ? "0.004" : "0.002"},
@@ -217,7 +220,7 @@ static bool put_value(const struct portfolio *t, const char *word, size_t length
         {"{tabm_bins}", t->regression && !small ? "48" : "16"},
         {"{realmlp_categories}", REALMLP_CATEGORIES},
         {"{realmlp_train}", train},
-        {"{realmlp_dropout}", t->binary ? "0.3" : "0.15"},
+        {"{realmlp_dropout}", t->many ? "0.1" : t->binary ? "0.3" : "0.15"},
     };
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         if (strncmp(word, values[i].word, length) == 0) {

@@ -43,8 +43,11 @@ awk 'BEGIN { print "a,b,c,y"; for (i = 0; i < 130000; i++) print i % 7 "," i % 5
 run dnn check auto.json --resolved --set data.train=many.csv --set data.positive=1
 out_has '"folds": 3' "many rows: three folds"
 lacks '"name": "statistics"' "and fewer members"
-lacks '"name": "realmlp"' "of RealMLP one form"
+lacks '"name": "tree"' "of the small networks one"
+lacks '"name": "realmlp"' "of RealMLP no periodic form"
+for name in realmlp_tree realmlp_quantile; do out_has "\"name\": \"$name\"" "but member $name"; done
 out_has '"batch_size": 512' "in larger batches"
+out_has '"epochs": 20' "and of more epochs"
 awk 'BEGIN { for (k = 0; k < 70; k++) printf "x%d,", k; print "y"; for (i = 0; i < 40; i++) { for (k = 0; k < 70; k++) printf "%.2f,", (i * k) % 11 + i / 7; print i % 2 } }' >wide.csv
 dnn init wide.csv --target y -q -o wide.json
 run dnn check wide.json --resolved
