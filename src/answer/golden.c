@@ -96,8 +96,8 @@ static bool parse_rows(const struct golden *g, const struct schema *s, const str
     bool good = true;
     make_cells(g, &cells);
     for (uint32_t r = 0; r < g->count && good; r++)
-        good = cell_parse(s, b, &block, &cells, r, false, NULL, records + r * (size_t)s->format.stride,
-                          NULL, &terms, e);
+        good = cell_parse(s, b, &block, &cells, r, false, NULL,
+                          records + r * (size_t)s->format.stride, NULL, &terms, e);
     terms_free(&terms);
     csv_cells_free(&cells);
     if (good)
