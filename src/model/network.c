@@ -32,8 +32,9 @@ void network_plan(const struct features *f, const struct machine *m, uint32_t ba
     plan->shards = shards_of(f, batch);
 }
 
-/* Steps of a micro-batch, and the most tracks. */
-enum { TRACK_STEPS = 256, TRACKS_MOST = 8 };
+/* Steps of a micro-batch; the most tracks, and the most micro-batches: a routine lists the
+ * operations of each. */
+enum { TRACK_STEPS = 256, TRACKS_MOST = 8, MICROS_MOST = 256 };
 
 void network_plan_tracks(const struct model_options *model, const struct features *f,
                          const struct machine *m, struct plan *plan)
@@ -41,6 +42,7 @@ void network_plan_tracks(const struct model_options *model, const struct feature
     struct err e = {0};
     uint32_t steps = features_steps(f), whole = plan->batch * plan->micro;
     uint32_t most = steps < TRACK_STEPS ? TRACK_STEPS / steps : 1;
+    most = whole / MICROS_MOST < most ? most : (whole + MICROS_MOST - 1) / MICROS_MOST;
     struct model *of = machine_in_place(m) && steps > 1 && whole > most
                            ? model_plan(model, f, 1, 1, true, &e) : NULL;
     if (of && model_in_tracks(of)) {

@@ -121,6 +121,7 @@ static void chosen(void)
         {NET, 64, 22, 3, 2},  /* 28 sequences of 9 steps have 256 */
         {NET, 28, 28, 1, 0},
         {NET, 1024, 28, 37, 8},
+        {NET, 28000, 110, 255, 8},
         {"{\"preset\": \"gru\"}", 1024, 1024, 1, 0},
         {"{\"layers\": [{\"type\": \"conv1d\", \"units\": 4, \"kernel\": 3}, "
          "{\"type\": \"residual\", \"layers\": [{\"type\": \"lstm\", \"units\": 4}]}, "
