@@ -47,7 +47,7 @@ struct plan {
     char guests[96];
     uint32_t batch;      /* rows of a micro-batch */
     uint32_t micro;      /* micro-batches of an applied step */
-    uint32_t shards;     /* row shards of a gradient, by its shapes: plan_shards */
+    uint32_t shards;     /* of a gradient: of its rows (plan_shards), or one a track */
     uint32_t tracks;     /* micro-batches run side by side in so many tracks; 0: one by one */
     uint32_t version;    /* of the machine's code; another version may give other bits */
 };

@@ -187,8 +187,8 @@ static void arrange(struct cpu_routine *r)
     put_stages(r);
 }
 
-/* The answer changes only in rounds that may be interrupted; rounds follow each other, so all
- * threads see the same. */
+/* The answer changes only in stages that may be interrupted. Stages follow each other, and the end
+ * of a step is one of its own: all its threads see the same. */
 static bool broken_off(const struct cpu_routine *r, const struct round *round)
 {
     struct cpu *m = r->m;

@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 
-enum { PROFILE_STEPS = 4, PROFILE_SPANS = 20000 }; /* steps by operations; spans kept, the first */
+enum { PROFILE_STEPS = 4, PROFILE_SPANS = 50000 }; /* steps by operations; spans kept, the first */
 #define PROFILE_STEP "a step, operation by operation" /* the span of one of those steps */
 enum profile_lane { PROFILE_HOST, PROFILE_STRETCHES, PROFILE_OPERATIONS, PROFILE_LAYERS };
 

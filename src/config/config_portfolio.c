@@ -201,8 +201,7 @@ static bool put_value(const struct portfolio *t, const char *word, size_t length
     char epochs[16], half[16], slow[16], train[400];
     snprintf(epochs, sizeof epochs, "%d", t->epochs);
     snprintf(half, sizeof half, "%d", t->epochs / 2);
-    snprintf(slow, sizeof slow, "%d", t->many ? t->epochs * EPOCHS_OF_MANY / EPOCHS_LEAST
-                                              : t->epochs);
+    snprintf(slow, sizeof slow, "%d", t->many ? EPOCHS_OF_MANY : t->epochs);
     snprintf(train, sizeof train, REALMLP_TRAIN, t->many ? "512" : "256",
              t->regression ? "0.2" : "0.04");
     const struct {

@@ -13,7 +13,7 @@ struct network_options {
     const struct model_options *model;
     const struct features *features;
     uint32_t rows;  /* of a micro-batch; batches of answers have at least as many */
-    uint32_t micro; /* micro-batches of a step (train.grad_accumulation) */
+    uint32_t micro; /* micro-batches of a step (plan.micro) */
     uint32_t tracks; /* plan.tracks */
     /* Rows of a step where the last micro-batch has fewer than `rows`; 0: rows * micro. Not with
      * batch_norm: its statistics would count the missing rows. */
@@ -52,9 +52,10 @@ uint64_t network_source_bytes(const struct network_options *o, const struct sour
  * steps. */
 void network_plan(const struct features *f, const struct machine *m, uint32_t batch,
                   uint32_t micro, struct plan *plan);
-/* Cuts the plan's batch into micro-batches of few sequences, in tracks, where that is as good and
- * faster: each track has activations and a gradient of its own. By the model and the shapes alone.
- * The step then has the plan's rows as `whole`. */
+/* On a CPU, cuts the plan's batch into micro-batches of few sequences, in tracks, where the model
+ * can be computed so (model_in_tracks): each track has activations and a gradient of its own. By
+ * the model and the shapes alone. The step then has the plan's rows as `whole`. Not for a loss that
+ * counts over all rows (soft_f1). */
 void network_plan_tracks(const struct model_options *model, const struct features *f,
                          const struct machine *m, struct plan *plan);
 

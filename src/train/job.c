@@ -256,7 +256,8 @@ void job_resume_plan(const struct train_job *j, struct run *r, const struct chec
         log_warning("\"%s\" was computed %s (%s differs): the result is as good, but not the same "
                     "bytes as that of a run that was not stopped",
                     job_quoted(path, room),
-                    strcmp(differs, "batch") == 0 || strcmp(differs, "micro") == 0
+                    strcmp(differs, "batch") == 0 || strcmp(differs, "micro") == 0 ||
+                            strcmp(differs, "tracks") == 0
                         ? "in other pieces"
                         : "on another kind of machine",
                     differs);

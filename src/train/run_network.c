@@ -64,8 +64,9 @@ static bool enough_memory(const struct run *r, const struct network_options *o, 
     if (free_bytes && need.total > free_bytes) {
         err_set(e, ERR_MEMORY, "the network needs %s of memory and %s are left",
                 text_bytes(need.total), text_bytes(free_bytes));
-        return err_help(e, "lower train.batch_size (now %lld) or the width of the layers",
-                        (long long)o->rows);
+        return o->tracks ? err_help(e, "make the layers narrower or the sequences shorter")
+                         : err_help(e, "lower train.batch_size (now %lld) or the width of the "
+                                       "layers", (long long)o->rows);
     }
     return true;
 }
@@ -200,8 +201,9 @@ const char *run_plan(struct run *r, const struct plan *wanted)
         uint64_t whole = (uint64_t)r->batch * r->micro, rows = wanted->batch;
         bool same_kind = strcmp(wanted->backend, r->plan.backend) == 0;
         /* The last micro-batch has the rest. Rows beyond the batch would only cost memory. */
-        bool same_step = rows && rows <= r->batch && rounds(whole, rows) == wanted->micro &&
-                         (!wanted->tracks || r->plan.tracks);
+        bool same_step = rows && rows <= (wanted->tracks ? whole : r->batch) &&
+                         rounds(whole, rows) == wanted->micro &&
+                         (!wanted->tracks || r->plan.tracks) && wanted->tracks <= wanted->micro;
         if (same_kind)
             machine_obey(r->machine, wanted);
         if (same_kind && same_step)
@@ -222,8 +224,7 @@ void run_keep_fp32(struct run *r)
         return;
     snprintf(r->plan.precision, sizeof r->plan.precision, "fp32");
     machine_obey(r->machine, &r->plan);
-    plan_like(r, &(struct plan){.batch = r->plan.batch, .micro = r->plan.micro,
-                                .tracks = r->plan.tracks});
+    plan_like(r, &r->plan);
 }
 
 /* --- the network --- */

@@ -118,7 +118,8 @@ static void chosen(void)
         const char *model;
         uint32_t rows, batch, micro, tracks;
     } cases[] = {
-        {NET, 64, 22, 3, 2},  /* 28 sequences of 9 steps have 256 */
+        {NET, 64, 22, 3, 3},  /* 28 sequences of 9 steps have 256 */
+        {NET, 30, 15, 2, 2},
         {NET, 28, 28, 1, 0},
         {NET, 1024, 28, 37, 8},
         {NET, 28000, 110, 255, 8},
