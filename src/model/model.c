@@ -181,24 +181,6 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
     return NULL;
 }
 
-static bool in_tracks(struct layer *const *layers, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const struct layer_type *t = layers[i]->type;
-        if (t == &layer_lstm || t == &layer_gru || t->fit ||
-            !in_tracks(layers[i]->children, layers[i]->child_count))
-            return false;
-    }
-    return true;
-}
-
-bool model_in_tracks(const struct model *m)
-{
-    return features_steps(&m->inputs.features) > 1 && !m->buffers && !m->inputs.params &&
-           !m->carried && !m->layers[0]->pairs.count && !m->layers[0]->texts.count &&
-           in_tracks(m->layers, m->layer_count);
-}
-
 void model_free(struct model *m)
 {
     if (!m)

@@ -44,10 +44,6 @@ struct model *model_plan(const struct model_options *o, const struct features *f
 struct model *model_plan_on(const struct machine *machine, const struct model_options *o,
                             const struct features *f, uint32_t rows, uint32_t shards,
                             bool training, bool tracks, struct err *e);
-/* Whether micro-batches of so few sequences that their activations stay in cache are as good as
- * larger ones: no sums over the batch, no layer that has all sequences in a product, no tables of
- * the first stage. */
-bool model_in_tracks(const struct model *m);
 void model_free(struct model *m);
 /* First weights into host arrays of m->params and m->buffers reals, which are cleared first. */
 void model_init(const struct model *m, uint64_t seed, uint32_t model_number, real *params,

@@ -6,6 +6,8 @@
 #include "model/netstream.h"
 #include "model/network.h"
 
+enum { NET_TRACKS_MOST = 8 };
+
 /* The activations of one batch. Machine memory, one block each; of a training step with tracks as
  * many batches behind one another, of which `room` says one. */
 struct netbatch {

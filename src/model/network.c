@@ -32,37 +32,6 @@ void network_plan(const struct features *f, const struct machine *m, uint32_t ba
     plan->shards = shards_of(f, batch);
 }
 
-/* Steps of a micro-batch, where there are not too many micro-batches: a routine lists the
- * operations of each. */
-enum { TRACK_STEPS = 256, MICROS_MOST = 256, TRACKS_MOST = 8 };
-
-/* One for 4 micro-batches, as each has a gradient of its own, and no fewer than a batch of
- * 16 sequences a shard has. */
-static uint32_t tracks_of(uint32_t whole, uint32_t micro)
-{
-    uint32_t wanted = micro / 4 > whole / 16 ? micro / 4 : whole / 16;
-    uint32_t most = micro < TRACKS_MOST ? micro : TRACKS_MOST;
-    return wanted < 2 ? 2 : wanted < most ? wanted : most;
-}
-
-void network_plan_tracks(const struct model_options *model, const struct features *f,
-                         const struct machine *m, struct plan *plan)
-{
-    struct err e = {0};
-    uint32_t steps = features_steps(f), whole = plan->batch * plan->micro;
-    uint32_t most = steps < TRACK_STEPS ? TRACK_STEPS / steps : 1;
-    uint32_t least = (whole + MICROS_MOST - 1) / MICROS_MOST;
-    most = most < least ? least : most;
-    struct model *of = machine_in_place(m) && steps > 1 && whole > most
-                           ? model_plan(model, f, 1, 1, true, &e) : NULL;
-    if (of && model_in_tracks(of)) {
-        uint32_t micro = (whole + most - 1) / most;
-        machine_plan(m, (whole + micro - 1) / micro, micro, plan);
-        plan->shards = plan->tracks = tracks_of(whole, micro);
-    }
-    model_free(of);
-}
-
 /* Of sequences fewer: their steps take memory as rows of tables do. */
 static uint32_t answer_rows(const struct network_options *o)
 {
@@ -71,7 +40,7 @@ static uint32_t answer_rows(const struct network_options *o)
     uint32_t rows = o->rows;
     if (o->tracks) { /* sequences for as many threads, 8 a shard, but no more than a step has */
         const uint32_t whole = o->whole ? o->whole : o->rows * o->micro;
-        rows = whole < 8 * TRACKS_MOST ? whole : 8 * TRACKS_MOST;
+        rows = whole < 8 * NET_TRACKS_MOST ? whole : 8 * NET_TRACKS_MOST;
     }
     return o->training && rows < least ? least : rows;
 }
