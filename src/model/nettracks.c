@@ -26,8 +26,8 @@ static bool model_in_tracks(const struct model *m)
  * operations of each. */
 enum { TRACK_STEPS = 256, MICROS_MOST = 256 };
 
-/* A track costs a gradient of all weights: one for 4 micro-batches, or for 16 sequences if these are
- * more (the shards of plan_series_shards). */
+/* A track costs a gradient of all weights: one for 4 micro-batches, or for 16 sequences if these
+ * are more (the shards of plan_series_shards). */
 static uint32_t tracks_of(uint32_t whole, uint32_t micro)
 {
     uint32_t wanted = micro / 4 > whole / 16 ? micro / 4 : whole / 16;
