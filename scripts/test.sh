@@ -49,12 +49,12 @@ if [ $full = yes ]; then
         # each operation with each vector code takes minutes there: of a night alone
         programs tests/unit "$build/asan/unit" | if [ $nightly = yes ]; then cat; else grep -v /backend_ops; fi
         # what works with more than one thread
-        programs tests/unit "$build/tsan/unit" | grep -e thread -e machine -e table_table -e answer_predict -e train_train -e train_runs -e base_stop
+        programs tests/unit "$build/tsan/unit" | grep -e thread -e machine -e table_table -e answer_predict -e train_train -e train_runs -e base_stop -e model_tracks
         find tests/fault tests/fuzz/fuzz.sh tests/spark -name '*.sh' -perm -u+x | sort
         # the whole program with sanitizers: the command lines, bad input, and every way out that a fault takes
-        # (make, scripts, documents and memory are the same under a sanitizer; attacks from outside, twenty trainings of sequences, and hundreds
+        # (make, scripts, documents and memory are the same under a sanitizer; attacks from outside, trainings of sequences and ensembles, and hundreds
         # of files and configs take minutes: of a night alone)
-        same='robust/(setup|build|packaging|scripts|shared_data|check|resume|outputs_attacked|breaks|sequence|long_init|csv|config)\.sh|fault/faults\.sh|golden/(readme|examples)\.sh'
+        same='robust/(setup|build|packaging|scripts|shared_data|check|resume|outputs_attacked|breaks|sequence|long_init|csv|config|tagging|portfolio)\.sh|fault/faults\.sh|golden/(readme|examples)\.sh'
         [ $nightly = no ] || same=none
         find tests/golden tests/robust tests/fault/machine.sh tests/fault/faults.sh -name '*.sh' -perm -u+x |
             grep -vE "$same" | sort | sed "s,^,DNN=$build/asan/dnn ,"
