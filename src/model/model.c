@@ -157,7 +157,6 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
     m->rows = rows;
     m->shards = shards;
     m->training = training;
-    m->tracks = tracks;
     m->params = p.params;
     m->buffers = p.buffers;
     m->trained = p.trained;

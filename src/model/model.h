@@ -28,7 +28,6 @@ struct model {
     /* of one plan (rows, training) */
     uint32_t rows, shards;
     bool training;
-    bool tracks; /* each shard is the gradient of a track (machine_track) */
     bool narrow; /* some activations or their gradients are in 16 bits */
     bool all_steps; /* no batch of sequences has fewer steps than planned */
     uint64_t acts, reals; /* sizes in elements */

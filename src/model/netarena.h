@@ -8,13 +8,13 @@
 
 enum { NET_TRACKS_MOST = 8 };
 
-/* The activations of one batch. Machine memory, one block each; of a training step with tracks as
- * many batches behind one another, of which `room` says one. */
+/* The activations of one batch. Machine memory, one block each. A training step with tracks has a
+ * batch for each track, in the same blocks: that of track t begins at t * room. */
 struct netbatch {
     void *acts;
     real *reals, *target, *weight;
     int32_t *ids;
-    struct { uint64_t acts, reals, rows, ids; } room; /* elements */
+    struct { uint64_t acts, reals, rows, ids; } room; /* elements of one batch */
     bool borrowed;                                     /* it is another network's */
 };
 
@@ -36,7 +36,7 @@ struct netstep {
     real *grads, *m1, *m2;
     real *moved;                     /* buffers once the optimiser's step is made */
     void *sums;                      /* of norm2 for the optimiser */
-    double *part_loss, *part_weight; /* [shards]; with tracks one for each */
+    double *part_loss, *part_weight; /* [shards]: with tracks, track t has number t */
     struct step *now;
     bool now_known; /* the host's copy of now is the machine's, or on its way there */
     /* of one epoch */
@@ -120,9 +120,6 @@ struct pass net_answer_pass(struct network *n, struct machine *machine, const st
  * one that takes its part. */
 struct pass net_train_pass(struct network *n, struct machine *machine, uint32_t micro);
 void net_issue_loss(struct network *n, struct pass *p, struct act logits);
-/* The track of a micro-batch: neighbours have the same; 0 without tracks. Its batch. */
-uint32_t net_track(const struct network *n, uint32_t micro);
-struct netbatch net_train_batch(const struct network *n, uint32_t micro);
 
 /* The rows of an earlier step are there once more, where they stream (netrows.c). */
 void net_feed_again(struct network *n, const struct step *again);

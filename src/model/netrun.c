@@ -64,15 +64,15 @@ bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table,
     return true;
 }
 
-uint32_t net_track(const struct network *n, uint32_t micro)
+/* The track of a micro-batch, from 0 on; neighbours share one. 0 without tracks. */
+static uint32_t track_of(const struct network *n, uint32_t micro)
 {
     return (uint32_t)((uint64_t)micro * n->o.tracks / n->o.micro);
 }
 
-struct netbatch net_train_batch(const struct network *n, uint32_t micro)
+static struct netbatch batch_of(const struct network *n, uint64_t track)
 {
     struct netbatch b = n->step.batch;
-    const uint64_t track = net_track(n, micro);
     b.acts = bytes_at(b.acts, track * b.room.acts * machine_act_bytes(n->m));
     b.reals = reals_at(b.reals, track * b.room.reals);
     b.target = reals_at(b.target, track * b.room.rows);
@@ -83,8 +83,8 @@ struct netbatch net_train_batch(const struct network *n, uint32_t micro)
 
 struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
 {
-    const struct netbatch b = net_train_batch(n, micro);
-    const uint32_t track = net_track(n, micro);
+    const uint32_t track = track_of(n, micro);
+    const struct netbatch b = batch_of(n, track);
     struct pass p = net_pass(n, m, n->step.model, &b);
     p.grads = reals_at(n->step.grads, track * p.dims.shard_stride);
     p.part_loss = bytes_at(n->step.part_loss, track * sizeof *p.part_loss);
@@ -102,7 +102,7 @@ struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
     p.micro = micro;
     p.whole = net_step_rows(n);
     p.most = n->step.most;
-    p.more = micro > 0 && net_track(n, micro - 1) == track;
+    p.more = micro > 0 && track_of(n, micro - 1) == track;
     return p;
 }
 
@@ -125,7 +125,7 @@ void network_issue_gradients(struct network *n, struct machine *machine, uint32_
 {
     const struct model *m = n->step.model;
     struct pass p = net_train_pass(n, machine, micro);
-    machine_track(machine, n->o.tracks ? net_track(n, micro) + 1 : 0);
+    machine_track(machine, n->o.tracks ? track_of(n, micro) + 1 : 0);
     net_issue_loss(n, &p, model_forward(m, &p, p.target));
     model_backward(m, &p);
     machine_track(machine, 0);

@@ -33,14 +33,15 @@ void network_plan(const struct features *f, const struct machine *m, uint32_t ba
 }
 
 /* Of sequences fewer: their steps take memory as rows of tables do. */
-static uint32_t answer_rows(const struct network_options *o)
+static uint32_t answer_rows(const struct network *n)
 {
+    const struct network_options *o = &n->o;
     const uint32_t steps = features_steps(o->features);
     const uint32_t least = steps < 4 ? NET_ANSWER_ROWS : 4 * NET_ANSWER_ROWS / steps;
     uint32_t rows = o->rows;
-    if (o->tracks) { /* sequences for as many threads, 8 a shard, but no more than a step has */
-        const uint32_t whole = o->whole ? o->whole : o->rows * o->micro;
-        rows = whole < 8 * NET_TRACKS_MOST ? whole : 8 * NET_TRACKS_MOST;
+    if (o->tracks) { /* 8 sequences a thread, for as many threads, but no more than a step has */
+        const uint32_t most = 8 * NET_TRACKS_MOST;
+        rows = net_step_rows(n) < most ? net_step_rows(n) : most;
     }
     return o->training && rows < least ? least : rows;
 }
@@ -48,7 +49,7 @@ static uint32_t answer_rows(const struct network_options *o)
 static bool plan_shapes(struct network *n, struct err *e)
 {
     const uint64_t steps = features_steps(n->o.features);
-    uint32_t rows = answer_rows(&n->o);
+    uint32_t rows = answer_rows(n);
     do {
         struct netshape *s = &n->answers.shapes[n->answers.shape_count];
         s->network = n;

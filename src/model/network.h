@@ -53,9 +53,9 @@ uint64_t network_source_bytes(const struct network_options *o, const struct sour
 void network_plan(const struct features *f, const struct machine *m, uint32_t batch,
                   uint32_t micro, struct plan *plan);
 /* On a CPU, cuts the plan's batch into micro-batches of few sequences, in tracks, where the model
- * can be computed so: each track has activations and a gradient of its own. By the model and the
- * shapes alone. The step then has the plan's rows as `whole`. Not for a loss that
- * counts over all rows (soft_f1). */
+ * can be computed so. Each track has its own activations and its own gradient. The result follows
+ * from the model and the shapes alone. The network then gets the rows of the step as `whole`. Not
+ * for a loss that counts over all rows (soft_f1). */
 void network_plan_tracks(const struct model_options *model, const struct features *f,
                          const struct machine *m, struct plan *plan);
 
