@@ -1,7 +1,8 @@
 /* cpu_ple.c - piecewise-linear numbers. A dense layer behind them takes two rows of its weight a
- * number, however many bins: the running sum before the bin, and the bin's own. A tile makes the
- * running sums of two numbers and one panel of columns, which stay in the first cache while the
- * rows of the batch pass. The weight is read once a step, and its gradient is written once. */
+ * number, however many bins: the running sum before the bin, and the bin's own. A forward tile
+ * makes the running sums of two numbers and one panel of columns, which stay in the first cache
+ * while the rows of the batch pass. The weight is read once a step, and its gradient is written
+ * once. */
 #include <assert.h>
 #include <string.h>
 
@@ -52,9 +53,9 @@ void cpu_ple_wide(const struct op_ple_wide *a, const struct slice *s)
         }
 }
 
-/* --- tiles: a panel of columns, and a block of rows or some of the numbers --- */
+/* --- forward: a panel of columns and a block of rows --- */
 
-enum { PLE_ROWS = 256, PLE_NUMBERS = 12 };
+enum { PLE_ROWS = 256 };
 /* In scratch: the panel's copy, which lies together, then the rooms of its numbers. */
 #define PLE_ROOM ((size_t)PLE_ROWS * PANEL)
 
@@ -108,11 +109,9 @@ static void set_numbers(struct ple_panel *p, const struct ple_column *c, uint32_
     real *room = p->y + PLE_ROOM;
     p->numbers = numbers;
     for (uint32_t i = 0; i < numbers; i++, room += (size_t)c->count * 2 * PANEL, c++) {
-        const real *at = w + (size_t)c->first * p->ldw;
-        struct ple_number *n = &p->of[i];
-        *n = (struct ple_number){.room = room, .bins = bins + i * stride,
-                                 .shares = shares + i * stride, .count = c->count};
-        memcpy(&n->w, &at, sizeof n->w); /* of forward only read */
+        p->of[i] = (struct ple_number){.w = w + (size_t)c->first * p->ldw, .room = room,
+                                       .bins = bins + i * stride, .shares = shares + i * stride,
+                                       .count = c->count};
     }
     assert((size_t)(room - p->y) * sizeof(real) <= CPU_SCRATCH);
 }
@@ -146,33 +145,75 @@ void cpu_ple_dense(const struct op_ple_dense *a, const struct slice *s)
         copy_row(y + (size_t)r * a->ldy, p.y + (size_t)r * PANEL, p.width);
 }
 
-/* So many numbers a tile, which copies its panel once for all of them. */
+/* --- backward: a block of columns and some numbers. For each number the rows are put in the order
+ * of their bins, so that the sums of a bin stay in registers --- */
+
+enum { BACK_COLUMNS = 4 * PANEL, BACK_NUMBERS = 6 };
+
+/* Numbers of a tile, about the same in all of them. */
 static uint32_t back_numbers(const struct op_ple_dense_back *a)
 {
-    return parts_of(a->columns, parts_of(a->columns, PLE_NUMBERS));
+    return parts_of(a->columns, parts_of(a->columns, BACK_NUMBERS));
 }
 
 unsigned cpu_ple_dense_back_tiles(const struct op_ple_dense_back *a)
 {
-    return parts_of(a->out, PANEL) * parts_of(a->columns, back_numbers(a));
+    return parts_of(a->out, BACK_COLUMNS) * parts_of(a->columns, back_numbers(a));
+}
+
+struct by_bin {
+    real share[PLE_ROWS];
+    uint16_t row[PLE_ROWS];
+};
+
+/* first: [count + 1]; the rows of bin j stand from first[j] to first[j + 1]. A counting sort. */
+static void sort_rows(const int32_t *bins, const real *shares, uint32_t rows, uint32_t count,
+                      struct by_bin *to, uint16_t *first)
+{
+    memset(first, 0, (count + 1) * sizeof *first);
+    for (uint32_t r = 0; r < rows; r++)
+        first[bins[r]]++;
+    for (uint32_t j = 0, at = 0; j <= count; j++) { /* now the ends of the bins */
+        at += first[j];
+        first[j] = (uint16_t)at;
+    }
+    for (uint32_t r = rows; r-- > 0;) {
+        uint32_t at = --first[bins[r]];
+        to->row[at] = (uint16_t)r;
+        to->share[at] = shares[r];
+    }
 }
 
 void cpu_ple_dense_back(const struct op_ple_dense_back *a, const struct slice *s)
 {
-    uint32_t panels = parts_of(a->out, PANEL), panel = s->tile % panels;
-    uint32_t first = s->tile / panels * back_numbers(a), end = first + back_numbers(a);
+    uint32_t blocks = parts_of(a->out, BACK_COLUMNS), at = s->tile % blocks * BACK_COLUMNS;
+    uint32_t begin = s->tile / blocks * back_numbers(a), end = begin + back_numbers(a);
+    uint32_t columns_end = at + BACK_COLUMNS < a->out ? at + BACK_COLUMNS : a->out;
     end = end < a->columns ? end : a->columns;
-    struct ple_panel p = panel_of(panel, a->out, s->scratch);
-    for (uint32_t begin = 0; begin < a->rows; begin += PLE_ROWS) {
-        p.rows = part_rows(a->rows, begin);
-        p.add = a->more || begin > 0;
-        copy_panel(&p, act_read(a->dy) + (size_t)begin * a->lddy + (size_t)panel * PANEL, a->lddy);
-        for (uint32_t i = first, numbers; i < end; i += numbers) {
-            size_t from = (size_t)i * a->rows + begin;
-            numbers = pair_at(a->column, i, end);
-            set_numbers(&p, &a->column[i], numbers, a->dw + (size_t)panel * PANEL, a->bins + from,
-                        a->shares + from, a->rows);
-            s->m->vec->ple_back(&p);
+    struct by_bin *sorted = (struct by_bin *)((real *)s->scratch + PLE_ROOM);
+    uint16_t *firsts = (uint16_t *)(sorted + BACK_NUMBERS);
+    for (uint32_t row = 0; row < a->rows; row += PLE_ROWS) {
+        uint32_t rows = part_rows(a->rows, row);
+        uint16_t *first = firsts;
+        for (uint32_t i = begin; i < end; first += a->column[i++].count + 1) {
+            size_t from = (size_t)i * a->rows + row;
+            assert((char *)(first + a->column[i].count + 1) <= (char *)s->scratch + CPU_SCRATCH);
+            sort_rows(a->bins + from, a->shares + from, rows, a->column[i].count,
+                      &sorted[i - begin], first);
+        }
+        for (uint32_t column = at; column < columns_end; column += PANEL) {
+            struct ple_panel p = panel_of(column / PANEL, a->out, s->scratch);
+            p.rows = rows;
+            copy_panel(&p, act_read(a->dy) + (size_t)row * a->lddy + column, a->lddy);
+            struct ple_back b = {.y = p.y, .width = p.width, .ldw = a->out,
+                                 .add = a->more || row > 0, .first = firsts};
+            for (uint32_t i = begin; i < end; b.first += a->column[i++].count + 1) {
+                b.w = a->dw + (size_t)a->column[i].first * a->out + column;
+                b.row = sorted[i - begin].row;
+                b.share = sorted[i - begin].share;
+                b.count = a->column[i].count;
+                s->m->vec->ple_back(&b);
+            }
         }
     }
 }

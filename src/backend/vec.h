@@ -87,13 +87,13 @@ struct hot_rows {
     const struct hot_inputs *hot;
     uint32_t row0, rows, out, ldz; /* row0: of the ids */
 };
-/* Piecewise-linear numbers of one or two columns of op_ple_dense, for at most PANEL columns of its
- * output; y is a copy of them, [rows][PANEL]: forward: y[r] += c[bin] + share w[bin]; back: w (= or
- * +=) the sums of y[r] times the components. Two columns, one after the other, halve what y costs.
- * room of each: [count][2 PANEL]. next, of forward: the w of the next numbers, next_count rows of
+/* op_ple_dense, of one or two of its columns and at most PANEL columns of its output; y is a copy
+ * of them, [rows][PANEL]: y[r] += c[bin] + share w[bin]. Two columns, one after the other, halve
+ * what y costs. room of each: [count][2 PANEL]. next: the w of the next numbers, next_count rows of
  * it (0: none). */
 struct ple_number {
-    real *w, *room;
+    const real *w;
+    real *room;
     const int32_t *bins; /* [rows] */
     const real *shares;
     uint32_t count, pad; /* components */
@@ -104,6 +104,15 @@ struct ple_panel {
     struct ple_number of[PLE_PAIR];
     const real *next;
     uint32_t numbers, rows, width, ldw, next_count;
+};
+/* op_ple_dense_back, of one of its columns and at most PANEL columns of its output; y is a copy of
+ * their dy, [rows][PANEL]: w (= or +=) the sums of y[r] times the components. The rows of bin j are
+ * row[first[j]] to row[first[j + 1] - 1], in ascending order, and share[] goes with row[]. */
+struct ple_back {
+    real *w;
+    const real *y, *share;
+    const uint16_t *row, *first;
+    uint32_t count, width, ldw;
     bool add;
 };
 /* One step of one row of op_recur: gates, before, h and b as there; c_before NULL: 0. */
@@ -170,7 +179,7 @@ struct vec {
     void (*hot)(const struct hot_rows *h);
     void (*hot_back)(const struct hot_rows *h);
     void (*ple)(const struct ple_panel *p);
-    void (*ple_back)(const struct ple_panel *p);
+    void (*ple_back)(const struct ple_back *b);
     void (*lstm)(const struct cell *c);
     void (*lstm_back)(const struct cell_back *c);
     void (*gru)(const struct cell *c);

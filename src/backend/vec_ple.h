@@ -73,71 +73,41 @@ static void ple(const struct ple_panel *p)
         ple_rows(p, p->width, false);
 }
 
-/* Into the row of the bin: + y, and behind it + share y. */
-INLINE void ple_put(real *to, v16 share, v16 y)
-{
-    v_store(to, v_add(v_load(to), y));
-    v_store(to + PANEL, v_fma(share, y, v_load(to + PANEL)));
-}
-
-/* A row of the room: the sum of y over the rows in bin j, then that of share y. */
-INLINE void ple_bins(const struct ple_panel *p, const uint32_t width, const bool pair)
-{
-    const struct ple_number a = p->of[0], b = p->of[pair];
-    const real *y = p->y;
-    for (uint32_t r = 0, rows = p->rows; r < rows; r++, y += PANEL) {
-        real *to = ple_row(a.room, a.bins[r]), *then = ple_row(b.room, b.bins[r]);
-        v16 share = v_set(a.shares[r]), second = v_set(b.shares[r]);
-        for (int v = 0; v < PLE_VECS && ple_lanes(width, v); v++) {
-            v16 d = v_load(y + v * LANES);
-            ple_put(to + v * LANES, share, d);
-            if (pair)
-                ple_put(then + v * LANES, second, d);
-        }
-    }
-}
-
 /* From the last bin on, what the bins behind it hold is a part of each. */
-INLINE void ple_suffixes(const struct ple_panel *p, const struct ple_number *n)
+INLINE void ple_bins(const struct ple_back *b, const uint32_t width)
 {
     v16 above[PLE_VECS];
     for (int v = 0; v < PLE_VECS; v++)
         above[v] = v_set(0);
-    for (uint32_t j = n->count; j-- > 0;) {
-        const real *from = ple_row(n->room, (int32_t)j);
-        real *w = n->w + (size_t)j * p->ldw;
-        for (int v = 0; v < PLE_VECS; v++) {
-            size_t lanes = ple_lanes(p->width, v);
-            if (!lanes)
-                continue;
-            v16 sum = v_add(v_load(from + PANEL + v * LANES), above[v]);
-            real *at = w + v * LANES;
-            store_run(at, p->add ? v_add(part_of(at, lanes), sum) : sum, lanes);
-            above[v] = v_add(above[v], v_load(from + v * LANES));
+    for (uint32_t j = b->count; j-- > 0;) {
+        v16 sum[PLE_VECS], part[PLE_VECS]; /* of y, and of share y */
+        for (int v = 0; v < PLE_VECS; v++)
+            sum[v] = part[v] = v_set(0);
+        for (uint32_t k = b->first[j], end = b->first[j + 1]; k < end; k++) {
+            const real *y = b->y + (size_t)b->row[k] * PANEL;
+            v16 share = v_set(b->share[k]);
+            for (int v = 0; v < PLE_VECS; v++) {
+                v16 d = v_load(y + v * LANES);
+                sum[v] = v_add(sum[v], d);
+                part[v] = v_fma(share, d, part[v]);
+            }
+        }
+        for (int v = 0; v < PLE_VECS && ple_lanes(width, v); v++) {
+            real *w = b->w + (size_t)j * b->ldw + v * LANES;
+            size_t lanes = ple_lanes(width, v);
+            v16 total = v_add(part[v], above[v]);
+            store_run(w, b->add ? v_add(part_of(w, lanes), total) : total, lanes);
+            above[v] = v_add(above[v], sum[v]);
         }
     }
 }
 
-/* Held, so that the compiler makes no memset of it, which is slow to begin. */
-INLINE void ple_clear(real *room, uint32_t count)
+static void ple_back(const struct ple_back *b)
 {
-    v16 none = v_held(v_set(0));
-    for (real *end = room + (size_t)count * 2 * PANEL; room < end; room += LANES)
-        v_store(room, none);
-}
-
-static void ple_back(const struct ple_panel *p)
-{
-    for (uint32_t i = 0; i < p->numbers; i++)
-        ple_clear(p->of[i].room, p->of[i].count);
-    if (p->numbers > 1 && p->width == PANEL)
-        ple_bins(p, PANEL, true);
-    else if (p->numbers > 1)
-        ple_bins(p, p->width, true);
+    if (b->width == PANEL)
+        ple_bins(b, PANEL);
     else
-        ple_bins(p, p->width, false);
-    for (uint32_t i = 0; i < p->numbers; i++)
-        ple_suffixes(p, &p->of[i]);
+        ple_bins(b, b->width);
 }
 
 #endif
