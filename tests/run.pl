@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # run.pl LIST [LOG] - runs the test programs of LIST by TAP::Harness, three at a time (some wait for a clock), and ends with one line: N passed, N failed, N
-# skipped. LIST: one program a line; NAME=VALUE before it sets its environment (DNN= may be relative). Counts of runs in LOG, the
+# skipped; before it, the tests that took 30 s or more. LIST: one program a line; NAME=VALUE before it sets its environment (DNN= may be relative). Counts of runs in LOG, the
 # output of make, are added. A program that dies, exits with another code than 0, or has no plan or a wrong one, is a failure; so is
 # a test marked TODO. A skip is never a pass.
 use strict;
@@ -65,6 +65,8 @@ if (defined $log) {
 if (my @bad = $all->failed) { print "failed: $_\n" for @bad }
 if (my @todo = $all->todo) { print "TODO, which counts as failed: $_\n" for @todo }
 print "skipped: $_\n" for @skips;
+my %seconds = map { my ($p) = $all->parsers($_); $_ => $p->end_time - $p->start_time } $all->descriptions;
+printf "slow: %4.0f s %s\n", $seconds{$_}, $_ for grep { $seconds{$_} >= 30 } sort { $seconds{$b} <=> $seconds{$a} } keys %seconds;
 $failed ||= 1 if !$passed && !$skipped;
 print "$passed passed, $failed failed, $skipped skipped\n";
 exit($failed ? 1 : 0);
