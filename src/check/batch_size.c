@@ -38,9 +38,11 @@ bool batch_size_find(struct train_job *j, const struct check_request *q, struct 
     most = most < rows ? most : rows;
     most = most < q->most ? most : q->most;
     if (run_is_path(&j->run)) {
-        err_set(e, ERR_CONFIG_CONFLICT, "--find-batch-size: solver path takes all rows at once, "
-                                        "and has no batches");
-        return false;
+        err_set(e, ERR_CONFIG_CONFLICT,
+                "--find-batch-size: %s is solved from all rows at once, and has no batches",
+                j->ensemble ? "the first network of this config" : "this network");
+        return err_help(e, "name a network that trains in batches: --set model.preset=%s",
+                        j->config->data.sequence ? "transformer" : "mlp");
     }
     if (most < q->least) {
         err_set(e, ERR_MEMORY,

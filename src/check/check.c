@@ -366,4 +366,5 @@ void check_free(struct check_result *r)
     mem_free(r->tried);
     text_free(&r->layers);
     text_free(&r->resolved);
+    memset(r, 0, sizeof *r);
 }
