@@ -271,8 +271,8 @@ def _reason(what, code, messages):
     return f"dnn {what} ended with {code} (dnn help exit-codes): " + messages[-TAIL:].decode("utf-8", "replace").strip()
 
 
-def _surroundings(job):
-    """Environment and options of a dnn in this task."""
+def _surroundings(job, gpu):
+    """Environment and options of a dnn in this task; gpu: the backend of a task that holds a card."""
     from pyspark import SparkFiles, TaskContext
     task = TaskContext.get()
     env, backend = dict(os.environ), "cpu"
@@ -281,7 +281,7 @@ def _surroundings(job):
         seen = env.get("CUDA_VISIBLE_DEVICES")
         seen = seen.split(",") if seen else None
         env["CUDA_VISIBLE_DEVICES"] = ",".join(seen[int(a)] if seen else a for a in gpus.addresses)
-        backend = "auto"
+        backend = gpu
     else:  # a cluster manager hides no card from those that hold none
         env["CUDA_VISIBLE_DEVICES"] = ""
     threads = str(job["threads"] or task.cpus())
@@ -292,7 +292,7 @@ def _surroundings(job):
 
 def _task(job, command, words, output, fails=()):
     """Runs `dnn COMMAND CONFIG WORDS` in a task; (standard output, the bytes of its -o)."""
-    env, options, at = _surroundings(job)
+    env, options, at = _surroundings(job, "auto")
     for key, files in job["sets"].items():
         options += ["--set", key + "=" + json.dumps([at(f) for f in files])]
     with tempfile.TemporaryDirectory(prefix="dnn-spark-") as folder:
@@ -330,7 +330,7 @@ def _answers(job, batches):
     first = next(batches, None)
     if first is None:
         return
-    env, options, at = _surroundings(job)
+    env, options, at = _surroundings(job, "dnn_gpu")  # of a pipe, auto takes the CPU
     p = subprocess.Popen([at(job["dnn"]), "predict", at(job["model"]), "-", *job["options"], *options], env=env, stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     rows, failures, tail = [0, 0], [], collections.deque(maxlen=64)

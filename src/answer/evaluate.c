@@ -283,8 +283,7 @@ static bool measure(const struct evaluate_request *q, struct serve *other,
         return false;
     r->backend = r->serve.backend;
     metrics_of(r->tally, &r->metrics);
-    for (uint32_t i = 0; i < r->metrics.count; i++)
-        r->intervals[i] = r->metrics.m[i].type->interval(r->tally, r->metrics.m[i].value);
+    metrics_intervals(r->tally, &r->metrics);
     for (size_t i = 0; i < r->gate_count; i++)
         if (!r->gates[i].compares)
             gate_judge(&r->gates[i], &r->metrics, r->tally);
@@ -441,19 +440,7 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
     json_put_int(out, "rows_unlabelled", (int64_t)r->unlabelled);
     json_put_int(out, "rows_bad", (int64_t)r->bad);
     metrics_write(&r->metrics, "metrics", out);
-    json_open(out, "intervals", '{');
-    for (uint32_t i = 0; i < r->metrics.count; i++) {
-        const char *name = r->metrics.m[i].type->name;
-        if (isnan(r->intervals[i].low)) {
-            json_put_null(out, name);
-            continue;
-        }
-        json_open(out, name, '[');
-        json_put_number(out, NULL, r->intervals[i].low);
-        json_put_number(out, NULL, r->intervals[i].high);
-        json_close(out, ']');
-    }
-    json_close(out, '}');
+    metrics_write_intervals(&r->metrics, "intervals", out);
     gates_write(r->gates, r->gate_count, out);
     if (r->tally->classes) {
         write_confusion(r->tally, r->serve.schema->labels, out);

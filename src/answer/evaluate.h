@@ -29,7 +29,6 @@ struct evaluate_result {
     struct selection backend;
     uint64_t rows, unlabelled, bad; /* measured; without a target; that cannot be read */
     struct metrics metrics;
-    struct interval intervals[METRIC_MOST]; /* as metrics.m */
     struct gate *gates; /* of --require in order, then of --better-than (value: the advantage) */
     size_t gate_count;
     bool passed;         /* every gate */

@@ -173,7 +173,7 @@ static bool outputs_may_be(const struct config *c, struct err *e)
 {
     struct journal lines;
     const char *metrics = c->output.metrics;
-    if (c->output.model && !output_check(c, c->output.model, NULL, e))
+    if (c->output.model && !output_check(c, c->output.model, false, NULL, e))
         return false;
     if (!metrics || !file_exists(metrics))
         return !metrics || output_probe(metrics, e);

@@ -71,7 +71,8 @@ static void result_text(const struct evaluate_result *r, struct text *out)
     if (r->bad)
         text_printf(out, "bad rows   %llu\n", (unsigned long long)r->bad);
     for (uint32_t i = 0; i < r->metrics.count; i++)
-        metric_row(r->metrics.m[i].type->name, r->metrics.m[i].value, &r->intervals[i], out);
+        metric_row(r->metrics.m[i].type->name, r->metrics.m[i].value, &r->metrics.m[i].interval,
+                   out);
     if (r->tally->quantile > 0)
         text_printf(out, "quantile   %.6g (coverage should be near it)\n", r->tally->quantile);
     evaluate_details(r, out);

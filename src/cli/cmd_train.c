@@ -61,7 +61,13 @@ static void put_interval(const struct interval *n, struct text *line)
         text_printf(line, " (%.4g to %.4g)", n->low, n->high);
 }
 
-/* A line for each part and the constant answer, and one of all gates. */
+static bool is_standard(const struct metric_type *m)
+{
+    return m == metric_default(TASK_BINARY) || m == metric_default(TASK_REGRESSION);
+}
+
+/* A line for each part and the constant answer, and one of all gates. The intervals of the first
+ * metric and of the standard one; --json has all. */
 static void metric_lines(const struct train_result *r)
 {
     struct text line = {0};
@@ -77,7 +83,8 @@ static void metric_lines(const struct train_result *r)
         for (uint32_t k = 0; k < all[i]->count; k++)
             if (!isnan(all[i]->m[k].value)) { /* not defined: left out */
                 text_printf(&line, " %s %.4g", all[i]->m[k].type->name, all[i]->m[k].value);
-                put_interval(&all[i]->m[k].interval, &line);
+                if (k == 0 || is_standard(all[i]->m[k].type))
+                    put_interval(&all[i]->m[k].interval, &line);
                 any = true;
             }
         if (!any)

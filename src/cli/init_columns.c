@@ -67,6 +67,13 @@ void init_unused(const struct config *c, struct infer *found)
 void init_put_column(const struct infer_column *c, struct json_out *o)
 {
     const struct form *f = c->form;
+    if (c->type == COLUMN_TEXT && c->buckets) {
+        json_open(o, c->name, '{');
+        json_put_string(o, "type", column_role_names[c->type]);
+        json_put_int(o, "buckets", c->buckets);
+        json_close(o, '}');
+        return;
+    }
     if (!f || (c->type != COLUMN_NUMERIC && c->type != COLUMN_DATETIME)) {
         json_put_string(o, c->name, column_role_names[c->type]);
         return;

@@ -66,7 +66,7 @@ static void put_cards(const struct report *r, const struct json_doc *metrics, st
         for (uint32_t i = 0; r->measured && i < r->value.metrics.count; i++)
             if (strcmp(r->value.metrics.m[i].type->name, *name) == 0) {
                 value = r->value.metrics.m[i].value;
-                range = &r->value.intervals[i];
+                range = &r->value.metrics.m[i].interval;
             }
         if (isnan(value) || !metric_find(*name, metric_task(r)))
             continue;
@@ -118,7 +118,8 @@ static void put_metric(const struct report *r, const struct json_doc *metrics,
     for (uint32_t i = 0; r->measured && i < r->value.metrics.count; i++)
         if (r->value.metrics.m[i].type == type) {
             html_cell_number(out, r->value.metrics.m[i].value);
-            html_cell_range(out, r->value.intervals[i].low, r->value.intervals[i].high);
+            html_cell_range(out, r->value.metrics.m[i].interval.low,
+                            r->value.metrics.m[i].interval.high);
         }
     html_cell_number(out, stored_number(metrics, "test", type->name));
     html_cell_number(out, stored_number(metrics, "valid", type->name));

@@ -96,6 +96,11 @@ static bool is_checkpoint(const char *bytes, size_t got)
     return is_kind(bytes, got, "\",\"kind\":\"checkpoint\"");
 }
 
+static bool is_part(const char *bytes, size_t got)
+{
+    return is_kind(bytes, got, "\",\"kind\":\"part\"");
+}
+
 bool output_is_checkpoint(const char *path)
 {
     char bytes[KIND_END];
@@ -166,8 +171,7 @@ bool output_spares(const char *path, struct err *e)
     return err_help(e, "choose another output with -o, or remove the file");
 }
 
-/* True when the output does not exist, or is a dnn model. */
-bool output_replaceable(const char *model, struct err *e)
+bool output_replaceable(const char *model, bool part, struct err *e)
 {
     char bytes[KIND_END];
     struct file f;
@@ -189,12 +193,17 @@ bool output_replaceable(const char *model, struct err *e)
         return false;
     }
     file_close(&f);
-    bool checkpoint = is_checkpoint(bytes, got);
-    if (is_model(bytes, got) && !checkpoint)
+    if (is_checkpoint(bytes, got))
+        err_at(e, ERR_FILE_CREATE, model, 0, 0,
+               "there is a checkpoint, which --resume may continue: it is not replaced");
+    else if (!is_model(bytes, got))
+        err_at(e, ERR_FILE_CREATE, model, 0, 0,
+               "there is a file that is not a dnn model: it is not replaced");
+    else if (is_part(bytes, got) != part)
+        err_at(e, ERR_FILE_CREATE, model, 0, 0, "there is a %s: it is not replaced by a %s",
+               part ? "model" : "part of a model", part ? "part" : "model");
+    else
         return true;
-    err_at(e, ERR_FILE_CREATE, model, 0, 0, "there is a %s: it is not replaced",
-           checkpoint ? "checkpoint, which --resume may continue"
-                      : "file that is not a dnn model");
     return err_help(e, "choose another output with -o, or remove the file");
 }
 
@@ -216,7 +225,7 @@ static bool runs_replaceable(const char *model, struct err *e)
         size_t got = 0;
         struct err unread = {0};
         good = first_bytes(path, bytes, sizeof bytes, &got, &unread) &&
-               is_kind(bytes, got, "\",\"kind\":\"part\"");
+               is_part(bytes, got);
         if (!good) {
             err_at(e, ERR_FILE_CREATE, path, 0, 0,
                    "a run of the ensemble is to be kept there, and what is there is none");
@@ -278,7 +287,8 @@ static bool apart(const struct config *c, const char *model, const char *path, c
     return err_help(e, "choose another file for it");
 }
 
-bool output_check(const struct config *c, const char *model, const char *profile, struct err *e)
+bool output_check(const struct config *c, const char *model, bool part, const char *profile,
+                  struct err *e)
 {
     const char *metrics = c->output.metrics;
     if (strcmp(model, "-") == 0) {
@@ -300,8 +310,9 @@ bool output_check(const struct config *c, const char *model, const char *profile
     if (metrics && !file_is_ours(metrics, OUTPUT_METRICS_BEGIN, "a list of metrics by dnn",
                                    "give output.metrics another name", e))
         return false;
-    return output_replaceable(model, e) && (!may_be_ensemble(c) || runs_replaceable(model, e)) &&
-           names_fit(c, model, e) && output_probe(model, e);
+    return output_replaceable(model, part, e) &&
+           (!may_be_ensemble(c) || runs_replaceable(model, e)) && names_fit(c, model, e) &&
+           output_probe(model, e);
 }
 
 void output_room(const char *model, uint64_t bytes)

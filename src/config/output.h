@@ -7,16 +7,18 @@
 
 /* The model, output.metrics and the profile (NULL: none): none is an input or another of them; the
  * last two are no lock or checkpoint of the model (SAME_FILE, 64); the folder can be written to
- * (FILE_CREATE, 73); a file at the model's name is a dnn model, one at that of output.metrics is an
- * earlier one, those at the names of finished runs of an ensemble are such (73). Nothing is left
- * behind. */
-bool output_check(const struct config *c, const char *model, const char *profile, struct err *e);
+ * (FILE_CREATE, 73); a file at the model's name is output_replaceable, that of output.metrics is
+ * an earlier one, those at the names of finished runs of an ensemble are such (73). Nothing is
+ * left behind. */
+bool output_check(const struct config *c, const char *model, bool part, const char *profile,
+                  struct err *e);
 /* The output at path ("-": standard output) is no input that the config names (SAME_FILE, 64). */
 bool output_apart(const struct config *c, const char *path, struct err *e);
 /* Standard output, where results go, is no input that the config names (SAME_FILE, 64). */
 bool output_standard(const struct config *c, struct err *e);
-/* A training may write the model's name: no file is there, or a dnn model. Else 73. */
-bool output_replaceable(const char *model, struct err *e);
+/* A training may write a model, or a part (train --run), there: no file is there, or one of the
+ * same kind. Else 73. */
+bool output_replaceable(const char *model, bool part, struct err *e);
 /* Whether a regular file at path begins as a checkpoint of dnn does. */
 bool output_is_checkpoint(const char *path);
 /* A file can be made or replaced there; nothing is left behind. */

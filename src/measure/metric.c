@@ -295,10 +295,8 @@ void metrics_of(struct tally *y, struct metrics *m)
 
 void metrics_intervals(struct tally *y, struct metrics *m)
 {
-    const struct metric_type *standard = metric_default(y->task);
     for (uint32_t i = 0; i < m->count; i++)
-        if (i == 0 || m->m[i].type == standard)
-            m->m[i].interval = m->m[i].type->interval(y, m->m[i].value);
+        m->m[i].interval = m->m[i].type->interval(y, m->m[i].value);
 }
 
 bool metrics_disagree(const struct metrics *a, const struct metrics *b, const char *name)
@@ -371,6 +369,23 @@ void metrics_write(const struct metrics *m, const char *key, struct json_out *ou
     json_open(out, key, '{');
     for (uint32_t i = 0; i < m->count; i++)
         json_put_number(out, m->m[i].type->name, m->m[i].value);
+    json_close(out, '}');
+}
+
+void metrics_write_intervals(const struct metrics *m, const char *key, struct json_out *out)
+{
+    json_open(out, key, '{');
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct interval *n = &m->m[i].interval;
+        if (isnan(n->low)) {
+            json_put_null(out, m->m[i].type->name);
+            continue;
+        }
+        json_open(out, m->m[i].type->name, '[');
+        json_put_number(out, NULL, n->low);
+        json_put_number(out, NULL, n->high);
+        json_close(out, ']');
+    }
     json_close(out, '}');
 }
 

@@ -61,7 +61,7 @@ struct metrics {
  *                   (answer - target) below the answer; share of targets at or below the answer
  */
 void metrics_of(struct tally *y, struct metrics *m);
-/* Then the intervals of the first one and of metric_default, by the same tally. */
+/* Then their intervals, by the same tally. */
 void metrics_intervals(struct tally *y, struct metrics *m);
 /* By their intervals, more than three standard errors lie between two values. */
 bool metrics_disagree(const struct metrics *a, const struct metrics *b, const char *name);
@@ -74,6 +74,8 @@ const char *metric_nearest(const char *name, int task);
 void metric_names(int task, char *out, size_t room);           /* "auc, pr_auc, ..." */
 double metrics_get(const struct metrics *m, const char *name); /* NaN when absent */
 void metrics_write(const struct metrics *m, const char *key, struct json_out *out);
+/* {name: [low, high]}, null where there is none. */
+void metrics_write_intervals(const struct metrics *m, const char *key, struct json_out *out);
 /* The metrics of a constant answer: the class shares (or the mean) of the training rows. */
 void metrics_baseline(int task, uint32_t classes, const double *class_share, double mean,
                       const struct scores *on, struct metrics *m);

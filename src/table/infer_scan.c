@@ -130,6 +130,7 @@ static void inspect_number(struct watch *w, const char *text, size_t length, dou
 static void inspect_other(struct watch *w, const char *text, size_t length, int64_t line)
 {
     bool inside = false;
+    uint64_t before = w->words;
     if (!w->others++) {
         w->other = mem_string_n(text, length);
         w->other_line = line;
@@ -145,6 +146,8 @@ static void inspect_other(struct watch *w, const char *text, size_t length, int6
         w->words += !blank && !inside;
         inside = !blank;
     }
+    if (w->words - before >= 3)
+        infer_terms_add(&w->terms, text, length);
 }
 
 static int missing_index(const char *text, size_t length)
@@ -406,6 +409,7 @@ void infer_scan_free(struct survey *s)
         mem_free(w->hashes);
         vocab_free(w->texts);
         mem_free(w->text_counts);
+        infer_terms_free(&w->terms);
         mem_free(w->sample_hash);
         text_free(&w->sample_text);
         mem_free(w->sample_at);

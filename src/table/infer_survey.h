@@ -5,6 +5,7 @@
 
 #include "table/infer.h"
 #include "table/leak.h"
+#include "table/terms.h"
 
 /* Texts that usually mean missing. The first INFER_ANYWHERE do in every column; the others only if
  * the remaining cells are all numbers or all dates. */
@@ -50,6 +51,13 @@ struct infer_dates {
     char unreal_day[INFER_CELL + 1]; /* the first of them */
 };
 
+/* infer_terms.c: the different terms of the first texts of three words or more. */
+struct infer_terms {
+    struct terms terms;
+    uint64_t *seen; /* a bit a hash; NULL: none yet */
+    uint32_t texts;
+};
+
 /* Statistics of one column. */
 struct watch {
     uint64_t cells;             /* all cells */
@@ -66,6 +74,7 @@ struct watch {
     uint64_t alike;             /* of others: equal to the first */
     int64_t other_line, point_line, comma_line; /* line of the first of each */
     uint64_t words, bytes;      /* total of `others` */
+    struct infer_terms terms;   /* of others */
     uint64_t codes;             /* of others: two capital letters */
     uint64_t odd_commas, odd_points; /* not three digits after the sign: no thousands */
     bool steps;                 /* each whole number is the previous one + 1 */
@@ -126,6 +135,10 @@ const char *infer_date_format(const struct infer_dates *d, const char **other);
  * kind. */
 const char *infer_date_reason(const struct infer_dates *d, const char *column, char *out,
                               size_t size);
+void infer_terms_add(struct infer_terms *t, const char *text, size_t length);
+/* 0: the usual number is enough. */
+uint32_t infer_terms_buckets(const struct infer_terms *t);
+void infer_terms_free(struct infer_terms *t);
 /* infer_propose.c: true if all cells are numbers, or dates, in another form: the column is typed,
  * or set aside with the key that would read it. */
 struct infer_cells {

@@ -324,6 +324,7 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
         set_aside(c, COLUMN_IGNORE, "too many values");
     else if (wrong && (wrong == 1 || wrong * 100 <= n->present) && !c->reason[0])
         report_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
+    c->buckets = c->type == COLUMN_TEXT ? infer_terms_buckets(&w->terms) : 0;
 }
 
 /* Dates; notes times without a date and months without a day. */

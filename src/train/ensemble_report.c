@@ -80,12 +80,12 @@ static void tell_noise(const struct noise *n, bool classes)
         return;
     if (classes)
         log_line("noise: %llu of %llu rows equal others in every column used; two such rows have "
-                 "different labels in %.3g %% of cases, so that no model answers more than %.4g %% "
-                 "of them right", (unsigned long long)n->rows, (unsigned long long)n->of,
+                 "different labels in %.3g %% of cases, so that a model answers at most about "
+                 "%.4g %% of them right", (unsigned long long)n->rows, (unsigned long long)n->of,
                  100 * n->differ, 100 - 50 * n->differ);
     else
         log_line("noise: %llu of %llu rows equal others in every column used; between them the "
-                 "target has a standard deviation of %.4g, and no model has a lower rmse on them",
+                 "target has a standard deviation of about %.4g: no model has an rmse far below it",
                  (unsigned long long)n->rows, (unsigned long long)n->of, sqrt(n->differ));
 }
 

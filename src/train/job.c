@@ -49,7 +49,7 @@ bool job_open(struct train_job *j, const struct train_request *q, struct err *e)
     j->resume = q->resume || anew_resumes();
     j->keeper = (struct keeper){.output = j->output, .keep = q->config->train.checkpoint.keep};
     stop_phase("opening the outputs", true);
-    if (!output_check(j->config, q->output, q->profile, e) ||
+    if (!output_check(j->config, q->output, q->one, q->profile, e) ||
         !lock_take(&j->lock, j->output, e) ||
         !journal_open(&j->journal, j->config->output.metrics, e) || !journal_own(&j->journal, e))
         return false;

@@ -247,10 +247,10 @@ bool job_write_model(struct train_job *j, const struct modelfile *f,
 {
     char shown[512];
     struct outfile o = {.fd = -1};
-    bool replaceable = output_replaceable(j->output, e);
+    bool replaceable = output_replaceable(j->output, false, e);
     if (replaceable && !modelfile_prepare(f, plans, j->output, &o, digest, e))
         return false;
-    if (replaceable && output_replaceable(j->output, e))
+    if (replaceable && output_replaceable(j->output, false, e))
         return outfile_commit(&o, e);
     outfile_abort(&o);
     if (e->id != ERR_FILE_CREATE)

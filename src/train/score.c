@@ -312,7 +312,7 @@ static bool measure(const struct score_job *j, enum part part, struct metrics *m
                     struct answers *what, struct err *e)
 {
     struct tally *y =
-        tally_of(j, TALLY_ALL & ~(unsigned)(j->gate_count ? 0 : TALLY_CONFUSED));
+        tally_of(j, TALLY_ALL & ~(unsigned)(j->gate_count || j->intervals ? 0 : TALLY_CONFUSED));
     bool good = gather(j, part, y, loss, followed, what, e);
     if (good)
         metrics_of(y, m);

@@ -130,7 +130,7 @@ run dnn train small.json --force -o found.dnn --set "train.batch_size=$best"
 is_exit 0 "and trains"
 run dnn check small.json --find-batch-size --max 100000
 is_exit 64 "more rows than a batch may have"
-run dnn check small.json --find-batch-size --set model.preset=auto
+run dnn check small.json --find-batch-size --set 'model={"preset":"auto"}'
 is_exit 78 "a network that is solved has no batches"
 grep -qF -- "--set model.preset=mlp" err
 ok $? "and a network that has is named" "$(cat err)"

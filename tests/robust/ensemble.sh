@@ -111,6 +111,14 @@ run dnn train c.json --run 1 --set ensemble=null -o x
 is_exit 64 "--run without an ensemble"
 run dnn train c.json --run 1
 is_exit 64 "--run without a name for the part"
+cp one.dnn kept.dnn
+run dnn train c.json --run 1 -o kept.dnn -q
+{ [ "$STATUS" -eq 73 ] && cmp -s one.dnn kept.dnn; }
+ok $? "a part does not replace a model" "$(cat err)"
+cp part1 kept
+run dnn train c.json -o kept -q
+{ [ "$STATUS" -eq 73 ] && cmp -s part1 kept; }
+ok $? "a model does not replace a part" "$(cat err)"
 [ ! -e none.dnn ] && [ ! -e x ]
 ok $? "nothing was written"
 run dnn predict part0 d.csv

@@ -398,4 +398,15 @@ for word in o no 'yes ' ' no' 'yes'; do
     [ "$want" -eq 0 ] && is_exit 0 "data.positive \"$word\" is a label" || { grep -q E1411 err; ok $? "data.positive \"$word\" is no label: check says so" "$(cat err)"; }
     rm labels.json
 done
+# texts of many words get as many buckets as they have different terms; few words need no key
+awk 'BEGIN { print "t,y"; for (i = 0; i < 400; i++) { s = ""; for (k = 0; k < 10; k++) s = s " w" (i * 7 + k * k * 13 + i * k) % 1500; print s "," i % 2 } }' >words.csv
+awk 'BEGIN { print "t,y"; for (i = 0; i < 400; i++) print "w" i % 20 " v" i % 19 " u" i % 17 "," i % 2 }' >few.csv
+dnn init words.csv --target y -q -o words.json && dnn init few.csv --target y -q -o few.json
+terms=$(tail -n +2 words.csv | cut -d, -f1 | awk '{ for (i = 1; i <= NF; i++) { t[$i]; if (i > 1) t[$(i - 1) " " $i] } } END { n = 0; for (k in t) n++; print n }')
+buckets=$(grep -oE '"buckets": [0-9]+' words.json | tr -dc 0-9)
+{ [ "$terms" -gt 2100 ] && [ "$buckets" -ge "$terms" ] && [ "$buckets" -lt $((terms * 21 / 10)) ]; }
+ok $? "buckets for $terms terms: $buckets" "$(cat words.json)"
+has '"t": "text"' few.json "few terms: the usual number"
+run dnn check words.json
+is_exit 0 "and the config is one"
 done_testing

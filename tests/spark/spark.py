@@ -88,7 +88,7 @@ def cluster():
         sys.stderr = kept
     ok(table(got.collect()) == want, "opted in, with a gpu resource of each task: the same answers from a host without a card")
     seen = open(told).read()
-    ok("gpus=0 omp=2 " in seen and "--backend auto --threads 2 --verbosity 2" in seen and "gpus= " not in seen,
+    ok("gpus=0 omp=2 " in seen and "--backend dnn_gpu --threads 2 --verbosity 2" in seen and "gpus= " not in seen,
        "the task's card and its CPUs are given to dnn", seen)
     seen = open("driver.err").read()
     ok(seen.count("can go wrong") == 1 and "spark.task.resource.gpu.amount" in seen, "what can go wrong is said once, at the driver", seen)
