@@ -9,6 +9,7 @@
 #include "check/check.h"
 #include "cli/cli.h"
 #include "config/output.h"
+#include "train/tune.h"
 
 static const struct arg_option check_options_table[] = {
     {"resolved", 0, NULL, NULL, 0, 0, 0,
@@ -155,6 +156,13 @@ static int tell_plan(const struct args *a, const struct config *config, struct c
     return cli_print(a, &out);
 }
 
+/* What `dnn tune` would refuse of the config's own space. */
+static bool check_space(const struct config *config, struct err *e)
+{
+    const struct json *space = config->tune.space;
+    return !space || json_kind(space) == JSON_NULL || tune_check(config, e);
+}
+
 struct work { const struct config *config; struct check_result *r; };
 
 static int check_stopped(const struct args *a, const struct err *why)
@@ -195,7 +203,8 @@ static int check_command(struct args *a)
     a->work = &(struct work){config, &r};
     if (!output_standard(config, &e))
         code = cli_fail(NULL, &e, NULL); /* no object there either */
-    else if (!batch_sizes_asked(a, &q, &e) || !check_run(config, &q, &r, &e))
+    else if (!batch_sizes_asked(a, &q, &e) || !check_space(config, &e) ||
+             !check_run(config, &q, &r, &e))
         code = cli_fail(a, &e, NULL);
     else
         code = tell_plan(a, config, &r);

@@ -43,9 +43,12 @@ static void summary(const struct tune_request *q, const struct tune_answer *a)
     text_clear(&line);
     space_draw(&a->space, best->trial, &d);
     draw_write(&d, &line);
-    log_line("best parameters: %s%s", line.data, d.count ? "" : " (the config as it is)");
+    log_line("best parameters: %s%s", line.data, d.count ? "" : " (no key is changed)");
     draw_free(&d);
     text_free(&line);
+    if (q->only < 0 && config_auto_network(q->config))
+        log_note("preset auto was not tried and may be better: `dnn train` of the config as it is "
+                 "trains it");
 }
 
 static bool check_names(const struct args *a, const struct tune_request *q, struct err *e)
@@ -122,8 +125,10 @@ const struct command command_tune = {
                 "  dnn tune leads.json --trials 3 --set "
                 "'tune.space={\"model.dropout\": {\"low\": 0, \"high\": 0.5}}'\n"
                 "  dnn train best.json -o best.dnn\n",
-    .notes = "Trial 0 is the config as it is; each other one draws a value for every key of the "
-             "space (tune.space, or that of the preset: `dnn help tuning`). Trials are compared by "
+    .notes = "Trial 0 changes no key of the config; each other one draws a value for every key of "
+             "the space (tune.space, or that of the preset: `dnn help tuning`). A trial is one "
+             "network: of preset auto, a list of them, the search takes preset mlp, of sequences "
+             "gru, and says so. Trials are compared by "
              "train.early_stopping.metric on the validation rows; auto: log-loss or rmse. All are "
              "trained for a ninth of their epochs, the best third again for a third of them, and "
              "of those the best third for all; each is a whole training, and the best of all is "

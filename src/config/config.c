@@ -188,24 +188,27 @@ static void other_file(const char *path, struct err *e)
         err_help(e, "is this a model? `dnn predict` and `dnn evaluate` take one");
 }
 
-/* Settings of `as` that c has as well keep their origin; the members are those of the preset. */
+/* Settings of `as` that c has as well keep their origin; the members are those of the preset, and
+ * the folds where c has none. */
 static void keep_origins(const struct config *c, struct config *as)
 {
     struct setting_list l = {as->settings, as->setting_count};
     for (size_t i = 0; i < l.count; i++) {
         const struct setting *now = &l.items[i];
         const struct setting *was = settings_find(c->settings, c->setting_count, now->key);
-        if (strcmp(now->from, "config") != 0)
+        if (strcmp(now->from, "default") == 0 || strcmp(now->from, "preset") == 0)
             continue;
-        if (strncmp(now->key, "ensemble.", 9) == 0)
+        bool folds = strcmp(now->key, "ensemble.folds") == 0;
+        if (strcmp(now->key, "ensemble.members") == 0 || (folds && !c->ensemble.folds))
             settings_from(&l, as->doc, now->key, "preset");
         else if (was)
             settings_change(&l, now->key, was->value, was->from);
     }
 }
 
-/* Keys of `train` that the user gave, and that a member of auto sets for itself; NULL: none. */
-static char *find_unused(const struct config *as)
+/* Keys of `train` that the user gave, and that a member of auto sets for itself, and folds of 0;
+ * NULL: none. */
+static char *find_unused(const struct config *c, const struct config *as)
 {
     struct text keys = {0};
     const struct json *members = json_path(json_root(as->doc), "ensemble.members");
@@ -220,40 +223,53 @@ static char *find_unused(const struct config *as)
         if (m)
             text_printf(&keys, "%s%s", keys.length ? ", " : "", s->key);
     }
+    const struct setting *folds =
+        settings_find(c->settings, c->setting_count, "ensemble.folds");
+    if (folds && strcmp(folds->from, "default") != 0 && !c->ensemble.folds)
+        text_printf(&keys, "%s%s", keys.length ? ", " : "", folds->key);
     char *found = keys.length ? mem_string(keys.data) : NULL;
     text_free(&keys);
     return found;
 }
 
-/* Preset auto becomes its members: the document with them is read again. */
+/* Preset auto becomes its members: the document with them, in which all else keeps its place, is
+ * read again. */
 static struct config *unfold(struct config *c, const struct overrides *o, struct err *e)
 {
-    struct text members = {0}, text = {0};
-    if (!config_portfolio(c, &members)) {
-        text_free(&members);
+    struct text members = {0};
+    char count[16];
+    int folds;
+    if (!config_portfolio(c, &members, &folds))
         return c;
-    }
     /* for sequences, without the defaults of the preset: the members bring theirs */
     const char *base = c->model.sequences ? "{\"preset\": \"gru\"}" : "{\"preset\": \"mlp\"}";
-    struct json_doc *doc = c->model.sequences ? config_base(c, e) : c->doc;
-    bool good = doc && json_set(doc, "ensemble", members.data, e) &&
+    struct json_doc *doc = c->doc;
+    if (c->model.sequences)
+        config_drop_preset(c, doc);
+    snprintf(count, sizeof count, "%d", folds);
+    bool good = json_set(doc, "ensemble.folds", count, e) &&
+                json_set(doc, "ensemble.members", members.data, e) &&
                 json_set(doc, "model", base, e);
-    if (good)
-        json_write(&text, json_root(doc), 0);
-    if (doc != c->doc)
-        json_free(doc);
     struct overrides rest = o ? *o : (struct overrides){.threads = -1, .batch_size = -1,
                                                         .time_limit_s = -1};
     rest.sets = NULL; /* they are in the document */
     rest.set_count = 0;
-    struct config *as = good ? finish(json_parse_own(text.data, text.length, c->path, e), c->path,
-                                      &rest, e)
-                             : NULL;
+    struct config *as = NULL;
+    if (good) {
+        c->doc = NULL; /* as has it */
+        as = finish(doc, c->path, &rest, e);
+    }
     text_free(&members);
-    text_free(&text);
     if (as) {
         keep_origins(c, as);
-        as->unused = find_unused(as);
+        as->unused = find_unused(c, as);
+        mem_free(as->sets);
+        as->sets = c->sets;
+        as->set_count = c->set_count;
+        c->sets = NULL;
+        c->set_count = 0;
+    } else {
+        config_blame(c, e);
     }
     config_free(c);
     return as;

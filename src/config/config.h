@@ -99,6 +99,9 @@ bool config_trial_text(const struct config *c, const char *const *sets, size_t c
                        const char *path, struct text *out, struct err *e);
 /* The row of a key, that of an option of the preset too ("model.dropout"). NULL: unknown. */
 const struct option *config_row(const struct config *c, const char *key);
+/* The preset of the one network that a search varies where preset auto is a list of networks. NULL:
+ * it is no list here, or c names another preset or members of its own. */
+const char *config_auto_network(const struct config *c);
 /* The space of keys that the preset of c gives to a search, a JSON object. */
 const char *config_space(const struct config *c);
 /* An error about a key that a --set gave names that --set instead of the file; where the value

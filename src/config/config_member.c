@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "config/config_help.h"
 #include "config/config_table.h"
 
 static const char *const member_keys[] = {"name", "encoders", "model", "train"};
@@ -61,15 +62,21 @@ static bool lay_over(struct json_doc *doc, const char *path, const struct json *
     return good;
 }
 
+void config_drop_preset(const struct config *c, struct json_doc *doc)
+{
+    for (size_t i = 0; i < c->setting_count; i++)
+        if (strcmp(c->settings[i].from, "preset") == 0)
+            json_remove(doc, c->settings[i].key);
+}
+
 struct json_doc *config_base(const struct config *c, struct err *e)
 {
     struct text text = {0};
     json_write(&text, json_root(c->doc), 0);
     struct json_doc *doc = json_parse_own(text.data, text.length, json_name(c->doc), e);
     text_free(&text);
-    for (size_t i = 0; doc && i < c->setting_count; i++)
-        if (strcmp(c->settings[i].from, "preset") == 0)
-            json_remove(doc, c->settings[i].key);
+    if (doc)
+        config_drop_preset(c, doc);
     return doc;
 }
 
@@ -142,6 +149,21 @@ static bool known_key(const char *key)
     return false;
 }
 
+static bool bad_key(const struct config *c, size_t i, const struct json *k, struct err *e)
+{
+    const char *key = text_quote_z(json_key(k));
+    if (!config_top_key(json_key(k), NULL)) {
+        json_fail(c->doc, k, e, ERR_CONFIG_KEY, "`ensemble.members.%zu`: unknown key \"%s\"", i,
+                  key);
+    } else {
+        json_fail(c->doc, k, e, ERR_CONFIG_KEY,
+                  "`ensemble.members.%zu`: \"%s\" cannot be set in a member", i, key);
+        err_help(e, "members differ in encoders, model and train alone; `%s` is that of the whole "
+                    "config", key);
+    }
+    return err_words(e, member_keys, MEMBER_KEYS);
+}
+
 /* The entry is an object of known keys, with a name that no other has. */
 static bool check_entry(const struct config *c, size_t i, struct err *e)
 {
@@ -152,17 +174,22 @@ static bool check_entry(const struct config *c, size_t i, struct err *e)
                          "`ensemble.members`: a member is an object with \"name\", \"model\" and "
                          "\"train\"");
     for (const struct json *k = json_at(v, 0); k; k = json_next(k)) {
-        if (!known_key(json_key(k))) {
-            json_fail(c->doc, k, e, ERR_CONFIG_KEY, "`ensemble.members.%zu`: unknown key \"%s\"", i,
-                      text_quote_z(json_key(k)));
-            return err_words(e, member_keys, MEMBER_KEYS);
-        }
+        if (!known_key(json_key(k)))
+            return bad_key(c, i, k, e);
         bool name = strcmp(json_key(k), "name") == 0;
         if (json_kind(k) != (name ? JSON_STRING : JSON_OBJECT))
             return json_fail(c->doc, k, e, ERR_CONFIG_TYPE, "`ensemble.members.%zu.%s` is %s", i,
                              json_key(k), name ? "a string" : "an object");
         if (name && !*json_string(k))
             return json_fail(c->doc, k, e, ERR_CONFIG_EMPTY, "a member's name is empty");
+    }
+    const struct json *preset = json_path(v, "model.preset");
+    if (preset && json_kind(preset) == JSON_STRING && strcmp(json_string(preset), "auto") == 0) {
+        json_fail(c->doc, preset, e, ERR_CONFIG_WORD,
+                  "member \"%.60s\" of the ensemble: preset \"auto\" is a list of members, and "
+                  "cannot be one of them", text_quote_z(config_member_name(c, i, one)));
+        return err_help(e, "name a network, as \"mlp\" or \"realmlp\"; auto is the list where "
+                           "the config has no members");
     }
     for (size_t k = 0; k < i; k++)
         if (strcmp(config_member_name(c, i, one), config_member_name(c, k, other)) == 0) {

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "config/config_table.h"
 #include "csv/source.h"
+#include "model/preset.h"
 
 enum { FOLDS = 5, FOLDS_OF_MANY = 3, MANY_ROWS = 100000, SMALL_ROWS = 10000, WIDE = 64 };
 enum { VISITS = 320000, VISITS_OF_VALUES = 600000, EPOCHS_LEAST = 6, EPOCHS_MOST = 40 };
@@ -29,6 +30,7 @@ struct portfolio {
     bool regression, binary, keys, wide, many, heavy;
     bool embedded; /* a category's own entry asks for embeddings, which the path cannot solve for */
     bool brief; /* the time limit leaves no room for the slow members */
+    bool given; /* the number of folds stands in the config */
     int epochs, folds;
 };
 
@@ -76,8 +78,14 @@ static void count_columns(const struct config *c, struct portfolio *t)
     }
 }
 
+/* The folds of the config, else those of the list. */
+static int folds_of(const struct portfolio *t, bool many)
+{
+    return t->given ? t->folds : many ? FOLDS_OF_MANY : FOLDS;
+}
+
 /* Shortens the list for the time limit. The whole list takes `seconds` on two cores (figures:
- * portfolio.def); three folds take half of that, and without the slow members a sixth. */
+ * portfolio.def); three folds take half of that, and without the slow members a third is left. */
 static void hurry(struct portfolio *t, double limit)
 {
     const double visits = t->rows * (t->folds - 1) / t->folds * t->epochs;
@@ -85,10 +93,11 @@ static void hurry(struct portfolio *t, double limit)
                      visits / (t->regression ? VISITS_OF_VALUES : VISITS) *
                      (1 + (double)(t->numbers + t->categories) / 100);
     double share = limit / seconds;
-    t->folds = share < 1 ? FOLDS_OF_MANY : t->folds;
-    t->brief = share < 0.5;
-    if (share < 1.0 / 6)
-        t->epochs = (int)fmax(EPOCHS_HURRIED, t->epochs * share * 6);
+    double least = t->given ? 1 : 0.5; /* of fewer folds */
+    t->folds = folds_of(t, share < 1 || t->folds < FOLDS);
+    t->brief = share < least;
+    if (share < least / 3)
+        t->epochs = (int)fmax(EPOCHS_HURRIED, t->epochs * share * 3 / least);
 }
 
 /* --- sequences --- */
@@ -124,7 +133,7 @@ static void measure_series(const struct config *c, struct portfolio *t)
         t->steps = t->rows;
         t->rows /= given ? json_number(window) : STEPS_USUAL;
     }
-    t->folds = t->rows < FEW_SERIES ? FOLDS : FOLDS_OF_MANY;
+    t->folds = folds_of(t, t->rows >= FEW_SERIES);
     double epochs = STEPS_SEEN / (t->steps * (t->folds - 1) / t->folds);
     t->epochs = (int)fmin(fmax(epochs, SERIES_EPOCHS_LEAST), SERIES_EPOCHS_MOST);
 }
@@ -134,7 +143,7 @@ static void measure_tokens(struct portfolio *t)
 {
     t->tokens = true;
     t->steps = t->rows * STEPS_USUAL;
-    t->folds = t->rows < SMALL_ROWS ? FOLDS : FOLDS_OF_MANY;
+    t->folds = folds_of(t, t->rows >= SMALL_ROWS);
     double epochs = TEXTS_SEEN / (t->rows * (t->folds - 1) / t->folds);
     t->epochs = (int)fmin(fmax(epochs, TEXT_EPOCHS_LEAST), TEXT_EPOCHS_MOST);
 }
@@ -143,7 +152,7 @@ static void measure_tokens(struct portfolio *t)
 static void hurry_series(struct portfolio *t, double limit)
 {
     double share = limit * STEPS_RATE / (t->steps * (t->folds - 1) * t->epochs);
-    t->folds = share < 1 ? FOLDS_OF_MANY : t->folds;
+    t->folds = folds_of(t, share < 1 || t->folds < FOLDS);
     t->brief = share < 0.5;
     if (t->brief)
         t->epochs = (int)fmax(EPOCHS_HURRIED, t->epochs * share * 2);
@@ -155,7 +164,9 @@ static struct portfolio measure(const struct config *c)
 {
     const struct data_options *d = &c->data;
     struct portfolio t = {.regression = c->task == TASK_REGRESSION,
-                          .binary = c->task == TASK_BINARY};
+                          .binary = c->task == TASK_BINARY,
+                          .given = c->ensemble.folds > 0,
+                          .folds = (int)c->ensemble.folds};
     double rows = count_all(&d->train, d->header);
     bool shares = !d->test.count && d->split.method != SPLIT_COLUMN;
     t.rows = rows * (shares ? 1 - d->split.test : 1) + count_all(&d->valid, d->header);
@@ -174,7 +185,7 @@ static struct portfolio measure(const struct config *c)
     t.many = t.rows > MANY_ROWS;
     double columns = (double)(t.numbers + 8 * t.categories);
     t.heavy = t.rows * columns * (c->task == TASK_MULTICLASS ? 8 : 1) > HEAVY;
-    t.folds = t.many ? FOLDS_OF_MANY : FOLDS;
+    t.folds = folds_of(&t, t.many);
     double epochs = (t.regression ? VISITS_OF_VALUES : VISITS) / (t.rows * (t.folds - 1) / t.folds);
     t.epochs = epochs < EPOCHS_LEAST ? EPOCHS_LEAST : epochs > EPOCHS_MOST ? EPOCHS_MOST
                                                                           : (int)epochs;
@@ -257,15 +268,22 @@ static void put_member(const struct portfolio *t, bool when, const char *const p
     text_put(out, "}");
 }
 
-bool config_portfolio(const struct config *c, struct text *out)
+const char *config_auto_network(const struct config *c)
 {
     const struct json *word = json_path(json_root(c->doc), "model.preset");
-    if (c->model.each) /* one recurrent network */
-        return false;
-    if (!word || json_kind(word) != JSON_STRING || strcmp(json_string(word), "auto") != 0 ||
-        config_is_ensemble(c))
+    const struct json *members = c->ensemble.members;
+    bool list = word && json_kind(word) == JSON_STRING && strcmp(json_string(word), "auto") == 0 &&
+                !c->model.each && !(members && json_count(members)); /* each: one recurrent one */
+    const struct preset *p = list ? config_preset(c->doc) : NULL;
+    return p ? p->name : NULL;
+}
+
+bool config_portfolio(const struct config *c, struct text *out, int *folds)
+{
+    if (!config_auto_network(c))
         return false;
     const struct portfolio all = measure(c), *t = &all;
+    *folds = t->folds;
     text_put(out, "[");
 #define PUT(when, ...) put_member(t, when, (const char *const[]){__VA_ARGS__}, out);
 #define ROW(name, when, ...) PUT(!(t->steps > 0) && (when), name, __VA_ARGS__)
@@ -278,9 +296,5 @@ bool config_portfolio(const struct config *c, struct text *out)
 #undef ROW
 #undef PUT
     text_put(out, "]");
-    struct text members = *out;
-    *out = (struct text){0};
-    text_printf(out, "{\"folds\": %d, \"members\": %s}", t->folds, members.data);
-    text_free(&members);
     return true;
 }

@@ -41,10 +41,10 @@ bool config_add_preset(struct json_doc *doc, const struct preset *p, struct text
 bool config_environment(struct backend_options *b, const struct overrides *o, bool batch,
                         struct setting_list *l, struct err *e);
 
-/* config_portfolio.c: the "ensemble" that preset auto stands for, if the config names it and has no
- * other: a pure function of the config and the number of rows in its files. False: nothing is
- * written. */
-bool config_portfolio(const struct config *c, struct text *out);
+/* config_portfolio.c: the members that preset auto stands for, if the config names it and has no
+ * others, and their folds (those of the config, if it has any): a pure function of the config and
+ * the number of rows in its files. False: nothing is written. */
+bool config_portfolio(const struct config *c, struct text *out, int *folds);
 
 /* --- for help --- */
 /* "integer, 1 to 65536; default 256" */
@@ -78,6 +78,8 @@ void config_note_sets(struct config *c, const struct overrides *o);
 bool config_placed(const struct config *c, const char *key, struct err *e);
 /* The document of c without the defaults that its preset gave. Caller: json_free. */
 struct json_doc *config_base(const struct config *c, struct err *e);
+/* Takes the defaults that the preset of c gave out of doc. */
+void config_drop_preset(const struct config *c, struct json_doc *doc);
 /* A config of doc, which it owns, with time limit and batch size of c's command line. */
 struct config *config_beside(const struct config *c, struct json_doc *doc, struct err *e);
 /* Every member of the ensemble can be made. */

@@ -52,13 +52,26 @@ static bool read_range(struct space_key *k, const struct json *v, const struct c
     return true;
 }
 
+/* A key of the config, or of a group of it, that no trial can set. */
+static bool of_whole(const struct config *c, const char *path)
+{
+    char *first = mem_string_n(path, strcspn(path, "."));
+    bool known = config_row(c, first) != NULL;
+    mem_free(first);
+    return known;
+}
+
 static bool read_key(struct space *s, const struct json *v, const struct config *c, struct err *e)
 {
     const char *path = json_key(v);
     const struct option *row = config_row(c, path);
     struct space_key *k = &s->keys[s->count];
-    if (!starts(path, "model.") && !starts(path, "train.") && !starts(path, "encoders."))
-        return bad(c, s, v, ERR_CONFIG_KEY, e, "is no key of model, train or encoders");
+    if (!starts(path, "model.") && !starts(path, "train.") && !starts(path, "encoders.")) {
+        bad(c, s, v, ERR_CONFIG_KEY, e, "is no key of model, train or encoders");
+        return of_whole(c, path) ? err_help(e, "a search varies the network and its training; data "
+                                               "and task are the same for all trials")
+                                 : false;
+    }
     if (!row && starts(path, "train."))
         return bad(c, s, v, ERR_CONFIG_KEY, e, "is an unknown key");
     *k = (struct space_key){.path = mem_string(path), .whole = row && row->type == OPT_INT};
@@ -85,8 +98,7 @@ static bool left_out(const struct config *c, const char *path)
     return false;
 }
 
-/* rocket is solved for unless the config names an optimiser: a trial that draws one has steps. */
-static void note_steps(const struct space *s, const struct config *c)
+void space_note_steps(const struct space *s, const struct config *c)
 {
     for (size_t i = 0; i < s->count && model_ridge(&c->model); i++)
         if (starts(s->keys[i].path, "train.optimizer.")) {
@@ -115,7 +127,6 @@ bool space_open(struct space *s, const struct config *c, struct err *e)
     for (const struct json *v = json_at(root, 0); v; v = json_next(v))
         if (!(s->own && left_out(c, json_key(v))) && !read_key(s, v, c, e))
             return false;
-    note_steps(s, c);
     return true;
 }
 

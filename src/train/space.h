@@ -1,6 +1,6 @@
 /* space.h - the space of a search, and its seeded plan: the values of trial I follow from the
- * space, train.seed and I alone, so that any scheduler can spread the trials. Trial 0 is the config
- * as it is. Private to src/train. */
+ * space, train.seed and I alone, so that any scheduler can spread the trials. Trial 0 changes no
+ * key. Private to src/train. */
 #ifndef DNN_TRAIN_SPACE_H
 #define DNN_TRAIN_SPACE_H
 
@@ -29,6 +29,8 @@ struct draw {
  * space_close in either case. */
 bool space_open(struct space *s, const struct config *c, struct err *e);
 void space_close(struct space *s);
+/* A note where trial 0 is solved for (rocket) and the others, which draw an optimiser, are not. */
+void space_note_steps(const struct space *s, const struct config *c);
 void space_draw(const struct space *s, uint32_t trial, struct draw *d); /* draw_free */
 void draw_free(struct draw *d);
 /* The value of a key as JSON text; "": the config's own. */

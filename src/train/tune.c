@@ -166,10 +166,24 @@ static void free_draws(struct draw *draws, uint32_t count)
     mem_free(draws);
 }
 
-static bool place_error(uint32_t trial, const struct draw *d, struct err *e)
+/* The error of a trial's config, whose text is no file: it gets the place of its key in c, or that
+ * of the space. */
+static bool place_error(const struct config *c, uint32_t trial, const struct draw *d, struct err *e)
 {
     struct text sets = {0};
     char what[sizeof e->what];
+    const struct json *root = json_root(c->doc), *v = *e->key ? json_path(root, e->key) : NULL;
+    for (size_t i = 0; i < d->count; i++)
+        if (strncmp(d->sets[i], e->key, strlen(e->key)) == 0)
+            v = NULL;
+    if (!v) {
+        v = json_path(root, "tune.space");
+        snprintf(e->key, sizeof e->key, "tune.space");
+    }
+    e->line = e->column = 0;
+    if (v)
+        json_place(c->doc, v, &e->line, &e->column);
+    snprintf(e->file, sizeof e->file, "%s", e->line > 0 ? json_name(c->doc) : "");
     draw_write(d, &sets);
     snprintf(what, sizeof what, "%s", e->what);
     snprintf(e->what, sizeof e->what, "trial %u, %.300s: %.600s", trial, sets.data, what);
@@ -197,7 +211,7 @@ static struct ensemble *open_round(struct tune *t, uint32_t count, struct err *e
         n = ensemble_of(configs, names, count, 1);
         n->plain = n->apart = true;
     } else {
-        place_error(t->first + made, &draws[made], e);
+        place_error(t->q->config, t->first + made, &draws[made], e);
         for (uint32_t i = 0; i < made; i++)
             config_free(configs[i]);
     }
@@ -351,6 +365,19 @@ static bool check_config(const struct tune *t, struct err *e)
     return true;
 }
 
+/* What a trial is, where the config trains more than one network. */
+static void note_network(const struct config *c)
+{
+    const char *network = config_auto_network(c);
+    if (network)
+        log_note("preset auto is a list of networks; tune searches one network, preset %s (choose "
+                 "another with --set model.preset=NAME)", network);
+    if (c->ensemble.folds)
+        log_note("a trial is one network, trained on the training rows of the split; "
+                 "ensemble.folds %lld is for the training of the best config",
+                 (long long)c->ensemble.folds);
+}
+
 static bool check_rows(struct tune *t, struct err *e)
 {
     if (!t->job.table->count[PART_VALID]) {
@@ -401,6 +428,8 @@ static bool story(struct tune *t, struct err *e)
     stop_phase("opening the outputs", true);
     if (!find_metric(t, e) || !check_config(t, e) || !space_open(&t->a->space, t->q->config, e))
         return false;
+    space_note_steps(&t->a->space, t->q->config);
+    note_network(t->q->config);
     t->job.folds = 1;
     if (!job_start(&t->job, e) || !check_rows(t, e) || !tune_open(t, e))
         return false;
@@ -413,6 +442,22 @@ static bool story(struct tune *t, struct err *e)
     t->a->total_s = tune_used(t);
     stop_phase("writing the result", false);
     return tune_save(t, e);
+}
+
+bool tune_check(const struct config *c, struct err *e)
+{
+    struct space s;
+    bool good = space_open(&s, c, e);
+    for (uint32_t i = 0; good && i < TUNE_TRIALS; i++) {
+        struct draw d;
+        space_draw(&s, i, &d);
+        struct config *trial = config_trial(c, (const char *const *)d.sets, d.count, e);
+        good = trial || place_error(c, i, &d, e);
+        config_free(trial);
+        draw_free(&d);
+    }
+    space_close(&s);
+    return good || config_blame(c, e);
 }
 
 bool tune_run(const struct tune_request *q, struct tune_answer *a, struct err *e)

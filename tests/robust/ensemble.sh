@@ -250,7 +250,9 @@ refused() { # ENSEMBLE CODE WORDS NAME
 refused '"folds": 1' 78 "ensemble.folds" "one fold"
 refused '"folds": 101' 78 "ensemble.folds" "too many folds"
 refused '"folds": 2, "members": [{"name": "A"}, {"name": "A"}]' 78 "have the name" "two of a name"
-refused '"folds": 2, "members": [{"name": "A", "data": {}}]' 78 "unknown key" "a key that no member has"
+refused '"folds": 2, "members": [{"name": "A", "data": {}}]' 78 "cannot be set in a member" "a key that no member has"
+refused '"folds": 2, "members": [{"name": "A", "epoch": 3}]' 78 'unknown key "epoch"' "and one that nothing has"
+err_lacks 'did you mean `epoch`' "not itself as another word"
 refused '"folds": 2, "members": [{"name": "A", "train": {"epoch": 3}}]' 78 'member "A"' "an error inside a member"
 refused '"folds": 2, "members": [{"encoders": {"numeric": {"bin": 3}}}]' 78 'member "member-0"' "an error in a member's encoders"
 ensemble k.json '"folds": 2, "select": "mean", "members": [{"name": "A"}, {"name": "B", "encoders": {"numeric": {"encode": "ple", "bins": 8}}}]'

@@ -54,8 +54,45 @@ run dnn check wide.json --resolved
 out_has '"name": "wide"' "many columns of numbers: a wide network"
 out_has '"name": "wide_log"' "one on logarithms"
 lacks '"name": "tree"' "in place of the others"
-run dnn check auto.json --resolved --set 'ensemble.folds=2'
-lacks '"name": "linear"' "a config with an ensemble of its own keeps it"
+# an ensemble without members: the list, with its folds and selection
+run dnn check auto.json --set ensemble.folds=3
+out_has "runs        21 of an ensemble" "folds of the config: check has 21 runs"
+run dnn check auto.json --set ensemble.folds=3 --json
+is "$(grep -o '"run":' out | wc -l)" 21 "check --json lists them"
+run dnn train auto.json -o none.dnn --run 21 --set ensemble.folds=3
+err_has "the ensemble has runs 0 to 20" "train has them"
+run dnn cv auto.json --folds 2 --set ensemble.folds=3 --set train.time_limit_s=0.1 --json
+out_has '"runs":12,' "cv too, of the members that fit its time"
+run dnn check auto.json --resolved --set 'ensemble={"folds": 2, "members": [], "select": "mean", "rounds": 7}'
+for word in '"folds": 2' '"name": "linear"' '"name": "realmlp_tree"' '"select": "mean"' '"rounds": 7'; do out_has "$word" "an ensemble without members: $word"; done
+cp out two.json
+run dnn check two.json --resolved
+same out two.json "which means the same when it is read again"
+run dnn check auto.json --json --set ensemble.folds=2 --set ensemble.select=mean
+for key in '"ensemble.folds":{"value":2,"from":"--set"}' '"ensemble.select":{"value":"mean","from":"--set"}'; do out_has "$key" "its origin: $key"; done
+run dnn check auto.json --json --set ensemble.select=mean
+out_has '"ensemble.folds":{"value":5,"from":"preset"}' "a selection alone: the folds of the list"
+run dnn check auto.json --resolved --set ensemble.folds=4 --set train.time_limit_s=0.01
+out_has '"folds": 4' "little time, folds of the config"
+out_has '"epochs": 2' "few epochs"
+run dnn check auto.json --set ensemble.folds=0
+err_has "preset auto has its own ensemble.folds" "folds 0: those of the list, with a note"
+run dnn check auto.json --resolved --set 'ensemble.members=[{"name": "A"}, {"name": "B", "train": {"epochs": 3}}]'
+lacks '"name": "linear"' "a config with members of its own keeps them"
+run dnn check auto.json --set 'ensemble.members=[{"name": "A"}, {"name": "B", "model": {"preset": "auto"}}]'
+is_exit 64 "a member of preset auto"
+err_has 'member "B" of the ensemble: preset "auto" is a list of members' "is named"
+# what the config says wrongly is told with its place, though the document has become another
+for wrong in encoders.categorical.min_count=-1 data.columns.a.scale=foo; do
+    run dnn check auto.json --set $wrong
+    is_exit 64 "--set $wrong"
+    err_has "error[E1008]: --set ${wrong%=*}: " "names --set"
+    err_lacks "auto.json:" "and no place in the file"
+done
+sed 's/"a": "numeric"/"a": {"type": "numeric",\n "scale": "foo"}/' auto.json >place.json
+run dnn check place.json
+is_exit 78 "the same in the file"
+err_has "place.json:$(grep -n '"foo"' place.json | cut -d: -f1):" "has its place there"
 
 # the training is that of the list
 run dnn train auto.json -o other.dnn --set train.epochs=3 --time-limit 0.3

@@ -118,7 +118,21 @@ bad() { # bad SPACE NAME WORDS
     run dnn tune c.json --trials 4 --set "tune.space=$1"
     is_exit 64 "$2"
     err_has "$3" "$2: $3"
+    grep '^dnn: error' err >searched
+    for config in c.json init.json; do
+        run dnn check $config --set "tune.space=$1"
+        is_exit 64 "check of $config: $2"
+        grep '^dnn: error' err >checked
+        same searched checked "the same words"
+    done
 }
+dnn init d.csv --target y -o init.json --quiet
+bad '{"model.hiden": [[3]]}' "an unknown key of the model" '--set tune.space: trial 1, {"model.hiden":[3]}: unknown key'
+bad '{"model.dropout": {"low": 0.5, "high": 0.1}}' "a low above its high" 'needs a "low" and a "high" above it'
+bad '{"model.l1": []}' "no values" "neither a list of values nor a range"
+bad '{"data": [1]}' "a group" "is no key of model, train or encoders"
+err_has "a search varies the network and its training" "why it cannot vary"
+err_lacks "did you mean" "and not itself as another word"
 bad '{"data.target": ["y"]}' "a key of the data" "data.target"
 bad '{"train.epoch": [1]}' "an unknown key" "unknown"
 bad '{"model.dropout": {"low": 1}}' "half a range" "needs a"
@@ -128,10 +142,23 @@ bad '{"model.dropout": 0.1}' "one value" "neither a list"
 bad '3' "no object" "is an object of keys"
 run dnn tune c.json --trials 4 --set 'tune.space={"model.dropout": [2]}'
 err_has "trial 1" "a value out of range: the trial"
+sed 's/"tune":.*$/"tune": {\n "space": {"model.dropout": [2]}}}/' c.json | sed '/"train.batch_size": {"low": 20/d' >wrong.json
+for command in tune check; do
+    run dnn $command wrong.json
+    is_exit 78 "$command: the same in the file"
+    err_has "wrong.json:$(grep -n '"space"' wrong.json | cut -d: -f1):" "with the place of the space"
+done
 dnn init d.csv --target y -o auto.json --quiet
 run dnn tune auto.json --trials 2 --set train.epochs=2 -o alone.json
 is_exit 0 "the config of init, preset auto: a search of its one network"
 is "$(grep -c '"preset": "mlp"' alone.json)" 1 "which the best config names"
+err_has "preset auto is a list of networks; tune searches one network, preset mlp" "and a note says before it begins"
+err_has "preset auto was not tried and may be better" "at the end, what was not tried"
+run dnn tune auto.json --trial 0 --set train.epochs=2
+err_has "best parameters: {} (no key is changed)" "trial 0 changes no key"
+run dnn tune c.json --trials 1 --set train.epochs=2 --set ensemble.folds=3 -o folds.json
+err_has "a trial is one network, trained on the training rows of the split; ensemble.folds 3 is for" "an ensemble: what is searched"
+err_lacks "preset auto" "without a word of auto"
 make_data v.csv 200 value
 make_config v.json v.csv regression '"epochs": 3' '"backend": {"name": "dnn_cpu"}, "model": {"layers": [{"type": "dense", "units": 8}]}'
 sed -i 's/ "model": {"preset": "mlp", "hidden": \[16, 8\]},//' v.json
