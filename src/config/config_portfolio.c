@@ -15,6 +15,7 @@ enum { EPOCHS_HURRIED = 2, EPOCHS_OF_MANY = 20 };
 /* Of sequences: steps seen in all epochs; of a sample in long format, which nothing says; those
  * that a network reads in a second. */
 enum { STEPS_SEEN = 5000000, STEPS_USUAL = 32, STEPS_RATE = 80000, FEW_SERIES = 400 };
+enum { TINY_SERIES = 100, FOLDS_OF_TINY = 10 };
 enum { SERIES_EPOCHS_LEAST = 10, SERIES_EPOCHS_MOST = 60 };
 enum { TEXTS_SEEN = 60000, TEXT_EPOCHS_LEAST = 4, TEXT_EPOCHS_MOST = 20 };
 #define HEAVY 2e7 /* rows times columns times outputs of the elastic net */
@@ -79,9 +80,9 @@ static void count_columns(const struct config *c, struct portfolio *t)
 }
 
 /* The folds of the config, else those of the list. */
-static int folds_of(const struct portfolio *t, bool many)
+static int folds_of(const struct portfolio *t, int usual)
 {
-    return t->given ? t->folds : many ? FOLDS_OF_MANY : FOLDS;
+    return t->given ? t->folds : usual;
 }
 
 /* Shortens the list for the time limit. The whole list takes `seconds` on two cores (figures:
@@ -94,7 +95,7 @@ static void hurry(struct portfolio *t, double limit)
                      (1 + (double)(t->numbers + t->categories) / 100);
     double share = limit / seconds;
     double least = t->given ? 1 : 0.5; /* of fewer folds */
-    t->folds = folds_of(t, share < 1 || t->folds < FOLDS);
+    t->folds = share < 1 ? folds_of(t, FOLDS_OF_MANY) : t->folds;
     t->brief = share < least;
     if (share < least / 3)
         t->epochs = (int)fmax(EPOCHS_HURRIED, t->epochs * share * 3 / least);
@@ -133,7 +134,9 @@ static void measure_series(const struct config *c, struct portfolio *t)
         t->steps = t->rows;
         t->rows /= given ? json_number(window) : STEPS_USUAL;
     }
-    t->folds = folds_of(t, t->rows >= FEW_SERIES);
+    t->folds = folds_of(t, t->rows < TINY_SERIES  ? FOLDS_OF_TINY
+                           : t->rows < FEW_SERIES ? FOLDS
+                                                  : FOLDS_OF_MANY);
     double epochs = STEPS_SEEN / (t->steps * (t->folds - 1) / t->folds);
     t->epochs = (int)fmin(fmax(epochs, SERIES_EPOCHS_LEAST), SERIES_EPOCHS_MOST);
 }
@@ -143,7 +146,7 @@ static void measure_tokens(struct portfolio *t)
 {
     t->tokens = true;
     t->steps = t->rows * STEPS_USUAL;
-    t->folds = folds_of(t, t->rows >= SMALL_ROWS);
+    t->folds = folds_of(t, t->rows < SMALL_ROWS ? FOLDS : FOLDS_OF_MANY);
     double epochs = TEXTS_SEEN / (t->rows * (t->folds - 1) / t->folds);
     t->epochs = (int)fmin(fmax(epochs, TEXT_EPOCHS_LEAST), TEXT_EPOCHS_MOST);
 }
@@ -152,7 +155,7 @@ static void measure_tokens(struct portfolio *t)
 static void hurry_series(struct portfolio *t, double limit)
 {
     double share = limit * STEPS_RATE / (t->steps * (t->folds - 1) * t->epochs);
-    t->folds = folds_of(t, share < 1 || t->folds < FOLDS);
+    t->folds = share < 1 ? folds_of(t, FOLDS_OF_MANY) : t->folds;
     t->brief = share < 0.5;
     if (t->brief)
         t->epochs = (int)fmax(EPOCHS_HURRIED, t->epochs * share * 2);
@@ -185,7 +188,7 @@ static struct portfolio measure(const struct config *c)
     t.many = t.rows > MANY_ROWS;
     double columns = (double)(t.numbers + 8 * t.categories);
     t.heavy = t.rows * columns * (c->task == TASK_MULTICLASS ? 8 : 1) > HEAVY;
-    t.folds = folds_of(&t, t.many);
+    t.folds = folds_of(&t, t.many ? FOLDS_OF_MANY : FOLDS);
     double epochs = (t.regression ? VISITS_OF_VALUES : VISITS) / (t.rows * (t.folds - 1) / t.folds);
     t.epochs = epochs < EPOCHS_LEAST ? EPOCHS_LEAST : epochs > EPOCHS_MOST ? EPOCHS_MOST
                                                                           : (int)epochs;

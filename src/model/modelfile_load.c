@@ -25,6 +25,10 @@ static bool check_kind(const struct model_loading *l)
         modelfile_refuse(l, ERR_MODEL_FOREIGN, "is a checkpoint, not a model");
         return err_help(l->e, "`dnn train --resume` goes on from it and writes the model");
     }
+    if (kind && strcmp(kind, "part") == 0) {
+        modelfile_refuse(l, ERR_MODEL_FOREIGN, "is a part of a model, one run of an ensemble");
+        return err_help(l->e, "`dnn merge CONFIG PART... -o MODEL` makes the model of all parts");
+    }
     if (!kind || strcmp(kind, "model") != 0)
         return modelfile_refuse(l, ERR_MODEL_FOREIGN,
                                 "is not a dnn model: its metadata lack the kind \"model\"");

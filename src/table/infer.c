@@ -56,11 +56,26 @@ static bool check_target(const struct infer_request *r, const struct infer *i, s
     return e->id == ERR_NONE;
 }
 
+/* Inputs beside texts: networks with many weights for those too are slow. */
+static bool has_other_inputs(const struct infer_request *r, const struct infer *i)
+{
+    for (size_t c = 0; c < i->count; c++) {
+        int type = i->columns[c].type;
+        if ((type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME) &&
+            !(r->target && strcmp(i->columns[c].name, r->target) == 0))
+            return true;
+    }
+    return false;
+}
+
 static void conclude(const struct infer_request *r, const struct survey *s,
                      const struct csv_notes *notes, struct infer *i)
 {
     i->dialect = s->dialect;
     infer_types(r, s, i);
+    if (has_other_inputs(r, i))
+        for (size_t c = 0; c < i->count; c++)
+            i->columns[c].buckets = 0;
     for (size_t c = 0; r->target && c < s->count; c++)
         if (strcmp(s->names[c], r->target) == 0)
             infer_target(s, c, i);

@@ -20,7 +20,8 @@ struct infer_column {
     double low, high;       /* range of its numbers; NaN: none */
     char *examples[5];      /* first distinct cells, raw text; NULL: fewer */
     struct form *form;      /* how its cells are written; NULL: plain */
-    uint32_t buckets;       /* of a text: how many its terms want; 0: the usual number */
+    uint32_t buckets;       /* of a text, the only kind of input: how many its terms want; 0: as
+                               usual */
     bool unread;            /* the reason is a warning: set aside for its form, or units differ */
     double alone;           /* how much of the target it alone explains (leak.h); NaN: not known */
     char note[480];         /* e.g. it nearly determines the target; or "" */

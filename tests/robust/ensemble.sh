@@ -123,6 +123,7 @@ ok $? "a model does not replace a part" "$(cat err)"
 ok $? "nothing was written"
 run dnn predict part0 d.csv
 is_exit 76 "a part answers nothing"
+err_has "dnn merge" "and says what makes a model of it"
 
 # --- what stands at the names of the runs ---
 mkdir there.dnn.ckpt-run-4

@@ -407,6 +407,9 @@ buckets=$(grep -oE '"buckets": [0-9]+' words.json | tr -dc 0-9)
 { [ "$terms" -gt 2100 ] && [ "$buckets" -ge "$terms" ] && [ "$buckets" -lt $((terms * 21 / 10)) ]; }
 ok $? "buckets for $terms terms: $buckets" "$(cat words.json)"
 has '"t": "text"' few.json "few terms: the usual number"
+awk 'NR == 1 { print "n," $0; next } { print NR * 37 % 101 / 7 "," $0 }' words.csv >beside.csv
+dnn init beside.csv --target y -q -o beside.json
+has '"t": "text"' beside.json "so beside a number, where each network would be large"
 run dnn check words.json
 is_exit 0 "and the config is one"
 done_testing

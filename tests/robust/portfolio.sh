@@ -54,6 +54,24 @@ run dnn check wide.json --resolved
 out_has '"name": "wide"' "many columns of numbers: a wide network"
 out_has '"name": "wide_log"' "one on logarithms"
 lacks '"name": "tree"' "in place of the others"
+# texts alone: a narrow network beside the linear one; beside numbers the network of tables
+awk 'BEGIN { print "t,y"; for (i = 0; i < 200; i++) print "w" i % 20 " v" i % 19 " u" i % 17 "," i % 2 }' >text.csv
+awk 'BEGIN { print "t,n,y"; for (i = 0; i < 200; i++) print "w" i % 20 " v" i % 19 " u" i % 17 "," i * 37 % 101 / 7 "," i % 2 }' >both.csv
+for f in text both; do dnn init $f.csv --target y -q -o $f.json; done
+run dnn check text.json --resolved
+out_has '"name": "text"' "texts alone: a network for them"
+lacks '"name": "mlp"' "in place of that for tables"
+run dnn check both.json --resolved
+out_has '"name": "mlp"' "texts and numbers: the network for tables"
+lacks '"name": "text"' "in place of that for texts"
+# few sequences: more folds, so that each network has most of them
+for n in 60 150 500; do
+    awk -v n=$n 'BEGIN { for (k = 0; k < 24; k++) printf "t%d,", k; print "label"; for (i = 0; i < n; i++) { for (k = 0; k < 24; k++) printf "%d,", (i * 7 + k * (1 + i % 2)) % 13; print i % 2 } }' >series.csv
+    dnn init series.csv --target label -q --force -o series.json
+    run dnn check series.json --resolved
+    [ $n = 60 ] && want=10 || { [ $n = 150 ] && want=5 || want=3; }
+    out_has "\"folds\": $want" "$n sequences: $want folds"
+done
 # an ensemble without members: the list, with its folds and selection
 run dnn check auto.json --set ensemble.folds=3
 out_has "runs        21 of an ensemble" "folds of the config: check has 21 runs"
