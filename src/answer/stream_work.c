@@ -200,14 +200,30 @@ static bool count_bad(struct work *w, const struct stream_part *p, size_t i, str
     return add_bad(t, at, &why, column, w->block->bytes + r->offset, r->bytes, e);
 }
 
+/* Of wide sequences. */
+static bool has_step(const struct work *w, size_t record)
+{
+    const struct schema *s = w->t->schema;
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct csv_cell *c = s->columns[i].number == UINT32_MAX
+                                       ? NULL
+                                       : cell_at(&w->t->binding, w->cells, record, i);
+        if (c && !cell_is_missing(s, c->text, c->length))
+            return true;
+    }
+    return false;
+}
+
 /* Gives the answers of a part to the sink; rows without one are counted first. */
 static bool deliver(struct work *w, struct stream_part *p, const struct stream_sink *sink,
                     struct err *e)
 {
     struct stream *t = w->t;
     for (size_t i = 0; i < p->rows; i++) {
-        if (!p->bad[i] && finite_answer(t->serve, p, i))
+        if (!p->bad[i] && finite_answer(t->serve, p, i)) {
+            t->stepless += t->schema->steps && !has_step(w, p->first + i);
             continue;
+        }
         p->bad[i] = true;
         if (!count_bad(w, p, i, e))
             return false;

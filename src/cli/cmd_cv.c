@@ -45,8 +45,8 @@ static void summary(const struct cv_result *r, const char *output)
     put_metrics(&line, &r->pooled, &r->error);
     log_line("%s", line.data);
     log_line("%u folds, %llu %s answered, %.2f s%s%s", r->fold_count,
-             (unsigned long long)r->answers, answered[r->label], r->total_s, output ? "; answers " : "",
-             output ? text_quote_z(output) : "");
+             (unsigned long long)r->answers, answered[r->label], r->total_s,
+             output ? "; answers " : "", output ? text_quote_z(output) : "");
     text_free(&line);
 }
 

@@ -347,6 +347,8 @@ sed -i 's/"calm", "stormy"/"clam"/' c.json
 run dnn train c.json -o none.dnn
 is_exit 78 "a label that no row has"
 err_has 'did you mean "calm"'
+run dnn train c.json -o none.dnn --set 'train.loss.labels=["quite other"]'
+err_has 'the labels are "' "or the labels are named"
 sed -i 's/\["clam"\]/"calm"/' c.json
 run dnn check c.json
 is_exit 78 "labels is no list"
