@@ -189,7 +189,6 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
 static bool next_input(void *context, struct err *e)
 {
     struct attribute *x = context;
-    kept_turn(&x->kept);
     return answer_line_turn(&x->line, &x->stream->binding, e);
 }
 

@@ -61,14 +61,6 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
     return true;
 }
 
-static bool next_input(void *context, struct err *e)
-{
-    struct explain *x = context;
-    (void)e;
-    kept_turn(&x->kept);
-    return true;
-}
-
 /* What the answers are measured by. */
 static void list_lines(struct explain *x)
 {
@@ -92,7 +84,7 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
                                         .again = q->again,
                                         .strict = true,
                                         .max_bad_rows = -1};
-    const struct stream_sink sink = {keep_group, next_input, x};
+    const struct stream_sink sink = {.group = keep_group, .context = x};
     x->stream = &stream;
     bool good = stream_open(&stream, x->kept.serve, &want, e) && stream_run(&stream, &sink, e);
     const char *path = q->input_count ? q->inputs[0] : "-";

@@ -50,11 +50,6 @@ bool kept_add(struct kept *x, const struct stream *t, const struct stream_group 
     return true;
 }
 
-void kept_turn(struct kept *x)
-{
-    x->input++;
-}
-
 void kept_lines(struct kept *x)
 {
     if (x->window) {

@@ -33,7 +33,6 @@ struct kept {
     uint64_t first, count;
     /* Sequences of records */
     uint32_t window;   /* 0: a table */
-    uint64_t input;    /* the present one of the files, from 0 */
     uint64_t *group;   /* [rows] */
     double *order;
     uint32_t *windows; /* [window_count][window]: rows, SAMPLE_NONE behind the last */
@@ -49,8 +48,6 @@ void kept_open(struct kept *x, struct serve *s);
 /* Adds row i of a group. It is wanted if it has an answer there. */
 bool kept_add(struct kept *x, const struct stream *t, const struct stream_group *g, uint64_t i,
               struct err *e);
-/* The rows to come are of a further input: groups end with their file. */
-void kept_turn(struct kept *x);
 /* After the last row: lists the lines. */
 void kept_lines(struct kept *x);
 /* How many reads the rows are. */

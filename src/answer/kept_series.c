@@ -10,7 +10,6 @@
 #include "table/vocab.h"
 
 #define TILE 4u /* windows */
-#define OTHER_INPUT UINT64_C(0x9e3779b97f4a7c15)
 
 /* --- rows --- */
 
@@ -28,7 +27,6 @@ void kept_series_place(struct kept *x, const struct stream *t, const struct stre
     x->order[x->rows] = 0;
     series_place(s, &t->binding, NULL, g->cells, g->first + i, &x->group[x->rows],
                  s->windows.order == UINT32_MAX ? NULL : &x->order[x->rows], &ignored);
-    x->group[x->rows] += x->input * OTHER_INPUT;
 }
 
 /* Groups together, each in order: a model that sorts reads files in any order. */

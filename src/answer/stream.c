@@ -9,7 +9,7 @@
 #include "answer/stream_input.h"
 #include "answer/stream_series.h"
 #include "answer/stream_sort.h"
-#include "answer/stream_work.h"
+#include "answer/stream_wait.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/thread.h"
@@ -153,48 +153,6 @@ static bool choose_samples(struct work *w, size_t end, struct err *e)
                              "a sample has more than %zu records", w->t->room);
 }
 
-/* Keeps the records from `first` on, with the bytes of their block, for the next one. */
-static void wait_for_more(struct work *w, const struct csv_block *block, size_t first)
-{
-    struct waiting *wait = &w->waiting;
-    struct csv_block tail = *block;
-    size_t skip = block->size;
-    struct err ignored = {0};
-    if (first < w->cells->record_count) {
-        skip = (size_t)w->cells->records[first].offset;
-        tail.first_line = w->cells->records[first].line;
-    }
-    tail.bytes += skip;
-    tail.size -= skip;
-    tail.file_offset += skip;
-    tail.valid = 0;
-    struct text kept = {0};
-    wait->used = tail.size;
-    if (!tail.size)
-        return;
-    text_add(&kept, tail.bytes, tail.size);
-    text_free(&wait->bytes);
-    wait->bytes = kept;
-    wait->from = tail;
-    wait->from.bytes = kept.data;
-    wait->from.owner = NULL;
-    csv_cells_parse(&w->t->dialect, &wait->from, w->t->binding.cells, &wait->cells, &ignored);
-    w->t->blank_lines -= wait->cells.blank_lines; /* counted again with the next block */
-}
-
-/* Puts the waiting records before a block. */
-static bool join_block(struct work *w, struct csv_block *block)
-{
-    struct waiting *wait = &w->waiting;
-    struct err ignored = {0};
-    text_add(&wait->bytes, block->bytes, block->size);
-    *block = wait->from;
-    block->bytes = wait->bytes.data;
-    block->size = wait->bytes.length;
-    wait->used = 0;
-    return csv_cells_parse(&w->t->dialect, block, w->t->binding.cells, &wait->cells, &ignored);
-}
-
 /* --- a block --- */
 
 /* Answers the records up to `end`. */
@@ -254,7 +212,7 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
     struct csv_block rest = *block;
     bool waits = t->request.sampler || t->schema->windows.window, good = now->good;
     if (w->waiting.used) {
-        good = join_block(w, &rest);
+        good = wait_join(w, &rest);
         cells = &w->waiting.cells;
     }
     w->cells = cells;
@@ -269,6 +227,8 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
             return false;
         struct csv_block next;
         more = !good && csv_rest(&rest, cells, &next);
+        if (!good) /* nothing of it waits */
+            origins_free(&w->origins);
         if (waits && good)
             wait_for_more(w, &rest, end);
         if (more) {
@@ -280,29 +240,53 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
     return true;
 }
 
-/* An input whose rows may be in any order: answered at its end. */
+/* Inputs whose rows may be in any order: answered behind the last of them. */
 static bool answer_sorted(struct work *w, const struct stream_sink *sink, struct err *e)
 {
     struct stream *t = w->t;
-    struct stream_sort *s = t->empty ? NULL : stream_sort_read(t, e);
-    const struct csv_cells *cells = s ? stream_sort_cells(s) : NULL;
-    bool good = t->empty || s;
-    if (good && cells && cells->record_count) {
+    struct stream_sort *s = w->sort;
+    const struct csv_cells *cells = stream_sort_cells(s);
+    bool good = stream_sort_parse(s, e);
+    if (good && cells->record_count) {
         t->blank_lines += cells->blank_lines;
         if (!w->now.logits)
             begin_work(w, stream_sort_block(s), cells->record_count);
         good = settle_width(t, cells, e) && stream_sort_answer(s, w, sink, e);
-        stream_series_cut(w->series);
     }
     stream_sort_free(s);
+    w->sort = NULL;
     return good && !stream_stopped(e);
+}
+
+/* Answers the records that wait: nothing follows that may belong to them. */
+static bool answer_waiting(struct work *w, const struct stream_sink *sink, struct err *e)
+{
+    if (w->sort)
+        return answer_sorted(w, sink, e);
+    if (!w->waiting.used)
+        return true;
+    w->cells = &w->waiting.cells;
+    w->block = &w->waiting.from;
+    w->waiting.used = 0;
+    w->t->blank_lines += w->cells->blank_lines;
+    size_t end = w->cells->record_count;
+    bool good = answer_records(w, true, &end, sink, e);
+    origins_free(&w->origins);
+    return good;
+}
+
+static bool read_sorted(struct work *w, struct err *e)
+{
+    if (!w->sort)
+        w->sort = stream_sort_new(w->t);
+    return w->t->empty || (stream_sort_read(w->sort, w->t, e) && !stream_stopped(e));
 }
 
 static bool answer_input(struct work *w, const struct stream_sink *sink, struct err *e)
 {
     struct stream *t = w->t;
     if (t->schema->windows.sort)
-        return answer_sorted(w, sink, e);
+        return read_sorted(w, e);
     struct ahead ahead;
     struct ahead_block *now;
     bool good = true;
@@ -315,17 +299,34 @@ static bool answer_input(struct work *w, const struct stream_sink *sink, struct 
     }
     ahead_end(&ahead);
     good = good && e->id == ERR_NONE;
-    if (good && w->waiting.used) { /* nothing follows: the last sample is whole */
-        w->cells = &w->waiting.cells;
-        w->block = &w->waiting.from;
-        w->waiting.used = 0;
-        t->blank_lines += w->cells->blank_lines;
-        size_t end = w->cells->record_count;
-        good = answer_records(w, true, &end, sink, e);
-    }
-    if (w->series)
-        stream_series_cut(w->series);
+    if (good && !t->schema->windows.window) /* nothing follows: the last sample is whole */
+        good = answer_waiting(w, sink, e);
     return good && !stream_stopped(e); /* it may have come while the last rows were waited for */
+}
+
+/* Opens the next input. A sequence of records goes on there if its columns are the same. */
+static bool next_input(struct work *w, const struct stream_sink *sink, struct err *e)
+{
+    struct stream *t = w->t;
+    struct input before;
+    input_keep(t, &before);
+    t->at++;
+    bool good = input_open(t, e);
+    if (good && (w->sort || w->waiting.used)) {
+        if (input_alike(t, &before)) {
+            if (!w->sort)
+                wait_turn(w, before.at);
+        } else {
+            input_swap(t, &before);
+            good = answer_waiting(w, sink, e);
+            input_swap(t, &before);
+            if (w->series)
+                stream_series_part(w->series);
+        }
+    }
+    input_forget(t, &before);
+    return good && (!sink->input || sink->input(sink->context, e) ||
+                    err_in_file(e, input_name(t, t->at)));
 }
 
 bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
@@ -333,13 +334,9 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     struct work w = {.t = t};
     progress_amount_open(&t->progress, (enum progress_style)t->request.progress, "reading", NULL);
     bool good = answer_input(&w, sink, e);
-    while (good && t->at + 1 < t->request.input_count) {
-        input_close(t);
-        t->at++;
-        good = input_open(t, e) &&
-               (!sink->input || sink->input(sink->context, e) || err_in_file(e, input_name(t))) &&
-               answer_input(&w, sink, e);
-    }
+    while (good && t->at + 1 < t->request.input_count)
+        good = next_input(&w, sink, e) && answer_input(&w, sink, e);
+    good = good && answer_waiting(&w, sink, e) && !stream_stopped(e);
     progress_amount_close(&t->progress);
     t->in_utf8 = t->in_utf8 || (t->csv && csv_looks_utf8(t->csv));
     for (unsigned i = 0; w.drift && i < threads_count(); i++) {
@@ -354,8 +351,10 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     part_free(&w.now);
     part_free(&w.before);
     stream_series_free(w.series);
+    stream_sort_free(w.sort);
     text_free(&w.waiting.bytes);
     csv_cells_free(&w.waiting.cells);
+    origins_free(&w.origins);
     if (good && !t->request.again)
         stream_notes(t);
     return good;

@@ -101,6 +101,7 @@ struct stream {
     uint64_t unlabelled;                  /* of them without a target, where one is read */
     uint64_t answers;                     /* of sequences of records */
     struct odd_steps odd;                 /* of theirs */
+    uint64_t stepless;                    /* rows that are sequences without a step */
     struct err first_bad;                 /* of the first bad row; ERR_NONE: none */
     struct err other_form;                /* the file has another form than the model's */
     bool alike;                           /* all bad rows have the same error id */

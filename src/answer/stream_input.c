@@ -75,11 +75,11 @@ static void note_weightless(const struct stream *t, const char *path)
         }
 }
 
-const char *input_name(const struct stream *t)
+const char *input_name(const struct stream *t, size_t at)
 {
     const struct stream_request *q = &t->request;
-    bool named = q->input_count && strcmp(q->inputs[t->at], "-") != 0;
-    return named ? q->inputs[t->at] : "standard input";
+    bool named = q->input_count && strcmp(q->inputs[at], "-") != 0;
+    return named ? q->inputs[at] : "standard input";
 }
 
 /* Tells the reader which widths a row can have, for an input without header. The target may be
@@ -140,7 +140,7 @@ static bool bind(struct stream *t, struct err *e)
 {
     const struct stream_request *q = &t->request;
     const char *const *found;
-    const char *path = input_name(t);
+    const char *path = input_name(t, t->at);
     uint32_t extra = t->at ? t->extra : UINT32_MAX;
     size_t count;
     if (!csv_header(t->csv, &found, &count, e)) {
@@ -203,4 +203,45 @@ void input_close(struct stream *t)
         csv_close(t->csv);
     t->bound = false;
     t->csv = NULL;
+}
+
+/* --- two inputs --- */
+
+void input_keep(struct stream *t, struct input *before)
+{
+    *before = (struct input){t->csv,     t->names,   t->name_count, t->least, t->at,
+                             t->binding, t->bound};
+    t->csv = NULL;
+    t->bound = false;
+}
+
+void input_swap(struct stream *t, struct input *other)
+{
+    const struct input now = {t->csv,     t->names,   t->name_count, t->least, t->at,
+                              t->binding, t->bound};
+    t->csv = other->csv;
+    t->names = other->names;
+    t->name_count = other->name_count;
+    t->least = other->least;
+    t->at = other->at;
+    t->binding = other->binding;
+    t->bound = other->bound;
+    *other = now;
+}
+
+bool input_alike(const struct stream *t, const struct input *before)
+{
+    bool alike = !t->least && t->name_count == before->name_count;
+    for (size_t i = 0; alike && i < t->name_count; i++)
+        alike = strcmp(t->names[i], before->names[i]) == 0;
+    return alike;
+}
+
+void input_forget(struct stream *t, struct input *before)
+{
+    const size_t at = t->at;
+    input_swap(t, before);
+    input_close(t);
+    input_swap(t, before);
+    t->at = at;
 }

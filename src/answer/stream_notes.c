@@ -37,6 +37,10 @@ void stream_notes(const struct stream *t)
         log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines,
                  t->blank_lines == 1 ? "" : "s");
     odd_steps_note(&t->odd, t->schema);
+    if (t->stepless)
+        log_warning("%llu of %llu rows have no step, as every cell of the sequence is missing: "
+                    "their answers tell nothing of them", (unsigned long long)t->stepless,
+                    (unsigned long long)t->rows);
     if (t->bad_rows)
         note_bad_rows(t);
     const char *encoding = csv_encoding_names[t->dialect.encoding];

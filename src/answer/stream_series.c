@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "answer/stream_work.h"
+#include "answer/stream_input.h"
+#include "answer/stream_wait.h"
 #include "base/mem.h"
 #include "table/record.h"
 #include "table/series.h"
@@ -29,6 +30,7 @@ struct stream_series {
     /* the record before the span, where it is of the group that goes on */
     bool goes_on;
     uint64_t group, met[GROUPS_MET];
+    uint64_t parted; /* the last group of an input before, whose columns were others; 0: none */
     double order;
     uint64_t at;      /* place of the span's first record in that group */
     size_t context;   /* its first records, which are delivered already */
@@ -89,18 +91,25 @@ void stream_series_cut(struct stream_series *s)
     s->context = 0;
 }
 
+void stream_series_part(struct stream_series *s)
+{
+    s->met[s->group % GROUPS_MET] = s->parted = s->group;
+}
+
 /* --- which records are of which group --- */
 
-static bool report(const struct work *w, size_t record, bool apart, struct err *e)
+/* key: of its group. */
+static bool report(const struct work *w, size_t record, uint64_t key, bool apart, struct err *e)
 {
     const struct schema *s = w->t->schema;
     const char *group = s->columns[s->windows.group].name;
     const int64_t line = w->cells->records[record].line;
-    if (s->windows.sort) { /* the rows of this file are in order */
+    if (s->windows.sort || (apart && key == w->series->parted)) {
         err_at(e, ERR_SERIES_ORDER, w->block->path, line, 0,
-               "rows of this group (\"%s\") stand in an earlier file, too", text_quote_z(group));
-        return err_help(e, "the rows of each file are sorted by itself: give those of a group in "
-                           "one file");
+               "rows of this group (\"%s\") stand in an earlier file, too, with other columns",
+               text_quote_z(group));
+        return err_help(e, "a group goes on in a further file if that has the same columns in the "
+                           "same order");
     }
     if (apart)
         err_at(e, ERR_SERIES_ORDER, w->block->path, line, 0,
@@ -148,9 +157,9 @@ static bool find_pieces(struct work *w, size_t first, size_t records, bool final
         double before = i ? s->place[i - 1] : s->order;
         uint64_t *met = &s->met[s->key[i] % GROUPS_MET];
         if (joins && ordered && (i || s->at) && s->place[i] < before)
-            return report(w, first + i, false, e);
+            return report(w, first + i, s->key[i], false, e);
         if (!joins && *met == s->key[i] && !s->broken[i])
-            return report(w, first + i, true, e);
+            return report(w, first + i, s->key[i], true, e);
         *met = s->key[i];
         if (i && joins)
             continue;
@@ -181,8 +190,9 @@ static void count_steps(const struct work *w, size_t first, size_t begin, size_t
         if (!joins || s->broken[i] || kind == ODD_STEPS || odd->count[kind]++)
             continue;
         const struct csv_cell *group = cell_at(&w->t->binding, w->cells, first + i, s->o->group);
-        odd_step_place(&odd->first[kind], w->block->path, w->cells->records[first + i].line,
-                       group->text, group->length);
+        int64_t line;
+        const size_t at = work_origin(w, first + i, &line);
+        odd_step_place(&odd->first[kind], input_name(w->t, at), line, group->text, group->length);
     }
 }
 

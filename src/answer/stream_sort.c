@@ -4,14 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/stream_input.h"
 #include "answer/stream_series.h"
-#include "answer/stream_work.h"
+#include "answer/stream_wait.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "table/series.h"
 #include "table/vocab.h"
 
-/* A block of the input: where it stands in all bytes. */
+/* A block of an input: where it stands in all bytes. */
 struct piece {
     struct csv_block block;
     size_t at;
@@ -22,6 +23,7 @@ struct stream_sort {
     struct text bytes;
     struct piece *pieces;
     size_t piece_count, piece_room;
+    struct origins origins;
     struct csv_block block; /* all bytes */
     struct csv_cells cells; /* all cells */
     uint32_t *order;        /* [records]: the record of the input at each place */
@@ -32,7 +34,7 @@ struct stream_sort {
     bool *bad, *line;
 };
 
-/* --- the whole input --- */
+/* --- the whole inputs --- */
 
 static void add_block(struct stream_sort *s, const struct csv_block *block)
 {
@@ -40,7 +42,8 @@ static void add_block(struct stream_sort *s, const struct csv_block *block)
         s->piece_room = s->piece_room ? 2 * s->piece_room : 16;
         s->pieces = mem_grow(s->pieces, s->piece_room, sizeof *s->pieces);
     }
-    s->pieces[s->piece_count++] = (struct piece){.block = *block, .at = s->bytes.length};
+    s->pieces[s->piece_count] = (struct piece){.block = *block, .at = s->bytes.length};
+    s->pieces[s->piece_count++].block.path = input_name(s->t, s->t->at); /* it lasts */
     text_add(&s->bytes, block->bytes, block->size);
 }
 
@@ -51,7 +54,7 @@ static bool add_cells(struct stream_sort *s, struct piece *p, struct err *e)
     size_t records = all->record_count + own->record_count;
     if (cells > UINT32_MAX || records >= UINT32_MAX)
         return err_at(e, ERR_CSV_LIMIT, p->block.path, p->block.first_line, 0,
-                      "the file has too many cells to be sorted: at most %u", UINT32_MAX);
+                      "there are too many cells to be sorted: at most %u", UINT32_MAX);
     if (cells > all->cell_room) {
         all->cell_room = 2 * cells;
         all->cells = mem_grow(all->cells, all->cell_room, sizeof *all->cells);
@@ -77,8 +80,9 @@ static bool add_cells(struct stream_sort *s, struct piece *p, struct err *e)
     return true;
 }
 
-static bool parse_all(struct stream_sort *s, const struct stream *t, struct err *e)
+bool stream_sort_parse(struct stream_sort *s, struct err *e)
 {
+    const struct stream *t = s->t;
     for (size_t i = 0; i < s->piece_count; i++) {
         struct piece *p = &s->pieces[i];
         p->block.bytes = s->bytes.data + p->at;
@@ -99,11 +103,16 @@ static bool parse_all(struct stream_sort *s, const struct stream *t, struct err 
     return true;
 }
 
-struct stream_sort *stream_sort_read(struct stream *t, struct err *e)
+struct stream_sort *stream_sort_new(const struct stream *t)
 {
     struct stream_sort *s = mem_zero(1, sizeof *s);
-    struct csv_block block;
     s->t = t;
+    return s;
+}
+
+bool stream_sort_read(struct stream_sort *s, struct stream *t, struct err *e)
+{
+    struct csv_block block;
     while (!stream_stopped(e) && csv_next(t->csv, &block, e)) {
         add_block(s, &block);
         csv_release(t->csv, &block);
@@ -111,10 +120,8 @@ struct stream_sort *stream_sort_read(struct stream *t, struct err *e)
             progress_amount(&t->progress, (double)(block.file_offset + block.size),
                             (double)csv_size(t->csv));
     }
-    if (e->id == ERR_NONE && parse_all(s, t, e))
-        return s;
-    stream_sort_free(s);
-    return NULL;
+    origins_add(&s->origins, s->bytes.length, t->at);
+    return e->id == ERR_NONE;
 }
 
 void stream_sort_free(struct stream_sort *s)
@@ -124,6 +131,7 @@ void stream_sort_free(struct stream_sort *s)
     for (size_t i = 0; i < s->piece_count; i++)
         csv_cells_free(&s->pieces[i].cells);
     csv_cells_free(&s->cells);
+    origins_free(&s->origins);
     text_free(&s->bytes);
     void *const all[] = {s->pieces, s->order, s->records, s->logits, s->bad, s->line};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -263,6 +271,8 @@ bool stream_sort_answer(struct stream_sort *s, struct work *w, const struct stre
     swap_records(s, &other);
     w->block = &s->block;
     w->cells = &s->cells;
+    w->origins = s->origins;
+    s->origins = (struct origins){.count = 0};
     if (t->reject)
         reject_hold(t->reject);
     bool good = stream_series_answer(w, true, &keeper, &kept, e);
@@ -271,5 +281,6 @@ bool stream_sort_answer(struct stream_sort *s, struct work *w, const struct stre
     mem_free(other);
     for (size_t at = 0; good && at < count; at += room)
         good = deliver(s, w, at, count - at < room ? count - at : room, sink, e);
+    origins_free(&w->origins);
     return good;
 }

@@ -1,6 +1,6 @@
-/* stream_sort.h - sequences of records whose rows are not in order ("unordered": "sort"): a whole
- * input is read, its records are put in order and answered, and their answers come in the order of
- * the input. Private to stream.c and stream_sort.c. */
+/* stream_sort.h - sequences of records whose rows are not in order ("unordered": "sort"): whole
+ * inputs with the same columns are read, their records are put in order and answered, and their
+ * answers come in the order of the inputs. Private to stream.c and stream_sort.c. */
 #ifndef DNN_ANSWER_STREAM_SORT_H
 #define DNN_ANSWER_STREAM_SORT_H
 
@@ -9,8 +9,11 @@
 struct work;
 struct stream_sort;
 
-/* Reads the present input to its end. NULL: e; E12 for a record that is not CSV. */
-struct stream_sort *stream_sort_read(struct stream *t, struct err *e);
+struct stream_sort *stream_sort_new(const struct stream *t);
+/* Adds the present input, to its end. */
+bool stream_sort_read(struct stream_sort *s, struct stream *t, struct err *e);
+/* After the last one: finds the records. E12 for one that is not CSV. */
+bool stream_sort_parse(struct stream_sort *s, struct err *e);
 void stream_sort_free(struct stream_sort *s);
 /* All of it as one block, with the records in the order of the input. */
 const struct csv_block *stream_sort_block(const struct stream_sort *s);

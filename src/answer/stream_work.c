@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "answer/stream_input.h"
+#include "answer/stream_wait.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "table/record.h"
@@ -28,9 +29,9 @@ static const char *column_named(const struct stream *t, const struct csv_block *
     return "";
 }
 
-/* Counts a bad row and adds it to the rejects. False: it ends the stream. */
-static bool add_bad(struct stream *t, const struct err *why, const char *column, const char *raw,
-                    size_t length, struct err *e)
+/* Counts a bad row of input `at` and adds it to the rejects. False: it ends the stream. */
+static bool add_bad(struct stream *t, size_t at, const struct err *why, const char *column,
+                    const char *raw, size_t length, struct err *e)
 {
     t->bad_rows++;
     if (t->bad_rows == 1) {
@@ -46,8 +47,8 @@ static bool add_bad(struct stream *t, const struct err *why, const char *column,
                         *why->help ? "; or " : "", t->request.labelled ? "" : " (or null)",
                         t->request.labelled ? "" : ", and --rejects FILE lists them");
     }
-    const char *file = t->request.input_count ? t->request.inputs[t->at] : "-";
-    if (t->reject && !reject_add(t->reject, why, column, raw, length, file, e))
+    const char *file = t->request.input_count ? t->request.inputs[at] : "-";
+    if (t->reject && !reject_add(t->reject, why, column, raw, length, at, file, e))
         return false;
     int64_t most = t->request.max_bad_rows;
     if (most >= 0 && t->bad_rows > (uint64_t)most) {
@@ -189,8 +190,28 @@ static bool count_bad(struct work *w, const struct stream_part *p, size_t i, str
     }
     if (!t->bad_rows && why.id == ERR_CSV_RAGGED)
         check_form(w, r);
-    return add_bad(t, &why, column_named(t, w->block, w->cells, r, &why),
-                   w->block->bytes + r->offset, r->bytes, e);
+    const char *column = column_named(t, w->block, w->cells, r, &why);
+    int64_t line;
+    const size_t at = work_origin(w, p->first + i, &line);
+    if (at != t->at) {
+        err_in_file(&why, input_name(t, at));
+        why.line += line - r->line;
+    }
+    return add_bad(t, at, &why, column, w->block->bytes + r->offset, r->bytes, e);
+}
+
+/* Of wide sequences. */
+static bool has_step(const struct work *w, size_t record)
+{
+    const struct schema *s = w->t->schema;
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct csv_cell *c = s->columns[i].number == UINT32_MAX
+                                       ? NULL
+                                       : cell_at(&w->t->binding, w->cells, record, i);
+        if (c && !cell_is_missing(s, c->text, c->length))
+            return true;
+    }
+    return false;
 }
 
 /* Gives the answers of a part to the sink; rows without one are counted first. */
@@ -199,8 +220,10 @@ static bool deliver(struct work *w, struct stream_part *p, const struct stream_s
 {
     struct stream *t = w->t;
     for (size_t i = 0; i < p->rows; i++) {
-        if (!p->bad[i] && finite_answer(t->serve, p, i))
+        if (!p->bad[i] && finite_answer(t->serve, p, i)) {
+            t->stepless += t->schema->steps && !has_step(w, p->first + i);
             continue;
+        }
         p->bad[i] = true;
         if (!count_bad(w, p, i, e))
             return false;
@@ -340,5 +363,6 @@ bool work_broken(struct work *w, const struct stream_sink *sink, struct err *e)
     w->t->rows++;
     struct stream_group g = {.rows = 1, .bad = &bad, .records = w->now.records,
                              .logits = w->now.logits};
-    return add_bad(w->t, &cells->error, "", raw, length, e) && sink->group(sink->context, &g, e);
+    return add_bad(w->t, w->t->at, &cells->error, "", raw, length, e) &&
+           sink->group(sink->context, &g, e);
 }

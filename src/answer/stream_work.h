@@ -1,5 +1,5 @@
 /* stream_work.h - parses a group of rows, answers it and delivers it to the sink. Private to
- * stream.c, stream_work.c, stream_series.c and stream_sort.c. */
+ * stream.c, stream_*.c and stream_wait.h. */
 #ifndef DNN_ANSWER_STREAM_WORK_H
 #define DNN_ANSWER_STREAM_WORK_H
 
@@ -16,6 +16,17 @@ struct stream_part {
     bool *bad;
 };
 
+/* Records that begin below byte `end` of a block are of another input than the block. */
+struct origin {
+    uint64_t end;
+    size_t at;     /* index of the input */
+    int64_t shift; /* to their line there */
+};
+struct origins {
+    struct origin *items; /* ascending */
+    size_t count;
+};
+
 struct work {
     struct stream *t;
     const struct csv_block *block;
@@ -26,7 +37,10 @@ struct work {
         size_t used;           /* of them, those that wait */
         struct csv_block from; /* their file and line */
         struct csv_cells cells;
+        bool turned; /* the next block is of a further input */
     } waiting;
+    struct origins origins; /* of w->cells */
+    struct stream_sort *sort; /* the inputs so far, whose rows are sorted; else NULL */
     struct stream_series *series; /* of sequences of records; else NULL */
     size_t count_from, count_to;  /* of w->now then: records whose unusual cells are counted */
     bool computes;           /* a device answers `before` */

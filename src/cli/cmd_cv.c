@@ -7,13 +7,14 @@
 #include "base/warnings.h"
 #include "cli/cli.h"
 #include "config/output.h"
+#include "table/schema.h"
 #include "train/cv.h"
 
 static const struct arg_option cv_options_table[] = {
     {"folds", 0, "N", NULL, ARG_INT, 2, ENSEMBLE_FOLDS, "The number of folds; default: 5."},
     {"output", 'o', "OOF.csv", NULL, ARG_FILE, 0, 0,
      "Write the answer to each row by the fold that left it out: ids, fold, and the columns of "
-     "`dnn predict`."},
+     "`dnn predict`; of sequences the lines of `dnn predict`, one a row, a window or a group."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 /* "auc 0.912 +- 0.004", for each metric with a value. error NULL: without. */
@@ -30,6 +31,8 @@ static void put_metrics(struct text *line, const struct metrics *m, const struct
 
 static void summary(const struct cv_result *r, const char *output)
 {
+    static const char *const answered[] = {[LABEL_LAST] = "windows", [LABEL_ROW] = "rows",
+                                           [LABEL_GROUP] = "sequences"};
     struct text line = {0};
     for (uint32_t f = 0; f < r->fold_count; f++) {
         text_clear(&line);
@@ -41,9 +44,9 @@ static void summary(const struct cv_result *r, const char *output)
     text_put(&line, "pooled  ");
     put_metrics(&line, &r->pooled, &r->error);
     log_line("%s", line.data);
-    log_line("%u folds, %llu rows answered, %.2f s%s%s", r->fold_count,
-             (unsigned long long)r->rows, r->total_s, output ? "; answers " : "",
-             output ? text_quote_z(output) : "");
+    log_line("%u folds, %llu %s answered, %.2f s%s%s", r->fold_count,
+             (unsigned long long)r->answers, answered[r->label], r->total_s,
+             output ? "; answers " : "", output ? text_quote_z(output) : "");
     text_free(&line);
 }
 

@@ -182,7 +182,8 @@ const struct command command_explain = {
              "number. `base` is the answer to a sequence of the same length at the mean. Of "
              "sequences with a row a step all rows are held in memory. With a label each row, a "
              "column's number is what all its steps add to the answer to that row. Windows that "
-             "overlap and windows of a group are averaged first, as predict does it.",
+             "overlap and windows of a group are put together first, as predict does it (`dnn "
+             "help tagging`).",
     .options = explain_options_table,
     .reads = true,
     .computes = true,

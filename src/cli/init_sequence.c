@@ -78,10 +78,15 @@ static bool says_channel(const char *name)
            (n == 7 && strncasecmp(name, "channel", n) == 0);
 }
 
+/* Of a channel: its steps so far, and the numbers of the first and the last one. */
+struct channel {
+    uint32_t steps;
+    uint64_t first, last;
+};
+
 struct counting {
     struct init_sequence *to;
-    uint32_t *steps;    /* by channel: so far */
-    uint64_t first;     /* the number of the first step of all */
+    struct channel *channels;
 };
 
 /* Channels may stand one behind the other or step by step: most names are of the last channel, or
@@ -96,53 +101,81 @@ static size_t channel_of(const struct init_sequence *s, const char *pattern, siz
     return s->patterns.count;
 }
 
-static bool count_step(struct counting *c, const struct step_name *name, size_t *near)
-{
-    size_t at = channel_of(c->to, name->pattern, *near);
-    if (at == c->to->patterns.count) {
-        if (at == MOST_CHANNELS || name->step > 1 || (at && name->step != c->first))
-            return false;
-        c->first = name->step;
-        add_string(&c->to->patterns, name->pattern);
-        add_string(&c->to->channels, name->channel);
-        c->steps = mem_grow(c->steps, at + 1, sizeof *c->steps);
-        c->steps[at] = 0;
-    }
-    *near = at;
-    return name->step == c->first + c->steps[at]++;
-}
-
 static bool is_input(const struct infer_column *c)
 {
     return c->type == COLUMN_NUMERIC || c->type == COLUMN_CATEGORICAL || c->type == COLUMN_DATETIME;
 }
 
-/* A column of numbers, or one that is empty: the last steps of the longest sequence. */
+/* A column of numbers; few rows, or none, may reach the last steps of the longest sequence. */
 static bool is_step(const struct infer_column *c)
 {
-    return c->type == COLUMN_NUMERIC || (c->type == COLUMN_IGNORE && c->distinct == 0);
+    return c->type == COLUMN_NUMERIC || c->numbers ||
+           (c->type == COLUMN_IGNORE && c->distinct == 0);
 }
 
-static bool count_all(struct counting *c, const struct infer *found, const char *target, bool first)
+/* A channel has a column of type numeric. */
+static bool find_channels(struct counting *c, const struct infer *found, const char *target,
+                          bool first)
 {
     size_t near = 0;
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *column = &found->columns[i];
         struct step_name name;
+        if (column->type != COLUMN_NUMERIC || strcmp(column->name, target) == 0)
+            continue;
+        if (!take_apart(column->name, first, &name))
+            return false;
+        near = channel_of(c->to, name.pattern, near);
+        if (near < c->to->patterns.count)
+            continue;
+        if (near == MOST_CHANNELS)
+            return false;
+        add_string(&c->to->patterns, name.pattern);
+        add_string(&c->to->channels, name.channel);
+    }
+    return c->to->patterns.count > 0;
+}
+
+static void count_step(struct channel *c, uint64_t step)
+{
+    c->first = c->steps && c->first < step ? c->first : step;
+    c->last = c->steps && c->last > step ? c->last : step;
+    c->steps++;
+}
+
+/* The names of columns differ, so that as many steps as numbers are all of them. */
+static bool count_steps(struct counting *c, const struct infer *found, const char *target,
+                        bool first)
+{
+    const size_t count = c->to->patterns.count;
+    size_t near = 0;
+    c->channels = mem_zero(count, sizeof *c->channels);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *column = &found->columns[i];
+        struct step_name name;
         if (strcmp(column->name, target) == 0)
             continue;
-        bool fits = is_step(column) && take_apart(column->name, first, &name);
-        if (fits ? !count_step(c, &name, &near) : is_input(column))
+        size_t at = count;
+        if (is_step(column) && take_apart(column->name, first, &name))
+            at = channel_of(c->to, name.pattern, near);
+        if (at < count)
+            count_step(&c->channels[near = at], name.step);
+        else if (is_input(column))
             return false;
     }
-    const struct init_sequence *s = c->to;
-    for (size_t i = 1; i < s->patterns.count; i++)
-        if (c->steps[i] != c->steps[0])
+    const struct channel *one = c->channels;
+    for (size_t i = 0; i < count; i++)
+        if (c->channels[i].first != one->first || c->channels[i].last != one->last ||
+            c->channels[i].steps != one->last - one->first + 1)
             return false;
-    if (!s->patterns.count || c->steps[0] < LEAST_STEPS)
-        return false;
-    c->to->steps = c->steps[0];
-    return first || s->patterns.count > 1 || says_channel(s->channels.items[0]);
+    c->to->steps = one->steps;
+    return one->first <= 1 && one->steps >= LEAST_STEPS;
+}
+
+static bool count_all(struct counting *c, const struct infer *found, const char *target, bool first)
+{
+    return find_channels(c, found, target, first) && count_steps(c, found, target, first) &&
+           (first || c->to->patterns.count > 1 || says_channel(c->to->channels.items[0]));
 }
 
 /* True: the patterns of the config match the columns that were counted, and no others. */
@@ -185,7 +218,7 @@ struct init_sequence init_sequence_find(const struct infer *found, const char *t
     for (int first = 0; first < 2; first++) {
         struct counting c = {.to = &s};
         bool good = count_all(&c, found, target, first) && means_the_same(&s, found, target);
-        mem_free(c.steps);
+        mem_free(c.channels);
         if (good)
             return s;
         init_sequence_free(&s);

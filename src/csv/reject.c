@@ -8,6 +8,7 @@
 #include "base/text.h"
 
 struct held_row {
+    size_t at; /* the input */
     int64_t line;
     size_t from, length; /* in reject.waits */
 };
@@ -64,18 +65,18 @@ static size_t whole_characters(const char *raw, size_t most)
     return ((unsigned char)raw[length] & 0xC0) == 0xC0 ? length : most;
 }
 
-static void hold(struct reject *r, int64_t line, const struct text *row)
+static void hold(struct reject *r, size_t at, int64_t line, const struct text *row)
 {
     if (r->held_count == r->held_room) {
         r->held_room = r->held_room ? 2 * r->held_room : 64;
         r->held = mem_grow(r->held, r->held_room, sizeof *r->held);
     }
-    r->held[r->held_count++] = (struct held_row){line, r->waits.length, row->length};
+    r->held[r->held_count++] = (struct held_row){at, line, r->waits.length, row->length};
     text_add(&r->waits, row->data, row->length);
 }
 
 bool reject_add(struct reject *r, const struct err *why, const char *column_name, const char *raw,
-                size_t length, const char *file, struct err *e)
+                size_t length, size_t at, const char *file, struct err *e)
 {
     struct text line = {0}, reason = {0};
     text_put(&reason, why->what);
@@ -98,7 +99,7 @@ bool reject_add(struct reject *r, const struct err *why, const char *column_name
     text_char(&line, '\n');
     bool good = true;
     if (r->holds)
-        hold(r, why->line, &line);
+        hold(r, at, why->line, &line);
     else
         good = outfile_write(&r->out, line.data, line.length, e);
     text_free(&line);
@@ -114,6 +115,8 @@ static int by_line(const void *one, const void *other, const void *context)
 {
     const struct held_row *a = one, *b = other;
     (void)context;
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
     return a->line < b->line ? -1 : a->line > b->line;
 }
 

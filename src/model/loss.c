@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 const char *const loss_names[] = {"auto", "cross_entropy", "focal",    "soft_f1", "mse",
                                   "mae",  "huber",         "quantile", NULL};
@@ -177,6 +178,24 @@ static void balance(const double *counts, uint32_t classes, float *weights)
         weights[c] = counts[c] > 0 ? (float)(all / (classes * counts[c])) : 1;
 }
 
+enum { NAMED = 8 }; /* labels in a help */
+
+/* A label that no row has. */
+static bool help_label(const char *label, const char *const *labels, uint32_t classes,
+                       struct err *e)
+{
+    const char *near = text_nearest(label, labels, classes);
+    struct text all = {0};
+    for (uint32_t i = 0; i < classes && i < NAMED; i++)
+        text_printf(&all, "%s\"%s\"", i ? ", " : "", text_quote_z(labels[i]));
+    if (near)
+        err_help(e, "did you mean \"%s\"?", text_quote_z(near));
+    else
+        err_help(e, "the labels are %s%s", all.data, classes > NAMED ? ", .." : "");
+    text_free(&all);
+    return false;
+}
+
 static bool put_weight(const struct json_doc *doc, const struct json *entry,
                        const char *const *labels, uint32_t classes, float *weights, struct err *e)
 {
@@ -191,8 +210,7 @@ static bool put_weight(const struct json_doc *doc, const struct json *entry,
            "`train.loss.class_weights`: no row has the label \"%s\"",
            text_quote_z(json_key(entry)));
     json_blame(doc, entry, e);
-    const char *near = text_nearest(json_key(entry), labels, classes);
-    return near ? err_help(e, "did you mean \"%s\"?", text_quote_z(near)) : false;
+    return help_label(json_key(entry), labels, classes, e);
 }
 
 bool loss_choose_labels(struct loss_options *o, const struct json_doc *doc,
@@ -214,8 +232,7 @@ bool loss_choose_labels(struct loss_options *o, const struct json_doc *doc,
         }
         json_fail(doc, v, e, ERR_CONFIG_LABEL, "`train.loss.labels`: no row has the label \"%s\"",
                   text_quote_z(json_string(v)));
-        const char *near = text_nearest(json_string(v), labels, classes);
-        return near ? err_help(e, "did you mean \"%s\"?", text_quote_z(near)) : false;
+        return help_label(json_string(v), labels, classes, e);
     }
     return true;
 }

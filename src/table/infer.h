@@ -16,6 +16,7 @@ struct infer_column {
     const char *kind;       /* equal for reasons that differ only in numbers; or NULL */
     uint64_t missing, distinct; /* distinct is exact up to 1,048,576 */
     bool distinct_capped;
+    bool numbers;           /* its cells are numbers, and it is not numeric for another reason */
     bool answers;           /* predictions have a column of this name: it cannot be an id */
     double low, high;       /* range of its numbers; NaN: none */
     char *examples[5];      /* first distinct cells, raw text; NULL: fewer */

@@ -345,6 +345,7 @@ static void type_of(const struct infer_request *r, const struct survey *s, const
                     const struct counts *n, char decimal, struct infer_column *c)
 {
     uint64_t least = s->rows < 40 ? 1 : 10;
+    const bool numbers = !n->texts && !w->dates && !is_padded(w, n) && !long_codes(w, n);
     if (r->target && strcmp(c->name, r->target) == 0)
         type_of_target(w, n, decimal, c);
     else if (among(r->ids, r->id_count, c->name))
@@ -360,13 +361,16 @@ static void type_of(const struct infer_request *r, const struct survey *s, const
         set_aside(c, COLUMN_IGNORE, "the same value in every row");
     else if (n->distinct == 1)
         c->type = COLUMN_CATEGORICAL; /* missing or not is its only information */
-    else if (!n->texts && !w->dates && !is_padded(w, n) && !long_codes(w, n))
+    else if (numbers)
         type_of_numbers(w, n, c);
     else if (!n->texts && !n->numbers)
         type_of_dates(w, c);
     else if (!propose(w, n, decimal, c) &&
              !type_of_most(w, n, decimal, c) && !type_of_forms(w, n, decimal, c))
         type_of_texts(w, n, decimal, c);
+    const bool asked = among(r->ids, r->id_count, c->name) ||
+                       among(r->ignored, r->ignored_count, c->name);
+    c->numbers = numbers && n->present && !asked && c->type != COLUMN_NUMERIC;
 }
 
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *out)

@@ -81,6 +81,7 @@ struct schema {
     struct rowfmt format;
     /* Sequences: the numbers are those of channels x steps, channel by channel. steps 0: none */
     uint32_t steps;
+    bool steps_sorted;               /* in the training file they stand in another order */
     struct opt_strings channels;     /* names */
     struct windows windows;
     uint32_t file_columns;           /* cells of a training record, for files without header */

@@ -30,6 +30,7 @@ static bool declare_wide(struct declaration *d)
                              text_quote_z(name));
         }
     }
+    s->steps_sorted = found.sorted;
     sequence_take(&found, &s->steps, &s->channels);
     return good;
 }

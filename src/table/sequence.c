@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 
 #define KEY "data.sequence.wide"
 enum { LEAST_STEPS = 2 };
@@ -67,6 +68,54 @@ static bool open_names(struct finding *f, const struct json *at)
     return f->csv && csv_header(f->csv, &f->names, &f->count, f->e);
 }
 
+/* The number that stands for the only * of a pattern in a name. False: something else does. */
+static bool step_number(const char *pattern, const char *name, uint64_t *step)
+{
+    const char *star = strchr(pattern, '*');
+    const size_t before = (size_t)(star - pattern), after = strlen(star + 1);
+    const size_t digits = strlen(name) - before - after;
+    *step = 0;
+    if (strchr(star + 1, '*') || digits == 0 || digits > 18)
+        return false;
+    for (size_t i = before; i < before + digits; i++) {
+        if (name[i] < '0' || name[i] > '9')
+            return false;
+        *step = 10 * *step + (uint64_t)(name[i] - '0');
+    }
+    return true;
+}
+
+struct step {
+    uint64_t number;
+    char *name;
+};
+
+static int by_number(const void *one, const void *other, const void *context)
+{
+    const struct step *a = one, *b = other;
+    (void)context;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Steps follow their numbers, where all names have one: columns may be sorted as text. */
+static void sort_steps(struct finding *f, const char *pattern, char **names, size_t count)
+{
+    struct step *steps = mem_zero(count + 1, sizeof *steps);
+    bool numbers = strchr(pattern, '*'), moved = false;
+    for (size_t i = 0; numbers && i < count; i++) {
+        steps[i].name = names[i];
+        numbers = step_number(pattern, names[i], &steps[i].number);
+        moved |= i && steps[i].number < steps[i - 1].number;
+    }
+    if (numbers && moved) {
+        sort_stable(steps, count, sizeof *steps, by_number, NULL);
+        for (size_t i = 0; i < count; i++)
+            names[i] = steps[i].name;
+        f->to->sorted = true;
+    }
+    mem_free(steps);
+}
+
 static bool add_pattern(struct finding *f, const struct json *at, const char *pattern)
 {
     size_t before = f->to->names.count;
@@ -78,8 +127,10 @@ static bool add_pattern(struct finding *f, const struct json *at, const char *pa
             !(f->options->columns && json_get(f->options->columns, name)))
             add_string(&f->to->names, name);
     }
-    if (f->to->names.count > before)
+    if (f->to->names.count > before) {
+        sort_steps(f, pattern, f->to->names.items + before, f->to->names.count - before);
         return true;
+    }
     json_fail(f->doc, at, f->e, ERR_CONFIG_COLUMNS,
               "`" KEY ".%s`: no column of the training file is named as \"%s\" says",
               text_quote_z(json_key(at)), text_quote_z(pattern));

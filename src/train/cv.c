@@ -15,6 +15,7 @@
 #include "base/warnings.h"
 #include "choose/memory.h"
 #include "train/cv_answers.h"
+#include "train/cv_series.h"
 #include "train/ensemble_mix.h"
 #include "train/train.h"
 
@@ -239,6 +240,7 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
         *e = j->ensemble->broke;
         return false;
     }
+    cv_series_join(d, &j->table->list[PART_TEST], j->ensemble->parts, v->runs);
     if (!mixing_open(&x, j, false, e))
         return false;
     if (!v->answers.answer) {
@@ -291,6 +293,8 @@ static bool measure(struct cv *v, struct cv_result *r, struct err *e)
     const uint64_t rows = v->all.table->data->rows.count;
     struct tally *pooled = NULL;
     bool good = true;
+    v->answers.line = cv_series_lines(v->all.table->data);
+    r->label = v->answers.line ? v->all.schema->windows.label : LABEL_ROW;
     v->answers.fold = mem_alloc(rows + 1, sizeof *v->answers.fold);
     for (uint64_t i = 0; i < rows; i++)
         v->answers.fold[i] = CV_NO_FOLD;
@@ -299,7 +303,7 @@ static bool measure(struct cv *v, struct cv_result *r, struct err *e)
     stop_phase("measuring the folds", false);
     for (uint32_t f = 0; good && f < v->count; f++) {
         good = measure_fold(v, f, &pooled, &r->folds[f], e);
-        r->rows += r->folds[f].rows[PART_TEST];
+        r->answers += v->folds[f].table->list[PART_TEST].count;
     }
     if (good) {
         metrics_of(pooled, &r->pooled);
@@ -344,6 +348,7 @@ bool cv_run(const struct cv_request *q, struct cv_result *r, struct err *e)
     mem_free(v.folds);
     mem_free(v.answers.fold);
     mem_free(v.answers.answer);
+    mem_free(v.answers.line);
     job_close(&v.all);
     stop_phase("ending", false);
     return good;
@@ -360,7 +365,7 @@ void cv_write(const struct cv_result *r, struct json_out *out)
 {
     json_open(out, NULL, '{');
     json_put_string(out, "schema", "dnn.cv/1");
-    json_put_int(out, "rows", (int64_t)r->rows);
+    json_put_int(out, "rows", (int64_t)r->answers);
     json_open(out, "folds", '[');
     for (uint32_t f = 0; f < r->fold_count; f++) {
         const struct cv_fold *k = &r->folds[f];

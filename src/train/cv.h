@@ -30,7 +30,8 @@ struct cv_result {
     struct selection backend;
     struct cv_fold *folds; /* [fold_count]; cv_release */
     uint32_t fold_count;
-    uint64_t rows;         /* that are answered */
+    uint64_t answers;
+    int label; /* what they are to: enum window_label; LABEL_ROW of a table */
     struct metrics pooled; /* on the rows of all folds together */
     /* The standard error of the folds' mean: deviation over folds / sqrt(folds). NaN below two. */
     struct metrics error;

@@ -69,6 +69,8 @@ static bool record(void *owner, const struct csv_cells *cells, size_t number, ui
 {
     struct writing *w = owner;
     const struct cv_answers *a = w->answers;
+    if (a->line && (row == UINT64_MAX || !a->line[row]))
+        return true;
     w->fold[0] = '\0';
     if (row == UINT64_MAX || a->fold[row] == CV_NO_FOLD) {
         answer_line_null(&w->line, cells, number, &w->text);

@@ -12,12 +12,14 @@ struct cv_answers {
     uint32_t outputs; /* of an answer: the probabilities of the classes, or a value */
     uint32_t *fold;   /* that left the row out; CV_NO_FOLD: none */
     double *answer;   /* [rows][outputs] */
+    bool *line;       /* the row has a line; NULL: each has */
     double threshold[ENSEMBLE_FOLDS]; /* of two classes, by fold */
 };
 /* Before the training: the file can be made, and the data can be read again. E16, 64 or 73. */
 bool cv_answers_check(const struct config *c, const char *path, struct err *e);
-/* One line for each record of data.train and data.valid, in their order: ids, fold, prediction and
- * probabilities as predict writes them; of a record in no fold the ids alone. s: fitted. */
+/* One line for each record of data.train and data.valid that has one, in their order: ids, fold,
+ * prediction and probabilities as predict writes them; of a record in no fold the ids alone. s:
+ * fitted. */
 bool cv_answers_write(const struct cv_answers *a, const char *path, const struct table *t,
                       const struct schema *s, const struct data_options *o, struct err *e);
 

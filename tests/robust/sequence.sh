@@ -163,12 +163,37 @@ err_has 'no input channel "ch0_1"'
 run dnn predict lstm.dnn empty.csv --quiet
 is_exit 0 "a sequence without a step"
 ok "$(grep -qi nan out; [ $? = 1 ]; echo $?)" "has an answer"
+is "$(grep -c . out)" 2 "and a line"
+err_has '1 of 1 rows have no step' "a warning says so, with --quiet as well"
+(cat ask.csv; sed 1d empty.csv; sed 1d empty.csv) >some.csv
+run dnn evaluate lstm.dnn some.csv
+is "$(grep -c '2 of 62 rows have no step, as every cell of the sequence is missing' err)" 1 "evaluate counts them, once"
 # a list of columns is what its pattern says
 config '{"preset": "lstm"}' "\"sequence\": {\"wide\": {\"a\": [$(seq -f '"ch0_%g"' -s ', ' 0 11)], \"b\": \"ch1_*\"}}"
 dnn train c.json -o list.dnn --quiet
 dnn predict list.dnn ask.csv --quiet -o list.csv
 dnn predict lstm.dnn ask.csv --quiet -o all.csv
 same list.csv all.csv "a list and a pattern: the same answers"
+# columns that are sorted as text: steps follow the numbers of a pattern, or the order of a list
+by_text() { # FILE: the columns behind the first three in the order of their names
+    perl -F, -lane 'if ($. == 1) { @at = (0 .. 2, sort { $F[$a] cmp $F[$b] } 3 .. $#F) } print join ",", map { $_ // "" } @F[@at]' "$1"
+}
+by_text train.csv >text.csv
+is "$(head -n 1 text.csv | cut -d, -f4-7)" "ch0_0,ch0_1,ch0_10,ch0_11" "columns in the order of text"
+config '{"preset": "lstm"}'
+sed -i 's/train.csv/text.csv/' c.json
+run dnn train c.json -o text.dnn
+is "$(grep -c 'stand in another order than their numbers' err)" 1 "train says once that steps follow the numbers"
+dnn predict text.dnn ask.csv --quiet -o text.out
+same text.out all.csv "the answers are those of the file in order"
+by_text ask.csv >text_ask.csv
+dnn predict text.dnn text_ask.csv --quiet -o text.out
+same text.out all.csv "whatever the order in the file to predict"
+config '{"preset": "lstm"}' "\"sequence\": {\"wide\": {\"a\": [$(seq -f '"ch0_%g"' -s ', ' 11 -1 0)], \"b\": \"ch1_*\"}}"
+dnn check c.json --json >out 2>err
+err_lacks "another order"
+dnn train c.json -o list.dnn --quiet
+is "$(dnn inspect list.dnn --json | perl -ne 'print join " ", (/"name":"(ch0_\d+)"/g)[0, 1, 11]')" "ch0_11 ch0_10 ch0_0" "a list keeps its own order"
 # a linear model of one channel: the other has no part in any answer
 awk 'BEGIN { seed = 9; print "a_0,a_1,a_2,b_0,b_1,b_2,v"; for (i = 0; i < 400; i++) { for (k = 0; k < 6; k++) x[k] = r(); n = i % 2 ? 3 : 2
     print x[0] "," x[1] "," (n > 2 ? x[2] : "") "," x[3] "," x[4] "," (n > 2 ? x[5] : "") "," (x[0] + x[1] + (n > 2 ? x[2] : 0)) / n } }
@@ -212,6 +237,18 @@ grep -q '"ch0": "ch0_\*"' i.json
 ok $? "and writes their patterns" "$(cat i.json)"
 run dnn check i.json
 is_exit 0 "check takes what init wrote"
+run dnn init text.csv --target y --id id --ignore v -o text.json
+err_has "sequences of 2 channels and 12 steps" "so it says of columns that are sorted as text"
+# the last steps have a value in few rows, or equal ones, and the last one has none
+perl -F, -lane '@F = map { $_ // "" } @F[0 .. 26]; $n = $. - 1;
+    @m = $. == 1 ? map { my $c = $_; [map { "ch${c}_$_" } 12 .. 16] } 0, 1 : map { [$n < 8 ? $n * .1 : "", $n < 4 ? $n * .2 : "", $n < 3 ? .5 : "", $n < 2 ? .25 : "", ""] } 0, 1;
+    print join ",", @F[0 .. 14], @{$m[0]}, @F[15 .. 26], @{$m[1]}' train.csv >ragged.csv
+run dnn init ragged.csv --target y --id id --ignore v -o ragged.json
+err_has "sequences of 2 channels and 17 steps" "few values in the last steps: every step is kept"
+err_lacks "have a value"
+ok "$(grep -qE '"ch[01]_[0-9]+": "' ragged.json; [ $? = 1 ]; echo $?)" "none is set aside" "$(cat ragged.json)"
+run dnn check ragged.json
+is_exit 0 "and check takes it"
 ok "$(grep -qE '"(train|batch_size|learning_rate)": [^"]' i.json; [ $? = 1 ]; echo $?)" "a preset's own defaults are not written" "$(cat i.json)"
 run dnn check i.json --resolved --set model.preset=rocket
 out_has '"learning_rate": 0.0001' "so another preset has its own"

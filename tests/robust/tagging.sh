@@ -214,14 +214,60 @@ run dnn predict upset.dnn bad.csv -o out.csv --on-bad-row null --rejects rejects
 is_exit 0 "bad rows among them"
 is "$(wc -l <out.csv) $(wc -l <rejects.csv)" "13 4" "a line for each group, and three rows are listed"
 is "$(cut -d, -f1 rejects.csv | xargs)" "line 30 40 50" "in the order of the input"
-run dnn predict upset.dnn upset.csv ask.csv -o out.csv
-is_exit 65 "a group goes on in a second file"
-err_has 'ask.csv:2:'
-err_has 'rows of this group ("series") stand in an earlier file, too'
 printf '"s1,5,none\n' >>bad.csv
 run dnn predict upset.dnn bad.csv -o out.csv --on-bad-row null
 is_exit 65 "what is not CSV cannot be sorted"
 err_has 'write it twice if it is part of the text; a file whose rows are sorted must be CSV from start to end, whatever --on-bad-row says' "the help says both"
+# a group that is cut over files is one group
+part() { head -n 1 "$1"; sed -n "$2,$3p" "$1"; } # FILE FROM TO
+cut_up() { part "$1" 2 40 >p1.csv; part "$1" 41 41 >p2.csv; head -n 1 "$1" >p3.csv; part "$1" 42 9999 >p4.csv; } # FILE
+cut_up ask.csv
+is "$(sed -n '40p;41p;42p' ask.csv | cut -d, -f1 | uniq | wc -l)" 1 "files that are cut inside a group"
+values() { perl -ne 'print "$1 " while /"(?:rows|logloss|value)":([-0-9.e]+)/g' "$1"; }
+for model in tile lap last group upset; do
+    [ $model = upset ] && cut_up upset.csv
+    cat p1.csv <(sed 1d p2.csv) <(sed 1d p4.csv) >whole.csv
+    dnn predict $model.dnn whole.csv -o whole.out --quiet
+    dnn predict $model.dnn p1.csv p2.csv p3.csv p4.csv -o parts.out --quiet
+    same whole.out parts.out "$model: the files of a cut group have the answers of the whole"
+    dnn predict $model.dnn p1.csv p2.csv - p3.csv -o parts.out --quiet <p4.csv
+    same whole.out parts.out "$model: also from standard input"
+    for command in evaluate explain; do
+        more=; [ $command = explain ] && more="--repeats 2"
+        dnn $command $model.dnn whole.csv --json --quiet $more >a.json
+        dnn $command $model.dnn p1.csv p2.csv p3.csv p4.csv --json --quiet $more >b.json
+        is "$(values b.json)" "$(values a.json)" "$model: $command counts and measures the same"
+    done
+done
+dnn explain group.dnn ask.csv --rows a.csv --quiet >/dev/null
+cut_up ask.csv
+dnn explain group.dnn p1.csv p2.csv p3.csv p4.csv --rows b.csv --quiet >/dev/null
+same a.csv b.csv "attributions of a cut group, too"
+printf '%s' "$(cat p1.csv)" >p1
+sed 's/$/\r/' p2.csv >p2
+tr '\n' '\r' <p4.csv >p4
+dnn predict lap.dnn ask.csv -o whole.out --quiet
+dnn predict lap.dnn p1 p2 p4 -o parts.out --quiet
+same whole.out parts.out "no line end at the end of a file, CRLF and CR in the next ones"
+sed -i '38s/,[^,]*\(,[^,]*\)$/,x\1/' p1.csv # of a window that ends in p4.csv
+sed -i '4s/,[^,]*,[^,]*$//' p4.csv # the next one
+for model in tile upset; do
+    run dnn predict $model.dnn p1.csv p2.csv p4.csv -o out.csv --on-bad-row null --rejects rejects.csv
+    is "$(sed 's/^\([a-z0-9]*\),.*,/\1,/' rejects.csv | xargs)" "line,file 38,p1.csv 4,p4.csv" "$model: rejects name each row's file and line"
+done
+run dnn predict tile.dnn p1.csv p2.csv p4.csv -o out.csv
+is_exit 65 "a bad row of the file before"
+err_has 'p1.csv:38:'
+cut_up ask.csv
+awk -F, -v OFS=, '{ t = $1; $1 = $2; $2 = t; print }' p4.csv >turned.csv
+for model in tile upset; do
+    run dnn predict $model.dnn p1.csv turned.csv -o out.csv
+    is_exit 65 "$model: it does not go on in a file with other columns"
+    err_has 'turned.csv:2:'
+    err_has 'rows of this group ("series") stand in an earlier file, too, with other columns'
+done
+run dnn predict tile.dnn <(grep -E '^(series|s1),' ask.csv) <(grep -E '^(t|[0-9]*,s2),' turned.csv) -o out.csv
+is_exit 0 "another group does"
 config '"window": 16'
 # gaps and equal places
 perl -ne 'print if $. != 40; print if $. == 50' train.csv >gaps.csv
@@ -245,6 +291,29 @@ run dnn cv c.json --folds 2 -o oof.csv --json
 is_exit 0 "cv"
 cut -d, -f1 oof.csv | uniq | sort | uniq -d >twice
 ok "$([ -s twice ]; [ $? = 1 ]; echo $?)" "no group twice among the answers" "$(head -n 3 twice)"
+is "$(wc -l <oof.csv)" "$(wc -l <train.csv)" "with a line a row"
+sed 's/,$/,calm/' train.csv >labelled.csv
+for label in last group row; do # the answers of a fold are those of predict by a model of the other rows
+    config '"window": 16, "stride": 5, "label": "'$label'"' multiclass
+    sed -i 's/train.csv/labelled.csv/' c.json
+    run dnn cv c.json --folds 2 -o oof.csv --set train.epochs=1 --set data.split.valid=0
+    is_exit 0 "cv, label $label"
+    awk -F, 'NR == FNR { if (FNR > 1) fold[$1] = $3; next } FNR == 1 { print $0 ",part"; next } { print $0 "," (fold[$1] == 1 ? "test" : "train") }' \
+        oof.csv labelled.csv >parts.csv
+    sed 's/"labelled.csv"/"parts.csv"/; s/"columns": {/"split": {"method": "column", "column": "part"}, &/' c.json >m.json
+    dnn train m.json -o m.dnn --quiet --force --set train.epochs=1 2>/dev/null
+    dnn predict m.dnn parts.csv --quiet >out.csv
+    is "$(wc -l <oof.csv)" "$(wc -l <out.csv)" "as many lines as predict"
+    word=windows; [ $label = group ] && word=sequences; [ $label = row ] && word=rows
+    err_has "2 folds, $(sed 1d oof.csv | wc -l) $word answered" "and says how many $word are answered"
+    perl -F, -lane 'BEGIN { open F, "oof.csv"; <F>; while (<F>) { chomp; @o = split /,/; next if $o[2] != 1; $of{"$o[0],$o[1]"} = [@o[4 .. $#o]] } }
+        next unless $p = $of{"$F[0],$F[1]"}; $n++; for (0 .. $#$p) { $d = abs($p->[$_] - $F[3 + $_]); $worst = $d if $d > $worst }
+        END { print $n == keys %of && $n >= 100 && $worst < 1e-5 ? "same" : "$n, off by $worst" }' out.csv >got
+    is "$(cat got)" same "label $label: the answers of a fold, windows put together"
+done
+dnn cv c.json --folds 2 -o oof.csv --quiet --set data.train=train.csv --set data.sequence.label=last --set train.epochs=1
+ok "$(grep -qE '^[^,]+,[^,]+,,+$' oof.csv; echo $?)" "a window whose last row has no label: a line without an answer"
+config '"window": 16'
 sed 's/"backend"/"ensemble": {"folds": 2}, "backend"/' c.json >m.json
 run dnn train m.json -o e.dnn --quiet
 is_exit 0 "an ensemble of folds"
@@ -278,6 +347,8 @@ sed -i 's/"calm", "stormy"/"clam"/' c.json
 run dnn train c.json -o none.dnn
 is_exit 78 "a label that no row has"
 err_has 'did you mean "calm"'
+run dnn train c.json -o none.dnn --set 'train.loss.labels=["quite other"]'
+err_has 'the labels are "' "or the labels are named"
 sed -i 's/\["clam"\]/"calm"/' c.json
 run dnn check c.json
 is_exit 78 "labels is no list"
