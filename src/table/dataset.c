@@ -19,8 +19,8 @@ static bool load(struct reading *r, const struct data_options *o, const struct s
         log_note("%llu number%s too small for float32 and read as 0: scale the column if they "
                  "matter", (unsigned long long)d->vanished, d->vanished == 1 ? " is" : "s are");
     if (d->schema->steps_sorted)
-        log_note("columns of a pattern in data.sequence.wide stand in another order than their "
-                 "numbers, which say the order of steps; a list of names keeps its own");
+        log_note("columns of a pattern in data.sequence.wide neither rise nor fall by their "
+                 "numbers, which therefore say the order of steps; a list of names keeps its own");
     d->samples = (struct samples){.count = d->rows.count};
     d->target = spill_flat(&r->target);
     d->label = spill_flat(&r->label);

@@ -97,17 +97,19 @@ static int by_number(const void *one, const void *other, const void *context)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Steps follow their numbers, where all names have one: columns may be sorted as text. */
+/* Steps follow their numbers, where all names have one and these neither rise nor fall: columns
+ * sorted as text (t_1, t_10, t_2). Others keep their order; lags fall (lag_3, lag_2, lag_1). */
 static void sort_steps(struct finding *f, const char *pattern, char **names, size_t count)
 {
     struct step *steps = mem_zero(count + 1, sizeof *steps);
-    bool numbers = strchr(pattern, '*'), moved = false;
+    bool numbers = strchr(pattern, '*'), up = false, down = false;
     for (size_t i = 0; numbers && i < count; i++) {
         steps[i].name = names[i];
         numbers = step_number(pattern, names[i], &steps[i].number);
-        moved |= i && steps[i].number < steps[i - 1].number;
+        up |= i && steps[i].number > steps[i - 1].number;
+        down |= i && steps[i].number < steps[i - 1].number;
     }
-    if (numbers && moved) {
+    if (numbers && up && down) {
         sort_stable(steps, count, sizeof *steps, by_number, NULL);
         for (size_t i = 0; i < count; i++)
             names[i] = steps[i].name;

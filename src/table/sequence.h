@@ -30,11 +30,12 @@ struct sequence {
     struct opt_strings names;   /* of the columns, channel by channel, each in the order of steps */
     struct opt_strings channels;
     uint32_t steps;
-    bool sorted; /* a pattern's columns stand in another order in the file */
+    bool sorted; /* a pattern's columns neither rise nor fall in the file */
 };
-/* Finds the columns: those of a list in its order, those that a pattern means in the order of the
- * numbers that its * stands for, else of the first training file, whose header is read for it; the
- * target and columns with an entry in data.columns are not among them. None when the config has no
+/* Finds the columns: those of a list in its order, those that a pattern means in that of the first
+ * training file, whose header is read for it, or, where the numbers that its * stands for neither
+ * rise nor fall there, in the order of these; the target and columns with an entry in data.columns
+ * are not among them. None when the config has no
  * sequence. False, E13, on an error. Caller: sequence_take, after an error too. */
 bool sequence_find(const struct data_options *o, const struct json_doc *doc,
                    const struct csv_dialect *dialect, struct sequence *s, struct err *e);

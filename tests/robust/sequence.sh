@@ -183,7 +183,7 @@ is "$(head -n 1 text.csv | cut -d, -f4-7)" "ch0_0,ch0_1,ch0_10,ch0_11" "columns 
 config '{"preset": "lstm"}'
 sed -i 's/train.csv/text.csv/' c.json
 run dnn train c.json -o text.dnn
-is "$(grep -c 'stand in another order than their numbers' err)" 1 "train says once that steps follow the numbers"
+is "$(grep -c 'neither rise nor fall by their numbers' err)" 1 "train says once that steps follow the numbers"
 dnn predict text.dnn ask.csv --quiet -o text.out
 same text.out all.csv "the answers are those of the file in order"
 by_text ask.csv >text_ask.csv
@@ -191,8 +191,15 @@ dnn predict text.dnn text_ask.csv --quiet -o text.out
 same text.out all.csv "whatever the order in the file to predict"
 config '{"preset": "lstm"}' "\"sequence\": {\"wide\": {\"a\": [$(seq -f '"ch0_%g"' -s ', ' 11 -1 0)], \"b\": \"ch1_*\"}}"
 dnn check c.json --json >out 2>err
-err_lacks "another order"
+err_lacks "neither rise nor fall"
 dnn train c.json -o list.dnn --quiet
+lags=$(head -n 1 train.csv | perl -F, -lane 'print join ",", @F[0 .. 2, reverse 3 .. $#F]')
+{ echo "$lags"; sed 1d train.csv; } >lags.csv
+config '{"preset": "lstm"}'
+sed -i 's/train.csv/lags.csv/' c.json
+run dnn train c.json -o lags.dnn
+err_lacks "neither rise nor fall"
+is "$(dnn inspect lags.dnn --json | perl -ne 'print join " ", (/"name":"(ch0_\d+)"/g)[0, 1, 11]')" "ch0_11 ch0_10 ch0_0" "lags that fall keep the order of the file"
 is "$(dnn inspect list.dnn --json | perl -ne 'print join " ", (/"name":"(ch0_\d+)"/g)[0, 1, 11]')" "ch0_11 ch0_10 ch0_0" "a list keeps its own order"
 # a linear model of one channel: the other has no part in any answer
 awk 'BEGIN { seed = 9; print "a_0,a_1,a_2,b_0,b_1,b_2,v"; for (i = 0; i < 400; i++) { for (k = 0; k < 6; k++) x[k] = r(); n = i % 2 ? 3 : 2
