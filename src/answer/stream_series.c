@@ -103,20 +103,21 @@ static bool report(const struct work *w, size_t record, uint64_t key, bool apart
 {
     const struct schema *s = w->t->schema;
     const char *group = s->columns[s->windows.group].name;
-    const int64_t line = w->cells->records[record].line;
+    int64_t line;
+    const char *path = input_name(w->t, work_origin(w, record, &line));
     if (s->windows.sort || (apart && key == w->series->parted)) {
-        err_at(e, ERR_SERIES_ORDER, w->block->path, line, 0,
-               "rows of this group (\"%s\") stand in an earlier file, too, with other columns",
-               text_quote_z(group));
+        err_at(e, ERR_SERIES_ORDER, path, line, 0,
+               "rows of this group (\"%s\") stand in an earlier file, too, whose columns are not "
+               "known to be the same", text_quote_z(group));
         return err_help(e, "a group goes on in a further file if that has the same columns in the "
                            "same order");
     }
     if (apart)
-        err_at(e, ERR_SERIES_ORDER, w->block->path, line, 0,
+        err_at(e, ERR_SERIES_ORDER, path, line, 0,
                "the rows of a group (\"%s\") stand apart: other rows come before this one",
                text_quote_z(group));
     else
-        err_at(e, ERR_SERIES_ORDER, w->block->path, line, 0,
+        err_at(e, ERR_SERIES_ORDER, path, line, 0,
                "\"%s\" is less than in the row before, which is of the same group (\"%s\")",
                text_quote_z(s->columns[s->windows.order].name), text_quote_z(group));
     return err_help(e, "sort the file: rows of one group together, in order%s",

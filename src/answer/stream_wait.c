@@ -1,6 +1,7 @@
 /* stream_wait.c - see stream_wait.h. */
 #include "answer/stream_wait.h"
 
+#include "answer/stream_input.h"
 #include "base/mem.h"
 
 /* --- where records come from --- */
@@ -76,6 +77,7 @@ void wait_for_more(struct work *w, const struct csv_block *block, size_t first)
 void wait_turn(struct work *w, size_t at)
 {
     origins_add(&w->origins, w->waiting.bytes.length, at);
+    w->waiting.from.path = input_name(w->t, at); /* what names it now goes with that input */
     w->waiting.turned = true;
 }
 

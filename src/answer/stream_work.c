@@ -65,12 +65,12 @@ static bool add_bad(struct stream *t, size_t at, const struct err *why, const ch
 
 /* The first bad row has a wrong number of cells. Prepares the error for a file in which every row
  * has. */
-static void check_form(struct work *w, const struct csv_record *r)
+static void check_form(struct work *w, const struct csv_record *r, const char *path, int64_t line)
 {
     struct stream *t = w->t;
     const struct csv_cell *first = w->cells->cells + r->first_cell;
     if (csv_check_delimiter(&t->dialect, w->block, r, first, &t->other_form))
-        stream_width(t, w->block->path, r->line, r->cells, &t->other_form);
+        stream_width(t, path, line, r->cells, &t->other_form);
 }
 
 /* --- a group --- */
@@ -188,12 +188,12 @@ static bool count_bad(struct work *w, const struct stream_part *p, size_t i, str
         t->unlabelled++;
         return true;
     }
-    if (!t->bad_rows && why.id == ERR_CSV_RAGGED)
-        check_form(w, r);
-    const char *column = column_named(t, w->block, w->cells, r, &why);
     int64_t line;
     const size_t at = work_origin(w, p->first + i, &line);
-    if (at != t->at) {
+    if (!t->bad_rows && why.id == ERR_CSV_RAGGED)
+        check_form(w, r, input_name(t, at), line);
+    const char *column = column_named(t, w->block, w->cells, r, &why);
+    if (w->origins.count) { /* the block is of another input, or of all */
         err_in_file(&why, input_name(t, at));
         why.line += line - r->line;
     }

@@ -15,7 +15,7 @@ enum { EPOCHS_HURRIED = 2, EPOCHS_OF_MANY = 20 };
 /* Of sequences: steps seen in all epochs; of a sample in long format, which nothing says; those
  * that a network reads in a second. */
 enum { STEPS_SEEN = 5000000, STEPS_USUAL = 32, STEPS_RATE = 80000, FEW_SERIES = 400 };
-enum { TINY_SERIES = 100, FOLDS_OF_TINY = 10 };
+enum { FEWEST_SERIES = 100, FOLDS_OF_FEWEST = 10 }; /* a row each: how many are known */
 enum { SERIES_EPOCHS_LEAST = 10, SERIES_EPOCHS_MOST = 60 };
 enum { TEXTS_SEEN = 60000, TEXT_EPOCHS_LEAST = 4, TEXT_EPOCHS_MOST = 20 };
 #define HEAVY 2e7 /* rows times columns times outputs of the elastic net */
@@ -126,7 +126,9 @@ static void measure_series(const struct config *c, struct portfolio *t)
 {
     const struct json *wide = json_get(c->data.sequence, "wide"),
                       *window = json_get(c->data.sequence, "window");
+    bool few = false;
     if (wide && json_kind(wide) == JSON_OBJECT && json_count(wide) && c->data.train.count) {
+        few = t->rows < FEWEST_SERIES && t->rows >= 2 * FOLDS_OF_FEWEST;
         double cells = count_cells(c->data.train.items[0], *c->data.delimiter);
         t->steps = t->rows * fmax(1, cells / (double)json_count(wide));
     } else {
@@ -134,7 +136,7 @@ static void measure_series(const struct config *c, struct portfolio *t)
         t->steps = t->rows;
         t->rows /= given ? json_number(window) : STEPS_USUAL;
     }
-    t->folds = folds_of(t, t->rows < TINY_SERIES  ? FOLDS_OF_TINY
+    t->folds = folds_of(t, few                    ? FOLDS_OF_FEWEST
                            : t->rows < FEW_SERIES ? FOLDS
                                                   : FOLDS_OF_MANY);
     double epochs = STEPS_SEEN / (t->steps * (t->folds - 1) / t->folds);

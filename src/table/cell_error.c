@@ -56,8 +56,8 @@ bool cell_report_ragged(const struct cell_where *w)
     const char *other = w->cells->dialect.header ? "header has"
                         : w->s->fitted           ? "a row has to have"
                                                  : "the first row has";
-    err_at(w->e, ERR_CSV_RAGGED, w->block->path, r->line, 0, "line %lld has %u field%s, %s %zu",
-           (long long)r->line, r->cells, r->cells == 1 ? "" : "s", other, w->b->cells);
+    err_at(w->e, ERR_CSV_RAGGED, w->block->path, r->line, 0, "%u field%s, %s %zu", r->cells,
+           r->cells == 1 ? "" : "s", other, w->b->cells);
     err_excerpt(w->e, w->block->bytes + r->offset, r->bytes);
     if (r->cells > w->b->cells && w->cells->dialect.tsv)
         return err_help(w->e, "--io tsv knows no quoting: a cell cannot hold a tab");

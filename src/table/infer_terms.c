@@ -7,7 +7,7 @@
 #include "base/rowfmt.h"
 #include "table/infer_survey.h"
 
-enum { BITS = 1 << 19, TEXTS_MOST = 50000, BUCKETS_USUAL = 2000, BUCKETS_MOST = 1 << 16 };
+enum { BITS = 1 << 17, TEXTS_MOST = 50000, BUCKETS_USUAL = 2000, BUCKETS_MOST = 1 << 16 };
 
 void infer_terms_add(struct infer_terms *t, const char *text, size_t length)
 {

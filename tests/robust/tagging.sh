@@ -258,13 +258,22 @@ done
 run dnn predict tile.dnn p1.csv p2.csv p4.csv -o out.csv
 is_exit 65 "a bad row of the file before"
 err_has 'p1.csv:38:'
+head -n 1 p1.csv >head.csv
+run dnn predict tile.dnn p1.csv head.csv -o out.csv
+is_exit 65 "a bad row that waits, and a file without rows behind it"
+err_has 'p1.csv:38:'
+for model in tile upset; do
+    run dnn predict $model.dnn p2.csv p4.csv -o out.csv
+    is_exit 65 "$model: a bad row of the last file"
+    err_has 'p4.csv:4: 3 fields'
+done
 cut_up ask.csv
 awk -F, -v OFS=, '{ t = $1; $1 = $2; $2 = t; print }' p4.csv >turned.csv
 for model in tile upset; do
     run dnn predict $model.dnn p1.csv turned.csv -o out.csv
     is_exit 65 "$model: it does not go on in a file with other columns"
     err_has 'turned.csv:2:'
-    err_has 'rows of this group ("series") stand in an earlier file, too, with other columns'
+    err_has 'rows of this group ("series") stand in an earlier file, too, whose columns are not known to be the same'
 done
 run dnn predict tile.dnn <(grep -E '^(series|s1),' ask.csv) <(grep -E '^(t|[0-9]*,s2),' turned.csv) -o out.csv
 is_exit 0 "another group does"

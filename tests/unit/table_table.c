@@ -180,9 +180,9 @@ static const struct {
 #define AB "\"target\": \"b\", \"columns\": {\"a\": \"numeric\"}"
     {"C02 header only", "a,b\n", AB, TASK_REGRESSION, ERR_CSV_NO_ROWS, 0, 0, "0 data rows", ""},
     {"C12 short", "a,b\n1,2\n3\n", AB, TASK_REGRESSION, ERR_CSV_RAGGED, 3, 0,
-     "line 3 has 1 field, header has 2", ""},
+     "1 field, header has 2", ""},
     {"C12 long", "a,b\n1,2,3\n", AB, TASK_REGRESSION, ERR_CSV_RAGGED, 2, 0,
-     "line 2 has 3 fields, header has 2", "delimiter"},
+     "3 fields, header has 2", "delimiter"},
     {"C16 text in the first cell alone", "a,b\n1,2\n3,4\n",
      "\"target\": \"c2\", \"header\": false, \"columns\": {\"c1\": \"numeric\"}", TASK_REGRESSION,
      ERR_CSV_NUMBER, 1, 1, "column \"c1\": \"a\" is not a number", "\"header\": true"},
