@@ -42,7 +42,7 @@ list=$build/tests.list
     find tests/golden tests/learn tests/robust -name '*.sh' -perm -u+x | sort
 } >"$list"
 if [ $full = yes ]; then
-    export FUZZ_SECONDS=${FUZZ_SECONDS:-$([ $nightly = yes ] && echo 60 || echo 5)}
+    export FUZZ_SECONDS=${FUZZ_SECONDS:-$([ $nightly = yes ] && echo 60 || echo 3)}
     make -j"$jobs" BUILD="$build/asan" SAN=address OPT='-O1 -g' all units
     # what works with more than one thread
     threaded=$(for unit in answer_predict backend_machine base_stop base_thread model_tracks table_table train_runs train_train; do
@@ -50,8 +50,8 @@ if [ $full = yes ]; then
     # shellcheck disable=SC2086 # several targets
     make -j"$jobs" BUILD="$build/tsan" SAN=thread OPT='-O1 -g' all $threaded
     {
-        # each operation with each vector code takes minutes there: of a night alone
-        programs tests/unit "$build/asan/unit" | if [ $nightly = yes ]; then cat; else grep -v /backend_ops; fi
+        # each operation and product with each vector code takes minutes there: of a night alone
+        programs tests/unit "$build/asan/unit" | if [ $nightly = yes ]; then cat; else grep -vE '/backend_(ops|bf16|product)$'; fi
         printf '%s\n' "$threaded"
         find tests/fault tests/fuzz/fuzz.sh tests/spark -name '*.sh' -perm -u+x | sort
         # the whole program with sanitizers: the command lines, bad input, and every way out that a fault takes

@@ -181,10 +181,8 @@ void train_write(const struct train_request *q, const struct train_result *r, st
     metrics_write(&r->valid, "valid", out);
     metrics_write(&r->test, "test", out);
     metrics_write(&r->baseline, "baseline", out);
-    json_open(out, "intervals", '{');
-    metrics_write_intervals(&r->valid, "valid", out);
-    metrics_write_intervals(&r->test, "test", out);
-    json_close(out, '}');
+    metrics_write_intervals(&r->valid, "valid_intervals", out);
+    metrics_write_intervals(&r->test, "test_intervals", out);
     if (r->gate_count)
         gates_write(r->gates, r->gate_count, out);
     warnings_write(out);

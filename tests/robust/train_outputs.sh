@@ -214,7 +214,7 @@ run dnn train c.json -o m.dnn --json
 is_exit 0 "--json"
 out_has '"schema":"dnn.train/1"'
 out_has '"stopped":"epochs"'
-[ "$(grep -oE '"intervals":\{.*' out | grep -oE '"(logloss|rmse)":\[[0-9.e-]+,[0-9.e-]+\]' | wc -l)" -ge 1 ]
+[ "$(grep -oE '"(valid|test)_intervals":\{.*' out | grep -oE '"(logloss|rmse)":\[[0-9.e-]+,[0-9.e-]+\]' | wc -l)" -ge 1 ]
 ok $? "each score has its interval" "$(cat out)"
 out_has "\"model_sha256\":\"$want\"" "with the hash that sha256sum prints"
 dnn train c.json -o m.dnn --json 2>/dev/null | true
