@@ -165,8 +165,9 @@ static inline v16 act_derivative(v16 by, uint32_t kind, v16 slope)
     switch (kind) {
     case ACT_RELU: return v_pick(v_gt(by, zero), one, zero);
     case ACT_LEAKY_RELU: return v_pick(v_gt(zero, by), slope, one);
-    case ACT_GELU: /* Phi(z) + z phi(z) */
+    case ACT_GELU: /* Phi(z) + z phi(z); beyond 9 it is 0 or 1, and denormals would be slow */
         e = v_exp(v_mul(v_set(R(-0.5)), v_mul(by, by)));
+        e = v_pick(v_gt(v_set(9), v_abs(by)), e, zero);
         t = normal_below(by, e);
         return v_fma(v_mul(by, v_set(R(0.39894228040143267794))), e, t);
     case ACT_SILU: /* s (1 + z (1 - s)) */
