@@ -239,9 +239,7 @@ bool input_alike(const struct stream *t, const struct input *before)
 
 void input_forget(struct stream *t, struct input *before)
 {
-    const size_t at = t->at;
     input_swap(t, before);
     input_close(t);
     input_swap(t, before);
-    t->at = at;
 }

@@ -66,25 +66,22 @@ void init_unused(const struct config *c, struct infer *found)
 
 void init_put_column(const struct infer_column *c, struct json_out *o)
 {
-    const struct form *f = c->form;
-    if (c->type == COLUMN_TEXT && c->buckets) {
-        json_open(o, c->name, '{');
-        json_put_string(o, "type", column_role_names[c->type]);
-        json_put_int(o, "buckets", c->buckets);
-        json_close(o, '}');
-        return;
-    }
-    if (!f || (c->type != COLUMN_NUMERIC && c->type != COLUMN_DATETIME)) {
+    const bool formed = c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME;
+    const struct form *f = formed ? c->form : NULL;
+    const uint32_t buckets = c->type == COLUMN_TEXT ? c->buckets : 0;
+    if (!f && !buckets) {
         json_put_string(o, c->name, column_role_names[c->type]);
         return;
     }
     json_open(o, c->name, '{');
     json_put_string(o, "type", column_role_names[c->type]);
-    if (f->thousands)
+    if (buckets)
+        json_put_int(o, "buckets", buckets);
+    if (f && f->thousands)
         json_put_string(o, "thousands", f->thousands);
-    if (f->unit_count)
+    if (f && f->unit_count)
         json_put_strings(o, "unit", f->units, f->unit_count);
-    if (f->format)
+    if (f && f->format)
         json_put_string(o, "format", f->format);
     json_close(o, '}');
 }
