@@ -17,14 +17,14 @@ static const struct arg_option cv_options_table[] = {
      "`dnn predict`; of sequences the lines of `dnn predict`, one a row, a window or a group."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
-/* "auc 0.912 +- 0.004", for each metric with a value. error NULL: without. */
-static void put_metrics(struct text *line, const struct metrics *m, const struct metrics *error)
+/* "auc 0.912 +- 0.004", for each metric with a value. */
+static void put_pooled(struct text *line, const struct metrics *m, const struct metrics *error)
 {
     for (uint32_t k = 0; k < m->count; k++) {
         if (isnan(m->m[k].value))
             continue;
         text_printf(line, " %s %.4g", m->m[k].type->name, m->m[k].value);
-        if (error && !isnan(error->m[k].value))
+        if (!isnan(error->m[k].value))
             text_printf(line, " +- %.2g", error->m[k].value);
     }
 }
@@ -37,12 +37,12 @@ static void summary(const struct cv_result *r, const char *output)
     for (uint32_t f = 0; f < r->fold_count; f++) {
         text_clear(&line);
         text_printf(&line, "fold %-3u", f);
-        put_metrics(&line, &r->folds[f].metrics, NULL);
+        metrics_put(&r->folds[f].metrics, &line);
         log_line("%s", line.data);
     }
     text_clear(&line);
     text_put(&line, "pooled  ");
-    put_metrics(&line, &r->pooled, &r->error);
+    put_pooled(&line, &r->pooled, &r->error);
     log_line("%s", line.data);
     log_line("%u folds, %llu %s answered, %.2f s%s%s", r->fold_count,
              (unsigned long long)r->answers, answered[r->label], r->total_s,
@@ -101,7 +101,8 @@ const struct command command_cv = {
              "aside for early stopping. Folds train side by side, one a thread, with the same "
              "result for any number of threads. pooled: the metrics of all answers together; +- "
              "and \"standard_error\": the deviation over the folds divided by the root of their "
-             "number. No model is written. Data from a pipe cannot be read a second time for -o.",
+             "number. A fold's own interval, in brackets and in \"intervals\", is of 95 %. No "
+             "model is written. Data from a pipe cannot be read a second time for -o.",
     .options = cv_options_table,
     .computes = true,
     .has_config = true,

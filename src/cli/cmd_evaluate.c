@@ -48,8 +48,8 @@ static void put_measured(const struct gate *g, struct text *out)
         text_put(out, ", better by ");
     }
     gate_put(g, out);
-    if (g->compares && !isnan(g->interval.low))
-        text_printf(out, " (%.4g to %.4g)", g->interval.low, g->interval.high);
+    if (g->compares)
+        interval_put(&g->interval, out);
 }
 
 /* The value with its 95 % interval; "-" where it is not defined. */

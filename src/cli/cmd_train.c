@@ -44,8 +44,11 @@ static void members(const struct train_result *r)
         struct text line = {0};
         text_printf(&line, "member   %s: weight %.3g", text_quote_z(m->name), m->weight);
         for (uint32_t k = 0; k < m->valid.count && k < 3; k++)
-            if (!isnan(m->valid.m[k].value))
+            if (!isnan(m->valid.m[k].value)) {
                 text_printf(&line, ", %s %.4g", m->valid.m[k].type->name, m->valid.m[k].value);
+                if (k == 0)
+                    interval_put(&m->valid.m[k].interval, &line);
+            }
         text_printf(&line, " (%u network%s, %.3g s)", m->folds, m->folds == 1 ? "" : "s",
                     m->seconds);
         if (!isnan(m->brings))
@@ -55,19 +58,7 @@ static void members(const struct train_result *r)
     }
 }
 
-static void put_interval(const struct interval *n, struct text *line)
-{
-    if (n->high > n->low)
-        text_printf(line, " (%.4g to %.4g)", n->low, n->high);
-}
-
-static bool is_standard(const struct metric_type *m)
-{
-    return m == metric_default(TASK_BINARY) || m == metric_default(TASK_REGRESSION);
-}
-
-/* A line for each part and the constant answer, and one of all gates. The intervals of the first
- * metric and of the standard one; --json has all. */
+/* A line for each part and the constant answer, and one of all gates. --json has all intervals. */
 static void metric_lines(const struct train_result *r)
 {
     struct text line = {0};
@@ -79,15 +70,9 @@ static void metric_lines(const struct train_result *r)
             continue;
         text_clear(&line);
         text_printf(&line, "%-8s", names[i]);
-        bool any = false;
-        for (uint32_t k = 0; k < all[i]->count; k++)
-            if (!isnan(all[i]->m[k].value)) { /* not defined: left out */
-                text_printf(&line, " %s %.4g", all[i]->m[k].type->name, all[i]->m[k].value);
-                if (k == 0 || is_standard(all[i]->m[k].type))
-                    put_interval(&all[i]->m[k].interval, &line);
-                any = true;
-            }
-        if (!any)
+        const size_t head = line.length;
+        metrics_put(all[i], &line);
+        if (line.length == head)
             text_put(&line, " no metric has a value");
         log_line("%s", line.data);
     }

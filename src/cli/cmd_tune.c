@@ -21,7 +21,8 @@ static const struct arg_option tune_options_table[] = {
      "End the search after S seconds with the best config so far; exit 0. Resumed searches count "
      "too."},
     {"trials-csv", 0, "FILE", NULL, ARG_FILE, 0, 0,
-     "Write one line for each trial: its values, metrics on the validation rows, seconds."},
+     "Write one line for each trial: its values, metrics on the validation rows (of the one "
+     "searched for also the interval), seconds."},
     {"resume", 0, NULL, NULL, 0, 0, 0,
      "Go on with the search whose journal lies beside -o; finished trainings are not made again."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
@@ -35,9 +36,7 @@ static void summary(const struct tune_request *q, const struct tune_answer *a)
              q->only >= 0 || a->trials == 1 ? "" : "s", a->timed_out ? "time limit" : "all",
              a->count, a->total_s);
     text_printf(&line, "best: trial %u, %lld epochs, valid", best->trial, (long long)best->epochs);
-    for (uint32_t k = 0; k < best->valid.count; k++)
-        if (!isnan(best->valid.m[k].value))
-            text_printf(&line, " %s %.4g", best->valid.m[k].type->name, best->valid.m[k].value);
+    metrics_put(&best->valid, &line);
     log_line("%s%s%s", line.data, q->output ? "; config " : "",
              q->output ? text_quote_z(q->output) : "");
     text_clear(&line);

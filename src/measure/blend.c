@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "measure/tally.h"
 
 #define PROBABILITY_LEAST 1e-15
 
@@ -43,20 +44,18 @@ static double answer_of(const struct blend *b, const double *weights, uint64_t i
 
 double blend_gain(const struct blend *b, const double *from, const double *with, double *error)
 {
-    double sum = 0, squares = 0, weight = 0, weights = 0;
+    struct tally_mean mean = {0};
+    double weight = 0;
     for (uint64_t i = 0; i < b->rows; i++) {
         double w = b->weight ? (double)b->weight[i] : 1;
         if (!(w > 0))
             continue;
-        double d = row_loss(b, i, answer_of(b, from, i)) - row_loss(b, i, answer_of(b, with, i));
-        sum += w * d;
-        squares += w * w * d * d;
+        double d = row_loss(b, i, answer_of(b, from, i));
+        tally_mean_add(&mean, w, with ? d - row_loss(b, i, answer_of(b, with, i)) : d);
         weight += w;
-        weights += w * w;
     }
-    double mean = weight > 0 ? sum / weight : (double)NAN, spread = squares - mean * mean * weights;
-    *error = weight > 0 ? sqrt(spread > 0 ? spread : 0) / weight : (double)NAN;
-    return mean;
+    *error = tally_mean_error(&mean, weight);
+    return tally_mean_value(&mean, weight);
 }
 
 double blend_loss(const struct blend *b, const double *weights)

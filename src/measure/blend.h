@@ -21,7 +21,7 @@ struct blend {
  * weight. The weights need not sum to 1. */
 double blend_loss(const struct blend *b, const double *weights);
 /* How much lower the loss is by the weights `with` than by `from`, row by row, and *error, the
- * standard error of that mean. NaN without weight. */
+ * standard error of that mean; it is NaN below two effective rows. with NULL: the loss itself. */
 double blend_gain(const struct blend *b, const double *from, const double *with, double *error);
 /* Fills weights [members] with the sum 1. In each round the member is added, again if need be, that
  * gives the lowest loss (of equal ones the first); the best prefix of the rounds counts. Weights

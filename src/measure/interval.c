@@ -21,12 +21,18 @@ struct interval interval_wilson(double share, double rows)
     return i;
 }
 
+void interval_put(const struct interval *i, struct text *out)
+{
+    if (i->high > i->low)
+        text_printf(out, " (%.4g to %.4g)", i->low, i->high);
+}
+
 static double effective(double weight, double weight2)
 {
     return weight2 > 0 ? weight * weight / weight2 : 0;
 }
 
-static struct interval normal(double value, double error, double least, double most)
+struct interval interval_normal(double value, double error, double least, double most)
 {
     if (isnan(value) || isnan(error))
         return none;
@@ -123,7 +129,7 @@ struct interval interval_f1(struct tally *t, double value)
         return f1_at_end(t, value);
     double hit = 2 - 2 * value;
     sum = t->confusion2[3] * hit * hit + (t->confusion2[1] + t->confusion2[2]) * value * value;
-    return normal(value, sqrt(sum) / whole, 0, 1);
+    return interval_normal(value, sqrt(sum) / whole, 0, 1);
 }
 
 /* The same for the mean over classes: a row of label i answered j moves F1 of i and of j. */
@@ -147,27 +153,27 @@ struct interval interval_macro_f1(struct tally *t, double value)
             double moves = i == j ? (2 - 2 * f_i) / whole_i : -f_i / whole_i - f_j / whole_j;
             sum += weight2 * moves * moves;
         }
-    return normal(value, sqrt(sum) / classes, 0, 1);
+    return interval_normal(value, sqrt(sum) / classes, 0, 1);
 }
 
 struct interval interval_logloss(struct tally *t, double value)
 {
-    return normal(value, tally_mean_error(&t->loss, t->weight), 0, (double)INFINITY);
+    return interval_normal(value, tally_mean_error(&t->loss, t->weight), 0, (double)INFINITY);
 }
 
 struct interval interval_brier(struct tally *t, double value)
 {
-    return normal(value, tally_mean_error(&t->brier, t->weight), 0, 1);
+    return interval_normal(value, tally_mean_error(&t->brier, t->weight), 0, 1);
 }
 
 struct interval interval_mae(struct tally *t, double value)
 {
-    return normal(value, tally_mean_error(&t->absolute, t->weight), 0, (double)INFINITY);
+    return interval_normal(value, tally_mean_error(&t->absolute, t->weight), 0, (double)INFINITY);
 }
 
 struct interval interval_pinball(struct tally *t, double value)
 {
-    return normal(value, tally_mean_error(&t->pinball, t->weight), 0, (double)INFINITY);
+    return interval_normal(value, tally_mean_error(&t->pinball, t->weight), 0, (double)INFINITY);
 }
 
 struct interval interval_coverage(struct tally *t, double value)
@@ -180,8 +186,8 @@ struct interval interval_rmse(struct tally *t, double value)
     if (isnan(value))
         return none;
     struct interval i =
-        normal(tally_mean_value(&t->square, t->weight), tally_mean_error(&t->square, t->weight), 0,
-               (double)INFINITY);
+        interval_normal(tally_mean_value(&t->square, t->weight),
+                        tally_mean_error(&t->square, t->weight), 0, (double)INFINITY);
     return (struct interval){sqrt(i.low), sqrt(i.high)};
 }
 
@@ -203,7 +209,7 @@ struct interval interval_ece(struct tally *t, double value)
         double share = bin->weight / t->weight, observed = bin->observed / bin->weight;
         variance += share * share * share_variance(observed, share * n);
     }
-    return normal(value, n >= 2 ? sqrt(variance) : (double)NAN, 0, 1);
+    return interval_normal(value, n >= 2 ? sqrt(variance) : (double)NAN, 0, 1);
 }
 
 /* 1 - r2 is the ratio of sum e^2 to sum d^2, d = target - mean: error of sum (e^2 - r d^2) / sum
@@ -219,6 +225,6 @@ struct interval interval_r2(struct tally *t, double value)
     double d4 = m->t[4] - 4 * s * m->t[3] + 6 * s * s * m->t[2] - 4 * s * s * s * m->t[1] +
                 s * s * s * s * m->t[0];
     double sum = m->e4 - 2 * r * e2_d2 + r * r * d4;
-    return normal(value, sqrt((sum > 0 ? sum : 0) * n / (n - 1)) / t->target_square,
+    return interval_normal(value, sqrt((sum > 0 ? sum : 0) * n / (n - 1)) / t->target_square,
                   -(double)INFINITY, 1);
 }

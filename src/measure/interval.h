@@ -18,6 +18,7 @@
 #ifndef DNN_MEASURE_INTERVAL_H
 #define DNN_MEASURE_INTERVAL_H
 
+#include "base/text.h"
 #include "measure/tally.h"
 
 /* NaN: none, of too few rows or of a metric without a value. */
@@ -25,6 +26,10 @@ struct interval {
     double low, high;
 };
 struct interval interval_wilson(double share, double rows);
+/* value +- 1.96 error, within least and most. */
+struct interval interval_normal(double value, double error, double least, double most);
+/* Appends " (low to high)"; nothing where there is no interval. */
+void interval_put(const struct interval *i, struct text *out);
 
 /* value: that of the metric on the same tally. t holds the counters that the metric needs, and for
  * macro_f1 and precision the confusion matrix. */

@@ -364,6 +364,22 @@ double metrics_get(const struct metrics *m, const char *name)
     return (double)NAN;
 }
 
+static bool is_standard(const struct metric_type *t)
+{
+    return t == metric_default(TASK_BINARY) || t == metric_default(TASK_REGRESSION);
+}
+
+void metrics_put(const struct metrics *m, struct text *out)
+{
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (isnan(m->m[i].value))
+            continue;
+        text_printf(out, " %s %.4g", m->m[i].type->name, m->m[i].value);
+        if (i == 0 || is_standard(m->m[i].type))
+            interval_put(&m->m[i].interval, out);
+    }
+}
+
 void metrics_write(const struct metrics *m, const char *key, struct json_out *out)
 {
     json_open(out, key, '{');

@@ -73,6 +73,9 @@ const struct metric_type *metric_default(int task);
 const char *metric_nearest(const char *name, int task);
 void metric_names(int task, char *out, size_t room);           /* "auc, pr_auc, ..." */
 double metrics_get(const struct metrics *m, const char *name); /* NaN when absent */
+/* Appends " name value" for each metric with a value. With its interval where one was asked for: of
+ * the first metric, of log-loss and of rmse. */
+void metrics_put(const struct metrics *m, struct text *out);
 void metrics_write(const struct metrics *m, const char *key, struct json_out *out);
 /* {name: [low, high]}, null where there is none. */
 void metrics_write_intervals(const struct metrics *m, const char *key, struct json_out *out);

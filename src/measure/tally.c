@@ -52,7 +52,7 @@ void tally_free(struct tally *t)
 
 /* --- means --- */
 
-static void mean_add(struct tally_mean *m, double weight, double x)
+void tally_mean_add(struct tally_mean *m, double weight, double x)
 {
     m->sum += weight * x;
     m->squared_weights += weight * weight;
@@ -224,12 +224,12 @@ static void add_class_row(struct tally *t, const double *p, int32_t label, float
     }
     if (t->needs & TALLY_LOSS) {
         double loss = -log(p[truth]);
-        mean_add(&t->loss, w, loss > TALLY_LOSS_MOST ? TALLY_LOSS_MOST : loss);
+        tally_mean_add(&t->loss, w, loss > TALLY_LOSS_MOST ? TALLY_LOSS_MOST : loss);
     }
     bool two = t->task == TASK_BINARY;
     if (two && t->needs & TALLY_BRIER) {
         double off = p[1] - (label == 1);
-        mean_add(&t->brier, w, off * off);
+        tally_mean_add(&t->brier, w, off * off);
     }
     if (t->needs & TALLY_CALIBRATION) {
         double said = p[two ? 1 : answer];
@@ -251,9 +251,9 @@ static void add_class_row(struct tally *t, const double *p, int32_t label, float
 static void add_value_row(struct tally *t, double value, double target, double w)
 {
     double e = value - target, e2 = e * e;
-    mean_add(&t->square, w, e2);
-    mean_add(&t->absolute, w, fabs(e));
-    mean_add(&t->pinball, w, e < 0 ? -t->quantile * e : (1 - t->quantile) * e);
+    tally_mean_add(&t->square, w, e2);
+    tally_mean_add(&t->absolute, w, fabs(e));
+    tally_mean_add(&t->pinball, w, e < 0 ? -t->quantile * e : (1 - t->quantile) * e);
     t->covered += e >= 0 ? w : 0;
     double before = target - t->target_mean; /* t->weight holds this row already */
     if (t->weight > 0)

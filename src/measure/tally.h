@@ -94,6 +94,8 @@ void tally_free(struct tally *t);
 uint64_t tally_bytes(uint32_t classes, uint64_t rows);
 /* Areas of one class against the others; binary: class 1. May reorder the kept rows. */
 struct rank_areas tally_areas(struct tally *t, uint32_t class_number);
+void tally_mean_add(struct tally_mean *m, double weight, double x);
+/* weight: the sum of all weights. */
 double tally_mean_value(const struct tally_mean *m, double weight);
 /* Its standard error; NaN below two effective rows. */
 double tally_mean_error(const struct tally_mean *m, double weight);

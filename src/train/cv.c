@@ -246,7 +246,7 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
     if (!v->answers.answer) {
         v->answers.outputs = x.outputs;
         v->answers.answer = mem_zero(d->rows.count * x.outputs + 1, sizeof *v->answers.answer);
-        *pooled = tally_new(v->q->config->task, x.classes, TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
+        *pooled = tally_new(v->q->config->task, x.classes, TALLY_ALL);
         (*pooled)->quantile = loss_quantile(&j->config->train.loss);
     }
     mixing_choose(&x, &ignored);
@@ -307,6 +307,7 @@ static bool measure(struct cv *v, struct cv_result *r, struct err *e)
     }
     if (good) {
         metrics_of(pooled, &r->pooled);
+        metrics_intervals(pooled, &r->pooled);
         set_errors(r);
     }
     tally_free(pooled);
@@ -378,12 +379,14 @@ void cv_write(const struct cv_result *r, struct json_out *out)
         json_put_int(out, "runs", k->runs);
         json_put_int(out, "epochs", k->epochs);
         metrics_write(&k->metrics, "metrics", out);
+        metrics_write_intervals(&k->metrics, "intervals", out);
         json_put_number(out, "seconds", k->seconds);
         json_close(out, '}');
     }
     json_close(out, ']');
     metrics_write(&r->pooled, "pooled", out);
     metrics_write(&r->error, "standard_error", out);
+    metrics_write_intervals(&r->pooled, "pooled_intervals", out);
     select_write(&r->backend, "backend", out);
     memory_write("memory", out);
     warnings_write(out);

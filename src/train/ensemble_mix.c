@@ -178,17 +178,14 @@ void mixing_measure(const struct mixing *x, const double *weights, bool test,
                     struct train_result *judged, struct metrics *m)
 {
     int task = mixing_part(x, 0, 0)->schema->task;
-    const bool intervals = weights == x->weights;
-    const unsigned needs = TALLY_ALL & ~(unsigned)(judged || intervals ? 0 : TALLY_CONFUSED);
-    struct tally *y = tally_new(task, x->classes, needs);
+    struct tally *y = tally_new(task, x->classes, TALLY_ALL);
     y->threshold = x->threshold;
     y->quantile = x->quantile;
     double *room = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
     for (uint32_t f = 0; f < (test ? 1 : x->folds); f++)
         tally_rows(x, weights, test, f, y, room);
     metrics_of(y, m);
-    if (intervals)
-        metrics_intervals(y, m);
+    metrics_intervals(y, m);
     for (size_t i = 0; judged && i < judged->gate_count; i++)
         gate_judge(&judged->gates[i], m, y);
     tally_free(y);

@@ -49,8 +49,8 @@ bool mixing_cut(struct mixing *x, const struct threshold_rule *rule, struct thre
  * room [rows][outputs]. */
 void mixing_answer(const struct mixing *x, const double *weights, bool test, uint32_t f,
                    uint64_t from, uint64_t count, double *out, double *room);
-/* Its metrics on the rows left out, or on the test rows. The gates of `judged` are judged by them;
- * NULL: none. */
+/* Its metrics, with intervals, on the rows left out, or on the test rows. The gates of `judged` are
+ * judged by them; NULL: none. */
 void mixing_measure(const struct mixing *x, const double *weights, bool test,
                     struct train_result *judged, struct metrics *m);
 /* Those of a constant answer: the mean of the runs' constants. */

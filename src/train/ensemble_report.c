@@ -20,6 +20,16 @@ static double shown(const struct mixing *x, double loss)
     return x->classes ? loss : sqrt(loss);
 }
 
+/* "logloss 0.381 (0.362 to 0.4)": a loss with its 95 % interval. */
+static void put_loss(const struct mixing *x, const double *weights, struct text *out)
+{
+    double error, loss = blend_gain(&x->blend, weights, NULL, &error);
+    struct interval i = interval_normal(loss, error, 0, INFINITY);
+    i = (struct interval){shown(x, i.low), shown(x, i.high)};
+    text_printf(out, "%s %.4g", loss_name(x), shown(x, loss));
+    interval_put(&i, out);
+}
+
 /* --- at the end --- */
 
 /* "0.0025 +- 0.0009": how much lower the loss of x->weights is. Of values in shares of the squared
@@ -53,8 +63,9 @@ static void compare(const struct mixing *x, double *alone, uint32_t i, const cha
 {
     struct text line = {0};
     alone[i] = 1;
-    text_printf(&line, "%s: %s %.4g; the model is ", what, loss_name(x),
-                shown(x, blend_loss(&x->blend, alone)));
+    text_printf(&line, "%s: ", what);
+    put_loss(x, alone, &line);
+    text_put(&line, "; the model is ");
     put_gain(x, alone, &line);
     alone[i] = 0;
     log_line("%s", line.data);
@@ -99,8 +110,11 @@ void mixing_report(const struct mixing *x)
         mem_free(alone);
         return;
     }
-    log_line("on rows that the runs did not train on the model has %s %.4g", loss_name(x),
-             shown(x, blend_loss(&x->blend, x->weights)));
+    struct text line = {0};
+    text_put(&line, "on rows that the runs did not train on the model has ");
+    put_loss(x, x->weights, &line);
+    log_line("%s", line.data);
+    text_free(&line);
     uint32_t best = best_network(x, linear, alone);
     if (linear < x->count && !x->linear_alone)
         compare(x, alone, linear, "the linear model alone");
@@ -150,10 +164,11 @@ void ensemble_tell(struct train_job *j, uint32_t member)
     mixing_choose(&x, &so_far);
     for (uint32_t i = 0; i < x.count; i++)
         alone[i] = x.members[i] == member;
-    text_printf(&line, "member \"%s\": %s %.4g; so far %.4g with %u of %u members",
-                text_quote_z(j->ensemble->names[member]), loss_name(&x),
-                shown(&x, blend_loss(&x.blend, alone)), shown(&x, so_far.loss), x.count,
-                j->ensemble->members);
+    text_printf(&line, "member \"%s\": ", text_quote_z(j->ensemble->names[member]));
+    put_loss(&x, alone, &line);
+    text_put(&line, "; so far ");
+    put_loss(&x, x.weights, &line);
+    text_printf(&line, " with %u of %u members", x.count, j->ensemble->members);
     double left = seconds_left(j);
     if (left > 0)
         text_printf(&line, ", about %s left", progress_time(left));

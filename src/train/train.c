@@ -144,7 +144,7 @@ void train_write_end(const struct train_result *r, struct json_out *out)
     json_put_string(out, "stopped", r->stopped);
 }
 
-void train_write_members(const struct train_result *r, bool seconds, struct json_out *out)
+void train_write_members(const struct train_result *r, bool whole, struct json_out *out)
 {
     json_open(out, "members", '[');
     for (uint32_t i = 0; i < r->member_count; i++) {
@@ -154,8 +154,10 @@ void train_write_members(const struct train_result *r, bool seconds, struct json
         json_put_number(out, "weight", m->weight);
         json_put_int(out, "folds", m->folds);
         metrics_write(&m->valid, "valid", out);
-        if (seconds)
+        if (whole) {
+            metrics_write_intervals(&m->valid, "valid_intervals", out);
             json_put_number(out, "seconds", m->seconds);
+        }
         json_close(out, '}');
     }
     json_close(out, ']');

@@ -69,8 +69,8 @@ void train_release(struct train_result *r); /* after success and after failure *
 void train_stuck(struct train_result *r, struct err *e);
 void train_write(const struct train_request *q, const struct train_result *r,
                  struct json_out *out); /* dnn.train/1 */
-/* Member "members"; seconds: with the time that each took. */
-void train_write_members(const struct train_result *r, bool seconds, struct json_out *out);
+/* Member "members"; whole: with intervals and the time that each took, as no model keeps them. */
+void train_write_members(const struct train_result *r, bool whole, struct json_out *out);
 /* Members "epochs", "best_epoch" (null where there is none) and "stopped". */
 void train_write_end(const struct train_result *r, struct json_out *out);
 

@@ -64,6 +64,7 @@ bool tune_keep(struct tune *t, const struct tune_result *r, struct err *e)
     json_put_number(&out, "seconds", r->seconds);
     json_put_number(&out, "used", tune_used(t));
     metrics_write(&r->valid, "valid", &out);
+    metrics_write_intervals(&r->valid, "valid_intervals", &out);
     json_close(&out, '}');
     bool good = journal_line(&t->journal, out.text.data, e) && journal_sync(&t->journal, e);
     text_free(&out.text);
@@ -75,6 +76,13 @@ static double number_or_nan(const struct json *v)
     return v && json_kind(v) == JSON_NUMBER ? json_number(v) : (double)NAN;
 }
 
+static struct interval read_interval(const struct json *ends)
+{
+    bool there = ends && json_kind(ends) == JSON_LIST;
+    return (struct interval){number_or_nan(there ? json_at(ends, 0) : NULL),
+                             number_or_nan(there ? json_at(ends, 1) : NULL)};
+}
+
 /* A line of tune_keep. False: it is none. */
 static bool read_line(struct tune *t, const char *line, size_t length)
 {
@@ -84,7 +92,8 @@ static bool read_line(struct tune *t, const char *line, size_t length)
     const char *const names[] = {"trial", "stage", "epochs", "trained", "best_epoch"};
     int64_t n[5];
     bool good = root && json_kind(root) == JSON_OBJECT && json_get(root, "used") &&
-                json_get(root, "valid") && json_get(root, "stopped");
+                json_get(root, "valid") && json_get(root, "valid_intervals") &&
+                json_get(root, "stopped");
     for (size_t i = 0; good && i < 5; i++) {
         const struct json *v = json_get(root, names[i]);
         good = v && json_integer(v, &n[i]) && n[i] >= 0;
@@ -102,7 +111,9 @@ static bool read_line(struct tune *t, const char *line, size_t length)
             const struct metric_type *type = metric_find(json_key(m), t->q->config->task);
             if (!type)
                 continue;
+            const struct json *ends = json_get(json_get(root, "valid_intervals"), type->name);
             r.valid.m[r.valid.count].type = type;
+            r.valid.m[r.valid.count].interval = read_interval(ends);
             r.valid.m[r.valid.count++].value = number_or_nan(m);
         }
         strncpy(r.stopped, json_string(json_get(root, "stopped")), sizeof r.stopped - 1);
@@ -255,15 +266,27 @@ static void put_cell(struct text *out, const char *cell)
     text_char(out, '"');
 }
 
-static void put_metrics(struct text *out, const struct metrics *names, const struct metrics *m)
+/* A cell; NaN: an empty one. */
+static void put_number(struct text *out, double value)
 {
     char digits[32];
-    for (uint32_t k = 0; k < names->count; k++) {
-        double value = metrics_get(m, names->m[k].type->name);
-        size_t length = isnan(value) ? 0 : answer_number(digits, value);
-        text_char(out, ',');
-        text_add(out, digits, length);
-    }
+    size_t length = isnan(value) ? 0 : answer_number(digits, value);
+    text_char(out, ',');
+    text_add(out, digits, length);
+}
+
+/* The metrics, then the interval of the one that is searched for. */
+static void put_metrics(struct text *out, const struct metrics *names, const struct metrics *m,
+                        const struct metric_type *searched)
+{
+    struct interval ends = {(double)NAN, (double)NAN};
+    for (uint32_t k = 0; k < names->count; k++)
+        put_number(out, metrics_get(m, names->m[k].type->name));
+    for (uint32_t k = 0; k < m->count; k++)
+        if (m->m[k].type == searched)
+            ends = m->m[k].interval;
+    put_number(out, ends.low);
+    put_number(out, ends.high);
 }
 
 /* A value as a cell: a string without its quotes. */
@@ -284,6 +307,7 @@ static bool save_csv(const struct tune *t, struct err *e)
     text_put(&text, "trial,stage,epochs,best_epoch,stopped");
     for (uint32_t k = 0; k < names->count; k++)
         text_printf(&text, ",%s", names->m[k].type->name);
+    text_printf(&text, ",%s.low,%s.high", a->metric->name, a->metric->name);
     for (size_t i = 0; i < a->space.count; i++)
         put_cell(&text, a->space.keys[i].path);
     text_put(&text, ",seconds\n");
@@ -294,7 +318,7 @@ static bool save_csv(const struct tune *t, struct err *e)
             continue;
         text_printf(&text, "%u,%u,%lld,%lld,%s", r->trial, r->stage, (long long)r->epochs,
                     (long long)r->best_epoch, r->stopped);
-        put_metrics(&text, names, &r->valid);
+        put_metrics(&text, names, &r->valid, a->metric);
         space_draw(&a->space, i, &d);
         for (size_t k = 0; k < a->space.count; k++)
             put_value(&text, draw_value(&d, k));

@@ -35,6 +35,7 @@ static void write_result(const struct tune_answer *a, const struct tune_result *
     json_put_int(out, "best_epoch", r->best_epoch);
     json_put_string(out, "stopped", r->stopped);
     metrics_write(&r->valid, "valid", out);
+    metrics_write_intervals(&r->valid, "valid_intervals", out);
     json_put_number(out, "seconds", r->seconds);
     json_put_raw(out, "values", values.data);
     if (key)

@@ -29,6 +29,8 @@ def right(fold):
     return sum(hits) / len(hits)
 for f in r["folds"]:
     assert abs(f["metrics"]["accuracy"] - right(f["fold"])) < 1e-9
+    for name, (low, high) in f["intervals"].items():
+        assert low < f["metrics"][name] < high, (name, f)
     assert f["rows"] == {"train": 382, "valid": 68, "test": 150} or sum(f["rows"].values()) == 600, f["rows"]
     assert f["rows"]["test"] == 150 and 60 <= f["rows"]["valid"] <= 75
 assert abs(r["pooled"]["accuracy"] - right(None)) < 1e-9
@@ -37,6 +39,9 @@ mean = sum(of) / 4
 error = math.sqrt(sum((x - mean) ** 2 for x in of) / 3 / 4)
 assert abs(error - r["standard_error"]["logloss"]) < 1e-9
 assert r["pooled"]["auc"] > 0.6, r["pooled"]
+def width(of, name): return of[name][1] - of[name][0]
+assert r["pooled_intervals"].keys() == r["pooled"].keys()
+assert 0.4 < width(r["pooled_intervals"], "auc") / width(r["folds"][0]["intervals"], "auc") < 0.6 # four times the rows
 PY
 # a fold is the job of the config on the other rows: training on them with a split by column gives the same answers
 awk -F, 'NR == FNR {fold[$1] = $2; next} FNR == 1 {print $0 ",part"; next} {print $0 "," (fold[$1] == 2 ? "test" : "train")}' \

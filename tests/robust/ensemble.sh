@@ -205,6 +205,9 @@ by_python "equal weights, and members of one recipe differ by their names" <<'EO
 import json
 m = json.load(open("v.out"))["members"]
 assert [x["weight"] for x in m] == [.5, .5] and m[0]["valid"]["rmse"] != m[1]["valid"]["rmse"], m
+for x in m:
+    for name, (low, high) in x["valid_intervals"].items():
+        assert low < x["valid"][name] < high, x
 EOF
 run dnn predict v.dnn v.csv --uncertainty --on-bad-row null --null NONE
 awk -F, 'NF != 2 || (NR > 1 && !($2 > 0))' out >wrong

@@ -35,6 +35,9 @@ r, t = json.load(open("one.json")), json.load(open("trained.json"))
 b = r["best"]
 assert r["schema"] == "dnn.tune/1" and r["metric"] == "logloss" and r["stopped"] == "trials"
 assert [x["trial"] for x in r["trials"]] == list(range(7))
+for x in r["trials"]:
+    for k, (low, high) in x["valid_intervals"].items():
+        assert low <= x["valid"][k] <= high and high > low, (k, x)
 for k, v in b["valid"].items():
     assert v == t["valid"][k] or abs(v - t["valid"][k]) < 1e-12, (k, t["valid"], b)
 assert min(x["valid"]["logloss"] for x in r["trials"]) == b["valid"]["logloss"]
@@ -48,6 +51,7 @@ assert len({x["values"]["train.batch_size"] for x in r["trials"][1:]}) > 2
 best = json.load(open("one_best.json"))
 assert best["train"]["epochs"] == b["epochs"] and best["data"]["train"] == "../d.csv"
 rows = list(csv.DictReader(open("t1.csv")))
+assert float(rows[3]["logloss.low"]) < float(rows[3]["logloss"]) < float(rows[3]["logloss.high"])
 assert rows[3]["model.hidden"].replace(" ", "") == json.dumps(r["trials"][3]["values"]["model.hidden"]).replace(" ", "")
 PY
 # one trial of the plan, alone

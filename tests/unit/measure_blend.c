@@ -122,9 +122,10 @@ static void test_gain(void)
         double a = answers[0][i] - target[i], c = (answers[0][i] + answers[1][i]) / 2 - target[i];
         squares += (a * a - c * c - gain) * (a * a - c * c - gain);
     }
-    is_near(error, sqrt(squares) / ROWS, 1e-12, "and its error");
+    is_near(error, sqrt(squares / (ROWS - 1) / ROWS), 1e-12, "and its error");
     is_near(blend_gain(&b, mean, mean, &none), 0, 1e-15, "against itself: nothing");
     is_near(none, 0, 1e-15, "without an error");
+    is_near(blend_gain(&b, mean, NULL, &error), blend_loss(&b, mean), 1e-12, "by nothing: a loss");
     b.weight = weight;
     is_near(blend_gain(&b, first, mean, &error), blend_loss(&b, first) - blend_loss(&b, mean),
             1e-12, "a weighted one");
