@@ -41,10 +41,11 @@ void mem_on_failure(void (*handler)(size_t bytes))
     atomic_store(&on_failure, handler);
 }
 
-void mem_share(void)
+void mem_start(void)
 {
-#if defined(M_ARENA_MAX)
+#if defined(__GLIBC__)
     mallopt(M_ARENA_MAX, 4); /* blocks are few and large: nobody waits for another */
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 #endif
 }
 

@@ -20,9 +20,10 @@ char *mem_string(const char *text);                   /* strdup */
 char *mem_string_n(const char *text, size_t length);  /* length bytes and a NUL */
 void mem_free(void *block);                           /* NULL does nothing */
 void mem_on_failure(void (*handler)(size_t bytes));   /* must not return */
-/* Call it before more threads are started: malloc would give each thread a pool of its own, and the
- * memory they hold would be chance. Now they share a few. */
-void mem_share(void);
+/* Call it once, before more threads are started. Then threads share a few pools of blocks, and a
+ * freed block of 128 KiB or more leaves the process. Else glibc's malloc gives each thread a pool
+ * of its own, and keeps freed blocks of up to 32 MiB: the peak would be chance. */
+void mem_start(void);
 /* Gives freed memory back to the system: malloc keeps some in each of its pools. Call it after a
  * stage that took much, before one that runs for long. */
 void mem_trim(void);

@@ -313,7 +313,6 @@ void threads_start(unsigned wanted)
     pool.count = 1;
     if (wanted == 1)
         return;
-    mem_share();
     pool.workers = mem_alloc(wanted - 1, sizeof *pool.workers);
     pool.runs = mem_zero(wanted, sizeof *pool.runs);
     pool.run_count = wanted;

@@ -15,7 +15,8 @@ enum { ANSWERS = 4096 }; /* rows whose answers are timed */
 struct measured {
     double seconds; /* of all epochs, or penalties */
     uint64_t bytes; /* of network and best weights */
-    uint64_t room;  /* of all that a run at work takes */
+    uint64_t best;  /* of the best weights alone */
+    uint64_t room;  /* of all that a run at work takes: memory that it touches */
     uint64_t kept;  /* of its part, once it is finished */
 };
 
@@ -58,7 +59,8 @@ static bool measure(struct run *r, struct measured *to, struct err *e)
     const struct model *m = network_model(r->network);
     double valid = (double)row_list_reads(&r->list[PART_VALID]),
            test = (double)row_list_reads(&r->list[PART_TEST]);
-    to->bytes = need.total + (m->params + m->buffers) * sizeof(real);
+    to->best = (m->params + m->buffers) * sizeof(real);
+    to->bytes = need.total + to->best;
     to->kept = part_bytes(r, m->params + m->buffers);
     to->seconds = (double)run_epochs_most(r) * (step_s * (double)r->steps + row_s * valid) +
                   row_s * (valid + test);
@@ -83,8 +85,7 @@ static bool measure_member(struct train_job *j, uint32_t member, struct measured
     r.rows = view->rows;
     bool good = run_open(&r, e) && measure(&r, to, e);
     const uint64_t now = hostmem_now(), grown = now > before ? now - before : 0;
-    to->room = to->bytes + view->rows.count * view->rows.format.stride;
-    to->room = grown > to->room ? grown : to->room;
+    to->room = grown + to->best;
     run_close(&r);
     view_free(view);
     machine_close(m);

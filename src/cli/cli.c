@@ -420,6 +420,7 @@ int cli_main(int argc, char **argv)
     standard_descriptors();
     if (!stack_raise(&small))
         return cli_fail(NULL, &small, NULL);
+    mem_start();
     mem_on_failure(cli_out_of_memory);
     machine_on_stuck(cli_stuck);
     machine_on_wait(stop_leaves);

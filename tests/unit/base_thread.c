@@ -339,6 +339,7 @@ static void blocks_of_few_pools(void)
 
 int main(void)
 {
+    mem_start();
     a_second_caller_is_a_bug();
     is_int(count_with_fault("thread:2", 4), 2, "the second worker cannot be had: two threads");
     is_int(count_with_fault("thread:1+", 8), 1, "none can be had: one thread");
