@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/warnings.h"
 #include "cli/cli.h"
+#include "cli/train_text.h"
 #include "config/output.h"
 #include "train/train.h"
 
@@ -29,8 +30,7 @@ static bool check_names(const struct args *a, const struct train_request *q, str
 
 static int tell(struct args *a, const struct train_request *q, const struct train_result *r)
 {
-    log_line("%u runs of %u members merged; model %s", r->runs, r->member_count,
-             text_quote_z(q->output));
+    train_text(r, q->output);
     if (!a->json)
         return EXIT_DONE;
     struct json_out out = {0};

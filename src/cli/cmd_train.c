@@ -1,6 +1,4 @@
 /* cmd_train.c - `dnn train`: CSV in, model file out. */
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -9,6 +7,7 @@
 #include "base/warnings.h"
 #include "cli/cli.h"
 #include "cli/format.h"
+#include "cli/train_text.h"
 #include "config/output.h"
 #include "train/train.h"
 
@@ -35,84 +34,6 @@ static const struct arg_option train_options_table[] = {
      "the first steps."},
     FORMAT_OPTION,
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
-
-/* A line for each member of an ensemble: its weight, and its loss on rows that it did not see. */
-static void members(const struct train_result *r)
-{
-    for (uint32_t i = 0; i < r->member_count; i++) {
-        const struct train_member *m = &r->members[i];
-        struct text line = {0};
-        text_printf(&line, "member   %s: weight %.3g", text_quote_z(m->name), m->weight);
-        for (uint32_t k = 0; k < m->valid.count && k < 3; k++)
-            if (!isnan(m->valid.m[k].value)) {
-                text_printf(&line, ", %s %.4g", m->valid.m[k].type->name, m->valid.m[k].value);
-                if (k == 0)
-                    interval_put(&m->valid.m[k].interval, &line);
-            }
-        text_printf(&line, " (%u network%s, %.3g s)", m->folds, m->folds == 1 ? "" : "s",
-                    m->seconds);
-        if (!isnan(m->brings))
-            text_printf(&line, "; without it the loss would be %.2g higher", m->brings);
-        log_line("%s", line.data);
-        text_free(&line);
-    }
-}
-
-/* A line for each part and the constant answer, and one of all gates. --json has all intervals. */
-static void metric_lines(const struct train_result *r)
-{
-    struct text line = {0};
-    const struct metrics *all[] = {r->has_valid ? &r->valid : NULL, r->has_test ? &r->test : NULL,
-                                   &r->baseline};
-    static const char *const names[] = {"valid", "test", "baseline"};
-    for (size_t i = 0; i < 3; i++) {
-        if (!all[i] || !all[i]->count)
-            continue;
-        text_clear(&line);
-        text_printf(&line, "%-8s", names[i]);
-        const size_t head = line.length;
-        metrics_put(all[i], &line);
-        if (line.length == head)
-            text_put(&line, " no metric has a value");
-        log_line("%s", line.data);
-    }
-    text_clear(&line);
-    for (size_t i = 0; i < r->gate_count; i++) {
-        text_printf(&line, "%s%s: %s (", i ? "; " : "gates    ", text_quote_z(r->gates[i].text),
-                    r->gates[i].pass ? "met" : "NOT met");
-        gate_put(&r->gates[i], &line);
-        text_put(&line, ")");
-    }
-    if (r->gate_count)
-        log_line("%s", line.data);
-    text_free(&line);
-}
-
-static void summary(const struct train_result *r, const char *output)
-{
-    metric_lines(r);
-    if (r->runs) {
-        members(r);
-        log_line("%u run%s, %lld epochs (%s), %.2f s; %s %s", r->runs, r->runs == 1 ? "" : "s",
-                 (long long)r->epochs, strcmp(r->stopped, "time_limit") == 0 ? "time limit" : "all",
-                 r->total_s, r->member_count ? "model" : "part", text_quote_z(output));
-        return;
-    }
-    char best[32] = "none";
-    if (r->best_epoch)
-        snprintf(best, sizeof best, "%lld", (long long)r->best_epoch);
-    if (!r->epochs)
-        log_line("no whole epoch (time limit), %.2f s; model %s", r->total_s,
-                 text_quote_z(output));
-    else
-        log_line("%lld epoch%s (%s), best epoch %s, %.2f s; model %s", (long long)r->epochs,
-                 r->epochs == 1 ? "" : "s",
-                 strcmp(r->stopped, "patience") == 0     ? "early stopping"
-                 : strcmp(r->stopped, "time_limit") == 0 ? "time limit"
-                 : strcmp(r->stopped, "diverged") == 0   ? "diverged"
-                                                         : "all",
-                 best, r->total_s, text_quote_z(output));
-}
 
 /* With --verbose: the settings that are not at their default, and where they came from. */
 static void tell_settings(const struct config *c)
@@ -176,7 +97,7 @@ static int tell_result(const struct args *a, const struct train_request *q, stru
 {
     if (r->exit != EXIT_DONE)
         return r->exit;
-    summary(r, q->output);
+    train_text(r, q->output);
     log_info("seconds: load %.3g, start %.3g, train %.3g, all %.3g", r->load_s, r->start_s,
              r->train_s, r->total_s);
     if (!a->json)
@@ -235,7 +156,7 @@ static int train_command(struct args *a)
         code = cli_fail(a, &e, "nothing was written");
     } else if (!train_run(&q, &r, &e)) {
         if (e.id == ERR_GATE_UNMET)
-            metric_lines(&r);
+            train_metrics_text(&r);
         code = r.says_kept ? cli_fail(a, &e, NULL) : cli_fail_output(a, &e, q.output);
         tell_format(a, &r, &e);
     } else {

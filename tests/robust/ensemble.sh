@@ -89,6 +89,7 @@ out_has "9 of an ensemble" "in words too"
 for i in 0 1 2 3 4 5 6 7 8; do dnn train c.json --run $i -o part$i -q --threads $((1 + i % 2)) || break; done
 run dnn merge c.json part* -o merged.dnn
 is_exit 0 "nine parts are merged"
+err_has "member   " "with the members and their scores"
 is "$(digest merged.dnn)" "$want" "the same bytes as one training"
 run dnn merge c.json part8 part[0-7] -o merged.dnn
 is "$(digest merged.dnn)" "$want" "in any order"
