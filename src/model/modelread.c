@@ -199,9 +199,15 @@ static bool read_beside(struct modelread *r, const struct model_options *o, cons
                        "the layers");
 }
 
-/* Takes out the layers that make one step of many. */
-static void keep_steps(struct modelread *r)
+/* Takes out the layers that make one step of many. False: nothing before them reads steps. */
+static bool keep_steps(struct modelread *r, struct err *e)
 {
+    if (r->count && r->layers[0]->type->ends_steps) {
+        err_set(e, ERR_CONFIG_CONFLICT, "preset %s makes one answer from all steps of a sequence, "
+                "and each row has an answer here (data.sequence.label \"row\")", r->preset->name);
+        err_key(e, "model.preset");
+        return err_help(e, "take preset lstm, gru, tcn or transformer");
+    }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < r->count; i++) {
         struct layer *l = r->layers[i];
@@ -211,6 +217,7 @@ static void keep_steps(struct modelread *r)
             layer_free(l);
     }
     r->count = kept;
+    return true;
 }
 
 static bool read_preset(struct modelread *r, const struct model_options *o, struct err *e)
@@ -225,8 +232,8 @@ static bool read_preset(struct modelread *r, const struct model_options *o, stru
     if (!follow(r, o->sequences, e))
         return false;
     r->layers = layers_of(r, &r->count, e);
-    if (r->layers && o->each)
-        keep_steps(r);
+    if (r->layers && o->each && !keep_steps(r, e))
+        return false;
     return r->layers && output_of(r, e) &&
            (!list || json_kind(list) == JSON_NULL || read_beside(r, o, list, e));
 }

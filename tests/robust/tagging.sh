@@ -384,6 +384,10 @@ config '"window": 16, "label": "last"'
 bad "tagging without a label a row" 78 'but `task` is tagging'
 config '"windw": 16'
 bad "another key" 78 'did you mean `window`'
+config '"window": 16, "label": "row"' tagging '{"preset": "rocket"}'
+run dnn check c.json
+is_exit 78 "rocket for a label a row"
+err_has "preset rocket makes one answer from all steps" "is named"
 config '"window": 16, "label": "row"' tagging '{"layers": [{"type": "gru", "units": 4}, {"type": "pool"}]}'
 bad "one step left of all" 78 'leave out the pool layer'
 config '"window": 16'
