@@ -4,7 +4,7 @@
 #                             4 minutes on 2 cores
 #   scripts/test.sh --full    also sanitizers, the whole program on the emulated GPU, fuzzing, faults and kills: under 25 minutes
 #   scripts/test.sh --nightly all that, and what rarely finds anything new: kernels spoilt on purpose, 1000 random shapes of each
-#                             kernel, the scripts of the build under sanitizers
+#                             kernel, the bytes that kernels move, cuDNN's stand-in, the scripts of the build under sanitizers
 #   scripts/test.sh PATTERN   only the tests whose path holds PATTERN
 # BUILD=dir (environment or make) is built and tested instead of build.
 set -eu
@@ -42,7 +42,7 @@ list=$build/tests.list
     find tests/golden tests/learn tests/robust -name '*.sh' -perm -u+x | sort
 } >"$list"
 if [ $full = yes ]; then
-    export FUZZ_SECONDS=${FUZZ_SECONDS:-$([ $nightly = yes ] && echo 60 || echo 3)}
+    export FUZZ_SECONDS=${FUZZ_SECONDS:-$([ $nightly = yes ] && echo 60 || echo 2)}
     make -j"$jobs" BUILD="$build/asan" SAN=address OPT='-O1 -g' all units
     # what works with more than one thread
     threaded=$(for unit in answer_predict backend_machine base_stop base_thread model_tracks table_table train_runs train_train; do

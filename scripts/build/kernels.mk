@@ -134,8 +134,9 @@ else
 emulate-build: $(EMULATE_PROGRAMS)
 # emulate_run LIST: those programs, and then whether they started every kernel
 EMULATE_SHADOW := $(filter $(EMULATE_DIR)/shadow/%,$(EMULATE_PROGRAMS))
-# the shadow has them in every run; with a sanitizer they take minutes: of a night, or where more shapes are asked for
-EMULATE_NIGHT  := $(if $(filter yes,$(NIGHTLY))$(SHAPES),,$(EMULATE_DIR)/asan/test_ops)
+# minutes of what a change of a kernel alone can spoil: of a night, or where more shapes are asked for. The shadow has test_ops in every run
+EMULATE_NIGHT  := $(if $(filter yes,$(NIGHTLY))$(SHAPES),,$(EMULATE_DIR)/asan/test_ops $(EMULATE_DIR)/shadow/test_traffic)
+EMULATE_DAY    := $(filter-out $(EMULATE_NIGHT),$(EMULATE_SHADOW))
 EMULATE_MANY   := $(if $(SHAPES),EMULATE_SHAPES=$(SHAPES) )
 emulate_run = \
 	@unset CUDA_VISIBLE_DEVICES; rm -f $(EMULATE_DIR)/ran; \
@@ -143,11 +144,11 @@ emulate_run = \
 	echo 'EMULATE_RAN=$(EMULATE_DIR)/ran EMULATE_LIB=$(EMULATE_DIR)/shadow/libemulate.a tests/emulate/ran.pl' >$(EMULATE_DIR)/list.ran; \
 	perl tests/run.pl $(EMULATE_DIR)/list.ran && exit $$status
 emulate: emulate-build
-	@printf '%s\n' tests/emulate/dialect.pl $(EMULATE_SHADOW) >$(EMULATE_DIR)/list
+	@printf '%s\n' tests/emulate/dialect.pl $(EMULATE_DAY) >$(EMULATE_DIR)/list
 	@printf '$(EMULATE_MANY)%s\n' $(filter-out $(EMULATE_SHADOW) $(EMULATE_NIGHT),$(EMULATE_PROGRAMS)) >>$(EMULATE_DIR)/list
 	$(call emulate_run,$(EMULATE_DIR)/list)
 emulate-quick: $(EMULATE_SHADOW)
-	@printf '%s\n' $(filter %/test_ops,$(EMULATE_SHADOW)) $(filter-out %/test_ops,$(EMULATE_SHADOW)) tests/emulate/dialect.pl \
+	@printf '%s\n' $(filter %/test_ops,$(EMULATE_DAY)) $(filter-out %/test_ops,$(EMULATE_DAY)) tests/emulate/dialect.pl \
 	    >$(EMULATE_DIR)/list.quick
 	$(call emulate_run,$(EMULATE_DIR)/list.quick)
 endif
