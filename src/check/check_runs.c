@@ -15,7 +15,6 @@ enum { ANSWERS = 4096 }; /* rows whose answers are timed */
 struct measured {
     double seconds; /* of all epochs, or penalties */
     uint64_t bytes; /* of network and best weights */
-    uint64_t best;  /* of the best weights alone */
     uint64_t room;  /* of all that a run at work takes: memory that it touches */
     uint64_t kept;  /* of its part, once it is finished */
 };
@@ -59,8 +58,8 @@ static bool measure(struct run *r, struct measured *to, struct err *e)
     const struct model *m = network_model(r->network);
     double valid = (double)row_list_reads(&r->list[PART_VALID]),
            test = (double)row_list_reads(&r->list[PART_TEST]);
-    to->best = (m->params + m->buffers) * sizeof(real);
-    to->bytes = need.total + to->best;
+    to->room = (m->params + m->buffers) * sizeof(real); /* the best ones: not touched here */
+    to->bytes = need.total + to->room;
     to->kept = part_bytes(r, m->params + m->buffers);
     to->seconds = (double)run_epochs_most(r) * (step_s * (double)r->steps + row_s * valid) +
                   row_s * (valid + test);
@@ -85,7 +84,7 @@ static bool measure_member(struct train_job *j, uint32_t member, struct measured
     r.rows = view->rows;
     bool good = run_open(&r, e) && measure(&r, to, e);
     const uint64_t now = hostmem_now(), grown = now > before ? now - before : 0;
-    to->room = grown + to->best;
+    to->room += grown;
     run_close(&r);
     view_free(view);
     machine_close(m);

@@ -226,5 +226,5 @@ struct interval interval_r2(struct tally *t, double value)
                 s * s * s * s * m->t[0];
     double sum = m->e4 - 2 * r * e2_d2 + r * r * d4;
     return interval_normal(value, sqrt((sum > 0 ? sum : 0) * n / (n - 1)) / t->target_square,
-                  -(double)INFINITY, 1);
+                           -(double)INFINITY, 1);
 }

@@ -303,14 +303,12 @@ bool metrics_disagree(const struct metrics *a, const struct metrics *b, const ch
 {
     double variance = 0, value = 0;
     const struct metrics *both[] = {a, b};
-    for (int k = 0; k < 2; k++)
-        for (uint32_t i = 0; i < both[k]->count; i++)
-            if (strcmp(both[k]->m[i].type->name, name) == 0) {
-                const struct interval *n = &both[k]->m[i].interval;
-                double error = (n->high - n->low) / (2 * 1.96);
-                variance += error > 0 ? error * error : (double)NAN;
-                value += k ? -both[k]->m[i].value : both[k]->m[i].value;
-            }
+    for (int k = 0; k < 2; k++) {
+        const struct interval n = metrics_interval(both[k], name);
+        double error = (n.high - n.low) / (2 * 1.96), own = metrics_get(both[k], name);
+        variance += error > 0 ? error * error : (double)NAN;
+        value += k ? -own : own;
+    }
     return fabs(value) > 3 * sqrt(variance);
 }
 
@@ -362,6 +360,14 @@ double metrics_get(const struct metrics *m, const char *name)
         if (strcmp(m->m[i].type->name, name) == 0)
             return m->m[i].value;
     return (double)NAN;
+}
+
+struct interval metrics_interval(const struct metrics *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->count; i++)
+        if (strcmp(m->m[i].type->name, name) == 0)
+            return m->m[i].interval;
+    return (struct interval){(double)NAN, (double)NAN};
 }
 
 static bool is_standard(const struct metric_type *t)

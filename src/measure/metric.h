@@ -73,6 +73,7 @@ const struct metric_type *metric_default(int task);
 const char *metric_nearest(const char *name, int task);
 void metric_names(int task, char *out, size_t room);           /* "auc, pr_auc, ..." */
 double metrics_get(const struct metrics *m, const char *name); /* NaN when absent */
+struct interval metrics_interval(const struct metrics *m, const char *name); /* the same */
 /* Appends " name value" for each metric with a value. With its interval where one was asked for: of
  * the first metric, of log-loss and of rmse. */
 void metrics_put(const struct metrics *m, struct text *out);

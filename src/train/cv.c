@@ -227,7 +227,6 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
 {
     struct train_job *j = &v->folds[fold];
     const struct dataset *d = v->all.table->data;
-    struct against ignored;
     struct mixing x;
     uint32_t found = 0;
     for (uint32_t i = 0; i < v->runs; i++) {
@@ -249,7 +248,7 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
         *pooled = tally_new(v->q->config->task, x.classes, TALLY_ALL);
         (*pooled)->quantile = loss_quantile(&j->config->train.loss);
     }
-    mixing_choose(&x, &ignored);
+    mixing_choose(&x, NULL);
     if (!mixing_calibrate(&x, true, e)) {
         mixing_free(&x);
         return false;

@@ -354,7 +354,8 @@ void mixing_choose(struct mixing *x, struct against *a)
             x->weights[i] = i == linear;
         x->linear_alone = true;
     }
-    judge(x, a);
+    if (a)
+        judge(x, a);
 }
 
 /* --- calibration --- */

@@ -154,14 +154,13 @@ static bool is_whole(const struct ensemble *n, uint32_t member)
 void ensemble_tell(struct train_job *j, uint32_t member)
 {
     struct err ignored = {0};
-    struct against so_far = {0};
     struct mixing x;
     if (!is_whole(j->ensemble, member) || j->ensemble->members < 2 ||
         !mixing_open(&x, j, true, &ignored))
         return;
     struct text line = {0};
     double *alone = mem_zero(x.count + 1, sizeof *alone);
-    mixing_choose(&x, &so_far);
+    mixing_choose(&x, NULL);
     for (uint32_t i = 0; i < x.count; i++)
         alone[i] = x.members[i] == member;
     text_printf(&line, "member \"%s\": ", text_quote_z(j->ensemble->names[member]));

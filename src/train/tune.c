@@ -108,9 +108,8 @@ static void tell(const struct tune *t, const struct tune_result *r)
         text_put(&line, "broke");
     else
         text_printf(&line, "%s %.4g", t->a->metric->name, r->score);
-    for (uint32_t k = 0; k < r->valid.count; k++)
-        if (r->valid.m[k].type == t->a->metric)
-            interval_put(&r->valid.m[k].interval, &line);
+    const struct interval ends = metrics_interval(&r->valid, t->a->metric->name);
+    interval_put(&ends, &line);
     text_printf(&line, ", best epoch %lld of %lld, %s", (long long)r->best_epoch,
                 (long long)r->epochs, progress_time(r->seconds));
     if (t->q->progress == PROGRESS_NONE)

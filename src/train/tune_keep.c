@@ -279,12 +279,9 @@ static void put_number(struct text *out, double value)
 static void put_metrics(struct text *out, const struct metrics *names, const struct metrics *m,
                         const struct metric_type *searched)
 {
-    struct interval ends = {(double)NAN, (double)NAN};
+    const struct interval ends = metrics_interval(m, searched->name);
     for (uint32_t k = 0; k < names->count; k++)
         put_number(out, metrics_get(m, names->m[k].type->name));
-    for (uint32_t k = 0; k < m->count; k++)
-        if (m->m[k].type == searched)
-            ends = m->m[k].interval;
     put_number(out, ends.low);
     put_number(out, ends.high);
 }
