@@ -36,8 +36,8 @@ void mixing_free(struct mixing *x);
 const struct run_part *mixing_part(const struct mixing *x, uint32_t i, uint32_t fold);
 /* The first linear member; count: none. */
 uint32_t mixing_linear(const struct mixing *x);
-/* Chooses x->weights. a: loss of the mean on the rows left out, and that of a constant answer; NULL:
- * not wanted. */
+/* Chooses x->weights. a: loss of the mean on the rows left out, and that of a constant answer; not
+ * computed where it is NULL. */
 void mixing_choose(struct mixing *x, struct against *a);
 /* Then finds x->calibration by the same rows: config.calibrate. False: E13. */
 bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e);
