@@ -91,6 +91,7 @@ struct capture {
     struct emulated_graph *graph;
     cudaStream_t origin;
     enum cudaStreamCaptureMode mode;
+    pthread_t caller; /* who began it */
     bool invalid;
 };
 

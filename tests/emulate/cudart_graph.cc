@@ -15,6 +15,7 @@ cudaError_t do_StreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMod
     c->graph = (struct emulated_graph *)calloc(1, sizeof *c->graph);
     c->origin = stream;
     c->mode = mode;
+    c->caller = pthread_self();
     stream->capture = c;
     return cudaSuccess;
 }

@@ -372,14 +372,18 @@ cudaError_t do_EventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
     return cudaSuccess;
 }
 
-/* --- what captures forbid, of all streams --- */
+/* --- what captures forbid --- */
 
+/* A capture forbids unsafe calls by its own thread unless it is relaxed; a global one forbids them
+ * by all threads (cudaThreadExchangeStreamCaptureMode in CUDA's documentation). */
 bool capture_forbids(void)
 {
     bool forbidden = false;
     for (unsigned i = 0; i < stream_count; i++) {
         struct capture *c = streams[i]->capture;
-        if (c && c->mode != cudaStreamCaptureModeRelaxed)
+        if (c && (c->mode == cudaStreamCaptureModeGlobal ||
+                  (c->mode == cudaStreamCaptureModeThreadLocal &&
+                   pthread_equal(c->caller, pthread_self()))))
             c->invalid = forbidden = true;
     }
     return forbidden;

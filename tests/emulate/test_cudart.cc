@@ -2,6 +2,7 @@
 #include "cudart.h"
 #include "harness.h"
 
+#include <thread>
 #include <unistd.h>
 
 KERNEL(add_one)(float *x, uint32_t n)
@@ -302,6 +303,24 @@ static void test_capture(unsigned order)
     cudaStreamWaitEvent(side, fork, 0);
     start(side, add_one, 1, 32, 0, 0, y, N);
     IS(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureUnjoined, "a fork without a join");
+
+    /* and by another thread */
+    const enum cudaStreamCaptureMode modes[] = {
+        cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed, cudaStreamCaptureModeGlobal};
+    for (enum cudaStreamCaptureMode mode : modes) {
+        bool may = mode != cudaStreamCaptureModeGlobal;
+        cudaStreamBeginCapture(s, mode);
+        std::thread([&] {
+            cudaError_t want = may ? cudaSuccess : cudaErrorStreamCaptureUnsupported;
+            ok(cudaMalloc(&more, 4) == want, "malloc by another thread, mode %d", mode);
+        }).join();
+        cudaError_t want = may ? cudaSuccess : cudaErrorStreamCaptureInvalidated;
+        ok(cudaStreamEndCapture(s, &graph) == want, "and the capture, mode %d", mode);
+        if (may) {
+            FINE(cudaGraphDestroy(graph));
+            FINE(cudaFree(more));
+        }
+    }
     cudaGetLastError();
     is_int(emulate_findings(), 0, "no findings");
     cudart_restart();
