@@ -18,7 +18,7 @@
 
 struct early_options {
     char *metric; /* "auto": see metric.h */
-    int64_t patience;
+    int64_t patience, min_steps;
     double min_delta;
     int ties; /* 0: the first of equal epochs is kept, 1: the last */
 };

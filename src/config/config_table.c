@@ -91,6 +91,14 @@ static const struct option train_options_table[] = {
      .high = 1000000,
      .help = "Training ends after this many epochs without a better metric. 0: all epochs run; "
              "the best weights are still kept."},
+    {.key = "early_stopping.min_steps",
+     .type = OPT_INT,
+     .offset = AT(early.min_steps),
+     .standard = "0",
+     .low = 0,
+     .high = 1000000000,
+     .help = "Patience lasts at least for this many steps: an epoch of a few rows has few steps. "
+             "The presets lstm, gru, transformer and tcn set 128."},
     {.key = "early_stopping.min_delta",
      .type = OPT_NUMBER,
      .offset = AT(early.min_delta),

@@ -11,6 +11,10 @@ static const char *const series_norms[] = {"none", "layer", NULL};
         .offset = offsetof(spec, dropout), .standard = "0.1", .low = 0, .high = 1, .help = text    \
     }
 
+/* The first steps of these networks change little: on ItalyPowerDemand (57 training series, two
+ * steps an epoch) 16 epochs of patience ended four of twelve runs at the answer of a constant. */
+#define FEW_STEPS "{\"train\": {\"early_stopping\": {\"min_steps\": 128}}}"
+
 /* --- lstm and gru --- */
 
 struct recur_spec {
@@ -64,6 +68,7 @@ RECUR_OPTIONS(gru);
  * training file left out, batches of 32 ended before lstm had seen what to keep, for one seed of
  * three. */
 static const struct preset_defaults recur_defaults[] = {
+    {NULL, FEW_STEPS},
     {"task=tagging,train.optimizer.type!=sgd",
      "{\"train\": {\"batch_size\": 8, \"optimizer\": {\"learning_rate\": 0.01}}}"},
     {"train.optimizer.type!=sgd",
@@ -151,6 +156,7 @@ static const struct option transformer_options[] = {
     {0},
 };
 static const struct preset_defaults transformer_defaults[] = {
+    {NULL, FEW_STEPS},
     {"train.optimizer.type!=sgd",
      "{\"train\": {\"batch_size\": 32, \"optimizer\": {\"learning_rate\": 0.001}, \"schedule\": "
      "{\"warmup\": 0.05}, \"clip_norm\": 1}}"},
@@ -238,6 +244,7 @@ static const struct option tcn_options[] = {
     {0},
 };
 static const struct preset_defaults tcn_defaults[] = {
+    {NULL, FEW_STEPS},
     {"train.optimizer.type!=sgd",
      "{\"train\": {\"batch_size\": 32, \"optimizer\": {\"learning_rate\": 0.002}, "
      "\"clip_norm\": 1}}"},

@@ -52,9 +52,10 @@ bool history_unfinished(const struct history *h)
     return before - sign * h->best > gained / 100;
 }
 
-bool history_over(const struct history *h)
+bool history_over(const struct history *h, int64_t steps)
 {
-    return h->metric && h->patience > 0 && h->waited >= h->patience;
+    return h->metric && h->patience > 0 && h->waited >= h->patience &&
+           h->waited * steps >= h->min_steps;
 }
 
 void history_replay(struct history *h, const struct history_row *rows, int64_t epochs)

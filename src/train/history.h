@@ -18,7 +18,8 @@ struct history {
     const struct metric_type *metric; /* NULL without validation rows */
     double min_delta;
     bool last;                /* a gain of min_delta is enough: of equal metrics the last counts */
-    int64_t patience;         /* 0: all epochs run */
+    int64_t patience;         /* epochs; 0: all of them run */
+    int64_t min_steps;        /* patience lasts at least for so many steps */
     struct history_row *rows; /* [epochs], owned */
     int64_t epochs, room;
     int64_t best_epoch; /* from 1; 0: none yet */
@@ -35,8 +36,8 @@ bool history_add(struct history *h, struct history_row row);
  * the whole gain. False for fewer than HISTORY_MANY epochs. */
 enum { HISTORY_MANY = 20, HISTORY_LATE = 5 };
 bool history_unfinished(const struct history *h);
-/* True: patience is used up, the run ends. */
-bool history_over(const struct history *h);
+/* True: patience is used up, the run ends. An epoch has so many steps. */
+bool history_over(const struct history *h, int64_t steps);
 /* Sets all from the rows of a checkpoint. */
 void history_replay(struct history *h, const struct history_row *rows, int64_t epochs);
 /* For the model file: *rows of HISTORY_COLUMNS numbers each (modelfile.h), at most HISTORY_MOST of

@@ -44,6 +44,7 @@ static bool find_metric(struct run *r, struct err *e)
     const char *name = r->config->train.early.metric;
     int task = r->config->task;
     r->history.patience = r->config->train.early.patience;
+    r->history.min_steps = r->config->train.early.min_steps;
     r->history.min_delta = r->config->train.early.min_delta;
     r->history.last = r->config->train.early.ties != 0;
     check_test(r);

@@ -358,7 +358,7 @@ enum run_end run_epochs(struct run *r, struct err *e)
         v = path_run(r, e);
     while (!path && v == GO_ON && r->history.epochs < r->config->train.epochs) {
         struct step now;
-        if (history_over(&r->history)) {
+        if (history_over(&r->history, r->steps)) {
             r->stopped = "patience";
             break;
         }

@@ -256,6 +256,9 @@ bool run_ridge(struct run *r, double *loss, struct err *e)
     if (good && !r->quiet)
         log_line("rocket: %u features of %u rows, penalty %.3g; loss by leave-one-out %.4g",
                  s->columns, s->rows, best.penalty, best.loss);
+    if (good && !r->quiet && !r->config->data.valid.count && r->list[PART_VALID].count)
+        log_note("rocket uses validation rows for their metrics alone: with data.split.valid 0 it "
+                 "learns from these %llu too", (unsigned long long)r->list[PART_VALID].count);
     *loss = best.loss;
     ridge_free(s);
     known_free(&k);

@@ -305,8 +305,9 @@ static void test_capture(unsigned order)
     IS(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureUnjoined, "a fork without a join");
 
     /* and by another thread */
-    const enum cudaStreamCaptureMode modes[] = {
-        cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed, cudaStreamCaptureModeGlobal};
+    const enum cudaStreamCaptureMode modes[] = {cudaStreamCaptureModeThreadLocal,
+                                                cudaStreamCaptureModeRelaxed,
+                                                cudaStreamCaptureModeGlobal};
     for (enum cudaStreamCaptureMode mode : modes) {
         bool may = mode != cudaStreamCaptureModeGlobal;
         cudaStreamBeginCapture(s, mode);

@@ -65,6 +65,19 @@ config '{"preset": "rocket", "features": 500}'
 run dnn train c.json -o ridge.dnn --force
 err_has "loss by leave-one-out" "rocket: a penalty chosen by leave-one-out"
 err_has "1 epoch (all)" "in one epoch"
+err_has "with data.split.valid 0 it learns from these" "which leaves validation rows unused, and says so"
+run dnn train c.json -o ridge.dnn --force --set data.split.valid=0
+err_lacks "it learns from these" "not where there are none"
+# patience in steps
+config '{"preset": "gru", "hidden": [4]}'
+run dnn check c.json --resolved
+out_has '"min_steps": 128' "an epoch of few steps does not end a recurrent network early"
+for least in 0:2 5:6; do
+    run dnn train c.json -o few.dnn --force --set train.batch_size=65536 --set train.epochs=12 --set train.early_stopping.patience=1 \
+        --set train.early_stopping.min_delta=9 --set train.early_stopping.min_steps=${least%:*}
+    err_has "${least#*:} epochs (early stopping)" "patience of 1 epoch and ${least%:*} steps"
+done
+config '{"preset": "rocket", "features": 500}'
 run dnn check c.json --resolved
 out_has '"solver": "ridge"' "check says how"
 run dnn check c.json

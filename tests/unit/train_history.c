@@ -19,14 +19,17 @@ static void lower_is_better(void)
 {
     struct history h = {.metric = metric_find("logloss", TASK_BINARY), .patience = 2};
     ok(add(&h, 0.9) && add(&h, 0.8), "each better epoch is the best");
-    ok(!add(&h, 0.8) && h.waited == 1 && !history_over(&h), "an equal one is not");
-    ok(!add(&h, 0.85) && history_over(&h), "patience is used up");
-    ok(add(&h, 0.7) && !history_over(&h) && h.best_epoch == 5, "a better one begins anew");
+    ok(!add(&h, 0.8) && h.waited == 1 && !history_over(&h, 1), "an equal one is not");
+    ok(!add(&h, 0.85) && history_over(&h, 1), "patience is used up");
+    ok(add(&h, 0.7) && !history_over(&h, 1) && h.best_epoch == 5, "a better one begins anew");
     ok(!add(&h, (double)NAN) && h.best_epoch == 5, "NaN is never best");
     struct history again = {.metric = h.metric, .patience = 2};
     history_replay(&again, h.rows, h.epochs);
     ok(again.best_epoch == h.best_epoch && again.waited == h.waited && again.epochs == h.epochs,
        "replayed, the same state");
+    ok(!add(&h, 0.8) && history_over(&h, 1), "patience is used up again");
+    h.min_steps = 5;
+    ok(!history_over(&h, 2) && history_over(&h, 3), "it lasts for min_steps steps at least");
     history_release(&again);
     history_release(&h);
 }
@@ -39,19 +42,19 @@ static void other_rules(void)
        "higher is better, by more than min_delta");
     for (int i = 0; i < 50; i++)
         add(&h, 0.4);
-    ok(!history_over(&h) && h.best_epoch == 3, "patience 0: all epochs run, the best is kept");
+    ok(!history_over(&h, 1) && h.best_epoch == 3, "patience 0: all epochs run, the best is kept");
     history_release(&h);
     struct history none = {.patience = 1};
     static const double losses[] = {3, 1, 2};
     for (int i = 0; i < 3; i++)
         history_add(&none, (struct history_row){.loss = losses[i], .metric = (double)NAN});
-    ok(!history_over(&none) && none.best_epoch == 2,
+    ok(!history_over(&none, 1) && none.best_epoch == 2,
        "without validation rows the lowest training loss is the best, and patience ends nothing");
     history_release(&none);
     struct history late = {.metric = metric_find("rmse", TASK_REGRESSION)};
     struct history ties = {.metric = metric_find("auc", TASK_BINARY), .patience = 2, .last = true};
     ok(add(&ties, 0.5) && add(&ties, 0.5) && !add(&ties, 0.4) && ties.best_epoch == 2 &&
-           !add(&ties, (double)NAN) && history_over(&ties),
+           !add(&ties, (double)NAN) && history_over(&ties, 1),
        "ties last: an equal one is better, a NaN is not");
     history_release(&ties);
     ok(!add(&late, (double)NAN) && add(&late, 3.0) && late.best_epoch == 2,
