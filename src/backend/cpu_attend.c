@@ -18,14 +18,15 @@ void cpu_position(const struct op_position *a, const struct slice *s)
             bool there = from >= 0 && from < a->x_steps;
             const real *x =
                 act_read(a->x) + (row * a->x_steps + (there ? (size_t)from : 0)) * width;
+            const real *p = a->p && t < a->count ? a->p + t * width : NULL;
             if (there && a->add)
                 s->m->vec->add(y, y, x, width);
-            else if (there)
+            else if (there && !p)
                 memmove(y, x, width * sizeof *y);
-            else if (!a->add)
+            else if (!there && !a->add)
                 memset(y, 0, width * sizeof *y);
-            if (a->p && t < a->count)
-                s->m->vec->add(y, y, a->p + t * width, width);
+            if (p)
+                s->m->vec->add(y, there && !a->add ? x : y, p, width);
         }
 }
 
@@ -195,31 +196,33 @@ void cpu_attention(const struct op_attention *a, const struct slice *s)
     }
 }
 
-/* c[u] += the sum over i of a[i][u] b[i] for u < n. */
-static void add_outer(const struct head *h, real *c, const real *a, const real *b, size_t ldb,
-                      uint32_t rows, uint32_t n)
+/* c[u] (= or +=) the sum over i of a[i][u] b[i] for u < n. */
+static void outer_steps(const struct head *h, real *c, const real *a, const real *b, size_t ldb,
+                        uint32_t rows, uint32_t n, bool add)
 {
     if (h->bf16) {
         cpu_bf16_product(h->bf16,
                          &(struct blas_product){.c = c, .a = a, .b = b, .m = n, .n = h->width,
                                                 .k = rows, .lda = h->length, .ldb = (uint32_t)ldb,
                                                 .ldc = (uint32_t)h->ld, .a_across = true,
-                                                .add = true},
+                                                .add = add},
                          NULL, NULL, h->turned);
         return;
     }
     for (uint32_t j = 0; j < h->width; j += PANEL) {
         uint32_t width = h->width - j < PANEL ? h->width - j : PANEL;
         struct outer o = {.c = c + j, .a = a, .b = h->copy, .rows = rows, .m = n, .width = width,
-                          .lda = h->length, .ldc = (uint32_t)h->ld, .add = true};
-        memset(h->copy, 0, (size_t)rows * PANEL * sizeof *h->copy);
+                          .lda = h->length, .ldc = (uint32_t)h->ld, .add = add};
+        if (width < PANEL)
+            memset(h->copy, 0, (size_t)rows * PANEL * sizeof *h->copy);
         for (size_t i = 0; i < rows; i++)
             memcpy(h->copy + i * PANEL, b + i * ldb + j, width * sizeof *h->copy);
         (width <= NARROW ? h->vec->narrow_outer : h->vec->outer)(&o);
     }
 }
 
-/* The gradients of q, k and v, which stand in dx as they do in x: those of k and v add up. */
+/* The gradients of q, k and v, which stand in dx as they do in x: those of k and v add up over the
+ * blocks of queries. causal: to zeros, as a block sees some steps only. */
 static void head_back(const struct head *h, real *dx, size_t width, const real *dy)
 {
     for (uint32_t t = 0, rows; t < h->length; t += rows) {
@@ -236,8 +239,9 @@ static void head_back(const struct head *h, real *dx, size_t width, const real *
         straight(h, (struct blas_product){.c = dx + t * h->ld, .a = h->dshare, .b = h->k,
                                           .m = rows, .n = h->width, .k = seen, .lda = h->length,
                                           .ldb = (uint32_t)h->ld, .ldc = (uint32_t)h->ld});
-        add_outer(h, dx + width, h->dshare, h->q + t * h->ld, h->ld, rows, seen);
-        add_outer(h, dx + 2 * width, h->share, d, width, rows, seen);
+        bool add = h->causal || t > 0;
+        outer_steps(h, dx + width, h->dshare, h->q + t * h->ld, h->ld, rows, seen, add);
+        outer_steps(h, dx + 2 * width, h->share, d, width, rows, seen, add);
     }
 }
 
@@ -248,10 +252,10 @@ void cpu_attention_back(const struct op_attention_back *a, const struct slice *s
         const real *x = act_read(a->x) + row * a->steps * 3 * width;
         const real *dy = act_read(a->dy) + row * a->steps * width;
         real *dx = act_real(a->dx) + row * a->steps * 3 * width;
-        memset(dx, 0, a->steps * 3 * width * sizeof *dx);
+        uint32_t length = (uint32_t)a->length[row], written = a->causal ? 0 : length;
+        memset(dx + written * 3 * width, 0, (a->steps - written) * 3 * width * sizeof *dx);
         for (uint32_t j = 0; j < a->heads; j++) {
-            struct head h = head_of(s, x, a->width, a->heads, j, (uint32_t)a->length[row],
-                                    a->causal, false);
+            struct head h = head_of(s, x, a->width, a->heads, j, length, a->causal, false);
             head_back(&h, dx + (size_t)j * h.width, width, dy + (size_t)j * h.width);
         }
     }

@@ -4,22 +4,17 @@
 
 static void attend(real *s, size_t n, real scale)
 {
-    real most, lanes[LANES];
     v16 high = v_set(s[0]), sum = v_set(0), factor = v_set(scale);
     for (size_t j = 0; j + LANES <= n; j += LANES)
         high = v_max(v_load(s + j), high);
-    v_store(lanes, high);
-    /* in halves: a chain of 16 would be waited for */
-    for (size_t half = LANES / 2; half; half /= 2)
-        for (size_t j = 0; j < half; j++)
-            lanes[j] = lanes[j + half] > lanes[j] ? lanes[j + half] : lanes[j];
-    most = lanes[0];
+    real most = v_most(high);
     for (size_t j = n / LANES * LANES; j < n; j++)
         most = s[j] > most ? s[j] : most;
     high = v_set(most);
     RUN(j, n, size) {
-        store_run(s + j, v_exp(v_mul(v_sub(GET(s + j, size), high), factor)), size);
-        sum = v_add(sum, GET(s + j, size));
+        v16 y = v_exp(v_mul(v_sub(GET(s + j, size), high), factor));
+        store_run(s + j, y, size);
+        sum = v_add(sum, size == LANES ? y : GET(s + j, size));
     }
     factor = v_set(1 / v_sum(sum));
     RUN(j, n, size)

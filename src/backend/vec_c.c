@@ -163,6 +163,13 @@ static inline real v_sum(v16 a) /* halves added: the order of the vector units *
             a.v[i] += a.v[i + n];
     return a.v[0];
 }
+static inline real v_most(v16 a)
+{
+    for (int n = LANES / 2; n; n /= 2)
+        for (int i = 0; i < n; i++)
+            a.v[i] = a.v[i] > a.v[i + n] ? a.v[i] : a.v[i + n];
+    return a.v[0];
+}
 INLINE void transpose_block(real *to, const real *from, size_t ld_from, size_t ld_to)
 {
     for (size_t j = 0; j < LANES; j++)
