@@ -1,7 +1,7 @@
 #!/bin/sh
 # test.sh - installs, builds and runs the tests; closes with `N passed, N failed, N skipped`.
-#   scripts/test.sh           units, gradients, golden command lines, learning, robustness, every kernel on the emulated GPU: under
-#                             4 minutes on 2 cores
+#   scripts/test.sh           units, gradients, golden command lines, learning, robustness, every kernel on the emulated GPU: about
+#                             6 minutes on 2 cores
 #   scripts/test.sh --full    also sanitizers, the whole program on the emulated GPU, fuzzing, faults and kills: under 25 minutes
 #   scripts/test.sh --nightly all that, and what rarely finds anything new: kernels spoilt on purpose, 1000 random shapes of each
 #                             kernel, the bytes that kernels move, cuDNN's stand-in, the scripts of the build under sanitizers
