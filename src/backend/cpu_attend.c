@@ -222,7 +222,7 @@ static void outer_steps(const struct head *h, real *c, const real *a, const real
 }
 
 /* The gradients of q, k and v, which stand in dx as they do in x: those of k and v add up over the
- * blocks of queries. causal: to zeros, as a block sees some steps only. */
+ * blocks of queries. causal: the caller sets them to 0, as the first block sees some steps only. */
 static void head_back(const struct head *h, real *dx, size_t width, const real *dy)
 {
     for (uint32_t t = 0, rows; t < h->length; t += rows) {

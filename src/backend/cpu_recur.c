@@ -299,14 +299,6 @@ void cpu_pool(const struct op_pool *a, const struct slice *s)
     }
 }
 
-/* Step by step: a column of dx has a cache line for each of its numbers. */
-static void mean_back(real *dx, size_t lddx, const real *dy, size_t width, uint32_t length)
-{
-    for (uint32_t t = 0; t < length; t++)
-        for (size_t j = 0; j < width; j++)
-            dx[t * lddx + j] += dy[j] / (real)length;
-}
-
 void cpu_pool_back(const struct op_pool_back *a, const struct slice *s)
 {
     for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
@@ -316,13 +308,14 @@ void cpu_pool_back(const struct op_pool_back *a, const struct slice *s)
         real *dx = act_real(a->dx) + row * a->steps * a->lddx;
         for (size_t t = 0; t < a->steps && !a->add_dx; t++)
             memset(dx + t * a->lddx, 0, a->width * sizeof *dx);
-        if (a->kind == POOL_MEAN)
-            mean_back(dx, a->lddx, dy, a->width, length);
-        for (uint32_t j = 0; j < a->width && length && a->kind != POOL_MEAN; j++) {
+        for (uint32_t j = 0; j < a->width && length; j++) {
+            bool mean = a->kind == POOL_MEAN;
             uint32_t only = a->kind == POOL_MAX    ? largest_at(x + j, a->ldx, length)
                             : a->kind == POOL_FIRST ? 0
                                                     : length - 1;
-            dx[(size_t)only * a->lddx + j] += dy[j];
+            real d = mean ? dy[j] / (real)length : dy[j];
+            for (uint32_t t = mean ? 0 : only; t < (mean ? length : only + 1); t++)
+                dx[(size_t)t * a->lddx + j] += d;
         }
     }
 }

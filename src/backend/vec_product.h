@@ -149,25 +149,19 @@ static inline size_t packed_at(uint32_t rows, uint32_t i)
     return (size_t)(i / BLOCK_ROWS) * rows * BLOCK_ROWS + i % BLOCK_ROWS;
 }
 
-/* Rows of a lie far apart, and each panel reads all of them: packed, they follow each other. A
- * cache line of a row goes to two blocks at once. */
+/* Rows of a lie far apart, and each panel reads all of them: packed, they follow each other. */
 static void outer_pack(real *to, const real *a, uint32_t rows, uint32_t m, uint32_t lda)
 {
-    enum { TOGETHER = 4, PAIR = 2 * BLOCK_ROWS };
+    enum { TOGETHER = 8 };
     for (uint32_t begin = 0; begin < rows; begin += TOGETHER) {
         uint32_t end = rows - begin < TOGETHER ? rows : begin + TOGETHER, i = 0;
-        for (; i + PAIR <= m; i += PAIR)
-            for (uint32_t r = begin; r < end; r++) {
-                const real *from = a + (size_t)r * lda + i;
-                real *first = to + packed_at(rows, i) + r * BLOCK_ROWS;
-                memcpy(first, from, BLOCK_ROWS * sizeof *to);
-                memcpy(first + (size_t)rows * BLOCK_ROWS, from + BLOCK_ROWS,
-                       BLOCK_ROWS * sizeof *to);
-            }
-        for (; i < m; i += BLOCK_ROWS)
+        for (; i + BLOCK_ROWS <= m; i += BLOCK_ROWS)
             for (uint32_t r = begin; r < end; r++)
                 memcpy(to + packed_at(rows, i) + r * BLOCK_ROWS, a + (size_t)r * lda + i,
-                       (m - i < BLOCK_ROWS ? m - i : BLOCK_ROWS) * sizeof *to);
+                       BLOCK_ROWS * sizeof *to);
+        for (uint32_t r = begin; r < end && i < m; r++)
+            memcpy(to + packed_at(rows, i) + r * BLOCK_ROWS, a + (size_t)r * lda + i,
+                   (m - i) * sizeof *to);
     }
 }
 
