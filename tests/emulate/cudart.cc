@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 struct cudart_state cudart = {2, 90, 13000, (size_t)64 << 20, cudaSuccess, {}, {}, 0, 0,
-                              cudaSuccess, 0, 0, 0, false, 0, 0, 0, 0, false, 0, {}};
+                              cudaSuccess, 0, 0, 0, false, 0, 0, 0, 0, false, 0, {}, cudaSuccess};
 thread_local int cudart_device;
 /* One call at a time: the emulator is one thread's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -182,6 +182,10 @@ static cudaError_t enter(unsigned which)
     if (selects) /* do_SetDevice knows the device */
         return cudaSuccess;
     cudaError_t planned_code = planned_fault(which, cudart_device);
+    if (which == AT_StreamEndCapture) { /* it ends the capture even where it fails */
+        cudart.end_fails = planned_code;
+        planned_code = cudaSuccess;
+    }
     return planned_code != cudaSuccess ? planned_code : cudart_sticky();
 }
 

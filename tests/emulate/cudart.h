@@ -113,6 +113,7 @@ struct cudart_state {
     bool reports;
     unsigned waits;       /* of the host: events that it asked for */
     unsigned char shown[16]; /* which device, from 1, each index is; 0: the index says it */
+    cudaError_t end_fails; /* what the end of a capture says */
 };
 extern struct cudart_state cudart;
 extern thread_local int cudart_device; /* the current one of this thread */

@@ -40,7 +40,7 @@ cudaError_t do_StreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
         c->invalid = true;
         return cudaErrorStreamCaptureUnmatched;
     }
-    cudaError_t error = c->invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
+    cudaError_t error = c->invalid ? cudaErrorStreamCaptureInvalidated : cudart.end_fails;
     if (!capture_leave(c) && error == cudaSuccess)
         error = cudaErrorStreamCaptureUnjoined;
     if (error == cudaSuccess) {

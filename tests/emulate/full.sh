@@ -39,6 +39,10 @@ run env DNN_EMULATE=GraphLaunch:1:2,report "$DNN" train n.json --force -o m.dnn 
 is_exit 0 "a graph finds none"
 err_has "no CUDA graphs (cudaErrorMemoryAllocation from cudaGraphLaunch)" "its operations are issued"
 same m.dnn w.dnn "to the same bytes"
+run env DNN_EMULATE=StreamEndCapture:1:2,report "$DNN" train n.json --force -o m.dnn --progress none
+is_exit 0 "the end of a recording finds none"
+err_has "no CUDA graphs (cudaErrorMemoryAllocation from cudaStreamEndCapture)" "its operations are issued"
+same m.dnn w.dnn "to the same bytes"
 run env DNN_EMULATE=LaunchKernelExC:1:2,report "$DNN" train n.json --force -o m.dnn --progress none
 is_exit 75 "G06 a kernel finds none: 75"
 err_has "error[E1804]: GPU 0 (emulated): no room for what cudaLaunchKernelExC needs" "says what found none"
