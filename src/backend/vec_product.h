@@ -179,11 +179,8 @@ INLINE void outer_block(const struct outer *p, uint32_t i, uint32_t column, cons
             const real *from = c + (size_t)m * p->ldc + v * LANES;
             sum[m][v] = p->add ? part_of(from, v == V - 1 ? tail : LANES) : v_set(0);
         }
-    /* rows of the next block lie far apart: the hardware prefetches none */
-    if (i + 2 * (uint32_t)M <= p->m)
-        for (int m = 0; m < M; m++)
-            for (int v = 0; v < V; v++)
-                __builtin_prefetch(c + (size_t)(M + m) * p->ldc + v * LANES, 1);
+    /* the next block, one line at a time: its rows lie far apart, the hardware prefetches none */
+    const real *next = i + 2 * (uint32_t)M <= p->m ? c + (size_t)M * p->ldc : c;
     for (uint32_t r = 0; r < p->rows; r++) {
         v16 y[2];
         for (int v = 0; v < V; v++)
@@ -193,6 +190,7 @@ INLINE void outer_block(const struct outer *p, uint32_t i, uint32_t column, cons
             for (int v = 0; v < V; v++)
                 sum[m][v] = v_fma(x, y[v], sum[m][v]);
         }
+        __builtin_prefetch(next + r % 8 * p->ldc + r / 8 % (uint32_t)V * LANES, 1);
         a += lda;
         b += PANEL;
     }
