@@ -47,10 +47,7 @@ const char *cudaGetErrorName(cudaError_t code)
             return errors[i].name;
     return "unrecognized error code";
 }
-const char *cudaGetErrorString(cudaError_t code)
-{
-    return cudaGetErrorName(code);
-}
+const char *cudaGetErrorString(cudaError_t code) { return cudaGetErrorName(code); }
 bool cudart_is_sticky(cudaError_t code)
 {
     for (unsigned i = 0; i < ERRORS; i++)
@@ -181,12 +178,9 @@ static cudaError_t enter(unsigned which)
     }
     if (selects) /* do_SetDevice knows the device */
         return cudaSuccess;
-    cudaError_t planned_code = planned_fault(which, cudart_device);
-    if (which == AT_StreamEndCapture) { /* it ends the capture even where it fails */
-        cudart.end_fails = planned_code;
-        planned_code = cudaSuccess;
-    }
-    return planned_code != cudaSuccess ? planned_code : cudart_sticky();
+    cudaError_t code = planned_fault(which, cudart_device);
+    cudart.end_fails = which == AT_StreamEndCapture ? code : cudaSuccess; /* yet it ends */
+    return code != cudart.end_fails ? code : cudart_sticky();
 }
 
 /* cudaNAME counts and fails; do_NAME does. */
