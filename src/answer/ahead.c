@@ -5,7 +5,7 @@
 #include "base/thread.h"
 
 #define BYTES_MOST ((size_t)32 << 20) /* of blocks and their cells: half of the memory of predict */
-#define BLOCKS_FIRST 8u               /* before the size of the cells of a block is known */
+#define GROWS 13 /* bytes of a block and its cells, of one digit each, for each byte of CSV */
 
 void ahead_start(struct ahead *a, struct csv *c, const struct csv_dialect *d, size_t columns)
 {
@@ -38,20 +38,21 @@ static void release(struct ahead *a)
     a->used = a->at = 0;
 }
 
-/* Blocks of one round. What their cells take depends on how short these are. */
+/* Blocks of one round. Their memory depends on the number of cells; before the first round, the
+ * largest number is assumed. */
 static unsigned round_blocks(const struct ahead *a)
 {
-    unsigned hands = threads_hands(), most = BLOCKS_FIRST;
-    size_t largest = 0;
+    unsigned hands = threads_hands(), most = 1;
+    size_t block = csv_block_bytes(a->csv), largest = a->room ? 0 : GROWS * block;
     for (unsigned i = 0; i < a->room; i++) {
         const struct csv_cells *c = &a->blocks[i].cells;
-        size_t bytes = CSV_BLOCK_BYTES + c->cell_room * sizeof *c->cells +
+        size_t bytes = block + c->cell_room * sizeof *c->cells +
                        c->record_room * sizeof *c->records + c->unescaped_room;
         if (bytes > largest)
             largest = bytes;
     }
-    if (largest)
-        most = largest < BYTES_MOST ? (unsigned)(BYTES_MOST / largest) : 1;
+    if (largest < BYTES_MOST)
+        most = (unsigned)(BYTES_MOST / largest);
     return csv_waits(a->csv) ? 1 : hands < most ? hands : most;
 }
 

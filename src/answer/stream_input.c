@@ -157,6 +157,7 @@ static bool bind(struct stream *t, struct err *e)
     } else if (count && count != t->name_count) {
         return stream_width(t, path, 1, count, e);
     }
+    csv_hold_records(t->csv);
     enum bind_need need = q->labelled ? BIND_TARGET : BIND_FEATURES;
     if (!schema_bind(t->schema, t->names, t->name_count, need, &t->binding, e)) {
         if (q->no_header && !t->given)

@@ -44,8 +44,8 @@ static void free_buffer(struct csv_buffer *b)
 
 static struct csv_buffer *new_buffer(struct csv *c, size_t room)
 {
-    if (room <= CSV_BLOCK_BYTES) {
-        room = CSV_BLOCK_BYTES;
+    if (room <= c->block) {
+        room = c->block;
         struct csv_buffer *b = c->spare;
         if (b) {
             c->spare = b->next;
@@ -60,7 +60,7 @@ static struct csv_buffer *new_buffer(struct csv *c, size_t room)
 /* Keeps a buffer of the usual size for reuse; frees the large one of a long record. */
 static void keep_buffer(struct csv *c, struct csv_buffer *b)
 {
-    if (b && b->room == CSV_BLOCK_BYTES) {
+    if (b && b->room == c->block) {
         b->next = c->spare;
         c->spare = b;
     } else {
@@ -103,7 +103,7 @@ static bool open_file(struct csv *c, struct err *e)
     c->unsized |= !source_size(&c->source);
     c->head_at = skip;
     if (!c->pending)
-        c->pending = new_buffer(c, CSV_BLOCK_BYTES);
+        c->pending = new_buffer(c, c->block);
     c->pending_used = 0;
     if (!read_first(c, e))
         return false;
@@ -202,6 +202,17 @@ static struct csv_buffer *detach_pending(struct csv *c, size_t size)
     c->pending = other = new_buffer(c, rest);
     memcpy(other->bytes, given->bytes + size, rest);
     return given;
+}
+
+void csv_hold_records(struct csv *c)
+{
+    const size_t bytes = CSV_BLOCK_RECORDS * c->name_count * 6;
+    c->block = bytes > c->block ? bytes : c->block;
+}
+
+size_t csv_block_bytes(const struct csv *c)
+{
+    return c->block;
 }
 
 bool csv_next(struct csv *c, struct csv_block *b, struct err *e)

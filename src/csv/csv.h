@@ -11,10 +11,11 @@
  *         csv_release(c, &block);
  *     }
  *
- * A block holds at most 256 KiB of a file, with any number of threads. It ends at the end of a
- * record; quoted line ends are inside a record. Before scanning, the text is converted to UTF-8 and
- * the byte-order mark removed. Line ends stay as they are. Lines end with LF or CRLF; with CR if
- * the first block of the file has neither.
+ * A block holds at most 256 KiB of a file, with any number of threads; csv_hold_records makes the
+ * blocks of wide files larger. It ends at the end of a record; quoted line ends are inside a
+ * record. Before scanning, the text is converted to UTF-8 and the byte-order mark removed. Line
+ * ends stay as they are. Lines end with LF or CRLF; with CR if the first block of the file has
+ * neither.
  *
  * A bad record (a NUL, invalid UTF-8, a stray CR) ends at its closing quote. If a quote is stray or
  * never closes, only the first line is the bad record, and parsing continues at the next line.
@@ -32,6 +33,7 @@
 
 /* A block with its cells and records fits the second-level cache. */
 #define CSV_BLOCK_BYTES ((size_t)256 << 10)
+#define CSV_BLOCK_RECORDS 8 /* after csv_hold_records */
 #define CSV_MOST_FIELD ((size_t)1 << 20)
 #define CSV_MOST_LINE ((size_t)16 << 20)
 #define CSV_MOST_COLUMNS 65536
@@ -134,6 +136,11 @@ void csv_widths(struct csv *c, size_t least, size_t most);
  * May be called again: same names. csv_next calls it if the caller did not. E12 for a duplicate,
  * empty or overlong name. */
 bool csv_header(struct csv *c, const char *const **names, size_t *count, struct err *e);
+/* Makes a block large enough for CSV_BLOCK_RECORDS records, at six bytes a cell. Call it after
+ * csv_header, before csv_next. Use it where the rows of a block are answered together. */
+void csv_hold_records(struct csv *c);
+/* The largest block, except one with a single longer record. */
+size_t csv_block_bytes(const struct csv *c);
 /* Reads the next block. False at the end (e->id == ERR_NONE) or on an error. Other threads may
  * parse other blocks meanwhile. */
 bool csv_next(struct csv *c, struct csv_block *b, struct err *e);

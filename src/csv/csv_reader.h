@@ -46,7 +46,7 @@ struct csv {
     struct csv_buffer *pending; /* bytes read and not yet returned */
     size_t pending_used;
     struct csv_buffer *spare;
-    size_t block, longest; /* CSV_BLOCK_BYTES, CSV_MOST_LINE; smaller in tests */
+    size_t block, longest; /* CSV_BLOCK_BYTES, CSV_MOST_LINE; tests set smaller ones */
     bool cr;
     int64_t line;          /* of the first pending byte */
     uint64_t offset, index, bytes, size;

@@ -103,12 +103,14 @@ static inline void append_cell(struct scan *s, struct csv_cell *cell, size_t end
         uncommon_cell(s, cell);
 }
 
-/* Ends a record after its last cell. False: too many columns. */
+/* Ends a record after its last cell. False: it may be above a limit. */
 static inline bool append_record(struct scan *s, size_t end)
 {
     struct csv_cells *out = s->out;
     size_t cells = out->cell_count - s->first_cell;
     const struct csv_cell *first = out->cells + s->first_cell;
+    if (end - s->record > CSV_MOST_FIELD)
+        return false; /* libcsv measures its fields */
     if (cells == 1 && first->length == 0 && !first->quoted && s->columns != 1) {
         out->cell_count--;
         out->blank_lines++;
@@ -269,9 +271,6 @@ enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block 
     out->cell_count = out->record_count = 0;
     out->blank_lines = 0;
     out->has_error = false;
-    /* libcsv measures a field that may exceed the limit */
-    if (b->size > CSV_MOST_FIELD)
-        return SCAN_REFUSED;
     for (size_t at = 0, blocks; at < b->size; at += 64 * blocks) {
         blocks = scan_window(d, b->bytes, b->size, at, &lenient, masks);
         s.pairs = s.pairs && s.cell < at;

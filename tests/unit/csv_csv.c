@@ -280,6 +280,39 @@ static void test_ask_long(void)
     mem_free(path);
 }
 
+/* Records of many columns come several in a block where the caller wants it, the same records. */
+static void test_hold(void)
+{
+    enum { COLUMNS = 20000, RECORDS = 20 };
+    struct text bytes = {0};
+    struct reading one, held = {0};
+    for (int i = 0; i <= RECORDS; i++)
+        for (int k = 0; k < COLUMNS; k++)
+            text_printf(&bytes, "%s%05d%s", i ? "" : "c", (i * 7919 + k) % 100000,
+                        k + 1 < COLUMNS ? "," : "\n");
+    read_bytes(&one, &comma, bytes.data, bytes.length);
+    char *path = mem_string(path_of("t.csv"));
+    struct csv *c = csv_open(&comma, &path, 1, &held.e);
+    const char *const *names;
+    size_t count = 0;
+    ok(csv_header(c, &names, &count, &held.e) && csv_block_bytes(c) == CSV_BLOCK_BYTES,
+       "a header of %zu columns", count);
+    csv_hold_records(c);
+    ok(csv_block_bytes(c) == CSV_BLOCK_RECORDS * COLUMNS * 6, "blocks of %d records",
+       CSV_BLOCK_RECORDS);
+    read_csv(&held, &comma, c);
+    ok(one.e.id == ERR_NONE && held.e.id == ERR_NONE && one.blocks == RECORDS / 2 &&
+           held.blocks == (RECORDS + CSV_BLOCK_RECORDS - 1) / CSV_BLOCK_RECORDS,
+       "%d records: %d blocks of two, or %d held", RECORDS, (int)one.blocks, (int)held.blocks);
+    ok(one.records.length == held.records.length &&
+           memcmp(one.records.data, held.records.data, held.records.length) == 0,
+       "the same records");
+    drop(&one);
+    drop(&held);
+    text_free(&bytes);
+    mem_free(path);
+}
+
 /* C28: the file grows behind the reader's back. */
 static void test_change(void)
 {
@@ -344,6 +377,7 @@ int main(void)
     test_fifo();
     test_ask();
     test_ask_long();
+    test_hold();
     test_change();
     test_notes();
     test_place();

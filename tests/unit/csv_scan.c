@@ -170,6 +170,21 @@ static void test_windows(int rounds)
     csv_cells_free(&p.libcsv);
 }
 
+/* A block of several MiB is scanned: the limit of a field concerns its records alone. */
+static void test_large(void)
+{
+    enum { RECORD = CSV_MOST_FIELD - 100, SIZE = 3 * (RECORD + 1) };
+    struct pair p = {0};
+    char *text = mem_alloc(SIZE, 1);
+    for (size_t i = 0; i < SIZE; i++)
+        text[i] = i % (RECORD + 1) == RECORD ? '\n' : i % 64 ? '7' : ',';
+    ok(agree(&p, &(struct csv_dialect){.delimiter = ','}, false, text, SIZE, 0) && p.done == 1,
+       "three records of nearly 1 MiB, in one block");
+    mem_free(text);
+    csv_cells_free(&p.scan);
+    csv_cells_free(&p.libcsv);
+}
+
 /* Every text of up to 7 letters of a small alphabet, at the border of two masks and of two windows.
  * */
 static void test_all_short(void)
@@ -401,6 +416,7 @@ int main(void)
     test_all_short();
     test_random(rounds);
     test_windows(3000);
+    test_large();
     test_cuts(rounds / 4);
     return done();
 }
