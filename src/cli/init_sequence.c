@@ -258,6 +258,18 @@ static void take_place(struct infer_column *c)
     c->alone = (double)NAN;
 }
 
+static void note_doubt(const struct infer *found)
+{
+    const struct infer_series *s = &found->series;
+    const char *group = text_quote_z(found->columns[s->group].name);
+    const char *order = text_quote_z(found->columns[s->order].name);
+    log_note("rows are read as a table: \"%s\" and \"%s\" may be the group and the order of "
+             "sequences, but %s; for sequences use --set data.sequence.group=%s --set "
+             "data.sequence.order=%s%s",
+             group, order, s->against, group, order,
+             s->unordered ? " --set data.sequence.unordered=sort" : "");
+}
+
 bool init_sequence_rows(const struct infer_request *r, const struct overrides *sets,
                         struct infer *found, struct err *e)
 {
@@ -272,6 +284,8 @@ bool init_sequence_rows(const struct infer_request *r, const struct overrides *s
     }
     bool good = infer_series(r, given, found, e);
     mem_free(given);
+    if (good && found->series.against)
+        note_doubt(found);
     if (!good || !found->series.groups)
         return good;
     take_place(&found->columns[found->series.group]);

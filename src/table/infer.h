@@ -32,6 +32,10 @@ struct infer_series {
     size_t group, order;      /* columns */
     uint64_t groups, longest; /* 0: there are none; rows of the longest group */
     bool varies;              /* rows of a group have several labels, or only some have one */
+    /* groups 0: what speaks against `group` and `order`, which have the names for it; NULL: there
+     * are no such columns. unordered: it is the order of the rows. */
+    const char *against;
+    bool unordered;
 };
 struct infer {
     struct csv_dialect dialect;

@@ -51,8 +51,7 @@ static void find_columns(struct search *s, const bool *given)
             continue;
         bool rare = !c->distinct_capped && c->distinct * LEAST_ROWS <= f->rows;
         bool ordered = c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME;
-        if (ordered && c->distinct * 2 <= f->rows && s->order_count < MOST_COLUMNS &&
-            infer_names_order(c->name))
+        if (ordered && s->order_count < MOST_COLUMNS && infer_names_order(c->name))
             s->orders[s->order_count++] = i;
         else if (rare && c->distinct >= LEAST_GROUPS && s->group_count < MOST_COLUMNS &&
                  c->type != COLUMN_DATETIME && infer_names_group(c->name))
@@ -191,6 +190,25 @@ static bool proves(const struct search *s, const struct grouping *g, const struc
            usual_step(p) > 0;
 }
 
+/* Names that fit, and cells that prove nothing: the user may know more. A table sorted by two
+ * columns needs no word. */
+static void doubt(const struct search *s, size_t group, size_t order, struct infer_series *found)
+{
+    const struct grouping *g = &s->groups[group];
+    const struct ordering *p = &s->pairs[group][order];
+    const char *against = g->apart                        ? "the rows of a group stand apart"
+                          : p->falls                      ? "the order falls within a group"
+                          : 4 * p->restarts < 3 * p->borders || p->equal * 100 > p->steps ||
+                                    usual_step(p) > 0
+                              ? NULL
+                              : "the steps of the order are unequal";
+    if (against && !found->against)
+        *found = (struct infer_series){.group = g->column,
+                                       .order = s->orders[order],
+                                       .against = against,
+                                       .unordered = g->apart || p->falls};
+}
+
 static void conclude(const struct search *s, struct infer_series *found)
 {
     for (size_t i = 0; i < s->group_count; i++)
@@ -201,6 +219,9 @@ static void conclude(const struct search *s, struct infer_series *found)
                                                .groups = vocab_count(s->groups[i].met),
                                                .longest = s->groups[i].longest,
                                                .varies = s->groups[i].varies};
+    for (size_t i = 0; i < s->group_count; i++)
+        for (size_t k = 0; k < s->order_count && !found->groups; k++)
+            doubt(s, i, k, found);
 }
 
 bool infer_series(const struct infer_request *r, const bool *given, struct infer *i, struct err *e)
