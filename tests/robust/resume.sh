@@ -153,21 +153,21 @@ cp kept/* .
 run dnn train c.json --resume --time-limit 0.000001 --json
 out_has '"stopped":"time_limit"' "a limit that earlier runs have used up: the best so far"
 rm -f m.dnn*
-# two seconds of a first life leave half a second of a limit of two and a half, and the time left is told so
+# three seconds of a first life leave one of a limit of four, and the time left is told so; a busy machine takes its share of them
 stop_at() { # SECONDS ARGS...: a training that never ends by itself is stopped
     "$DNN" train c.json --set train.epochs=1000000 --progress none "${@:2}" >/dev/null 2>&1 &
     nap "$1"
     kill -TERM $!
     wait $!
 }
-stop_at 2000
-run dnn train c.json --resume --set train.epochs=1000000 --time-limit 2.5 --progress bar --json
+stop_at 3000
+run dnn train c.json --resume --set train.epochs=1000000 --time-limit 4 --progress bar --json
 is_exit 0 "a limit that earlier runs have almost used up"
 spent=$(sed -n 's/.*"train":\([0-9.e+-]*\),"total".*/\1/p' out)
-awk -v s="$spent" 'BEGIN { exit !(s < 1.5) }'
+awk -v s="$spent" 'BEGIN { exit !(s < 3) }'
 ok $? "leaves what is left of it: $spent s"
 most=$(tr '\r' '\n' <err | sed -n 's/.*, \([0-9.]*\) s left.*/\1/p' | sort -g | tail -n 1)
-awk -v s="${most:-99}" 'BEGIN { exit !(s < 1.5) }'
+awk -v s="${most:-99}" 'BEGIN { exit !(s < 3) }'
 ok $? "and so the bar says: $most s left at the most" "$(tr '\r' '\n' <err | tail -n 5)"
 rm -f m.dnn*
 # what was cut goes with the rest when the model is written
