@@ -13,6 +13,8 @@ cp c.json mixed.json
 sed -i "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/$layers/" c.json
 auc() { sed -n 's/.*"test":{[^}]*"auc":\([-0-9.e+]*\).*/\1/p' out; }
 
+# by day those of 16 bits alone: the orders of work, and a break, of fp32 are met in other tests
+of_16_bits() { [ "${NIGHTLY:-no}" = yes ] || [ "${1#*16}" != "$1" ]; }
 for precision in fp32 tf32 bf16 fp16; do
     train() { dnn train c.json --force --progress none --set backend.precision=$precision "$@"; }
     run train -o whole.dnn --json
@@ -27,13 +29,15 @@ for precision in fp32 tf32 bf16 fp16; do
     fi
     run train -o again.dnn --quiet
     same again.dnn whole.dnn "$precision: twice, the same bytes"
-    DNN_EMULATE=order:3 train -o again.dnn --quiet
-    same again.dnn whole.dnn "$precision: the same bytes in another order of work"
-    DNN_EMULATE=break:500:719 train -o part.dnn --quiet 2>err
-    is $? 81 "$precision: a training that breaks off"
-    run train -o part.dnn --resume
-    err_has "resuming at step" "$precision: goes on"
-    same part.dnn whole.dnn "$precision: to the same bytes"
+    if of_16_bits $precision; then
+        DNN_EMULATE=order:3 train -o again.dnn --quiet
+        same again.dnn whole.dnn "$precision: the same bytes in another order of work"
+        DNN_EMULATE=break:500:719 train -o part.dnn --quiet 2>err
+        is $? 81 "$precision: a training that breaks off"
+        run train -o part.dnn --resume
+        err_has "resuming at step" "$precision: goes on"
+        same part.dnn whole.dnn "$precision: to the same bytes"
+    fi
     run dnn inspect whole.dnn
     out_has "trained on cuda, emulated, $precision" "$precision: the model knows"
     run dnn verify whole.dnn --backend dnn_gpu

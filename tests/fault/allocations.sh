@@ -1,11 +1,11 @@
 #!/bin/bash
-# allocations.sh - each allocation of a small training, of a prediction and of an evaluation fails in its turn, and a sample of those of
+# allocations.sh - allocations of a small training, of a prediction and of an evaluation fail in their turn, and a sample of those of
 # a check, which repeats them for as long as it tries steps: 71 with a message (an object, where --json asks for it), what stood there
 # before untouched, nothing left beside it. DNN_FAULT=alloc:N reproduces the N-th.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 WORKERS=2
-STEP=${STEP:-1}
+STEP=${STEP:-$([ "${NIGHTLY:-no}" = yes ] && echo 1 || echo 2)} # by day every second one
 if sanitized; then STEP=20; fi # each run takes tens of times as long there
 make_data d.csv 40
 make_config c.json d.csv binary '"epochs": 1' '"backend": {"name": "dnn_cpu", "threads": 1}'
