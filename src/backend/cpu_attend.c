@@ -1,6 +1,6 @@
 /* cpu_attend.c - attention: positions, attention itself, pooling by weights. A head of a sequence
- * goes through in blocks of steps whose products with all other steps stay in cache; the way back
- * computes them again. */
+ * goes through in blocks of steps whose products with all other steps stay in cache. The way back
+ * computes them again, unless the sequence is so short that they were kept. */
 #include <math.h>
 #include <string.h>
 
@@ -174,6 +174,19 @@ static uint32_t block_of(const struct head *h, uint32_t begin)
     return h->length - begin < h->queries ? h->length - begin : h->queries;
 }
 
+/* Shares of all heads that take no more room than q, k and v. */
+void cpu_attention_need(const struct op_attention *a, struct need *n)
+{
+    const uint64_t width = (uint64_t)a->heads * a->steps;
+    n->kept = width <= 3 * (uint64_t)a->width ? a->rows * a->steps * width * sizeof(real) : 0;
+}
+
+/* Where the shares of a head are kept, [length][length]; NULL: nowhere. */
+static real *kept_of(void *kept, size_t row, uint32_t heads, uint32_t head, uint32_t steps)
+{
+    return kept ? (real *)kept + (row * heads + head) * steps * steps : NULL;
+}
+
 void cpu_attention(const struct op_attention *a, const struct slice *s)
 {
     for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
@@ -184,8 +197,10 @@ void cpu_attention(const struct op_attention *a, const struct slice *s)
                (size_t)(a->steps - length) * a->width * sizeof *y);
         for (uint32_t j = 0; j < a->heads; j++) {
             struct head h = head_of(s, x, a->width, a->heads, j, length, a->causal, a->exact);
+            real *kept = kept_of(a->kept, row, a->heads, j, a->steps);
             for (uint32_t t = 0, rows; t < length; t += rows) {
                 rows = block_of(&h, t);
+                h.share = kept ? kept + (size_t)t * length : h.share;
                 uint32_t seen = shares_of(&h, t, rows);
                 straight(&h, (struct blas_product){.c = y + (size_t)t * a->width + j * h.width,
                                                    .a = h.share, .b = h.v, .m = rows,
@@ -223,11 +238,12 @@ static void outer_steps(const struct head *h, real *c, const real *a, const real
 
 /* The gradients of q, k and v, which stand in dx as they do in x: those of k and v add up over the
  * blocks of queries. causal: the caller sets them to 0, as the first block sees some steps only. */
-static void head_back(const struct head *h, real *dx, size_t width, const real *dy)
+static void head_back(struct head *h, real *dx, size_t width, const real *dy, real *kept)
 {
     for (uint32_t t = 0, rows; t < h->length; t += rows) {
         rows = block_of(h, t);
-        uint32_t seen = shares_of(h, t, rows);
+        h->share = kept ? kept + (size_t)t * h->length : h->share;
+        uint32_t seen = kept ? seen_by(h, t + rows - 1) : shares_of(h, t, rows);
         const real *d = dy + t * width;
         across_steps(h, h->dshare, d, width, h->v, rows, seen);
         for (uint32_t i = 0; i < rows; i++) {
@@ -256,7 +272,8 @@ void cpu_attention_back(const struct op_attention_back *a, const struct slice *s
         memset(dx + written * 3 * width, 0, (a->steps - written) * 3 * width * sizeof *dx);
         for (uint32_t j = 0; j < a->heads; j++) {
             struct head h = head_of(s, x, a->width, a->heads, j, length, a->causal, false);
-            head_back(&h, dx + (size_t)j * h.width, width, dy + (size_t)j * h.width);
+            head_back(&h, dx + (size_t)j * h.width, width, dy + (size_t)j * h.width,
+                      kept_of(a->kept, row, a->heads, j, a->steps));
         }
     }
 }

@@ -40,9 +40,11 @@ struct op_rotary {
 
 /* Self attention of several heads (Vaswani et al., 2017), each of width / heads columns:
  * y[t] = sum over u of p[t][u] v[u], with p[t] the softmax over u of q[t] k[u] / root(columns of a
- * head), u < length; causal: u <= t. Behind a sequence's end y is 0. */
+ * head), u < length; causal: u <= t. Behind a sequence's end y is 0. The way forward may leave p in
+ * `kept`, as the machine likes; the way back takes it from there. */
 struct op_attention {
     DIMS(width);
+    void *kept;                /* of the size of its need, or NULL: p is computed again */
     struct act y;              /* [rows * steps][width] */
     struct act x;              /* [rows * steps][3 width]: q, k, v */
     const int32_t *length;     /* [rows] */
@@ -51,6 +53,7 @@ struct op_attention {
 };
 struct op_attention_back {
     DIMS(width);
+    void *kept;                /* of op_attention */
     struct act dx;             /* [rows * steps][3 width], overwritten */
     real *room;                /* [rows * steps][2 heads] */
     struct act dy, x;

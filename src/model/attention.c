@@ -15,6 +15,7 @@ struct attention_spec {
     bool causal, rotary;
     /* planned */
     uint64_t weight, bias, output, output_bias, turn, room;
+    uint64_t kept, kept_at; /* bytes that the way forward leaves for the way back; 0: none */
     struct act_place parts, mixed, dparts, dmixed; /* q k v; the heads' answers; gradients */
 };
 
@@ -69,6 +70,23 @@ static uint64_t plan_turns(struct planner *p, uint32_t each)
     return at;
 }
 
+static void plan_way_back(const struct layer *l, struct attention_spec *s, struct planner *p)
+{
+    struct need need = {0};
+    s->dparts = plan_back(p, 3 * l->in, p->steps);
+    s->dmixed = plan_back(p, l->in, p->steps);
+    s->room = plan_reals(p, (uint64_t)p->rows * p->steps * 2 * heads_of(l));
+    if (p->machine)
+        machine_need(p->machine, OP_attention,
+                     &(struct op_attention){.dims = {.rows = p->rows, .steps = p->steps,
+                                                     .width = l->in, .shards = 1},
+                                            .heads = heads_of(l)},
+                     &need);
+    s->kept = need.kept;
+    if (s->kept)
+        s->kept_at = plan_kept(p, s->kept);
+}
+
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     struct attention_spec *s = l->spec;
@@ -88,11 +106,9 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     s->parts = plan_acts(p, 3 * l->in);
     s->mixed = plan_acts(p, l->in);
     l->y = plan_acts(p, l->in);
-    if (p->training) {
-        s->dparts = plan_back(p, 3 * l->in, p->steps);
-        s->dmixed = plan_back(p, l->in, p->steps);
-        s->room = plan_reals(p, (uint64_t)p->rows * p->steps * 2 * heads_of(l));
-    }
+    s->kept = 0;
+    if (p->training)
+        plan_way_back(l, s, p);
     if (s->rotary)
         s->turn = plan_turns(p, each);
     p->flops += 8 * (uint64_t)l->in * l->in + 4 * (uint64_t)p->steps * l->in;
@@ -138,13 +154,20 @@ static void product(const struct layer *l, struct pass *p, struct act y, struct 
                                       .padding = pass_padding(p)});
 }
 
+static void *kept_of(const struct layer *l, const struct pass *p)
+{
+    const struct attention_spec *s = l->spec;
+    return s->kept ? reals_at(p->reals, s->kept_at) : NULL;
+}
+
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct attention_spec *s = l->spec;
     struct act parts = pass_act(p, s->parts), mixed = pass_act(p, s->mixed), y = pass_act(p, l->y);
     product(l, p, parts, x, s->weight, s->bias, 3 * l->in);
     rotate(l, p, parts, false);
-    op_attention(p->m, &(struct op_attention){.y = mixed,
+    op_attention(p->m, &(struct op_attention){.kept = kept_of(l, p),
+                                              .y = mixed,
                                               .x = parts,
                                               .length = p->length,
                                               .dims = pass_dims(p, l->in),
@@ -184,7 +207,8 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
     const struct attention_spec *s = l->spec;
     struct act dparts = pass_act(p, s->dparts), dmixed = pass_act(p, s->dmixed);
     product_back(l, p, dmixed, false, dy, pass_act(p, s->mixed), s->output, s->output_bias, l->in);
-    op_attention_back(p->m, &(struct op_attention_back){.dx = dparts,
+    op_attention_back(p->m, &(struct op_attention_back){.kept = kept_of(l, p),
+                                                        .dx = dparts,
                                                         .room = reals_at(p->reals, s->room),
                                                         .dy = dmixed,
                                                         .x = pass_act(p, s->parts),
