@@ -141,7 +141,7 @@ out_has '"id":"context","status":"pass","measured":"GPU 1"' "G04 --backend cuda:
 calls=$(DNN_FAULT=count dnn gpucheck 2>&1 >/dev/null | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
 bad=""
 for ((n = 1; n <= calls; n += 1 + calls / 16)); do
-    DNN_FAULT=cuda:$n:719 dnn gpucheck >out 2>err
+    DNN_FAULT=cuda:$n+:719 dnn gpucheck >out 2>err # it stays, as on a card: a machine that is closed tells of none
     code=$?
     [ $code -eq 81 ] && [ ! -s err ] || bad+="cuda:$n: exit $code: $(cat err) $(tail -n 1 out); "
 done
