@@ -264,8 +264,8 @@ static void note_doubt(const struct infer *found)
     const char *group = text_quote_z(found->columns[s->group].name);
     const char *order = text_quote_z(found->columns[s->order].name);
     log_note("rows are read as a table: \"%s\" and \"%s\" may be the group and the order of "
-             "sequences, but %s; for sequences use --set data.sequence.group=%s --set "
-             "data.sequence.order=%s%s",
+             "sequences, but %s; for sequences use --set 'data.sequence.group=%s' --set "
+             "'data.sequence.order=%s'%s",
              group, order, s->against, group, order,
              s->unordered ? " --set data.sequence.unordered=sort" : "");
 }

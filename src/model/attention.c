@@ -15,7 +15,8 @@ struct attention_spec {
     bool causal, rotary;
     /* planned */
     uint64_t weight, bias, output, output_bias, turn, room;
-    uint64_t kept, kept_at; /* bytes that the way forward leaves for the way back; 0: none */
+    bool keeps; /* the way forward leaves something for the way back */
+    uint64_t kept;
     struct act_place parts, mixed, dparts, dmixed; /* q k v; the heads' answers; gradients */
 };
 
@@ -72,19 +73,14 @@ static uint64_t plan_turns(struct planner *p, uint32_t each)
 
 static void plan_way_back(const struct layer *l, struct attention_spec *s, struct planner *p)
 {
-    struct need need = {0};
     s->dparts = plan_back(p, 3 * l->in, p->steps);
     s->dmixed = plan_back(p, l->in, p->steps);
     s->room = plan_reals(p, (uint64_t)p->rows * p->steps * 2 * heads_of(l));
-    if (p->machine)
-        machine_need(p->machine, OP_attention,
-                     &(struct op_attention){.dims = {.rows = p->rows, .steps = p->steps,
-                                                     .width = l->in, .shards = 1},
-                                            .heads = heads_of(l)},
-                     &need);
-    s->kept = need.kept;
-    if (s->kept)
-        s->kept_at = plan_kept(p, s->kept);
+    s->keeps = plan_need(p, OP_attention,
+                         &(struct op_attention){.dims = {.rows = p->rows, .steps = p->steps,
+                                                         .width = l->in, .shards = 1},
+                                                .heads = heads_of(l)},
+                         &s->kept);
 }
 
 static bool plan(struct layer *l, struct planner *p, struct err *e)
@@ -106,7 +102,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     s->parts = plan_acts(p, 3 * l->in);
     s->mixed = plan_acts(p, l->in);
     l->y = plan_acts(p, l->in);
-    s->kept = 0;
+    s->keeps = false;
     if (p->training)
         plan_way_back(l, s, p);
     if (s->rotary)
@@ -157,7 +153,7 @@ static void product(const struct layer *l, struct pass *p, struct act y, struct 
 static void *kept_of(const struct layer *l, const struct pass *p)
 {
     const struct attention_spec *s = l->spec;
-    return s->kept ? reals_at(p->reals, s->kept_at) : NULL;
+    return s->keeps ? reals_at(p->reals, s->kept) : NULL;
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)

@@ -7,7 +7,8 @@
 struct dropout_spec {
     int type;
     double p;
-    uint64_t kept, kept_at; /* planned: bytes that the machine keeps; 0: it draws again */
+    bool keeps; /* planned: the machine does; false: it draws again */
+    uint64_t kept;
 };
 
 static const char *const type_words[] = {"dropout", NULL};
@@ -39,14 +40,9 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     if (l->skipped)
         return true;
     l->y = plan_acts(p, l->out);
-    struct need need = {0};
-    if (p->machine)
-        machine_need(p->machine, OP_dropout,
-                     &(struct op_dropout){
-                         .rows = p->rows * p->steps, .steps = 1, .width = l->in}, &need);
-    s->kept = need.kept;
-    if (s->kept)
-        s->kept_at = plan_kept(p, s->kept);
+    s->keeps = plan_need(p, OP_dropout,
+                         &(struct op_dropout){
+                             .rows = p->rows * p->steps, .steps = 1, .width = l->in}, &s->kept);
     return true;
 }
 
@@ -55,7 +51,7 @@ static void issue(const struct layer *l, struct pass *p, struct act to, struct a
                   bool back, bool add)
 {
     const struct dropout_spec *s = l->spec;
-    void *kept = s->kept ? reals_at(p->reals, s->kept_at) : NULL;
+    void *kept = s->keeps ? reals_at(p->reals, s->kept) : NULL;
     op_dropout(p->m, &(struct op_dropout){.y = to,
                                           .kept = kept,
                                           .x = from,

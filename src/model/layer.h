@@ -100,6 +100,9 @@ void plan_one_step(struct planner *p);
 uint64_t plan_table(struct planner *p, const void *bytes, size_t size);
 /* Bytes that the machine keeps from forward to backward; returns their offset in the reals. */
 uint64_t plan_kept(struct planner *p, uint64_t bytes);
+/* The same of an operation by its need, with the shapes of its arguments. False: the machine keeps
+ * nothing of it, or there is none. */
+bool plan_need(struct planner *p, enum op_id op, const void *arguments, uint64_t *kept);
 
 /* One pass, forward or backward: the arenas in machine memory, and the batch. */
 struct pass {

@@ -237,3 +237,13 @@ uint64_t plan_kept(struct planner *p, uint64_t bytes)
 {
     return plan_reals(p, (bytes + sizeof(real) - 1) / sizeof(real));
 }
+
+bool plan_need(struct planner *p, enum op_id op, const void *arguments, uint64_t *kept)
+{
+    struct need need = {0};
+    if (p->machine)
+        machine_need(p->machine, op, arguments, &need);
+    if (need.kept)
+        *kept = plan_kept(p, need.kept);
+    return need.kept > 0;
+}

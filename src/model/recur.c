@@ -81,19 +81,15 @@ static uint32_t first_of(const struct layer *l)
 /* Whether the machine trains a whole layer at once, and room for what it keeps. */
 static void plan_whole(const struct layer *l, struct recur_way *way, struct planner *p)
 {
-    struct need need = {0};
-    if (p->training && p->machine && !p->features->carry)
-        machine_need(p->machine, OP_recur,
-                     &(struct op_recur){.dims = {.rows = p->rows,
-                                                 .steps = p->steps,
-                                                 .width = units_of(l),
-                                                 .shards = 1},
-                                        .kind = kind_of(l),
-                                        .from = {.in = l->in, .ldx = l->in}},
-                     &need);
-    way->whole = need.kept > 0;
-    if (way->whole)
-        way->kept = plan_kept(p, need.kept);
+    way->whole = p->training && !p->features->carry &&
+                 plan_need(p, OP_recur,
+                           &(struct op_recur){.dims = {.rows = p->rows,
+                                                       .steps = p->steps,
+                                                       .width = units_of(l),
+                                                       .shards = 1},
+                                              .kind = kind_of(l),
+                                              .from = {.in = l->in, .ldx = l->in}},
+                           &way->kept);
     p->all_steps |= way->whole || p->features->carry;
 }
 

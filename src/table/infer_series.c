@@ -182,26 +182,34 @@ static double usual_step(const struct ordering *p)
     return 4 * alike >= 3 * count ? middle : 0;
 }
 
+/* Few steps stand still, and most groups begin anew. */
+static bool begins_anew(const struct ordering *p)
+{
+    return p->equal * 100 <= p->steps && p->restarts * 4 >= p->borders * 3;
+}
+
 static bool proves(const struct search *s, const struct grouping *g, const struct ordering *p)
 {
     const uint64_t groups = vocab_count(g->met);
     return !g->apart && groups >= LEAST_GROUPS && s->infer->rows >= LEAST_ROWS * groups &&
-           !p->falls && p->equal * 100 <= p->steps && p->restarts * 4 >= p->borders * 3 &&
-           usual_step(p) > 0;
+           !p->falls && begins_anew(p) && usual_step(p) > 0;
 }
 
-/* Names that fit, and cells that prove nothing: the user may know more. A table sorted by two
- * columns needs no word. */
+/* Why names that fit prove nothing; NULL: a table sorted by two columns needs no word. */
+static const char *speaks_against(const struct grouping *g, const struct ordering *p)
+{
+    if (g->apart)
+        return "the rows of a group stand apart";
+    if (p->falls)
+        return "the order falls within a group";
+    return begins_anew(p) && usual_step(p) <= 0 ? "the steps of the order are unequal" : NULL;
+}
+
 static void doubt(const struct search *s, size_t group, size_t order, struct infer_series *found)
 {
     const struct grouping *g = &s->groups[group];
     const struct ordering *p = &s->pairs[group][order];
-    const char *against = g->apart                        ? "the rows of a group stand apart"
-                          : p->falls                      ? "the order falls within a group"
-                          : 4 * p->restarts < 3 * p->borders || p->equal * 100 > p->steps ||
-                                    usual_step(p) > 0
-                              ? NULL
-                              : "the steps of the order are unequal";
+    const char *against = speaks_against(g, p);
     if (against && !found->against)
         *found = (struct infer_series){.group = g->column,
                                        .order = s->orders[order],

@@ -13,7 +13,7 @@ cp c.json mixed.json
 sed -i "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/$layers/" c.json
 auc() { sed -n 's/.*"test":{[^}]*"auc":\([-0-9.e+]*\).*/\1/p' out; }
 
-# by day those of 16 bits alone: the orders of work, and a break, of fp32 are met in other tests
+# other orders of work and a break: by day of 16 bits alone; other tests meet those of fp32
 of_16_bits() { [ "${NIGHTLY:-no}" = yes ] || [ "${1#*16}" != "$1" ]; }
 for precision in fp32 tf32 bf16 fp16; do
     train() { dnn train c.json --force --progress none --set backend.precision=$precision "$@"; }
