@@ -299,6 +299,19 @@ void cpu_pool(const struct op_pool *a, const struct slice *s)
     }
 }
 
+/* Row by row: columns of steps lie far apart. */
+static void mean_back(const struct op_pool_back *a, const real *dy, real *dx, uint32_t length)
+{
+    for (size_t t = 0; t < length; t++) {
+        real *to = dx + t * a->lddx;
+        if (t > 0 && !a->add_dx)
+            memcpy(to, dx, a->width * sizeof *to);
+        else
+            for (uint32_t j = 0; j < a->width; j++)
+                to[j] = (a->add_dx ? to[j] : 0) + dy[j] / (real)length;
+    }
+}
+
 void cpu_pool_back(const struct op_pool_back *a, const struct slice *s)
 {
     for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
@@ -306,16 +319,16 @@ void cpu_pool_back(const struct op_pool_back *a, const struct slice *s)
         const real *dy = act_read(a->dy) + row * a->lddy;
         const real *x = act_read(a->x) + row * a->steps * a->ldx;
         real *dx = act_real(a->dx) + row * a->steps * a->lddx;
-        for (size_t t = 0; t < a->steps && !a->add_dx; t++)
+        bool mean = a->kind == POOL_MEAN;
+        for (size_t t = mean ? length : 0; t < a->steps && !a->add_dx; t++)
             memset(dx + t * a->lddx, 0, a->width * sizeof *dx);
-        for (uint32_t j = 0; j < a->width && length; j++) {
-            bool mean = a->kind == POOL_MEAN;
+        if (mean)
+            mean_back(a, dy, dx, length);
+        for (uint32_t j = 0; j < a->width && length && !mean; j++) {
             uint32_t only = a->kind == POOL_MAX    ? largest_at(x + j, a->ldx, length)
                             : a->kind == POOL_FIRST ? 0
                                                     : length - 1;
-            real d = mean ? dy[j] / (real)length : dy[j];
-            for (uint32_t t = mean ? 0 : only; t < (mean ? length : only + 1); t++)
-                dx[(size_t)t * a->lddx + j] += d;
+            dx[(size_t)only * a->lddx + j] += dy[j];
         }
     }
 }

@@ -64,6 +64,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
         s->bias_at = plan_param(p, "bias", SHAPE1(l->out), PARAM_BIAS);
     if (s->bias && s->bias_rate > 0)
         plan_rates(p, s->bias_rate, 1);
+    if (l->early.on)
+        early_plan(l, p, true);
     l->y = l->logits ? plan_plain(p, l->out) : plan_acts(p, l->out);
     if (p->training && ACT_NEEDS_Z(l->fused_act))
         s->z = plan_acts(p, l->out);
@@ -135,6 +137,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct dense_spec *s = l->spec;
     uint32_t held = held_of(l);
+    x = early_forward(l, p, x);
     struct op_dense op = {.y = pass_act(p, l->y),
                           .z = z_of(l, p),
                           .x = x,
@@ -176,13 +179,14 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
 {
     const struct dense_spec *s = l->spec;
     uint32_t held = held_of(l);
-    op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
+    struct early_way way = early_back(l, p, x, dx, add);
+    op_dense_back(p->m, &(struct op_dense_back){.dx = way.dx,
                                                 .dw = reals_at(p->grads, s->weight),
                                                 .db = grads_of_bias(s, p),
                                                 .dy = dy,
                                                 .y = pass_act(p, l->y),
                                                 .z = z_of(l, p),
-                                                .x = x,
+                                                .x = way.x,
                                                 .w = reals_at(p->params, s->weight),
                                                 .shadow = pass_shadow(p, s->weight),
                                                 .now = p->now,
@@ -195,10 +199,11 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                                 .lddx = held,
                                                 .lddy = l->out,
                                                 .act = l->fused_act,
-                                                .add_dx = add,
+                                                .add_dx = way.add,
                                                 .more = p->more,
                                                 .slope = l->fused_slope,
                                                 .padding = pass_padding(p)});
+    early_end(l, p, way.dx, x, dx, add);
     if (l->pairs.count)
         op_ple_dense_back(p->m,
                           &(struct op_ple_dense_back){
@@ -225,6 +230,7 @@ const struct layer_type layer_dense = {
     .takes_ids = true,
     .takes_pairs = takes_pairs,
     .takes_act = true,
+    .takes_pool = true,
     .stacks = true,
     .plan = plan,
     .init = init,

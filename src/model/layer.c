@@ -156,10 +156,20 @@ static uint32_t next_act(struct layer *const *layers, uint32_t count, uint32_t i
     return ACT_NONE;
 }
 
-static void fuse(struct layer *const *layers, uint32_t count, uint32_t i)
+/* Its outputs are sums of what stands in its input. */
+static bool takes_pool(const struct layer *l)
+{
+    return l->type->takes_pool && !l->hot.count && !l->pairs.count && !l->texts.count &&
+           (!l->type->nests || takes_pool(l->children[l->child_count - 1]));
+}
+
+static void fuse(struct layer *const *layers, uint32_t count, uint32_t i, const struct planner *p)
 {
     struct layer *l = layers[i], *next = i + 1 < count ? layers[i + 1] : NULL;
     l->next_act = next_act(layers, count, i);
+    if (next && p->steps > 1 && !p->in_views && takes_pool(l) &&
+        pool_goes_early(next, &l->early.kind))
+        l->early.on = next->skipped = true;
     if (!l->type->takes_act || l->pairs.count || l->texts.count || !next ||
         next->type->act == ACT_NONE)
         return;
@@ -194,7 +204,7 @@ static bool check_steps(const struct layer *l, const struct planner *p, struct e
 /* A block's answer is added to its input: step by step. */
 static bool check_nested(const struct layer *l, const struct planner *p, struct err *e)
 {
-    return !p->sequences || p->in_views || p->steps == l->steps ||
+    return !p->sequences || p->in_views || p->steps == l->steps || l->early.on ||
            layer_refuse(l, p, e, "gives another number of steps, and stands inside a residual "
                                  "block", "put it before or behind the block");
 }
@@ -210,7 +220,7 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
         p->path.length = path;
         text_printf(&p->path, "layers.%u.", i);
         p->layer = l;
-        fuse(layers, count, i);
+        fuse(layers, count, i, p);
         l->in = l->out = in;
         l->position = p->position++;
         if (l->position >= LAYER_MOST)
@@ -225,7 +235,7 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
              (outside && !check_nested(l, p, e))))
             return false;
         if (!l->type->nests) /* else its layers have */
-            p->flops = flops + (p->flops - flops) * l->steps;
+            p->flops = flops + (p->flops - flops) * (l->early.on ? 1 : l->steps);
         l->params = p->trained - trained;
         l->room = p->acts - room;
         l->steps_out = p->steps;

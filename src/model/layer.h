@@ -216,6 +216,7 @@ struct layer_type {
      * the weights for pairs, as in struct rates. NULL: it reads columns. */
     uint32_t (*takes_pairs)(const struct layer *l, double *rate);
     bool takes_act;               /* it computes the activation behind it too (l->fused_act) */
+    bool takes_pool;              /* it computes the pool behind it too (l->early) */
     bool whole_rows;              /* it cannot stand inside views */
     /* How many networks its output is of: each gets an output layer and a loss of its own
      * (view_dense). NULL: one. */
@@ -276,6 +277,31 @@ struct text_place {
 };
 void texts_forward(const struct layer_texts *t, struct pass *p, struct text_place y);
 void texts_backward(const struct layer_texts *t, struct pass *p, struct text_place dy);
+/* The pool behind a layer whose outputs are sums, done on its inputs instead: the mean of sums is
+ * the sum of means, and one step of sums the sum of one step. So it has products of one step, not
+ * of many. x: the inputs, pooled; dx: their gradient. */
+struct early_pool {
+    bool on;
+    uint32_t kind; /* enum pool_kind */
+    struct act_place x, dx;
+};
+/* Whether a layer is such a pool, of this kind. */
+bool pool_goes_early(const struct layer *l, uint32_t *kind);
+/* For the layer that takes it, as it is planned: the layers behind have one step. gradient: dx is
+ * needed. */
+void early_plan(struct layer *l, struct planner *p, bool gradient);
+/* Returns x, pooled. From there on the pass has one step. Without such a pool: x. */
+struct act early_forward(const struct layer *l, struct pass *p, struct act x);
+/* What the way back of the products takes, between early_back and early_end. */
+struct early_way {
+    struct act x, dx;
+    bool add;
+};
+struct early_way early_back(const struct layer *l, struct pass *p, struct act x, struct act dx,
+                            bool add);
+/* The gradient of all steps from that of one, `from`. Without such a pool nothing is left to do. */
+void early_end(const struct layer *l, struct pass *p, struct act from, struct act x,
+               struct act dx, bool add);
 enum { FIRST_VALUE = 2 }; /* slots 0 and 1 of a category are missing and unknown */
 
 struct layer {
@@ -296,6 +322,7 @@ struct layer {
     bool logits;              /* the output layer: y is read by the loss, and stays plain */
     uint32_t fused_act;       /* takes_act: the activation that follows, or ACT_NONE */
     double fused_slope;
+    struct early_pool early; /* takes_pool: the pool that follows */
     uint32_t next_act;       /* the activation that this layer's output meets first; for init */
     struct layer **children; /* residual */
     uint32_t child_count;

@@ -123,18 +123,39 @@ static void weigh_back(const struct layer *l, struct pass *p, struct act x, stru
                                                 .padding = pass_padding(p)});
 }
 
+/* The mean or one step, by operations that keep nothing. */
+static void pool_steps(struct pass *p, uint32_t kind, uint32_t width, struct act x, struct act y)
+{
+    op_pool(p->m, &(struct op_pool){.y = y,
+                                    .x = x,
+                                    .length = p->length,
+                                    .dims = pass_dims(p, width),
+                                    .ldx = width,
+                                    .ldy = width,
+                                    .kind = kind});
+}
+
+static void pool_steps_back(struct pass *p, uint32_t kind, uint32_t width, struct act x,
+                            struct act dy, struct act dx, bool add)
+{
+    op_pool_back(p->m, &(struct op_pool_back){.dx = dx,
+                                              .dy = dy,
+                                              .x = x,
+                                              .length = p->length,
+                                              .dims = pass_dims(p, width),
+                                              .ldx = width,
+                                              .lddx = width,
+                                              .lddy = width,
+                                              .kind = kind,
+                                              .add_dx = add});
+}
+
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     struct act y = pass_act(p, l->y);
     if (kind_of(l) == POOL_ATTENTION)
         return weigh(l, p, x);
-    op_pool(p->m, &(struct op_pool){.y = y,
-                                    .x = x,
-                                    .length = p->length,
-                                    .dims = pass_dims(p, l->in),
-                                    .ldx = l->in,
-                                    .ldy = l->in,
-                                    .kind = kind_of(l)});
+    pool_steps(p, kind_of(l), l->in, x, y);
     return y;
 }
 
@@ -144,16 +165,55 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
     if (kind_of(l) == POOL_ATTENTION)
         weigh_back(l, p, x, dy, dx, add);
     else if (dx.at)
-        op_pool_back(p->m, &(struct op_pool_back){.dx = dx,
-                                                  .dy = dy,
-                                                  .x = x,
-                                                  .length = p->length,
-                                                  .dims = pass_dims(p, l->in),
-                                                  .ldx = l->in,
-                                                  .lddx = l->in,
-                                                  .lddy = l->in,
-                                                  .kind = kind_of(l),
-                                                  .add_dx = add});
+        pool_steps_back(p, kind_of(l), l->in, x, dy, dx, add);
+}
+
+/* --- before the layer that it stands behind --- */
+
+bool pool_goes_early(const struct layer *l, uint32_t *kind)
+{
+    if (l->type != &layer_pool || kind_of(l) == POOL_ATTENTION || kind_of(l) == POOL_MAX)
+        return false;
+    *kind = kind_of(l);
+    return true;
+}
+
+void early_plan(struct layer *l, struct planner *p, bool gradient)
+{
+    plan_one_step(p);
+    l->early.x = plan_plain(p, l->in);
+    if (p->training && gradient)
+        l->early.dx = plan_plain(p, l->in);
+}
+
+struct act early_forward(const struct layer *l, struct pass *p, struct act x)
+{
+    if (!l->early.on)
+        return x;
+    struct act y = pass_act(p, l->early.x);
+    p->dims.steps = pass_steps(p, l);
+    pool_steps(p, l->early.kind, l->in, x, y);
+    p->dims.steps = 1;
+    return y;
+}
+
+struct early_way early_back(const struct layer *l, struct pass *p, struct act x, struct act dx,
+                            bool add)
+{
+    if (!l->early.on)
+        return (struct early_way){x, dx, add};
+    p->dims.steps = 1;
+    return (struct early_way){pass_act(p, l->early.x),
+                              dx.at ? pass_act(p, l->early.dx) : no_act(), false};
+}
+
+void early_end(const struct layer *l, struct pass *p, struct act from, struct act x,
+               struct act dx, bool add)
+{
+    if (!l->early.on || !dx.at)
+        return;
+    p->dims.steps = pass_steps(p, l);
+    pool_steps_back(p, l->early.kind, l->in, x, from, dx, add);
 }
 
 const struct layer_type layer_pool = {

@@ -48,12 +48,16 @@ static bool check(const struct layer *l, const struct json_doc *doc, const struc
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     struct residual_spec *s = l->spec;
+    if (l->early.on)
+        l->children[l->child_count - 1]->early = l->early;
     if (!layer_list_plan(l->children, l->child_count, l->in, p, &l->out, e))
         return false;
+    if (l->early.on)
+        early_plan(l, p, l->out != l->in);
     if (l->out != l->in) {
         s->weight = plan_param(p, "weight", SHAPE2(l->in, l->out), PARAM_WEIGHT);
         s->projected = plan_acts(p, l->out);
-        p->flops += 2 * (uint64_t)l->in * l->out * l->steps;
+        p->flops += 2 * (uint64_t)l->in * l->out * p->steps;
     }
     l->y = plan_acts(p, l->out);
     return true;
@@ -71,11 +75,12 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct residual_spec *s = l->spec;
-    struct act f = layer_list_forward(l->children, l->child_count, p, x), straight = x;
+    struct act f = layer_list_forward(l->children, l->child_count, p, x);
+    struct act straight = early_forward(l, p, x);
     if (l->out != l->in) {
         struct act projected = pass_act(p, s->projected);
         op_dense(p->m, &(struct op_dense){.y = projected,
-                                          .x = x,
+                                          .x = straight,
                                           .w = reals_at(p->params, s->weight),
                                           .shadow = pass_shadow(p, s->weight),
                                           .dims = pass_dims(p, l->in),
@@ -102,12 +107,13 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                      struct act dx, bool add)
 {
     const struct residual_spec *s = l->spec;
+    struct early_way way = early_back(l, p, x, dx, add);
     if (l->out != l->in)
-        op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
+        op_dense_back(p->m, &(struct op_dense_back){.dx = way.dx,
                                                     .dw = reals_at(p->grads, s->weight),
                                                     .dy = dy,
                                                     .y = pass_act(p, s->projected),
-                                                    .x = x,
+                                                    .x = way.x,
                                                     .w = reals_at(p->params, s->weight),
                                                     .shadow = pass_shadow(p, s->weight),
                                                     .now = p->now,
@@ -117,10 +123,10 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                                     .ldy = l->out,
                                                     .lddx = l->in,
                                                     .lddy = l->out,
-                                                    .add_dx = add,
+                                                    .add_dx = way.add,
                                                     .more = p->more,
                                                     .padding = pass_padding(p)});
-    else if (dx.at)
+    else if (!l->early.on && dx.at)
         op_add(p->m, &(struct op_add){.y = dx,
                                       .a = dy,
                                       .b = add ? dx : no_act(),
@@ -128,6 +134,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                       .ldy = l->in,
                                       .lda = l->in,
                                       .ldb = l->in});
+    early_end(l, p, l->out == l->in ? dy : way.dx, x, dx, add);
     layer_list_backward(l->children, l->child_count, p, x, dy, dx, true, l->in);
 }
 
@@ -138,6 +145,7 @@ const struct layer_type layer_residual = {
     .examples = examples,
     .spec_size = sizeof(struct residual_spec),
     .nests = true,
+    .takes_pool = true,
     .check = check,
     .plan = plan,
     .init = init,

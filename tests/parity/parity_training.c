@@ -41,6 +41,10 @@ static const struct task tasks[] = {
      "\"bidirectional\": true}, {\"type\": \"residual\", \"layers\": [{\"type\": \"gru\", "
      "\"units\": 10}]}, {\"type\": \"pool\", \"kind\": \"last\"}]}", 14, 2, 144, 1, 2, 0.02,
      2e-2, 1, 7},
+    {"a pool before the last layer of a block", "{\"layers\": [{\"type\": \"dense\", \"units\": "
+     "8}, {\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", "
+     "\"units\": 20}, {\"type\": \"gelu\"}, {\"type\": \"dense\", \"units\": 8}]}, {\"type\": "
+     "\"pool\"}]}", 14, 2, 72, 2, 2, 0.02, 2e-2, 1, 7},
 };
 enum { ROWS = 2000 };
 
