@@ -29,7 +29,7 @@ if [ "${CI:-}" = true ]; then export WERROR=1; fi
 jobs=$(nproc 2>/dev/null || echo 2)
 build=${BUILD:-build} # make BUILD=dir test: all builds of the tests lie below it
 make -j"$jobs" all units
-make -j"$jobs" BUILD="$build/double" REAL=double OPT='-O1 -g' grads
+make -j"$jobs" BUILD="$build/double" REAL=double OPT='-O1 -g1' grads
 # programs SOURCES FOLDER: what is built there from the sources there are; that of a test that is gone is left out
 programs() {
     for source in "$1"/*.c; do printf '%s/%s\n' "$2" "$(basename "$source" .c)"; done
@@ -43,12 +43,12 @@ list=$build/tests.list
 } >"$list"
 if [ $full = yes ]; then
     export FUZZ_SECONDS=${FUZZ_SECONDS:-$([ $nightly = yes ] && echo 60 || echo 2)}
-    make -j"$jobs" BUILD="$build/asan" SAN=address OPT='-O1 -g' all units
+    make -j"$jobs" BUILD="$build/asan" SAN=address OPT='-O1 -g1' all units
     # what works with more than one thread
     threaded=$(for unit in answer_predict backend_machine base_stop base_thread model_tracks table_table train_runs train_train; do
         echo "$build/tsan/unit/$unit"; done)
     # shellcheck disable=SC2086 # several targets
-    make -j"$jobs" BUILD="$build/tsan" SAN=thread OPT='-O1 -g' all $threaded
+    make -j"$jobs" BUILD="$build/tsan" SAN=thread OPT='-O1 -g1' all $threaded
     {
         # each operation and product with each vector code takes minutes there: of a night alone
         programs tests/unit "$build/asan/unit" | if [ $nightly = yes ]; then cat; else grep -vE '/backend_(ops|bf16|product)$'; fi

@@ -85,7 +85,7 @@ endif
 #   plain    neither: its libemulate.a is for the whole program on an emulated device
 EMULATE_KINDS   := asan shadow
 EMULATE_ASAN    := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-EMULATE_FLAGS   := -std=c++17 -O1 -g -Wall -Wextra -Wno-missing-field-initializers $(if $(WERROR),-Werror) \
+EMULATE_FLAGS   := -std=c++17 -O1 -g1 -Wall -Wextra -Wno-missing-field-initializers $(if $(WERROR),-Werror) \
                    -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off -fno-strict-aliasing \
                    -Isrc -Ikernels -Itests -Itests/emulate -Itests/emulate/include
 EMULATE_STRICT  := -Wpedantic -Wshadow -Wconversion -Wsign-conversion

@@ -14,7 +14,7 @@ bench:
 check:
 	scripts/check_floors.sh && scripts/check_style.sh && scripts/check_catalogue.sh
 sanitize:
-	$(MAKE) BUILD=build/asan SAN=address OPT='-O1 -g' all units
+	$(MAKE) BUILD=build/asan SAN=address OPT='-O1 -g1' all units
 	for t in build/asan/unit/*; do [ ! -x "$$t" ] || "$$t" || exit 1; done
 
 # The pages of `dnn help TOPIC`: src/cli/pages/NAME.txt becomes one C string each.
