@@ -1,5 +1,7 @@
 /* calibrate.c - see calibrate.h. The fit is Newton's method with halved steps: the loss is convex.
- * All sums are in the order of the rows. */
+ * All sums are in the order of the rows. Scale and shifts have a normal prior, of mean 1 and 0 and
+ * deviation 1, that weighs as much as a row: rows that are all right have no best scale, the larger
+ * the better, and their answers would become sure. */
 #include "measure/calibrate.h"
 
 #include <math.h>
@@ -33,6 +35,18 @@ static double weight_of(const struct calibrate_rows *r, uint64_t i)
     return r->label && r->label[i] < 0 ? 0 : (double)r->weight[i];
 }
 
+/* As many rows of like weight say as much. */
+static double rows_alike(const struct calibrate_rows *r)
+{
+    double weight = 0, weights = 0;
+    for (uint64_t i = 0; i < r->count; i++) {
+        double w = weight_of(r, i);
+        weight += w;
+        weights += w * w;
+    }
+    return weights > 0 ? weight * weight / weights : 0;
+}
+
 static void set_gain(const struct calibrate_rows *r, const struct calibration *c,
                      uint32_t parameters, struct calibrate_gain *g)
 {
@@ -50,11 +64,11 @@ static void set_gain(const struct calibrate_rows *r, const struct calibration *c
         squares += w * w * (b - a) * (b - a);
     }
     mem_free(room);
-    double rows = weights > 0 ? weight * weight / weights : 0, mean = (before - after) / weight;
+    double mean = (before - after) / weight;
     double spread = fmax(squares - mean * mean * weights, 0);
     *g = (struct calibrate_gain){.before = before / weight,
                                    .after = after / weight,
-                                   .gain = mean - parameters / rows,
+                                   .gain = mean - parameters / rows_alike(r),
                                    .error = sqrt(spread) / weight};
 }
 
@@ -69,6 +83,7 @@ bool calibrate_pays(const struct calibrate_gain *g)
  */
 struct newton {
     uint32_t count; /* parameters */
+    double rows;    /* rows of like weight: 1 / rows of the mean loss is the prior's */
     double *gradient, *curve, *q, *l;
 };
 
@@ -123,17 +138,20 @@ static bool solve(struct newton *n)
     return true;
 }
 
-static double loss_of(const struct calibrate_rows *r, const struct calibration *c, double *room)
+static double loss_of(const struct newton *n, const struct calibrate_rows *r,
+                      const struct calibration *c)
 {
-    double sum = 0, weight = 0;
+    double sum = 0, weight = 0, squares = (c->scale - 1) * (c->scale - 1);
+    for (uint32_t a = 1; a < n->count; a++)
+        squares += c->shift[a] * c->shift[a];
     for (uint64_t i = 0; i < r->count; i++) {
         double w = weight_of(r, i);
         if (!(w > 0))
             continue;
-        sum += w * row_loss(r, c, i, room);
+        sum += w * row_loss(r, c, i, n->q);
         weight += w;
     }
-    return sum / weight;
+    return sum / weight + squares / (2 * n->rows);
 }
 
 static void step_to(const struct newton *n, const struct calibration *from, double part,
@@ -157,15 +175,17 @@ static bool improve(struct newton *n, const struct calibrate_rows *r, struct cal
         if (w > 0)
             add_row(n, r, c, i, w);
     }
-    for (uint32_t a = 0; a < n->count; a++)
-        n->curve[(uint64_t)a * n->count + a] += 1e-12 * weight;
+    for (uint32_t a = 0; a < n->count; a++) {
+        n->curve[(uint64_t)a * n->count + a] += weight / n->rows;
+        n->gradient[a] += weight / n->rows * (a ? c->shift[a] : c->scale - 1);
+    }
     if (!solve(n))
         return false;
     for (double part = 1; part > 1.0 / ((uint64_t)1 << HALVES); part /= 2) {
         step_to(n, c, part, next);
         if (!(next->scale > SCALE_LEAST && next->scale < SCALE_MOST))
             continue;
-        double after = loss_of(r, next, n->q);
+        double after = loss_of(n, r, next);
         if (!(after < *loss))
             continue;
         bool more = *loss - after > CONVERGED;
@@ -199,6 +219,7 @@ bool calibrate_fit(const struct calibrate_rows *r, struct calibration *c,
         return false;
     uint32_t free_ones = r->classes > CLASSES_MOST ? 1 : r->classes;
     struct newton n = {.count = free_ones,
+                       .rows = rows_alike(r),
                        .gradient = mem_alloc(free_ones, sizeof *n.gradient),
                        .curve = mem_alloc((size_t)free_ones * free_ones, sizeof *n.curve),
                        .q = mem_alloc(r->classes, sizeof *n.q),
@@ -207,7 +228,7 @@ bool calibrate_fit(const struct calibrate_rows *r, struct calibration *c,
     *c = next;
     c->shift = mem_zero(r->classes, sizeof *c->shift);
     next.shift = mem_zero(r->classes, sizeof *next.shift);
-    double loss = loss_of(r, c, n.q);
+    double loss = loss_of(&n, r, c);
     for (int i = 0; i < STEPS && improve(&n, r, c, &next, &loss); i++)
         continue;
     calibration_free(&next);
