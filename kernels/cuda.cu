@@ -8,7 +8,7 @@
 
 #include "cuda.cuh"
 
-enum { CUDA_VERSION_OF_CODE = 3 };
+enum { CUDA_VERSION_OF_CODE = 4 };
 
 /* --- opening --- */
 

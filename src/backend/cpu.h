@@ -21,7 +21,7 @@ struct slice {
 #define CPU_SCRATCH ((size_t)1 << 20)
 /* Rows of a strip. Another number changes bits: raise the version with it. CPU_STRIP_WIDE changes
  * none: such a strip has no loss, but many weights, which are read for each strip. */
-enum { CPU_STRIP = 64, CPU_STRIP_WIDE = 512 / sizeof(real), CPU_VERSION = 3 };
+enum { CPU_STRIP = 64, CPU_STRIP_WIDE = 512 / sizeof(real), CPU_VERSION = 4 };
 
 #define ROW(name, text) void cpu_##name(const struct op_##name *a, const struct slice *s);
 #define ALL(name, text)                                                                            \

@@ -388,10 +388,10 @@ const struct option config_table[] = {
      .words = calibrate_names,
      .help = "How answers are corrected once the network is trained. affine: probabilities become "
              "softmax(scale ln p + shift), with the scale and the shift of each class that have "
-             "the least log-loss on the validation rows (of an ensemble: out of fold). auto: the "
-             "same where it gains more than a standard error, else nothing; values are kept "
-             "inside the range of the target where that gains as much. prior: shifts that undo "
-             "train.loss.class_weights and train.sampling. none: nothing."},
+             "the least log-loss on the validation rows (of an ensemble: out of fold), and a prior "
+             "as heavy as one row. auto: the same where it gains more than a standard error, else "
+             "nothing; values are kept inside the range of the target where that gains as much. "
+             "prior: shifts that undo train.loss.class_weights and train.sampling. none: nothing."},
     {.key = "threshold",
      .type = OPT_CUSTOM,
      .flags = OPT_NULLABLE,

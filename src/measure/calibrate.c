@@ -138,12 +138,33 @@ static bool solve(struct newton *n)
     return true;
 }
 
+/* The prior is of the shifts less their mean: which class is the first does not count. */
+static double mean_shift(const struct newton *n, const struct calibration *c)
+{
+    double sum = 0;
+    for (uint32_t a = 1; a < n->count; a++)
+        sum += c->shift[a];
+    return sum / n->count;
+}
+
+static void add_prior(struct newton *n, const struct calibration *c, double w)
+{
+    double mean = mean_shift(n, c);
+    n->gradient[0] += w * (c->scale - 1);
+    n->curve[0] += w;
+    for (uint32_t a = 1; a < n->count; a++) {
+        n->gradient[a] += w * (c->shift[a] - mean);
+        for (uint32_t b = 1; b <= a; b++)
+            n->curve[(uint64_t)a * n->count + b] += w * ((a == b) - 1.0 / n->count);
+    }
+}
+
 static double loss_of(const struct newton *n, const struct calibrate_rows *r,
                       const struct calibration *c)
 {
-    double sum = 0, weight = 0, squares = (c->scale - 1) * (c->scale - 1);
-    for (uint32_t a = 1; a < n->count; a++)
-        squares += c->shift[a] * c->shift[a];
+    double sum = 0, weight = 0, squares = (c->scale - 1) * (c->scale - 1), mean = mean_shift(n, c);
+    for (uint32_t a = 0; a < n->count && n->count > 1; a++)
+        squares += (c->shift[a] - mean) * (c->shift[a] - mean);
     for (uint64_t i = 0; i < r->count; i++) {
         double w = weight_of(r, i);
         if (!(w > 0))
@@ -175,10 +196,7 @@ static bool improve(struct newton *n, const struct calibrate_rows *r, struct cal
         if (w > 0)
             add_row(n, r, c, i, w);
     }
-    for (uint32_t a = 0; a < n->count; a++) {
-        n->curve[(uint64_t)a * n->count + a] += weight / n->rows;
-        n->gradient[a] += weight / n->rows * (a ? c->shift[a] : c->scale - 1);
-    }
+    add_prior(n, c, weight / n->rows);
     if (!solve(n))
         return false;
     for (double part = 1; part > 1.0 / ((uint64_t)1 << HALVES); part /= 2) {

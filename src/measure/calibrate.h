@@ -21,8 +21,8 @@ struct calibrate_rows {
 struct calibrate_gain {
     double before, after, gain, error;
 };
-/* Scale and shifts of the least log-loss. With many classes the scale alone. False: there is none,
- * as where a class has no rows; c stays zeroed. */
+/* Scale and shifts of the least log-loss, with a prior as heavy as one row. With many classes the
+ * scale alone. False: there is none, as where a class has no rows; c stays zeroed. */
 bool calibrate_fit(const struct calibrate_rows *r, struct calibration *c,
                      struct calibrate_gain *g);
 /* Shifts that undo weights of classes (NULL: all 1) under which probabilities were learnt: the

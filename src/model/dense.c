@@ -153,7 +153,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                           .act = l->fused_act,
                           .exact = p->exact,
                           .slope = l->fused_slope,
-                          .padding = pass_padding(p)};
+                          .padding = early_padding(l, p)};
     op_dense(p->m, &op);
     if (l->pairs.count)
         op_ple_dense(p->m, &(struct op_ple_dense){.y = op.y,
@@ -202,7 +202,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                                 .add_dx = way.add,
                                                 .more = p->more,
                                                 .slope = l->fused_slope,
-                                                .padding = pass_padding(p)});
+                                                .padding = early_padding(l, p)});
     early_end(l, p, way.dx, x, dx, add);
     if (l->pairs.count)
         op_ple_dense_back(p->m,

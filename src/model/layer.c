@@ -163,11 +163,13 @@ static bool takes_pool(const struct layer *l)
            (!l->type->nests || takes_pool(l->children[l->child_count - 1]));
 }
 
-static void fuse(struct layer *const *layers, uint32_t count, uint32_t i, const struct planner *p)
+/* inside: a residual block, where a pool is refused. */
+static void fuse(struct layer *const *layers, uint32_t count, uint32_t i, const struct planner *p,
+                 bool inside)
 {
     struct layer *l = layers[i], *next = i + 1 < count ? layers[i + 1] : NULL;
     l->next_act = next_act(layers, count, i);
-    if (next && p->steps > 1 && !p->in_views && takes_pool(l) &&
+    if (next && !inside && p->steps > 1 && !p->in_views && takes_pool(l) &&
         pool_goes_early(next, &l->early.kind))
         l->early.on = next->skipped = true;
     if (!l->type->takes_act || l->pairs.count || l->texts.count || !next ||
@@ -220,7 +222,7 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
         p->path.length = path;
         text_printf(&p->path, "layers.%u.", i);
         p->layer = l;
-        fuse(layers, count, i, p);
+        fuse(layers, count, i, p, outside != NULL);
         l->in = l->out = in;
         l->position = p->position++;
         if (l->position >= LAYER_MOST)

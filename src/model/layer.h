@@ -284,6 +284,7 @@ struct early_pool {
     bool on;
     uint32_t kind; /* enum pool_kind */
     struct act_place x, dx;
+    uint64_t length; /* 1, or 0 of a sequence without steps, in the reals */
 };
 /* Whether a layer is such a pool, of this kind. */
 bool pool_goes_early(const struct layer *l, uint32_t *kind);
@@ -292,6 +293,8 @@ bool pool_goes_early(const struct layer *l, uint32_t *kind);
 void early_plan(struct layer *l, struct planner *p, bool gradient);
 /* Returns x, pooled. From there on the pass has one step. Without such a pool: x. */
 struct act early_forward(const struct layer *l, struct pass *p, struct act x);
+/* Of the products: a sequence without steps has sums of 0, as by the pool behind them. */
+struct padding early_padding(const struct layer *l, const struct pass *p);
 /* What the way back of the products takes, between early_back and early_end. */
 struct early_way {
     struct act x, dx;

@@ -180,6 +180,7 @@ bool pool_goes_early(const struct layer *l, uint32_t *kind)
 
 void early_plan(struct layer *l, struct planner *p, bool gradient)
 {
+    l->early.length = plan_kept(p, (uint64_t)p->rows * sizeof(int32_t));
     plan_one_step(p);
     l->early.x = plan_plain(p, l->in);
     if (p->training && gradient)
@@ -193,8 +194,18 @@ struct act early_forward(const struct layer *l, struct pass *p, struct act x)
     struct act y = pass_act(p, l->early.x);
     p->dims.steps = pass_steps(p, l);
     pool_steps(p, l->early.kind, l->in, x, y);
+    op_lengths(p->m, &(struct op_lengths){.to = lengths_at(p, l->early.length),
+                                          .from = p->length,
+                                          .dims = pass_dims(p, 1),
+                                          .divide = l->steps});
     p->dims.steps = 1;
     return y;
+}
+
+struct padding early_padding(const struct layer *l, const struct pass *p)
+{
+    struct padding empty = {lengths_at(p, l->early.length), 1, 0};
+    return l->early.on ? empty : pass_padding(p);
 }
 
 struct early_way early_back(const struct layer *l, struct pass *p, struct act x, struct act dx,

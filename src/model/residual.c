@@ -88,7 +88,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                           .ldx = l->in,
                                           .ldy = l->out,
                                           .exact = p->exact,
-                                          .padding = pass_padding(p)});
+                                          .padding = early_padding(l, p)});
         straight = projected;
     }
     struct op_add op = {.y = pass_act(p, l->y),
@@ -125,7 +125,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                                     .lddy = l->out,
                                                     .add_dx = way.add,
                                                     .more = p->more,
-                                                    .padding = pass_padding(p)});
+                                                    .padding = early_padding(l, p)});
     else if (!l->early.on && dx.at)
         op_add(p->m, &(struct op_add){.y = dx,
                                       .a = dy,

@@ -314,6 +314,10 @@ config '{"layers": [{"type": "pool"}, {"type": "gru", "units": 3}]}'
 bad "gru behind pool" 78 'there is one step here'
 config '{"layers": [{"type": "residual", "layers": [{"type": "pool"}]}]}'
 bad "pool inside a residual block" 78 'inside a residual block'
+for inside in '{"type": "dense", "units": 3}' '{"type": "residual", "layers": [{"type": "dense", "units": 3}]}'; do
+    config '{"layers": [{"type": "residual", "layers": ['"$inside"', {"type": "pool"}]}]}'
+    bad "pool behind ${inside:9:8} inside a residual block" 78 'inside a residual block'
+done
 config '{"preset": "lstm"}'
 sed -i 's/"model"/"encoders": {"target_statistics": {}}, "model"/' c.json
 bad "target statistics beside it" 78 'does not work with `data.sequence`'
