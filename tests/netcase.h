@@ -315,6 +315,27 @@ static inline bool case_open(struct netcase *c)
     return network_source(c->network, &c->source, &c->e);
 }
 
+/* Filled rows become sequences of no steps to all: the numbers behind the last step are missing. At
+ * most 32 numbers. */
+static inline void case_cut_short(struct netcase *c)
+{
+    for (uint64_t row = 0; row < c->count; row++) {
+        uint32_t length = (uint32_t)(row * 7 % 11 % (c->steps + 1)), missing = 0;
+        for (uint32_t i = 0; i < c->numbers; i++)
+            missing |= (uint32_t)(i % c->steps >= length) << i;
+        case_put(c, row, c->features.format.at_missing, (int32_t)missing);
+    }
+}
+
+/* The largest difference of the parameters that two cases of one network hold. */
+static inline double case_apart(const struct netcase *a, const struct netcase *b)
+{
+    double most = 0;
+    for (uint64_t i = 0; i < network_model(a->network)->params; i++)
+        most = fmax(most, fabs((double)(a->state.params[i] - b->state.params[i])));
+    return most;
+}
+
 /* All three, for a case that changes nothing in between. */
 static inline bool case_ready(struct netcase *c)
 {

@@ -67,17 +67,6 @@ static void label(struct netcase *c)
     }
 }
 
-/* A sequence ends behind its last step with a number that is there: lengths from 0 to all. */
-static void cut_short(struct netcase *c)
-{
-    for (uint64_t row = 0; row < c->count; row++) {
-        uint32_t length = (uint32_t)(row * 7 % 11 % (c->steps + 1)), missing = 0;
-        for (uint32_t i = 0; i < c->numbers; i++)
-            missing |= (uint32_t)(i % c->steps >= length) << i;
-        case_put(c, row, c->features.format.at_missing, (int32_t)missing);
-    }
-}
-
 static double mean_loss(const struct netcase *c)
 {
     struct step now;
@@ -115,7 +104,7 @@ static struct trained train(const struct task *t, const char *backend, uint32_t 
         case_fill(&c);
         label(&c);
         if (c.steps)
-            cut_short(&c);
+            case_cut_short(&c);
         good = case_open(&c);
     }
     if (good && !epochs)

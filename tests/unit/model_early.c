@@ -34,18 +34,13 @@ static void make(struct netcase *c, struct text *model, const char *front, const
                           .seed = 7, .clip = 1, .shuffle = true};
 }
 
-/* Sequences of 0 to 9 steps: the numbers behind are missing. */
+/* Sequences of 0 to 9 steps. */
 static bool ready(struct netcase *c)
 {
     if (!case_make(c))
         return false;
     case_fill(c);
-    for (uint64_t row = 0; row < c->count; row++) {
-        uint32_t length = (uint32_t)(row * 7 % 11 % (c->steps + 1)), missing = 0;
-        for (uint32_t i = 0; i < c->numbers; i++)
-            missing |= (uint32_t)(i % c->steps >= length) << i;
-        case_put(c, row, c->features.format.at_missing, (int32_t)missing);
-    }
+    case_cut_short(c);
     return case_open(c);
 }
 
@@ -53,14 +48,6 @@ static void trained(struct netcase *c)
 {
     ok(ready(c) && case_train(c, 3, 0.1, 0.01), "trained %s", c->e.what);
     network_get(c->network, &c->state, &c->e);
-}
-
-static double apart(const struct netcase *a, const struct netcase *b)
-{
-    double most = 0;
-    for (uint64_t i = 0; i < network_model(a->network)->params; i++)
-        most = fmax(most, fabs((double)(a->state.params[i] - b->state.params[i])));
-    return most;
 }
 
 static void same_network(void)
@@ -79,7 +66,8 @@ static void same_network(void)
             ok(now->flops < before->flops, "%s %s: fewer multiplications", kinds[k], fronts[i]);
             is_near(c[1].state.now.epoch_loss / c[0].state.now.epoch_loss, 1, 1e-5,
                     "the same loss");
-            ok(apart(&c[0], &c[1]) < 1e-5, "the same weights, up to %.2g", apart(&c[0], &c[1]));
+            ok(case_apart(&c[0], &c[1]) < 1e-5, "the same weights, up to %.2g",
+               case_apart(&c[0], &c[1]));
             case_close(&c[0]);
             case_close(&c[1]);
         }
@@ -96,7 +84,7 @@ static void same_bytes(void)
         threads_start(i + 1);
         make(&c[i], &models[i], fronts[2], "mean", true);
         trained(&c[i]);
-        ok(apart(&c[0], &c[i]) <= 0, "N15 %u threads: the bytes of one", i + 1);
+        ok(case_apart(&c[0], &c[i]) <= 0, "N15 %u threads: the bytes of one", i + 1);
     }
     for (unsigned i = 0; i < 3; i++) {
         case_close(&c[i]);

@@ -33,14 +33,6 @@ static void trained(struct netcase *c)
     network_get(c->network, &c->state, &c->e);
 }
 
-static double apart(const struct netcase *a, const struct netcase *b)
-{
-    double most = 0;
-    for (uint64_t i = 0; i < network_model(a->network)->params; i++)
-        most = fmax(most, fabs((double)(a->state.params[i] - b->state.params[i])));
-    return most;
-}
-
 /* 38 rows in one batch, and in 10 of 4, the last one of 2, in 2, 3 and 10 tracks. */
 static void same_step(void)
 {
@@ -53,7 +45,7 @@ static void same_step(void)
         is_int(c.state.now.tried, one.state.now.tried, "as many steps");
         is_near(c.state.now.epoch_weight, one.state.now.epoch_weight, 1e-9, "rows weigh as much");
         is_near(c.state.now.epoch_loss / one.state.now.epoch_loss, 1, 1e-5, "and lose as much");
-        ok(apart(&one, &c) < 1e-5, "the weights differ by %.2g", apart(&one, &c));
+        ok(case_apart(&one, &c) < 1e-5, "the weights differ by %.2g", case_apart(&one, &c));
         case_close(&c);
     }
     case_close(&one);
@@ -67,7 +59,7 @@ static void same_bytes(void)
         threads_start(i + 1);
         c[i] = of(4, 10, 3);
         trained(&c[i]);
-        ok(apart(&c[0], &c[i]) <= 0, "N15 %u threads: the bytes of one", i + 1);
+        ok(case_apart(&c[0], &c[i]) <= 0, "N15 %u threads: the bytes of one", i + 1);
     }
     for (unsigned i = 0; i < 4; i++)
         case_close(&c[i]);
@@ -89,7 +81,7 @@ static void plain(void)
             network_issue_step(c[i].network, c[i].machine);
         network_get(c[i].network, &c[i].state, &c[i].e);
     }
-    ok(apart(&c[0], &c[1]) <= 0, "the same bytes");
+    ok(case_apart(&c[0], &c[1]) <= 0, "the same bytes");
     case_close(&c[0]);
     case_close(&c[1]);
 }
