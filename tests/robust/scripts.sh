@@ -167,4 +167,35 @@ for BUILD in '' build/cpu "$WORK/elsewhere"; do
         ! grep -v -e "^$here/" -e '^scripts/' -e '^tests/' -e "^DNN=$here/" -e '^with' list | grep -q .
     ok $? "test.sh with BUILD=$BUILD" "$(cat err; grep -v "$here/" list | head -5)"
 done
+# a program that fails by chance runs once more, alone, after all others; one that fails again fails the run
+cat >chance <<'EOF'
+#!/bin/sh
+echo x >>chance.runs
+echo 1..2
+[ "$(wc -l <chance.runs)" -gt 1 ] || printf 'not '
+echo "ok 1 - chance"
+echo "ok 2 - sure # SKIP no card"
+EOF
+printf '#!/bin/sh\necho "ok 1 - good"; echo 1..1\n' >good
+printf '#!/bin/sh\necho x >>never.runs\necho "not ok 1 - never"; echo "ok 2 - often"; echo 1..2\n' >never
+chmod +x chance good never
+printf './%s\n' chance good >list.chance
+run perl "$ROOT/tests/run.pl" list.chance
+is_exit 0 "run.pl: a failure by chance does not fail the run"
+grep -qx '# flaky: ./chance passed when run again alone' out && grep -qx 'flaky: 1' out
+ok $? "it is named and counted" "$(cat out)"
+is "$(tail -n 1 out)" "2 passed, 0 failed, 1 skipped" "its second run counts, once"
+cp out flaky.log
+printf './%s\n' never good >list.never
+run perl "$ROOT/tests/run.pl" list.never
+is_exit 1 "run.pl: one that fails twice fails the run"
+is "$(tail -n 1 out)|$(wc -l <never.runs)|$(grep -c flaky out)" "2 passed, 1 failed, 0 skipped|2|0" "after one more try"
+printf './good\n' >list.good
+run perl "$ROOT/tests/run.pl" list.good flaky.log
+is "$STATUS|$(tail -n 1 out)|$(grep -c '^# flaky: ./chance ' out)" "0|3 passed, 0 failed, 1 skipped|1" \
+    "run.pl: what make ran tells of its own"
+for i in 1 2 3 4 5 6; do cp never "never$i"; echo "./never$i"; done >list.many
+: >never.runs
+run perl "$ROOT/tests/run.pl" list.many
+is "$STATUS|$(wc -l <never.runs)" "1|6" "run.pl: many failures are no chance: nothing runs again"
 done_testing
