@@ -833,6 +833,14 @@ def answer(model, rows):
     return calibrate(model.tensors, mean)
 
 
+def value_format(model):
+    """9 digits, and 17 where the steps of 9 are above a ten thousandth of the target's spread."""
+    model.choose(int(np.argmin(model.encoders)))
+    low, center, high = (float(decode_target(model, np.array([z]))[0]) for z in (-1.0, 0.0, 1.0))
+    step = 10 ** (math.floor(math.log10(abs(center))) - 8) if center else 0
+    return ".17g" if 1e4 * step > (high - low) / 2 else ".9g"
+
+
 def main(path, data):
     model = Model(path)
     head = model.head
@@ -845,7 +853,8 @@ def main(path, data):
     out = csv.writer(sys.stdout, lineterminator="\n")
     if head["task"] == "regression":
         out.writerow(["prediction"])
-        out.writerows([[f"{v:.9g}"] for v in y[:, 0]])
+        form = value_format(model)
+        out.writerows([[format(v, form)] for v in y[:, 0]])
         return
     out.writerow(["prediction"] + ["probability_" + label for label in model.labels])
     for row in y:

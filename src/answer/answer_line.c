@@ -147,22 +147,14 @@ bool answer_line_names(const struct schema *s, struct err *e)
     return true;
 }
 
-void answer_line_warn(const struct schema *s)
+bool answer_line_fine(const struct schema *s)
 {
-    double step, less;
-    const struct column *target = &s->columns[s->target];
-    if (s->task != TASK_REGRESSION || target->constant)
-        return;
-    double center = coding_decode(&s->coding, 0), spread = s->coding.scale;
-    if (s->coding.transform)
-        spread = (coding_decode(&s->coding, 1) - coding_decode(&s->coding, -1)) / 2;
-    if (!answer_coarse(center, spread, &step, &less))
-        return;
-    log_warning("answers are written with 9 digits: of the target \"%s\", in steps of %g, while "
-                "its deviation is %s%.3g; the metrics are of the answers before that: %s %.15g "
-                "%s the target", text_quote_z(target->name), step,
-                s->coding.scale == 1 ? "at most " : "", spread, /* 0 becomes 1 */
-                less < 0 ? "add" : "subtract", fabs(less), less < 0 ? "to" : "from");
+    const struct target_coding *c = &s->coding;
+    if (s->task != TASK_REGRESSION)
+        return false;
+    return answer_coarse(coding_decode(c, 0),
+                         c->transform ? (coding_decode(c, 1) - coding_decode(c, -1)) / 2
+                                      : c->scale);
 }
 
 /* Refuses two columns of the same name in the output. */
@@ -202,6 +194,7 @@ bool answer_line_open(struct answer_line *l, const struct schema *s, const struc
     for (size_t i = 0; i < l->cell_count; i++)
         l->names[i] = mem_string(b->names[l->cells[i]]);
     l->outputs = s->task == TASK_REGRESSION ? 0 : vocab_count(s->labels);
+    l->fine = answer_line_fine(s);
     l->labels = mem_zero(l->outputs ? l->outputs : 1, sizeof *l->labels);
     for (uint32_t i = 0; i < l->outputs; i++) {
         size_t length;
@@ -373,7 +366,7 @@ void answer_line_add(const struct answer_line *l, const struct csv_cells *cells,
     answer_line_cells(l, cells, record, out);
     if (l->outputs == 0) {
         char *from = reserve(out, NUMBER_ROOM + 1);
-        size_t length = answer_number(from, value);
+        size_t length = answer_value(from, value, l->fine);
         from[length] = '\n';
         out->length += length + 1;
         return;

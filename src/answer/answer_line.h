@@ -13,6 +13,7 @@ struct answer_line {
     size_t cell_count;
     char **names; /* of these cells */
     uint32_t outputs;
+    bool fine;           /* values have 17 digits */
     struct text *labels; /* [classes], as they are written; none for regression */
     struct text missing; /* --null */
     bool uncertainty;    /* a last column; set after answer_line_open */
@@ -25,8 +26,8 @@ struct answer_line {
 
 /* Refuses (E13) an id column with the name of an output column. s is fitted. */
 bool answer_line_names(const struct schema *s, struct err *e);
-/* Warns if nine digits are too few for this target. s is fitted. */
-void answer_line_warn(const struct schema *s);
+/* True: values are written with 17 digits, since 9 are too few for this target; s is fitted. */
+bool answer_line_fine(const struct schema *s);
 /* passthrough: NULL, "all" or "a,b,c" (names of the input, see name_list.h; one that it lacks is
  * E10). Frees nothing of its arguments; they must live as long. */
 bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b,
@@ -40,7 +41,7 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
 /* probability [classes], or value for regression; line end included. */
 void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record,
                      const double *probability, double value, struct text *out);
-/* Adds a last number to the line that was added last. */
+/* Adds a last number, with 9 digits, to the line that was added last. */
 void answer_line_more(const struct answer_line *l, double value, struct text *out);
 /* The parts of a line of another kind: id columns and passthrough columns, each with the delimiter
  * behind it; a field, quoted where it must be, with the delimiter in front of all but the first. */

@@ -105,10 +105,10 @@ static void add_line(struct attribute *x, const struct stream_group *g, uint64_t
     x->cells_end[x->lines++] = x->cells.length;
 }
 
-static void put_number(double value, char end, struct text *out)
+static void put_number(double value, bool fine, char end, struct text *out)
 {
     char digits[NUMBER_ROOM];
-    text_add(out, digits, answer_number(digits, value));
+    text_add(out, digits, answer_value(digits, value, fine));
     text_char(out, end);
 }
 
@@ -121,7 +121,7 @@ static void write_line(struct attribute *x, uint64_t i)
     text_add(&x->text, x->cells.data + from, x->cells_end[i] - from);
     for (uint32_t j = 0; j < units; j++) {
         const double value = x->sum[i * units + j];
-        put_number(value, delimiter, &x->text);
+        put_number(value, false, delimiter, &x->text);
         x->r->mean[j] += fabs(value);
         total += value;
     }
@@ -130,8 +130,8 @@ static void write_line(struct attribute *x, uint64_t i)
         text_add(&x->text, label->data, label->length);
         text_char(&x->text, delimiter);
     }
-    put_number(x->base[i], delimiter, &x->text);
-    put_number(x->answer[i], '\n', &x->text);
+    put_number(x->base[i], x->line.fine, delimiter, &x->text);
+    put_number(x->answer[i], x->line.fine, '\n', &x->text);
     x->r->base += x->base[i];
     x->r->rows++;
     x->r->largest_difference =

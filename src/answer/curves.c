@@ -36,7 +36,7 @@ static void add_point(struct curve *c, double x, double y)
 struct walking {
     double positive, negative; /* totals */
     double hits, alarms;       /* so far */
-    struct curve *roc, *pr;
+    struct class_curves *to;
 };
 
 /* The point, or nothing where it lies on the last one. */
@@ -56,26 +56,34 @@ static void walk_group(void *context, double score, double positive, double nega
     w->alarms += negative;
     const double recall = w->hits / w->positive;
     bool last = w->hits >= w->positive && w->alarms >= w->negative;
-    go_on(w->roc, w->alarms / w->negative, recall, last);
+    go_on(&w->to->roc, w->alarms / w->negative, recall, last);
+    go_on(&w->to->gains, (w->hits + w->alarms) / (w->positive + w->negative), recall, last);
     if (w->hits + w->alarms > 0)
-        go_on(w->pr, recall, w->hits / (w->hits + w->alarms), last);
+        go_on(&w->to->pr, recall, w->hits / (w->hits + w->alarms), last);
 }
 
-void curves_of_class(const struct answers_kept *k, uint32_t class_number, struct curve *roc,
-                     struct curve *pr)
+void curves_of_class(const struct answers_kept *k, uint32_t class_number, struct class_curves *c)
 {
     struct rank rank = {0};
-    *roc = *pr = (struct curve){0};
+    *c = (struct class_curves){0};
     for (uint64_t i = 0; i < k->rows; i++)
         if (k->label[i] >= 0)
-            rank_add(&rank, (float)k->score[i * k->classes + class_number],
-                     k->label[i] == (int32_t)class_number, k->weight[i]);
-    struct walking w = {.positive = rank.positive, .negative = rank.negative, .roc = roc, .pr = pr};
+            rank_add(&rank, answer_class_odds(k->score + i * k->classes, k->classes, class_number),
+                     k->label[i] == (int32_t)class_number, k->weight[i], 0);
+    struct walking w = {.positive = rank.positive, .negative = rank.negative, .to = c};
     if (rank.positive > 0 && rank.negative > 0) {
-        add_point(roc, 0, 0);
+        add_point(&c->roc, 0, 0);
+        add_point(&c->gains, 0, 0);
         rank_groups(&rank, walk_group, &w);
     }
     rank_free(&rank);
+}
+
+void class_curves_free(struct class_curves *c)
+{
+    curve_free(&c->roc);
+    curve_free(&c->pr);
+    curve_free(&c->gains);
 }
 
 /* --- histograms --- */

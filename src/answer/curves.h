@@ -10,11 +10,15 @@ struct curve {
     uint32_t count;
 };
 void curve_free(struct curve *c);
-/* A class against all others, by its probability; both curves are thinned to points that can be
- * told apart. Without rows of both kinds: count 0. roc: recall over the share of false alarms; pr:
- * precision over recall. */
-void curves_of_class(const struct answers_kept *k, uint32_t class_number, struct curve *roc,
-                     struct curve *pr);
+/* A class against all others, ranked as by rank.h; the curves are thinned to points that can be
+ * told apart. Without rows of both kinds: count 0. */
+struct class_curves {
+    struct curve roc;   /* recall over the share of false alarms */
+    struct curve pr;    /* precision over recall */
+    struct curve gains; /* recall over the share of rows */
+};
+void curves_of_class(const struct answers_kept *k, uint32_t class_number, struct class_curves *c);
+void class_curves_free(struct class_curves *c);
 
 enum { HISTOGRAM_BINS = 24 };
 struct histogram {

@@ -287,6 +287,8 @@ static bool measure(const struct evaluate_request *q, struct serve *other,
     for (size_t i = 0; i < r->gate_count; i++)
         if (!r->gates[i].compares)
             gate_judge(&r->gates[i], &r->metrics, r->tally);
+    if (r->tally->classes == 2)
+        lift_of(&r->tally->rank, r->lift);
     rank_free(&r->tally->rank); /* the other model's rows take its place */
     r->passed = true;
     for (size_t i = 0; i < r->gate_count; i++) {
@@ -320,7 +322,6 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
         return false;
     serve_reading(&r->serve, &q->reading);
     read_costs(r);
-    answer_line_warn(r->serve.schema);
     r->serve.beside = true;
     if (!q->better_than)
         return measure(q, NULL, NULL, r, e);
@@ -447,6 +448,8 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
         write_labels(r->tally, r->serve.schema->labels, out);
         if (r->table.count)
             write_thresholds(r, out);
+        if (r->tally->classes == 2)
+            lift_write(r->lift, out);
         write_calibration(r->tally, out);
     }
     drift_write(r->drift, r->serve.schema, out);

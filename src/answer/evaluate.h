@@ -7,6 +7,7 @@
 #include "answer/predict.h"
 #include "measure/gate.h"
 #include "measure/interval.h"
+#include "measure/lift.h"
 
 struct evaluate_request {
     const char *model;
@@ -33,6 +34,7 @@ struct evaluate_result {
     size_t gate_count;
     bool passed;         /* every gate */
     struct threshold_table table;   /* binary: the results of thresholds around the model's */
+    struct lift lift[LIFT_CUTS];    /* binary */
     double fp, fn;                  /* costs by the model's config; 0: it has none */
     struct drift *drift;
     struct tally *tally; /* counts for the details; the ranks are gone */

@@ -308,7 +308,6 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
         !serve_threshold(&r->serve, q->threshold, e) || !check_top(q, &r->serve, e))
         return false;
     serve_reading(&r->serve, &q->reading);
-    answer_line_warn(r->serve.schema);
     r->serve.beside = true;
     r->load_s = r->serve.load_s;
     bool good = predict_opened(q, r, e);

@@ -89,6 +89,18 @@ static void put_thresholds(const struct evaluate_result *r, struct text *out)
     }
 }
 
+static void put_lift(const struct lift *l, struct text *out)
+{
+    text_printf(out, "\n%-12s %10s %10s %10s\n", "top", "precision", "found", "lift");
+    for (int i = 0; i < LIFT_CUTS; i++) {
+        text_printf(out, "%-2.0f %%        ", 100 * l[i].top);
+        put_cell(l[i].precision, out);
+        put_cell(l[i].found, out);
+        put_cell(l[i].lift, out);
+        text_char(out, '\n');
+    }
+}
+
 /* The columns that moved, the farthest first. */
 static void put_drift(const struct evaluate_result *r, struct text *out)
 {
@@ -127,5 +139,7 @@ void evaluate_details(const struct evaluate_result *r, struct text *out)
     put_confusion(r->tally, labels, out);
     if (r->table.count)
         put_thresholds(r, out);
+    if (r->tally->classes == 2)
+        put_lift(r->lift, out);
     text_char(out, '\n');
 }

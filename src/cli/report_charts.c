@@ -34,7 +34,7 @@ static uint32_t end_drawn(const struct report *r)
     return r->answers.classes < CLASSES_DRAWN ? r->answers.classes : CLASSES_DRAWN;
 }
 
-static void class_curves(const struct report *r, bool pr, struct text *out)
+static void draw_curves(const struct report *r, bool pr, struct text *out)
 {
     struct chart c = {.x1 = 1, .y1 = 1};
     const struct tally *t = r->value.tally;
@@ -48,13 +48,13 @@ static void class_curves(const struct report *r, bool pr, struct text *out)
     else if (r->answers.classes == 2)
         chart_even(&c, 0, share(t->support[1], t->weight), 1, share(t->support[1], t->weight));
     for (uint32_t i = first_drawn(r); i < end_drawn(r); i++) {
-        struct curve roc, precision, *shown = pr ? &precision : &roc;
-        curves_of_class(&r->answers, i, &roc, &precision);
+        struct class_curves all;
+        const struct curve *shown = pr ? &all.pr : &all.roc;
+        curves_of_class(&r->answers, i, &all);
         chart_line(&c, i - first_drawn(r), shown->x, shown->y, shown->count, false);
         if (r->answers.classes > 2)
             chart_key(&c, i, label_of(r, i));
-        curve_free(&roc);
-        curve_free(&precision);
+        class_curves_free(&all);
     }
     if (r->answers.classes == 2) { /* where it is cut */
         double hit = t->hit[1], answered = t->answered[1], recall = share(hit, t->support[1]);
@@ -63,6 +63,27 @@ static void class_curves(const struct report *r, bool pr, struct text *out)
         chart_key(&c, 1, "at the model's threshold");
     }
     chart_end(&c, more ? "each label against the others; the first six" : NULL);
+}
+
+/* Of two classes. */
+static void gains_curve(const struct report *r, struct text *out)
+{
+    struct chart c = {.x1 = 1, .y1 = 1};
+    const struct tally *t = r->value.tally;
+    struct class_curves all;
+    const double positive = share(t->support[1], t->weight);
+    double best_x[] = {0, positive, 1}, best_y[] = {0, 1, 1};
+    curves_of_class(&r->answers, 1, &all);
+    chart_begin(&c, out, "Gains", "share of the rows, the likeliest first",
+                "share of the positive rows found", true);
+    chart_even(&c, 0, 0, 1, 1);
+    chart_line(&c, 0, all.gains.x, all.gains.y, all.gains.count, false);
+    if (positive > 0 && positive < 1)
+        chart_line(&c, 1, best_x, best_y, 3, true);
+    chart_key(&c, 0, "the model");
+    chart_key(&c, 1, "the best that is possible");
+    chart_end(&c, "dashed and straight: rows chosen by chance");
+    class_curves_free(&all);
 }
 
 static void two_histograms(const struct histogram *a, const struct histogram *b,
@@ -155,6 +176,26 @@ static void put_thresholds(const struct report *r, struct text *out)
         html_cell_number(out, t.flagged);
         if (costs)
             html_cell_number(out, evaluate_cost(v, &t));
+        html_row_end(out);
+    }
+    html_table_end(out);
+}
+
+static void put_lift(const struct report *r, struct text *out)
+{
+    static const char *const names[] = {"top", "precision", "found", "lift", NULL};
+    text_put(out, "<h3>The likeliest rows</h3>\n");
+    html_note(out, "Of the rows with the highest probabilities: the share that is positive, the "
+                   "share of all positive rows that is among them, and how many times as dense "
+                   "with positive rows as all rows they are.");
+    html_table(out, "Lift", names, 0);
+    for (int i = 0; i < LIFT_CUTS; i++) {
+        const struct lift *l = &r->value.lift[i];
+        html_row(out);
+        text_printf(out, "<td class=\"n\">%.0f %%</td>", 100 * l->top);
+        html_cell_number(out, l->precision);
+        html_cell_number(out, l->found);
+        html_cell_number(out, l->lift);
         html_row_end(out);
     }
     html_table_end(out);
@@ -325,12 +366,16 @@ void report_answers(const struct report *r, struct text *out)
         return;
     }
     text_put(out, "<div class=\"charts\">\n");
-    class_curves(r, false, out);
-    class_curves(r, true, out);
+    draw_curves(r, false, out);
+    draw_curves(r, true, out);
+    if (r->answers.classes == 2)
+        gains_curve(r, out);
     put_scores(r, out);
     put_calibration(r, out);
     text_put(out, "</div>\n");
     put_thresholds(r, out);
+    if (r->answers.classes == 2)
+        put_lift(r, out);
     put_confusion(r, out);
     put_labels(r, out);
     html_section_end(out);

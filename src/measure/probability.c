@@ -2,6 +2,7 @@
 #include "measure/probability.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -64,18 +65,10 @@ double answer_mean_value(const struct answer_mean *m, uint64_t row)
     return limited(m, mean);
 }
 
-/* The power of ten at or below v > 0. */
-static double decade(double v)
+bool answer_coarse(double center, double scale)
 {
-    return pow(10, floor(log10(v)));
-}
-
-bool answer_coarse(double center, double scale, double *step, double *less)
-{
-    double size = fabs(center), unit = 1e4 * decade(scale);
-    *step = size > 0 ? decade(size) * 1e-8 : 0;
-    *less = round(center / unit) * unit;
-    return 100 * *step > scale;
+    const double size = fabs(center);
+    return size > 0 && 1e4 * pow(10, floor(log10(size)) - 8) > scale;
 }
 
 double answer_mean_spread(const struct answer_mean *m, uint64_t row, uint32_t classes,
@@ -114,6 +107,16 @@ uint32_t answer_label(const double *probability, uint32_t classes, double thresh
         if (probability[c] > probability[best])
             best = c;
     return best;
+}
+
+double answer_class_odds(const double *probability, uint32_t classes, uint32_t c)
+{
+    double rest = 0;
+    if (classes > 2 && probability[c] < 0.5)
+        return answer_odds(probability[c], 1 - probability[c]);
+    for (uint32_t k = 0; k < classes; k++)
+        rest += k == c ? 0 : probability[k];
+    return answer_odds(probability[c], rest);
 }
 
 /* --- numbers as text --- */
@@ -242,4 +245,9 @@ size_t answer_number(char *out, double value)
     else
         to = put_plain(to, text, count, decimal);
     return (size_t)(to - out);
+}
+
+size_t answer_value(char *out, double value, bool fine)
+{
+    return fine ? (size_t)snprintf(out, 32, "%.17g", value) : answer_number(out, value);
 }

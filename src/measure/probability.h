@@ -41,13 +41,29 @@ double answer_mean_value_spread(const struct answer_mean *m, uint64_t row, doubl
  * equal ones. */
 uint32_t answer_label(const double *probability, uint32_t classes, double threshold);
 
-/* True: nine digits are too coarse for a target of this mean and deviation (steps above a hundredth
- * of the latter), such as milliseconds since 1970. *step: distance of two neighbouring numbers of
- * nine digits. *less: a round number to subtract from the target as a remedy. */
-bool answer_coarse(double center, double scale, double *step, double *less);
+/* What answers are ranked by: the odds of a class, whose probability is p and that of all others
+ * rest; odds below 1 as minus the odds against it. The order is that of the logits, in double, also
+ * where p is 1 in double; of the other class it is the same, mirrored to the bit. */
+static inline double answer_odds(double p, double rest)
+{
+    return p >= rest ? p / rest : -(rest / p);
+}
+/* The odds of class c of a row: both parts have all their digits. */
+double answer_class_odds(const double *probability, uint32_t classes, uint32_t c);
+/* The probability that has these odds. */
+static inline double answer_of_odds(double odds)
+{
+    return odds > 0 ? 1 / (1 + 1 / odds) : 1 / (1 - odds);
+}
+
+/* True: nine digits are too coarse for a target of this mean and deviation (steps above a ten
+ * thousandth of the latter), such as milliseconds since 1970. */
+bool answer_coarse(double center, double scale);
 
 /* Writes value as "%.9g", with the bytes of text_number but several times as fast. Returns the
  * length. out has room for 32 bytes. */
 size_t answer_number(char *out, double value);
+/* A value of a regression; fine: as "%.17g". */
+size_t answer_value(char *out, double value, bool fine);
 
 #endif

@@ -1,4 +1,4 @@
-/* rank.c - rows as 64-bit keys in chunks, each sorted in place, merged while the areas are summed.
+/* rank.c - rows with 64-bit keys in chunks, each sorted in place, merged while the areas are summed.
  */
 #include "measure/rank.h"
 
@@ -7,26 +7,26 @@
 
 #include "base/mem.h"
 
-#define POSITIVE UINT64_C(0x80000000)
-#define SMALL 48 /* below this many keys, insertion is faster than counting */
+#define SMALL 48 /* below this many rows, insertion is faster than counting */
 
-/* A float that is not negative has the order of its bits. */
-static uint32_t bits_of(float value)
+/* Keys have the order of the scores: of negative ones all bits are turned, of others the sign. */
+static uint64_t key_of(double score)
 {
-    uint32_t bits;
-    value += 0.0f; /* -0 becomes 0 */
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
+    uint64_t bits;
+    score += 0.0; /* -0 becomes 0 */
+    memcpy(&bits, &score, sizeof bits);
+    return bits ^ (bits >> 63 ? UINT64_MAX : UINT64_C(1) << 63);
 }
 
-static float float_of(uint32_t bits)
+static double score_of(uint64_t key)
 {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    double score;
+    key ^= key >> 63 ? UINT64_C(1) << 63 : UINT64_MAX;
+    memcpy(&score, &key, sizeof score);
+    return score;
 }
 
-void rank_add(struct rank *r, float score, bool positive, float weight)
+void rank_add(struct rank *r, double score, bool positive, float weight, uint32_t group)
 {
     size_t at = (size_t)(r->count % RANK_CHUNK), chunk = (size_t)(r->count / RANK_CHUNK);
     if (chunk == r->chunk_count) {
@@ -36,8 +36,8 @@ void rank_add(struct rank *r, float score, bool positive, float weight)
         }
         r->chunks[r->chunk_count++] = mem_alloc(RANK_CHUNK, sizeof **r->chunks);
     }
-    r->chunks[chunk][at] = (uint64_t)bits_of(score) << 32 | (positive ? POSITIVE : 0) |
-                           (bits_of(weight) & 0x7fffffffu);
+    r->chunks[chunk][at] =
+        (struct rank_row){key_of(score), positive ? weight : -weight, group};
     r->count++;
     double w = (double)weight;
     if (positive) {
@@ -70,54 +70,62 @@ void rank_free(struct rank *r)
 /* --- sorting: by the highest byte first, in place (McIlroy, Bostic and McIlroy, 1993, "American
  * flag sort") --- */
 
-static void insert_keys(uint64_t *keys, size_t count)
+static void insert_rows(struct rank_row *rows, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        uint64_t key = keys[i];
+        struct rank_row row = rows[i];
         size_t j = i;
-        for (; j > 0 && keys[j - 1] > key; j--)
-            keys[j] = keys[j - 1];
-        keys[j] = key;
+        for (; j > 0 && rows[j - 1].key > row.key; j--)
+            rows[j] = rows[j - 1];
+        rows[j] = row;
     }
 }
 
-static void sort_keys(uint64_t *keys, size_t count, unsigned shift)
+/* Moves each row to the rows of its byte; end: where those of each byte end. */
+static void part_rows(struct rank_row *rows, unsigned shift, size_t next[256],
+                      const size_t end[256])
+{
+    for (size_t b = 0; b < 256; b++)
+        while (next[b] < end[b]) {
+            struct rank_row row = rows[next[b]];
+            size_t home = row.key >> shift & 255;
+            while (home != b) {
+                struct rank_row other = rows[next[home]];
+                rows[next[home]++] = row;
+                row = other;
+                home = row.key >> shift & 255;
+            }
+            rows[next[b]++] = row;
+        }
+}
+
+static void sort_rows(struct rank_row *rows, size_t count, unsigned shift)
 {
     if (count < SMALL) {
-        insert_keys(keys, count);
+        insert_rows(rows, count);
         return;
     }
     size_t sizes[256] = {0}, next[256], end[256], at = 0;
     for (size_t i = 0; i < count; i++)
-        sizes[keys[i] >> shift & 255]++;
+        sizes[rows[i].key >> shift & 255]++;
     for (size_t b = 0; b < 256; b++) {
         next[b] = at;
         at += sizes[b];
         end[b] = at;
     }
-    for (size_t b = 0; b < 256; b++)
-        while (next[b] < end[b]) {
-            uint64_t key = keys[next[b]];
-            size_t home = key >> shift & 255;
-            while (home != b) {
-                uint64_t other = keys[next[home]];
-                keys[next[home]++] = key;
-                key = other;
-                home = key >> shift & 255;
-            }
-            keys[next[b]++] = key;
-        }
+    if (sizes[rows[0].key >> shift & 255] < count)
+        part_rows(rows, shift, next, end);
     if (shift == 0)
         return;
     for (size_t b = 0; b < 256; b++)
         if (sizes[b] > 1)
-            sort_keys(keys + (end[b] - sizes[b]), sizes[b], shift - 8);
+            sort_rows(rows + (end[b] - sizes[b]), sizes[b], shift - 8);
 }
 
 /* --- merging from the highest score down: a heap of the chunks' ends --- */
 
 struct head {
-    const uint64_t *begin, *next; /* the next one is before `next` */
+    const struct rank_row *begin, *next; /* the next one is before `next` */
 };
 
 static void sift(struct head *heap, size_t count, size_t i)
@@ -126,9 +134,9 @@ static void sift(struct head *heap, size_t count, size_t i)
         size_t child = 2 * i + 1;
         if (child >= count)
             return;
-        if (child + 1 < count && heap[child + 1].next[-1] > heap[child].next[-1])
+        if (child + 1 < count && heap[child + 1].next[-1].key > heap[child].next[-1].key)
             child++;
-        if (heap[i].next[-1] >= heap[child].next[-1])
+        if (heap[i].next[-1].key >= heap[child].next[-1].key)
             return;
         struct head h = heap[i];
         heap[i] = heap[child];
@@ -186,26 +194,25 @@ void rank_groups(struct rank *r, rank_group_fn *group, void *context)
     struct head *heap = mem_alloc(r->chunk_count + 1, sizeof *heap);
     for (uint64_t begin = 0; begin < r->count; begin += RANK_CHUNK, heads++) {
         size_t count = r->count - begin < RANK_CHUNK ? (size_t)(r->count - begin) : RANK_CHUNK;
-        sort_keys(r->chunks[heads], count, 56);
+        sort_rows(r->chunks[heads], count, 56);
         heap[heads] = (struct head){r->chunks[heads], r->chunks[heads] + count};
     }
     for (size_t i = heads; i-- > 0;)
         sift(heap, heads, i);
     while (heads) {
-        uint64_t score = heap[0].next[-1] >> 32;
+        const uint64_t key = heap[0].next[-1].key;
         double positive = 0, negative = 0;
-        while (heads && heap[0].next[-1] >> 32 == score) {
-            uint64_t key = *--heap[0].next;
-            double weight = (double)float_of((uint32_t)key & 0x7fffffffu);
-            if (key & POSITIVE)
-                positive += weight;
+        while (heads && heap[0].next[-1].key == key) {
+            const double weight = (double)(--heap[0].next)->weight;
+            if (signbit(weight))
+                negative -= weight;
             else
-                negative += weight;
+                positive += weight;
             if (heap[0].next == heap[0].begin)
                 heap[0] = heap[--heads];
             sift(heap, heads, 0);
         }
-        group(context, (double)float_of((uint32_t)score), positive, negative);
+        group(context, score_of(key), positive, negative);
     }
     mem_free(heap);
 }

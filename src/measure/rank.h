@@ -1,4 +1,4 @@
-/* rank.h - area under the ROC curve and average precision of scored rows, exactly, in 8 bytes a
+/* rank.h - area under the ROC curve and average precision of scored rows, exactly, in 16 bytes a
  * row. The order of the rows changes only the last bits of sums of weights. */
 #ifndef DNN_MEASURE_RANK_H
 #define DNN_MEASURE_RANK_H
@@ -7,8 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rank_row {
+    uint64_t key;   /* of the score, in its order */
+    float weight;   /* of a negative row: -weight, its sign set even at 0 */
+    uint32_t group; /* rows that are not independent of each other */
+};
 struct rank {
-    uint64_t **chunks; /* of RANK_CHUNK rows: bits of the score above, of label and weight below */
+    struct rank_row **chunks; /* of RANK_CHUNK rows */
     size_t chunk_count, room;
     uint64_t count;
     double positive, negative;   /* sums of weights */
@@ -25,8 +30,9 @@ struct rank_areas {
     double positives, negatives; /* effective numbers of rows */
 };
 
-/* score >= 0, weight >= 0 */
-void rank_add(struct rank *r, float score, bool positive, float weight);
+/* weight >= 0. Any score that orders the rows; what this program ranks by is answer_odds
+ * (probability.h), so that the areas follow the logits, and equal those of the other label. */
+void rank_add(struct rank *r, double score, bool positive, float weight, uint32_t group);
 struct rank_areas rank_finish(struct rank *r); /* sorts in place */
 /* Calls `group` for each distinct score, from the highest down, with the sums of weights. */
 typedef void rank_group_fn(void *context, double score, double positive, double negative);

@@ -46,6 +46,7 @@ void tally_free(struct tally *t)
     rank_free(&t->rank);
     mem_free(t->kept);
     mem_free(t->kept_label);
+    mem_free(t->kept_weight);
     mem_free(t->binned);
     mem_free(t);
 }
@@ -79,25 +80,23 @@ double tally_mean_error(const struct tally_mean *m, double weight)
 
 /* --- scores of many classes --- */
 
-/* Bins finer towards both ends: below a half by the float's own bits (octaves down to 2^-33), above
- * mirrored. */
-static uint32_t bin_of(float p, uint32_t bins)
+/* Bins finer towards both ends: below a half by the bits of p as a float (octaves down to 2^-33),
+ * above mirrored. */
+static uint32_t bin_of(double odds, uint32_t bins)
 {
-    float q = p < 0.5f ? p : 1 - p;
+    const float q = (float)answer_of_odds(-fabs(odds));
     uint32_t half = bins / 2, bits, at = 0, low = (127u - 33u) << 23, high = (127u - 1u) << 23;
     memcpy(&bits, &q, sizeof bits);
     if (q > 0 && bits >= high)
         at = half - 1;
     else if (q > 0 && bits > low)
         at = (uint32_t)((uint64_t)(bits - low) * half / (high - low));
-    if (!(p == p))
-        return bins - 1;
-    return p < 0.5f ? at : bins - 1 - at;
+    return odds < 0 ? at : bins - 1 - at;
 }
 
-static void bin_add(struct tally *t, uint32_t c, float p, int32_t label, double weight)
+static void bin_add(struct tally *t, uint32_t c, double odds, int32_t label, double weight)
 {
-    double *bin = t->binned + 2 * ((size_t)c * t->bin_count + bin_of(p, t->bin_count));
+    double *bin = t->binned + 2 * ((size_t)c * t->bin_count + bin_of(odds, t->bin_count));
     bin[label == (int32_t)c] += weight;
 }
 
@@ -115,10 +114,10 @@ static uint32_t bins_for(uint32_t classes)
  * 2 MiB, the last one in part. */
 uint64_t tally_bytes(uint32_t classes, uint64_t rows)
 {
-    uint64_t rank = rows * sizeof(uint64_t);
+    uint64_t rank = rows * sizeof(struct rank_row);
     if (classes <= 2)
         return classes ? rank : 0;
-    uint64_t row = (classes + UINT64_C(1)) * sizeof(float) + sizeof(int32_t);
+    uint64_t row = classes * sizeof(double) + sizeof(int32_t) + sizeof(float);
     if (rows <= TALLY_EXACT / classes)
         return rows * row + rank + (rows * row > GROWS ? 2 * GROWS : 0);
     return TALLY_EXACT / classes * row +
@@ -129,26 +128,27 @@ static void start_bins(struct tally *t)
 {
     t->bin_count = bins_for(t->classes);
     t->binned = mem_zero((size_t)t->classes * t->bin_count * 2, sizeof *t->binned);
-    size_t width = (size_t)t->classes + 1;
     for (uint64_t r = 0; r < t->kept_rows; r++)
         for (uint32_t c = 0; c < t->classes; c++)
-            bin_add(t, c, t->kept[r * width + c], t->kept_label[r],
-                    (double)t->kept[r * width + t->classes]);
+            bin_add(t, c, t->kept[r * t->classes + c], t->kept_label[r],
+                    (double)t->kept_weight[r]);
     mem_free(t->kept);
     mem_free(t->kept_label);
+    mem_free(t->kept_weight);
     t->kept = NULL;
     t->kept_label = NULL;
+    t->kept_weight = NULL;
     t->kept_rows = t->kept_room = 0;
 }
 
 static void keep_scores(struct tally *t, const double *p, int32_t label, float weight)
 {
-    size_t width = (size_t)t->classes + 1;
+    const size_t width = t->classes;
     if (!t->binned && (t->kept_rows + 1) * t->classes > TALLY_EXACT)
         start_bins(t);
     if (t->binned) {
         for (uint32_t c = 0; c < t->classes; c++)
-            bin_add(t, c, (float)p[c], label, (double)weight);
+            bin_add(t, c, answer_class_odds(p, t->classes, c), label, (double)weight);
         return;
     }
     if (t->kept_rows == t->kept_room) {
@@ -158,11 +158,12 @@ static void keep_scores(struct tally *t, const double *p, int32_t label, float w
             t->kept_room = most; /* not below kept_rows + 1: see above */
         t->kept = mem_grow(t->kept, t->kept_room * width, sizeof *t->kept);
         t->kept_label = mem_grow(t->kept_label, t->kept_room, sizeof *t->kept_label);
+        t->kept_weight = mem_grow(t->kept_weight, t->kept_room, sizeof *t->kept_weight);
     }
-    float *kept = t->kept + t->kept_rows * width;
+    double *kept = t->kept + t->kept_rows * width;
     for (uint32_t c = 0; c < t->classes; c++)
-        kept[c] = (float)p[c];
-    kept[t->classes] = weight;
+        kept[c] = answer_class_odds(p, t->classes, c);
+    t->kept_weight[t->kept_rows] = weight;
     t->kept_label[t->kept_rows++] = label;
 }
 
@@ -193,13 +194,10 @@ struct rank_areas tally_areas(struct tally *t, uint32_t class_number)
         }
         return rank_walk_end(&w);
     }
-    size_t width = (size_t)t->classes + 1;
     rank_clear(&t->rank);
-    for (uint64_t r = 0; r < t->kept_rows; r++) {
-        const float *row = t->kept + r * width;
-        rank_add(&t->rank, row[class_number], t->kept_label[r] == (int32_t)class_number,
-                 row[t->classes]);
-    }
+    for (uint64_t r = 0; r < t->kept_rows; r++)
+        rank_add(&t->rank, t->kept[r * t->classes + class_number],
+                 t->kept_label[r] == (int32_t)class_number, t->kept_weight[r], 0);
     return rank_finish(&t->rank);
 }
 
@@ -242,7 +240,7 @@ static void add_class_row(struct tally *t, const double *p, int32_t label, float
     }
     if (t->needs & TALLY_RANKS) {
         if (t->classes == 2)
-            rank_add(&t->rank, (float)p[1], label == 1, row_weight);
+            rank_add(&t->rank, answer_odds(p[1], p[0]), label == 1, row_weight, 0);
         else
             keep_scores(t, p, label, row_weight);
     }

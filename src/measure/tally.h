@@ -1,7 +1,7 @@
 /* tally.h - the sums and counters that metrics are computed from. Rows are added in order; the same
  * rows in the same order give the same bits, however they are cut into blocks.
  *
- * Memory beyond the counters: binary 8 bytes a row (rank.h), regression none. Multiclass: macro_auc
+ * Memory beyond the counters: binary 16 bytes a row (rank.h), regression none. Multiclass: macro_auc
  * is exact while rows times classes is at most TALLY_EXACT. Beyond that, scores are counted in up
  * to 65,536 bins a class, 32 MiB in all, finer towards 0 and 1. Rows in one bin count as ties, so
  * the area is off by at most half the share of pairs in one bin. */
@@ -59,8 +59,9 @@ struct tally {
     struct rank rank; /* binary */
     struct rank_areas areas; /* of it, while `has_areas` */
     bool has_areas;
-    float *kept;      /* multiclass, exact: [rows][classes + 1], the last one the weight */
+    double *kept;     /* multiclass, exact: answer_odds [rows][classes] */
     int32_t *kept_label;
+    float *kept_weight;
     uint64_t kept_rows, kept_room;
     double *binned;        /* multiclass: [class][bin][2], weights of others' and of its rows */
     double *class_weight2; /* by class: sum of squared weights */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "measure/probability.h"
 
 /* --- the rule --- */
 
@@ -64,15 +65,20 @@ bool threshold_read(const struct json_doc *doc, const struct json *v, struct thr
 
 /* --- the choice --- */
 
-/* One walk from the highest score down; each group of equal scores is flagged as a whole. */
+/* Probabilities that are nearer to each other, relative to their size, are one group: rounding may
+ * put them on either side of what lies between. */
+#define NEAR 1e-14
+
+/* One walk from the highest score down; each group of equal probabilities is flagged as a whole. */
 struct search {
     const struct threshold_rule *rule;
     double positives, negatives;       /* all of them */
     double hits, alarms;               /* flagged so far: positive and negative rows */
-    double last;                       /* the score of the last group; 2: none */
+    double last;                       /* the probability of the last group; 2: none */
     struct threshold_point best, near; /* near: the point closest to rule->at */
     double best_score, near_score;
     bool any, waits, waits_near; /* their threshold lies below this group: the next one tells */
+    bool open;                   /* the last group has weight, and is not offered yet */
 };
 
 static double precision_of(const struct search *s)
@@ -85,10 +91,14 @@ static double recall_of(const struct search *s)
     return s->positives > 0 ? s->hits / s->positives : (double)NAN;
 }
 
-/* The next lower score is known: both thresholds lie in the middle. */
+/* The next lower score is known: both thresholds lie in the middle; of numbers that stay apart when
+ * they are rounded to floats, of those. */
 static void settle(struct search *s, double score)
 {
-    double middle = s->last > 1 ? (1 + score) / 2 : (s->last + score) / 2;
+    const float above = (float)s->last, below = (float)score;
+    double middle = s->last > 1     ? (1 + score) / 2
+                    : above > below ? ((double)above + (double)below) / 2
+                                    : (s->last + score) / 2;
     if (!(middle > score)) /* neighbours, or a score of 1 */
         middle = s->last > 1 ? nextafter(1, 2) : s->last;
     if (!(middle > 0)) /* a score of 0 */
@@ -130,15 +140,26 @@ static void offer(struct search *s)
     }
 }
 
-static void search_group(void *context, double score, double positive, double negative)
+/* The last group is whole: the next one has the probability `next`. */
+static void end_group(struct search *s, double next)
+{
+    if (s->open)
+        offer(s);
+    s->open = false;
+    settle(s, next);
+}
+
+static void search_group(void *context, double odds, double positive, double negative)
 {
     struct search *s = context;
-    settle(s, score);
+    const double probability = answer_of_odds(odds);
+    if (s->last > 1 || s->last - probability > NEAR * s->last) {
+        end_group(s, probability);
+        s->last = probability;
+    }
     s->hits += positive;
     s->alarms += negative;
-    s->last = score;
-    if (positive + negative > 0)
-        offer(s);
+    s->open = s->open || positive + negative > 0;
 }
 
 bool threshold_choose(struct rank *scores, const struct threshold_rule *r,
@@ -156,7 +177,7 @@ bool threshold_choose(struct rank *scores, const struct threshold_rule *r,
     if (r->kind == THRESHOLD_COSTS)
         offer(&s); /* no row at all */
     rank_groups(scores, search_group, &s);
-    settle(&s, 0);
+    end_group(&s, 0);
     *p = s.any ? s.best : s.near;
     return s.any;
 }

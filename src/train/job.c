@@ -192,7 +192,6 @@ bool job_start(struct train_job *j, struct err *e)
     if (!answer_line_names(j->schema, e) || !schema_holds(j->schema, e))
         return false;
     say_notes(j->table, j->config->unused);
-    answer_line_warn(j->schema);
     return true;
 }
 

@@ -35,7 +35,7 @@ run dnn report b.dnn '<i>.csv' -o b.html
 is_exit 0 "a binary model"
 is "$(wc -c <out)" 0 "nothing is printed"
 valid b.html "the page"
-for part in 'ROC curve' 'Precision and recall' 'Scores by label' 'Calibration' 'Where to cut' 'Confusion' 'Which columns matter' 'Training loss' 'Validation logloss' \
+for part in 'ROC curve' 'Precision and recall' 'Gains' 'The likeliest rows' 'Scores by label' 'Calibration' 'Where to cut' 'Confusion' 'Which columns matter' 'Training loss' 'Validation logloss' \
     'share flagged' '>cost<' 'prefers-color-scheme:dark' 'size:A4'; do
     page_has b.html "$part"
 done
@@ -50,7 +50,7 @@ page_has b.html "<b>$(perl -ne 'printf "%.4g", $1 if /"auc":([0-9.]+)/' e.json)<
 page_has b.html "$(perl -ne 'printf "%.4g to %.4g", $1, $2 if /"auc":\[([0-9.]+),([0-9.]+)/' e.json)" "with its interval"
 dnn explain b.dnn '<i>.csv' --repeats 3 --quiet --json >x.json
 page_has b.html ">$(perl -ne 'printf "%.4g", $1 if /"importance":([0-9.]+)/' x.json)<" "the first importance of explain"
-is "$(grep -c 'class="line s0" d="M[0-9.]' b.html)" 6 "six curves: ROC, precision and recall, calibration, three of the epochs"
+is "$(grep -c 'class="line s0" d="M[0-9.]' b.html)" 7 "seven curves: ROC, precision and recall, gains, calibration, three of the epochs"
 run dnn report b.dnn '<i>.csv' -o again.html --threads 3
 same b.html again.html "the same page with other threads"
 run dnn report m.dnn '<i>.csv' -o m.html

@@ -44,6 +44,7 @@ ok "$(T=$t perl -MJSON::PP -0777 -ne '$j = decode_json($_); ($r) = grep { $_->{t
     exit !($r && abs($r->{recall} - $m->{recall}) < 1e-12 && abs($r->{precision} - $m->{precision}) < 1e-12 && abs($r->{f1} - $m->{f1}) < 1e-12
     && !defined $r->{cost} && @{$j->{thresholds}} > 5 && $j->{threshold} == $ENV{T})' out 2>/dev/null || perl -e 'exit 1'; echo $?)" \
     "evaluate: the table's own row is the metrics" "$(cat out)"
+out_has '"lift":[{"top":0.05,"precision":' "evaluate: the top of the rows"
 run dnn evaluate costs.dnn more.csv
 for word in "^label  " "^label . answer  *no  *yes$" "^threshold  .* flagged  *cost$" "^0[.0-9]* *\\*"; do
     ok "$(grep -q -- "$word" out; echo $?)" "the text has $word" "$(cat out)"

@@ -56,20 +56,23 @@ static void check_classes(void)
     struct tally *t = tally_new(TASK_MULTICLASS, 3, TALLY_ALL);
     struct answers_kept k = make_classes(t);
     for (uint32_t c = 0; c < 3; c++) {
-        struct curve roc, pr;
+        struct class_curves all;
         struct rank_areas areas = tally_areas(t, c);
-        curves_of_class(&k, c, &roc, &pr);
-        ok(fabs(area(&roc) - areas.auc) < 0.002, "class %u: the area below the ROC curve", c);
-        ok(fabs(area(&pr) - areas.average_precision) < 0.01, "class %u: below the other", c);
-        ok(roc.count < 600 && fabs(roc.x[roc.count - 1] + roc.y[roc.count - 1] - 2) < 1e-12,
+        curves_of_class(&k, c, &all);
+        ok(fabs(area(&all.roc) - areas.auc) < 0.002, "class %u: the area below the ROC curve", c);
+        ok(fabs(area(&all.pr) - areas.average_precision) < 0.01, "class %u: below the other", c);
+        ok(all.roc.count < 600 &&
+               fabs(all.roc.x[all.roc.count - 1] + all.roc.y[all.roc.count - 1] - 2) < 1e-12,
            "class %u: few points, to the end", c);
+        /* of a share p of positive rows: the area below gains is p / 2 + (1 - p) auc */
+        const double p = t->support[c] / t->weight;
+        ok(fabs(area(&all.gains) - p / 2 - (1 - p) * areas.auc) < 0.003, "class %u: gains", c);
         struct histogram of = histogram_of_class(&k, c, true),
                          others = histogram_of_class(&k, c, false);
         ok(fabs(sum_of(&of) - 1) < 1e-9 && fabs(sum_of(&others) - 1) < 1e-9 &&
                fabs(of.weight + others.weight - t->weight) < 1e-6,
            "class %u: histograms of all rows that count", c);
-        curve_free(&roc);
-        curve_free(&pr);
+        class_curves_free(&all);
     }
     struct histogram right = histogram_of_answers(&k, true);
     ok(fabs(right.weight - t->right) < 1e-6, "right answers are those of the tally");

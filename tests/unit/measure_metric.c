@@ -202,8 +202,8 @@ static void many_chunks(void)
     struct rank a = {0}, b = {0};
     for (uint32_t i = 0; i < rows; i++) {
         uint32_t at = rng_permute(1, 0, 0, rows, i);
-        rank_add(&a, (float)at / (float)rows, (at > rows / 2) != (at % 10 == 0), 1);
-        rank_add(&b, (float)i / (float)rows, (i > rows / 2) != (i % 10 == 0), 1);
+        rank_add(&a, (double)at / rows, (at > rows / 2) != (at % 10 == 0), 1, 0);
+        rank_add(&b, (double)i / rows, (i > rows / 2) != (i % 10 == 0), 1, 0);
     }
     struct rank_areas x = rank_finish(&a), y = rank_finish(&b), again = rank_finish(&a);
     ok(x.auc == y.auc && x.average_precision == y.average_precision,
@@ -211,8 +211,8 @@ static void many_chunks(void)
     ok(x.auc == again.auc, "areas can be taken twice");
     is_near(x.auc, 0.9 * 0.9 + 2 * 0.9 * 0.1 * 0.5, 1e-4, "auc over several chunks");
     rank_clear(&a);
-    rank_add(&a, 0.25f, true, 1);
-    rank_add(&a, 0.75f, false, 1);
+    rank_add(&a, 0.25, true, 1, 0);
+    rank_add(&a, 0.75, false, 1, 0);
     is_near(rank_finish(&a).auc, 0, 0, "a cleared rank starts anew");
     rank_free(&a);
     rank_free(&b);
@@ -230,8 +230,8 @@ static void weights_far_apart(void)
             bool positive = uniform(i, 400 + round) < 0.5;
             float weight = i == round / 3 ? heavy[round % 3] : (float)uniform(i, 600 + round);
             float score = (float)floor(20 * uniform(i, 800 + round)) / 20;
-            rank_add(&of_chance, score, i % 2, weight);
-            rank_add(&perfect, positive ? 1 + score : score, positive, weight);
+            rank_add(&of_chance, score, i % 2, weight, 0);
+            rank_add(&perfect, positive ? 1 + score : score, positive, weight, 0);
         }
         struct rank_areas a = rank_finish(&of_chance), b = rank_finish(&perfect);
         shares = shares && a.auc >= 0 && a.auc <= 1 && a.average_precision >= 0 &&
@@ -342,7 +342,7 @@ static void many_rows_of_classes(void)
     for (uint32_t c = 0; c < CLASSES; c++) {
         struct rank exact = {0};
         for (uint64_t r = 0; r < rows; r++)
-            rank_add(&exact, (float)p[r * CLASSES + c], label[r] == (int32_t)c, 1);
+            rank_add(&exact, p[r * CLASSES + c], label[r] == (int32_t)c, 1, 0);
         struct rank_areas e = rank_finish(&exact), b = tally_areas(binned, c);
         double d = fabs(e.auc - b.auc);
         worst = d > worst ? d : worst;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "measure/probability.h"
 #include "measure/threshold.h"
 #include "tap.h"
 
@@ -23,11 +24,16 @@ static void make_rows(uint64_t seed)
     }
 }
 
+static void add(struct rank *r, double p, bool is_positive, float w)
+{
+    rank_add(r, answer_odds(p, 1 - p), is_positive, w, 0);
+}
+
 static struct rank ranked(void)
 {
     struct rank r = {0};
     for (uint32_t i = 0; i < ROWS; i++)
-        rank_add(&r, score[i], positive[i], weight[i]);
+        add(&r, (double)score[i], positive[i], weight[i]);
     return r;
 }
 
@@ -92,14 +98,14 @@ static void test_choice(void)
     const struct threshold_rule never = {.kind = THRESHOLD_RECALL_AT_PRECISION, .at = 1};
     struct threshold_point p;
     positive[0] = false;
-    rank_add(&r, 1, false, 1); /* the highest score is no positive: precision 1 is out of reach */
+    add(&r, 1, false, 1); /* the highest score is no positive: precision 1 is out of reach */
     ok(!threshold_choose(&r, &never, &p) && p.precision < 1 && p.precision > 0.5,
        "what cannot be reached: the nearest, precision %g", p.precision);
     ok(isnan(threshold_recall_at(&r, 1)), "no recall at such a precision");
     is_near(threshold_recall_at(&r, 1e-9), 1, 0, "all of it at none");
     rank_free(&r);
     for (int i = 0; i < 3; i++)
-        rank_add(&r, 0.5f, false, 1);
+        add(&r, 0.5, false, 1);
     ok(!threshold_choose(&r, &never, &p) && isnan(p.recall), "no positive row");
     is_near(p.threshold, 0.5, 0, "one half then");
     rank_free(&r);
@@ -112,12 +118,12 @@ static void test_ends(void)
     const struct threshold_rule costs = {.kind = THRESHOLD_COSTS, .fp = 9, .fn = 1};
     const struct threshold_rule f1 = {.kind = THRESHOLD_F1};
     struct threshold_point p;
-    rank_add(&r, 1, false, 1);
-    rank_add(&r, 1, true, 1);
+    add(&r, 1, false, 1);
+    add(&r, 1, true, 1);
     ok(threshold_choose(&r, &costs, &p) && p.threshold > 1, "none is flagged: %.17g", p.threshold);
     rank_free(&r);
-    rank_add(&r, 0, true, 1);
-    rank_add(&r, 1, true, 1);
+    add(&r, 0, true, 1);
+    add(&r, 1, true, 1);
     ok(threshold_choose(&r, &f1, &p) && p.threshold > 0 && p.threshold < 1e-300,
        "all are flagged that are above 0: %g", p.threshold);
     rank_free(&r);
