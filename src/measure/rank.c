@@ -1,5 +1,5 @@
-/* rank.c - rows with 64-bit keys in chunks, each sorted in place, merged while the areas are summed.
- */
+/* rank.c - rows with 64-bit keys in chunks, each sorted in place, merged while the areas are
+ * summed. */
 #include "measure/rank.h"
 
 #include <math.h>

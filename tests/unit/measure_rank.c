@@ -1,5 +1,5 @@
-/* measure_rank.c - ranks follow the logits: where probabilities are 1 in double, and mirrored for the
- * other label; lift against a sum over draws of the rows at the cut. */
+/* measure_rank.c - ranks follow the logits: where probabilities are 1 in double, and mirrored for
+ * the other label; lift against a sum over draws of the rows at the cut. */
 #include <math.h>
 #include <string.h>
 
