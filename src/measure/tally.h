@@ -3,8 +3,8 @@
  *
  * Memory beyond the counters: binary 16 bytes a row (rank.h), regression none. Multiclass:
  * macro_auc is exact while rows times classes is at most TALLY_EXACT. Beyond that, scores are
- * counted in up to 65,536 bins a class, 32 MiB in all, finer towards 0 and 1. Rows in one bin count as ties, so
- * the area is off by at most half the share of pairs in one bin. */
+ * counted in up to 65,536 bins a class, 32 MiB in all, finer towards 0 and 1. Rows in one bin
+ * count as ties, so the area is off by at most half the share of pairs in one bin. */
 #ifndef DNN_MEASURE_TALLY_H
 #define DNN_MEASURE_TALLY_H
 

@@ -45,9 +45,9 @@ struct threshold_point {
     double threshold, precision, recall; /* NaN: no row is flagged; no row is positive */
 };
 /* The best point of the rows, scored by answer_odds, by the rule, not THRESHOLD_NONE; of equal
- * ones that with the fewest rows flagged. It is above 0 and lies in the middle between two neighbouring scores. False:
- * no point reaches `at`, and p is the nearest to it; or there is no positive row, and p is one
- * half. Sorts the rows. */
+ * ones that with the fewest rows flagged. It is above 0 and lies in the middle between two
+ * neighbouring scores. False: no point reaches `at`, and p is the nearest to it; or there is no
+ * positive row, and p is one half. Sorts the rows. */
 bool threshold_choose(struct rank *scores, const struct threshold_rule *r,
                       struct threshold_point *p);
 /* The greatest precision (recall) of all points whose recall (precision) is at least `at`; NaN:
