@@ -50,6 +50,27 @@ bool kept_add(struct kept *x, const struct stream *t, const struct stream_group 
     return true;
 }
 
+/* A row of `from` to that place of x, where there is room. */
+static void put_row(struct kept *x, uint64_t place, const struct kept *from, uint64_t row)
+{
+    for (uint32_t k = 0; k < x->serve->encoder_count; k++) {
+        const size_t stride = x->serve->encoders[k]->format.stride;
+        memmove(x->raw[k] + place * stride, from->raw[k] + row * stride, stride);
+    }
+    x->wanted[place] = from->wanted[row];
+}
+
+void kept_copy(struct kept *x, const struct kept *from, uint64_t row)
+{
+    make_room(x);
+    put_row(x, x->rows++, from, row);
+}
+
+void kept_replace(struct kept *x, uint64_t row)
+{
+    put_row(x, row, x, --x->rows);
+}
+
 void kept_lines(struct kept *x)
 {
     if (x->window) {

@@ -48,6 +48,10 @@ void kept_open(struct kept *x, struct serve *s);
 /* Adds row i of a group. It is wanted if it has an answer there. */
 bool kept_add(struct kept *x, const struct stream *t, const struct stream_group *g, uint64_t i,
               struct err *e);
+/* Adds a copy of a row of `from`, which may be x; of a table. */
+void kept_copy(struct kept *x, const struct kept *from, uint64_t row);
+/* The last row takes the place of another, of a table. */
+void kept_replace(struct kept *x, uint64_t row);
 /* After the last row: lists the lines. */
 void kept_lines(struct kept *x);
 /* How many reads the rows are. */

@@ -1,15 +1,14 @@
 /* cmd_explain.c - `dnn explain`: which columns the model's answers hang on. */
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "answer/attribute.h"
 #include "answer/explain.h"
 #include "base/file.h"
+#include "base/file_begin.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "cli/cli.h"
-
-#define BAR 30 /* characters of the longest bar */
+#include "cli/explain_text.h"
 
 static const struct arg_option explain_options_table[] = {
     {"repeats", 0, "N", NULL, ARG_INT, 1, EXPLAIN_REPEATS_MOST,
@@ -19,64 +18,12 @@ static const struct arg_option explain_options_table[] = {
      "seems to matter little. May stand many times."},
     {"rows", 0, "FILE", NULL, ARG_FILE, 0, 0,
      "Instead: what each column or channel adds to each answer, as CSV. Needs no target."},
+    {"effects", 0, "FILE", NULL, ARG_FILE | ARG_MAYBE | ARG_BEHIND, 0, 0,
+     "Instead: how each column acts, the mean answer over its values, in units of the answer. "
+     "Needs no target. FILE, behind the data: the same as CSV (`dnn help effects`)."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
-/* Bars of a list: `value` of `most`. */
-static void put_bar(double value, double most, struct text *out)
-{
-    int bar = most > 0 ? (int)lround(BAR * value / most) : 0;
-    if (bar > 0)
-        text_char(out, ' ');
-    for (int k = 0; k < bar; k++)
-        text_char(out, '#');
-    while (out->length && out->data[out->length - 1] == ' ')
-        out->data[--out->length] = '\0';
-    text_char(out, '\n');
-}
-
-static void result_text(const struct explain_result *r, struct text *out)
-{
-    size_t width = 6;
-    double most = 0;
-    for (uint32_t i = 0; i < r->column_count; i++) {
-        size_t length = strlen(text_quote_z(r->columns[i].unit->name));
-        width = length > width && length <= 32 ? length : width;
-        most = fmax(most, r->columns[i].importance);
-    }
-    text_printf(out, "%s %.6g on %llu rows; how much worse it is when the column's cells are dealt "
-                "to other rows\n", r->metric->name, r->value, (unsigned long long)r->rows);
-    for (uint32_t i = 0; i < r->column_count; i++) {
-        const struct importance *p = &r->columns[i];
-        char range[64] = "";
-        if (!isnan(p->interval.low))
-            snprintf(range, sizeof range, "(%.3g to %.3g)", p->interval.low, p->interval.high);
-        text_printf(out, "%-*s %10.4g  %-24s", (int)width, text_quote_z(p->unit->name),
-                    p->importance, range);
-        put_bar(p->importance, most, out);
-    }
-}
-
 /* --- --rows --- */
-
-static void rows_text(const struct attribute_request *q, const struct attribute_result *r,
-                      struct text *out)
-{
-    struct text explains = {0};
-    double most = 0;
-    attribute_explains(r, &explains);
-    text_printf(out, "%s: attributions of %llu rows to %s, against the training mean; base %.6g\n"
-                "mean of the attributions without their sign:\n", text_quote_z(q->output),
-                (unsigned long long)r->rows, explains.data, r->base);
-    for (uint32_t i = 0; i < r->units.count; i++)
-        most = fmax(most, r->mean[i]);
-    for (uint32_t i = 0; i < r->units.count; i++) {
-        text_printf(out, "%-24s %10.4g ", text_quote_z(r->units.items[i].name), r->mean[i]);
-        put_bar(r->mean[i], most, out);
-    }
-    text_printf(out, "largest difference of a row's sum from its answer minus the base: %.2g\n",
-                r->largest_difference);
-    text_free(&explains);
-}
 
 static bool check_rows(const struct args *a, const char *output, struct err *e)
 {
@@ -111,10 +58,72 @@ static int rows_command(struct args *a)
         code = cli_json(a, &out, false);
     } else {
         struct text out = {0};
-        rows_text(&q, &r, &out);
+        explain_text_rows(&q, &r, &out);
         code = cli_print(a, &out);
     }
     attribute_release(&r);
+    cli_drop(q.overrides.sets);
+    return code;
+}
+
+/* --- --effects --- */
+
+static bool check_effects(const struct args *a, const char *output, struct err *e)
+{
+    if (args_value(a, "repeats") || args_value(a, "group") || args_value(a, "rows"))
+        return err_set(e, ERR_OPTION_CONFLICT, "--effects deals no columns: without --repeats, "
+                                               "--group and --rows");
+    if (output && file_is_output(output))
+        return err_set(e, ERR_OPTION_VALUE,
+                       "--effects: standard output has the summary: name a file");
+    for (size_t i = 0; output && i < a->positional_count; i++)
+        if (file_same(output, a->positionals[i]))
+            return err_set(e, ERR_SAME_FILE, "--effects: \"%s\" is an input",
+                           text_quote_z(output));
+    return !output || file_is_ours(output, EFFECTS_CSV_BEGIN, "a file of --effects",
+                                   "choose another FILE, or remove this one", e);
+}
+
+static bool write_effects(const char *output, const struct effects_result *r, struct err *e)
+{
+    struct outfile o = {.fd = -1};
+    struct text csv = {0};
+    effects_csv(r, &csv);
+    bool good = outfile_open(&o, output, e);
+    if (good && outfile_write(&o, csv.data, csv.length, e))
+        good = outfile_commit(&o, e);
+    else if (good)
+        outfile_abort(&o), good = false;
+    text_free(&csv);
+    return good;
+}
+
+static int effects_command(struct args *a)
+{
+    struct err e = {0};
+    const char *output = args_value(a, "effects");
+    if (!*output)
+        output = NULL;
+    struct effects_request q = {.model = a->positionals[0],
+                                .inputs = (char *const *)(const void *)(a->positionals + 1),
+                                .input_count = a->positional_count - 1,
+                                .progress = cli_progress(a),
+                                .overrides = cli_overrides(a)};
+    struct effects_result r = {0};
+    int code;
+    if (!check_effects(a, output, &e) || !cli_reading(a, &q.reading, &e) ||
+        !effects_run(&q, &r, &e) || (output && !write_effects(output, &r, &e))) {
+        code = cli_fail_output(a, &e, output);
+    } else if (a->json) {
+        struct json_out out = {0};
+        effects_write(&r, output, &out);
+        code = cli_json(a, &out, false);
+    } else {
+        struct text out = {0};
+        explain_text_effects(&r, &out);
+        code = cli_print(a, &out);
+    }
+    effects_release(&r);
     cli_drop(q.overrides.sets);
     return code;
 }
@@ -123,6 +132,8 @@ static int explain_command(struct args *a)
 {
     struct err e = {0};
     size_t groups;
+    if (args_value(a, "effects"))
+        return effects_command(a);
     if (args_value(a, "rows"))
         return rows_command(a);
     const char **group = args_list(a, "group", &groups);
@@ -144,7 +155,7 @@ static int explain_command(struct args *a)
         code = cli_json(a, &out, false);
     } else {
         struct text out = {0};
-        result_text(&r, &out);
+        explain_text(&r, &out);
         code = cli_print(a, &out);
     }
     explain_release(&r);
@@ -155,12 +166,14 @@ static int explain_command(struct args *a)
 
 const struct command command_explain = {
     .name = "explain",
-    .usage = "explain MODEL DATA.csv [--rows FILE] [--repeats N] [--group a,b]... [READING] "
-             "[--json]",
-    .summary = "Which columns matter: permutation importance, or each row's attributions.",
+    .usage = "explain MODEL DATA.csv [--rows FILE] [--effects [FILE]] [--repeats N] "
+             "[--group a,b]... [READING] [--json]",
+    .summary = "Which columns matter: permutation importance; how each acts; each row's "
+               "attributions.",
     .examples = "  dnn explain leads.dnn test.csv\n"
                 "  dnn explain leads.dnn test.csv --repeats 20 --group age,city --json\n"
-                "  dnn explain leads.dnn new.csv --rows why.csv\n",
+                "  dnn explain leads.dnn new.csv --rows why.csv\n"
+                "  dnn explain leads.dnn new.csv --effects effects.csv\n",
     .notes = "Takes labelled rows, best ones that the model was not trained on. The cells of a "
              "column are dealt to other rows, and the task's metric (logloss, or rmse) is measured "
              "again: the importance is how much worse it gets, in its own units. About 0: the "
@@ -183,7 +196,9 @@ const struct command command_explain = {
              "sequences with a row a step all rows are held in memory. With a label each row, a "
              "column's number is what all its steps add to the answer to that row. Windows that "
              "overlap and windows of a group are put together first, as predict does it (`dnn "
-             "help tagging`).",
+             "help tagging`).\n\n"
+             "--effects: each row of a sample gets one value in the column, its other cells stay, "
+             "and the answers are averaged: partial dependence (`dnn help effects`).",
     .options = explain_options_table,
     .reads = true,
     .computes = true,

@@ -1,0 +1,51 @@
+/* effect_grid.h - the points at which the effect of a column is asked for, from the cells that the
+ * rows have in it, and quantiles of values with weights. */
+#ifndef DNN_ANSWER_EFFECT_GRID_H
+#define DNN_ANSWER_EFFECT_GRID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GRID_NUMBERS_MOST = 20, GRID_TEXTS_MOST = 15 };
+
+/* What a row has in the column. */
+struct grid_cell {
+    const char *text; /* of a category; borrowed */
+    size_t length;
+    double at;        /* of a number or a date */
+    double weight;    /* of the row, above 0 */
+    uint32_t row;
+    bool missing;
+};
+enum grid_kind { GRID_VALUE, GRID_OTHER, GRID_MISSING };
+struct grid_point {
+    enum grid_kind kind;
+    double at;            /* of numbers */
+    uint32_t row;         /* the first one that has this cell */
+    uint32_t rows;        /* that the point stands for */
+    double weight;        /* of those */
+    uint32_t *others;     /* GRID_OTHER: the rows that it stands for; else NULL */
+};
+struct grid {
+    struct grid_point *points;
+    uint32_t count;
+};
+
+/* Numbers and dates: each value where there are at most GRID_NUMBERS_MOST of them. Else as many
+ * bins of equal weight, a value in one bin whole; a bin's point is its median. Values ascend;
+ * behind them stands the missing cell, where a row has one. Sorts the cells. */
+void grid_numbers(struct grid *g, struct grid_cell *cells, uint32_t count);
+/* Categories: those with the most weight, at most GRID_TEXTS_MOST, of equal ones the first by
+ * bytes; then one point for all others, where there are two or more; then the missing cell. */
+void grid_texts(struct grid *g, struct grid_cell *cells, uint32_t count);
+void grid_free(struct grid *g);
+
+struct grid_value {
+    double value, weight;
+};
+/* The smallest value at or below which `share` of the weight lies. Sorts the values; one at least.
+ */
+double grid_quantile(struct grid_value *values, size_t count, double share);
+
+#endif
