@@ -8,6 +8,8 @@
 #include "base/thread.h"
 #include "check/batch_size.h"
 #include "train/ensemble.h"
+#include "train/run_path.h"
+#include "train/run_ridge.h"
 #include "train/side.h"
 
 enum { ANSWERS = 4096 }; /* rows whose answers are timed */
@@ -84,7 +86,9 @@ static bool measure_member(struct train_job *j, uint32_t member, struct measured
     r.rows = view->rows;
     bool good = run_open(&r, e) && measure(&r, to, e);
     const uint64_t now = hostmem_now(), grown = now > before ? now - before : 0;
-    to->room += grown;
+    const uint64_t solver = good ? run_ridge_bytes(&r) + run_path_bytes(&r) : 0;
+    to->room += grown + solver;
+    to->bytes += solver;
     run_close(&r);
     view_free(view);
     machine_close(m);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 
 enum { STEPS = 50, HALVES = 40, CLASSES_MOST = 64 };
+enum { FIT_MOST = 1 << 20 }; /* answers that it is fitted on: of more rows, some evenly spaced */
 #define SCALE_LEAST 0.01
 #define SCALE_MOST 100.0
 #define CONVERGED 1e-13
@@ -83,7 +84,8 @@ bool calibrate_pays(const struct calibrate_gain *g)
  */
 struct newton {
     uint32_t count; /* parameters */
-    double rows;    /* rows of like weight: 1 / rows of the mean loss is the prior's */
+    uint64_t each;  /* every so many rows are fitted on */
+    double rows;    /* those of like weight: 1 / rows of the mean loss is the prior's */
     double *gradient, *curve, *q, *l;
 };
 
@@ -165,7 +167,7 @@ static double loss_of(const struct newton *n, const struct calibrate_rows *r,
     double sum = 0, weight = 0, squares = (c->scale - 1) * (c->scale - 1), mean = mean_shift(n, c);
     for (uint32_t a = 0; a < n->count && n->count > 1; a++)
         squares += (c->shift[a] - mean) * (c->shift[a] - mean);
-    for (uint64_t i = 0; i < r->count; i++) {
+    for (uint64_t i = 0; i < r->count; i += n->each) {
         double w = weight_of(r, i);
         if (!(w > 0))
             continue;
@@ -190,7 +192,7 @@ static bool improve(struct newton *n, const struct calibrate_rows *r, struct cal
     double weight = 0;
     memset(n->gradient, 0, n->count * sizeof *n->gradient);
     memset(n->curve, 0, (size_t)n->count * n->count * sizeof *n->curve);
-    for (uint64_t i = 0; i < r->count; i++) {
+    for (uint64_t i = 0; i < r->count; i += n->each) {
         double w = weight_of(r, i);
         weight += w;
         if (w > 0)
@@ -236,8 +238,10 @@ bool calibrate_fit(const struct calibrate_rows *r, struct calibration *c,
     if (!has_all_classes(r))
         return false;
     uint32_t free_ones = r->classes > CLASSES_MOST ? 1 : r->classes;
+    const uint64_t each = (r->count * r->classes + FIT_MOST - 1) / FIT_MOST;
     struct newton n = {.count = free_ones,
-                       .rows = rows_alike(r),
+                       .each = each,
+                       .rows = rows_alike(r) / (double)each,
                        .gradient = mem_alloc(free_ones, sizeof *n.gradient),
                        .curve = mem_alloc((size_t)free_ones * free_ones, sizeof *n.curve),
                        .q = mem_alloc(r->classes, sizeof *n.q),

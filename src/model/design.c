@@ -234,6 +234,31 @@ static void add_components(struct design *d, const struct features *f, const dou
     }
 }
 
+/* One-hot columns and indicators. */
+static uint64_t sparse_most(const struct features *f)
+{
+    uint64_t sparse = f->indicator_count;
+    for (uint32_t k = 0; k < f->format.categories; k++)
+        sparse += f->categories[k].encode == CATEGORY_ONEHOT ? f->categories[k].count : 0;
+    return sparse;
+}
+
+uint64_t design_most(const struct features *f)
+{
+    return f->format.numbers + f->edge_count + sparse_most(f);
+}
+
+uint64_t design_bytes(const struct features *f, uint64_t rows)
+{
+    uint64_t numbers = f->format.numbers, lists = f->indicator_count;
+    for (uint32_t k = 0; f->numbers && k < f->format.numbers; k++)
+        numbers += f->numbers[k].bins > 0;
+    for (uint32_t k = 0; k < f->format.categories; k++)
+        lists += f->categories[k].encode == CATEGORY_ONEHOT;
+    return rows * ((numbers + 1) * sizeof(float) + lists * sizeof(uint32_t)) +
+           design_most(f) * sizeof(struct design_column) + sparse_most(f) * sizeof(uint64_t);
+}
+
 struct design *design_new(const struct features *f, const struct rows *rows, const uint32_t *index,
                           uint64_t count, const double *weight)
 {

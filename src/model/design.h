@@ -32,6 +32,10 @@ struct design {
 struct design *design_new(const struct features *f, const struct rows *rows, const uint32_t *index,
                           uint64_t count, const double *weight);
 void design_free(struct design *d);
+/* Bytes of a design of so many rows, at most. */
+uint64_t design_bytes(const struct features *f, uint64_t rows);
+/* Its columns, at most. */
+uint64_t design_most(const struct features *f);
 /* Sum over the rows of column j times u [rows]. */
 double design_dot(const struct design *d, uint32_t j, const double *u);
 /* Sum over the rows of column j squared times v [rows]. */

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 
 enum { PASSES = 100, ROUNDS = 50, HALVINGS = 12 };
+enum { MANY = 20000 };   /* rows: the clock may be looked at for each column */
 #define TOLERANCE 1e-7   /* share of the constant's loss: the least gain of a step of one weight */
 #define ENOUGH 0.02      /* share of the first pass's gain: Newton's step ends below it */
 #define CURVE_LEAST 1e-6 /* of p (1 - p): Newton's steps stay finite where p is 0 or 1 */
@@ -16,6 +17,17 @@ enum { PASSES = 100, ROUNDS = 50, HALVINGS = 12 };
 static double tolerance(const struct elastic *s)
 {
     return (s->outputs > 1 ? 10 : 1) * TOLERANCE * s->constant;
+}
+
+static bool stops(const struct elastic *s)
+{
+    return stopper_asked(s->problem.stop);
+}
+
+/* Between two columns. */
+static bool stops_inside(const struct elastic *s)
+{
+    return s->problem.x->rows >= MANY && stops(s);
 }
 
 /* --- loss and its derivatives --- */
@@ -34,21 +46,45 @@ static double grown_of(double eta)
     return exp(eta > ETA_MOST ? ETA_MOST : eta < -ETA_MOST ? -ETA_MOST : eta);
 }
 
-/* Exponentials and their sums after eta of output k has changed. */
+/* The sums of the exponentials of all outputs. */
+static void sum_up(struct elastic *s)
+{
+    const uint64_t rows = s->problem.x->rows;
+    if (!s->problem.classes)
+        return;
+    for (uint64_t i = 0; i < rows; i++)
+        s->total[i] = s->outputs == 1 ? 1 : 0;
+    for (uint32_t o = 0; o < s->outputs; o++)
+        for (uint64_t i = 0; i < rows; i++)
+            s->total[i] += s->grown[o * rows + i];
+}
+
+/* Exponentials after eta of output k has changed; they take the place of the old ones in the sums.
+ * The rounding of that is lost with the next sum_up. */
 static void grow(struct elastic *s, uint32_t k)
 {
     const uint64_t rows = s->problem.x->rows;
     const double *eta = s->eta + k * rows;
     double *grown = s->grown + k * rows;
-    if (!s->problem.classes)
-        return;
-    for (uint64_t i = 0; i < rows; i++) {
+    for (uint64_t i = 0; s->problem.classes && i < rows; i++) {
+        double rest = s->outputs == 1 ? 1 : fmax(s->total[i] - grown[i], 0);
         grown[i] = grown_of(eta[i]);
-        s->total[i] = s->outputs == 1 ? 1 : 0;
+        s->total[i] = rest + grown[i];
     }
-    for (uint32_t o = 0; o < s->outputs; o++)
-        for (uint64_t i = 0; i < rows; i++)
-            s->total[i] += s->grown[o * rows + i];
+}
+
+/* The share of the loss of row i that is linear in eta: the sum over outputs of wanted times
+ * eta. */
+static double wanted_eta(const struct elastic *s, uint64_t i)
+{
+    const struct elastic_problem *p = &s->problem;
+    const uint64_t rows = p->x->rows;
+    double sum = 0;
+    if (!(p->smoothing > 0) && s->outputs > 1) /* the others are wanted with probability 0 */
+        return s->eta[(uint32_t)p->label[i] * rows + i];
+    for (uint32_t k = 0; k < s->outputs; k++)
+        sum += wanted(s, k, i) * s->eta[k * rows + i];
+    return sum;
 }
 
 /* The mean loss by the present answers; regression: half the squared error. */
@@ -58,13 +94,8 @@ static double loss_of(const struct elastic *s)
     const uint64_t rows = p->x->rows;
     double sum = 0;
     for (uint64_t i = 0; i < rows; i++) {
-        double one = 0;
-        if (p->classes)
-            one = log(s->total[i]);
-        for (uint32_t k = 0; p->classes && k < s->outputs; k++)
-            one -= wanted(s, k, i) * s->eta[k * rows + i];
-        if (!p->classes)
-            one = (p->target[i] - s->eta[i]) * (p->target[i] - s->eta[i]) / 2;
+        double apart = p->classes ? 0 : p->target[i] - s->eta[i];
+        double one = p->classes ? log(s->total[i]) - wanted_eta(s, i) : apart * apart / 2;
         sum += p->weight[i] * one;
     }
     return sum;
@@ -142,15 +173,14 @@ static double pass(struct elastic *s, uint32_t k, const struct penalty *p, bool 
     double *b = s->beta + (size_t)k * columns, most = move_intercept(s, k);
     const bool *strong = s->strong + (size_t)k * columns;
     for (uint32_t j = 0; j < columns; j++)
-        if (strong[j] && (!few || b[j] > 0 || b[j] < 0))
+        if (strong[j] && (!few || b[j] > 0 || b[j] < 0)) {
+            if (stops_inside(s))
+                break;
             most = fmax(most, move_one(s, b, j, p));
+        }
     return most;
 }
 
-static bool stops(const struct elastic *s)
-{
-    return s->problem.stop && s->problem.stop();
-}
 
 /* Lowers the quadratic approximation until a pass gains less than ENOUGH of the first pass: the
  * next approximation is nearer to the loss. */
@@ -173,7 +203,8 @@ static void hold_back(struct elastic *s, uint32_t k, const struct penalty *p, do
     double *eta = s->eta + k * rows, *b = s->beta + (size_t)k * columns;
     for (int i = 0; i < HALVINGS; i++) {
         grow(s, k);
-        if (loss_of(s) + penalty_of(s, k, p) <= objective * (1 + 1e-12))
+        s->now = loss_of(s);
+        if (s->now + penalty_of(s, k, p) <= objective * (1 + 1e-12))
             return;
         for (uint64_t r = 0; r < rows; r++)
             eta[r] = (eta[r] + s->start[r]) / 2;
@@ -182,6 +213,7 @@ static void hold_back(struct elastic *s, uint32_t k, const struct penalty *p, do
         s->intercept[k] = (s->intercept[k] + intercept) / 2;
     }
     grow(s, k);
+    s->now = loss_of(s);
 }
 
 /* One step of Newton's method. Raises *gain to the largest change of the loss by one weight. */
@@ -191,15 +223,18 @@ static void newton(struct elastic *s, uint32_t k, const struct penalty *p, doubl
     const uint64_t rows = x->rows;
     double *eta = s->eta + k * rows, *b = s->beta + (size_t)k * x->columns;
     const double intercept = s->intercept[k];
-    double objective = loss_of(s) + penalty_of(s, k, p);
+    double objective = s->now + penalty_of(s, k, p);
     memcpy(s->before, b, x->columns * sizeof *b);
     memcpy(s->start, eta, rows * sizeof *eta);
     derive(s, k);
-    for (uint64_t i = 0; i < rows; i++)
-        eta[i] += s->residual[i] / s->curve[i];
-    for (uint32_t j = 0; j < x->columns; j++)
+    for (uint32_t j = 0; j < x->columns; j++) {
+        if (stops_inside(s))
+            return;
         if (s->strong[(size_t)k * x->columns + j])
             s->square[j] = design_square(x, j, s->curve);
+    }
+    for (uint64_t i = 0; i < rows; i++)
+        eta[i] += s->residual[i] / s->curve[i];
     descend(s, k, p);
     for (uint64_t i = 0; i < rows; i++) /* the approximation is exact in eta */
         eta[i] -= s->residual[i] / s->curve[i];
@@ -213,23 +248,26 @@ static void newton(struct elastic *s, uint32_t k, const struct penalty *p, doubl
 
 static bool converge(struct elastic *s, const struct penalty *p)
 {
-    for (int round = 0; round < ROUNDS && !stops(s); round++) {
+    bool close = false;
+    for (int round = 0; round < ROUNDS && !close && !stops(s); round++) {
         double gain = 0;
-        for (uint32_t k = 0; k < s->outputs; k++)
+        for (uint32_t k = 0; k < s->outputs && !stops(s); k++)
             newton(s, k, p, &gain);
-        if (gain < tolerance(s))
-            return true;
+        sum_up(s);
+        s->now = loss_of(s);
+        close = gain < tolerance(s) && !stops(s);
     }
-    return false;
+    return close;
 }
 
-/* The slopes of all weights by the present answers. */
+/* The slopes of all weights by the present answers; those that `stop` leaves out stay as they
+ * were. */
 static void measure_slopes(struct elastic *s)
 {
     const uint32_t columns = s->problem.x->columns;
-    for (uint32_t k = 0; k < s->outputs; k++) {
+    for (uint32_t k = 0; k < s->outputs && !stops(s); k++) {
         derive(s, k);
-        for (uint32_t j = 0; j < columns; j++)
+        for (uint32_t j = 0; j < columns && !stops_inside(s); j++)
             s->slope[(size_t)k * columns + j] = design_dot(s->problem.x, j, s->residual);
     }
 }
@@ -273,7 +311,7 @@ bool elastic_solve(struct elastic *s, double penalty, double last, double l1)
         good = converge(s, &p) && good;
         measure_slopes(s);
     } while (join(s, p.l1 * (1 + 1e-9)) && !stops(s)); /* weights that it wrongly left out */
-    s->loss = loss_of(s);
+    s->loss = s->now;
     return good;
 }
 
@@ -296,13 +334,21 @@ void elastic_reset(struct elastic *s)
         for (uint64_t i = 0; i < rows; i++)
             s->eta[k * rows + i] = s->intercept[k];
     }
-    for (uint32_t k = 0; k < s->outputs; k++)
-        grow(s, k);
-    s->constant = s->loss = loss_of(s);
+    for (uint64_t i = 0; p->classes && i < s->outputs * rows; i++)
+        s->grown[i] = grown_of(s->eta[i]);
+    sum_up(s);
+    s->constant = s->loss = s->now = loss_of(s);
     if (!(s->constant > 0))
         s->constant = 1e-12 * (1 + first);
     measure_slopes(s);
     mem_free(share);
+}
+
+uint64_t elastic_bytes(uint64_t rows, uint64_t columns, uint32_t classes)
+{
+    const uint64_t outputs = classes > 2 ? classes : 1, weights = outputs * columns;
+    return (weights * 2 + outputs + rows * (outputs * (classes ? 2 : 1) + (classes ? 4 : 3)) +
+            2 * columns) * sizeof(double) + weights * sizeof(bool);
 }
 
 struct elastic *elastic_new(const struct elastic_problem *p)

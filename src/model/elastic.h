@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "base/stop.h"
 #include "model/design.h"
 
 /* The problem; borrowed. */
@@ -22,7 +23,9 @@ struct elastic_problem {
     const int32_t *label;  /* classes: [rows] */
     const double *target;  /* regression: [rows] */
     double smoothing;      /* of labels, towards the uniform distribution */
-    bool (*stop)(void);    /* NULL: never */
+    /* Asked at each class, and at each column of many rows: true ends the work at hand. NULL:
+     * never. Once true it stays so. */
+    const struct stopper *stop;
 };
 struct elastic {
     struct elastic_problem problem;
@@ -34,6 +37,7 @@ struct elastic {
     /* of the rows: [outputs][rows] */
     double *eta, *grown; /* answers; classes: their exponentials */
     double *total;       /* [rows]: sum of the exponentials */
+    double now;          /* the loss by these answers */
     /* of the output at work: [rows] */
     double *curve, *residual, *start;
     double *slope;     /* [outputs][columns]: the loss's, negated */
@@ -49,7 +53,10 @@ void elastic_reset(struct elastic *s); /* back to the intercepts alone */
 /* The least penalty for which all weights are 0; l1 0 counts as 0.001. */
 double elastic_most(const struct elastic *s, double l1);
 /* Solves for a penalty, from the present weights. `last`: the penalty of those; the first time that
- * of elastic_most. False: it did not converge within many passes, or `stop` said so. */
+ * of elastic_most. False: it did not converge within many passes, or `stop` said so: the weights
+ * are those so far, on the way to the solution. */
 bool elastic_solve(struct elastic *s, double penalty, double last, double l1);
+/* Bytes that a problem takes beside its design. */
+uint64_t elastic_bytes(uint64_t rows, uint64_t columns, uint32_t classes);
 
 #endif

@@ -82,11 +82,12 @@ bool network_fit_layers(struct network *n, struct err *e)
 }
 
 bool network_layer_input(struct network *n, const struct source *from, uint32_t layer, real *to,
-                         struct err *e)
+                         const struct stopper *stop, uint64_t *done, struct err *e)
 {
     bool good = network_answer_source(n, from, e);
     uint32_t most;
-    for (uint64_t at = 0; good && at < from->count; at += most) {
+    *done = 0;
+    for (uint64_t at = 0; good && at < from->count && !(at && stopper_asked(stop)); at += most) {
         struct netshape *s = network_shape(n, from->count - at, &most);
         uint64_t left = from->count - at;
         const struct layer *tap = s->model->layers[layer];
@@ -97,6 +98,7 @@ bool network_layer_input(struct network *n, const struct source *from, uint32_t 
         p.fitting = &f;
         model_forward(s->model, &p, p.target);
         good = machine_wait(n->m, MACHINE_PATIENCE, e);
+        *done = at + f.rows;
     }
     network_answer_release(n);
     return good;

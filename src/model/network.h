@@ -3,6 +3,7 @@
 #ifndef DNN_MODEL_NETWORK_H
 #define DNN_MODEL_NETWORK_H
 
+#include "base/stop.h"
 #include "model/loss.h"
 #include "model/model.h"
 #include "model/optim.h"
@@ -95,9 +96,10 @@ bool network_source(struct network *n, const struct source *from, struct err *e)
 bool network_fit_layers(struct network *n, struct err *e);
 /* The input of a layer, by its number, for all of these rows, by row-independent products: to
  * [from->count][the layer's in]. Of a layer behind the steps of sequences. Not between the steps of
- * an epoch. */
+ * an epoch. stop: asked between blocks of rows; *done: the first rows that were computed, one block
+ * at least. */
 bool network_layer_input(struct network *n, const struct source *from, uint32_t layer, real *to,
-                         struct err *e);
+                         const struct stopper *stop, uint64_t *done, struct err *e);
 /* Begins an epoch at its first row: learning rates for `count` >= 1 steps from step->tried on. The
  * epoch's sums become 0. To go on inside an epoch, set the state once more after it. False: the
  * network was made for fewer steps. */

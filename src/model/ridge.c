@@ -85,7 +85,7 @@ static void product_tile(void *of, unsigned tile, unsigned thread)
     double *a = mem_alloc(AREA, sizeof *a), *b = mem_alloc(AREA, sizeof *b);
     double *c = block(r->product, i, j);
     memset(c, 0, AREA * sizeof *c);
-    for (uint32_t at = 0; at < r->columns; at += B) {
+    for (uint32_t at = 0; at < r->columns && !stopper_asked(r->stop); at += B) {
         pack(r, i, at, a);
         if (i != j)
             pack(r, j, at, b);
@@ -126,7 +126,7 @@ static void divide_tile(void *of, unsigned tile, unsigned thread)
 static bool factor(struct ridge *r)
 {
     for (struct column t = {r, 0}; t.at < r->blocks; t.at++) {
-        if (r->stop && r->stop())
+        if (stopper_asked(r->stop))
             return false;
         threads_run(r->blocks - t.at, reduce_tile, &t);
         factor_block(block(r->factor, t.at, t.at));
@@ -150,7 +150,7 @@ static void diagonal_tile(void *of, unsigned tile, unsigned thread)
     const uint32_t j = tile, high = r->blocks - j;
     double *m = mem_zero((size_t)high * AREA, sizeof *m), *to = d->of + (size_t)j * B;
     (void)thread;
-    for (uint32_t i = 0; i < high && !(r->stop && r->stop()); i++) {
+    for (uint32_t i = 0; i < high && !stopper_asked(r->stop); i++) {
         double *c = m + (size_t)i * AREA; /* [row][column] */
         for (int k = 0; i == 0 && k < B; k++)
             c[k * B + k] = 1;
@@ -205,7 +205,7 @@ bool ridge_solve(struct ridge *r, double penalty)
     if (good) {
         threads_run(r->blocks, diagonal_tile, &d);
         solve_dual(r);
-        good = !(r->stop && r->stop());
+        good = !stopper_asked(r->stop);
     }
     for (uint32_t i = 0; good && i < r->rows; i++) {
         double least = penalty * d.of[i] - r->weight[i] / r->rows; /* the constant's share */
@@ -283,7 +283,7 @@ uint64_t ridge_bytes(uint64_t rows, uint64_t columns, uint64_t outputs)
 
 struct ridge *ridge_new(real *x, uint32_t rows, uint32_t columns, const double *weight,
                         const double *target, uint32_t outputs, double epsilon,
-                        bool (*stop)(void))
+                        const struct stopper *stop)
 {
     struct ridge *r = mem_zero(1, sizeof *r);
     *r = (struct ridge){.rows = rows,

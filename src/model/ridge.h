@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/real.h"
+#include "base/stop.h"
 
 struct ridge {
     uint32_t rows, columns, outputs, blocks;
@@ -25,15 +26,15 @@ struct ridge {
     double penalty;               /* of the following */
     double *dual;                 /* [blocks * RIDGE_BLOCK][outputs] */
     double *without;              /* [rows][outputs]: answers by leave-one-out */
-    bool (*stop)(void);
+    const struct stopper *stop;   /* borrowed */
 };
 enum { RIDGE_BLOCK = 64 };
 
 /* x becomes (x - mean) / sqrt(variance + epsilon) * sqrt(v). weight: the mean is 1, above 0. All
- * three are borrowed. stop: NULL: never. Caller: ridge_free. */
+ * three are borrowed. stop: asked at each block; once true it stays so. NULL: never. Caller: ridge_free. */
 struct ridge *ridge_new(real *x, uint32_t rows, uint32_t columns, const double *weight,
                         const double *target, uint32_t outputs, double epsilon,
-                        bool (*stop)(void));
+                        const struct stopper *stop);
 void ridge_free(struct ridge *r);
 /* Fills penalty, dual and without. False: `stop` said so. */
 bool ridge_solve(struct ridge *r, double penalty);

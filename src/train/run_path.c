@@ -44,7 +44,29 @@ struct run_path {
     uint32_t used, inputs; /* of the chosen one: inputs with a weight, of all */
     bool over, unsolved;
     bool ridge; /* run_ridge.h in place of a path */
+    double until; /* seconds of the training at which the solver stops; 0: none */
+    struct stopper stopper;
 };
+
+uint64_t run_path_bytes(const struct run *r)
+{
+    const uint64_t rows = r->list[PART_TRAIN].count;
+    if (!run_is_path(r) || run_is_ridge(r))
+        return 0;
+    return elastic_bytes(rows, design_most(r->features), r->classes) +
+           design_bytes(r->features, rows) +
+           rows * (sizeof(uint32_t) + sizeof(int32_t) + 2 * sizeof(double));
+}
+
+static bool out_of_time(const struct run_path *p)
+{
+    return p->until > 0 && run_seconds(p->r) >= p->until;
+}
+
+static bool stops(const void *path)
+{
+    return stop_wanted() || out_of_time(path);
+}
 
 /* --- the problem --- */
 
@@ -108,7 +130,7 @@ static bool problem_make(struct run_path *p, bool held, struct err *e)
                                                       .label = p->rows.label,
                                                       .target = p->rows.target,
                                                       .smoothing = r->loss.label_smoothing,
-                                                      .stop = stop_wanted});
+                                                      .stop = &p->stopper});
     return true;
 }
 
@@ -194,14 +216,15 @@ static void begin_l1(struct run_path *p, uint32_t l1)
     p->best = HUGE_VAL;
     p->waited = 0;
     p->at.penalty = p->last = elastic_most(p->solver, p->spec->l1.items[l1]);
-    p->over = !(p->last > 0); /* no column correlates with the target */
+    /* no column correlates with the target; without time nothing is known of that */
+    p->over = !(p->last > 0) && !stops(p);
 }
 
-/* Solves for p->at. False: a signal. */
+/* Solves for p->at, as far as there is time. False: a signal. */
 static bool solve(struct run_path *p)
 {
     if (!elastic_solve(p->solver, p->at.penalty, p->last, p->spec->l1.items[p->at.l1]))
-        p->unsolved |= !stop_wanted();
+        p->unsolved |= !stops(p);
     p->last = p->at.penalty;
     if (stop_wanted())
         return false;
@@ -252,14 +275,8 @@ static double last_metric(const struct run *r)
     return isnan(v) ? (double)INFINITY : h->metric->higher ? -v : v;
 }
 
-static bool out_of_time(const struct run *r)
-{
-    double limit = r->config->train.time_limit_s;
-    return limit > 0 && run_seconds(r) >= limit;
-}
-
 /* Without validation rows: finds the penalty on held-out training rows, then solves for it on all.
- */
+ * With a time limit the first has half of the time that is left. */
 static bool search(struct run_path *p, double *loss, struct err *e)
 {
     struct run *r = p->r;
@@ -267,6 +284,9 @@ static bool search(struct run_path *p, double *loss, struct err *e)
     struct score_job score = r->score;
     uint32_t *held = mem_alloc(train->count + 1, sizeof *held);
     uint64_t count = 0;
+    const double limit = p->until;
+    if (limit > 0)
+        p->until = (run_seconds(r) + limit) / 2;
     for (uint64_t i = 0, row = 0; i < train->count; i++)
         if (is_held(train, i, &row))
             held[count++] = train->index[i];
@@ -276,13 +296,14 @@ static bool search(struct run_path *p, double *loss, struct err *e)
     bool good = problem_make(p, true, e);
     if (good)
         begin_l1(p, 0);
-    for (double measure; good && !p->over && !out_of_time(r);) {
+    for (double measure; good && !p->over && !out_of_time(p);) {
         good = solve(p) && score_metric(&score, PART_VALID, &metric_loss, &measure, e);
         if (good)
             go_on(p, isnan(measure) ? (double)INFINITY : measure);
     }
     mem_free(held);
     problem_drop(p);
+    p->until = limit;
     if (!good || !problem_make(p, false, e))
         return false;
     struct place to = p->chosen;
@@ -290,6 +311,7 @@ static bool search(struct run_path *p, double *loss, struct err *e)
     double ratio = pow(REACH, 1 / ((double)p->spec->penalties - 1));
     for (p->at.step = 0; good && !p->over && p->at.step <= to.step; p->at.step++) {
         good = solve(p);
+        p->over = out_of_time(p);
         p->at.penalty *= ratio;
     }
     count_used(p);
@@ -327,6 +349,8 @@ struct run_path *run_path_open(struct run *r, struct err *e)
     struct run_path *p = mem_zero(1, sizeof *p);
     p->r = r;
     p->best_of_all = INFINITY;
+    p->until = r->config->train.time_limit_s;
+    p->stopper = (struct stopper){stops, p};
     p->ridge = run_is_ridge(r);
     if (p->ridge)
         return p;

@@ -2,17 +2,22 @@
  * are solved for along paths of penalties (model/elastic.h) on the host, and put into the network.
  * Each penalty is an epoch: the validation rows choose one as they choose the best epoch. Without
  * validation rows a fifth of the training rows chooses it, and all of them are solved for with it.
- * Private to run*.c. */
+ * Signals and the time limit are looked at after each class, and inside one of many rows. Of run*.c
+ * and of the forecast in check. */
 #ifndef DNN_TRAIN_RUN_PATH_H
 #define DNN_TRAIN_RUN_PATH_H
 
 #include "train/run.h"
 
 struct run_path;
+/* Bytes on the host that a path takes: rows x classes twice, in double, and the inputs as columns.
+ * 0 for runs without one. */
+uint64_t run_path_bytes(const struct run *r);
 /* NULL: no row has a weight, or a category is an embedding: E13 or E14. */
 struct run_path *run_path_open(struct run *r, struct err *e);
-/* Solves for the next penalty and sets the weights. *loss: of the training rows. False: the paths
- * are over, or a signal asked to end. */
+/* Solves for the next penalty and sets the weights. *loss: of the training rows. The time limit ends
+ * it too: the weights are then those so far, on the way to the penalty's. False: the paths are over,
+ * or a signal asked to end. */
 bool run_path_next(struct run_path *p, double *loss, struct err *e);
 /* Says which penalty was the best. */
 void run_path_tell(const struct run_path *p);

@@ -8,9 +8,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "base/thread.h"
 #include "model/ridge.h"
 
-enum { STEEPS = 40, TRIED = 4 };
+enum { STEEPS = 40, TRIED = 4, ROWS_LEAST = 256 };
+#define RATE 2e9  /* operations of a thread in a second, at least: of the first penalty */
+#define SHARE 0.5 /* of the time that is left, for inputs and for the first penalty */
 enum { FIRST = 2, LEAST = -6, MOST = 14 }; /* penalties: a column's share times 10^(-i / 2) */
 #define EPSILON 1e-5                       /* of batch_norm, by default */
 #define STEEP_LOW -2.0                     /* logarithms of the scale of answers */
@@ -53,10 +56,52 @@ uint64_t run_ridge_bytes(const struct run *r)
            ridge_bytes(rows, features_of(r), r->classes ? r->classes : 1);
 }
 
+/* Operations of so many penalties. */
+static double work(double rows, double features, int penalties)
+{
+    return rows * rows * (features + penalties * 2.0 / 3 * rows);
+}
+
 double run_ridge_work(const struct run *r)
 {
     const double rows = (double)r->list[PART_TRAIN].count;
-    return run_is_ridge(r) ? rows * rows * (features_of(r) + TRIED * 2.0 / 3 * rows) : 0;
+    return run_is_ridge(r) ? work(rows, features_of(r), TRIED) : 0;
+}
+
+/* --- time --- */
+
+/* Signals end all; the time limit ends what is begun after the first penalty. */
+struct ends {
+    const struct run *r;
+    const struct best *best;
+    double until; /* seconds of the training; 0: no limit */
+};
+
+static bool out_of_time(const struct ends *t)
+{
+    return t->until > 0 && run_seconds(t->r) >= t->until;
+}
+
+static bool ends_now(const void *ends)
+{
+    const struct ends *t = ends;
+    return stop_wanted() || (t->best->dual && out_of_time(t));
+}
+
+static bool inputs_end(const void *ends)
+{
+    return stop_wanted() || out_of_time(ends);
+}
+
+/* The rows of these that can be solved for in the time that is left. */
+static uint64_t affordable(const struct run *r, uint64_t rows)
+{
+    const double limit = r->config->train.time_limit_s;
+    const double most = SHARE * fmax(limit - run_seconds(r), 0) * RATE * threads_hands();
+    uint64_t count = rows;
+    while (limit > 0 && count > ROWS_LEAST && work((double)count, features_of(r), 1) > most)
+        count -= (count + 15) / 16;
+    return count < ROWS_LEAST && rows > ROWS_LEAST ? ROWS_LEAST : count;
 }
 
 /* --- rows --- */
@@ -83,20 +128,32 @@ static void known_free(struct known *k)
     mem_free(k->target);
 }
 
+/* The rows for which there is time. False without an error: a
+ * signal. */
 static bool know(const struct run *r, uint32_t layer, struct known *k, struct err *e)
 {
     const uint64_t rows = r->list[PART_TRAIN].count;
+    const double limit = r->config->train.time_limit_s, now = run_seconds(r);
+    const struct ends ends = {.r = r, .until = limit > 0 ? now + SHARE * fmax(limit - now, 0) : 0};
+    const struct stopper stop = {inputs_end, &ends};
+    uint64_t done;
     const size_t columns = network_model(r->network)->layers[layer]->in;
     double sum = 0;
     *k = (struct known){.outputs = r->classes ? r->classes : 1,
                         .x = mem_alloc(rows * columns + 1, sizeof *k->x)};
     k->weight = mem_alloc(rows + 1, sizeof *k->weight);
     k->target = mem_alloc(rows * k->outputs + 1, sizeof *k->target);
-    if (!network_layer_input(r->network, &r->source, layer, k->x, e))
+    if (!network_layer_input(r->network, &r->source, layer, k->x, &stop, &done, e) || stop_wanted())
         return false;
-    for (uint64_t i = 0; i < rows; i++)
+    const uint64_t used = affordable(r, done);
+    if (used < rows)
+        log_warning("rocket: the time limit leaves time to solve for %llu of %llu training rows",
+                    (unsigned long long)used, (unsigned long long)rows);
+    for (uint64_t n = 0, i; n < used; n++) { /* evenly spaced */
+        i = n * done / used;
         if (know_row(r, i, k))
             memmove(k->x + k->count++ * columns, k->x + i * columns, columns * sizeof *k->x);
+    }
     if (!k->count)
         return err_set(e, ERR_WEIGHT_SUM, "no training row has a weight above 0");
     for (uint32_t i = 0; i < k->count; i++)
@@ -182,19 +239,13 @@ static bool try_penalty(const struct run *r, struct ridge *s, int at, struct bes
     return true;
 }
 
-static bool out_of_time(const struct run *r)
-{
-    double limit = r->config->train.time_limit_s;
-    return limit > 0 && run_seconds(r) >= limit;
-}
-
 /* From a usual penalty down, or up, as long as it gets better. False: a signal. */
-static bool search(const struct run *r, struct ridge *s, struct best *best)
+static bool search(const struct run *r, struct ridge *s, const struct ends *ends, struct best *best)
 {
     try_penalty(r, s, FIRST, best);
     for (int step = 1; step >= -1; step -= 2)
         if (step > 0 || best->at == FIRST)
-            for (int at = FIRST + step; !stop_wanted() && !out_of_time(r); at += step)
+            for (int at = FIRST + step; !ends_now(ends); at += step)
                 if (!try_penalty(r, s, at, best))
                     break;
     return best->dual && !stop_wanted();
@@ -247,11 +298,13 @@ bool run_ridge(struct run *r, double *loss, struct err *e)
     struct known k;
     struct ridge *s = NULL;
     struct best best = {0};
+    const struct ends ends = {.r = r, .best = &best, .until = r->config->train.time_limit_s};
+    const struct stopper stop = {ends_now, &ends};
     bool good = know(r, layer, &k, e);
     if (good) {
         s = ridge_new(k.x, k.count, network_model(r->network)->layers[layer]->in, k.weight,
-                      k.target, k.outputs, EPSILON, stop_wanted);
-        good = search(r, s, &best) && set_weights(r, layer, s, &best, e);
+                      k.target, k.outputs, EPSILON, &stop);
+        good = search(r, s, &ends, &best) && set_weights(r, layer, s, &best, e);
     }
     if (good && !r->quiet)
         log_line("rocket: %u features of %u rows, penalty %.3g; loss by leave-one-out %.4g",

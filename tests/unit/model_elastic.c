@@ -165,8 +165,58 @@ static void optimum(uint32_t classes, double l1, const char *what)
     mem_free(t.block);
 }
 
+/* Says stop from the ask number `from` on. */
+struct asked {
+    uint32_t *count, from;
+};
+
+static bool ask(const void *asked)
+{
+    const struct asked *a = asked;
+    return ++*a->count >= a->from;
+}
+
+/* Many classes: the end comes with the class at work, and what is there is on its way. */
+static void stops_at_a_class(void)
+{
+    enum { CLASSES = 100 };
+    struct toy t;
+    toy_open(&t, CLASSES);
+    uint32_t count = 0;
+    struct asked a = {&count, UINT32_MAX};
+    const struct stopper stop = {ask, &a};
+    struct design *d = design_new(&t.f, &t.rows, t.index, ROWS, t.weight);
+    struct elastic *s = elastic_new(&(struct elastic_problem){
+        .x = d, .weight = t.weight, .classes = CLASSES, .label = t.label, .stop = &stop});
+    double most = elastic_most(s, 0.5);
+    count = 0;
+    bool solved = elastic_solve(s, most / 50, most, 0.5);
+    ok(solved && count > CLASSES, "%d classes: it asks after each: %u times", CLASSES, count);
+    elastic_reset(s);
+    double constant = s->constant;
+    count = 0;
+    a.from = CLASSES;
+    solved = elastic_solve(s, most / 50, most, 0.5);
+    ok(!solved && count < CLASSES + 20, "  and ends when told so: %u more", count - CLASSES);
+    ok(s->loss < constant && s->loss > 0, "  with weights so far: loss %g, of the constant %g",
+       s->loss, constant);
+    double again = s->loss;
+    a.from = UINT32_MAX;
+    ok(elastic_solve(s, most / 50, most, 0.5) && s->loss < again, "  from which it can go on");
+    elastic_free(s);
+    a.from = 0;
+    s = elastic_new(&(struct elastic_problem){
+        .x = d, .weight = t.weight, .classes = CLASSES, .label = t.label, .stop = &stop});
+    ok(!elastic_solve(s, 0, 0, 0.5) && s->loss >= s->constant && s->loss <= s->constant,
+       "  no time at all: a constant answer");
+    elastic_free(s);
+    design_free(d);
+    mem_free(t.block);
+}
+
 int main(void)
 {
+    stops_at_a_class();
     optimum(0, 1, "regression, l1");
     optimum(0, 0.5, "regression, half");
     optimum(2, 1, "two classes, l1");

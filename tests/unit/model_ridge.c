@@ -86,8 +86,9 @@ static void test_solution(const struct toy *t)
     ok(fabs(b[3 * OUTPUTS]) < 1e-12, "a column of one value has the weight 0");
 }
 
-static bool always(void)
+static bool always(const void *nothing)
 {
+    (void)nothing;
     return true;
 }
 
@@ -104,7 +105,7 @@ int main(void)
     ok(memcmp(one->ridge->without, more->ridge->without, bytes) == 0 &&
            memcmp(one->ridge->dual, more->ridge->dual, bytes) == 0,
        "the same bits");
-    more->ridge->stop = always;
+    more->ridge->stop = &(struct stopper){.wanted = always};
     ok(!ridge_solve(more->ridge, PENALTY), "a signal ends it");
     ridge_free(one->ridge);
     ridge_free(more->ridge);

@@ -1,0 +1,57 @@
+#!/bin/bash
+# limits.sh - time limit, signals and memory where one penalty, or one pass over the rows, takes long: presets that are solved for
+# with 500 classes, and (with NIGHTLY=yes) 10^6 rows. Bounds of time are wide: they tell seconds from minutes.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+export CUDA_VISIBLE_DEVICES=''
+within() { # within MILLISECONDS: from $began to now
+    local took=$(($(now_ms) - began))
+    [ $took -lt "$1" ]
+    ok $? "  in time" "$took ms"
+}
+CLASSES=500
+ROWS=${ROWS:-6000}
+awk -v n="$ROWS" -v k=$CLASSES 'BEGIN { OFS = ","; srand(3); print "a,b,c,d,y"
+    for (i = 0; i < n; i++) { y = i % k; print sin(y) + rand(), sin(2 * y) + rand(), cos(3 * y) + rand(), rand(), "k" y } }' >many.csv
+run dnn init many.csv --target y -o many.json --set model.preset=linear
+is_exit 0 "500 classes, preset linear"
+still="--progress none --force"
+
+began=$(now_ms)
+# shellcheck disable=SC2086
+run dnn train many.json -o many.dnn --time-limit 1 --json $still
+is_exit 0 "a time limit" "$(cat err)"
+within 15000
+out_has '"stopped":"time_limit"' "  is said"
+# shellcheck disable=SC2086
+run dnn train many.json -o none.dnn --time-limit 0.001 --json $still
+is_exit 0 "a limit before the first class: a constant answer" "$(cat err)"
+out_has '"epochs":1,"best_epoch":1,"stopped":"time_limit"' "  of one epoch"
+# shellcheck disable=SC2086
+run dnn train many.json -o none.dnn --time-limit 1 --json --set data.split.valid=0 $still
+is_exit 0 "a limit without validation rows" "$(cat err)"
+within 30000
+out_has '"stopped":"time_limit"' "  is said"
+
+"$DNN" train many.json -o killed.dnn --progress plain >out 2>err &
+child=$!
+for ((i = 0; i < 600; i++)); do grep -q '^dnn: epoch 2/' err && break || sleep 0.05; done
+began=$(now_ms)
+kill -TERM $child
+STATUS=0
+wait $child || STATUS=$?
+is_exit 75 "SIGTERM inside a penalty"
+within 8000
+[ ! -e killed.dnn ]
+ok $? "  writes no model"
+
+# rows x classes in double, for answers and for their exponentials; the shares of the split leave 70 % to training
+least=$((2 * 8 * CLASSES * ROWS * 6 / 10))
+memory() { tr ',' '\n' <out | sed -n 's/.*"host_bytes"://p' | head -n 1; }
+run dnn check many.json --json
+[ "$(memory)" -gt $least ]
+ok $? "check knows of rows x classes" "$(memory), at least $least"
+run dnn check many.json --json --set ensemble.folds=2 --threads 1
+[ "$(memory)" -gt $((least * 8 / 10)) ]
+ok $? "also of folds" "$(memory)"
+done_testing
