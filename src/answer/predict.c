@@ -24,6 +24,7 @@ struct writer {
     double *probability; /* [group][classes] */
     uint32_t classes; /* 0: regression */
     const struct stream_group *group;
+    _Atomic uint64_t held[2]; /* values at the low and at the high end of the model's range */
     struct text *texts; /* one a tile */
     size_t text_count;
 };
@@ -47,6 +48,9 @@ static void add_line(struct writer *w, const struct answer_mean *mean, uint64_t 
     const struct stream_group *g = w->group;
     const double *probability = w->probability + i * (w->classes ? w->classes : 1);
     double value = w->classes ? 0 : answer_mean_value(mean, i);
+    int held = w->classes ? 0 : answer_mean_held(mean, i);
+    if (held)
+        w->held[held > 0]++;
     answer_line_add(&w->line, g->cells, g->first + i, probability, value, out);
     if (w->q->uncertainty)
         answer_line_more(&w->line,
@@ -222,6 +226,19 @@ static bool answer_all(struct writer *w, struct err *e)
     return good;
 }
 
+/* Values that the range of the target held. */
+static void note_held(const struct predict_result *r)
+{
+    const struct calibration *c = &r->serve.file->calibration;
+    const double ends[2] = {c->low, c->high};
+    for (int i = 0; i < 2; i++)
+        if (r->held[i])
+            log_note("%llu of %llu answers are %.6g, %s that the training rows had: without this "
+                     "limit of the model they would be %s", (unsigned long long)r->held[i],
+                     (unsigned long long)r->answers, ends[i], i ? "the most" : "the least",
+                     i ? "above" : "below");
+}
+
 static bool predict_opened(const struct predict_request *q, struct predict_result *r, struct err *e)
 {
     struct stream stream = {0};
@@ -252,6 +269,10 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
     r->rows = stream.rows;
     r->bad_rows = stream.bad_rows;
     r->answers = s->windows.window ? stream.answers : stream.rows - stream.bad_rows;
+    r->held[0] = w.held[0];
+    r->held[1] = w.held[1];
+    if (good)
+        note_held(r);
     r->drift = stream.drift;
     stream.drift = NULL;
     for (size_t i = 0; i < w.text_count; i++)
@@ -345,6 +366,12 @@ void predict_write(const struct predict_request *q, const struct predict_result 
     write_counts(s, r->drift->unknown, "unknown_categories", out);
     write_counts(s, r->drift->outside, "outside_range", out);
     json_put_number(out, "unseen", unseen_share(r));
+    if (r->serve.file->calibration.limited) {
+        json_open(out, "limited", '{');
+        json_put_int(out, "low", (int64_t)r->held[0]);
+        json_put_int(out, "high", (int64_t)r->held[1]);
+        json_close(out, '}');
+    }
     drift_write(r->drift, s, out);
     gates_write(r->gates, r->gate_count, out);
     json_open(out, "seconds", '{');

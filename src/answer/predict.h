@@ -37,6 +37,7 @@ struct predict_result {
     struct selection backend;
     uint64_t rows, bad_rows; /* records read; of these, without an answer */
     uint64_t answers;
+    uint64_t held[2]; /* values that the model's range held at its low and at its high end */
     struct serve serve;      /* the model; freed by predict_release */
     struct drift *drift;     /* freed by predict_release */
     struct gate *gates;      /* of --require, in order */

@@ -1,6 +1,8 @@
 /* inspect.c - see inspect.h. */
 #include "check/inspect.h"
 
+#include <math.h>
+
 #include <string.h>
 
 #include "base/file.h"
@@ -109,6 +111,15 @@ static void write_members(const struct inspect *i, struct json_out *out)
         json_close(out, ']');
 }
 
+/* Of a range; null: none. */
+static void put_end(double end, struct json_out *out)
+{
+    if (isfinite(end))
+        json_put_number(out, NULL, end);
+    else
+        json_put_null(out, NULL);
+}
+
 static void write_calibration(const struct calibration *c, struct json_out *out)
 {
     if (!(c->scale > 0) && !c->limited)
@@ -122,8 +133,8 @@ static void write_calibration(const struct calibration *c, struct json_out *out)
         json_close(out, ']');
     } else {
         json_open(out, "range", '[');
-        json_put_number(out, NULL, c->low);
-        json_put_number(out, NULL, c->high);
+        put_end(c->low, out);
+        put_end(c->high, out);
         json_close(out, ']');
     }
     json_close(out, '}');
@@ -258,6 +269,16 @@ static void text_metrics(const char *metrics_text, struct text *out)
     json_free(doc);
 }
 
+static void put_range(const struct calibration *c, struct text *out)
+{
+    text_put(out, "range      values are");
+    if (isfinite(c->low))
+        text_printf(out, " not below %.6g", c->low);
+    if (isfinite(c->high))
+        text_printf(out, "%s not above %.6g", isfinite(c->low) ? " and" : "", c->high);
+    text_char(out, '\n');
+}
+
 static void text_model(const struct inspect *i, struct text *out)
 {
     const struct modelfile *f = i->model;
@@ -284,7 +305,7 @@ static void text_model(const struct inspect *i, struct text *out)
         text_printf(out, "calibrated scale %.4g, and a shift for each label\n",
                     f->calibration.scale);
     if (f->calibration.limited)
-        text_printf(out, "range      %.6g to %.6g\n", f->calibration.low, f->calibration.high);
+        put_range(&f->calibration, out);
     uint64_t trained = 0;
     for (uint32_t m = 0; m < f->member_count; m++)
         trained += i->plans[m]->trained;

@@ -273,9 +273,21 @@ void calibrate_prior(const float *weight, uint32_t classes, struct calibration *
         c->shift[k] -= c->shift[0];
 }
 
-void calibrate_range(const struct calibrate_rows *r, double low, double high,
-                       struct calibration *c, struct calibrate_gain *g)
+bool calibrate_range(const struct calibrate_rows *r, double low, double high, bool chosen,
+                     struct calibration *c, struct calibrate_gain *g)
 {
-    *c = (struct calibration){.limited = true, .low = low, .high = high};
+    const struct calibration ends[2] = {{.limited = true, .low = low, .high = (double)INFINITY},
+                                        {.limited = true, .low = -(double)INFINITY, .high = high}};
+    bool pays[2];
+    for (int i = 0; i < 2; i++) {
+        set_gain(r, &ends[i], 0, g);
+        pays[i] = !chosen || calibrate_pays(g);
+    }
+    *c = (struct calibration){.limited = pays[0] || pays[1],
+                              .low = pays[0] ? low : -(double)INFINITY,
+                              .high = pays[1] ? high : (double)INFINITY};
     set_gain(r, c, 0, g);
+    if (!c->limited)
+        *c = (struct calibration){0};
+    return pays[0] || pays[1];
 }

@@ -28,9 +28,10 @@ bool calibrate_fit(const struct calibrate_rows *r, struct calibration *c,
 /* Shifts that undo weights of classes (NULL: all 1) under which probabilities were learnt: the
  * share of a class is divided by its weight. A weight of 0 cannot be undone. */
 void calibrate_prior(const float *weight, uint32_t classes, struct calibration *c);
-/* Sets the range low .. high, and measures its gain. */
-void calibrate_range(const struct calibrate_rows *r, double low, double high,
-                       struct calibration *c, struct calibrate_gain *g);
+/* Limits values to low .. high. chosen: only at the ends that pay, each measured by itself; the
+ * other end stays infinite. g: of all that is limited. False: no end is; c stays zeroed. */
+bool calibrate_range(const struct calibrate_rows *r, double low, double high, bool chosen,
+                     struct calibration *c, struct calibrate_gain *g);
 /* More than a standard error is gained. */
 bool calibrate_pays(const struct calibrate_gain *g);
 

@@ -55,14 +55,27 @@ static double limited(const struct answer_mean *m, double value)
     return m->calibration ? calibration_limit(m->calibration, value) : value;
 }
 
-double answer_mean_value(const struct answer_mean *m, uint64_t row)
+static double free_value(const struct answer_mean *m, uint64_t row)
 {
     double mean = 0;
     if (m->members == 1)
-        return limited(m, own_value(m, 0, row));
+        return own_value(m, 0, row);
     for (uint32_t k = 0; k < m->members; k++)
         mean += m->weights[k] * own_value(m, k, row);
-    return limited(m, mean);
+    return mean;
+}
+
+double answer_mean_value(const struct answer_mean *m, uint64_t row)
+{
+    return limited(m, free_value(m, row));
+}
+
+int answer_mean_held(const struct answer_mean *m, uint64_t row)
+{
+    if (!m->calibration || !m->calibration->limited)
+        return 0;
+    double value = free_value(m, row);
+    return value < m->calibration->low ? -1 : value > m->calibration->high;
 }
 
 bool answer_coarse(double center, double scale)

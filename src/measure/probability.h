@@ -31,6 +31,8 @@ struct answer_mean {
 void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint64_t end,
                                uint32_t classes, double *probability);
 double answer_mean_value(const struct answer_mean *m, uint64_t row);
+/* Where the calibration's limits hold a value: -1 at the low end, 1 at the high one, 0 nowhere. */
+int answer_mean_held(const struct answer_mean *m, uint64_t row);
 /* The weighted standard deviation over the networks of the probability of `label`, the predicted
  * one (probability [classes]: the mean of the row), or of the value; 0 for one network. */
 double answer_mean_spread(const struct answer_mean *m, uint64_t row, uint32_t classes,

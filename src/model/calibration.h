@@ -11,7 +11,7 @@ struct calibration {
     double scale;  /* 0: probabilities stay */
     double *shift; /* [classes], the first is 0 */
     uint32_t classes;
-    bool limited;  /* values are held inside low .. high */
+    bool limited;  /* values are held inside low .. high; an end without a limit is infinite */
     double low, high;
 };
 

@@ -368,6 +368,14 @@ static bool all_finite(const struct tensor *t)
     return finite;
 }
 
+/* Two ends; one of them may be infinite. */
+static bool is_range(const struct tensor *t)
+{
+    const double *end = t->data;
+    return t->type == DTYPE_F64 && t->count == 2 && end[0] <= end[1] && end[0] < HUGE_VAL &&
+           end[1] > -HUGE_VAL;
+}
+
 static bool load_calibration(const struct model_loading *l, uint32_t outputs)
 {
     struct calibration *c = &l->f->calibration;
@@ -378,7 +386,7 @@ static bool load_calibration(const struct model_loading *l, uint32_t outputs)
     if ((scale != NULL) != (shift != NULL) || (scale && values) || (range && !values) ||
         (scale && (!all_finite(scale) || !all_finite(shift) || scale->count != 1 ||
                    shift->count != outputs || !(*(const double *)scale->data > 0))) ||
-        (range && (!all_finite(range) || range->count != 2)))
+        (range && !is_range(range)))
         return modelfile_refuse(l, ERR_MODEL_WEIGHTS, "\"calibration.*\" is incomplete or of "
                                                       "another shape than the answers");
     if (scale) {

@@ -31,7 +31,8 @@ struct ridge {
 enum { RIDGE_BLOCK = 64 };
 
 /* x becomes (x - mean) / sqrt(variance + epsilon) * sqrt(v). weight: the mean is 1, above 0. All
- * three are borrowed. stop: asked at each block; once true it stays so. NULL: never. Caller: ridge_free. */
+ * three are borrowed. stop: asked at each block; once true it stays so. NULL: never. Caller:
+ * ridge_free. */
 struct ridge *ridge_new(real *x, uint32_t rows, uint32_t columns, const double *weight,
                         const double *target, uint32_t outputs, double epsilon,
                         const struct stopper *stop);

@@ -1,4 +1,7 @@
 /* job_calibrate.c - the key `calibrate`: corrects a model's answers, and writes notes about it. */
+#include <math.h>
+#include <stdio.h>
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "train/job.h"
@@ -8,13 +11,19 @@ static void tell(const struct train_job *j, const struct calibration *c,
                  const struct calibrate_gain *g)
 {
     const char *rows = j->ensemble ? "rows that the runs did not train on" : "validation rows";
-    if (c->limited)
-        log_note("values are kept between %.6g and %.6g, the range of the target: on the %s the "
-                 "mean squared error is %.6g, without these limits %.6g", c->low, c->high, rows,
-                 g->after, g->before);
-    else
+    if (c->limited) {
+        char range[96], low[40] = "", high[40] = "";
+        if (isfinite(c->low))
+            snprintf(low, sizeof low, "not below %.6g", c->low);
+        if (isfinite(c->high))
+            snprintf(high, sizeof high, "not above %.6g", c->high);
+        snprintf(range, sizeof range, "%s%s%s", low, *low && *high ? " and " : "", high);
+        log_note("values are kept %s, the range of the target: on the %s the mean squared error is "
+                 "%.6g, without limits %.6g", range, rows, g->after, g->before);
+    } else {
         log_note("probabilities are calibrated (scale %.4g): on the %s the log-loss is %.6g, "
                  "without calibration %.6g", c->scale, rows, g->after, g->before);
+    }
 }
 
 void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,
@@ -35,8 +44,8 @@ void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,
     if (found && r->classes)
         found = calibrate_fit(r, c, &g);
     else if (found)
-        calibrate_range(r, range[0], range[1], c, &g);
-    if (!found || (how == CALIBRATE_AUTO && !calibrate_pays(&g)))
+        found = calibrate_range(r, range[0], range[1], how == CALIBRATE_AUTO, c, &g);
+    if (!found || (how == CALIBRATE_AUTO && r->classes && !calibrate_pays(&g)))
         calibration_free(c);
     else if (!quiet)
         tell(j, c, &g);

@@ -120,12 +120,25 @@ err_has '`train.sampling` is given, but the rows are sequences' "says why"
 perl -e 'srand 1; print "x,y\n"; for (1 .. 800) { my $x = rand(4) - 2; my $y = 3 * $x; printf "%.4f,%.4f\n", $x, $y > 1 ? 1 : $y < -1 ? -1 : $y }' >v.csv
 echo '{"task": "regression", "data": {"train": "v.csv", "target": "y", "columns": {"x": "numeric"}}, "model": {"preset": "linear"}}' >v.json
 run dnn train v.json -o v.dnn --force --progress none
-err_has "note: values are kept between -1 and 1" "values that leave the range of the target are held"
+err_has "note: values are kept not below -1 and not above 1, the range" "values that leave the range of the target are held"
 echo x >far.csv
 echo 50 >>far.csv
 is "$(dnn predict v.dnn far.csv --quiet | tail -n 1)" 1 "in predictions too"
 run dnn inspect v.dnn
-out_has "range      -1 to 1" "inspect shows it"
+out_has "range      values are not below -1 and not above 1" "inspect shows it"
+# each end by itself: a target that ends above alone
+perl -e 'srand 2; print "x,y\n"; for (1 .. 800) { my $x = rand(4) - 2; my $y = 3 * $x + rand; printf "%.4f,%.4f\n", $x, $y > 1 ? 1 : $y }' >u.csv
+run dnn train v.json -o u.dnn --force --progress none --set data.train=u.csv
+err_has "note: values are kept not above 1, the range" "the upper end alone"
+printf 'x\n-9\n0\n50\n' >far.csv
+run dnn predict u.dnn far.csv -o answers.csv --json
+err_has "note: 1 of 3 answers are 1, the most that the training rows had" "predict counts answers that it held"
+out_has '"limited":{"low":0,"high":1}' "also in JSON"
+check "the lower end goes on" awk -v y="$(sed -n 2p answers.csv)" 'BEGIN { exit !(y < -8) }'
+run dnn inspect u.dnn --json
+out_has '"range":[null,1]' "inspect: no lower end"
+run dnn inspect u.dnn
+out_has "range      values are not above 1" "and in text"
 run dnn check v.json --set calibrate=affine
 is_exit 78 "affine, of a regression"
 done_testing

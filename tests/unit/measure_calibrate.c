@@ -146,11 +146,22 @@ static void range(void)
         weight[i] = 1;
     }
     struct calibrate_rows r = {.count = ROWS, .value = value, .target = target, .weight = weight};
-    calibrate_range(&r, -9, 1, &c, &g);
-    ok(calibration_limit(&c, 3) <= 1 && calibration_limit(&c, 0.5) >= 0.5, "values end at 1");
-    ok(calibrate_pays(&g) && g.after < g.before, "which pays where the target does");
-    calibrate_range(&r, -9, 9, &c, &g);
-    ok(!calibrate_pays(&g), "a range that nothing leaves does not");
+    ok(calibrate_range(&r, -1, 1, false, &c, &g), "both ends, by name");
+    ok(calibration_limit(&c, 3) <= 1 && calibration_limit(&c, -3) >= -1 &&
+           calibration_limit(&c, 0.5) >= 0.5, "values end at -1 and at 1");
+    double both = g.after;
+    /* the target ends at 1 above; below it goes on, and a limit of -1 would cost */
+    ok(calibrate_range(&r, -1, 1, true, &c, &g), "each end by itself: one pays");
+    ok(calibration_limit(&c, 3) <= 1 && calibration_limit(&c, -3) <= -3, "the upper one alone");
+    ok(calibrate_pays(&g) && g.after < g.before && g.after < both,
+       "which is better than both: %g, %g", g.after, both);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        target[i] = -target[i];
+        value[i] = -value[i];
+    }
+    ok(calibrate_range(&r, -1, 1, true, &c, &g) && calibration_limit(&c, -3) >= -1 &&
+           calibration_limit(&c, 3) >= 3, "mirrored: the lower one alone");
+    ok(!calibrate_range(&r, -9, 9, true, &c, &g) && !c.limited, "a range that nothing leaves: none");
 }
 
 int main(void)
