@@ -161,7 +161,8 @@ static void range(void)
     }
     ok(calibrate_range(&r, -1, 1, true, &c, &g) && calibration_limit(&c, -3) >= -1 &&
            calibration_limit(&c, 3) >= 3, "mirrored: the lower one alone");
-    ok(!calibrate_range(&r, -9, 9, true, &c, &g) && !c.limited, "a range that nothing leaves: none");
+    ok(!calibrate_range(&r, -9, 9, true, &c, &g) && !c.limited,
+       "a range that nothing leaves: none");
 }
 
 int main(void)
