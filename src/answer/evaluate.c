@@ -11,6 +11,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "table/label.h"
 
 struct measure {
     struct stream *stream;
@@ -205,9 +206,9 @@ static bool comparable(const struct serve *a, const struct serve *b,
     uint32_t count = s->labels ? vocab_count(s->labels) : 0;
     bool same = !s->labels || vocab_count(t->labels) == count;
     for (uint32_t i = 0; same && i < count; i++) {
-        size_t length, other;
-        const char *x = vocab_text(s->labels, i, &length), *y = vocab_text(t->labels, i, &other);
-        same = length == other && memcmp(x, y, length) == 0;
+        size_t length;
+        const char *label = vocab_text(s->labels, i, &length);
+        same = label_find(t->labels, s->decimal, label, length) == i;
     }
     return same ||
            err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,

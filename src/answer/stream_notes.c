@@ -27,12 +27,28 @@ static void note_bad_rows(const struct stream *t)
     text_free(&place);
 }
 
+/* The model's labels are numbers, and the rows write them otherwise: 1.0 for 1. */
+static void note_respelt(const struct stream *t)
+{
+    enum { NAMED = 4 };
+    const struct vocab *labels = t->schema->labels;
+    struct text list = {0};
+    for (uint32_t i = 0; i < vocab_count(labels) && i < NAMED; i++)
+        text_printf(&list, "%s\"%s\"", i ? ", " : "", text_quote_z(vocab_text(labels, i, NULL)));
+    log_note("%llu labels are not written as in training: they count as the equal numbers among "
+             "%s%s", (unsigned long long)t->drift->respelt, list.data,
+             vocab_count(labels) > NAMED ? ", ..." : "");
+    text_free(&list);
+}
+
 void stream_notes(const struct stream *t)
 {
     drift_note(t->drift, t->schema, t->rows);
     if (t->unlabelled)
         log_note("%llu of %llu rows have no target: left out", (unsigned long long)t->unlabelled,
                  (unsigned long long)t->rows);
+    if (t->drift->respelt)
+        note_respelt(t);
     if (t->blank_lines)
         log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines,
                  t->blank_lines == 1 ? "" : "s");

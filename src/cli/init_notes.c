@@ -163,10 +163,13 @@ void init_notes(const struct infer *found, const char *target, const struct over
     tell_copies(found, o);
     if (found->footer_note[0])
         log_warning("%s", found->footer_note);
+    if (found->same_note[0] && found->task != TASK_REGRESSION)
+        log_note("target \"%s\": labels that are equal as numbers are one: %s",
+                 text_quote_z(target), found->same_note);
     if (found->label_note[0] && found->task != TASK_REGRESSION)
         log_warning("target \"%s\": %s", text_quote_z(target), found->label_note);
     if (found->positive_note[0] && found->positive && !init_set_value(o, "data.positive"))
-        log_note("%s", found->positive_note);
+        (found->positive_guessed ? log_warning : log_note)("%s", found->positive_note);
     tell_scores(found, o);
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "table/label.h"
 
 const char *const loss_names[] = {"auto", "cross_entropy", "focal",    "soft_f1", "mse",
                                   "mae",  "huber",         "quantile", NULL};
@@ -160,13 +161,16 @@ bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool c
 
 /* --- labels: weights, and which of them count --- */
 
-/* The class of that label; `classes`: there is none. */
+/* The class of that label, as a text or else as a number ("1" is "1.0"); `classes`: there is
+ * none. */
 static uint32_t label_at(const char *const *labels, uint32_t classes, const char *label)
 {
-    uint32_t c = 0;
-    while (c < classes && strcmp(labels[c], label) != 0)
-        c++;
-    return c;
+    struct vocab *known = vocab_new();
+    for (uint32_t i = 0; i < classes; i++)
+        vocab_add(known, labels[i], strlen(labels[i]));
+    const uint32_t c = label_find(known, '.', label, strlen(label));
+    vocab_free(known);
+    return c < classes ? c : classes;
 }
 
 static void balance(const double *counts, uint32_t classes, float *weights)

@@ -10,6 +10,7 @@
 #include "csv/number.h"
 #include "table/cell_error.h"
 #include "table/cell_run.h"
+#include "table/label.h"
 
 /* The list is short, and the first byte usually decides. */
 static inline bool is_missing(const struct schema *s, const char *text, size_t length)
@@ -213,8 +214,13 @@ static bool read_target(const struct row *r, size_t column, const struct csv_cel
     }
     uint32_t label = s->fitted ? vocab_find(s->labels, cell->text, cell->length)
                                : vocab_add(s->labels, cell->text, cell->length);
-    if (label == UINT32_MAX)
-        return cell_report_label(&r->where, column, cell);
+    if (label == UINT32_MAX) {
+        label = label_find(s->labels, s->decimal, cell->text, cell->length);
+        if (label == UINT32_MAX)
+            return cell_report_label(&r->where, column, cell);
+        if (r->drift)
+            r->drift->respelt++;
+    }
     store_int(at, (int32_t)label);
     return true;
 }

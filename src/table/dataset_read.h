@@ -35,6 +35,9 @@ bool dataset_read(struct reading *r, const struct data_options *o, const struct 
  * data.train with such a part is left out. */
 unsigned dataset_own_parts(const struct data_options *o);
 
+/* dataset_label.c: joins labels that are equal as numbers, and notes it. Before the rows are put in
+ * another order. */
+void dataset_join_labels(struct dataset *d);
 /* --- dataset_series.c --- */
 /* Finds the groups of a dataset: d->samples. group, order: of each row; order NULL: the rows are in
  * order as they are. Rows that are not are sorted if the schema says so (d->moved), else an error.

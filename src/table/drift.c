@@ -30,6 +30,7 @@ struct drift *drift_new(const struct schema *s)
 void drift_add(struct drift *into, const struct drift *from, const struct schema *s)
 {
     into->vanished += from->vanished;
+    into->respelt += from->respelt;
     into->unusual += from->unusual;
     into->unseen += from->unseen;
     for (size_t i = 0; i < s->column_count; i++) {
@@ -46,10 +47,11 @@ void drift_add(struct drift *into, const struct drift *from, const struct schema
 void drift_undo(struct drift *from, struct drift *one, size_t columns)
 {
     from->vanished -= one->vanished;
+    from->respelt -= one->respelt;
     from->unusual -= one->unusual;
     from->unseen -= one->unusual > 0;
     from->last -= one->unusual;
-    one->vanished = one->unusual = 0;
+    one->vanished = one->respelt = one->unusual = 0;
     for (size_t i = 0; i < columns; i++) {
         from->unknown[i] -= one->unknown[i];
         from->outside[i] -= one->outside[i];

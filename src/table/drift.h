@@ -9,6 +9,7 @@ struct drift {
     uint64_t *unknown;      /* unseen categories */
     uint64_t *outside;      /* numbers beyond the training range */
     uint64_t *missing;
+    uint64_t respelt;       /* labels that are other texts than the model's, equal as numbers */
     uint64_t vanished;      /* numbers too small for float32, read as 0; all columns */
     uint64_t unusual, last; /* unknown and outside cells of all columns, now and up to the last
                              * row; not those of columns whose rare categories share a place */

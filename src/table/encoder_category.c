@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "table/label.h"
 
 /* --- categories --- */
 
@@ -218,7 +219,7 @@ static bool place_positive(struct schema *s, uint32_t *order, uint32_t ids, stru
         s->positive = mem_string(vocab_text(s->labels, 1, NULL));
         return true;
     }
-    uint32_t at = vocab_find(s->labels, s->positive, strlen(s->positive));
+    uint32_t at = label_find(s->labels, s->decimal, s->positive, strlen(s->positive));
     if (at == UINT32_MAX) {
         struct text found = {0};
         list_labels(s->labels, &found);
@@ -227,6 +228,8 @@ static bool place_positive(struct schema *s, uint32_t *order, uint32_t ids, stru
         text_free(&found);
         return err_help(e, "the label must be written as in the file");
     }
+    mem_free(s->positive);
+    s->positive = mem_string(vocab_text(s->labels, at, NULL)); /* as the file writes it */
     if (at == 1)
         return true;
     const uint32_t swap[2] = {1, 0};

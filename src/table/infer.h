@@ -46,7 +46,9 @@ struct infer {
     int task;               /* from the target, if the request names one */
     char *positive;         /* binary: the positive label */
     struct opt_strings missing; /* texts of the file that mean missing: "", NA, ?, .. */
-    char positive_note[300]; /* why that one; or "" */
+    char positive_note[400]; /* why that one; or "" */
+    bool positive_guessed;   /* no known pair: the note is a warning */
+    char same_note[300];     /* labels that are equal as numbers; or "" */
     char label_note[500], footer_note[300]; /* what looks wrong; or "" */
     double target_balance;  /* share of the smallest class */
     uint64_t looked, copies; /* rows of a sample; those equal to another in every column used */

@@ -1,30 +1,16 @@
-/* infer_labels.c - a look at the labels and at the end of the file: the positive label, labels that
- * are written in two ways, classes of a handful of rows, a footer line. */
+/* infer_labels.c - a look at the labels and at the end of the file: labels that are written in two
+ * ways, classes of a handful of rows, a footer line. */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fold.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "base/text.h"
 #include "table/infer_survey.h"
+#include "table/label.h"
 
 enum { FEW = 10, MANY = 1000, NAMED = 4 }; /* rows of a label; labels in a warning */
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* Without blanks around it and with small letters; mem_free. */
-static char *folded(const char *text)
-{
-    size_t length = strlen(text), from = strspn(text, " \t");
-    while (length > from && (text[length - 1] == ' ' || text[length - 1] == '\t'))
-        length--;
-    char *out = mem_string_n(text + from, length - from);
-    for (char *c = out; *c; c++)
-        *c = lower(*c);
-    return out;
-}
 
 /* Rows with a label. */
 static uint64_t rows_of(const struct watch *w, const struct vocab *labels, uint32_t label)
@@ -35,46 +21,57 @@ static uint64_t rows_of(const struct watch *w, const struct vocab *labels, uint3
     return at == UINT32_MAX ? 0 : w->text_counts[at];
 }
 
-/* --- the positive label --- */
+/* --- labels that are equal as numbers --- */
 
-/* The affirmative one of a known pair; -1: it is none. */
-static int affirmative(const struct vocab *labels)
+/* The rows of a label are those of another one: its count, and its cells of the sample. */
+static void rename_label(struct watch *w, uint32_t samples, const char *from, const char *to)
 {
-    static const char *const pairs[][2] = {
-        {"0", "1"}, {"no", "yes"}, {"false", "true"}, {"n", "y"}, {"f", "t"}, {"nein", "ja"},
-        {"neg", "pos"}, {"negative", "positive"}, {"non", "oui"}, {"off", "on"}, {"-1", "1"},
-        {"-1", "+1"}, {"-", "+"}, {"absent", "present"}, {"nej", "ja"}, {"no", "si"},
-        {"nee", "ja"}, {"unchecked", "checked"}, {"fail", "pass"}, {"failure", "success"}};
-    char *word[2] = {folded(vocab_text(labels, 0, NULL)), folded(vocab_text(labels, 1, NULL))};
-    int found = -1;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        for (int k = 0; k < 2; k++)
-            if (strcmp(word[!k], pairs[i][0]) == 0 && strcmp(word[k], pairs[i][1]) == 0)
-                found = k;
-    mem_free(word[0]);
-    mem_free(word[1]);
-    return found;
+    const uint32_t at = vocab_find(w->texts, from, strlen(from));
+    const uint32_t hash = infer_hash32(rng_hash(from, strlen(from), 0)),
+                   other = infer_hash32(rng_hash(to, strlen(to), 0));
+    w->text_counts[vocab_find(w->texts, to, strlen(to))] += w->text_counts[at];
+    w->text_counts[at] = 0;
+    for (uint32_t i = 0; w->sample_hash && i < samples; i++)
+        if (w->sample_hash[i] == hash)
+            w->sample_hash[i] = other;
 }
+
+uint32_t infer_join_labels(struct watch *w, const struct vocab *labels, uint32_t samples,
+                           struct infer *i)
+{
+    const uint32_t count = vocab_count(labels);
+    uint32_t *as = mem_alloc((size_t)count + 1, sizeof *as), named = 0;
+    uint64_t *rows = mem_alloc((size_t)count + 1, sizeof *rows);
+    struct text list = {0};
+    for (uint32_t k = 0; k < count; k++)
+        rows[k] = rows_of(w, labels, k);
+    const uint32_t joined = label_join(labels, rows, as);
+    for (uint32_t k = 0; joined && k < count; k++) {
+        const char *from = vocab_text(labels, k, NULL), *to = vocab_text(labels, as[k], NULL);
+        if (as[k] == k)
+            continue;
+        rename_label(w, samples, from, to);
+        if (named++ < NAMED)
+            text_printf(&list, "%s\"%s\" (%llu rows) is \"%s\"", named > 1 ? ", " : "", from,
+                        (unsigned long long)rows[k], to);
+    }
+    if (named > NAMED)
+        text_printf(&list, " and %u more", named - NAMED);
+    snprintf(i->same_note, sizeof i->same_note, "%s", joined ? list.data : "");
+    text_free(&list);
+    mem_free(rows);
+    mem_free(as);
+    return joined;
+}
+
+/* --- the positive label --- */
 
 static void find_positive(const struct watch *w, const struct vocab *labels, struct infer *i)
 {
-    uint32_t count = vocab_count(labels);
-    int known = count == 2 ? affirmative(labels) : -1;
     uint64_t rows[2] = {0, 0};
-    for (uint32_t k = 0; k < count && k < 2; k++)
+    for (uint32_t k = 0; k < vocab_count(labels) && k < 2; k++)
         rows[k] = rows_of(w, labels, k);
-    uint32_t at = known >= 0 ? (uint32_t)known : count == 2 && rows[0] < rows[1] ? 0 : count - 1;
-    const char *text = vocab_text(labels, at, NULL);
-    i->positive = mem_string(text);
-    if (count != 2)
-        return;
-    const char *why = known >= 0 ? "" : rows[0] == rows[1] ? ", the last one" : ", the rarer one";
-    char name[80];
-    snprintf(name, sizeof name, "%.70s", text_quote_z(text));
-    snprintf(i->positive_note, sizeof i->positive_note,
-             "the positive label is \"%s\"%s (%llu of %llu rows); for the other one --set "
-             "'data.positive=%.70s'", name, why, (unsigned long long)rows[at],
-             (unsigned long long)(rows[0] + rows[1]), vocab_text(labels, !at, NULL));
+    infer_positive(labels, rows, i);
 }
 
 /* --- labels that look wrong --- */
@@ -85,7 +82,7 @@ static void find_twins(const struct vocab *labels, struct text *out)
     uint32_t *first = mem_alloc((size_t)vocab_count(labels) + 1, sizeof *first);
     unsigned found = 0;
     for (uint32_t k = 0; k < vocab_count(labels); k++) {
-        char *plain = folded(vocab_text(labels, k, NULL));
+        char *plain = text_fold(vocab_text(labels, k, NULL), false);
         uint32_t known = vocab_count(seen), at = vocab_add(seen, plain, strlen(plain));
         if (at == known)
             first[at] = k;
@@ -146,7 +143,7 @@ static bool is_total(const char *text)
 {
     static const char *const words[] = {"total", "totals", "grand total", "sum", "summe", "gesamt",
                                         "subtotal", "average", "mean", "totale", "suma", "totaal"};
-    char *plain = folded(text);
+    char *plain = text_fold(text, true);
     size_t length = strlen(plain);
     if (length && plain[length - 1] == ':')
         plain[length - 1] = '\0';

@@ -174,7 +174,16 @@ static inline uint32_t infer_hash32(uint64_t hash) /* of a sampled cell */
 {
     return (uint32_t)(hash ^ hash >> 32);
 }
-/* infer_labels.c: the positive label, and notes about labels and the last line. */
+/* infer_positive.c: which of two labels is the affirmative one: 0, 1; -1: they are no known
+ * pair. */
+int infer_affirmative(const char *one, const char *other);
+/* Sets the positive label, and why. rows: of the first two labels. */
+void infer_positive(const struct vocab *labels, const uint64_t *rows, struct infer *i);
+/* infer_labels.c. Labels of the target's texts that are equal as numbers become one in w, whose
+ * sample has so many rows; returns how many have become another one. */
+uint32_t infer_join_labels(struct watch *w, const struct vocab *labels, uint32_t samples,
+                           struct infer *i);
+/* The positive label, and notes about labels and the last line. */
 void infer_labels(const struct survey *s, size_t target, const struct vocab *labels,
                   struct infer *i);
 void infer_footer(const struct survey *s, struct infer *i);

@@ -38,7 +38,7 @@ static struct vocab *find_labels(const struct watch *w, struct infer *i)
     for (uint32_t k = 0; k < vocab_count(w->texts); k++) {
         size_t length;
         const char *text = vocab_text(w->texts, k, &length);
-        if (is_missing(i, text))
+        if (is_missing(i, text) || !w->text_counts[k]) /* joined: infer_join_labels */
             continue;
         vocab_add(labels, text, length);
         smallest = w->text_counts[k] < smallest ? w->text_counts[k] : smallest;
@@ -92,10 +92,16 @@ static void find_answers(const struct vocab *labels, struct infer *out)
 
 void infer_target(const struct survey *s, size_t target, struct infer *out)
 {
-    const struct watch *w = &s->watches[target];
+    struct watch *w = &s->watches[target];
     struct infer_column *c = &out->columns[target];
-    out->task = find_task(w, c, s->rows);
     struct vocab *labels = find_labels(w, out);
+    const uint32_t joined = infer_join_labels(w, labels, s->samples, out);
+    if (joined) {
+        vocab_free(labels);
+        labels = find_labels(w, out);
+        c->distinct -= joined;
+    }
+    out->task = find_task(w, c, s->rows);
     if (out->task == TASK_REGRESSION)
         out->target_balance = 0;
     infer_labels(s, target, labels, out);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -52,6 +53,15 @@ static void unseen_help(const struct dataset *d, const struct split *s,
     }
 }
 
+/* data.positive is a number that the file writes otherwise. */
+static void note_positive(const struct encoder *c, const struct data_options *o)
+{
+    const char *label = c->schema->positive;
+    if (label && o->positive && strcmp(label, o->positive) != 0)
+        log_note("data.positive \"%s\" is the label \"%s\" of the file, equal as a number",
+                 text_quote_z(o->positive), text_quote_z(label));
+}
+
 /* Fits the encoder and checks the labels of the other parts. */
 static struct encoder *fit(struct table *t, const struct data_options *o, struct err *e)
 {
@@ -64,6 +74,8 @@ static struct encoder *fit(struct table *t, const struct data_options *o, struct
     bool labels = c || e->id == ERR_LABEL_COUNT || e->id == ERR_POSITIVE_UNSEEN;
     if (c && encoder_covers(c, t->data, e))
         remarks_move(&t->remarks, &c->remarks);
+    if (c)
+        note_positive(c, o);
     if ((labels && e->id != ERR_CSV_UNKNOWN_CATEGORY &&
          !labels_check(c, t->data, s, &t->remarks, &row, e)) ||
         e->id != ERR_NONE) {

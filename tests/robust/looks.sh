@@ -7,13 +7,13 @@ positive() { # LABEL LABEL: 30 rows of the first, 70 of the second; the positive
     run dnn init p.csv --target y
     sed -n 's/.*"positive": "\(.*\)",/\1/p' out
 }
-for pair in "1 0 1" "yes no yes" "No Yes Yes" "n y y" "true false true" "nein ja ja" "Neg Pos Pos" "f t t"; do
+for pair in "1.0 0.0 1.0" "1 0 1" "yes no yes" "No Yes Yes" "n y y" "true false true" "nein ja ja" "Neg Pos Pos" "f t t" "SÍ NO SÍ" "Да нет Да" "是 否 是" "won lost won" "approved rejected approved"; do
     read -r first second want <<<"$pair"
     is "$(positive "$first" "$second")" "$want" "of $first and $second the affirmative one"
 done
 is "$(positive good bad)" good "of others the rarer one"
 positive good bad >/dev/null
-err_has 'the positive label is "good", the rarer one (30 of 100 rows); for the other one --set '"'data.positive=bad'" "with a note"
+err_has 'warning: the positive label is "good", the rarer one (30 rows; "bad": 70), and not by its meaning; for the other one --set '"'data.positive=bad'" "with a warning"
 run dnn init p.csv --target y --set data.positive=bad
 err_lacks 'the positive label is' "none where it is given"
 awk 'BEGIN { print "month,x,z,y"; for (i = 0; i < 3000; i++)
