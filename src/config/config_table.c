@@ -269,7 +269,8 @@ static const struct option output_options_table[] = {
      .offset = AT(metrics),
      .standard = "null",
      .help = "A file that gets one line of JSON for each epoch: loss, metrics, learning rate, "
-             "speed. null: none."},
+             "speed; in ensembles and cv with the number of the run. null: none. tune writes "
+             "none."},
     {.key = NULL}};
 
 #undef AT

@@ -70,6 +70,8 @@ static bool open_fold(struct cv *v, uint32_t fold, struct err *e)
     if (!j->ensemble)
         return false;
     j->ensemble->apart = true;
+    j->shared = &v->all.journal;
+    j->fold = fold;
     v->runs = j->ensemble->runs;
     for (uint32_t i = 0; i < j->ensemble->members; i++)
         j->ensemble->configs[i]->train.time_limit_s = c->train.time_limit_s / v->runs;
@@ -319,9 +321,13 @@ static bool story(struct cv *v, struct cv_result *r, struct err *e)
     stop_phase("opening the output", true);
     if (output && !cv_answers_check(v->q->config, output, e))
         return false;
+    if (!journal_open(&v->all.journal, v->q->config->output.metrics, e) ||
+        !journal_own(&v->all.journal, e))
+        return false;
     if (!read_table(v, e))
         return blame_folds(e);
-    if (!open_folds(v, e) || !train(v, e) || !measure(v, r, e))
+    if (!open_folds(v, e) || !journal_cut(&v->all.journal, 0, e) || !train(v, e) ||
+        !journal_sync(&v->all.journal, e) || !measure(v, r, e))
         return false;
     stop_phase("writing the answers", false);
     if (output && !cv_answers_write(&v->answers, output, v->all.table, v->all.schema,

@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "model/modelread.h"
 #include "train/ensemble_mix.h"
+#include "train/job.h"
 
 /* --- the list of runs --- */
 
@@ -351,10 +352,32 @@ static uint32_t unfinished(const struct ensemble *n)
     return count;
 }
 
+/* A line of output.metrics that no run writes again: of a finished run, or of an epoch before the
+ * checkpoint of one that was at work. */
+static bool stays(const void *ensemble, const char *line)
+{
+    const struct ensemble *n = ensemble;
+    unsigned run;
+    long long epoch;
+    if (sscanf(line, "{\"schema\":\"dnn.epoch/1\",\"run\":%u,\"epoch\":%lld,", &run, &epoch) != 2 ||
+        run >= n->runs)
+        return false;
+    const struct checkpoint *c = n->at_work[run].found;
+    return n->parts[run] || (c && epoch <= c->epochs);
+}
+
+static bool begin_lines(struct train_job *j, int64_t only, struct err *e)
+{
+    if (only >= 0) /* the other runs may write to it now */
+        return journal_join(&j->journal, e);
+    return j->resume ? journal_filter(&j->journal, stays, j->ensemble, e)
+                     : journal_cut(&j->journal, 0, e);
+}
+
 bool ensemble_train(struct train_job *j, int64_t only, struct err *e)
 {
     struct ensemble *n = j->ensemble;
-    if (!ensemble_find(j, only, e))
+    if (!ensemble_find(j, only, e) || !begin_lines(j, only, e))
         return false;
     uint32_t count = unfinished(n);
     stop_phase("training", false);

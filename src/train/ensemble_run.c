@@ -53,6 +53,12 @@ static bool pause_here(void *working, struct run *r, const struct step *now, str
     return !keep_due(&k, r, now, asked(w)) || keep_write(&k, r, e);
 }
 
+static bool epoch_done(void *working, struct run *r, const struct run_epoch *p, struct err *e)
+{
+    struct working *w = working;
+    return job_epoch_line(w->j, r, w->run, p, e);
+}
+
 /* --- the part --- */
 
 static void copy_truth(const struct run *r, const struct row_list *list, struct part_rows *to)
@@ -210,7 +216,10 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
                     .machine = m,
                     .quiet = true,
                     .micro_most = j->run.micro_most,
-                    .watch = {.owner = &w, .pause = pause_here},
+                    .watch = {.owner = &w,
+                              .all_metrics = job_has_lines(j),
+                              .pause = pause_here,
+                              .epoch = epoch_done},
                     .began = n->apart ? began : j->began,
                     .used = n->apart ? 0 : j->run.used};
     side_lock(j->side);
@@ -254,7 +263,7 @@ bool ensemble_save_part(struct train_job *j, uint32_t only, struct train_result 
     r->stopped = strcmp(p->stopped, "patience") == 0     ? "patience"
                  : strcmp(p->stopped, "time_limit") == 0 ? "time_limit"
                                                          : "epochs";
-    if (!part_save(p, j->output, e))
+    if (!journal_sync(&j->journal, e) || !part_save(p, j->output, e))
         return false;
     keeper_clear(&j->ensemble->at_work[only].keeper);
     return true;

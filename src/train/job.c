@@ -51,7 +51,8 @@ bool job_open(struct train_job *j, const struct train_request *q, struct err *e)
     stop_phase("opening the outputs", true);
     if (!output_check(j->config, q->output, q->one, q->profile, e) ||
         !lock_take(&j->lock, j->output, e) ||
-        !journal_open(&j->journal, j->config->output.metrics, e) || !journal_own(&j->journal, e))
+        !journal_open(&j->journal, j->config->output.metrics, e) ||
+        (!q->one && !journal_own(&j->journal, e)))
         return false;
     unsigned stale = checkpoint_sweep(j->output);
     if (stale)

@@ -33,6 +33,8 @@ struct train_job {
 
     struct lock lock;
     struct journal journal;
+    struct journal *shared; /* of a fold of cv: the journal of all folds; NULL: its own */
+    uint32_t fold;          /* the number of that fold */
     struct keeper keeper;
 
     struct checkpoint *found; /* to resume from; NULL: none, or not `looked` for yet */
@@ -74,6 +76,13 @@ void job_resume_plan(const struct train_job *j, struct run *r, const struct chec
 bool job_train(struct train_job *j, struct err *e);
 bool job_save(struct train_job *j, struct train_result *r, struct err *e);
 void job_close(struct train_job *j);
+
+/* Writes the line of an epoch (dnn.epoch/1) to output.metrics, if the config names it. run: of an
+ * ensemble, else -1. Any thread. */
+bool job_epoch_line(struct train_job *j, const struct run *r, int64_t run,
+                    const struct run_epoch *p, struct err *e);
+/* output.metrics is written. */
+bool job_has_lines(const struct train_job *j);
 
 /* A path for a message, escaped and cut. */
 const char *job_quoted(const char *path, char room[512]);

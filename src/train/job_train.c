@@ -8,6 +8,7 @@
 #include "base/stop.h"
 #include "choose/memory.h"
 #include "train/job.h"
+#include "train/side.h"
 
 static void steps_done(void *job, const struct run *r, const struct step *now, int64_t done)
 {
@@ -37,13 +38,24 @@ static bool pause_here(void *job, struct run *r, const struct step *now, struct 
     return !keep_due(&k, r, now, stop_checkpoint()) || keep_write(&k, r, e);
 }
 
-/* Writes dnn.epoch/1. */
-static bool write_line(struct train_job *j, const struct run_epoch *p, struct err *e)
+bool job_has_lines(const struct train_job *j)
 {
-    const struct history *h = &j->run.history;
+    return (j->shared ? j->shared : &j->journal)->path != NULL;
+}
+
+bool job_epoch_line(struct train_job *j, const struct run *r, int64_t run,
+                    const struct run_epoch *p, struct err *e)
+{
+    const struct history *h = &r->history;
     struct json_out out = {0};
+    if (!job_has_lines(j))
+        return true;
     json_open(&out, NULL, '{');
     json_put_string(&out, "schema", "dnn.epoch/1");
+    if (j->shared)
+        json_put_int(&out, "fold", j->fold);
+    if (run >= 0)
+        json_put_int(&out, "run", run);
     json_put_int(&out, "epoch", h->epochs);
     json_put_int(&out, "step", p->now->tried);
     json_open(&out, "train", '{');
@@ -57,10 +69,14 @@ static bool write_line(struct train_job *j, const struct run_epoch *p, struct er
     json_put_number(&out, "learning_rate", h->rows[h->epochs - 1].learning_rate);
     json_put_number(&out, "rows_per_s", p->rows_per_s);
     json_put_number(&out, "seconds", p->seconds);
-    memory_note(j->machine);
+    memory_note(r->machine);
     memory_write("memory", &out);
     json_close(&out, '}');
-    bool good = journal_line(&j->journal, out.text.data, e);
+    if (j->side)
+        side_lock(j->side);
+    bool good = journal_line(j->shared ? j->shared : &j->journal, out.text.data, e);
+    if (j->side)
+        side_unlock(j->side);
     text_free(&out.text);
     return good;
 }
@@ -80,7 +96,7 @@ static bool epoch_done(void *job, struct run *r, const struct run_epoch *p, stru
                    p->seconds);
     if (r->pace.epochs == 1)
         select_took(&j->backend, foretell(r, p->seconds));
-    if (j->journal.path && !write_line(j, p, e))
+    if (!job_epoch_line(j, r, -1, p, e))
         return false;
     r->mark = j->journal.length;
     return true;

@@ -122,6 +122,41 @@ bool journal_cut(struct journal *j, uint64_t length, struct err *e)
     return error ? err_errno(e, j->path, error, true, "cannot be cut to its length") : true;
 }
 
+bool journal_join(struct journal *j, struct err *e)
+{
+    if (!j->path)
+        return true;
+    return j->fd >= 0 || (open_file(j, O_CREAT, e) && file_sync_folder(j->path, e));
+}
+
+bool journal_filter(struct journal *j, bool (*keep)(const void *context, const char *line),
+                    const void *context, struct err *e)
+{
+    char *text = NULL;
+    size_t length = 0, at = 0, done;
+    if (!j->path)
+        return true;
+    if (j->fd < 0 || !j->regular)
+        return journal_cut(j, 0, e);
+    if (!file_slurp(j->path, SIZE_MAX / 2, ERR_FILE_READ, &text, &length, e))
+        return false;
+    for (char *line = text, *end; (end = memchr(line, '\n', length - (size_t)(line - text)));
+         line = end + 1) {
+        *end = 0;
+        const size_t bytes = (size_t)(end - line) + 1;
+        const bool kept = keep(context, line);
+        *end = '\n';
+        if (kept)
+            memmove(text + at, line, bytes);
+        at += kept ? bytes : 0;
+    }
+    bool good = journal_cut(j, 0, e);
+    int error = good && at ? sys_write(j->fd, text, at, SYS_HERE, &done) : 0;
+    j->length = at;
+    mem_free(text);
+    return good && (!error || err_errno(e, j->path, error, true, "cannot be written"));
+}
+
 bool journal_line(struct journal *j, const char *line, struct err *e)
 {
     if (!j->path)

@@ -1,6 +1,7 @@
 /* journal.h - output.metrics: one JSON line an epoch (dnn.epoch/1), each with one write. A training
- * that starts afresh empties the file; one that resumes cuts it back to the checkpoint's length.
- * Pipes, devices and descriptors ("/dev/stdout") are only appended to. */
+ * that starts afresh empties the file; one that resumes cuts it back to the checkpoint's length, or
+ * to the lines that its runs have not to write again. Pipes, devices and descriptors
+ * ("/dev/stdout") are only appended to. */
 #ifndef DNN_TRAIN_JOURNAL_H
 #define DNN_TRAIN_JOURNAL_H
 
@@ -25,6 +26,11 @@ bool journal_own(struct journal *j, struct err *e);
 /* Makes the file if it is missing, and cuts it. A file shorter than `length` keeps its whole lines,
  * with a note; one that cannot be read is an error. */
 bool journal_cut(struct journal *j, uint64_t length, struct err *e);
+/* Makes the file if it is missing and cuts nothing: other programs append to it as well. */
+bool journal_join(struct journal *j, struct err *e);
+/* Makes the file if it is missing; lines for which `keep` is false go. Each is NUL-terminated. */
+bool journal_filter(struct journal *j, bool (*keep)(const void *context, const char *line),
+                    const void *context, struct err *e);
 bool journal_line(struct journal *j, const char *line, struct err *e); /* without a newline */
 bool journal_sync(struct journal *j, struct err *e);
 void journal_close(struct journal *j);
