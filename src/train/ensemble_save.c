@@ -162,7 +162,8 @@ static bool write_model(const struct mixing *x, struct train_result *r, struct e
     s.f.calibration = x->calibration;
     golden_make(&s.f.golden, &first->sample, s.logits, s.f.member_count, x->outputs);
     stop_phase("writing the model", false);
-    good = good && journal_sync(&x->j->journal, e) && job_write_model(x->j, &s.f, s.plans, r->sha256, e);
+    good = good && journal_sync(&x->j->journal, e) &&
+           job_write_model(x->j, &s.f, s.plans, r->sha256, e);
     golden_free(&s.f.golden);
     for (uint32_t i = 0; i < s.f.member_count; i++)
         model_free((struct model *)(uintptr_t)s.plans[i]);
