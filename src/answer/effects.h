@@ -22,7 +22,8 @@ enum {
     EFFECTS_ROWS = 500,
     EFFECTS_SERIES_ROWS = 4000, /* of sequences of records */
     EFFECTS_WORDS_TRIED = 100,  /* the most frequent ones */
-    EFFECTS_WORDS = 20          /* that push most */
+    EFFECTS_WORDS = 20,         /* that push most */
+    EFFECTS_POINTS = 32         /* more than a column has */
 };
 
 struct effects_request {

@@ -231,6 +231,15 @@ static bool explain(struct explain *x, const struct explain_request *q, struct e
     return good;
 }
 
+static void find_alike(struct explain_result *r, const struct kept *k)
+{
+    const struct unit **units = mem_alloc(r->column_count + 1, sizeof(struct unit *));
+    for (uint32_t i = 0; i < r->column_count; i++)
+        units[i] = r->columns[i].unit;
+    alikes_find(&r->alikes, k, units, r->column_count);
+    mem_free(units);
+}
+
 bool explain_run(const struct explain_request *q, struct explain_result *r, struct err *e)
 {
     *r = (struct explain_result){0};
@@ -249,12 +258,14 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
     struct explain x = {.r = r, .most = q->most_rows};
     kept_open(&x.kept, &r->serve);
     bool good = read_rows(&x, q, e) && explain(&x, q, e);
+    order(r);
+    if (good)
+        find_alike(r, &x.kept);
     r->backend = r->serve.backend;
     kept_close(&x.kept);
     mem_free(x.label);
     mem_free(x.target);
     mem_free(x.weight);
-    order(r);
     return good;
 }
 
@@ -264,6 +275,25 @@ static void put_number(struct json_out *out, const char *key, double value)
         json_put_null(out, key);
     else
         json_put_number(out, key, value);
+}
+
+static void write_alikes(const struct alikes *a, struct json_out *out)
+{
+    json_open(out, "alike", '[');
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct text option = {0};
+        alike_option(&a->items[i], &option);
+        json_open(out, NULL, '{');
+        json_open(out, "columns", '[');
+        for (uint32_t k = 0; k < a->items[i].count; k++)
+            json_put_string(out, NULL, a->items[i].units[k]->name);
+        json_close(out, ']');
+        json_put_number(out, "association", a->items[i].least);
+        json_put_string(out, "group", option.data);
+        json_close(out, '}');
+        text_free(&option);
+    }
+    json_close(out, ']');
 }
 
 void explain_write(const struct explain_request *q, const struct explain_result *r,
@@ -287,6 +317,7 @@ void explain_write(const struct explain_request *q, const struct explain_result 
         json_close(out, '}');
     }
     json_close(out, ']');
+    write_alikes(&r->alikes, out);
     select_write(&r->backend, "backend", out);
     json_close(out, '}');
 }
@@ -294,6 +325,7 @@ void explain_write(const struct explain_request *q, const struct explain_result 
 void explain_release(struct explain_result *r)
 {
     mem_free(r->columns);
+    alikes_free(&r->alikes);
     units_free(&r->units);
     serve_close(&r->serve);
     *r = (struct explain_result){0};

@@ -5,6 +5,7 @@
 #ifndef DNN_ANSWER_EXPLAIN_H
 #define DNN_ANSWER_EXPLAIN_H
 
+#include "answer/alike.h"
 #include "answer/stream.h"
 #include "answer/unit.h"
 #include "measure/metric.h"
@@ -37,6 +38,7 @@ struct explain_result {
     uint64_t rows, unlabelled;
     struct importance *columns; /* from the most important down */
     uint32_t column_count;
+    struct alikes alikes;       /* columns that share their importance */
     struct units units;
     struct serve serve;
 };

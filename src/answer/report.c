@@ -12,6 +12,23 @@ static bool can_explain(const struct report_request *q)
     return again;
 }
 
+static bool show_effects(const struct report_request *q, struct report *r, struct err *e)
+{
+    const char *only[REPORT_EFFECTS];
+    const uint32_t all = r->columns.column_count;
+    struct effects_request want = {.model = q->model,
+                                   .inputs = q->inputs,
+                                   .input_count = q->input_count,
+                                   .only = only,
+                                   .only_count = all < REPORT_EFFECTS ? all : REPORT_EFFECTS,
+                                   .again = true,
+                                   .reading = q->reading,
+                                   .overrides = q->overrides};
+    for (size_t i = 0; i < want.only_count; i++)
+        only[i] = r->columns.columns[i].unit->name;
+    return effects_run(&want, &r->effects, e);
+}
+
 static bool explain(const struct report_request *q, struct report *r, struct err *e)
 {
     const uint64_t columns = r->file->schema->column_count;
@@ -24,7 +41,7 @@ static bool explain(const struct report_request *q, struct report *r, struct err
                                    .reading = q->reading,
                                    .overrides = q->overrides};
     r->explained = can_explain(q);
-    return !r->explained || explain_run(&want, &r->columns, e);
+    return !r->explained || (explain_run(&want, &r->columns, e) && show_effects(q, r, e));
 }
 
 bool report_make(const struct report_request *q, struct report *r, struct err *e)
@@ -49,8 +66,10 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
 
 void report_release(struct report *r)
 {
-    if (r->explained)
+    if (r->explained) {
         explain_release(&r->columns);
+        effects_release(&r->effects);
+    }
     if (r->measured)
         evaluate_release(&r->value);
     answers_free(&r->answers);

@@ -4,12 +4,14 @@
 #define DNN_ANSWER_REPORT_H
 
 #include "answer/compare.h"
+#include "answer/effects.h"
 #include "answer/evaluate.h"
 #include "answer/explain.h"
 
 /* Importance is measured on the first rows: so many, and fewer where there are more columns. */
 #define REPORT_CELLS_MOST ((uint64_t)1 << 19)
 #define REPORT_REPEATS 3
+enum { REPORT_EFFECTS = 12 }; /* columns, the most important ones */
 
 struct report_request {
     const char *model;
@@ -27,6 +29,7 @@ struct report {
     bool explained;               /* not of rows that can be read once */
     uint64_t explained_rows;
     struct explain_result columns;
+    struct effects_result effects; /* of the most important ones; where explained */
     struct modelfile *own; /* without rows */
 };
 bool report_make(const struct report_request *q, struct report *r, struct err *e);

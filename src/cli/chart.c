@@ -120,6 +120,19 @@ void chart_line(struct chart *c, unsigned series, const double *x, const double 
     text_put(c->out, "\" />\n");
 }
 
+void chart_band(struct chart *c, unsigned series, const double *x, const double *low,
+                const double *high, uint32_t count)
+{
+    text_printf(c->out, "<path class=\"band s%u\" d=\"", series % CHART_SERIES);
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        const uint32_t k = i < count ? i : 2 * count - 1 - i;
+        const double y = i < count ? high[k] : low[k];
+        text_printf(c->out, "%s%.1f %.1f", i ? " " : "M", at_x(c, x[k]),
+                    at_y(c, fmin(fmax(y, c->y0), c->y1)));
+    }
+    text_put(c->out, "Z\" />\n");
+}
+
 void chart_even(struct chart *c, double x0, double y0, double x1, double y1)
 {
     text_printf(c->out, "<path class=\"even\" d=\"M%.1f %.1f %.1f %.1f\" />\n", at_x(c, x0),

@@ -20,6 +20,9 @@ void chart_begin(struct chart *c, struct text *out, const char *heading, const c
 /* Points that are not finite break the line. */
 void chart_line(struct chart *c, unsigned series, const double *x, const double *y, uint32_t count,
                 bool dashed);
+/* The field between two lines; all finite. */
+void chart_band(struct chart *c, unsigned series, const double *x, const double *low,
+                const double *high, uint32_t count);
 void chart_even(struct chart *c, double x0, double y0, double x1, double y1); /* to compare with */
 void chart_bar(struct chart *c, unsigned series, double from, double to, double y);
 void chart_dot(struct chart *c, unsigned series, double x, double y, double radius);

@@ -7,6 +7,8 @@
 #include "answer/explain.h"
 
 void explain_text(const struct explain_result *r, struct text *out);
+/* The groups of columns that share their importance, a line each with its --group. */
+void explain_text_alikes(const struct alikes *a, struct text *out);
 void explain_text_rows(const struct attribute_request *q, const struct attribute_result *r,
                        struct text *out);
 void explain_text_effects(const struct effects_result *r, struct text *out);

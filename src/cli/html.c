@@ -41,6 +41,7 @@ static const char style[] =
     ".even{stroke:var(--dim);stroke-width:1;stroke-dasharray:4 4;fill:none}\n"
     ".line{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round}\n"
     ".dash{stroke-dasharray:7 4}\n"
+    ".band{fill:var(--c);fill-opacity:.18}\n"
     ".fill{fill:var(--c);fill-opacity:.55}\n"
     ".dot{fill:var(--c);fill-opacity:.45}\n"
     ".mark{fill:var(--c)}\n"

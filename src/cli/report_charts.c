@@ -383,6 +383,20 @@ void report_answers(const struct report *r, struct text *out)
 
 /* --- importance --- */
 
+static void put_alikes(const struct alikes *a, struct text *out)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        text_put(out, "<p>These say much the same and share their importance: ");
+        for (uint32_t k = 0; k < a->items[i].count; k++) {
+            text_put(out, k ? ", <b>" : "<b>");
+            html_text_z(out, a->items[i].units[k]->name);
+            text_put(out, "</b>");
+        }
+        text_printf(out, " (association %.2f%s).</p>\n", a->items[i].least,
+                    a->items[i].count > 2 ? " or more" : "");
+    }
+}
+
 void report_importance(const struct report *r, struct text *out)
 {
     static const char *const names[] = {"column", "", "importance", "95 % interval", NULL};
@@ -417,5 +431,6 @@ void report_importance(const struct report *r, struct text *out)
     if (x->column_count > IMPORTANCE_MOST)
         html_note(out, "%u more columns: `dnn explain` lists all.",
                   x->column_count - IMPORTANCE_MOST);
+    put_alikes(&x->alikes, out);
     html_section_end(out);
 }

@@ -397,6 +397,7 @@ void report_page(const struct report_request *q, const struct report *r, struct 
     if (r->measured) {
         report_answers(r, out);
         report_importance(r, out);
+        report_effects(r, out);
         report_drift(r, out);
     }
     put_training(r, metrics, out);

@@ -85,6 +85,34 @@ run dnn explain m.dnn bare.csv
 is_exit 65 "rows without targets"
 run dnn explain m.dnn test.csv --repeats 0
 is_exit 64 "no repeats"
+# --- columns that say the same ---
+awk 'BEGIN {
+    seed = 23
+    print "a,\"a, twice\",code,num,b,it\x27s,y"
+    for (i = 1; i <= 600; i++) {
+        a = r() - 0.5; k = int(r() * 5); b = r()
+        printf "%.5f,%.5f,k%d,%d,%.5f,%s,%s\n", a, exp(3 * a) + r() / 50, k, k * k, b, (k == 1 ? "one" : k "x"), (a + (k == 2) + b + r() > 1.4 ? "yes" : "no")
+    }
+}
+function r() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }' >alike.csv
+cat >alike.json <<'JSON'
+{"task": "binary", "data": {"train": "alike.csv", "target": "y", "positive": "yes", "columns": {"a": "numeric", "a, twice": "numeric", "code": "categorical",
+ "num": "numeric", "b": "numeric", "it's": "categorical"}}, "model": {"preset": "mlp", "hidden": [16]}, "train": {"epochs": 10, "batch_size": 32},
+ "backend": {"name": "dnn_cpu"}}
+JSON
+dnn train alike.json -o alike.dnn --quiet
+run dnn explain alike.dnn alike.csv --json
+is "$(perl -ne 'my ($list) = /"alike":\[(.*?)\],"backend"/; my @g; push @g, join " ", sort split /","/, $1 while $list =~ /"columns":\["(.*?)"\]/g; print join "; ", sort @g' out)" \
+    "a a, twice; code it's num" "two groups: of numbers, and of a number and two categories"
+cp out alone
+run dnn explain alike.dnn alike.csv
+is "$(grep -c '^these say much the same (association [01].[0-9]*' out)" 2 "the text names both"
+groups=$(sed -n 's/.*all together: //p' out | tr '\n' ' ')
+eval "run dnn explain alike.dnn alike.csv --json $groups"
+is_exit 0 "the options can be given as they are written: $groups"
+is "$(perl -ne 'print scalar(() = /"importance"/g), " ", /"alike":\[\]/ ? "none" : "some"' out)" "3 none" "three entries; their groups are not offered again"
+ok "$(perl -e 'sub v { open my $f, "<", shift; local $_ = <$f>; map { /"name":"(.*?)","importance":([-0-9.e]+)/ ? ($1, $2) : () } split /\},\{/ } my %a = v("alone"); my %g = v("out");
+    my ($p) = grep { /twice/ } keys %g; exit !($g{$p} > $a{a} && $g{$p} > $a{"a, twice"})'; echo $?)" "together they matter more than each alone" "$(cat alone out)"
 # --- --rows: attributions ---
 sed 's/,[^,]*$//' test.csv | head -n 60 >bare.csv # no target
 run dnn explain m.dnn bare.csv --rows w.csv --json

@@ -44,13 +44,22 @@ page_has b.html '&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;' "the
 page_has b.html '&lt;i&gt;.csv' "the file's name as text"
 page_has b.html 'Has the world moved'
 page_has b.html ">$(dnn evaluate b.dnn '<i>.csv' --quiet --json | perl -ne 'print $1 if /"stability_index":\{.*?"k":([0-9.]+)/' | xargs printf '%.4g')<" "the stability index of evaluate"
+# how the columns act: the figures are those of explain --effects
+page_has b.html 'How the columns act'
+dnn explain b.dnn '<i>.csv' --effects=effects.csv --quiet >table
+for kind in 'k,value,k2' 'k,value,<b>&'; do
+    mean=$(grep "^$kind," effects.csv | cut -d , -f 5 | xargs printf '%.4g')
+    ok "$([ -n "$mean" ] && sed -n '/How the columns act/,/Has the world moved/p' b.html | grep -qF ">$mean<"; echo $?)" "the effect of $kind: $mean"
+done
+is "$(sed -n '/How the columns act/,/Has the world moved/p' b.html | grep -c 'class="band s0" d="M[-0-9. ]*Z"')" 2 "a band for each number"
+page_has b.html "missing ($(grep '^b,missing' effects.csv | cut -d , -f 4) rows): $(grep '^b,missing' effects.csv | cut -d , -f 5 | xargs printf '%.4g')"
 # the figures are those of evaluate, explain and train
 dnn evaluate b.dnn '<i>.csv' --quiet --json >e.json
 page_has b.html "<b>$(perl -ne 'printf "%.4g", $1 if /"auc":([0-9.]+)/' e.json)</b>" "the AUC of evaluate"
 page_has b.html "$(perl -ne 'printf "%.4g to %.4g", $1, $2 if /"auc":\[([0-9.]+),([0-9.]+)/' e.json)" "with its interval"
 dnn explain b.dnn '<i>.csv' --repeats 3 --quiet --json >x.json
 page_has b.html ">$(perl -ne 'printf "%.4g", $1 if /"importance":([0-9.]+)/' x.json)<" "the first importance of explain"
-is "$(grep -c 'class="line s0" d="M[0-9.]' b.html)" 7 "seven curves: ROC, precision and recall, gains, calibration, three of the epochs"
+is "$(grep -c 'class="line s0" d="M[0-9.]' b.html)" 9 "nine curves: ROC, precision and recall, gains, calibration, two columns, three of the epochs"
 run dnn report b.dnn '<i>.csv' -o again.html --threads 3
 same b.html again.html "the same page with other threads"
 run dnn report m.dnn '<i>.csv' -o m.html
