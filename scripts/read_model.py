@@ -3,7 +3,7 @@
 
 A second reader of the format, with numpy alone: `dnn help model-file` describes the format, and this
 program shows it. It prints the lines of `dnn predict` without ids: `prediction`, then for
-classification `probability_<label>`; a line for each row, or for each window or group of rows.
+classification `probability_<label>`, and where the model has them `low`, `high` or `set`; a line for each row, or for each window or group of rows.
 Answers agree with `dnn predict` within 1e-5, or 1e-4 where narrow bins follow the quantile scale.
 """
 import bisect
@@ -819,8 +819,9 @@ def logits(model, rows):
 
 
 def answer(model, rows):
-    """Probabilities or values [lines][outputs]: the weighted mean of all members."""
-    mean = 0
+    """Probabilities or values [lines][outputs]: the weighted mean of all members; and the values of
+    each [members][lines][1]."""
+    mean, each = 0, []
     for member, weight in enumerate(model.weights / model.weights.sum()):
         model.choose(member)
         y = logits(model, rows)
@@ -830,7 +831,44 @@ def answer(model, rows):
             y = np.exp(y - y.max(1, keepdims=True))
             y /= y.sum(1, keepdims=True)
         mean = mean + weight * y
-    return calibrate(model.tensors, mean)
+        each.append(y)
+    return calibrate(model.tensors, mean), each
+
+
+def encode_target(model, y):
+    if model.has("target"):
+        return (y - model.encoder("target")[0]) / model.encoder("target")[1]
+    for name, of in (("target.log", np.log), ("target.cbrt", np.cbrt)):
+        if model.has(name):
+            return (of(y) - model.encoder(name)[0]) / model.encoder(name)[1]
+    knots, (center, width) = model.encoder("target.knots"), model.encoder("target.quantile")
+    first, last = np.searchsorted(knots, y), np.searchsorted(knots, y, "right")
+    place = np.where(last > first, (first + last - 1) / 2, np.interp(y, knots, np.arange(len(knots))))
+    normal = np.vectorize(statistics.NormalDist().inv_cdf, otypes=[float])
+    return (normal((place + 0.5) / len(knots)) - center) / width
+
+
+def interval(model, y, each):
+    """The ends [2][lines][1]."""
+    rule, _, reach, floor, folds = model.tensors["intervals"]
+    model.choose(0)
+    if rule == 2:
+        z = encode_target(model, y)
+        ends = [decode_target(model, z + side * reach) for side in (-1, 1)]
+    else:
+        spread, weights = 0, np.reshape(model.weights / model.weights.sum(), (-1, 1, 1))
+        for fold in range(int(folds) if rule == 3 else 0):
+            w, v = weights[fold::int(folds)], np.array(each[fold::int(folds)])
+            w = w / w.sum()
+            spread = spread + np.sqrt((w * (v - (w * v).sum(0)) ** 2).sum(0)) / folds
+        wide = reach * (spread + floor if rule == 3 else 1)
+        ends = [y - wide, y + wide]
+    return [np.clip(end, *model.tensors.get("calibration.range", (-np.inf, np.inf))) for end in ends]
+
+
+def set_of(model, row, best):
+    return "|".join(re.sub(r"([|\\])", r"\\\1", label) for i, label in enumerate(model.labels)
+                    if i == best or row[i] >= model.tensors["sets"][1])
 
 
 def value_format(model):
@@ -849,17 +887,20 @@ def main(path, data):
         quote = head.get("quote", "strict")
         rows = list(csv.DictReader(f, delimiter=head["delimiter"], strict=quote == "strict",
                                    quoting=csv.QUOTE_NONE if quote == "none" else csv.QUOTE_MINIMAL))
-    y = answer(model, rows)
+    y, each = answer(model, rows)
     out = csv.writer(sys.stdout, lineterminator="\n")
     if head["task"] == "regression":
-        out.writerow(["prediction"])
-        form = value_format(model)
-        out.writerows([[format(v, form)] for v in y[:, 0]])
+        told, form = "intervals" in model.tensors, value_format(model)
+        out.writerow(["prediction"] + ["low", "high"] * told)
+        columns = [y] + (interval(model, y, each) if told else [])
+        out.writerows([[format(v, form) for v in line] for line in np.concatenate(columns, axis=1)])
         return
-    out.writerow(["prediction"] + ["probability_" + label for label in model.labels])
+    sets = "sets" in model.tensors
+    out.writerow(["prediction"] + ["probability_" + label for label in model.labels] + ["set"] * sets)
     for row in y:
         best = int(row[1] >= model.threshold) if len(row) == 2 else row.argmax()
-        out.writerow([model.labels[best]] + [f"{v:.9g}" for v in row])
+        out.writerow([model.labels[best]] + [f"{v:.9g}" for v in row]
+                     + ([set_of(model, row, best)] if sets else []))
 
 
 if __name__ == "__main__":

@@ -122,8 +122,13 @@ static bool add_named(struct answer_line *l, const struct binding *b, const char
 }
 
 /* True: the output has a column of its own with that name. */
-static bool is_own(const struct schema *s, const char *name)
+static bool is_own(const struct schema *s, int region, const char *name)
 {
+    static const char *const beside[][2] = {
+        [ANSWER_ALONE] = {"", ""}, [ANSWER_INTERVAL] = {"low", "high"}, [ANSWER_SET] = {"set", ""}};
+    for (int i = 0; region != ANSWER_ALONE && i < 2; i++)
+        if (strcmp(name, beside[region][i]) == 0)
+            return true;
     static const char prefix[] = "probability_";
     size_t cut = sizeof prefix - 1;
     if (s->labels && strncmp(name, prefix, cut) == 0 &&
@@ -132,11 +137,11 @@ static bool is_own(const struct schema *s, const char *name)
     return strcmp(name, "prediction") == 0;
 }
 
-bool answer_line_names(const struct schema *s, struct err *e)
+bool answer_line_names(const struct schema *s, int region, struct err *e)
 {
     for (size_t i = 0; i < s->column_count; i++) {
         const char *name = s->columns[i].name;
-        if (s->columns[i].type != COLUMN_ID || !is_own(s, name))
+        if (s->columns[i].type != COLUMN_ID || !is_own(s, region, name))
             continue;
         err_set(e, ERR_CONFIG_COLUMNS,
                 "predictions repeat the id column \"%s\", and have a column of their own of that "
@@ -163,7 +168,7 @@ static bool check_clash(const struct answer_line *l, const struct binding *b, si
 {
     for (size_t i = first; i < l->cell_count; i++) {
         const char *name = b->names[l->cells[i]];
-        if (!is_own(l->schema, name))
+        if (!is_own(l->schema, l->region, name))
             continue;
         err_set(e, ERR_OPTION_CONFLICT,
                 "--passthrough repeats the input's column \"%s\", and the output has its own of "
@@ -173,10 +178,22 @@ static bool check_clash(const struct answer_line *l, const struct binding *b, si
     return true;
 }
 
-bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b,
-                      const char *passthrough, bool tsv, const char *null_text, struct err *e)
+/* A label of a set. */
+static void add_escaped(struct text *to, const char *label, size_t length)
 {
-    *l = (struct answer_line){.delimiter = tsv ? '\t' : ',', .quotes = !tsv, .schema = s};
+    for (size_t i = 0; i < length; i++) {
+        if (label[i] == '|' || label[i] == '\\')
+            text_char(to, '\\');
+        text_char(to, label[i]);
+    }
+}
+
+bool answer_line_open(struct answer_line *l, const struct schema *s, int region,
+                      const struct binding *b, const char *passthrough, bool tsv,
+                      const char *null_text, struct err *e)
+{
+    *l = (struct answer_line){
+        .delimiter = tsv ? '\t' : ',', .quotes = !tsv, .schema = s, .region = region};
     l->cells = mem_alloc(b->cells ? b->cells : 1, sizeof *l->cells);
     for (size_t i = 0; i < s->column_count; i++)
         if (s->columns[i].type == COLUMN_ID && b->cell_of[i] >= 0)
@@ -188,7 +205,7 @@ bool answer_line_open(struct answer_line *l, const struct schema *s, const struc
     } else if (passthrough && !add_named(l, b, passthrough, e)) {
         return false;
     }
-    if (!answer_line_names(s, e) || !check_clash(l, b, ids, e))
+    if (!answer_line_names(s, region, e) || !check_clash(l, b, ids, e))
         return false;
     l->names = mem_zero(l->cell_count ? l->cell_count : 1, sizeof *l->names);
     for (size_t i = 0; i < l->cell_count; i++)
@@ -196,10 +213,13 @@ bool answer_line_open(struct answer_line *l, const struct schema *s, const struc
     l->outputs = s->task == TASK_REGRESSION ? 0 : vocab_count(s->labels);
     l->fine = answer_line_fine(s);
     l->labels = mem_zero(l->outputs ? l->outputs : 1, sizeof *l->labels);
+    l->members = region == ANSWER_SET ? mem_zero(l->outputs, sizeof *l->members) : NULL;
     for (uint32_t i = 0; i < l->outputs; i++) {
         size_t length;
         const char *label = vocab_text(s->labels, i, &length);
         answer_line_field(l, &l->labels[i], label, length);
+        if (l->members)
+            add_escaped(&l->members[i], label, length);
     }
     if (null_text)
         answer_line_field(l, &l->missing, null_text, strlen(null_text));
@@ -229,7 +249,10 @@ void answer_line_close(struct answer_line *l)
     mem_free(l->names);
     for (uint32_t i = 0; l->labels && i < l->outputs; i++)
         text_free(&l->labels[i]);
+    for (uint32_t i = 0; l->members && i < l->outputs; i++)
+        text_free(&l->members[i]);
     mem_free(l->labels);
+    mem_free(l->members);
     mem_free(l->cells);
     text_free(&l->missing);
     memset(l, 0, sizeof *l);
@@ -304,6 +327,12 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
         good = check_plain(l, name.data, name.length, e);
         answer_line_field(l, out, name.data, name.length);
     }
+    if (l->region == ANSWER_INTERVAL) {
+        answer_line_field(l, out, "low", 3);
+        answer_line_field(l, out, "high", 4);
+    }
+    if (l->region == ANSWER_SET)
+        answer_line_field(l, out, "set", 3);
     if (l->uncertainty)
         answer_line_field(l, out, "uncertainty", 11);
     text_free(&name);
@@ -398,11 +427,47 @@ void answer_line_more(const struct answer_line *l, double value, struct text *ou
     out->length += (size_t)(to - from);
 }
 
+void answer_line_ends(const struct answer_line *l, const double ends[2], struct text *out)
+{
+    out->length--; /* the line end */
+    char *from = reserve(out, 2 * (NUMBER_ROOM + 1) + 1), *to = from;
+    for (int k = 0; k < 2; k++) {
+        *to++ = l->delimiter;
+        to += answer_value(to, ends[k], l->fine);
+    }
+    *to++ = '\n';
+    out->length += (size_t)(to - from);
+}
+
+void answer_line_set(const struct answer_line *l, const struct conformal *c,
+                     const double *probability, uint32_t answer, struct text *out)
+{
+    size_t length = 0, most = 0;
+    for (uint32_t i = 0; i < l->outputs; i++)
+        most += conformal_holds(c, probability, answer, i) ? l->members[i].length + 1 : 0;
+    out->length--; /* the line end */
+    char *from = reserve(out, 3 * most + 4), *to = from, *set = from + 2 * most + 4;
+    for (uint32_t i = 0; i < l->outputs; i++) {
+        if (!conformal_holds(c, probability, answer, i))
+            continue;
+        if (length)
+            set[length++] = '|';
+        if (l->members[i].length)
+            memcpy(set + length, l->members[i].data, l->members[i].length);
+        length += l->members[i].length;
+    }
+    *to++ = l->delimiter;
+    to = put_field(l, to, set, length);
+    *to++ = '\n';
+    out->length += (size_t)(to - from);
+}
+
 void answer_line_null(const struct answer_line *l, const struct csv_cells *cells, size_t record,
                        struct text *out)
 {
     answer_line_cells(l, cells, record, out);
     size_t fields = (l->top ? 2 * (size_t)l->top : (size_t)l->outputs + 1) + l->uncertainty;
+    fields += l->region == ANSWER_INTERVAL ? 2 : l->region == ANSWER_SET;
     char *from = reserve(out, fields * (l->missing.length + 1)), *to = from;
     for (size_t i = 0; i < fields; i++) {
         if (l->missing.length)

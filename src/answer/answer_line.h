@@ -3,7 +3,12 @@
 #ifndef DNN_ANSWER_ANSWER_LINE_H
 #define DNN_ANSWER_ANSWER_LINE_H
 
+#include "model/conformal.h"
 #include "table/schema.h"
+
+/* What stands beside an answer: low and high behind a value, the column set behind probabilities:
+ * labels in their order, joined by "|"; "\\" stands before a "|" or "\\" of a label. */
+enum answer_region { ANSWER_ALONE, ANSWER_INTERVAL, ANSWER_SET };
 
 struct answer_line {
     char delimiter;
@@ -16,6 +21,8 @@ struct answer_line {
     bool fine;           /* values have 17 digits */
     struct text *labels; /* [classes], as they are written; none for regression */
     struct text missing; /* --null */
+    int region;          /* enum answer_region */
+    struct text *members; /* [classes], as they stand in a set; NULL: no sets */
     bool uncertainty;    /* a last column; set after answer_line_open */
     /* A column in front of the answer, and its cell in the next line; set after answer_line_open.
      * NULL: none. */
@@ -25,13 +32,14 @@ struct answer_line {
 };
 
 /* Refuses (E13) an id column with the name of an output column. s is fitted. */
-bool answer_line_names(const struct schema *s, struct err *e);
+bool answer_line_names(const struct schema *s, int region, struct err *e);
 /* True: values are written with 17 digits, since 9 are too few for this target; s is fitted. */
 bool answer_line_fine(const struct schema *s);
 /* passthrough: NULL, "all" or "a,b,c" (names of the input, see name_list.h; one that it lacks is
  * E10). Frees nothing of its arguments; they must live as long. */
-bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b,
-                      const char *passthrough, bool tsv, const char *null_text, struct err *e);
+bool answer_line_open(struct answer_line *l, const struct schema *s, int region,
+                      const struct binding *b, const char *passthrough, bool tsv,
+                      const char *null_text, struct err *e);
 /* Finds the same columns in a further input, whose cells stand elsewhere. One is missing: E14. */
 bool answer_line_turn(struct answer_line *l, const struct binding *b, struct err *e);
 void answer_line_close(struct answer_line *l);
@@ -43,6 +51,11 @@ void answer_line_add(const struct answer_line *l, const struct csv_cells *cells,
                      const double *probability, double value, struct text *out);
 /* Adds a last number, with 9 digits, to the line that was added last. */
 void answer_line_more(const struct answer_line *l, double value, struct text *out);
+/* The same of the ends of an interval, and of a set: the labels that c holds; answer: the predicted
+ * one. */
+void answer_line_ends(const struct answer_line *l, const double ends[2], struct text *out);
+void answer_line_set(const struct answer_line *l, const struct conformal *c,
+                     const double *probability, uint32_t answer, struct text *out);
 /* The parts of a line of another kind: id columns and passthrough columns, each with the delimiter
  * behind it; a field, quoted where it must be, with the delimiter in front of all but the first. */
 void answer_line_cells(const struct answer_line *l, const struct csv_cells *cells, size_t record,

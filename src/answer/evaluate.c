@@ -24,6 +24,7 @@ struct measure {
     float *weight;
     int32_t *label;
     double *probability, *value, *target;
+    double *low, *high; /* of intervals */
 };
 
 /* --- rows --- */
@@ -51,6 +52,11 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
         } else {
             m->value[i] = answer_mean_value(&mean, i);
             m->target[i] = stream_target(m->stream, g, i);
+            double ends[2] = {0};
+            if (mean.conformal)
+                answer_mean_interval(&mean, i, m->value[i], ends);
+            m->low[i] = ends[0];
+            m->high[i] = ends[1];
         }
     }
 }
@@ -66,6 +72,8 @@ static uint64_t close_up(struct measure *m, const struct stream_group *g)
         m->label[rows] = m->label[i];
         m->value[rows] = m->value[i];
         m->target[rows] = m->target[i];
+        m->low[rows] = m->low[i];
+        m->high[rows] = m->high[i];
         if (m->classes && rows < i)
             memcpy(m->probability + rows * m->classes, m->probability + i * m->classes,
                    m->classes * sizeof *m->probability);
@@ -96,6 +104,8 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
         m->label = mem_alloc(rows, sizeof *m->label);
         m->value = mem_alloc(rows, sizeof *m->value);
         m->target = mem_alloc(rows, sizeof *m->target);
+        m->low = mem_alloc(rows, sizeof *m->low);
+        m->high = mem_alloc(rows, sizeof *m->high);
         m->probability = mem_alloc(rows * (m->classes ? m->classes : 1), sizeof *m->probability);
     }
     m->group = g;
@@ -110,6 +120,8 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
                        .label = m->label,
                        .value = m->value,
                        .target = m->target,
+                       .low = m->low,
+                       .high = m->high,
                        .weight = m->weight};
     m->rows += s.rows;
     for (uint64_t i = 0; m->table && i < s.rows; i++)
@@ -179,6 +191,8 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
     mem_free(m.label);
     mem_free(m.value);
     mem_free(m.target);
+    mem_free(m.low);
+    mem_free(m.high);
     mem_free(m.probability);
     stream_close(&stream);
     return good;
@@ -190,6 +204,7 @@ static struct tally *tally_for(const struct serve *s)
     struct tally *t = tally_new(s->schema->task, classes, TALLY_ALL);
     t->threshold = s->threshold;
     t->quantile = modelfile_quantile(s->file);
+    t->conformal = s->file->conformal.rule ? &s->file->conformal : NULL;
     return t;
 }
 
@@ -242,7 +257,8 @@ static bool compare(const struct evaluate_request *q, struct serve *other,
 static bool read_gates(const struct evaluate_request *q, struct evaluate_result *r, struct err *e)
 {
     const int task = r->serve.schema->task;
-    const int own = modelfile_quantile(r->serve.file) > 0 ? METRIC_QUANTILE : task;
+    const int region = r->serve.file->conformal.rule ? METRIC_REGION : 0;
+    const int own = modelfile_quantile(r->serve.file) > 0 ? METRIC_QUANTILE : task + region;
     r->gates = mem_zero(q->require_count + 1, sizeof *r->gates);
     for (size_t i = 0; i < q->require_count; i++, r->gate_count++)
         if (!gate_read(&r->gates[i], q->require[i], own, e))

@@ -51,12 +51,19 @@ static void add_line(struct writer *w, const struct answer_mean *mean, uint64_t 
     int held = w->classes ? 0 : answer_mean_held(mean, i);
     if (held)
         w->held[held > 0]++;
+    const uint32_t label =
+        w->classes ? answer_label(probability, w->classes, w->line.threshold) : 0;
+    double ends[2];
     answer_line_add(&w->line, g->cells, g->first + i, probability, value, out);
+    if (w->line.region == ANSWER_INTERVAL) {
+        answer_mean_interval(mean, i, value, ends);
+        answer_line_ends(&w->line, ends, out);
+    }
+    if (w->line.region == ANSWER_SET)
+        answer_line_set(&w->line, mean->conformal, probability, label, out);
     if (w->q->uncertainty)
         answer_line_more(&w->line,
-                         w->classes ? answer_mean_spread(mean, i, w->classes, probability,
-                                                         answer_label(probability, w->classes,
-                                                                      w->line.threshold))
+                         w->classes ? answer_mean_spread(mean, i, w->classes, probability, label)
                                     : answer_mean_value_spread(mean, i, value),
                          out);
 }
@@ -199,8 +206,12 @@ static bool answer_all(struct writer *w, struct err *e)
     const struct predict_request *q = w->q;
     struct text header = {0};
     w->line.uncertainty = q->uncertainty;
-    bool good = answer_line_open(&w->line, w->stream->schema, &w->stream->binding, q->passthrough,
-                                 q->tsv, q->null_text, e);
+    const struct conformal *c = &w->stream->serve->file->conformal;
+    const int region = c->rule == CONFORMAL_SETS     ? ANSWER_SET
+                       : conformal_is_interval(c) ? ANSWER_INTERVAL
+                                                  : ANSWER_ALONE;
+    bool good = answer_line_open(&w->line, w->stream->schema, region, &w->stream->binding,
+                                 q->passthrough, q->tsv, q->null_text, e);
     w->line.uncertainty = q->uncertainty;
     w->line.threshold = w->stream->serve->threshold;
     w->line.top = q->top;
@@ -301,6 +312,18 @@ static bool check_top(const struct predict_request *q, const struct serve *s, st
                    s->outputs, s->outputs);
 }
 
+/* One network differs from no other one. */
+static bool check_uncertainty(const struct predict_request *q, const struct serve *s,
+                              struct err *e)
+{
+    if (!q->uncertainty || s->member_count > 1)
+        return true;
+    err_at(e, ERR_ONE_NETWORK, q->model, 0, 0, "--uncertainty is the spread of the networks of an "
+                                               "ensemble, and this model is one network");
+    return err_help(e, "train with `ensemble.folds` 5, say; or with `%s` 0.9 (dnn help conformal)",
+                    s->schema->task == TASK_REGRESSION ? "intervals" : "sets");
+}
+
 static bool read_gates(const struct predict_request *q, struct predict_result *r, struct err *e)
 {
     r->gates = mem_zero(q->require_count + 1, sizeof *r->gates);
@@ -326,7 +349,8 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
     stop_phase("predict", true);
     if (!check_request(q, e) || !read_gates(q, r, e) ||
         !serve_open(&r->serve, q->model, JOB_PREDICT, &q->overrides, e) ||
-        !serve_threshold(&r->serve, q->threshold, e) || !check_top(q, &r->serve, e))
+        !serve_threshold(&r->serve, q->threshold, e) || !check_top(q, &r->serve, e) ||
+        !check_uncertainty(q, &r->serve, e))
         return false;
     serve_reading(&r->serve, &q->reading);
     r->serve.beside = true;

@@ -140,6 +140,18 @@ static void write_calibration(const struct calibration *c, struct json_out *out)
     json_close(out, '}');
 }
 
+static void write_conformal(const struct conformal *c, struct json_out *out)
+{
+    if (!c->rule)
+        return;
+    json_open(out, conformal_is_interval(c) ? "intervals" : "sets", '{');
+    json_put_number(out, "level", c->level);
+    if (conformal_is_interval(c))
+        json_put_string(out, "rule", conformal_rules[c->rule]);
+    json_put_number(out, "reach", c->reach);
+    json_close(out, '}');
+}
+
 static void write_model(const struct inspect *i, struct json_out *out)
 {
     const struct modelfile *f = i->model;
@@ -151,6 +163,7 @@ static void write_model(const struct inspect *i, struct json_out *out)
     if (f->threshold > 0)
         json_put_number(out, "threshold", f->threshold);
     write_calibration(&f->calibration, out);
+    write_conformal(&f->conformal, out);
     json_put_raw(out, "config", f->config_text);
     json_put_raw(out, "metrics", f->metrics_text);
     json_open(out, "trained_on", '{');
@@ -306,6 +319,12 @@ static void text_model(const struct inspect *i, struct text *out)
                     f->calibration.scale);
     if (f->calibration.limited)
         put_range(&f->calibration, out);
+    if (conformal_is_interval(&f->conformal))
+        text_printf(out, "intervals  %.4g, %s\n", f->conformal.level,
+                    conformal_rules[f->conformal.rule]);
+    else if (f->conformal.rule)
+        text_printf(out, "sets       %.4g, labels of at least %.6g\n", f->conformal.level,
+                    f->conformal.reach);
     uint64_t trained = 0;
     for (uint32_t m = 0; m < f->member_count; m++)
         trained += i->plans[m]->trained;

@@ -50,7 +50,9 @@ static double stored_number(const struct json_doc *metrics, const char *part, co
 /* The task whose metrics count. */
 static int metric_task(const struct report *r)
 {
-    return modelfile_quantile(r->file) > 0 ? METRIC_QUANTILE : (int)r->file->schema->task;
+    const int task = (int)r->file->schema->task;
+    return modelfile_quantile(r->file) > 0 ? METRIC_QUANTILE
+                                           : task + (r->file->conformal.rule ? METRIC_REGION : 0);
 }
 
 static void put_cards(const struct report *r, const struct json_doc *metrics, struct text *out)
@@ -139,7 +141,7 @@ static void put_metrics(const struct report *r, const struct json_doc *metrics, 
                        "interval says where the metric would lie on other rows of this kind.");
     html_table(out, "Metrics", r->measured ? with : without, 1);
     for (const struct metric_type *t = metric_types; t->name; t++)
-        if (t->tasks & 1u << metric_task(r))
+        if (metric_belongs(t, metric_task(r)))
             put_metric(r, metrics, t, out);
     html_table_end(out);
     if (r->measured && (r->value.unlabelled || r->value.bad))

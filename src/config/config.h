@@ -68,6 +68,7 @@ struct config {
     const struct json *threshold;  /* as it stands, or NULL */
     struct threshold_rule cut;     /* the same, read */
     int calibrate;                 /* enum calibrate */
+    double interval_level, set_level; /* of `intervals`, `sets`; NaN: none */
     struct backend_options backend;
     struct output_options output;
     struct setting *settings;
@@ -81,6 +82,8 @@ struct config *config_load(const char *path, const struct overrides *o, struct e
 struct config *config_parse(const char *text, size_t length, const char *name,
                             const struct overrides *o, struct err *e);
 void config_free(struct config *c);
+/* The level of `intervals` or `sets`; 0: neither is given. */
+double config_region(const struct config *c);
 /* Several runs: the config has folds or members. */
 bool config_is_ensemble(const struct config *c);
 size_t config_member_count(const struct config *c); /* 1 where `members` is empty */

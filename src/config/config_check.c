@@ -278,12 +278,37 @@ static bool check_transform(const struct config *c, struct err *e)
     return err_help(e, "leave it out");
 }
 
+double config_region(const struct config *c)
+{
+    const double level = c->task == TASK_REGRESSION ? c->interval_level : c->set_level;
+    return level > 0 ? level : 0;
+}
+
+/* Intervals belong to values, and not to a quantile of them; sets to labels. */
+static bool check_region(const struct config *c, struct err *e)
+{
+    const bool values = c->task == TASK_REGRESSION, quantile = loss_quantile(&c->train.loss) > 0;
+    const char *key = values ? "sets" : "intervals";
+    const bool other = (values ? c->set_level : c->interval_level) > 0;
+    if (!other && !(config_region(c) > 0 && values && quantile))
+        return true;
+    json_fail(c->doc, node(c, other ? key : "intervals"), e, ERR_CONFIG_CONFLICT,
+              other ? values ? "`sets` are of labels, and `task` is regression"
+                             : "`intervals` are around values, and the task has labels"
+                    : "`intervals` are around the mean, and `train.loss` asks for a quantile");
+    err_key(e, "%s", other ? key : "intervals");
+    err_other(e, other ? "task" : "train.loss.type");
+    return err_help(e, !other ? "leave one of them out; loss \"mae\" answers with the median"
+                       : values ? "set `intervals` instead" : "set `sets` instead");
+}
+
 bool config_check(struct config *c, struct err *e)
 {
     return check_names(c, e) && data_options_settle(&c->data, c->task, c->doc, e) &&
            check_target(c, e) && check_sequence(c, e) && check_loss(c, e) &&
            check_sampling(c, e) && check_metric(c, e) &&
            check_optimizer(c, e) && check_threshold(c, e) &&
-           check_calibrate(c, e) && check_transform(c, e) && check_useful(c, e) &&
+           check_calibrate(c, e) && check_transform(c, e) && check_region(c, e) &&
+           check_useful(c, e) &&
            model_check(&c->model, e) && check_solver(c, e);
 }

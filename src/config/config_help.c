@@ -206,8 +206,11 @@ static bool put_metric(struct text *out, const char *name)
             text_printf(out, "%s %s", any ? "," : "", task_names[task]);
             any = true;
         }
-    if (!any)
+    if (m->tasks & (1u << METRIC_QUANTILE) && !any)
         text_put(out, " regression by models of loss quantile");
+    if (m->tasks >> METRIC_REGION && !any)
+        text_printf(out, "%s models with intervals or sets",
+                    m->tasks & (1u << METRIC_QUANTILE) ? ", and of" : "");
     text_printf(out, "; %s is better\n", m->higher ? "higher" : "lower");
     struct text help = {0};
     text_printf(&help, "%s. `dnn evaluate` shows it; %s--require take%s its name.", m->help,

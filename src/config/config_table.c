@@ -405,6 +405,27 @@ const struct option config_table[] = {
              "least this precision), {\"precision_at_recall\": 0.8}, or {\"costs\": {\"fp\": 1, "
              "\"fn\": 5}} (the least costs of false positives and negatives). The model holds it; "
              "--threshold overrides it."},
+    {.key = "intervals",
+     .type = OPT_NUMBER,
+     .flags = OPT_NULLABLE | OPT_OPEN_LOW | OPT_OPEN_HIGH,
+     .offset = AT(interval_level),
+     .standard = "null",
+     .low = 0,
+     .high = 1,
+     .help = "regression: the share of rows that shall lie inside an interval around the answer, "
+             "such as 0.9; null: none. predict writes its ends into the columns low and high, "
+             "evaluate measures coverage and width. `dnn help conformal` says how they are found "
+             "and what they promise."},
+    {.key = "sets",
+     .type = OPT_NUMBER,
+     .flags = OPT_NULLABLE | OPT_OPEN_LOW | OPT_OPEN_HIGH,
+     .offset = AT(set_level),
+     .standard = "null",
+     .low = 0,
+     .high = 1,
+     .help = "classes: the share of rows whose label shall be in a set of labels, such as 0.9; "
+             "null: none. predict writes the set into the column set, evaluate measures coverage "
+             "and set_size. `dnn help conformal` says how it is found."},
     {.key = "target_transform",
      .type = OPT_WORD,
      .offset = AT(data.target_transform),

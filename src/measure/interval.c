@@ -181,6 +181,11 @@ struct interval interval_coverage(struct tally *t, double value)
     return interval_wilson(value, effective(t->weight, t->weight2));
 }
 
+struct interval interval_size(struct tally *t, double value)
+{
+    return interval_normal(value, tally_mean_error(&t->size, t->weight), 0, (double)INFINITY);
+}
+
 struct interval interval_rmse(struct tally *t, double value)
 {
     if (isnan(value))

@@ -9,8 +9,8 @@
  *               and 1 Wilson's
  *   f1, macro_f1, r2   linearised ratios (delta method): error of sum (a - r b) / sum b; F1 at 0
  *               and 1 Wilson's
- *   logloss, brier, mae, pinball   mean and its standard error; not below 0, that of brier not
- *               above 1
+ *   logloss, brier, mae, pinball, width, set_size   mean and its standard error; not below 0, that
+ *               of brier not above 1
  *   rmse        root of the interval of the mean squared error
  *   ece         sqrt(sum over bins of share^2 o (1 - o) / rows), o the share observed; not below 0,
  *               not above 1
@@ -47,6 +47,7 @@ struct interval interval_mae(struct tally *t, double value);
 struct interval interval_rmse(struct tally *t, double value);
 struct interval interval_pinball(struct tally *t, double value);
 struct interval interval_coverage(struct tally *t, double value);
+struct interval interval_size(struct tally *t, double value);
 struct interval interval_ece(struct tally *t, double value);
 struct interval interval_r2(struct tally *t, double value);
 

@@ -14,6 +14,8 @@
 #define MULTICLASS (1u << TASK_MULTICLASS | 1u << TASK_TAGGING)
 #define QUANTILE (1u << METRIC_QUANTILE)
 #define REGRESSION (1u << TASK_REGRESSION | QUANTILE)
+#define INTERVALS (1u << (METRIC_REGION + TASK_REGRESSION))
+#define SETS ((BINARY | MULTICLASS) << METRIC_REGION)
 
 /* --- values --- */
 
@@ -125,7 +127,12 @@ static double pinball(struct tally *y)
 
 static double coverage(struct tally *y)
 {
-    return ratio(y->covered, y->weight);
+    return ratio(y->conformal ? y->inside : y->covered, y->weight);
+}
+
+static double size(struct tally *y)
+{
+    return tally_mean_value(&y->size, y->weight);
 }
 
 /* Of equal scores in all rows. */
@@ -264,12 +271,25 @@ const struct metric_type metric_types[] = {
      .value = pinball,
      .interval = interval_pinball},
     {.name = "coverage",
-     .tasks = QUANTILE,
+     .tasks = QUANTILE | INTERVALS | SETS,
      .higher = true,
-     .help = "of models of loss quantile: share of rows at or below the answer, near q when right",
+     .help = "share of rows inside their interval or set, near the level when right; of models "
+             "of loss quantile: at or below the answer, near q",
      .needs = TALLY_VALUES,
      .value = coverage,
      .interval = interval_coverage},
+    {.name = "width",
+     .tasks = INTERVALS,
+     .help = "of models with intervals: their mean width",
+     .needs = TALLY_VALUES,
+     .value = size,
+     .interval = interval_size},
+    {.name = "set_size",
+     .tasks = SETS,
+     .help = "of models with sets: the mean number of labels in them",
+     .needs = TALLY_COUNTS,
+     .value = size,
+     .interval = interval_size},
     {.name = NULL},
 };
 _Static_assert(sizeof metric_types / sizeof *metric_types - 1 <= METRIC_MOST - 1,
@@ -277,16 +297,19 @@ _Static_assert(sizeof metric_types / sizeof *metric_types - 1 <= METRIC_MOST - 1
 
 const struct metric_type metric_loss = {.name = "loss", .help = "the loss that is trained"};
 
-static bool belongs(const struct metric_type *t, int task)
+bool metric_belongs(const struct metric_type *t, int task)
 {
-    return t->tasks >> task & 1;
+    return (t->tasks >> task & 1) ||
+           (task >= METRIC_REGION && t->tasks >> (task - METRIC_REGION) & 1);
 }
 
 void metrics_of(struct tally *y, struct metrics *m)
 {
+    const int task = y->quantile > 0 ? METRIC_QUANTILE
+                                     : y->task + (y->conformal ? METRIC_REGION : 0);
     m->count = 0;
     for (const struct metric_type *t = metric_types; t->name; t++)
-        if (belongs(t, y->quantile > 0 ? METRIC_QUANTILE : y->task)) {
+        if (metric_belongs(t, task)) {
             m->m[m->count].type = t;
             m->m[m->count].interval = (struct interval){0};
             m->m[m->count++].value = t->value(y);
@@ -317,21 +340,22 @@ bool metrics_disagree(const struct metrics *a, const struct metrics *b, const ch
 const struct metric_type *metric_find(const char *name, int task)
 {
     for (const struct metric_type *t = metric_types; t->name; t++)
-        if (belongs(t, task) && strcmp(t->name, name) == 0)
+        if (metric_belongs(t, task) && strcmp(t->name, name) == 0)
             return t;
     return NULL;
 }
 
 const struct metric_type *metric_default(int task)
 {
-    return metric_find(1u << task & REGRESSION ? "rmse" : "logloss", task);
+    const bool values = metric_belongs(metric_find("rmse", TASK_REGRESSION), task);
+    return metric_find(values ? "rmse" : "logloss", task);
 }
 
 static size_t names_of(int task, const char *names[METRIC_MOST])
 {
     size_t count = 0;
     for (const struct metric_type *t = metric_types; t->name; t++)
-        if (belongs(t, task))
+        if (metric_belongs(t, task))
             names[count++] = t->name;
     return count;
 }

@@ -6,9 +6,12 @@
 #include "base/json.h"
 #include "measure/interval.h"
 
-#define METRIC_MOST 20
+#define METRIC_MOST 24
 /* In place of a task: regression by a model of loss quantile, which has metrics of its own. */
 #define METRIC_QUANTILE (TASK_TAGGING + 1)
+/* Added to a task: the model tells intervals or sets (model/conformal.h), which have metrics beside
+ * those of the task. */
+#define METRIC_REGION (METRIC_QUANTILE + 1)
 
 /* A metric that is a mean over rows: a machine can add it up without giving the logits back. */
 struct metric_sum {
@@ -19,7 +22,7 @@ struct metric_sum {
 
 struct metric_type {
     const char *name;
-    unsigned tasks; /* bit 1 << enum task, or METRIC_QUANTILE */
+    unsigned tasks; /* bit 1 << enum task, METRIC_QUANTILE, or METRIC_REGION + enum task */
     bool higher;    /* higher is better */
     const char *help;
     unsigned needs; /* enum tally_need: counters that the tally must hold */
@@ -59,12 +62,15 @@ struct metrics {
  *                   from the rows' own mean
  *   pinball, coverage   of a tally with a quantile: mean of q (target - answer), or of (1 - q)
  *                   (answer - target) below the answer; share of targets at or below the answer
+ *   coverage, width, set_size   of a tally with intervals or sets: share of rows whose target or
+ *                   label is inside; mean width; mean number of labels
  */
 void metrics_of(struct tally *y, struct metrics *m);
 /* Then their intervals, by the same tally. */
 void metrics_intervals(struct tally *y, struct metrics *m);
 /* By their intervals, more than three standard errors lie between two values. */
 bool metrics_disagree(const struct metrics *a, const struct metrics *b, const char *name);
+bool metric_belongs(const struct metric_type *t, int task);
 /* NULL: unknown, or of another task. */
 const struct metric_type *metric_find(const char *name, int task);
 /* The default metric of a task, never NULL: logloss, logloss, rmse, rmse. */

@@ -111,6 +111,47 @@ double answer_mean_value_spread(const struct answer_mean *m, uint64_t row, doubl
     return sqrt(sum);
 }
 
+/* struct conformal: the mean over the folds of the deviation inside each. */
+static double fold_spread(const struct answer_mean *m, uint64_t row, uint32_t folds)
+{
+    double all = 0;
+    for (uint32_t f = 0; f < folds; f++) {
+        double weight = 0, mean = 0, sum = 0;
+        for (uint32_t k = f; k < m->members; k += folds) {
+            weight += m->weights[k];
+            mean += m->weights[k] * own_value(m, k, row);
+        }
+        for (uint32_t k = f; k < m->members; k += folds) {
+            double d = own_value(m, k, row) - mean / weight;
+            sum += m->weights[k] * d * d;
+        }
+        all += weight > 0 ? sqrt(sum / weight) / folds : 0;
+    }
+    return all;
+}
+
+void answer_mean_interval(const struct answer_mean *m, uint64_t row, double value, double ends[2])
+{
+    static const struct calibration none = {0};
+    const struct conformal *c = m->conformal;
+    double spread = c->rule == CONFORMAL_SPREAD ? fold_spread(m, row, c->folds) : 0;
+    conformal_interval(c, m->calibration ? m->calibration : &none, m->codings[0], value, spread,
+                       ends);
+}
+
+void answer_intervals(const struct conformal *c, const struct calibration *limits,
+                      const struct target_coding *coding, uint64_t count, const double *value,
+                      double *low, double *high)
+{
+    static const struct calibration none = {0};
+    for (uint64_t i = 0; i < count; i++) {
+        double ends[2];
+        conformal_interval(c, limits ? limits : &none, coding, value[i], 0, ends);
+        low[i] = ends[0];
+        high[i] = ends[1];
+    }
+}
+
 uint32_t answer_label(const double *probability, uint32_t classes, double threshold)
 {
     if (classes == 2)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/real.h"
-#include "model/calibration.h"
+#include "model/conformal.h"
 #include "table/coding.h"
 
 /* Softmax in double of each row: logits [rows][classes] to probability [rows][classes]. A logit of
@@ -27,6 +27,7 @@ struct answer_mean {
     const struct target_coding *const *codings; /* regression: by member; NULL: values stay as the
                                                  * networks give them */
     const struct calibration *calibration; /* NULL: none */
+    const struct conformal *conformal;     /* NULL: none */
 };
 void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint64_t end,
                                uint32_t classes, double *probability);
@@ -38,6 +39,12 @@ int answer_mean_held(const struct answer_mean *m, uint64_t row);
 double answer_mean_spread(const struct answer_mean *m, uint64_t row, uint32_t classes,
                           const double *probability, uint32_t label);
 double answer_mean_value_spread(const struct answer_mean *m, uint64_t row, double value);
+/* The ends of the interval around the value of a row; m->conformal is an interval. */
+void answer_mean_interval(const struct answer_mean *m, uint64_t row, double value, double ends[2]);
+/* The same of `count` answers of one network. coding: of its target. */
+void answer_intervals(const struct conformal *c, const struct calibration *limits,
+                      const struct target_coding *coding, uint64_t count, const double *value,
+                      double *low, double *high);
 /* The predicted label. Two classes: the second if its probability is at least the threshold (0.5
  * where nothing else was chosen: threshold.h). More classes: the most probable one, the first of
  * equal ones. */

@@ -220,6 +220,13 @@ static void add_class_row(struct tally *t, const double *p, int32_t label, float
         t->confusion[truth * t->classes + answer] += w;
         t->confusion2[truth * t->classes + answer] += w * w;
     }
+    if (t->conformal) {
+        uint32_t size = 0;
+        for (uint32_t c = 0; c < t->classes; c++)
+            size += conformal_holds(t->conformal, p, answer, c);
+        t->inside += conformal_holds(t->conformal, p, answer, (uint32_t)label) ? w : 0;
+        tally_mean_add(&t->size, w, size);
+    }
     if (t->needs & TALLY_LOSS) {
         double loss = -log(p[truth]);
         tally_mean_add(&t->loss, w, loss > TALLY_LOSS_MOST ? TALLY_LOSS_MOST : loss);
@@ -269,6 +276,12 @@ static void add_value_row(struct tally *t, double value, double target, double w
         m->e2_t[k] += w2 * e2;
 }
 
+static void add_interval(struct tally *t, double low, double high, double target, double w)
+{
+    t->inside += low <= target && target <= high ? w : 0;
+    tally_mean_add(&t->size, w, high - low);
+}
+
 void tally_add(struct tally *t, const struct scores *s)
 {
     assert(s->task == t->task && (s->task == TASK_REGRESSION || s->classes == t->classes));
@@ -278,6 +291,8 @@ void tally_add(struct tally *t, const struct scores *s)
         t->rows++;
         t->weight += (double)w;
         t->weight2 += (double)w * (double)w;
+        if (t->task == TASK_REGRESSION && t->conformal)
+            add_interval(t, s->low[r], s->high[r], s->target[r], (double)w);
         if (t->task == TASK_REGRESSION)
             add_value_row(t, s->value[r], s->target[r], (double)w);
         else

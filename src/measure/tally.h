@@ -70,6 +70,10 @@ struct tally {
     struct tally_mean square, absolute, pinball;
     double quantile; /* 0: none; set before the first row */
     double covered;  /* weight of rows whose target is at or below the value */
+    /* intervals and sets */
+    const struct conformal *conformal; /* borrowed; NULL: none; set before the first row */
+    double inside;          /* weight of rows whose target or label is inside */
+    struct tally_mean size; /* width, number of labels */
     double target_mean, target_square; /* Welford */
     struct tally_moments moments;
 };
@@ -83,6 +87,7 @@ struct scores {
     const double *probability;
     const int32_t *label;
     const double *value, *target;
+    const double *low, *high; /* ends of the intervals, of a tally with such ones */
     const float *weight;
 };
 

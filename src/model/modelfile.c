@@ -277,8 +277,9 @@ bool modelfile_prepare(const struct modelfile *f, const struct model *const *pla
     static const uint64_t one = 1;
     if (f->threshold > 0)
         tensor_add(w, IN_THRESHOLD, DTYPE_F64, 1, &one, &f->threshold);
-    double range[2];
+    double range[2], conformal[CONFORMAL_NUMBERS];
     add_calibration(&f->calibration, range, w);
+    modelfile_add_conformal(&f->conformal, conformal, w);
     add_golden(f, plans[0]->outputs, w, &copies);
     bool good = tensor_prepare(w, path, o, digest, e);
     copies_free(&copies);

@@ -38,6 +38,9 @@
  *   calibration.shift                F64 [classes]
  *   calibration.range                F64 [2]: values below the first become it, as those above the
  *                                    second do. Absent: none.
+ *   intervals                        F64 [5]: rule, level, reach, floor, folds (conformal.h): the
+ *                                    interval around a value. Absent: none.
+ *   sets                             F64 [2]: level, reach: the set of labels. Absent: none.
  *   golden.text                      U8: cells of some training rows, back to back; all three are
  *                                    absent without rows
  *   golden.offsets                   I64 [rows * cells + 1]
@@ -64,7 +67,7 @@
 #ifndef DNN_MODEL_MODELFILE_H
 #define DNN_MODEL_MODELFILE_H
 
-#include "model/calibration.h"
+#include "model/conformal.h"
 #include "model/model.h"
 #include "table/schema.h"
 
@@ -102,6 +105,7 @@ struct modelfile {
     struct plan plan;                 /* of the machine that trained it; backend "": not known */
     double threshold;                 /* 0: none was chosen, one half serves */
     struct calibration calibration;
+    struct conformal conformal;
     struct golden golden;
 };
 /* Writes aside, syncs, renames. plans: of each member, the model that its params and buffers are

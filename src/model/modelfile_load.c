@@ -460,7 +460,8 @@ static struct modelfile *load(struct tensor_file *file, struct err *e)
         load_records(&l);
         l.f->schema = schema_load(file, 0, e);
         good = l.f->schema && load_members(&l, &outputs) &&
-               load_threshold(&l) && load_calibration(&l, outputs) && load_golden(&l, outputs);
+               load_threshold(&l) && load_calibration(&l, outputs) &&
+               modelfile_load_conformal(&l) && load_golden(&l, outputs);
     }
     tensor_close(file);
     if (good)

@@ -1,5 +1,5 @@
 /* modelfile_parts.h - names in a model file, and functions that its readers share. Private
- * to modelfile.c, modelfile_load.c and modelfile_old.c. */
+ * to modelfile.c, modelfile_conformal.c, modelfile_load.c and modelfile_old.c. */
 #ifndef DNN_MODEL_MODELFILE_PARTS_H
 #define DNN_MODEL_MODELFILE_PARTS_H
 
@@ -13,6 +13,8 @@
 #define IN_SCALE "calibration.scale"
 #define IN_SHIFT "calibration.shift"
 #define IN_RANGE "calibration.range"
+#define IN_INTERVALS "intervals"
+#define IN_SETS "sets"
 #define IN_GOLDEN_LOGITS "golden.logits"
 #define IN_GOLDEN_OFFSETS "golden.offsets"
 #define IN_GOLDEN_TEXT "golden.text"
@@ -35,6 +37,12 @@ bool modelfile_copy(const struct model_loading *l, const struct tensor *t, uint6
 /* The member's layers from the list `text`, which a tensor holds; `more` stands behind the last. */
 bool modelfile_layers(const struct model_loading *l, const char *text, size_t length,
                       const char *more);
+
+/* modelfile_conformal.c: what is told beside an answer. Values live as long as w. */
+enum { CONFORMAL_NUMBERS = 5 };
+void modelfile_add_conformal(const struct conformal *c, double values[CONFORMAL_NUMBERS],
+                             struct tensor_writer *w);
+bool modelfile_load_conformal(const struct model_loading *l);
 
 /* Format 2: the layers from the config, the parameters from one tensor into the member's
  * arenas. */

@@ -42,7 +42,7 @@ static bool begin(void *owner, const struct binding *b, struct err *e)
     if (w->opened)
         return answer_line_turn(&w->line, b, e);
     w->opened = true;
-    if (!answer_line_open(&w->line, w->schema, b, NULL, false, NULL, e))
+    if (!answer_line_open(&w->line, w->schema, ANSWER_ALONE, b, NULL, false, NULL, e))
         return false;
     w->line.column = "fold";
     w->line.cell = w->fold;

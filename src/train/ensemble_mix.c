@@ -62,9 +62,8 @@ static void find_members(struct mixing *x, bool so_far)
 
 /* --- answers --- */
 
-/* Probabilities [count][classes], or values, of rows from..from + count - 1. */
-static void answer(const struct run_part *p, const struct part_rows *r, uint64_t from,
-                   uint64_t count, double *out)
+void mixing_own(const struct run_part *p, const struct part_rows *r, uint64_t from,
+                uint64_t count, double *out)
 {
     const real *logits = r->logits + from * p->outputs;
     if (p->schema->task != TASK_REGRESSION) {
@@ -109,7 +108,7 @@ static double *own_answers(const struct mixing *x, uint32_t i)
         for (uint64_t from = 0; from < p->left.count; from += SCORE_TALLIED) {
             uint64_t left = p->left.count - from;
             uint64_t count = left < SCORE_TALLIED ? left : SCORE_TALLIED;
-            answer(p, &p->left, from, count, out);
+            mixing_own(p, &p->left, from, count, out);
             for (uint64_t k = 0; k < count; k++, at++)
                 own[at] = !x->classes       ? out[k]
                           : x->label[at] < 0 ? 1
@@ -130,7 +129,7 @@ void mixing_answer(const struct mixing *x, const double *weights, bool test, uin
         for (uint32_t k = test ? 0 : f; weights[i] > 0 && k < (test ? x->folds : f + 1); k++) {
             const struct run_part *p = mixing_part(x, i, k);
             double weight = test ? weights[i] / x->folds : weights[i];
-            answer(p, test ? &p->test : &p->left, from, count, room);
+            mixing_own(p, test ? &p->test : &p->left, from, count, room);
             for (uint64_t o = 0; o < count * x->outputs; o++)
                 out[o] += weight * room[o];
         }
@@ -149,7 +148,10 @@ static void tally_rows(const struct mixing *x, const double *weights, bool test,
     double *out = room + SCORE_TALLIED * (uint64_t)x->outputs;
     for (uint64_t from = 0; from < r->count; from += SCORE_TALLIED) {
         uint64_t left = r->count - from, count = left < SCORE_TALLIED ? left : SCORE_TALLIED;
+        double ends[4][SCORE_TALLIED];
         mixing_answer(x, weights, test, f, from, count, out, room);
+        if (y->conformal && !x->classes)
+            mixing_interval(x, test, f, from, count, out, ends[0], ends[1], ends[2]);
         tally_add(y, &(struct scores){.task = p->schema->task,
                                       .rows = count,
                                       .classes = x->classes,
@@ -157,6 +159,8 @@ static void tally_rows(const struct mixing *x, const double *weights, bool test,
                                       .value = out,
                                       .label = r->label ? r->label + from : NULL,
                                       .target = r->target ? r->target + from : NULL,
+                                      .low = ends[0],
+                                      .high = ends[1],
                                       .weight = r->weight + from});
     }
 }
@@ -181,6 +185,7 @@ void mixing_measure(const struct mixing *x, const double *weights, bool test,
     struct tally *y = tally_new(task, x->classes, TALLY_ALL);
     y->threshold = x->threshold;
     y->quantile = x->quantile;
+    y->conformal = weights == x->weights && x->conformal.rule ? &x->conformal : NULL;
     double *room = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
     for (uint32_t f = 0; f < (test ? 1 : x->folds); f++)
         tally_rows(x, weights, test, f, y, room);

@@ -21,6 +21,7 @@ struct mixing {
     double threshold;       /* of two classes */
     double quantile;        /* of the loss; 0: another loss */
     struct calibration calibration; /* of the mean by `weights` */
+    struct conformal conformal;     /* the same */
     /* all rows left out, fold by fold */
     uint64_t rows;
     int32_t *label;
@@ -41,9 +42,19 @@ uint32_t mixing_linear(const struct mixing *x);
 void mixing_choose(struct mixing *x, struct against *a);
 /* Then finds x->calibration by the same rows: config.calibrate. False: E13. */
 bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e);
+/* Then x->conformal: the keys `intervals` and `sets`. */
+void mixing_conform(struct mixing *x);
+/* The ends of the intervals around such answers, value [count]; room [2 * count]. The arguments
+ * are those of mixing_answer. */
+void mixing_interval(const struct mixing *x, bool test, uint32_t f, uint64_t from, uint64_t count,
+                     const double *value, double *low, double *high, double *room);
 /* Then chooses x->threshold by the answers to the rows left out. Returns the value of
  * threshold_choose. */
 bool mixing_cut(struct mixing *x, const struct threshold_rule *rule, struct threshold_point *p);
+/* The answers of one run: probabilities [count][outputs], or values, of rows from .. from + count
+ * - 1 of r. */
+void mixing_own(const struct run_part *p, const struct part_rows *r, uint64_t from,
+                uint64_t count, double *out);
 /* The mean of members by `weights` [count]: probabilities [rows][classes] or values of `count` rows
  * from `from` on, of those that fold f left out, or of the test rows (the mean of all folds),
  * calibrated where these are x->weights.

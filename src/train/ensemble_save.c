@@ -160,6 +160,7 @@ static bool write_model(const struct mixing *x, struct train_result *r, struct e
     s.f.plan = first->plan;
     s.f.threshold = r->threshold;
     s.f.calibration = x->calibration;
+    s.f.conformal = x->conformal;
     golden_make(&s.f.golden, &first->sample, s.logits, s.f.member_count, x->outputs);
     stop_phase("writing the model", false);
     good = good && journal_sync(&x->j->journal, e) &&
@@ -215,6 +216,8 @@ bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
     mixing_choose(&x, &a);
     mixing_report(&x);
     bool good = mixing_calibrate(&x, false, e);
+    if (good)
+        mixing_conform(&x);
     if (good && j->config->cut.kind != THRESHOLD_NONE) {
         struct threshold_point p;
         bool reached = mixing_cut(&x, &j->config->cut, &p);

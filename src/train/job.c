@@ -190,7 +190,8 @@ bool job_start(struct train_job *j, struct err *e)
     if (!job_read(j, e))
         return false;
     stop_phase("preparing", false);
-    if (!answer_line_names(j->schema, e) || !schema_holds(j->schema, e))
+    if (!answer_line_names(j->schema, job_region(c), e) || !job_conform_rows(j, e) ||
+        !schema_holds(j->schema, e))
         return false;
     say_notes(j->table, j->config->unused);
     return true;

@@ -12,6 +12,7 @@
 #define DNN_TRAIN_JOB_H
 
 #include "base/lock.h"
+#include "measure/conform.h"
 #include "base/progress.h"
 #include "model/modelfile.h"
 #include "table/table.h"
@@ -162,6 +163,14 @@ void job_compare_parts(const struct train_job *j, const struct train_result *r);
 void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,
                    const float *class_weight, const double range[2], bool quiet,
                    struct calibration *c);
+
+/* --- job_conform.c: the keys `intervals` and `sets` --- */
+
+int job_region(const struct config *c); /* enum answer_region */
+/* Data were read. False: E13, there are too few rows to measure such an interval or set by. */
+bool job_conform_rows(const struct train_job *j, struct err *e);
+/* Fits them on answers to rows that no network was trained on. Neither key: nothing. */
+void job_conform(const struct train_job *j, const struct conform_rows *r, struct conformal *c);
 
 /* The trained loss of the model and of a constant answer (class shares or mean of the training
  * rows), on the same rows. */

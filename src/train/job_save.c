@@ -46,8 +46,8 @@ static double training_loss(struct train_job *j)
     return now.epoch_loss / now.epoch_weight;
 }
 
-/* By the answers to the validation rows. */
-static bool calibrate(struct train_job *j, struct train_result *r, struct err *e)
+/* Calibration and conformal prediction, by the answers to the validation rows. */
+static bool fit_answers(struct train_job *j, struct train_result *r, struct err *e)
 {
     const struct run *n = &j->run;
     struct part_rows left = {0};
@@ -73,6 +73,19 @@ static bool calibrate(struct train_job *j, struct train_result *r, struct err *e
         range[1] = fmax(range[1], n->target[n->list[PART_TRAIN].index[i]]);
     }
     job_calibrate(j, &rows, n->prior_weight, range, false, &r->calibration);
+    if (n->classes)
+        calibration_apply(&r->calibration, left.count, answers);
+    for (uint64_t i = 0; !n->classes && i < left.count; i++)
+        answers[i] = calibration_limit(&r->calibration, answers[i]);
+    job_conform(j, &(struct conform_rows){.count = left.count,
+                                          .classes = n->classes,
+                                          .probability = answers,
+                                          .label = left.label,
+                                          .value = answers,
+                                          .target = left.target,
+                                          .weight = left.weight,
+                                          .limits = &r->calibration,
+                                          .coding = &n->schema->coding}, &r->conformal);
     mem_free(answers);
     part_rows_free(&left);
     return true;
@@ -84,10 +97,11 @@ static bool measure(struct train_job *j, struct train_result *r, struct against 
 {
     r->has_valid = j->run.list[PART_VALID].count > 0;
     r->has_test = j->run.list[PART_TEST].count > 0;
-    if (j->config->calibrate != CALIBRATE_NONE) {
-        if (!calibrate(j, r, e))
+    if (j->config->calibrate != CALIBRATE_NONE || config_region(j->config) > 0) {
+        if (!fit_answers(j, r, e))
             return false;
         j->run.score.calibration = &r->calibration;
+        j->run.score.conformal = r->conformal.rule ? &r->conformal : NULL;
     }
     if (j->config->cut.kind != THRESHOLD_NONE && r->has_valid) {
         struct threshold_point p;
@@ -286,6 +300,7 @@ static bool write_model(struct train_job *j, struct train_result *r, struct err 
                           .plan = j->run.plan,
                           .threshold = r->threshold,
                           .calibration = r->calibration,
+                          .conformal = r->conformal,
                           .members = &member,
                           .member_count = 1};
     good = good && make_golden(j, &f.golden, e);

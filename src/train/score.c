@@ -216,6 +216,12 @@ static void tally_block(const struct score_job *j, const real *logits, uint64_t 
             numbers[r] = coding_decode(&j->schema->coding, (double)logits[at + r]);
         for (uint64_t r = 0; !classes && j->calibration && r < now; r++)
             numbers[r] = calibration_limit(j->calibration, numbers[r]);
+        double ends[2][SCORE_TALLIED];
+        if (!classes && y->conformal)
+            answer_intervals(y->conformal, j->calibration, &j->schema->coding, now, numbers,
+                             ends[0], ends[1]);
+        s.low = ends[0];
+        s.high = ends[1];
         tally_add(y, &s);
     }
 }
@@ -266,6 +272,7 @@ static struct tally *tally_of(const struct score_job *j, unsigned needs)
 {
     struct tally *y = tally_new(j->schema->task, score_classes(j), needs);
     y->quantile = loss_quantile(j->loss);
+    y->conformal = j->conformal;
     if (j->threshold > 0)
         y->threshold = j->threshold;
     return y;

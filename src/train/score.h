@@ -27,6 +27,7 @@ struct score_job {
     struct row_list list[PARTS];
     double threshold;                /* of two classes; 0: one half */
     const struct calibration *calibration; /* of the metrics on the host; NULL: none */
+    const struct conformal *conformal;     /* the same */
     struct gate *gates;              /* judged by score_all; NULL: none */
     size_t gate_count;
     bool intervals; /* score_all measures them */

@@ -37,6 +37,7 @@ struct train_result {
     uint64_t rows[3], rows_unlabelled;
     double threshold;    /* 0: none was chosen */
     struct calibration calibration; /* train_release frees it */
+    struct conformal conformal;
     int64_t epochs;      /* finished ones */
     int64_t best_epoch;  /* 0: none ended, or the metric never had a value */
     const char *metric;  /* that chose the epoch; NULL: none, or each member's own */

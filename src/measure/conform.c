@@ -1,0 +1,169 @@
+/* conform.c - see conform.h. All sums are in the order of the rows, or of their scores. */
+#include "measure/conform.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+
+#define NARROWER 0.98   /* of the additive rule's width: what another rule must reach */
+#define ROUNDING 1e-12
+#define HOLDS 1e-9      /* of a score, and of a target's size: rounding there and back */
+
+struct scored {
+    double score, weight;
+};
+/* Rows that a score counts for: all, or every second one. */
+struct half {
+    uint64_t from, step;
+};
+static const struct half all_rows = {0, 1};
+
+static int by_score(const void *a, const void *b, const void *context)
+{
+    const struct scored *x = a, *y = b;
+    (void)context;
+    return (x->score > y->score) - (x->score < y->score);
+}
+
+static double weight_of(const struct conform_rows *r, uint64_t i)
+{
+    return r->label && r->label[i] < 0 ? 0 : (double)r->weight[i];
+}
+
+uint64_t conform_least(double level)
+{
+    return (uint64_t)ceil(level / (1 - level) - ROUNDING);
+}
+
+/* How far the reach must go to hold row i. A score that leaves its target outside, as beyond the
+ * ends of a transform, is infinite. */
+static double score_of(const struct conform_rows *r, const struct conformal *c, uint64_t i)
+{
+    if (c->rule == CONFORMAL_SETS)
+        return -r->probability[i * r->classes + (uint32_t)r->label[i]];
+    double value = r->value[i], target = r->target[i], off = fabs(target - value);
+    if (c->rule == CONFORMAL_SPREAD)
+        off /= r->spread[i] + c->floor;
+    if (c->rule == CONFORMAL_LEARNT) {
+        off = fabs(coding_encode(r->coding, target) - coding_encode(r->coding, value));
+        const struct conformal up_to = {.rule = c->rule, .reach = off * (1 + HOLDS) + HOLDS};
+        const struct calibration none = {0};
+        double ends[2];
+        conformal_interval(&up_to, &none, r->coding, value, 0, ends);
+        const double slack = HOLDS * fabs(target);
+        off = ends[0] - slack <= target && target <= ends[1] + slack ? off : (double)INFINITY;
+    }
+    return isnan(off) ? (double)INFINITY : off;
+}
+
+/* Sets c->reach by the rows of a half. False: see conform_fit. */
+static bool set_reach(const struct conform_rows *r, struct half h, struct conformal *c)
+{
+    struct scored *s = mem_alloc(r->count + 1, sizeof *s);
+    double weight = 0, squares = 0, below = 0;
+    size_t count = 0, at = 0;
+    for (uint64_t i = h.from; i < r->count; i += h.step) {
+        double w = weight_of(r, i);
+        if (!(w > 0))
+            continue;
+        s[count++] = (struct scored){score_of(r, c, i), w};
+        weight += w;
+        squares += w * w;
+    }
+    sort_stable(s, count, sizeof *s, by_score, NULL);
+    const double needed = c->level * (weight + (count ? squares / weight : 0));
+    while (at < count && below + s[at].weight < needed * (1 - ROUNDING))
+        below += s[at++].weight;
+    bool enough = at < count;
+    while (!enough && count && isinf(s[count - 1].score))
+        count--;
+    c->reach = enough ? s[at].score : count ? s[count - 1].score : 0;
+    mem_free(s);
+    return enough && isfinite(c->reach);
+}
+
+/* --- intervals: which rule --- */
+
+static double mean_spread(const struct conform_rows *r)
+{
+    double sum = 0, weight = 0;
+    for (uint64_t i = 0; r->spread && i < r->count; i++) {
+        const double w = weight_of(r, i);
+        sum += w > 0 ? w * r->spread[i] : 0;
+        weight += w;
+    }
+    return weight > 0 && isfinite(sum) ? sum / weight : 0;
+}
+
+/* The mean width on the rows of one half by the reach of the other one. */
+static double width_of(const struct conform_rows *r, const struct conformal *rule)
+{
+    double width = 0, weight = 0;
+    struct conformal c = *rule;
+    for (uint64_t k = 0; k < 2; k++) {
+        if (!set_reach(r, (struct half){1 - k, 2}, &c))
+            return INFINITY;
+        for (uint64_t i = k; i < r->count; i += 2) {
+            double ends[2], w = weight_of(r, i);
+            if (!(w > 0))
+                continue;
+            conformal_interval(&c, r->limits, r->coding, r->value[i],
+                               r->spread ? r->spread[i] : 0, ends);
+            width += w * (ends[1] - ends[0]);
+            weight += w;
+        }
+    }
+    width /= weight;
+    return isnan(width) ? (double)INFINITY : width;
+}
+
+static void choose_rule(const struct conform_rows *r, struct conformal *c,
+                        struct conform_widths *w)
+{
+    static const double floors[] = {0.1, 1}; /* of the mean spread */
+    const double spread = mean_spread(r);
+    const struct conformal plain = *c;
+    double best = w->of[CONFORMAL_VALUE] = width_of(r, c);
+    best *= NARROWER;
+    struct conformal others[3] = {plain, plain, plain};
+    int count = 0;
+    if (r->coding->transform)
+        others[count++].rule = CONFORMAL_LEARNT;
+    for (int k = 0; spread > 0 && k < 2; k++, count++) {
+        others[count].rule = CONFORMAL_SPREAD;
+        others[count].floor = floors[k] * spread;
+        others[count].folds = r->folds;
+    }
+    for (int k = 0; k < count; k++) {
+        double width = width_of(r, &others[k]);
+        double *of = &w->of[others[k].rule];
+        *of = fmin(*of, width);
+        if (width < best) {
+            best = width;
+            *c = others[k];
+        }
+    }
+}
+
+bool conform_fit(const struct conform_rows *r, double level, struct conformal *c,
+                 struct conform_widths *w)
+{
+    struct conform_widths widths;
+    double weight = 0;
+    for (int k = 0; k < CONFORMAL_RULES; k++)
+        widths.of[k] = INFINITY;
+    *c = (struct conformal){.rule = r->classes ? CONFORMAL_SETS : CONFORMAL_VALUE, .level = level};
+    for (uint64_t i = 0; i < r->count; i++)
+        weight += fmax(weight_of(r, i), 0);
+    if (!r->classes && weight > 0)
+        choose_rule(r, c, &widths);
+    bool enough = weight > 0 && set_reach(r, all_rows, c);
+    if (c->rule == CONFORMAL_SETS) /* too few: every label */
+        c->reach = enough ? -c->reach : 0;
+    if (!(weight > 0))
+        *c = (struct conformal){0};
+    if (w)
+        *w = widths;
+    return enough;
+}
