@@ -147,7 +147,7 @@ void gate_judge(struct gate *g, const struct metrics *m, struct tally *y)
     double value = metrics_get(m, g->metric->name);
     struct interval i = {(double)NAN, (double)NAN};
     if (g->of == GATE_OF_LOW || g->of == GATE_OF_HIGH)
-        i = g->metric->interval(y, value);
+        i = metric_interval(g->metric, y, value);
     switch ((enum gate_of)g->of) {
     case GATE_OF_VALUE: break;
     case GATE_OF_LOW: value = i.low; break;

@@ -1,4 +1,5 @@
-/* interval.h - 95 % intervals of metrics, each by a formula; nothing is drawn at random. With
+/* interval.h - 95 % intervals of metrics on independent rows (group_interval.h: where they come in
+ * groups), each by a formula; nothing is drawn at random. With
  * weights the number of rows is Kish's effective one, (sum w)^2 / sum w^2.
  *
  *   accuracy, precision, recall, coverage   Wilson, 1927

@@ -162,6 +162,7 @@ const struct metric_type metric_types[] = {
      .needs = TALLY_RANKS,
      .value = auc,
      .interval = interval_auc,
+     .by_group = {GROUP_AREA, GROUP_OF_BOTH, GROUP_BY_AUC},
      .constant = auc_of_equals,
      .rows_needed = TWO_LABELS},
     {.name = "pr_auc",
@@ -171,6 +172,7 @@ const struct metric_type metric_types[] = {
      .needs = TALLY_RANKS,
      .value = pr_auc,
      .interval = interval_pr_auc,
+     .by_group = {GROUP_AREA, GROUP_OF_POSITIVE, GROUP_BY_PRECISION},
      .constant = pr_auc_of_equals,
      .rows_needed = POSITIVES},
     {.name = "logloss",
@@ -187,6 +189,7 @@ const struct metric_type metric_types[] = {
      .needs = TALLY_COUNTS,
      .value = accuracy,
      .interval = interval_accuracy,
+     .by_group = {GROUP_SHARE, GROUP_OF_ALL, GROUP_BY_VALUE},
      .sum = {MEASURE_RIGHT, CLASS_CROSS_ENTROPY, (double)INFINITY, false}},
     {.name = "f1",
      .tasks = BINARY,
@@ -195,6 +198,7 @@ const struct metric_type metric_types[] = {
      .needs = TALLY_COUNTS,
      .value = f1,
      .interval = interval_f1,
+     .by_group = {GROUP_SHARE, GROUP_OF_EITHER, GROUP_BY_VALUE},
      .rows_needed = POSITIVES,
      .defined_by = "recall"},
     {.name = "precision",
@@ -204,6 +208,7 @@ const struct metric_type metric_types[] = {
      .needs = TALLY_COUNTS,
      .value = precision,
      .interval = interval_precision,
+     .by_group = {GROUP_SHARE, GROUP_OF_ANSWERED, GROUP_BY_VALUE},
      .rows_needed = POSITIVES,
      .defined_by = "recall"},
     {.name = "recall",
@@ -213,6 +218,7 @@ const struct metric_type metric_types[] = {
      .needs = TALLY_COUNTS,
      .value = recall,
      .interval = interval_recall,
+     .by_group = {GROUP_SHARE, GROUP_OF_POSITIVE, GROUP_BY_VALUE},
      .rows_needed = POSITIVES},
     {.name = "brier",
      .tasks = BINARY,
@@ -226,7 +232,8 @@ const struct metric_type metric_types[] = {
      .help = "mean F1 over the labels",
      .needs = TALLY_COUNTS,
      .value = macro_f1,
-     .interval = interval_macro_f1},
+     .interval = interval_macro_f1,
+     .by_group = {GROUP_SHARE, GROUP_OF_ALL, GROUP_BY_VALUE}},
     {.name = "macro_auc",
      .tasks = MULTICLASS,
      .higher = true,
@@ -234,6 +241,7 @@ const struct metric_type metric_types[] = {
      .needs = TALLY_RANKS,
      .value = macro_auc,
      .interval = interval_macro_auc,
+     .by_group = {GROUP_AREA, GROUP_OF_ALL, GROUP_BY_MACRO_AUC},
      .constant = auc_of_equals,
      .rows_needed = TWO_LABELS},
     {.name = "ece",
@@ -241,7 +249,8 @@ const struct metric_type metric_types[] = {
      .help = "expected calibration error, 15 equal-width bins",
      .needs = TALLY_CALIBRATION,
      .value = ece,
-     .interval = interval_ece},
+     .interval = interval_ece,
+     .by_group = {GROUP_PLAIN, GROUP_OF_ALL, GROUP_BY_VALUE}},
     {.name = "rmse",
      .tasks = REGRESSION,
      .help = "root of the mean squared error",
@@ -263,6 +272,7 @@ const struct metric_type metric_types[] = {
      .needs = TALLY_VALUES,
      .value = r2,
      .interval = interval_r2,
+     .by_group = {GROUP_REST, GROUP_OF_ALL, GROUP_BY_VALUE},
      .rows_needed = "targets that differ"},
     {.name = "pinball",
      .tasks = QUANTILE,
@@ -277,7 +287,8 @@ const struct metric_type metric_types[] = {
              "of loss quantile: at or below the answer, near q",
      .needs = TALLY_VALUES,
      .value = coverage,
-     .interval = interval_coverage},
+     .interval = interval_coverage,
+     .by_group = {GROUP_SHARE, GROUP_OF_ALL, GROUP_BY_VALUE}},
     {.name = "width",
      .tasks = INTERVALS,
      .help = "of models with intervals: their mean width",
@@ -316,10 +327,15 @@ void metrics_of(struct tally *y, struct metrics *m)
         }
 }
 
+struct interval metric_interval(const struct metric_type *t, struct tally *y, double value)
+{
+    return y->groups ? group_interval(y, value, &t->by_group, t->value) : t->interval(y, value);
+}
+
 void metrics_intervals(struct tally *y, struct metrics *m)
 {
     for (uint32_t i = 0; i < m->count; i++)
-        m->m[i].interval = m->m[i].type->interval(y, m->m[i].value);
+        m->m[i].interval = metric_interval(m->m[i].type, y, m->m[i].value);
 }
 
 bool metrics_disagree(const struct metrics *a, const struct metrics *b, const char *name)

@@ -4,7 +4,7 @@
 #define DNN_MEASURE_METRIC_H
 
 #include "base/json.h"
-#include "measure/interval.h"
+#include "measure/group_interval.h"
 
 #define METRIC_MOST 24
 /* In place of a task: regression by a model of loss quantile, which has metrics of its own. */
@@ -27,7 +27,8 @@ struct metric_type {
     const char *help;
     unsigned needs; /* enum tally_need: counters that the tally must hold */
     double (*value)(struct tally *y);
-    struct interval (*interval)(struct tally *y, double value);
+    struct interval (*interval)(struct tally *y, double value); /* of rows without groups */
+    struct group_method by_group;                               /* its interval with groups */
     struct metric_sum sum;
     double (*constant)(struct tally *y); /* of equal scores in all rows; NULL: as `value` */
     /* Without such rows the metric has no value for any answers; NULL: it always has one. */
@@ -68,6 +69,8 @@ struct metrics {
 void metrics_of(struct tally *y, struct metrics *m);
 /* Then their intervals, by the same tally. */
 void metrics_intervals(struct tally *y, struct metrics *m);
+/* Of one metric. By groups where the tally has some. */
+struct interval metric_interval(const struct metric_type *t, struct tally *y, double value);
 /* By their intervals, more than three standard errors lie between two values. */
 bool metrics_disagree(const struct metrics *a, const struct metrics *b, const char *name);
 bool metric_belongs(const struct metric_type *t, int task);

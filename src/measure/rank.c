@@ -39,6 +39,7 @@ void rank_add(struct rank *r, double score, bool positive, float weight, uint32_
     r->chunks[chunk][at] =
         (struct rank_row){key_of(score), positive ? weight : -weight, group};
     r->count++;
+    r->sorted = false;
     double w = (double)weight;
     if (positive) {
         r->positive += w;
@@ -56,6 +57,7 @@ void rank_clear(struct rank *r)
     if (r->chunk_count > 1)
         r->chunk_count = 1;
     r->count = 0;
+    r->sorted = false;
     r->positive = r->negative = r->positive2 = r->negative2 = 0;
 }
 
@@ -188,13 +190,24 @@ struct rank_areas rank_walk_end(const struct rank_walk *w)
     return a;
 }
 
-void rank_groups(struct rank *r, rank_group_fn *group, void *context)
+static void sort_chunks(struct rank *r)
 {
-    size_t heads = 0;
+    for (uint64_t begin = 0, i = 0; !r->sorted && begin < r->count; begin += RANK_CHUNK, i++)
+        sort_rows(r->chunks[i], r->count - begin < RANK_CHUNK ? (size_t)(r->count - begin)
+                                                              : RANK_CHUNK, 56);
+    r->sorted = true;
+}
+
+/* row NULL, or called for each row behind its group. */
+static void walk(struct rank *r, rank_group_fn *group,
+                 void (*row)(void *context, const struct rank_row *row), void *context)
+{
+    size_t heads = 0, tied = 0, room = 0;
+    struct rank_row *ties = NULL;
     struct head *heap = mem_alloc(r->chunk_count + 1, sizeof *heap);
+    sort_chunks(r);
     for (uint64_t begin = 0; begin < r->count; begin += RANK_CHUNK, heads++) {
         size_t count = r->count - begin < RANK_CHUNK ? (size_t)(r->count - begin) : RANK_CHUNK;
-        sort_rows(r->chunks[heads], count, 56);
         heap[heads] = (struct head){r->chunks[heads], r->chunks[heads] + count};
     }
     for (size_t i = heads; i-- > 0;)
@@ -202,19 +215,34 @@ void rank_groups(struct rank *r, rank_group_fn *group, void *context)
     while (heads) {
         const uint64_t key = heap[0].next[-1].key;
         double positive = 0, negative = 0;
+        tied = 0;
         while (heads && heap[0].next[-1].key == key) {
             const double weight = (double)(--heap[0].next)->weight;
             if (signbit(weight))
                 negative -= weight;
             else
                 positive += weight;
+            if (row && tied == room) {
+                room = room ? 2 * room : 64;
+                ties = mem_grow(ties, room, sizeof *ties);
+            }
+            if (row)
+                ties[tied++] = *heap[0].next;
             if (heap[0].next == heap[0].begin)
                 heap[0] = heap[--heads];
             sift(heap, heads, 0);
         }
         group(context, score_of(key), positive, negative);
+        for (size_t i = 0; i < tied; i++)
+            row(context, &ties[i]);
     }
+    mem_free(ties);
     mem_free(heap);
+}
+
+void rank_groups(struct rank *r, rank_group_fn *group, void *context)
+{
+    walk(r, group, NULL, context);
 }
 
 static void walk_group(void *context, double score, double positive, double negative)
@@ -231,4 +259,72 @@ struct rank_areas rank_finish(struct rank *r)
                           .negative2 = r->negative2};
     rank_groups(r, walk_group, &w);
     return rank_walk_end(&w);
+}
+
+/* --- influence --- */
+
+/* A positive row moves the precision at its own score and at all below it, by the share of negative
+ * rows there over their number; a negative row moves it down. So sums over the scores below are
+ * wanted: totals minus what stands above. */
+struct pulling {
+    const struct rank *r;
+    const struct rank_areas *areas;
+    double above_positive, above_negative; /* so far, with the present group */
+    double gains, losses;                  /* of the present group and all below */
+    double over, under, precision;         /* of the present group */
+    double at_gain, at_loss;
+    double *auc, *average;
+};
+
+static void add_moves(struct pulling *p, double positive, double negative)
+{
+    p->above_positive += positive;
+    p->above_negative += negative;
+    const double all = p->above_positive + p->above_negative;
+    p->precision = all > 0 ? p->above_positive / all : 0;
+    p->at_gain = all > 0 ? positive * (1 - p->precision) / all : 0;
+    p->at_loss = all > 0 ? positive * p->precision / all : 0;
+}
+
+static void sum_moves(void *context, double score, double positive, double negative)
+{
+    struct pulling *p = context;
+    (void)score;
+    add_moves(p, positive, negative);
+    p->gains += p->at_gain;
+    p->losses += p->at_loss;
+}
+
+static void pull_group(void *context, double score, double positive, double negative)
+{
+    struct pulling *p = context;
+    (void)score;
+    p->over = (p->r->negative - p->above_negative - negative / 2) / p->r->negative;
+    p->under = (p->above_positive + positive / 2) / p->r->positive;
+    p->gains -= p->at_gain; /* the group before is not below */
+    p->losses -= p->at_loss;
+    add_moves(p, positive, negative);
+}
+
+static void pull_row(void *context, const struct rank_row *row)
+{
+    struct pulling *p = context;
+    const double weight = fabs((double)row->weight);
+    if (signbit(row->weight)) {
+        p->auc[row->group] += weight * (p->under - p->areas->auc) / p->r->negative;
+        p->average[row->group] -= weight * p->losses / p->r->positive;
+    } else {
+        p->auc[row->group] += weight * (p->over - p->areas->auc) / p->r->positive;
+        p->average[row->group] += weight *
+                                  (p->precision - p->areas->average_precision + p->gains) /
+                                  p->r->positive;
+    }
+}
+
+void rank_pulls(struct rank *r, const struct rank_areas *areas, double *auc, double *precision)
+{
+    struct pulling p = {.r = r, .areas = areas, .auc = auc, .average = precision};
+    walk(r, sum_moves, NULL, &p);
+    p.above_positive = p.above_negative = p.at_gain = p.at_loss = 0;
+    walk(r, pull_group, pull_row, &p);
 }

@@ -16,6 +16,7 @@ struct rank {
     struct rank_row **chunks; /* of RANK_CHUNK rows */
     size_t chunk_count, room;
     uint64_t count;
+    bool sorted;
     double positive, negative;   /* sums of weights */
     double positive2, negative2; /* sums of their squares */
 };
@@ -34,6 +35,10 @@ struct rank_areas {
  * (probability.h), so that the areas follow the logits, and equal those of the other label. */
 void rank_add(struct rank *r, double score, bool positive, float weight, uint32_t group);
 struct rank_areas rank_finish(struct rank *r); /* sorts in place */
+/* Adds to auc and precision [groups], at the group of each row, how much the row pulls an area away
+ * from its value: weight times influence function (Hampel, 1974), whose sum over all rows is 0. The
+ * areas are those of rank_finish, and defined. */
+void rank_pulls(struct rank *r, const struct rank_areas *areas, double *auc, double *precision);
 /* Calls `group` for each distinct score, from the highest down, with the sums of weights. */
 typedef void rank_group_fn(void *context, double score, double positive, double negative);
 void rank_groups(struct rank *r, rank_group_fn *group, void *context); /* sorts in place */

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -10,6 +11,8 @@
 #define BIN_BYTES ((size_t)32 << 20)
 #define BINS_MOST 65536u
 #define BINS_LEAST 64u
+#define GROUPS_LEAST 64u
+#define ROUNDING 1e-12 /* of a sum: less is nothing */
 #define GROWS ((size_t)1 << 20) /* bytes: beyond, a copy costs more than room that is not used */
 
 struct tally *tally_new(int task, uint32_t classes, unsigned needs)
@@ -33,6 +36,17 @@ struct tally *tally_new(int task, uint32_t classes, unsigned needs)
     return t;
 }
 
+static void groups_free(struct tally_groups *g)
+{
+    if (!g)
+        return;
+    for (uint32_t i = 0; i < g->count; i++)
+        tally_free(g->part[i]);
+    vocab_free(g->keys);
+    mem_free(g->part);
+    mem_free(g);
+}
+
 void tally_free(struct tally *t)
 {
     if (!t)
@@ -44,6 +58,8 @@ void tally_free(struct tally *t)
     mem_free(t->confusion);
     mem_free(t->confusion2);
     rank_free(&t->rank);
+    groups_free(t->groups);
+    mem_free(t->kept_group);
     mem_free(t->kept);
     mem_free(t->kept_label);
     mem_free(t->kept_weight);
@@ -135,13 +151,16 @@ static void start_bins(struct tally *t)
     mem_free(t->kept);
     mem_free(t->kept_label);
     mem_free(t->kept_weight);
+    mem_free(t->kept_group);
+    t->kept_group = NULL;
     t->kept = NULL;
     t->kept_label = NULL;
     t->kept_weight = NULL;
     t->kept_rows = t->kept_room = 0;
 }
 
-static void keep_scores(struct tally *t, const double *p, int32_t label, float weight)
+static void keep_scores(struct tally *t, const double *p, int32_t label, float weight,
+                        uint32_t group)
 {
     const size_t width = t->classes;
     if (!t->binned && (t->kept_rows + 1) * t->classes > TALLY_EXACT)
@@ -159,12 +178,25 @@ static void keep_scores(struct tally *t, const double *p, int32_t label, float w
         t->kept = mem_grow(t->kept, t->kept_room * width, sizeof *t->kept);
         t->kept_label = mem_grow(t->kept_label, t->kept_room, sizeof *t->kept_label);
         t->kept_weight = mem_grow(t->kept_weight, t->kept_room, sizeof *t->kept_weight);
+        if (t->groups)
+            t->kept_group = mem_grow(t->kept_group, t->kept_room, sizeof *t->kept_group);
     }
     double *kept = t->kept + t->kept_rows * width;
     for (uint32_t c = 0; c < t->classes; c++)
         kept[c] = answer_class_odds(p, t->classes, c);
     t->kept_weight[t->kept_rows] = weight;
+    if (t->kept_group)
+        t->kept_group[t->kept_rows] = group;
     t->kept_label[t->kept_rows++] = label;
+}
+
+static void rank_kept(struct tally *t, uint32_t class_number)
+{
+    rank_clear(&t->rank);
+    for (uint64_t r = 0; r < t->kept_rows; r++)
+        rank_add(&t->rank, t->kept[r * t->classes + class_number],
+                 t->kept_label[r] == (int32_t)class_number, t->kept_weight[r],
+                 t->kept_group ? t->kept_group[r] : 0);
 }
 
 struct rank_areas tally_areas(struct tally *t, uint32_t class_number)
@@ -194,16 +226,100 @@ struct rank_areas tally_areas(struct tally *t, uint32_t class_number)
         }
         return rank_walk_end(&w);
     }
-    rank_clear(&t->rank);
-    for (uint64_t r = 0; r < t->kept_rows; r++)
-        rank_add(&t->rank, t->kept[r * t->classes + class_number],
-                 t->kept_label[r] == (int32_t)class_number, t->kept_weight[r], 0);
+    rank_kept(t, class_number);
     return rank_finish(&t->rank);
+}
+
+bool tally_pulls(struct tally *t, uint32_t class_number, struct rank_areas *areas, double *auc,
+                 double *precision)
+{
+    *areas = tally_areas(t, class_number);
+    if (t->binned || isnan(areas->auc))
+        return false;
+    rank_pulls(&t->rank, areas, auc, precision);
+    return true;
+}
+
+/* --- groups --- */
+
+static struct tally_groups *groups_new(uint32_t classes)
+{
+    struct tally_groups *g = mem_zero(1, sizeof *g);
+    const size_t bytes = sizeof(struct tally) + 4 * (size_t)classes * sizeof(double);
+    g->keys = vocab_new();
+    g->most = TALLY_GROUPS;
+    while (g->most > GROUPS_LEAST && g->most * bytes > TALLY_GROUP_BYTES)
+        g->most /= 2;
+    g->part = mem_zero(g->most, sizeof(struct tally *));
+    g->last = UINT32_MAX;
+    return g;
+}
+
+/* The number of a group, whose tally is made if it is new. */
+static uint32_t groups_find(struct tally_groups *g, const struct tally *t, uint64_t key)
+{
+    if (g->last != UINT32_MAX && g->last_key == key)
+        return g->last;
+    uint32_t at = vocab_find(g->keys, (const char *)&key, sizeof key);
+    if (at == UINT32_MAX && g->count < g->most) {
+        at = vocab_add(g->keys, (const char *)&key, sizeof key);
+        g->part[at] =
+            tally_new(t->task, t->classes, t->needs & ~(unsigned)(TALLY_RANKS | TALLY_CONFUSED));
+        g->part[at]->threshold = t->threshold;
+        g->part[at]->quantile = t->quantile;
+        g->part[at]->conformal = t->conformal;
+        g->count++;
+    }
+    if (at == UINT32_MAX)
+        at = (uint32_t)(key % g->most);
+    g->last_key = key;
+    g->last = at;
+    return at;
+}
+
+static double less(double all, double part)
+{
+    const double rest = all - part;
+    return rest > ROUNDING * all || rest < -ROUNDING * all ? rest : 0;
+}
+
+static void less_classes(double *rest, const double *all, const double *part, uint32_t classes)
+{
+    for (uint32_t c = 0; c < classes; c++)
+        rest[c] = less(all[c], part[c]);
+}
+
+void tally_less(struct tally *rest, const struct tally *all, const struct tally *part)
+{
+    const double *a = &all->weight, *p = &part->weight;
+    double *r = &rest->weight;
+    const size_t sums =
+        (offsetof(struct tally, covered) - offsetof(struct tally, weight)) / sizeof(double) + 1;
+    for (size_t i = 0; i < sums; i++)
+        r[i] = less(a[i], p[i]);
+    rest->rows = all->rows - part->rows;
+    if (all->classes) {
+        less_classes(rest->support, all->support, part->support, all->classes);
+        less_classes(rest->answered, all->answered, part->answered, all->classes);
+        less_classes(rest->hit, all->hit, part->hit, all->classes);
+    }
+    /* Chan, Golub and LeVeque, 1979: the squares of the whole are those of both, and what their
+     * means are apart */
+    const double w = rest->weight;
+    if (!(w > 0))
+        return;
+    rest->target_mean = all->target_mean +
+                        (all->target_mean - part->target_mean) * (part->weight / w);
+    const double apart = rest->target_mean - part->target_mean;
+    rest->target_square = less(all->target_square,
+                               part->target_square +
+                                   apart * apart * w * part->weight / all->weight);
 }
 
 /* --- rows --- */
 
-static void add_class_row(struct tally *t, const double *p, int32_t label, float row_weight)
+static void add_class_row(struct tally *t, const double *p, int32_t label, float row_weight,
+                          uint32_t group)
 {
     double w = (double)row_weight;
     size_t truth = (size_t)label;
@@ -247,9 +363,9 @@ static void add_class_row(struct tally *t, const double *p, int32_t label, float
     }
     if (t->needs & TALLY_RANKS) {
         if (t->classes == 2)
-            rank_add(&t->rank, answer_odds(p[1], p[0]), label == 1, row_weight, 0);
+            rank_add(&t->rank, answer_odds(p[1], p[0]), label == 1, row_weight, group);
         else
-            keep_scores(t, p, label, row_weight);
+            keep_scores(t, p, label, row_weight, group);
     }
 }
 
@@ -282,12 +398,36 @@ static void add_interval(struct tally *t, double low, double high, double target
     tally_mean_add(&t->size, w, high - low);
 }
 
+/* Adds row r to the tally of its group too. Returns the number of that. */
+static uint32_t add_to_group(struct tally *t, const struct scores *s, uint64_t r)
+{
+    struct scores one = *s;
+    if (!t->groups)
+        t->groups = groups_new(t->classes);
+    const uint32_t group = groups_find(t->groups, t, s->group[r]);
+    one.rows = 1;
+    one.group = NULL;
+    one.weight = s->weight ? s->weight + r : NULL;
+    if (t->task == TASK_REGRESSION) {
+        one.value = s->value + r;
+        one.target = s->target + r;
+        one.low = s->low ? s->low + r : NULL;
+        one.high = s->high ? s->high + r : NULL;
+    } else {
+        one.probability = s->probability + r * s->classes;
+        one.label = s->label + r;
+    }
+    tally_add(t->groups->part[group], &one);
+    return group;
+}
+
 void tally_add(struct tally *t, const struct scores *s)
 {
     assert(s->task == t->task && (s->task == TASK_REGRESSION || s->classes == t->classes));
     t->has_areas = false;
     for (uint64_t r = 0; r < s->rows; r++) {
         float w = s->weight ? s->weight[r] : 1;
+        const uint32_t group = s->group ? add_to_group(t, s, r) : 0;
         t->rows++;
         t->weight += (double)w;
         t->weight2 += (double)w * (double)w;
@@ -296,6 +436,6 @@ void tally_add(struct tally *t, const struct scores *s)
         if (t->task == TASK_REGRESSION)
             add_value_row(t, s->value[r], s->target[r], (double)w);
         else
-            add_class_row(t, s->probability + r * s->classes, s->label[r], w);
+            add_class_row(t, s->probability + r * s->classes, s->label[r], w, group);
     }
 }

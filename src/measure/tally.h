@@ -12,7 +12,7 @@
 #include "measure/rank.h"
 #include "measure/threshold.h"
 #include "table/options.h"
-
+#include "table/vocab.h"
 
 #define TALLY_BINS 15                   /* of calibration, equal in width */
 #define TALLY_EXACT ((uint64_t)1 << 22) /* scores kept for macro_auc */
@@ -43,39 +43,58 @@ struct tally_moments {
     double shift, t[5], e2_t[3], e4;
 };
 
+/* Its rows by group, where rows of a group are not independent: a small tally each, without ranks
+ * and confusion. Beyond so many groups the further ones share them, which leaves the shares
+ * independent of each other. */
+#define TALLY_GROUPS 1024u                   /* at most, and */
+#define TALLY_GROUP_BYTES ((size_t)16 << 20) /* of all, but for the first 64 */
+struct tally_groups {
+    struct vocab *keys;
+    struct tally **part; /* [count] */
+    uint32_t count, most;
+    uint64_t last_key;   /* the group before: rows of one often follow each other */
+    uint32_t last;       /* UINT32_MAX: none */
+};
+
 struct tally {
     int task;
     uint32_t classes;
     unsigned needs;
     double threshold; /* of two classes; tally_new sets THRESHOLD_STANDARD */
     uint64_t rows;
+    /* From here to `covered` all are sums of doubles over the rows: tally_less takes the rows of a
+     * group out of them. */
     double weight, weight2; /* sums of weights and of their squares */
     /* classes */
     struct tally_mean loss, brier;
     double right;                     /* weight of rows answered with their label */
+    struct tally_bin bins[TALLY_BINS];
+    /* values */
+    struct tally_mean square, absolute, pinball;
+    /* intervals and sets */
+    double inside;          /* weight of rows whose target or label is inside */
+    struct tally_mean size; /* width, number of labels */
+    double covered;  /* weight of rows whose target is at or below the value */
+    /* values, no such sums */
+    double target_mean, target_square; /* Welford */
+    double quantile; /* 0: none; set before the first row */
+    const struct conformal *conformal; /* borrowed; NULL: none; set before the first row */
+    struct tally_moments moments;
+    /* classes, no such sums */
     double *support, *answered, *hit; /* by class */
     double *confusion, *confusion2;   /* [label][answer]; NULL when not kept */
-    struct tally_bin bins[TALLY_BINS];
+    struct tally_groups *groups;      /* of rows with a group; NULL: none came */
     struct rank rank; /* binary */
     struct rank_areas areas; /* of it, while `has_areas` */
     bool has_areas;
     double *kept;     /* multiclass, exact: answer_odds [rows][classes] */
     int32_t *kept_label;
     float *kept_weight;
+    uint32_t *kept_group; /* NULL: none */
     uint64_t kept_rows, kept_room;
     double *binned;        /* multiclass: [class][bin][2], weights of others' and of its rows */
     double *class_weight2; /* by class: sum of squared weights */
     uint32_t bin_count;
-    /* values */
-    struct tally_mean square, absolute, pinball;
-    double quantile; /* 0: none; set before the first row */
-    double covered;  /* weight of rows whose target is at or below the value */
-    /* intervals and sets */
-    const struct conformal *conformal; /* borrowed; NULL: none; set before the first row */
-    double inside;          /* weight of rows whose target or label is inside */
-    struct tally_mean size; /* width, number of labels */
-    double target_mean, target_square; /* Welford */
-    struct tally_moments moments;
 };
 
 /* Scores of labelled rows. Classes: probabilities [rows][classes], label [rows]. Regression: value
@@ -89,17 +108,26 @@ struct scores {
     const double *value, *target;
     const double *low, *high; /* ends of the intervals, of a tally with such ones */
     const float *weight;
+    const uint64_t *group; /* a hash of what the row belongs to; NULL: rows are independent. In all
+                            * calls for a tally, or in none. */
 };
 
 /* TALLY_CONFUSED is dropped beyond TALLY_CONFUSION classes. */
 struct tally *tally_new(int task, uint32_t classes, unsigned needs);
 void tally_add(struct tally *t, const struct scores *s);
 void tally_free(struct tally *t);
+/* rest = all - part, but for ranks and confusion; a difference that is rounding alone is 0. rest is
+ * of the same task and classes. */
+void tally_less(struct tally *rest, const struct tally *all, const struct tally *part);
 /* The most that it takes beyond its counters while so many rows are added, and while the areas are
  * found; classes 0: regression. */
 uint64_t tally_bytes(uint32_t classes, uint64_t rows);
 /* Areas of one class against the others; binary: class 1. May reorder the kept rows. */
 struct rank_areas tally_areas(struct tally *t, uint32_t class_number);
+/* The areas, and how much the rows of each group pull them: rank_pulls, auc and precision
+ * [groups->count], zeroed before. False: there are no areas, or they come from bins. */
+bool tally_pulls(struct tally *t, uint32_t class_number, struct rank_areas *areas, double *auc,
+                 double *precision);
 void tally_mean_add(struct tally_mean *m, double weight, double x);
 /* weight: the sum of all weights. */
 double tally_mean_value(const struct tally_mean *m, double weight);
