@@ -149,6 +149,7 @@ class Model:
         self.missing = set(texts(t, "schema.missing"))
         self.labels = texts(t, "schema.labels")
         self.threshold = float(t.get("threshold", [0.5])[0])
+        self.decision = t.get("decision", np.zeros(len(self.labels)))
         self.weights = t.get("ensemble.weights", np.ones(1))
         self.encoders = t.get("ensemble.encoders", np.zeros(len(self.weights), int))
 
@@ -898,7 +899,8 @@ def main(path, data):
     sets = "sets" in model.tensors
     out.writerow(["prediction"] + ["probability_" + label for label in model.labels] + ["set"] * sets)
     for row in y:
-        best = int(row[1] >= model.threshold) if len(row) == 2 else row.argmax()
+        best = int(row[1] >= model.threshold) if len(row) == 2 \
+            else (np.log(np.maximum(row, 1e-304)) + model.decision).argmax()
         out.writerow([model.labels[best]] + [f"{v:.9g}" for v in row]
                      + ([set_of(model, row, best)] if sets else []))
 

@@ -368,7 +368,7 @@ void answer_line_cells(const struct answer_line *l, const struct csv_cells *cell
 /* The answer, then the others from the likeliest down; of equal ones the first label. */
 static void add_top(const struct answer_line *l, const double *probability, struct text *out)
 {
-    uint32_t next = answer_label(probability, l->outputs, l->threshold), first = next;
+    uint32_t next = decision_label(l->decision, probability, l->outputs), first = next;
     for (uint32_t k = 0; k < l->top; k++) {
         uint32_t at = next;
         const struct text *label = &l->labels[at];
@@ -404,7 +404,7 @@ void answer_line_add(const struct answer_line *l, const struct csv_cells *cells,
         add_top(l, probability, out);
         return;
     }
-    const struct text *label = &l->labels[answer_label(probability, l->outputs, l->threshold)];
+    const struct text *label = &l->labels[decision_label(l->decision, probability, l->outputs)];
     char *from = reserve(out, label->length + (size_t)l->outputs * (NUMBER_ROOM + 1) + 1),
          *to = from;
     memcpy(to, label->data, label->length);

@@ -4,6 +4,7 @@
 #define DNN_ANSWER_ANSWER_LINE_H
 
 #include "model/conformal.h"
+#include "model/decision.h"
 #include "table/schema.h"
 
 /* What stands beside an answer: low and high behind a value, the column set behind probabilities:
@@ -27,7 +28,7 @@ struct answer_line {
     /* A column in front of the answer, and its cell in the next line; set after answer_line_open.
      * NULL: none. */
     const char *column, *cell;
-    double threshold;    /* of two classes; set after answer_line_open */
+    const struct decision *decision; /* of classes; set after answer_line_open */
     uint32_t top;        /* 0: every class; K: the K likeliest ones; set after answer_line_open */
 };
 

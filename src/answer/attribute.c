@@ -100,7 +100,9 @@ static void add_line(struct attribute *x, const struct stream_group *g, uint64_t
         x->sum = mem_grow(x->sum, x->room * x->paths.unit_count, sizeof *x->sum);
     }
     answer_line_cells(&x->line, g->cells, g->first + i, &x->cells);
-    x->label[x->lines] = k->classes == 2 ? 1 : k->classes ? answer_label(p, k->classes, 0) : 0;
+    x->label[x->lines] = k->classes == 2 ? 1
+                         : k->classes    ? decision_label(&k->serve->decision, p, k->classes)
+                                         : 0;
     x->answer[x->lines] = p[x->label[x->lines]];
     x->cells_end[x->lines++] = x->cells.length;
 }

@@ -78,7 +78,7 @@ static double value_of(const struct drawing *d, const struct answers_kept *k, ui
     const uint32_t width = k->classes ? k->classes : 1;
     struct tally *t = tally_new(k->task, k->classes, d->metric->needs);
     float weight[BLOCK];
-    t->threshold = k->threshold;
+    t->decision = k->decision;
     for (uint64_t from = 0; from < k->rows; from += BLOCK) {
         uint64_t rows = k->rows - from < BLOCK ? k->rows - from : BLOCK;
         for (uint64_t i = 0; i < rows; i++) {

@@ -13,7 +13,7 @@
 struct answers_kept {
     int task;
     uint32_t classes; /* 0: regression */
-    double threshold;
+    struct decision decision; /* borrowed offsets */
     uint64_t rows, room;
     double *score;    /* [rows][classes], or [rows] */
     int32_t *label;   /* of classes: [rows]; -1: the row does not count */

@@ -117,7 +117,7 @@ struct histogram histogram_of_answers(const struct answers_kept *k, bool right)
     struct histogram h = {.high = 1};
     for (uint64_t i = 0; i < k->rows; i++) {
         const double *p = k->score + i * k->classes;
-        uint32_t answer = answer_label(p, k->classes, k->threshold);
+        uint32_t answer = decision_label(&k->decision, p, k->classes);
         if (k->label[i] >= 0 && (k->label[i] == (int32_t)answer) == right)
             count_value(&h, p[answer], (double)k->weight[i]);
     }

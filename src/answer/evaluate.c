@@ -166,10 +166,10 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
     if (kept)
         *kept = (struct answers_kept){.task = serve->schema->task,
                                       .classes = tally->classes,
-                                      .threshold = serve->threshold};
+                                      .decision = serve->decision};
     if (counts && serve->schema->task == TASK_BINARY) {
         m.table = &counts->table;
-        threshold_table_begin(m.table, serve->threshold);
+        threshold_table_begin(m.table, serve->decision.threshold);
     }
     const struct stream_sink sink = {measure_group, NULL, &m};
     bool good = stream_open(&stream, serve, &want, e) && stream_run(&stream, &sink, e);
@@ -202,7 +202,7 @@ static struct tally *tally_for(const struct serve *s)
 {
     uint32_t classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs;
     struct tally *t = tally_new(s->schema->task, classes, TALLY_ALL);
-    t->threshold = s->threshold;
+    t->decision = s->decision;
     t->quantile = modelfile_quantile(s->file);
     t->conformal = s->file->conformal.rule ? &s->file->conformal : NULL;
     return t;

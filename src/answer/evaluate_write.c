@@ -74,7 +74,7 @@ static void write_calibration(const struct tally *t, struct json_out *out)
 
 static void write_thresholds(const struct evaluate_result *r, struct json_out *out)
 {
-    json_put_number(out, "threshold", r->serve.threshold);
+    json_put_number(out, "threshold", r->serve.decision.threshold);
     json_open(out, "thresholds", '[');
     for (uint32_t i = 0; i < r->table.count; i++) {
         const struct threshold_row t = threshold_table_row(&r->table, i);

@@ -130,7 +130,7 @@ static bool measure(struct explain *x, const struct unit *dealt, const uint32_t 
     if (!kept_answer(k, dealt ? deal_cells : NULL, x, e))
         return false;
     struct tally *t = tally_new(k->serve->schema->task, k->classes, x->r->metric->needs);
-    t->threshold = k->serve->threshold;
+    t->decision = k->serve->decision;
     t->quantile = modelfile_quantile(k->serve->file);
     tally_add(t, &(struct scores){.task = t->task,
                                   .rows = k->line_count,

@@ -52,7 +52,7 @@ static void add_line(struct writer *w, const struct answer_mean *mean, uint64_t 
     if (held)
         w->held[held > 0]++;
     const uint32_t label =
-        w->classes ? answer_label(probability, w->classes, w->line.threshold) : 0;
+        w->classes ? decision_label(w->line.decision, probability, w->classes) : 0;
     double ends[2];
     answer_line_add(&w->line, g->cells, g->first + i, probability, value, out);
     if (w->line.region == ANSWER_INTERVAL) {
@@ -213,7 +213,7 @@ static bool answer_all(struct writer *w, struct err *e)
     bool good = answer_line_open(&w->line, w->stream->schema, region, &w->stream->binding,
                                  q->passthrough, q->tsv, q->null_text, e);
     w->line.uncertainty = q->uncertainty;
-    w->line.threshold = w->stream->serve->threshold;
+    w->line.decision = &w->stream->serve->decision;
     w->line.top = q->top;
     good = good && answer_line_header(&w->line, &w->stream->binding, &header, e) &&
            outfile_open(&w->out, q->output, e);

@@ -49,7 +49,9 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
     if (!s->file)
         return false;
     s->schema = s->file->schema;
-    s->threshold = s->file->threshold > 0 ? s->file->threshold : THRESHOLD_STANDARD;
+    s->decision = s->file->decision;
+    if (!(s->decision.threshold > 0))
+        s->decision.threshold = DECISION_HALF;
     s->load_s = clock_now() - began;
     s->has_options =
         backend_settings(s->file->config, job, o, &s->options, &s->settings, &s->setting_count, e);
@@ -81,7 +83,7 @@ bool serve_threshold(struct serve *s, const double *threshold, struct err *e)
     if (!(*threshold >= 0 && *threshold <= 1))
         return err_set(e, ERR_OPTION_VALUE, "--threshold: %.9g is no probability from 0 to 1",
                        *threshold);
-    s->threshold = *threshold;
+    s->decision.threshold = *threshold;
     return true;
 }
 

@@ -41,7 +41,7 @@ struct serve {
     struct serve_member *members; /* [member_count], as in the file */
     uint32_t member_count;
     double *weights; /* of the members in the mean of their answers; the sum is 1 */
-    double threshold;        /* of two classes: the model's, or that of serve_threshold */
+    struct decision decision; /* the model's, with its offsets; serve_threshold changes it */
     const struct target_coding **codings; /* [member_count], of each one's encoder */
     double load_s; /* reading and checking the file */
     struct backend_options options;

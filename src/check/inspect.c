@@ -160,8 +160,14 @@ static void write_model(const struct inspect *i, struct json_out *out)
     schema_write_json(f->schema, out);
     json_close(out, '}');
     write_members(i, out);
-    if (f->threshold > 0)
-        json_put_number(out, "threshold", f->threshold);
+    if (f->decision.threshold > 0)
+        json_put_number(out, "threshold", f->decision.threshold);
+    if (f->decision.offset) {
+        json_open(out, "decision", '[');
+        for (uint32_t k = 0; k < f->decision.classes; k++)
+            json_put_number(out, NULL, f->decision.offset[k]);
+        json_close(out, ']');
+    }
     write_calibration(&f->calibration, out);
     write_conformal(&f->conformal, out);
     json_put_raw(out, "config", f->config_text);
@@ -312,8 +318,10 @@ static void text_model(const struct inspect *i, struct text *out)
         }
         text_put(out, count > 20 ? " ...\n" : "\n");
     }
-    if (f->threshold > 0)
-        text_printf(out, "threshold  %.6g\n", f->threshold);
+    if (f->decision.threshold > 0)
+        text_printf(out, "threshold  %.6g\n", f->decision.threshold);
+    if (f->decision.offset)
+        text_put(out, "decision   by the probability, and an offset for each label\n");
     if (f->calibration.scale > 0)
         text_printf(out, "calibrated scale %.4g, and a shift for each label\n",
                     f->calibration.scale);

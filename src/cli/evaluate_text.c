@@ -78,7 +78,7 @@ static void put_thresholds(const struct evaluate_result *r, struct text *out)
     for (uint32_t i = 0; i < r->table.count; i++) {
         row = threshold_table_row(&r->table, i);
         text_printf(out, "%-10.5g %c", row.threshold,
-                    row.threshold == r->serve.threshold ? '*' : ' ');
+                    row.threshold == r->serve.decision.threshold ? '*' : ' ');
         put_cell(row.precision, out);
         put_cell(row.recall, out);
         put_cell(row.f1, out);

@@ -115,7 +115,7 @@ static void put_scores(const struct report *r, struct text *out)
         struct histogram no = histogram_of_class(&r->answers, 1, false),
                          yes = histogram_of_class(&r->answers, 1, true);
         two_histograms(&no, &yes, "Scores by label", "probability of the positive label", names,
-                       r->answers.threshold, out);
+                       r->answers.decision.threshold, out);
     } else {
         static const char *const names[2] = {"right answers", "wrong answers"};
         struct histogram right = histogram_of_answers(&r->answers, true),
@@ -167,7 +167,7 @@ static void put_thresholds(const struct report *r, struct text *out)
     html_table(out, "Thresholds", shown, 0);
     for (uint32_t i = 0; i < v->table.count; i++) {
         const struct threshold_row t = threshold_table_row(&v->table, i);
-        bool now = fabs(t.threshold - v->serve.threshold) <= 0;
+        bool now = fabs(t.threshold - v->serve.decision.threshold) <= 0;
         text_put(out, now ? "<tr class=\"now\">" : "<tr>");
         html_cell_number(out, t.threshold);
         html_cell_number(out, t.precision);

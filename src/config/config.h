@@ -105,6 +105,10 @@ const struct option *config_row(const struct config *c, const char *key);
 /* The preset of the one network that a search varies where preset auto is a list of networks. NULL:
  * it is no list here, or c names another preset or members of its own. */
 const char *config_auto_network(const struct config *c);
+/* The key of c's own that asks for other labels than the likeliest ones, as against imbalance:
+ * class weights, sampling, focal, soft_f1. NULL: none does. Of an ensemble's c: as its members
+ * have it (config_member). */
+const char *config_leans(const struct config *c);
 /* The space of keys that the preset of c gives to a search, a JSON object. */
 const char *config_space(const struct config *c);
 /* An error about a key that a --set gave names that --set instead of the file; where the value

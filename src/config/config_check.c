@@ -148,6 +148,18 @@ static bool check_loss(struct config *c, struct err *e)
            config_placed(c, "train.loss.class_weights", e);
 }
 
+const char *config_leans(const struct config *c)
+{
+    const struct json *weights = c->train.loss.class_weights;
+    if (c->task == TASK_REGRESSION)
+        return NULL;
+    return weights && json_kind(weights) != JSON_NULL  ? "train.loss.class_weights"
+           : c->train.sampling != SAMPLING_NONE        ? "train.sampling"
+           : c->train.loss.kind == LOSS_FOCAL ||
+                   c->train.loss.kind == LOSS_SOFT_F1  ? "train.loss.type"
+                                                       : NULL;
+}
+
 /* Rows are drawn by their label: each has one of its own. */
 static bool check_sampling(const struct config *c, struct err *e)
 {

@@ -392,6 +392,9 @@ const struct option config_table[] = {
              "the least log-loss on the validation rows (of an ensemble: out of fold), and a prior "
              "as heavy as one row. auto: the same where it gains more than a standard error, else "
              "nothing; values are kept inside the range of the target where that gains as much. "
+             "Where train.loss.class_weights, train.sampling, or the loss focal or soft_f1 ask for "
+             "other labels than the likeliest, auto keeps the label of the answers before: as a "
+             "threshold, or as an offset of each label. "
              "prior: shifts that undo train.loss.class_weights and train.sampling. none: nothing."},
     {.key = "threshold",
      .type = OPT_CUSTOM,
@@ -399,8 +402,9 @@ const struct option config_table[] = {
      .offset = AT(threshold),
      .standard = "null",
      .schema = THRESHOLD_SCHEMA,
-     .help = "binary: the least probability that is answered as positive. null: 0.5. Else the "
-             "rule by which it is chosen on the validation rows (of an ensemble: out of fold): "
+     .help = "binary: the least probability that is answered as positive. null: 0.5. A number "
+             "between 0 and 1: it itself. Else the rule by which it is chosen on the validation "
+             "rows (of an ensemble: out of fold): "
              "{\"maximize\": \"f1\"}, {\"recall_at_precision\": 0.9} (the most recall with at "
              "least this precision), {\"precision_at_recall\": 0.8}, or {\"costs\": {\"fp\": 1, "
              "\"fn\": 5}} (the least costs of false positives and negatives). The model holds it; "

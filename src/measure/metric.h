@@ -54,7 +54,7 @@ struct metrics {
  *                   against the rest (tally.h says when it is exact)
  *   pr_auc          average precision: sum over distinct scores of precision times recall gained
  *   logloss         mean of -ln p(label), p at least 1e-15
- *   accuracy, f1, precision, recall, macro_f1   of answer_label's answers; macro: over the classes
+ *   accuracy, f1, precision, recall, macro_f1   of decision_label; macro: over the classes
  *                   present or answered
  *   brier           mean of (p(positive) - is positive)^2
  *   ece             15 equal-width bins of the positive's (multiclass: the answered label's)

@@ -1,4 +1,4 @@
-/* probability.c - softmax, the target's units, the answered label, and numbers as text. */
+/* probability.c - softmax, the target's units, and numbers as text. */
 #include "measure/probability.h"
 
 #include <math.h>
@@ -150,17 +150,6 @@ void answer_intervals(const struct conformal *c, const struct calibration *limit
         low[i] = ends[0];
         high[i] = ends[1];
     }
-}
-
-uint32_t answer_label(const double *probability, uint32_t classes, double threshold)
-{
-    if (classes == 2)
-        return probability[1] >= threshold ? 1 : 0;
-    uint32_t best = 0;
-    for (uint32_t c = 1; c < classes; c++)
-        if (probability[c] > probability[best])
-            best = c;
-    return best;
 }
 
 double answer_class_odds(const double *probability, uint32_t classes, uint32_t c)

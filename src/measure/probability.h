@@ -1,4 +1,4 @@
-/* probability.h - logits to probabilities, labels, values and text. Training, evaluation and
+/* probability.h - logits to probabilities, values and text. Training, evaluation and
  * prediction all use these functions. */
 #ifndef DNN_MEASURE_PROBABILITY_H
 #define DNN_MEASURE_PROBABILITY_H
@@ -45,10 +45,6 @@ void answer_mean_interval(const struct answer_mean *m, uint64_t row, double valu
 void answer_intervals(const struct conformal *c, const struct calibration *limits,
                       const struct target_coding *coding, uint64_t count, const double *value,
                       double *low, double *high);
-/* The predicted label. Two classes: the second if its probability is at least the threshold (0.5
- * where nothing else was chosen: threshold.h). More classes: the most probable one, the first of
- * equal ones. */
-uint32_t answer_label(const double *probability, uint32_t classes, double threshold);
 
 /* What answers are ranked by: the odds of a class, whose probability is p and that of all others
  * rest; odds below 1 as minus the odds against it. The order is that of the logits, in double, also

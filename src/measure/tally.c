@@ -21,7 +21,7 @@ struct tally *tally_new(int task, uint32_t classes, unsigned needs)
     t->task = task;
     t->classes = classes;
     t->needs = needs;
-    t->threshold = THRESHOLD_STANDARD;
+    t->decision.threshold = DECISION_HALF;
     if (task == TASK_REGRESSION)
         return t;
     assert(classes >= 2 && (task != TASK_BINARY || classes == 2));
@@ -323,7 +323,7 @@ static void add_class_row(struct tally *t, const double *p, int32_t label, float
 {
     double w = (double)row_weight;
     size_t truth = (size_t)label;
-    uint32_t answer = answer_label(p, t->classes, t->threshold);
+    uint32_t answer = decision_label(&t->decision, p, t->classes);
     bool right = answer == truth;
     t->support[truth] += w;
     t->answered[answer] += w;

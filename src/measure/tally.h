@@ -60,7 +60,7 @@ struct tally {
     int task;
     uint32_t classes;
     unsigned needs;
-    double threshold; /* of two classes; tally_new sets THRESHOLD_STANDARD */
+    struct decision decision; /* borrowed offsets; tally_new sets DECISION_HALF */
     uint64_t rows;
     /* From here to `covered` all are sums of doubles over the rows: tally_less takes the rows of a
      * group out of them. */

@@ -16,8 +16,21 @@ static bool refuse(const struct json_doc *doc, const struct json *v, const char 
 {
     json_fail(doc, v, e, ERR_CONFIG_TYPE, "`threshold`: %s", what);
     err_key(e, "threshold");
-    return err_expected(e, "null, {\"maximize\": \"f1\"}, {\"recall_at_precision\": 0.9}, "
+    return err_expected(e, "null, a number between 0 and 1, {\"maximize\": \"f1\"}, "
+                           "{\"recall_at_precision\": 0.9}, "
                            "{\"precision_at_recall\": 0.8} or {\"costs\": {\"fp\": 1, \"fn\": 5}}");
+}
+
+static bool read_fixed(const struct json_doc *doc, const struct json *v, struct threshold_rule *r,
+                       struct err *e)
+{
+    *r = (struct threshold_rule){.kind = THRESHOLD_FIXED, .at = json_number(v)};
+    if (r->at > 0 && r->at < 1)
+        return true;
+    json_fail(doc, v, e, ERR_CONFIG_RANGE, "`threshold`: %.9g is not a number between 0 and 1",
+              r->at);
+    err_key(e, "threshold");
+    return err_help(e, "it is a probability; answers are never below 0 or above 1");
 }
 
 /* A number above 0, at most `most`. */
@@ -35,12 +48,19 @@ static bool read_number(const struct json_doc *doc, const struct json *v, double
     return false;
 }
 
+bool threshold_is_chosen(const struct threshold_rule *r)
+{
+    return r->kind != THRESHOLD_NONE && r->kind != THRESHOLD_FIXED;
+}
+
 bool threshold_read(const struct json_doc *doc, const struct json *v, struct threshold_rule *r,
                     struct err *e)
 {
     *r = (struct threshold_rule){.kind = THRESHOLD_NONE};
     if (!v || json_kind(v) == JSON_NULL)
         return true;
+    if (json_kind(v) == JSON_NUMBER)
+        return read_fixed(doc, v, r, e);
     if (json_kind(v) != JSON_OBJECT || json_count(v) != 1)
         return refuse(doc, v, "it is no rule to choose one by", e);
     const struct json *rule = json_at(v, 0);
@@ -116,7 +136,8 @@ static void offer(struct search *s)
     double precision = precision_of(s), recall = recall_of(s), score = (double)NAN, near = score;
     struct threshold_point p = {(double)NAN, precision, recall};
     switch ((enum threshold_kind)r->kind) {
-    case THRESHOLD_NONE: return;
+    case THRESHOLD_NONE:
+    case THRESHOLD_FIXED: return;
     case THRESHOLD_F1: score = 2 * s->hits / (s->positives + s->hits + s->alarms); break;
     case THRESHOLD_RECALL_AT_PRECISION:
         score = precision >= r->at ? recall : (double)NAN;
@@ -171,7 +192,7 @@ bool threshold_choose(struct rank *scores, const struct threshold_rule *r,
                        .last = 2,
                        .best_score = -(double)INFINITY,
                        .near_score = -(double)INFINITY};
-    *p = (struct threshold_point){THRESHOLD_STANDARD, (double)NAN, (double)NAN};
+    *p = (struct threshold_point){DECISION_HALF, (double)NAN, (double)NAN};
     if (!(scores->positive > 0))
         return false;
     if (r->kind == THRESHOLD_COSTS)

@@ -1,16 +1,17 @@
 /* threshold.h - where to cut: the probability from which on a row of a binary task is answered
- * positive. The config's key `threshold` says by which rule it is chosen on rows that the networks
- * were not trained on. */
+ * positive. The config's key `threshold` is that probability, or says by which rule it is chosen on
+ * rows that the networks were not trained on. */
 #ifndef DNN_MEASURE_THRESHOLD_H
 #define DNN_MEASURE_THRESHOLD_H
 
 #include "base/json.h"
 #include "measure/rank.h"
+#include "model/decision.h"
 
-#define THRESHOLD_STANDARD 0.5
 #define THRESHOLD_ROWS 9 /* of a table */
 #define THRESHOLD_SCHEMA                                                                           \
     "{\"oneOf\":[{\"type\":\"null\"},"                                                             \
+    "{\"type\":\"number\",\"exclusiveMinimum\":0,\"exclusiveMaximum\":1},"                         \
     "{\"type\":\"object\",\"properties\":{\"maximize\":{\"const\":\"f1\"}},"                       \
     "\"required\":[\"maximize\"],\"additionalProperties\":false},"                                 \
     "{\"type\":\"object\",\"properties\":{\"recall_at_precision\":{\"type\":\"number\","           \
@@ -27,6 +28,7 @@
 
 enum threshold_kind {
     THRESHOLD_NONE,                /* one half */
+    THRESHOLD_FIXED,               /* `at` itself: nothing is chosen */
     THRESHOLD_F1,                  /* the greatest F1 */
     THRESHOLD_RECALL_AT_PRECISION, /* the greatest recall where precision is at least `at` */
     THRESHOLD_PRECISION_AT_RECALL, /* the greatest precision where recall is at least `at` */
@@ -36,7 +38,9 @@ struct threshold_rule {
     int kind; /* enum threshold_kind */
     double at, fp, fn;
 };
-/* v: null, NULL, or an object with the one key of a rule. False: E13 at its place in doc. */
+bool threshold_is_chosen(const struct threshold_rule *r); /* by labelled rows */
+/* v: null, NULL, a number between 0 and 1, or an object with the one key of a rule. False: E13 at
+ * its place in doc. */
 bool threshold_read(const struct json_doc *doc, const struct json *v, struct threshold_rule *r,
                     struct err *e);
 
@@ -44,8 +48,8 @@ bool threshold_read(const struct json_doc *doc, const struct json *v, struct thr
 struct threshold_point {
     double threshold, precision, recall; /* NaN: no row is flagged; no row is positive */
 };
-/* The best point of the rows, scored by answer_odds, by the rule, not THRESHOLD_NONE; of equal
- * ones that with the fewest rows flagged. It is above 0 and lies in the middle between two
+/* The best point of the rows, scored by answer_odds, by a rule that chooses; of equal ones
+ * that with the fewest rows flagged. It is above 0 and lies in the middle between two
  * neighbouring scores. False: no point reaches `at`, and p is the nearest to it; or there is no
  * positive row, and p is one half. Sorts the rows. */
 bool threshold_choose(struct rank *scores, const struct threshold_rule *r,

@@ -275,8 +275,11 @@ bool modelfile_prepare(const struct modelfile *f, const struct model *const *pla
     double *weights = add_weights(f, w);
     int64_t *numbers = add_encoders(f, w);
     static const uint64_t one = 1;
-    if (f->threshold > 0)
-        tensor_add(w, IN_THRESHOLD, DTYPE_F64, 1, &one, &f->threshold);
+    const uint64_t classes = f->decision.classes;
+    if (f->decision.threshold > 0)
+        tensor_add(w, IN_THRESHOLD, DTYPE_F64, 1, &one, &f->decision.threshold);
+    if (f->decision.offset)
+        tensor_add(w, IN_DECISION, DTYPE_F64, 1, &classes, f->decision.offset);
     double range[2], conformal[CONFORMAL_NUMBERS];
     add_calibration(&f->calibration, range, w);
     modelfile_add_conformal(&f->conformal, conformal, w);
@@ -332,6 +335,7 @@ void modelfile_free(struct modelfile *f)
     mem_free(f->config_text);
     mem_free(f->metrics_text);
     calibration_free(&f->calibration);
+    decision_free(&f->decision);
     for (uint32_t i = 0; i < f->member_count; i++) {
         json_free(f->members[i].layers);
         mem_free(f->members[i].params);

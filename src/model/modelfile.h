@@ -32,6 +32,8 @@
  *                                    0 for all.
  *   threshold                        F64 [1]: of two labels the second is answered where its
  *                                    probability is at least this. Absent: 0.5.
+ *   decision                         F64 [classes]: of more labels the answered one has the
+ *                                    greatest ln p + decision, p calibrated. Absent: all 0.
  *   calibration.scale                F64 [1]: probabilities are softmax(scale ln p + shift), p the
  *                                    mean of the members. Absent, as its shift: they stay as they
  *                                    are.
@@ -68,6 +70,7 @@
 #define DNN_MODEL_MODELFILE_H
 
 #include "model/conformal.h"
+#include "model/decision.h"
 #include "model/model.h"
 #include "table/schema.h"
 
@@ -103,7 +106,7 @@ struct modelfile {
     struct json_doc *config; /* of a loaded file; NULL: it holds none that can be read */
     char *config_text, *metrics_text; /* JSON objects */
     struct plan plan;                 /* of the machine that trained it; backend "": not known */
-    double threshold;                 /* 0: none was chosen, one half serves */
+    struct decision decision;         /* threshold 0: none was chosen, one half serves */
     struct calibration calibration;
     struct conformal conformal;
     struct golden golden;

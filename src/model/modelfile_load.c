@@ -355,7 +355,7 @@ static bool load_threshold(const struct model_loading *l)
     const double *value = t->data;
     if (t->type != DTYPE_F64 || t->count != 1 || !(*value > 0 && *value < 2))
         return modelfile_refuse(l, ERR_MODEL_WEIGHTS, "\"" IN_THRESHOLD "\" is no probability");
-    l->f->threshold = *value;
+    l->f->decision.threshold = *value;
     return true;
 }
 
@@ -374,6 +374,19 @@ static bool is_range(const struct tensor *t)
     const double *end = t->data;
     return t->type == DTYPE_F64 && t->count == 2 && end[0] <= end[1] && end[0] < HUGE_VAL &&
            end[1] > -HUGE_VAL;
+}
+
+static bool load_decision(const struct model_loading *l, uint32_t outputs)
+{
+    const struct tensor *t = tensor_find(l->file, IN_DECISION);
+    if (t && (l->f->schema->task == TASK_REGRESSION || !all_finite(t) || t->count != outputs))
+        return modelfile_refuse(l, ERR_MODEL_WEIGHTS, "\"" IN_DECISION "\" is not a finite number "
+                                                      "for each label");
+    if (t) {
+        l->f->decision.classes = outputs;
+        l->f->decision.offset = mem_copy(t->data, outputs * sizeof(double));
+    }
+    return true;
 }
 
 static bool load_calibration(const struct model_loading *l, uint32_t outputs)
@@ -460,8 +473,9 @@ static struct modelfile *load(struct tensor_file *file, struct err *e)
         load_records(&l);
         l.f->schema = schema_load(file, 0, e);
         good = l.f->schema && load_members(&l, &outputs) &&
-               load_threshold(&l) && load_calibration(&l, outputs) &&
-               modelfile_load_conformal(&l) && load_golden(&l, outputs);
+               load_threshold(&l) && load_decision(&l, outputs) &&
+               load_calibration(&l, outputs) && modelfile_load_conformal(&l) &&
+               load_golden(&l, outputs);
     }
     tensor_close(file);
     if (good)

@@ -10,6 +10,7 @@
 #define IN_WEIGHTS "ensemble.weights"
 #define IN_ENCODERS "ensemble.encoders"
 #define IN_THRESHOLD "threshold"
+#define IN_DECISION "decision"
 #define IN_SCALE "calibration.scale"
 #define IN_SHIFT "calibration.shift"
 #define IN_RANGE "calibration.range"

@@ -210,7 +210,7 @@ static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x
 {
     const struct part_rows *r = &mixing_part(x, 0, 0)->test;
     const uint32_t *index = v->folds[fold].table->list[PART_TEST].index;
-    y->threshold = x->threshold;
+    y->decision = x->decision;
     for (uint64_t i = 0; i < r->count; i++) {
         const double *answer = v->answers.answer + (uint64_t)index[i] * x->outputs;
         tally_add(y, &(struct scores){.task = v->q->config->task,
@@ -257,7 +257,7 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
     }
     if (j->config->cut.kind != THRESHOLD_NONE)
         mixing_cut(&x, &j->config->cut, &(struct threshold_point){0});
-    v->answers.threshold[fold] = x.threshold;
+    v->answers.decision[fold] = decision_copy(&x.decision);
     answer_fold(v, fold, &x);
     r->runs = found;
     for (int p = 0; p < PARTS; p++)
@@ -352,6 +352,8 @@ bool cv_run(const struct cv_request *q, struct cv_result *r, struct err *e)
     for (uint32_t f = 0; v.folds && f < v.count; f++)
         close_fold(&v.folds[f]);
     mem_free(v.folds);
+    for (uint32_t f = 0; f < v.count; f++)
+        decision_free(&v.answers.decision[f]);
     mem_free(v.answers.fold);
     mem_free(v.answers.answer);
     mem_free(v.answers.line);

@@ -76,7 +76,7 @@ static bool record(void *owner, const struct csv_cells *cells, size_t number, ui
         answer_line_null(&w->line, cells, number, &w->text);
     } else {
         const double *answer = a->answer + row * a->outputs;
-        w->line.threshold = a->threshold[a->fold[row]];
+        w->line.decision = &a->decision[a->fold[row]];
         snprintf(w->fold, sizeof w->fold, "%u", a->fold[row]);
         answer_line_add(&w->line, cells, number, answer, *answer, &w->text);
     }

@@ -13,7 +13,7 @@ struct cv_answers {
     uint32_t *fold;   /* that left the row out; CV_NO_FOLD: none */
     double *answer;   /* [rows][outputs] */
     bool *line;       /* the row has a line; NULL: each has */
-    double threshold[ENSEMBLE_FOLDS]; /* of two classes, by fold */
+    struct decision decision[ENSEMBLE_FOLDS]; /* by fold */
 };
 /* Before the training: the file can be made, and the data can be read again. E16, 64 or 73. */
 bool cv_answers_check(const struct config *c, const char *path, struct err *e);

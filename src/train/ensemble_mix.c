@@ -167,12 +167,17 @@ static void tally_rows(const struct mixing *x, const double *weights, bool test,
 
 bool mixing_cut(struct mixing *x, const struct threshold_rule *rule, struct threshold_point *p)
 {
+    x->decided = true;
+    if (rule->kind == THRESHOLD_FIXED) {
+        x->decision.threshold = x->alone.threshold = rule->at;
+        return true;
+    }
     struct tally *y = tally_new(TASK_BINARY, 2, TALLY_RANKS);
     double *room = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
     for (uint32_t f = 0; f < x->folds; f++)
         tally_rows(x, x->weights, false, f, y, room);
     bool reached = threshold_choose(&y->rank, rule, p);
-    x->threshold = p->threshold;
+    x->decision.threshold = x->alone.threshold = p->threshold;
     tally_free(y);
     mem_free(room);
     return reached;
@@ -183,7 +188,7 @@ void mixing_measure(const struct mixing *x, const double *weights, bool test,
 {
     int task = mixing_part(x, 0, 0)->schema->task;
     struct tally *y = tally_new(task, x->classes, TALLY_ALL);
-    y->threshold = x->threshold;
+    y->decision = weights == x->weights ? x->decision : x->alone;
     y->quantile = x->quantile;
     y->conformal = weights == x->weights && x->conformal.rule ? &x->conformal : NULL;
     double *room = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
@@ -374,6 +379,9 @@ bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
     double *answers = mem_alloc(x->rows * x->outputs + 1, sizeof *answers), *to = answers;
     double *room = mem_alloc(SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
     double range[2] = {INFINITY, -INFINITY};
+    const char *leans = NULL;
+    for (uint32_t i = 0; i < x->count && !leans; i++)
+        leans = x->weights[i] > 0 ? config_leans(x->n->configs[x->members[i]]) : NULL;
     for (uint32_t f = 0; f < x->folds; f++) {
         const uint64_t rows = mixing_part(x, 0, f)->left.count;
         for (uint64_t from = 0; from < rows; from += SCORE_TALLIED) {
@@ -393,7 +401,8 @@ bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
                                                  .label = x->label,
                                                  .target = x->target,
                                                  .weight = x->weight},
-                  weights, range, quiet, &x->calibration);
+                  weights, leans, range, quiet, &x->calibration);
+    x->decided = job_decide(x->j->config, leans, &x->calibration, quiet, &x->decision);
     mem_free(weights);
     mem_free(room);
     mem_free(answers);
@@ -428,7 +437,8 @@ bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err 
 {
     *x = (struct mixing){.j = j,
                          .n = j->ensemble,
-                         .threshold = THRESHOLD_STANDARD,
+                         .decision = {.threshold = DECISION_HALF},
+                         .alone = {.threshold = DECISION_HALF},
                          .quantile = loss_quantile(&j->config->train.loss)};
     if (!parts_agree(x->n, e))
         return false;
@@ -443,6 +453,7 @@ bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err 
 void mixing_free(struct mixing *x)
 {
     calibration_free(&x->calibration);
+    decision_free(&x->decision);
     for (uint32_t i = 0; x->own && i < x->count; i++)
         mem_free(x->own[i]);
     mem_free(x->own);

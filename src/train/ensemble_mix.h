@@ -18,7 +18,9 @@ struct mixing {
     bool linear_alone;      /* nothing beats the linear member by more than a standard error */
     double **own;           /* [count][rows]: answers, once weights are chosen */
     struct blend blend;     /* of them */
-    double threshold;       /* of two classes */
+    struct decision decision, alone; /* of the mean by `weights`; of a member by itself, whose
+                                      * answers are not calibrated */
+    bool decided;           /* the model keeps `decision` */
     double quantile;        /* of the loss; 0: another loss */
     struct calibration calibration; /* of the mean by `weights` */
     struct conformal conformal;     /* the same */
@@ -40,7 +42,8 @@ uint32_t mixing_linear(const struct mixing *x);
 /* Chooses x->weights. a: loss of the mean on the rows left out, and that of a constant answer; not
  * computed where it is NULL. */
 void mixing_choose(struct mixing *x, struct against *a);
-/* Then finds x->calibration by the same rows: config.calibrate. False: E13. */
+/* Then finds x->calibration by the same rows: config.calibrate; and the decision that belongs to
+ * it (job_decide). False: E13. */
 bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e);
 /* Then x->conformal: the keys `intervals` and `sets`. */
 void mixing_conform(struct mixing *x);
@@ -48,7 +51,7 @@ void mixing_conform(struct mixing *x);
  * are those of mixing_answer. */
 void mixing_interval(const struct mixing *x, bool test, uint32_t f, uint64_t from, uint64_t count,
                      const double *value, double *low, double *high, double *room);
-/* Then chooses x->threshold by the answers to the rows left out. Returns the value of
+/* Then chooses x->decision by the answers to the rows left out. Returns the value of
  * threshold_choose. */
 bool mixing_cut(struct mixing *x, const struct threshold_rule *rule, struct threshold_point *p);
 /* The answers of one run: probabilities [count][outputs], or values, of rows from .. from + count

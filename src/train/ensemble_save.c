@@ -158,7 +158,7 @@ static bool write_model(const struct mixing *x, struct train_result *r, struct e
     s.f.config_text = x->j->config_text;
     s.f.metrics_text = metrics.data;
     s.f.plan = first->plan;
-    s.f.threshold = r->threshold;
+    s.f.decision = r->decision;
     s.f.calibration = x->calibration;
     s.f.conformal = x->conformal;
     golden_make(&s.f.golden, &first->sample, s.logits, s.f.member_count, x->outputs);
@@ -221,8 +221,11 @@ bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
     if (good && j->config->cut.kind != THRESHOLD_NONE) {
         struct threshold_point p;
         bool reached = mixing_cut(&x, &j->config->cut, &p);
-        job_cut(j, r, &p, reached);
+        if (threshold_is_chosen(&j->config->cut))
+            job_cut(j, r, &p, reached);
     }
+    if (good && x.decided)
+        r->decision = decision_copy(&x.decision);
     fill_result(&x, r);
     good = good && judge(j, r, &a, e) && write_model(&x, r, e);
     if (good) {

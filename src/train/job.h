@@ -158,11 +158,17 @@ void job_cut(const struct train_job *j, struct train_result *r, const struct thr
 /* Warns where validation and test rows speak of two models. */
 void job_compare_parts(const struct train_job *j, const struct train_result *r);
 /* Fits the calibration that the key `calibrate` asks for, on answers to rows that no network was
- * trained on. class_weight: of the training, NULL: none. range: of the target in the training
- * rows. */
+ * trained on. class_weight: of the training, NULL: none. leans: the key that asks for other labels
+ * than the likeliest (config_leans), whose probabilities are known not to be honest; NULL: none.
+ * range: of the target in the training rows. */
 void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,
-                   const float *class_weight, const double range[2], bool quiet,
+                   const float *class_weight, const char *leans, const double range[2], bool quiet,
                    struct calibration *c);
+/* Where `leans` is given and `calibrate` is auto: the calibrated probabilities are honest, and the
+ * label stays that of the answers before, kept in *d (decision_before). A `threshold` of the config
+ * wins. False: *d stays. */
+bool job_decide(const struct config *c, const char *leans, const struct calibration *calibration,
+                bool quiet, struct decision *d);
 
 /* --- job_conform.c: the keys `intervals` and `sets` --- */
 

@@ -27,7 +27,7 @@ static void tell(const struct train_job *j, const struct calibration *c,
 }
 
 void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,
-                   const float *class_weight, const double range[2], bool quiet,
+                   const float *class_weight, const char *leans, const double range[2], bool quiet,
                    struct calibration *c)
 {
     const int how = j->config->calibrate;
@@ -45,8 +45,28 @@ void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,
         found = calibrate_fit(r, c, &g);
     else if (found)
         found = calibrate_range(r, range[0], range[1], how == CALIBRATE_AUTO, c, &g);
-    if (!found || (how == CALIBRATE_AUTO && r->classes && !calibrate_pays(&g)))
+    if (!found || (how == CALIBRATE_AUTO && r->classes &&
+                   !(leans ? g.gain > 0 : calibrate_pays(&g))))
         calibration_free(c);
     else if (!quiet)
         tell(j, c, &g);
+}
+
+bool job_decide(const struct config *c, const char *leans, const struct calibration *calibration,
+                bool quiet, struct decision *d)
+{
+    if (!leans || c->calibrate != CALIBRATE_AUTO || c->cut.kind != THRESHOLD_NONE ||
+        !decision_before(calibration, d))
+        return false;
+    if (quiet)
+        return true;
+    if (d->offset)
+        log_note("the label is decided as before the calibration, because `%s` asks for other "
+                 "labels than the likeliest: the model keeps an offset for each label; "
+                 "\"calibrate\": \"affine\" answers the likeliest label", leans);
+    else
+        log_note("the label is decided as before the calibration, because `%s` asks for other "
+                 "labels than the likeliest: the threshold is %.4g; a `threshold` in the config, "
+                 "or \"calibrate\": \"affine\", decides otherwise", leans, d->threshold);
+    return true;
 }

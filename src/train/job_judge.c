@@ -159,7 +159,7 @@ void job_judge(const struct train_job *j, const struct train_result *r, const st
 void job_cut(const struct train_job *j, struct train_result *r, const struct threshold_point *p,
              bool reached)
 {
-    r->threshold = p->threshold;
+    r->decision.threshold = p->threshold;
     const char *rows = j->ensemble ? "rows that the runs did not train on" : "validation rows";
     if (reached)
         log_note("threshold %.6g: on the %s precision %.4g, recall %.4g", p->threshold, rows,

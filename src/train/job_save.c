@@ -72,7 +72,9 @@ static bool fit_answers(struct train_job *j, struct train_result *r, struct err 
         range[0] = fmin(range[0], n->target[n->list[PART_TRAIN].index[i]]);
         range[1] = fmax(range[1], n->target[n->list[PART_TRAIN].index[i]]);
     }
-    job_calibrate(j, &rows, n->prior_weight, range, false, &r->calibration);
+    const char *leans = config_leans(j->config);
+    job_calibrate(j, &rows, n->prior_weight, leans, range, false, &r->calibration);
+    job_decide(j->config, leans, &r->calibration, false, &r->decision);
     if (n->classes)
         calibration_apply(&r->calibration, left.count, answers);
     for (uint64_t i = 0; !n->classes && i < left.count; i++)
@@ -103,14 +105,16 @@ static bool measure(struct train_job *j, struct train_result *r, struct against 
         j->run.score.calibration = &r->calibration;
         j->run.score.conformal = r->conformal.rule ? &r->conformal : NULL;
     }
-    if (j->config->cut.kind != THRESHOLD_NONE && r->has_valid) {
+    if (j->config->cut.kind == THRESHOLD_FIXED)
+        r->decision.threshold = j->config->cut.at;
+    if (threshold_is_chosen(&j->config->cut) && r->has_valid) {
         struct threshold_point p;
         bool reached;
         if (!score_threshold(&j->run.score, PART_VALID, &j->config->cut, &p, &reached, e))
             return false;
         job_cut(j, r, &p, reached);
-        j->run.score.threshold = r->threshold;
     }
+    j->run.score.decision = r->decision;
     if ((r->has_valid && !measure_part(j, PART_VALID, r, &r->valid, against, e)) ||
         (r->has_test && !measure_part(j, PART_TEST, r, &r->test, shown, e)))
         return false;
@@ -298,7 +302,7 @@ static bool write_model(struct train_job *j, struct train_result *r, struct err 
     struct modelfile f = {.schema = j->schema,
                           .config_text = j->config_text,
                           .plan = j->run.plan,
-                          .threshold = r->threshold,
+                          .decision = r->decision,
                           .calibration = r->calibration,
                           .conformal = r->conformal,
                           .members = &member,

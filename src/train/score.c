@@ -273,8 +273,9 @@ static struct tally *tally_of(const struct score_job *j, unsigned needs)
     struct tally *y = tally_new(j->schema->task, score_classes(j), needs);
     y->quantile = loss_quantile(j->loss);
     y->conformal = j->conformal;
-    if (j->threshold > 0)
-        y->threshold = j->threshold;
+    y->decision = j->decision;
+    if (!(j->decision.threshold > 0))
+        y->decision.threshold = DECISION_HALF;
     return y;
 }
 

@@ -25,9 +25,9 @@ struct score_job {
     struct rows rows;                /* encoded */
     const double *target;            /* regression: of each row */
     struct row_list list[PARTS];
-    double threshold;                /* of two classes; 0: one half */
     const struct calibration *calibration; /* of the metrics on the host; NULL: none */
     const struct conformal *conformal;     /* the same */
+    struct decision decision;        /* of them; threshold 0: one half; borrowed offsets */
     struct gate *gates;              /* judged by score_all; NULL: none */
     size_t gate_count;
     bool intervals; /* score_all measures them */

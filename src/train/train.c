@@ -38,6 +38,7 @@ void train_release(struct train_result *r)
     r->members = NULL;
     r->member_count = 0;
     calibration_free(&r->calibration);
+    decision_free(&r->decision);
     mem_free(r->gates);
     r->gates = NULL;
     r->gate_count = 0;
@@ -74,7 +75,7 @@ static bool story(struct train_job *j, const struct train_request *q, struct tra
         return err_set(e, ERR_USAGE, "--require measures the test or the validation rows, and "
                                      "data.split leaves neither");
     r->rows_unlabelled = j->table->unlabelled;
-    if (j->config->cut.kind != THRESHOLD_NONE && !j->run.list[PART_VALID].count && !j->ensemble) {
+    if (threshold_is_chosen(&j->config->cut) && !j->run.list[PART_VALID].count && !j->ensemble) {
         err_set(e, ERR_CONFIG_CONFLICT, "`threshold` is chosen on the validation rows, and "
                                         "`data.split` leaves none");
         return err_help(e, "give data.split.valid a share, or leave `threshold` out");
@@ -176,8 +177,14 @@ void train_write(const struct train_request *q, const struct train_result *r, st
         json_put_int(out, part_words[p], (int64_t)r->rows[p]);
     json_close(out, '}');
     json_put_int(out, "rows_unlabelled", (int64_t)r->rows_unlabelled);
-    if (r->threshold > 0)
-        json_put_number(out, "threshold", r->threshold);
+    if (r->decision.threshold > 0)
+        json_put_number(out, "threshold", r->decision.threshold);
+    if (r->decision.offset) {
+        json_open(out, "decision", '[');
+        for (uint32_t k = 0; k < r->decision.classes; k++)
+            json_put_number(out, NULL, r->decision.offset[k]);
+        json_close(out, ']');
+    }
     train_write_end(r, out);
     if (r->member_count)
         train_write_members(r, true, out);

@@ -35,8 +35,8 @@ struct train_result {
     bool _Atomic over; /* it ended well and gives the machine back: the result is whole */
     struct selection backend;
     uint64_t rows[3], rows_unlabelled;
-    double threshold;    /* 0: none was chosen */
-    struct calibration calibration; /* train_release frees it */
+    struct calibration calibration; /* train_release frees both */
+    struct decision decision;       /* threshold 0: none was chosen */
     struct conformal conformal;
     int64_t epochs;      /* finished ones */
     int64_t best_epoch;  /* 0: none ended, or the metric never had a value */

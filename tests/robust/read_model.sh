@@ -77,6 +77,10 @@ compare "a threshold" c.json
 config c.json multiclass three '{"preset": "mlp", "hidden": [12]}'
 perl -pi -e 's/"backend"/"calibrate": "affine", "backend"/' c.json
 compare "calibrated probabilities" c.json
+config c.json multiclass three '{"preset": "mlp", "hidden": [12]}'
+perl -pi -e 's/"train": \{/"train": {"loss": {"class_weights": "balanced"}, /' c.json
+compare "offsets of labels" c.json
+ok "$(grep -aq '"decision":' m.dnn; echo $?)" "the model has some"
 config c.json binary two '{"preset": "realmlp", "hidden": [12, 8]}, "encoders": {"numeric": {"encode": ["plain", "ple"], "bins": 5}}'
 compare "realmlp with bins" c.json
 config c.json multiclass three '{"preset": "mlp", "hidden": [12, 8], "norm": "batch", "dropout": 0.2}'

@@ -16,7 +16,7 @@ static double uniform(uint32_t i, uint32_t what)
 /* Of three labels; each ninth row does not count. */
 static struct answers_kept make_classes(struct tally *t)
 {
-    struct answers_kept k = {.task = TASK_MULTICLASS, .classes = 3, .threshold = 0.5};
+    struct answers_kept k = {.task = TASK_MULTICLASS, .classes = 3, .decision = {.threshold = 0.5}};
     for (uint32_t i = 0; i < ROWS; i++) {
         double p[3], sum = 0;
         int32_t label = (int32_t)(uniform(i, 0) * 3);

@@ -1,4 +1,4 @@
-/* From logits to probabilities, labels and text. */
+/* From logits to probabilities and text. */
 #include "measure/probability.h"
 
 #include <stdlib.h>
@@ -15,9 +15,6 @@ static void answers(void)
     ok(p[0] == 0.5 && p[1] == 0.5, "equal logits share evenly");
     ok(p[2] == 1.0 && p[3] == 0.0, "large logits do not overflow");
     is_near(p[5], 1 / (1 + exp(-2)), 1e-15, "softmax of two");
-    ok(answer_label(p, 2, 0.5) == 1, "a half is answered positive");
-    const double three[] = {0.4, 0.4, 0.2};
-    ok(answer_label(three, 3, 0.5) == 0, "of equals the first label");
     const real bad[] = {(real)INFINITY, 0};
     answer_probabilities(bad, 1, 2, p);
     ok(isnan(p[0]), "an infinite logit gives no probability");

@@ -60,7 +60,8 @@ static double worth(const struct counts *c, const struct threshold_rule *r)
     case THRESHOLD_RECALL_AT_PRECISION: return precision >= r->at ? recall : (double)NAN;
     case THRESHOLD_PRECISION_AT_RECALL: return recall >= r->at ? precision : (double)NAN;
     case THRESHOLD_COSTS: return -r->fp * c->alarms - r->fn * c->missed;
-    case THRESHOLD_NONE: break;
+    case THRESHOLD_NONE:
+    case THRESHOLD_FIXED: break;
     }
     return (double)NAN;
 }
@@ -188,7 +189,10 @@ int main(void)
     test_rule("{\"t\": {\"costs\": {\"fp\": 1, \"fn\": 0}}}", ERR_CONFIG_RANGE, 0);
     test_rule("{\"t\": {\"costs\": {\"fp\": 1, \"fm\": 1}}}", ERR_CONFIG_TYPE, 0);
     test_rule("{\"t\": {\"other\": 1}}", ERR_CONFIG_TYPE, 0);
-    test_rule("{\"t\": 0.3}", ERR_CONFIG_TYPE, 0);
+    test_rule("{\"t\": 0.3}", ERR_NONE, THRESHOLD_FIXED);
+    test_rule("{\"t\": 0}", ERR_CONFIG_RANGE, 0);
+    test_rule("{\"t\": 1}", ERR_CONFIG_RANGE, 0);
+    test_rule("{\"t\": true}", ERR_CONFIG_TYPE, 0);
     test_rule("{\"t\": {\"maximize\": \"f1\", \"costs\": {}}}", ERR_CONFIG_TYPE, 0);
     return done();
 }
