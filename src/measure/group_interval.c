@@ -79,7 +79,7 @@ static double by_value(struct tally *y, double (*metric)(struct tally *y))
     const struct tally_groups *g = y->groups;
     struct tally *rest = tally_new(y->task, y->classes, 0);
     double mean = 0, squares = 0;
-    rest->threshold = y->threshold;
+    rest->decision = y->decision;
     rest->quantile = y->quantile;
     rest->conformal = y->conformal;
     for (uint32_t i = 0; i < g->count; i++) {

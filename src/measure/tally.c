@@ -265,7 +265,7 @@ static uint32_t groups_find(struct tally_groups *g, const struct tally *t, uint6
         at = vocab_add(g->keys, (const char *)&key, sizeof key);
         g->part[at] =
             tally_new(t->task, t->classes, t->needs & ~(unsigned)(TALLY_RANKS | TALLY_CONFUSED));
-        g->part[at]->threshold = t->threshold;
+        g->part[at]->decision = t->decision;
         g->part[at]->quantile = t->quantile;
         g->part[at]->conformal = t->conformal;
         g->count++;
