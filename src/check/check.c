@@ -41,10 +41,12 @@ static uint64_t score_bytes(const struct train_job *j)
         block = 3 * block / 2;
     uint64_t row = j->run.features->outputs * sizeof(real), tallied = 2 * SCORE_TALLIED;
     uint64_t score = most * 8 + (block + tallied) * row + tally_bytes(j->run.classes, most);
-    if (j->config->calibrate == CALIBRATE_NONE)
+    const bool region = config_region(j->config) > 0;
+    if (j->config->calibrate == CALIBRATE_NONE && !region)
         return score;
-    /* of all validation rows: logits, answers, label or target, weight */
+    /* of all validation rows: logits, answers, label or target, weight; scores, sorted */
     uint64_t answers = valid * (j->run.features->outputs * (sizeof(real) + sizeof(double)) + 16);
+    answers += region ? valid * 32 : 0;
     return score > answers ? score : answers;
 }
 

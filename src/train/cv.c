@@ -27,6 +27,7 @@ struct cv {
     uint32_t count, runs;         /* runs: of a fold */
     uint32_t finished;            /* runs of all folds, under the lock of `side` */
     struct cv_answers answers;
+    struct conformal told; /* of the last fold */
 };
 
 /* --- the folds --- */
@@ -213,6 +214,9 @@ static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x
     y->decision = x->decision;
     for (uint64_t i = 0; i < r->count; i++) {
         const double *answer = v->answers.answer + (uint64_t)index[i] * x->outputs;
+        double ends[4];
+        if (y->conformal && !x->classes)
+            mixing_interval(x, true, 0, i, 1, answer, &ends[0], &ends[1], &ends[2]);
         tally_add(y, &(struct scores){.task = v->q->config->task,
                                       .rows = 1,
                                       .classes = x->classes,
@@ -220,6 +224,8 @@ static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x
                                       .value = answer,
                                       .label = r->label ? r->label + i : NULL,
                                       .target = r->target ? r->target + i : NULL,
+                                      .low = &ends[0],
+                                      .high = &ends[1],
                                       .weight = r->weight + i});
     }
 }
@@ -255,6 +261,9 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
         mixing_free(&x);
         return false;
     }
+    mixing_conform(&x, true);
+    v->told = x.conformal;
+    (*pooled)->conformal = v->told.rule ? &v->told : NULL;
     if (j->config->cut.kind != THRESHOLD_NONE)
         mixing_cut(&x, &j->config->cut, &(struct threshold_point){0});
     v->answers.decision[fold] = decision_copy(&x.decision);
@@ -275,16 +284,16 @@ static void set_errors(struct cv_result *r)
     for (uint32_t k = 0; k < r->pooled.count; k++) {
         double sum = 0, squares = 0;
         uint32_t count = 0;
-        for (uint32_t f = 0; f < r->fold_count; f++)
-            if (!isnan(r->folds[f].metrics.m[k].value)) {
-                sum += r->folds[f].metrics.m[k].value;
-                count++;
-            }
-        for (uint32_t f = 0; f < r->fold_count; f++)
-            if (!isnan(r->folds[f].metrics.m[k].value)) {
-                double off = r->folds[f].metrics.m[k].value - sum / count;
-                squares += off * off;
-            }
+        const char *name = r->pooled.m[k].type->name;
+        for (uint32_t f = 0; f < r->fold_count; f++) {
+            double value = metrics_get(&r->folds[f].metrics, name);
+            sum += isnan(value) ? 0 : value;
+            count += isnan(value) ? 0 : 1;
+        }
+        for (uint32_t f = 0; f < r->fold_count; f++) {
+            double off = metrics_get(&r->folds[f].metrics, name) - sum / count;
+            squares += isnan(off) ? 0 : off * off;
+        }
         r->error.m[k].value = count > 1 ? sqrt(squares / (count - 1) / count) : (double)NAN;
     }
 }

@@ -69,7 +69,7 @@ void mixing_interval(const struct mixing *x, bool test, uint32_t f, uint64_t fro
     mem_free(spread);
 }
 
-void mixing_conform(struct mixing *x)
+void mixing_conform(struct mixing *x, bool quiet)
 {
     if (!(config_region(x->j->config) > 0))
         return;
@@ -99,7 +99,7 @@ void mixing_conform(struct mixing *x)
                                              .weight = x->weight,
                                              .limits = &x->calibration,
                                              .coding = values ? coding_of(x) : NULL,
-                                             .folds = x->folds}, &x->conformal);
+                                             .folds = x->folds}, quiet, &x->conformal);
     mem_free(room);
     mem_free(spread);
     mem_free(answers);

@@ -46,7 +46,7 @@ void mixing_choose(struct mixing *x, struct against *a);
  * it (job_decide). False: E13. */
 bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e);
 /* Then x->conformal: the keys `intervals` and `sets`. */
-void mixing_conform(struct mixing *x);
+void mixing_conform(struct mixing *x, bool quiet);
 /* The ends of the intervals around such answers, value [count]; room [2 * count]. The arguments
  * are those of mixing_answer. */
 void mixing_interval(const struct mixing *x, bool test, uint32_t f, uint64_t from, uint64_t count,

@@ -217,7 +217,7 @@ bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
     mixing_report(&x);
     bool good = mixing_calibrate(&x, false, e);
     if (good)
-        mixing_conform(&x);
+        mixing_conform(&x, false);
     if (good && j->config->cut.kind != THRESHOLD_NONE) {
         struct threshold_point p;
         bool reached = mixing_cut(&x, &j->config->cut, &p);

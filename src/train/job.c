@@ -190,8 +190,7 @@ bool job_start(struct train_job *j, struct err *e)
     if (!job_read(j, e))
         return false;
     stop_phase("preparing", false);
-    if (!answer_line_names(j->schema, job_region(c), e) || !job_conform_rows(j, e) ||
-        !schema_holds(j->schema, e))
+    if (!answer_line_names(j->schema, job_region(c), e) || !schema_holds(j->schema, e))
         return false;
     say_notes(j->table, j->config->unused);
     return true;
@@ -208,7 +207,8 @@ static bool load(struct train_job *j, struct err *e)
         j->folds = j->ensemble->folds;
         runs = j->ensemble->runs;
     }
-    if (!job_start(j, e) || !check_folds(j, e) || (j->ensemble && !ensemble_encode(j, e)) ||
+    if (!job_start(j, e) || !check_folds(j, e) || !job_conform_rows(j, e) ||
+        (j->ensemble && !ensemble_encode(j, e)) ||
         !job_open_run(j, e))
         return false;
     struct transforms chosen = {.all = 0};

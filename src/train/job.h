@@ -176,7 +176,8 @@ int job_region(const struct config *c); /* enum answer_region */
 /* Data were read. False: E13, there are too few rows to measure such an interval or set by. */
 bool job_conform_rows(const struct train_job *j, struct err *e);
 /* Fits them on answers to rows that no network was trained on. Neither key: nothing. */
-void job_conform(const struct train_job *j, const struct conform_rows *r, struct conformal *c);
+void job_conform(const struct train_job *j, const struct conform_rows *r, bool quiet,
+                 struct conformal *c);
 
 /* The trained loss of the model and of a constant answer (class shares or mean of the training
  * rows), on the same rows. */

@@ -61,7 +61,8 @@ static void tell(const struct train_job *j, const struct conformal *c,
                  rules[c->rule], c->reach, c->reach, rows_of(j));
 }
 
-void job_conform(const struct train_job *j, const struct conform_rows *r, struct conformal *c)
+void job_conform(const struct train_job *j, const struct conform_rows *r, bool quiet,
+                 struct conformal *c)
 {
     const double level = config_region(j->config);
     struct conform_widths w;
@@ -77,6 +78,6 @@ void job_conform(const struct train_job *j, const struct conform_rows *r, struct
                     level, rows_of(j), c->rule == CONFORMAL_SETS
                         ? "every set has every label"
                         : "intervals reach as far as the largest error among them");
-    else
+    else if (!quiet)
         tell(j, c, &w);
 }

@@ -87,7 +87,7 @@ static bool fit_answers(struct train_job *j, struct train_result *r, struct err 
                                           .target = left.target,
                                           .weight = left.weight,
                                           .limits = &r->calibration,
-                                          .coding = &n->schema->coding}, &r->conformal);
+                                          .coding = &n->schema->coding}, false, &r->conformal);
     mem_free(answers);
     part_rows_free(&left);
     return true;

@@ -70,6 +70,13 @@ same whole.dnn merged.dnn "merge gives the bytes of train"
 # weights count
 dnn train v.json -o w.dnn -q --progress none --set data.columns.w=weight
 holds "nine of ten of the weight" w.dnn more.csv
+# cv fits them in each fold, and measures them on the rows that it left out
+run dnn cv v.json --folds 3 --progress none
+is_exit 0 "cv of one network, which has validation rows in each fold"
+check "coverage of all folds" perl -ne 'print; $c = $1 if /^dnn: pooled .* coverage ([0-9.]+) /; END { exit !($c > 0.86 && $c < 0.94) }' err
+run dnn cv v.json --folds 3 --progress none --set 'ensemble={"folds":2}' --set train.epochs=5
+is_exit 0 "cv of an ensemble"
+err_has " coverage 0." "has coverage too"
 # beside other columns
 is "$(dnn predict whole.dnn more.csv -q --uncertainty --passthrough b | head -n 1)" "id,b,prediction,low,high,uncertainty" "columns of an ensemble"
 echo 'id,a,b
