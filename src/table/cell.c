@@ -315,6 +315,26 @@ bool cell_unlabelled(const struct schema *s, const struct binding *b,
     return cell && is_missing(s, cell->text, cell->length);
 }
 
+bool cell_weightless(const struct schema *s, const struct binding *b,
+                     const struct csv_cells *cells, size_t record)
+{
+    double value;
+    if (b->weight < 0 || cells->records[record].cells != b->cells)
+        return false;
+    const struct csv_cell *cell =
+        cells->cells + cells->records[record].first_cell + (uint32_t)b->weight;
+    return !is_missing(s, cell->text, cell->length) &&
+           number_parse(cell->text, cell->length, s->decimal, &value) == NUMBER_OK &&
+           value >= 0 && (float)value <= 0;
+}
+
+bool cell_left_out(const struct schema *s, const struct binding *b, const struct csv_cells *cells,
+                   size_t record)
+{
+    return !schema_keeps_context(s) &&
+           (cell_weightless(s, b, cells, record) || cell_unlabelled(s, b, cells, record));
+}
+
 /* The numbers of another record. */
 static void copy_numbers(const struct schema *s, unsigned char *out, const struct raw_record *raw)
 {

@@ -42,6 +42,13 @@ float number_transform(const struct number_slot *n, float v);
  * no metric can use it. */
 bool cell_unlabelled(const struct schema *s, const struct binding *b,
                      const struct csv_cells *cells, size_t record);
+/* True if the record has all its cells, and its weight is 0. */
+bool cell_weightless(const struct schema *s, const struct binding *b,
+                     const struct csv_cells *cells, size_t record);
+/* True if a training leaves the record out, as if the file did not have it: it has no target, or
+ * the weight 0. In a sequence of records it stays, as context. */
+bool cell_left_out(const struct schema *s, const struct binding *b, const struct csv_cells *cells,
+                   size_t record);
 /* Parse a number or a date as the column writes them. */
 enum number_result column_number(const struct schema *s, size_t column, const char *text,
                                  size_t length, double *value);

@@ -61,6 +61,14 @@ static inline int32_t dataset_label(const struct dataset *d, uint64_t row)
     return d->label ? d->label[row] : record_int(rows_at(&d->rows, row), d->rows.format.at_target);
 }
 
+/* True: the weight of a row is above 0. Others stay only in a sequence of records, as context, and
+ * in test files. */
+static inline bool dataset_counts(const struct dataset *d, uint64_t row)
+{
+    return (!d->schema->windows.window && row < d->rows.count - d->rows_of[PART_TEST]) ||
+           record_float(rows_at(&d->rows, row), d->rows.format.at_weight) > 0;
+}
+
 /* Reads data.train, data.valid and data.test once. Copies `declared`. Polls `stop` at every block
  * and while it waits for a pipe; true: NULL with e->id == ERR_NONE. NULL and E12 for the first bad
  * record in the order of the files. Uses the pool of base/thread. */

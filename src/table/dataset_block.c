@@ -151,6 +151,10 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
         b->left_out++;
         return true;
     }
+    if (!schema_keeps_context(s) && cell_weightless(s, q->binding, w->cells, w->record)) {
+        b->weightless++;
+        return true;
+    }
     if (!cell_parse(s, q->binding, w->block, w->cells, w->record, true, NULL, out, &b->drift, NULL,
                     w->e)) {
         if (w->e->id != ERR_CSV_LABEL_MISSING)
@@ -274,7 +278,8 @@ void block_clear(struct block_rows *b)
     mem_free(b->sample_ends);
     b->sample_ends = NULL;
     b->sample_rows = 0;
-    b->rows = b->blank_lines = b->left_out = b->unlabelled = b->drift.vanished = 0;
+    b->rows = b->blank_lines = b->left_out = b->weightless = b->unlabelled =
+        b->drift.vanished = 0;
     b->failed = false;
     err_clear(&b->error);
 }

@@ -11,15 +11,14 @@ static size_t find_record(struct cell_where w, unsigned own_parts, uint64_t *row
 {
     for (; w.record < w.cells->record_count; w.record++)
         if (!dataset_excludes(own_parts, &w) &&
-            (schema_keeps_context(w.s) || !cell_unlabelled(w.s, w.b, w.cells, w.record)) &&
-            --*row == 0)
+            !cell_left_out(w.s, w.b, w.cells, w.record) && --*row == 0)
             break;
     return w.record;
 }
 
 /* Searches one list of files. group: gets the row's cell of that column; NULL: not wanted. */
-static bool find_in(const struct schema *s, const struct opt_strings *files, unsigned own_parts,
-                    uint64_t *row, struct err *e, struct text *group)
+static bool find_in(const struct schema *s, const struct opt_strings *files, int part,
+                    unsigned own_parts, uint64_t *row, struct err *e, struct text *group)
 {
     struct err ignored = {0}; /* the files were valid before */
     const char *const *names;
@@ -32,6 +31,8 @@ static bool find_in(const struct schema *s, const struct opt_strings *files, uns
     bool good = c && csv_header(c, &names, &count, &ignored) &&
                 schema_bind(s, names, count, own_parts ? BIND_SPLIT : BIND_TARGET, &binding,
                             &ignored);
+    if (part == PART_TEST)
+        binding.weight = -1; /* rows of weight 0 stay */
     while (good && !found && csv_next(c, &b, &ignored)) {
         good = csv_cells_parse(&s->dialect, &b, count, &cells, &ignored);
         struct cell_where w = {s, &binding, &b, &cells, 0, &ignored};
@@ -75,8 +76,8 @@ static bool find_row(const struct dataset *d, const struct data_options *o, uint
             break;
         }
     for (int part = PART_TRAIN; part < PARTS && !found && last(lists[part]); part++)
-        found = lists[part]->count && find_in(s, lists[part], part == PART_TRAIN ? own_parts : 0,
-                                              &row, e, group);
+        found = lists[part]->count && find_in(s, lists[part], part,
+                                              part == PART_TRAIN ? own_parts : 0, &row, e, group);
     return found;
 }
 

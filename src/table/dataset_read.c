@@ -84,7 +84,7 @@ struct load {
     bool ended, stopped, failed;
     struct err error;   /* of csv_next; after all blocks read before */
     struct err failure; /* of the first bad record */
-    uint64_t unlabelled;
+    uint64_t weightless, unlabelled;
     int64_t unlabelled_lines[UNLABELLED_SHOWN];
     const char *unlabelled_path;
 };
@@ -191,6 +191,7 @@ static bool append(struct load *l, struct block_rows *b, struct err *e)
     t->blank_lines += b->blank_lines;
     t->left_out += b->left_out;
     t->vanished += b->drift.vanished;
+    l->weightless += b->weightless;
     add_unlabelled(l, b);
     if (b->failed) {
         *e = b->error;
@@ -335,6 +336,22 @@ static void note_unlabelled(const struct load *l, uint64_t rows)
     text_free(&lines);
 }
 
+/* Rows of weight 0 count for nothing. rows: the others. False: there are none. */
+static bool tell_weightless(const struct load *l, int part, uint64_t rows, const char *path,
+                            struct err *e)
+{
+    unsigned long long idle = l->weightless;
+    if (rows)
+        log_note("%s: the weight is 0 in %llu of %llu rows, which count for nothing: left out",
+                 text_quote_z(path), idle, (unsigned long long)rows + idle);
+    if (rows || l->unlabelled)
+        return true;
+    err_at(e, ERR_WEIGHT_SUM, path, 0, 0, "the weight of each of the %llu %s rows is 0", idle,
+           part_names[part]);
+    return err_help(e, "rows of weight 0 count for nothing: let some weigh more, or choose other "
+                       "rows (data.%s)", part_words[part]);
+}
+
 /* No row of the files has a target. */
 static bool report_unlabelled(const struct load *l, struct err *e)
 {
@@ -392,6 +409,8 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
         csv_set_stop(l.csv, stop);
     bool good = l.csv && csv_header(l.csv, &names, &count, e) &&
                 (schema_bind(s, names, count, need, &binding, e) || in_file(files, e));
+    if (part == PART_TEST)
+        binding.weight = -1; /* test rows of weight 0 stay: nothing is fitted on them */
     if (good) {
         l.request = (struct block_request){
             .schema = s, .dialect = &s->dialect, .binding = &binding, .method = -1};
@@ -417,11 +436,14 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
     progress_amount_close(&l.progress);
     raw->data->rows_of[part] = raw->data->rows.count - before;
     raw->data->unlabelled += l.unlabelled;
+    if (good && l.weightless)
+        good = tell_weightless(&l, part, raw->data->rows_of[part], files->items[0], e);
     if (good && l.unlabelled && raw->data->rows_of[part])
         note_unlabelled(&l, raw->data->rows_of[part]);
     else if (good && l.unlabelled)
         good = report_unlabelled(&l, e);
-    else if (good && !raw->data->rows_of[part] && !(part == PART_TRAIN && raw->data->left_out))
+    else if (good && !raw->data->rows_of[part] && !l.weightless &&
+             !(part == PART_TRAIN && raw->data->left_out))
         good = err_at(e, ERR_CSV_NO_ROWS, files->items[0], 0, 0, "0 data rows");
     release(&l);
     csv_close(l.csv);

@@ -72,6 +72,7 @@ struct block_rows {
     uint64_t *sample_ends;
     uint32_t sample_rows;
     struct drift drift;        /* vanished only */
+    uint64_t weightless;       /* rows of weight 0, which are left out */
     uint64_t unlabelled;
     int64_t unlabelled_lines[UNLABELLED_SHOWN];
     const char *path;

@@ -22,8 +22,7 @@ static bool walk_files(const struct dataset *d, const struct opt_strings *files,
         struct cell_where w = {s, &binding, &b, &cells, 0, e};
         for (; good && w.record < cells.record_count; w.record++) {
             bool out = dataset_excludes(own_parts, &w) ||
-                       (!schema_keeps_context(s) &&
-                        cell_unlabelled(s, &binding, &cells, w.record));
+                       cell_left_out(s, &binding, &cells, w.record);
             good = (out || *row < d->rows.count ||
                     err_at(e, ERR_FILE_CHANGED, b.path, 0, 0, "it has more rows than before")) &&
                    v->record(v->owner, &cells, w.record,

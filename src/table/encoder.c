@@ -124,16 +124,6 @@ static bool fit_target(const struct fit *f, struct err *e)
     return true;
 }
 
-static bool check_weights(const struct fit *f, struct err *e)
-{
-    const struct rows *rows = &f->data->rows;
-    for (uint64_t i = 0; i < f->count; i++)
-        if (record_float(rows_at(rows, f->rows[i]), rows->format.at_weight) > 0)
-            return true;
-    return err_set(e, ERR_WEIGHT_SUM, "the weight of each of the %llu training rows is 0",
-                   (unsigned long long)f->count);
-}
-
 static void warn_constant(const struct fit *f)
 {
     const struct schema *s = f->encoder->schema;
@@ -153,14 +143,18 @@ static void warn_constant(const struct fit *f)
 
 /* --- the whole --- */
 
-static bool fit(struct fit *f, struct err *e)
+/* listed: rows, before those of weight 0 are left out. */
+static bool fit(struct fit *f, uint64_t listed, struct err *e)
 {
     struct schema *s = f->encoder->schema;
-    if (!f->count)
+    if (!listed)
         return err_set(e, ERR_SPLIT_EMPTY, "there are no training rows");
+    if (!f->count)
+        return err_set(e, ERR_WEIGHT_SUM, "the weight of each of the %llu training rows is 0",
+                       (unsigned long long)listed);
     if (!s->file_columns)
         s->file_columns = (uint32_t)(s->column_count + f->data->extra_columns);
-    if (!check_weights(f, e) || !fit_categories(f, e))
+    if (!fit_categories(f, e))
         return false;
     fit_tell(f, 1, 0);
     if (!fit_numbers(f, e))
@@ -220,16 +214,18 @@ struct encoder *encoder_fit_as(const struct dataset *d, const struct schema *as,
     set_options(c->schema, as);
     c->slot_of = mem_zero(c->schema->category_count + 1, sizeof *c->slot_of);
     struct fit f = {.data = d,
-                    .rows = rows,
-                    .count = count,
-                    .judges = judges,
-                    .judge_count = judge_count,
+                    .weighed = weighed_make(d, rows, count),
+                    .judges = weighed_make(d, judges, judge_count),
                     .encoder = c};
+    f.rows = f.weighed.rows;
+    f.count = f.weighed.count;
     struct progress_amount progress;
     progress_amount_open(&progress, (enum progress_style)d->progress, "fitting", "%");
     f.progress = &progress;
-    bool good = fit(&f, e);
+    bool good = fit(&f, count, e);
     progress_amount_close(&progress);
+    weighed_free(&f.weighed);
+    weighed_free(&f.judges);
     if (good)
         return c;
     encoder_free(c);

@@ -6,13 +6,14 @@
 #include "base/progress.h"
 #include "table/encoder.h"
 #include "table/record.h"
+#include "table/weighed.h"
 
 struct fit {
     const struct dataset *data;
-    const uint32_t *rows;       /* rows to fit on, ascending */
-    uint64_t count;
-    const uint32_t *judges;     /* [judge_count]: validation rows */
-    uint64_t judge_count;
+    struct weighed weighed;     /* the rows to fit on, and how much they count */
+    const uint32_t *rows;       /* = weighed.rows */
+    uint64_t count;             /* = weighed.count */
+    struct weighed judges;      /* validation rows */
     struct encoder *encoder;    /* filled */
     struct progress_amount *progress;
 };

@@ -74,7 +74,7 @@ static void take_rows(struct additive *a)
     a->bins = mem_alloc(columns + 1, sizeof *a->bins);
     a->most = columns;
     const uint64_t most = columns ? CELLS_MOST / columns : 0;
-    const bool fourths = !f->judge_count;
+    const bool fourths = !f->judges.count;
     const uint64_t fit = most * 2 / 3 < FIT_MOST ? most * 2 / 3 : FIT_MOST;
     const uint64_t judge = fourths ? fit : most / 3 < JUDGE_MOST ? most / 3 : JUDGE_MOST;
     a->record = mem_alloc(fit + judge + 1, sizeof *a->record);
@@ -82,8 +82,8 @@ static void take_rows(struct additive *a)
     a->weight = mem_alloc(fit + judge + 1, sizeof *a->weight);
     a->positive = true;
     add_rows(a, f->rows, f->count, fit, false, fourths);
-    add_rows(a, fourths ? f->rows : f->judges, fourths ? f->count : f->judge_count, judge, true,
-             fourths);
+    add_rows(a, fourths ? f->rows : f->judges.rows, fourths ? f->count : f->judges.count, judge,
+             true, fourths);
     double sum = 0;
     for (uint32_t i = 0; i < a->fit; i++)
         sum += a->weight[i];

@@ -12,7 +12,7 @@
 #include "table/vocab.h"
 
 #define FOLD_STREAM 0x466f6c64u /* permutations of folds are not those of the split */
-#define EARLY UINT32_MAX        /* time: in no block, trained on by every run */
+#define EARLY UINT32_MAX        /* in no block, trained on by every run */
 
 struct cut {
     const struct dataset *data;
@@ -160,7 +160,38 @@ static bool trains(const struct cut *c, uint32_t i, uint32_t fold)
 {
     if (c->options->method == SPLIT_TIME)
         return c->fold[i] == EARLY || c->fold[i] < fold;
-    return c->fold[i] != fold;
+    return c->fold[i] != fold; /* EARLY too */
+}
+
+/* Rows with a label that no other fold has are in no block, unless a fold would be empty. */
+static void keep_labels(struct cut *c, struct rare *r)
+{
+    uint8_t *trained = mem_alloc((size_t)c->count + 1, 1);
+    uint8_t *keep = mem_alloc((size_t)c->count + 1, 1);
+    uint64_t *left = mem_alloc(c->folds, sizeof *left);
+    for (uint32_t k = 0; k < c->folds; k++) {
+        struct rare found = r ? *r : (struct rare){0};
+        for (uint32_t i = 0; i < c->count; i++)
+            trained[i] = trains(c, i, k);
+        if (!rare_find(c->data, c->rows, c->count, trained, keep, &found))
+            continue;
+        memset(left, 0, c->folds * sizeof *left);
+        for (uint32_t i = 0; i < c->count; i++)
+            if (!keep[i] && c->fold[i] != EARLY)
+                left[c->fold[i]]++;
+        uint32_t filled = 0;
+        for (uint32_t other = 0; other < c->folds; other++)
+            filled += left[other] > 0;
+        if (filled < c->folds)
+            continue;
+        for (uint32_t i = 0; i < c->count; i++)
+            c->fold[i] = keep[i] ? EARLY : c->fold[i];
+        if (r)
+            *r = found;
+    }
+    mem_free(trained);
+    mem_free(keep);
+    mem_free(left);
 }
 
 static bool list_fold(const struct cut *c, uint32_t fold, struct fold_rows *r, struct err *e)
@@ -227,7 +258,7 @@ static void list_reads(struct folds *f, const struct dataset *d)
 }
 
 bool folds_make(struct folds *f, uint32_t count, const struct dataset *d, const struct split *s,
-                const struct split_options *o, struct err *e)
+                const struct split_options *o, struct rare *r, struct err *e)
 {
     struct cut c = {.data = d, .options = o, .folds = count};
     *f = (struct folds){.count = count, .rows = mem_zero(count, sizeof *f->rows)};
@@ -242,6 +273,7 @@ bool folds_make(struct folds *f, uint32_t count, const struct dataset *d, const 
         if (s->part[i] != PART_TEST)
             c.rows[c.count++] = (uint32_t)i;
     cut_rows(&c);
+    keep_labels(&c, r);
     bool good = true;
     for (uint32_t k = 0; good && k < count; k++)
         good = list_fold(&c, k, &f->rows[k], e);

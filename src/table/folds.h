@@ -24,9 +24,11 @@ struct folds {
 };
 
 /* The folds of all rows that are not test. count 1: one fold as the split has it, validation rows
- * left out. False, E12: a fold would be empty. Caller: folds_free. */
+ * left out. A label that a run could not train on is in no fold, and every run trains on it
+ * (rare.h); r lists such labels and may be NULL. False, E12: a fold would be empty. Caller:
+ * folds_free. */
 bool folds_make(struct folds *f, uint32_t count, const struct dataset *d, const struct split *s,
-                const struct split_options *o, struct err *e);
+                const struct split_options *o, struct rare *r, struct err *e);
 void folds_free(struct folds *f);
 
 #endif

@@ -44,7 +44,7 @@ void schema_offsets_decide(struct schema *s, const struct binding *b,
         struct span span = {0};
         for (size_t r = 0; r < cells->record_count && r < OFFSET_ROWS; r++) {
             const struct csv_record *record = &cells->records[r];
-            if ((uint32_t)b->cell_of[i] >= record->cells || cell_unlabelled(s, b, cells, r))
+            if ((uint32_t)b->cell_of[i] >= record->cells || cell_left_out(s, b, cells, r))
                 continue;
             const struct csv_cell *cell =
                 &cells->cells[record->first_cell + (uint32_t)b->cell_of[i]];

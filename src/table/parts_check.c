@@ -25,7 +25,7 @@ static void count_tile(void *context, unsigned tile, unsigned thread)
     end = end < rows->count ? end : rows->count;
     for (uint64_t i = tile * TILE_ROWS; i < end; i++) {
         int32_t id = dataset_label(k->data, i);
-        if (id >= 0)
+        if (id >= 0 && dataset_counts(k->data, i))
             counts[k->part[sample_of(&k->data->samples, i)] * k->ids + (uint32_t)id]++;
     }
 }

@@ -157,6 +157,7 @@ struct binding {
     size_t cells;          /* cells of a record */
     uint32_t extra;        /* columns not in the schema; the first of their cells */
     uint32_t extra_cells[BINDING_EXTRA];
+    int32_t weight;          /* the cell of the rows' weights, or -1 */
     struct number_run *runs; /* none if a text that means missing may look like a number */
     size_t run_count;
     const char *const *names; /* of the cells, borrowed */

@@ -241,7 +241,7 @@ static size_t place_columns(const struct schema *s, enum bind_need need, struct 
 bool schema_bind(const struct schema *s, const char *const *names, size_t count,
                  enum bind_need need, struct binding *b, struct err *e)
 {
-    *b = (struct binding){.cells = count, .names = names};
+    *b = (struct binding){.cells = count, .weight = -1, .names = names};
     if (!check_width(s, names, count, need, e))
         return false;
     b->cell_of = mem_alloc(s->column_count ? s->column_count : 1, sizeof *b->cell_of);
@@ -253,6 +253,9 @@ bool schema_bind(const struct schema *s, const char *const *names, size_t count,
                 report_missing(s, names, count, b, listed, missing, missing_count, e);
     mem_free(missing);
     mem_free(listed);
+    for (size_t i = 0; good && i < s->column_count; i++)
+        if (s->columns[i].type == COLUMN_WEIGHT)
+            b->weight = b->cell_of[i];
     if (good)
         find_runs(s, b);
     else
@@ -262,7 +265,7 @@ bool schema_bind(const struct schema *s, const char *const *names, size_t count,
 
 void schema_bind_sample(const struct schema *s, struct binding *b)
 {
-    *b = (struct binding){.cells = s->column_count - 1};
+    *b = (struct binding){.cells = s->column_count - 1, .weight = -1};
     b->cell_of = mem_alloc(s->column_count, sizeof *b->cell_of);
     b->column_of = mem_alloc(s->column_count, sizeof *b->column_of);
     for (uint32_t i = 0, cell = 0; i < s->column_count; i++) {

@@ -6,6 +6,7 @@
 #define DNN_TABLE_SPLIT_H
 
 #include "table/dataset.h"
+#include "table/rare.h"
 
 struct split {
     uint8_t *part;            /* enum part of each sample */
@@ -22,6 +23,11 @@ bool split_make(struct split *s, const struct dataset *d, const struct split_opt
                 struct remarks *remarks, struct err *e);
 /* Lists records and reads of the parts, whose samples are listed. */
 void split_list(struct split *s, const struct dataset *d);
+/* Keeps labels that no training sample has in training (rare.h), unless a part would have no sample
+ * left, a column gives the part, or it has files of its own. joined: validation samples will be
+ * trained on. */
+void split_keep_labels(struct split *s, const struct dataset *d, const struct split_options *o,
+                       bool joined, struct rare *r);
 /* Validation samples become training samples. */
 void split_join(struct split *s, const struct dataset *d);
 void split_free(struct split *s);

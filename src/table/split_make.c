@@ -268,6 +268,38 @@ static void free_lists(struct split *s)
     }
 }
 
+void split_keep_labels(struct split *s, const struct dataset *d, const struct split_options *o,
+                       bool joined, struct rare *r)
+{
+    const struct samples *samples = &d->samples;
+    const uint64_t own = d->rows_of[PART_TRAIN]; /* the rows behind have a part's own file */
+    if (!d->schema->labels || o->method == SPLIT_COLUMN)
+        return;
+    uint8_t *trained = mem_alloc(samples->count + 1, 1), *keep = mem_zero(samples->count + 1, 1);
+    uint64_t left[PARTS] = {0};
+    for (uint64_t i = 0; i < samples->count; i++)
+        trained[i] = s->part[i] == PART_TRAIN || (joined && s->part[i] == PART_VALID) ||
+                     sample_first(samples, i) >= own;
+    bool any = rare_find(d, NULL, samples->count, trained, keep, r);
+    for (uint64_t i = 0; i < samples->count; i++) {
+        keep[i] = keep[i] && !trained[i];
+        left[s->part[i]] += !keep[i];
+    }
+    for (int part = PART_VALID; part < PARTS; part++)
+        any = any && (left[part] || !s->count[part]);
+    for (uint64_t i = 0; any && i < samples->count; i++)
+        s->part[i] = keep[i] ? PART_TRAIN : s->part[i];
+    if (any) {
+        free_lists(s);
+        list_parts(s, samples->count);
+        split_list(s, d);
+    } else {
+        *r = (struct rare){0};
+    }
+    mem_free(trained);
+    mem_free(keep);
+}
+
 void split_join(struct split *s, const struct dataset *d)
 {
     const struct samples *samples = &d->samples;

@@ -135,8 +135,11 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     remarks_move(&t->remarks, &t->data->remarks);
     if (!split_make(&t->split, t->data, &o->split, &t->remarks, e))
         return in_files(o, e);
-    if (folds && !folds_make(&t->folds, folds, t->data, &t->split, &o->split, e))
+    struct rare rare = {0};
+    split_keep_labels(&t->split, t->data, &o->split, folds > 1, &rare);
+    if (folds && !folds_make(&t->folds, folds, t->data, &t->split, &o->split, &rare, e))
         return in_files(o, e);
+    rare_tell(&rare, t->data, o, &t->remarks);
     if (folds > 1)
         split_join(&t->split, t->data);
     if (stopper_asked(stop))

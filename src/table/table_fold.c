@@ -36,6 +36,23 @@ static void gather(struct cutting *c, const struct split_options *o)
     }
 }
 
+/* Rows with a label that the others lack are trained on, unless they are all that validates. */
+static void keep_labels(const struct cutting *c, uint8_t *part)
+{
+    const uint64_t count = c->rows->train_count;
+    uint8_t *trained = mem_alloc(count + 1, 1), *keep = mem_zero(count + 1, 1);
+    uint64_t left = 0;
+    for (uint64_t i = 0; i < count; i++)
+        trained[i] = part[i] == PART_TRAIN;
+    bool any = rare_find(c->data, c->rows->train, count, trained, keep, NULL);
+    for (uint64_t i = 0; i < count; i++)
+        left += part[i] != PART_TRAIN && !keep[i];
+    for (uint64_t i = 0; any && left && i < count; i++)
+        part[i] = keep[i] ? PART_TRAIN : part[i];
+    mem_free(trained);
+    mem_free(keep);
+}
+
 /* Cuts the validation rows: part [training rows of the fold]. */
 static bool cut_valid(const struct table *t, const struct fold_rows *rows,
                       const struct split_options *o, uint8_t *part, struct err *e)
@@ -50,6 +67,8 @@ static bool cut_valid(const struct table *t, const struct fold_rows *rows,
     const struct split_input in = {
         .rows = rows->train_count, .label = c.label, .key = c.key, .time = c.time};
     bool good = split_rows(&own, &in, part, want, e);
+    if (good)
+        keep_labels(&c, part);
     mem_free(c.label);
     mem_free(c.key);
     mem_free(c.time);
@@ -91,7 +110,7 @@ struct table *table_of_fold(const struct table *t, uint32_t fold, const struct s
                         .target = t->target};
     memcpy(f->sha256, t->sha256, sizeof f->sha256);
     if (!split_fold(&f->split, t, &t->folds.rows[fold], o, folds == 1, e) ||
-        !folds_make(&f->folds, folds, t->data, &f->split, o, e)) {
+        !folds_make(&f->folds, folds, t->data, &f->split, o, NULL, e)) {
         table_free(f);
         return NULL;
     }

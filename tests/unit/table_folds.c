@@ -53,7 +53,7 @@ static bool cut(int method, uint32_t count, uint64_t seed, struct folds *f, stru
 {
     struct split_options o = {.method = method, .seed = seed};
     err_clear(e);
-    return folds_make(f, count, &data, &split, &o, e);
+    return folds_make(f, count, &data, &split, &o, NULL, e);
 }
 
 /* Each row that is not test is left out once and trained on by the others; none is test. */

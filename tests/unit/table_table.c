@@ -255,9 +255,8 @@ static const char *sample_cell(const struct table *t, uint32_t row, uint32_t cel
 
 static void test_records(void)
 {
-    write_string("t.csv", "i,n,c,y,w\n"
-                          "1,-999,b,3.5,2\n"
-                          "2, 7 ,\"a\",4.5,0\n"
+    write_string("t.csv", "i,n,c,y,w\n1,-999,b,3.5,2\n"
+                          "2, 7 ,\"a\",4.5,1\n9,8,idle,9.5,0\n"
                           "3,?,,5.5,1\n"
                           "4,16777217,\"a\"\"\",6.5,1\n"
                           "5,0.5,b,7.5,1\n");
@@ -269,6 +268,7 @@ static void test_records(void)
     ok(l.t != NULL, "read: %s", l.e.what);
     if (!l.t)
         return;
+    is_int(l.t->rows.count, 5, "a row of weight 0 is left out");
     const struct rowfmt *f = &l.t->rows.format;
     uint32_t missing[5];
     for (uint64_t i = 0; i < 5; i++)

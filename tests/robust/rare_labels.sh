@@ -1,0 +1,70 @@
+#!/bin/bash
+# rare_labels.sh - a label of very few rows stays in every training part: train, cv and tune go on, and say it. What moves is what
+# has that label, or its group.
+. "$(dirname "$0")/../tap.sh"
+make_rows() { # FILE ROWS OF THE LABEL, from row 1 on; time and group rise with the row
+    awk -v rare="$2" 'BEGIN { seed = 7; print "x,z,g,t,y"
+        for (i = 1; i <= 240; i++) {
+            seed = (seed * 16807) % 2147483647; x = seed % 2001 / 1000 - 1; seed = (seed * 16807) % 2147483647
+            printf "%s,%s,g%d,%d,%s\n", x, seed % 100 / 50, i / 8, i, (i <= rare ? "rare" : x > 0 ? "up" : "down") } }' >"$1"
+}
+config() { # FILE TASK PRESET SPLIT
+    cat >c.json <<JSON
+{"task": "$2", "data": {"train": "$1", "target": "y", "columns": {"x": "numeric", "z": "numeric", "g": "group", "t": "ignore"}, "split": $4},
+ "model": {"preset": "$3"}, "train": {"epochs": 2}, "tune": {"space": {"train.optimizer.learning_rate": [0.01, 0.001]}}, "backend": {"name": "dnn_cpu"}}
+JSON
+}
+stratified='{"method": "stratified"}'
+for rows in 1 2 3; do
+    make_rows d.csv $rows
+    config d.csv multiclass mlp "$stratified"
+    run dnn train c.json -o m.dnn --set 'ensemble={"folds": 5}' --force
+    is_exit 0 "folds, $rows rows of a label"
+    [ $rows = 1 ] && err_has 'the label "rare" of "y" is too rare to split (1 row, line 2): it stays in every training part' "  is told with its line"
+    [ $rows = 1 ] || err_lacks "too rare to split" "  each fold's run has one"
+    run dnn cv c.json --set model.preset=linear
+    is_exit 0 "  cv"
+    run dnn tune c.json --trials 2 -o best.json
+    is_exit 0 "  tune"
+    rm -f best.json m.dnn
+done
+# two labels, one row of one of them
+awk -F, 'BEGIN { OFS = FS } NR > 1 { $5 = $5 == "rare" ? "rare" : "all" } 1' d.csv | awk -F, '$5 != "rare" || !met++' >two.csv
+config two.csv binary mlp "$stratified"
+run dnn train c.json -o m.dnn --set 'ensemble={"folds": 4}' --force
+is_exit 0 "one row of the positive label"
+# other splits: chance, a group, the latest rows
+make_rows first.csv 2
+(head -n 1 first.csv; tail -n +2 first.csv | sort -t, -k4,4nr | awk -F, 'BEGIN { OFS = FS } { $4 = NR; $3 = "g" int(NR / 8) } 1') >last.csv
+for split in '{"method": "time", "column": "t"}' '{"method": "random", "valid": 0.45, "test": 0.45}' '{"method": "group", "column": "g", "valid": 0.45, "test": 0.45}' '{"method": "hash", "column": "g", "valid": 0.4, "test": 0.4}'; do
+    for seed in 1 2 3; do
+        config last.csv multiclass linear "${split%\}}, \"seed\": $seed}"
+        run dnn train c.json -o m.dnn --force
+        is_exit 0 "split $split, seed $seed"
+    done
+    [ "$split" != '{"method": "time", "column": "t"}' ] || err_has 'the label "rare" of "y" is too rare to split (2 rows, line 240)' "  is told"
+done
+config last.csv multiclass linear '{"method": "time", "column": "t"}'
+run dnn cv c.json
+is_exit 0 "cv in the order of time"
+# a file of its own is the user's part: an error with the place
+config first.csv multiclass linear "$stratified"
+sed '2s/[^,]*$/new/' first.csv >test.csv
+run dnn train c.json -o m.dnn --force --set data.test=test.csv
+is_exit 65 "a label of data.test alone"
+err_has 'test.csv:2'
+err_has 'label "new" of "y"'
+# steps of sequences
+awk 'BEGIN { print "g,t,x,y"; for (g = 0; g < 30; g++) for (t = 0; t < 8; t++) {
+    x = (g * 7 + t * 13) % 11 - 5; printf "g%d,%d,%s,%s\n", g, t, x, (g == 9 && t == 3 ? "rare" : x > 0 ? "up" : "down") } }' >steps.csv
+cat >s.json <<'JSON'
+{"task": "multiclass", "data": {"train": "steps.csv", "target": "y", "columns": {"x": "numeric"}, "split": {"method": "group", "column": "g"},
+ "sequence": {"group": "g", "order": "t", "window": 8, "label": "row"}}, "model": {"preset": "gru", "hidden": [4]}, "train": {"epochs": 2}, "backend": {"name": "dnn_cpu"}}
+JSON
+for seed in 1 2 3 4; do
+    run dnn train s.json -o s.dnn --force --set data.split.seed=$seed --set data.split.valid=0.4 --set data.split.test=0.4
+    is_exit 0 "tagging with one step of a label, seed $seed"
+done
+run dnn cv s.json
+is_exit 0 "cv of tagging"
+done_testing
