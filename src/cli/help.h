@@ -28,6 +28,7 @@ size_t topic_find(const char *word);
 
 /* Tables of pages. */
 void help_toolkits(struct text *out); /* CUDA toolkits and their drivers */
+void help_limits(struct text *out);   /* the largest tables and networks */
 /* The effect of a signal, or (word "signals") of all; false: dnn does not handle it. */
 bool help_signals(const char *word, struct text *out);
 /* The exit codes (word "exit"), or the one with this number; false: there is none. */

@@ -100,7 +100,8 @@ static void kernels(struct text *out)
 static const struct { const char *name; void (*write)(struct text *out); } tables[] = {
     {"@exit-codes", exit_codes},   {"@signals", signals},      {"@environment", environment},
     {"@keys", config_reference},   {"@layers", layers},        {"@metrics", metrics},
-    {"@errors", error_ids},        {"@toolkits", help_toolkits}, {"@kernels", kernels}};
+    {"@errors", error_ids},        {"@toolkits", help_toolkits}, {"@kernels", kernels},
+    {"@limits", help_limits}};
 
 void topic_page(size_t i, struct text *out)
 {

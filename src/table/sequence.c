@@ -210,7 +210,6 @@ static bool is_long(const struct json *v)
 const char *const window_label_names[] = {"last", "row", "group", NULL};
 static const char *const unordered_words[] = {"error", "sort", NULL};
 
-#define WINDOW_MOST 65536
 #define AT(field) offsetof(struct sequence_long, field)
 static const struct option long_table[] = {
     {.key = "group", .type = OPT_STRING, .flags = OPT_REQUIRED, .offset = AT(group),
@@ -220,11 +219,11 @@ static const struct option long_table[] = {
      .help = "The column of numbers or dates that rises inside a sequence. null: the rows are in "
              "order, and nothing is checked."},
     {.key = "window", .type = OPT_INT, .offset = AT(window), .standard = "50", .low = 2,
-     .high = WINDOW_MOST,
+     .high = SEQUENCE_WINDOW_MOST,
      .help = "The most rows that the network reads at once. A longer sequence is cut into windows; "
              "the last one may be short."},
     {.key = "stride", .type = OPT_INT, .flags = OPT_NULLABLE, .offset = AT(stride),
-     .standard = "null", .low = 1, .high = WINDOW_MOST,
+     .standard = "null", .low = 1, .high = SEQUENCE_WINDOW_MOST,
      .help = "Rows from the begin of a window to that of the next, at most window; less: windows "
              "overlap. null: window."},
     {.key = "label", .type = OPT_WORD, .flags = OPT_NULLABLE, .offset = AT(label),

@@ -7,6 +7,8 @@
 #include "table/options.h"
 #include "table/schema.h"
 
+#define SEQUENCE_WINDOW_MOST 65536 /* rows */
+
 /* Long format. */
 struct sequence_long {
     char *group, *order;    /* columns; order NULL: none */

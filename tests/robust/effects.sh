@@ -110,6 +110,49 @@ dnn train auto.json -o auto.dnn --quiet --set data.train=test.csv 2>train.err
 ok $? "auto" "$(cat train.err)"
 head -n 121 test.csv >small.csv
 by_hand auto.dnn small.csv "an ensemble of the preset auto"
+# sequences: a channel of a wide row has the value in all steps that the row has; a column of rows in all rows of a window
+awk 'BEGIN { srand(5); print "a_0,a_1,a_2,a_3,b_0,b_1,b_2,b_3,v"
+    for (i = 1; i <= 120; i++) { n = i % 5 ? 4 : 2; a = b = ""; s = 0
+        for (t = 0; t < 4; t++) { x = sprintf("%.3f", rand()); y = int(rand() * 3); a = a (t < n ? x : "") ","; b = b (t < n ? y : "") ","; if (t < n) s += x * (y + 1) }
+        printf "%s%s%.4f\n", a, b, s + rand() / 5 } }' >wide.csv
+cat >wide.json <<'JSON'
+{"task": "regression", "data": {"train": "wide.csv", "target": "v", "columns": {}, "missing": [""], "sequence": {"wide": {"a": "a_*", "b": "b_*"}}},
+ "model": {"preset": "gru"}, "train": {"epochs": 4, "batch_size": 16}, "backend": {"name": "dnn_cpu"}}
+JSON
+dnn train wide.json -o wide.dnn --quiet 2>train.err
+ok $? "a model of wide sequences" "$(cat train.err)"
+run dnn explain wide.dnn wide.csv --effects effects-wide.csv
+is_exit 0 "its effects"
+is "$(cut -d , -f 1-3 effects-wide.csv | grep '^b')" "$(printf 'b,value,0\nb,value,1\nb,value,2')" "a channel's values"
+mean_of() { # MODEL FILE
+    dnn predict "$1" "$2" --quiet | awk -F , 'NR > 1 && $NF != "" { s += $NF; n++ } END { printf "%.9f", s / n }'
+}
+near() { perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) < 1e-6 * (1 + abs $ARGV[1]))' -- "$1" "$2"; }
+for channel in a:1:3 b:5:2; do
+    IFS=: read -r name first row <<<"$channel"
+    value=$(grep "^$name," effects-wide.csv | sed -n "${row}p" | cut -d , -f 3)
+    awk -F , -v OFS=, -v f="$first" -v v="$value" 'NR > 1 { for (i = f; i < f + 4; i++) if ($i != "") $i = v } { print }' wide.csv >level.csv
+    near "$(grep "^$name," effects-wide.csv | sed -n "${row}p" | cut -d , -f 5)" "$(mean_of wide.dnn level.csv)"
+    ok $? "channel $name at $value: the mean of predict's answers"
+done
+awk 'BEGIN { srand(7); print "g,t,x,k,v"
+    for (g = 1; g <= 30; g++) { s = 0; for (t = 1; t <= 6; t++) { x = int(rand() * 9); k = "k" int(rand() * 3); s = x + s / 2 + (k == "k1") * 3; printf "%d,%d,%d,%s,%.4f\n", g, t, x, k, s } } }' >long.csv
+cat >long.json <<'JSON'
+{"task": "regression", "data": {"train": "long.csv", "target": "v", "columns": {"x": "numeric", "k": "categorical", "t": "ignore"},
+ "sequence": {"group": "g", "order": "t", "window": 4, "stride": 2, "label": "row"}},
+ "model": {"preset": "gru"}, "train": {"epochs": 4, "batch_size": 8}, "backend": {"name": "dnn_cpu"}}
+JSON
+sed -i 's/, "t": "ignore"/, "t": "numeric"/' long.json
+dnn train long.json -o long.dnn --quiet 2>train.err
+ok $? "a model of sequences of rows" "$(cat train.err)"
+run dnn explain long.dnn long.csv --effects effects-long.csv
+is_exit 0 "its effects" "$(cat err)"
+for column in x:3:4 k:4:k1; do
+    IFS=: read -r name at value <<<"$column"
+    awk -F , -v OFS=, -v at="$at" -v v="$value" 'NR > 1 { $at = v } { print }' long.csv >level.csv
+    near "$(grep "^$name,value,$value," effects-long.csv | cut -d , -f 5)" "$(mean_of long.dnn level.csv)"
+    ok $? "$name at $value in all rows: the mean of predict's answers" "$(grep "^$name," effects-long.csv; mean_of long.dnn level.csv)"
+done
 # names and values with commas and quotes
 { echo '"a,""b""",y'; for i in 1 2 3 4 5 6 7 8 9 10; do echo "\"v,$((i % 2))\",$((i % 3))"; done; } >q.csv
 cat >q.json <<'JSON'
