@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "base/stop.h"
 #include "base/thread.h"
+#include "table/vocab.h"
 
 #define DRAWS_MOST 200u
 #define DRAWS_LEAST 40u
@@ -25,6 +26,8 @@ void answers_keep(struct answers_kept *k, const struct scores *s, const bool *ba
         k->label = mem_grow(k->label, k->room, sizeof *k->label);
         k->target = mem_grow(k->target, k->room, sizeof *k->target);
         k->weight = mem_grow(k->weight, k->room, sizeof *k->weight);
+        if (s->group || k->group)
+            k->group = mem_grow(k->group, k->room, sizeof *k->group);
     }
     for (uint64_t i = 0; i < s->rows; i++) {
         const uint64_t at = k->rows++;
@@ -32,6 +35,8 @@ void answers_keep(struct answers_kept *k, const struct scores *s, const bool *ba
         k->label[at] = good && k->classes ? s->label[i] : -1;
         k->target[at] = good && !k->classes ? s->target[i] : (double)NAN;
         k->weight[at] = good ? s->weight[i] : 0;
+        if (k->group)
+            k->group[at] = good ? s->group[i] : 0;
         memset(k->score + at * width, 0, width * sizeof *k->score);
         if (good)
             memcpy(k->score + at * width, k->classes ? s->probability + i * width : s->value + i,
@@ -45,6 +50,7 @@ void answers_free(struct answers_kept *k)
     mem_free(k->label);
     mem_free(k->target);
     mem_free(k->weight);
+    mem_free(k->group);
     *k = (struct answers_kept){0};
 }
 
@@ -59,7 +65,7 @@ static bool counts(const struct answers_kept *k, uint64_t row)
     return k->classes ? k->label[row] >= 0 : !isnan(k->target[row]);
 }
 
-/* How often a row is drawn: Poisson's distribution of mean 1. */
+/* How often a row, or a group of this key, is drawn: Poisson's distribution of mean 1. */
 static float times_drawn(uint32_t draw, uint64_t row)
 {
     double u = ((double)rng_bits(COMPARE_SEED, row, 0, draw, RNG_SAMPLE) + 0.5) * 0x1p-32;
@@ -85,7 +91,7 @@ static double value_of(const struct drawing *d, const struct answers_kept *k, ui
             bool both = counts(d->a, from + i) && counts(d->b, from + i);
             weight[i] = both ? d->a->weight[from + i] : 0;
             if (draw && both)
-                weight[i] *= times_drawn(draw, from + i);
+                weight[i] *= times_drawn(draw, d->a->group ? d->a->group[from + i] : from + i);
         }
         for (uint64_t i = 0; i < rows; i++) /* in runs of rows with a weight */
             if (weight[i] > 0) {
@@ -122,8 +128,28 @@ static void draw_tile(void *context, unsigned tile, unsigned hand)
                                                       value_of(d, d->b, tile + 1));
 }
 
-/* value +- 1.96 standard deviations of the draws. */
-static struct interval spread(const double *advantage, uint32_t draws, double value)
+/* Kish's effective number of groups, of rows that both answer; infinite without groups. */
+static double groups_of(const struct drawing *d)
+{
+    const struct answers_kept *k = d->a;
+    struct vocab *keys = vocab_new();
+    double *sum = mem_zero(k->rows + 1, sizeof *sum), all = 0, squares = 0;
+    for (uint64_t i = 0; k->group && i < k->rows; i++)
+        if (counts(d->a, i) && counts(d->b, i))
+            sum[vocab_add(keys, (const char *)&k->group[i], sizeof *k->group)] +=
+                (double)k->weight[i];
+    for (uint32_t g = 0; g < vocab_count(keys); g++) {
+        all += sum[g];
+        squares += sum[g] * sum[g];
+    }
+    vocab_free(keys);
+    mem_free(sum);
+    return k->group ? (squares > 0 ? all * all / squares : 0) : (double)INFINITY;
+}
+
+/* value +- 1.96 standard deviations of the draws; of few groups Student's quantile (compare
+ * group_interval.h), and their spread is that of a sample. */
+static struct interval spread(const double *advantage, uint32_t draws, double value, double groups)
 {
     struct interval none = {(double)NAN, (double)NAN};
     double mean = 0, square = 0;
@@ -137,8 +163,14 @@ static struct interval spread(const double *advantage, uint32_t draws, double va
     }
     if (2 * defined < draws || isnan(value))
         return none;
-    double error = sqrt(square / (defined - 1));
-    return (struct interval){value - Z * error, value + Z * error};
+    double error = sqrt(square / (defined - 1)), quantile = Z;
+    if (!(groups >= 2 - 1e-9))
+        return none;
+    if (groups < 1e9) {
+        error *= sqrt(groups / (groups - 1));
+        quantile = group_quantile(groups - 1);
+    }
+    return (struct interval){value - quantile * error, value + quantile * error};
 }
 
 bool compare_answers(const struct answers_kept *a, const struct answers_kept *b,
@@ -157,7 +189,7 @@ bool compare_answers(const struct answers_kept *a, const struct answers_kept *b,
     c->advantage = advantage_of(metric, c->own, c->other);
     d.advantage = mem_zero(draws, sizeof *d.advantage);
     threads_run_few((unsigned)draws, draw_tile, &d);
-    c->interval = spread(d.advantage, (uint32_t)draws, c->advantage);
+    c->interval = spread(d.advantage, (uint32_t)draws, c->advantage, groups_of(&d));
     mem_free(d.advantage);
     return !stop_wanted() || (stop_error("the end of the comparison", e), false);
 }

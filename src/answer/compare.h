@@ -1,6 +1,6 @@
 /* compare.h - two models on the same rows: the difference of a metric, with an interval by a paired
- * bootstrap (Efron and Tibshirani, 1993): the rows are drawn anew, for both models alike, and the
- * spread of the difference over the draws is its standard error. */
+ * bootstrap (Efron and Tibshirani, 1993): the rows, or the groups that they are of, are drawn anew,
+ * for both models alike, and the spread of the difference over the draws is its standard error. */
 #ifndef DNN_ANSWER_COMPARE_H
 #define DNN_ANSWER_COMPARE_H
 
@@ -19,6 +19,7 @@ struct answers_kept {
     int32_t *label;   /* of classes: [rows]; -1: the row does not count */
     double *target;   /* regression: [rows]; NaN: the row does not count */
     float *weight;    /* [rows] */
+    uint64_t *group;  /* [rows], a hash of the group; NULL: rows are independent */
 };
 /* Adds s->rows rows. bad: [s->rows], the rows without an answer; NULL: all of them. */
 void answers_keep(struct answers_kept *k, const struct scores *s, const bool *bad);
@@ -29,9 +30,9 @@ struct comparison {
     double advantage;          /* of the first: above 0 when it is better */
     struct interval interval;  /* of the advantage, 95 %; NaN: too few rows */
 };
-/* Weights are those of a. Uses the pool of threads; the same numbers with any number of them.
- * False: the models do not answer the same rows (a file changed), or a signal asks to end; e says
- * so. */
+/* Weights and groups are those of a. Uses the pool of threads; the same numbers with any number of
+ * them. False: the models do not answer the same rows (a file changed), or a signal asks to end; e
+ * says so. */
 bool compare_answers(const struct answers_kept *a, const struct answers_kept *b,
                      const struct metric_type *metric, struct comparison *c, struct err *e);
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "answer/answer_line.h"
+#include "answer/row_group.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/text.h"
@@ -25,6 +27,8 @@ struct measure {
     int32_t *label;
     double *probability, *value, *target;
     double *low, *high; /* of intervals */
+    uint32_t group_column; /* of the schema; UINT32_MAX: no groups, or no such cells */
+    uint64_t *group_key;   /* NULL: no groups */
 };
 
 /* --- rows --- */
@@ -46,6 +50,8 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
         const unsigned char *record = g->records + i * s->format.stride;
         if (g->bad[i])
             continue;
+        if (m->group_key)
+            m->group_key[i] = row_group_key(m->stream, g, i, m->group_column, m->rows + i);
         memcpy(&m->weight[i], record + s->format.at_weight, sizeof(float));
         if (m->classes) {
             memcpy(&m->label[i], record + s->format.at_target, sizeof(int32_t));
@@ -69,6 +75,8 @@ static uint64_t close_up(struct measure *m, const struct stream_group *g)
         if (g->bad[i])
             continue;
         m->weight[rows] = m->weight[i];
+        if (m->group_key)
+            m->group_key[rows] = m->group_key[i];
         m->label[rows] = m->label[i];
         m->value[rows] = m->value[i];
         m->target[rows] = m->target[i];
@@ -90,8 +98,23 @@ static bool keep_group(const struct measure *m, const struct stream_group *g)
                                                .value = m->value,
                                                .label = m->label,
                                                .target = m->target,
+                                               .group = m->group_key,
                                                .weight = m->weight}, g->bad);
     return true;
+}
+
+/* Decides by the first input whether rows have groups. */
+static void open_groups(struct measure *m)
+{
+    const struct schema *s = m->stream->schema;
+    if (m->group_column == UINT32_MAX)
+        return;
+    if (m->stream->binding.cell_of[m->group_column] >= 0)
+        m->group_key = mem_alloc(m->stream->room, sizeof *m->group_key);
+    else if (!m->stream->request.again)
+        log_note("the data lacks \"%s\", the column of groups: intervals are as if all rows were "
+                 "independent, which makes them too narrow",
+                 text_quote_z(s->columns[m->group_column].name));
 }
 
 static bool measure_group(void *context, const struct stream_group *g, struct err *e)
@@ -107,6 +130,7 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
         m->low = mem_alloc(rows, sizeof *m->low);
         m->high = mem_alloc(rows, sizeof *m->high);
         m->probability = mem_alloc(rows * (m->classes ? m->classes : 1), sizeof *m->probability);
+        open_groups(m);
     }
     m->group = g;
     if (!g->cells) /* one record that is not CSV */
@@ -122,6 +146,7 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
                        .target = m->target,
                        .low = m->low,
                        .high = m->high,
+                       .group = m->group_key,
                        .weight = m->weight};
     m->rows += s.rows;
     for (uint64_t i = 0; m->table && i < s.rows; i++)
@@ -162,7 +187,7 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
                                   .again = again,
                                   .max_bad_rows = -1};
     struct measure m = {.stream = &stream, .tally = tally, .classes = tally->classes,
-                        .kept = kept};
+                        .kept = kept, .group_column = row_group_column(serve->file)};
     if (kept)
         *kept = (struct answers_kept){.task = serve->schema->task,
                                       .classes = tally->classes,
@@ -191,6 +216,7 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
     mem_free(m.label);
     mem_free(m.value);
     mem_free(m.target);
+    mem_free(m.group_key);
     mem_free(m.low);
     mem_free(m.high);
     mem_free(m.probability);

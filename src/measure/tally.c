@@ -265,7 +265,6 @@ static uint32_t groups_find(struct tally_groups *g, const struct tally *t, uint6
         at = vocab_add(g->keys, (const char *)&key, sizeof key);
         g->part[at] =
             tally_new(t->task, t->classes, t->needs & ~(unsigned)(TALLY_RANKS | TALLY_CONFUSED));
-        g->part[at]->decision = t->decision;
         g->part[at]->quantile = t->quantile;
         g->part[at]->conformal = t->conformal;
         g->count++;
@@ -417,6 +416,7 @@ static uint32_t add_to_group(struct tally *t, const struct scores *s, uint64_t r
         one.probability = s->probability + r * s->classes;
         one.label = s->label + r;
     }
+    t->groups->part[group]->decision = t->decision;
     tally_add(t->groups->part[group], &one);
     return group;
 }

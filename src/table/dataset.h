@@ -14,6 +14,7 @@
 #ifndef DNN_TABLE_DATASET_H
 #define DNN_TABLE_DATASET_H
 
+#include "base/rng.h"
 #include "table/part.h"
 #include "table/record.h"
 #include "table/remark.h"
@@ -43,6 +44,7 @@ struct dataset {
                                    * first encoder is fitted */
     /* [rows], inputs of the split; NULL if its method does not use them */
     uint64_t *key;                /* group, hash: rng_hash of the text */
+    bool grouped;                 /* key is of groups; 0: not known */
     double *time;
     uint8_t *said;                /* column: enum part */
     uint64_t rows_of[PARTS];      /* rows of each part's files; the parts follow one another */
@@ -54,6 +56,18 @@ struct dataset {
     int progress;                 /* enum progress_style: of the options, for an encoder */
     struct remarks remarks;
 };
+
+/* True: rows have groups: those that the split keeps together, or samples of several records. */
+static inline bool dataset_has_groups(const struct dataset *d)
+{
+    return d->grouped || d->samples.first;
+}
+/* A hash of the group of a row. */
+static inline uint64_t dataset_group(const struct dataset *d, uint64_t row)
+{
+    const uint64_t first = sample_first(&d->samples, sample_of(&d->samples, row));
+    return d->grouped && d->key[first] ? d->key[first] : rng_hash(&first, sizeof first, 1);
+}
 
 /* The class of a row, by its index in schema.labels; -1: none. */
 static inline int32_t dataset_label(const struct dataset *d, uint64_t row)

@@ -462,6 +462,7 @@ bool dataset_read(struct reading *raw, const struct data_options *o, const struc
     while (((size_t)s->format.stride << t->rows.shift) < CHUNK_BYTES)
         t->rows.shift++;
     raw->key.size = method == SPLIT_GROUP || method == SPLIT_HASH ? sizeof(uint64_t) : 0;
+    t->grouped = method == SPLIT_GROUP;
     raw->time.size = method == SPLIT_TIME ? sizeof(double) : 0;
     raw->said.size = method == SPLIT_COLUMN ? sizeof(uint8_t) : 0;
     raw->target.size = s->task == TASK_REGRESSION ? sizeof(double) : 0;

@@ -226,6 +226,7 @@ static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x
                                       .target = r->target ? r->target + i : NULL,
                                       .low = &ends[0],
                                       .high = &ends[1],
+                                      .group = r->group ? r->group + i : NULL,
                                       .weight = r->weight + i});
     }
 }

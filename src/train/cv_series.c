@@ -27,6 +27,8 @@ static void join_rows(struct part_rows *r, uint32_t outputs, const uint32_t *to,
         if (r->target)
             r->target[line] = r->target[i];
         r->weight[line] = r->weight[i];
+        if (r->group)
+            r->group[line] = r->group[i];
     }
     for (uint64_t i = 0; i < lines * outputs; i++)
         r->logits[i] = (real)(sum[i] / times[i / outputs]);

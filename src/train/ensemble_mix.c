@@ -161,6 +161,7 @@ static void tally_rows(const struct mixing *x, const double *weights, bool test,
                                       .target = r->target ? r->target + from : NULL,
                                       .low = ends[0],
                                       .high = ends[1],
+                                      .group = x->grouped ? r->group + from : NULL,
                                       .weight = r->weight + from});
     }
 }
@@ -443,6 +444,12 @@ bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err 
     if (!parts_agree(x->n, e))
         return false;
     find_members(x, so_far);
+    x->grouped = true;
+    for (uint32_t i = 0; i < x->n->runs; i++) {
+        const struct run_part *p = x->n->parts[i];
+        x->grouped = x->grouped && (!p || ((p->left.group || !p->left.count) &&
+                                           (p->test.group || !p->test.count)));
+    }
     x->outputs = mixing_part(x, 0, 0)->outputs;
     x->classes =
         mixing_part(x, 0, 0)->schema->task == TASK_REGRESSION ? 0 : x->outputs;

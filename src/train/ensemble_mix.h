@@ -14,6 +14,7 @@ struct mixing {
     uint32_t *members;      /* [count]: numbers of the members whose runs are all there */
     uint32_t count, folds;  /* folds of each */
     uint32_t outputs, classes;
+    bool grouped;           /* rows have groups in all parts */
     double *weights;        /* [count], the sum is 1 */
     bool linear_alone;      /* nothing beats the linear member by more than a standard error */
     double **own;           /* [count][rows]: answers, once weights are chosen */

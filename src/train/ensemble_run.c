@@ -70,8 +70,12 @@ static void copy_truth(const struct run *r, const struct row_list *list, struct 
         to->label = mem_alloc(list->count + 1, sizeof *to->label);
     else
         to->target = mem_alloc(list->count + 1, sizeof *to->target);
+    if (r->groups)
+        to->group = mem_alloc(list->count + 1, sizeof *to->group);
     for (uint64_t i = 0; i < list->count; i++) {
         const unsigned char *record = rows_at(&r->rows, list->index[i]);
+        if (r->groups)
+            to->group[i] = dataset_group(r->groups, list->index[i]);
         memcpy(&to->weight[i], record + f->at_weight, sizeof *to->weight);
         if (r->classes)
             memcpy(&to->label[i], record + f->at_target, sizeof *to->label);
@@ -213,6 +217,7 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
     struct view *view = NULL; /* of this run, while it trains */
     struct working w = {.j = j, .run = run};
     struct run r = {.target = j->table->target,
+                    .groups = dataset_has_groups(j->table->data) ? j->table->data : NULL,
                     .machine = m,
                     .quiet = true,
                     .micro_most = j->run.micro_most,

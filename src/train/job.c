@@ -150,6 +150,7 @@ bool job_open_run(struct train_job *j, struct err *e)
     r->schema = j->schema;
     r->rows = j->table->rows;
     r->target = j->table->target;
+    r->groups = dataset_has_groups(j->table->data) ? j->table->data : NULL;
     for (int p = 0; p < PARTS; p++)
         r->list[p] = j->table->list[p];
     if (j->ensemble) {

@@ -59,6 +59,7 @@ static void copy_rows(struct carry *x, const struct run *n)
                                   .count = x->rows};
     x->score.target = x->target;
     x->score.list[PART_VALID] = (struct row_list){.index = x->index, .count = x->rows};
+    x->score.groups = NULL;
     x->score.gates = NULL;
     x->score.gate_count = 0;
     x->score.intervals = false;

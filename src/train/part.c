@@ -29,12 +29,12 @@ static void add(struct tensor_writer *w, const char *name, enum dtype type, uint
 
 /* Names of the tensors of rows, by their owner. */
 struct row_names {
-    const char *label, *target, *weight, *logits;
+    const char *label, *target, *weight, *logits, *group;
 };
 static const struct row_names left_names = {"left.label", "left.target", "left.weight",
-                                            "left.logits"},
+                                            "left.logits", "left.group"},
                               test_names = {"test.label", "test.target", "test.weight",
-                                            "test.logits"};
+                                            "test.logits", "test.group"};
 
 static void add_rows(struct tensor_writer *w, const struct row_names *n, const struct part_rows *r,
                      uint32_t outputs)
@@ -43,6 +43,7 @@ static void add_rows(struct tensor_writer *w, const struct row_names *n, const s
     add(w, n->target, DTYPE_F64, r->count, r->target);
     add(w, n->weight, DTYPE_F32, r->count, r->weight);
     add(w, n->logits, REAL_TYPE, r->count * outputs, r->logits);
+    add(w, n->group, DTYPE_I64, r->count, r->group);
 }
 
 bool part_save(const struct run_part *p, const char *path, struct err *e)
@@ -133,7 +134,8 @@ static bool read_rows(const struct tensor_file *f, const struct row_names *n, bo
     if (!copy(f, n->weight, DTYPE_F32, count, &r->weight, e) ||
         !copy(f, n->label, DTYPE_I32, classes ? count : 0, &r->label, e) ||
         !copy(f, n->target, DTYPE_F64, classes ? 0 : count, &r->target, e) ||
-        !copy(f, n->logits, REAL_TYPE, count * outputs, &r->logits, e))
+        !copy(f, n->logits, REAL_TYPE, count * outputs, &r->logits, e) ||
+        (tensor_find(f, n->group) && !copy(f, n->group, DTYPE_I64, count, &r->group, e)))
         return false;
     for (uint64_t i = 0; i < count; i++)
         if (!(r->weight[i] >= 0 && r->weight[i] <= 3e38f) ||
@@ -257,6 +259,7 @@ void part_rows_free(struct part_rows *r)
     mem_free(r->label);
     mem_free(r->target);
     mem_free(r->weight);
+    mem_free(r->group);
     mem_free(r->logits);
 }
 

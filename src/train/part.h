@@ -4,7 +4,8 @@
  *
  * Tensors: schema.*, encoders.0.*; params, buffers (F32); left.logits, test.logits, sample.logits
  * (F32 [rows][outputs]); left.label, test.label (I32) or left.target, test.target (F64);
- * left.weight, test.weight (F32); sample.text (U8), sample.offsets (I64 [rows * cells + 1]);
+ * left.weight, test.weight (F32); left.group, test.group (I64, where rows have groups);
+ * sample.text (U8), sample.offsets (I64 [rows * cells + 1]);
  * constant (F64 [outputs]); importance (F64 [columns + 1], the last one its rows); counters (I64:
  * run, member, fold, rows, epochs, best epoch); times (F64: seconds, used); history (F64
  * [epochs * 4]); config (U8). Those of no elements are absent.
@@ -24,6 +25,7 @@ struct part_rows {
     int32_t *label; /* classes: [count] */
     double *target; /* regression: [count], in its own units */
     float *weight;  /* [count] */
+    uint64_t *group; /* [count], a hash of the row's group; NULL: rows have none */
     real *logits;   /* [count][outputs] */
 };
 struct run_part {

@@ -217,6 +217,7 @@ bool run_open(struct run *r, struct err *e)
     r->classes = r->config->task == TASK_REGRESSION ? 0 : r->features->outputs;
     r->score = (struct score_job){.rows = r->rows,
                                   .target = r->target,
+                                  .groups = r->groups,
                                   .schema = r->schema,
                                   .features = r->features,
                                   .loss = &r->loss};

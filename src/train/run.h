@@ -69,6 +69,7 @@ struct run {
     const struct schema *schema; /* fitted */
     struct rows rows;            /* encoded */
     const double *target;        /* regression: raw, of each row; else NULL */
+    const struct dataset *groups; /* as of a score_job */
     struct row_list list[PARTS]; /* rows to train on, to validate on, to test on */
     struct machine *machine;     /* before run_plan; nothing of another run on it */
     bool quiet; /* no notes and warnings about the recipe: another run gave them */

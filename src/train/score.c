@@ -54,7 +54,8 @@ static struct source source_of(const struct score_job *j, const struct row_list 
 struct truth {
     int32_t *label;
     double *target;
-    float *weight; /* NULL: all 1 */
+    float *weight;   /* NULL: all 1 */
+    uint64_t *group; /* NULL: none */
 };
 
 static struct truth truth_new(const struct score_job *j, uint64_t rows)
@@ -66,6 +67,8 @@ static struct truth truth_new(const struct score_job *j, uint64_t rows)
         t.target = mem_alloc(rows, sizeof *t.target);
     if (weighted(j->schema))
         t.weight = mem_alloc(rows, sizeof *t.weight);
+    if (j->groups)
+        t.group = mem_alloc(rows, sizeof *t.group);
     return t;
 }
 
@@ -74,6 +77,7 @@ static void truth_free(struct truth *t)
     mem_free(t->label);
     mem_free(t->target);
     mem_free(t->weight);
+    mem_free(t->group);
 }
 
 static void truth_read(const struct score_job *j, enum part part, uint64_t from, uint64_t rows,
@@ -89,17 +93,17 @@ static void truth_read(const struct score_job *j, enum part part, uint64_t from,
             t->target[r] = j->target[row];
         if (t->weight)
             memcpy(&t->weight[r], record + f->at_weight, sizeof t->weight[r]);
+        if (t->group)
+            t->group[r] = dataset_group(j->groups, row);
     }
 }
 
 static struct scores scores_of(const struct score_job *j, uint64_t rows, const struct truth *t)
 {
     return (struct scores){.task = j->schema->task,
-                           .rows = rows,
-                           .classes = score_classes(j),
-                           .label = t->label,
-                           .target = t->target,
-                           .weight = t->weight};
+                           .rows = rows, .classes = score_classes(j),
+                           .label = t->label, .target = t->target,
+                           .weight = t->weight, .group = t->group};
 }
 
 static void loss_add(const struct score_job *j, uint64_t rows, const real *logits,
@@ -207,6 +211,7 @@ static void tally_block(const struct score_job *j, const real *logits, uint64_t 
         s.label = t->label ? t->label + at : NULL;
         s.target = t->target ? t->target + at : NULL;
         s.weight = t->weight ? t->weight + at : NULL;
+        s.group = t->group ? t->group + at : NULL;
         s.probability = s.value = numbers;
         if (classes)
             answer_probabilities(logits + at * classes, now, classes, numbers);

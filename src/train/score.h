@@ -7,6 +7,7 @@
 #include "measure/metric.h"
 #include "measure/score_loss.h"
 #include "model/step.h"
+#include "table/dataset.h"
 #include "table/part.h"
 #include "table/samples.h"
 #include "table/schema.h"
@@ -25,6 +26,7 @@ struct score_job {
     struct rows rows;                /* encoded */
     const double *target;            /* regression: of each row */
     struct row_list list[PARTS];
+    const struct dataset *groups;    /* whose rows these are, with groups; NULL: rows have none */
     const struct calibration *calibration; /* of the metrics on the host; NULL: none */
     const struct conformal *conformal;     /* the same */
     struct decision decision;        /* of them; threshold 0: one half; borrowed offsets */
