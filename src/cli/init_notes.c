@@ -12,6 +12,15 @@
 
 enum { TOLD_ONE_BY_ONE = 3, TOLD_NAMES = 5 };
 
+/* Whether chance deals the rows to the parts. */
+static bool split_by_chance(const struct overrides *o, const struct infer *found)
+{
+    const char *given = init_set_value(o, "data.split.method");
+    const char *method = given ? given : split_method_names[init_split_method(o, found->task)];
+    return !found->series.groups && (strcmp(method, split_method_names[SPLIT_RANDOM]) == 0 ||
+                                     strcmp(method, split_method_names[SPLIT_STRATIFIED]) == 0);
+}
+
 /* The kind of note about each column's type, NULL for none; mem_free. */
 static const char **told_kinds(const struct infer *found, const char *target,
                                const struct overrides *o)
@@ -19,7 +28,8 @@ static const char **told_kinds(const struct infer *found, const char *target,
     const char **kinds = mem_zero(found->count + 1, sizeof *kinds);
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
-        if (c->reason[0] && strcmp(c->name, target) != 0 && !init_column_given(o, c->name))
+        if (c->reason[0] && strcmp(c->name, target) != 0 && !init_column_given(o, c->name) &&
+            !(c->repeats && !split_by_chance(o, found)))
             kinds[i] = c->kind;
     }
     return kinds;
@@ -62,7 +72,7 @@ static void tell_types(const struct infer *found, const char *target, const stru
             text_printf(&line, "column \"%s\": %s: %s", text_quote_z(c->name),
                         column_role_names[c->type], c->reason);
         bool read = c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME;
-        if (kind && (c->unread || (read && !c->form)))
+        if (kind && (c->unread || c->repeats || (read && !c->form)))
             log_warning("%s", line.data);
         else if (kind)
             log_note("%s", line.data);
@@ -130,11 +140,7 @@ static void tell_target(const struct infer *found, const char *target, const str
 /* Equal rows that chance deals to both sides of a split. Training warns at the same share. */
 static void tell_copies(const struct infer *found, const struct overrides *o)
 {
-    const char *given = init_set_value(o, "data.split.method");
-    const char *method = given ? given : split_method_names[init_split_method(o, found->task)];
-    if (!found->copies || found->copies * 100 < found->looked || found->series.groups ||
-        (strcmp(method, split_method_names[SPLIT_RANDOM]) != 0 &&
-         strcmp(method, split_method_names[SPLIT_STRATIFIED]) != 0))
+    if (!found->copies || found->copies * 100 < found->looked || !split_by_chance(o, found))
         return;
     for (size_t i = 0; i < found->count; i++)
         if (init_column_given(o, found->columns[i].name))
@@ -161,6 +167,9 @@ void init_notes(const struct infer *found, const char *target, const struct over
     tell_types(found, target, o);
     tell_target(found, target, o);
     tell_copies(found, o);
+    if (found->time_note[0] && !init_set_value(o, "data.split.method") &&
+        !init_set_value(o, "data.split") && split_by_chance(o, found))
+        log_note("%s", found->time_note);
     if (found->footer_note[0])
         log_warning("%s", found->footer_note);
     if (found->same_note[0] && found->task != TASK_REGRESSION)

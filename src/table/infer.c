@@ -79,6 +79,8 @@ static void conclude(const struct infer_request *r, const struct survey *s,
     for (size_t c = 0; r->target && c < s->count; c++)
         if (strcmp(s->names[c], r->target) == 0)
             infer_target(s, c, i);
+    infer_groups(r, s, i);
+    infer_time(r, s, i);
     infer_footer(s, i);
     csv_notes_text(notes, i->note, sizeof i->note);
 }

@@ -23,6 +23,8 @@ struct infer_column {
     struct form *form;      /* how its cells are written; NULL: plain */
     uint32_t buckets;       /* of a text, the only kind of input: how many its terms want; 0: as
                                usual */
+    bool repeats;           /* it names things that have several rows each: the reason is a warning
+                               for splits by chance */
     bool unread;            /* the reason is a warning: set aside for its form, or units differ */
     double alone;           /* how much of the target it alone explains (leak.h); NaN: not known */
     char note[480];         /* e.g. it nearly determines the target; or "" */
@@ -51,6 +53,7 @@ struct infer {
     char same_note[300];     /* labels that are equal as numbers; or "" */
     char label_note[500], footer_note[300]; /* what looks wrong; or "" */
     double target_balance;  /* share of the smallest class */
+    char time_note[400];     /* the rows are in the order of a date; or "" */
     uint64_t looked, copies; /* rows of a sample; those equal to another in every column used */
     char note[200];         /* about the header line; or "" */
     char encoding_note[200]; /* encoding guessed: the first byte that is not UTF-8; or "" */
@@ -78,6 +81,8 @@ struct infer *infer_file(const struct infer_request *r, struct err *e);
 void infer_free(struct infer *i);
 /* Writes the keys "delimiter" to "header" of the config's "data". */
 void infer_write_dialect(const struct infer *i, struct json_out *out);
+/* date_of_birth, dob */
+bool infer_names_birth(const char *name);
 /* Looks for sequences with a row a step in the file that infer_file has read, if names of columns
  * speak of them; sets i->series. given: [i->count] columns that are something else. False on an
  * error, or with e->id == ERR_NONE if `stop` returned true. */

@@ -101,6 +101,49 @@ bool infer_names_group(const char *name)
     return is;
 }
 
+bool infer_names_entity(const char *name)
+{
+    static const char *const entities[] = {
+        "customer", "client",  "patient",   "user",      "member",  "subject",  "participant",
+        "player",   "person",  "animal",    "account",   "student", "employee", "borrower",
+        "applicant", "driver", "visitor",   "household", "family",  "vehicle",  "device",
+        "machine",  "engine",  "session",   "email",     "login",   "username", "subscriber",
+        "kunde",    "kundin",  "kundennr",  "kundennummer", "cliente", "paciente", "usuario",
+        "utilisateur", "klient", "klant",   "utente",    "paziente", "cust",   "acct",
+        "cid",      "uid",     "pid",       "mrn",       "ssn",     "iban",     "imei",
+        "msisdn",   "vin"};
+    struct words w = split(name);
+    return infer_name(name) == NAME_ID ||
+           (w.count && infer_name(name) != NAME_OTHER && w.count > 1 &&
+            AMONG(entities, w.word[w.count - 2])) ||
+           (w.count && AMONG(entities, w.word[w.count - 1]));
+}
+
+bool infer_names_kind(const char *name)
+{
+    static const char *const kinds[] = {
+        "zip",   "zipcode", "postal", "postcode", "postalcode", "plz",  "post",  "sku",   "product",
+        "item",  "article", "model",  "part",     "type",       "kind", "class", "category",
+        "region", "route",  "station", "place",   "icd",        "code", "grade", "version"};
+    struct words w = split(name);
+    for (size_t i = 0; i < w.count; i++)
+        if (AMONG(kinds, w.word[i]))
+            return true;
+    return false;
+}
+
+bool infer_names_birth(const char *name)
+{
+    static const char *const births[] = {"birth", "birthday", "birthdate", "dob", "born",
+                                         "geburt", "geburtsdatum", "geburtstag", "naissance",
+                                         "nacimiento", "nascimento", "nascita", "geboren"};
+    struct words w = split(name);
+    for (size_t i = 0; i < w.count; i++)
+        if (AMONG(births, w.word[i]))
+            return true;
+    return false;
+}
+
 bool infer_names_moment(const char *name)
 {
     static const char *const moments[] = {"time", "timestamp", "ts", "date", "datetime", "epoch",

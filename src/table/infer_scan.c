@@ -139,6 +139,7 @@ static void inspect_other(struct watch *w, const char *text, size_t length, int6
     w->forms[infer_form(text, length)]++;
     infer_amount(&w->amounts, text, length);
     infer_date(&w->date_forms, text, length);
+    w->shapes[infer_id_shape(text, length)]++;
     w->bytes += length;
     w->codes += length == 2 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'A' && text[1] <= 'Z';
     for (size_t i = 0; i < length; i++) {

@@ -51,6 +51,14 @@ struct infer_dates {
     char unreal_day[INFER_CELL + 1]; /* the first of them */
 };
 
+/* infer_group.c: what a cell looks like that is no number. */
+enum infer_shape {
+    SHAPE_NONE,
+    SHAPE_CODE, /* C1000, AB-12-x: a word with a digit */
+    SHAPE_NAME, /* a hash, a uuid, an address: it names one thing */
+    SHAPES
+};
+
 /* infer_terms.c: the different terms of the first texts of three words or more. */
 struct infer_terms {
     struct terms terms;
@@ -75,6 +83,7 @@ struct watch {
     int64_t other_line, point_line, comma_line; /* line of the first of each */
     uint64_t words, bytes;      /* total of `others` */
     struct infer_terms terms;   /* of others */
+    uint64_t shapes[SHAPES];    /* of others: cells of each enum infer_shape */
     uint64_t codes;             /* of others: two capital letters */
     uint64_t odd_commas, odd_points; /* not three digits after the sign: no thousands */
     bool steps;                 /* each whole number is the previous one + 1 */
@@ -139,6 +148,13 @@ void infer_terms_add(struct infer_terms *t, const char *text, size_t length);
 /* 0: the usual number is enough. */
 uint32_t infer_terms_buckets(const struct infer_terms *t);
 void infer_terms_free(struct infer_terms *t);
+/* infer_group.c: enum infer_shape of a cell; columns whose values name things with several rows
+ * each get a warning as their reason. After infer_sample. */
+int infer_id_shape(const char *text, size_t length);
+void infer_groups(const struct infer_request *r, const struct survey *s, struct infer *i);
+/* infer_time.c: notes that the file is in the order of a date, or that dates repeat. After the
+ * types. */
+void infer_time(const struct infer_request *r, const struct survey *s, struct infer *i);
 /* infer_propose.c: true if all cells are numbers, or dates, in another form: the column is typed,
  * or set aside with the key that would read it. */
 struct infer_cells {
@@ -155,6 +171,11 @@ int infer_name(const char *name);
 /* group: the name says which sequence a row belongs to (series, machine_id). order: it says when or
  * where the row stands in its sequence (t, visit_date, step). */
 bool infer_names_group(const char *name);
+/* entity: an identifier, or its last word is a person or thing that may have several rows
+ * (customer, patient, machine). */
+bool infer_names_entity(const char *name);
+/* kind: a word is a place or a kind of things (zip, product, model). */
+bool infer_names_kind(const char *name);
 bool infer_names_order(const char *name);
 /* infer_missing.c: the decimal sign; which of infer_missing_texts mean missing in this file; the
  * list for data.missing. */

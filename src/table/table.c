@@ -10,6 +10,7 @@
 #include "table/digest.h"
 #include "table/leak.h"
 #include "table/parts_check.h"
+#include "table/trend.h"
 
 static void count_bytes(struct table *t)
 {
@@ -150,6 +151,7 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     mem_trim();
     uint64_t *hash = rows_hash(t->data);
     leak_check(c, t->data, &t->split, hash, &t->remarks);
+    trend_check(c, t->data, o, &t->remarks);
     data_digest(t->data, c->schema, &t->split, hash, t->sha256);
     mem_free(hash);
     t->choice = c->choice;

@@ -238,7 +238,7 @@ is_exit 0 "  and it trains"
 awk 'BEGIN { print "customer_id,story,short,code,half,y"
     for (i = 0; i < 300; i++) printf "%d,the %dth of many words told here,w%d tail,%d,.%d,%d\n", i * 7 % 160 + 1000, i % 170, i % 170, i * 31 % 211, i % 9 + 1, i % 2 }' >story.csv
 run dnn init --force story.csv --target y
-err_has 'column "customer_id": id: its name and its 160 values are those of an identifier'
+err_has 'warning: column "customer_id": id: its name is that of an identifier, and its 160 values come again, in 300 rows'
 err_has 'column "story": text: free text'
 err_has 'column "short": ignore: 170 different values in 300 cells: hardly one is met again'
 err_lacks 'column "half"' "numbers without a digit before the point are numbers"
