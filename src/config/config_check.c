@@ -176,12 +176,17 @@ static bool check_sampling(const struct config *c, struct err *e)
     return err_help(e, values ? "leave it out" : "use train.loss.class_weights instead");
 }
 
+bool config_path_solves(const struct loss_options *loss)
+{
+    return loss->kind == LOSS_CROSS_ENTROPY || loss->kind == LOSS_MSE;
+}
+
 /* The path of preset linear solves for convex losses, numbers and one-hot columns. */
 static bool check_solver(const struct config *c, struct err *e)
 {
     struct modelread read;
     int kind = c->train.loss.kind;
-    bool convex = kind == LOSS_CROSS_ENTROPY || kind == LOSS_MSE;
+    bool convex = config_path_solves(&c->train.loss);
     const char *lacks = linear_path_lacks(c->doc);
     if ((convex && !lacks) || !model_path(&c->model, &read))
         return true;

@@ -29,6 +29,7 @@ struct portfolio {
     double steps; /* of all sequences; 0: rows of a table */
     bool tokens;  /* the sequences are texts */
     bool regression, binary, keys, wide, many, heavy;
+    bool convex;   /* the loss is one that the path solves for */
     bool embedded; /* a category's own entry asks for embeddings, which the path cannot solve for */
     bool brief; /* the time limit leaves no room for the slow members */
     bool given; /* the number of folds stands in the config */
@@ -170,6 +171,7 @@ static struct portfolio measure(const struct config *c)
     const struct data_options *d = &c->data;
     struct portfolio t = {.regression = c->task == TASK_REGRESSION,
                           .binary = c->task == TASK_BINARY,
+                          .convex = config_path_solves(&c->train.loss),
                           .given = c->ensemble.folds > 0,
                           .folds = (int)c->ensemble.folds};
     double rows = count_all(&d->train, d->header);
@@ -227,7 +229,7 @@ static bool put_value(const struct portfolio *t, const char *word, size_t length
         {"{half}", half},
         {"{slow}", slow}, /* of RealMLP */
         {"{dropout}", small ? "0.35" : "0.1"},
-        {"{smoothing}", t->regression || t->binary ? "0" : "0.1"},
+        {"{smoothing}", t->regression || t->binary || !t->convex ? "0" : "0.1"},
         {"{rate}", t->regression ? "0.004" : "0.002"},
         {"{hidden}", t->binary || t->many ? "[128, 128, 128]" : "[256, 256, 256]"},
         {"{activation}", t->regression ? "\"mish\"" : "\"selu\""},

@@ -46,6 +46,9 @@ bool config_environment(struct backend_options *b, const struct overrides *o, bo
  * the number of rows in its files. False: nothing is written. */
 bool config_portfolio(const struct config *c, struct text *out, int *folds);
 
+/* The path of preset linear has a solution for the loss. */
+bool config_path_solves(const struct loss_options *loss);
+
 /* --- for help --- */
 /* "integer, 1 to 65536; default 256" */
 void config_put_kind(struct text *out, const struct option *row);

@@ -126,7 +126,7 @@ static bool read_output(struct modelread *r, const struct model_options *o,
 }
 
 static bool read_spec(struct modelread *r, const struct json_doc *doc, const struct json *at,
-                      struct err *e)
+                      bool sequences, struct err *e)
 {
     r->spec = mem_zero(1, r->preset->spec_size);
     if (opt_read(r->preset->options, doc, at, "model", r->spec, e)) {
@@ -137,9 +137,8 @@ static bool read_spec(struct modelread *r, const struct json_doc *doc, const str
     mem_free(r->spec); /* opt_read has released its members */
     r->spec = NULL;
     if (e && e->id == ERR_CONFIG_KEY && r->preset->same_as && !e->help[0])
-        err_help(e, "preset \"%s\" chooses by itself; a preset that is named takes options: set "
-                    "model.preset to \"mlp\" too",
-                 r->preset->name);
+        err_help(e, "preset \"%s\" chooses by itself; a preset that is named takes options: add "
+                    "--set model.preset=%s", r->preset->name, sequences ? "gru" : "mlp");
     return false;
 }
 
@@ -156,7 +155,7 @@ static bool follow(struct modelread *r, bool sequences, struct err *e)
     r->preset = chosen;
     text_printf(&text, "{\"preset\": \"%s\"}", chosen->name);
     struct json_doc *doc = json_parse_own(text.data, text.length, "preset", e);
-    bool good = doc && read_spec(r, doc, json_root(doc), e);
+    bool good = doc && read_spec(r, doc, json_root(doc), sequences, e);
     json_free(doc);
     text_free(&text);
     return good;
@@ -227,7 +226,7 @@ static bool read_preset(struct modelread *r, const struct model_options *o, stru
     r->preset = word ? preset_of(o->doc, word, e) : preset_find("auto"); /* mlp */
     if (!r->preset)
         return false;
-    if (word && !read_spec(r, o->doc, o->model, e))
+    if (word && !read_spec(r, o->doc, o->model, o->sequences, e))
         return false;
     if (!follow(r, o->sequences, e))
         return false;
@@ -279,7 +278,7 @@ bool modelread(const struct model_options *o, struct modelread *r, struct err *e
         } else if (e && e->id == ERR_CONFIG_KEY && !json_get(model, "layers")) {
             err_expected(e, "one of preset, layers");
             err_help(e, "the preset is auto, which chooses by itself; a preset that is named takes "
-                        "options: set model.preset to \"mlp\" too");
+                        "options: add --set model.preset=%s", o->sequences ? "gru" : "mlp");
         } else if (e && e->id == ERR_CONFIG_KEY) {
             err_help(e, "the options of a preset stand beside its name: \"preset\": \"mlp\"");
         }

@@ -69,14 +69,15 @@ bool job_open(struct train_job *j, const struct train_request *q, struct err *e)
 
 /* --- the data --- */
 
-static void say_notes(const struct table *table, const char *unused)
+static void say_notes(const struct table *table, const struct config *c)
 {
+    const struct json *preset = json_path(json_root(c->doc), "model.preset");
     for (size_t i = 0; i < table->remarks.count; i++)
         log_warning("%s", table->remarks.items[i].text);
-    if (unused)
-        log_note("preset auto has its own %s for its members: what the config says is not used; "
-                 "name a preset, as mlp, to use it",
-                 unused);
+    if (c->unused)
+        log_warning("preset auto has its own %s for its members: what the config says is not used; "
+                    "one network that uses it: --set model.preset=%s", c->unused,
+                    preset && json_kind(preset) == JSON_STRING ? json_string(preset) : "mlp");
     if (table->extra_columns)
         log_note("%llu column%s of the file not in the config: ignored",
                  (unsigned long long)table->extra_columns, table->extra_columns > 1 ? "s" : "");
@@ -193,7 +194,7 @@ bool job_start(struct train_job *j, struct err *e)
     stop_phase("preparing", false);
     if (!answer_line_names(j->schema, job_region(c), e) || !schema_holds(j->schema, e))
         return false;
-    say_notes(j->table, j->config->unused);
+    say_notes(j->table, j->config);
     return true;
 }
 

@@ -88,7 +88,7 @@ static void measure(const struct tune *t, struct run_part *p, struct tune_result
     struct ensemble alone = {.parts = &p, .members = 1, .folds = 1, .runs = 1};
     struct mixing x = {
         .n = &alone, .members = &member, .count = 1, .folds = 1, .outputs = p->outputs,
-        .decision = {.threshold = DECISION_HALF},
+        .decision = {.threshold = DECISION_HALF}, .alone = {.threshold = DECISION_HALF},
         .quantile = loss_quantile(&t->q->config->train.loss)};
     x.classes = p->schema->task == TASK_REGRESSION ? 0 : p->outputs;
     mixing_measure(&x, &one, false, NULL, &r->valid);

@@ -64,7 +64,7 @@ done
 refused "L02 an option without a command, behind one" 'did you mean `dnn --version`?' train leads.json --verison
 refused "L02 a topic near a word that is none" '`dnn help` lists commands' help nope
 refused "L02 an entry of a list that is a word is not refused as a type" '"abc" is not an integer' train leads.json --set train.epochs=abc
-refused "L02 an option of a preset that takes none" 'set model.preset to "mlp" too' check leads.json --set 'model={"preset": "auto"}' --set 'model.hidden=[64]'
+refused "L02 an option of a preset that takes none" 'add --set model.preset=mlp' check leads.json --set 'model={"preset": "auto"}' --set 'model.hidden=[64]'
 refused "L02 inspect of a config" 'is a config' inspect leads.json
 refused "L02 inspect of a pipe" 'give a file' inspect -
 for name in DNN_TUNE_GPU DNN_EXPLAIN_GPU; do

@@ -387,5 +387,5 @@ for model in '{}' '{"layers":null}'; do
 done
 run dnn check preset.json --set 'model.hidden=[4]'
 is_exit 64 "an option of a preset that is not named"
-err_has 'set model.preset to "mlp" too'
+err_has 'add --set model.preset=mlp'
 done_testing

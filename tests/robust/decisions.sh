@@ -80,4 +80,49 @@ for bad in 0 1 1.5 -0.1; do
 done
 run dnn check multiclass.json --set threshold=0.3
 is_exit 78 "a threshold of several labels"
+# a search by f1 sees them: its trials are not calibrated, and answer the labels that a model would
+run dnn tune binary.json --trials 4 -o best.json --trials-csv trials.csv --quiet --set train.early_stopping.metric=f1 --set 'tune={"space":{"train.loss.class_weights":[null,"balanced"]}}'
+is_exit 0 "a search among class weights"
+check "it takes the weights, and no trial answers one label alone" perl -e 'my ($best, $trials) = @ARGV; open my $b, "<", $best; my $text = join "", <$b>; open my $t, "<", $trials;
+    my @names = split /,/, <$t>; my ($at) = grep { $names[$_] eq "accuracy" } 0 .. $#names; while (<$t>) { $low++ if (split /,/)[$at] < 0.3 } exit !($text =~ /"loss": \{"class_weights": "balanced"\}|"class_weights": "balanced"/ && !$low)' best.json trials.csv
+
+# --- preset auto, which init writes, takes every loss, and every line of `help bad-model` works on its config ---
+head -121 rows.csv | cut -d, -f1-3 >few.csv
+head -121 rows.csv | cut -d, -f1,4 >labels.csv
+head -121 rows.csv | cut -d, -f1,2 >values.csv
+dnn init few.csv --target two -o few.json --quiet
+dnn init labels.csv --target three -o labels.json --quiet
+dnn init values.csv --target b -o values.json --quiet
+for loss in cross_entropy focal soft_f1; do
+    for c in few labels; do
+        run dnn check $c.json --quiet --set train.loss.type=$loss
+        is_exit 0 "auto, $loss, $c"
+    done
+done
+for loss in mse mae huber quantile; do
+    run dnn check values.json --quiet --set train.loss.type=$loss
+    is_exit 0 "auto, $loss"
+done
+for c in few:focal values:quantile; do
+    run dnn train ${c%:*}.json -o x.dnn --force --json --progress none --set train.loss.type=${c#*:} --set ensemble.folds=2 --time-limit 20
+    is_exit 0 "auto is trained by ${c#*:}"
+    out_has '"name":"linear"' "with a linear member"
+done
+sed 's/.*"sequence".*/&/' tagging.json | sed 's/"tagging"/"multiclass"/; s/"window": 20/"window": 20, "label": "group"/; s/"model": .*/"model": {"preset": "auto"}}/; /^ "train"/d' >series.json
+run dnn check series.json --quiet --set train.loss.type=focal
+is_exit 0 "auto, focal, sequences"
+dnn help bad-model | grep '^ *--set' | sed 's/^ *//; s/  .*//' >lines
+check "the page has lines" test "$(wc -l <lines)" -ge 12
+while read -r line; do
+    eval "run dnn check few.json --quiet $line"
+    is_exit 0 "bad-model: $line"
+    err_lacks "is not used" "bad-model: $line: it is used"
+done <lines
+run dnn check few.json --set train.epochs=9
+err_has "preset auto has its own train.epochs for its members: what the config says is not used; one network that uses it: --set model.preset=mlp" "a key without effect is told"
+run dnn check few.json --set model.dropout=0.3
+is_exit 64 "an option that auto does not have"
+err_has "add --set model.preset=mlp" "names the way"
+run dnn check few.json --quiet --set model.dropout=0.3 --set model.preset=mlp
+is_exit 0 "which works"
 done_testing
