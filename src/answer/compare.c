@@ -28,6 +28,8 @@ void answers_keep(struct answers_kept *k, const struct scores *s, const bool *ba
         k->weight = mem_grow(k->weight, k->room, sizeof *k->weight);
         if (s->group || k->group)
             k->group = mem_grow(k->group, k->room, sizeof *k->group);
+        k->low = mem_grow(k->low, k->room, sizeof *k->low);
+        k->high = mem_grow(k->high, k->room, sizeof *k->high);
     }
     for (uint64_t i = 0; i < s->rows; i++) {
         const uint64_t at = k->rows++;
@@ -37,6 +39,8 @@ void answers_keep(struct answers_kept *k, const struct scores *s, const bool *ba
         k->weight[at] = good ? s->weight[i] : 0;
         if (k->group)
             k->group[at] = good ? s->group[i] : 0;
+        k->low[at] = good && s->low ? s->low[i] : 0;
+        k->high[at] = good && s->high ? s->high[i] : 0;
         memset(k->score + at * width, 0, width * sizeof *k->score);
         if (good)
             memcpy(k->score + at * width, k->classes ? s->probability + i * width : s->value + i,
@@ -51,6 +55,8 @@ void answers_free(struct answers_kept *k)
     mem_free(k->target);
     mem_free(k->weight);
     mem_free(k->group);
+    mem_free(k->low);
+    mem_free(k->high);
     *k = (struct answers_kept){0};
 }
 

@@ -20,6 +20,8 @@ struct answers_kept {
     double *target;   /* regression: [rows]; NaN: the row does not count */
     float *weight;    /* [rows] */
     uint64_t *group;  /* [rows], a hash of the group; NULL: rows are independent */
+    const struct conformal *conformal; /* borrowed; NULL: nothing is told beside an answer */
+    double *low, *high; /* [rows], of a regression with it */
 };
 /* Adds s->rows rows. bad: [s->rows], the rows without an answer; NULL: all of them. */
 void answers_keep(struct answers_kept *k, const struct scores *s, const bool *bad);

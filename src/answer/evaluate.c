@@ -99,6 +99,8 @@ static bool keep_group(const struct measure *m, const struct stream_group *g)
                                                .label = m->label,
                                                .target = m->target,
                                                .group = m->group_key,
+                                               .low = m->low,
+                                               .high = m->high,
                                                .weight = m->weight}, g->bad);
     return true;
 }
@@ -191,7 +193,8 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
     if (kept)
         *kept = (struct answers_kept){.task = serve->schema->task,
                                       .classes = tally->classes,
-                                      .decision = serve->decision};
+                                      .decision = serve->decision,
+                                      .conformal = tally->conformal};
     if (counts && serve->schema->task == TASK_BINARY) {
         m.table = &counts->table;
         threshold_table_begin(m.table, serve->decision.threshold);

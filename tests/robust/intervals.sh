@@ -94,8 +94,8 @@ is_exit 64 "a column of the input named low"
 run dnn train v.json -o x.dnn --set data.train=low.csv --set data.columns.low=id --progress none
 is_exit 78 "an id column named low"
 # labels
-perl -e 'for my $f (["c.csv", 1500, 1], ["c_more.csv", 3000, 2]) { my ($file, $rows, $seed) = @$f; srand $seed; open my $out, ">", $file; print $out "a,b,y\n"; for (1 .. $rows) { my ($a, $b) = (rand(4) - 2, rand(4) - 2);
-    my @z = ($a, $b, -$a - $b); $_ += rand(3) for @z; my ($best) = sort { $z[$b] <=> $z[$a] } 0 .. 2; printf $out "%.4f,%.4f,%s\n", $a, $b, ("x|1", "y\\2", "\"z,3\"")[$best] } }'
+perl -e 'for my $f (["c.csv", 1500, 1], ["c_more.csv", 3000, 2]) { my ($file, $rows, $seed) = @$f; srand $seed; open my $out, ">", $file; print $out "a,b,y\n"; for (1 .. $rows) { my ($u, $v) = (rand(4) - 2, rand(4) - 2);
+    my @z = ($u, $v, -$u - $v); $_ += rand(3) for @z; my ($best) = sort { $z[$b] <=> $z[$a] } 0 .. 2; printf $out "%.4f,%.4f,%s\n", $u, $v, ("x|1", "y\\2", "\"z,3\"")[$best] } }'
 cat >c.json <<'JSON'
 {"task": "multiclass", "data": {"train": "c.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric"}, "split": {"method": "random", "valid": 0.3, "test": 0.2}},
  "model": {"preset": "mlp", "hidden": [16]}, "train": {"epochs": 12, "optimizer": {"learning_rate": 0.01}}, "sets": 0.9}
@@ -115,6 +115,11 @@ run dnn inspect c.dnn
 out_has "sets       0.9, labels of at least 0." "inspect shows them"
 run dnn evaluate c.dnn c_more.csv -q --require 'set_size<=2.5' --require 'coverage.low>=0.8'
 is_exit 0 "gates on sets"
+# the report: tenths of the answers, labels
+dnn report one.dnn more.csv -o r.html -q
+check "the report has a row for each tenth, and the rows are all there" perl -0777 -ne '($t) = /How sure its answers are.*?<tbody>(.*?)<\/tbody>/s; @rows = $t =~ /<tr>/g; $n += $_ for $t =~ m{</td><td class="n">([0-9]+)</td>}g; print scalar(@rows), " of $n"; exit !(@rows == 10 && $n == 3000)' r.html
+dnn report c.dnn c_more.csv -o r.html -q
+check "and for each label" perl -0777 -ne '($t) = /How sure its answers are.*?<tbody>(.*?)<\/tbody>/s; @rows = $t =~ /<tr>/g; exit !(@rows == 3 && /Size of the sets/)' r.html
 # two labels: a threshold of one's own is in the set
 sed 's/y\\2/x|1/' c.csv >two.csv
 dnn train c.json -o two.dnn -q --progress none --set data.train=two.csv --set task=binary --set 'data.positive="x|1"' --set sets=0.5
