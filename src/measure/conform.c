@@ -13,11 +13,18 @@
 struct scored {
     double score, weight;
 };
-/* Rows that a score counts for: all, or every second one. */
-struct half {
-    uint64_t from, step;
+struct grouped {
+    uint64_t group;
+    double weight;
 };
-static const struct half all_rows = {0, 1};
+enum half { EVEN, ODD, ALL };
+
+static int by_group(const void *a, const void *b, const void *context)
+{
+    const struct grouped *x = a, *y = b;
+    (void)context;
+    return (x->group > y->group) - (x->group < y->group);
+}
 
 static int by_score(const void *a, const void *b, const void *context)
 {
@@ -29,6 +36,33 @@ static int by_score(const void *a, const void *b, const void *context)
 static double weight_of(const struct conform_rows *r, uint64_t i)
 {
     return r->label && r->label[i] < 0 ? 0 : (double)r->weight[i];
+}
+
+/* Every second row, or the groups by a bit of their hash. */
+static bool is_in(const struct conform_rows *r, enum half h, uint64_t i)
+{
+    return h == ALL || ((r->group ? r->group[i] >> 32 : i) & 1) == (uint64_t)h;
+}
+
+/* The sum of the squared weights of the groups; without groups, of the rows. */
+static double squares_of(const struct conform_rows *r, enum half h)
+{
+    struct grouped *all = mem_alloc(r->count + 1, sizeof *all);
+    double squares = 0;
+    size_t count = 0;
+    for (uint64_t i = 0; i < r->count; i++)
+        if (is_in(r, h, i) && weight_of(r, i) > 0)
+            all[count++] = (struct grouped){r->group ? r->group[i] : i, weight_of(r, i)};
+    if (r->group)
+        sort_stable(all, count, sizeof *all, by_group, NULL);
+    for (size_t from = 0, to = 0; from < count; from = to) {
+        double weight = 0;
+        for (; to < count && all[to].group == all[from].group; to++)
+            weight += all[to].weight;
+        squares += weight * weight;
+    }
+    mem_free(all);
+    return squares;
 }
 
 uint64_t conform_least(double level)
@@ -58,18 +92,18 @@ static double score_of(const struct conform_rows *r, const struct conformal *c, 
 }
 
 /* Sets c->reach by the rows of a half. False: see conform_fit. */
-static bool set_reach(const struct conform_rows *r, struct half h, struct conformal *c)
+static bool set_reach(const struct conform_rows *r, enum half h, struct conformal *c)
 {
     struct scored *s = mem_alloc(r->count + 1, sizeof *s);
-    double weight = 0, squares = 0, below = 0;
+    const double squares = squares_of(r, h);
+    double weight = 0, below = 0;
     size_t count = 0, at = 0;
-    for (uint64_t i = h.from; i < r->count; i += h.step) {
+    for (uint64_t i = 0; i < r->count; i++) {
         double w = weight_of(r, i);
-        if (!(w > 0))
+        if (!(w > 0) || !is_in(r, h, i))
             continue;
         s[count++] = (struct scored){score_of(r, c, i), w};
         weight += w;
-        squares += w * w;
     }
     sort_stable(s, count, sizeof *s, by_score, NULL);
     const double needed = c->level * (weight + (count ? squares / weight : 0));
@@ -101,12 +135,12 @@ static double width_of(const struct conform_rows *r, const struct conformal *rul
 {
     double width = 0, weight = 0;
     struct conformal c = *rule;
-    for (uint64_t k = 0; k < 2; k++) {
-        if (!set_reach(r, (struct half){1 - k, 2}, &c))
+    for (enum half k = EVEN; k <= ODD; k++) {
+        if (!set_reach(r, k == EVEN ? ODD : EVEN, &c))
             return INFINITY;
-        for (uint64_t i = k; i < r->count; i += 2) {
+        for (uint64_t i = 0; i < r->count; i++) {
             double ends[2], w = weight_of(r, i);
-            if (!(w > 0))
+            if (!(w > 0) || !is_in(r, k, i))
                 continue;
             conformal_interval(&c, r->limits, r->coding, r->value[i],
                                r->spread ? r->spread[i] : 0, ends);
@@ -158,7 +192,7 @@ bool conform_fit(const struct conform_rows *r, double level, struct conformal *c
         weight += fmax(weight_of(r, i), 0);
     if (!r->classes && weight > 0)
         choose_rule(r, c, &widths);
-    bool enough = weight > 0 && set_reach(r, all_rows, c);
+    bool enough = weight > 0 && set_reach(r, ALL, c);
     if (c->rule == CONFORMAL_SETS) /* too few: every label */
         c->reach = enough ? -c->reach : 0;
     if (!(weight > 0))

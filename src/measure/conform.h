@@ -24,7 +24,10 @@
  * to the level for each kind of row.
  *
  * Weights: shares of the weight instead of rows; the row to come weighs (sum w^2) / (sum w), so
- * that n is Kish's effective number of rows. */
+ * that n is Kish's effective number of rows. Rows of a group are not exchangeable, groups are: a
+ * group counts as one row of its weight there, so that n is the effective number of groups. What is
+ * held is still the share of the rows (as by pooled distributions: Dunn, Wasserman and Ramdas,
+ * 2023), and halves keep groups whole. */
 #ifndef DNN_MEASURE_CONFORM_H
 #define DNN_MEASURE_CONFORM_H
 
@@ -38,6 +41,7 @@ struct conform_rows {
     const double *value, *target; /* the value inside the limits */
     const double *spread;      /* of the networks; NULL: there is one */
     const float *weight;
+    const uint64_t *group;     /* a hash of what the row belongs to; NULL: rows are independent */
     const struct calibration *limits;
     const struct target_coding *coding; /* of the first encoder */
     uint32_t folds;            /* of struct conformal */

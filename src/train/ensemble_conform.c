@@ -69,6 +69,19 @@ void mixing_interval(const struct mixing *x, bool test, uint32_t f, uint64_t fro
     mem_free(spread);
 }
 
+/* Of the rows left out, in one list; NULL: they have none. mem_free. */
+static uint64_t *groups_of(const struct mixing *x)
+{
+    uint64_t *group = x->grouped ? mem_alloc(x->rows + 1, sizeof *group) : NULL, at = 0;
+    for (uint32_t f = 0; group && f < x->folds; f++) {
+        const struct part_rows *r = &mixing_part(x, 0, f)->left;
+        if (r->count)
+            memcpy(group + at, r->group, r->count * sizeof *group);
+        at += r->count;
+    }
+    return group;
+}
+
 void mixing_conform(struct mixing *x, bool quiet)
 {
     if (!(config_region(x->j->config) > 0))
@@ -77,6 +90,7 @@ void mixing_conform(struct mixing *x, bool quiet)
     double *answers = mem_alloc(x->rows * x->outputs + 1, sizeof *answers), *to = answers;
     double *spread = spreads ? mem_alloc(x->rows + 1, sizeof *spread) : NULL, *at = spread;
     double *room = mem_alloc(SCORE_TALLIED * (uint64_t)(x->outputs + 1), sizeof *room);
+    uint64_t *group = groups_of(x);
     for (uint32_t f = 0; f < x->folds; f++) {
         const uint64_t rows = mixing_part(x, 0, f)->left.count;
         for (uint64_t from = 0; from < rows; from += SCORE_TALLIED) {
@@ -97,9 +111,11 @@ void mixing_conform(struct mixing *x, bool quiet)
                                              .target = x->target,
                                              .spread = spread,
                                              .weight = x->weight,
+                                             .group = group,
                                              .limits = &x->calibration,
                                              .coding = values ? coding_of(x) : NULL,
                                              .folds = x->folds}, quiet, &x->conformal);
+    mem_free(group);
     mem_free(room);
     mem_free(spread);
     mem_free(answers);

@@ -74,8 +74,8 @@ void job_conform(const struct train_job *j, const struct conform_rows *r, bool q
         log_warning("`%s` %.6g has no effect: none of the %s has a weight above 0",
                     key_of(j->config), level, rows_of(j));
     else if (!enough)
-        log_warning("`%s` %.6g: the %s weigh too little for that level, so %s", key_of(j->config),
-                    level, rows_of(j), c->rule == CONFORMAL_SETS
+        log_warning("`%s` %.6g: the %s, or their groups, are too few for that level, so %s",
+                    key_of(j->config), level, rows_of(j), c->rule == CONFORMAL_SETS
                         ? "every set has every label"
                         : "intervals reach as far as the largest error among them");
     else if (!quiet)

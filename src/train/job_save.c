@@ -86,6 +86,7 @@ static bool fit_answers(struct train_job *j, struct train_result *r, struct err 
                                           .value = answers,
                                           .target = left.target,
                                           .weight = left.weight,
+                                          .group = left.group,
                                           .limits = &r->calibration,
                                           .coding = &n->schema->coding}, false, &r->conformal);
     mem_free(answers);

@@ -83,6 +83,33 @@ static void weights(void)
     ok(!conform_fit(&r, 0.9, &c, NULL) && c.rule == CONFORMAL_NONE, "no weight, no interval");
 }
 
+/* Groups of equal rows are as their rows alone. */
+static void groups(void)
+{
+    enum { GROUPS = 20, EACH = 5 };
+    static uint64_t group[GROUPS * EACH];
+    struct conform_rows r = rows_of(GROUPS);
+    struct conformal c, same;
+    count_errors(GROUPS);
+    conform_fit(&r, 0.9, &c, NULL);
+    is_near(c.reach, 19, 1e-12, "20 rows: ceil(18.9)");
+    for (uint64_t i = 0; i < GROUPS * EACH; i++) {
+        uint64_t of = i % GROUPS;
+        value[i] = value[of];
+        target[i] = target[of];
+        weight[i] = 1;
+        group[i] = of * 0x9E3779B97F4A7C15u;
+    }
+    r = rows_of(GROUPS * EACH);
+    r.group = group;
+    ok(conform_fit(&r, 0.9, &same, NULL), "groups are enough");
+    is_near(same.reach, c.reach, 0, "each five times, in groups");
+    r.count = 8 * EACH;
+    for (uint64_t i = 0; i < r.count; i++)
+        group[i] = i % 8;
+    ok(!conform_fit(&r, 0.9, &same, NULL), "eight groups are too few");
+}
+
 static double draw(uint64_t i, uint64_t kind)
 {
     return rng_normal(5, i, (uint32_t)kind, 0, RNG_TEST);
@@ -197,6 +224,7 @@ int main(void)
 {
     ranks();
     weights();
+    groups();
     by_spread();
     learnt();
     coverage();
