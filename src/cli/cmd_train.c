@@ -19,6 +19,9 @@ static const struct arg_option train_options_table[] = {
     {"resume", 0, "or-restart", resume_words, ARG_MAYBE, 0, 0,
      "Go on from the newest valid checkpoint; the result is the same bytes. or-restart: where the "
      "config or the data have changed, remove the checkpoints and start again."},
+    {"init-from", 0, "MODEL", NULL, ARG_FILE, 0, 0,
+     "Begin with the weights of a model of the same inputs and layers, as for a nightly training; "
+     "it may be the one that -o replaces. Else 76."},
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
      "A gate on a metric of the test part, else the validation part, e.g. 'auc>=0.85'; may stand "
      "many times. One not met: exit 82, and the old model stays."},
@@ -143,6 +146,7 @@ static int train_command(struct args *a)
                               .require = (char *const *)(const void *)require,
                               .require_count = gates,
                               .profile = args_value(a, "profile"),
+                              .init_from = args_value(a, "init-from"),
                               .progress = cli_progress(a),
                               .one = args_value(a, "run") != NULL,
                               .only = args_int(a, "run", 0)};
@@ -172,7 +176,7 @@ static int train_command(struct args *a)
 const struct command command_train = {
     .name = "train",
     .usage = "train CONFIG [-o MODEL] [--resume[=or-restart]] [--time-limit S] "
-             "[--require GATE]... [--force] [--run I] "
+             "[--require GATE]... [--init-from MODEL] [--force] [--run I] "
              "[--profile FILE] [--format text|json|junit|prom] [--json]",
     .summary = "Train: CSV in, model file out.",
     .examples = "  dnn train leads.json\n"

@@ -71,6 +71,8 @@ void train_text(const struct train_result *r, const char *output)
         return;
     }
     char best[32] = "none";
+    if (r->begun)
+        snprintf(best, sizeof best, "none: the start");
     if (r->best_epoch)
         snprintf(best, sizeof best, "%lld", (long long)r->best_epoch);
     if (!r->epochs)

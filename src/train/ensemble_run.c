@@ -220,6 +220,7 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
                     .groups = dataset_has_groups(j->table->data) ? j->table->data : NULL,
                     .machine = m,
                     .quiet = true,
+                    .from = warm_of_run(j->warm, n, run),
                     .micro_most = j->run.micro_most,
                     .watch = {.owner = &w,
                               .all_metrics = job_has_lines(j),

@@ -5,6 +5,13 @@
 
 #include "base/mem.h"
 
+bool history_begin(struct history *h, double start)
+{
+    h->begun = h->metric && isfinite(start);
+    h->start = h->best = h->begun ? start : 0;
+    return h->begun;
+}
+
 bool history_add(struct history *h, struct history_row row)
 {
     if (h->epochs == h->room) {
@@ -16,7 +23,7 @@ bool history_add(struct history *h, struct history_row row)
     double gain = h->metric && h->metric->higher ? value - h->best : h->best - value;
     /* a NaN is never better */
     double least = h->metric ? h->min_delta : 0;
-    bool better = h->best_epoch ? gain > least || (h->last && h->metric && gain >= least)
+    bool better = h->best_epoch || h->begun ? gain > least || (h->last && h->metric && gain >= least)
                                 : !isnan(value);
     if (better) {
         h->best = value;
@@ -61,7 +68,7 @@ bool history_over(const struct history *h, int64_t steps)
 void history_replay(struct history *h, const struct history_row *rows, int64_t epochs)
 {
     h->epochs = h->best_epoch = h->waited = 0;
-    h->best = 0;
+    h->best = h->begun ? h->start : 0;
     for (int64_t i = 0; i < epochs; i++)
         history_add(h, rows[i]);
 }

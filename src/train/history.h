@@ -25,7 +25,13 @@ struct history {
     int64_t best_epoch; /* from 1; 0: none yet */
     double best;
     int64_t waited; /* epochs since the best one */
+    bool begun;     /* the first weights have a metric, `start`: best_epoch 0 is a result */
+    double start;
 };
+
+/* The metric of the first weights counts as that of an epoch 0. False: it has no value, or there is
+ * no metric. */
+bool history_begin(struct history *h, double start);
 
 /* Adds an epoch. True: it is the best so far, better than the best before by more than min_delta. A
  * metric that is NaN is never the best. Without a metric the lowest training loss counts: a run

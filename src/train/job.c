@@ -152,6 +152,7 @@ bool job_open_run(struct train_job *j, struct err *e)
     r->rows = j->table->rows;
     r->target = j->table->target;
     r->groups = dataset_has_groups(j->table->data) ? j->table->data : NULL;
+    r->from.of = j->warm;
     for (int p = 0; p < PARTS; p++)
         r->list[p] = j->table->list[p];
     if (j->ensemble) {
@@ -198,6 +199,16 @@ bool job_start(struct train_job *j, struct err *e)
     return true;
 }
 
+static bool begin_warm(struct train_job *j, struct err *e)
+{
+    if (!j->request || !j->request->init_from)
+        return true;
+    j->warm = warm_open(j->request->init_from, j->ensemble, e);
+    if (j->warm)
+        warm_mark(j->warm, j->table->sha256);
+    return j->warm != NULL;
+}
+
 static bool load(struct train_job *j, struct err *e)
 {
     const struct config *c = j->config;
@@ -209,7 +220,7 @@ static bool load(struct train_job *j, struct err *e)
         j->folds = j->ensemble->folds;
         runs = j->ensemble->runs;
     }
-    if (!job_start(j, e) || !check_folds(j, e) || !job_conform_rows(j, e) ||
+    if (!job_start(j, e) || !begin_warm(j, e) || !check_folds(j, e) || !job_conform_rows(j, e) ||
         (j->ensemble && !ensemble_encode(j, e)) ||
         !job_open_run(j, e))
         return false;
@@ -362,6 +373,7 @@ void job_close(struct train_job *j)
     view_free(j->view);
     machine_close(j->machine);
     mem_free(j->config_text);
+    warm_free(j->warm);
     table_free(j->table);
     schema_free(j->schema);
     keeper_release(&j->keeper);

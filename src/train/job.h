@@ -34,6 +34,7 @@ struct train_job {
 
     struct lock lock;
     struct journal journal;
+    struct warm *warm;      /* of --init-from; NULL: none */
     struct journal *shared; /* of a fold of cv: the journal of all folds; NULL: its own */
     uint32_t fold;          /* the number of that fold */
     struct keeper keeper;

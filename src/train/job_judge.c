@@ -133,7 +133,7 @@ void job_judge(const struct train_job *j, const struct train_result *r, const st
 {
     const struct train_options *o = &j->config->train;
     char advice[400];
-    if (j->run.history.metric && r->epochs && !r->best_epoch)
+    if (j->run.history.metric && r->epochs && !r->best_epoch && !j->run.history.begun)
         log_warning("the metric %s had no value after any epoch: the last epoch's weights are "
                     "kept; choose another train.early_stopping.metric",
                     j->run.history.metric->name);

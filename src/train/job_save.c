@@ -332,6 +332,7 @@ bool job_save(struct train_job *j, struct train_result *r, struct err *e)
         r->rows[p] = n->list[p].count;
     r->epochs = n->history.epochs;
     r->best_epoch = n->history.metric || n->broke ? n->history.best_epoch : n->history.epochs;
+    r->begun = n->history.begun;
     r->metric = n->history.metric ? n->history.metric->name : NULL;
     r->stopped = n->stopped;
     good = good && measure(j, r, &against, &shown, e);

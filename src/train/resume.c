@@ -132,7 +132,8 @@ static bool fits(const struct checkpoint *c, const char *config, const char *dat
     if (keys.length)
         text_printf(what, "the config differs in %s", keys.data);
     else if (strcmp(c->data, data) != 0)
-        text_put(what, "the data differ (rows, columns, or what was learnt from them)");
+        text_put(what, "the data differ (rows, columns, what was learnt from them, or the "
+                       "model of --init-from)");
     text_free(&keys);
     return what->length == 0;
 }

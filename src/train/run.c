@@ -331,6 +331,37 @@ static bool scales(const struct run *r)
     return strcmp(r->plan.precision, "fp16") == 0;
 }
 
+/* The weights of another model take the place of the new ones. */
+static bool begin_warm(struct run *r, struct err *e)
+{
+    const struct metric_type *metric = r->history.metric;
+    struct network_state s;
+    struct step now;
+    uint32_t anew = 0;
+    double value = (double)NAN;
+    if (run_is_path(r)) {
+        if (!r->quiet)
+            log_note("--init-from: these weights are solved for, and those of the model are not "
+                     "used");
+        return true;
+    }
+    bool good = run_look(r, false, &s, e) && warm_fill(&r->from, r, s.params, s.buffers, &anew, e);
+    if (good && !machine_in_place(r->machine)) {
+        network_step(r->network, &s.now);
+        network_set(r->network, &s);
+    }
+    run_look_end(r, &s);
+    if (!good || (metric && !score_metric(&r->score, PART_VALID, metric, &value, e)))
+        return false;
+    network_step(r->network, &now);
+    if (history_begin(&r->history, value) && !run_remember(r, &now, e))
+        return false;
+    if (!r->quiet && metric && isfinite(value))
+        log_line("--init-from: valid %s %.4f before the first epoch; %u rows of weights begin anew",
+                 metric->name, value, anew);
+    return true;
+}
+
 /* The moments of a new network are 0. */
 bool run_begin(struct run *r, struct err *e)
 {
@@ -346,7 +377,7 @@ bool run_begin(struct run *r, struct err *e)
     own.now = first;
     network_set(r->network, &own);
     run_state_free(&own);
-    return network_fit_layers(r->network, e);
+    return network_fit_layers(r->network, e) && (!r->from.of || begin_warm(r, e));
 }
 
 /* The checkpoint is of this network: sizes, moments, counters. */
@@ -382,6 +413,8 @@ static void resume_best(struct run *r, struct checkpoint *c)
 
 bool run_resume(struct run *r, struct checkpoint *c, const char *path, struct err *e)
 {
+    if (r->from.of && !run_begin(r, e)) /* the start is to be beaten, and may still be the best */
+        return false;
     if (!suits(r, c))
         return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint is not of this network");
     struct network_state s = {
@@ -394,7 +427,7 @@ bool run_resume(struct run *r, struct checkpoint *c, const char *path, struct er
     history_replay(&r->history, c->rows, c->epochs);
     if (r->history.metric && r->history.best_epoch && !c->best_params)
         return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint lacks the best weights");
-    if (c->best_params && !r->history.best_epoch)
+    if (c->best_params && !r->history.best_epoch && !r->history.begun)
         return err_at(e, ERR_MODEL_TENSOR, path, 0, 0,
                       "the checkpoint has best weights, and no epoch is the best");
     if (c->best_params)

@@ -20,6 +20,7 @@
 #include "train/checkpoint.h"
 #include "train/history.h"
 #include "train/score.h"
+#include "train/warm.h"
 
 struct run;
 
@@ -73,6 +74,7 @@ struct run {
     struct row_list list[PARTS]; /* rows to train on, to validate on, to test on */
     struct machine *machine;     /* before run_plan; nothing of another run on it */
     bool quiet; /* no notes and warnings about the recipe: another run gave them */
+    struct warm_from from; /* the first weights; of NULL: new ones */
     int64_t micro_most; /* most rows of a micro-batch on a GPU (GPU_BATCH_SIZE); 0: no limit */
     struct run_watch watch;
     double began; /* clock_now() of the start */
@@ -158,7 +160,8 @@ bool run_fits(const struct run *r, int64_t batch_size, const struct plan *opened
 
 /* --- training --- */
 
-bool run_begin(struct run *r, struct err *e); /* first weights, from the seed */
+/* First weights: from the seed, or from another model: then their metric is to be beaten. */
+bool run_begin(struct run *r, struct err *e);
 /* Sets the state of a checkpoint; moves its best weights to the run. path: for messages. */
 bool run_resume(struct run *r, struct checkpoint *c, const char *path, struct err *e);
 /* RUN_ENDED: r->stopped says why; a run that broke goes back to its best epoch and ends

@@ -16,6 +16,7 @@ struct train_request {
     char *const *require; /* gates, "auc>=0.85": on the test part, else the validation part */
     size_t require_count;
     const char *profile; /* path of a trace (profile.h); NULL: none */
+    const char *init_from; /* a model whose weights are the first ones (warm.h); NULL: none */
     int progress; /* enum progress_style of progress.h */
     bool one; /* only run `only` of the ensemble is trained, and the output is its part */
     int64_t only;
@@ -39,7 +40,8 @@ struct train_result {
     struct decision decision;       /* threshold 0: none was chosen */
     struct conformal conformal;
     int64_t epochs;      /* finished ones */
-    int64_t best_epoch;  /* 0: none ended, or the metric never had a value */
+    int64_t best_epoch;  /* 0: none ended, or the metric never had a value, or the start was best */
+    bool begun;          /* the first weights are those of --init-from, and were measured */
     const char *metric;  /* that chose the epoch; NULL: none, or each member's own */
     const char *stopped; /* epochs, patience, time_limit, diverged */
     size_t said;         /* bytes of the message before the part about checkpoints */
