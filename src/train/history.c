@@ -23,8 +23,8 @@ bool history_add(struct history *h, struct history_row row)
     double gain = h->metric && h->metric->higher ? value - h->best : h->best - value;
     /* a NaN is never better */
     double least = h->metric ? h->min_delta : 0;
-    bool better = h->best_epoch || h->begun ? gain > least || (h->last && h->metric && gain >= least)
-                                : !isnan(value);
+    bool follows = h->best_epoch || h->begun;
+    bool better = follows ? gain > least || (h->last && h->metric && gain >= least) : !isnan(value);
     if (better) {
         h->best = value;
         h->best_epoch = h->epochs;

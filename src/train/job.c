@@ -221,8 +221,7 @@ static bool load(struct train_job *j, struct err *e)
         runs = j->ensemble->runs;
     }
     if (!job_start(j, e) || !begin_warm(j, e) || !check_folds(j, e) || !job_conform_rows(j, e) ||
-        (j->ensemble && !ensemble_encode(j, e)) ||
-        !job_open_run(j, e))
+        (j->ensemble && !ensemble_encode(j, e)) || !job_open_run(j, e))
         return false;
     struct transforms chosen = {.all = 0};
     if (j->ensemble)

@@ -54,6 +54,7 @@ other() { # other NAME REASON OPTION...
     err_has "$reason" "  says why"
 }
 other "another task" "it has another task" r.json
+err_has "error[E1521]" "  with its id"
 other "other layers" "it has other layers" b.json --set 'model.hidden=[16,16]'
 other "a wider layer" 'it has another shape of the weights "layers.0.' b.json --set 'model.hidden=[17]'
 other "a column less" 'the config lacks its column "c"' b.json --set 'data.columns={"a":"numeric","b":"numeric"}'
