@@ -142,7 +142,7 @@ for row in $rows; do
             "train.optimizer.weight_decay": {"low": 1e-4, "high": 1e-1, "log": true}}'
         search() { # SPACE: seconds of a search
             rm -f best.json*
-            measure 1 "$dnn" tune tune.json --trials "$trials" -o best.json -q --set tune.space="$1" | cut -d' ' -f1
+            measure 1 "$dnn" tune tune.json --trials "$trials" -o best.json --force -q --set tune.space="$1" | cut -d' ' -f1
         }
         same() { search "$space"; }
         own() { search null; }

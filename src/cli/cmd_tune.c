@@ -12,6 +12,7 @@
 static const struct arg_option tune_options_table[] = {
     {"output", 'o', "BEST.json", NULL, ARG_FILE, 0, 0,
      "Write the best config, one as any other. While the search runs, its journal lies beside it."},
+    {"force", 0, NULL, NULL, 0, 0, 0, "Replace a config that is there; without it: 73."},
     {"trials", 0, "N", NULL, ARG_INT, 1, TUNE_MOST,
      "The number of trials; default: 30, or with --time-limit as many as fit."},
     {"trial", 0, "I", NULL, ARG_INT, 0, TUNE_MOST - 1,
@@ -93,6 +94,7 @@ static int tune_command(struct args *a)
                              .only = args_int(a, "trial", -1),
                              .limit_s = args_seconds(a, "time-limit", 0),
                              .resume = args_value(a, "resume") != NULL,
+                             .force = args_value(a, "force") != NULL,
                              .progress = cli_progress(a)};
     struct tune_answer r = {0};
     int code = EXIT_DONE;
@@ -116,10 +118,10 @@ static int tune_command(struct args *a)
 const struct command command_tune = {
     .name = "tune",
     .usage = "tune CONFIG [--time-limit S] [--trials N] [--trial I] [-o BEST.json] "
-             "[--trials-csv FILE] [--resume] [--json]",
+             "[--force] [--trials-csv FILE] [--resume] [--json]",
     .summary = "Search: many trainings with other values, and the config of the best one.",
     .examples = "  dnn tune leads.json --trials 9 -o best.json --trials-csv trials.csv\n"
-                "  dnn tune leads.json --time-limit 3 -o best.json --resume\n"
+                "  dnn tune leads.json --time-limit 3 -o night.json --resume\n"
                 "  dnn tune leads.json --trial 4 --json\n"
                 "  dnn tune leads.json --trials 3 --set "
                 "'tune.space={\"model.dropout\": {\"low\": 0, \"high\": 0.5}}'\n"

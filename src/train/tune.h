@@ -27,6 +27,7 @@ struct tune_request {
     int64_t only;       /* this one alone, for all of its epochs; -1: all */
     double limit_s;     /* 0: none; resumed searches count too */
     bool resume;
+    bool force; /* replace a config at `output` */
     int progress; /* enum progress_style of progress.h */
 };
 /* A training of a trial. */

@@ -189,7 +189,7 @@ static bool check_outputs(const struct tune *t, struct err *e)
     for (size_t i = 0; i < 2; i++)
         if (paths[i] && (!output_apart(q->config, paths[i], e) || !output_probe(paths[i], e)))
             return false;
-    return (!q->output || output_takes_config(q->output, true, e)) &&
+    return (!q->output || output_takes_config(q->output, q->force, e)) &&
            (!q->csv || output_spares(q->csv, e));
 }
 
@@ -329,7 +329,9 @@ static bool save_csv(const struct tune *t, struct err *e)
 
 bool tune_save(struct tune *t, struct err *e)
 {
-    if ((t->q->csv && !save_csv(t, e)) || (t->q->output && !save_config(t, e)))
+    if ((t->q->csv && !save_csv(t, e)) ||
+        (t->q->output &&
+         (!output_takes_config(t->q->output, t->q->force, e) || !save_config(t, e))))
         return false;
     return !t->journal.path || file_remove(t->journal.path, e);
 }

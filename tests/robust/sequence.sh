@@ -90,9 +90,9 @@ ok "$(perl -ne '@f = /"model.features":(\d+)/g; exit !(@f >= 2 && !/learning_rat
 grep -q '"solver": *"ridge"' best.json || dnn check best.json --resolved --quiet | grep -q '"solver": "ridge"'
 ok $? "the best config is solved for"
 err_lacks "solved for by ridge"
-run dnn tune c.json --trials 2 -o best.json --set train.epochs=2 --set 'tune.space={"train.optimizer.learning_rate": [0.001, 0.002]}'
+run dnn tune c.json --trials 2 --force -o best.json --set train.epochs=2 --set 'tune.space={"train.optimizer.learning_rate": [0.001, 0.002]}'
 err_has 'trial 0 is solved for by ridge regression; the others draw `train.optimizer.learning_rate`' "a space of steps: says that they are not alike"
-run dnn tune c.json --trials 2 -o best.json --set train.epochs=2 --set model.solver=gradient --json
+run dnn tune c.json --trials 2 --force -o best.json --set train.epochs=2 --set model.solver=gradient --json
 out_has '"train.optimizer.learning_rate":' "with solver gradient the space is that of layers"
 for more in model.solver=gradient train.optimizer.learning_rate=0.001 train.loss.type=focal; do
     run dnn train c.json -o steps.dnn --force --set $more --set train.epochs=2

@@ -112,7 +112,7 @@ err_has " of 2 networks" "each fold chooses"
 
 # tune: with a function the score is in the units of the file, and the best config keeps it
 for transform in log cbrt quantile auto; do
-    run dnn tune log.json --trials 3 --set target_transform=$transform -o best.json --json --progress none
+    run dnn tune log.json --trials 3 --set target_transform=$transform -o best.json --force --json --progress none
     is_exit 0 "tune with $transform"
     run dnn train best.json -o best.dnn --progress none --json
     is_exit 0 "tune with $transform: its config trains"

@@ -16,7 +16,11 @@ no_leftovers best.json "nothing is left beside the config"
 [ ! -e sub/best.json.journal ] && [ ! -e sub/best.json.lock ]
 ok $? "no journal and no lock"
 cp sub/best.json one_best.json
-run dnn tune c.json --trials 7 -o sub/best.json --trials-csv t3.csv --threads 3 --progress none
+run dnn tune c.json --trials 1 -o sub/best.json --progress none
+is_exit 73 "a config that is there is not replaced unasked"
+err_has "there is a config already: it is not replaced" "and says so"
+err_has "--force replaces it" "and what replaces it"
+run dnn tune c.json --trials 7 -o sub/best.json --force --trials-csv t3.csv --threads 3 --progress none
 is_exit 0 "side by side, over a config that is there"
 same one_best.json sub/best.json "the same config by three threads"
 sed 's/,[^,]*$//' t1.csv >s1.csv
