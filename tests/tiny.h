@@ -93,7 +93,7 @@ static inline bool tiny_open(struct tiny *t, int task, struct err *e)
         "\"columns\": {\"id\": \"id\", \"x\": \"numeric\", \"color\": \"categorical\"}},"
         "\"model\": {\"preset\": \"mlp\", \"hidden\": [16, 8]},"
         "\"train\": {\"epochs\": 12, \"batch_size\": 64, \"optimizer\": {\"learning_rate\": 0.01}},"
-        "\"output\": {\"model\": \"tiny.dnn\"}}",
+        "\"output\": {\"model\": \"tiny.dnn\", \"fingerprint\": false}}",
         task_names[task], task == TASK_BINARY ? "\"positive\": \"yes\", " : "");
     struct config *c = config_parse(config.data, config.length, path, &tiny_overrides, e);
     bool good = c != NULL;

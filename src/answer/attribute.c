@@ -265,7 +265,8 @@ bool attribute_run(const struct attribute_request *q, struct attribute_result *r
     stop_phase("explain", true);
     if (!output_spares(q->output, e) ||
         !serve_open(&r->serve, q->model, JOB_EXPLAIN, &q->overrides, e) ||
-        !units_list(&r->units, r->serve.schema, NULL, 0, e))
+        !units_list(&r->units, r->serve.schema, NULL, 0, e) ||
+        !serve_part(&r->serve, q->part, q->inputs, q->input_count, e))
         return false;
     serve_reading(&r->serve, &q->reading);
     r->serve.beside = true;

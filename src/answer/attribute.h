@@ -23,6 +23,7 @@ struct attribute_request {
     const char *model;
     char *const *inputs;
     size_t input_count;
+    const char *part; /* of serve_part; NULL: every row */
     const char *output; /* CSV: ids, a column for each input, "base" and "answer" */
     int progress; /* enum progress_style */
     struct reading reading;

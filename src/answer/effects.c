@@ -285,7 +285,8 @@ bool effects_run(const struct effects_request *q, struct effects_result *r, stru
     *r = (struct effects_result){0};
     stop_phase("explain", true);
     if (!serve_open(&r->serve, q->model, JOB_EXPLAIN, &q->overrides, e) ||
-        !units_list(&r->units, r->serve.schema, NULL, 0, e))
+        !units_list(&r->units, r->serve.schema, NULL, 0, e) ||
+        !serve_part(&r->serve, q->part, q->inputs, q->input_count, e))
         return false;
     serve_reading(&r->serve, &q->reading);
     r->serve.beside = true;

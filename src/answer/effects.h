@@ -32,6 +32,7 @@ struct effects_request {
     size_t input_count;
     const char *const *only; /* units by name; NULL: all */
     size_t only_count;
+    const char *part; /* of serve_part; NULL: every row */
     struct reading reading;
     int progress; /* enum progress_style */
     bool again;   /* the rows were read before, and their notes given */

@@ -205,6 +205,9 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
         counts->rows = m.rows;
         counts->bad = stream.bad_rows;
         counts->unlabelled = stream.unlabelled;
+        bool sure;
+        counts->known = stream.keys ? fingerprint_share(serve->file->known, &stream.lookups, &sure)
+                                    : (double)NAN;
         counts->drift = stream.drift;
         stream.drift = NULL;
     }
@@ -364,7 +367,8 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
     stop_phase("evaluate", true);
     if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e) || !read_gates(q, r, e))
         return false;
-    if (!serve_threshold(&r->serve, q->threshold, e))
+    if (!serve_threshold(&r->serve, q->threshold, e) ||
+        !serve_part(&r->serve, q->part, q->inputs, q->input_count, e))
         return false;
     serve_reading(&r->serve, &q->reading);
     read_costs(r);
@@ -377,6 +381,8 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
     if (!good)
         return false;
     other.beside = true;
+    other.held = r->serve.held;
+    other.borrows_held = true;
     serve_reading(&other, &q->reading);
     good = comparable(&r->serve, &other, q, e) && measure(q, &other, &own, r, e);
     answers_free(&own);

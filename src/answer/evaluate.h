@@ -17,6 +17,7 @@ struct evaluate_request {
     size_t require_count;
     const char *better_than; /* another model */
     const char *on;          /* its metric; NULL: metric_default */
+    const char *part; /* of serve_part; NULL: every row */
     struct reading reading;
     int progress; /* enum progress_style */
     enum bad_row on_bad_row; /* stop or skip */
@@ -36,6 +37,8 @@ struct evaluate_result {
     struct threshold_table table;   /* binary: the results of thresholds around the model's */
     struct lift lift[LIFT_CUTS];    /* binary */
     double fp, fn;                  /* costs by the model's config; 0: it has none */
+    double known;                   /* share of rows that the model was trained on; NaN: it has no
+                                     * fingerprint of them, or --part chose the rows */
     struct drift *drift;
     struct tally *tally; /* counts for the details; the ranks are gone */
     struct serve serve;  /* the model: labels */

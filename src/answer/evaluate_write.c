@@ -105,6 +105,8 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
     json_put_int(out, "rows", (int64_t)r->rows);
     json_put_int(out, "rows_unlabelled", (int64_t)r->unlabelled);
     json_put_int(out, "rows_bad", (int64_t)r->bad);
+    if (!isnan(r->known))
+        json_put_number(out, "rows_known", r->known);
     metrics_write(&r->metrics, "metrics", out);
     metrics_write_intervals(&r->metrics, "intervals", out);
     gates_write(r->gates, r->gate_count, out);

@@ -245,7 +245,8 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
     *r = (struct explain_result){0};
     stop_phase("explain", true);
     if (!serve_open(&r->serve, q->model, JOB_EXPLAIN, &q->overrides, e) ||
-        !units_list(&r->units, r->serve.schema, q->groups, q->group_count, e))
+        !units_list(&r->units, r->serve.schema, q->groups, q->group_count, e) ||
+        !serve_part(&r->serve, q->part, q->inputs, q->input_count, e))
         return false;
     serve_reading(&r->serve, &q->reading);
     r->serve.beside = true;

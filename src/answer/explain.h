@@ -19,6 +19,7 @@ struct explain_request {
     size_t input_count;
     const char *const *groups; /* "a,b": columns that are dealt together, as one entry */
     size_t group_count;
+    const char *part; /* of serve_part; NULL: every row */
     struct reading reading;
     int progress; /* enum progress_style */
     int64_t repeats;

@@ -265,6 +265,7 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
                                   .on_bad_row = q->on_bad_row,
                                   .rejects = q->rejects,
                                   .max_bad_rows = q->max_bad_rows,
+                                  .limit = q->limit,
                                   .idle = while_idle};
     const struct schema *s = r->serve.schema;
     struct writer w = {.q = q,
@@ -350,7 +351,8 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
     if (!check_request(q, e) || !read_gates(q, r, e) ||
         !serve_open(&r->serve, q->model, JOB_PREDICT, &q->overrides, e) ||
         !serve_threshold(&r->serve, q->threshold, e) || !check_top(q, &r->serve, e) ||
-        !check_uncertainty(q, &r->serve, e))
+        !check_uncertainty(q, &r->serve, e) ||
+        !serve_part(&r->serve, q->part, q->inputs, q->input_count, e))
         return false;
     serve_reading(&r->serve, &q->reading);
     r->serve.beside = true;

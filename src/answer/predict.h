@@ -28,7 +28,9 @@ struct predict_request {
     const char *null_text;   /* --null */
     enum bad_row on_bad_row; /* stream.h */
     const char *rejects;
+    const char *part; /* of serve_part; NULL: every row */
     int64_t max_bad_rows; /* -1: no limit */
+    uint64_t limit;       /* the first records alone; 0: all */
     char *const *require;    /* "unseen<=0.01" */
     size_t require_count;
     struct overrides overrides;

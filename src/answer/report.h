@@ -17,6 +17,7 @@ struct report_request {
     const char *model;
     char *const *inputs; /* labelled rows; none: the model's file alone tells */
     size_t input_count;
+    const char *part; /* of serve_part; NULL: every row */
     struct reading reading;
     struct overrides overrides;
 };

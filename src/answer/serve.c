@@ -87,6 +87,14 @@ bool serve_threshold(struct serve *s, const double *threshold, struct err *e)
     return true;
 }
 
+bool serve_part(struct serve *s, const char *part, char *const *files, size_t count,
+                struct err *e)
+{
+    if (part)
+        threads_start((unsigned)s->options.threads);
+    return !part || held_find(&s->held, s->file, part, files, count, e);
+}
+
 void serve_reading(struct serve *s, const struct reading *r)
 {
     for (uint32_t i = 0; i < s->encoder_count; i++)
@@ -428,6 +436,8 @@ void serve_close(struct serve *s)
         features_free(s->features[i]);
     mem_free(s->features);
     mem_free(s->codings);
+    if (!s->borrows_held)
+        held_free(&s->held);
     modelfile_free(s->file);
     mem_free(s->members);
     mem_free(s->weights);

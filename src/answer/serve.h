@@ -3,6 +3,7 @@
 #ifndef DNN_ANSWER_SERVE_H
 #define DNN_ANSWER_SERVE_H
 
+#include "answer/held.h"
 #include "answer/reading.h"
 #include "choose/select.h"
 #include "measure/probability.h"
@@ -42,6 +43,8 @@ struct serve {
     uint32_t member_count;
     double *weights; /* of the members in the mean of their answers; the sum is 1 */
     struct decision decision; /* the model's, with its offsets; serve_threshold changes it */
+    struct held held;        /* of --part: the records to be answered; else none */
+    bool borrows_held;
     const struct target_coding **codings; /* [member_count], of each one's encoder */
     double load_s; /* reading and checking the file */
     struct backend_options options;
@@ -77,6 +80,9 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
                 struct err *e);
 /* Another threshold than the model's; NULL: that one. E10: not from 0 to 1, or no binary task. */
 bool serve_threshold(struct serve *s, const double *threshold, struct err *e);
+/* Streams then answer the rows of a part of the training file (held.h) alone; NULL: every row. */
+bool serve_part(struct serve *s, const char *part, char *const *files, size_t count,
+                struct err *e);
 /* Reads files as `r` says. Before the first stream. */
 void serve_reading(struct serve *s, const struct reading *r);
 /* Starts the thread pool if `records` records or `bytes` bytes of input (0: not known) are worth

@@ -35,6 +35,9 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
                       : q->csv || q->tsv ? CSV_SAID_BY_IO
                                          : CSV_SAID_BY_MODEL_OR_IO;
     t->drift = drift_new(t->schema);
+    t->choice = held_choice(&s->held, q->limit);
+    if (q->labelled && !q->again && s->file->known && !s->held.wanted)
+        t->keys = row_keys_reading(t->schema);
     uint64_t row_bytes = s->stride +
                          s->outputs * (s->member_count * sizeof(real) + sizeof(double));
     t->group = GROUP_MOST;
@@ -111,6 +114,7 @@ static void begin_work(struct work *w, const struct csv_block *block, size_t rec
     for (unsigned i = 0; i < threads; i++)
         w->drift[i] = drift_new(t->schema);
     w->undone = drift_new(t->schema);
+    w->lookups = mem_zero(threads, sizeof *w->lookups);
     w->terms = mem_zero(threads, sizeof *w->terms);
     t->room = room;
 }
@@ -342,10 +346,13 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     for (unsigned i = 0; w.drift && i < threads_count(); i++) {
         drift_add(t->drift, w.drift[i], t->schema);
         drift_free(w.drift[i]);
+        t->lookups.looked += w.lookups[i].looked;
+        t->lookups.known += w.lookups[i].known;
         terms_free(&w.terms[i]);
     }
     drift_free(w.undone);
     mem_free(w.drift);
+    mem_free(w.lookups);
     mem_free(w.error);
     mem_free(w.terms);
     part_free(&w.now);
@@ -389,6 +396,7 @@ void stream_close(struct stream *t)
         mem_free(t->given[i]);
     mem_free(t->given);
     drift_free(t->drift);
+    row_keys_free(t->keys);
     odd_steps_free(&t->odd);
     memset(t, 0, sizeof *t);
 }

@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "csv/reject.h"
 #include "table/cell.h"
+#include "table/row_key.h"
 #include "table/series.h"
 
 enum bad_row { BAD_ROW_STOP, BAD_ROW_NULL, BAD_ROW_SKIP };
@@ -44,6 +45,7 @@ struct stream_request {
     int progress; /* enum progress_style */
     const char *rejects;
     int64_t max_bad_rows; /* -1: no limit */
+    uint64_t limit;       /* the first records alone; 0: all */
     /* Not NULL: the rows of a pipe are answered as they come; called before each wait for more. */
     bool (*idle)(void *context, struct err *e);
     void *idle_context;
@@ -84,6 +86,7 @@ struct stream {
     struct stream_request request;
     struct csv_dialect dialect;
     struct csv *csv;
+    struct csv_choice choice; /* the records of all inputs that are answered */
     char **given; /* --columns, owned */
     const char *const *names;
     size_t name_count;
@@ -101,6 +104,9 @@ struct stream {
     uint64_t unlabelled;                  /* of them without a target, where one is read */
     uint64_t answers;                     /* of sequences of records */
     struct odd_steps odd;                 /* of theirs */
+    struct row_keys *keys;                /* of labelled rows, where the model knows its own and
+                                           * nobody asked before; else NULL */
+    struct row_lookups lookups;           /* of them */
     uint64_t stepless;                    /* rows that are sequences without a step */
     struct err first_bad;                 /* of the first bad row; ERR_NONE: none */
     struct err other_form;                /* the file has another form than the model's */

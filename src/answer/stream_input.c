@@ -187,6 +187,8 @@ bool input_open(struct stream *t, struct err *e)
     static char *const only_standard_input[] = {standard_input};
     const struct stream_request *q = &t->request;
     t->csv = csv_open(&t->dialect, q->input_count ? q->inputs + t->at : only_standard_input, 1, e);
+    if (t->csv && t->choice.count)
+        csv_choose(t->csv, &t->choice);
     if (t->csv && q->idle)
         csv_live(t->csv, q->idle, q->idle_context);
     if (t->csv)

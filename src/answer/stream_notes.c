@@ -41,8 +41,21 @@ static void note_respelt(const struct stream *t)
     text_free(&list);
 }
 
+/* Rows that the model was trained on tell too much good of it. */
+static void note_known(const struct stream *t)
+{
+    bool sure = false;
+    double share =
+        t->keys ? fingerprint_share(t->serve->file->known, &t->lookups, &sure) : 0;
+    if (sure)
+        log_warning("about %.2g %% of these rows are rows that the model was trained on: its "
+                    "figures are better here than on new rows; `--part test` takes the held-out "
+                    "rows of the training file (`dnn help held-out`)", 100 * share);
+}
+
 void stream_notes(const struct stream *t)
 {
+    note_known(t);
     drift_note(t->drift, t->schema, t->rows);
     if (t->unlabelled)
         log_note("%llu of %llu rows have no target: left out", (unsigned long long)t->unlabelled,

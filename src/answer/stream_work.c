@@ -75,6 +75,19 @@ static void check_form(struct work *w, const struct csv_record *r, const char *p
 
 /* --- a group --- */
 
+/* Whether the model knows rows begin .. end - 1 of encoder 0, raw. */
+static void look_rows(struct work *w, const unsigned char *records, size_t begin, size_t end,
+                      unsigned thread)
+{
+    const struct stream *t = w->t;
+    uint64_t key;
+    for (size_t i = begin; i < end; i++)
+        if (!w->now.bad[i] &&
+            row_key_read(t->keys, &t->binding, w->cells, w->now.first + i,
+                         records + i * t->schema->format.stride, &key))
+            fingerprint_look(t->serve->file->known, key, &w->lookups[thread]);
+}
+
 /* Rows begin..end - 1 as raw records of encoder k. Drift is counted by encoder 0, whose numbers are
  * those of the others. */
 static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, unsigned thread)
@@ -106,6 +119,8 @@ static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, uns
     }
     if (drift && from < to)
         drift_places(drift, s, records + from * stride, w->now.bad + from, to - from);
+    if (k == 0 && w->t->keys)
+        look_rows(w, records, from, to, thread);
 }
 
 static void parse_tile(void *context, unsigned tile, unsigned thread)

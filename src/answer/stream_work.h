@@ -45,6 +45,7 @@ struct work {
     size_t count_from, count_to;  /* of w->now then: records whose unusual cells are counted */
     bool computes;           /* a device answers `before` */
     struct drift **drift; /* by thread */
+    struct row_lookups *lookups; /* by thread */
     struct terms *terms;  /* by thread */
     struct drift *undone; /* of rows without an answer */
     struct err *error;    /* by thread */

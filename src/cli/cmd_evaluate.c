@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/held_rows.h"
 #include "cli/evaluate_text.h"
 #include "cli/format.h"
 
@@ -27,6 +28,7 @@ static const struct arg_option evaluate_options_table[] = {
      "counted). A row without a target is no bad row: it is always left out and counted."},
     {"threshold", 0, "X", NULL, 0, 0, 0,
      "binary: the least probability that is answered as positive; default: the model's, or 0.5."},
+    PART_OPTION,
     FORMAT_OPTION,
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
@@ -156,10 +158,9 @@ static int evaluate_command(struct args *a)
     const char *rule = args_value(a, "on-bad-row");
     double threshold;
     const char **require = args_list(a, "require", &gates);
+    struct held_rows rows = {0};
     struct evaluate_request q = {.model = a->positionals[0],
                                  .progress = cli_progress(a),
-                                 .inputs = (char *const *)(const void *)(a->positionals + 1),
-                                 .input_count = a->positional_count - 1,
                                  .require = (char *const *)(const void *)require,
                                  .require_count = gates,
                                  .better_than = args_value(a, "better-than"),
@@ -170,7 +171,9 @@ static int evaluate_command(struct args *a)
     struct evaluate_result r = {0};
     enum format format;
     int code;
-    if (format_read(a, &format, &e) && args_number(a, "threshold", &threshold, &q.threshold, &e) &&
+    if (format_read(a, &format, &e) &&
+        held_rows_read(a, true, &rows, &q.inputs, &q.input_count, &q.part, &e) &&
+        args_number(a, "threshold", &threshold, &q.threshold, &e) &&
         cli_reading(a, &q.reading, &e) && take_better(a, &q, &e) && evaluate_run(&q, &r, &e))
         code = print_result(a, &q, &r, format);
     else
@@ -180,6 +183,7 @@ static int evaluate_command(struct args *a)
         code = r.passed ? EXIT_DONE : EXIT_GATE;
     }
     evaluate_release(&r);
+    held_rows_free(&rows);
     cli_drop(require);
     cli_drop(q.overrides.sets);
     return code;
@@ -187,18 +191,20 @@ static int evaluate_command(struct args *a)
 
 const struct command command_evaluate = {
     .name = "evaluate",
-    .usage = "evaluate MODEL DATA.csv... [--require 'auc>=0.85']... [--better-than MODEL [--on "
+    .usage = "evaluate MODEL [DATA.csv]... [--part P] [--require 'auc>=0.85']... "
+             "[--better-than MODEL [--on "
              "METRIC] [--by X]] [--on-bad-row stop|skip] [--threshold X] "
              "[READING] [--format text|json|junit|prom] [--json]",
     .summary = "Measure a model on labelled data; gates have an exit code of their own (82).",
     .examples = "  dnn evaluate leads.dnn test.csv\n"
                 "  dnn evaluate leads.dnn test.csv --require 'auc>=0.6' --require 'logloss<0.7'\n"
+                "  dnn evaluate leads.dnn leads.csv --part test\n"
                 "  dnn evaluate leads.dnn test.csv --better-than old.dnn --on auc --by 0 --json\n",
     .options = evaluate_options_table,
     .reads = true,
     .computes = true,
     .has_json = true,
-    .least = 2,
+    .least = 1,
     .most = 4096,
     .run = evaluate_command,
 };

@@ -9,6 +9,7 @@
 #include "base/outfile.h"
 #include "cli/cli.h"
 #include "cli/explain_text.h"
+#include "cli/held_rows.h"
 
 static const struct arg_option explain_options_table[] = {
     {"repeats", 0, "N", NULL, ARG_INT, 1, EXPLAIN_REPEATS_MOST,
@@ -21,6 +22,7 @@ static const struct arg_option explain_options_table[] = {
     {"effects", 0, "FILE", NULL, ARG_FILE | ARG_MAYBE | ARG_BEHIND, 0, 0,
      "Instead: how each column acts, the mean answer over its values, in units of the answer. "
      "Needs no target. FILE, behind the data: the same as CSV (`dnn help effects`)."},
+    PART_OPTION,
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 /* --- --rows --- */
@@ -42,14 +44,15 @@ static int rows_command(struct args *a)
 {
     struct err e = {0};
     struct attribute_request q = {.model = a->positionals[0],
-                                  .inputs = (char *const *)(const void *)(a->positionals + 1),
-                                  .input_count = a->positional_count - 1,
                                   .output = args_value(a, "rows"),
                                   .progress = cli_progress(a),
                                   .overrides = cli_overrides(a)};
     struct attribute_result r = {0};
+    struct held_rows rows = {0};
     int code;
-    if (!check_rows(a, q.output, &e) || !cli_reading(a, &q.reading, &e) ||
+    if (!check_rows(a, q.output, &e) ||
+        !held_rows_read(a, true, &rows, &q.inputs, &q.input_count, &q.part, &e) ||
+        !cli_reading(a, &q.reading, &e) ||
         !attribute_run(&q, &r, &e)) {
         code = cli_fail_output(a, &e, q.output);
     } else if (a->json) {
@@ -62,6 +65,7 @@ static int rows_command(struct args *a)
         code = cli_print(a, &out);
     }
     attribute_release(&r);
+    held_rows_free(&rows);
     cli_drop(q.overrides.sets);
     return code;
 }
@@ -104,14 +108,15 @@ static int effects_command(struct args *a)
     const char *output = args_value(a, "effects");
     if (!*output)
         output = NULL;
+    struct held_rows rows = {0};
     struct effects_request q = {.model = a->positionals[0],
-                                .inputs = (char *const *)(const void *)(a->positionals + 1),
-                                .input_count = a->positional_count - 1,
                                 .progress = cli_progress(a),
                                 .overrides = cli_overrides(a)};
     struct effects_result r = {0};
     int code;
-    if (!check_effects(a, output, &e) || !cli_reading(a, &q.reading, &e) ||
+    if (!check_effects(a, output, &e) ||
+        !held_rows_read(a, true, &rows, &q.inputs, &q.input_count, &q.part, &e) ||
+        !cli_reading(a, &q.reading, &e) ||
         !effects_run(&q, &r, &e) || (output && !write_effects(output, &r, &e))) {
         code = cli_fail_output(a, &e, output);
     } else if (a->json) {
@@ -124,6 +129,7 @@ static int effects_command(struct args *a)
         code = cli_print(a, &out);
     }
     effects_release(&r);
+    held_rows_free(&rows);
     cli_drop(q.overrides.sets);
     return code;
 }
@@ -139,15 +145,15 @@ static int explain_command(struct args *a)
     const char **group = args_list(a, "group", &groups);
     struct explain_request q = {.model = a->positionals[0],
                                 .progress = cli_progress(a),
-                                .inputs = (char *const *)(const void *)(a->positionals + 1),
-                                .input_count = a->positional_count - 1,
                                 .groups = group,
                                 .group_count = groups,
                                 .repeats = args_int(a, "repeats", EXPLAIN_REPEATS),
                                 .overrides = cli_overrides(a)};
     struct explain_result r = {0};
+    struct held_rows rows = {0};
     int code;
-    if (!cli_reading(a, &q.reading, &e) || !explain_run(&q, &r, &e)) {
+    if (!held_rows_read(a, true, &rows, &q.inputs, &q.input_count, &q.part, &e) ||
+        !cli_reading(a, &q.reading, &e) || !explain_run(&q, &r, &e)) {
         code = cli_fail(a, &e, NULL);
     } else if (a->json) {
         struct json_out out = {0};
@@ -159,6 +165,7 @@ static int explain_command(struct args *a)
         code = cli_print(a, &out);
     }
     explain_release(&r);
+    held_rows_free(&rows);
     cli_drop(group);
     cli_drop(q.overrides.sets);
     return code;
@@ -166,8 +173,8 @@ static int explain_command(struct args *a)
 
 const struct command command_explain = {
     .name = "explain",
-    .usage = "explain MODEL DATA.csv [--rows FILE] [--effects [FILE]] [--repeats N] "
-             "[--group a,b]... [READING] [--json]",
+    .usage = "explain MODEL [DATA.csv]... [--part P] [--rows FILE] [--effects [FILE]] "
+             "[--repeats N] [--group a,b]... [READING] [--json]",
     .summary = "Which columns matter: permutation importance; how each acts; each row's "
                "attributions.",
     .examples = "  dnn explain leads.dnn test.csv\n"
@@ -207,7 +214,7 @@ const struct command command_explain = {
     .reads = true,
     .computes = true,
     .has_json = true,
-    .least = 2,
+    .least = 1,
     .most = 4096,
     .run = explain_command,
 };

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/held_rows.h"
 
 static const char *const bad_row_words[] = {"stop", "null", "skip", NULL};
 static const char *const io_words[] = {"csv", "tsv", NULL};
@@ -43,6 +44,8 @@ static const struct arg_option predict_options_table[] = {
     {"top", 0, "K", NULL, ARG_INT, 1, 65535,
      "In place of a probability for every label: the K likeliest ones, as prediction, probability, "
      "prediction_2, probability_2, ..."},
+    PART_OPTION,
+    {"limit", 0, "N", NULL, ARG_INT, 1, INT64_MAX, "Answer the first N rows alone."},
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
      "A gate on unseen, the share of rows with a category or a number beyond training, e.g. "
      "'unseen<=0.01'. Not met: exit 82; the answers are written all the same."},
@@ -55,8 +58,6 @@ static struct predict_request request_of(const struct args *a)
     return (struct predict_request){
         .model = a->positionals[0],
         .progress = cli_rows_out(a) && isatty(STDOUT_FILENO) ? PROGRESS_NONE : cli_progress(a),
-        .inputs = (char *const *)(const void *)(a->positionals + 1),
-        .input_count = a->positional_count - 1,
         .output = output ? output : "-",
         .columns = args_value(a, "columns"),
         .no_header = args_value(a, "no-header") != NULL,
@@ -71,6 +72,7 @@ static struct predict_request request_of(const struct args *a)
                                                           : BAD_ROW_STOP,
         .rejects = args_value(a, "rejects"),
         .max_bad_rows = args_int(a, "max-bad-rows", -1),
+        .limit = (uint64_t)args_int(a, "limit", 0),
         .overrides = cli_overrides(a)};
 }
 
@@ -120,7 +122,9 @@ static int predict_command(struct args *a)
     double threshold;
     const char **require = args_list(a, "require", &q.require_count);
     q.require = (char *const *)(const void *)require;
-    if (!args_number(a, "threshold", &threshold, &q.threshold, &e) ||
+    struct held_rows rows = {0};
+    if (!held_rows_read(a, false, &rows, &q.inputs, &q.input_count, &q.part, &e) ||
+        !args_number(a, "threshold", &threshold, &q.threshold, &e) ||
         !cli_reading(a, &q.reading, &e) ||
         !check_line(a, &q, &note, &e)) {
         code = cli_fail(a, &e, note);
@@ -141,6 +145,7 @@ static int predict_command(struct args *a)
     if (code == EXIT_DONE && !r.passed)
         code = EXIT_GATE;
     predict_release(&r);
+    held_rows_free(&rows);
     cli_drop(require);
     cli_drop(q.overrides.sets);
     return code;

@@ -5,11 +5,13 @@
 #include "base/log.h"
 #include "base/outfile.h"
 #include "cli/cli.h"
+#include "cli/held_rows.h"
 #include "cli/report_page.h"
 #include "config/output.h"
 
 static const struct arg_option report_options_table[] = {
     {"output", 'o', "REPORT.html", NULL, ARG_FILE, 0, 0, "The page."},
+    PART_OPTION,
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 static bool check_output(const struct args *a, const char *output, struct err *e)
@@ -38,12 +40,13 @@ static int report_command(struct args *a)
     struct err e = {0};
     const char *output = args_value(a, "output");
     struct report_request q = {.model = a->positionals[0],
-                               .inputs = (char *const *)(const void *)(a->positionals + 1),
-                               .input_count = a->positional_count - 1,
                                .overrides = cli_overrides(a)};
     struct report r = {0};
     struct text page = {0};
-    bool good = check_output(a, output, &e) && cli_reading(a, &q.reading, &e) &&
+    struct held_rows rows = {0};
+    bool good = check_output(a, output, &e) &&
+                held_rows_read(a, false, &rows, &q.inputs, &q.input_count, &q.part, &e) &&
+                cli_reading(a, &q.reading, &e) &&
                 report_make(&q, &r, &e);
     if (good) {
         report_page(&q, &r, &page);
@@ -52,13 +55,14 @@ static int report_command(struct args *a)
     int code = good ? EXIT_DONE : cli_fail_output(a, &e, output);
     text_free(&page);
     report_release(&r);
+    held_rows_free(&rows);
     cli_drop(q.overrides.sets);
     return code;
 }
 
 const struct command command_report = {
     .name = "report",
-    .usage = "report MODEL [DATA.csv]... -o REPORT.html [READING]",
+    .usage = "report MODEL [DATA.csv]... -o REPORT.html [--part P] [READING]",
     .summary = "A page about a model, for people: how good, on what, which columns matter.",
     .examples = "  dnn report leads.dnn test.csv -o leads.html\n"
                 "  dnn report leads.dnn -o leads.html\n",

@@ -52,6 +52,7 @@ struct tune_options {
 };
 struct output_options {
     char *model, *metrics;
+    bool fingerprint; /* the model remembers its training rows (table/fingerprint.h) */
 };
 
 struct config {

@@ -271,6 +271,13 @@ static const struct option output_options_table[] = {
      .help = "A file that gets one line of JSON for each epoch: loss, metrics, learning rate, "
              "speed; in ensembles and cv with the number of the run. null: none. tune writes "
              "none."},
+    {.key = "fingerprint",
+     .type = OPT_BOOL,
+     .offset = AT(fingerprint),
+     .standard = "true",
+     .help = "true: the model knows whether a labelled row is one that it was trained on, so that "
+             "evaluate, explain and report can warn. It holds no row, but a filter of 9.6 bits a "
+             "row and at most 256 KiB; who has a row can ask for it. false: it does not."},
     {.key = NULL}};
 
 #undef AT

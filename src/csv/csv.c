@@ -215,7 +215,7 @@ size_t csv_block_bytes(const struct csv *c)
     return c->block;
 }
 
-bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
+static bool next_block(struct csv *c, struct csv_block *b, struct err *e)
 {
     size_t size;
     for (;;) {
@@ -242,6 +242,18 @@ bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
     return true;
 }
 
+bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
+{
+    while (!c->choice || c->choice->met < c->choice->count) {
+        if (!next_block(c, b, e))
+            return false;
+        if (!c->choice || csv_keep_chosen(c, b))
+            return true;
+        csv_release(c, b);
+    }
+    return false;
+}
+
 void csv_release(struct csv *c, struct csv_block *b)
 {
     keep_buffer(c, b->owner);
@@ -255,6 +267,7 @@ void csv_close(struct csv *c)
     if (c->open)
         source_close(&c->source);
     csv_header_free(c);
+    csv_cells_free(&c->chosen);
     convert_close(c->convert);
     text_free(&c->converted);
     free_buffer(c->pending);
@@ -291,6 +304,11 @@ void csv_widths(struct csv *c, size_t least, size_t most)
 {
     c->least = least;
     c->most = most;
+}
+
+void csv_choose(struct csv *c, struct csv_choice *choice)
+{
+    c->choice = choice;
 }
 
 void csv_set_stop(struct csv *c, const struct stopper *stop)

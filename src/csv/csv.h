@@ -131,6 +131,16 @@ struct csv_name csv_numbered(size_t i);
  * The first row is then data like any other. The number of columns is that of the first row with
  * `least` or `most` cells. */
 void csv_widths(struct csv *c, size_t least, size_t most);
+/* The records that csv_next returns, of those of all files in their order from 0. A record that is
+ * not CSV is one, too. */
+struct csv_choice {
+    const uint8_t *wanted; /* [(count + 7) / 8] bits by record, the lowest first; NULL: all */
+    uint64_t count;        /* no record from this one on; the reading ends there */
+    uint64_t met;          /* records so far: set by the reader, 0 at the beginning */
+};
+/* csv_next returns no other records. Borrowed, and counted on by a later reader of the same
+ * choice. Call it before csv_next. */
+void csv_choose(struct csv *c, struct csv_choice *choice);
 /* Reads the header of the first file (without one: c1, c2, .. from its first record). The other
  * files must have the same columns. c owns the names. csv_next does not return the header's record.
  * May be called again: same names. csv_next calls it if the caller did not. E12 for a duplicate,

@@ -56,6 +56,8 @@ struct csv {
     size_t name_count;
     size_t least, most; /* cells of a row; 0: as in the first row */
     struct csv_notes notes;
+    struct csv_choice *choice; /* NULL: every record */
+    struct csv_cells chosen;   /* the cells of a block of which some records may be chosen */
 };
 
 /* True: csv_live was called and the open file is a pipe or terminal. */
@@ -102,6 +104,9 @@ void csv_header_free(struct csv *c);
  * here: it checks for NUL and invalid UTF-8, where scan_parse (scan.h) refuses. */
 bool libcsv_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
                   struct csv_cells *out, struct err *e);
+
+/* csv_choose.c: leaves the chosen records of a block. False: there is none. */
+bool csv_keep_chosen(struct csv *c, struct csv_block *b);
 
 /* csv_header.c: true if a character of csv_notes.unseen has a width. */
 bool csv_is_blank(unsigned character);

@@ -284,6 +284,8 @@ bool modelfile_prepare(const struct modelfile *f, const struct model *const *pla
     add_calibration(&f->calibration, range, w);
     modelfile_add_conformal(&f->conformal, conformal, w);
     add_golden(f, plans[0]->outputs, w, &copies);
+    if (f->known)
+        fingerprint_save(f->known, w);
     bool good = tensor_prepare(w, path, o, digest, e);
     copies_free(&copies);
     for (uint32_t i = 0; i < encoders; i++)
@@ -346,6 +348,7 @@ void modelfile_free(struct modelfile *f)
     mem_free(f->golden.text);
     mem_free(f->golden.offsets);
     mem_free(f->golden.logits);
+    fingerprint_free(f->known);
     mem_free(f);
 }
 

@@ -43,6 +43,9 @@
  *   intervals                        F64 [5]: rule, level, reach, floor, folds (conformal.h): the
  *                                    interval around a value. Absent: none.
  *   sets                             F64 [2]: level, reach: the set of labels. Absent: none.
+ *   fingerprint.filter               U8: a filter that knows the training rows; fingerprint.numbers
+ *                                    and fingerprint.twins belong to it (table/fingerprint.h). No
+ *                                    answer needs it; absent, as they are, in earlier files.
  *   golden.text                      U8: cells of some training rows, back to back; all three are
  *                                    absent without rows
  *   golden.offsets                   I64 [rows * cells + 1]
@@ -72,6 +75,7 @@
 #include "model/conformal.h"
 #include "model/decision.h"
 #include "model/model.h"
+#include "table/fingerprint.h"
 #include "table/schema.h"
 
 #define MODELFILE_FORMAT 3
@@ -110,6 +114,8 @@ struct modelfile {
     struct calibration calibration;
     struct conformal conformal;
     struct golden golden;
+    struct fingerprint *known; /* of the training rows; NULL: none. Of a loaded file its own, else
+                                * borrowed */
 };
 /* Writes aside, syncs, renames. plans: of each member, the model that its params and buffers are
  * of. digest may be NULL. */

@@ -475,7 +475,7 @@ static struct modelfile *load(struct tensor_file *file, struct err *e)
         good = l.f->schema && load_members(&l, &outputs) &&
                load_threshold(&l) && load_decision(&l, outputs) &&
                load_calibration(&l, outputs) && modelfile_load_conformal(&l) &&
-               load_golden(&l, outputs);
+               load_golden(&l, outputs) && fingerprint_load(file, &l.f->known, e);
     }
     tensor_close(file);
     if (good)

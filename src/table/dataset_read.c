@@ -407,6 +407,9 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
     l.csv = csv_open(&s->dialect, files->items, files->count, e);
     if (l.csv && stop)
         csv_set_stop(l.csv, stop);
+    struct csv_choice first = {.count = o->limit};
+    if (l.csv && o->limit && part == PART_TRAIN)
+        csv_choose(l.csv, &first);
     bool good = l.csv && csv_header(l.csv, &names, &count, e) &&
                 (schema_bind(s, names, count, need, &binding, e) || in_file(files, e));
     if (part == PART_TEST)

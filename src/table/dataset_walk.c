@@ -2,8 +2,8 @@
 #include "table/cell_error.h"
 #include "table/dataset_read.h"
 
-/* One list of files. *row: the next row of the dataset. */
-static bool walk_files(const struct dataset *d, const struct opt_strings *files,
+/* One list of files; limit: its first records alone, 0: all. *row: the next row of the dataset. */
+static bool walk_files(const struct dataset *d, const struct opt_strings *files, uint64_t limit,
                        unsigned own_parts, const struct dataset_visit *v, uint64_t *row,
                        struct err *e)
 {
@@ -14,6 +14,9 @@ static bool walk_files(const struct dataset *d, const struct opt_strings *files,
     struct binding binding = {0};
     struct csv_block b;
     struct csv *c = csv_open(&s->dialect, files->items, files->count, e);
+    struct csv_choice first = {.count = limit};
+    if (c && limit)
+        csv_choose(c, &first);
     bool good = c && csv_header(c, &names, &count, e) &&
                 schema_bind(s, names, count, own_parts ? BIND_SPLIT : BIND_TARGET, &binding, e) &&
                 v->begin(v->owner, &binding, e);
@@ -45,7 +48,8 @@ bool dataset_walk(const struct dataset *d, const struct data_options *o,
     uint64_t row = 0;
     for (int part = PART_TRAIN; part <= PART_VALID; part++)
         if (lists[part]->count &&
-            !walk_files(d, lists[part], part == PART_TRAIN ? own_parts : 0, v, &row, e))
+            !walk_files(d, lists[part], part == PART_TRAIN ? o->limit : 0,
+                        part == PART_TRAIN ? own_parts : 0, v, &row, e))
             return false;
     if (row == d->rows_of[PART_TRAIN] + d->rows_of[PART_VALID])
         return true;

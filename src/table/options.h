@@ -83,6 +83,8 @@ struct data_options {
     int decimal;          /* 0 '.', 1 ',' */
     int quote;            /* enum csv_quote */
     int progress;         /* enum progress_style; of the command line, no key */
+    bool fingerprint;     /* table_load makes one; no key of "data" */
+    uint64_t limit;       /* the first records of data.train alone; 0: all; no key of "data" */
     int encoding;         /* enum csv_encoding */
     bool header;
     struct opt_strings missing;

@@ -154,6 +154,8 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     trend_check(c, t->data, o, &t->remarks);
     data_digest(t->data, c->schema, &t->split, hash, t->sha256);
     mem_free(hash);
+    if (o->fingerprint)
+        t->known = fingerprint_make(t->data, &t->split);
     t->choice = c->choice;
     if (folds) {
         t->data->progress = PROGRESS_NONE; /* the folds' owner tells of their encoders */
@@ -210,5 +212,6 @@ void table_free(struct table *t)
     if (!t->borrows)
         dataset_free(t->data);
     remarks_free(&t->remarks);
+    fingerprint_free(t->known);
     mem_free(t);
 }

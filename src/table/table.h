@@ -3,6 +3,7 @@
 #ifndef DNN_TABLE_TABLE_H
 #define DNN_TABLE_TABLE_H
 
+#include "table/fingerprint.h"
 #include "table/folds.h"
 #include "table/noise.h"
 #include "table/view.h"
@@ -23,6 +24,7 @@ struct table {
     uint64_t blank_lines, extra_columns, unlabelled;
     struct table_sample sample;
     struct target_choice choice;  /* of a single training */
+    struct fingerprint *known;    /* of the rows, where the options ask for it; else NULL */
     char sha256[65];              /* of schema, split and rows; a checkpoint stores it */
     uint64_t bytes;               /* host memory in use */
     struct remarks remarks;       /* constant columns, leaks, duplicates across parts, ... */

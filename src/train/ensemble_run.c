@@ -160,6 +160,7 @@ static bool fill(const struct train_job *j, struct run *r, const struct rows *fi
     snprintf(p->stopped, sizeof p->stopped, "%s", r->stopped);
     p->whole = strcmp(r->stopped, "time_limit") != 0;
     p->config = mem_string(j->config_text);
+    p->known = j->table->known;
     memcpy(p->data, j->table->sha256, sizeof p->data);
     set_constant(r, p);
     good = good && copy_weights(r, p, e) && part_rows_answer(r, PART_VALID, &p->left, e) &&

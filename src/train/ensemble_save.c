@@ -158,6 +158,8 @@ static bool write_model(const struct mixing *x, struct train_result *r, struct e
     s.f.config_text = x->j->config_text;
     s.f.metrics_text = metrics.data;
     s.f.plan = first->plan;
+    /* a merge has no table; a part of an earlier version has no fingerprint */
+    s.f.known = x->j->table ? x->j->table->known : (struct fingerprint *)(uintptr_t)first->known;
     s.f.decision = r->decision;
     s.f.calibration = x->calibration;
     s.f.conformal = x->conformal;

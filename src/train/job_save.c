@@ -307,7 +307,8 @@ static bool write_model(struct train_job *j, struct train_result *r, struct err 
                           .calibration = r->calibration,
                           .conformal = r->conformal,
                           .members = &member,
-                          .member_count = 1};
+                          .member_count = 1,
+                          .known = j->table->known};
     good = good && make_golden(j, &f.golden, e);
     job_metrics_text(r, &metrics);
     f.metrics_text = metrics.data;

@@ -79,6 +79,8 @@ bool part_save(const struct run_part *p, const char *path, struct err *e)
     add(w, "times", DTYPE_F64, 2, times);
     add(w, "history", DTYPE_F64, (uint64_t)p->history_rows * HISTORY_COLUMNS, p->history);
     add(w, "config", DTYPE_U8, strlen(p->config), p->config);
+    if (p->known)
+        fingerprint_save(p->known, w);
     bool good = tensor_write(w, path, NULL, e);
     tensor_writer_free(w);
     schema_saved_free(kept);
@@ -232,7 +234,8 @@ static bool read_all(const struct tensor_file *f, struct run_part *p, struct err
            copy(f, "history", DTYPE_F64, (uint64_t)p->history_rows * HISTORY_COLUMNS,
                 &p->history, e) &&
            read_rows(f, &left_names, classes, p->outputs, &p->left, e) &&
-           read_rows(f, &test_names, classes, p->outputs, &p->test, e) && read_sample(f, p, e);
+           read_rows(f, &test_names, classes, p->outputs, &p->test, e) && read_sample(f, p, e) &&
+           fingerprint_load(f, &p->own_known, e);
 }
 
 static struct run_part *load(struct tensor_file *f, struct err *e)
@@ -242,6 +245,7 @@ static struct run_part *load(struct tensor_file *f, struct err *e)
     struct run_part *p = mem_zero(1, sizeof *p);
     bool good = read_all(f, p, e);
     p->whole = good;
+    p->known = p->own_known;
     tensor_close(f);
     if (good)
         return p;
@@ -268,6 +272,7 @@ void part_free(struct run_part *p)
     if (!p)
         return;
     schema_free(p->own);
+    fingerprint_free(p->own_known);
     mem_free(p->params);
     mem_free(p->buffers);
     part_rows_free(&p->left);

@@ -7,8 +7,8 @@
  * left.weight, test.weight (F32); left.group, test.group (I64, where rows have groups);
  * sample.text (U8), sample.offsets (I64 [rows * cells + 1]);
  * constant (F64 [outputs]); importance (F64 [columns + 1], the last one its rows); counters (I64:
- * run, member, fold, rows, epochs, best epoch); times (F64: seconds, used); history (F64
- * [epochs * 4]); config (U8). Those of no elements are absent.
+ * run, member, fold, rows, epochs, best epoch); fingerprint.* as in a model; times (F64: seconds,
+ * used); history (F64 [epochs * 4]); config (U8). Those of no elements are absent.
  * Metadata: kind, format, plan, data, stopped. */
 #ifndef DNN_TRAIN_PART_H
 #define DNN_TRAIN_PART_H
@@ -47,6 +47,8 @@ struct run_part {
     struct table_sample sample;  /* first rows as text */
     real *sample_logits;         /* [sample.rows][outputs] */
     double *constant; /* [outputs]: class shares of the run's training rows; regression: the mean */
+    const struct fingerprint *known; /* of the rows of the whole training; NULL: none */
+    struct fingerprint *own_known;   /* the same, if the part owns it */
     double *importance; /* [columns + 1] of carry_weigh, then its rows; NULL: not measured */
     char *config;     /* JSON text: the portable resolved config */
     char data[65];

@@ -1,0 +1,64 @@
+/* held_rows.c - see part_rows.h. */
+#include "cli/held_rows.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+const char *const part_option_words[] = {"train", "valid", "test", NULL};
+
+/* The config beside the model: its name with the ending .json. A model holds no path. */
+static bool find_config(const struct args *a, struct held_rows *r, struct err *e)
+{
+    const char *model = a->positionals[0], *slash = strrchr(model, '/'), *dot = strrchr(model, '.');
+    size_t stem = dot && (!slash || dot > slash + 1) && dot > model ? (size_t)(dot - model)
+                                                                    : strlen(model);
+    struct text path = {0};
+    text_add(&path, model, stem);
+    text_put(&path, ".json");
+    bool good = file_exists(path.data);
+    if (!good) {
+        err_set(e, ERR_USAGE, "--part takes rows of the training file, and a model does not say "
+                              "where that is");
+        err_help(e, "name it: dnn %s %s TRAIN.csv --part %s; or keep the config beside the model, "
+                    "as \"%s\"", a->command->name, text_quote_z(model), args_value(a, "part"),
+                 path.data);
+    } else {
+        r->config = config_load(path.data, NULL, e);
+        good = r->config != NULL;
+    }
+    text_free(&path);
+    return good;
+}
+
+bool held_rows_read(const struct args *a, bool needs, struct held_rows *r, char *const **inputs,
+                    size_t *count, const char **part, struct err *e)
+{
+    static const char *const reading[] = {"delimiter", "decimal", "encoding", "quote",
+                                          "no-header", "columns", "io"};
+    *part = args_value(a, "part");
+    *inputs = (char *const *)(const void *)(a->positionals + 1);
+    *count = a->positional_count - 1;
+    for (size_t i = 0; *part && i < sizeof reading / sizeof *reading; i++)
+        if (args_value(a, reading[i]))
+            return err_set(e, ERR_OPTION_CONFLICT, "--part reads the training file as the training "
+                           "did: without --%s", reading[i]);
+    if (*count || (!*part && !needs))
+        return true;
+    if (!*part) {
+        err_set(e, ERR_USAGE, "`dnn %s` needs more arguments", a->command->name);
+        return err_expected(e, "dnn %s", a->command->usage);
+    }
+    if (!find_config(a, r, e))
+        return false;
+    *inputs = r->config->data.train.items;
+    *count = r->config->data.train.count;
+    return true;
+}
+
+void held_rows_free(struct held_rows *r)
+{
+    config_free(r->config);
+    r->config = NULL;
+}

@@ -1,0 +1,25 @@
+/* held_rows.h - the option --part and the files that the rows of a command come from. */
+#ifndef DNN_CLI_HELD_ROWS_H
+#define DNN_CLI_HELD_ROWS_H
+
+#include "cli/args.h"
+#include "config/config.h"
+
+extern const char *const part_option_words[]; /* part_words; NULL at the end */
+#define PART_OPTION                                                                                \
+    {"part", 0, "PART", part_option_words, 0, 0, 0,                                                \
+     "Of the training file, the rows of this part alone, as the split of the training dealt "      \
+     "them: train, valid or test. Without DATA the file is that of the config which stands "       \
+     "beside the model under its name, leads.json for leads.dnn."}
+
+struct held_rows {
+    struct config *config; /* that names the files; NULL: the command line does */
+};
+/* Sets the inputs of a command whose first argument is a model: the others, or with --part alone
+ * the training files of the config beside the model. needs: without either it is an error (64).
+ * part: of --part, or NULL. The strings are borrowed. False: e. Caller: held_rows_free. */
+bool held_rows_read(const struct args *a, bool needs, struct held_rows *r, char *const **inputs,
+                    size_t *count, const char **part, struct err *e);
+void held_rows_free(struct held_rows *r);
+
+#endif

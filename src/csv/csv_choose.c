@@ -1,0 +1,58 @@
+/* csv_choose.c - leaves the chosen records of a block: the others are taken out of its bytes. */
+#include <string.h>
+
+#include "csv/csv_reader.h"
+
+/* Whether the next record is wanted. */
+static bool wanted(struct csv_choice *c)
+{
+    const uint64_t at = c->met++;
+    return at < c->count && (!c->wanted || (c->wanted[at >> 3] >> (at & 7) & 1));
+}
+
+struct keeping {
+    struct csv_block *b;
+    char *bytes;  /* of the block */
+    size_t kept;  /* bytes */
+    bool any;     /* a record */
+};
+
+/* Bytes from .. end - 1 of `part`, a rest of the block, are a record and what stands behind it. */
+static void keep(struct keeping *k, const struct csv_block *part, size_t from, size_t end,
+                 int64_t line)
+{
+    memmove(k->bytes + k->kept, part->bytes + from, end - from);
+    k->kept += end - from;
+    if (!k->any)
+        k->b->first_line = line;
+    k->any = true;
+}
+
+bool csv_keep_chosen(struct csv *c, struct csv_block *b)
+{
+    struct csv_buffer *buffer = b->owner;
+    struct keeping k = {.b = b, .bytes = buffer->bytes};
+    struct csv_block rest = *b;
+    struct csv_cells *cells = &c->chosen;
+    for (bool more = true; more;) {
+        struct err ignored = {0}; /* told when the block is parsed */
+        struct csv_block next;
+        const bool good = csv_cells_parse(&c->dialect, &rest, c->name_count, cells, &ignored);
+        const size_t end = good ? rest.size : (size_t)cells->error_offset;
+        for (size_t i = 0; i < cells->record_count; i++) {
+            const struct csv_record *r = &cells->records[i];
+            size_t to = i + 1 < cells->record_count ? (size_t)r[1].offset : end;
+            if (wanted(c->choice))
+                keep(&k, &rest, (size_t)r->offset, to, r->line);
+        }
+        more = !good && csv_rest(&rest, cells, &next);
+        if (!good && wanted(c->choice))
+            keep(&k, &rest, end, more ? (size_t)(next.bytes - rest.bytes) : rest.size,
+                 cells->error.line);
+        if (more)
+            rest = next;
+    }
+    b->size = k.kept;
+    b->valid = 0;
+    return k.any;
+}
