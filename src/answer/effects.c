@@ -280,6 +280,18 @@ static bool measure_all(struct sample *x, struct err *e)
     return good;
 }
 
+static uint64_t sample_rows(const struct sample *x)
+{
+    const struct schema *s = x->kept.serve->schema;
+    uint64_t rows = x->kept.window ? EFFECTS_SERIES_ROWS : EFFECTS_ROWS, columns = 0;
+    for (uint32_t i = 0; i < x->r->units.count; i++)
+        columns += wanted(x->q, &x->r->units.items[i]);
+    if (columns > EFFECTS_COLUMNS)
+        rows = rows * EFFECTS_COLUMNS / columns;
+    rows = rows > EFFECTS_ROWS_LEAST ? rows : EFFECTS_ROWS_LEAST;
+    return x->q->quick && (s->steps || x->kept.window) ? rows / 5 : rows;
+}
+
 bool effects_run(const struct effects_request *q, struct effects_result *r, struct err *e)
 {
     *r = (struct effects_result){0};
@@ -296,6 +308,7 @@ bool effects_run(const struct effects_request *q, struct effects_result *r, stru
     r->mean = mem_zero(r->classes, sizeof *r->mean);
     struct sample x = {.q = q, .r = r};
     kept_open(&x.kept, &r->serve);
+    x.most = sample_rows(&x);
     bool good = sample_read(&x, e) && measure_all(&x, e);
     r->backend = r->serve.backend;
     sample_free(&x);

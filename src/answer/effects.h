@@ -7,11 +7,11 @@
  * row gets the cell of one of their rows, in turn. A word of a text is measured by leaving it out:
  * the answers to the rows that have it, minus those without it.
  *
- * The rows are a sample of at most EFFECTS_ROWS, drawn in the order of the rows (a reservoir;
- * Vitter, 1985), the same for the same rows; those of weight 0 are not there, others count by their
- * weight. Of wide sequences a channel has one value in all its steps, but for missing ones. Of
- * sequences of records a column has one value in all rows of a window, and the first rows are
- * taken. */
+ * The rows are a sample of at most EFFECTS_ROWS, fewer of very many columns, drawn in the order of
+ * the rows (a reservoir; Vitter, 1985), the same for the same rows; those of weight 0 are not
+ * there, others count by their weight. Of wide sequences a channel has one value in all its steps,
+ * but for missing ones. Of sequences of records a column has one value in all rows of a window, and
+ * the first rows are taken. */
 #ifndef DNN_ANSWER_EFFECTS_H
 #define DNN_ANSWER_EFFECTS_H
 
@@ -20,6 +20,8 @@
 
 enum {
     EFFECTS_ROWS = 500,
+    EFFECTS_ROWS_LEAST = 100,   /* of more than EFFECTS_COLUMNS columns */
+    EFFECTS_COLUMNS = 200,
     EFFECTS_SERIES_ROWS = 4000, /* of sequences of records */
     EFFECTS_WORDS_TRIED = 100,  /* the most frequent ones */
     EFFECTS_WORDS = 20,         /* that push most */
@@ -35,6 +37,7 @@ struct effects_request {
     const char *part; /* of serve_part; NULL: every row */
     struct reading reading;
     int progress; /* enum progress_style */
+    bool quick;   /* of sequences a fifth of the rows */
     bool again;   /* the rows were read before, and their notes given */
     struct overrides overrides;
 };

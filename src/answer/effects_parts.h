@@ -21,6 +21,7 @@ struct sample {
     uint32_t cell_count;
     struct sample_cells *cells; /* [rows] */
     double *weight;             /* [rows] */
+    uint64_t most;              /* rows of the sample */
     uint64_t room, seen;        /* seen: rows that have a weight */
 };
 

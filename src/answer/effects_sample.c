@@ -69,13 +69,13 @@ static void free_cells(struct sample_cells *c)
 /* The place of the next row in the sample, or UINT64_MAX: it is not drawn. */
 static uint64_t draw_place(const struct sample *x)
 {
-    if (x->kept.window)
-        return x->kept.rows < EFFECTS_SERIES_ROWS ? x->kept.rows : UINT64_MAX;
-    if (x->kept.rows < EFFECTS_ROWS)
+    if (x->kept.rows < x->most)
         return x->kept.rows;
+    if (x->kept.window)
+        return UINT64_MAX;
     double share = rng_uniform(SEED, x->seen, 0, 0, RNG_SAMPLE);
     uint64_t place = (uint64_t)(share * (double)(x->seen + 1));
-    return place < EFFECTS_ROWS ? place : UINT64_MAX;
+    return place < x->most ? place : UINT64_MAX;
 }
 
 static bool keep_row(struct sample *x, const struct stream_group *g, uint64_t i, uint64_t place,

@@ -21,6 +21,7 @@ static bool show_effects(const struct report_request *q, struct report *r, struc
                                    .input_count = q->input_count,
                                    .only = only,
                                    .only_count = all < REPORT_EFFECTS ? all : REPORT_EFFECTS,
+                                   .quick = true,
                                    .again = true,
                                    .reading = q->reading,
                                    .overrides = q->overrides};
