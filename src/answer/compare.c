@@ -43,7 +43,10 @@ void answers_keep(struct answers_kept *k, const struct scores *s, const bool *ba
         k->high[at] = good && s->high ? s->high[i] : 0;
         memset(k->score + at * width, 0, width * sizeof *k->score);
         if (good)
-            memcpy(k->score + at * width, k->classes ? s->probability + i * width : s->value + i,
+            memcpy(k->score + at * width,
+                   !k->classes         ? s->value + i
+                   : k->raw && s->raw ? s->raw + i * width
+                                       : s->probability + i * width,
                    width * sizeof *k->score);
     }
 }
@@ -91,6 +94,7 @@ static double value_of(const struct drawing *d, const struct answers_kept *k, ui
     struct tally *t = tally_new(k->task, k->classes, d->metric->needs);
     float weight[BLOCK];
     t->decision = k->decision;
+    tally_judge_by(t, &d->a->criterion);
     for (uint64_t from = 0; from < k->rows; from += BLOCK) {
         uint64_t rows = k->rows - from < BLOCK ? k->rows - from : BLOCK;
         for (uint64_t i = 0; i < rows; i++) {

@@ -14,6 +14,8 @@ struct answers_kept {
     int task;
     uint32_t classes; /* 0: regression */
     struct decision decision; /* borrowed offsets */
+    bool raw;         /* keeps probabilities before calibration: metric_loss judges by them */
+    struct criterion criterion; /* the loss that counts, of both models the first one's; borrowed */
     uint64_t rows, room;
     double *score;    /* [rows][classes], or [rows] */
     int32_t *label;   /* of classes: [rows]; -1: the row does not count */

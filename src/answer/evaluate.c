@@ -29,6 +29,7 @@ struct measure {
     double *low, *high; /* of intervals */
     uint32_t group_column; /* of the schema; UINT32_MAX: no groups, or no such cells */
     uint64_t *group_key;   /* NULL: no groups */
+    double *raw; /* probabilities before calibration, where the criterion judges by them; NULL */
 };
 
 /* --- rows --- */
@@ -46,6 +47,9 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
     if (m->classes)
         answer_mean_probabilities(&mean, begin, end, m->classes,
                                   m->probability + begin * m->classes);
+    mean.calibration = NULL;
+    if (m->raw)
+        answer_mean_probabilities(&mean, begin, end, m->classes, m->raw + begin * m->classes);
     for (uint64_t i = begin; i < end; i++) {
         const unsigned char *record = g->records + i * s->format.stride;
         if (g->bad[i])
@@ -85,6 +89,9 @@ static uint64_t close_up(struct measure *m, const struct stream_group *g)
         if (m->classes && rows < i)
             memcpy(m->probability + rows * m->classes, m->probability + i * m->classes,
                    m->classes * sizeof *m->probability);
+        if (m->raw && rows < i)
+            memcpy(m->raw + rows * m->classes, m->raw + i * m->classes,
+                   m->classes * sizeof *m->raw);
         rows++;
     }
     return rows;
@@ -95,6 +102,7 @@ static bool keep_group(const struct measure *m, const struct stream_group *g)
     if (m->kept)
         answers_keep(m->kept, &(struct scores){.rows = g->rows,
                                                .probability = m->probability,
+                                               .raw = m->raw,
                                                .value = m->value,
                                                .label = m->label,
                                                .target = m->target,
@@ -133,6 +141,8 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
         m->high = mem_alloc(rows, sizeof *m->high);
         m->probability = mem_alloc(rows * (m->classes ? m->classes : 1), sizeof *m->probability);
         open_groups(m);
+        if (m->classes && !criterion_is_metric(&m->tally->criterion))
+            m->raw = mem_alloc(rows * m->classes, sizeof *m->raw);
     }
     m->group = g;
     if (!g->cells) /* one record that is not CSV */
@@ -143,6 +153,7 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
                        .rows = close_up(m, g),
                        .classes = m->classes,
                        .probability = m->probability,
+                       .raw = m->raw,
                        .label = m->label,
                        .value = m->value,
                        .target = m->target,
@@ -176,7 +187,8 @@ static bool report_nothing(const char *path, const struct stream *t, struct err 
 
 /* All rows through an opened model. */
 static bool measure_all(const struct evaluate_request *q, struct serve *serve, struct tally *tally,
-                        struct answers_kept *kept, struct evaluate_result *counts, struct err *e)
+                        struct answers_kept *kept, bool raw, struct evaluate_result *counts,
+                        struct err *e)
 {
     const bool again = !counts;
     struct stream stream = {0};
@@ -194,7 +206,9 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
         *kept = (struct answers_kept){.task = serve->schema->task,
                                       .classes = tally->classes,
                                       .decision = serve->decision,
-                                      .conformal = tally->conformal};
+                                      .conformal = tally->conformal,
+                                      .raw = raw,
+                                      .criterion = tally->criterion};
     if (counts && serve->schema->task == TASK_BINARY) {
         m.table = &counts->table;
         threshold_table_begin(m.table, serve->decision.threshold);
@@ -226,16 +240,18 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
     mem_free(m.low);
     mem_free(m.high);
     mem_free(m.probability);
+    mem_free(m.raw);
     stream_close(&stream);
     return good;
 }
 
-static struct tally *tally_for(const struct serve *s)
+/* criterion: of the model that is judged first. */
+static struct tally *tally_for(const struct serve *s, const struct criterion *criterion)
 {
     uint32_t classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs;
     struct tally *t = tally_new(s->schema->task, classes, TALLY_ALL);
     t->decision = s->decision;
-    t->quantile = modelfile_quantile(s->file);
+    tally_judge_by(t, criterion);
     t->conformal = s->file->conformal.rule ? &s->file->conformal : NULL;
     return t;
 }
@@ -269,8 +285,8 @@ static bool compare(const struct evaluate_request *q, struct serve *other,
 {
     struct answers_kept others = {0};
     struct comparison c;
-    struct tally *tally = tally_for(other);
-    bool good = measure_all(q, other, tally, &others, NULL, e) &&
+    struct tally *tally = tally_for(other, &own->criterion);
+    bool good = measure_all(q, other, tally, &others, g->metric == &metric_loss, NULL, e) &&
                 compare_answers(own, &others, g->metric, &c, e);
     if (good) {
         g->own = c.own;
@@ -288,16 +304,16 @@ static bool compare(const struct evaluate_request *q, struct serve *other,
 
 static bool read_gates(const struct evaluate_request *q, struct evaluate_result *r, struct err *e)
 {
-    const int task = r->serve.schema->task;
-    const int region = r->serve.file->conformal.rule ? METRIC_REGION : 0;
-    const int own = modelfile_quantile(r->serve.file) > 0 ? METRIC_QUANTILE : task + region;
+    const struct criterion c = serve_criterion(&r->serve);
+    const int task = metric_task(&c, r->serve.schema->task, r->serve.file->conformal.rule != 0);
     r->gates = mem_zero(q->require_count + 1, sizeof *r->gates);
     for (size_t i = 0; i < q->require_count; i++, r->gate_count++)
-        if (!gate_read(&r->gates[i], q->require[i], own, e))
+        if (!gate_read(&r->gates[i], q->require[i], task, e))
             return false;
     if (!q->better_than)
         return true;
-    const struct metric_type *metric = q->on ? metric_find(q->on, task) : metric_default(task);
+    const struct metric_type *metric = q->on ? metric_find(q->on, task)
+                                             : metric_of(&c, r->serve.schema->task);
     if (!metric) {
         char names[160];
         metric_names(task, names, sizeof names);
@@ -327,8 +343,12 @@ static bool read_gates(const struct evaluate_request *q, struct evaluate_result 
 static bool measure(const struct evaluate_request *q, struct serve *other,
                     struct answers_kept *own, struct evaluate_result *r, struct err *e)
 {
-    r->tally = tally_for(&r->serve);
-    if (!measure_all(q, &r->serve, r->tally, other ? own : q->keep, r, e))
+    const struct criterion c = serve_criterion(&r->serve);
+    bool raw = false;
+    for (size_t i = 0; i < r->gate_count; i++)
+        raw |= r->gates[i].compares && r->gates[i].metric == &metric_loss;
+    r->tally = tally_for(&r->serve, &c);
+    if (!measure_all(q, &r->serve, r->tally, other ? own : q->keep, raw, r, e))
         return false;
     r->backend = r->serve.backend;
     metrics_of(r->tally, &r->metrics);

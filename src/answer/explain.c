@@ -131,7 +131,8 @@ static bool measure(struct explain *x, const struct unit *dealt, const uint32_t 
         return false;
     struct tally *t = tally_new(k->serve->schema->task, k->classes, x->r->metric->needs);
     t->decision = k->serve->decision;
-    t->quantile = modelfile_quantile(k->serve->file);
+    const struct criterion c = serve_criterion(k->serve);
+    tally_judge_by(t, &c);
     tally_add(t, &(struct scores){.task = t->task,
                                   .rows = k->line_count,
                                   .classes = k->classes,
@@ -250,8 +251,8 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
         return false;
     serve_reading(&r->serve, &q->reading);
     r->serve.beside = true;
-    r->metric = modelfile_quantile(r->serve.file) > 0 ? metric_find("pinball", METRIC_QUANTILE)
-                                                      : metric_default(r->serve.schema->task);
+    const struct criterion c = serve_criterion(&r->serve);
+    r->metric = metric_of(&c, r->serve.schema->task);
     r->column_count = r->units.count;
     r->columns = mem_zero(r->column_count, sizeof *r->columns);
     for (uint32_t i = 0; i < r->column_count; i++)

@@ -446,3 +446,13 @@ void serve_close(struct serve *s)
         backend_release(&s->options);
     memset(s, 0, sizeof *s);
 }
+
+struct criterion serve_criterion(const struct serve *s)
+{
+    struct criterion c = {.loss = modelfile_loss(s->file),
+                          .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs,
+                          .class_weight = s->file->class_weight,
+                          .coding = &s->schema->coding};
+    c.loss.label_smoothing = 0;
+    return c;
+}

@@ -6,6 +6,7 @@
 #include "answer/held.h"
 #include "answer/reading.h"
 #include "choose/select.h"
+#include "measure/criterion.h"
 #include "measure/probability.h"
 #include "model/modelfile.h"
 #include "model/step.h"
@@ -13,6 +14,8 @@
 enum { SERVE_ANSWERS = 4096 }; /* that a GPU keeps until all are there */
 
 struct serve;
+/* The loss that counts for its answers. Borrows from s. */
+struct criterion serve_criterion(const struct serve *s);
 /* A network of the model at work. */
 struct serve_member {
     struct model_options model;

@@ -48,11 +48,12 @@ static double stored_number(const struct json_doc *metrics, const char *part, co
 }
 
 /* The task whose metrics count. */
-static int metric_task(const struct report *r)
+static int task_of(const struct report *r)
 {
-    const int task = (int)r->file->schema->task;
-    return modelfile_quantile(r->file) > 0 ? METRIC_QUANTILE
-                                           : task + (r->file->conformal.rule ? METRIC_REGION : 0);
+    const struct criterion c = {.loss = modelfile_loss(r->file),
+                                .classes = r->file->schema->task != TASK_REGRESSION,
+                                .class_weight = r->file->class_weight};
+    return metric_task(&c, (int)r->file->schema->task, r->file->conformal.rule != 0);
 }
 
 static void put_cards(const struct report *r, const struct json_doc *metrics, struct text *out)
@@ -70,7 +71,7 @@ static void put_cards(const struct report *r, const struct json_doc *metrics, st
                 value = r->value.metrics.m[i].value;
                 range = &r->value.metrics.m[i].interval;
             }
-        if (isnan(value) || !metric_find(*name, metric_task(r)))
+        if (isnan(value) || !metric_find(*name, task_of(r)))
             continue;
         put_card(out, *name, value, range);
         count++;
@@ -141,8 +142,10 @@ static void put_metrics(const struct report *r, const struct json_doc *metrics, 
                        "interval says where the metric would lie on other rows of this kind.");
     html_table(out, "Metrics", r->measured ? with : without, 1);
     for (const struct metric_type *t = metric_types; t->name; t++)
-        if (metric_belongs(t, metric_task(r)))
+        if (metric_belongs(t, task_of(r)))
             put_metric(r, metrics, t, out);
+    if (metric_find(metric_loss.name, task_of(r)))
+        put_metric(r, metrics, &metric_loss, out);
     html_table_end(out);
     if (r->measured && (r->value.unlabelled || r->value.bad))
         html_note(out, "Left out: %llu rows without a target, %llu that cannot be read.",

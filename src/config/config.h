@@ -125,4 +125,11 @@ bool config_blame(const struct config *c, struct err *e);
 bool config_resolved(const struct config *c, const struct features *f, bool portable,
                      struct text *json, struct err *e);
 
+/* What metric.h takes as the task of the answers of this training, and the metric that orders them
+ * as its loss does: logloss, rmse, mae, pinball, or loss. region: with those of intervals or
+ * sets. */
+struct metric_type;
+int config_metric_task(const struct config *c, bool region);
+const struct metric_type *config_metric(const struct config *c);
+
 #endif

@@ -110,20 +110,22 @@ static bool check_useful(const struct config *c, struct err *e)
 static bool check_metric(const struct config *c, struct err *e)
 {
     const char *name = c->train.early.metric, *known[64];
+    const int metric_task = config_metric_task(c, false);
     size_t count = 0;
-    if (strcmp(name, "auto") == 0 || metric_find(name, c->task))
+    if (strcmp(name, "auto") == 0 || strcmp(name, metric_loss.name) == 0 ||
+        metric_find(name, metric_task))
         return true;
     struct text list = {0};
     for (const struct metric_type *t = metric_types;
          t->name && count < sizeof known / sizeof *known; t++)
-        if (t->tasks & (1u << c->task)) {
+        if (metric_find(t->name, metric_task)) {
             text_printf(&list, "%s%s", count ? ", " : "auto, ", t->name);
             known[count++] = t->name;
         }
     static const char key[] = "train.early_stopping.metric";
     bool of_other = false;
-    for (int task = 0; task_names[task]; task++)
-        of_other |= metric_find(name, task) != NULL;
+    for (const struct metric_type *t = metric_types; t->name; t++)
+        of_other |= strcmp(name, t->name) == 0;
     if (of_other)
         json_fail(c->doc, node(c, key), e, ERR_CONFIG_CONFLICT,
                   "`%s`: \"%s\" is not a metric of `task` \"%s\"", key, text_quote_z(name),

@@ -63,8 +63,8 @@ static bool put_metrics(struct json_doc *doc, struct err *e)
     json_open(&names, NULL, '[');
     json_put_string(&names, NULL, "auto");
     for (const struct metric_type *t = metric_types; t->name; t++)
-        if (t->tasks & ((1u << METRIC_QUANTILE) - 1)) /* else of evaluate alone */
-            json_put_string(&names, NULL, t->name);
+        json_put_string(&names, NULL, t->name);
+    json_put_string(&names, NULL, metric_loss.name);
     json_close(&names, ']');
     bool good =
         json_set(doc, "properties.train.properties.early_stopping.properties.metric.enum",

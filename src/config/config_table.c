@@ -82,7 +82,7 @@ static const struct option train_options_table[] = {
      .help = "The metric on the validation rows that chooses the best epoch. auto: logloss for "
              "classes, rmse for regression; the loss itself where train.loss names another one, "
              "or class_weights, label_smoothing or sampling are set. Or the name of a metric of "
-             "the task."},
+             "the task; loss is the loss itself. tune compares its trials by the same metric."},
     {.key = "early_stopping.patience",
      .type = OPT_INT,
      .offset = AT(early.patience),

@@ -7,22 +7,45 @@
 #include "base/mem.h"
 #include "measure/tally.h"
 
-#define PROBABILITY_LEAST 1e-15
+uint32_t blend_width(const struct criterion *c)
+{
+    return criterion_of_rows(c) ? 1 : c->classes;
+}
+
+static double weight_of(const struct blend *b, uint64_t i)
+{
+    return criterion_weight(b->criterion, b->label ? b->label[i] : 0,
+                            b->weight ? (double)b->weight[i] : 1);
+}
 
 static double row_loss(const struct blend *b, uint64_t i, double answer)
 {
-    if (!b->target)
-        return -log(answer > PROBABILITY_LEAST ? answer : PROBABILITY_LEAST);
-    double d = answer - b->target[i];
-    return d * d;
+    return criterion_row(b->criterion, answer, b->target ? b->target[i] : 0);
 }
 
-/* Loss of the answers (sum + more) * scale; more NULL: none. */
-static double loss_with(const struct blend *b, const double *sum, const double *more, double scale)
+/* The loss of answers [rows][classes], for a loss that is no mean over rows; their sums. */
+static double sums_of(const struct blend *b, const double *answers, struct criterion_sum *s)
+{
+    *s = (struct criterion_sum){0};
+    for (uint64_t i = 0; i < b->rows; i++)
+        criterion_add(b->criterion, s, answers + i * b->width, b->label[i], 0,
+                      b->weight ? (double)b->weight[i] : 1);
+    return criterion_mean(b->criterion, s);
+}
+
+/* Loss of the answers (sum + more) * scale; more NULL: none. room [rows * width]. */
+static double loss_with(const struct blend *b, const double *sum, const double *more, double scale,
+                        double *room)
 {
     double loss = 0, weight = 0;
+    if (!criterion_of_rows(b->criterion)) {
+        struct criterion_sum s;
+        for (uint64_t i = 0; i < b->rows * b->width; i++)
+            room[i] = (sum[i] + (more ? more[i] : 0)) * scale;
+        return sums_of(b, room, &s);
+    }
     for (uint64_t i = 0; i < b->rows; i++) {
-        double w = b->weight ? (double)b->weight[i] : 1;
+        double w = weight_of(b, i);
         if (!(w > 0))
             continue;
         loss += w * row_loss(b, i, (sum[i] + (more ? more[i] : 0)) * scale);
@@ -31,7 +54,7 @@ static double loss_with(const struct blend *b, const double *sum, const double *
     return weight > 0 ? loss / weight : (double)NAN;
 }
 
-/* Mean of the members' answers to row i. */
+/* Mean of the members' answers: number i of all rows' numbers. */
 static double answer_of(const struct blend *b, const double *weights, uint64_t i)
 {
     double sum = 0, all = 0;
@@ -42,32 +65,59 @@ static double answer_of(const struct blend *b, const double *weights, uint64_t i
     return sum / all;
 }
 
+/* Losses of the rows [rows] by those weights; their weighted mean is the loss. */
+static void row_losses(const struct blend *b, const double *weights, double *losses)
+{
+    const uint64_t numbers = b->rows * b->width;
+    if (criterion_of_rows(b->criterion)) {
+        for (uint64_t i = 0; i < b->rows; i++)
+            losses[i] = weight_of(b, i) > 0 ? row_loss(b, i, answer_of(b, weights, i)) : 0;
+        return;
+    }
+    double *answers = mem_alloc(numbers + 1, sizeof *answers);
+    struct criterion_sum s;
+    for (uint64_t i = 0; i < numbers; i++)
+        answers[i] = answer_of(b, weights, i);
+    sums_of(b, answers, &s);
+    for (uint64_t i = 0; i < b->rows; i++)
+        losses[i] = criterion_f1_row(b->criterion, &s, answers + i * b->width, b->label[i]);
+    mem_free(answers);
+}
+
 double blend_gain(const struct blend *b, const double *from, const double *with, double *error)
 {
     struct tally_mean mean = {0};
-    double weight = 0;
+    double *losses = mem_alloc(b->rows + 1, sizeof *losses), weight = 0;
+    double *others = mem_zero(b->rows + 1, sizeof *others);
+    row_losses(b, from, losses);
+    if (with)
+        row_losses(b, with, others);
     for (uint64_t i = 0; i < b->rows; i++) {
-        double w = b->weight ? (double)b->weight[i] : 1;
+        double w = weight_of(b, i);
         if (!(w > 0))
             continue;
-        double d = row_loss(b, i, answer_of(b, from, i));
-        tally_mean_add(&mean, w, with ? d - row_loss(b, i, answer_of(b, with, i)) : d);
+        tally_mean_add(&mean, w, losses[i] - others[i]);
         weight += w;
     }
+    mem_free(losses);
+    mem_free(others);
     *error = tally_mean_error(&mean, weight);
     return tally_mean_value(&mean, weight);
 }
 
 double blend_loss(const struct blend *b, const double *weights)
 {
-    double *sum = mem_zero(b->rows + 1, sizeof *sum), all = 0;
+    const uint64_t numbers = b->rows * b->width;
+    double *sum = mem_zero(numbers + 1, sizeof *sum), all = 0;
+    double *room = mem_alloc(numbers + 1, sizeof *room);
     for (uint32_t m = 0; m < b->members; m++) {
         all += weights[m];
-        for (uint64_t i = 0; i < b->rows; i++)
+        for (uint64_t i = 0; i < numbers; i++)
             sum[i] += weights[m] * b->answer[m][i];
     }
-    double loss = loss_with(b, sum, NULL, 1 / all);
+    double loss = loss_with(b, sum, NULL, 1 / all, room);
     mem_free(sum);
+    mem_free(room);
     return loss;
 }
 
@@ -83,7 +133,9 @@ static void share_out(const uint32_t *counts, uint32_t members, uint32_t rounds,
 
 void blend_greedy(const struct blend *b, uint32_t rounds, double *weights)
 {
-    double *sum = mem_zero(b->rows + 1, sizeof *sum), best = INFINITY;
+    const uint64_t numbers = b->rows * b->width;
+    double *sum = mem_zero(numbers + 1, sizeof *sum), best = INFINITY;
+    double *room = mem_alloc(numbers + 1, sizeof *room);
     uint32_t *counts = mem_zero(b->members, sizeof *counts),
              *kept = mem_zero(b->members, sizeof *kept), kept_rounds = 1;
     kept[0] = 1; /* where no loss is a number */
@@ -91,14 +143,14 @@ void blend_greedy(const struct blend *b, uint32_t rounds, double *weights)
         uint32_t choice = 0;
         double least = INFINITY;
         for (uint32_t m = 0; m < b->members; m++) {
-            double loss = loss_with(b, sum, b->answer[m], 1.0 / k);
+            double loss = loss_with(b, sum, b->answer[m], 1.0 / k, room);
             if (loss < least) {
                 least = loss;
                 choice = m;
             }
         }
         counts[choice]++;
-        for (uint64_t i = 0; i < b->rows; i++)
+        for (uint64_t i = 0; i < numbers; i++)
             sum[i] += b->answer[choice][i];
         if (least < best) {
             best = least;
@@ -108,6 +160,7 @@ void blend_greedy(const struct blend *b, uint32_t rounds, double *weights)
     }
     share_out(kept, b->members, kept_rounds, weights);
     mem_free(sum);
+    mem_free(room);
     mem_free(counts);
     mem_free(kept);
 }

@@ -6,19 +6,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "measure/criterion.h"
+
 #define BLEND_LEAST 0.03 /* smaller weights are dropped */
 
 /* Answers of the members to the same rows. All borrowed. */
 struct blend {
     uint32_t members;
     uint64_t rows;
-    /* [members][rows]: the probability of the row's own label; regression: the value */
+    /* [members][rows][width]: the probability of the row's own label; regression: the value;
+     * soft_f1: of all classes */
     const double *const *answer;
+    uint32_t width; /* blend_width */
+    const struct criterion *criterion; /* the loss that counts */
+    const int32_t *label; /* classes: [rows]; below 0: the row counts for nothing */
     const double *target; /* regression: [rows]; else NULL */
     const float *weight;  /* [rows]; NULL: all 1 */
 };
-/* The loss of the mean of the members' answers: log-loss, or the mean squared error. NaN without
- * weight. The weights need not sum to 1. */
+/* Numbers of a row's answer: 1, or all classes. */
+uint32_t blend_width(const struct criterion *c);
+/* The loss of the mean of the members' answers. NaN without weight. The weights need not sum to
+ * 1. */
 double blend_loss(const struct blend *b, const double *weights);
 /* How much lower the loss is by the weights `with` than by `from`, row by row, and *error, the
  * standard error of that mean; it is NaN below two effective rows. with NULL: the loss itself. */

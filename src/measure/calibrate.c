@@ -11,8 +11,8 @@
 
 enum { STEPS = 50, HALVES = 40, CLASSES_MOST = 64 };
 enum { FIT_MOST = 1 << 20 }; /* answers that it is fitted on: of more rows, some evenly spaced */
-#define SCALE_LEAST 0.01
-#define SCALE_MOST 100.0
+#define FIT_SCALE_LEAST 0.01
+#define FIT_SCALE_MOST 100.0
 #define CONVERGED 1e-13
 
 /* --- the gain --- */
@@ -21,10 +21,9 @@ enum { FIT_MOST = 1 << 20 }; /* answers that it is fitted on: of more rows, some
 static double row_loss(const struct calibrate_rows *r, const struct calibration *c, uint64_t i,
                        double *room)
 {
-    if (!r->classes) {
-        double d = (c ? calibration_limit(c, r->value[i]) : r->value[i]) - r->target[i];
-        return d * d;
-    }
+    if (!r->classes)
+        return criterion_row(r->criterion, c ? calibration_limit(c, r->value[i]) : r->value[i],
+                             r->target[i]);
     memcpy(room, r->probability + i * r->classes, r->classes * sizeof *room);
     if (c)
         calibration_apply(c, 1, room);
@@ -203,7 +202,7 @@ static bool improve(struct newton *n, const struct calibrate_rows *r, struct cal
         return false;
     for (double part = 1; part > 1.0 / ((uint64_t)1 << HALVES); part /= 2) {
         step_to(n, c, part, next);
-        if (!(next->scale > SCALE_LEAST && next->scale < SCALE_MOST))
+        if (!(next->scale > FIT_SCALE_LEAST && next->scale < FIT_SCALE_MOST))
             continue;
         double after = loss_of(n, r, next);
         if (!(after < *loss))

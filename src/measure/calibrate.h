@@ -3,6 +3,7 @@
 #ifndef DNN_MEASURE_CALIBRATE_H
 #define DNN_MEASURE_CALIBRATE_H
 
+#include "measure/criterion.h"
 #include "model/calibration.h"
 
 enum calibrate { CALIBRATE_AUTO, CALIBRATE_NONE, CALIBRATE_AFFINE, CALIBRATE_PRIOR };
@@ -15,8 +16,9 @@ struct calibrate_rows {
     const int32_t *label;      /* below 0: the row counts for nothing */
     const double *value, *target;
     const float *weight;
+    const struct criterion *criterion; /* of values: the loss that counts */
 };
-/* The mean loss (log-loss, squared error) before and after, the gain beyond that of the free
+/* The mean loss (log-loss; of values the criterion) before and after, the gain beyond that of free
  * parameters by chance, and the standard error of that gain. */
 struct calibrate_gain {
     double before, after, gain, error;

@@ -171,6 +171,11 @@ struct interval interval_mae(struct tally *t, double value)
     return interval_normal(value, tally_mean_error(&t->absolute, t->weight), 0, (double)INFINITY);
 }
 
+struct interval interval_loss(struct tally *t, double value)
+{
+    return interval_normal(value, criterion_error_of(&t->criterion, &t->own), 0, INFINITY);
+}
+
 struct interval interval_pinball(struct tally *t, double value)
 {
     return interval_normal(value, tally_mean_error(&t->pinball, t->weight), 0, (double)INFINITY);

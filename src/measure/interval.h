@@ -10,8 +10,8 @@
  *               and 1 Wilson's
  *   f1, macro_f1, r2   linearised ratios (delta method): error of sum (a - r b) / sum b; F1 at 0
  *               and 1 Wilson's
- *   logloss, brier, mae, pinball, width, set_size   mean and its standard error; not below 0, that
- *               of brier not above 1
+ *   logloss, brier, mae, pinball, width, set_size, loss   mean and its standard error; not below 0,
+ *               that of brier not above 1
  *   rmse        root of the interval of the mean squared error
  *   ece         sqrt(sum over bins of share^2 o (1 - o) / rows), o the share observed; not below 0,
  *               not above 1
@@ -46,6 +46,7 @@ struct interval interval_logloss(struct tally *t, double value);
 struct interval interval_brier(struct tally *t, double value);
 struct interval interval_mae(struct tally *t, double value);
 struct interval interval_rmse(struct tally *t, double value);
+struct interval interval_loss(struct tally *t, double value);
 struct interval interval_pinball(struct tally *t, double value);
 struct interval interval_coverage(struct tally *t, double value);
 struct interval interval_size(struct tally *t, double value);

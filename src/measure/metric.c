@@ -125,6 +125,11 @@ static double pinball(struct tally *y)
     return tally_mean_value(&y->pinball, y->weight);
 }
 
+static double loss(struct tally *y)
+{
+    return criterion_mean(&y->criterion, &y->own);
+}
+
 static double coverage(struct tally *y)
 {
     return ratio(y->conformal ? y->inside : y->covered, y->weight);
@@ -306,25 +311,51 @@ const struct metric_type metric_types[] = {
 _Static_assert(sizeof metric_types / sizeof *metric_types - 1 <= METRIC_MOST - 1,
                "struct metrics has room for every metric and the loss");
 
-const struct metric_type metric_loss = {.name = "loss", .help = "the loss that is trained"};
+const struct metric_type metric_loss = {.name = "loss",
+                                        .help = "the loss that is trained",
+                                        .needs = TALLY_CRITERION,
+                                        .value = loss,
+                                        .interval = interval_loss};
 
 bool metric_belongs(const struct metric_type *t, int task)
 {
+    task &= ~METRIC_LOSS;
     return (t->tasks >> task & 1) ||
            (task >= METRIC_REGION && t->tasks >> (task - METRIC_REGION) & 1);
 }
 
+int metric_task(const struct criterion *c, int task, bool region)
+{
+    int own = loss_quantile(&c->loss) > 0 ? METRIC_QUANTILE
+                                           : task + (region ? METRIC_REGION : 0);
+    return criterion_is_metric(c) ? own : own | METRIC_LOSS;
+}
+
+const struct metric_type *metric_of(const struct criterion *c, int task)
+{
+    if (!criterion_is_metric(c))
+        return &metric_loss;
+    return c->loss.kind == LOSS_MAE        ? metric_find("mae", task)
+           : c->loss.kind == LOSS_QUANTILE ? metric_find("pinball", METRIC_QUANTILE)
+                                           : metric_default(task);
+}
+
+static void add_metric(struct tally *y, const struct metric_type *t, struct metrics *m)
+{
+    m->m[m->count].type = t;
+    m->m[m->count].interval = (struct interval){0};
+    m->m[m->count++].value = t->value(y);
+}
+
 void metrics_of(struct tally *y, struct metrics *m)
 {
-    const int task = y->quantile > 0 ? METRIC_QUANTILE
-                                     : y->task + (y->conformal ? METRIC_REGION : 0);
+    const int task = metric_task(&y->criterion, y->task, y->conformal != NULL);
     m->count = 0;
     for (const struct metric_type *t = metric_types; t->name; t++)
-        if (metric_belongs(t, task)) {
-            m->m[m->count].type = t;
-            m->m[m->count].interval = (struct interval){0};
-            m->m[m->count++].value = t->value(y);
-        }
+        if (metric_belongs(t, task))
+            add_metric(y, t, m);
+    if (task & METRIC_LOSS)
+        add_metric(y, &metric_loss, m);
 }
 
 struct interval metric_interval(const struct metric_type *t, struct tally *y, double value)
@@ -358,7 +389,7 @@ const struct metric_type *metric_find(const char *name, int task)
     for (const struct metric_type *t = metric_types; t->name; t++)
         if (metric_belongs(t, task) && strcmp(t->name, name) == 0)
             return t;
-    return NULL;
+    return task & METRIC_LOSS && strcmp(name, metric_loss.name) == 0 ? &metric_loss : NULL;
 }
 
 const struct metric_type *metric_default(int task)
@@ -373,6 +404,8 @@ static size_t names_of(int task, const char *names[METRIC_MOST])
     for (const struct metric_type *t = metric_types; t->name; t++)
         if (metric_belongs(t, task))
             names[count++] = t->name;
+    if (task & METRIC_LOSS)
+        names[count++] = metric_loss.name;
     return count;
 }
 
@@ -410,55 +443,15 @@ struct interval metrics_interval(const struct metrics *m, const char *name)
     return (struct interval){(double)NAN, (double)NAN};
 }
 
-static bool is_standard(const struct metric_type *t)
-{
-    return t == metric_default(TASK_BINARY) || t == metric_default(TASK_REGRESSION);
-}
-
-void metrics_put(const struct metrics *m, struct text *out)
-{
-    for (uint32_t i = 0; i < m->count; i++) {
-        if (isnan(m->m[i].value))
-            continue;
-        text_printf(out, " %s %.4g", m->m[i].type->name, m->m[i].value);
-        if (i == 0 || is_standard(m->m[i].type))
-            interval_put(&m->m[i].interval, out);
-    }
-}
-
-void metrics_write(const struct metrics *m, const char *key, struct json_out *out)
-{
-    json_open(out, key, '{');
-    for (uint32_t i = 0; i < m->count; i++)
-        json_put_number(out, m->m[i].type->name, m->m[i].value);
-    json_close(out, '}');
-}
-
-void metrics_write_intervals(const struct metrics *m, const char *key, struct json_out *out)
-{
-    json_open(out, key, '{');
-    for (uint32_t i = 0; i < m->count; i++) {
-        const struct interval *n = &m->m[i].interval;
-        if (isnan(n->low)) {
-            json_put_null(out, m->m[i].type->name);
-            continue;
-        }
-        json_open(out, m->m[i].type->name, '[');
-        json_put_number(out, NULL, n->low);
-        json_put_number(out, NULL, n->high);
-        json_close(out, ']');
-    }
-    json_close(out, '}');
-}
-
 /* --- the constant answer --- */
 
 void metrics_baseline(int task, uint32_t classes, const double *class_share, double mean,
-                      const struct scores *on, struct metrics *m)
+                      const struct scores *on, const struct criterion *c, struct metrics *m)
 {
     /* all scores are equal, so the areas are known without a walk and no row need be kept */
     struct tally *y =
         tally_new(task, classes, TALLY_ALL & ~(unsigned)(TALLY_CONFUSED | TALLY_RANKS));
+    tally_judge_by(y, c);
     for (uint64_t r = 0; r < on->rows; r++) {
         struct scores one = {.task = task,
                              .rows = 1,

@@ -12,6 +12,9 @@
 /* Added to a task: the model tells intervals or sets (model/conformal.h), which have metrics beside
  * those of the task. */
 #define METRIC_REGION (METRIC_QUANTILE + 1)
+/* Beside a task: a bit that adds the metric "loss", where no metric of the task is the loss that
+ * counts. */
+#define METRIC_LOSS 0x100
 
 /* A metric that is a mean over rows: a machine can add it up without giving the logits back. */
 struct metric_sum {
@@ -36,7 +39,7 @@ struct metric_type {
     const char *defined_by; /* the metric whose constant value shows this; NULL: its own */
 };
 extern const struct metric_type metric_types[]; /* name NULL ends it */
-/* The training loss as a metric. It belongs to no task; only score.h measures it. */
+/* The loss that counts as a metric, "loss": of answers by tally_judge_by, of logits by score.h. */
 extern const struct metric_type metric_loss;
 
 struct metrics {
@@ -74,6 +77,12 @@ struct interval metric_interval(const struct metric_type *t, struct tally *y, do
 /* By their intervals, more than three standard errors lie between two values. */
 bool metrics_disagree(const struct metrics *a, const struct metrics *b, const char *name);
 bool metric_belongs(const struct metric_type *t, int task);
+/* What the names below take as a task for answers that the criterion judges. region: with intervals
+ * or sets. */
+int metric_task(const struct criterion *c, int task, bool region);
+/* The metric that orders answers as the criterion does, never NULL: logloss, rmse, mae, pinball,
+ * else metric_loss. */
+const struct metric_type *metric_of(const struct criterion *c, int task);
 /* NULL: unknown, or of another task. */
 const struct metric_type *metric_find(const char *name, int task);
 /* The default metric of a task, never NULL: logloss, logloss, rmse, rmse. */
@@ -91,6 +100,6 @@ void metrics_write(const struct metrics *m, const char *key, struct json_out *ou
 void metrics_write_intervals(const struct metrics *m, const char *key, struct json_out *out);
 /* The metrics of a constant answer: the class shares (or the mean) of the training rows. */
 void metrics_baseline(int task, uint32_t classes, const double *class_share, double mean,
-                      const struct scores *on, struct metrics *m);
+                      const struct scores *on, const struct criterion *c, struct metrics *m);
 
 #endif

@@ -24,21 +24,9 @@ static double of_class(const struct loss_options *o, const real *logits, uint32_
     }
     double log_sum = log(sum), own = log_sum - ((double)logits[label] - top);
     if (o->kind == LOSS_FOCAL)
-        return own * pow(-expm1(-own), o->gamma);
+        return criterion_own(o, own);
     double smooth = o->label_smoothing;
     return (1 - smooth) * own + smooth * (log_sum - all / classes);
-}
-
-/* of d = answer - target, as the network learns it */
-static double of_value(const struct loss_options *o, double d)
-{
-    if (o->kind == LOSS_MAE)
-        return fabs(d);
-    if (o->kind == LOSS_HUBER)
-        return fabs(d) > o->delta ? o->delta * (fabs(d) - o->delta / 2) : d * d / 2;
-    if (o->kind == LOSS_QUANTILE)
-        return d < 0 ? -o->q * d : (1 - o->q) * d;
-    return d * d;
 }
 
 /* Adds a row to the sums of its labels. */
@@ -76,8 +64,8 @@ void score_loss_add(struct score_loss *s, const struct loss_rows *r)
         }
         double loss = r->classes
                           ? of_class(s->options, logits, r->classes, r->label[i])
-                          : of_value(s->options,
-                                     (double)logits[0] - coding_encode(r->coding, r->target[i]));
+                          : criterion_error(s->options, (double)logits[0] -
+                                                            coding_encode(r->coding, r->target[i]));
         s->sum += weight * loss;
         s->weight += weight;
     }

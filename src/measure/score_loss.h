@@ -4,7 +4,7 @@
 #ifndef DNN_MEASURE_SCORE_LOSS_H
 #define DNN_MEASURE_SCORE_LOSS_H
 
-#include "model/loss.h"
+#include "measure/criterion.h"
 #include "table/coding.h"
 
 struct score_loss {

@@ -64,6 +64,7 @@ void tally_free(struct tally *t)
     mem_free(t->kept_label);
     mem_free(t->kept_weight);
     mem_free(t->binned);
+    mem_free(t->own_weight);
     mem_free(t);
 }
 
@@ -265,7 +266,7 @@ static uint32_t groups_find(struct tally_groups *g, const struct tally *t, uint6
         at = vocab_add(g->keys, (const char *)&key, sizeof key);
         g->part[at] =
             tally_new(t->task, t->classes, t->needs & ~(unsigned)(TALLY_RANKS | TALLY_CONFUSED));
-        g->part[at]->quantile = t->quantile;
+        tally_judge_by(g->part[at], &t->criterion);
         g->part[at]->conformal = t->conformal;
         g->count++;
     }
@@ -414,11 +415,34 @@ static uint32_t add_to_group(struct tally *t, const struct scores *s, uint64_t r
         one.high = s->high ? s->high + r : NULL;
     } else {
         one.probability = s->probability + r * s->classes;
+        one.raw = s->raw ? s->raw + r * s->classes : NULL;
         one.label = s->label + r;
     }
     t->groups->part[group]->decision = t->decision;
     tally_add(t->groups->part[group], &one);
     return group;
+}
+
+void tally_judge_by(struct tally *t, const struct criterion *c)
+{
+    mem_free(t->own_weight);
+    t->own_weight =
+        c->class_weight ? mem_copy(c->class_weight, t->classes * sizeof *t->own_weight) : NULL;
+    t->criterion = *c;
+    t->criterion.class_weight = t->own_weight;
+    t->quantile = loss_quantile(&c->loss);
+    if (criterion_is_metric(c))
+        t->needs &= ~(unsigned)TALLY_CRITERION;
+}
+
+/* Rows by the criterion, where no metric is the same. */
+static void add_criterion(struct tally *t, const struct scores *s, uint64_t r, double weight)
+{
+    const double *p = s->raw ? s->raw : s->probability;
+    if (t->task == TASK_REGRESSION)
+        criterion_add(&t->criterion, &t->own, s->value + r, 0, s->target[r], weight);
+    else
+        criterion_add(&t->criterion, &t->own, p + r * s->classes, s->label[r], 0, weight);
 }
 
 void tally_add(struct tally *t, const struct scores *s)
@@ -437,5 +461,7 @@ void tally_add(struct tally *t, const struct scores *s)
             add_value_row(t, s->value[r], s->target[r], (double)w);
         else
             add_class_row(t, s->probability + r * s->classes, s->label[r], w, group);
+        if (t->needs & TALLY_CRITERION && !criterion_is_metric(&t->criterion))
+            add_criterion(t, s, r, (double)w);
     }
 }

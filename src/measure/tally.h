@@ -8,6 +8,7 @@
 #ifndef DNN_MEASURE_TALLY_H
 #define DNN_MEASURE_TALLY_H
 
+#include "measure/criterion.h"
 #include "measure/probability.h"
 #include "measure/rank.h"
 #include "measure/threshold.h"
@@ -27,7 +28,8 @@ enum tally_need {
     TALLY_BRIER = 16,
     TALLY_RANKS = 32,
     TALLY_VALUES = 64,
-    TALLY_ALL = 127
+    TALLY_CRITERION = 128,
+    TALLY_ALL = 255
 };
 
 /* A weighted mean, and the sums for its standard error. */
@@ -74,6 +76,7 @@ struct tally {
     /* intervals and sets */
     double inside;          /* weight of rows whose target or label is inside */
     struct tally_mean size; /* width, number of labels */
+    struct criterion_sum own; /* where no metric of the task is the criterion */
     double covered;  /* weight of rows whose target is at or below the value */
     /* values, no such sums */
     double target_mean, target_square; /* Welford */
@@ -95,15 +98,18 @@ struct tally {
     double *binned;        /* multiclass: [class][bin][2], weights of others' and of its rows */
     double *class_weight2; /* by class: sum of squared weights */
     uint32_t bin_count;
+    struct criterion criterion; /* tally_judge_by; zeroed: that of the task */
+    float *own_weight;          /* its class_weight */
 };
 
 /* Scores of labelled rows. Classes: probabilities [rows][classes], label [rows]. Regression: value
- * and target [rows] in the units of the target. weight NULL: 1. */
+ * and target [rows] in the units of the target. weight NULL: 1. raw: probabilities before
+ * calibration, by which the criterion judges; NULL: `probability`. */
 struct scores {
     int task;
     uint64_t rows;
     uint32_t classes;
-    const double *probability;
+    const double *probability, *raw;
     const int32_t *label;
     const double *value, *target;
     const double *low, *high; /* ends of the intervals, of a tally with such ones */
@@ -114,6 +120,9 @@ struct scores {
 
 /* TALLY_CONFUSED is dropped beyond TALLY_CONFUSION classes. */
 struct tally *tally_new(int task, uint32_t classes, unsigned needs);
+/* Before the first row: the loss that counts. c's coding is borrowed, its
+ * weights are copied. */
+void tally_judge_by(struct tally *t, const struct criterion *c);
 void tally_add(struct tally *t, const struct scores *s);
 void tally_free(struct tally *t);
 /* rest = all - part, but for ranks and confusion; a difference that is rounding alone is 0. rest is

@@ -283,6 +283,9 @@ bool modelfile_prepare(const struct modelfile *f, const struct model *const *pla
     double range[2], conformal[CONFORMAL_NUMBERS];
     add_calibration(&f->calibration, range, w);
     modelfile_add_conformal(&f->conformal, conformal, w);
+    const uint64_t outputs = plans[0]->outputs;
+    if (f->class_weight)
+        tensor_add(w, IN_CLASS_WEIGHT, DTYPE_F32, 1, &outputs, f->class_weight);
     add_golden(f, plans[0]->outputs, w, &copies);
     if (f->known)
         fingerprint_save(f->known, w);
@@ -338,6 +341,7 @@ void modelfile_free(struct modelfile *f)
     mem_free(f->metrics_text);
     calibration_free(&f->calibration);
     decision_free(&f->decision);
+    mem_free(f->class_weight);
     for (uint32_t i = 0; i < f->member_count; i++) {
         json_free(f->members[i].layers);
         mem_free(f->members[i].params);
@@ -359,13 +363,39 @@ const struct schema *modelfile_encoder(const struct modelfile *f, uint32_t membe
 
 double modelfile_quantile(const struct modelfile *f)
 {
-    const struct json_doc *config = f->config;
-    const struct json *v = config ? json_path(json_root(config), "train.loss.type") : NULL;
-    if (f->schema->task != TASK_REGRESSION || !v || json_kind(v) != JSON_STRING ||
-        strcmp(json_string(v), loss_names[LOSS_QUANTILE]) != 0)
-        return 0;
-    v = json_path(json_root(config), "train.loss.q");
-    return v && json_kind(v) == JSON_NUMBER ? json_number(v) : 0.5; /* loss_options_table */
+    const struct loss_options loss = modelfile_loss(f);
+    return loss_quantile(&loss);
+}
+
+/* The labels of a schema as texts, for loss_choose_labels. */
+static void choose_labels(const struct vocab *all, const struct json_doc *config,
+                          struct loss_options *o, struct err *e)
+{
+    const uint32_t count = vocab_count(all);
+    char **labels = mem_zero(count + 1, sizeof *labels);
+    for (uint32_t c = 0; c < count; c++) {
+        size_t length;
+        const char *label = vocab_text(all, c, &length);
+        labels[c] = mem_string_n(label, length);
+    }
+    loss_choose_labels(o, config, (const char *const *)labels, count, e);
+    for (uint32_t c = 0; c < count; c++)
+        mem_free(labels[c]);
+    mem_free(labels);
+}
+
+struct loss_options modelfile_loss(const struct modelfile *f)
+{
+    const bool classes = f->schema->task != TASK_REGRESSION;
+    const struct json *record = f->config ? json_path(json_root(f->config), "train.loss") : NULL;
+    struct loss_options o = {0};
+    struct err ignored = {0};
+    if (!opt_read(loss_options_table, f->config, record, "train.loss", &o, &ignored) ||
+        !loss_resolve(&o, classes, &ignored))
+        o = (struct loss_options){.kind = classes ? LOSS_CROSS_ENTROPY : LOSS_MSE};
+    if (o.kind == LOSS_SOFT_F1)
+        choose_labels(f->schema->labels, f->config, &o, &ignored);
+    return o;
 }
 
 struct model_options modelfile_model(const struct modelfile *f, uint32_t member)

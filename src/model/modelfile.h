@@ -46,6 +46,9 @@
  *   fingerprint.filter               U8: a filter that knows the training rows; fingerprint.numbers
  *                                    and fingerprint.twins belong to it (table/fingerprint.h). No
  *                                    answer needs it; absent, as they are, in earlier files.
+ *   loss.class_weight                F32 [classes]: weights of classes in the loss that counts,
+ *                                    with those of sampling, for the metric "loss"; absent:
+ *                                    all 1
  *   golden.text                      U8: cells of some training rows, back to back; all three are
  *                                    absent without rows
  *   golden.offsets                   I64 [rows * cells + 1]
@@ -74,6 +77,7 @@
 
 #include "model/conformal.h"
 #include "model/decision.h"
+#include "model/loss.h"
 #include "model/model.h"
 #include "table/fingerprint.h"
 #include "table/schema.h"
@@ -113,6 +117,7 @@ struct modelfile {
     struct decision decision;         /* threshold 0: none was chosen, one half serves */
     struct calibration calibration;
     struct conformal conformal;
+    float *class_weight; /* [classes] of the loss that counts; NULL: all 1; owned */
     struct golden golden;
     struct fingerprint *known; /* of the training rows; NULL: none. Of a loaded file its own, else
                                 * borrowed */
@@ -138,6 +143,8 @@ const struct schema *modelfile_encoder(const struct modelfile *f, uint32_t membe
 struct model_options modelfile_model(const struct modelfile *f, uint32_t member);
 /* Of a model of loss quantile, by the config that it holds as a record: its q; else 0. */
 double modelfile_quantile(const struct modelfile *f);
+/* The loss that it was trained with, by that record; the task's own where that cannot be read. */
+struct loss_options modelfile_loss(const struct modelfile *f);
 /* struct plan as JSON members and back (checkpoints use it too). */
 void plan_write(const struct plan *p, struct json_out *out);
 bool plan_read(const struct json *object, struct plan *p);

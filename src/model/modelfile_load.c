@@ -347,76 +347,6 @@ static bool load_members(struct model_loading *l, uint32_t *outputs)
     return good;
 }
 
-static bool load_threshold(const struct model_loading *l)
-{
-    const struct tensor *t = tensor_find(l->file, IN_THRESHOLD);
-    if (!t)
-        return true;
-    const double *value = t->data;
-    if (t->type != DTYPE_F64 || t->count != 1 || !(*value > 0 && *value < 2))
-        return modelfile_refuse(l, ERR_MODEL_WEIGHTS, "\"" IN_THRESHOLD "\" is no probability");
-    l->f->decision.threshold = *value;
-    return true;
-}
-
-static bool all_finite(const struct tensor *t)
-{
-    const double *v = t->data;
-    bool finite = t->type == DTYPE_F64;
-    for (uint64_t i = 0; finite && i < t->count; i++)
-        finite = isfinite(v[i]);
-    return finite;
-}
-
-/* Two ends; one of them may be infinite. */
-static bool is_range(const struct tensor *t)
-{
-    const double *end = t->data;
-    return t->type == DTYPE_F64 && t->count == 2 && end[0] <= end[1] && end[0] < HUGE_VAL &&
-           end[1] > -HUGE_VAL;
-}
-
-static bool load_decision(const struct model_loading *l, uint32_t outputs)
-{
-    const struct tensor *t = tensor_find(l->file, IN_DECISION);
-    if (t && (l->f->schema->task == TASK_REGRESSION || !all_finite(t) || t->count != outputs))
-        return modelfile_refuse(l, ERR_MODEL_WEIGHTS, "\"" IN_DECISION "\" is not a finite number "
-                                                      "for each label");
-    if (t) {
-        l->f->decision.classes = outputs;
-        l->f->decision.offset = mem_copy(t->data, outputs * sizeof(double));
-    }
-    return true;
-}
-
-static bool load_calibration(const struct model_loading *l, uint32_t outputs)
-{
-    struct calibration *c = &l->f->calibration;
-    const struct tensor *scale = tensor_find(l->file, IN_SCALE);
-    const struct tensor *shift = tensor_find(l->file, IN_SHIFT);
-    const struct tensor *range = tensor_find(l->file, IN_RANGE);
-    const bool values = l->f->schema->task == TASK_REGRESSION;
-    if ((scale != NULL) != (shift != NULL) || (scale && values) || (range && !values) ||
-        (scale && (!all_finite(scale) || !all_finite(shift) || scale->count != 1 ||
-                   shift->count != outputs || !(*(const double *)scale->data > 0))) ||
-        (range && !is_range(range)))
-        return modelfile_refuse(l, ERR_MODEL_WEIGHTS, "\"calibration.*\" is incomplete or of "
-                                                      "another shape than the answers");
-    if (scale) {
-        c->scale = *(const double *)scale->data;
-        c->classes = outputs;
-        c->shift = mem_copy(shift->data, outputs * sizeof *c->shift);
-    }
-    if (range) {
-        c->limited = true;
-        c->low = ((const double *)range->data)[0];
-        c->high = ((const double *)range->data)[1];
-    }
-    return true;
-}
-
-/* --- golden rows --- */
-
 /* [rows][outputs], of several members [members][rows][outputs]. */
 static bool golden_shape(const struct model_loading *l, const struct tensor *logits,
                          uint32_t outputs)
@@ -473,8 +403,7 @@ static struct modelfile *load(struct tensor_file *file, struct err *e)
         load_records(&l);
         l.f->schema = schema_load(file, 0, e);
         good = l.f->schema && load_members(&l, &outputs) &&
-               load_threshold(&l) && load_decision(&l, outputs) &&
-               load_calibration(&l, outputs) && modelfile_load_conformal(&l) &&
+               modelfile_load_answer(&l, outputs) && modelfile_load_conformal(&l) &&
                load_golden(&l, outputs) && fingerprint_load(file, &l.f->known, e);
     }
     tensor_close(file);

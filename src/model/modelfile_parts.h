@@ -16,6 +16,7 @@
 #define IN_RANGE "calibration.range"
 #define IN_INTERVALS "intervals"
 #define IN_SETS "sets"
+#define IN_CLASS_WEIGHT "loss.class_weight"
 #define IN_GOLDEN_LOGITS "golden.logits"
 #define IN_GOLDEN_OFFSETS "golden.offsets"
 #define IN_GOLDEN_TEXT "golden.text"
@@ -45,6 +46,8 @@ void modelfile_add_conformal(const struct conformal *c, double values[CONFORMAL_
                              struct tensor_writer *w);
 bool modelfile_load_conformal(const struct model_loading *l);
 
+/* Threshold, decision, calibration, weights of classes. False: MODEL_WEIGHTS. */
+bool modelfile_load_answer(const struct model_loading *l, uint32_t outputs);
 /* Format 2: the layers from the config, the parameters from one tensor into the member's
  * arenas. */
 bool modelfile_old_layers(const struct model_loading *l);

@@ -211,16 +211,21 @@ static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x
 {
     const struct part_rows *r = &mixing_part(x, 0, 0)->test;
     const uint32_t *index = v->folds[fold].table->list[PART_TEST].index;
+    double *out = mem_alloc(2 * (uint64_t)x->outputs, sizeof *out);
+    tally_judge_by(y, &x->criterion);
     y->decision = x->decision;
     for (uint64_t i = 0; i < r->count; i++) {
         const double *answer = v->answers.answer + (uint64_t)index[i] * x->outputs;
         double ends[4];
         if (y->conformal && !x->classes)
             mixing_interval(x, true, 0, i, 1, answer, &ends[0], &ends[1], &ends[2]);
+        if (!criterion_is_metric(&x->criterion))
+            mixing_answer(x, x->weights, true, 0, i, 1, out, out + x->outputs);
         tally_add(y, &(struct scores){.task = v->q->config->task,
                                       .rows = 1,
                                       .classes = x->classes,
                                       .probability = answer,
+                                      .raw = out + x->outputs,
                                       .value = answer,
                                       .label = r->label ? r->label + i : NULL,
                                       .target = r->target ? r->target + i : NULL,
@@ -229,6 +234,7 @@ static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x
                                       .group = r->group ? r->group + i : NULL,
                                       .weight = r->weight + i});
     }
+    mem_free(out);
 }
 
 static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, struct cv_fold *r,
@@ -255,7 +261,6 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
         v->answers.outputs = x.outputs;
         v->answers.answer = mem_zero(d->rows.count * x.outputs + 1, sizeof *v->answers.answer);
         *pooled = tally_new(v->q->config->task, x.classes, TALLY_ALL);
-        (*pooled)->quantile = loss_quantile(&j->config->train.loss);
     }
     mixing_choose(&x, NULL);
     if (!mixing_calibrate(&x, true, e)) {

@@ -97,10 +97,11 @@ static void gather_truth(struct mixing *x)
             x->weight[i] = 0;
 }
 
-/* Of each row left out: member i's probability of its label, or its value. mem_free. */
+/* Of each row left out: member i's answer as struct blend has it. mem_free. */
 static double *own_answers(const struct mixing *x, uint32_t i)
 {
-    double *own = mem_zero(x->rows + 1, sizeof *own), *out;
+    const uint32_t width = blend_width(&x->criterion);
+    double *own = mem_zero(x->rows * width + 1, sizeof *own), *out;
     uint64_t at = 0;
     out = mem_alloc(SCORE_TALLIED * (uint64_t)x->outputs, sizeof *out);
     for (uint32_t f = 0; f < x->folds; f++) {
@@ -109,7 +110,11 @@ static double *own_answers(const struct mixing *x, uint32_t i)
             uint64_t left = p->left.count - from;
             uint64_t count = left < SCORE_TALLIED ? left : SCORE_TALLIED;
             mixing_own(p, &p->left, from, count, out);
-            for (uint64_t k = 0; k < count; k++, at++)
+            if (width > 1) {
+                memcpy(own + at * width, out, count * width * sizeof *own);
+                at += count;
+            }
+            for (uint64_t k = 0; width == 1 && k < count; k++, at++)
                 own[at] = !x->classes       ? out[k]
                           : x->label[at] < 0 ? 1
                                              : out[k * x->outputs + (uint32_t)x->label[at]];
@@ -135,6 +140,8 @@ void mixing_answer(const struct mixing *x, const double *weights, bool test, uin
         }
     if (weights != x->weights)
         return;
+    if (x->classes)
+        memcpy(room, out, count * x->outputs * sizeof *out);
     calibration_apply(&x->calibration, count, out);
     for (uint64_t i = 0; !x->classes && i < count; i++)
         out[i] = calibration_limit(&x->calibration, out[i]);
@@ -156,6 +163,7 @@ static void tally_rows(const struct mixing *x, const double *weights, bool test,
                                       .rows = count,
                                       .classes = x->classes,
                                       .probability = out,
+                                      .raw = weights == x->weights ? room : out,
                                       .value = out,
                                       .label = r->label ? r->label + from : NULL,
                                       .target = r->target ? r->target + from : NULL,
@@ -190,8 +198,8 @@ void mixing_measure(const struct mixing *x, const double *weights, bool test,
     int task = mixing_part(x, 0, 0)->schema->task;
     struct tally *y = tally_new(task, x->classes, TALLY_ALL);
     y->decision = weights == x->weights ? x->decision : x->alone;
-    y->quantile = x->quantile;
     y->conformal = weights == x->weights && x->conformal.rule ? &x->conformal : NULL;
+    tally_judge_by(y, &x->criterion);
     double *room = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
     for (uint32_t f = 0; f < (test ? 1 : x->folds); f++)
         tally_rows(x, weights, test, f, y, room);
@@ -217,73 +225,112 @@ void mixing_constant(const struct mixing *x, bool test, struct metrics *m)
                         .label = test ? r->label : x->label,
                         .target = test ? r->target : x->target,
                         .weight = test ? r->weight : x->weight};
-    metrics_baseline(on.task, x->classes, share, share[0], &on, m);
+    metrics_baseline(on.task, x->classes, share, share[0], &on, &x->criterion, m);
     mem_free(share);
 }
 
 /* --- selection --- */
 
-/* The training rows of run 0 by class: those that it did not leave out. Rows with weights count as
- * one each: sampling draws rows. */
-static double *rows_of_classes(const struct mixing *x)
-{
-    double *rows = mem_zero(x->outputs, sizeof *rows);
-    for (uint64_t i = mixing_part(x, 0, 0)->left.count; i < x->rows; i++)
-        if (x->label[i] >= 0)
-            rows[x->label[i]]++;
-    return rows;
-}
-
-/* The weights of classes that all members were trained with. NULL: none. */
-static bool find_class_weights(const struct mixing *x, float **weights, struct err *e)
+/* Counts of the training rows of run 0 by class, and sums of their weights. Rows with weights count
+ * as one each, as sampling draws rows; a training without folds knows the shares alone. */
+static void count_classes(const struct mixing *x, double *rows, double *sums)
 {
     const struct run_part *first = mixing_part(x, 0, 0);
-    double *rows = rows_of_classes(x), *sums = mem_alloc(x->outputs, sizeof *sums);
-    bool good = true;
-    *weights = NULL;
     for (uint32_t c = 0; c < x->outputs; c++)
         sums[c] = first->constant[c] * (double)first->rows;
+    memcpy(rows, sums, x->outputs * sizeof *rows);
+    if (!x->label || first->left.count >= x->rows)
+        return;
+    memset(rows, 0, x->outputs * sizeof *rows);
+    for (uint64_t i = first->left.count; i < x->rows; i++)
+        if (x->label[i] >= 0)
+            rows[x->label[i]]++;
+}
+
+/* The loss that counts: that of all members; where they differ that of the config itself. *differ:
+ * bit 0, the members differ in it; bit 1, in its weights of classes. False: E13. */
+static bool find_criterion(const struct mixing *x, struct criterion *k, float **weights,
+                           unsigned *differ, struct err *e)
+{
+    const struct schema *s = mixing_part(x, 0, 0)->schema;
+    double *rows = mem_zero(x->outputs, sizeof *rows), *sums = mem_zero(x->outputs, sizeof *sums);
+    bool good = true;
+    *differ = 0;
+    *weights = NULL;
+    if (x->classes)
+        count_classes(x, rows, sums);
     for (uint32_t i = 0; good && i < x->count; i++) {
-        float *own = NULL;
-        const struct config *c = x->n->configs[x->members[i]];
-        good = run_class_weights(c, first->schema, rows, sums, &own, e);
-        bool same = i == 0 || (!own && !*weights) ||
-                    (own && *weights && memcmp(own, *weights, x->outputs * sizeof *own) == 0);
-        if (good && !same)
-            good = err_set(e, ERR_CONFIG_CONFLICT,
-                           "`calibrate` \"prior\" undoes the weights of classes in the mean of the "
-                           "members, and the members differ in train.loss.class_weights or "
-                           "train.sampling");
-        if (i == 0)
-            *weights = own;
-        else
-            mem_free(own);
+        struct criterion own, as_first;
+        float *mine = NULL;
+        good = run_criterion(x->n->configs[x->members[i]], s, rows, sums, &own, &mine, e);
+        if (good && !i) {
+            *k = own;
+            *weights = mine;
+            continue;
+        }
+        as_first = *k;
+        as_first.class_weight = own.class_weight;
+        *differ |= good && !criterion_equal(k, &own);
+        *differ |= good && !criterion_equal(k, &as_first) ? 2 : 0;
+        mem_free(mine);
+    }
+    if (good && *differ) {
+        mem_free(*weights);
+        good = run_criterion(x->j->config, s, rows, sums, k, weights, e);
     }
     mem_free(rows);
     mem_free(sums);
     return good;
 }
 
-/* The loss of the runs' constants on the rows left out. of_class: as classes weigh; NULL: all 1. */
-static double constant_loss(const struct mixing *x, const float *of_class, struct blend *b)
+bool mixing_judge_by(struct mixing *x, struct err *e)
 {
-    double *own = mem_zero(x->rows + 1, sizeof *own), one = 1;
+    unsigned differ;
+    return find_criterion(x, &x->criterion, &x->class_weight, &differ, e);
+}
+
+/* Weights of classes that all members were trained with, for `calibrate` "prior". NULL: none. */
+static bool prior_weights(const struct mixing *x, float **weights, struct err *e)
+{
+    struct criterion k;
+    unsigned differ;
+    if (!find_criterion(x, &k, weights, &differ, e))
+        return false;
+    if (!(differ & 2))
+        return true;
+    mem_free(*weights);
+    *weights = NULL;
+    return err_set(e, ERR_CONFIG_CONFLICT,
+                   "`calibrate` \"prior\" undoes the weights of classes in the mean of the "
+                   "members, and the members differ in train.loss.class_weights or "
+                   "train.sampling");
+}
+
+/* The loss of constant answers on the rows left out: of each run the best one on its training
+ * rows. */
+static double constant_loss(const struct mixing *x)
+{
+    const uint32_t width = x->blend.width;
+    double *own = mem_zero(x->rows * width + 1, sizeof *own), one = 1;
+    double *p = mem_alloc(x->outputs, sizeof *p);
+    struct blend b = x->blend;
     uint64_t at = 0;
     for (uint32_t f = 0; f < x->folds; f++) {
-        const struct run_part *p = mixing_part(x, 0, f);
-        double all = of_class ? 0 : 1;
-        for (uint32_t c = 0; of_class && c < x->outputs; c++)
-            all += p->constant[c] * (double)of_class[c];
-        for (uint64_t i = 0; i < p->left.count; i++, at++) {
-            const uint32_t c = x->classes && x->label[at] > 0 ? (uint32_t)x->label[at] : 0;
-            own[at] = p->constant[c] * (of_class ? (double)of_class[c] / all : 1);
-        }
+        const struct run_part *part = mixing_part(x, 0, f);
+        if (x->classes)
+            criterion_constant(&x->criterion, part->constant, p);
+        else
+            *p = *part->constant;
+        for (uint64_t i = 0; i < part->left.count; i++, at++)
+            for (uint32_t k = 0; k < width; k++)
+                own[at * width + k] =
+                    p[width > 1 ? k : x->classes && x->label[at] > 0 ? (uint32_t)x->label[at] : 0];
     }
-    const double *const answers[] = {own};
-    b->answer = answers;
-    b->members = 1;
-    double loss = blend_loss(b, &one);
+    b.answer = (const double *const[]){own};
+    b.members = 1;
+    double loss = blend_loss(&b, &one);
     mem_free(own);
+    mem_free(p);
     return loss;
 }
 
@@ -296,6 +343,9 @@ static void open_blend(struct mixing *x)
     x->blend = (struct blend){.members = x->count,
                               .rows = x->rows,
                               .answer = (const double *const *)x->own,
+                              .width = blend_width(&x->criterion),
+                              .criterion = &x->criterion,
+                              .label = x->label,
                               .target = x->target,
                               .weight = x->weight};
 }
@@ -325,31 +375,6 @@ static bool linear_suffices(const struct mixing *x, uint32_t linear)
     return gain <= error;
 }
 
-/* The mean beside a constant, by the loss that was trained where all members weigh classes
- * alike. */
-static void judge(const struct mixing *x, struct against *a)
-{
-    struct blend b = x->blend;
-    struct err differ = {0};
-    float *of_class = NULL, *weight = NULL;
-    if (x->classes && !find_class_weights(x, &of_class, &differ)) {
-        mem_free(of_class);
-        of_class = NULL;
-    }
-    if (of_class) {
-        b.weight = weight = mem_alloc(x->rows + 1, sizeof *weight);
-        for (uint64_t i = 0; i < x->rows; i++) {
-            const int32_t c = x->label[i] > 0 ? x->label[i] : 0;
-            weight[i] = (x->weight ? x->weight[i] : 1) * of_class[c];
-        }
-    }
-    a->part = PART_VALID;
-    a->loss = blend_loss(&b, x->weights);
-    a->constant = constant_loss(x, of_class, &b);
-    mem_free(of_class);
-    mem_free(weight);
-}
-
 void mixing_choose(struct mixing *x, struct against *a)
 {
     const struct ensemble_options *o = &x->j->config->ensemble;
@@ -366,7 +391,9 @@ void mixing_choose(struct mixing *x, struct against *a)
         x->linear_alone = true;
     }
     if (a)
-        judge(x, a);
+        *a = (struct against){.part = PART_VALID,
+                              .loss = blend_loss(&x->blend, x->weights),
+                              .constant = constant_loss(x)};
 }
 
 /* --- calibration --- */
@@ -375,7 +402,7 @@ bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
 {
     const int how = x->j->config->calibrate;
     float *weights = NULL;
-    if (how == CALIBRATE_NONE || (how == CALIBRATE_PRIOR && !find_class_weights(x, &weights, e)))
+    if (how == CALIBRATE_NONE || (how == CALIBRATE_PRIOR && !prior_weights(x, &weights, e)))
         return how == CALIBRATE_NONE;
     double *answers = mem_alloc(x->rows * x->outputs + 1, sizeof *answers), *to = answers;
     double *room = mem_alloc(SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
@@ -396,6 +423,7 @@ bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
         range[1] = fmax(range[1], x->target[i]);
     }
     job_calibrate(x->j, &(struct calibrate_rows){.count = x->rows,
+                                                 .criterion = &x->criterion,
                                                  .classes = x->classes,
                                                  .probability = answers,
                                                  .value = answers,
@@ -439,8 +467,7 @@ bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err 
     *x = (struct mixing){.j = j,
                          .n = j->ensemble,
                          .decision = {.threshold = DECISION_HALF},
-                         .alone = {.threshold = DECISION_HALF},
-                         .quantile = loss_quantile(&j->config->train.loss)};
+                         .alone = {.threshold = DECISION_HALF}};
     if (!parts_agree(x->n, e))
         return false;
     find_members(x, so_far);
@@ -454,7 +481,10 @@ bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err 
     x->classes =
         mixing_part(x, 0, 0)->schema->task == TASK_REGRESSION ? 0 : x->outputs;
     gather_truth(x);
-    return true;
+    if (mixing_judge_by(x, e))
+        return true;
+    mixing_free(x);
+    return false;
 }
 
 void mixing_free(struct mixing *x)
@@ -464,6 +494,7 @@ void mixing_free(struct mixing *x)
     for (uint32_t i = 0; x->own && i < x->count; i++)
         mem_free(x->own[i]);
     mem_free(x->own);
+    mem_free(x->class_weight);
     mem_free(x->members);
     mem_free(x->weights);
     mem_free(x->label);

@@ -22,7 +22,8 @@ struct mixing {
     struct decision decision, alone; /* of the mean by `weights`; of a member by itself, whose
                                       * answers are not calibrated */
     bool decided;           /* the model keeps `decision` */
-    double quantile;        /* of the loss; 0: another loss */
+    struct criterion criterion; /* the loss that counts: the members', where all have the same */
+    float *class_weight;        /* its weights of classes; NULL: all 1 */
     struct calibration calibration; /* of the mean by `weights` */
     struct conformal conformal;     /* the same */
     /* all rows left out, fold by fold */
@@ -37,6 +38,8 @@ struct mixing {
  * member is whole, and nothing is said of the others. */
 bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err *e);
 void mixing_free(struct mixing *x);
+/* Sets x->criterion by the configs of x's members (mixing_open does). False: E13. */
+bool mixing_judge_by(struct mixing *x, struct err *e);
 const struct run_part *mixing_part(const struct mixing *x, uint32_t i, uint32_t fold);
 /* The first linear member; count: none. */
 uint32_t mixing_linear(const struct mixing *x);
@@ -61,7 +64,7 @@ void mixing_own(const struct run_part *p, const struct part_rows *r, uint64_t fr
                 uint64_t count, double *out);
 /* The mean of members by `weights` [count]: probabilities [rows][classes] or values of `count` rows
  * from `from` on, of those that fold f left out, or of the test rows (the mean of all folds),
- * calibrated where these are x->weights.
+ * calibrated where these are x->weights; then room holds the probabilities before that.
  * room [rows][outputs]. */
 void mixing_answer(const struct mixing *x, const double *weights, bool test, uint32_t f,
                    uint64_t from, uint64_t count, double *out, double *room);

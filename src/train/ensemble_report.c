@@ -12,12 +12,17 @@
 /* A loss in the words of the task: a squared error becomes its root. */
 static const char *loss_name(const struct mixing *x)
 {
-    return x->classes ? "logloss" : "rmse";
+    return metric_of(&x->criterion, mixing_part(x, 0, 0)->schema->task)->name;
+}
+
+static bool is_squared(const struct mixing *x)
+{
+    return x->criterion.loss.kind == LOSS_MSE;
 }
 
 static double shown(const struct mixing *x, double loss)
 {
-    return x->classes ? loss : sqrt(loss);
+    return is_squared(x) ? sqrt(loss) : loss;
 }
 
 /* "logloss 0.381 (0.362 to 0.4)": a loss with its 95 % interval. */
@@ -37,10 +42,10 @@ static void put_loss(const struct mixing *x, const double *weights, struct text 
 static void put_gain(const struct mixing *x, const double *from, struct text *out)
 {
     double error, gain = blend_gain(&x->blend, from, x->weights, &error);
-    double unit = x->classes ? 1 : blend_loss(&x->blend, from) / 100;
+    double unit = is_squared(x) ? blend_loss(&x->blend, from) / 100 : 1;
+    const char *sign = is_squared(x) ? " %" : "";
     if (unit > 0)
-        text_printf(out, "%.3g%s +- %.2g%s better", gain / unit, x->classes ? "" : " %",
-                    error / unit, x->classes ? "" : " %");
+        text_printf(out, "%.3g%s +- %.2g%s better", gain / unit, sign, error / unit, sign);
 }
 
 static uint32_t best_network(const struct mixing *x, uint32_t linear, double *alone)

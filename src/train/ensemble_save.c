@@ -163,6 +163,7 @@ static bool write_model(const struct mixing *x, struct train_result *r, struct e
     s.f.decision = r->decision;
     s.f.calibration = x->calibration;
     s.f.conformal = x->conformal;
+    s.f.class_weight = x->class_weight;
     golden_make(&s.f.golden, &first->sample, s.logits, s.f.member_count, x->outputs);
     stop_phase("writing the model", false);
     good = good && journal_sync(&x->j->journal, e) &&

@@ -8,7 +8,7 @@
 
 /* Squared errors are in the units of the target. */
 static void tell(const struct train_job *j, const struct calibration *c,
-                 const struct calibrate_gain *g)
+                 const struct calibrate_rows *r, const struct calibrate_gain *g)
 {
     const char *rows = j->ensemble ? "rows that the runs did not train on" : "validation rows";
     if (c->limited) {
@@ -18,8 +18,10 @@ static void tell(const struct train_job *j, const struct calibration *c,
         if (isfinite(c->high))
             snprintf(high, sizeof high, "not above %.6g", c->high);
         snprintf(range, sizeof range, "%s%s%s", low, *low && *high ? " and " : "", high);
-        log_note("values are kept %s, the range of the target: on the %s the mean squared error is "
-                 "%.6g, without limits %.6g", range, rows, g->after, g->before);
+        const int kind = r->criterion->loss.kind;
+        log_note("values are kept %s, the range of the target: on the %s the %s is %.6g, without "
+                 "limits %.6g", range, rows,
+                 kind == LOSS_MSE ? "mean squared error" : loss_names[kind], g->after, g->before);
     } else {
         log_note("probabilities are calibrated (scale %.4g): on the %s the log-loss is %.6g, "
                  "without calibration %.6g", c->scale, rows, g->after, g->before);
@@ -49,7 +51,7 @@ void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,
                    !(leans ? g.gain > 0 : calibrate_pays(&g))))
         calibration_free(c);
     else if (!quiet)
-        tell(j, c, &g);
+        tell(j, c, r, &g);
 }
 
 bool job_decide(const struct config *c, const char *leans, const struct calibration *calibration,

@@ -87,7 +87,8 @@ static void deal(struct carry *x, const struct column *c, uint32_t number)
 /* value: of each column how much worse the metric gets, not below 0. */
 static bool weigh(struct carry *x, const struct schema *s, double *value, struct err *e)
 {
-    const struct metric_type *metric = metric_default(s->task);
+    const struct criterion c = score_criterion(&x->score);
+    const struct metric_type *metric = metric_of(&c, s->task);
     double whole, dealt;
     deal(x, NULL, 0);
     if (!score_metric(&x->score, PART_VALID, metric, &whole, e))

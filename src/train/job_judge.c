@@ -117,7 +117,7 @@ static double metric_there(const char *model, const char *metric)
 
 void job_tell_replaced(const struct train_job *j, const struct train_result *r)
 {
-    const struct metric_type *t = metric_default(j->config->task);
+    const struct metric_type *t = config_metric(j->config);
     double now = metrics_get(&r->valid, t->name), then = metric_there(j->output, t->name);
     struct text line = {0};
     char room[512];
@@ -177,7 +177,7 @@ void job_cut(const struct train_job *j, struct train_result *r, const struct thr
  * its test metrics may be the better ones. */
 void job_compare_parts(const struct train_job *j, const struct train_result *r)
 {
-    const struct metric_type *t = metric_default(j->config->task);
+    const struct metric_type *t = config_metric(j->config);
     double valid = metrics_get(&r->valid, t->name), test = metrics_get(&r->test, t->name);
     if (!r->has_valid || !r->has_test || !metrics_disagree(&r->valid, &r->test, t->name) ||
         (j->ensemble && test < valid))

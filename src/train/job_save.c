@@ -28,9 +28,11 @@ static bool measure_part(struct train_job *j, enum part part, struct train_resul
     }
     if (!score_all(&score, part, &metric_loss, m, e))
         return false;
+    const struct criterion c = score_criterion(&j->run.score);
     *a = (struct against){.part = part,
-                          .loss = m->m[--m->count].value,
+                          .loss = m->m[m->count - 1].value,
                           .constant = score_constant(&j->run.score, part)};
+    m->count -= criterion_is_metric(&c); /* its metric stands among the others */
     return true;
 }
 
@@ -56,7 +58,9 @@ static bool fit_answers(struct train_job *j, struct train_result *r, struct err 
         return false;
     }
     double *answers = mem_alloc(left.count * n->features->outputs + 1, sizeof *answers);
+    const struct criterion criterion = score_criterion(&n->score);
     struct calibrate_rows rows = {.count = left.count,
+                                  .criterion = &criterion,
                                   .classes = n->classes,
                                   .probability = answers,
                                   .value = answers,
@@ -306,6 +310,7 @@ static bool write_model(struct train_job *j, struct train_result *r, struct err 
                           .decision = r->decision,
                           .calibration = r->calibration,
                           .conformal = r->conformal,
+                          .class_weight = j->run.prior_weight,
                           .members = &member,
                           .member_count = 1,
                           .known = j->table->known};

@@ -46,7 +46,7 @@ struct run_part {
     struct part_rows left, test; /* left out by the fold; test rows */
     struct table_sample sample;  /* first rows as text */
     real *sample_logits;         /* [sample.rows][outputs] */
-    double *constant; /* [outputs]: class shares of the run's training rows; regression: the mean */
+    double *constant; /* [outputs]: class shares of the run's training rows; or score_center */
     const struct fingerprint *known; /* of the rows of the whole training; NULL: none */
     struct fingerprint *own_known;   /* the same, if the part owns it */
     double *importance; /* [columns + 1] of carry_weigh, then its rows; NULL: not measured */

@@ -131,6 +131,12 @@ bool run_sample(struct run *r, double *factor, struct err *e);
  * none. mem_free. False: E13. */
 bool run_class_weights(const struct config *c, const struct schema *s, const double *rows,
                        const double *sums, float **weights, struct err *e);
+/* Sets the weights of classes and the sampled rows of a run that opens. False: E13. */
+bool run_set_weights(struct run *r, struct err *e);
+/* The loss that counts for the answers of a config's training, with the same rows and sums (classes
+ * alone; else NULL). Caller: mem_free(*weights), which k borrows. False: E13. */
+bool run_criterion(const struct config *c, const struct schema *s, const double *rows,
+                   const double *sums, struct criterion *k, float **weights, struct err *e);
 
 /* --- the network --- */
 

@@ -120,8 +120,6 @@ static void loss_add(const struct score_job *j, uint64_t rows, const real *logit
 
 /* --- measured on a device: sums over rows --- */
 
-#define SHARE_LEAST 1e-15
-
 /* False: the metric is not such a sum, or the machine cannot measure. */
 static bool measure_of(const struct score_job *j, const struct metric_type *t, struct answers *m)
 {
@@ -200,7 +198,7 @@ static uint64_t close_up(const struct row_list *l, uint64_t at, uint64_t rows, u
 
 /* --- measured on the host --- */
 
-/* Adds answered rows to a tally, a few at a time. numbers: [SCORE_TALLIED][classes or 1]. */
+/* Adds answered rows to a tally, a few at a time. numbers: [2 * SCORE_TALLIED][classes or 1]. */
 static void tally_block(const struct score_job *j, const real *logits, uint64_t rows,
                         const struct truth *t, double *numbers, struct tally *y)
 {
@@ -215,8 +213,11 @@ static void tally_block(const struct score_job *j, const real *logits, uint64_t 
         s.probability = s.value = numbers;
         if (classes)
             answer_probabilities(logits + at * classes, now, classes, numbers);
-        if (classes && j->calibration)
+        if (classes && j->calibration) {
+            s.raw = memcpy(numbers + SCORE_TALLIED * (uint64_t)classes, numbers,
+                           now * classes * sizeof *numbers);
             calibration_apply(j->calibration, now, numbers);
+        }
         for (uint64_t r = 0; !classes && r < now; r++)
             numbers[r] = coding_decode(&j->schema->coding, (double)logits[at + r]);
         for (uint64_t r = 0; !classes && j->calibration && r < now; r++)
@@ -246,7 +247,8 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
         most = count ? count : 1;
     struct truth t = truth_new(j, most * answers);
     real *logits = mem_alloc(most * answers * outputs, sizeof *logits);
-    double *numbers = mem_alloc(SCORE_TALLIED * (uint64_t)(classes ? classes : 1), sizeof *numbers);
+    double *numbers =
+        mem_alloc(2 * SCORE_TALLIED * (uint64_t)(classes ? classes : 1), sizeof *numbers);
     bool good = true;
     for (uint64_t at = 0; good && at < count; at += most) {
         uint64_t rows = count - at < most ? count - at : most;
@@ -276,8 +278,9 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
 static struct tally *tally_of(const struct score_job *j, unsigned needs)
 {
     struct tally *y = tally_new(j->schema->task, score_classes(j), needs);
-    y->quantile = loss_quantile(j->loss);
     y->conformal = j->conformal;
+    const struct criterion c = score_criterion(j);
+    tally_judge_by(y, &c);
     y->decision = j->decision;
     if (!(j->decision.threshold > 0))
         y->decision.threshold = DECISION_HALF;
@@ -345,8 +348,11 @@ bool score_all(const struct score_job *j, enum part part, const struct metric_ty
     bool there = measure_of(j, followed, &what);
     if (!measure(j, part, m, &loss, followed, there ? &what : NULL, e))
         return false;
-    m->m[m->count].type = &metric_loss;
-    m->m[m->count++].value = score_loss_mean(&loss);
+    if (!m->count || m->m[m->count - 1].type != &metric_loss) {
+        m->m[m->count].interval = (struct interval){0};
+        m->m[m->count++].type = &metric_loss;
+    }
+    m->m[m->count - 1].value = score_loss_mean(&loss);
     for (uint32_t i = 0; i < m->count && there; i++)
         if (m->m[i].type == followed)
             m->m[i].value = measured(j, followed, &what);
@@ -376,7 +382,7 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
     uint32_t classes = score_classes(j);
     uint64_t rows = j->list[part].count;
     double *share = mem_zero(classes ? classes : 1, sizeof *share), sum = 0;
-    double mean = classes ? 0 : score_mean(j);
+    double mean = classes ? 0 : score_center(j);
     for (uint32_t c = 0; c < classes; c++)
         sum += j->class_counts[c];
     for (uint32_t c = 0; c < classes; c++)
@@ -384,7 +390,8 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
     struct truth t = truth_new(j, rows);
     truth_read(j, part, 0, rows, &t);
     struct scores on = scores_of(j, rows, &t);
-    metrics_baseline(j->schema->task, classes, share, mean, &on, m);
+    const struct criterion c = score_criterion(j);
+    metrics_baseline(j->schema->task, classes, share, mean, &on, &c, m);
     truth_free(&t);
     mem_free(share);
 }
@@ -411,20 +418,6 @@ bool score_weighs(const struct score_job *j, enum part part)
     return part_weight(j, part, NULL) > 0;
 }
 
-/* One logit a class: log of its share of the training rows' weight. */
-static void constant_logits(const struct score_job *j, real *logits)
-{
-    uint32_t classes = score_classes(j);
-    double *share = mem_alloc(classes, sizeof *share), sum = 0;
-    for (uint32_t c = 0; c < classes; c++) {
-        share[c] = j->class_counts[c] * (j->class_weight ? (double)j->class_weight[c] : 1);
-        sum += share[c];
-    }
-    for (uint32_t c = 0; c < classes; c++)
-        logits[c] = (real)log(fmax(sum > 0 ? share[c] / sum : 1.0 / classes, SHARE_LEAST));
-    mem_free(share);
-}
-
 double score_constant(const struct score_job *j, enum part part)
 {
     uint64_t count = j->list[part].count, most = block_rows(j);
@@ -434,9 +427,9 @@ double score_constant(const struct score_job *j, enum part part)
     struct truth t = truth_new(j, most);
     real *logits = mem_zero(most * outputs, sizeof *logits);
     if (score_classes(j))
-        constant_logits(j, logits);
+        score_constant_logits(j, logits);
     else
-        logits[0] = (real)score_mean_learnt(j);
+        logits[0] = (real)score_center_learnt(j);
     for (uint64_t r = 1; r < most; r++)
         memcpy(logits + r * outputs, logits, outputs * sizeof *logits);
     for (uint64_t at = 0; at < count; at += most) {

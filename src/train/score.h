@@ -48,7 +48,8 @@ bool score_threshold(const struct score_job *j, enum part part, const struct thr
                      struct threshold_point *p, bool *reached, struct err *e);
 /* True: no answer to the part is infinite or NaN. False with an error: the machine failed. */
 bool score_finite(const struct score_job *j, enum part part, struct err *e);
-/* Metrics of a constant answer on a part: the class shares or the mean of the training rows. */
+/* Metrics of a constant answer on a part: the class shares, or score_center in the units of the
+ * target. */
 void score_baseline(const struct score_job *j, enum part part, struct metrics *m);
 /* True: a row of the part has a weight above 0. */
 bool score_weighs(const struct score_job *j, enum part part);
@@ -56,8 +57,7 @@ bool score_weighs(const struct score_job *j, enum part part);
  * METRIC_ROWS (auc with one label). Precision may still lack a positive answer. */
 bool score_defined(const struct score_job *j, enum part part, const struct metric_type *t,
                    struct err *e);
-/* The trained loss on a part of a constant answer: the class shares (with class weights) or the
- * mean of the training rows. */
+/* The trained loss on a part of the constant answer that has the least one on the training rows. */
 double score_constant(const struct score_job *j, enum part part);
 /* Logits [count][outputs] of the listed answers, in their order. False without an error: a signal
  * asked to stop. */
@@ -68,7 +68,13 @@ uint32_t score_classes(const struct score_job *j); /* 0: regression */
 uint64_t score_block(const struct stepper *s, uint32_t outputs);
 /* Computes class_counts. */
 void score_class_counts(const struct score_job *j, double *counts);
-double score_mean(const struct score_job *j); /* regression: weighted, of the training rows */
-double score_mean_learnt(const struct score_job *j); /* the same of targets as they are learnt */
+/* Regression: the constant answer of least loss on the training rows, as the network learns it
+ * (criterion_center); and in the units of the target, for mse the mean of the targets. */
+double score_center_learnt(const struct score_job *j);
+double score_center(const struct score_job *j);
+/* The constant answer of least loss: one logit a class, the log of its probability. */
+void score_constant_logits(const struct score_job *j, real *logits);
+/* The loss that counts for the answers of j's network. */
+struct criterion score_criterion(const struct score_job *j);
 
 #endif

@@ -1,8 +1,12 @@
 /* score_counts.c - what a constant answer comes from: sums over the training rows. */
+#include <math.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 #include "train/score.h"
 
+#define SHARE_LEAST 1e-15
 enum { AHEAD = 16 }; /* rows fetched before they are read */
 
 void score_class_counts(const struct score_job *j, double *counts)
@@ -38,12 +42,50 @@ static double mean_of(const struct score_job *j, const struct target_coding *as)
     return mean;
 }
 
-double score_mean(const struct score_job *j)
+/* Of targets as they are learnt: the quantile, the median or the like that the loss asks for. */
+static double center_of(const struct score_job *j)
 {
-    return mean_of(j, &(struct target_coding){.scale = 1});
+    const struct row_list *list = &j->list[PART_TRAIN];
+    double(*rows)[2] = mem_alloc(list->count + 1, sizeof *rows);
+    for (uint64_t r = 0; r < list->count; r++) {
+        const uint32_t row = list->index[r];
+        float weight;
+        memcpy(&weight, rows_at(&j->rows, row) + j->rows.format.at_weight, sizeof weight);
+        rows[r][0] = coding_encode(&j->schema->coding, j->target[row]);
+        rows[r][1] = (double)weight;
+    }
+    double center = criterion_center(j->loss, rows, list->count);
+    mem_free(rows);
+    return center;
 }
 
-double score_mean_learnt(const struct score_job *j)
+double score_center_learnt(const struct score_job *j)
 {
-    return mean_of(j, &j->schema->coding);
+    return j->loss->kind == LOSS_MSE ? mean_of(j, &j->schema->coding) : center_of(j);
+}
+
+double score_center(const struct score_job *j)
+{
+    if (j->loss->kind == LOSS_MSE)
+        return mean_of(j, &(struct target_coding){.scale = 1});
+    return coding_decode(&j->schema->coding, center_of(j));
+}
+
+struct criterion score_criterion(const struct score_job *j)
+{
+    return (struct criterion){.loss = *j->loss,
+                              .classes = score_classes(j),
+                              .class_weight = j->class_weight,
+                              .coding = &j->schema->coding};
+}
+
+void score_constant_logits(const struct score_job *j, real *logits)
+{
+    uint32_t classes = score_classes(j);
+    double *share = mem_alloc(classes, sizeof *share);
+    const struct criterion c = score_criterion(j);
+    criterion_constant(&c, j->class_counts, share);
+    for (uint32_t k = 0; k < classes; k++)
+        logits[k] = (real)log(fmax(share[k], SHARE_LEAST));
+    mem_free(share);
 }

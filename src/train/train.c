@@ -18,8 +18,7 @@
 static bool read_gates(const struct train_request *q, struct train_result *r, struct err *e)
 {
     const struct config *c = q->config;
-    const int region = config_region(c) > 0 ? METRIC_REGION : 0;
-    const int task = loss_quantile(&c->train.loss) > 0 ? METRIC_QUANTILE : c->task + region;
+    const int task = config_metric_task(c, true);
     if (q->require_count)
         r->gates = mem_zero(q->require_count, sizeof *r->gates);
     for (size_t i = 0; i < q->require_count; i++, r->gate_count++)

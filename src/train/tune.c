@@ -88,10 +88,16 @@ static void measure(const struct tune *t, struct run_part *p, struct tune_result
     struct ensemble alone = {.parts = &p, .members = 1, .folds = 1, .runs = 1};
     struct mixing x = {
         .n = &alone, .members = &member, .count = 1, .folds = 1, .outputs = p->outputs,
-        .decision = {.threshold = DECISION_HALF}, .alone = {.threshold = DECISION_HALF},
-        .quantile = loss_quantile(&t->q->config->train.loss)};
+        .decision = {.threshold = DECISION_HALF}, .alone = {.threshold = DECISION_HALF}};
+    struct err ignored = {0}; /* of labels that no row has: the trial has told */
+    double *sums = mem_copy(p->constant, p->outputs * sizeof *sums);
     x.classes = p->schema->task == TASK_REGRESSION ? 0 : p->outputs;
+    for (uint32_t c = 0; c < p->outputs; c++)
+        sums[c] *= (double)p->rows;
+    run_criterion(t->q->config, p->schema, sums, sums, &x.criterion, &x.class_weight, &ignored);
     mixing_measure(&x, &one, false, NULL, &r->valid);
+    mem_free(x.class_weight);
+    mem_free(sums);
     r->score = metrics_get(&r->valid, t->a->metric->name);
     r->trained = p->epochs;
     r->best_epoch = p->best_epoch;
@@ -347,7 +353,7 @@ static bool find_metric(struct tune *t, struct err *e)
     const struct config *c = t->q->config;
     const char *name = c->train.early.metric;
     bool standard = !name || strcmp(name, "auto") == 0;
-    t->a->metric = standard ? metric_default(c->task) : metric_find(name, c->task);
+    t->a->metric = standard ? config_metric(c) : metric_find(name, config_metric_task(c, false));
     if (t->a->metric)
         return true;
     err_set(e, ERR_CONFIG_WORD, "train.early_stopping.metric: \"%s\" is not a metric of the task",

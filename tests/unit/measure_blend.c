@@ -11,6 +11,9 @@ enum { MEMBERS = 5, ROWS = 200, ROUNDS = 12 };
 static double answers[MEMBERS][ROWS], target[ROWS];
 static float weight[ROWS];
 static const double *of[MEMBERS];
+static const int32_t label[ROWS]; /* all of class 0: the answer is its probability */
+static const struct criterion logloss = {.loss = {.kind = LOSS_CROSS_ENTROPY}, .classes = 2},
+                              square = {.loss = {.kind = LOSS_MSE}};
 
 static void make_answers(bool values)
 {
@@ -73,7 +76,8 @@ static void compare(bool values, bool weighs, const char *name)
 {
     double got[MEMBERS], want[MEMBERS], sum = 0, apart = 0;
     make_answers(values);
-    struct blend b = {.members = MEMBERS, .rows = ROWS, .answer = of,
+    struct blend b = {.members = MEMBERS, .rows = ROWS, .answer = of, .width = 1,
+                      .criterion = values ? &square : &logloss, .label = values ? NULL : label,
                       .target = values ? target : NULL, .weight = weighs ? weight : NULL};
     blend_greedy(&b, ROUNDS, got);
     reference(&b, ROUNDS, want);
@@ -96,7 +100,8 @@ static void test_small(void)
     make_answers(true);
     for (uint32_t i = 0; i < ROWS; i++) /* one member in fifty would help a little */
         answers[1][i] = target[i] + 0.001 + 50 * (answers[0][i] - target[i]) / -1;
-    struct blend b = {.members = 2, .rows = ROWS, .answer = of, .target = target};
+    struct blend b = {.members = 2, .rows = ROWS, .answer = of, .width = 1,
+                      .criterion = &square, .target = target};
     blend_greedy(&b, 1, got);
     ok(got[0] == 1 && got[1] == 0, "one round: one member");
     blend_greedy(&b, 200, got);

@@ -145,7 +145,9 @@ static void range(void)
         value[i] = z + 0.1 * rng_normal(3, i, 1, 0, RNG_TEST);
         weight[i] = 1;
     }
-    struct calibrate_rows r = {.count = ROWS, .value = value, .target = target, .weight = weight};
+    const struct criterion square = {.loss = {.kind = LOSS_MSE}};
+    struct calibrate_rows r = {.count = ROWS, .value = value, .target = target, .weight = weight,
+                               .criterion = &square};
     ok(calibrate_range(&r, -1, 1, false, &c, &g), "both ends, by name");
     ok(calibration_limit(&c, 3) <= 1 && calibration_limit(&c, -3) >= -1 &&
            calibration_limit(&c, 0.5) >= 0.5, "values end at -1 and at 1");

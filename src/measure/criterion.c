@@ -1,0 +1,271 @@
+/* criterion.c - see criterion.h. */
+#include "measure/criterion.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+
+#define PROBABILITY_LEAST 1e-15
+enum { POWERS = 20, CENTER_STEPS = 60 };
+
+/* --- a row --- */
+
+bool criterion_is_metric(const struct criterion *c)
+{
+    switch ((enum loss_kind)c->loss.kind) {
+    case LOSS_AUTO:
+    case LOSS_CROSS_ENTROPY: return !c->class_weight;
+    case LOSS_MSE:
+    case LOSS_MAE:
+    case LOSS_QUANTILE: return true;
+    case LOSS_FOCAL:
+    case LOSS_SOFT_F1:
+    case LOSS_HUBER: break;
+    }
+    return false;
+}
+
+bool criterion_equal(const struct criterion *a, const struct criterion *b)
+{
+    const struct loss_options *x = &a->loss, *y = &b->loss;
+    const bool weights = a->class_weight && b->class_weight
+                             ? memcmp(a->class_weight, b->class_weight,
+                                      a->classes * sizeof *a->class_weight) == 0
+                             : !a->class_weight && !b->class_weight;
+    if (x->kind != y->kind || !weights)
+        return false;
+    switch ((enum loss_kind)x->kind) {
+    case LOSS_FOCAL: return memcmp(&x->gamma, &y->gamma, sizeof x->gamma) == 0;
+    case LOSS_HUBER: return memcmp(&x->delta, &y->delta, sizeof x->delta) == 0;
+    case LOSS_QUANTILE: return memcmp(&x->q, &y->q, sizeof x->q) == 0;
+    case LOSS_SOFT_F1: return x->chosen == y->chosen;
+    case LOSS_AUTO:
+    case LOSS_CROSS_ENTROPY:
+    case LOSS_MSE:
+    case LOSS_MAE: break;
+    }
+    return true;
+}
+
+double criterion_own(const struct loss_options *o, double own)
+{
+    return o->kind == LOSS_FOCAL ? own * pow(-expm1(-own), o->gamma) : own;
+}
+
+double criterion_error(const struct loss_options *o, double d)
+{
+    if (o->kind == LOSS_MAE)
+        return fabs(d);
+    if (o->kind == LOSS_HUBER)
+        return fabs(d) > o->delta ? o->delta * (fabs(d) - o->delta / 2) : d * d / 2;
+    if (o->kind == LOSS_QUANTILE)
+        return d < 0 ? -o->q * d : (1 - o->q) * d;
+    return d * d;
+}
+
+double criterion_row(const struct criterion *c, double answer, double target)
+{
+    if (c->classes)
+        return criterion_own(&c->loss, -log(answer > PROBABILITY_LEAST ? answer
+                                                                       : PROBABILITY_LEAST));
+    if (c->loss.kind == LOSS_HUBER && c->coding)
+        return criterion_error(&c->loss, coding_encode(c->coding, answer) -
+                                             coding_encode(c->coding, target));
+    return criterion_error(&c->loss, answer - target);
+}
+
+double criterion_weight(const struct criterion *c, int32_t label, double weight)
+{
+    if (!c->classes)
+        return weight;
+    return label < 0 ? 0 : c->class_weight ? weight * (double)c->class_weight[label] : weight;
+}
+
+/* --- sums --- */
+
+void criterion_add(const struct criterion *c, struct criterion_sum *s, const double *answer,
+                   int32_t label, double target, double weight)
+{
+    const double w = criterion_weight(c, label, weight);
+    if (!(w > 0))
+        return;
+    s->weight += w;
+    s->squared_weights += w * w;
+    if (criterion_of_rows(c)) {
+        double x = criterion_row(c, c->classes ? answer[label] : *answer, target);
+        s->loss += w * x;
+        s->squared_sum += w * w * x;
+        s->squared_squares += w * w * x * x;
+        return;
+    }
+    for (uint32_t k = 0; k < c->classes && k < F1_CLASSES; k++) {
+        const double t = (int32_t)k == label, r = answer[k] * t, a = answer[k] + t;
+        s->right[k] += w * r;
+        s->all[k] += w * a;
+        s->right2[k] += w * w * r * r;
+        s->cross[k] += w * w * r * a;
+        s->all2[k] += w * w * a * a;
+    }
+}
+
+static double f1_of(const struct criterion_sum *s, uint32_t k)
+{
+    return (2 * s->right[k] + 1) / (s->all[k] + 1);
+}
+
+double criterion_mean(const struct criterion *c, const struct criterion_sum *s)
+{
+    double loss = 0, count = 0;
+    if (!(s->weight > 0))
+        return (double)NAN;
+    if (criterion_of_rows(c))
+        return s->loss / s->weight;
+    for (uint32_t k = 0; k < c->classes; k++)
+        if (loss_chosen(&c->loss, k)) {
+            loss += 1 - f1_of(s, k);
+            count++;
+        }
+    return loss / count;
+}
+
+double criterion_error_of(const struct criterion *c, const struct criterion_sum *s)
+{
+    double rows = s->squared_weights > 0 ? s->weight * s->weight / s->squared_weights : 0;
+    double error = 0, count = 0;
+    if (rows < 2)
+        return (double)NAN;
+    if (criterion_of_rows(c)) {
+        double mean = s->loss / s->weight;
+        error = s->squared_squares - 2 * mean * s->squared_sum + mean * mean * s->squared_weights;
+        return sqrt((error > 0 ? error : 0) * rows / (rows - 1)) / s->weight;
+    }
+    for (uint32_t k = 0; k < c->classes; k++)
+        if (loss_chosen(&c->loss, k)) {
+            double f = f1_of(s, k);
+            double v = 4 * s->right2[k] - 4 * f * s->cross[k] + f * f * s->all2[k];
+            error += sqrt((v > 0 ? v : 0) * rows / (rows - 1)) / (s->all[k] + 1);
+            count++;
+        }
+    return error / count;
+}
+
+double criterion_f1_row(const struct criterion *c, const struct criterion_sum *s,
+                        const double *answer, int32_t label)
+{
+    double sum = 0, count = 0;
+    for (uint32_t k = 0; k < c->classes; k++)
+        if (loss_chosen(&c->loss, k)) {
+            const double f = f1_of(s, k), t = (int32_t)k == label;
+            sum += 1 - f - (2 * answer[k] * t - f * (answer[k] + t)) * s->weight / (s->all[k] + 1) +
+                   (f - 1) / (s->all[k] + 1);
+            count++;
+        }
+    return sum / count;
+}
+
+/* --- the constant --- */
+
+/* The loss of answering p to all rows. */
+static double loss_of(const struct criterion *c, const double *counts, const double *p)
+{
+    struct criterion_sum s = {0};
+    for (uint32_t k = 0; k < c->classes; k++)
+        criterion_add(c, &s, p, (int32_t)k, 0, counts[k]);
+    return criterion_mean(c, &s);
+}
+
+/* Keeps the better one in p. */
+static void try_constant(const struct criterion *c, const double *counts, const double *now,
+                         double *p, double *least)
+{
+    double loss = loss_of(c, counts, now);
+    if (loss < *least) {
+        *least = loss;
+        memcpy(p, now, c->classes * sizeof *p);
+    }
+}
+
+void criterion_constant(const struct criterion *c, const double *counts, double *p)
+{
+    double sum = 0, least = INFINITY;
+    for (uint32_t k = 0; k < c->classes; k++) {
+        p[k] = counts[k] * (c->class_weight ? (double)c->class_weight[k] : 1);
+        sum += p[k];
+    }
+    for (uint32_t k = 0; k < c->classes; k++)
+        p[k] = sum > 0 ? p[k] / sum : 1.0 / c->classes;
+    if (!(sum > 0) || (c->loss.kind != LOSS_FOCAL && c->loss.kind != LOSS_SOFT_F1))
+        return;
+    double *share = mem_copy(p, c->classes * sizeof *share);
+    double *now = mem_alloc(c->classes, sizeof *now);
+    for (int i = POWERS; i >= 0; i--) {
+        double all = 0;
+        for (uint32_t k = 0; k < c->classes; k++)
+            all += now[k] = share[k] > 0 ? pow(share[k], (double)i / POWERS) : 0;
+        for (uint32_t k = 0; k < c->classes; k++)
+            now[k] /= all;
+        try_constant(c, counts, now, p, &least);
+    }
+    for (uint32_t sure = 0; c->loss.kind == LOSS_SOFT_F1 && sure < c->classes; sure++) {
+        memset(now, 0, c->classes * sizeof *now);
+        now[sure] = 1;
+        try_constant(c, counts, now, p, &least);
+    }
+    mem_free(share);
+    mem_free(now);
+}
+
+static int by_value(const void *one, const void *other, const void *context)
+{
+    const double *a = one, *b = other;
+    (void)context;
+    return a[0] < b[0] ? -1 : a[0] > b[0];
+}
+
+/* The least value with a share of at least q of the weight at or below it. */
+static double weighted_quantile(double (*rows)[2], uint64_t count, double q)
+{
+    double all = 0, sum = 0;
+    sort_stable(rows, count, sizeof *rows, by_value, NULL);
+    for (uint64_t i = 0; i < count; i++)
+        all += rows[i][1];
+    for (uint64_t i = 0; i < count; i++) {
+        sum += rows[i][1];
+        if (sum >= q * all)
+            return rows[i][0];
+    }
+    return count ? rows[count - 1][0] : 0;
+}
+
+static double weighted_mean(double (*rows)[2], uint64_t count)
+{
+    double mean = 0, sum = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        sum += rows[i][1];
+        if (sum > 0)
+            mean += (rows[i][0] - mean) * (rows[i][1] / sum);
+    }
+    return mean;
+}
+
+double criterion_center(const struct loss_options *o, double (*rows)[2], uint64_t count)
+{
+    if (o->kind == LOSS_QUANTILE)
+        return weighted_quantile(rows, count, o->q);
+    if (o->kind != LOSS_MAE && o->kind != LOSS_HUBER)
+        return weighted_mean(rows, count);
+    double center = weighted_quantile(rows, count, 0.5);
+    for (int step = 0; o->kind == LOSS_HUBER && step < CENTER_STEPS; step++) {
+        double sum = 0, weight = 0; /* reweighted least squares */
+        for (uint64_t i = 0; i < count; i++) {
+            double d = fabs(rows[i][0] - center);
+            double w = rows[i][1] * (d > o->delta ? o->delta / d : 1);
+            sum += w * (rows[i][0] - center);
+            weight += w;
+        }
+        center += weight > 0 ? sum / weight : 0;
+    }
+    return center;
+}

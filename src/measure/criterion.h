@@ -1,0 +1,75 @@
+/* criterion.h - the loss that counts for a config. Training minimises it on logits
+ * (measure/score_loss.h); everything that judges answers uses this page: the weights of members,
+ * the comparison with a constant, tune, `--better-than`, explain, the range of values. Answers are
+ * probabilities before calibration, or values in the units of the target. Label smoothing is no
+ * part of it: it changes how a network learns, not what a good answer is.
+ *
+ *   cross_entropy  w -ln p            focal     w (1 - p)^gamma -ln p      (Lin et al., 2017)
+ *   soft_f1        1 - mean over chosen classes of (2 sum w p t + 1) / (sum w (p + t) + 1)
+ *   mse            w d^2              mae       w |d|
+ *   quantile       w q |d| below the target, w (1 - q) |d| above it (Koenker and Bassett, 1978)
+ *   huber          of d as the network learns it: in deviations of the transformed target
+ *
+ * p: probability of the row's label, at least 1e-15; t: 1 in rows of the class; d: value - target;
+ * w: weight of the row times that of its class. */
+#ifndef DNN_MEASURE_CRITERION_H
+#define DNN_MEASURE_CRITERION_H
+
+#include "model/loss.h"
+#include "table/coding.h"
+
+struct criterion {
+    struct loss_options loss; /* kind LOSS_AUTO: cross_entropy, or mse */
+    uint32_t classes;         /* 0: values */
+    const float *class_weight; /* [classes], borrowed; NULL: all 1 */
+    const struct target_coding *coding; /* huber alone; borrowed */
+};
+/* Sums over rows. Zeroed to begin with. */
+struct criterion_sum {
+    double loss, weight;
+    double squared_weights, squared_sum, squared_squares; /* as in struct tally_mean */
+    /* soft_f1, by class: sums of w p t and of w (p + t), and their second moments */
+    double right[F1_CLASSES], all[F1_CLASSES];
+    double right2[F1_CLASSES], cross[F1_CLASSES], all2[F1_CLASSES];
+};
+
+/* Whether a metric of the task orders answers as this criterion does: logloss, rmse, mae or
+ * pinball. */
+bool criterion_is_metric(const struct criterion *c);
+/* The same loss, with the same options and weights. */
+bool criterion_equal(const struct criterion *a, const struct criterion *b);
+/* Whether a row's loss follows from the probability of its own label, or from its value. */
+static inline bool criterion_of_rows(const struct criterion *c)
+{
+    return c->loss.kind != LOSS_SOFT_F1;
+}
+/* Of a row: own = -ln p, with the weight of neither row nor class. */
+double criterion_own(const struct loss_options *o, double own);
+/* Of d = value - target. huber: in deviations. */
+double criterion_error(const struct loss_options *o, double d);
+/* Of a row by the probability of its label (classes), or by its value; not soft_f1. */
+double criterion_row(const struct criterion *c, double answer, double target);
+/* weight: the row's. label: below 0, the row counts for nothing. */
+double criterion_weight(const struct criterion *c, int32_t label, double weight);
+/* answer: [classes], or one value. */
+void criterion_add(const struct criterion *c, struct criterion_sum *s, const double *answer,
+                   int32_t label, double target, double weight);
+/* NaN without weight. */
+double criterion_mean(const struct criterion *c, const struct criterion_sum *s);
+/* Its standard error: of a mean as tally_mean_error; of soft_f1 the mean of the classes' errors
+ * (delta method), an upper bound. NaN below two effective rows. */
+double criterion_error_of(const struct criterion *c, const struct criterion_sum *s);
+/* soft_f1: what a row adds to the loss, so that the mean over rows by weight is the loss, and the
+ * spread of the rows gives its error (linearised at the sums of all rows). */
+double criterion_f1_row(const struct criterion *c, const struct criterion_sum *s,
+                        const double *answer, int32_t label);
+
+/* The constant answer of least loss. counts [classes]: sums of the rows' weights; p [classes] gets
+ * it. Cross-entropy: the shares, weighted by class. focal and soft_f1: the best of the shares'
+ * powers (from uniform to the shares) and of sure answers. */
+void criterion_constant(const struct criterion *c, const double *counts, double *p);
+/* values and weights [count] as the network learns them, both are sorted in place. mse: the mean;
+ * mae, quantile: the weighted quantile; huber: its centre. */
+double criterion_center(const struct loss_options *o, double (*rows)[2], uint64_t count);
+
+#endif
