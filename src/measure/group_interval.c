@@ -80,7 +80,7 @@ static double by_value(struct tally *y, double (*metric)(struct tally *y))
     struct tally *rest = tally_new(y->task, y->classes, 0);
     double mean = 0, squares = 0;
     rest->decision = y->decision;
-    rest->quantile = y->quantile;
+    tally_judge_by(rest, &y->criterion);
     rest->conformal = y->conformal;
     for (uint32_t i = 0; i < g->count; i++) {
         tally_less(rest, y, g->part[i]);
