@@ -1,5 +1,5 @@
-/* modelfile_answer.c - reads what turns the mean of the members into an answer: threshold, decision,
- * calibration; and the weights of classes by which the answers are judged. */
+/* modelfile_answer.c - reads what makes an answer of the members' mean: threshold, decision,
+ * calibration; and the weights of classes by which answers are judged. */
 #include <math.h>
 #include <string.h>
 

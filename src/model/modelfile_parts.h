@@ -1,5 +1,5 @@
-/* modelfile_parts.h - names in a model file, and functions that its readers share. Private
- * to modelfile.c, modelfile_conformal.c, modelfile_load.c and modelfile_old.c. */
+/* modelfile_parts.h - names in a model file, and functions that its readers share. Private to
+ * modelfile.c, modelfile_answer.c, modelfile_conformal.c, modelfile_load.c and modelfile_old.c. */
 #ifndef DNN_MODEL_MODELFILE_PARTS_H
 #define DNN_MODEL_MODELFILE_PARTS_H
 

@@ -231,89 +231,14 @@ void mixing_constant(const struct mixing *x, bool test, struct metrics *m)
 
 /* --- selection --- */
 
-/* Counts of the training rows of run 0 by class, and sums of their weights. Rows with weights count
- * as one each, as sampling draws rows; a training without folds knows the shares alone. */
-static void count_classes(const struct mixing *x, double *rows, double *sums)
-{
-    const struct run_part *first = mixing_part(x, 0, 0);
-    for (uint32_t c = 0; c < x->outputs; c++)
-        sums[c] = first->constant[c] * (double)first->rows;
-    memcpy(rows, sums, x->outputs * sizeof *rows);
-    if (!x->label || first->left.count >= x->rows)
-        return;
-    memset(rows, 0, x->outputs * sizeof *rows);
-    for (uint64_t i = first->left.count; i < x->rows; i++)
-        if (x->label[i] >= 0)
-            rows[x->label[i]]++;
-}
-
-/* The loss that counts: that of all members; where they differ that of the config itself. *differ:
- * bit 0, the members differ in it; bit 1, in its weights of classes. False: E13. */
-static bool find_criterion(const struct mixing *x, struct criterion *k, float **weights,
-                           unsigned *differ, struct err *e)
-{
-    const struct schema *s = mixing_part(x, 0, 0)->schema;
-    double *rows = mem_zero(x->outputs, sizeof *rows), *sums = mem_zero(x->outputs, sizeof *sums);
-    bool good = true;
-    *differ = 0;
-    *weights = NULL;
-    if (x->classes)
-        count_classes(x, rows, sums);
-    for (uint32_t i = 0; good && i < x->count; i++) {
-        struct criterion own, as_first;
-        float *mine = NULL;
-        good = run_criterion(x->n->configs[x->members[i]], s, rows, sums, &own, &mine, e);
-        if (good && !i) {
-            *k = own;
-            *weights = mine;
-            continue;
-        }
-        as_first = *k;
-        as_first.class_weight = own.class_weight;
-        *differ |= good && !criterion_equal(k, &own);
-        *differ |= good && !criterion_equal(k, &as_first) ? 2 : 0;
-        mem_free(mine);
-    }
-    if (good && *differ) {
-        mem_free(*weights);
-        good = run_criterion(x->j->config, s, rows, sums, k, weights, e);
-    }
-    mem_free(rows);
-    mem_free(sums);
-    return good;
-}
-
-bool mixing_judge_by(struct mixing *x, struct err *e)
-{
-    unsigned differ;
-    return find_criterion(x, &x->criterion, &x->class_weight, &differ, e);
-}
-
-/* Weights of classes that all members were trained with, for `calibrate` "prior". NULL: none. */
-static bool prior_weights(const struct mixing *x, float **weights, struct err *e)
-{
-    struct criterion k;
-    unsigned differ;
-    if (!find_criterion(x, &k, weights, &differ, e))
-        return false;
-    if (!(differ & 2))
-        return true;
-    mem_free(*weights);
-    *weights = NULL;
-    return err_set(e, ERR_CONFIG_CONFLICT,
-                   "`calibrate` \"prior\" undoes the weights of classes in the mean of the "
-                   "members, and the members differ in train.loss.class_weights or "
-                   "train.sampling");
-}
-
 /* The loss of constant answers on the rows left out: of each run the best one on its training
  * rows. */
 static double constant_loss(const struct mixing *x)
 {
-    const uint32_t width = x->blend.width;
-    double *own = mem_zero(x->rows * width + 1, sizeof *own), one = 1;
-    double *p = mem_alloc(x->outputs, sizeof *p);
     struct blend b = x->blend;
+    const uint32_t width = b.width;
+    double *own = mem_zero(x->rows * width + 1, sizeof *own), *p = mem_alloc(x->outputs, sizeof *p);
+    double one = 1;
     uint64_t at = 0;
     for (uint32_t f = 0; f < x->folds; f++) {
         const struct run_part *part = mixing_part(x, 0, f);
@@ -328,7 +253,7 @@ static double constant_loss(const struct mixing *x)
     }
     b.answer = (const double *const[]){own};
     b.members = 1;
-    double loss = blend_loss(&b, &one);
+    const double loss = blend_loss(&b, &one);
     mem_free(own);
     mem_free(p);
     return loss;
@@ -402,7 +327,7 @@ bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
 {
     const int how = x->j->config->calibrate;
     float *weights = NULL;
-    if (how == CALIBRATE_NONE || (how == CALIBRATE_PRIOR && !prior_weights(x, &weights, e)))
+    if (how == CALIBRATE_NONE || (how == CALIBRATE_PRIOR && !mixing_prior_weights(x, &weights, e)))
         return how == CALIBRATE_NONE;
     double *answers = mem_alloc(x->rows * x->outputs + 1, sizeof *answers), *to = answers;
     double *room = mem_alloc(SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);

@@ -40,6 +40,9 @@ bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err 
 void mixing_free(struct mixing *x);
 /* Sets x->criterion by the configs of x's members (mixing_open does). False: E13. */
 bool mixing_judge_by(struct mixing *x, struct err *e);
+/* Weights of classes that all members were trained with, for `calibrate` "prior"; NULL: none.
+ * mem_free. False: E13, the members differ in them. */
+bool mixing_prior_weights(const struct mixing *x, float **weights, struct err *e);
 const struct run_part *mixing_part(const struct mixing *x, uint32_t i, uint32_t fold);
 /* The first linear member; count: none. */
 uint32_t mixing_linear(const struct mixing *x);

@@ -1,0 +1,79 @@
+/* ensemble_criterion.c - the loss that counts for an ensemble, by the configs of its members. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "train/ensemble_mix.h"
+
+/* Counts of the training rows of run 0 by class, and sums of their weights. Rows with weights count
+ * as one each, as sampling draws rows; a training without folds knows the shares alone. */
+static void count_classes(const struct mixing *x, double *rows, double *sums)
+{
+    const struct run_part *first = mixing_part(x, 0, 0);
+    for (uint32_t c = 0; c < x->outputs; c++)
+        sums[c] = first->constant[c] * (double)first->rows;
+    memcpy(rows, sums, x->outputs * sizeof *rows);
+    if (!x->label || first->left.count >= x->rows)
+        return;
+    memset(rows, 0, x->outputs * sizeof *rows);
+    for (uint64_t i = first->left.count; i < x->rows; i++)
+        if (x->label[i] >= 0)
+            rows[x->label[i]]++;
+}
+
+/* The loss that counts: that of all members; where they differ that of the config itself. *differ:
+ * bit 0, the members differ in it; bit 1, in its weights of classes. False: E13. */
+static bool find_criterion(const struct mixing *x, struct criterion *k, float **weights,
+                           unsigned *differ, struct err *e)
+{
+    const struct schema *s = mixing_part(x, 0, 0)->schema;
+    double *rows = mem_zero(x->outputs, sizeof *rows), *sums = mem_zero(x->outputs, sizeof *sums);
+    bool good = true;
+    *differ = 0;
+    *weights = NULL;
+    if (x->classes)
+        count_classes(x, rows, sums);
+    for (uint32_t i = 0; good && i < x->count; i++) {
+        struct criterion own, as_first;
+        float *mine = NULL;
+        good = run_criterion(x->n->configs[x->members[i]], s, rows, sums, &own, &mine, e);
+        if (good && !i) {
+            *k = own;
+            *weights = mine;
+            continue;
+        }
+        as_first = *k;
+        as_first.class_weight = own.class_weight;
+        *differ |= good && !criterion_equal(k, &own);
+        *differ |= good && !criterion_equal(k, &as_first) ? 2 : 0;
+        mem_free(mine);
+    }
+    if (good && *differ) {
+        mem_free(*weights);
+        good = run_criterion(x->j->config, s, rows, sums, k, weights, e);
+    }
+    mem_free(rows);
+    mem_free(sums);
+    return good;
+}
+
+bool mixing_judge_by(struct mixing *x, struct err *e)
+{
+    unsigned differ;
+    return find_criterion(x, &x->criterion, &x->class_weight, &differ, e);
+}
+
+bool mixing_prior_weights(const struct mixing *x, float **weights, struct err *e)
+{
+    struct criterion k;
+    unsigned differ;
+    if (!find_criterion(x, &k, weights, &differ, e))
+        return false;
+    if (!(differ & 2))
+        return true;
+    mem_free(*weights);
+    *weights = NULL;
+    return err_set(e, ERR_CONFIG_CONFLICT,
+                   "`calibrate` \"prior\" undoes the weights of classes in the mean of the "
+                   "members, and the members differ in train.loss.class_weights or "
+                   "train.sampling");
+}
