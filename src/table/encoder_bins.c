@@ -82,12 +82,13 @@ static uint32_t tree_edges(const struct fit *f, const struct pairs *p, uint32_t 
 {
     const struct schema *s = f->encoder->schema;
     uint32_t share = p->count / LEAF_SHARE;
+    uint32_t rows = (uint32_t)fmax(1, round(LEAF_ROWS * f->weighed.unit));
     struct tree t = {.v = p->v,
                      .y = p->y,
                      .count = p->count,
                      .classes = s->labels ? vocab_count(s->labels) : 0,
                      .leaves = bins,
-                     .least = share > LEAF_ROWS ? share : LEAF_ROWS};
+                     .least = share > rows ? share : rows};
     uint32_t cuts = tree_cuts(&t, edges + 1);
     edges[0] = p->v[0];
     edges[cuts + 1] = p->v[p->count - 1];

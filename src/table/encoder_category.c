@@ -51,18 +51,18 @@ static int32_t other_slot(const struct column *c)
 
 /* "auto": few rows for each of many values teach nothing but noise. Below 10 rows a value the limit
  * grows to 2 log2(rows) as values become as many as a third of the rows. */
-static int64_t auto_min_count(const struct column *c, uint64_t rows, const uint64_t *counts,
+static int64_t auto_min_count(const struct column *c, double rows, const uint64_t *counts,
                               uint32_t values)
 {
     enum { VALUES_LEAST = 256, ROWS_A_VALUE = 10 };
     uint64_t met = 0;
     for (uint32_t i = 0; i < values; i++)
         met += counts[i] > 0;
-    if (met <= VALUES_LEAST || rows >= ROWS_A_VALUE * met || c->unknown == UNKNOWN_ERROR ||
-        c->encode >= ENCODE_TARGET)
+    if (met <= VALUES_LEAST || rows >= (double)(ROWS_A_VALUE * met) ||
+        c->unknown == UNKNOWN_ERROR || c->encode >= ENCODE_TARGET)
         return 1;
-    double share = 3 * (double)met / (double)rows;
-    return (int64_t)round(2 * log2((double)rows) * (share < 1 ? share : 1));
+    double share = 3 * (double)met / rows;
+    return (int64_t)round(2 * log2(rows) * (share < 1 ? share : 1));
 }
 
 static void category_tile(void *context, unsigned slot, unsigned hand)
@@ -85,9 +85,11 @@ static void category_tile(void *context, unsigned slot, unsigned hand)
     int32_t *slot_of = mem_alloc(values + 2, sizeof *slot_of);
     c->missing = counts[0];
     if (c->min_auto)
-        c->min_count = auto_min_count(c, f->count, counts + 2, values);
+        c->min_count = auto_min_count(c, weighed_rows(&f->weighed, f->count), counts + 2, values);
     for (uint32_t i = 0; i < values; i++)
-        keep[i] = counts[i + 2] > 0 && counts[i + 2] >= (uint64_t)c->min_count;
+        keep[i] = counts[i + 2] > 0 &&
+                  (c->min_count <= 1 ||
+                   weighed_rows(&f->weighed, counts[i + 2]) >= (double)c->min_count);
     keep_values(all, keep, c->vocab, place);
     slot_of[0] = 0;
     slot_of[1] = 1;

@@ -11,7 +11,7 @@
 struct fit {
     const struct dataset *data;
     struct weighed weighed;     /* the rows to fit on, and how much they count */
-    const uint32_t *rows;       /* = weighed.rows */
+    const uint32_t *rows;       /* = weighed.rows: one stands as often as it counts */
     uint64_t count;             /* = weighed.count */
     struct weighed judges;      /* validation rows */
     struct encoder *encoder;    /* filled */

@@ -43,11 +43,11 @@ static int scale_choose(struct values *s)
 {
     uint32_t distinct = values_distinct(s, FEW_VALUES + 1), often = values_often(s);
     uint64_t others = s->count - often;
-    if (distinct == 2 || (others < RARE_ROWS && 10 * others < s->count))
+    if (distinct == 2 || ((double)others < RARE_ROWS * s->unit && 10 * others < s->count))
         return SCALE_MINMAX;
     if (distinct <= FEW_VALUES || 4 * (uint64_t)often > s->count)
         return SCALE_STANDARD;
-    if (s->count >= SMALL_ROWS)
+    if ((double)s->count >= SMALL_ROWS * s->unit)
         return SCALE_QUANTILE;
     values_spread(s);
     bool tail = fmax(s->high - s->mean, s->mean - s->low) > TAIL_DEVIATIONS * s->deviation;
@@ -56,9 +56,9 @@ static int scale_choose(struct values *s)
 
 /* One knot for 30 rows, 10 to 1000 knots (the rule of RTDL's preprocessing; more knots copy
  * noise). */
-static uint32_t knots_of(uint32_t count)
+static uint32_t knots_of(const struct values *s)
 {
-    uint32_t knots = count / 30;
+    uint32_t knots = (uint32_t)fmin((double)s->count / (30 * s->unit), KNOTS_MOST);
     return knots < 10 ? 10 : knots > KNOTS_MOST ? KNOTS_MOST : knots;
 }
 
@@ -82,7 +82,7 @@ static void limit_quantiles(struct number_slot *n, uint32_t count)
 
 static void fit_quantiles(struct number_slot *n, const struct values *s)
 {
-    n->quantile_count = knots_of(s->count);
+    n->quantile_count = knots_of(s);
     n->quantiles = mem_alloc(n->quantile_count, sizeof *n->quantiles);
     for (uint32_t i = 0; i < n->quantile_count; i++)
         n->quantiles[i] = (float)values_at_rank(s, knot_rank(i, n->quantile_count, s->count));
@@ -108,9 +108,9 @@ static bool is_spread(float (*pairs)[2], const uint32_t *at, uint32_t knots)
  * columns that "auto" means quantile. False: sorted values must decide; nothing is changed. */
 static bool fit_selected(struct number_slot *n, int scale, int impute, const struct values *s)
 {
-    const uint32_t knots = knots_of(s->count), middle = (s->count - 1) / 2;
+    const uint32_t knots = knots_of(s), middle = (s->count - 1) / 2;
     if ((scale != SCALE_AUTO && scale != SCALE_QUANTILE) || impute == IMPUTE_MEAN ||
-        s->count < SMALL_ROWS || !(s->low < s->high))
+        (double)s->count < SMALL_ROWS * s->unit || !(s->low < s->high))
         return false;
     uint32_t ranks[KNOTS_MOST + 1], at[KNOTS_MOST], count = 0, median = UINT32_MAX;
     float pairs[KNOTS_MOST + 1][2];
@@ -332,7 +332,7 @@ static void copies_tile(void *context, unsigned tile, unsigned hand)
     struct number_task *t = context;
     uint32_t slot = t->slots[t->first + tile];
     struct number_slot *n = &t->fit->encoder->schema->numbers[slot];
-    struct values s = {.v = t->copies + tile * t->fit->count};
+    struct values s = {.v = t->copies + tile * t->fit->count, .unit = t->fit->weighed.unit};
     s.count = values_range(s.v, t->fit->count, &n->low, &n->high);
     (void)hand;
     fit_slot(t, slot, &s);
@@ -351,7 +351,10 @@ static void scan_slots(struct number_task *t, uint32_t numbers)
     numbers_scan(t->fit, t->scans, numbers);
     for (uint32_t slot = 0; slot < numbers; slot++) {
         struct number_scan *scan = &t->scans[slot];
-        struct values v = {.count = scan->count, .has_median = true, .median = scan->median};
+        struct values v = {.count = scan->count,
+                           .unit = t->fit->weighed.unit,
+                           .has_median = true,
+                           .median = scan->median};
         if (!scan->done) {
             t->slots[t->slot_count++] = slot;
             continue;

@@ -51,8 +51,7 @@ static void add_rows(struct additive *a, const uint32_t *rows, uint64_t count, u
             continue;
         a->record[a->rows] = row;
         a->target[a->rows] = d->target[row];
-        a->weight[a->rows] =
-            (double)record_float(rows_at(&d->rows, row), d->rows.format.at_weight);
+        a->weight[a->rows] = 1; /* the list has a row as often as it counts */
         a->positive = a->positive && d->target[row] > 0;
         a->rows++;
     }

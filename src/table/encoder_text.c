@@ -60,7 +60,8 @@ static int by_count(const void *a, const void *b, const void *context)
 }
 
 /* The most frequent tokens, of equal ones the first by bytes. */
-static void keep_tokens(struct column *c, const struct vocab *tokens, const uint64_t *counts)
+static void keep_tokens(const struct fit *f, struct column *c, const struct vocab *tokens,
+                        const uint64_t *counts)
 {
     uint32_t count = vocab_count(tokens);
     struct counted *list = mem_alloc((size_t)count + 1, sizeof *list);
@@ -70,7 +71,8 @@ static void keep_tokens(struct column *c, const struct vocab *tokens, const uint
     }
     sort_stable(list, count, sizeof *list, by_count, NULL);
     for (uint32_t i = 0; i < count && i < c->text.buckets; i++)
-        if (list[i].rows >= (uint64_t)c->min_count)
+        if (c->min_count <= 1 ||
+            weighed_rows(&f->weighed, list[i].rows) >= (double)c->min_count)
             vocab_add(c->vocab, list[i].text, list[i].length);
     mem_free(list);
 }
@@ -105,7 +107,7 @@ static void fit_tokens(const struct fit *f, struct column *c, const struct vocab
     c->slots = longest < most ? (uint32_t)longest : most;
     log_debug("texts as tokens: %zu tokens in %llu places", read,
               (unsigned long long)f->count * c->slots);
-    keep_tokens(c, tokens, counts);
+    keep_tokens(f, c, tokens, counts);
     vocab_free(tokens);
     terms_free(&terms);
     mem_free(counts);
@@ -136,7 +138,8 @@ void fit_text(const struct fit *f, struct column *c, const struct vocab *all, ui
         c->bucket_weights = mem_alloc(c->text.buckets, sizeof *c->bucket_weights);
         for (uint32_t b = 0; b < c->text.buckets; b++)
             c->bucket_weights[b] =
-                (float)(1 + log((1 + (double)f->count) / (1 + (double)rows_with[b])));
+                (float)(1 + log((1 + weighed_rows(&f->weighed, f->count)) /
+                                (1 + weighed_rows(&f->weighed, rows_with[b]))));
     }
     mem_free(rows_with);
 }

@@ -9,6 +9,7 @@
 struct values {
     float *v;
     uint32_t count;
+    double unit;       /* values of one row (weighed.h) */
     bool sorted;       /* v is ascending */
     bool has_median;   /* without v */
     double median;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "table/infer_survey.h"
 #include "table/label.h"
+#include "table/label_list.h"
 
 enum { FEW = 10, MANY = 1000, NAMED = 4 }; /* rows of a label; labels in a warning */
 
@@ -131,8 +132,11 @@ void infer_labels(const struct survey *s, size_t target, const struct vocab *lab
         find_positive(w, labels, i);
     if (i->task == TASK_REGRESSION)
         return;
-    find_twins(labels, &out);
-    find_few(w, labels, &out);
+    const bool lists = label_list_tell(labels, s->names[target], &out);
+    if (!lists)
+        find_twins(labels, &out);
+    if (!lists)
+        find_few(w, labels, &out);
     snprintf(i->label_note, sizeof i->label_note, "%s", out.length ? out.data : "");
     text_free(&out);
 }

@@ -36,7 +36,7 @@ static void read_targets(struct statistics_fit *f)
     else
         f->value = mem_alloc((size_t)f->count + 1, sizeof *f->value);
     for (uint32_t i = 0; i < f->count; i++) {
-        const uint32_t row = f->fit->rows[i];
+        const uint32_t row = f->fit->weighed.single[i];
         const unsigned char *record = rows_at(rows, row);
         bool known;
         if (f->classes) {
@@ -48,11 +48,11 @@ static void read_targets(struct statistics_fit *f)
             known = y == y;
             f->value[i] = known ? coding_encode(&c->schema->coding, y) : 0;
         }
-        f->weight[i] = known ? (double)record_float(record, rows->format.at_weight) : 0;
+        f->weight[i] = known ? weighed_weight(&f->fit->weighed, i) : 0;
         sum += f->weight[i];
     }
-    for (uint32_t i = 0; i < f->count && sum > 0; i++)
-        f->weight[i] /= sum / f->count;
+    for (uint32_t i = 0; i < f->count && sum > 0 && !f->fit->weighed.weight; i++)
+        f->weight[i] /= sum / f->count; /* rows without a target are made up for */
 }
 
 static void fit_means(struct statistics_fit *f)
@@ -80,7 +80,8 @@ static void fit_folds(struct statistics_fit *f)
     const uint64_t *key = f->fit->data->key;
     f->fold = mem_alloc((size_t)f->count + 1, sizeof *f->fold);
     for (uint32_t i = 0; i < f->count; i++) {
-        uint64_t from = key ? key[f->fit->rows[i]] : f->fit->rows[i];
+        uint64_t from = f->fit->weighed.single[i];
+        from = key ? key[from] : from;
         f->fold[i] = (uint8_t)(rng_hash(&from, sizeof from, FOLD_SEED) %
                                (uint64_t)f->options->folds);
     }
@@ -89,8 +90,8 @@ static void fit_folds(struct statistics_fit *f)
 static int by_time(const void *one, const void *other, const void *context)
 {
     const struct statistics_fit *f = context;
-    double a = f->fit->data->time[f->fit->rows[*(const uint32_t *)one]];
-    double b = f->fit->data->time[f->fit->rows[*(const uint32_t *)other]];
+    double a = f->fit->data->time[f->fit->weighed.single[*(const uint32_t *)one]];
+    double b = f->fit->data->time[f->fit->weighed.single[*(const uint32_t *)other]];
     return a < b ? -1 : a > b;
 }
 
@@ -381,20 +382,22 @@ static void scale_tile(void *context, unsigned tile, unsigned hand)
     const struct statistics_fit *f = context;
     const float *v = f->held + (size_t)tile * f->count;
     struct number_slot *n = &f->fit->encoder->schema->numbers[f->made->first + tile];
-    double sum = 0, square = 0;
+    const struct weighed *w = &f->fit->weighed;
+    double sum = 0, square = 0, rows = 0;
     (void)hand;
     n->low = n->high = f->count ? v[0] : 0;
     for (uint32_t i = 0; i < f->count; i++) {
-        sum += (double)v[i];
+        rows += weighed_weight(w, i);
+        sum += weighed_weight(w, i) * (double)v[i];
         n->low = v[i] < n->low ? v[i] : n->low;
         n->high = v[i] > n->high ? v[i] : n->high;
     }
-    n->center = sum / f->count;
+    n->center = sum / rows;
     for (uint32_t i = 0; i < f->count; i++) {
         double d = (double)v[i] - n->center;
-        square += d * d;
+        square += weighed_weight(w, i) * (d * d);
     }
-    double deviation = sqrt(square / f->count);
+    double deviation = sqrt(square / rows);
     n->factor = n->low < n->high && deviation > 1e-6 ? 1 / deviation : 0;
 }
 
@@ -414,7 +417,7 @@ void fit_statistics(struct fit *fit)
 {
     struct schema *s = fit->encoder->schema;
     struct statistics_fit f = {
-        .fit = fit, .options = &s->wanted, .count = (uint32_t)fit->count,
+        .fit = fit, .options = &s->wanted, .count = (uint32_t)fit->weighed.single_count,
         .classes = s->task != TASK_REGRESSION, .outputs = 1};
     bool any = false;
     for (size_t i = 0; i < s->column_count; i++)
@@ -441,7 +444,8 @@ void fit_statistics(struct fit *fit)
     schema_add_statistics(s, f.made);
     threads_run_few(f.made->numbers, scale_tile, &f);
     fit->encoder->held = f.held;
-    fit->encoder->held_rows = mem_copy(fit->rows, fit->count * sizeof *fit->rows);
-    fit->encoder->held_count = fit->count;
+    fit->encoder->held_count = fit->weighed.single_count;
+    fit->encoder->held_rows =
+        mem_copy(fit->weighed.single, fit->encoder->held_count * sizeof *fit->rows);
     release(&f, keys);
 }

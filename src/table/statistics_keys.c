@@ -18,7 +18,7 @@ static bool read_values(const struct statistics_fit *f, struct statistic_key *k,
     uint32_t *table = mem_zero((size_t)mask + 1, sizeof *table);
     k->values = mem_alloc((size_t)most + 2, sizeof *k->values);
     for (uint32_t i = 0; i < f->count && count <= most; i++) {
-        float v = record_number(rows_at(rows, f->fit->rows[i]), k->slot);
+        float v = record_number(rows_at(rows, f->fit->weighed.single[i]), k->slot);
         uint32_t bits;
         v = v + 0.0f; /* -0 is 0 */
         memcpy(&bits, &v, sizeof bits);
@@ -48,7 +48,7 @@ static uint32_t read_ids(struct statistics_fit *f, uint32_t key)
     uint8_t *met = mem_zero((size_t)k->count + 2, 1);
     uint32_t *ids = mem_alloc((size_t)f->count + 1, sizeof *ids), differ = 0;
     for (uint32_t i = 0; i < f->count; i++) {
-        const unsigned char *record = rows_at(rows, f->fit->rows[i]);
+        const unsigned char *record = rows_at(rows, f->fit->weighed.single[i]);
         ids[i] = k->number ? statistic_id(k, record_number(record, k->slot))
                            : (uint32_t)slot_of[record_int(record, at)];
         differ += !met[ids[i]];
@@ -77,12 +77,14 @@ static void key_tile(void *context, unsigned tile, unsigned hand)
     struct statistics_fit *f = t->f;
     struct statistic_key *k = &f->made->keys[tile];
     const struct column *c = &f->fit->encoder->schema->columns[k->column];
+    const double rows = weighed_rows(&f->fit->weighed, f->fit->count) / ROWS_A_VALUE;
+    const uint32_t most = rows < f->count ? (uint32_t)rows : f->count;
     (void)hand;
     k->number = c->type == COLUMN_NUMERIC;
     k->slot = k->number ? c->number : c->category;
     k->count = k->number ? 0 : vocab_count(c->vocab);
     t->keep[tile] = (!k->number ||
-                     read_values(f, k, c->keyed ? f->count : f->count / ROWS_A_VALUE)) &&
+                     read_values(f, k, c->keyed ? f->count : most)) &&
                     (read_ids(f, tile) > 1 || c->keyed || c->encode >= ENCODE_TARGET);
 }
 

@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "table/digest.h"
+#include "table/label_list.h"
 #include "table/leak.h"
 #include "table/parts_check.h"
 #include "table/trend.h"
@@ -75,6 +76,11 @@ static struct encoder *fit(struct table *t, const struct data_options *o, struct
     bool labels = c || e->id == ERR_LABEL_COUNT || e->id == ERR_POSITIVE_UNSEEN;
     if (c && encoder_covers(c, t->data, e))
         remarks_move(&t->remarks, &c->remarks);
+    struct text lists = {0};
+    if (c && c->schema->labels &&
+        label_list_tell(c->schema->labels, c->schema->columns[c->schema->target].name, &lists))
+        remark_add(&t->remarks, "%s", lists.data);
+    text_free(&lists);
     if (c)
         note_positive(c, o);
     if ((labels && e->id != ERR_CSV_UNKNOWN_CATEGORY &&

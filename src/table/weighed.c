@@ -5,6 +5,10 @@
 
 #include "base/mem.h"
 
+#define ENTRIES_MOST (UINT64_C(4) << 20) /* of a list, or twice the rows where these are more */
+#define FINE 8.0                         /* entries of a row of mean weight, of weights that are
+                                          * not whole numbers */
+
 static double weight_of(const struct dataset *d, uint32_t row)
 {
     return (double)record_float(rows_at(&d->rows, row), d->rows.format.at_weight);
@@ -21,25 +25,44 @@ static bool has_weights(const struct schema *s)
 /* Leaves out rows of weight 0. */
 static void take_rows(struct weighed *w, const struct dataset *d)
 {
-    uint64_t first = 0, all = w->count;
-    while (first < all && weight_of(d, w->rows[first]) > 0)
+    uint64_t first = 0, all = w->single_count;
+    while (first < all && weight_of(d, w->single[first]) > 0)
         first++;
     if (first == all)
         return;
-    w->own = mem_copy(w->rows, all * sizeof *w->own);
-    w->count = first;
+    w->own_single = mem_copy(w->single, all * sizeof *w->own_single);
+    w->single_count = first;
     for (uint64_t i = first; i < all; i++)
-        if (weight_of(d, w->rows[i]) > 0)
-            w->own[w->count++] = w->rows[i];
+        if (weight_of(d, w->single[i]) > 0)
+            w->own_single[w->single_count++] = w->single[i];
+    w->single = w->own_single;
+}
+
+/* Lists each row as often as it counts. rows: the sum of the weights. */
+static void repeat_rows(struct weighed *w, double rows, bool whole)
+{
+    const uint64_t most = ENTRIES_MOST > 2 * w->single_count ? ENTRIES_MOST : 2 * w->single_count;
+    const double fits = (double)most / rows;
+    w->unit = whole ? fmin(1, fits) : fmin(FINE, fits);
+    w->count = 0;
+    for (uint64_t i = 0; i < w->single_count; i++)
+        w->count += (uint64_t)fmax(1, round(w->weight[i] * w->unit));
+    w->own = mem_alloc(w->count + 1, sizeof *w->own);
+    for (uint64_t i = 0, at = 0; i < w->single_count; i++)
+        for (uint64_t n = (uint64_t)fmax(1, round(w->weight[i] * w->unit)); n; n--)
+            w->own[at++] = w->single[i];
     w->rows = w->own;
 }
 
 struct weighed weighed_make(const struct dataset *d, const uint32_t *rows, uint64_t count)
 {
-    struct weighed w = {.rows = rows, .count = count, .sum = (double)count};
+    struct weighed w = {
+        .rows = rows, .count = count, .unit = 1, .single = rows, .single_count = count};
     if (!has_weights(d->schema))
         return w;
     take_rows(&w, d);
+    w.rows = w.single;
+    w.count = w.single_count;
     bool ones = true, whole = true;
     double sum = 0;
     for (uint64_t i = 0; i < w.count; i++) {
@@ -48,34 +71,20 @@ struct weighed weighed_make(const struct dataset *d, const uint32_t *rows, uint6
         whole = whole && floor(weight) >= weight;
         sum += weight;
     }
-    whole = whole && sum < 0x1p53;
-    w.sum = whole ? sum : (double)w.count;
-    if (ones || !w.count)
+    if (ones)
         return w;
-    w.until = mem_alloc(w.count, sizeof *w.until);
-    double until = 0, factor = whole ? 1 : (double)w.count / sum;
+    const double factor = whole ? 1 : (double)w.count / sum;
+    w.weight = mem_alloc(w.count + 1, sizeof *w.weight);
     for (uint64_t i = 0; i < w.count; i++)
-        w.until[i] = until += weight_of(d, w.rows[i]) * factor;
-    w.sum = until;
+        w.weight[i] = weight_of(d, w.rows[i]) * factor;
+    repeat_rows(&w, sum * factor, whole);
     return w;
 }
 
 void weighed_free(struct weighed *w)
 {
-    mem_free(w->until);
+    mem_free(w->weight);
     mem_free(w->own);
+    mem_free(w->own_single);
     *w = (struct weighed){0};
-}
-
-uint64_t weighed_at(const struct weighed *w, uint64_t place)
-{
-    uint64_t low = 0, high = w->count - 1;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (w->until[middle] > (double)place)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
 }

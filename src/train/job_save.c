@@ -72,7 +72,10 @@ static bool fit_answers(struct train_job *j, struct train_result *r, struct err 
         answer_probabilities(left.logits, left.count, n->classes, answers);
     for (uint64_t i = 0; !n->classes && i < left.count; i++)
         answers[i] = coding_decode(&n->schema->coding, (double)left.logits[i]);
+    struct run_row counts;
     for (uint64_t i = 0; !n->classes && i < n->list[PART_TRAIN].count; i++) {
+        if (!run_row(n, n->list[PART_TRAIN].index[i], &counts))
+            continue;
         range[0] = fmin(range[0], n->target[n->list[PART_TRAIN].index[i]]);
         range[1] = fmax(range[1], n->target[n->list[PART_TRAIN].index[i]]);
     }

@@ -1,5 +1,6 @@
 #!/bin/bash
-# weights.sh - a row of weight 0 is as if the file did not have it, in every encoder and preset: the same answers, bit for bit.
+# weights.sh - a row of weight 0 is as if the file did not have it, in every encoder and preset: the same answers, bit for bit. A row
+# of weight 2 is as if it stood there twice: the same encoders, and of a solver the same answers.
 . "$(dirname "$0")/../tap.sh"
 # Rows whose weight is 0 have values, categories, words, dates and labels that no other row has.
 awk '
@@ -53,6 +54,44 @@ unseen "texts" multiclass label "$texts" linear
 unseen "tokens" multiclass label "$tokens" gru
 for preset in linear realmlp tabm; do
     unseen "$preset" regression y "$numbers, \"k\": \"categorical\"" $preset
+done
+# --- twice ---
+awk -F, 'BEGIN { OFS = FS } NR == 1 { print; next } { n = $15; $15 = 1; for (; n; n--) print }' without.csv >twice.csv
+tensors() { # FILE: name and bytes of what is fitted. Sums of a key may be rounded otherwise; what is out of fold follows row numbers
+    perl -e 'use strict; local $/; open my $f, "<:raw", $ARGV[0] or die; my $all = <$f>; my $n = unpack "Q<", $all; my $head = substr $all, 8, $n;
+        while ($head =~ /"((?:encoders|schema)\.[^"]*)":\{"dtype":"(\w+)"[^}]*"data_offsets":\[(\d+),(\d+)\]/g) {
+            my ($name, $type, $bytes) = ($1, $2, substr $all, 8 + $n + $3, $4 - $3);
+            next if $name =~ /statistics\.(center|factor)$/;
+            print "$name ", ($name =~ /entries$/ ? join " ", map { sprintf "%.3f", $_ + 0.00001 } unpack "f<*", $bytes : unpack "H*", $bytes), "\n" }' "$1"
+}
+twice() { # NAME, the rest as config without FILE
+    local name=$1 file
+    shift
+    for file in without twice; do
+        config $file.csv "$@"
+        rm -f $file.dnn
+        dnn train c.json -o $file.dnn --quiet --set data.split.test=0 2>err
+        ok $? "$name: trained on $file.csv" "$(cat err)"
+        tensors $file.dnn >$file.tensors
+    done
+    [ "$(wc -l <twice.tensors)" -gt 5 ]
+    ok $? "$name: tensors are there"
+    same without.tensors twice.tensors "$name: weight 2 is fitted as the row twice"
+}
+twice "scales" regression y "$numbers" mlp ', "target_transform": "quantile"' "$small"
+twice "bins, waves, dates" regression y "$bins" mlp ', "target_transform": "auto"' "$small"
+twice "bins of labels" multiclass label "$bins" mlp '' "$small"
+twice "categories, keys" multiclass label "$categories" mlp ', "encoders": {"target_statistics": {"pairs": 0}}' "$small"
+twice "texts" multiclass label "$texts" linear
+twice "tokens" multiclass label "$tokens" gru
+for task in "regression y" "multiclass label"; do
+    twice "linear, $task" $task "$numbers, \"k\": \"categorical\"" linear
+    for file in without twice; do
+        rm -f p.$file.csv
+        dnn predict $file.dnn valid.csv -o p.$file.csv --digits 9 --quiet 2>err || dnn predict $file.dnn valid.csv -o p.$file.csv --quiet
+    done
+    far=$(paste -d, p.without.csv p.twice.csv | perl -F, -ane 'my $n = @F / 2; for my $i (0 .. $n - 1) { my ($x, $y) = @F[$i, $n + $i]; next unless $y =~ /^[-+.\de]+$/; my $d = abs $x - $y; $most = $d if $d > $most } END { print $most + 0 }')
+    ok "$(awk -v d="$far" 'BEGIN { print !(d < 1e-6) }')" "linear, $task: the answers are the same within 1e-6" "$far"
 done
 config with.csv multiclass label "$numbers" linear
 run dnn train c.json -o m.dnn --force

@@ -1,0 +1,13 @@
+/* label_list.h - labels that are lists: cells of several labels, as a|b, a;b, a, b or ['a', 'b'].
+ * dnn learns one label a row, and each combination would be a class of its own. */
+#ifndef DNN_TABLE_LABEL_LIST_H
+#define DNN_TABLE_LABEL_LIST_H
+
+#include "base/text.h"
+#include "table/vocab.h"
+
+/* True if labels are lists by one separator whose pieces recur in other labels. Adds to `out` what
+ * that means and what to do. target: its name. */
+bool label_list_tell(const struct vocab *labels, const char *target, struct text *out);
+
+#endif
