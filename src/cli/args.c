@@ -195,7 +195,7 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
             return err_set(e, ERR_OPTION_VALUE, "--%s takes no value", o->name);
         if (equals)
             text = equals + 1;
-        else if (o->flags & ARG_BEHIND && a->positional_count >= a->command->least &&
+        else if (o->flags & ARG_BEHIND && a->positional_count >= 2 &&
                  *i + 1 < argc && argv[*i + 1][0] != '-' && argv[*i + 1][0])
             text = argv[++*i];
         else if (o->flags & ARG_MAYBE)
