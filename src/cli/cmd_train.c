@@ -32,6 +32,11 @@ static const struct arg_option train_options_table[] = {
     {"run", 0, "I", NULL, ARG_INT, 0, 65535,
      "Train run I of the ensemble alone and write it as a part, with -o PART; `dnn check --json` "
      "lists the runs, `dnn merge` puts the parts together: the same bytes."},
+    {"split-csv", 0, "FILE", NULL, ARG_FILE, 0, 0,
+     "Write the part of every row: its number among the data rows, the id columns, and train, "
+     "valid or test."},
+    {"limit", 0, "N", NULL, ARG_INT, 1, UINT32_MAX,
+     "Train on the first N rows of data.train alone, for a first try; the model says so."},
     {"profile", 0, "FILE", NULL, ARG_FILE, 0, 0,
      "Write where the time goes as a trace for Perfetto: host and machine, and the operations of "
      "the first steps."},
@@ -59,6 +64,9 @@ static bool check_names(const struct args *a, const struct train_request *q, str
     if (q->one && (q->require_count || q->force))
         return err_set(e, ERR_OPTION_CONFLICT, "--run takes no --require or --force: a part is one "
                                                "run, without a model");
+    if (q->one && q->limit)
+        return err_set(e, ERR_OPTION_CONFLICT, "--run takes no --limit: `dnn merge` puts parts of "
+                                               "all rows together");
     if (q->one && !args_value(a, "output"))
         return err_set(e, ERR_USAGE, "--run writes a part: name it with -o PART");
     if (!q->output) {
@@ -145,6 +153,8 @@ static int train_command(struct args *a)
                               .force = args_value(a, "force") != NULL,
                               .require = (char *const *)(const void *)require,
                               .require_count = gates,
+                              .split_csv = args_value(a, "split-csv"),
+                              .limit = (uint64_t)args_int(a, "limit", 0),
                               .profile = args_value(a, "profile"),
                               .init_from = args_value(a, "init-from"),
                               .progress = cli_progress(a),
@@ -176,7 +186,8 @@ static int train_command(struct args *a)
 const struct command command_train = {
     .name = "train",
     .usage = "train CONFIG [-o MODEL] [--resume[=or-restart]] [--time-limit S] "
-             "[--require GATE]... [--init-from MODEL] [--force] [--run I] "
+             "[--require GATE]... [--init-from MODEL] [--split-csv FILE] [--limit N] [--force] "
+             "[--run I] "
              "[--profile FILE] [--format text|json|junit|prom] [--json]",
     .summary = "Train: CSV in, model file out.",
     .examples = "  dnn train leads.json\n"

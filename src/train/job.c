@@ -209,6 +209,20 @@ static bool begin_warm(struct train_job *j, struct err *e)
     return j->warm != NULL;
 }
 
+/* A model of the first rows alone says so, and is no other training to resume. */
+static bool add_limit(struct text *config, uint64_t limit, struct err *e)
+{
+    char number[32];
+    struct json_doc *doc = json_parse_own(config->data, config->length, "config", e);
+    snprintf(number, sizeof number, "%llu", (unsigned long long)limit);
+    bool good = doc && json_set(doc, "data.limit", number, e);
+    text_clear(config);
+    if (good)
+        json_write(config, json_root(doc), 0);
+    json_free(doc);
+    return good;
+}
+
 static bool load(struct train_job *j, struct err *e)
 {
     const struct config *c = j->config;
@@ -231,6 +245,8 @@ static bool load(struct train_job *j, struct err *e)
     transforms_say(&chosen);
     struct text text = {0};
     if (!config_resolved(c, j->run.features, true, &text, e))
+        return false;
+    if (j->request && j->request->limit && !add_limit(&text, j->request->limit, e))
         return false;
     j->config_text = mem_string_n(text.data, text.length);
     text_free(&text);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/profile.h"
 #include "base/stop.h"
@@ -14,6 +15,7 @@
 #include "choose/memory.h"
 #include "train/ensemble.h"
 #include "train/job.h"
+#include "train/split_csv.h"
 
 static bool read_gates(const struct train_request *q, struct train_result *r, struct err *e)
 {
@@ -64,15 +66,41 @@ static bool save(struct train_job *j, struct train_result *r, struct err *e)
     return ensemble_save(j, r, e);
 }
 
+static bool write_split(const struct train_job *j, struct err *e)
+{
+    struct data_options o = j->config->data;
+    o.limit = j->request->limit;
+    return split_csv_write(j->request->split_csv, j->table, &o, e);
+}
+
+/* One part of the rows chooses the epoch, the threshold and the calibration, and measures them: its
+ * figures are too good. */
+static void warn_no_test(const struct train_job *j, const struct train_result *r)
+{
+    const bool chosen = threshold_is_chosen(&j->config->cut);
+    if (j->run.list[PART_TEST].count || !j->run.list[PART_VALID].count)
+        return;
+    if (r->gate_count)
+        log_warning("there is no test part: --require is measured on the validation rows, which "
+                    "also choose the epoch%s: the figures are too good; give data.split.test a "
+                    "share (`dnn help held-out`)", chosen ? " and the threshold" : "");
+    else if (chosen)
+        log_note("there is no test part: the threshold is chosen and measured on the same rows, "
+                 "and its figures are too good; give data.split.test a share");
+}
+
 static bool story(struct train_job *j, const struct train_request *q, struct train_result *r,
                   struct err *e)
 {
     if (!read_gates(q, r, e) || !job_open(j, q, e) ||
-        (q->profile && !profile_begin(q->profile, e)) || !job_load(j, e))
+        (q->split_csv && !split_csv_check(q->config, q->split_csv, j->output, e)) ||
+        (q->profile && !profile_begin(q->profile, e)) || !job_load(j, e) ||
+        (q->split_csv && !write_split(j, e)))
         return false;
     if (r->gate_count && !j->run.list[PART_TEST].count && !j->run.list[PART_VALID].count)
         return err_set(e, ERR_USAGE, "--require measures the test or the validation rows, and "
                                      "data.split leaves neither");
+    warn_no_test(j, r);
     r->rows_unlabelled = j->table->unlabelled;
     if (threshold_is_chosen(&j->config->cut) && !j->run.list[PART_VALID].count && !j->ensemble) {
         err_set(e, ERR_CONFIG_CONFLICT, "`threshold` is chosen on the validation rows, and "

@@ -15,6 +15,8 @@ struct train_request {
     bool force;   /* replace a model by one that is no better than a constant answer */
     char *const *require; /* gates, "auc>=0.85": on the test part, else the validation part */
     size_t require_count;
+    const char *split_csv; /* path of the list of parts (split_csv.h); NULL: none */
+    uint64_t limit;        /* the first records of data.train alone; 0: all */
     const char *profile; /* path of a trace (profile.h); NULL: none */
     const char *init_from; /* a model whose weights are the first ones (warm.h); NULL: none */
     int progress; /* enum progress_style of progress.h */

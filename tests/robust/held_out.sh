@@ -103,6 +103,33 @@ out_has 'on 300 rows'
 run dnn report m.dnn t.csv --part test -o r.html --quiet
 is_exit 0 "report"
 
+# --- train --split-csv, --limit, gates without a test part ---
+run dnn train m.json -o again.dnn --quiet --split-csv parts.csv
+same m.dnn again.dnn "--split-csv changes no model"
+is "$(head -n 1 parts.csv)" "row,id,part" "its header"
+is "$(cut -d, -f3 parts.csv | sort | uniq -c | awk '{ printf "%s %s ", $2, $1 }')" "part 1 test 300 train 1400 valid 300 " "a line each row"
+dnn predict m.dnn t.csv --part test --quiet | cut -d, -f1 | tail -n +2 >ids
+same <(awk -F, '$3 == "test" { print $2 }' parts.csv) ids "the rows that --part test takes"
+run dnn train m.json -o again.dnn --split-csv t.csv
+is_exit 64 "--split-csv: an input"
+{ echo $head; rows 0 499; } >first.csv
+run dnn train m.json -o limit.dnn --quiet --force --limit 500 --split-csv parts.csv
+is_exit 0 "--limit"
+is "$(wc -l <parts.csv)" 501 "--split-csv of the first rows"
+run dnn predict limit.dnn new.csv --quiet
+mv out limited
+dnn train m.json -o first.dnn --quiet --force --set data.train=first.csv
+run dnn predict first.dnn new.csv --quiet
+same limited out "--limit: as a file of the first rows"
+run dnn inspect limit.dnn --json
+out_has '"limit":500'
+run dnn evaluate limit.dnn t.csv --part test --quiet
+same out <(dnn evaluate first.dnn first.csv --part test --quiet) "--part of a model with --limit"
+run dnn train m.json -o gate.dnn --force --set data.split.test=0 --require 'auc>=0.5'
+err_has 'there is no test part: --require is measured on the validation rows'
+run dnn train m.json -o gate.dnn --force --require 'auc>=0.5'
+err_lacks 'there is no test part'
+
 # --- other splits, tasks and shapes ---
 config group '{"data": {"columns": {"g": "group"}, "split": {"method": "group"}}}'
 config time '{"data": {"columns": {"v": "numeric"}, "split": {"method": "time", "column": "v"}}}'
