@@ -6,7 +6,7 @@ skipped, with a line). Each has training, validation and test rows. Rows of the 
 and its validation rows; an ensemble of three members and five folds; MAPIE and crepes, split
 conformal by the answers of the same network to the same rows; CatBoost's pair of quantiles,
 trained on training and validation rows. `same`: crepes and MAPIE have our reach within 1e-6 (they know no
-weights).
+weights and no groups).
 The libraries come into build/quality/intervals (python3 -m venv), or PEERS=/path/to/python has
 them; without them their columns are left out, with a line.
 """
@@ -155,7 +155,8 @@ def peers(folder, files, header, target, types, reach, out):
     out["mapie"] = judge(ends[:, 0, 0], ends[:, 1, 0])
     wide = float(np.median(ends[:, 1, 0] - ends[:, 0, 0])) / 2
     same = abs(wide - reach) <= 1e-6 * reach and abs(out["crepes"][1] - 2 * wide) <= 1e-6 * wide
-    out["same"] = "weights" if "weight" in types.values() else "yes" if same else "no"
+    differs = [w + "s" for w in ("weight", "group") if w in types.values()]
+    out["same"] = differs[0] if differs else "yes" if same else "no"
     inputs = [i for i, h in enumerate(header) if types.get(h) in ("numeric", "categorical")]
     texts = [k for k, i in enumerate(inputs) if types[header[i]] == "categorical"]
 
