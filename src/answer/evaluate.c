@@ -47,9 +47,10 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
     if (m->classes)
         answer_mean_probabilities(&mean, begin, end, m->classes,
                                   m->probability + begin * m->classes);
-    mean.calibration = NULL;
+    struct answer_mean raw = mean;
+    raw.calibration = NULL;
     if (m->raw)
-        answer_mean_probabilities(&mean, begin, end, m->classes, m->raw + begin * m->classes);
+        answer_mean_probabilities(&raw, begin, end, m->classes, m->raw + begin * m->classes);
     for (uint64_t i = begin; i < end; i++) {
         const unsigned char *record = g->records + i * s->format.stride;
         if (g->bad[i])
