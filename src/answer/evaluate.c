@@ -20,6 +20,8 @@ struct measure {
     struct tally *tally;
     struct threshold_table *table; /* NULL: none */
     struct answers_kept *kept;     /* NULL: nobody compares */
+    struct by *by;                 /* [by_count], of the same rows as kept */
+    size_t by_count;
     uint32_t classes; /* 0: regression */
     uint64_t rows;    /* measured */
     const struct stream_group *group;
@@ -98,8 +100,9 @@ static uint64_t close_up(struct measure *m, const struct stream_group *g)
     return rows;
 }
 
-static bool keep_group(const struct measure *m, const struct stream_group *g)
+static bool keep_group(const struct measure *m, const struct stream_group *g, struct err *e)
 {
+    bool good = true;
     if (m->kept)
         answers_keep(m->kept, &(struct scores){.rows = g->rows,
                                                .probability = m->probability,
@@ -111,7 +114,9 @@ static bool keep_group(const struct measure *m, const struct stream_group *g)
                                                .low = m->low,
                                                .high = m->high,
                                                .weight = m->weight}, g->bad);
-    return true;
+    for (size_t i = 0; good && i < m->by_count; i++)
+        good = by_add(&m->by[i], m->stream, g, e);
+    return good;
 }
 
 /* Decides by the first input whether rows have groups. */
@@ -131,7 +136,6 @@ static void open_groups(struct measure *m)
 static bool measure_group(void *context, const struct stream_group *g, struct err *e)
 {
     struct measure *m = context;
-    (void)e;
     if (!m->weight) {
         size_t rows = m->stream->room;
         m->weight = mem_alloc(rows, sizeof *m->weight);
@@ -147,9 +151,10 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
     }
     m->group = g;
     if (!g->cells) /* one record that is not CSV */
-        return keep_group(m, g);
+        return keep_group(m, g, e);
     threads_run((unsigned)((g->rows + m->stream->tile - 1) / m->stream->tile), read_tile, m);
-    keep_group(m, g);
+    if (!keep_group(m, g, e))
+        return false;
     struct scores s = {.task = m->stream->schema->task,
                        .rows = close_up(m, g),
                        .classes = m->classes,
@@ -210,6 +215,10 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
                                       .conformal = tally->conformal,
                                       .raw = raw,
                                       .criterion = tally->criterion};
+    if (counts) {
+        m.by = counts->by;
+        m.by_count = counts->by_count;
+    }
     if (counts && serve->schema->task == TASK_BINARY) {
         m.table = &counts->table;
         threshold_table_begin(m.table, serve->decision.threshold);
@@ -311,6 +320,9 @@ static bool read_gates(const struct evaluate_request *q, struct evaluate_result 
     for (size_t i = 0; i < q->require_count; i++, r->gate_count++)
         if (!gate_read(&r->gates[i], q->require[i], task, e))
             return false;
+        else if (r->gates[i].of == GATE_OF_WORST && !q->group_count)
+            return err_set(e, ERR_OPTION_CONFLICT, "--require: \"%s\" is of the worst group, and "
+                           "no --by COLUMN names groups", text_quote_z(q->require[i]));
     if (!q->better_than)
         return true;
     const struct metric_type *metric = q->on ? metric_find(q->on, task)
@@ -340,7 +352,29 @@ static bool read_gates(const struct evaluate_request *q, struct evaluate_result 
     return true;
 }
 
-/* own: room for the answers, where the models are compared. */
+/* The order of groups: by the metric of the first gate on the worst one, else by that which counts
+ * for the model, or its task. */
+static const struct metric_type *by_metric(const struct evaluate_result *r)
+{
+    const int task = r->serve.schema->task;
+    const struct criterion c = serve_criterion(&r->serve);
+    for (size_t i = 0; i < r->gate_count; i++)
+        if (r->gates[i].of == GATE_OF_WORST)
+            return r->gates[i].metric;
+    const struct metric_type *counts = metric_of(&c, task);
+    return counts == &metric_loss ? metric_default(task) : counts;
+}
+
+static void measure_by(struct evaluate_result *r, const struct answers_kept *own)
+{
+    for (size_t i = 0; i < r->by_count; i++)
+        by_measure(&r->by[i], own, r->tally, by_metric(r));
+    for (size_t i = 0; i < r->gate_count; i++)
+        if (r->gates[i].of == GATE_OF_WORST)
+            by_judge(r->by, r->by_count, &r->gates[i]);
+}
+
+/* own: room for the answers, where the models are compared, or groups are measured. */
 static bool measure(const struct evaluate_request *q, struct serve *other,
                     struct answers_kept *own, struct evaluate_result *r, struct err *e)
 {
@@ -348,8 +382,14 @@ static bool measure(const struct evaluate_request *q, struct serve *other,
     bool raw = false;
     for (size_t i = 0; i < r->gate_count; i++)
         raw |= r->gates[i].compares && r->gates[i].metric == &metric_loss;
+    if (raw && r->by_count) {
+        err_set(e, ERR_OPTION_CONFLICT, "--by COLUMN, and --better-than by the loss that is "
+                                        "trained, need different answers");
+        return err_help(e, "name a metric for the comparison: --on %s",
+                        metric_default(r->serve.schema->task)->name);
+    }
     r->tally = tally_for(&r->serve, &c);
-    if (!measure_all(q, &r->serve, r->tally, other ? own : q->keep, raw, r, e))
+    if (!measure_all(q, &r->serve, r->tally, other || r->by_count ? own : q->keep, raw, r, e))
         return false;
     r->backend = r->serve.backend;
     metrics_of(r->tally, &r->metrics);
@@ -357,6 +397,7 @@ static bool measure(const struct evaluate_request *q, struct serve *other,
     for (size_t i = 0; i < r->gate_count; i++)
         if (!r->gates[i].compares)
             gate_judge(&r->gates[i], &r->metrics, r->tally);
+    measure_by(r, own);
     if (r->tally->classes == 2)
         lift_of(&r->tally->rank, r->lift);
     rank_free(&r->tally->rank); /* the other model's rows take its place */
@@ -394,9 +435,15 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
     serve_reading(&r->serve, &q->reading);
     read_costs(r);
     r->serve.beside = true;
-    if (!q->better_than)
-        return measure(q, NULL, NULL, r, e);
+    r->by = mem_zero(q->group_count + 1, sizeof *r->by);
+    for (; r->by_count < q->group_count; r->by_count++)
+        by_open(&r->by[r->by_count], q->groups[r->by_count]);
     struct answers_kept own = {0};
+    if (!q->better_than) {
+        bool measured = measure(q, NULL, &own, r, e);
+        answers_free(&own);
+        return measured;
+    }
     struct serve other = {0}; /* opened before hours of rows are measured in vain */
     bool good = serve_open(&other, q->better_than, JOB_EVALUATE, &q->overrides, e);
     if (!good)
@@ -416,6 +463,9 @@ void evaluate_release(struct evaluate_result *r)
     for (size_t i = 0; i < r->gate_count; i++)
         gate_release(&r->gates[i]);
     mem_free(r->gates);
+    for (size_t i = 0; i < r->by_count; i++)
+        by_free(&r->by[i]);
+    mem_free(r->by);
     tally_free(r->tally);
     drift_free(r->drift);
     serve_close(&r->serve);

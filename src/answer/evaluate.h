@@ -3,6 +3,7 @@
 #ifndef DNN_ANSWER_EVALUATE_H
 #define DNN_ANSWER_EVALUATE_H
 
+#include "answer/by.h"
 #include "answer/compare.h"
 #include "answer/predict.h"
 #include "measure/gate.h"
@@ -24,6 +25,8 @@ struct evaluate_request {
     bool strict;             /* as of a stream */
     const double *threshold; /* NULL: the model's */
     struct answers_kept *keep; /* gets the answers to all rows; NULL, or with better_than: none */
+    char *const *groups;     /* --by: COLUMN or COLUMN:BINS */
+    size_t group_count;
     double by;               /* least advantage; 0: any; negative: it may be worse by so much */
     struct overrides overrides;
 };
@@ -34,6 +37,8 @@ struct evaluate_result {
     struct gate *gates; /* of --require in order, then of --better-than (value: the advantage) */
     size_t gate_count;
     bool passed;         /* every gate */
+    struct by *by;       /* [by_count], as asked for in groups */
+    size_t by_count;
     struct threshold_table table;   /* binary: the results of thresholds around the model's */
     struct lift lift[LIFT_CUTS];    /* binary */
     double fp, fn;                  /* costs by the model's config; 0: it has none */

@@ -110,6 +110,8 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
     metrics_write(&r->metrics, "metrics", out);
     metrics_write_intervals(&r->metrics, "intervals", out);
     gates_write(r->gates, r->gate_count, out);
+    if (r->by_count)
+        by_write(r->by, r->by_count, out);
     if (r->tally->classes) {
         write_confusion(r->tally, r->serve.schema->labels, out);
         write_labels(r->tally, r->serve.schema->labels, out);

@@ -18,11 +18,15 @@ static const char *const bad_row_words[] = {"stop", "skip", NULL};
 static const struct arg_option evaluate_options_table[] = {
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
      "A gate on a metric, e.g. 'auc>=0.85'; >= > <= <; may stand many times. Also on an end of "
-     "its interval, auc.low>=0.8, and on precision@recall=0.8>=0.5. One not met: exit 82."},
+     "its interval, auc.low>=0.8, on precision@recall=0.8>=0.5, and on the worst group of --by, "
+     "auc.worst>=0.7. One not met: exit 82."},
     {"better-than", 0, "MODEL", NULL, ARG_FILE | ARG_READ, 0, 0,
      "A gate: better than this model on the same rows."},
     {"on", 0, "METRIC", NULL, 0, 0, 0, "The metric of --better-than; default: the task's own."},
-    {"by", 0, "X", NULL, 0, 0, 0, "The least advantage of --better-than; default 0."},
+    {"by", 0, "COLUMN", NULL, ARG_MANY, 0, 0,
+     "Metrics by group: a group for each text of a column of the data, or, as age:4, for each of "
+     "so many bins of its numbers or dates. May stand many times. With --better-than a number is "
+     "its least advantage; default 0."},
     {"on-bad-row", 0, "RULE", bad_row_words, 0, 0, 0,
      "What happens at a row that cannot be read: stop (default, exit 65), skip (left out and "
      "counted). A row without a target is no bad row: it is always left out and counted."},
@@ -86,16 +90,24 @@ static void result_text(const struct evaluate_result *r, struct text *out)
     }
 }
 
-/* Reads --by, and checks that --by and --on come with --better-than. */
-static bool take_better(const struct args *a, struct evaluate_request *q, struct err *e)
+/* Takes the number out of the list of --by, which with --better-than is its least advantage, and
+ * checks that --on comes with --better-than. */
+static bool take_better(struct evaluate_request *q, const char **by, size_t count, struct err *e)
 {
-    const double *by;
-    if (!args_number(a, "by", &q->by, &by, e))
-        return false;
-    if ((q->on || by) && !q->better_than)
-        return err_set(e, ERR_OPTION_CONFLICT, "--%s belongs to --better-than",
-                       q->on ? "on" : "by");
-    return true;
+    bool given = false;
+    q->groups = (char *const *)(const void *)by;
+    for (size_t i = 0; i < count; i++) {
+        if (!q->better_than || !text_to_double(by[i], &q->by)) {
+            by[q->group_count++] = by[i];
+            continue;
+        }
+        if (given)
+            return err_set(e, ERR_OPTION_CONFLICT, "--by: two numbers, and --better-than has one "
+                                                   "least advantage");
+        given = true;
+    }
+    return !q->on || q->better_than ||
+           err_set(e, ERR_OPTION_CONFLICT, "--on belongs to --better-than");
 }
 
 static int print_result(struct args *a, const struct evaluate_request *q,
@@ -159,6 +171,8 @@ static int evaluate_command(struct args *a)
     double threshold;
     const char **require = args_list(a, "require", &gates);
     struct held_rows rows = {0};
+    size_t by_count;
+    const char **by = args_list(a, "by", &by_count);
     struct evaluate_request q = {.model = a->positionals[0],
                                  .progress = cli_progress(a),
                                  .require = (char *const *)(const void *)require,
@@ -174,7 +188,8 @@ static int evaluate_command(struct args *a)
     if (format_read(a, &format, &e) &&
         held_rows_read(a, true, &rows, &q.inputs, &q.input_count, &q.part, &e) &&
         args_number(a, "threshold", &threshold, &q.threshold, &e) &&
-        cli_reading(a, &q.reading, &e) && take_better(a, &q, &e) && evaluate_run(&q, &r, &e))
+        cli_reading(a, &q.reading, &e) && take_better(&q, by, by_count, &e) &&
+        evaluate_run(&q, &r, &e))
         code = print_result(a, &q, &r, format);
     else
         code = fail(a, &e, format);
@@ -185,6 +200,7 @@ static int evaluate_command(struct args *a)
     evaluate_release(&r);
     held_rows_free(&rows);
     cli_drop(require);
+    cli_drop(by);
     cli_drop(q.overrides.sets);
     return code;
 }
@@ -192,13 +208,14 @@ static int evaluate_command(struct args *a)
 const struct command command_evaluate = {
     .name = "evaluate",
     .usage = "evaluate MODEL [DATA.csv]... [--part P] [--require 'auc>=0.85']... "
-             "[--better-than MODEL [--on "
-             "METRIC] [--by X]] [--on-bad-row stop|skip] [--threshold X] "
+             "[--by COLUMN[:BINS]]... [--better-than MODEL [--on METRIC] [--by X]] "
+             "[--on-bad-row stop|skip] [--threshold X] "
              "[READING] [--format text|json|junit|prom] [--json]",
     .summary = "Measure a model on labelled data; gates have an exit code of their own (82).",
     .examples = "  dnn evaluate leads.dnn test.csv\n"
                 "  dnn evaluate leads.dnn test.csv --require 'auc>=0.6' --require 'logloss<0.7'\n"
                 "  dnn evaluate leads.dnn leads.csv --part test\n"
+                "  dnn evaluate leads.dnn test.csv --by city --by age:4\n"
                 "  dnn evaluate leads.dnn test.csv --better-than old.dnn --on auc --by 0 --json\n",
     .options = evaluate_options_table,
     .reads = true,

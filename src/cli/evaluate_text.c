@@ -6,6 +6,7 @@
 #define CONFUSION_MOST 12 /* labels: more do not stand side by side */
 #define LABELS_MOST 50
 #define DRIFT_LINES 10    /* columns that moved */
+#define BY_METRICS 5    /* beside each other */
 #define NAME_MOST 20u     /* characters of a label */
 
 static void put_cell(double value, struct text *out)
@@ -101,6 +102,45 @@ static void put_lift(const struct lift *l, struct text *out)
     }
 }
 
+/* The groups of --by, the worst first: the metric of the order, and the first of the others. */
+static void put_by(const struct by *b, struct text *out)
+{
+    const char *shown[BY_METRICS] = {b->metric->name};
+    uint32_t count = 1;
+    for (uint32_t i = 0; b->count && i < b->groups->metrics.count && count < BY_METRICS; i++)
+        if (b->groups->metrics.m[i].type != b->metric)
+            shown[count++] = b->groups->metrics.m[i].type->name;
+    text_printf(out, "\n%-20s %10s", text_quote_z(b->column), "rows");
+    for (uint32_t i = 0; i < count; i++)
+        text_printf(out, " %10s%s", shown[i], i ? "" : "                     ");
+    text_char(out, '\n');
+    for (uint32_t g = 0; g < b->count; g++) {
+        const struct by_group *group = &b->groups[g];
+        text_printf(out, "%-20s", text_quote_z(group->name));
+        put_sum((double)group->rows, out);
+        for (uint32_t i = 0; i < count; i++) {
+            struct interval n = metrics_interval(&group->metrics, shown[i]);
+            struct text range = {0};
+            put_cell(metrics_get(&group->metrics, shown[i]), out);
+            if (!i && !isnan(n.low))
+                interval_put(&n, &range);
+            if (!i)
+                text_printf(out, "%-21s", range.length ? range.data : "");
+            text_free(&range);
+        }
+        text_char(out, '\n');
+    }
+    uint32_t without = 0;
+    for (uint32_t g = 0; g < b->count; g++)
+        without += isnan(metrics_get(&b->groups[g].metrics, b->metric->name)) ? 1 : 0;
+    if (without)
+        text_printf(out, "%u of %u groups have no %s, and are not counted as the worst\n", without,
+                    b->count, b->metric->name);
+    if (b->pooled)
+        text_printf(out, "other: %llu more groups; a column of numbers can be cut: --by %s:4\n",
+                    (unsigned long long)b->pooled, text_quote_z(b->column));
+}
+
 /* The columns that moved, the farthest first. */
 static void put_drift(const struct evaluate_result *r, struct text *out)
 {
@@ -133,6 +173,8 @@ void evaluate_details(const struct evaluate_result *r, struct text *out)
 {
     const struct vocab *labels = r->serve.schema->labels;
     put_drift(r, out);
+    for (size_t i = 0; i < r->by_count; i++)
+        put_by(&r->by[i], out);
     if (!r->tally->classes)
         return;
     put_labels(r->tally, labels, out);

@@ -56,6 +56,10 @@ static void put_gate(const struct args *a, const struct gate *g, struct text *ou
         gate_put(g, out);
     else
         text_printf(out, "%.9g", g->value);
+    if (g->where) {
+        text_put(out, ", of ");
+        put_xml(g->where, out);
+    }
     text_put(out, "\"/>\n    </testcase>\n");
 }
 

@@ -37,6 +37,7 @@ static const char *read_part(struct gate *g, const char *c)
         int of;
     } parts[] = {{".low", NULL, GATE_OF_LOW},
                  {".high", NULL, GATE_OF_HIGH},
+                 {".worst", NULL, GATE_OF_WORST},
                  {"@recall=", "precision", GATE_OF_CURVE},
                  {"@precision=", "recall", GATE_OF_CURVE}};
     if (*c != '.' && *c != '@')
@@ -102,8 +103,8 @@ bool gate_read(struct gate *g, const char *text, int task, struct err *e)
     const char *sign = read_part(g, name + length);
     if (length && !sign)
         return refuse(text, task, "asks for no part of a metric that there is", e) ||
-               err_help(e, "the parts: auc.low and auc.high (its interval), precision@recall=0.8, "
-                           "recall@precision=0.8");
+               err_help(e, "the parts: auc.low, auc.high (its interval), auc.worst (of groups), "
+                           "precision@recall=0.8, recall@precision=0.8");
     bool good = read_bound(g, length ? sign : "", &why);
     if (!g->metric && length && (good || strcmp(why, "is not a gate") != 0)) {
         refuse(text, task, "names no metric of this model's task", e);
@@ -150,6 +151,7 @@ void gate_judge(struct gate *g, const struct metrics *m, struct tally *y)
         i = metric_interval(g->metric, y, value);
     switch ((enum gate_of)g->of) {
     case GATE_OF_VALUE: break;
+    case GATE_OF_WORST: return;
     case GATE_OF_LOW: value = i.low; break;
     case GATE_OF_HIGH: value = i.high; break;
     case GATE_OF_CURVE:
@@ -166,6 +168,8 @@ void gate_put(const struct gate *g, struct text *out)
     const bool interval = g->of == GATE_OF_LOW || g->of == GATE_OF_HIGH;
     if (!isnan(g->value)) {
         text_printf(out, "%.6g", g->value);
+        if (g->where)
+            text_printf(out, ", of %s", g->where);
         return;
     }
     if (g->of == GATE_OF_CURVE)
@@ -181,6 +185,7 @@ void gate_put(const struct gate *g, struct text *out)
 void gate_release(struct gate *g)
 {
     mem_free(g->text);
+    mem_free(g->where);
     *g = (struct gate){0};
 }
 
@@ -192,6 +197,8 @@ void gates_write(const struct gate *gates, size_t count, struct json_out *out)
         json_put_string(out, "gate", gates[i].text);
         json_put_number(out, "value", gates[i].value);
         json_put_bool(out, "pass", gates[i].pass);
+        if (gates[i].where)
+            json_put_string(out, "where", gates[i].where);
         if (gates[i].compares) {
             json_put_number(out, "own", gates[i].own);
             json_put_number(out, "other", gates[i].other);
