@@ -12,6 +12,8 @@
 #include "train/run_ridge.h"
 
 enum { WAIT = 6, HELD = 5 }; /* penalties without a better one; every fifth row is held out */
+enum { FEW = 500 };          /* validation rows that choose a penalty by themselves */
+enum { FOLDS_MOST = 1 << 18 }; /* training rows x classes of which each fifth is held out once */
 #define BETTER 1e-4          /* of the metric: less is no better one */
 #define REACH 1e-4           /* the last penalty of a path, of the first */
 #define EXPLAINED 1e-4       /* of the constant's loss: a path ends below it */
@@ -28,13 +30,18 @@ struct fit_rows {
     double *weight, *target;
     int32_t *label;
 };
+/* The rows to solve for, as columns, and the weights so far. */
+struct problem {
+    struct fit_rows rows;
+    struct design *design;
+    struct elastic *solver;
+};
 struct run_path {
     struct run *r;
     struct modelread read;
     const struct linear_spec *spec;
-    struct fit_rows rows;
-    struct design *design;
-    struct elastic *solver;
+    struct problem *now; /* at work */
+    struct problem all;  /* of all training rows */
     struct place at;  /* the next penalty */
     double last;      /* penalty of the present weights */
     double best;      /* metric of the best of this path, lower is better */
@@ -48,14 +55,28 @@ struct run_path {
     struct stopper stopper;
 };
 
+/* How many fifths of the training rows are held out, one after another, to choose the penalty; 0:
+ * the validation rows choose it. Few rows choose badly; where a random split made the parts, all
+ * rows are as good. */
+static int folds_of(const struct run *r)
+{
+    const struct data_options *d = &r->config->data;
+    const uint64_t valid = r->list[PART_VALID].count;
+    const bool small = r->list[PART_TRAIN].count * (r->classes ? r->classes : 1) <= FOLDS_MOST;
+    const bool random = !d->valid.count && (d->split.method == SPLIT_RANDOM ||
+                                            d->split.method == SPLIT_STRATIFIED);
+    return valid && !(valid < FEW && small && random) ? 0 : small ? HELD : 1;
+}
+
 uint64_t run_path_bytes(const struct run *r)
 {
     const uint64_t rows = r->list[PART_TRAIN].count;
     if (!run_is_path(r) || run_is_ridge(r))
         return 0;
-    return elastic_bytes(rows, design_most(r->features), r->classes) +
-           design_bytes(r->features, rows) +
-           rows * (sizeof(uint32_t) + sizeof(int32_t) + 2 * sizeof(double));
+    return (1 + (uint64_t)folds_of(r)) *
+           (elastic_bytes(rows, design_most(r->features), r->classes) +
+            design_bytes(r->features, rows) +
+            rows * (sizeof(uint32_t) + sizeof(int32_t) + 2 * sizeof(double)));
 }
 
 static bool out_of_time(const struct run_path *p)
@@ -91,16 +112,16 @@ static void add_row(const struct run *r, uint32_t row, struct fit_rows *f)
     f->target[f->count++] = is.target;
 }
 
-/* Whether row i of the list is held back, in a walk over all: every fifth row, with all its copies
- * by train.sampling, which stand together. *row: counts the rows, from 0. */
-static bool is_held(const struct row_list *train, uint64_t i, uint64_t *row)
+/* The fold that holds row i of the list back, in a walk over all: every fifth row, with all its
+ * copies by train.sampling, which stand together. *row: counts the rows, from 0. */
+static int fold_of(const struct row_list *train, uint64_t i, uint64_t *row)
 {
     *row += i > 0 && train->index[i] != train->index[i - 1];
-    return *row % HELD == HELD - 1;
+    return (int)(*row % HELD);
 }
 
-/* held: 0: all training rows; 1: without every fifth. */
-static bool list_rows(const struct run *r, bool held, struct fit_rows *f, struct err *e)
+/* without: the fold that is left out; -1: none. */
+static bool list_rows(const struct run *r, int without, struct fit_rows *f, struct err *e)
 {
     const struct row_list *train = &r->list[PART_TRAIN];
     double sum = 0;
@@ -109,7 +130,7 @@ static bool list_rows(const struct run *r, bool held, struct fit_rows *f, struct
                            .target = mem_alloc(train->count + 1, sizeof *f->target),
                            .label = mem_alloc(train->count + 1, sizeof *f->label)};
     for (uint64_t i = 0, row = 0; i < train->count; i++)
-        if (!is_held(train, i, &row) || !held)
+        if (fold_of(train, i, &row) != without)
             add_row(r, train->index[i], f);
     for (uint64_t i = 0; i < f->count; i++)
         sum += f->weight[i];
@@ -118,29 +139,29 @@ static bool list_rows(const struct run *r, bool held, struct fit_rows *f, struct
     return f->count || err_set(e, ERR_WEIGHT_SUM, "no training row has a weight above 0");
 }
 
-static bool problem_make(struct run_path *p, bool held, struct err *e)
+static bool problem_make(const struct run_path *p, int without, struct problem *to, struct err *e)
 {
     const struct run *r = p->r;
-    if (!list_rows(r, held, &p->rows, e))
+    if (!list_rows(r, without, &to->rows, e))
         return false;
-    p->design = design_new(r->features, &r->rows, p->rows.index, p->rows.count, p->rows.weight);
-    p->solver = elastic_new(&(struct elastic_problem){.x = p->design,
-                                                      .weight = p->rows.weight,
-                                                      .classes = r->classes,
-                                                      .label = p->rows.label,
-                                                      .target = p->rows.target,
-                                                      .smoothing = r->loss.label_smoothing,
-                                                      .stop = &p->stopper});
+    const struct fit_rows *f = &to->rows;
+    to->design = design_new(r->features, &r->rows, f->index, f->count, f->weight);
+    to->solver = elastic_new(&(struct elastic_problem){.x = to->design,
+                                                       .weight = f->weight,
+                                                       .classes = r->classes,
+                                                       .label = f->label,
+                                                       .target = f->target,
+                                                       .smoothing = r->loss.label_smoothing,
+                                                       .stop = &p->stopper});
     return true;
 }
 
-static void problem_drop(struct run_path *p)
+static void problem_drop(struct problem *p)
 {
     elastic_free(p->solver);
     design_free(p->design);
     rows_free(&p->rows);
-    p->solver = NULL;
-    p->design = NULL;
+    *p = (struct problem){0};
 }
 
 /* --- the network's weights --- */
@@ -183,8 +204,8 @@ static void put(const struct layer_weights *w, real *row, const struct elastic *
 static void set_weights(const struct run_path *p)
 {
     const struct model *m = network_model(p->r->network);
-    const struct elastic *s = p->solver;
-    const struct design *d = p->design;
+    const struct elastic *s = p->now->solver;
+    const struct design *d = p->now->design;
     real *params = mem_zero(m->params, sizeof *params);
     struct layer_weights w = find_weights(m, params);
     for (uint32_t k = 0; k < s->outputs; k++) {
@@ -211,11 +232,11 @@ static void begin_l1(struct run_path *p, uint32_t l1)
     p->over = l1 >= p->spec->l1.count;
     if (p->over)
         return;
-    elastic_reset(p->solver);
+    elastic_reset(p->now->solver);
     p->at = (struct place){.l1 = l1};
     p->best = HUGE_VAL;
     p->waited = 0;
-    p->at.penalty = p->last = elastic_most(p->solver, p->spec->l1.items[l1]);
+    p->at.penalty = p->last = elastic_most(p->now->solver, p->spec->l1.items[l1]);
     /* no column correlates with the target; without time nothing is known of that */
     p->over = !(p->last > 0) && !stops(p);
 }
@@ -223,7 +244,7 @@ static void begin_l1(struct run_path *p, uint32_t l1)
 /* Solves for p->at, as far as there is time. False: a signal. */
 static bool solve(struct run_path *p)
 {
-    if (!elastic_solve(p->solver, p->at.penalty, p->last, p->spec->l1.items[p->at.l1]))
+    if (!elastic_solve(p->now->solver, p->at.penalty, p->last, p->spec->l1.items[p->at.l1]))
         p->unsolved |= !stops(p);
     p->last = p->at.penalty;
     if (stop_wanted())
@@ -234,8 +255,8 @@ static bool solve(struct run_path *p)
 
 static void count_used(struct run_path *p)
 {
-    const struct elastic *s = p->solver;
-    const uint32_t columns = p->design->columns;
+    const struct elastic *s = p->now->solver;
+    const uint32_t columns = p->now->design->columns;
     p->inputs = columns;
     p->used = 0;
     for (uint32_t j = 0; j < columns; j++) {
@@ -258,7 +279,7 @@ static void go_on(struct run_path *p, double measure)
     p->waited = measure < p->best - BETTER * fabs(p->best) ? 0 : p->waited + 1;
     p->best = fmin(measure, p->best);
     bool ends = p->waited >= WAIT || p->at.step + 1 >= (uint32_t)p->spec->penalties ||
-                p->solver->loss < EXPLAINED * p->solver->constant;
+                p->now->solver->loss < EXPLAINED * p->now->solver->constant;
     if (ends) {
         begin_l1(p, p->at.l1 + 1);
         return;
@@ -275,36 +296,90 @@ static double last_metric(const struct run *r)
     return isnan(v) ? (double)INFINITY : h->metric->higher ? -v : v;
 }
 
-/* Without validation rows: finds the penalty on held-out training rows, then solves for it on all.
- * With a time limit the first has half of the time that is left. */
+/* --- folds --- */
+
+/* Each fold's problem, without its rows, and those rows. */
+struct folds {
+    int count;
+    struct problem problem[HELD];
+    uint32_t *held[HELD];
+    uint64_t held_count[HELD];
+    double last[HELD]; /* penalty of the fold's weights */
+};
+
+static bool folds_open(const struct run_path *p, struct folds *f, struct err *e)
+{
+    const struct row_list *train = &p->r->list[PART_TRAIN];
+    bool good = true;
+    *f = (struct folds){.count = folds_of(p->r)};
+    for (int k = 0; k < f->count; k++)
+        f->held[k] = mem_alloc(train->count + 1, sizeof *f->held[k]);
+    for (uint64_t i = 0, row = 0; i < train->count; i++) {
+        int k = fold_of(train, i, &row);
+        if (k < f->count)
+            f->held[k][f->held_count[k]++] = train->index[i];
+    }
+    for (int k = 0; good && k < f->count; k++)
+        good = problem_make(p, k, &f->problem[k], e);
+    return good;
+}
+
+static void folds_close(struct folds *f)
+{
+    for (int k = 0; k < f->count; k++) {
+        problem_drop(&f->problem[k]);
+        mem_free(f->held[k]);
+    }
+}
+
+/* Solves for p->at without each fold; *loss: the mean over the rows held out. False: a signal, or
+ * e says why. */
+static bool folds_measure(struct run_path *p, struct folds *f, double *loss, struct err *e)
+{
+    struct score_job score = p->r->score;
+    double sum = 0, rows = 0;
+    bool good = true;
+    score.class_weight = p->r->class_weight; /* its copies stand in the list */
+    for (int k = 0; good && k < f->count; k++) {
+        double own = 0;
+        p->now = &f->problem[k];
+        p->last = p->at.step ? f->last[k]
+                             : elastic_most(p->now->solver, p->spec->l1.items[p->at.l1]);
+        score.list[PART_VALID] =
+            (struct row_list){.index = f->held[k], .count = f->held_count[k]};
+        good = !f->held_count[k] ||
+               (solve(p) && score_metric(&score, PART_VALID, &metric_loss, &own, e));
+        f->last[k] = p->last;
+        sum += own * (double)f->held_count[k];
+        rows += (double)f->held_count[k];
+    }
+    p->now = &p->all;
+    *loss = isfinite(sum) && rows > 0 ? sum / rows : (double)INFINITY;
+    return good;
+}
+
+/* Finds the penalty on training rows that are held out in turn, then solves for it on all. With a
+ * time limit the first has half of the time that is left. */
 static bool search(struct run_path *p, double *loss, struct err *e)
 {
     struct run *r = p->r;
-    const struct row_list *train = &r->list[PART_TRAIN];
-    struct score_job score = r->score;
-    uint32_t *held = mem_alloc(train->count + 1, sizeof *held);
-    uint64_t count = 0;
+    struct folds f;
     const double limit = p->until;
     if (limit > 0)
         p->until = (run_seconds(r) + limit) / 2;
-    for (uint64_t i = 0, row = 0; i < train->count; i++)
-        if (is_held(train, i, &row))
-            held[count++] = train->index[i];
-    score.list[PART_VALID] = (struct row_list){.index = held, .count = count};
-    score.class_weight = r->class_weight; /* its copies stand in the list */
-    problem_drop(p);
-    bool good = problem_make(p, true, e);
-    if (good)
-        begin_l1(p, 0);
+    bool good = folds_open(p, &f, e);
     for (double measure; good && !p->over && !out_of_time(p);) {
-        good = solve(p) && score_metric(&score, PART_VALID, &metric_loss, &measure, e);
+        if (!p->at.step)
+            for (int k = 0; k < f.count; k++)
+                elastic_reset(f.problem[k].solver);
+        good = folds_measure(p, &f, &measure, e);
         if (good)
-            go_on(p, isnan(measure) ? (double)INFINITY : measure);
+            go_on(p, measure);
     }
-    mem_free(held);
-    problem_drop(p);
+    folds_close(&f);
+    p->now = &p->all;
     p->until = limit;
-    if (!good || !problem_make(p, false, e))
+    if (!good)
         return false;
     struct place to = p->chosen;
     begin_l1(p, to.l1);
@@ -316,7 +391,7 @@ static bool search(struct run_path *p, double *loss, struct err *e)
     }
     count_used(p);
     p->chosen.penalty = p->last;
-    *loss = p->solver->loss * (r->classes ? 1 : 2);
+    *loss = p->now->solver->loss * (r->classes ? 1 : 2);
     p->over = true;
     return good;
 }
@@ -329,7 +404,7 @@ bool run_path_next(struct run_path *p, double *loss, struct err *e)
     p->over = p->ridge;
     if (p->ridge)
         return run_ridge(r, loss, e);
-    if (!r->list[PART_VALID].count)
+    if (folds_of(r))
         return search(p, loss, e);
     if (r->history.epochs && p->last > 0) {
         go_on(p, last_metric(r));
@@ -338,7 +413,7 @@ bool run_path_next(struct run_path *p, double *loss, struct err *e)
     }
     if (!solve(p))
         return false;
-    *loss = p->solver->loss * (r->classes ? 1 : 2);
+    *loss = p->now->solver->loss * (r->classes ? 1 : 2);
     return true;
 }
 
@@ -356,7 +431,8 @@ struct run_path *run_path_open(struct run *r, struct err *e)
         return p;
     bool good = model_path(&r->config->model, &p->read);
     p->spec = p->read.spec;
-    if (!good || !problem_make(p, false, e)) {
+    p->now = &p->all;
+    if (!good || !problem_make(p, -1, &p->all, e)) {
         run_path_close(p);
         return NULL;
     }
@@ -377,7 +453,7 @@ void run_path_close(struct run_path *p)
 {
     if (!p)
         return;
-    problem_drop(p);
+    problem_drop(&p->all);
     modelread_release(&p->read);
     mem_free(p);
 }
