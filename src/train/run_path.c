@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "base/stop.h"
 #include "model/elastic.h"
 #include "train/run_ridge.h"
@@ -16,6 +17,7 @@ enum { FEW = 500 };          /* validation rows that choose a penalty by themsel
 enum { FOLDS_MOST = 1 << 18 }; /* training rows x classes of which each fifth is held out once */
 #define BETTER 1e-4          /* of the metric: less is no better one */
 #define REACH 1e-4           /* the last penalty of a path, of the first */
+#define ERRORS 0.5           /* standard errors of the folds: less is no worse penalty */
 #define EXPLAINED 1e-4       /* of the constant's loss: a path ends below it */
 
 /* A penalty of a path. */
@@ -42,6 +44,7 @@ struct run_path {
     const struct linear_spec *spec;
     struct problem *now; /* at work */
     struct problem all;  /* of all training rows */
+    uint8_t *fold;       /* of each training row */
     struct place at;  /* the next penalty */
     double last;      /* penalty of the present weights */
     double best;      /* metric of the best of this path, lower is better */
@@ -112,25 +115,39 @@ static void add_row(const struct run *r, uint32_t row, struct fit_rows *f)
     f->target[f->count++] = is.target;
 }
 
-/* The fold that holds row i of the list back, in a walk over all: every fifth row, with all its
- * copies by train.sampling, which stand together. *row: counts the rows, from 0. */
-static int fold_of(const struct row_list *train, uint64_t i, uint64_t *row)
+/* The fold that holds each row of the list back, with all its copies by train.sampling, which stand
+ * together: the rows that count in turn, class by class; of a regression by chance, as an order may
+ * have a period. */
+static uint8_t *deal_folds(const struct run *r)
 {
-    *row += i > 0 && train->index[i] != train->index[i - 1];
-    return (int)(*row % HELD);
+    const struct row_list *train = &r->list[PART_TRAIN];
+    uint8_t *fold = mem_zero(train->count + 1, sizeof *fold);
+    uint64_t *dealt = mem_zero((size_t)r->classes + 1, sizeof *dealt);
+    for (uint64_t i = 0; i < train->count; i++) {
+        struct run_row is;
+        if (i > 0 && train->index[i] == train->index[i - 1])
+            fold[i] = fold[i - 1];
+        else if (run_row(r, train->index[i], &is))
+            fold[i] = (uint8_t)(r->classes
+                                    ? (dealt[is.label]++ + (uint64_t)is.label) % HELD
+                                    : rng_bits(r->seed, dealt[0]++, 0, 0, RNG_SPLIT) % HELD);
+    }
+    mem_free(dealt);
+    return fold;
 }
 
 /* without: the fold that is left out; -1: none. */
-static bool list_rows(const struct run *r, int without, struct fit_rows *f, struct err *e)
+static bool list_rows(const struct run_path *p, int without, struct fit_rows *f, struct err *e)
 {
+    const struct run *r = p->r;
     const struct row_list *train = &r->list[PART_TRAIN];
     double sum = 0;
     *f = (struct fit_rows){.index = mem_alloc(train->count + 1, sizeof *f->index),
                            .weight = mem_alloc(train->count + 1, sizeof *f->weight),
                            .target = mem_alloc(train->count + 1, sizeof *f->target),
                            .label = mem_alloc(train->count + 1, sizeof *f->label)};
-    for (uint64_t i = 0, row = 0; i < train->count; i++)
-        if (fold_of(train, i, &row) != without)
+    for (uint64_t i = 0; i < train->count; i++)
+        if (p->fold[i] != without)
             add_row(r, train->index[i], f);
     for (uint64_t i = 0; i < f->count; i++)
         sum += f->weight[i];
@@ -142,7 +159,7 @@ static bool list_rows(const struct run *r, int without, struct fit_rows *f, stru
 static bool problem_make(const struct run_path *p, int without, struct problem *to, struct err *e)
 {
     const struct run *r = p->r;
-    if (!list_rows(r, without, &to->rows, e))
+    if (!list_rows(p, without, &to->rows, e))
         return false;
     const struct fit_rows *f = &to->rows;
     to->design = design_new(r->features, &r->rows, f->index, f->count, f->weight);
@@ -305,6 +322,11 @@ struct folds {
     uint32_t *held[HELD];
     uint64_t held_count[HELD];
     double last[HELD]; /* penalty of the fold's weights */
+    struct tried {
+        struct place at;
+        double loss[HELD];
+    } *tried; /* [tried_count], owned: penalties in their order */
+    size_t tried_count;
 };
 
 static bool folds_open(const struct run_path *p, struct folds *f, struct err *e)
@@ -314,11 +336,9 @@ static bool folds_open(const struct run_path *p, struct folds *f, struct err *e)
     *f = (struct folds){.count = folds_of(p->r)};
     for (int k = 0; k < f->count; k++)
         f->held[k] = mem_alloc(train->count + 1, sizeof *f->held[k]);
-    for (uint64_t i = 0, row = 0; i < train->count; i++) {
-        int k = fold_of(train, i, &row);
-        if (k < f->count)
-            f->held[k][f->held_count[k]++] = train->index[i];
-    }
+    for (uint64_t i = 0; i < train->count; i++)
+        if (p->fold[i] < f->count)
+            f->held[p->fold[i]][f->held_count[p->fold[i]]++] = train->index[i];
     for (int k = 0; good && k < f->count; k++)
         good = problem_make(p, k, &f->problem[k], e);
     return good;
@@ -330,6 +350,7 @@ static void folds_close(struct folds *f)
         problem_drop(&f->problem[k]);
         mem_free(f->held[k]);
     }
+    mem_free(f->tried);
 }
 
 /* Solves for p->at without each fold; *loss: the mean over the rows held out. False: a signal, or
@@ -337,6 +358,7 @@ static void folds_close(struct folds *f)
 static bool folds_measure(struct run_path *p, struct folds *f, double *loss, struct err *e)
 {
     struct score_job score = p->r->score;
+    struct tried now = {.at = p->at};
     double sum = 0, rows = 0;
     bool good = true;
     score.class_weight = p->r->class_weight; /* its copies stand in the list */
@@ -350,12 +372,37 @@ static bool folds_measure(struct run_path *p, struct folds *f, double *loss, str
         good = !f->held_count[k] ||
                (solve(p) && score_metric(&score, PART_VALID, &metric_loss, &own, e));
         f->last[k] = p->last;
+        now.loss[k] = own;
         sum += own * (double)f->held_count[k];
         rows += (double)f->held_count[k];
     }
+    f->tried = mem_grow(f->tried, f->tried_count + 1, sizeof *f->tried);
+    f->tried[f->tried_count++] = now;
     p->now = &p->all;
     *loss = isfinite(sum) && rows > 0 ? sum / rows : (double)INFINITY;
     return good;
+}
+
+/* The largest penalty of the path that is not worse than the best one by more than half the standard
+ * error of that difference over the folds: the least loss of many is one of chance as well. */
+static struct place simplest(const struct folds *f, struct place best)
+{
+    const struct tried *to = NULL;
+    for (size_t i = 0; i < f->tried_count; i++)
+        if (f->tried[i].at.l1 == best.l1 && f->tried[i].at.step == best.step)
+            to = &f->tried[i];
+    for (size_t i = 0; to && f->count > 1 && i < f->tried_count; i++) {
+        double mean = 0, squares = 0;
+        if (f->tried[i].at.l1 != best.l1 || f->tried[i].at.step >= best.step)
+            continue;
+        for (int k = 0; k < f->count; k++)
+            mean += (f->tried[i].loss[k] - to->loss[k]) / f->count;
+        for (int k = 0; k < f->count; k++)
+            squares += pow(f->tried[i].loss[k] - to->loss[k] - mean, 2);
+        if (mean <= ERRORS * sqrt(squares / (f->count - 1) / f->count))
+            return f->tried[i].at;
+    }
+    return best;
 }
 
 /* Finds the penalty on training rows that are held out in turn, then solves for it on all. With a
@@ -376,12 +423,12 @@ static bool search(struct run_path *p, double *loss, struct err *e)
         if (good)
             go_on(p, measure);
     }
+    const struct place to = p->chosen = simplest(&f, p->chosen);
     folds_close(&f);
     p->now = &p->all;
     p->until = limit;
     if (!good)
         return false;
-    struct place to = p->chosen;
     begin_l1(p, to.l1);
     double ratio = pow(REACH, 1 / ((double)p->spec->penalties - 1));
     for (p->at.step = 0; good && !p->over && p->at.step <= to.step; p->at.step++) {
@@ -432,6 +479,7 @@ struct run_path *run_path_open(struct run *r, struct err *e)
     bool good = model_path(&r->config->model, &p->read);
     p->spec = p->read.spec;
     p->now = &p->all;
+    p->fold = deal_folds(r);
     if (!good || !problem_make(p, -1, &p->all, e)) {
         run_path_close(p);
         return NULL;
@@ -454,6 +502,7 @@ void run_path_close(struct run_path *p)
     if (!p)
         return;
     problem_drop(&p->all);
+    mem_free(p->fold);
     modelread_release(&p->read);
     mem_free(p);
 }

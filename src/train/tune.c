@@ -125,6 +125,24 @@ static void tell(const struct tune *t, const struct tune_result *r)
     text_free(&line);
 }
 
+/* a is the better training: by its score, of equal ones the later stage, then the first trial. */
+static bool precedes(const struct metric_type *m, const struct tune_result *a,
+                     const struct tune_result *b)
+{
+    bool equal = a->score >= b->score && a->score <= b->score;
+    return better(m, a->score, b->score) ||
+           (equal && (a->stage > b->stage || (a->stage == b->stage && a->trial < b->trial)));
+}
+
+/* r is better than all so far. */
+static bool leads(const struct tune *t, const struct tune_result *r)
+{
+    bool first = !isnan(r->score);
+    for (size_t i = 0; first && i < t->a->count; i++)
+        first = precedes(t->a->metric, r, &t->a->results[i]);
+    return first;
+}
+
 /* A training that the time limit of the search cut short counts only where there is no other. */
 static bool work(void *tune, uint32_t item, struct machine *m, struct err *e)
 {
@@ -148,7 +166,6 @@ static bool work(void *tune, uint32_t item, struct machine *m, struct err *e)
     else
         snprintf(r.stopped, sizeof r.stopped, "diverged");
     cut = cut && strcmp(r.stopped, "time_limit") == 0;
-    part_free(p);
     side_lock(t->job.side);
     t->job.ensemble->scored++;
     if (!p && t->broke.id == ERR_NONE)
@@ -157,11 +174,14 @@ static bool work(void *tune, uint32_t item, struct machine *m, struct err *e)
     bool good = true, counts = !cut || !t->a->count;
     t->a->timed_out |= cut;
     if (counts) {
+        if (p)
+            tune_note_losses(t, p, &r, leads(t, &r));
         tune_add(t, &r);
         tell(t, &r);
         good = cut || tune_keep(t, &r, e);
     }
     side_unlock(t->job.side);
+    part_free(p);
     return good;
 }
 
@@ -251,9 +271,7 @@ static int by_score(const void *one, const void *other, const void *context)
     const struct tune *t = context;
     const struct tune_result *a = find(t, t->first + *(const uint32_t *)one, t->stage),
                              *b = find(t, t->first + *(const uint32_t *)other, t->stage);
-    return better(t->a->metric, a->score, b->score)   ? -1
-           : better(t->a->metric, b->score, a->score) ? 1
-                                                           : 0;
+    return better(t->a->metric, b->score, a->score) - better(t->a->metric, a->score, b->score);
 }
 
 static int by_number(const void *one, const void *other, const void *context)
@@ -417,14 +435,9 @@ static bool stopped(const struct tune *t, struct err *e)
 static bool find_best(struct tune *t, struct err *e)
 {
     struct tune_answer *a = t->a;
-    for (size_t i = 1; i < a->count; i++) {
-        const struct tune_result *r = &a->results[i], *best = &a->results[a->best];
-        bool equal = r->score == best->score;
-        if (better(a->metric, r->score, best->score) ||
-            (equal && (r->stage > best->stage || (r->stage == best->stage &&
-                                                  r->trial < best->trial))))
+    for (size_t i = 1; i < a->count; i++)
+        if (precedes(a->metric, &a->results[i], &a->results[a->best]))
             a->best = i;
-    }
     if (a->count && !isnan(a->results[a->best].score))
         return true;
     *e = t->broke;
@@ -446,6 +459,7 @@ static bool story(struct tune *t, struct err *e)
         return stopped(t, e);
     if (!find_best(t, e))
         return false;
+    tune_find_gain(t);
     t->a->backend = t->job.backend;
     t->a->total_s = tune_used(t);
     stop_phase("writing the result", false);
@@ -483,6 +497,8 @@ bool tune_run(const struct tune_request *q, struct tune_answer *a, struct err *e
     memset(a, 0, sizeof *a);
     bool good = story(&t, e) || config_blame(q->config, e);
     tune_close(&t);
+    tune_losses_free(&t.plain);
+    tune_losses_free(&t.top);
     job_close(&t.job);
     stop_phase("ending", false);
     return good;

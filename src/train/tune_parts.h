@@ -5,6 +5,12 @@
 #include "train/ensemble_mix.h"
 #include "train/tune.h"
 
+/* Of the validation rows, by one training. */
+struct tune_losses {
+    uint64_t rows;
+    double *loss, *weight; /* [rows] */
+};
+
 struct tune {
     const struct tune_request *q;
     struct tune_answer *a;
@@ -23,11 +29,21 @@ struct tune {
     double epoch_seconds;
     int64_t epochs_done;
     struct err broke;       /* of the first trial that broke */
+    struct tune_losses plain, top; /* of trial 0's last training; of the best one so far */
+    uint32_t top_trial, top_stage; /* which that was */
 };
 
 double tune_used(const struct tune *t); /* seconds, with earlier runs */
 /* Adds a finished training to the list. Under the lock while trainings run. */
 void tune_add(struct tune *t, const struct tune_result *r);
+
+/* --- tune_gain.c --- */
+
+/* Keeps the losses of a training's rows if it is of trial 0, or the best so far. Under the lock. */
+void tune_note_losses(struct tune *t, const struct run_part *p, const struct tune_result *r,
+                      bool best);
+void tune_find_gain(struct tune *t); /* sets a->gain and a->gain_error, once the best is known */
+void tune_losses_free(struct tune_losses *l);
 
 /* --- tune_keep.c: the journal, and the files at the end --- */
 

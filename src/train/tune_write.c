@@ -1,4 +1,6 @@
 /* tune_write.c - the result of a search as JSON. */
+#include <math.h>
+
 #include "base/mem.h"
 #include "base/warnings.h"
 #include "choose/memory.h"
@@ -51,6 +53,13 @@ void tune_write(const struct tune_request *q, const struct tune_answer *a, struc
     json_put_string(out, "schema", "dnn.tune/1");
     json_put_string(out, "metric", a->metric->name);
     write_result(a, &a->results[a->best], "best", q->output, out);
+    if (!isnan(a->gain)) {
+        json_open(out, "gain", '{');
+        json_put_string(out, "loss", tune_loss_name(q->config));
+        json_put_number(out, "value", a->gain);
+        json_put_number(out, "standard_error", a->gain_error);
+        json_close(out, '}');
+    }
     json_open(out, "trials", '[');
     for (uint32_t i = 0; i < a->trials; i++)
         if (tune_last(a, i))
