@@ -46,8 +46,9 @@ static const struct option linear_options[] = {
      .words = solver_words,
      .help = "How the weights are found. path: an elastic net is solved to convergence for "
              "penalties from large to small, and the validation rows choose one; each penalty is "
-             "an epoch of the history. Fewer than 500 of them by a random split choose badly: then "
-             "training rows choose it, each fifth answered by the others. gradient: steps of train.optimizer, as for any network. "
+             "an epoch of the history. Fewer than 500 of them by a random split choose badly: "
+             "then training rows choose, each fifth answered by the others. gradient: steps of "
+             "train.optimizer, as for any network. "
              "auto is path, or gradient where the config has a train.optimizer, an embedding, a "
              "text, or a loss other than cross_entropy and mse."},
     {.key = "l1",

@@ -126,6 +126,9 @@ void run_sampling(const struct config *c, const double *counts, uint32_t classes
 /* Makes list[PART_TRAIN] that of train.sampling, by the seed; sets factor [classes]. False: E13,
  * there would be too many rows. Private to run.c. */
 bool run_sample(struct run *r, double *factor, struct err *e);
+/* The fold below `folds` of each row of list[PART_TRAIN], the same of all copies of a row, which
+ * stand together. mem_free. Private to run*.c. */
+uint8_t *run_deal_folds(const struct run *r, uint32_t folds);
 /* train.loss.class_weights [classes], times the factors of train.sampling, where the training rows
  * have these counts of classes: rows, of which sampling draws, and the sums of their weights. NULL:
  * none. mem_free. False: E13. */

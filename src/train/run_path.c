@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "base/stop.h"
 #include "model/elastic.h"
 #include "train/run_ridge.h"
@@ -113,27 +112,6 @@ static void add_row(const struct run *r, uint32_t row, struct fit_rows *f)
     f->weight[f->count] = is.weight;
     f->label[f->count] = is.label;
     f->target[f->count++] = is.target;
-}
-
-/* The fold that holds each row of the list back, with all its copies by train.sampling, which stand
- * together: the rows that count in turn, class by class; of a regression by chance, as an order may
- * have a period. */
-static uint8_t *deal_folds(const struct run *r)
-{
-    const struct row_list *train = &r->list[PART_TRAIN];
-    uint8_t *fold = mem_zero(train->count + 1, sizeof *fold);
-    uint64_t *dealt = mem_zero((size_t)r->classes + 1, sizeof *dealt);
-    for (uint64_t i = 0; i < train->count; i++) {
-        struct run_row is;
-        if (i > 0 && train->index[i] == train->index[i - 1])
-            fold[i] = fold[i - 1];
-        else if (run_row(r, train->index[i], &is))
-            fold[i] = (uint8_t)(r->classes
-                                    ? (dealt[is.label]++ + (uint64_t)is.label) % HELD
-                                    : rng_bits(r->seed, dealt[0]++, 0, 0, RNG_SPLIT) % HELD);
-    }
-    mem_free(dealt);
-    return fold;
 }
 
 /* without: the fold that is left out; -1: none. */
@@ -383,24 +361,22 @@ static bool folds_measure(struct run_path *p, struct folds *f, double *loss, str
     return good;
 }
 
-/* The largest penalty of the path that is not worse than the best one by more than half the standard
+/* The largest penalty of the path that is worse than the best one by less than half a standard
  * error of that difference over the folds: the least loss of many is one of chance as well. */
 static struct place simplest(const struct folds *f, struct place best)
 {
-    const struct tried *to = NULL;
-    for (size_t i = 0; i < f->tried_count; i++)
-        if (f->tried[i].at.l1 == best.l1 && f->tried[i].at.step == best.step)
-            to = &f->tried[i];
-    for (size_t i = 0; to && f->count > 1 && i < f->tried_count; i++) {
+    const struct tried *one = f->tried, *end = one + f->tried_count, *to = one;
+    while (to < end && (to->at.l1 != best.l1 || to->at.step != best.step))
+        to++;
+    for (; to < end && f->count > 1 && one < to; one++) {
         double mean = 0, squares = 0;
-        if (f->tried[i].at.l1 != best.l1 || f->tried[i].at.step >= best.step)
-            continue;
         for (int k = 0; k < f->count; k++)
-            mean += (f->tried[i].loss[k] - to->loss[k]) / f->count;
+            mean += (one->loss[k] - to->loss[k]) / f->count;
         for (int k = 0; k < f->count; k++)
-            squares += pow(f->tried[i].loss[k] - to->loss[k] - mean, 2);
-        if (mean <= ERRORS * sqrt(squares / (f->count - 1) / f->count))
-            return f->tried[i].at;
+            squares += pow(one->loss[k] - to->loss[k] - mean, 2);
+        if (one->at.l1 == best.l1 &&
+            mean <= ERRORS * sqrt(squares / (f->count - 1) / f->count))
+            return one->at;
     }
     return best;
 }
@@ -479,7 +455,7 @@ struct run_path *run_path_open(struct run *r, struct err *e)
     bool good = model_path(&r->config->model, &p->read);
     p->spec = p->read.spec;
     p->now = &p->all;
-    p->fold = deal_folds(r);
+    p->fold = run_deal_folds(r, HELD);
     if (!good || !problem_make(p, -1, &p->all, e)) {
         run_path_close(p);
         return NULL;

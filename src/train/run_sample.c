@@ -78,3 +78,23 @@ bool run_sample(struct run *r, double *factor, struct err *e)
     mem_free(wanted);
     return good;
 }
+
+/* The rows that count in turn, class by class; of a regression by chance, as an order may have a
+ * period. */
+uint8_t *run_deal_folds(const struct run *r, uint32_t folds)
+{
+    const struct row_list *train = &r->list[PART_TRAIN];
+    uint8_t *fold = mem_zero(train->count + 1, sizeof *fold);
+    uint64_t *dealt = mem_zero((size_t)r->classes + 1, sizeof *dealt);
+    for (uint64_t i = 0; i < train->count; i++) {
+        struct run_row is;
+        if (i > 0 && train->index[i] == train->index[i - 1])
+            fold[i] = fold[i - 1];
+        else if (run_row(r, train->index[i], &is))
+            fold[i] = (uint8_t)(r->classes
+                                    ? (dealt[is.label]++ + (uint64_t)is.label) % folds
+                                    : rng_bits(r->seed, dealt[0]++, 0, 0, RNG_SPLIT) % folds);
+    }
+    mem_free(dealt);
+    return fold;
+}
