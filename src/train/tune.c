@@ -125,22 +125,12 @@ static void tell(const struct tune *t, const struct tune_result *r)
     text_free(&line);
 }
 
-/* a is the better training: by its score, of equal ones the later stage, then the first trial. */
-static bool precedes(const struct metric_type *m, const struct tune_result *a,
-                     const struct tune_result *b)
+bool tune_precedes(const struct metric_type *m, const struct tune_result *a,
+                   const struct tune_result *b)
 {
     bool equal = a->score >= b->score && a->score <= b->score;
     return better(m, a->score, b->score) ||
            (equal && (a->stage > b->stage || (a->stage == b->stage && a->trial < b->trial)));
-}
-
-/* r is better than all so far. */
-static bool leads(const struct tune *t, const struct tune_result *r)
-{
-    bool first = !isnan(r->score);
-    for (size_t i = 0; first && i < t->a->count; i++)
-        first = precedes(t->a->metric, r, &t->a->results[i]);
-    return first;
 }
 
 /* A training that the time limit of the search cut short counts only where there is no other. */
@@ -175,7 +165,7 @@ static bool work(void *tune, uint32_t item, struct machine *m, struct err *e)
     t->a->timed_out |= cut;
     if (counts) {
         if (p)
-            tune_note_losses(t, p, &r, leads(t, &r));
+            tune_note_losses(t, p, &r);
         tune_add(t, &r);
         tell(t, &r);
         good = cut || tune_keep(t, &r, e);
@@ -436,7 +426,7 @@ static bool find_best(struct tune *t, struct err *e)
 {
     struct tune_answer *a = t->a;
     for (size_t i = 1; i < a->count; i++)
-        if (precedes(a->metric, &a->results[i], &a->results[a->best]))
+        if (tune_precedes(a->metric, &a->results[i], &a->results[a->best]))
             a->best = i;
     if (a->count && !isnan(a->results[a->best].score))
         return true;

@@ -61,14 +61,22 @@ void tune_losses_free(struct tune_losses *l)
     *l = (struct tune_losses){0};
 }
 
-void tune_note_losses(struct tune *t, const struct run_part *p, const struct tune_result *r,
-                      bool best)
+/* r is better than all so far. */
+static bool leads(const struct tune *t, const struct tune_result *r)
+{
+    bool first = !isnan(r->score);
+    for (size_t i = 0; first && i < t->a->count; i++)
+        first = tune_precedes(t->a->metric, r, &t->a->results[i]);
+    return first;
+}
+
+void tune_note_losses(struct tune *t, const struct run_part *p, const struct tune_result *r)
 {
     if (r->trial == 0) {
         tune_losses_free(&t->plain);
         t->plain = losses_of(t->q->config, p);
     }
-    if (best) {
+    if (leads(t, r)) {
         tune_losses_free(&t->top);
         t->top = losses_of(t->q->config, p);
         t->top_trial = r->trial;

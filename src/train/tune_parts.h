@@ -34,14 +34,17 @@ struct tune {
 };
 
 double tune_used(const struct tune *t); /* seconds, with earlier runs */
+/* a is the better training: by its score, of equal ones the later stage, then the first trial. */
+bool tune_precedes(const struct metric_type *m, const struct tune_result *a,
+                   const struct tune_result *b);
 /* Adds a finished training to the list. Under the lock while trainings run. */
 void tune_add(struct tune *t, const struct tune_result *r);
 
 /* --- tune_gain.c --- */
 
-/* Keeps the losses of a training's rows if it is of trial 0, or the best so far. Under the lock. */
-void tune_note_losses(struct tune *t, const struct run_part *p, const struct tune_result *r,
-                      bool best);
+/* Keeps the losses of a training's rows if it is of trial 0, or the best so far. Under the lock,
+ * before tune_add. */
+void tune_note_losses(struct tune *t, const struct run_part *p, const struct tune_result *r);
 void tune_find_gain(struct tune *t); /* sets a->gain and a->gain_error, once the best is known */
 void tune_losses_free(struct tune_losses *l);
 
