@@ -111,6 +111,8 @@ void drift_note(const struct drift *d, const struct schema *s, uint64_t rows)
 {
     static const char cell[] = "cell with a category that training did not see",
                       cells[] = "cells with a category that training did not see",
+                      rare[] = "cell with a category that training pooled, as it is rare there",
+                      rares[] = "cells with a category that training pooled, as it is rare there",
                       number[] = " outside the range of training",
                       numbers[] = "s outside the range of training";
     uint64_t *many = mem_zero(s->column_count, sizeof *many);
@@ -121,6 +123,7 @@ void drift_note(const struct drift *d, const struct schema *s, uint64_t rows)
             (loud ? many : few)[i] = d->outside[i];
         }
     note_columns(d, s, d->unknown, log_note, cell, cells, false);
+    note_columns(d, s, d->rare, log_info, rare, rares, false);
     note_columns(d, s, many, log_note, number, numbers, true);
     note_columns(d, s, few, log_info, number, numbers, true);
     mem_free(many);

@@ -390,6 +390,7 @@ void predict_write(const struct predict_request *q, const struct predict_result 
     json_put_int(out, "rows", (int64_t)r->rows);
     json_put_int(out, "bad_rows", (int64_t)r->bad_rows);
     write_counts(s, r->drift->unknown, "unknown_categories", out);
+    write_counts(s, r->drift->rare, "rare_categories", out);
     write_counts(s, r->drift->outside, "outside_range", out);
     json_put_number(out, "unseen", unseen_share(r));
     if (r->serve.file->calibration.limited) {

@@ -19,6 +19,12 @@
 #define TILES 32u                       /* of a full group */
 #define GROUP_BYTES ((uint64_t)8 << 20) /* records, logits and probabilities of a group */
 
+/* Of a model that knows them, the categories that its training pooled. */
+static const struct bloom *pooled_of(const struct serve *s)
+{
+    return s->file->known && s->file->known->pooled.bytes ? &s->file->known->pooled : NULL;
+}
+
 bool stream_open(struct stream *t, struct serve *s, const struct stream_request *q, struct err *e)
 {
     *t = (struct stream){
@@ -34,7 +40,7 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
     t->dialect.said = q->labelled         ? CSV_SAID_BY_MODEL
                       : q->csv || q->tsv ? CSV_SAID_BY_IO
                                          : CSV_SAID_BY_MODEL_OR_IO;
-    t->drift = drift_new(t->schema);
+    t->drift = drift_new(t->schema, pooled_of(s));
     t->choice = held_choice(&s->held, q->limit);
     if (q->labelled && !q->again && s->file->known && !s->held.wanted)
         t->keys = row_keys_reading(t->schema);
@@ -112,8 +118,8 @@ static void begin_work(struct work *w, const struct csv_block *block, size_t rec
     w->error = mem_zero(threads, sizeof *w->error);
     w->drift = mem_zero(threads, sizeof(struct drift *));
     for (unsigned i = 0; i < threads; i++)
-        w->drift[i] = drift_new(t->schema);
-    w->undone = drift_new(t->schema);
+        w->drift[i] = drift_new(t->schema, t->drift->pooled);
+    w->undone = drift_new(t->schema, t->drift->pooled);
     w->lookups = mem_zero(threads, sizeof *w->lookups);
     w->terms = mem_zero(threads, sizeof *w->terms);
     t->room = room;

@@ -277,7 +277,8 @@ static const struct option output_options_table[] = {
      .standard = "true",
      .help = "true: the model knows whether a labelled row is one that it was trained on, so that "
              "evaluate, explain and report can warn. It holds no row, but a filter of 9.6 bits a "
-             "row and at most 256 KiB; who has a row can ask for it. false: it does not."},
+             "row and at most 256 KiB; who has a row can ask for it. Another one of its rare "
+             "categories tells them from new ones. false: it has neither."},
     {.key = NULL}};
 
 #undef AT

@@ -11,6 +11,7 @@
 #include "table/cell_error.h"
 #include "table/cell_run.h"
 #include "table/label.h"
+#include "table/pooled.h"
 
 /* The list is short, and the first byte usually decides. */
 static inline bool is_missing(const struct schema *s, const char *text, size_t length)
@@ -143,6 +144,14 @@ static bool read_date(const struct row *r, size_t column, const struct csv_cell 
     return true;
 }
 
+static void count_unknown(struct drift *d, const struct column *c, size_t column,
+                          const struct csv_cell *cell)
+{
+    const bool rare = d->pooled && pooled_has(d->pooled, c, cell->text, cell->length);
+    (rare ? d->rare : d->unknown)[column]++;
+    d->unusual += d->pooled ? !rare : c->min_count <= 1;
+}
+
 static bool read_category(const struct row *r, size_t column, const struct csv_cell *cell)
 {
     const struct column *c = r->s->columns + column;
@@ -156,10 +165,8 @@ static bool read_category(const struct row *r, size_t column, const struct csv_c
         uint32_t found = vocab_find(c->vocab, cell->text, cell->length);
         if (found == UINT32_MAX && c->unknown == UNKNOWN_ERROR)
             return cell_report_unknown(&r->where, column, cell);
-        if (found == UINT32_MAX && r->drift) {
-            r->drift->unknown[column]++;
-            r->drift->unusual += c->min_count <= 1;
-        }
+        if (found == UINT32_MAX && r->drift)
+            count_unknown(r->drift, c, column, cell);
         slot = found != UINT32_MAX ? 2 + found : c->unknown == UNKNOWN_BUCKET;
     }
     store_int(r->out + r->s->format.at_category + 4 * (size_t)c->category, (int32_t)slot);

@@ -4,11 +4,13 @@
 #include "base/mem.h"
 #include "table/record.h"
 
-struct drift *drift_new(const struct schema *s)
+struct drift *drift_new(const struct schema *s, const struct bloom *pooled)
 {
     size_t columns = s->column_count ? s->column_count : 1;
     struct drift *d = mem_zero(1, sizeof *d);
+    d->pooled = pooled;
     d->unknown = mem_zero(columns, sizeof *d->unknown);
+    d->rare = mem_zero(columns, sizeof *d->rare);
     d->outside = mem_zero(columns, sizeof *d->outside);
     d->missing = mem_zero(columns, sizeof *d->missing);
     d->least = mem_alloc(columns, sizeof *d->least);
@@ -35,6 +37,7 @@ void drift_add(struct drift *into, const struct drift *from, const struct schema
     into->unseen += from->unseen;
     for (size_t i = 0; i < s->column_count; i++) {
         into->unknown[i] += from->unknown[i];
+        into->rare[i] += from->rare[i];
         into->outside[i] += from->outside[i];
         into->missing[i] += from->missing[i];
         into->least[i] = fminf(into->least[i], from->least[i]);
@@ -54,9 +57,10 @@ void drift_undo(struct drift *from, struct drift *one, size_t columns)
     one->vanished = one->respelt = one->unusual = 0;
     for (size_t i = 0; i < columns; i++) {
         from->unknown[i] -= one->unknown[i];
+        from->rare[i] -= one->rare[i];
         from->outside[i] -= one->outside[i];
         from->missing[i] -= one->missing[i];
-        one->unknown[i] = one->outside[i] = one->missing[i] = 0;
+        one->unknown[i] = one->rare[i] = one->outside[i] = one->missing[i] = 0;
     }
 }
 
@@ -65,6 +69,7 @@ void drift_free(struct drift *d)
     if (!d)
         return;
     mem_free(d->unknown);
+    mem_free(d->rare);
     mem_free(d->outside);
     mem_free(d->missing);
     mem_free(d->least);

@@ -2,24 +2,28 @@
 #ifndef DNN_TABLE_DRIFT_H
 #define DNN_TABLE_DRIFT_H
 
+#include "base/bloom.h"
 #include "table/schema.h"
 
 /* Counts by schema column. Added up over blocks. */
 struct drift {
-    uint64_t *unknown;      /* unseen categories */
+    const struct bloom *pooled; /* what training pooled (pooled.h), borrowed; NULL: not known */
+    uint64_t *unknown;      /* unseen categories; without `pooled` those that are pooled, too */
+    uint64_t *rare;         /* categories that training pooled */
     uint64_t *outside;      /* numbers beyond the training range */
     uint64_t *missing;
     uint64_t respelt;       /* labels that are other texts than the model's, equal as numbers */
     uint64_t vanished;      /* numbers too small for float32, read as 0; all columns */
     uint64_t unusual, last; /* unknown and outside cells of all columns, now and up to the last
-                             * row; not those of columns whose rare categories share a place */
+                             * row. Without `pooled`, not the unknown ones of columns whose rare
+                             * categories share a place */
     uint64_t unseen;        /* rows with one of them */
     /* Of rows that can be read. */
     uint64_t **places;      /* [columns][places of column.spread]; NULL: it has none */
     uint64_t *counts;       /* all of them */
     float *least, *most;    /* of the outside values, minus the offset; NaN: none */
 };
-struct drift *drift_new(const struct schema *s);
+struct drift *drift_new(const struct schema *s, const struct bloom *pooled);
 void drift_add(struct drift *into, const struct drift *from, const struct schema *s);
 /* Subtracts `one`, the counts of a dropped record that cell_parse made, from `from`, and clears
  * them. */

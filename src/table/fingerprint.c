@@ -8,65 +8,13 @@
 #include "base/thread.h"
 #include "table/row_key.h"
 
-#define BITS_A_ROW 9.6
-#define ROWS_MOST ((double)(FINGERPRINT_BYTES * 8) / BITS_A_ROW)
+#define ROWS_MOST ((double)(BLOOM_BYTES * 8) / BLOOM_BITS)
 #define HELD_LEAST 100  /* held-out rows that tell the share of twins */
 #define TILE_ROWS 4096u
-
-/* --- the filter --- */
-
-struct probes {
-    uint32_t at, step;
-    uint64_t bits;
-};
-
-static struct probes probes_of(const struct fingerprint *f, uint64_t key)
-{
-    key *= UINT64_C(0x9E3779B97F4A7C15);
-    key ^= key >> 32;
-    key *= UINT64_C(0xD6E8FEB86659FD93);
-    return (struct probes){(uint32_t)(key >> 32), (uint32_t)key | 1, f->bytes * 8};
-}
-
-static inline uint64_t next_bit(struct probes *p)
-{
-    uint64_t bit = p->at * p->bits >> 32;
-    p->at += p->step;
-    return bit;
-}
-
-static void remember(struct fingerprint *f, uint64_t key)
-{
-    struct probes p = probes_of(f, key);
-    for (int i = 0; i < FINGERPRINT_PROBES; i++) {
-        uint64_t bit = next_bit(&p);
-        f->filter[bit >> 3] |= (uint8_t)(1u << (bit & 7));
-    }
-}
-
-static bool known(const struct fingerprint *f, uint64_t key)
-{
-    struct probes p = probes_of(f, key);
-    for (int i = 0; i < FINGERPRINT_PROBES; i++) {
-        uint64_t bit = next_bit(&p);
-        if (!(f->filter[bit >> 3] >> (bit & 7) & 1))
-            return false;
-    }
-    return true;
-}
 
 static bool kept(const struct fingerprint *f, uint64_t key)
 {
     return key >> 32 < (uint64_t)f->numbers[FINGERPRINT_LIMIT];
-}
-
-/* A row is taken for known by error where all its bits are those of others. */
-static void count_errors(struct fingerprint *f)
-{
-    uint64_t set = 0;
-    for (uint64_t i = 0; i < f->bytes; i++)
-        set += (uint64_t)__builtin_popcount(f->filter[i]);
-    f->errors = pow((double)set / (double)(f->bytes * 8), FINGERPRINT_PROBES);
 }
 
 void fingerprint_look(const struct fingerprint *f, uint64_t key, struct row_lookups *l)
@@ -74,7 +22,7 @@ void fingerprint_look(const struct fingerprint *f, uint64_t key, struct row_look
     if (!kept(f, key))
         return;
     l->looked++;
-    l->known += known(f, key);
+    l->known += bloom_has(&f->filter, key);
 }
 
 /* Of `looked` rows, the share that the filter knows and not by error. */
@@ -162,9 +110,7 @@ static void fill(struct fingerprint *f, const struct split *s, const uint64_t *k
             sums[part] += key[s->records[part][i]];
         }
     const double count = (double)rows[PART_TRAIN], part = count > ROWS_MOST ? ROWS_MOST / count : 1;
-    f->bytes = (uint64_t)(count * part * BITS_A_ROW / 8) + 1;
-    f->bytes = f->bytes < FINGERPRINT_BYTES ? f->bytes : FINGERPRINT_BYTES;
-    f->filter = mem_zero(f->bytes, 1);
+    f->filter = bloom_make(count * part);
     f->numbers[FINGERPRINT_LIMIT] = (int64_t)(part * 0x1p32);
     for (int p = PART_TRAIN; p < PARTS; p++) {
         f->numbers[FINGERPRINT_ROWS + p] = (int64_t)rows[p];
@@ -173,9 +119,9 @@ static void fill(struct fingerprint *f, const struct split *s, const uint64_t *k
     for (uint64_t i = 0; i < s->record_count[PART_TRAIN]; i++) {
         uint64_t own = key[s->records[PART_TRAIN][i]];
         if (own && kept(f, own))
-            remember(f, own);
+            bloom_add(&f->filter, own);
     }
-    count_errors(f);
+    f->errors = bloom_errors(&f->filter);
 }
 
 struct fingerprint *fingerprint_make(const struct dataset *d, const struct split *s)
@@ -195,8 +141,10 @@ struct fingerprint *fingerprint_make(const struct dataset *d, const struct split
 
 void fingerprint_free(struct fingerprint *f)
 {
-    if (f)
-        mem_free(f->filter);
+    if (f) {
+        bloom_free(&f->filter);
+        bloom_free(&f->pooled);
+    }
     mem_free(f);
 }
 
@@ -204,20 +152,29 @@ void fingerprint_free(struct fingerprint *f)
 
 #define IN_FILTER "fingerprint.filter"
 #define IN_NUMBERS "fingerprint.numbers"
+#define IN_POOLED "fingerprint.pooled"
 #define IN_TWINS "fingerprint.twins"
 
 void fingerprint_save(const struct fingerprint *f, struct tensor_writer *w)
 {
     static const uint64_t numbers = FINGERPRINT_NUMBERS, one = 1;
-    tensor_add(w, IN_FILTER, DTYPE_U8, 1, &f->bytes, f->filter);
+    tensor_add(w, IN_FILTER, DTYPE_U8, 1, &f->filter.bytes, f->filter.bits);
     tensor_add(w, IN_NUMBERS, DTYPE_I64, 1, &numbers, f->numbers);
     tensor_add(w, IN_TWINS, DTYPE_F64, 1, &one, &f->twins);
+    if (f->pooled.bytes)
+        tensor_add(w, IN_POOLED, DTYPE_U8, 1, &f->pooled.bytes, f->pooled.bits);
+}
+
+static bool is_filter(const struct tensor *t)
+{
+    return t->type == DTYPE_U8 && t->count > 0 && t->count <= BLOOM_BYTES;
 }
 
 bool fingerprint_load(const struct tensor_file *file, struct fingerprint **f, struct err *e)
 {
     *f = NULL;
-    const struct tensor *filter = tensor_find(file, IN_FILTER);
+    const struct tensor *filter = tensor_find(file, IN_FILTER),
+                        *pooled = tensor_find(file, IN_POOLED);
     if (!filter)
         return true;
     const struct tensor *numbers = tensor_need(file, IN_NUMBERS, DTYPE_I64, FINGERPRINT_NUMBERS, e),
@@ -226,8 +183,7 @@ bool fingerprint_load(const struct tensor_file *file, struct fingerprint **f, st
         return false;
     const int64_t *n = numbers->data;
     const double *share = twins->data;
-    bool good = filter->type == DTYPE_U8 && filter->count > 0 &&
-                filter->count <= FINGERPRINT_BYTES && n[FINGERPRINT_LIMIT] >= 0 &&
+    bool good = is_filter(filter) && (!pooled || is_filter(pooled)) && n[FINGERPRINT_LIMIT] >= 0 &&
                 n[FINGERPRINT_LIMIT] <= INT64_C(1) << 32 && *share >= 0 && *share <= 1 &&
                 n[FINGERPRINT_OWN] >= 0 && n[FINGERPRINT_OWN] < 1 << PARTS;
     for (int p = 0; p < PARTS; p++)
@@ -236,10 +192,11 @@ bool fingerprint_load(const struct tensor_file *file, struct fingerprint **f, st
         return err_at(e, ERR_MODEL_TENSOR, tensor_file_path(file), 0, 0,
                       "its fingerprint of the training rows cannot be");
     struct fingerprint *own = *f = mem_zero(1, sizeof *own);
-    own->bytes = filter->count;
-    own->filter = mem_copy(filter->data, (size_t)filter->count);
+    own->filter = bloom_copy(filter->data, filter->count);
+    if (pooled)
+        own->pooled = bloom_copy(pooled->data, pooled->count);
     memcpy(own->numbers, n, sizeof own->numbers);
     own->twins = *share;
-    count_errors(own);
+    own->errors = bloom_errors(&own->filter);
     return true;
 }

@@ -3,28 +3,24 @@
  * training rows (row_key.h), of 9.6 bits a row, which takes about one row in a hundred for known
  * that is not. With more rows than 256 KiB have room for, rows with a key below a limit alone are
  * kept and looked up, so that a share is still a fair estimate. It depends on the rows of the
- * parts, not on their order.
- *
- * The filter: B. H. Bloom, Space/time trade-offs in hash coding with allowable errors, CACM 13
- * (1970). Two hashes serve for all: Kirsch and Mitzenmacher, Less hashing, same performance (2008).
- */
+ * parts, not on their order. A second filter knows the categories of training rows that are pooled
+ * (pooled.h). */
 #ifndef DNN_TABLE_FINGERPRINT_H
 #define DNN_TABLE_FINGERPRINT_H
 
+#include "base/bloom.h"
 #include "base/tensorfile.h"
 #include "table/part.h"
 #include "table/split.h"
 
-#define FINGERPRINT_BYTES ((uint64_t)256 << 10) /* of the filter, at most */
-#define FINGERPRINT_PROBES 7
 /* rows: those with a target; sums of their keys, which tell whether a file has the same rows; own:
  * bits of the parts with files of their own */
 enum { FINGERPRINT_LIMIT, FINGERPRINT_ROWS, FINGERPRINT_SUMS = FINGERPRINT_ROWS + PARTS,
        FINGERPRINT_OWN = FINGERPRINT_SUMS + PARTS, FINGERPRINT_NUMBERS };
 
 struct fingerprint {
-    uint8_t *filter;
-    uint64_t bytes; /* of the filter */
+    struct bloom filter;
+    struct bloom pooled; /* categories; not there: no column has such, or an older file */
     int64_t numbers[FINGERPRINT_NUMBERS];
     double twins;   /* share of new rows that equal a training row by chance: of the held-out rows,
                      * or, where they are few, of training rows that equal another one */
@@ -36,7 +32,8 @@ struct row_lookups {
     uint64_t looked, known;
 };
 
-/* Of the parts as they are now, from the raw rows of d. Uses the pool. Caller: fingerprint_free. */
+/* Of the parts as they are now, from the raw rows of d, without the pooled categories. Uses the
+ * pool. Caller: fingerprint_free. */
 struct fingerprint *fingerprint_make(const struct dataset *d, const struct split *s);
 void fingerprint_free(struct fingerprint *f);
 /* Counts a row by its key; most rows of a very large training are passed over. */
@@ -46,7 +43,8 @@ void fingerprint_look(const struct fingerprint *f, uint64_t key, struct row_look
 double fingerprint_share(const struct fingerprint *f, const struct row_lookups *l, bool *sure);
 
 /* Tensors fingerprint.filter (U8), fingerprint.numbers (I64: limit, rows and sums of the parts,
- * own), fingerprint.twins (F64 [1]). The writer borrows f until it has written. */
+ * own), fingerprint.twins (F64 [1]), fingerprint.pooled (U8). The writer borrows f until it has
+ * written. */
 void fingerprint_save(const struct fingerprint *f, struct tensor_writer *w);
 /* *f: NULL where the file has none. False, E15: they are not as they must be. */
 bool fingerprint_load(const struct tensor_file *file, struct fingerprint **f, struct err *e);

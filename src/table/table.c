@@ -11,6 +11,7 @@
 #include "table/label_list.h"
 #include "table/leak.h"
 #include "table/parts_check.h"
+#include "table/pooled.h"
 #include "table/trend.h"
 
 static void count_bytes(struct table *t)
@@ -133,6 +134,15 @@ struct encoder *table_fit_fold(const struct table *t, const struct schema *all, 
     return NULL;
 }
 
+void table_know_pooled(struct table *t, struct encoder *const *encoders, uint32_t count)
+{
+    if (!t->known)
+        return;
+    bloom_free(&t->known->pooled);
+    t->known->pooled = pooled_make(t->data, t->split.records[PART_TRAIN],
+                                   t->split.record_count[PART_TRAIN], encoders, count);
+}
+
 static bool load(struct table *t, struct schema *s, const struct data_options *o, uint32_t folds,
                  const struct stopper *stop, struct err *e)
 {
@@ -162,6 +172,8 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     mem_free(hash);
     if (o->fingerprint)
         t->known = fingerprint_make(t->data, &t->split);
+    if (!folds)
+        table_know_pooled(t, &c, 1);
     t->choice = c->choice;
     if (folds) {
         t->data->progress = PROGRESS_NONE; /* the folds' owner tells of their encoders */

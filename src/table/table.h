@@ -44,6 +44,9 @@ struct table *table_load(struct schema *s, const struct data_options *o, uint32_
 struct table *table_of_fold(const struct table *t, uint32_t fold, const struct split_options *o,
                             uint32_t folds, struct err *e);
 void table_free(struct table *t);
+/* Sets the pooled categories of t->known, where there is one. table_load does it for a single
+ * training; the owner of the folds does it once, with the encoders of all its runs. */
+void table_know_pooled(struct table *t, struct encoder *const *encoders, uint32_t count);
 /* Fits an encoder on the training rows of a fold, by the options that `as` declares (NULL: those of
  * the table). Its remarks are those of all rows. NULL: a label is in no such row. */
 struct encoder *table_fit_fold(const struct table *t, const struct schema *all, uint32_t fold,

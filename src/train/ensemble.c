@@ -64,6 +64,8 @@ bool ensemble_encode(struct train_job *j, struct err *e)
         schema_free(as);
     }
     progress_amount_close(&progress);
+    if (good)
+        table_know_pooled(j->table, n->encoders, n->runs);
     return good;
 }
 

@@ -349,10 +349,10 @@ awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next} NR == 2 {OFS = ","
     <(columns 0 1 2 3 4 | sed 's/"[^"]*"/x/') >>rejects.csv
 run dnn predict m.dnn rejects.csv --on-bad-row skip --json -o x.out
 out_has '"rows":4,"bad_rows":3' "of four rows one is answered"
-out_has '"unknown_categories":{"city":1},"outside_range":{"age":1}' "and the others' categories and numbers are not counted"
+out_has '"unknown_categories":{"city":1},"rare_categories":{},"outside_range":{"age":1}' "and the others' categories and numbers are not counted"
 sed -i 2d rejects.csv
 run dnn predict m.dnn rejects.csv --on-bad-row null --json -o x.out --threads 3
-out_has '"unknown_categories":{},"outside_range":{}' "none where none is answered"
+out_has '"unknown_categories":{},"rare_categories":{},"outside_range":{}' "none where none is answered"
 err_lacks "category that training did not see"
 
 done_testing

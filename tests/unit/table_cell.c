@@ -174,7 +174,7 @@ static void test_fitted(void)
     r.s = schema_of(config, TASK_BINARY, &r.e);
     ok(r.s && schema_bind(r.s, names, 6, BIND_TARGET, &r.b, &r.e), "bound: %s", r.e.what);
     fit(r.s);
-    r.drift = drift_new(r.s);
+    r.drift = drift_new(r.s, NULL);
     ok(parse(&r, "5,a,b,a,b,2\n", true) && category(&r, 0) == 2 && category(&r, 1) == 3 &&
            label(&r) == 1,
        "known categories have their slots: %s", r.e.what);
@@ -212,7 +212,7 @@ static void test_fitted(void)
        "categories are read again, numbers are not");
     r.s->columns[0].impute = IMPUTE_ERROR;
     ok(!parse_as(&r, "NA,a,b,b,z,1\n", false, raw), "a missing number, where that is an error");
-    struct drift *sum = drift_new(r.s);
+    struct drift *sum = drift_new(r.s, NULL);
     drift_add(sum, r.drift, r.s);
     drift_add(sum, r.drift, r.s);
     is_int((int64_t)sum->outside[0], 2, "counts add up");

@@ -103,8 +103,9 @@ static void rows_are_known(struct schema *s)
     ok(sure, "that is sure");
     is_near(fingerprint_share(f, &mixed, &sure), 0.5, 0.005, "half of them");
     ok(fingerprint_share(f, &new, &sure) < 0.003 && !sure, "none of them");
-    ok(f->bytes == 24001 && f->bytes == other->bytes && f->twins < 0.003, "9.6 bits a row");
-    ok(memcmp(f->filter, other->filter, f->bytes) == 0 &&
+    ok(f->filter.bytes == 24001 && f->filter.bytes == other->filter.bytes && f->twins < 0.003,
+       "9.6 bits a row");
+    ok(memcmp(f->filter.bits, other->filter.bits, f->filter.bytes) == 0 &&
            memcmp(f->numbers, other->numbers, sizeof f->numbers) == 0,
        "the order of rows does not matter");
     fingerprint_free(f);
@@ -119,8 +120,8 @@ static void many_rows(struct schema *s)
     struct fingerprint *f = print_of(d, 1500000, false);
     struct row_lookups own = look(f, d, 0, 400000), new = look(f, d, 1500000, 1600000);
     bool sure;
-    ok(f->bytes == FINGERPRINT_BYTES, "256 KiB at most");
-    is_near((double)own.looked / 400000, (double)f->bytes * 8 / 9.6 / 1500000, 0.003,
+    ok(f->filter.bytes == BLOOM_BYTES, "256 KiB at most");
+    is_near((double)own.looked / 400000, (double)f->filter.bytes * 8 / 9.6 / 1500000, 0.003,
             "as many rows are looked up as have room");
     ok(own.known == own.looked, "each of them is known");
     is_near((double)new.known / (double)new.looked, f->errors, 0.005, "few others are");
@@ -192,7 +193,9 @@ static void in_a_file(struct schema *s)
     struct dataset *d = rows_make(s, 300, 0);
     struct fingerprint *f = print_of(d, 200, false), *again = NULL;
     struct err e = {0};
-    for (int spoilt = 0; spoilt < 3; spoilt++) {
+    f->pooled = bloom_make(30);
+    bloom_add(&f->pooled, 7);
+    for (int spoilt = 0; spoilt < 4; spoilt++) {
         struct tensor_writer *w = tensor_writer_new();
         struct text bytes = {0};
         if (spoilt == 1)
@@ -200,6 +203,11 @@ static void in_a_file(struct schema *s)
         if (spoilt == 2) {
             f->numbers[FINGERPRINT_LIMIT] = 1;
             f->twins = NAN;
+        }
+        if (spoilt == 3) {
+            f->twins = 0;
+            bloom_free(&f->pooled);
+            f->pooled = (struct bloom){mem_zero(BLOOM_BYTES + 1, 1), BLOOM_BYTES + 1};
         }
         tensor_meta(w, "kind", "model");
         fingerprint_save(f, w);
@@ -211,9 +219,11 @@ static void in_a_file(struct schema *s)
         if (spoilt)
             ok(!good && e.id == ERR_MODEL_TENSOR, "one that cannot be is refused");
         else
-            ok(good && again->bytes == f->bytes && again->errors == f->errors &&
-                   memcmp(again->filter, f->filter, f->bytes) == 0 &&
-                   memcmp(again->numbers, f->numbers, sizeof f->numbers) == 0,
+            ok(good && again->filter.bytes == f->filter.bytes && again->errors == f->errors &&
+                   memcmp(again->filter.bits, f->filter.bits, f->filter.bytes) == 0 &&
+                   memcmp(again->numbers, f->numbers, sizeof f->numbers) == 0 &&
+                   again->pooled.bytes == 37 && bloom_has(&again->pooled, 7) &&
+                   !bloom_has(&again->pooled, 8),
                "read as it was written");
         fingerprint_free(again);
         again = NULL;
