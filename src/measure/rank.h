@@ -20,7 +20,7 @@ struct rank {
     double positive, negative;   /* sums of weights */
     double positive2, negative2; /* sums of their squares */
 };
-#define RANK_CHUNK ((size_t)1 << 18)
+#define RANK_CHUNK ((size_t)1 << 16)
 
 /* auc: Mann-Whitney with ties counted half. auc_error: its standard error (DeLong, DeLong and
  * Clarke-Pearson, 1988; with weights the numbers of rows are Kish's effective ones).

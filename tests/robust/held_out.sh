@@ -76,7 +76,7 @@ is_exit 64 "no config there"
 err_has 'name it: dnn evaluate away/m.dnn TRAIN.csv --part test'
 run dnn evaluate m.dnn new.csv --part test
 is_exit 65 "another file"
-err_has 'E1424' 'is not the training file of this model'
+err_has 'E1425' 'is not the training file of this model'
 sed '7s/,0\.[0-9]*,/,0.5,/' t.csv >changed.csv
 run dnn evaluate m.dnn changed.csv --part test
 is_exit 65 "a cell has changed"

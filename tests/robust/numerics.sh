@@ -273,7 +273,7 @@ cat >heavy.json <<'J'
  "model": {"preset": "mlp", "hidden": [8]}, "train": {"epochs": 2, "loss": {"class_weights": {"0": 1e9, "1": 1e9}}}, "output": {"model": "heavy.dnn"}}
 J
 for loss in cross_entropy focal; do
-    run dnn train heavy.json --set train.loss.type=$loss
+    run dnn train heavy.json --force --set train.loss.type=$loss
     is_exit 0 "weights of 1e20 times 1e9 are no overflow ($loss)"
 done
 done_testing

@@ -17,7 +17,8 @@ perl -F, -lane 'if ($. == 1) { @l = map { s/probability_//r } @F[2 .. $#F]; prin
 run dnn predict m.dnn b.csv --quiet --on-bad-row null --top 3
 is_exit 0 "--top 3"
 same want out "the three likeliest of all"
-run dnn predict m.dnn b.csv --quiet --on-bad-row null --top 1 --uncertainty
+dnn train c.json -o two.dnn --progress none --quiet --force --set ensemble.folds=2 --set train.epochs=1
+run dnn predict two.dnn b.csv --quiet --on-bad-row null --top 1 --uncertainty
 is "$(sed -n '1p;8p' out | tr '\n' ' ')" "id,prediction,probability,uncertainty 6,,, " "--top 1, and the uncertainty behind it"
 run dnn predict m.dnn a.csv --top 6
 is_exit 64 "more than there are"
