@@ -821,13 +821,13 @@ def logits(model, rows):
 
 def answer(model, rows):
     """Probabilities or values [lines][outputs]: the weighted mean of all members; and the values of
-    each [members][lines][1]."""
+    each [members][lines][outputs]."""
     mean, each = 0, []
     for member, weight in enumerate(model.weights / model.weights.sum()):
         model.choose(member)
         y = logits(model, rows)
         if model.head["task"] == "regression":
-            y = decode_target(model, y)
+            y = np.sort(decode_target(model, y), axis=1)
         else:
             y = np.exp(y - y.max(1, keepdims=True))
             y /= y.sum(1, keepdims=True)
@@ -892,7 +892,10 @@ def main(path, data):
     out = csv.writer(sys.stdout, lineterminator="\n")
     if head["task"] == "regression":
         told, form = "intervals" in model.tensors, value_format(model)
-        out.writerow(["prediction"] + ["low", "high"] * told)
+        names = ["prediction"]
+        if model.has("target.quantiles"):
+            names = [f"q{q:.9g}" for q in model.encoder("target.quantiles")]
+        out.writerow(names + ["low", "high"] * told)
         columns = [y] + (interval(model, y, each) if told else [])
         out.writerows([[format(v, form) for v in line] for line in np.concatenate(columns, axis=1)])
         return

@@ -20,6 +20,7 @@ struct netcase {
     const char *device;
     const char *model, *loss, *optim; /* JSON; NULL: defaults */
     uint32_t numbers, indicators, categories, outputs, rows, micro;
+    bool quantiles; /* outputs are those of a regression */
     uint32_t whole; /* 0: rows * micro */
     uint32_t tracks;
     struct feature_category category[CASE_CATEGORIES];
@@ -104,9 +105,13 @@ static inline void case_put_float(struct netcase *c, uint64_t row, uint32_t at, 
 {
     memcpy(c->records + row * c->features.format.stride + at, &value, sizeof value);
 }
+static inline uint32_t case_classes(const struct netcase *c) /* 0: regression */
+{
+    return c->outputs > 1 && !c->quantiles ? c->outputs : 0;
+}
 static inline void case_target(struct netcase *c, uint64_t row, double value)
 {
-    if (c->outputs > 1)
+    if (case_classes(c))
         case_put(c, row, c->features.format.at_target, (int32_t)value);
     else
         case_put_float(c, row, c->features.format.at_target, (float)value);
@@ -141,10 +146,11 @@ static inline void case_fill(struct netcase *c)
                      c->tokens ? case_token(c, row, i - c->categories, bits)
                      : bits % 4 ? term_make(bits / 4 % buckets, (int32_t)(bits >> 9) % 3 - 4) : 0);
         }
-        double t = c->outputs > 1 ? (double)(rng_bits(c->seed, row, 4, 0, RNG_TEST) % c->outputs)
-                                  : rng_normal(c->seed, row, 4, 0, RNG_TEST);
+        double t = case_classes(c)
+                       ? (double)(rng_bits(c->seed, row, 4, 0, RNG_TEST) % c->outputs)
+                       : rng_normal(c->seed, row, 4, 0, RNG_TEST);
         if (c->window && row % 5 == 3) /* context */
-            t = c->outputs > 1 ? -1 : (double)NAN;
+            t = case_classes(c) ? -1 : (double)NAN;
         case_target(c, row, t);
         case_put_float(c, row, f->at_weight,
                        (float)(0.5 * (1 << rng_bits(c->seed, row, 5, 0, RNG_TEST) % 3)));
@@ -232,7 +238,7 @@ static inline bool case_make(struct netcase *c)
     if (!opt_read(loss_options_table, c->docs[1], at[1], "train.loss", &c->loss_options, &c->e) ||
         !opt_read(optim_options_table, c->docs[2], at[2], "train.optimizer", &c->optim_options,
                   &c->e) ||
-        !loss_resolve(&c->loss_options, c->outputs > 1, &c->e))
+        !loss_resolve(&c->loss_options, case_classes(c) > 0, &c->e))
         return false;
     c->model_options = (struct model_options){.doc = c->docs[0], .model = at[0]};
     if (c->steps)
@@ -247,6 +253,7 @@ static inline bool case_make(struct netcase *c)
                                     .indicator_count = c->indicators,
                                     .categories = c->category,
                                     .outputs = c->outputs,
+                                    .quantiles = c->quantiles ? c->outputs : 0,
                                     .steps = c->steps,
                                     .window = c->window,
                                     .each = c->each,
@@ -261,7 +268,7 @@ static inline bool case_make(struct netcase *c)
         .rows = {.format = c->features.format, .chunks = c->chunks, .shift = 63, .count = c->count},
         .count = c->count,
         .shuffle = c->shuffle,
-        .classes = c->outputs > 1 ? c->outputs : 0,
+        .classes = case_classes(c),
         .class_weight = c->class_weight};
     if (c->window) {
         c->source.count = case_windows(c);

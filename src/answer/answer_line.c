@@ -3,6 +3,7 @@
 #include "answer/answer_line.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -121,6 +122,13 @@ static bool add_named(struct answer_line *l, const struct binding *b, const char
     return true;
 }
 
+/* The column of a quantile, as "q0.05"; in room. */
+static const char *quantile_name(const struct schema *s, uint32_t k, char room[32])
+{
+    snprintf(room, 32, "q%.9g", s->quantiles[k]);
+    return room;
+}
+
 /* True: the output has a column of its own with that name. */
 static bool is_own(const struct schema *s, int region, const char *name)
 {
@@ -134,7 +142,11 @@ static bool is_own(const struct schema *s, int region, const char *name)
     if (s->labels && strncmp(name, prefix, cut) == 0 &&
         vocab_find(s->labels, name + cut, strlen(name + cut)) != UINT32_MAX)
         return true;
-    return strcmp(name, "prediction") == 0;
+    char own[32];
+    for (uint32_t k = 0; k < s->quantile_count; k++)
+        if (strcmp(name, quantile_name(s, k, own)) == 0)
+            return true;
+    return !s->quantile_count && strcmp(name, "prediction") == 0;
 }
 
 bool answer_line_names(const struct schema *s, int region, struct err *e)
@@ -211,6 +223,7 @@ bool answer_line_open(struct answer_line *l, const struct schema *s, int region,
     for (size_t i = 0; i < l->cell_count; i++)
         l->names[i] = mem_string(b->names[l->cells[i]]);
     l->outputs = s->task == TASK_REGRESSION ? 0 : vocab_count(s->labels);
+    l->values = schema_values(s);
     l->fine = answer_line_fine(s);
     l->labels = mem_zero(l->outputs ? l->outputs : 1, sizeof *l->labels);
     l->members = region == ANSWER_SET ? mem_zero(l->outputs, sizeof *l->members) : NULL;
@@ -316,7 +329,12 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
         answer_line_field(l, out, l->column, strlen(l->column));
     if (l->top)
         good = good && add_top_names(l, b, out, e);
-    else
+    for (uint32_t k = 0; k < l->schema->quantile_count; k++) {
+        char own[32];
+        quantile_name(l->schema, k, own);
+        answer_line_field(l, out, own, strlen(own));
+    }
+    if (!l->top && !l->schema->quantile_count)
         answer_line_field(l, out, "prediction", 10);
     for (uint32_t i = 0; i < l->outputs && good && !l->top; i++) {
         size_t length;
@@ -390,28 +408,30 @@ static void add_top(const struct answer_line *l, const double *probability, stru
 }
 
 void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record,
-                     const double *probability, double value, struct text *out)
+                     const double *answer, struct text *out)
 {
     answer_line_cells(l, cells, record, out);
     if (l->outputs == 0) {
-        char *from = reserve(out, NUMBER_ROOM + 1);
-        size_t length = answer_value(from, value, l->fine);
-        from[length] = '\n';
-        out->length += length + 1;
+        char *from = reserve(out, l->values * (size_t)(NUMBER_ROOM + 1)), *to = from;
+        for (uint32_t k = 0; k < l->values; k++) {
+            to += answer_value(to, answer[k], l->fine);
+            *to++ = k + 1 < l->values ? l->delimiter : '\n';
+        }
+        out->length += (size_t)(to - from);
         return;
     }
     if (l->top) {
-        add_top(l, probability, out);
+        add_top(l, answer, out);
         return;
     }
-    const struct text *label = &l->labels[decision_label(l->decision, probability, l->outputs)];
+    const struct text *label = &l->labels[decision_label(l->decision, answer, l->outputs)];
     char *from = reserve(out, label->length + (size_t)l->outputs * (NUMBER_ROOM + 1) + 1),
          *to = from;
     memcpy(to, label->data, label->length);
     to += label->length;
     for (uint32_t i = 0; i < l->outputs; i++) {
         *to++ = l->delimiter;
-        to += answer_number(to, probability[i]);
+        to += answer_number(to, answer[i]);
     }
     *to++ = '\n';
     out->length += (size_t)(to - from);
@@ -467,6 +487,7 @@ void answer_line_null(const struct answer_line *l, const struct csv_cells *cells
 {
     answer_line_cells(l, cells, record, out);
     size_t fields = (l->top ? 2 * (size_t)l->top : (size_t)l->outputs + 1) + l->uncertainty;
+    fields += l->values - 1;
     fields += l->region == ANSWER_INTERVAL ? 2 : l->region == ANSWER_SET;
     char *from = reserve(out, fields * (l->missing.length + 1)), *to = from;
     for (size_t i = 0; i < fields; i++) {

@@ -18,7 +18,8 @@ struct answer_line {
     uint32_t *cells; /* of the record, in order of output */
     size_t cell_count;
     char **names; /* of these cells */
-    uint32_t outputs;
+    uint32_t outputs;    /* classes; 0: regression */
+    uint32_t values;     /* regression: columns q0.05, .. of so many quantiles, or prediction: 1 */
     bool fine;           /* values have 17 digits */
     struct text *labels; /* [classes], as they are written; none for regression */
     struct text missing; /* --null */
@@ -47,9 +48,9 @@ void answer_line_close(struct answer_line *l);
 /* Tabs and line ends in names are E14 under tsv; a repeated column with a name of --top is E10. */
 bool answer_line_header(const struct answer_line *l, const struct binding *b, struct text *out,
                         struct err *e);
-/* probability [classes], or value for regression; line end included. */
+/* probability [classes], or the values of a regression [values]; line end included. */
 void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record,
-                     const double *probability, double value, struct text *out);
+                     const double *answer, struct text *out);
 /* Adds a last number, with 9 digits, to the line that was added last. */
 void answer_line_more(const struct answer_line *l, double value, struct text *out);
 /* The same of the ends of an interval, and of a set: the labels that c holds; answer: the predicted

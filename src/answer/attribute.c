@@ -181,7 +181,7 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
         if (!kept_add(k, x->stream, g, i, e))
             return false;
         if (!k->classes)
-            x->values[i] = answer_mean_value(&mean, i);
+            kept_values(k, &mean, i, x->values + i);
         if (!g->bad[i])
             add_line(x, g, i);
     }
@@ -274,6 +274,7 @@ bool attribute_run(const struct attribute_request *q, struct attribute_result *r
     struct attribute x = {.q = q, .r = r, .out = {.fd = -1}};
     x.share = mem_zero(r->units.count + 1, sizeof *x.share);
     kept_open(&x.kept, &r->serve);
+    kept_middle(&x.kept);
     paths_make(&x.paths, &r->serve, &r->units);
     bool good = attribute(&x, e);
     r->backend = r->serve.backend;
@@ -284,7 +285,11 @@ bool attribute_run(const struct attribute_request *q, struct attribute_result *r
 void attribute_explains(const struct attribute_result *r, struct text *out)
 {
     const struct schema *s = r->serve.schema;
-    if (s->task == TASK_REGRESSION)
+    if (s->quantile_count)
+        text_printf(out, "quantile %.6g of %s",
+                    s->quantiles[loss_middle(s->quantiles, s->quantile_count)],
+                    text_quote_z(s->columns[s->target].name));
+    else if (s->task == TASK_REGRESSION)
         text_printf(out, "the value of %s", text_quote_z(s->columns[s->target].name));
     else if (r->serve.outputs == 2)
         text_printf(out, "the probability of \"%s\"",

@@ -247,7 +247,7 @@ static void order_rows(const struct by *b, const struct answers_kept *k, const u
 static void measure_group(struct by_group *g, const struct answers_kept *k,
                           const struct tally *like, const uint64_t *order)
 {
-    const uint32_t width = k->classes ? k->classes : 1;
+    const uint32_t width = answers_width(k);
     struct tally *t = tally_new(like->task, like->classes, TALLY_ALL);
     t->decision = like->decision;
     if (criterion_is_metric(&like->criterion)) /* else it judges by what is not kept */
@@ -259,7 +259,7 @@ static void measure_group(struct by_group *g, const struct answers_kept *k,
                                       .rows = 1,
                                       .classes = k->classes,
                                       .probability = k->score + row * width,
-                                      .value = k->score + row,
+                                      .value = k->score + row * width,
                                       .label = k->label + row,
                                       .target = k->target + row,
                                       .low = k->low ? k->low + row : NULL,

@@ -19,7 +19,7 @@
 
 void answers_keep(struct answers_kept *k, const struct scores *s, const bool *bad)
 {
-    const uint32_t width = k->classes ? k->classes : 1;
+    const uint32_t width = answers_width(k);
     if (k->rows + s->rows > k->room) {
         k->room = (k->rows + s->rows) * 2;
         k->score = mem_grow(k->score, k->room * width, sizeof *k->score);
@@ -44,7 +44,7 @@ void answers_keep(struct answers_kept *k, const struct scores *s, const bool *ba
         memset(k->score + at * width, 0, width * sizeof *k->score);
         if (good)
             memcpy(k->score + at * width,
-                   !k->classes         ? s->value + i
+                   !k->classes         ? s->value + i * width
                    : k->raw && s->raw ? s->raw + i * width
                                        : s->probability + i * width,
                    width * sizeof *k->score);
@@ -90,7 +90,7 @@ static float times_drawn(uint32_t draw, uint64_t row)
 /* The metric of k's answers; draw 0: of the rows as they are. */
 static double value_of(const struct drawing *d, const struct answers_kept *k, uint32_t draw)
 {
-    const uint32_t width = k->classes ? k->classes : 1;
+    const uint32_t width = answers_width(k);
     struct tally *t = tally_new(k->task, k->classes, d->metric->needs);
     float weight[BLOCK];
     t->decision = k->decision;
@@ -112,7 +112,7 @@ static double value_of(const struct drawing *d, const struct answers_kept *k, ui
                                               .rows = end - i,
                                               .classes = k->classes,
                                               .probability = k->score + (from + i) * width,
-                                              .value = k->score + from + i,
+                                              .value = k->score + (from + i) * width,
                                               .label = k->label + from + i,
                                               .target = k->target + from + i,
                                               .weight = weight + i});

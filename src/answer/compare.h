@@ -17,7 +17,7 @@ struct answers_kept {
     bool raw;         /* keeps probabilities before calibration: metric_loss judges by them */
     struct criterion criterion; /* the loss that counts, of both models the first one's; borrowed */
     uint64_t rows, room;
-    double *score;    /* [rows][classes], or [rows] */
+    double *score;    /* [rows][classes], or [rows][quantiles], or [rows] */
     int32_t *label;   /* of classes: [rows]; -1: the row does not count */
     double *target;   /* regression: [rows]; NaN: the row does not count */
     float *weight;    /* [rows] */
@@ -25,6 +25,17 @@ struct answers_kept {
     const struct conformal *conformal; /* borrowed; NULL: nothing is told beside an answer */
     double *low, *high; /* [rows], of a regression with it */
 };
+/* Numbers of an answer. */
+static inline uint32_t answers_width(const struct answers_kept *k)
+{
+    return k->classes ? k->classes : criterion_values(&k->criterion);
+}
+/* Regression: the value of a row, of several quantiles the middle one. */
+static inline double answers_value(const struct answers_kept *k, uint64_t row)
+{
+    const uint32_t width = answers_width(k);
+    return k->score[row * width + (width > 1 ? loss_middle(k->criterion.loss.q, width) : 0)];
+}
 /* Adds s->rows rows. bad: [s->rows], the rows without an answer; NULL: all of them. */
 void answers_keep(struct answers_kept *k, const struct scores *s, const bool *bad);
 void answers_free(struct answers_kept *k);

@@ -150,8 +150,8 @@ static void find_errors(const struct answers_kept *k, double *errors, uint64_t c
     for (uint64_t i = 0; i < k->rows; i++) {
         if (!has_target(k, i))
             continue;
-        errors[n++] = k->score[i] - k->target[i];
-        r->bias += (double)k->weight[i] * (k->score[i] - k->target[i]);
+        errors[n++] = answers_value(k, i) - k->target[i];
+        r->bias += (double)k->weight[i] * (answers_value(k, i) - k->target[i]);
         weights += (double)k->weight[i];
     }
     r->bias = weights > 0 ? r->bias / weights : (double)NAN;
@@ -161,9 +161,9 @@ static void find_errors(const struct answers_kept *k, double *errors, uint64_t c
     if (!(r->errors.high > r->errors.low))
         r->errors.high = r->errors.low + (r->errors.low > 0 ? r->errors.low : 1);
     for (uint64_t i = 0; i < k->rows; i++)
-        if (has_target(k, i) && k->score[i] - k->target[i] >= r->errors.low &&
-            k->score[i] - k->target[i] <= r->errors.high)
-            count_value(&r->errors, k->score[i] - k->target[i], (double)k->weight[i]);
+        if (has_target(k, i) && answers_value(k, i) - k->target[i] >= r->errors.low &&
+            answers_value(k, i) - k->target[i] <= r->errors.high)
+            count_value(&r->errors, answers_value(k, i) - k->target[i], (double)k->weight[i]);
     to_shares(&r->errors);
     for (uint64_t i = 0; i < count; i++)
         errors[i] = fabs(errors[i]);
@@ -183,8 +183,8 @@ static void find_bands(const struct answers_kept *k, const uint32_t *order, uint
         if (to - from < 3)
             continue;
         for (uint64_t i = from; i < to; i++) {
-            errors[i - from] = k->score[order[i]] - k->target[order[i]];
-            mean += k->score[order[i]] / (double)(to - from);
+            errors[i - from] = answers_value(k, order[i]) - k->target[order[i]];
+            mean += answers_value(k, order[i]) / (double)(to - from);
             weight += (double)k->weight[order[i]];
             covered += errors[i - from] >= 0 ? (double)k->weight[order[i]] : 0;
         }
@@ -213,8 +213,8 @@ void residuals_of(const struct answers_kept *k, struct residuals *r)
         if (!has_target(k, i))
             continue;
         if (n % step == 0)
-            add_point(&r->dots, k->target[i], k->score[i]);
-        answers[n] = (float)k->score[i];
+            add_point(&r->dots, k->target[i], answers_value(k, i));
+        answers[n] = (float)answers_value(k, i);
         rows[n++] = (uint32_t)i;
     }
     find_errors(k, errors, count, r);

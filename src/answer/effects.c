@@ -308,6 +308,7 @@ bool effects_run(const struct effects_request *q, struct effects_result *r, stru
     r->mean = mem_zero(r->classes, sizeof *r->mean);
     struct sample x = {.q = q, .r = r};
     kept_open(&x.kept, &r->serve);
+    kept_middle(&x.kept);
     x.most = sample_rows(&x);
     bool good = sample_read(&x, e) && measure_all(&x, e);
     r->backend = r->serve.backend;

@@ -178,6 +178,7 @@ bool effect_words(struct sample *x, struct effect *f, const double *base, struct
     bool good = true;
     list_words(&w);
     kept_open(&w.kept, x->kept.serve);
+    kept_middle(&w.kept);
     w.base = mem_alloc(rows * w.kept.width + 1, sizeof *w.base);
     w.weight = mem_alloc(rows + 1, sizeof *w.weight);
     w.values = mem_alloc(rows + 1, sizeof *w.values);

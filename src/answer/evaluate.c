@@ -23,6 +23,7 @@ struct measure {
     struct by *by;                 /* [by_count], of the same rows as kept */
     size_t by_count;
     uint32_t classes; /* 0: regression */
+    uint32_t values;  /* of a regression's answer */
     uint64_t rows;    /* measured */
     const struct stream_group *group;
     float *weight;
@@ -63,11 +64,11 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
         if (m->classes) {
             memcpy(&m->label[i], record + s->format.at_target, sizeof(int32_t));
         } else {
-            m->value[i] = answer_mean_value(&mean, i);
+            answer_mean_values(&mean, i, m->value + i * m->values);
             m->target[i] = stream_target(m->stream, g, i);
             double ends[2] = {0};
             if (mean.conformal)
-                answer_mean_interval(&mean, i, m->value[i], ends);
+                answer_mean_interval(&mean, i, m->value[i * m->values], ends);
             m->low[i] = ends[0];
             m->high[i] = ends[1];
         }
@@ -85,7 +86,8 @@ static uint64_t close_up(struct measure *m, const struct stream_group *g)
         if (m->group_key)
             m->group_key[rows] = m->group_key[i];
         m->label[rows] = m->label[i];
-        m->value[rows] = m->value[i];
+        memmove(m->value + rows * m->values, m->value + i * m->values,
+                m->values * sizeof *m->value);
         m->target[rows] = m->target[i];
         m->low[rows] = m->low[i];
         m->high[rows] = m->high[i];
@@ -140,7 +142,7 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
         size_t rows = m->stream->room;
         m->weight = mem_alloc(rows, sizeof *m->weight);
         m->label = mem_alloc(rows, sizeof *m->label);
-        m->value = mem_alloc(rows, sizeof *m->value);
+        m->value = mem_zero(rows * m->values, sizeof *m->value);
         m->target = mem_alloc(rows, sizeof *m->target);
         m->low = mem_alloc(rows, sizeof *m->low);
         m->high = mem_alloc(rows, sizeof *m->high);
@@ -207,6 +209,7 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
                                   .again = again,
                                   .max_bad_rows = -1};
     struct measure m = {.stream = &stream, .tally = tally, .classes = tally->classes,
+                        .values = schema_values(serve->schema),
                         .kept = kept, .group_column = row_group_column(serve->file)};
     if (kept)
         *kept = (struct answers_kept){.task = serve->schema->task,
@@ -283,6 +286,11 @@ static bool comparable(const struct serve *a, const struct serve *b,
         const char *label = vocab_text(s->labels, i, &length);
         same = label_find(t->labels, s->decimal, label, length) == i;
     }
+    if (s->quantile_count != t->quantile_count ||
+        (s->quantile_count && memcmp(s->quantiles, t->quantiles,
+                                     s->quantile_count * sizeof *s->quantiles) != 0))
+        return err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
+                      "it does not answer the quantiles that %s answers", text_quote_z(q->model));
     return same ||
            err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
                   "its labels, or their order, are not those of %s", text_quote_z(q->model));

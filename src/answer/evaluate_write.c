@@ -96,6 +96,20 @@ double evaluate_cost(const struct evaluate_result *r, const struct threshold_row
                                   : (double)NAN;
 }
 
+/* The share of targets at or below each. */
+static void write_quantiles(const struct evaluate_result *r, struct json_out *out)
+{
+    const struct schema *s = r->serve.schema;
+    json_open(out, "quantiles", '[');
+    for (uint32_t k = 0; k < s->quantile_count; k++) {
+        json_open(out, NULL, '{');
+        json_put_number(out, "q", s->quantiles[k]);
+        json_put_number(out, "coverage", share(r->tally->below[k], r->tally->weight));
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
 void evaluate_write(const struct evaluate_request *q, const struct evaluate_result *r,
                     struct json_out *out)
 {
@@ -112,6 +126,8 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
     gates_write(r->gates, r->gate_count, out);
     if (r->by_count)
         by_write(r->by, r->by_count, out);
+    if (r->serve.schema->quantile_count)
+        write_quantiles(r, out);
     if (r->tally->classes) {
         write_confusion(r->tally, r->serve.schema->labels, out);
         write_labels(r->tally, r->serve.schema->labels, out);

@@ -14,8 +14,22 @@ void kept_open(struct kept *x, struct serve *s)
 {
     *x = (struct kept){.serve = s, .window = s->schema->windows.window,
                        .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs};
-    x->width = x->classes ? x->classes : 1;
+    x->width = s->outputs;
     x->raw = mem_zero(s->encoder_count, sizeof(unsigned char *));
+}
+
+void kept_middle(struct kept *x)
+{
+    x->middle = !x->classes;
+    x->width = x->classes ? x->classes : 1;
+}
+
+void kept_values(const struct kept *x, const struct answer_mean *mean, uint64_t line, double *value)
+{
+    if (x->middle)
+        *value = answer_mean_value(mean, line);
+    else
+        answer_mean_values(mean, line, value);
 }
 
 static void make_room(struct kept *x)
@@ -128,7 +142,7 @@ static void answer_tile(void *context, unsigned tile, unsigned thread)
     if (x->classes)
         answer_mean_probabilities(&mean, begin, end, x->classes, answer + begin * x->classes);
     for (uint64_t i = begin; !x->classes && i < end; i++)
-        answer[i] = answer_mean_value(&mean, i);
+        kept_values(x, &mean, i, answer + i * x->width);
 }
 
 bool kept_answer(struct kept *x, kept_change *change, const void *context, struct err *e)

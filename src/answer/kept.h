@@ -18,6 +18,7 @@ typedef void kept_change(const void *context, uint32_t encoder, uint64_t read, u
 struct kept {
     struct serve *serve;
     uint32_t classes, width; /* classes 0: regression; width: numbers of an answer */
+    bool middle; /* of several quantiles the answer is the middle one alone (kept_middle) */
     uint64_t rows, room;
     unsigned char **raw; /* [encoders]: records [rows] */
     bool *wanted;        /* [rows]: its line counts, where it has one */
@@ -45,6 +46,11 @@ struct kept {
 };
 
 void kept_open(struct kept *x, struct serve *s);
+/* Answers of one value: of several quantiles the one nearest to 0.5. Before the first row. */
+void kept_middle(struct kept *x);
+/* Values of a line, by its logits. */
+void kept_values(const struct kept *x, const struct answer_mean *mean, uint64_t line,
+                 double *value);
 /* Adds row i of a group. It is wanted if it has an answer there. */
 bool kept_add(struct kept *x, const struct stream *t, const struct stream_group *g, uint64_t i,
               struct err *e);

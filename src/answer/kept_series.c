@@ -224,6 +224,6 @@ bool kept_series_answer(struct kept *x, struct err *e)
     if (x->classes)
         answer_mean_probabilities(&mean, 0, lines, x->classes, x->answer);
     for (uint64_t i = 0; !x->classes && i < lines; i++)
-        x->answer[i] = answer_mean_value(&mean, i);
+        kept_values(x, &mean, i, x->answer + i * x->width);
     return true;
 }

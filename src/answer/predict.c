@@ -47,14 +47,17 @@ static void add_line(struct writer *w, const struct answer_mean *mean, uint64_t 
 {
     const struct stream_group *g = w->group;
     const double *probability = w->probability + i * (w->classes ? w->classes : 1);
-    double value = w->classes ? 0 : answer_mean_value(mean, i);
+    double values[QUANTILES_MOST] = {0};
+    if (!w->classes)
+        answer_mean_values(mean, i, values);
+    const double value = values[mean->middle];
     int held = w->classes ? 0 : answer_mean_held(mean, i);
     if (held)
         w->held[held > 0]++;
     const uint32_t label =
         w->classes ? decision_label(w->line.decision, probability, w->classes) : 0;
     double ends[2];
-    answer_line_add(&w->line, g->cells, g->first + i, probability, value, out);
+    answer_line_add(&w->line, g->cells, g->first + i, w->classes ? probability : values, out);
     if (w->line.region == ANSWER_INTERVAL) {
         answer_mean_interval(mean, i, value, ends);
         answer_line_ends(&w->line, ends, out);

@@ -29,7 +29,7 @@ static void of_values(const struct answers_kept *k, struct regions *r)
     uint64_t count = 0;
     for (uint64_t i = 0; i < k->rows; i++)
         if (!isnan(k->target[i])) {
-            answers[count] = (float)k->score[i];
+            answers[count] = (float)answers_value(k, i);
             rows[count++] = (uint32_t)i;
         }
     sort_order_floats(order, answers, count);
@@ -39,8 +39,8 @@ static void of_values(const struct answers_kept *k, struct regions *r)
         struct region_band *band = &r->band[r->count];
         if (from == to)
             continue;
-        band->from = k->score[rows[order[from]]];
-        band->to = k->score[rows[order[to - 1]]];
+        band->from = answers_value(k, rows[order[from]]);
+        band->to = answers_value(k, rows[order[to - 1]]);
         for (uint64_t n = from; n < to; n++) {
             const uint32_t i = rows[order[n]];
             const bool inside = k->low[i] <= k->target[i] && k->target[i] <= k->high[i];

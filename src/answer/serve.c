@@ -306,6 +306,8 @@ struct answer_mean serve_mean(const struct serve *s, const real *logits, uint64_
 {
     return (struct answer_mean){
         .logits = logits, .weights = s->weights, .rows = rows, .members = s->member_count,
+        .values = schema_values(s->schema),
+        .middle = loss_middle(s->schema->quantiles, s->schema->quantile_count),
         .codings = s->codings, .calibration = &s->file->calibration,
         .conformal = s->file->conformal.rule ? &s->file->conformal : NULL};
 }

@@ -16,12 +16,15 @@ static double difference(const struct serve *s, const struct answer_mean *got,
                          const struct answer_mean *want, uint64_t row)
 {
     uint32_t outputs = s->outputs;
-    if (s->schema->task == TASK_REGRESSION)
-        return fabs(answer_mean_value(got, row) - answer_mean_value(want, row));
     double most = 0;
     double *p = mem_alloc(2 * (size_t)outputs, sizeof *p);
-    answer_mean_probabilities(got, row, row + 1, outputs, p);
-    answer_mean_probabilities(want, row, row + 1, outputs, p + outputs);
+    if (s->schema->task == TASK_REGRESSION) {
+        answer_mean_values(got, row, p);
+        answer_mean_values(want, row, p + outputs);
+    } else {
+        answer_mean_probabilities(got, row, row + 1, outputs, p);
+        answer_mean_probabilities(want, row, row + 1, outputs, p + outputs);
+    }
     for (uint32_t o = 0; o < outputs; o++)
         most = worst_of(most, fabs(p[o] - p[outputs + o]));
     mem_free(p);

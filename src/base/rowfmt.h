@@ -94,7 +94,9 @@ struct features {
     uint32_t indicator_count;
     uint32_t *indicators; /* numbers that also give a 0/1 column "was missing", ascending */
     struct feature_category *categories; /* format.categories of them */
-    uint32_t outputs;     /* 1 for regression, else the number of classes (at least 2) */
+    uint32_t outputs;     /* 1 for regression, or its quantiles; else the number of classes (at
+                           * least 2) */
+    uint32_t quantiles;   /* regression: so many outputs, each a quantile; 0: outputs is 1 */
     struct feature_number *numbers; /* format.numbers of them; NULL: all are plain */
     float *edges;
     uint32_t edge_count;

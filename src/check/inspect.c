@@ -308,6 +308,9 @@ static void text_model(const struct inspect *i, struct text *out)
     text_printf(out, "target     %s%s%s\n", text_quote_z(s->columns[s->target].name),
                 s->coding.transform ? ", learnt through " : "",
                 s->coding.transform ? target_transform_names[s->coding.transform] : "");
+    for (uint32_t k = 0; k < s->quantile_count; k++)
+        text_printf(out, k == 0 ? "quantiles  %.9g" : " %.9g", s->quantiles[k]);
+    text_put(out, s->quantile_count ? "\n" : "");
     if (s->labels) {
         uint32_t count = vocab_count(s->labels);
         text_put(out, "labels    ");

@@ -79,6 +79,13 @@ static void result_text(const struct evaluate_result *r, struct text *out)
     for (uint32_t i = 0; i < r->metrics.count; i++)
         metric_row(r->metrics.m[i].type->name, r->metrics.m[i].value, &r->metrics.m[i].interval,
                    out);
+    const struct schema *s = r->serve.schema;
+    for (uint32_t k = 0; k < s->quantile_count; k++)
+        text_printf(out, "quantile   %.6g: %.4g of the targets at or below it\n", s->quantiles[k],
+                    r->tally->below[k] / r->tally->weight);
+    if (s->quantile_count)
+        text_printf(out, "coverage   is the share between the lowest and the highest, near %.6g\n",
+                    s->quantiles[s->quantile_count - 1] - s->quantiles[0]);
     if (r->tally->quantile > 0)
         text_printf(out, "quantile   %.6g (coverage should be near it)\n", r->tally->quantile);
     evaluate_details(r, out);

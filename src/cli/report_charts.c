@@ -324,12 +324,35 @@ static void put_covered(const struct residuals *s, double quantile, struct text 
     chart_end(&c, "tenths of the rows; dashed: the quantile");
 }
 
+/* Of a model of several quantiles: the share of the rows at or below each. */
+static void put_quantiles(const struct report *r, struct text *out)
+{
+    static const char *const names[] = {"quantile", "rows at or below it", NULL};
+    const struct schema *s = r->file->schema;
+    const struct tally *t = r->value.tally;
+    html_table(out, "Quantiles", names, 0);
+    for (uint32_t k = 0; k < s->quantile_count; k++) {
+        html_row(out);
+        html_cell_number(out, s->quantiles[k]);
+        html_cell_number(out, t->below[k] / t->weight);
+        html_row_end(out);
+    }
+    html_table_end(out);
+    html_note(out, "%.4g of the rows lie between the lowest and the highest; %.4g when right. The "
+                   "charts show the quantile %.4g.", t->covered / t->weight,
+              s->quantiles[s->quantile_count - 1] - s->quantiles[0],
+              s->quantiles[loss_middle(s->quantiles, s->quantile_count)]);
+}
+
 static void put_residuals(const struct report *r, struct text *out)
 {
     static const char *const names[] = {"share of the rows", "|error| at most", NULL};
-    const double quantile = modelfile_quantile(r->file);
+    const bool several = r->file->schema->quantile_count > 0;
+    const double quantile = several ? 0 : modelfile_quantile(r->file);
     struct residuals s;
     residuals_of(&r->answers, &s);
+    if (several)
+        put_quantiles(r, out);
     if (quantile > 0)
         html_note(out, "The model answers the %.4g quantile: of a hundred rows about %.0f should "
                        "lie at or below their answer, so errors are not around 0.",

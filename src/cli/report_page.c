@@ -91,7 +91,9 @@ static void put_head(const struct report_request *q, const struct report *r,
     text_printf(out, "A %s model of <b>", task_names[s->task]);
     html_text_z(out, s->columns[s->target].name);
     text_put(out, "</b>");
-    if (modelfile_quantile(r->file) > 0)
+    for (uint32_t k = 0; k < s->quantile_count; k++)
+        text_printf(out, k ? ", %.4g" : ", its quantiles %.4g", s->quantiles[k]);
+    if (!s->quantile_count && modelfile_quantile(r->file) > 0)
         text_printf(out, ", its %.4g quantile", modelfile_quantile(r->file));
     if (r->file->member_count > 1)
         text_printf(out, ", the mean of %u networks", r->file->member_count);

@@ -146,6 +146,9 @@ static bool check_loss(struct config *c, struct err *e)
     bool classes = c->task != TASK_REGRESSION;
     if (!loss_resolve(&c->train.loss, classes, e))
         return config_placed(c, "train.loss.type", e);
+    const struct loss_options *o = &c->train.loss;
+    c->data.quantile_count = loss_values(o) > 1 ? o->q_count : 0;
+    memcpy(c->data.quantiles, o->q, sizeof o->q);
     return loss_check(&c->train.loss, c->doc, classes, e) ||
            config_placed(c, "train.loss.class_weights", e);
 }
@@ -314,11 +317,23 @@ static bool check_region(const struct config *c, struct err *e)
     json_fail(c->doc, node(c, other ? key : "intervals"), e, ERR_CONFIG_CONFLICT,
               other ? values ? "`sets` are of labels, and `task` is regression"
                              : "`intervals` are around values, and the task has labels"
-                    : "`intervals` are around the mean, and `train.loss` asks for a quantile");
+                    : "`intervals` are around the mean, and `train.loss` asks for quantiles");
     err_key(e, "%s", other ? key : "intervals");
     err_other(e, other ? "task" : "train.loss.type");
     return err_help(e, !other ? "leave one of them out; loss \"mae\" answers with the median"
                        : values ? "set `intervals` instead" : "set `sets` instead");
+}
+
+bool config_answers_alike(const struct config *c, const struct config *m, struct err *e)
+{
+    const struct data_options *a = &c->data, *b = &m->data;
+    if (a->quantile_count == b->quantile_count &&
+        memcmp(a->quantiles, b->quantiles, a->quantile_count * sizeof *a->quantiles) == 0)
+        return true;
+    err_set(e, ERR_CONFIG_CONFLICT, "its answers are other quantiles than those of the whole "
+            "config: a list in `train.loss.q` is the same for all networks");
+    err_key(e, "train.loss.q");
+    return err_help(e, "give train.loss beside `ensemble` and `tune`, and leave it out in them");
 }
 
 bool config_check(struct config *c, struct err *e)

@@ -134,6 +134,10 @@ struct config *config_member(const struct config *c, size_t i, struct err *e)
         m = config_beside(c, doc, e); /* owns doc */
     else
         json_free(doc);
+    if (m && !config_answers_alike(c, m, e)) {
+        config_free(m);
+        m = NULL;
+    }
     if (!m)
         place_in(c, i, e);
     return m;

@@ -85,6 +85,9 @@ struct json_doc *config_base(const struct config *c, struct err *e);
 void config_drop_preset(const struct config *c, struct json_doc *doc);
 /* A config of doc, which it owns, with time limit and batch size of c's command line. */
 struct config *config_beside(const struct config *c, struct json_doc *doc, struct err *e);
+/* m, a member of c's ensemble or a trial of its search, answers as many values as c, the same
+ * quantiles of a list; else E13. */
+bool config_answers_alike(const struct config *c, const struct config *m, struct err *e);
 /* Every member of the ensemble can be made. */
 bool config_check_members(const struct config *c, struct err *e);
 /* Checks that involve several keys. */

@@ -82,6 +82,10 @@ struct config *config_trial(const struct config *c, const char *const *sets, siz
         trial = config_beside(c, doc, e); /* owns doc */
     else
         json_free(doc);
+    if (trial && !config_answers_alike(c, trial, e)) {
+        config_free(trial);
+        return NULL;
+    }
     return trial;
 }
 

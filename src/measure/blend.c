@@ -9,7 +9,7 @@
 
 uint32_t blend_width(const struct criterion *c)
 {
-    return criterion_of_rows(c) ? 1 : c->classes;
+    return !c->classes ? criterion_values(c) : criterion_of_rows(c) ? 1 : c->classes;
 }
 
 static double weight_of(const struct blend *b, uint64_t i)
@@ -18,7 +18,7 @@ static double weight_of(const struct blend *b, uint64_t i)
                             b->weight ? (double)b->weight[i] : 1);
 }
 
-static double row_loss(const struct blend *b, uint64_t i, double answer)
+static double row_loss(const struct blend *b, uint64_t i, const double *answer)
 {
     return criterion_row(b->criterion, answer, b->target ? b->target[i] : 0);
 }
@@ -38,17 +38,16 @@ static double loss_with(const struct blend *b, const double *sum, const double *
                         double *room)
 {
     double loss = 0, weight = 0;
-    if (!criterion_of_rows(b->criterion)) {
-        struct criterion_sum s;
-        for (uint64_t i = 0; i < b->rows * b->width; i++)
-            room[i] = (sum[i] + (more ? more[i] : 0)) * scale;
+    struct criterion_sum s;
+    for (uint64_t i = 0; i < b->rows * b->width; i++)
+        room[i] = (sum[i] + (more ? more[i] : 0)) * scale;
+    if (!criterion_of_rows(b->criterion))
         return sums_of(b, room, &s);
-    }
     for (uint64_t i = 0; i < b->rows; i++) {
         double w = weight_of(b, i);
         if (!(w > 0))
             continue;
-        loss += w * row_loss(b, i, (sum[i] + (more ? more[i] : 0)) * scale);
+        loss += w * row_loss(b, i, room + i * b->width);
         weight += w;
     }
     return weight > 0 ? loss / weight : (double)NAN;
@@ -69,18 +68,18 @@ static double answer_of(const struct blend *b, const double *weights, uint64_t i
 static void row_losses(const struct blend *b, const double *weights, double *losses)
 {
     const uint64_t numbers = b->rows * b->width;
-    if (criterion_of_rows(b->criterion)) {
-        for (uint64_t i = 0; i < b->rows; i++)
-            losses[i] = weight_of(b, i) > 0 ? row_loss(b, i, answer_of(b, weights, i)) : 0;
-        return;
-    }
+    const bool of_rows = criterion_of_rows(b->criterion);
     double *answers = mem_alloc(numbers + 1, sizeof *answers);
     struct criterion_sum s;
     for (uint64_t i = 0; i < numbers; i++)
         answers[i] = answer_of(b, weights, i);
-    sums_of(b, answers, &s);
-    for (uint64_t i = 0; i < b->rows; i++)
-        losses[i] = criterion_f1_row(b->criterion, &s, answers + i * b->width, b->label[i]);
+    if (!of_rows)
+        sums_of(b, answers, &s);
+    for (uint64_t i = 0; i < b->rows; i++) {
+        const double *own = answers + i * b->width;
+        losses[i] = !of_rows ? criterion_f1_row(b->criterion, &s, own, b->label[i])
+                    : weight_of(b, i) > 0 ? row_loss(b, i, own) : 0;
+    }
     mem_free(answers);
 }
 

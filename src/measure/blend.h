@@ -14,8 +14,8 @@
 struct blend {
     uint32_t members;
     uint64_t rows;
-    /* [members][rows][width]: the probability of the row's own label; regression: the value;
-     * soft_f1: of all classes */
+    /* [members][rows][width]: the probability of the row's own label; regression: the value, or
+     * its quantiles; soft_f1: of all classes */
     const double *const *answer;
     uint32_t width; /* blend_width */
     const struct criterion *criterion; /* the loss that counts */
@@ -23,7 +23,7 @@ struct blend {
     const double *target; /* regression: [rows]; else NULL */
     const float *weight;  /* [rows]; NULL: all 1 */
 };
-/* Numbers of a row's answer: 1, or all classes. */
+/* Numbers of a row's answer: 1, all classes, or all quantiles. */
 uint32_t blend_width(const struct criterion *c);
 /* The loss of the mean of the members' answers. NaN without weight. The weights need not sum to
  * 1. */

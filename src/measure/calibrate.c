@@ -17,13 +17,15 @@ enum { FIT_MOST = 1 << 20 }; /* answers that it is fitted on: of more rows, some
 
 /* --- the gain --- */
 
-/* Loss of row i after c; c NULL: as it is. room [classes]. */
+/* Loss of row i after c; c NULL: as it is. room [classes], or [criterion_values]. */
 static double row_loss(const struct calibrate_rows *r, const struct calibration *c, uint64_t i,
                        double *room)
 {
-    if (!r->classes)
-        return criterion_row(r->criterion, c ? calibration_limit(c, r->value[i]) : r->value[i],
-                             r->target[i]);
+    const uint32_t values = r->classes ? 0 : criterion_values(r->criterion);
+    for (uint32_t k = 0; k < values; k++)
+        room[k] = c ? calibration_limit(c, r->value[i * values + k]) : r->value[i * values + k];
+    if (values)
+        return criterion_row(r->criterion, room, r->target[i]);
     memcpy(room, r->probability + i * r->classes, r->classes * sizeof *room);
     if (c)
         calibration_apply(c, 1, room);
@@ -50,7 +52,7 @@ static double rows_alike(const struct calibrate_rows *r)
 static void set_gain(const struct calibrate_rows *r, const struct calibration *c,
                      uint32_t parameters, struct calibrate_gain *g)
 {
-    double *room = mem_alloc(r->classes + 1, sizeof *room);
+    double *room = mem_alloc(r->classes + QUANTILES_MOST, sizeof *room);
     double weight = 0, before = 0, after = 0, squares = 0, weights = 0;
     for (uint64_t i = 0; i < r->count; i++) {
         double w = weight_of(r, i);

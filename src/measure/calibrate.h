@@ -14,7 +14,7 @@ struct calibrate_rows {
     uint32_t classes;          /* 0: values */
     const double *probability; /* [count][classes] */
     const int32_t *label;      /* below 0: the row counts for nothing */
-    const double *value, *target;
+    const double *value, *target; /* value [count][criterion_values] */
     const float *weight;
     const struct criterion *criterion; /* of values: the loss that counts */
 };

@@ -39,7 +39,9 @@ bool criterion_equal(const struct criterion *a, const struct criterion *b)
     switch ((enum loss_kind)x->kind) {
     case LOSS_FOCAL: return memcmp(&x->gamma, &y->gamma, sizeof x->gamma) == 0;
     case LOSS_HUBER: return memcmp(&x->delta, &y->delta, sizeof x->delta) == 0;
-    case LOSS_QUANTILE: return memcmp(&x->q, &y->q, sizeof x->q) == 0;
+    case LOSS_QUANTILE:
+        return loss_values(x) == loss_values(y) &&
+               memcmp(x->q, y->q, loss_values(x) * sizeof *x->q) == 0;
     case LOSS_SOFT_F1: return x->chosen == y->chosen;
     case LOSS_AUTO:
     case LOSS_CROSS_ENTROPY:
@@ -54,26 +56,30 @@ double criterion_own(const struct loss_options *o, double own)
     return o->kind == LOSS_FOCAL ? own * pow(-expm1(-own), o->gamma) : own;
 }
 
-double criterion_error(const struct loss_options *o, double d)
+double criterion_error(const struct loss_options *o, uint32_t k, double d)
 {
     if (o->kind == LOSS_MAE)
         return fabs(d);
     if (o->kind == LOSS_HUBER)
         return fabs(d) > o->delta ? o->delta * (fabs(d) - o->delta / 2) : d * d / 2;
     if (o->kind == LOSS_QUANTILE)
-        return d < 0 ? -o->q * d : (1 - o->q) * d;
+        return d < 0 ? -o->q[k] * d : (1 - o->q[k]) * d;
     return d * d;
 }
 
-double criterion_row(const struct criterion *c, double answer, double target)
+double criterion_row(const struct criterion *c, const double *answer, double target)
 {
+    const uint32_t values = criterion_values(c);
+    double sum = 0;
     if (c->classes)
-        return criterion_own(&c->loss, -log(answer > PROBABILITY_LEAST ? answer
-                                                                       : PROBABILITY_LEAST));
+        return criterion_own(&c->loss, -log(*answer > PROBABILITY_LEAST ? *answer
+                                                                        : PROBABILITY_LEAST));
     if (c->loss.kind == LOSS_HUBER && c->coding)
-        return criterion_error(&c->loss, coding_encode(c->coding, answer) -
-                                             coding_encode(c->coding, target));
-    return criterion_error(&c->loss, answer - target);
+        return criterion_error(&c->loss, 0, coding_encode(c->coding, *answer) -
+                                                coding_encode(c->coding, target));
+    for (uint32_t k = 0; k < values; k++)
+        sum += criterion_error(&c->loss, k, answer[k] - target);
+    return sum / values;
 }
 
 double criterion_weight(const struct criterion *c, int32_t label, double weight)
@@ -94,7 +100,7 @@ void criterion_add(const struct criterion *c, struct criterion_sum *s, const dou
     s->weight += w;
     s->squared_weights += w * w;
     if (criterion_of_rows(c)) {
-        double x = criterion_row(c, c->classes ? answer[label] : *answer, target);
+        double x = criterion_row(c, c->classes ? answer + label : answer, target);
         s->loss += w * x;
         s->squared_sum += w * w * x;
         s->squared_squares += w * w * x * x;
@@ -250,12 +256,18 @@ static double weighted_mean(double (*rows)[2], uint64_t count)
     return mean;
 }
 
-double criterion_center(const struct loss_options *o, double (*rows)[2], uint64_t count)
+void criterion_center(const struct loss_options *o, double (*rows)[2], uint64_t count,
+                      double *to)
 {
-    if (o->kind == LOSS_QUANTILE)
-        return weighted_quantile(rows, count, o->q);
-    if (o->kind != LOSS_MAE && o->kind != LOSS_HUBER)
-        return weighted_mean(rows, count);
+    if (o->kind == LOSS_QUANTILE) {
+        for (uint32_t k = 0; k < loss_values(o); k++)
+            to[k] = weighted_quantile(rows, count, o->q[k]);
+        return;
+    }
+    if (o->kind != LOSS_MAE && o->kind != LOSS_HUBER) {
+        *to = weighted_mean(rows, count);
+        return;
+    }
     double center = weighted_quantile(rows, count, 0.5);
     for (int step = 0; o->kind == LOSS_HUBER && step < CENTER_STEPS; step++) {
         double sum = 0, weight = 0; /* reweighted least squares */
@@ -267,5 +279,5 @@ double criterion_center(const struct loss_options *o, double (*rows)[2], uint64_
         }
         center += weight > 0 ? sum / weight : 0;
     }
-    return center;
+    *to = center;
 }

@@ -7,7 +7,8 @@
  *   cross_entropy  w -ln p            focal     w (1 - p)^gamma -ln p      (Lin et al., 2017)
  *   soft_f1        1 - mean over chosen classes of (2 sum w p t + 1) / (sum w (p + t) + 1)
  *   mse            w d^2              mae       w |d|
- *   quantile       w q |d| below the target, w (1 - q) |d| above it (Koenker and Bassett, 1978)
+ *   quantile       w q |d| below the target, w (1 - q) |d| above it (Koenker and Bassett, 1978);
+ *                  of a list the mean over its quantiles, each of the row's own number
  *   huber          of d as the network learns it: in deviations of the transformed target
  *
  * p: probability of the row's label, at least 1e-15; t: 1 in rows of the class; d: value - target;
@@ -45,13 +46,18 @@ static inline bool criterion_of_rows(const struct criterion *c)
 }
 /* Of a row: own = -ln p, with the weight of neither row nor class. */
 double criterion_own(const struct loss_options *o, double own);
-/* Of d = value - target. huber: in deviations. */
-double criterion_error(const struct loss_options *o, double d);
-/* Of a row by the probability of its label (classes), or by its value; not soft_f1. */
-double criterion_row(const struct criterion *c, double answer, double target);
+/* Of d = value - target, of value number k of an answer. huber: in deviations. */
+double criterion_error(const struct loss_options *o, uint32_t k, double d);
+/* Numbers of a row's answer, where that is a value. */
+static inline uint32_t criterion_values(const struct criterion *c)
+{
+    return loss_values(&c->loss);
+}
+/* Of a row by the probability of its label (classes), or by its values; not soft_f1. */
+double criterion_row(const struct criterion *c, const double *answer, double target);
 /* weight: the row's. label: below 0, the row counts for nothing. */
 double criterion_weight(const struct criterion *c, int32_t label, double weight);
-/* answer: [classes], or one value. */
+/* answer: [classes], or [criterion_values]. */
 void criterion_add(const struct criterion *c, struct criterion_sum *s, const double *answer,
                    int32_t label, double target, double weight);
 /* NaN without weight. */
@@ -69,7 +75,8 @@ double criterion_f1_row(const struct criterion *c, const struct criterion_sum *s
  * powers (from uniform to the shares) and of sure answers. */
 void criterion_constant(const struct criterion *c, const double *counts, double *p);
 /* values and weights [count] as the network learns them, both are sorted in place. mse: the mean;
- * mae, quantile: the weighted quantile; huber: its centre. */
-double criterion_center(const struct loss_options *o, double (*rows)[2], uint64_t count);
+ * mae, quantile: the weighted quantile; huber: its centre. center gets [loss_values]. */
+void criterion_center(const struct loss_options *o, double (*rows)[2], uint64_t count,
+                      double *center);
 
 #endif

@@ -281,7 +281,7 @@ const struct metric_type metric_types[] = {
      .rows_needed = "targets that differ"},
     {.name = "pinball",
      .tasks = QUANTILE,
-     .help = "of models of loss quantile: the mean loss at their q",
+     .help = "of models of loss quantile: the mean loss at their q, and over several of them",
      .needs = TALLY_VALUES,
      .value = pinball,
      .interval = interval_pinball},
@@ -289,7 +289,8 @@ const struct metric_type metric_types[] = {
      .tasks = QUANTILE | INTERVALS | SETS,
      .higher = true,
      .help = "share of rows inside their interval or set, near the level when right; of models "
-             "of loss quantile: at or below the answer, near q",
+             "of loss quantile: at or below the answer, near q; of several quantiles: between the "
+             "lowest and the highest",
      .needs = TALLY_VALUES,
      .value = coverage,
      .interval = interval_coverage,
@@ -445,7 +446,7 @@ struct interval metrics_interval(const struct metrics *m, const char *name)
 
 /* --- the constant answer --- */
 
-void metrics_baseline(int task, uint32_t classes, const double *class_share, double mean,
+void metrics_baseline(int task, uint32_t classes, const double *class_share, const double *center,
                       const struct scores *on, const struct criterion *c, struct metrics *m)
 {
     /* all scores are equal, so the areas are known without a walk and no row need be kept */
@@ -457,7 +458,7 @@ void metrics_baseline(int task, uint32_t classes, const double *class_share, dou
                              .rows = 1,
                              .classes = classes,
                              .probability = class_share,
-                             .value = &mean};
+                             .value = center};
         if (task == TASK_REGRESSION)
             one.target = on->target + r;
         else

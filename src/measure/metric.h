@@ -65,7 +65,9 @@ struct metrics {
  *   rmse, mae, r2   of answers in the target's units; r2: 1 - squared error / squared deviation
  *                   from the rows' own mean
  *   pinball, coverage   of a tally with a quantile: mean of q (target - answer), or of (1 - q)
- *                   (answer - target) below the answer; share of targets at or below the answer
+ *                   (answer - target) below the answer; share of targets at or below the answer.
+ *                   Of several: the mean over them; share of targets from the lowest to the
+ *                   highest; rmse, mae and r2 are of the one nearest to 0.5 (loss_middle)
  *   coverage, width, set_size   of a tally with intervals or sets: share of rows whose target or
  *                   label is inside; mean width; mean number of labels
  */
@@ -98,8 +100,9 @@ void metrics_put(const struct metrics *m, struct text *out);
 void metrics_write(const struct metrics *m, const char *key, struct json_out *out);
 /* {name: [low, high]}, null where there is none. */
 void metrics_write_intervals(const struct metrics *m, const char *key, struct json_out *out);
-/* The metrics of a constant answer: the class shares (or the mean) of the training rows. */
-void metrics_baseline(int task, uint32_t classes, const double *class_share, double mean,
+/* The metrics of a constant answer: the class shares of the training rows, or the values of least
+ * loss [criterion_values]. */
+void metrics_baseline(int task, uint32_t classes, const double *class_share, const double *center,
                       const struct scores *on, const struct criterion *c, struct metrics *m);
 
 #endif

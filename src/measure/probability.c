@@ -43,11 +43,31 @@ void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint
     mem_free(one);
 }
 
-/* The value of one network. */
+void answer_values(const struct target_coding *coding, const real *outputs, uint64_t rows,
+                   uint32_t values, double *value)
+{
+    for (uint64_t r = 0; r < rows; r++, outputs += values, value += values)
+        for (uint32_t k = 0; k < values; k++) {
+            double z = (double)outputs[k], v = coding ? coding_decode(coding, z) : z;
+            uint32_t at = k;
+            for (; at && value[at - 1] > v; at--)
+                value[at] = value[at - 1];
+            value[at] = v;
+        }
+}
+
+/* The values of one network. */
+static void own_values(const struct answer_mean *m, uint32_t k, uint64_t row, double *value)
+{
+    answer_values(m->codings ? m->codings[k] : NULL,
+                  m->logits + (k * m->rows + row) * m->values, 1, m->values, value);
+}
+
 static double own_value(const struct answer_mean *m, uint32_t k, uint64_t row)
 {
-    double z = (double)m->logits[k * m->rows + row];
-    return m->codings ? coding_decode(m->codings[k], z) : z;
+    double value[QUANTILES_MOST];
+    own_values(m, k, row, value);
+    return value[m->middle];
 }
 
 static double limited(const struct answer_mean *m, double value)
@@ -55,27 +75,43 @@ static double limited(const struct answer_mean *m, double value)
     return m->calibration ? calibration_limit(m->calibration, value) : value;
 }
 
-static double free_value(const struct answer_mean *m, uint64_t row)
+/* Of one network its own, without a weight. */
+static void free_values(const struct answer_mean *m, uint64_t row, double *value)
 {
-    double mean = 0;
-    if (m->members == 1)
-        return own_value(m, 0, row);
-    for (uint32_t k = 0; k < m->members; k++)
-        mean += m->weights[k] * own_value(m, k, row);
-    return mean;
+    double own[QUANTILES_MOST];
+    if (m->members == 1) {
+        own_values(m, 0, row, value);
+        return;
+    }
+    memset(value, 0, m->values * sizeof *value);
+    for (uint32_t k = 0; k < m->members; k++) {
+        own_values(m, k, row, own);
+        for (uint32_t i = 0; i < m->values; i++)
+            value[i] += m->weights[k] * own[i];
+    }
+}
+
+void answer_mean_values(const struct answer_mean *m, uint64_t row, double *value)
+{
+    free_values(m, row, value);
+    for (uint32_t i = 0; i < m->values; i++)
+        value[i] = limited(m, value[i]);
 }
 
 double answer_mean_value(const struct answer_mean *m, uint64_t row)
 {
-    return limited(m, free_value(m, row));
+    double value[QUANTILES_MOST];
+    answer_mean_values(m, row, value);
+    return value[m->middle];
 }
 
 int answer_mean_held(const struct answer_mean *m, uint64_t row)
 {
     if (!m->calibration || !m->calibration->limited)
         return 0;
-    double value = free_value(m, row);
-    return value < m->calibration->low ? -1 : value > m->calibration->high;
+    double value[QUANTILES_MOST];
+    free_values(m, row, value);
+    return value[0] < m->calibration->low ? -1 : value[m->values - 1] > m->calibration->high;
 }
 
 bool answer_coarse(double center, double scale)

@@ -10,11 +10,18 @@
 #include "base/real.h"
 #include "model/conformal.h"
 #include "table/coding.h"
+#include "table/options.h"
 
 /* Softmax in double of each row: logits [rows][classes] to probability [rows][classes]. A logit of
  * NaN or plus infinity makes its row NaN. Minus infinity gives 0, unless all logits of the row are
  * minus infinity (NaN). As text of nine digits a row sums to 1 within 5e-9. */
 void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, double *probability);
+/* Values of each row: outputs [rows][values] of a network to value [rows][values], decoded (coding
+ * NULL: as they are) and put into rising order. So quantiles never cross, and the pinball loss is
+ * at most what it was (Chernozhukov, Fernandez-Val, Galichon: Quantile and Probability Curves
+ * Without Crossing, Econometrica 78, 2010). */
+void answer_values(const struct target_coding *coding, const real *outputs, uint64_t rows,
+                   uint32_t values, double *value);
 /* The mean of several networks: logits [members][rows][outputs], weights [members] with the sum 1,
  * added in the order of the members. Probabilities [end - begin][classes] of rows begin .. end - 1;
  * the value of one row. One network: its own answer, without a weight. The mean is calibrated; for
@@ -24,6 +31,8 @@ struct answer_mean {
     const double *weights;
     uint64_t rows;
     uint32_t members;
+    uint32_t values; /* regression: numbers of an answer */
+    uint32_t middle; /* the one that spread, interval and answer_mean_value are of */
     const struct target_coding *const *codings; /* regression: by member; NULL: values stay as the
                                                  * networks give them */
     const struct calibration *calibration; /* NULL: none */
@@ -31,8 +40,11 @@ struct answer_mean {
 };
 void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint64_t end,
                                uint32_t classes, double *probability);
+/* value [values], rising. */
+void answer_mean_values(const struct answer_mean *m, uint64_t row, double *value);
 double answer_mean_value(const struct answer_mean *m, uint64_t row);
-/* Where the calibration's limits hold a value: -1 at the low end, 1 at the high one, 0 nowhere. */
+/* Where the calibration's limits hold a value, of several the first or the last: -1 at the low
+ * end, 1 at the high one, 0 nowhere. */
 int answer_mean_held(const struct answer_mean *m, uint64_t row);
 /* The weighted standard deviation over the networks of the probability of `label`, the predicted
  * one (probability [classes]: the mean of the row), or of the value; 0 for one network. */

@@ -1,6 +1,8 @@
 /* score_loss.c - see score_loss.h. */
 #include "measure/score_loss.h"
 
+#include "measure/probability.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -46,10 +48,22 @@ static void add_counts(struct score_loss *s, const real *logits, uint32_t classe
     s->classes = classes;
 }
 
+/* The mean over the values of a row. Quantiles count in their order, as they are answered. */
+static double of_values(const struct loss_options *o, const real *logits, double target)
+{
+    const uint32_t values = loss_values(o);
+    double value[QUANTILES_MOST], sum = 0;
+    answer_values(NULL, logits, 1, values, value);
+    for (uint32_t k = 0; k < values; k++)
+        sum += criterion_error(o, k, value[k] - target);
+    return sum / values;
+}
+
 void score_loss_add(struct score_loss *s, const struct loss_rows *r)
 {
+    const uint32_t values = loss_values(s->options);
     for (uint64_t i = 0; i < r->rows; i++) {
-        const real *logits = r->logits + i * (r->classes ? r->classes : 1);
+        const real *logits = r->logits + i * (r->classes ? r->classes : values);
         double weight = r->weight ? (double)r->weight[i] : 1;
         if (r->classes && r->label[i] < 0)
             continue;
@@ -64,8 +78,7 @@ void score_loss_add(struct score_loss *s, const struct loss_rows *r)
         }
         double loss = r->classes
                           ? of_class(s->options, logits, r->classes, r->label[i])
-                          : criterion_error(s->options, (double)logits[0] -
-                                                            coding_encode(r->coding, r->target[i]));
+                          : of_values(s->options, logits, coding_encode(r->coding, r->target[i]));
         s->sum += weight * loss;
         s->weight += weight;
     }

@@ -17,7 +17,7 @@ struct score_loss {
 struct loss_rows {
     uint64_t rows;
     uint32_t classes;   /* 0: regression */
-    const real *logits; /* [rows][classes], or [rows] */
+    const real *logits; /* [rows][classes], or [rows][loss_values] */
     const int32_t *label;
     const double *target; /* in its own units */
     const struct target_coding *coding;

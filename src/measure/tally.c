@@ -369,13 +369,29 @@ static void add_class_row(struct tally *t, const double *p, int32_t label, float
     }
 }
 
-static void add_value_row(struct tally *t, double value, double target, double w)
+/* Several quantiles of a row. */
+static void add_quantiles(struct tally *t, const double *value, double target, double w)
 {
-    double e = value - target, e2 = e * e;
+    const uint32_t count = criterion_values(&t->criterion);
+    tally_mean_add(&t->pinball, w, criterion_row(&t->criterion, value, target));
+    for (uint32_t k = 0; k < count; k++)
+        t->below[k] += target <= value[k] ? w : 0;
+    t->covered += value[0] <= target && target <= value[count - 1] ? w : 0;
+}
+
+/* Errors are those of the middle quantile. */
+static void add_value_row(struct tally *t, const double *value, double target, double w)
+{
+    const uint32_t count = criterion_values(&t->criterion);
+    double e = value[count > 1 ? loss_middle(t->criterion.loss.q, count) : 0] - target, e2 = e * e;
     tally_mean_add(&t->square, w, e2);
     tally_mean_add(&t->absolute, w, fabs(e));
-    tally_mean_add(&t->pinball, w, e < 0 ? -t->quantile * e : (1 - t->quantile) * e);
-    t->covered += e >= 0 ? w : 0;
+    if (count > 1) {
+        add_quantiles(t, value, target, w);
+    } else {
+        tally_mean_add(&t->pinball, w, e < 0 ? -t->quantile * e : (1 - t->quantile) * e);
+        t->covered += e >= 0 ? w : 0;
+    }
     double before = target - t->target_mean; /* t->weight holds this row already */
     if (t->weight > 0)
         t->target_mean += before * (w / t->weight);
@@ -409,7 +425,7 @@ static uint32_t add_to_group(struct tally *t, const struct scores *s, uint64_t r
     one.group = NULL;
     one.weight = s->weight ? s->weight + r : NULL;
     if (t->task == TASK_REGRESSION) {
-        one.value = s->value + r;
+        one.value = s->value + r * criterion_values(&t->criterion);
         one.target = s->target + r;
         one.low = s->low ? s->low + r : NULL;
         one.high = s->high ? s->high + r : NULL;
@@ -430,7 +446,7 @@ void tally_judge_by(struct tally *t, const struct criterion *c)
         c->class_weight ? mem_copy(c->class_weight, t->classes * sizeof *t->own_weight) : NULL;
     t->criterion = *c;
     t->criterion.class_weight = t->own_weight;
-    t->quantile = loss_quantile(&c->loss);
+    t->quantile = criterion_values(c) > 1 ? 0 : loss_quantile(&c->loss);
     if (criterion_is_metric(c))
         t->needs &= ~(unsigned)TALLY_CRITERION;
 }
@@ -458,7 +474,8 @@ void tally_add(struct tally *t, const struct scores *s)
         if (t->task == TASK_REGRESSION && t->conformal)
             add_interval(t, s->low[r], s->high[r], s->target[r], (double)w);
         if (t->task == TASK_REGRESSION)
-            add_value_row(t, s->value[r], s->target[r], (double)w);
+            add_value_row(t, s->value + r * criterion_values(&t->criterion), s->target[r],
+                          (double)w);
         else
             add_class_row(t, s->probability + r * s->classes, s->label[r], w, group);
         if (t->needs & TALLY_CRITERION && !criterion_is_metric(&t->criterion))

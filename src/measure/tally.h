@@ -77,10 +77,14 @@ struct tally {
     double inside;          /* weight of rows whose target or label is inside */
     struct tally_mean size; /* width, number of labels */
     struct criterion_sum own; /* where no metric of the task is the criterion */
-    double covered;  /* weight of rows whose target is at or below the value */
+    /* of several quantiles: weight of rows whose target is at or below each */
+    double below[QUANTILES_MOST];
+    /* weight of rows whose target is at or below the value; of several quantiles: from the lowest
+     * to the highest */
+    double covered;
     /* values, no such sums */
     double target_mean, target_square; /* Welford */
-    double quantile; /* 0: none; set before the first row */
+    double quantile; /* 0: none, or several (criterion); set before the first row */
     const struct conformal *conformal; /* borrowed; NULL: none; set before the first row */
     struct tally_moments moments;
     /* classes, no such sums */
@@ -103,8 +107,8 @@ struct tally {
 };
 
 /* Scores of labelled rows. Classes: probabilities [rows][classes], label [rows]. Regression: value
- * and target [rows] in the units of the target. weight NULL: 1. raw: probabilities before
- * calibration, by which the criterion judges; NULL: `probability`. */
+ * [rows][criterion_values of the tally] and target [rows] in the units of the target. weight NULL:
+ * 1. raw: probabilities before calibration, by which the criterion judges; NULL: `probability`. */
 struct scores {
     int task;
     uint64_t rows;

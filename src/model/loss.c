@@ -1,6 +1,7 @@
 /* loss.c - train.loss: options, class weights, and which operation gives the gradient. */
 #include "model/loss.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -44,13 +45,15 @@ const struct option loss_options_table[] = {
      .high = 1e6,
      .help = "huber: above this error, in standard deviations of the target, the loss is linear."},
     {.key = "q",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_LOW | OPT_OPEN_HIGH,
-     .offset = offsetof(struct loss_options, q),
+     .type = OPT_CUSTOM,
+     .offset = offsetof(struct loss_options, quantile),
      .standard = "0.5",
-     .low = 0,
-     .high = 1,
-     .help = "quantile: the quantile to predict; 0.5 is the median."},
+     .schema = "{\"anyOf\":[{\"type\":\"number\",\"exclusiveMinimum\":0,"
+               "\"exclusiveMaximum\":1},{\"type\":\"array\",\"minItems\":2,"
+               "\"maxItems\":32,\"items\":{\"type\":\"number\",\"exclusiveMinimum\":0,"
+               "\"exclusiveMaximum\":1}}]}",
+     .help = "quantile: the quantile to predict; 0.5 is the median. A rising list of 2 to 32 such "
+             "as [0.05, 0.5, 0.95]: one network answers them all, and they never cross."},
     {.key = "labels",
      .type = OPT_CUSTOM,
      .flags = OPT_NULLABLE,
@@ -78,8 +81,69 @@ static bool of_classes(int kind)
     return kind == LOSS_CROSS_ENTROPY || kind == LOSS_FOCAL || kind == LOSS_SOFT_F1;
 }
 
+uint32_t loss_middle(const double *q, uint32_t count)
+{
+    uint32_t best = 0;
+    for (uint32_t k = 1; k < count; k++)
+        if (fabs(q[k] - 0.5) < fabs(q[best] - 0.5))
+            best = k;
+    return best;
+}
+
+/* From the key, whose form loss_check tells about. */
+static void read_quantiles(struct loss_options *o)
+{
+    const struct json *list = o->quantile;
+    memset(o->q, 0, sizeof o->q);
+    o->q[0] = 0.5;
+    o->q_count = 0;
+    if (list && json_kind(list) == JSON_NUMBER)
+        o->q[0] = json_number(list);
+    if (!list || json_kind(list) != JSON_LIST)
+        return;
+    for (const struct json *v = json_at(list, 0); v && o->q_count < QUANTILES_MOST;
+         v = json_next(v))
+        o->q[o->q_count++] = json_kind(v) == JSON_NUMBER ? json_number(v) : 0;
+}
+
+static bool is_share(const struct json *v)
+{
+    return json_kind(v) == JSON_NUMBER && json_number(v) > 0 && json_number(v) < 1;
+}
+
+/* A number, or a rising list of them. */
+static bool check_quantiles(const struct json_doc *doc, const struct json *list, struct err *e)
+{
+    if (!list || is_share(list))
+        return true;
+    const bool many = json_kind(list) == JSON_LIST;
+    if (!many && json_kind(list) == JSON_NUMBER) {
+        json_fail(doc, list, e, ERR_CONFIG_RANGE, "`train.loss.q` is out of range, allowed: more "
+                  "than 0, less than 1");
+        return err_help(e, "0.9 is a value that nine of ten targets do not exceed");
+    }
+    if (!many)
+        return json_fail(doc, list, e, ERR_CONFIG_TYPE,
+                         "`train.loss.q`: expected a number or a list of numbers");
+    double before = 0;
+    for (const struct json *v = json_at(list, 0); v; v = json_next(v)) {
+        if (!is_share(v) || !(json_number(v) > before)) {
+            json_fail(doc, v, e, ERR_CONFIG_RANGE, "`train.loss.q`: each number of the list is "
+                      "above the one before it, more than 0, less than 1");
+            return err_help(e, "for example [0.05, 0.5, 0.95]");
+        }
+        before = json_number(v);
+    }
+    if (json_count(list) >= 2 && json_count(list) <= QUANTILES_MOST)
+        return true;
+    json_fail(doc, list, e, ERR_CONFIG_RANGE, "`train.loss.q`: a list has 2 to %d numbers, and "
+              "this one has %zu", QUANTILES_MOST, json_count(list));
+    return err_help(e, "write one quantile as a number: 0.5");
+}
+
 bool loss_resolve(struct loss_options *o, bool classes, struct err *e)
 {
+    read_quantiles(o);
     if (o->kind == LOSS_AUTO)
         o->kind = classes ? LOSS_CROSS_ENTROPY : LOSS_MSE;
     if (of_classes(o->kind) == classes)
@@ -129,7 +193,7 @@ bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool c
                 struct err *e)
 {
     const struct json *w = o->class_weights;
-    if (!check_labels(doc, o->labels, e))
+    if (!check_labels(doc, o->labels, e) || !check_quantiles(doc, o->quantile, e))
         return false;
     if (!w || json_kind(w) == JSON_NULL)
         return true;
@@ -288,7 +352,7 @@ static uint32_t value_loss(int kind)
 }
 
 /* Of one answer. The sums of loss and weight run over all answers: their quotient is the mean. */
-static void issue_one(const struct loss_options *o, struct pass *p, struct act logits,
+static void issue_one(const struct loss_options *o, double q, struct pass *p, struct act logits,
                       struct act dlogits, const real *target, uint32_t outputs, uint32_t ld,
                       bool more, double *part_loss, double *part_weight)
 {
@@ -310,14 +374,16 @@ static void issue_one(const struct loss_options *o, struct pass *p, struct act l
             .dy = dlogits, .part_loss = part_loss, .part_weight = part_weight,
             .y = logits, .target = target, .weight = p->weight,
             .dims = pass_dims(p, outputs), .ld = ld, .ldd = ld, .more = more,
-            .kind = value_loss(o->kind), .delta = o->delta, .q = o->q});
+            .kind = value_loss(o->kind), .delta = o->delta, .q = q});
 }
 
 void loss_issue(const struct loss_options *o, struct pass *p, struct act logits,
                 struct act dlogits, const real *target, uint32_t outputs, uint32_t answers,
                 double *part_loss, double *part_weight)
 {
-    for (uint32_t j = 0; j < answers; j++)
-        issue_one(o, p, act_part(p->m, logits, j, outputs), act_part(p->m, dlogits, j, outputs),
-                  target, outputs, answers * outputs, p->more || j > 0, part_loss, part_weight);
+    const uint32_t values = loss_values(o), each = outputs / values;
+    for (uint32_t j = 0; j < answers * values; j++)
+        issue_one(o, o->q[j % values], p, act_part(p->m, logits, j, each),
+                  act_part(p->m, dlogits, j, each), target, each, answers * outputs,
+                  p->more || j > 0, part_loss, part_weight);
 }

@@ -5,6 +5,7 @@
 
 #include "base/opt.h"
 #include "model/layer.h"
+#include "table/options.h"
 
 enum loss_kind {
     LOSS_AUTO,
@@ -18,7 +19,10 @@ enum loss_kind {
 };
 struct loss_options {
     int kind; /* enum loss_kind */
-    double label_smoothing, gamma, delta, q;
+    double label_smoothing, gamma, delta;
+    const struct json *quantile; /* as given: null, a number or a list */
+    double q[QUANTILES_MOST];    /* of it, rising (loss_resolve) */
+    uint32_t q_count;            /* of a list its numbers, at least 2; else 0: q[0] */
     const struct json *class_weights; /* null, "balanced" or an object label -> weight */
     const struct json *labels; /* soft_f1: null or a list of labels */
     uint64_t chosen;           /* of them, a bit a class (loss_choose_labels); 0: all */
@@ -26,9 +30,11 @@ struct loss_options {
 extern const struct option loss_options_table[]; /* keys below "train.loss" */
 extern const char *const loss_names[];
 
-/* AUTO becomes cross_entropy or mse; a loss that does not fit the task is E13 (both keys named). */
+/* AUTO becomes cross_entropy or mse, q is filled; a loss that does not fit the task is E13 (both
+ * keys named). */
 bool loss_resolve(struct loss_options *o, bool classes, struct err *e);
-/* Checks class_weights without data: its form, and that the task has classes. E13. */
+/* Checks class_weights without data: its form, and that the task has classes; and the quantiles.
+ * E13. */
 bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool classes,
                 struct err *e);
 /* Weights of the classes for gather: NULL when all are 1. labels in class order; counts: rows of
@@ -39,8 +45,16 @@ bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc
                         float **weights, struct err *e);
 static inline double loss_quantile(const struct loss_options *o) /* its q; 0: another loss */
 {
-    return o->kind == LOSS_QUANTILE ? o->q : 0;
+    return o->kind == LOSS_QUANTILE ? o->q[0] : 0;
 }
+/* Numbers of a value's answer: the quantiles of a list, or 1. */
+static inline uint32_t loss_values(const struct loss_options *o)
+{
+    return o->kind == LOSS_QUANTILE && o->q_count ? o->q_count : 1;
+}
+/* Of count rising quantiles that nearest to 0.5, of two the lower one: where a figure is of one
+ * value, it is of this one. */
+uint32_t loss_middle(const double *q, uint32_t count);
 /* soft_f1: sets o->chosen. E13: a label that no row has, more classes than F1_CLASSES. */
 bool loss_choose_labels(struct loss_options *o, const struct json_doc *doc,
                         const char *const *labels, uint32_t classes, struct err *e);
@@ -51,7 +65,8 @@ static inline bool loss_chosen(const struct loss_options *o, uint32_t c)
 }
 /* Issue the loss of a batch: the mean over the answers of each one's own. logits
  * [rows][answers][outputs], where each step of a sequence with an answer is a row; dlogits the same
- * shape or NULL; both are reals. */
+ * shape or NULL; both are reals. Of a list of quantiles each output is an answer, with its own q:
+ * the loss is the mean over them. */
 void loss_issue(const struct loss_options *o, struct pass *p, struct act logits,
                 struct act dlogits, const real *target, uint32_t outputs, uint32_t answers,
                 double *part_loss, double *part_weight);

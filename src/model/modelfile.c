@@ -393,6 +393,11 @@ struct loss_options modelfile_loss(const struct modelfile *f)
     if (!opt_read(loss_options_table, f->config, record, "train.loss", &o, &ignored) ||
         !loss_resolve(&o, classes, &ignored))
         o = (struct loss_options){.kind = classes ? LOSS_CROSS_ENTROPY : LOSS_MSE};
+    o.q_count = f->schema->quantile_count; /* the answers say more than the config's record */
+    if (o.q_count) {
+        o.kind = LOSS_QUANTILE;
+        memcpy(o.q, f->schema->quantiles, o.q_count * sizeof *o.q);
+    }
     if (o.kind == LOSS_SOFT_F1)
         choose_labels(f->schema->labels, f->config, &o, &ignored);
     return o;

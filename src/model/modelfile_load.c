@@ -337,7 +337,8 @@ static bool load_members(struct model_loading *l, uint32_t *outputs)
 {
     struct modelfile *f = l->f;
     bool good = load_ensemble(l) && load_encoders(l);
-    *outputs = f->schema->task == TASK_REGRESSION ? 1 : vocab_count(f->schema->labels);
+    *outputs = f->schema->task == TASK_REGRESSION ? schema_values(f->schema)
+                                                  : vocab_count(f->schema->labels);
     for (uint32_t i = 0; good && i < f->member_count; i++) {
         struct features *features = schema_features(modelfile_encoder(f, i));
         l->member = &f->members[i];

@@ -52,7 +52,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     s->weight = plan_param(p, "weight", SHAPE3(k, in, units), PARAM_WEIGHT);
     s->bias = plan_param(p, "bias", SHAPE2(k, units), PARAM_BIAS);
     s->mean = l->logits && !p->training;
-    s->values = p->features->outputs == 1;
+    s->values = p->features->outputs == 1 || p->features->quantiles;
     l->answers = l->logits ? k : 0;
     l->out = l->logits ? units : k * units;
     s->each = plan_plain(p, k * units);

@@ -45,6 +45,8 @@ static void add_schema(struct sha256 *h, const struct schema *s)
         add_text(h, target_transform_names[s->coding.transform]);
     if (s->coding.knot_count)
         sha256_add(h, s->coding.knots, s->coding.knot_count * sizeof *s->coding.knots);
+    if (s->quantile_count)
+        sha256_add(h, s->quantiles, s->quantile_count * sizeof *s->quantiles);
     add_text(h, s->positive);
     for (size_t i = 0; i < s->missing.count; i++)
         add_text(h, s->missing.items[i]);

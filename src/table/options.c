@@ -399,6 +399,7 @@ static bool has_empty(const struct opt_strings *names)
 
 bool data_options_settle(struct data_options *o, int task, struct json_doc *doc, struct err *e)
 {
+    o->quantile_count = 0;
     o->split.method_given = o->split.method >= 0;
     if (!o->split.method_given)
         o->split.method = task == TASK_REGRESSION ? SPLIT_RANDOM : SPLIT_STRATIFIED;

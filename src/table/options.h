@@ -30,6 +30,8 @@ enum text_encode { TEXT_ENCODE_HASHED, TEXT_ENCODE_TOKENS };
 enum column_unknown { UNKNOWN_BUCKET, UNKNOWN_MISSING, UNKNOWN_ERROR };
 enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING, ENCODE_TARGET, ENCODE_COUNT };
 
+#define QUANTILES_MOST 32 /* of an answer */
+
 struct split_options {
     int method;           /* enum split_method; -1 (absent) until data_options_settle */
     bool method_given;
@@ -96,6 +98,10 @@ struct data_options {
     struct split_options split;
     struct encoder_options encoders; /* the keys beside "data" */
     int target_transform;            /* enum target_transform */
+    /* The quantiles that each answer gives, from train.loss; 0: one value. Set behind
+     * data_options_settle, which clears them. */
+    double quantiles[QUANTILES_MOST];
+    uint32_t quantile_count;
 };
 
 /* Completes and checks the options: sets the default split method of the task, checks delimiter,

@@ -89,6 +89,8 @@ struct schema *schema_copy(const struct schema *s)
             : NULL;
     copy->labels = NULL;
     copy->statistics = NULL;
+    copy->quantiles =
+        s->quantile_count ? mem_copy(s->quantiles, s->quantile_count * sizeof(double)) : NULL;
     copy->coding.knots = NULL;
     copy->coding.knot_count = 0;
     copy->fitted = false;
@@ -132,6 +134,7 @@ void schema_free(struct schema *s)
     mem_free(s->missing.items);
     mem_free(s->columns);
     mem_free(s->positive);
+    mem_free(s->quantiles);
     mem_free(s->coding.knots);
     mem_free(s->numbers);
     mem_free(s->split_columns);
@@ -268,7 +271,8 @@ struct features *schema_features(const struct schema *s)
     for (size_t i = 0; i < s->column_count; i++)
         if (s->columns[i].category != UINT32_MAX)
             f->categories[s->columns[i].category] = column_category(&s->columns[i]);
-    f->outputs = s->labels ? vocab_count(s->labels) : 1;
+    f->quantiles = s->quantile_count;
+    f->outputs = s->labels ? vocab_count(s->labels) : schema_values(s);
     f->steps = s->steps;
     f->window = s->windows.window;
     f->each = s->windows.label == LABEL_ROW;
@@ -425,6 +429,12 @@ void schema_write_json(const struct schema *s, struct json_out *out)
             json_put_string(out, "target_transform", target_transform_names[s->coding.transform]);
         json_put_number(out, "target_mean", s->coding.center);
         json_put_number(out, "target_deviation", s->coding.scale);
+        if (s->quantile_count)
+            json_open(out, "quantiles", '[');
+        for (uint32_t k = 0; k < s->quantile_count; k++)
+            json_put_number(out, NULL, s->quantiles[k]);
+        if (s->quantile_count)
+            json_close(out, ']');
     }
     json_open(out, "columns", '[');
     for (size_t i = 0; i < s->column_count; i++)

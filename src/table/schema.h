@@ -70,6 +70,8 @@ struct schema {
     char *positive;                  /* binary */
     struct vocab *labels;            /* classes in order, the positive one last; regression: NULL */
     struct target_coding coding;     /* regression; of others none, 0 and 1 */
+    double *quantiles;               /* regression: an answer is these, rising */
+    uint32_t quantile_count;         /* 0: an answer is one value; else at least 2 */
     struct number_slot *numbers;
     uint32_t number_count, category_count;
     uint32_t term_count;             /* of fitted texts; they follow the categories of a record */
@@ -96,6 +98,11 @@ struct schema {
  * infinity. */
 #define SCHEMA_SCALED_MOST 1e6
 
+/* Numbers of a regression's answer. */
+static inline uint32_t schema_values(const struct schema *s)
+{
+    return s->quantile_count ? s->quantile_count : 1;
+}
 /* True: a text that is a sequence of tokens. */
 static inline bool column_is_tokens(const struct column *c)
 {

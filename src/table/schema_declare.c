@@ -455,6 +455,9 @@ struct schema *schema_declare(const struct data_options *o, int task, const stru
     s->decimal = o->decimal ? ',' : '.';
     s->positive = o->positive ? mem_string(o->positive) : NULL;
     s->coding = (struct target_coding){.transform = o->target_transform, .scale = 1};
+    s->quantile_count = o->quantile_count;
+    if (o->quantile_count)
+        s->quantiles = mem_copy(o->quantiles, o->quantile_count * sizeof *o->quantiles);
     s->missing.items = mem_zero(o->missing.count ? o->missing.count : 1, sizeof *s->missing.items);
     for (size_t i = 0; i < o->missing.count; i++)
         s->missing.items[s->missing.count++] = mem_string(o->missing.items[i]);

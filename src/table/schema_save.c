@@ -358,6 +358,8 @@ static void save_numbers(const struct schema *s, struct schema_saved *k)
     add(k, saved_target_names[s->coding.transform], DTYPE_F64, 2, k->target);
     if (s->coding.knot_count)
         add(k, IN_TARGET_KNOTS, DTYPE_F64, s->coding.knot_count, s->coding.knots);
+    if (s->quantile_count)
+        add(k, IN_TARGET_QUANTILES, DTYPE_F64, s->quantile_count, s->quantiles);
 }
 
 struct schema_saved *schema_save(const struct schema *s, uint32_t number, struct tensor_writer *w)

@@ -97,6 +97,7 @@ static inline const char *encoder_tail(const char *name)
 #define IN_PERIODIC IN_ENCODER "periodic"
 #define IN_TARGET IN_ENCODER "target"
 #define IN_TARGET_KNOTS IN_TARGET ".knots"
+#define IN_TARGET_QUANTILES IN_TARGET ".quantiles"
 #define IN_TEXTS IN_ENCODER "texts"
 #define IN_BUCKETS IN_ENCODER "texts.weights"
 #define IN_SPREAD IN_ENCODER "spread"

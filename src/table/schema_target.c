@@ -24,6 +24,25 @@ static bool load_knots(const struct loading *l, struct target_coding *c)
     return true;
 }
 
+/* Absent: an answer is one value. */
+static bool load_quantiles(const struct loading *l)
+{
+    struct schema *s = l->schema;
+    if (!saved_has(l, IN_TARGET_QUANTILES))
+        return true;
+    const struct tensor *t = saved_need(l, IN_TARGET_QUANTILES, DTYPE_F64, UINT64_MAX);
+    if (!t)
+        return false;
+    if (s->task != TASK_REGRESSION || t->count < 2 || t->count > QUANTILES_MOST)
+        return saved_damaged(l, IN_TARGET_QUANTILES, "has a wrong count");
+    s->quantiles = mem_copy(t->data, t->count * sizeof *s->quantiles);
+    s->quantile_count = (uint32_t)t->count;
+    for (uint32_t k = 0; k < s->quantile_count; k++)
+        if (!(s->quantiles[k] > (k ? s->quantiles[k - 1] : 0) && s->quantiles[k] < 1))
+            return saved_damaged(l, IN_TARGET_QUANTILES, "does not rise within 0 and 1");
+    return true;
+}
+
 bool saved_target(const struct loading *l)
 {
     struct target_coding *c = &l->schema->coding;
@@ -40,5 +59,5 @@ bool saved_target(const struct loading *l)
     c->transform = kind;
     c->center = v[0];
     c->scale = v[1];
-    return kind != TARGET_QUANTILE || load_knots(l, c);
+    return (kind != TARGET_QUANTILE || load_knots(l, c)) && load_quantiles(l);
 }

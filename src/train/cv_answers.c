@@ -78,7 +78,7 @@ static bool record(void *owner, const struct csv_cells *cells, size_t number, ui
         const double *answer = a->answer + row * a->outputs;
         w->line.decision = &a->decision[a->fold[row]];
         snprintf(w->fold, sizeof w->fold, "%u", a->fold[row]);
-        answer_line_add(&w->line, cells, number, answer, *answer, &w->text);
+        answer_line_add(&w->line, cells, number, answer, &w->text);
     }
     return flush(w, WRITE_BYTES, e);
 }

@@ -70,8 +70,7 @@ void mixing_own(const struct run_part *p, const struct part_rows *r, uint64_t fr
         answer_probabilities(logits, count, p->outputs, out);
         return;
     }
-    for (uint64_t i = 0; i < count; i++)
-        out[i] = coding_decode(&p->schema->coding, (double)logits[i]);
+    answer_values(&p->schema->coding, logits, count, p->outputs, out);
 }
 
 /* The rows left out, in one list. */
@@ -143,7 +142,7 @@ void mixing_answer(const struct mixing *x, const double *weights, bool test, uin
     if (x->classes)
         memcpy(room, out, count * x->outputs * sizeof *out);
     calibration_apply(&x->calibration, count, out);
-    for (uint64_t i = 0; !x->classes && i < count; i++)
+    for (uint64_t i = 0; !x->classes && i < count * x->outputs; i++)
         out[i] = calibration_limit(&x->calibration, out[i]);
 }
 
@@ -225,7 +224,7 @@ void mixing_constant(const struct mixing *x, bool test, struct metrics *m)
                         .label = test ? r->label : x->label,
                         .target = test ? r->target : x->target,
                         .weight = test ? r->weight : x->weight};
-    metrics_baseline(on.task, x->classes, share, share[0], &on, &x->criterion, m);
+    metrics_baseline(on.task, x->classes, share, share, &on, &x->criterion, m);
     mem_free(share);
 }
 
@@ -245,7 +244,7 @@ static double constant_loss(const struct mixing *x)
         if (x->classes)
             criterion_constant(&x->criterion, part->constant, p);
         else
-            *p = *part->constant;
+            memcpy(p, part->constant, x->outputs * sizeof *p);
         for (uint64_t i = 0; i < part->left.count; i++, at++)
             for (uint32_t k = 0; k < width; k++)
                 own[at * width + k] =

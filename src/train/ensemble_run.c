@@ -110,7 +110,7 @@ static void set_constant(const struct run *r, struct run_part *p)
     double sum = 0;
     p->constant = mem_zero(p->outputs, sizeof *p->constant);
     if (!r->classes) {
-        p->constant[0] = score_center(&r->score);
+        score_center(&r->score, p->constant);
         return;
     }
     for (uint32_t c = 0; c < r->classes; c++)

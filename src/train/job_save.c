@@ -70,8 +70,8 @@ static bool fit_answers(struct train_job *j, struct train_result *r, struct err 
     double range[2] = {INFINITY, -INFINITY};
     if (n->classes)
         answer_probabilities(left.logits, left.count, n->classes, answers);
-    for (uint64_t i = 0; !n->classes && i < left.count; i++)
-        answers[i] = coding_decode(&n->schema->coding, (double)left.logits[i]);
+    else
+        answer_values(&n->schema->coding, left.logits, left.count, n->features->outputs, answers);
     struct run_row counts;
     for (uint64_t i = 0; !n->classes && i < n->list[PART_TRAIN].count; i++) {
         if (!run_row(n, n->list[PART_TRAIN].index[i], &counts))
@@ -84,7 +84,7 @@ static bool fit_answers(struct train_job *j, struct train_result *r, struct err 
     job_decide(j->config, leans, &r->calibration, false, &r->decision);
     if (n->classes)
         calibration_apply(&r->calibration, left.count, answers);
-    for (uint64_t i = 0; !n->classes && i < left.count; i++)
+    for (uint64_t i = 0; !n->classes && i < left.count * n->features->outputs; i++)
         answers[i] = calibration_limit(&r->calibration, answers[i]);
     job_conform(j, &(struct conform_rows){.count = left.count,
                                           .classes = n->classes,

@@ -222,7 +222,7 @@ static bool read_all(const struct tensor_file *f, struct run_part *p, struct err
         return false;
     p->schema = p->own;
     bool classes = p->own->task != TASK_REGRESSION;
-    p->outputs = classes ? vocab_count(p->own->labels) : 1;
+    p->outputs = classes ? vocab_count(p->own->labels) : schema_values(p->own);
     p->param_count = count_of(f, "params");
     p->buffer_count = count_of(f, "buffers");
     p->history_rows = (uint32_t)(count_of(f, "history") / HISTORY_COLUMNS);

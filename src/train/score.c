@@ -128,7 +128,8 @@ static bool measure_of(const struct score_job *j, const struct metric_type *t, s
     *m = (struct answers){.measure = classes ? MEASURE_CLASS : MEASURE_VALUE,
                           .kind = classes ? CLASS_CROSS_ENTROPY : VALUE_MSE,
                           .most = INFINITY};
-    if (!step_room(j->stepper) || (t == &metric_loss && o->kind == LOSS_SOFT_F1))
+    if (!step_room(j->stepper) || (t == &metric_loss && o->kind == LOSS_SOFT_F1) ||
+        loss_values(o) > 1)
         return false;
     if (t == &metric_loss) {
         static const uint32_t kinds[] = {
@@ -139,7 +140,7 @@ static bool measure_of(const struct score_job *j, const struct metric_type *t, s
         m->smoothing = o->kind == LOSS_CROSS_ENTROPY ? o->label_smoothing : 0;
         m->gamma = o->gamma;
         m->delta = o->delta;
-        m->q = o->q;
+        m->q = o->q[0];
         return true;
     }
     if (j->schema->coding.transform) /* they measure in the file's units */
@@ -198,11 +199,11 @@ static uint64_t close_up(const struct row_list *l, uint64_t at, uint64_t rows, u
 
 /* --- measured on the host --- */
 
-/* Adds answered rows to a tally, a few at a time. numbers: [2 * SCORE_TALLIED][classes or 1]. */
+/* Adds answered rows to a tally, a few at a time. numbers: [2 * SCORE_TALLIED][outputs]. */
 static void tally_block(const struct score_job *j, const real *logits, uint64_t rows,
                         const struct truth *t, double *numbers, struct tally *y)
 {
-    uint32_t classes = score_classes(j);
+    const uint32_t classes = score_classes(j), outputs = j->features->outputs;
     for (uint64_t at = 0; at < rows; at += SCORE_TALLIED) {
         uint64_t now = rows - at < SCORE_TALLIED ? rows - at : SCORE_TALLIED;
         struct scores s = scores_of(j, now, t);
@@ -218,10 +219,10 @@ static void tally_block(const struct score_job *j, const real *logits, uint64_t 
                            now * classes * sizeof *numbers);
             calibration_apply(j->calibration, now, numbers);
         }
-        for (uint64_t r = 0; !classes && r < now; r++)
-            numbers[r] = coding_decode(&j->schema->coding, (double)logits[at + r]);
-        for (uint64_t r = 0; !classes && j->calibration && r < now; r++)
-            numbers[r] = calibration_limit(j->calibration, numbers[r]);
+        if (!classes)
+            answer_values(&j->schema->coding, logits + at * outputs, now, outputs, numbers);
+        for (uint64_t i = 0; !classes && j->calibration && i < now * outputs; i++)
+            numbers[i] = calibration_limit(j->calibration, numbers[i]);
         double ends[2][SCORE_TALLIED];
         if (!classes && y->conformal)
             answer_intervals(y->conformal, j->calibration, &j->schema->coding, now, numbers,
@@ -239,7 +240,7 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
 {
     const struct row_list *list = &j->list[part];
     uint64_t count = row_list_reads(list), most = block_rows(j), first = 0;
-    uint32_t outputs = j->features->outputs, classes = score_classes(j);
+    uint32_t outputs = j->features->outputs;
     const uint32_t answers = features_answers(j->features);
     struct source from = rows_of(j, part, followed);
     struct answers sum = {0};
@@ -247,8 +248,7 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
         most = count ? count : 1;
     struct truth t = truth_new(j, most * answers);
     real *logits = mem_alloc(most * answers * outputs, sizeof *logits);
-    double *numbers =
-        mem_alloc(2 * SCORE_TALLIED * (uint64_t)(classes ? classes : 1), sizeof *numbers);
+    double *numbers = mem_alloc(2 * SCORE_TALLIED * (uint64_t)outputs, sizeof *numbers);
     bool good = true;
     for (uint64_t at = 0; good && at < count; at += most) {
         uint64_t rows = count - at < most ? count - at : most;
@@ -382,7 +382,9 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
     uint32_t classes = score_classes(j);
     uint64_t rows = j->list[part].count;
     double *share = mem_zero(classes ? classes : 1, sizeof *share), sum = 0;
-    double mean = classes ? 0 : score_center(j);
+    double center[QUANTILES_MOST];
+    if (!classes)
+        score_center(j, center);
     for (uint32_t c = 0; c < classes; c++)
         sum += j->class_counts[c];
     for (uint32_t c = 0; c < classes; c++)
@@ -391,7 +393,7 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
     truth_read(j, part, 0, rows, &t);
     struct scores on = scores_of(j, rows, &t);
     const struct criterion c = score_criterion(j);
-    metrics_baseline(j->schema->task, classes, share, mean, &on, &c, m);
+    metrics_baseline(j->schema->task, classes, share, center, &on, &c, m);
     truth_free(&t);
     mem_free(share);
 }
@@ -426,10 +428,13 @@ double score_constant(const struct score_job *j, enum part part)
     most = most < count ? most : count ? count : 1;
     struct truth t = truth_new(j, most);
     real *logits = mem_zero(most * outputs, sizeof *logits);
+    double center[QUANTILES_MOST];
     if (score_classes(j))
         score_constant_logits(j, logits);
     else
-        logits[0] = (real)score_center_learnt(j);
+        score_center_learnt(j, center);
+    for (uint32_t k = 0; !score_classes(j) && k < outputs; k++)
+        logits[k] = (real)center[k];
     for (uint64_t r = 1; r < most; r++)
         memcpy(logits + r * outputs, logits, outputs * sizeof *logits);
     for (uint64_t at = 0; at < count; at += most) {

@@ -68,10 +68,10 @@ uint32_t score_classes(const struct score_job *j); /* 0: regression */
 uint64_t score_block(const struct stepper *s, uint32_t outputs);
 /* Computes class_counts. */
 void score_class_counts(const struct score_job *j, double *counts);
-/* Regression: the constant answer of least loss on the training rows, as the network learns it
- * (criterion_center); and in the units of the target, for mse the mean of the targets. */
-double score_center_learnt(const struct score_job *j);
-double score_center(const struct score_job *j);
+/* Regression: the constant answer of least loss on the training rows [loss_values], as the network
+ * learns it (criterion_center); and in the units of the target, for mse the mean of the targets. */
+void score_center_learnt(const struct score_job *j, double *center);
+void score_center(const struct score_job *j, double *center);
 /* The constant answer of least loss: one logit a class, the log of its probability. */
 void score_constant_logits(const struct score_job *j, real *logits);
 /* The loss that counts for the answers of j's network. */

@@ -43,7 +43,7 @@ static double mean_of(const struct score_job *j, const struct target_coding *as)
 }
 
 /* Of targets as they are learnt: the quantile, the median or the like that the loss asks for. */
-static double center_of(const struct score_job *j)
+static void center_of(const struct score_job *j, double *center)
 {
     const struct row_list *list = &j->list[PART_TRAIN];
     double(*rows)[2] = mem_alloc(list->count + 1, sizeof *rows);
@@ -54,21 +54,27 @@ static double center_of(const struct score_job *j)
         rows[r][0] = coding_encode(&j->schema->coding, j->target[row]);
         rows[r][1] = (double)weight;
     }
-    double center = criterion_center(j->loss, rows, list->count);
+    criterion_center(j->loss, rows, list->count, center);
     mem_free(rows);
-    return center;
 }
 
-double score_center_learnt(const struct score_job *j)
-{
-    return j->loss->kind == LOSS_MSE ? mean_of(j, &j->schema->coding) : center_of(j);
-}
-
-double score_center(const struct score_job *j)
+void score_center_learnt(const struct score_job *j, double *center)
 {
     if (j->loss->kind == LOSS_MSE)
-        return mean_of(j, &(struct target_coding){.scale = 1});
-    return coding_decode(&j->schema->coding, center_of(j));
+        *center = mean_of(j, &j->schema->coding);
+    else
+        center_of(j, center);
+}
+
+void score_center(const struct score_job *j, double *center)
+{
+    if (j->loss->kind == LOSS_MSE) {
+        *center = mean_of(j, &(struct target_coding){.scale = 1});
+        return;
+    }
+    center_of(j, center);
+    for (uint32_t k = 0; k < loss_values(j->loss); k++)
+        center[k] = coding_decode(&j->schema->coding, center[k]);
 }
 
 struct criterion score_criterion(const struct score_job *j)

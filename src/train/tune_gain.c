@@ -9,11 +9,12 @@
 enum { AT_ONCE = 256 };
 #define LEAST 1e-300 /* of a probability: its logarithm stays finite */
 
-static double value_loss(const struct loss_options *o, double value, double target)
+static double value_loss(const struct loss_options *o, const double *value, double target)
 {
-    const double d = target - value, q = loss_quantile(o);
-    if (q > 0)
-        return d > 0 ? q * d : (q - 1) * d;
+    const struct criterion c = {.loss = *o};
+    const double d = target - *value;
+    if (o->kind == LOSS_QUANTILE)
+        return criterion_row(&c, value, target);
     return o->kind == LOSS_MAE ? fabs(d) : d * d;
 }
 
@@ -39,14 +40,16 @@ static struct tune_losses losses_of(const struct config *c, const struct run_par
         const uint64_t count = r->count - from < AT_ONCE ? r->count - from : AT_ONCE;
         if (classes)
             answer_probabilities(r->logits + from * p->outputs, count, p->outputs, room);
+        else
+            answer_values(&p->schema->coding, r->logits + from * p->outputs, count, p->outputs,
+                          room);
         for (uint64_t i = from; i < from + count; i++) {
             const int32_t label = classes ? r->label[i] : 0;
             l.weight[i] = label < 0 ? 0 : (double)r->weight[i];
             l.loss[i] = label < 0 ? 0
                         : classes
                             ? -log(fmax(room[(i - from) * p->outputs + (uint32_t)label], LEAST))
-                            : value_loss(&c->train.loss,
-                                         coding_decode(&p->schema->coding, (double)r->logits[i]),
+                            : value_loss(&c->train.loss, room + (i - from) * p->outputs,
                                          r->target[i]);
         }
     }

@@ -4,11 +4,15 @@
 
 #include "base/thread.h"
 
-static void check_loss(uint32_t outputs, const char *loss)
+#define LAYERS "{\"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"tanh\"}]}"
+#define TABM "{\"preset\": \"tabm\", \"k\": 3, \"hidden\": [4], \"dropout\": 0}"
+
+static void check_loss_of(uint32_t outputs, const char *loss, const char *model, bool quantiles)
 {
     struct netcase c = {
-        .model = "{\"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"tanh\"}]}",
+        .model = model,
         .loss = loss,
+        .quantiles = quantiles,
         .numbers = 3,
         .outputs = outputs,
         .rows = 9,
@@ -19,6 +23,11 @@ static void check_loss(uint32_t outputs, const char *loss)
     text_printf(&name, "%s of %u outputs", loss, outputs);
     grad_check(c, name.data);
     text_free(&name);
+}
+
+static void check_loss(uint32_t outputs, const char *loss)
+{
+    check_loss_of(outputs, loss, LAYERS, false);
 }
 
 static void check_mlp(const char *activation, const char *norm)
@@ -63,6 +72,8 @@ int main(void)
     check_loss(1, "{\"type\": \"huber\", \"delta\": 0.3}");
     check_loss(1, "{\"type\": \"quantile\"}");
     check_loss(1, "{\"type\": \"quantile\", \"q\": 0.9}");
+    check_loss_of(3, "{\"type\": \"quantile\", \"q\": [0.1, 0.5, 0.9]}", LAYERS, true);
+    check_loss_of(3, "{\"type\": \"quantile\", \"q\": [0.1, 0.5, 0.9]}", TABM, true);
     static const char *const activations[] = {
 #define ACT(NAME, name, ...) #name,
 #include "backend/acts.def"

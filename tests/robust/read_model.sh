@@ -244,4 +244,12 @@ if "$python" -c 'import safetensors' 2>/dev/null; then
 else
     skip "any safetensors reader reads it" "no safetensors"
 fi
+for preset in mlp tabm; do
+    config c.json regression value "{\"preset\": \"$preset\"}" '"n": "numeric", "tied": "numeric", "few": "categorical"'
+    perl -pi -e 's/"epochs"/"loss": {"type": "quantile", "q": [0.05, 0.5, 0.95]}, "epochs"/; s/"backend"/"target_transform": "log", "backend"/ if "'$preset'" eq "mlp"' c.json
+    compare "several quantiles, $preset" c.json
+done
+config c.json regression value '{"preset": "mlp", "hidden": [8]}'
+perl -pi -e 's/"epochs"/"loss": {"type": "quantile", "q": [0.1, 0.9]}, "epochs"/; s/"backend"/"ensemble": {"folds": 2}, "backend"/' c.json
+compare "several quantiles, an ensemble" c.json
 done_testing

@@ -120,7 +120,8 @@ static void test_gain(void)
     const double first[MEMBERS] = {1}, mean[MEMBERS] = {0.5, 0.5};
     double error, none;
     make_answers(true);
-    struct blend b = {.members = MEMBERS, .rows = ROWS, .answer = of, .target = target};
+    struct blend b = {.members = MEMBERS, .rows = ROWS, .answer = of, .width = 1,
+                      .criterion = &square, .target = target};
     double gain = blend_gain(&b, first, mean, &error), squares = 0;
     is_near(gain, blend_loss(&b, first) - blend_loss(&b, mean), 1e-12, "a gain");
     for (uint32_t i = 0; i < ROWS; i++) {

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "measure/blend.h"
 #include "measure/metric.h"
+#include "measure/probability.h"
 #include "tap.h"
 
 enum { ROWS = 300, CLASSES = 3 };
@@ -55,7 +56,7 @@ static double formula(const struct criterion *c)
         case LOSS_HUBER: x = fabs(d) <= c->loss.delta ? d * d / 2
                                  : c->loss.delta * fabs(d) - c->loss.delta * c->loss.delta / 2;
             break;
-        case LOSS_QUANTILE: x = fmax(c->loss.q * -d, (1 - c->loss.q) * d); break;
+        case LOSS_QUANTILE: x = fmax(c->loss.q[0] * -d, (1 - c->loss.q[0]) * d); break;
         }
         loss += w * x;
         all += w;
@@ -151,13 +152,14 @@ static void check_center(struct loss_options o, const char *name)
         rows[i][0] = target[i];
         rows[i][1] = (double)weight[i];
     }
-    const double center = criterion_center(&o, rows, ROWS);
+    double center;
+    criterion_center(&o, rows, ROWS, &center);
     for (uint32_t i = 0; i < ROWS; i++)
-        own += (double)weight[i] * criterion_error(&o, center - target[i]);
+        own += (double)weight[i] * criterion_error(&o, 0, center - target[i]);
     for (int k = -400; k <= 400; k++) {
         double loss = 0, now = center + k / 400.0;
         for (uint32_t i = 0; i < ROWS; i++)
-            loss += (double)weight[i] * criterion_error(&o, now - target[i]);
+            loss += (double)weight[i] * criterion_error(&o, 0, now - target[i]);
         if (loss < least) {
             least = loss;
             at = now;
@@ -172,7 +174,7 @@ static void check_choice(void)
     static double mean[ROWS], high[ROWS];
     const double *const of[] = {mean, high};
     const struct criterion square = {.loss = {.kind = LOSS_MSE}},
-                           pinball = {.loss = {.kind = LOSS_QUANTILE, .q = 0.95}};
+                           pinball = {.loss = {.kind = LOSS_QUANTILE, .q = {0.95}}};
     double weights[2];
     for (uint32_t i = 0; i < ROWS; i++) {
         mean[i] = 3;
@@ -217,6 +219,81 @@ static void check_f1(void)
     ok(weights[0] > 0.99, "soft_f1 chooses the member that knows more: %.2f", weights[0]);
 }
 
+static double pinball_of(double q, double answer, double truth)
+{
+    return answer < truth ? q * (truth - answer) : (1 - q) * (answer - truth);
+}
+
+/* A list of quantiles: rising answers cost no more, the mean over them is the loss that counts, and
+ * the best constant is that of each. */
+static void check_list(void)
+{
+    const struct loss_options three = {
+        .kind = LOSS_QUANTILE, .q = {0.1, 0.5, 0.9}, .q_count = 3};
+    const struct criterion c = {.loss = three};
+    static double rising[ROWS][3], flat[ROWS][3], rows[ROWS][2];
+    double crossed = 0, want = 0, all = 0, square = 0, between = 0, below[3] = {0}, center[3];
+    struct criterion_sum s = {0};
+    struct tally *t = tally_new(TASK_REGRESSION, 0, TALLY_ALL);
+    struct metrics m;
+    tally_judge_by(t, &c);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const double w = (double)weight[i], y = target[i];
+        real raw[3];
+        bool rises = true;
+        for (uint32_t k = 0; k < 3; k++) {
+            raw[k] = (real)(value[i] + rng_normal(9, i, k, 0, RNG_TEST));
+            crossed += w * pinball_of(three.q[k], (double)raw[k], y) / 3;
+            flat[i][k] = 3;
+            rows[i][0] = y;
+            rows[i][1] = w;
+        }
+        answer_values(NULL, raw, 1, 3, rising[i]);
+        for (uint32_t k = 0; k < 3; k++) {
+            rises = rises && (k == 0 || rising[i][k - 1] <= rising[i][k]);
+            want += w * pinball_of(three.q[k], rising[i][k], y) / 3;
+            below[k] += y <= rising[i][k] ? w : 0;
+        }
+        if (!rises)
+            ok(false, "row %u rises", i);
+        between += rising[i][0] <= y && y <= rising[i][2] ? w : 0;
+        square += w * (rising[i][1] - y) * (rising[i][1] - y);
+        all += w;
+        criterion_add(&c, &s, rising[i], 0, y, w);
+    }
+    ok(want < crossed, "rising order costs %.6f, the answers as they came %.6f", want / all,
+       crossed / all);
+    is_near(criterion_mean(&c, &s), want / all, 1e-12, "the loss of a list is the mean over it");
+    tally_add(t, &(struct scores){.task = TASK_REGRESSION, .rows = ROWS, .value = rising[0],
+                                  .target = target, .weight = weight});
+    metrics_of(t, &m);
+    is_near(metrics_get(&m, "pinball"), want / all, 1e-12, "  metric pinball");
+    is_near(metrics_get(&m, "coverage"), between / all, 1e-12, "  coverage of the outer two");
+    is_near(metrics_get(&m, "rmse"), sqrt(square / all), 1e-12, "  rmse of the middle one");
+    for (uint32_t k = 0; k < 3; k++)
+        is_near(t->below[k] / t->weight, below[k] / all, 1e-12, "  share at or below each");
+    tally_free(t);
+    criterion_center(&three, rows, ROWS, center);
+    for (uint32_t k = 0; k < 3; k++) {
+        double one;
+        criterion_center(&(struct loss_options){.kind = LOSS_QUANTILE, .q = {three.q[k]}}, rows,
+                         ROWS, &one);
+        is_near(center[k], one, 0, "  the best constant of each");
+    }
+    const double *const of[] = {flat[0], rising[0]};
+    const struct blend b = {.members = 2, .rows = ROWS, .answer = of, .width = blend_width(&c),
+                            .criterion = &c, .target = target, .weight = weight};
+    const double second[] = {0, 1}, half[] = {0.5, 0.5};
+    double mixed = 0;
+    is_int(b.width, 3, "members are weighed by all numbers");
+    is_near(blend_loss(&b, second), want / all, 1e-12, "  the loss of one");
+    for (uint32_t i = 0; i < ROWS; i++)
+        for (uint32_t k = 0; k < 3; k++)
+            mixed += (double)weight[i] / 3 *
+                     pinball_of(three.q[k], (flat[i][k] + rising[i][k]) / 2, target[i]);
+    is_near(blend_loss(&b, half), mixed / all, 1e-12, "  the loss of the mean");
+}
+
 int main(void)
 {
     const struct loss_options ce = {.kind = LOSS_CROSS_ENTROPY},
@@ -225,7 +302,7 @@ int main(void)
                               one = {.kind = LOSS_SOFT_F1, .chosen = 4},
                               mse = {.kind = LOSS_MSE}, mae = {.kind = LOSS_MAE},
                               huber = {.kind = LOSS_HUBER, .delta = 0.7},
-                              high = {.kind = LOSS_QUANTILE, .q = 0.9};
+                              high = {.kind = LOSS_QUANTILE, .q = {0.9}};
     make_rows();
     check_kind((struct criterion){.loss = ce, .classes = CLASSES}, "cross_entropy");
     check_kind((struct criterion){.loss = ce, .classes = CLASSES, .class_weight = class_weight},
@@ -251,6 +328,7 @@ int main(void)
     check_center(huber, "huber");
     check_center(high, "quantile");
     check_choice();
+    check_list();
     check_f1();
     return done();
 }

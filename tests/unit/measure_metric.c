@@ -404,7 +404,7 @@ static void baseline(void)
     struct metrics want, got;
     metrics_compute(&s, &want);
     const double share[] = {0.75, 0.25};
-    metrics_baseline(TASK_BINARY, 2, share, 0, &s, &(struct criterion){.classes = 2}, &got);
+    metrics_baseline(TASK_BINARY, 2, share, NULL, &s, &(struct criterion){.classes = 2}, &got);
     for (uint32_t i = 0; i < want.count; i++) {
         double a = got.m[i].value, b = want.m[i].value;
         ok(a == b || (isnan(a) && isnan(b)), "baseline %s is that of the constant answer",
@@ -414,7 +414,7 @@ static void baseline(void)
     const double target[] = {1, 2, 3}, value[] = {2, 2, 2};
     struct scores v = {.task = TASK_REGRESSION, .rows = 3, .value = value, .target = target};
     metrics_compute(&v, &want);
-    metrics_baseline(TASK_REGRESSION, 0, NULL, 2, &v, &(struct criterion){.classes = 0}, &got);
+    metrics_baseline(TASK_REGRESSION, 0, NULL, value, &v, &(struct criterion){.classes = 0}, &got);
     ok(metrics_get(&got, "rmse") == metrics_get(&want, "rmse"), "baseline of values is the mean");
 }
 
@@ -440,7 +440,7 @@ static void quantiles(void)
                        .weight = weight};
     struct metrics m;
     struct tally *t = tally_new(TASK_REGRESSION, 0, TALLY_ALL);
-    tally_judge_by(t, &(struct criterion){.loss = {.kind = LOSS_QUANTILE, .q = 0.75}});
+    tally_judge_by(t, &(struct criterion){.loss = {.kind = LOSS_QUANTILE, .q = {0.75}}});
     tally_add(t, &s);
     metrics_of(t, &m);
     ok(m.count == 5, "a quantile's tally has two metrics more");

@@ -144,8 +144,8 @@ static void means(void)
 {
     const real logits[] = {9, 9, 0, 0, 1, 3, /* the second network */ 9, 9, 2, 0, 1, 1};
     const double weights[] = {0.75, 0.25};
-    const struct answer_mean m = {logits, weights, 3, 2, NULL, NULL, NULL},
-                             one = {logits, NULL, 3, 1, NULL, NULL, NULL};
+    const struct answer_mean m = {logits, weights, 3, 2, 1, 0, NULL, NULL, NULL},
+                             one = {logits, NULL, 3, 1, 1, 0, NULL, NULL, NULL};
     double p[4], alone[4];
     answer_mean_probabilities(&m, 1, 3, 2, p);
     is_near(p[0], 0.75 * 0.5 + 0.25 / (1 + exp(-2)), 1e-15, "the mean of two probabilities");
@@ -159,16 +159,24 @@ static void means(void)
                                             {.transform = TARGET_CBRT, .center = 1, .scale = 0.5}};
     const struct target_coding *same[] = {&codings[0], &codings[0]},
                                *each[] = {&codings[0], &codings[1]}, *cube = &codings[2];
-    const struct answer_mean values = {logits + 4, weights, 2, 2, same, NULL, NULL},
-                             own = {logits + 4, weights, 2, 2, each, NULL, NULL},
-                             bare = {logits + 4, weights, 2, 2, NULL, NULL, NULL};
+    const struct answer_mean values = {logits + 4, weights, 2, 2, 1, 0, same, NULL, NULL},
+                             own = {logits + 4, weights, 2, 2, 1, 0, each, NULL, NULL},
+                             bare = {logits + 4, weights, 2, 2, 1, 0, NULL, NULL, NULL};
     ok(answer_mean_value(&values, 1) == 0.75 * 16 + 0.25 * 28, "the mean of two values");
     ok(answer_mean_value(&own, 1) == 0.75 * 16 + 0.25 * 29, "each by its own scale");
     ok(answer_mean_value(&bare, 1) == 0.75 * 3 + 0.25 * 9, "as the networks give them");
-    const struct answer_mean value = {logits + 4, NULL, 2, 1, same, NULL, NULL},
-                             cubed = {logits + 4, NULL, 2, 1, &cube, NULL, NULL};
+    const struct answer_mean value = {logits + 4, NULL, 2, 1, 1, 0, same, NULL, NULL},
+                             cubed = {logits + 4, NULL, 2, 1, 1, 0, &cube, NULL, NULL};
     ok(answer_mean_value(&value, 1) == 16, "one value alone");
     ok(answer_mean_value(&cubed, 1) == 15.625, "behind its transform");
+    /* two networks of three quantiles, each put into order before the mean */
+    const real crossed[] = {3, 1, 2, 7, 8, 9, /* the second network */ 0, 2, 1, 5, 5, 4};
+    const struct answer_mean list = {crossed, weights, 2, 2, 3, 1, NULL, NULL, NULL};
+    const double want[] = {0.75 * 1 + 0.25 * 0, 0.75 * 2 + 0.25 * 1, 0.75 * 3 + 0.25 * 2};
+    double got[3];
+    answer_mean_values(&list, 0, got);
+    ok(memcmp(got, want, sizeof want) == 0, "quantiles of two networks: the mean of their orders");
+    ok(answer_mean_value(&list, 1) == 0.75 * 8 + 0.25 * 5, "the middle one of the next row");
 }
 
 int main(void)

@@ -43,6 +43,26 @@ static void weights(const char *text, const float *want)
     json_free(r.doc);
 }
 
+static void quantiles(void)
+{
+    struct reading r;
+    ok(read(&r, "{\"type\": \"quantile\", \"q\": [0.1, 0.45, 0.9]}") &&
+           loss_resolve(&r.o, false, &r.e) && loss_check(&r.o, r.doc, false, &r.e),
+       "a list of quantiles");
+    is_int(loss_values(&r.o), 3, "  has three");
+    is_near(r.o.q[2], 0.9, 0, "  in their order");
+    is_int(loss_middle(r.o.q, 3), 1, "  the middle one");
+    is_int(loss_middle((const double[]){0.25, 0.75}, 2), 0, "of two as near the lower one");
+    json_free(r.doc);
+    struct text text = {0};
+    text_put(&text, "{\"q\": [");
+    for (int k = 1; k <= 33; k++)
+        text_printf(&text, "%s%.2f", k > 1 ? ", " : "", k / 40.0);
+    text_put(&text, "]}");
+    refused(text.data, false, ERR_CONFIG_RANGE, "has 33");
+    text_free(&text);
+}
+
 int main(void)
 {
     struct reading r;
@@ -53,7 +73,8 @@ int main(void)
     is_int(r.o.kind, LOSS_MSE, "  is mse");
     is_near(r.o.gamma, 2, 0, "gamma of focal");
     is_near(r.o.delta, 1, 0, "delta of huber");
-    is_near(r.o.q, 0.5, 0, "q of quantile");
+    is_near(r.o.q[0], 0.5, 0, "q of quantile");
+    is_int(r.o.q_count, 0, "  is no list");
     json_free(r.doc);
     weights("{\"class_weights\": null}", NULL);
     weights("{}", NULL);
@@ -76,6 +97,14 @@ int main(void)
             "weighs 0");
     refused("{\"class_weights\": \"balanced\"}", false, ERR_CONFIG_CONFLICT, "regression");
     refused("{\"label_smoothing\": 1}", true, ERR_CONFIG_RANGE, "label_smoothing");
+    quantiles();
     refused("{\"q\": 0}", false, ERR_CONFIG_RANGE, "q");
+    refused("{\"q\": \"0.5\"}", false, ERR_CONFIG_TYPE, "a number or a list");
+    refused("{\"q\": []}", false, ERR_CONFIG_RANGE, "2 to 32");
+    refused("{\"q\": [0.5]}", false, ERR_CONFIG_RANGE, "has 1");
+    refused("{\"q\": [0.5, 0.5]}", false, ERR_CONFIG_RANGE, "above the one before");
+    refused("{\"q\": [0.9, 0.1]}", false, ERR_CONFIG_RANGE, "above the one before");
+    refused("{\"q\": [0.1, 1]}", false, ERR_CONFIG_RANGE, "less than 1");
+    refused("{\"q\": [0.1, \"0.9\"]}", false, ERR_CONFIG_RANGE, "less than 1");
     return done();
 }
