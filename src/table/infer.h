@@ -53,7 +53,7 @@ struct infer {
     char same_note[300];     /* labels that are equal as numbers; or "" */
     char label_note[500], footer_note[300]; /* what looks wrong; or "" */
     double target_balance;  /* share of the smallest class */
-    char time_note[400];     /* the rows are in the order of a date; or "" */
+    char time_note[500];     /* the rows are in the order of a date; or "" */
     uint64_t looked, copies; /* rows of a sample; those equal to another in every column used */
     char note[200];         /* about the header line; or "" */
     char encoding_note[200]; /* encoding guessed: the first byte that is not UTF-8; or "" */
