@@ -144,8 +144,8 @@ static void put_value(const struct by *b, double value, struct text *out)
 }
 
 /* Makes the number of each row's bin its text, and names the bins by their least and greatest
- * value. Bins end where the value changes. */
-static void cut_bins(struct by *b, const struct answers_kept *k)
+ * value. Bins end where the value changes. False: no row has a value. */
+static bool cut_bins(struct by *b, const struct answers_kept *k)
 {
     double *sorted = mem_alloc(b->rows + 1, sizeof *sorted), low[BY_GROUPS], high[BY_GROUPS];
     uint64_t n = 0, begin = 0;
@@ -179,6 +179,7 @@ static void cut_bins(struct by *b, const struct answers_kept *k)
             if (b->value[i] >= low[g] && b->value[i] <= high[g])
                 b->text[i] = g;
     mem_free(sorted);
+    return count > 0;
 }
 
 struct size {
@@ -282,12 +283,15 @@ static int by_worst(const void *one, const void *other, const void *context)
     return x == y ? 0 : (x < y) == m->higher ? -1 : 1;
 }
 
-void by_measure(struct by *b, const struct answers_kept *k, const struct tally *like,
-                const struct metric_type *metric)
+bool by_measure(struct by *b, const struct answers_kept *k, const struct tally *like,
+                const struct metric_type *metric, struct err *e)
 {
     b->metric = metric;
-    if (b->bins)
-        cut_bins(b, k);
+    if (b->bins && !cut_bins(b, k)) {
+        err_set(e, ERR_OPTION_VALUE, "--by: the column \"%s\" has no numbers or dates to cut",
+                text_quote_z(b->column));
+        return err_help(e, "--by %s measures its values", text_quote_z(b->column));
+    }
     uint32_t *of_text = choose_groups(b, k);
     uint64_t *order = mem_alloc(b->rows + 1, sizeof *order);
     uint64_t *begin = mem_zero(b->count + 1, sizeof *begin);
@@ -298,6 +302,7 @@ void by_measure(struct by *b, const struct answers_kept *k, const struct tally *
     mem_free(of_text);
     mem_free(order);
     mem_free(begin);
+    return true;
 }
 
 void by_judge(const struct by *b, size_t count, struct gate *g)

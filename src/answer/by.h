@@ -36,9 +36,10 @@ struct by {
 void by_open(struct by *b, const char *option);
 /* The rows of a group of the stream. E10: the present input has no such column. */
 bool by_add(struct by *b, const struct stream *t, const struct stream_group *g, struct err *e);
-/* like: a tally of the model's task, decision and intervals; k: the answers to these rows. */
-void by_measure(struct by *b, const struct answers_kept *k, const struct tally *like,
-                const struct metric_type *metric);
+/* like: a tally of the model's task, decision and intervals; k: the answers to these rows. E10:
+ * bins of a column without numbers and dates. */
+bool by_measure(struct by *b, const struct answers_kept *k, const struct tally *like,
+                const struct metric_type *metric, struct err *e);
 /* The worst value of the metric over all groups that have one. */
 void by_judge(const struct by *b, size_t count, struct gate *g);
 /* "groups": {COLUMN: [{"group", "rows", "metrics", "intervals"}]} */

@@ -335,6 +335,11 @@ static bool read_gates(const struct evaluate_request *q, struct evaluate_result 
         return true;
     const struct metric_type *metric = q->on ? metric_find(q->on, task)
                                              : metric_of(&c, r->serve.schema->task);
+    if (metric && metric->of_level) {
+        err_set(e, ERR_OPTION_VALUE, "--on: %s orders no models: near its level is right",
+                metric->name);
+        return err_help(e, "compare by %s", metric_of(&c, r->serve.schema->task)->name);
+    }
     if (!metric) {
         char names[160];
         metric_names(task, names, sizeof names);
@@ -373,13 +378,15 @@ static const struct metric_type *by_metric(const struct evaluate_result *r)
     return counts == &metric_loss ? metric_default(task) : counts;
 }
 
-static void measure_by(struct evaluate_result *r, const struct answers_kept *own)
+static bool measure_by(struct evaluate_result *r, const struct answers_kept *own, struct err *e)
 {
     for (size_t i = 0; i < r->by_count; i++)
-        by_measure(&r->by[i], own, r->tally, by_metric(r));
+        if (!by_measure(&r->by[i], own, r->tally, by_metric(r), e))
+            return false;
     for (size_t i = 0; i < r->gate_count; i++)
         if (r->gates[i].of == GATE_OF_WORST)
             by_judge(r->by, r->by_count, &r->gates[i]);
+    return true;
 }
 
 /* own: room for the answers, where the models are compared, or groups are measured. */
@@ -405,7 +412,8 @@ static bool measure(const struct evaluate_request *q, struct serve *other,
     for (size_t i = 0; i < r->gate_count; i++)
         if (!r->gates[i].compares)
             gate_judge(&r->gates[i], &r->metrics, r->tally);
-    measure_by(r, own);
+    if (!measure_by(r, own, e))
+        return false;
     if (r->tally->classes == 2)
         lift_of(&r->tally->rank, r->lift);
     rank_free(&r->tally->rank); /* the other model's rows take its place */

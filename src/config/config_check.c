@@ -107,18 +107,23 @@ static bool check_useful(const struct config *c, struct err *e)
 
 /* --- the task --- */
 
+static bool orders(const struct metric_type *t)
+{
+    return t && !t->of_level;
+}
+
 static bool check_metric(const struct config *c, struct err *e)
 {
     const char *name = c->train.early.metric, *known[64];
     const int metric_task = config_metric_task(c, false);
     size_t count = 0;
     if (strcmp(name, "auto") == 0 || strcmp(name, metric_loss.name) == 0 ||
-        metric_find(name, metric_task))
+        orders(metric_find(name, metric_task)))
         return true;
     struct text list = {0};
     for (const struct metric_type *t = metric_types;
          t->name && count < sizeof known / sizeof *known; t++)
-        if (metric_find(t->name, metric_task)) {
+        if (orders(metric_find(t->name, metric_task))) {
             text_printf(&list, "%s%s", count ? ", " : "auto, ", t->name);
             known[count++] = t->name;
         }

@@ -211,7 +211,9 @@ static bool put_metric(struct text *out, const char *name)
     if (m->tasks >> METRIC_REGION && !any)
         text_printf(out, "%s models with intervals or sets",
                     m->tasks & (1u << METRIC_QUANTILE) ? ", and of" : "");
-    text_printf(out, "; %s is better\n", m->higher ? "higher" : "lower");
+    text_printf(out, "; %s\n", m->of_level ? "near its level is right"
+                                : m->higher ? "higher is better"
+                                            : "lower is better");
     struct text help = {0};
     text_printf(&help, "%s. `dnn evaluate` shows it; %s--require take%s its name.", m->help,
                 any ? "train.early_stopping.metric and " : "its ", any ? "" : "s");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/ops.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "measure/interval.h"
 #include "measure/tally.h"
@@ -286,6 +287,7 @@ const struct metric_type metric_types[] = {
      .value = pinball,
      .interval = interval_pinball},
     {.name = "coverage",
+     .of_level = true,
      .tasks = QUANTILE | INTERVALS | SETS,
      .higher = true,
      .help = "share of rows inside their interval or set, near the level when right; of models "
@@ -452,12 +454,16 @@ void metrics_baseline(int task, uint32_t classes, const double *class_share, con
     /* all scores are equal, so the areas are known without a walk and no row need be kept */
     struct tally *y =
         tally_new(task, classes, TALLY_ALL & ~(unsigned)(TALLY_CONFUSED | TALLY_RANKS));
+    double *best = mem_zero(classes + 1, sizeof *best); /* the constant of the least loss */
     tally_judge_by(y, c);
+    if (classes)
+        criterion_constant(c, class_share, best);
     for (uint64_t r = 0; r < on->rows; r++) {
         struct scores one = {.task = task,
                              .rows = 1,
                              .classes = classes,
                              .probability = class_share,
+                             .raw = best,
                              .value = center};
         if (task == TASK_REGRESSION)
             one.target = on->target + r;
@@ -470,5 +476,6 @@ void metrics_baseline(int task, uint32_t classes, const double *class_share, con
     for (uint32_t i = 0; i < m->count; i++)
         if (m->m[i].type->constant)
             m->m[i].value = m->m[i].type->constant(y);
+    mem_free(best);
     tally_free(y);
 }

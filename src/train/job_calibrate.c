@@ -68,7 +68,8 @@ bool job_decide(const struct config *c, const char *leans, const struct calibrat
                  "\"calibrate\": \"affine\" answers the likeliest label", leans);
     else
         log_note("the label is decided as before the calibration, because `%s` asks for other "
-                 "labels than the likeliest: the threshold is %.4g; a `threshold` in the config, "
-                 "or \"calibrate\": \"affine\", decides otherwise", leans, d->threshold);
+                 "labels than the likeliest: the threshold is %.4g; %s\"calibrate\": \"affine\" "
+                 "decides otherwise", leans, d->threshold,
+                 c->task == TASK_BINARY ? "a `threshold` in the config, or " : "");
     return true;
 }

@@ -76,6 +76,13 @@ static bool write_split(const struct train_job *j, struct err *e)
     return split_csv_write(j->request->split_csv, j->table, &o, e);
 }
 
+static void note_limit(const struct train_job *j)
+{
+    if (j->request->limit)
+        log_note("--limit: data.train is read up to its row %llu; train without it for a model of "
+                 "all rows", (unsigned long long)j->request->limit);
+}
+
 /* One part of the rows chooses the epoch, the threshold and the calibration, and measures them: its
  * figures are too good. */
 static void warn_no_test(const struct train_job *j, const struct train_result *r)
@@ -103,6 +110,7 @@ static bool story(struct train_job *j, const struct train_request *q, struct tra
     if (r->gate_count && !j->run.list[PART_TEST].count && !j->run.list[PART_VALID].count)
         return err_set(e, ERR_USAGE, "--require measures the test or the validation rows, and "
                                      "data.split leaves neither");
+    note_limit(j);
     warn_no_test(j, r);
     r->rows_unlabelled = j->table->unlabelled;
     if (threshold_is_chosen(&j->config->cut) && !j->run.list[PART_VALID].count && !j->ensemble) {

@@ -89,15 +89,10 @@ static void measure(const struct tune *t, struct run_part *p, struct tune_result
     struct mixing x = {
         .n = &alone, .members = &member, .count = 1, .folds = 1, .outputs = p->outputs,
         .decision = {.threshold = DECISION_HALF}, .alone = {.threshold = DECISION_HALF}};
-    struct err ignored = {0}; /* of labels that no row has: the trial has told */
-    double *sums = mem_copy(p->constant, p->outputs * sizeof *sums);
     x.classes = p->schema->task == TASK_REGRESSION ? 0 : p->outputs;
-    for (uint32_t c = 0; c < p->outputs; c++)
-        sums[c] *= (double)p->rows;
-    run_criterion(t->q->config, p->schema, sums, sums, &x.criterion, &x.class_weight, &ignored);
+    tune_criterion(t->q->config, p, &x.criterion, &x.class_weight);
     mixing_measure(&x, &one, false, NULL, &r->valid);
     mem_free(x.class_weight);
-    mem_free(sums);
     r->score = metrics_get(&r->valid, t->a->metric->name);
     r->trained = p->epochs;
     r->best_epoch = p->best_epoch;

@@ -47,7 +47,7 @@ struct tune_answer {
     struct tune_result *results; /* by stage and trial: trials of a round follow one another */
     size_t count;
     size_t best;         /* of `results` */
-    /* The mean loss (tune_loss_name) of trial 0 less that of the best one on the validation rows,
+    /* How much better than trial 0 the best one is, by tune_gain_name, on the validation rows,
      * and the standard error of it, row by row. NaN: trial 0 is the best, or not all is known, as
      * after --resume. */
     double gain, gain_error;
@@ -64,8 +64,8 @@ void tune_release(struct tune_answer *a);
 /* Whether a search could begin: the space, and the configs of its first trials. False: E13, the
  * error of tune_run. */
 bool tune_check(const struct config *c, struct err *e);
-/* The loss that the gain is of: logloss, mse, mae, pinball. */
-const char *tune_loss_name(const struct config *c);
+/* What the gain is of: the metric of the search; of rmse the mean squared error. */
+const char *tune_gain_name(const struct config *c, const struct tune_answer *a);
 /* The last training of a trial. NULL: none. */
 const struct tune_result *tune_last(const struct tune_answer *a, uint32_t trial);
 void tune_write(const struct tune_request *q, const struct tune_answer *a,

@@ -1,59 +1,56 @@
-/* tune_gain.c - how much lower the loss of the best trial is than that of trial 0, the config as it
- * is: row by row on the validation rows, so that what both find hard does not count. */
+/* tune_gain.c - how much better the best trial is than trial 0, the config as it is. If the search
+ * follows the loss that counts: row by row on the validation rows, so that what both find hard does
+ * not count. Else by the intervals of the two scores. */
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "train/tune_parts.h"
 
-enum { AT_ONCE = 256 };
-#define LEAST 1e-300 /* of a probability: its logarithm stays finite */
-
-static double value_loss(const struct loss_options *o, const double *value, double target)
+void tune_criterion(const struct config *config, const struct run_part *p, struct criterion *c,
+                    float **weights)
 {
-    const struct criterion c = {.loss = *o};
-    const double d = target - *value;
-    if (o->kind == LOSS_QUANTILE)
-        return criterion_row(&c, value, target);
-    return o->kind == LOSS_MAE ? fabs(d) : d * d;
+    struct err ignored = {0}; /* of labels that no row has: the trial has told */
+    double *sums = mem_copy(p->constant, p->outputs * sizeof *sums);
+    for (uint32_t k = 0; k < p->outputs; k++)
+        sums[k] *= (double)p->rows;
+    run_criterion(config, p->schema, sums, sums, c, weights, &ignored);
+    mem_free(sums);
 }
 
-const char *tune_loss_name(const struct config *c)
-{
-    if (c->task != TASK_REGRESSION)
-        return "logloss";
-    return loss_quantile(&c->train.loss) > 0     ? "pinball"
-           : c->train.loss.kind == LOSS_MAE ? "mae"
-                                                 : "mse";
-}
-
-/* The loss of each row left out; a row without a label has a weight of 0. */
-static struct tune_losses losses_of(const struct config *c, const struct run_part *p)
+/* The loss of each row left out, by the criterion of the search; a row without a label has a weight
+ * of 0. */
+static struct tune_losses losses_of(const struct config *config, const struct run_part *p)
 {
     const struct part_rows *r = &p->left;
     const bool classes = p->schema->task != TASK_REGRESSION;
     struct tune_losses l = {.rows = r->count,
                             .loss = mem_alloc(r->count + 1, sizeof *l.loss),
                             .weight = mem_alloc(r->count + 1, sizeof *l.weight)};
-    double *room = mem_alloc(AT_ONCE * (size_t)p->outputs, sizeof *room);
-    for (uint64_t from = 0; from < r->count; from += AT_ONCE) {
-        const uint64_t count = r->count - from < AT_ONCE ? r->count - from : AT_ONCE;
-        if (classes)
-            answer_probabilities(r->logits + from * p->outputs, count, p->outputs, room);
-        else
-            answer_values(&p->schema->coding, r->logits + from * p->outputs, count, p->outputs,
-                          room);
-        for (uint64_t i = from; i < from + count; i++) {
-            const int32_t label = classes ? r->label[i] : 0;
-            l.weight[i] = label < 0 ? 0 : (double)r->weight[i];
-            l.loss[i] = label < 0 ? 0
-                        : classes
-                            ? -log(fmax(room[(i - from) * p->outputs + (uint32_t)label], LEAST))
-                            : value_loss(&c->train.loss, room + (i - from) * p->outputs,
-                                         r->target[i]);
-        }
+    double *answers = mem_alloc(r->count * p->outputs + 1, sizeof *answers);
+    struct criterion_sum s = {0};
+    struct criterion c;
+    float *class_weight = NULL;
+    tune_criterion(config, p, &c, &class_weight);
+    if (classes)
+        answer_probabilities(r->logits, r->count, p->outputs, answers);
+    else
+        answer_values(&p->schema->coding, r->logits, r->count, p->outputs, answers);
+    for (uint64_t i = 0; i < r->count; i++) {
+        const int32_t label = classes ? r->label[i] : 0;
+        const double *own = answers + i * p->outputs;
+        l.weight[i] = criterion_weight(&c, label, (double)r->weight[i]);
+        l.loss[i] = 0;
+        if (!criterion_of_rows(&c))
+            criterion_add(&c, &s, own, label, 0, (double)r->weight[i]);
+        else if (l.weight[i] > 0)
+            l.loss[i] = criterion_row(&c, classes ? own + label : own,
+                                      classes ? 0 : r->target[i]);
     }
-    mem_free(room);
+    for (uint64_t i = 0; !criterion_of_rows(&c) && i < r->count; i++)
+        l.loss[i] = criterion_f1_row(&c, &s, answers + i * p->outputs, r->label[i]);
+    mem_free(class_weight);
+    mem_free(answers);
     return l;
 }
 
@@ -87,12 +84,39 @@ void tune_note_losses(struct tune *t, const struct run_part *p, const struct tun
     }
 }
 
+/* The last training of trial 0; NULL: none. */
+static const struct tune_result *plain_of(const struct tune *t)
+{
+    const struct tune_result *found = NULL;
+    for (size_t i = 0; i < t->a->count; i++)
+        if (t->a->results[i].trial == 0)
+            found = &t->a->results[i];
+    return found;
+}
+
+/* By the intervals of two scores. */
+static void gain_of_scores(struct tune *t, const struct tune_result *best)
+{
+    const struct tune_result *plain = plain_of(t);
+    const struct metric_type *m = t->a->metric;
+    if (!plain || best->trial == 0 || isnan(plain->score))
+        return;
+    const struct interval a = metrics_interval(&plain->valid, m->name),
+                          b = metrics_interval(&best->valid, m->name);
+    t->a->gain = m->higher ? best->score - plain->score : plain->score - best->score;
+    t->a->gain_error = hypot(a.high - a.low, b.high - b.low) / (2 * 1.96);
+}
+
 void tune_find_gain(struct tune *t)
 {
     const struct tune_losses *a = &t->plain, *b = &t->top;
     const struct tune_result *best = &t->a->results[t->a->best];
     double sum = 0, squares = 0, weight = 0, weights = 0;
     t->a->gain = t->a->gain_error = (double)NAN;
+    if (t->a->metric != config_metric(t->q->config)) {
+        gain_of_scores(t, best);
+        return;
+    }
     if (!a->rows || a->rows != b->rows || best->trial == 0 || t->top_trial != best->trial ||
         t->top_stage != best->stage)
         return; /* of a search that was resumed */
@@ -111,4 +135,10 @@ void tune_find_gain(struct tune *t)
     }
     t->a->gain = mean;
     t->a->gain_error = rows > 1 ? sqrt(squares * rows / (rows - 1)) / weight : (double)NAN;
+}
+
+const char *tune_gain_name(const struct config *c, const struct tune_answer *a)
+{
+    const bool squares = a->metric == config_metric(c) && a->metric == metric_find("rmse", c->task);
+    return squares ? "mean squared error" : a->metric->name;
 }

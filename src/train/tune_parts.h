@@ -42,6 +42,9 @@ void tune_add(struct tune *t, const struct tune_result *r);
 
 /* --- tune_gain.c --- */
 
+/* The loss that counts in a search: that of its config, not of a trial. mem_free(*weights). */
+void tune_criterion(const struct config *config, const struct run_part *p, struct criterion *c,
+                    float **weights);
 /* Keeps the losses of a training's rows if it is of trial 0, or the best so far. Under the lock,
  * before tune_add. */
 void tune_note_losses(struct tune *t, const struct run_part *p, const struct tune_result *r);

@@ -55,7 +55,7 @@ void tune_write(const struct tune_request *q, const struct tune_answer *a, struc
     write_result(a, &a->results[a->best], "best", q->output, out);
     if (!isnan(a->gain)) {
         json_open(out, "gain", '{');
-        json_put_string(out, "loss", tune_loss_name(q->config));
+        json_put_string(out, "metric", tune_gain_name(q->config, a));
         json_put_number(out, "value", a->gain);
         json_put_number(out, "standard_error", a->gain_error);
         json_close(out, '}');

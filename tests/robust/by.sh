@@ -75,4 +75,7 @@ run dnn evaluate b.dnn d.csv --require 'auc.worst>=0.5'
 is_exit 64 "auc.worst without --by"
 run dnn train b.json --require 'auc.worst>=0.5'
 is_exit 64 "and in train"
+run dnn evaluate b.dnn d.csv --by city:4 --quiet
+is_exit 64 "bins of a column of texts"
+err_has 'the column "city" has no numbers or dates to cut' "and why"
 done_testing

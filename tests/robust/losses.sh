@@ -53,14 +53,27 @@ dnn train classes.json -o g.dnn --quiet --force --set train.loss.type=focal --se
 [ "$(dnn evaluate f.dnn test.csv --quiet | awk '$1 == "loss" { print $2 }')" = "$(dnn evaluate g.dnn test.csv --quiet | awk '$1 == "loss" { print $2 }')" ]
 ok $? "the loss of a focal model is that of its answers before calibration"
 # tune compares by the loss
-run dnn tune values.json -o best.json --trials 3 --quiet --json --set 'train.loss={"type":"quantile","q":0.9}' --set 'tune={"space":{"train.optimizer.learning_rate":[1e-5,0.01]}}'
+run dnn tune values.json -o best.json --trials 4 --quiet --json --set train.optimizer.learning_rate=0.0001 --set 'train.loss={"type":"quantile","q":0.9}' --set 'tune={"space":{"train.optimizer.learning_rate":[1e-5,0.01]}}'
 is_exit 0 "tune of a quantile"
 out_has '"metric":"pinball"' "tune compares by pinball"
 grep -q '"learning_rate": 0.01' best.json
 ok $? "and takes the rate that learns"
+perl -ne 'exit !(/"gain":\{"metric":"pinball","value":[0-9.]+,"standard_error":[0-9.]+\}/)' out
+ok $? "and tells its gain by pinball, with an error"
+run dnn tune classes.json -o best.json --force --trials 3 --quiet --json --set train.early_stopping.metric=f1 --set 'tune={"space":{"train.loss.class_weights":[null,"balanced"]}}'
+perl -MJSON::PP -ne 'my $j = decode_json($_); my ($best) = $j->{best}; my ($plain) = grep { $_->{trial} == 0 } @{$j->{trials}};
+    exit !($j->{metric} eq "f1" && (!$j->{gain} || ($j->{gain}{metric} eq "f1" && abs($j->{gain}{value} - ($best->{valid}{f1} - $plain->{valid}{f1})) < 1e-9)))' out
+ok $? "a search by f1 tells its gain by f1"
 # constants: a network that learns nothing is not better than the quantile of the training rows
 run dnn train values.json -o u.dnn --quiet --set 'train.loss={"type":"quantile","q":0.9}' --set train.optimizer.learning_rate=1e-7
 err_has "no better than a constant answer" "the constant answer of a quantile is the quantile"
+dnn train classes.json -o w.dnn --quiet --force --json --set 'train.loss={"class_weights":"balanced"}' --set model.preset=mlp >w.json
+perl -MJSON::PP -ne 'my $j = decode_json($_); exit !(abs($j->{baseline}{loss} - log 2) < 0.05 && $j->{test}{loss} < $j->{baseline}{loss})' w.json
+ok $? "the baseline of balanced classes is a constant of one half"
+run dnn train values.json -o u.dnn --quiet --force --set 'train.loss={"type":"quantile","q":0.9}' --set train.early_stopping.metric=coverage
+is_exit 78 "coverage orders no epochs"
+run dnn evaluate quantile.dnn test.csv --quiet --better-than quantile.dnn --on coverage
+is_exit 64 "nor models"
 run dnn train classes.json -o u.dnn --quiet --set train.early_stopping.metric=pinball
 is_exit 78 "a metric of another loss"
 err_has 'is not a metric of `task` "binary"' "and why"

@@ -13,7 +13,7 @@ is_exit 0 "seven trials"
 cp out one.json
 err_has "best parameters: {" "the best set in one line"
 err_has "gain over the config as it is (trial 0): logloss" "what it gains over the config, with its standard error"
-check "in JSON too" grep -qE '"gain":\{"loss":"logloss","value":[-0-9.e]+,"standard_error":[0-9.e-]+\}' one.json
+check "in JSON too" grep -qE '"gain":\{"metric":"logloss","value":[-0-9.e]+,"standard_error":[0-9.e-]+\}' one.json
 no_leftovers best.json "nothing is left beside the config"
 [ ! -e sub/best.json.journal ] && [ ! -e sub/best.json.lock ]
 ok $? "no journal and no lock"
