@@ -19,7 +19,7 @@ still="--progress none --force"
 
 began=$(now_ms)
 # shellcheck disable=SC2086
-run dnn train many.json -o many.dnn --time-limit 1 --json $still
+run dnn train many.json -o many.dnn --time-limit 0.4 --json $still
 is_exit 0 "a time limit" "$(cat err)"
 within 15000
 out_has '"stopped":"time_limit"' "  is said"
@@ -28,7 +28,7 @@ run dnn train many.json -o none.dnn --time-limit 0.001 --json $still
 is_exit 0 "a limit before the first class: a constant answer" "$(cat err)"
 out_has '"epochs":1,"best_epoch":1,"stopped":"time_limit"' "  of one epoch"
 # shellcheck disable=SC2086
-run dnn train many.json -o none.dnn --time-limit 1 --json --set data.split.valid=0 $still
+run dnn train many.json -o none.dnn --time-limit 0.2 --json --set data.split.valid=0 $still
 is_exit 0 "a limit without validation rows" "$(cat err)"
 within 30000
 out_has '"stopped":"time_limit"' "  is said"

@@ -108,6 +108,7 @@ static void check_metric(const struct criterion *c, double want, const char *nam
     else
         ok(fabs(got - root) < 1e-12 && ends.low < got && got < ends.high,
            "%s: metric %s %.6f (%.4f to %.4f)", name, called, got, ends.low, ends.high);
+    tally_free(y);
 }
 
 static void check_kind(struct criterion c, const char *name)
