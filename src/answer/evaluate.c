@@ -325,12 +325,14 @@ static bool read_gates(const struct evaluate_request *q, struct evaluate_result 
     const struct criterion c = serve_criterion(&r->serve);
     const int task = metric_task(&c, r->serve.schema->task, r->serve.file->conformal.rule != 0);
     r->gates = mem_zero(q->require_count + 1, sizeof *r->gates);
-    for (size_t i = 0; i < q->require_count; i++, r->gate_count++)
+    for (size_t i = 0; i < q->require_count; i++) {
         if (!gate_read(&r->gates[i], q->require[i], task, e))
             return false;
-        else if (r->gates[i].of == GATE_OF_WORST && !q->group_count)
+        r->gate_count++;
+        if (r->gates[i].of == GATE_OF_WORST && !q->group_count)
             return err_set(e, ERR_OPTION_CONFLICT, "--require: \"%s\" is of the worst group, and "
                            "no --by COLUMN names groups", text_quote_z(q->require[i]));
+    }
     if (!q->better_than)
         return true;
     const struct metric_type *metric = q->on ? metric_find(q->on, task)

@@ -23,12 +23,14 @@ static bool read_gates(const struct train_request *q, struct train_result *r, st
     const int task = config_metric_task(c, true);
     if (q->require_count)
         r->gates = mem_zero(q->require_count, sizeof *r->gates);
-    for (size_t i = 0; i < q->require_count; i++, r->gate_count++)
+    for (size_t i = 0; i < q->require_count; i++) {
         if (!gate_read(&r->gates[i], q->require[i], task, e))
             return false;
-        else if (r->gates[i].of == GATE_OF_WORST)
+        r->gate_count++;
+        if (r->gates[i].of == GATE_OF_WORST)
             return err_set(e, ERR_OPTION_VALUE, "--require: \"%s\" is of groups, which `dnn "
                            "evaluate --by COLUMN` measures", text_quote_z(q->require[i]));
+    }
     return true;
 }
 

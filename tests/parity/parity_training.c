@@ -6,7 +6,7 @@
 #include "netcase.h"
 #include "parity.h"
 
-struct task {
+struct problem {
     const char *name, *model;
     uint32_t numbers, outputs, rows, micro, epochs;
     double rate;
@@ -14,7 +14,7 @@ struct task {
     double share; /* of the first epoch's loss that may be left */
     uint32_t steps; /* above 0: the numbers are sequences of so many steps or fewer */
 };
-static const struct task tasks[] = {
+static const struct problem problems[] = {
     {"mlp 128-128, batch 256", "{\"preset\": \"mlp\", \"hidden\": [128, 128], \"dropout\": 0}", 14,
      2, 256, 1, 30, 0.005, 2e-2, 0.7, 0},
     {"every kind of layer, 2 micro-batches",
@@ -75,7 +75,7 @@ static double mean_loss(const struct netcase *c)
 }
 
 /* One epoch as a routine, or every step issued by itself; dropout falls from epoch to epoch. */
-static bool epoch(struct netcase *c, const struct task *t, uint32_t i, bool recorded)
+static bool epoch(struct netcase *c, const struct problem *t, uint32_t i, bool recorded)
 {
     uint64_t step = (uint64_t)t->rows * t->micro;
     uint32_t steps = (uint32_t)((c->count + step - 1) / step);
@@ -90,7 +90,7 @@ static bool epoch(struct netcase *c, const struct task *t, uint32_t i, bool reco
 }
 
 /* epochs 0: one step of plain descent at rate 1, whose change of p is the gradient. */
-static struct trained train(const struct task *t, const char *backend, uint32_t epochs,
+static struct trained train(const struct problem *t, const char *backend, uint32_t epochs,
                             bool recorded)
 {
     struct netcase c = {.model = t->model, .numbers = t->numbers, .outputs = t->outputs,
@@ -141,7 +141,7 @@ static double furthest(const struct trained *a, const struct trained *b)
     return worst / largest;
 }
 
-static void result(struct parity *p, const struct task *t, const char *what, double worst,
+static void result(struct parity *p, const struct problem *t, const char *what, double worst,
                    double gate, const char *bad)
 {
     char name[160];
@@ -149,7 +149,7 @@ static void result(struct parity *p, const struct task *t, const char *what, dou
     parity_result(p, name, worst, gate, bad);
 }
 
-static void gradient(struct parity *p, const struct task *t, const char *backend)
+static void gradient(struct parity *p, const struct problem *t, const char *backend)
 {
     struct trained a = train(t, backend, 0, true), b = train(t, "cpu", 0, true);
     const char *bad = a.why[0] ? a.why : b.why;
@@ -165,7 +165,7 @@ static bool equal(const struct trained *a, const struct trained *b)
     return !b->why[0] && memcmp(a->p, b->p, a->params * sizeof *a->p) == 0;
 }
 
-static void learning(struct parity *p, const struct task *t, const char *backend)
+static void learning(struct parity *p, const struct problem *t, const char *backend)
 {
     struct trained a = train(t, backend, t->epochs, true), b = train(t, "cpu", t->epochs, true);
     const char *bad = a.why[0] ? a.why : b.why;
@@ -190,10 +190,10 @@ static void learning(struct parity *p, const struct task *t, const char *backend
 
 void parity_trainings(struct parity *p, const char *backend)
 {
-    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
-        if (p->only && strcmp(p->only, tasks[i].name) != 0)
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        if (p->only && strcmp(p->only, problems[i].name) != 0)
             continue;
-        gradient(p, &tasks[i], backend);
-        learning(p, &tasks[i], backend);
+        gradient(p, &problems[i], backend);
+        learning(p, &problems[i], backend);
     }
 }
