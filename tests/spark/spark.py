@@ -92,7 +92,7 @@ def cluster():
        "the task's card and its CPUs are given to dnn", seen)
     seen = open("driver.err").read()
     ok(seen.count("can go wrong") == 1 and "spark.task.resource.gpu.amount" in seen, "what can go wrong is said once, at the driver", seen)
-    got = dnn_spark.predict(df, "m.dnn", "probability_yes double, uncertainty float, city string, age int, lead_id string")
+    got = dnn_spark.predict(df, "two.dnn", "probability_yes double, uncertainty float, city string, age int, lead_id string")
     mine = {r.lead_id: r for r in got.collect()}
     ok(all(mine[r.lead_id].city == r.city and mine[r.lead_id].age == r.age for r in df.collect()),
        "columns of df that the schema names are passed through, in its order")

@@ -15,6 +15,7 @@ fi
 plain() { perl -0pe 's/New\nYork/New York/g'; }
 make_leads raw.csv 600 && plain <raw.csv >leads.csv
 make_leads_model m.dnn
+"$DNN" train leads.json -o two.dnn --progress none --quiet --set ensemble.folds=2 || echo "not ok - training of two networks"
 make_leads raw.csv "${SPARK_ROWS:-3000}" 2 unlabelled && plain <raw.csv >new.csv
 make_data d.csv 400
 make_config runs.json d.csv binary '"epochs": 4' '"ensemble": {"folds": 2, "members": [{"name": "a"}, {"name": "b", "model": {"hidden": [4]}}]},
