@@ -61,8 +61,11 @@ static bool find_cell(struct by *b, const struct stream *t, uint32_t *cell, stru
         return true;
     const char *near = text_nearest(b->column, t->names, t->name_count);
     err_set(e, ERR_OPTION_VALUE, "--by: the data has no column \"%s\"", text_quote_z(b->column));
-    err_expected(e, "COLUMN, or COLUMN:BINS with 2 to %d bins; with --better-than also a number, "
-                    "the least advantage", BY_GROUPS);
+    double number;
+    err_expected(e, "COLUMN, or COLUMN:BINS with 2 to %d bins%s", BY_GROUPS,
+                 text_to_double(b->column, &number)
+                     ? "; a number, the least advantage, needs --better-than"
+                     : "");
     return near ? err_help(e, "did you mean \"%s\"?", text_quote_z(near)) : false;
 }
 
@@ -303,6 +306,24 @@ bool by_measure(struct by *b, const struct answers_kept *k, const struct tally *
     mem_free(order);
     mem_free(begin);
     return true;
+}
+
+uint32_t by_metrics(const struct by *b, const char **names, uint32_t most)
+{
+    uint32_t count = 0;
+    names[count++] = b->metric->name;
+    for (uint32_t i = 0; b->count && i < b->groups->metrics.count && count < most; i++)
+        if (b->groups->metrics.m[i].type != b->metric)
+            names[count++] = b->groups->metrics.m[i].type->name;
+    return count;
+}
+
+uint32_t by_undefined(const struct by *b)
+{
+    uint32_t count = 0;
+    for (uint32_t g = 0; g < b->count; g++)
+        count += isnan(metrics_get(&b->groups[g].metrics, b->metric->name)) ? 1 : 0;
+    return count;
 }
 
 void by_judge(const struct by *b, size_t count, struct gate *g)

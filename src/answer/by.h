@@ -40,6 +40,11 @@ bool by_add(struct by *b, const struct stream *t, const struct stream_group *g, 
  * bins of a column without numbers and dates. */
 bool by_measure(struct by *b, const struct answers_kept *k, const struct tally *like,
                 const struct metric_type *metric, struct err *e);
+/* Names of the metrics that a table of groups shows: that of the order, then the first of the
+ * others. Returns their number, at most `most`; borrowed. */
+uint32_t by_metrics(const struct by *b, const char **names, uint32_t most);
+/* Groups that have no value of the metric of the order. */
+uint32_t by_undefined(const struct by *b);
 /* The worst value of the metric over all groups that have one. */
 void by_judge(const struct by *b, size_t count, struct gate *g);
 /* "groups": {COLUMN: [{"group", "rows", "metrics", "intervals"}]} */

@@ -391,7 +391,8 @@ static bool measure_by(struct evaluate_result *r, const struct answers_kept *own
     return true;
 }
 
-/* own: room for the answers, where the models are compared, or groups are measured. */
+/* own: room for the answers, where the models are compared, groups are measured, or the request
+ * keeps them. */
 static bool measure(const struct evaluate_request *q, struct serve *other,
                     struct answers_kept *own, struct evaluate_result *r, struct err *e)
 {
@@ -406,7 +407,8 @@ static bool measure(const struct evaluate_request *q, struct serve *other,
                         metric_default(r->serve.schema->task)->name);
     }
     r->tally = tally_for(&r->serve, &c);
-    if (!measure_all(q, &r->serve, r->tally, other || r->by_count ? own : q->keep, raw, r, e))
+    const bool keeps = other || r->by_count || q->keep;
+    if (!measure_all(q, &r->serve, r->tally, keeps ? own : NULL, raw, r, e))
         return false;
     r->backend = r->serve.backend;
     metrics_of(r->tally, &r->metrics);
@@ -458,7 +460,7 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
         by_open(&r->by[r->by_count], q->groups[r->by_count]);
     struct answers_kept own = {0};
     if (!q->better_than) {
-        bool measured = measure(q, NULL, &own, r, e);
+        bool measured = measure(q, NULL, q->keep ? q->keep : &own, r, e);
         answers_free(&own);
         return measured;
     }

@@ -57,6 +57,8 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
                                           .inputs = q->inputs,
                                           .input_count = q->input_count,
                                           .part = q->part,
+                                          .groups = q->groups,
+                                          .group_count = q->group_count,
                                           .keep = &r->answers,
                                           .strict = true,
                                           .reading = q->reading,

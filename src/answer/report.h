@@ -18,6 +18,8 @@ struct report_request {
     char *const *inputs; /* labelled rows; none: the model's file alone tells */
     size_t input_count;
     const char *part; /* of serve_part; NULL: every row */
+    char *const *groups; /* as of an evaluate_request; needs inputs */
+    size_t group_count;
     struct reading reading;
     struct overrides overrides;
 };

@@ -105,11 +105,8 @@ static void put_lift(const struct lift *l, struct text *out)
 /* The groups of --by, the worst first: the metric of the order, and the first of the others. */
 static void put_by(const struct by *b, struct text *out)
 {
-    const char *shown[BY_METRICS] = {b->metric->name};
-    uint32_t count = 1;
-    for (uint32_t i = 0; b->count && i < b->groups->metrics.count && count < BY_METRICS; i++)
-        if (b->groups->metrics.m[i].type != b->metric)
-            shown[count++] = b->groups->metrics.m[i].type->name;
+    const char *shown[BY_METRICS];
+    const uint32_t count = by_metrics(b, shown, BY_METRICS), without = by_undefined(b);
     text_printf(out, "\n%-20s %10s", text_quote_z(b->column), "rows");
     for (uint32_t i = 0; i < count; i++)
         text_printf(out, " %10s%s", shown[i], i ? "" : "                     ");
@@ -130,9 +127,6 @@ static void put_by(const struct by *b, struct text *out)
         }
         text_char(out, '\n');
     }
-    uint32_t without = 0;
-    for (uint32_t g = 0; g < b->count; g++)
-        without += isnan(metrics_get(&b->groups[g].metrics, b->metric->name)) ? 1 : 0;
     if (without)
         text_printf(out, "%u of %u groups have no %s, and are not counted as the worst\n", without,
                     b->count, b->metric->name);

@@ -403,6 +403,7 @@ void report_page(const struct report_request *q, const struct report *r, struct 
     put_metrics(r, metrics, out);
     if (r->measured) {
         report_answers(r, out);
+        report_groups(r, out);
         report_regions(r, out);
         report_importance(r, out);
         report_effects(r, out);

@@ -8,6 +8,7 @@ void report_page(const struct report_request *q, const struct report *r, struct 
 
 /* report_charts.c: the part about labelled rows */
 void report_answers(const struct report *r, struct text *out);
+void report_groups(const struct report *r, struct text *out); /* report_groups.c */
 void report_importance(const struct report *r, struct text *out);
 void report_regions(const struct report *r, struct text *out); /* report_regions.c */
 void report_effects(const struct report *r, struct text *out); /* report_effects.c */

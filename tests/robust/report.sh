@@ -44,6 +44,25 @@ page_has b.html '&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;' "the
 page_has b.html '&lt;i&gt;.csv' "the file's name as text"
 page_has b.html 'Has the world moved'
 page_has b.html ">$(dnn evaluate b.dnn '<i>.csv' --quiet --json | perl -ne 'print $1 if /"stability_index":\{.*?"k":([0-9.]+)/' | xargs printf '%.4g')<" "the stability index of evaluate"
+# metrics by group: the figures are those of evaluate --by, in its order
+run dnn report b.dnn '<i>.csv' --by k --by b:3 -o by.html
+is_exit 0 "metrics by group"
+valid by.html "its page"
+dnn evaluate b.dnn '<i>.csv' --by k --by b:3 --quiet --json >e.json
+rows() { # COLUMN: group, rows, logloss and its interval of each group
+    C=$1 perl -MJSON::PP -0777 -ne 'for (@{decode_json($_)->{groups}{$ENV{C}}}) { $n = $_->{group}; s/&/&amp;/g, s/</&lt;/g, s/>/&gt;/g for $n;
+        printf "%s|%d|%.4g|%.4g to %.4g\n", $n, $_->{rows}, $_->{metrics}{logloss}, @{$_->{intervals}{logloss}} }' e.json
+}
+table() { # COLUMN: the same of the page
+    C=$1 perl -0777 -ne '/<h2>Groups<.*?<h3>\Q$ENV{C}\E<(.*?)<\/table>/s or exit; $t = $1; while ($t =~ /<tr><td[^>]*>(.*?)<\/td><td class="bar">.*?<\/td><td class="n">(.*?)<\/td><td class="n">(.*?)<\/td><td class="n">(.*?)<\/td>/sg) { print "$1|$2|$3|$4\n" }' by.html
+}
+for column in k b; do is "$(table $column)" "$(rows $column)" "the groups of $column"; done
+is "$(table b | wc -l) $(grep -c '&lt;b&gt;&amp;' by.html)" "4 $(($(grep -c '&lt;b&gt;&amp;' b.html) + 1))" "three bins and missing cells; a group's name is text"
+run dnn report b.dnn --by k -o none.html
+is_exit 64 "groups need rows"
+run dnn report b.dnn '<i>.csv' --by kk -o none.html
+is_exit 64 "an unknown column"
+err_has 'did you mean "k"?'
 # how the columns act: the figures are those of explain --effects
 page_has b.html 'How the columns act'
 dnn explain b.dnn '<i>.csv' --effects=effects.csv --quiet >table

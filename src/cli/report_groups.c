@@ -1,0 +1,66 @@
+/* report_groups.c - the part of a report about groups of rows (--by): how good the model is for
+ * each of them, the worst first. */
+#include <math.h>
+
+#include "cli/chart.h"
+#include "cli/html.h"
+#include "cli/report_page.h"
+
+enum { SHOWN = 5 }; /* metrics beside each other */
+
+static void put_group(const struct by_group *g, const char *const *shown, uint32_t count,
+                      double least, double most, struct text *out)
+{
+    const double value = metrics_get(&g->metrics, shown[0]);
+    const struct interval range = metrics_interval(&g->metrics, shown[0]);
+    html_row(out);
+    html_cell(out, g->name);
+    if (isnan(value))
+        text_put(out, "<td></td>");
+    else
+        chart_cell(out, value, range.low, range.high, least, most + least > 0 ? most : 1);
+    html_cell_number(out, (double)g->rows);
+    html_cell_number(out, value);
+    html_cell_range(out, range.low, range.high);
+    for (uint32_t i = 1; i < count; i++)
+        html_cell_number(out, metrics_get(&g->metrics, shown[i]));
+    html_row_end(out);
+}
+
+static void put_by(const struct by *b, struct text *out)
+{
+    const char *shown[SHOWN];
+    const uint32_t count = by_metrics(b, shown, SHOWN), without = by_undefined(b);
+    const char *names[SHOWN + 5] = {"group", "", "rows", shown[0], "95 % interval"};
+    double least = 0, most = 0;
+    for (uint32_t i = 1; i < count; i++)
+        names[4 + i] = shown[i];
+    for (uint32_t g = 0; g < b->count; g++) {
+        const double value = metrics_get(&b->groups[g].metrics, shown[0]);
+        most = fmax(most, value); /* fmax passes a NaN by */
+        least = fmax(least, -value);
+    }
+    text_put(out, "<h3>");
+    html_text_z(out, b->column);
+    text_put(out, "</h3>\n");
+    html_table(out, "Metrics by group", names, 2);
+    for (uint32_t g = 0; g < b->count; g++)
+        put_group(&b->groups[g], shown, count, least, most, out);
+    html_table_end(out);
+    if (without)
+        html_note(out, "%u of %u groups have no %s and stand last.", without, b->count, shown[0]);
+    if (b->pooled)
+        html_note(out, "other: %llu more groups.", (unsigned long long)b->pooled);
+}
+
+void report_groups(const struct report *r, struct text *out)
+{
+    if (!r->value.by_count)
+        return;
+    html_section(out, "Groups");
+    html_note(out, "Each group measured by itself, the worst by %s first. Of many small groups "
+                   "some are worse by chance: the interval tells.", r->value.by[0].metric->name);
+    for (size_t i = 0; i < r->value.by_count; i++)
+        put_by(&r->value.by[i], out);
+    html_section_end(out);
+}
