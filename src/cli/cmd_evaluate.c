@@ -127,9 +127,12 @@ static int print_result(struct args *a, const struct evaluate_request *q,
     }
     struct text out = {0};
     if (format == FORMAT_JUNIT)
-        format_junit(a, r->gates, r->gate_count, NULL, &out);
+        format_junit(a, &(struct format_suite){.gates = r->gates,
+                                               .gate_count = r->gate_count,
+                                               .by = r->by,
+                                               .by_count = r->by_count}, &out);
     else if (format == FORMAT_PROM)
-        format_prom(&(struct format_part){"data", &r->metrics}, 1, &out);
+        format_prom(&(struct format_part){"data", &r->metrics, r->by, r->by_count}, 1, &out);
     else
         result_text(r, &out);
     return cli_print(a, &out);
@@ -164,7 +167,7 @@ static int fail(struct args *a, const struct err *e, enum format format)
     int code = cli_fail(a, e, NULL);
     if (format == FORMAT_JUNIT && code != EXIT_SIGPIPE) {
         struct text out = {0};
-        format_junit(a, NULL, 0, e, &out);
+        format_junit(a, &(struct format_suite){.error = e}, &out);
         cli_print(a, &out);
     }
     return code;

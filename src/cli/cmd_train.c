@@ -91,13 +91,15 @@ static bool check_names(const struct args *a, const struct train_request *q, str
 static int tell_format(const struct args *a, const struct train_result *r, const struct err *e)
 {
     const char *word = args_value(a, "format");
-    const struct format_part all[] = {{"baseline", &r->baseline},
-                                      {"valid", &r->valid},
-                                      {"test", &r->test}};
+    const struct format_part all[] = {{.name = "baseline", .metrics = &r->baseline},
+                                      {.name = "valid", .metrics = &r->valid},
+                                      {.name = "test", .metrics = &r->test}};
     struct text out = {0};
     bool gates = !e || e->id == ERR_GATE_UNMET;
     if (word && strcmp(word, "junit") == 0)
-        format_junit(a, r->gates, gates ? r->gate_count : 0, gates ? NULL : e, &out);
+        format_junit(a, &(struct format_suite){.gates = r->gates,
+                                               .gate_count = gates ? r->gate_count : 0,
+                                               .error = gates ? NULL : e}, &out);
     else if (word && strcmp(word, "prom") == 0 && gates)
         format_prom(all, sizeof all / sizeof *all, &out);
     return out.length ? cli_print(a, &out) : EXIT_DONE;

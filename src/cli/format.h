@@ -1,8 +1,9 @@
-/* format.h - --format of train and evaluate: the gates as JUnit test cases, the metrics as
- * Prometheus gauges. */
+/* format.h - --format of train and evaluate: the gates and groups as JUnit test cases, the metrics
+ * as Prometheus gauges. */
 #ifndef DNN_CLI_FORMAT_H
 #define DNN_CLI_FORMAT_H
 
+#include "answer/by.h"
 #include "cli/cli.h"
 #include "measure/gate.h"
 
@@ -11,16 +12,29 @@ extern const char *const format_words[]; /* of the option; NULL at the end */
 #define FORMAT_OPTION \
     {"format", 0, "FORMAT", format_words, 0, 0, 0, \
      "text; json, as --json; junit: the gates as test cases (XML); prom: the metrics as gauges " \
-     "dnn_metric{part,metric} in the text format of Prometheus."}
+     "dnn_metric{part,metric} in the text format of Prometheus. Groups of --by of evaluate are " \
+     "cases too, and have the labels by and group."}
 
 /* Also sets a->json. False, E10: --json says otherwise. */
 bool format_read(struct args *a, enum format *f, struct err *e);
-/* A test suite: a case for each gate, failed where it is not met; `error` (NULL: none) is one case
- * more. */
-void format_junit(const struct args *a, const struct gate *gates, size_t count,
-                  const struct err *error, struct text *out);
-/* One metric of a part as a gauge. */
-struct format_part { const char *name; const struct metrics *metrics; };
+/* A test suite: a case for each gate, failed where it is not met; a case for each group, with its
+ * rows, metrics and intervals as properties, failed where a gate on the worst group would not be
+ * met by it; `error` (NULL: none) is one case more. */
+struct format_suite {
+    const struct gate *gates;
+    size_t gate_count;
+    const struct by *by; /* [by_count] */
+    size_t by_count;
+    const struct err *error;
+};
+void format_junit(const struct args *a, const struct format_suite *s, struct text *out);
+/* The metrics of a part as gauges, then those of its groups. */
+struct format_part {
+    const char *name;
+    const struct metrics *metrics;
+    const struct by *by; /* [by_count] */
+    size_t by_count;
+};
 void format_prom(const struct format_part *parts, size_t count, struct text *out);
 
 #endif

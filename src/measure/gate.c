@@ -132,15 +132,21 @@ bool gate_read_name(struct gate *g, const char *text, const char *name, struct e
     return true;
 }
 
+bool gate_holds(const struct gate *g, double value)
+{
+    switch ((enum gate_compare)g->compare) {
+    case GATE_AT_LEAST: return value >= g->bound;
+    case GATE_ABOVE: return value > g->bound;
+    case GATE_AT_MOST: return value <= g->bound;
+    case GATE_BELOW: return value < g->bound;
+    }
+    return false;
+}
+
 void gate_measure(struct gate *g, double value)
 {
     g->value = value;
-    switch ((enum gate_compare)g->compare) {
-    case GATE_AT_LEAST: g->pass = value >= g->bound; break;
-    case GATE_ABOVE: g->pass = value > g->bound; break;
-    case GATE_AT_MOST: g->pass = value <= g->bound; break;
-    case GATE_BELOW: g->pass = value < g->bound; break;
-    }
+    g->pass = gate_holds(g, value);
 }
 
 void gate_judge(struct gate *g, const struct metrics *m, struct tally *y)

@@ -28,6 +28,7 @@ struct gate {
 bool gate_read(struct gate *g, const char *text, int task, struct err *e);
 /* NAME OPERATOR NUMBER, of a measure that is no metric. Else E10. */
 bool gate_read_name(struct gate *g, const char *text, const char *name, struct err *e);
+bool gate_holds(const struct gate *g, double value); /* false for NaN */
 void gate_measure(struct gate *g, double value);
 /* The same, but for GATE_OF_WORST, of a tally with all counters that the metric needs, ranks too;
  * m: its metrics. */

@@ -2,6 +2,7 @@
 # by.sh - evaluate --by: metrics by group are those of a file with the group's rows alone, bit for bit; worst first; bins of numbers
 # and dates; gates on the worst group in text, JSON and JUnit; the largest groups and "other"; what it refuses.
 . "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/formats.sh"
 awk 'BEGIN {srand(3); print "x,z,city,day,note,y,v"; for (i = 0; i < 800; i++) {x = rand(); z = rand(); c = int(rand() * 4)
     split("north,south,\"a, b\",", n, ","); k = c == 2 ? "\"a, b\"" : c == 3 ? "" : n[c + 1]
     printf "%.4f,%.4f,%s,2024-%02d-%02d,n%d,%s,%.4f\n", x, z, k, 1 + i % 12, 1 + i % 28, i % 70, (x + (c - 1) * rand() * .5 > .5 ? "yes" : "no"), 3 * x + z + (c == 1) * rand()}}' >d.csv
@@ -53,11 +54,31 @@ ok $? "the text names the group" "$(tail -n 2 out)"
 is "$(grep -A1 -E '^city +rows +auc' out | wc -l)" 2 "its table is ordered by that metric"
 run dnn evaluate b.dnn d.csv --by city --format junit --require "auc.worst>$auc"
 out_has 'of city ' "JUnit names it too"
+# each group is a case and has gauges; its name is text, never markup or syntax
+xml out
+ok $? "well formed" "$(cat out)"
+dnn evaluate b.dnn d.csv --by city --json --quiet >by.out
+below=$(perl -MJSON::PP -0777 -ne "print scalar grep { \$_->{metrics}{auc} <= $auc } @{decode_json(\$_)->{groups}{city}}" by.out)
+out_has "tests=\"5\" failures=\"$((1 + below))\" errors=\"0\" skipped=\"0\"" "a case a group, failed where it does not meet the gate"
+south=$(perl -MJSON::PP -0777 -ne '($g) = grep { $_->{group} eq "south" } @{decode_json($_)->{groups}{city}}; printf "%d %.9g %.9g", $g->{rows}, $g->{metrics}{auc}, $g->{intervals}{auc}[0]' by.out)
+is "$(sed -n '/name="city &quot;south&quot;"/,/<\/properties>/s/.*name="\(rows\|auc\|auc.low\)" value="\([^"]*\)".*/\2/p' out | tr '\n' ' ')" "$south " "with its figures"
+sed 's/south/"<s>\\""\&"/' d.csv >evil.csv
+run dnn evaluate b.dnn evil.csv --by city --format junit
+xml out
+ok $? "a group whose name is markup" "$(cat out)"
+out_has 'name="city &quot;&lt;s&gt;\&quot;&amp;&quot;"' "as text"
+run dnn evaluate b.dnn evil.csv --by city --format prom --quiet
+prom out
+ok $? "gauges of groups" "$(cat out)"
+is "$(sed -n 's/^dnn_metric{part="data",metric="auc",by="city",group="<s>\\\\\\"&"} //p' out)" "$(echo "$south" | cut -d' ' -f2)" "with the group's value"
+is "$(grep -c '^dnn_metric{part="data",metric="auc"' out)" 5 "and that of all rows"
 # a group of one label has no auc, and is not the worst
 awk -F, 'NR == 1 || !/,north,/ || $6 == "yes"' d.csv >one.csv
 run dnn evaluate b.dnn one.csv --by city --require 'auc.worst>=0.01'
 is_exit 0 "a group without auc is not the worst"
 out_has '1 of 4 groups have no auc, and are not counted as the worst'
+run dnn evaluate b.dnn one.csv --by city --require 'auc.worst>=0.01' --format junit
+out_has 'tests="5" failures="0" errors="0" skipped="1"' "in JUnit it is skipped"
 run dnn evaluate b.dnn d.csv --by note --json --quiet
 is "$(perl -MJSON::PP -0777 -ne '$g = decode_json($_)->{groups}{note}; $n += $_->{rows} for @$g; print scalar(@$g), " ", $n, " ", scalar(grep { $_->{group} eq "other" } @$g)' out)" "51 800 1" "the 50 largest groups, and the others as one"
 run dnn evaluate b.dnn d.csv --by note
