@@ -109,8 +109,6 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
         if (!read_weight(x, g, i, &weight, e))
             return false;
         x->r->rows++;
-        if (!(weight > 0) && !x->kept.window)
-            continue;
         uint64_t place = draw_place(x);
         x->seen++;
         if (place != UINT64_MAX && !keep_row(x, g, i, place, weight, e))
@@ -127,6 +125,7 @@ bool sample_read(struct sample *x, struct err *e)
                                         .progress = PROGRESS_NONE,
                                         .again = x->q->again,
                                         .strict = true,
+                                        .weighed = true,
                                         .max_bad_rows = -1};
     const struct stream_sink sink = {.group = keep_group, .context = x};
     number_cells(x);
@@ -135,7 +134,7 @@ bool sample_read(struct sample *x, struct err *e)
     if (good)
         kept_lines(&x->kept);
     x->r->lines = x->kept.line_count;
-    if (good && !x->r->lines && x->r->rows && !x->kept.window)
+    if (good && !x->r->lines && stream.weightless)
         good = err_set(e, ERR_WEIGHT_SUM,
                        "the weight of each row is 0: there is nothing to measure");
     else if (good && !x->r->lines)

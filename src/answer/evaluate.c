@@ -187,6 +187,10 @@ static bool report_nothing(const char *path, const struct stream *t, struct err 
         return err_at(e, ERR_BAD_ROWS, path, 0, 0,
                       "none of %llu rows can be measured: %llu cannot be read, %llu have no target",
                       rows, (unsigned long long)t->bad_rows, (unsigned long long)t->unlabelled);
+    if (t->weightless)
+        return err_at(e, ERR_WEIGHT_SUM, path, 0, 0,
+                      "the weight of each of the %llu rows %sis 0: there is nothing to measure",
+                      (unsigned long long)t->weightless, t->unlabelled ? "with a target " : "");
     err_at(e, ERR_CSV_LABEL_MISSING, path, 0, 0,
            "target \"%s\" is missing in every row, %llu in all",
            text_quote_z(t->schema->columns[t->schema->target].name), rows);
@@ -241,10 +245,6 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
     const char *path = q->input_count ? q->inputs[0] : "-";
     if (good && m.rows == 0)
         good = report_nothing(path, &stream, e);
-    else if (good && !(tally->weight > 0))
-        good = err_at(e, ERR_WEIGHT_SUM, path, 0, 0,
-                      "the weight of each of the %llu rows is 0: there is nothing to measure",
-                      (unsigned long long)m.rows);
     mem_free(m.weight);
     mem_free(m.label);
     mem_free(m.value);

@@ -91,7 +91,10 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
     if (good)
         list_lines(x);
     x->r->unlabelled = stream.unlabelled;
-    if (good && !x->r->rows && (stream.unlabelled || x->kept.rows)) {
+    if (good && !x->r->rows && stream.weightless) {
+        good = err_at(e, ERR_WEIGHT_SUM, path, 0, 0,
+                      "the weight of each row is 0: there is nothing to measure");
+    } else if (good && !x->r->rows && (stream.unlabelled || x->kept.rows)) {
         err_at(e, ERR_CSV_LABEL_MISSING, path, 0, 0, "target \"%s\" is missing in every row",
                text_quote_z(stream.schema->columns[stream.schema->target].name));
         good = err_help(e, "importance is measured against the target");

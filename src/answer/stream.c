@@ -29,6 +29,7 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
 {
     *t = (struct stream){
         .serve = s, .schema = s->schema, .request = *q, .dialect = s->schema->dialect};
+    t->request.weighed |= q->labelled;
     if (q->csv)
         t->dialect.delimiter = ',';
     if (q->tsv) {

@@ -38,6 +38,8 @@ struct stream_request {
     const char *columns; /* names "a,b,c"; NULL: the header, or c1, c2, .. of a model without */
     bool no_header, tsv, csv;
     bool labelled; /* the target is read; rows without one have no answer, and are not bad rows */
+    bool weighed;  /* the same of rows of weight 0, as of labelled ones; what they hold is not read,
+                    * unless they are context of a sequence */
     bool again;    /* read before: the notes about these rows were given */
     bool strict;   /* the command has no --on-bad-row to name in help */
     bool passthrough; /* the input's columns are named before the first answer */
@@ -102,6 +104,7 @@ struct stream {
     uint64_t rows, bad_rows, blank_lines; /* rows: records read, bad ones included */
     struct progress_amount progress;
     uint64_t unlabelled;                  /* of them without a target, where one is read */
+    uint64_t weightless;                  /* of them of weight 0, where weights count */
     uint64_t answers;                     /* of sequences of records */
     struct odd_steps odd;                 /* of theirs */
     struct row_keys *keys;                /* of labelled rows, where the model knows its own and

@@ -8,7 +8,7 @@
 static void note_bad_rows(const struct stream *t)
 {
     const char *fate = t->request.on_bad_row == BAD_ROW_SKIP ? "left out" : "no answer";
-    unsigned long long bad = t->bad_rows, rows = t->rows - t->unlabelled;
+    unsigned long long bad = t->bad_rows, rows = t->rows - t->unlabelled - t->weightless;
     const struct err *why = t->alike && t->other_form.id ? &t->other_form : &t->first_bad;
     if (bad < rows) {
         log_note("%llu of %llu rows cannot be read: %s", bad, rows, fate);
@@ -60,6 +60,9 @@ void stream_notes(const struct stream *t)
     if (t->unlabelled)
         log_note("%llu of %llu rows have no target: left out", (unsigned long long)t->unlabelled,
                  (unsigned long long)t->rows);
+    if (t->weightless)
+        log_note("the weight is 0 in %llu of %llu rows, which count for nothing: left out",
+                 (unsigned long long)t->weightless, (unsigned long long)t->rows);
     if (t->drift->respelt)
         note_respelt(t);
     if (t->blank_lines)

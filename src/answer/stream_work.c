@@ -88,6 +88,14 @@ static void look_rows(struct work *w, const unsigned char *records, size_t begin
             fingerprint_look(t->serve->file->known, key, &w->lookups[thread]);
 }
 
+/* The record is as if the file did not have it, whatever its cells hold. */
+static bool counts_nothing(const struct work *w, size_t record)
+{
+    const struct stream *t = w->t;
+    return t->request.weighed && !w->series &&
+           cell_weightless(t->schema, &t->binding, w->cells, record);
+}
+
 /* Rows begin..end - 1 as raw records of encoder k. Drift is counted by encoder 0, whose numbers are
  * those of the others. */
 static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, unsigned thread)
@@ -101,7 +109,8 @@ static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, uns
         const struct raw_record raw = {
             w->t->schema, w->now.records + i * w->t->schema->format.stride};
         bool counts = !w->series || (i >= w->count_from && i < w->count_to);
-        bool good = cell_parse(s, &w->t->binding, w->block, w->cells, w->now.first + i,
+        bool good = !counts_nothing(w, w->now.first + i) &&
+                    cell_parse(s, &w->t->binding, w->block, w->cells, w->now.first + i,
                                w->t->request.labelled, k ? &raw : NULL, record,
                                counts ? drift : NULL, &w->terms[thread], &w->error[thread]);
         w->now.bad[i] = !good || (k && w->now.bad[i]);
@@ -198,6 +207,10 @@ static bool count_bad(struct work *w, const struct stream_part *p, size_t i, str
     struct stream *t = w->t;
     struct err why = {0};
     const struct csv_record *r = &w->cells->records[p->first + i];
+    if (counts_nothing(w, p->first + i)) {
+        t->weightless++;
+        return true;
+    }
     reason(w, p, i, &why);
     if (why.id == ERR_CSV_LABEL_MISSING) {
         t->unlabelled++;
@@ -311,7 +324,8 @@ bool work_deliver(struct work *w, size_t begin, size_t end, const bool *line, co
         }
         if (line[i] && !p->bad[i] && t->request.labelled && !has_target(w, i)) {
             p->bad[i] = true;
-            t->unlabelled++;
+            *(cell_weightless(t->schema, &t->binding, w->cells, p->first + i) ? &t->weightless
+                                                                              : &t->unlabelled) += 1;
         }
         t->answers += line[i] && !p->bad[i];
         if (!each && line[i])

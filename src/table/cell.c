@@ -371,6 +371,8 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
             return cell_report_unlabelled(&r.where, s->target);
         labelled = false;
     }
+    if (schema_keeps_context(s) && cell_weightless(s, b, cells, record))
+        labelled = false;
     store_blank(s, out);
     if (raw)
         copy_numbers(s, out, raw);
