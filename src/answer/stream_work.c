@@ -324,8 +324,10 @@ bool work_deliver(struct work *w, size_t begin, size_t end, const bool *line, co
         }
         if (line[i] && !p->bad[i] && t->request.labelled && !has_target(w, i)) {
             p->bad[i] = true;
-            *(cell_weightless(t->schema, &t->binding, w->cells, p->first + i) ? &t->weightless
-                                                                              : &t->unlabelled) += 1;
+            if (cell_weightless(t->schema, &t->binding, w->cells, p->first + i))
+                t->weightless++;
+            else
+                t->unlabelled++;
         }
         t->answers += line[i] && !p->bad[i];
         if (!each && line[i])
