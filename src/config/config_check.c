@@ -183,7 +183,9 @@ static bool check_sampling(const struct config *c, struct err *e)
               values ? "`task` is regression" : "the rows are sequences");
     err_key(e, "train.sampling");
     err_other(e, values ? "task" : "data.sequence");
-    return err_help(e, values ? "leave it out" : "use train.loss.class_weights instead");
+    return err_help(e, values ? "leave it out; in a regression a column of type \"weight\" says "
+                                "how much each row counts (`dnn help types`)"
+                              : "use train.loss.class_weights instead");
 }
 
 bool config_path_solves(const struct loss_options *loss)

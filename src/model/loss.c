@@ -200,7 +200,9 @@ bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool c
     if (!classes) {
         json_fail(doc, w, e, ERR_CONFIG_CONFLICT,
                   "`train.loss.class_weights` is given, but `task` is regression");
-        return err_other(e, "task");
+        err_other(e, "task");
+        return err_help(e, "leave it out; in a regression a column of type \"weight\" says how "
+                           "much each row counts (`dnn help types`)");
     }
     if (json_kind(w) == JSON_STRING && strcmp(json_string(w), "balanced") == 0)
         return true;

@@ -112,6 +112,11 @@ check "rows with weights: what sampling moved is moved back" perl -e 'exit !(abs
 run dnn check s.json --set train.sampling=over --set task=regression --set data.target=x --set 'data.columns={"y":"categorical"}'
 is_exit 78 "sampling of values"
 err_has '`train.sampling` is given, but `task` is regression' "says why"
+err_has 'in a regression a column of type "weight" says how much each row counts' "and what does it there"
+run dnn check s.json --set train.loss.class_weights=balanced --set task=regression --set data.target=x --set 'data.columns={"y":"categorical"}'
+is_exit 78 "class weights of values"
+err_has '`train.loss.class_weights` is given, but `task` is regression' "says why"
+err_has 'in a regression a column of type "weight" says how much each row counts' "and what does it there"
 run dnn check s.json --set train.sampling=over --set 'data.sequence={"group":"y","order":"x","window":4}'
 is_exit 78 "sampling of sequences"
 err_has '`train.sampling` is given, but the rows are sequences' "says why"
