@@ -80,8 +80,8 @@ const struct command command_report = {
     .notes = "One HTML file with its charts, readable without script and offline, in light and "
              "dark and on paper. With labelled rows, best ones that the model was not trained on: "
              "metrics with intervals, ROC and precision-recall, calibration, scores by label, "
-             "thresholds, confusion, or the errors of a regression; metrics by group (--by); which columns matter, and how "
-             "each acts. "
+             "thresholds, confusion, or the errors of a regression; metrics by group (--by); "
+             "which columns matter, and how each acts. "
              "Without rows: what the model's file says. The learning curves are in the file of a "
              "model since it holds the history of its epochs.",
     .options = report_options_table,
