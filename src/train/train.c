@@ -85,20 +85,26 @@ static void note_limit(const struct train_job *j)
                  "all rows", (unsigned long long)j->request->limit);
 }
 
-/* One part of the rows chooses the epoch, the threshold and the calibration, and measures them: its
+/* One part of the rows chooses the epoch, the calibration and the threshold, and measures them: its
  * figures are too good. */
 static void warn_no_test(const struct train_job *j, const struct train_result *r)
 {
-    const bool chosen = threshold_is_chosen(&j->config->cut);
+    static const char *const chosen[] = {"the epoch", "the epoch and the calibration",
+                                         "the epoch and the threshold",
+                                         "the epoch, the calibration and the threshold"};
+    const int how = j->config->calibrate;
+    const unsigned fitted = how != CALIBRATE_NONE && how != CALIBRATE_PRIOR ? 1 : 0;
+    const unsigned cut = threshold_is_chosen(&j->config->cut) ? 2 : 0;
     if (j->run.list[PART_TEST].count || !j->run.list[PART_VALID].count)
         return;
     if (r->gate_count)
         log_warning("there is no test part: --require is measured on the validation rows, which "
-                    "also choose the epoch%s: the figures are too good; give data.split.test a "
-                    "share (`dnn help held-out`)", chosen ? " and the threshold" : "");
-    else if (chosen)
-        log_note("there is no test part: the threshold is chosen and measured on the same rows, "
-                 "and its figures are too good; give data.split.test a share");
+                    "also choose %s: the figures are too good; give data.split.test a share (`dnn "
+                    "help held-out`)", chosen[fitted + cut]);
+    else
+        log_note("there is no test part: the validation rows choose %s and also measure the "
+                 "model, so its figures are too good; give data.split.test a share (`dnn help "
+                 "held-out`)", chosen[fitted + cut]);
 }
 
 static bool story(struct train_job *j, const struct train_request *q, struct train_result *r,

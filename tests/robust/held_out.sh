@@ -126,7 +126,13 @@ out_has '"limit":500'
 run dnn evaluate limit.dnn t.csv --part test --quiet
 same out <(dnn evaluate first.dnn first.csv --part test --quiet) "--part of a model with --limit"
 run dnn train m.json -o gate.dnn --force --set data.split.test=0 --require 'auc>=0.5'
-err_has 'there is no test part: --require is measured on the validation rows'
+err_has 'there is no test part: --require is measured on the validation rows, which also choose the epoch and the calibration: the figures are too good'
+run dnn train m.json -o gate.dnn --force --set data.split.test=0
+err_has 'note: there is no test part: the validation rows choose the epoch and the calibration and also measure the model, so its figures are too good'
+run dnn train m.json -o gate.dnn --force --set data.split.test=0 --set calibrate=none --set 'threshold={"maximize": "f1"}'
+err_has 'choose the epoch and the threshold and'
+run dnn train m.json -o gate.dnn --force --set data.split.test=0 --quiet
+err_lacks 'there is no test part' "--quiet: no note"
 run dnn train m.json -o gate.dnn --force --require 'auc>=0.5'
 err_lacks 'there is no test part'
 
