@@ -58,6 +58,7 @@ struct run_pace {
     uint32_t stretch;    /* steps between two looks at signals and clock */
     int64_t epochs;
     double seconds; /* of those epochs */
+    double validation; /* seconds of the last one; 0: none yet */
     int64_t steps;  /* of this epoch */
     double began, step_seconds; /* of this epoch; the part of it spent in steps */
     double scale;   /* of gradients in fp16, as logged last */

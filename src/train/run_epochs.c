@@ -13,7 +13,8 @@
 #include "model/nonfinite.h"
 #include "train/run_path.h"
 
-static const double STRETCH = 0.05; /* seconds of steps between two looks */
+static const double STRETCH = 0.05;   /* seconds of steps between two looks */
+static const double FORWARD = 0.5;     /* of the time of a step: what answers take, or less */
 
 enum verdict { GO_ON, END_HERE, STOPPED, FAILED };
 
@@ -74,9 +75,24 @@ double run_seconds_left(const struct run *r, double fraction)
     return each < 0 ? -1 : left > 0 ? left : 0;
 }
 
+/* An estimate of the seconds that judging takes when the epochs are over: validation rows are
+ * answered for calibration and for their metrics, test rows once. By the last validation; before
+ * the first one by the steps. */
+static double judging_seconds(const struct run *r)
+{
+    const struct run_pace *p = &r->pace;
+    const double valid = (double)r->list[PART_VALID].count;
+    const double test = (double)r->list[PART_TEST].count, rows = 2 * valid + test;
+    if (p->validation > 0 && valid > 0)
+        return p->validation / valid * rows;
+    return p->steps > 0 ? p->step_seconds * FORWARD * rows / (double)rows_of_steps(r, p->steps) : 0;
+}
+
+/* Judging counts too, but the steps have half of the time at least. */
 static bool time_is_up(const struct run *r)
 {
-    return r->config->train.time_limit_s > 0 && run_seconds(r) >= r->config->train.time_limit_s;
+    const double limit = r->config->train.time_limit_s;
+    return limit > 0 && run_seconds(r) + fmin(judging_seconds(r), limit / 2) >= limit;
 }
 
 /* --- steps --- */
@@ -267,6 +283,7 @@ static enum verdict epoch_end(struct run *r, const struct step *now, struct err 
     double began = clock_now();
     run_sound_begin(r);
     bool valued = validate(r, &p.metric, &valid, e);
+    r->pace.validation = clock_now() - began;
     profile_span("validation", 0, began);
     if (!valued)
         return e->id == ERR_NONE ? STOPPED : FAILED;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # limits.sh - time limit, signals and memory where one penalty, or one pass over the rows, takes long: presets that are solved for
-# with 500 classes, and (with NIGHTLY=yes) 10^6 rows. Bounds of time are wide: they tell seconds from minutes.
+# with 500 classes, and (with NIGHTLY=yes) every preset with 500 classes and 10^6 rows. Bounds of time are wide: they tell seconds from minutes.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 export CUDA_VISIBLE_DEVICES=''
@@ -54,4 +54,39 @@ ok $? "check knows of rows x classes" "$(memory), at least $least"
 run dnn check many.json --json --set ensemble.folds=2 --threads 1
 [ "$(memory)" -gt $((least * 8 / 10)) ]
 ok $? "also of folds" "$(memory)"
+
+# of a night: each preset with 500 classes, and with 10^6 rows (judging 150,000 rows by 32 networks takes a minute)
+big() { # big NAME: a time limit and SIGTERM with each preset
+    local preset
+    run dnn init "$1.csv" --target y -o "$1.json" --force
+    for preset in auto linear mlp realmlp tabm; do
+        began=$(now_ms)
+        # shellcheck disable=SC2086
+        run dnn train "$1.json" -o "$1.dnn" --set model.preset=$preset --time-limit 5 --json $still
+        is_exit 0 "$1, $preset: a time limit" "$(cat err)"
+        within 150000
+        out_has '"stopped":"time_limit"' "  is said"
+        rm -f "$1.dnn"
+        "$DNN" train "$1.json" -o "$1.dnn" --set model.preset=$preset --progress none >out 2>err &
+        child=$!
+        sleep 5
+        began=$(now_ms)
+        kill -TERM $child
+        STATUS=0
+        wait $child || STATUS=$?
+        is_exit 75 "$1, $preset: SIGTERM"
+        within 8000
+        [ ! -e "$1.dnn" ]
+        ok $? "  writes no model"
+        rm -f "$1.dnn"*
+    done
+}
+if [ "${NIGHTLY:-no}" = yes ]; then
+    awk -v n=42000 -v k=$CLASSES 'BEGIN { OFS = ","; srand(3); print "a,b,c,d,y"
+        for (i = 0; i < n; i++) { y = i % k; print sin(y) + rand(), sin(2 * y) + rand(), cos(3 * y) + rand(), rand(), "k" y } }' >classes.csv
+    awk 'BEGIN { OFS = ","; srand(3); print "a,b,c,d,y"
+        for (i = 0; i < 1000000; i++) { a = rand(); b = rand(); print a, b, "c" i % 7, rand(), (a + b + rand() > 1.5 ? "yes" : "no") } }' >rows.csv
+    big classes
+    big rows
+fi
 done_testing
