@@ -357,6 +357,8 @@ static int init_command(struct args *a)
         return cli_fail_output(a, &e, output);
     struct overrides o = cli_overrides(a);
     struct infer_request q = request_of(a, &o);
+    char *weight = init_column_of(&o, COLUMN_WEIGHT);
+    q.weight = weight;
     struct opt_strings missing = {0};
     if (init_take_missing(&o, &missing))
         q.missing = &missing;
@@ -381,6 +383,7 @@ static int init_command(struct args *a)
                  output && strcmp(output, "-") != 0 ? text_quote_z(output) : "CONFIG");
     infer_free(found);
     mem_free(bare);
+    mem_free(weight);
     init_drop_missing(&missing);
     text_free(&json);
     cli_drop(q.ids);

@@ -67,39 +67,50 @@ bool init_says_part(const struct overrides *o, const char *name)
     return init_split_by_column(o) && of && strcmp(of, name) == 0;
 }
 
-static bool is_group(const char *word)
+/* A type, or an object with one. */
+static bool is_of_type(const struct json *v, const char *type)
 {
-    return strcmp(word, column_type_names[COLUMN_GROUP]) == 0;
+    if (json_kind(v) == JSON_OBJECT)
+        v = json_get(v, "type");
+    return v && json_kind(v) == JSON_STRING && strcmp(json_string(v), type) == 0;
 }
 
-/* A type, an object with one, or, of data.columns, an object of such. */
-static bool names_group(const struct json *v)
+/* The column that the value of a --set gives the type: that of `key`, or, of data.columns, one of
+ * the object. */
+static char *column_in(const char *key, const char *value, const char *lead, const char *type)
 {
-    if (json_kind(v) == JSON_STRING)
-        return is_group(json_string(v));
-    for (const struct json *one = json_kind(v) == JSON_OBJECT ? json_at(v, 0) : NULL; one;
-         one = json_next(one))
-        if (names_group(one))
-            return true;
-    return false;
+    struct err e = {0};
+    struct json_doc *doc = json_parse(value, strlen(value), "--set", &e);
+    const struct json *v = doc ? json_root(doc) : NULL;
+    const char *name = strcmp(key, lead) != 0 ? key + strlen(lead) + 1 : NULL;
+    char *found = NULL;
+    if (name) {
+        size_t length = strlen(name) - (text_ends(name, ".type") ? strlen(".type") : 0);
+        if (v ? is_of_type(v, type) : strcmp(value, type) == 0)
+            found = mem_string_n(name, length);
+    } else if (v && json_kind(v) == JSON_OBJECT) {
+        for (v = json_at(v, 0); v && !found; v = json_next(v))
+            if (is_of_type(v, type))
+                found = mem_string(json_key(v));
+    }
+    json_free(doc);
+    return found;
 }
 
-/* Whether a --set that no later one of the same key replaces gives a column the type group. */
-static bool group_given(const struct overrides *o)
+char *init_column_of(const struct overrides *o, int column_type)
 {
     static const char lead[] = "data.columns";
-    bool found = false;
+    const size_t n = sizeof lead - 1;
+    char *found = NULL;
     for (size_t i = 0; i < o->set_count && !found; i++) {
         size_t length = strcspn(o->sets[i], "=");
-        if (strncmp(o->sets[i], lead, sizeof lead - 1) != 0 || !o->sets[i][length])
+        if (strncmp(o->sets[i], lead, n) != 0 || !o->sets[i][length] ||
+            (length > n && o->sets[i][n] != '.'))
             continue;
         char *key = mem_string_n(o->sets[i], length);
         const char *value = o->sets[i] + length + 1;
-        bool last = init_set_value(o, key) == value;
-        struct err e = {0};
-        struct json_doc *doc = json_parse(value, strlen(value), "--set", &e);
-        found = last && (doc ? names_group(json_root(doc)) : is_group(value));
-        json_free(doc);
+        if (init_set_value(o, key) == value) /* no later --set of the key replaces it */
+            found = column_in(key, value, lead, column_type_names[column_type]);
         mem_free(key);
     }
     return found;
@@ -107,7 +118,10 @@ static bool group_given(const struct overrides *o)
 
 int init_split_method(const struct overrides *o, int task)
 {
-    if (group_given(o))
+    char *group = init_column_of(o, COLUMN_GROUP);
+    const bool grouped = group != NULL;
+    mem_free(group);
+    if (grouped)
         return SPLIT_GROUP;
     return task == TASK_REGRESSION ? SPLIT_RANDOM : SPLIT_STRATIFIED;
 }

@@ -13,6 +13,8 @@ bool init_take_missing(const struct overrides *o, struct opt_strings *list);
 void init_drop_missing(struct opt_strings *list);
 /* True: a --set gives the type of a column. */
 bool init_column_given(const struct overrides *o, const char *name);
+/* A column that a --set gives the type (enum column_type); NULL: none is. Caller: mem_free. */
+char *init_column_of(const struct overrides *o, int column_type);
 bool init_split_by_column(const struct overrides *o);
 /* The column that says the part of each row is no feature. */
 bool init_says_part(const struct overrides *o, const char *name);

@@ -102,7 +102,8 @@ static struct infer *infer_read(const struct infer_request *r, struct survey *s,
                 i = NULL;
             }
         } else {
-            err_at(e, ERR_CSV_NO_ROWS, r->path, 0, 0, "0 data rows");
+            err_at(e, ERR_CSV_NO_ROWS, r->path, 0, 0, "0 data rows%s",
+                   s->weight < s->count ? " with a weight above 0" : "");
         }
     }
     infer_scan_free(s);

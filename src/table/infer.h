@@ -65,6 +65,7 @@ struct infer {
  * 0, encoding, header, quote -1: to be guessed. */
 struct infer_request {
     const char *path, *target;
+    const char *weight; /* the column of weights: a row of weight 0 is not looked at; NULL: none */
     const char *const *ids, *const *ignored;
     size_t id_count, ignored_count;
     char delimiter, decimal;

@@ -316,12 +316,33 @@ static bool check_ragged(struct survey *s, const struct csv_block *b, struct csv
     return true;
 }
 
+/* The weight is a number, with either decimal sign, and it is 0. */
+static bool is_weightless(const struct csv_cell *cell)
+{
+    double v;
+    return (number_parse(cell->text, cell->length, '.', &v) == NUMBER_OK ||
+            number_parse(cell->text, cell->length, ',', &v) == NUMBER_OK) &&
+           v >= 0 && (float)v <= 0;
+}
+
+/* Rows of weight 0 are as if the file did not have them, as in training. */
+static void drop_weightless(const struct survey *s, struct csv_cells *cells)
+{
+    size_t kept = 0;
+    for (size_t r = 0; r < cells->record_count; r++)
+        if (!is_weightless(cells->cells + cells->records[r].first_cell + s->weight))
+            cells->records[kept++] = cells->records[r];
+    cells->record_count = kept;
+}
+
 static bool inspect_block(struct survey *s, const struct csv_block *b, struct csv_cells *cells,
                           struct err *e)
 {
     if (!csv_cells_parse(&s->dialect, b, s->count, cells, e) ||
         !check_ragged(s, b, cells, e))
         return false;
+    if (s->weight < s->count)
+        drop_weightless(s, cells);
     size_t records = cells->record_count;
     uint32_t *sampled = mem_alloc(records + 1, sizeof *sampled);
     struct csv_cells piece = *cells;
@@ -355,6 +376,10 @@ static bool inspect_block(struct survey *s, const struct csv_block *b, struct cs
 static void begin_survey(const struct infer_request *r, struct survey *s)
 {
     s->missing = r->missing;
+    s->weight = s->count;
+    for (size_t c = 0; r->weight && c < s->count; c++)
+        if (strcmp(s->names[c], r->weight) == 0)
+            s->weight = c;
     size_t most = INFER_HASHES / s->count, rows = ((size_t)1 << 23) / s->count;
     most = most < 4096 ? 4096 : most;
     s->watches = mem_zero(s->count, sizeof *s->watches);

@@ -53,6 +53,22 @@ sed 's/^bad/7/' with.csv >full.csv
 run dnn predict m.dnn full.csv -o p.csv
 is_exit 0 "predict answers rows of weight 0"
 is "$(wc -l <p.csv)" 265 "  all of them"
+# init: the same questions, notes and config
+for how in data.columns.w=weight 'data.columns={"a": "numeric", "b": "numeric", "w": {"type": "weight"}}'; do
+    run dnn init rows.csv --target y --set "$how"
+    is_exit 0 "init: $how"
+    mv out expected
+    mv err expected.err
+    run dnn init with.csv --target y --set "$how"
+    sed -i 's/with\.csv/rows.csv/; s/with\.dnn/rows.dnn/' out err
+    same expected out "  rows of weight 0 change nothing of the config"
+    same expected.err err "  and nothing of the notes"
+done
+run dnn init with.csv --target y
+out_has '"multiclass"' "init: without a weight their labels are labels"
+run dnn init idle.csv --target y --set data.columns.w=weight
+is_exit 65 "init: no row counts"
+err_has "0 data rows with a weight above 0" "  says so"
 # sequences
 awk 'BEGIN { print "g,t,x,w,y,v"; for (g = 0; g < 40; g++) for (t = 0; t < 12; t++) {
     x = (g * 7 + t * 13) % 11 - 5; odd = (t % 6 == 2)
