@@ -26,9 +26,11 @@ bins='"a": {"type": "numeric", "encode": "ple", "edges": "quantile"}, "b": {"typ
 categories='"a": "numeric", "k": {"type": "categorical", "encode": "onehot"}, "l": {"type": "categorical", "encode": "embedding", "min_count": 3}, "m": {"type": "categorical", "encode": "target"}, "n": {"type": "categorical", "encode": "count"}'
 texts='"t": "text", "u": {"type": "text", "weight": "count"}'
 tokens='"v": {"type": "text", "encode": "tokens"}'
-config() { # FILE TASK TARGET COLUMNS PRESET [MORE]
+config() { # FILE TASK TARGET COLUMNS PRESET|MODEL [MORE [MORE OF A PRESET]]
+    local model="{\"preset\": \"$5\"${7:-}}"
+    [ "${5#\{}" = "$5" ] || model=$5
     cat >c.json <<JSON
-{"task": "$2", "data": {"train": "$1", "valid": "valid.csv", "target": "$3", "columns": {"w": "weight", $4}}, "model": {"preset": "$5"${7:-}},
+{"task": "$2", "data": {"train": "$1", "valid": "valid.csv", "target": "$3", "columns": {"w": "weight", $4}}, "model": $model,
  "train": {"epochs": 2, "batch_size": 64}, "backend": {"name": "dnn_cpu"}${6:-}}
 JSON
 }
@@ -54,6 +56,13 @@ unseen "texts" multiclass label "$texts" linear
 unseen "tokens" multiclass label "$tokens" gru
 for preset in linear realmlp tabm; do
     unseen "$preset" regression y "$numbers, \"k\": \"categorical\"" $preset
+done
+unseen "auto" regression y "$numbers, \"k\": \"categorical\"" auto ', "ensemble": {"folds": 2}'
+unseen "residual layers" regression y "$numbers, \"k\": \"categorical\"" \
+    '{"layers": [{"type": "dense", "units": 8}, {"type": "residual", "layers": [{"type": "batch_norm"}, {"type": "relu"}, {"type": "dense", "units": 8}]}]}'
+series='"k": "ignore"}, "sequence": {"wide": {"x": ["a", "b", "c", "d", "e", "f"]}' # it ends the columns
+for model in '{"preset": "rocket", "features": 84}' '{"preset": "transformer", "blocks": 1, "dim": 8}'; do
+    unseen "sequences, $model" multiclass label "$series" "$model"
 done
 # --- twice ---
 awk -F, 'BEGIN { OFS = FS } NR == 1 { print; next } { n = $15; $15 = 1; for (; n; n--) print }' without.csv >twice.csv
@@ -88,7 +97,7 @@ for task in "regression y" "multiclass label"; do
     twice "linear, $task" $task "$numbers, \"k\": \"categorical\"" linear
     for file in without twice; do
         rm -f p.$file.csv
-        dnn predict $file.dnn valid.csv -o p.$file.csv --digits 9 --quiet 2>err || dnn predict $file.dnn valid.csv -o p.$file.csv --quiet
+        dnn predict $file.dnn valid.csv -o p.$file.csv --quiet
     done
     far=$(paste -d, p.without.csv p.twice.csv | perl -F, -ane 'my $n = @F / 2; for my $i (0 .. $n - 1) { my ($x, $y) = @F[$i, $n + $i]; next unless $y =~ /^[-+.\de]+$/; my $d = abs $x - $y; $most = $d if $d > $most } END { print $most + 0 }')
     ok "$(awk -v d="$far" 'BEGIN { print !(d < 1e-6) }')" "linear, $task: the answers are the same within 1e-6" "$far"
