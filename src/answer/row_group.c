@@ -22,14 +22,10 @@ uint32_t row_group_column(const struct modelfile *f)
 {
     const struct schema *s = f->schema;
     const char *name = split_column(f);
-    uint32_t found = s->windows.window ? s->windows.group : UINT32_MAX;
-    for (uint32_t i = 0; i < s->column_count; i++) {
-        if (name && strcmp(s->columns[i].name, name) == 0)
+    for (uint32_t i = 0; name && i < s->column_count; i++)
+        if (strcmp(s->columns[i].name, name) == 0)
             return i;
-        if (found == UINT32_MAX && s->columns[i].type == COLUMN_GROUP)
-            found = i;
-    }
-    return found;
+    return schema_group_column(s);
 }
 
 uint64_t row_group_key(const struct stream *t, const struct stream_group *g, uint64_t row,

@@ -25,6 +25,7 @@ static bool load(struct reading *r, const struct data_options *o, const struct s
     d->target = spill_flat(&r->target);
     d->label = spill_flat(&r->label);
     d->key = spill_flat(&r->key);
+    d->group = spill_flat(&r->group);
     d->time = spill_flat(&r->time);
     d->said = spill_flat(&r->said);
     dataset_join_labels(d);
@@ -44,6 +45,7 @@ struct dataset *dataset_load(const struct schema *declared, const struct data_op
     r.data->progress = o->progress;
     bool good = load(&r, o, stop, e);
     spill_free(&r.key);
+    spill_free(&r.group);
     spill_free(&r.time);
     spill_free(&r.said);
     spill_free(&r.target);
@@ -98,6 +100,7 @@ void dataset_free(struct dataset *d)
     mem_free(d->target);
     mem_free(d->label);
     mem_free(d->key);
+    mem_free(d->group);
     mem_free(d->time);
     mem_free(d->said);
     mem_free(d->moved);

@@ -45,6 +45,8 @@ struct dataset {
     /* [rows], inputs of the split; NULL if its method does not use them */
     uint64_t *key;                /* group, hash: rng_hash of the text */
     bool grouped;                 /* key is of groups; 0: not known */
+    uint64_t *group; /* [rows], where the split is not by group: the same of a column of type group;
+                      * NULL: none */
     double *time;
     uint8_t *said;                /* column: enum part */
     uint64_t rows_of[PARTS];      /* rows of each part's files; the parts follow one another */
@@ -57,16 +59,18 @@ struct dataset {
     struct remarks remarks;
 };
 
-/* True: rows have groups: those that the split keeps together, or samples of several records. */
+/* True: rows have groups: those that the split keeps together, those of a column of type group, or
+ * samples of several records. */
 static inline bool dataset_has_groups(const struct dataset *d)
 {
-    return d->grouped || d->samples.first;
+    return d->grouped || d->group || d->samples.first;
 }
 /* A hash of the group of a row. */
 static inline uint64_t dataset_group(const struct dataset *d, uint64_t row)
 {
     const uint64_t first = sample_first(&d->samples, sample_of(&d->samples, row));
-    return d->grouped && d->key[first] ? d->key[first] : rng_hash(&first, sizeof first, 1);
+    const uint64_t *group = d->grouped ? d->key : d->group;
+    return group && group[first] ? group[first] : rng_hash(&first, sizeof first, 1);
 }
 
 /* The class of a row, by its index in schema.labels; -1: none. */

@@ -59,6 +59,11 @@ static bool read_split(struct block_rows *b, const struct block_request *q,
 {
     if (b->key)
         b->key[row] = q->method < 0 && !q->groups ? 0 : read_key(w);
+    if (b->group) {
+        const struct csv_cell *cell =
+            cell_at(w->b, w->cells, w->record, schema_group_column(w->s));
+        b->group[row] = cell ? rng_hash(cell->text, cell->length, 0) : 0;
+    }
     if (b->said) {
         b->said[row] = 0;
         if (q->method >= 0 && !read_part(w, w->s->split_columns[0], &b->said[row]))
@@ -95,6 +100,8 @@ static void make_room(struct block_rows *b, const struct block_request *q, size_
     b->rows_room = rows + rows / 4 + 1;
     if (b->key)
         b->key = mem_grow(b->key, b->rows_room, sizeof *b->key);
+    if (b->group)
+        b->group = mem_grow(b->group, b->rows_room, sizeof *b->group);
     if (b->time)
         b->time = mem_grow(b->time, b->rows_room, sizeof *b->time);
     if (b->said)
@@ -290,6 +297,7 @@ void block_free(struct block_rows *b)
     mem_free(b->pieces);
     mem_free(b->records);
     mem_free(b->key);
+    mem_free(b->group);
     mem_free(b->time);
     mem_free(b->said);
     mem_free(b->target);

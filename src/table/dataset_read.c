@@ -202,6 +202,7 @@ static bool append(struct load *l, struct block_rows *b, struct err *e)
     find_pieces(t, b);
     t->rows.count += b->rows;
     spill_add(&raw->key, b->key, b->rows);
+    spill_add(&raw->group, b->group, b->rows);
     spill_add(&raw->time, b->time, b->rows);
     spill_add(&raw->said, b->said, b->rows);
     spill_add(&raw->target, b->target, b->rows);
@@ -298,6 +299,7 @@ static void prepare_blocks(struct load *l)
     for (unsigned i = 0; i < l->room; i++) {
         struct block_rows *b = l->blocks + i;
         b->key = l->raw->key.size ? mem_alloc(1, sizeof *b->key) : NULL;
+        b->group = l->raw->group.size ? mem_alloc(1, sizeof *b->group) : NULL;
         b->time = l->raw->time.size ? mem_alloc(1, sizeof *b->time) : NULL;
         b->said = l->raw->said.size ? mem_alloc(1, sizeof *b->said) : NULL;
         b->target = l->raw->target.size ? mem_alloc(1, sizeof *b->target) : NULL;
@@ -466,6 +468,8 @@ bool dataset_read(struct reading *raw, const struct data_options *o, const struc
         t->rows.shift++;
     raw->key.size = method == SPLIT_GROUP || method == SPLIT_HASH ? sizeof(uint64_t) : 0;
     t->grouped = method == SPLIT_GROUP;
+    const bool own = !t->grouped && !s->windows.window && schema_group_column(s) != UINT32_MAX;
+    raw->group.size = own ? sizeof(uint64_t) : 0;
     raw->time.size = method == SPLIT_TIME ? sizeof(double) : 0;
     raw->said.size = method == SPLIT_COLUMN ? sizeof(uint8_t) : 0;
     raw->target.size = s->task == TASK_REGRESSION ? sizeof(double) : 0;

@@ -21,7 +21,7 @@ struct reading {
     struct dataset *data;      /* filled: rows, counters, sample, remarks */
     unsigned char **chunks;    /* = data->rows.chunks; grown here */
     size_t chunk_count;
-    struct spill key, time, said, target, label;
+    struct spill key, group, time, said, target, label;
     struct spill series, order; /* sequences of records */
 };
 
@@ -62,6 +62,7 @@ struct block_rows {
     size_t records_room;       /* in bytes */
     struct schema schema;      /* a copy with vocabularies of its own */
     uint64_t *key;             /* per row; only if the split uses it */
+    uint64_t *group;           /* as of a dataset */
     double *time, *target;
     int32_t *label;            /* of a table; after block_merge with the ids of the table */
     uint64_t *series;          /* of sequences of records: rng_hash of the group, and */

@@ -108,6 +108,7 @@ static void sort_rows(struct rows_of_groups *r)
     permute_records(d, order);
     permute(d->target, sizeof *d->target, order, count);
     permute(d->key, sizeof *d->key, order, count);
+    permute(d->group, sizeof *d->group, order, count);
     permute(d->time, sizeof *d->time, order, count);
     permute(d->said, sizeof *d->said, order, count);
     permute(r->group, sizeof *r->group, order, count);

@@ -108,6 +108,15 @@ struct schema *schema_copy(const struct schema *s)
     return copy;
 }
 
+uint32_t schema_group_column(const struct schema *s)
+{
+    uint32_t found = s->windows.window ? s->windows.group : UINT32_MAX;
+    for (uint32_t i = 0; found == UINT32_MAX && i < s->column_count; i++)
+        if (s->columns[i].type == COLUMN_GROUP)
+            found = i;
+    return found;
+}
+
 void schema_free(struct schema *s)
 {
     if (!s)

@@ -147,6 +147,9 @@ static inline bool schema_keeps_context(const struct schema *s)
 {
     return s->windows.window > 0;
 }
+/* The column that names the group of a row: that of windows, else the first of type group;
+ * UINT32_MAX: none. */
+uint32_t schema_group_column(const struct schema *s);
 /* True: an answer is of a window or a group of records. */
 static inline bool schema_answers_windows(const struct schema *s)
 {

@@ -217,9 +217,10 @@ static void warn_groups(const struct split *split, const struct schema *s,
             read |= s->split_columns[k] == i;
         if (!read)
             remark_add(r,
-                       "column \"%s\" of type group has no effect, as data.split.method is %s: "
-                       "rows of a group may be in several parts; set the method to \"group\" to "
-                       "keep them together", text_quote_z(s->columns[i].name),
+                       "column \"%s\" of type group has no effect on the parts, as "
+                       "data.split.method is %s: rows of a group may be in several parts; set the "
+                       "method to \"group\" to keep them together; intervals of metrics respect "
+                       "the groups", text_quote_z(s->columns[i].name),
                        split_method_names[o->method]);
     }
 }

@@ -40,9 +40,18 @@ run dnn evaluate g.dnn g.csv --quiet --require "auc.low>=$(perl -e "print $low -
 is_exit 0 "auc.low at its value"
 run dnn evaluate g.dnn g.csv --quiet --require "auc.low>=$(perl -e "print $low + 1e-6")"
 is_exit 82 "and above it"
-# train: intervals of its parts; without the split by groups they are by row
+# train: intervals of its parts; without a column of groups they are by row
 run dnn train g.json --json --quiet --set data.split.method=random --set data.columns.who=ignore -o r.dnn
 check "train: intervals of the test rows by groups" wider "$(ends train.json test_intervals brier)" "$(ends out test_intervals brier)" 1.3
+# a column of groups beside another split: train and evaluate say the same
+for more in data.split.method=random data.split.method=hash data.split.method=time; do
+    [ $more = data.split.method=time ] && more="$more --set data.split.column=z"
+    run dnn train g.json --json --quiet --set $more -o p.dnn --force
+    cp out p.out
+    run dnn evaluate p.dnn g.csv --part test --json --quiet
+    is_exit 0 "$more: evaluate"
+    is "$(ends p.out test_intervals brier)" "$(ends out intervals brier)" "$more: intervals of train are those of evaluate"
+done
 # an ensemble and cv: out-of-fold rows
 run dnn train g.json --json --quiet --set 'ensemble={"folds": 3}' -o e.dnn
 cp out e.out

@@ -143,7 +143,7 @@ done
 run dnn init --force groups.csv --target y --set data.columns.g=group --set data.split.method=random -o groups.json
 has '"split": {"method": "random"' groups.json "another method that was asked for is kept"
 run dnn train groups.json -o m.dnn --set model.preset=mlp --set train.epochs=1
-err_has 'column "g" of type group has no effect, as data.split.method is random' "  and train says that the groups are of no use then"
+err_has 'column "g" of type group has no effect on the parts, as data.split.method is random' "  and train says that the groups are of no use then"
 run dnn init --force groups.csv --target y --set data.columns.g=group --set data.columns.g=numeric
 has '"method": "stratified"' out "a type that a later --set replaces"
 
