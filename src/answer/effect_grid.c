@@ -98,6 +98,8 @@ void grid_numbers(struct grid *g, struct grid_cell *cells, uint32_t count)
         for (end = first; end < runs; end++) { /* the bin in which the middle of the run lies */
             double middle = (below + list[end].weight / 2) / all * GRID_NUMBERS_MOST;
             uint32_t of = runs <= GRID_NUMBERS_MOST ? end : (uint32_t)middle;
+            if (of >= GRID_NUMBERS_MOST) /* a weight that is lost in the sum of all */
+                of = GRID_NUMBERS_MOST - 1;
             if (end > first && of != bin)
                 break;
             bin = of;

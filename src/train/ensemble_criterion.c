@@ -66,12 +66,13 @@ bool mixing_prior_weights(const struct mixing *x, float **weights, struct err *e
 {
     struct criterion k;
     unsigned differ;
-    if (!find_criterion(x, &k, weights, &differ, e))
-        return false;
-    if (!(differ & 2))
+    const bool good = find_criterion(x, &k, weights, &differ, e);
+    if (good && !(differ & 2))
         return true;
     mem_free(*weights);
     *weights = NULL;
+    if (!good)
+        return false;
     return err_set(e, ERR_CONFIG_CONFLICT,
                    "`calibrate` \"prior\" undoes the weights of classes in the mean of the "
                    "members, and the members differ in train.loss.class_weights or "

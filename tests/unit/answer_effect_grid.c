@@ -95,6 +95,19 @@ static void test_texts(void)
     grid_free(&g);
 }
 
+/* The greatest value weighs nothing in the sum of all: it is in the last bin, no further one. */
+static void test_light(void)
+{
+    struct grid g;
+    for (uint32_t i = 0; i + 1 < MOST; i++)
+        number(i, (double)i, i + 2 < MOST ? 1 : 1e-20);
+    number(MOST - 1, (double)NAN, 1);
+    grid_numbers(&g, cells, MOST);
+    ok(g.count == GRID_NUMBERS_MOST + 1 && g.points[GRID_NUMBERS_MOST].kind == GRID_MISSING,
+       "20 bins and the missing cell");
+    grid_free(&g);
+}
+
 static void test_quantile(void)
 {
     struct grid_value v[] = {{3, 1}, {1, 1}, {2, 1}, {4, 1}, {5, 1},
@@ -113,6 +126,7 @@ int main(void)
 {
     test_few();
     test_bins();
+    test_light();
     test_texts();
     test_quantile();
     return done();
