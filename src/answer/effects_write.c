@@ -2,8 +2,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/answer_line.h"
 #include "answer/effects.h"
 #include "base/json.h"
+#include "measure/probability.h"
 
 static bool several(const struct effects_result *r)
 {
@@ -44,23 +46,24 @@ static void put_field(const char *field, struct text *out)
     text_char(out, '"');
 }
 
-static void put_number(double value, struct text *out)
+static void put_number(double value, bool fine, struct text *out)
 {
     char digits[32];
     text_char(out, ',');
-    text_add(out, digits, text_number(digits, value));
+    text_add(out, digits, answer_value(digits, value, fine));
 }
 
 static void put_line(const struct effects_result *r, const struct effect *f,
                      const struct effect_point *p, uint32_t class, struct text *out)
 {
+    const bool fine = answer_line_fine(r->serve.schema);
     put_field(f->unit->name, out);
     text_printf(out, ",%s,", effect_kind_names[p->kind]);
     put_field(p->value, out);
     text_printf(out, ",%u", p->rows);
-    put_number(p->mean[class], out);
-    put_number(p->low[class], out);
-    put_number(p->high[class], out);
+    put_number(p->mean[class], fine, out);
+    put_number(p->low[class], fine, out);
+    put_number(p->high[class], fine, out);
     if (several(r)) {
         text_char(out, ',');
         put_field(effects_class(r, class), out);

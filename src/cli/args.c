@@ -180,6 +180,13 @@ static bool needs_value(const struct arg_option *o, struct err *e)
     return err_set(e, ERR_OPTION_VALUE, "--%s needs a value (%s)", o->name, o->value);
 }
 
+/* MODEL and DATA stand before the word, or MODEL, and --part in the line takes rows without DATA. */
+static bool data_known(const struct args *a, int argc, char **argv)
+{
+    const size_t part = args_ahead(a->command, argc, argv, "part") != NULL;
+    return a->positional_count + part >= 2 && a->positional_count;
+}
+
 /* One word that begins with '-'; *i moves over a value that stands in the next word. */
 static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
 {
@@ -195,7 +202,7 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
             return err_set(e, ERR_OPTION_VALUE, "--%s takes no value", o->name);
         if (equals)
             text = equals + 1;
-        else if (o->flags & ARG_BEHIND && a->positional_count >= 2 &&
+        else if (o->flags & ARG_BEHIND && data_known(a, argc, argv) &&
                  *i + 1 < argc && argv[*i + 1][0] != '-' && argv[*i + 1][0])
             text = argv[++*i];
         else if (o->flags & ARG_MAYBE)

@@ -12,8 +12,8 @@
 enum arg_flag { ARG_MANY = 1, ARG_INT = 2, ARG_SECONDS = 4, ARG_FILE = 8,
                 ARG_READ = 16 /* the file is an input */, ARG_EMPTY = 32 /* "" is a value */,
                 ARG_MAYBE = 64 /* a value stands behind "=" or not at all */,
-                ARG_BEHIND = 128 /* of ARG_MAYBE: or in the next word, where two positionals (MODEL
-                                  * and DATA) stand before it */ };
+                ARG_BEHIND = 128 /* of ARG_MAYBE: or in the next word, where MODEL and DATA stand
+                                  * before it, or MODEL does and --part is in the line */ };
 struct arg_option {
     const char *name;          /* without "--"; NULL ends a table */
     char letter;               /* 0: none */

@@ -21,7 +21,8 @@ static const struct arg_option explain_options_table[] = {
      "Instead: what each column or channel adds to each answer, as CSV. Needs no target."},
     {"effects", 0, "FILE", NULL, ARG_FILE | ARG_MAYBE | ARG_BEHIND, 0, 0,
      "Instead: how each column acts, the mean answer over its values, in units of the answer. "
-     "Needs no target. FILE, behind the data: the same as CSV (`dnn help effects`)."},
+     "Needs no target. FILE: the same as CSV (`dnn help effects`); it stands behind the data, or "
+     "behind MODEL with --part, else write --effects=FILE."},
     PART_OPTION,
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 

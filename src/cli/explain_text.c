@@ -9,7 +9,8 @@
 enum {
     BAR = 30,        /* characters of the longest bar */
     NAME_MOST = 32,
-    EFFECTS_SHOWN = 30, EFFECTS_DRAWN = 3 /* columns in a line each, and with all their points */
+    EFFECTS_SHOWN = 30, EFFECTS_DRAWN = 3, /* columns in a line each, and with all their points */
+    DIGITS_LEAST = 4, DIGITS_MOST = 15
 };
 
 /* Bars of a list: `value` of `most`. */
@@ -150,15 +151,34 @@ static void ends_of(const struct effect *f, const struct effect_point *ends[2])
     }
 }
 
-static void effect_line(const struct effect *f, double most, int width, struct text *out)
+/* Digits of the mean answers: steps below a hundredth of what the columns move them by, also where
+ * answers are large against that, as seconds since 1970. */
+static int digits_of(const struct effects_result *r)
+{
+    double size = 0, apart = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct effect *f = &r->effects[i];
+        const struct effect_point *ends[2];
+        if (!f->count || f->points[0].kind == EFFECT_WORD)
+            continue;
+        ends_of(f, ends);
+        apart = fmax(apart, ends[1]->mean[f->moved] - ends[0]->mean[f->moved]);
+        size = fmax(size, fmax(fabs(ends[0]->mean[f->moved]), fabs(ends[1]->mean[f->moved])));
+    }
+    const double digits = apart > 0 && size / apart < 1e15 ? 3 + ceil(log10(size / apart)) : 0;
+    return digits > DIGITS_MOST ? DIGITS_MOST : digits > DIGITS_LEAST ? (int)digits : DIGITS_LEAST;
+}
+
+static void effect_line(const struct effect *f, double most, int width, int digits,
+                        struct text *out)
 {
     const struct effect_point *ends[2] = {NULL, NULL};
     char low[80] = "", high[80] = "";
     ends_of(f, ends);
     if (ends[0]) {
-        snprintf(low, sizeof low, "%.4g at %.24s", ends[0]->mean[f->moved],
+        snprintf(low, sizeof low, "%.*g at %.24s", digits, ends[0]->mean[f->moved],
                  shown_value(f, ends[0]));
-        snprintf(high, sizeof high, "%.4g at %.24s", ends[1]->mean[f->moved],
+        snprintf(high, sizeof high, "%.*g at %.24s", digits, ends[1]->mean[f->moved],
                  shown_value(f, ends[1]));
     }
     text_printf(out, "%-*s %10.4g  %-28s %-28s", width, text_quote_z(f->unit->name), f->size, low,
@@ -166,11 +186,15 @@ static void effect_line(const struct effect *f, double most, int width, struct t
     put_bar(f->size / 2, most, out); /* half as long: the line is full */
 }
 
-static void effect_points(const struct effects_result *r, const struct effect *f, struct text *out)
+static void effect_points(const struct effects_result *r, const struct effect *f, int digits,
+                          struct text *out)
 {
     double least = INFINITY, most = -INFINITY;
     size_t width = 7;
     const bool words = f->count && f->points[0].kind == EFFECT_WORD;
+    if (words)
+        digits = DIGITS_LEAST;
+    const int wide = digits > 8 ? digits + 2 : 10;
     for (uint32_t i = 0; i < f->count; i++) {
         size_t length = strlen(shown_value(f, &f->points[i]));
         width = length > width ? length : width;
@@ -183,15 +207,16 @@ static void effect_points(const struct effects_result *r, const struct effect *f
     if (r->classes > 1)
         text_printf(out, ", the label that moves most: \"%s\"",
                     text_quote_z(effects_class(r, f->moved)));
-    text_printf(out, "\n%-*s %6s %10s  %s\n", (int)width, words ? "word" : "value", "rows",
+    text_printf(out, "\n%-*s %6s %*s  %s\n", (int)width, words ? "word" : "value", "rows", wide,
                 words ? "change" : "mean", "10 % to 90 % of the rows");
     for (uint32_t i = 0; i < f->count; i++) {
         const struct effect_point *p = &f->points[i];
         const double mean = p->mean[f->moved];
         char range[64];
-        snprintf(range, sizeof range, "%.4g to %.4g", p->low[f->moved], p->high[f->moved]);
-        text_printf(out, "%-*s %6u %10.4g  %-24s", (int)width, shown_value(f, p), p->rows, mean,
-                    range);
+        snprintf(range, sizeof range, "%.*g to %.*g", digits, p->low[f->moved], digits,
+                 p->high[f->moved]);
+        text_printf(out, "%-*s %6u %*.*g  %-24s", (int)width, shown_value(f, p), p->rows, wide,
+                    digits, mean, range);
         if (words)
             put_bar(fabs(mean), fmax(fabs(least), fabs(most)), out);
         else
@@ -202,16 +227,16 @@ static void effect_points(const struct effects_result *r, const struct effect *f
 void explain_text_effects(const struct effects_result *r, struct text *out)
 {
     struct text explains = {0};
-    const int width = (int)name_width(r);
+    const int width = (int)name_width(r), digits = digits_of(r);
     effects_of(r, &explains);
     text_printf(out, "%s on %llu of %llu rows", explains.data, (unsigned long long)r->lines,
                 (unsigned long long)r->rows);
     if (r->classes == 1)
-        text_printf(out, ", on average %.4g", r->mean[0]);
+        text_printf(out, ", on average %.*g", digits, r->mean[0]);
     text_printf(out, "; each row gets the value, its other cells stay\n%-*s %10s  %-28s %s\n",
                 width, "column", "moves by", "lowest mean", "highest mean");
     for (uint32_t i = 0; i < r->count && i < EFFECTS_SHOWN; i++)
-        effect_line(&r->effects[i], r->effects[0].size, width, out);
+        effect_line(&r->effects[i], r->effects[0].size, width, digits, out);
     if (r->count > EFFECTS_SHOWN)
         text_printf(out, "%u more columns: --effects FILE and --json have all\n",
                     r->count - EFFECTS_SHOWN);
@@ -219,6 +244,6 @@ void explain_text_effects(const struct effects_result *r, struct text *out)
         text_printf(out, "%u columns of texts are left out: not available for sequences of "
                          "records\n", r->left_out);
     for (uint32_t i = 0; i < r->count && i < EFFECTS_DRAWN; i++)
-        effect_points(r, &r->effects[i], out);
+        effect_points(r, &r->effects[i], digits, out);
     text_free(&explains);
 }

@@ -161,6 +161,22 @@ JSON
 dnn train q.json -o q.dnn --quiet 2>err || cat err
 run dnn explain q.dnn q.csv --effects q-effects.csv
 is "$(sed 's/,[0-9]*,[^,]*,[^,]*,[^,]*$//' q-effects.csv | tail -n +2 | tr '\n' ' ')" '"a,""b""",value,"v,0" "a,""b""",value,"v,1" ' "CSV quotes"
+# answers that are large against what moves them: digits that tell the rows apart
+awk 'BEGIN { print "x,y"; for (i = 0; i < 200; i++) printf "%d,%d\n", i % 5, 1700000000 + 100 * (i % 5) }' >far.csv
+cat >far.json <<'JSON'
+{"task": "regression", "data": {"train": "far.csv", "target": "y", "columns": {"x": "numeric"}}, "model": {"preset": "linear"}, "backend": {"name": "dnn_cpu"}}
+JSON
+dnn train far.json -o far.dnn --quiet 2>err || cat err
+run dnn explain far.dnn far.csv --effects far-effects.csv
+is "$(awk '$1 == "value" { on = 1; next } on { print substr($3, 1, 8) }' out | sort -u | wc -l)" 5 "rows of the table differ near 1.7e9" "$(cat out)"
+is "$(tail -n +2 far-effects.csv | cut -d , -f 5 | sort -u | awk '{ d = $1 - 1700000000 - 100 * (NR - 1); if (d < 25 && d > -25) n++ } END { print n + 0 }')" 5 \
+    "and those of the CSV" "$(cat far-effects.csv)"
+# with --part FILE stands behind MODEL
+run dnn explain far.dnn --part train --effects part.csv
+is_exit 0 "--part and --effects FILE" "$(cat err)"
+is "$(head -n 1 part.csv)" "column,kind,value,rows,mean,low,high" "  write FILE"
+run dnn explain far.dnn --effects part2.csv --part train
+same part.csv part2.csv "  in any order"
 # outputs and errors
 cp test.csv precious.csv
 run dnn explain b.dnn test.csv --effects precious.csv
