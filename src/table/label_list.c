@@ -5,16 +5,20 @@
 
 #include "base/mem.h"
 
-enum { LABELS_LEAST = 3, LABELS_READ = 20000 };
+enum { LABELS_LEAST = 2, LABELS_READ = 20000 };
 #define RECUR 0.8   /* share of the pieces that stand in two labels at least */
 #define LISTS 0.25  /* share of the labels that have two pieces at least */
+#define WHOLE 0.5   /* share of the lists that have a piece which is a label by itself */
 
 struct pieces {
     struct vocab *known;
     uint32_t *labels, *last; /* by piece: labels that hold it, and the last of them, from 1 */
     size_t room;
     uint32_t lists;          /* labels of two pieces and more */
-    const char *example;     /* the first of them */
+    uint32_t whole;          /* of them with a piece that is a label by itself, as a|b beside a */
+    uint32_t quoted;         /* labels as ['a', 'b'] */
+    bool spaced;             /* pieces of lists have blanks inside, as of A|B test */
+    const char *example;     /* the first list */
 };
 
 static bool is_edge(char c)
@@ -38,10 +42,21 @@ static void add_piece(struct pieces *p, uint32_t label, const char *text, size_t
     p->last[at] = label + 1;
 }
 
+/* ['a', 'b'], ["a"] or []: a list as programs print it. */
+static bool is_quoted(const char *text)
+{
+    const size_t length = strlen(text);
+    if (length < 2 || text[0] != '[' || text[length - 1] != ']')
+        return false;
+    return length == 2 || (length >= 4 && strchr("'\"", text[1]) && text[length - 2] == text[1]);
+}
+
 /* Cuts a label at the separator, without blanks, quotes and brackets around the pieces. */
-static void cut_label(struct pieces *p, uint32_t label, const char *text, char separator)
+static void cut_label(struct pieces *p, const struct vocab *labels, uint32_t label,
+                      const char *text, char separator)
 {
     uint32_t found = 0;
+    bool whole = false, spaced = false;
     for (const char *from = text, *end; from; from = end ? end + 1 : NULL) {
         end = strchr(from, separator);
         size_t length = end ? (size_t)(end - from) : strlen(from);
@@ -52,16 +67,30 @@ static void cut_label(struct pieces *p, uint32_t label, const char *text, char s
             length--;
         if (length) {
             add_piece(p, label, piece, length);
+            whole |= vocab_find(labels, piece, length) != UINT32_MAX;
+            spaced |= memchr(piece, ' ', length) != NULL;
             found++;
         }
     }
-    if (found >= 2 && !p->lists++)
+    p->quoted += is_quoted(text);
+    if (found < 2)
+        return;
+    if (!p->lists++)
         p->example = text;
+    p->whole += whole;
+    p->spaced |= spaced;
 }
 
-static bool are_lists(const struct pieces *p, uint32_t labels)
+/* Few labels may be lists whose pieces do not recur: a separator that is no punctuation of names
+ * tells them where a piece is a label too. */
+static bool are_lists(const struct pieces *p, uint32_t labels, char separator)
 {
     uint32_t pieces = vocab_count(p->known), recur = 0;
+    if (separator == ',' && p->quoted == labels && p->lists)
+        return true;
+    if (separator != ',' && p->lists >= LISTS * labels && p->whole && !p->spaced &&
+        p->whole >= WHOLE * p->lists)
+        return true;
     for (uint32_t i = 0; i < pieces; i++)
         recur += p->labels[i] >= 2;
     return pieces >= 2 && pieces <= labels && p->lists >= LISTS * labels && recur >= RECUR * pieces;
@@ -76,8 +105,8 @@ bool label_list_tell(const struct vocab *labels, const char *target, struct text
     for (size_t k = 0; separators[k] && !found && count >= LABELS_LEAST; k++) {
         struct pieces p = {.known = vocab_new()};
         for (uint32_t i = 0; i < count; i++)
-            cut_label(&p, i, vocab_text(labels, i, NULL), separators[k]);
-        found = are_lists(&p, count);
+            cut_label(&p, labels, i, vocab_text(labels, i, NULL), separators[k]);
+        found = are_lists(&p, count, separators[k]);
         if (found) {
             char name[40];
             size_t length;

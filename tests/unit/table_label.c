@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "table/infer_survey.h"
 #include "table/label.h"
+#include "table/label_list.h"
 #include "tap.h"
 
 static struct vocab *labels_of(const char *const *texts)
@@ -126,11 +127,52 @@ static void test_table(void)
     is_string(wrong, "", "every pair of the table, both ways");
 }
 
+/* --- labels that are lists --- */
+
+static void lists(bool want, const char *const *labels)
+{
+    struct vocab *v = labels_of(labels);
+    struct text told = {0};
+    bool found = label_list_tell(v, "y", &told);
+    ok(found == want && (told.length > 0) == want, "%s, %s, .. are %slists", labels[0], labels[1],
+       found ? "" : "no ");
+    text_free(&told);
+    vocab_free(v);
+}
+#define LISTS(want, ...) lists(want, (const char *const[]){__VA_ARGS__, NULL})
+
+static void test_lists(void)
+{
+    LISTS(true, "a|b", "a", "b");
+    LISTS(true, "a|b", "a");
+    LISTS(true, "c", "b", "a;b");
+    LISTS(true, "a|b", "b|a");
+    LISTS(true, "a|b", "b|c", "c|a");
+    LISTS(true, "a|b", "b|c", "c");
+    LISTS(true, "['a', 'b']", "['a']");
+    LISTS(true, "['a', 'b']", "['c']");
+    LISTS(true, "[\"a\"]", "[]", "[\"b\", \"c\"]");
+    LISTS(true, "['a,b', 'c']", "[]");
+    LISTS(false, "a|b", "c");
+    LISTS(false, "A|B test", "A");
+    LISTS(false, "and/or", "or", "and then");
+    LISTS(false, "Food|Fruit", "Food|Meat", "Toys|Lego");
+    LISTS(false, "a, b", "a");
+    LISTS(false, "Boston, MA", "Austin, TX");
+    LISTS(false, "[0, 10]", "[10, 20]", "[20, 30]");
+    LISTS(false, "(0, 10]", "(10, 20]");
+    LISTS(false, "yes", "no");
+    LISTS(false, "['a']", "['b']");
+    LISTS(false, "|", "||");
+    LISTS(false, "a|b", "k1", "k2", "a", "k3", "k4"); /* one of six */
+}
+
 int main(void)
 {
     test_find();
     test_join();
     test_affirmative();
     test_table();
+    test_lists();
     return done();
 }
