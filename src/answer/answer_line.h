@@ -30,7 +30,8 @@ struct answer_line {
      * NULL: none. */
     const char *column, *cell;
     const struct decision *decision; /* of classes; set after answer_line_open */
-    uint32_t top;        /* 0: every class; K: the K likeliest ones; set after answer_line_open */
+    uint32_t top;        /* 0: every class; K: the answer, then the likeliest others; set after
+                          * answer_line_open */
 };
 
 /* Refuses (E13) an id column with the name of an output column. s is fitted. */

@@ -49,9 +49,7 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
     if (!s->file)
         return false;
     s->schema = s->file->schema;
-    s->decision = s->file->decision;
-    if (!(s->decision.threshold > 0))
-        s->decision.threshold = DECISION_HALF;
+    s->decision = decision_in_use(&s->file->decision);
     s->load_s = clock_now() - began;
     s->has_options =
         backend_settings(s->file->config, job, o, &s->options, &s->settings, &s->setting_count, e);

@@ -42,8 +42,8 @@ static const struct arg_option predict_options_table[] = {
     {"threshold", 0, "X", NULL, 0, 0, 0,
      "binary: the least probability that is answered as positive; default: the model's, or 0.5."},
     {"top", 0, "K", NULL, ARG_INT, 1, 65535,
-     "In place of a probability for every label: the K likeliest ones, as prediction, probability, "
-     "prediction_2, probability_2, ..."},
+     "In place of a probability for every label: the predicted label, then the likeliest of the "
+     "others, K in all, as prediction, probability, prediction_2, probability_2, ..."},
     PART_OPTION,
     {"limit", 0, "N", NULL, ARG_INT, 1, INT64_MAX, "Answer the first N rows alone."},
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
+#define SURE 1.0        /* the probability that no other label reaches */
 #define NARROWER 0.98   /* of the additive rule's width: what another rule must reach */
 #define ROUNDING 1e-12
 #define HOLDS 1e-9      /* of a score, and of a target's size: rounding there and back */
@@ -74,8 +75,11 @@ uint64_t conform_least(double level)
  * ends of a transform, is infinite. */
 static double score_of(const struct conform_rows *r, const struct conformal *c, uint64_t i)
 {
-    if (c->rule == CONFORMAL_SETS)
-        return -r->probability[i * r->classes + (uint32_t)r->label[i]];
+    if (c->rule == CONFORMAL_SETS) {
+        const double *p = r->probability + i * r->classes;
+        const uint32_t label = (uint32_t)r->label[i];
+        return decision_label(r->decision, p, r->classes) == label ? -SURE : -p[label];
+    }
     double value = r->value[i], target = r->target[i], off = fabs(target - value);
     if (c->rule == CONFORMAL_SPREAD)
         off /= r->spread[i] + c->floor;

@@ -20,7 +20,10 @@
  * halves of the rows: the reach of each half gives the widths of the other one, and a rule other
  * than the first one counts where its mean width is 2 % less. Labels: the probability of the label,
  * the least ambiguous sets (Sadinle, Lei and Wasserman, 2019): of all sets that hold their level
- * over all rows these are the smallest. Adaptive sets (Romano et al., 2020) are larger, and nearer
+ * over all rows these are the smallest. The decided label is in each set, so a row that it answers
+ * rightly is held by any reach: its score is the lowest. Sets that held the level without that
+ * label would hold more with it, most where a decision follows class weights. Where the answers are
+ * right more often than the level, sets hold that share. Adaptive sets (Romano et al., 2020) are larger, and nearer
  * to the level for each kind of row.
  *
  * Weights: shares of the weight instead of rows; the row to come weighs (sum w^2) / (sum w), so
@@ -32,11 +35,13 @@
 #define DNN_MEASURE_CONFORM_H
 
 #include "model/conformal.h"
+#include "model/decision.h"
 
 struct conform_rows {
     uint64_t count;
     uint32_t classes;          /* 0: values */
     const double *probability; /* [count][classes], calibrated */
+    const struct decision *decision; /* of these answers: its label is in each set */
     const int32_t *label;      /* below 0: the row counts for nothing */
     const double *value, *target; /* the value inside the limits */
     const double *spread;      /* of the networks; NULL: there is one */

@@ -15,6 +15,13 @@ struct decision {
     uint32_t classes; /* of offset */
 };
 
+/* The decision in use; borrows the offsets. */
+static inline struct decision decision_in_use(const struct decision *chosen)
+{
+    struct decision d = *chosen;
+    d.threshold = d.threshold > 0 ? d.threshold : DECISION_HALF;
+    return d;
+}
 void decision_free(struct decision *d);
 struct decision decision_copy(const struct decision *d); /* decision_free */
 /* The number of the answered label. Two classes: the second if its probability is at least the

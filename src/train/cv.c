@@ -267,11 +267,11 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
         mixing_free(&x);
         return false;
     }
+    if (j->config->cut.kind != THRESHOLD_NONE)
+        mixing_cut(&x, &j->config->cut, &(struct threshold_point){0});
     mixing_conform(&x, true);
     v->told = x.conformal;
     (*pooled)->conformal = v->told.rule ? &v->told : NULL;
-    if (j->config->cut.kind != THRESHOLD_NONE)
-        mixing_cut(&x, &j->config->cut, &(struct threshold_point){0});
     v->answers.decision[fold] = decision_copy(&x.decision);
     answer_fold(v, fold, &x);
     r->runs = found;

@@ -106,6 +106,7 @@ void mixing_conform(struct mixing *x, bool quiet)
     job_conform(x->j, &(struct conform_rows){.count = x->rows,
                                              .classes = x->classes,
                                              .probability = answers,
+                                             .decision = &x->decision,
                                              .label = x->label,
                                              .value = answers,
                                              .target = x->target,

@@ -52,7 +52,7 @@ void mixing_choose(struct mixing *x, struct against *a);
 /* Then finds x->calibration by the same rows: config.calibrate; and the decision that belongs to
  * it (job_decide). False: E13. */
 bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e);
-/* Then x->conformal: the keys `intervals` and `sets`. */
+/* Then, behind mixing_cut, x->conformal: the keys `intervals` and `sets`. */
 void mixing_conform(struct mixing *x, bool quiet);
 /* The ends of the intervals around such answers, value [count]; room [2 * count]. The arguments
  * are those of mixing_answer. */

@@ -219,14 +219,14 @@ bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
     mixing_choose(&x, &a);
     mixing_report(&x);
     bool good = mixing_calibrate(&x, false, e);
-    if (good)
-        mixing_conform(&x, false);
     if (good && j->config->cut.kind != THRESHOLD_NONE) {
         struct threshold_point p;
         bool reached = mixing_cut(&x, &j->config->cut, &p);
         if (threshold_is_chosen(&j->config->cut))
             job_cut(j, r, &p, reached);
     }
+    if (good)
+        mixing_conform(&x, false);
     if (good && x.decided)
         r->decision = decision_copy(&x.decision);
     fill_result(&x, r);

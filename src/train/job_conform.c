@@ -50,8 +50,11 @@ static void tell(const struct train_job *j, const struct conformal *c,
         [CONFORMAL_VALUE] = "of one width for all rows",
         [CONFORMAL_LEARNT] = "of one width in the learnt scale of the target",
         [CONFORMAL_SPREAD] = "as wide as the networks differ"};
-    if (c->rule == CONFORMAL_SETS)
-        log_note("sets of %.4g: labels of at least %.4g, by the %s", c->level, c->reach,
+    if (c->rule == CONFORMAL_SETS && c->reach >= 1)
+        log_note("sets of %.4g: the predicted label alone is right as often, by the %s", c->level,
+                 rows_of(j));
+    else if (c->rule == CONFORMAL_SETS)
+        log_note("sets of %.4g: the predicted label, and labels of at least %.4g, by the %s", c->level, c->reach,
                  rows_of(j));
     else if (c->rule != CONFORMAL_VALUE)
         log_note("intervals of %.4g are %s: on the %s their mean width is %.4g, of one width %.4g",

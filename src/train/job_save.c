@@ -48,16 +48,28 @@ static double training_loss(struct train_job *j)
     return now.epoch_loss / now.epoch_weight;
 }
 
-/* Calibration and conformal prediction, by the answers to the validation rows. */
-static bool fit_answers(struct train_job *j, struct train_result *r, struct err *e)
+/* Validation rows and the model's answers to them. */
+struct answered {
+    struct part_rows rows;
+    double *answer; /* [rows.count * outputs]: probabilities, or values */
+};
+
+static void answered_free(struct answered *v)
+{
+    part_rows_free(&v->rows);
+    mem_free(v->answer);
+}
+
+/* Calibrates the answers to the validation rows. answered_free, after failure too. */
+static bool fit_calibration(struct train_job *j, struct train_result *r, struct answered *v,
+                            struct err *e)
 {
     const struct run *n = &j->run;
-    struct part_rows left = {0};
-    if (!part_rows_answer(n, PART_VALID, &left, e)) {
-        part_rows_free(&left);
+    if (!part_rows_answer(n, PART_VALID, &v->rows, e))
         return false;
-    }
-    double *answers = mem_alloc(left.count * n->features->outputs + 1, sizeof *answers);
+    const struct part_rows left = v->rows;
+    double *answers = v->answer = mem_alloc(left.count * n->features->outputs + 1,
+                                            sizeof *answers);
     const struct criterion criterion = score_criterion(&n->score);
     struct calibrate_rows rows = {.count = left.count,
                                   .criterion = &criterion,
@@ -86,19 +98,50 @@ static bool fit_answers(struct train_job *j, struct train_result *r, struct err 
         calibration_apply(&r->calibration, left.count, answers);
     for (uint64_t i = 0; !n->classes && i < left.count * n->features->outputs; i++)
         answers[i] = calibration_limit(&r->calibration, answers[i]);
-    job_conform(j, &(struct conform_rows){.count = left.count,
+    j->run.score.calibration = &r->calibration;
+    return true;
+}
+
+/* Intervals or sets, by the same answers: of sets the decided label is a member, so the decision is
+ * known before. */
+static void fit_conformal(struct train_job *j, struct train_result *r, const struct answered *v)
+{
+    const struct run *n = &j->run;
+    const struct decision decision = decision_in_use(&r->decision);
+    job_conform(j, &(struct conform_rows){.count = v->rows.count,
                                           .classes = n->classes,
-                                          .probability = answers,
-                                          .label = left.label,
-                                          .value = answers,
-                                          .target = left.target,
-                                          .weight = left.weight,
-                                          .group = left.group,
+                                          .probability = v->answer,
+                                          .decision = &decision,
+                                          .label = v->rows.label,
+                                          .value = v->answer,
+                                          .target = v->rows.target,
+                                          .weight = v->rows.weight,
+                                          .group = v->rows.group,
                                           .limits = &r->calibration,
                                           .coding = &n->schema->coding}, false, &r->conformal);
-    mem_free(answers);
-    part_rows_free(&left);
-    return true;
+    j->run.score.conformal = r->conformal.rule ? &r->conformal : NULL;
+}
+
+/* What turns answers into predictions: calibration, threshold, intervals or sets. */
+static bool fit_answers(struct train_job *j, struct train_result *r, struct err *e)
+{
+    const bool answers = j->config->calibrate != CALIBRATE_NONE || config_region(j->config) > 0;
+    struct answered v = {0};
+    bool good = !answers || fit_calibration(j, r, &v, e);
+    if (j->config->cut.kind == THRESHOLD_FIXED)
+        r->decision.threshold = j->config->cut.at;
+    if (good && threshold_is_chosen(&j->config->cut) && r->has_valid) {
+        struct threshold_point p;
+        bool reached;
+        good = score_threshold(&j->run.score, PART_VALID, &j->config->cut, &p, &reached, e);
+        if (good)
+            job_cut(j, r, &p, reached);
+    }
+    if (good && answers)
+        fit_conformal(j, r, &v);
+    j->run.score.decision = r->decision;
+    answered_free(&v);
+    return good;
 }
 
 /* against: on the validation rows; shown: on the rows of the summary. */
@@ -107,22 +150,8 @@ static bool measure(struct train_job *j, struct train_result *r, struct against 
 {
     r->has_valid = j->run.list[PART_VALID].count > 0;
     r->has_test = j->run.list[PART_TEST].count > 0;
-    if (j->config->calibrate != CALIBRATE_NONE || config_region(j->config) > 0) {
-        if (!fit_answers(j, r, e))
-            return false;
-        j->run.score.calibration = &r->calibration;
-        j->run.score.conformal = r->conformal.rule ? &r->conformal : NULL;
-    }
-    if (j->config->cut.kind == THRESHOLD_FIXED)
-        r->decision.threshold = j->config->cut.at;
-    if (threshold_is_chosen(&j->config->cut) && r->has_valid) {
-        struct threshold_point p;
-        bool reached;
-        if (!score_threshold(&j->run.score, PART_VALID, &j->config->cut, &p, &reached, e))
-            return false;
-        job_cut(j, r, &p, reached);
-    }
-    j->run.score.decision = r->decision;
+    if (!fit_answers(j, r, e))
+        return false;
     if ((r->has_valid && !measure_part(j, PART_VALID, r, &r->valid, against, e)) ||
         (r->has_test && !measure_part(j, PART_TEST, r, &r->test, shown, e)))
         return false;

@@ -281,9 +281,7 @@ static struct tally *tally_of(const struct score_job *j, unsigned needs)
     y->conformal = j->conformal;
     const struct criterion c = score_criterion(j);
     tally_judge_by(y, &c);
-    y->decision = j->decision;
-    if (!(j->decision.threshold > 0))
-        y->decision.threshold = DECISION_HALF;
+    y->decision = decision_in_use(&j->decision);
     return y;
 }
 

@@ -32,4 +32,13 @@ sed 's/multiclass/regression/; s/"y"/"x"/; s/"x": "numeric", //' c.json >r.json
 dnn train r.json -o r.dnn --progress none --quiet --force
 run dnn predict r.dnn a.csv --top 2
 is_exit 64 "a number has no likeliest labels"
+# the predicted label is first, also where it is not the likeliest
+awk 'BEGIN { print "x,y"; for (i = 0; i < 200; i++) printf "%d,%s\n", i % 10, i * 7 % 10 < i % 10 ? "yes" : "no" }' >t.csv
+sed 's/multiclass/binary/; s/a.csv/t.csv/; s/"id": "id", //; s/, "z": "categorical"/}, "positive": "yes"/; s/"categorical"}}/"categorical"}/; s/"positive": "yes"}}/"positive": "yes"}/' c.json >t.json
+run dnn train t.json -o t.dnn --progress none --quiet --force
+is_exit 0 "a model of two labels" "$(cat err; cat t.json)"
+dnn predict t.dnn t.csv --quiet --threshold 0.05 | cut -d , -f 1 >plain
+run dnn predict t.dnn t.csv --quiet --threshold 0.05 --top 2
+same plain <(cut -d , -f 1 out) "--top keeps the predicted label"
+check "which is not always the likeliest" awk -F , 'NR > 1 && $4 > $2 { n++ } END { exit !n }' out
 done_testing

@@ -181,6 +181,61 @@ static void coverage(void)
     is_near(held / DRAWS, 0.9, 0.004, "coverage over draws of 29 rows: 27 / 30");
 }
 
+static const struct decision plain_decision = {.threshold = DECISION_HALF};
+
+/* Rows whose label is in the set, and *least of them with a reach a little higher. */
+static uint64_t held_rows(const struct conform_rows *r, const struct conformal *c, uint64_t from,
+                          uint64_t to, uint64_t *least)
+{
+    uint64_t inside = 0;
+    struct conformal higher = *c;
+    higher.reach = nextafter(c->reach, 2);
+    *least = 0;
+    for (uint64_t i = from; i < to; i++) {
+        const double *p = r->probability + i * r->classes;
+        uint32_t answer = decision_label(r->decision, p, r->classes);
+        inside += conformal_holds(c, p, answer, (uint32_t)r->label[i]);
+        *least += conformal_holds(&higher, p, answer, (uint32_t)r->label[i]);
+    }
+    return inside;
+}
+
+/* Two labels, one rare, decided by a threshold as class weights ask for: half of the rows fit the
+ * sets, which hold 0.9 of the other half. Without the decided label in the scores they held more. */
+static void weighted_sets(void)
+{
+    static const struct { double threshold, level; } cases[] = {
+        {0.1, 0.9}, {0.5, 0.95}, {0.2, 0.95}, {0.05, 0.8}};
+    struct conform_rows r = rows_of(ROWS / 2);
+    r.classes = 2;
+    r.probability = probability;
+    r.label = label;
+    for (uint64_t i = 0; i < ROWS; i++) {
+        double p = 1 / (1 + exp(2 - 1.5 * draw(i, 3)));
+        probability[2 * i] = 1 - p;
+        probability[2 * i + 1] = p;
+        label[i] = (double)(rng_bits(11, i, 0, 0, RNG_TEST) % 1000000) / 1e6 < p;
+        weight[i] = 1;
+    }
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const struct decision d = {.threshold = cases[k].threshold};
+        struct conformal c;
+        uint64_t least, right = 0;
+        r.decision = &d;
+        ok(conform_fit(&r, cases[k].level, &c, NULL), "sets by a threshold of %g", d.threshold);
+        for (uint64_t i = ROWS / 2; i < ROWS; i++)
+            right += decision_label(&d, probability + 2 * i, 2) == (uint32_t)label[i];
+        double held = (double)held_rows(&r, &c, ROWS / 2, ROWS, &least) / (ROWS / 2);
+        ok(fabs(held - cases[k].level) < 0.02, "hold %g of new rows: %g (right: %g)",
+           cases[k].level, held, (double)right / (ROWS / 2));
+    }
+    /* right more often than the level: the answer alone */
+    const struct decision half = {.threshold = 0.5};
+    struct conformal c;
+    r.decision = &half;
+    ok(conform_fit(&r, 0.6, &c, NULL) && c.reach == 1, "an answer that is right more often");
+}
+
 /* Probabilities p and the label's. */
 static void sets(void)
 {
@@ -190,6 +245,7 @@ static void sets(void)
     r.classes = CLASSES;
     r.probability = probability;
     r.label = label;
+    r.decision = &plain_decision;
     for (uint64_t i = 0; i < ROWS; i++) {
         double sum = 0, *p = probability + i * CLASSES;
         for (int k = 0; k < CLASSES; k++)
@@ -206,10 +262,7 @@ static void sets(void)
     for (uint64_t i = 0; i < ROWS; i++)
         weight[i] = 1;
     ok(conform_fit(&r, 0.9, &c, NULL) && c.rule == CONFORMAL_SETS, "sets");
-    for (uint64_t i = 0; i < ROWS; i++) {
-        inside += probability[i * CLASSES + (uint32_t)label[i]] >= c.reach;
-        least += probability[i * CLASSES + (uint32_t)label[i]] > c.reach;
-    }
+    inside = held_rows(&r, &c, 0, ROWS, &least);
     is_int((long long)inside, (long long)ceil((ROWS + 1) * 0.9), "the rows are held");
     ok(least < inside, "by the least probability that does");
     const double sure[] = {0, 0, 1, 0};
@@ -229,5 +282,6 @@ int main(void)
     learnt();
     coverage();
     sets();
+    weighted_sets();
     return done();
 }
