@@ -180,7 +180,8 @@ static bool needs_value(const struct arg_option *o, struct err *e)
     return err_set(e, ERR_OPTION_VALUE, "--%s needs a value (%s)", o->name, o->value);
 }
 
-/* MODEL and DATA stand before the word, or MODEL, and --part in the line takes rows without DATA. */
+/* MODEL and DATA stand before the word, or MODEL does, and --part in the line takes rows without
+ * DATA. */
 static bool data_known(const struct args *a, int argc, char **argv)
 {
     const size_t part = args_ahead(a->command, argc, argv, "part") != NULL;

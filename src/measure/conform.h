@@ -23,8 +23,8 @@
  * over all rows these are the smallest. The decided label is in each set, so a row that it answers
  * rightly is held by any reach: its score is the lowest. Sets that held the level without that
  * label would hold more with it, most where a decision follows class weights. Where the answers are
- * right more often than the level, sets hold that share. Adaptive sets (Romano et al., 2020) are larger, and nearer
- * to the level for each kind of row.
+ * right more often than the level, sets hold that share. Adaptive sets (Romano et al., 2020) are
+ * larger, and nearer to the level for each kind of row.
  *
  * Weights: shares of the weight instead of rows; the row to come weighs (sum w^2) / (sum w), so
  * that n is Kish's effective number of rows. Rows of a group are not exchangeable, groups are: a

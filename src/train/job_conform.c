@@ -54,8 +54,8 @@ static void tell(const struct train_job *j, const struct conformal *c,
         log_note("sets of %.4g: the predicted label alone is right as often, by the %s", c->level,
                  rows_of(j));
     else if (c->rule == CONFORMAL_SETS)
-        log_note("sets of %.4g: the predicted label, and labels of at least %.4g, by the %s", c->level, c->reach,
-                 rows_of(j));
+        log_note("sets of %.4g: the predicted label, and labels of at least %.4g, by the %s",
+                 c->level, c->reach, rows_of(j));
     else if (c->rule != CONFORMAL_VALUE)
         log_note("intervals of %.4g are %s: on the %s their mean width is %.4g, of one width %.4g",
                  c->level, rules[c->rule], rows_of(j), w->of[c->rule], w->of[CONFORMAL_VALUE]);

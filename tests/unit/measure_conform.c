@@ -201,7 +201,8 @@ static uint64_t held_rows(const struct conform_rows *r, const struct conformal *
 }
 
 /* Two labels, one rare, decided by a threshold as class weights ask for: half of the rows fit the
- * sets, which hold 0.9 of the other half. Without the decided label in the scores they held more. */
+ * sets, which hold the level of the other half. Without the decided label in the scores they held
+ * more. */
 static void weighted_sets(void)
 {
     static const struct { double threshold, level; } cases[] = {
