@@ -38,8 +38,8 @@ struct stream_request {
     const char *columns; /* names "a,b,c"; NULL: the header, or c1, c2, .. of a model without */
     bool no_header, tsv, csv;
     bool labelled; /* the target is read; rows without one have no answer, and are not bad rows */
-    bool weighed;  /* the same of rows of weight 0, as of labelled ones; what they hold is not read,
-                    * unless they are context of a sequence */
+    bool weighed;  /* rows of weight 0 have no answer, and are not bad rows; their cells are not
+                    * read, but for rows that are context of a sequence. `labelled` sets it */
     bool again;    /* read before: the notes about these rows were given */
     bool strict;   /* the command has no --on-bad-row to name in help */
     bool passthrough; /* the input's columns are named before the first answer */

@@ -88,7 +88,7 @@ static void look_rows(struct work *w, const unsigned char *records, size_t begin
             fingerprint_look(t->serve->file->known, key, &w->lookups[thread]);
 }
 
-/* The record is as if the file did not have it, whatever its cells hold. */
+/* True: the record has weight 0, and the request leaves such records out unread. */
 static bool counts_nothing(const struct work *w, size_t record)
 {
     const struct stream *t = w->t;

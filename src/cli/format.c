@@ -82,15 +82,23 @@ struct standing {
     bool skipped;
 };
 
+static double measured(const struct gate *t, const struct by_group *g)
+{
+    return metrics_get(&g->metrics, t->metric->name);
+}
+
+/* The group does not meet a gate on the worst one. */
+static bool fails(const struct gate *t, const struct by_group *g)
+{
+    return t->of == GATE_OF_WORST && !isnan(measured(t, g)) && !gate_holds(t, measured(t, g));
+}
+
 static struct standing stand(const struct format_suite *s, const struct by_group *g)
 {
     struct standing at = {0};
     for (size_t i = 0; i < s->gate_count; i++) {
-        if (s->gates[i].of != GATE_OF_WORST)
-            continue;
-        const double value = metrics_get(&g->metrics, s->gates[i].metric->name);
-        at.failed += !isnan(value) && !gate_holds(&s->gates[i], value);
-        at.skipped |= isnan(value);
+        at.failed += fails(&s->gates[i], g);
+        at.skipped |= s->gates[i].of == GATE_OF_WORST && isnan(measured(&s->gates[i], g));
     }
     at.skipped &= at.failed == 0;
     return at;
@@ -124,14 +132,11 @@ static void put_group(const struct args *a, const struct format_suite *s, const 
     if (at.skipped)
         text_put(out, "      <skipped message=\"the metric of a gate has no value here\"/>\n");
     for (size_t i = 0; at.failed && i < s->gate_count; i++) {
-        if (s->gates[i].of != GATE_OF_WORST)
-            continue;
-        const double value = metrics_get(&g->metrics, s->gates[i].metric->name);
-        if (isnan(value) || gate_holds(&s->gates[i], value))
+        if (!fails(&s->gates[i], g))
             continue;
         text_put(out, "      <failure type=\"gate\" message=\"");
         put_xml(s->gates[i].text, out);
-        text_printf(out, ": measured %.9g\"/>\n", value);
+        text_printf(out, ": measured %.9g\"/>\n", measured(&s->gates[i], g));
     }
     text_put(out, "    </testcase>\n");
 }

@@ -17,9 +17,9 @@ extern const char *const format_words[]; /* of the option; NULL at the end */
 
 /* Also sets a->json. False, E10: --json says otherwise. */
 bool format_read(struct args *a, enum format *f, struct err *e);
-/* A test suite: a case for each gate, failed where it is not met; a case for each group, with its
- * rows, metrics and intervals as properties, failed where a gate on the worst group would not be
- * met by it; `error` (NULL: none) is one case more. */
+/* A test suite. Each gate is a case; it fails if the gate is not met. Each group is a case; it
+ * fails if the group does not meet a gate on the worst group. Properties of its case are the rows,
+ * metrics and intervals of the group. `error` (NULL: none) is one more case. */
 struct format_suite {
     const struct gate *gates;
     size_t gate_count;
@@ -28,7 +28,7 @@ struct format_suite {
     const struct err *error;
 };
 void format_junit(const struct args *a, const struct format_suite *s, struct text *out);
-/* The metrics of a part as gauges, then those of its groups. */
+/* A part, whose metrics become gauges, and its groups, whose metrics follow. */
 struct format_part {
     const char *name;
     const struct metrics *metrics;

@@ -45,8 +45,8 @@ struct dataset {
     /* [rows], inputs of the split; NULL if its method does not use them */
     uint64_t *key;                /* group, hash: rng_hash of the text */
     bool grouped;                 /* key is of groups; 0: not known */
-    uint64_t *group; /* [rows], where the split is not by group: the same of a column of type group;
-                      * NULL: none */
+    uint64_t *group; /* [rows] rng_hash of the text in the column of type group; NULL: there is no
+                      * such column, or the split is by group and key holds it */
     double *time;
     uint8_t *said;                /* column: enum part */
     uint64_t rows_of[PARTS];      /* rows of each part's files; the parts follow one another */
@@ -59,8 +59,8 @@ struct dataset {
     struct remarks remarks;
 };
 
-/* True: rows have groups: those that the split keeps together, those of a column of type group, or
- * samples of several records. */
+/* True if rows have groups. The split keeps them together, a column of type group names them, or
+ * a sample of several records is one. */
 static inline bool dataset_has_groups(const struct dataset *d)
 {
     return d->grouped || d->group || d->samples.first;

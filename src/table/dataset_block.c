@@ -60,8 +60,7 @@ static bool read_split(struct block_rows *b, const struct block_request *q,
     if (b->key)
         b->key[row] = q->method < 0 && !q->groups ? 0 : read_key(w);
     if (b->group) {
-        const struct csv_cell *cell =
-            cell_at(w->b, w->cells, w->record, schema_group_column(w->s));
+        const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, q->group_column);
         b->group[row] = cell ? rng_hash(cell->text, cell->length, 0) : 0;
     }
     if (b->said) {

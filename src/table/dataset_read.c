@@ -418,7 +418,8 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
         binding.weight = -1; /* test rows of weight 0 stay: nothing is fitted on them */
     if (good) {
         l.request = (struct block_request){
-            .schema = s, .dialect = &s->dialect, .binding = &binding, .method = -1};
+            .schema = s, .dialect = &s->dialect, .binding = &binding, .method = -1,
+            .group_column = schema_group_column(s)};
         if (part == PART_TRAIN) {
             l.request.method = o->split.method;
             l.request.own_parts = dataset_own_parts(o);

@@ -91,6 +91,7 @@ struct block_request {
     const struct csv_dialect *dialect;
     const struct binding *binding;
     int method;                /* enum split_method, -1: the part of the rows is known */
+    uint32_t group_column;     /* of schema_group_column */
     bool groups;               /* rows of a known part have a group, which other parts may share */
     unsigned own_parts;
     bool sample;

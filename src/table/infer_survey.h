@@ -110,7 +110,7 @@ struct survey {
     const char *const *names;   /* owned by csv */
     size_t count;
     struct watch *watches;
-    uint64_t rows;              /* without those of weight 0 */
+    uint64_t rows;              /* rows of weight 0 do not count */
     size_t weight;              /* the column of weights; count: there is none */
     const struct opt_strings *missing; /* the user's list; NULL: to be guessed */
     uint32_t sample_most, samples; /* samples of every sample_step-th row */

@@ -13,8 +13,8 @@
 #include "model/nonfinite.h"
 #include "train/run_path.h"
 
-static const double STRETCH = 0.05;   /* seconds of steps between two looks */
-static const double FORWARD = 0.5;     /* of the time of a step: what answers take, or less */
+static const double STRETCH = 0.05; /* seconds of steps between two looks */
+static const double FORWARD = 0.5;  /* an answer takes at most this share of the time of a step */
 
 enum verdict { GO_ON, END_HERE, STOPPED, FAILED };
 
@@ -75,9 +75,9 @@ double run_seconds_left(const struct run *r, double fraction)
     return each < 0 ? -1 : left > 0 ? left : 0;
 }
 
-/* An estimate of the seconds that judging takes when the epochs are over: validation rows are
- * answered for calibration and for their metrics, test rows once. By the last validation; before
- * the first one by the steps. */
+/* Estimates the seconds that judging takes after the epochs. Validation rows are answered twice,
+ * for calibration and for their metrics; test rows once. The last validation tells the pace; before
+ * the first one the steps tell it. */
 static double judging_seconds(const struct run *r)
 {
     const struct run_pace *p = &r->pace;

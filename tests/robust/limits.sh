@@ -9,6 +9,16 @@ within() { # within MILLISECONDS: from $began to now
     [ $took -lt "$1" ]
     ok $? "  in time" "$took ms"
 }
+ends() { # ends WHAT MODEL: SIGTERM ends the training $child soon, and no model is written
+    began=$(now_ms)
+    kill -TERM $child
+    STATUS=0
+    wait $child || STATUS=$?
+    is_exit 75 "$1"
+    within 8000
+    [ ! -e "$2" ]
+    ok $? "  writes no model"
+}
 CLASSES=500
 ROWS=${ROWS:-6000}
 awk -v n="$ROWS" -v k=$CLASSES 'BEGIN { OFS = ","; srand(3); print "a,b,c,d,y"
@@ -36,14 +46,7 @@ out_has '"stopped":"time_limit"' "  is said"
 "$DNN" train many.json -o killed.dnn --progress plain >out 2>err &
 child=$!
 for ((i = 0; i < 600; i++)); do grep -q '^dnn: epoch 2/' err && break || sleep 0.05; done
-began=$(now_ms)
-kill -TERM $child
-STATUS=0
-wait $child || STATUS=$?
-is_exit 75 "SIGTERM inside a penalty"
-within 8000
-[ ! -e killed.dnn ]
-ok $? "  writes no model"
+ends "SIGTERM inside a penalty" killed.dnn
 
 # rows x classes in double, for answers and for their exponentials; the shares of the split leave 70 % to training
 least=$((2 * 8 * CLASSES * ROWS * 6 / 10))
@@ -70,14 +73,7 @@ big() { # big NAME: a time limit and SIGTERM with each preset
         "$DNN" train "$1.json" -o "$1.dnn" --set model.preset=$preset --progress none >out 2>err &
         child=$!
         sleep 5
-        began=$(now_ms)
-        kill -TERM $child
-        STATUS=0
-        wait $child || STATUS=$?
-        is_exit 75 "$1, $preset: SIGTERM"
-        within 8000
-        [ ! -e "$1.dnn" ]
-        ok $? "  writes no model"
+        ends "$1, $preset: SIGTERM" "$1.dnn"
         rm -f "$1.dnn"*
     done
 }
