@@ -68,6 +68,10 @@ const struct option data_options_table[] = {
      .low = 0, .high = DATA_WORKERS_MOST,
      .help = "Threads that read and encode the files, at most backend.threads; 0: all of those. "
              "Each takes some MiB. The table is the same with any number."},
+    {.key = "min_rows", .type = OPT_INT, .offset = AT(min_rows), .standard = "0",
+     .low = 0, .high = UINT32_MAX,
+     .help = "Fewer training rows are an error (65), as a nightly file that was cut off may have; "
+             "of sequences, fewer sequences. Rows for validation and test do not count."},
     {.key = "target", .type = OPT_STRING, .flags = OPT_REQUIRED, .offset = AT(target),
      .help = "The column to predict. Rows in which it is one of data.missing are left out and "
              "counted."},

@@ -92,6 +92,7 @@ struct data_options {
     struct opt_strings missing;
     int reader;           /* enum data_reader */
     int64_t workers;      /* threads that read and parse, 0: as many as compute */
+    int64_t min_rows;     /* fewer training rows are an error */
     char *target, *positive;
     const struct json *columns; /* "columns": name -> "type" or {...}; read by schema_declare */
     const struct json *sequence; /* "sequence", maybe null; read by sequence_find */

@@ -143,6 +143,16 @@ void table_know_pooled(struct table *t, struct encoder *const *encoders, uint32_
                                    t->split.record_count[PART_TRAIN], encoders, count);
 }
 
+static bool enough(const struct split *s, const struct data_options *o, struct err *e)
+{
+    const unsigned long long rows = s->count[PART_TRAIN];
+    if (rows >= (uint64_t)o->min_rows)
+        return true;
+    err_set(e, ERR_DATA_FEW, "there are %llu training rows, and data.min_rows asks for %lld", rows,
+            (long long)o->min_rows);
+    return err_help(e, "look whether the file is whole, or lower data.min_rows");
+}
+
 static bool load(struct table *t, struct schema *s, const struct data_options *o, uint32_t folds,
                  const struct stopper *stop, struct err *e)
 {
@@ -161,6 +171,8 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
         split_join(&t->split, t->data);
     if (stopper_asked(stop))
         return false;
+    if (!enough(&t->split, o, e))
+        return in_files(o, e);
     struct encoder *c = fit(t, o, e);
     if (!c)
         return in_files(o, e);

@@ -266,8 +266,10 @@ static bool begin_warm(struct run *r, struct err *e)
     if (history_begin(&r->history, value) && !run_remember(r, &now, e))
         return false;
     if (!r->quiet && metric && isfinite(value))
-        log_line("--init-from: valid %s %.4f before the first epoch; %u rows of weights begin anew",
-                 metric->name, value, anew);
+        log_line("--init-from: valid %s %.4f before the first epoch", metric->name, value);
+    if (!r->quiet && anew)
+        log_line("--init-from: %u categories, tokens or bins are not in the model and begin with "
+                 "new weights", anew);
     return true;
 }
 

@@ -89,6 +89,10 @@ bool run_set_weights(struct run *r, struct err *e)
                                    r->classes, e) &&
                 loss_class_weights(&r->loss, r->config->doc, (const char *const *)labels, counts,
                                    r->classes, &r->class_weight, e);
+    if (good && !r->quiet && r->loss.kind == LOSS_SOFT_F1 && r->loss.chosen &&
+        r->classes >= (uint32_t)__builtin_popcountll(r->loss.chosen) + 2)
+        log_warning("train.loss.labels leaves out two labels or more: the loss soft_f1 does not "
+                    "teach the model to tell those apart");
     for (uint32_t c = 0; good && !r->quiet && r->class_weight && c < r->classes; c++)
         if (counts[c] > 0 && r->class_weight[c] <= 0)
             log_warning("train.loss.class_weights gives \"%s\" the weight 0: its rows are not "

@@ -1,6 +1,7 @@
 /* warm.c - see warm.h. */
 #include "train/warm.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,6 +319,28 @@ static const struct param *find(const struct model *m, const struct layer *l, co
     return NULL;
 }
 
+/* Warns of numbers that stand elsewhere than those of the model: they may be of another unit. */
+static void tell_units(const struct pair *p)
+{
+    const double far = 10; /* spreads, or a quotient of two */
+    for (size_t i = 0; i < p->now->column_count; i++) {
+        const struct column *c = &p->now->columns[i];
+        if (c->type != COLUMN_NUMERIC || c->number >= p->now->number_count || i == p->now->target)
+            continue;
+        const struct number_slot *now = &p->now->numbers[c->number];
+        const struct number_slot *was = &p->was->numbers[c->number];
+        if (now->scale != was->scale || now->scale == SCALE_QUANTILE ||
+            now->transform != was->transform || !(now->factor > 0) || !(was->factor > 0))
+            continue;
+        const double there = was->offset + was->center, here = now->offset + now->center;
+        const double by = was->factor / now->factor;
+        if (fabs(here - there) * was->factor > far || by > far || by * far < 1)
+            log_warning("--init-from: column \"%s\" has the centre %.4g and the spread %.4g, in the "
+                        "model %.4g and %.4g: is it of another unit?", text_quote_z(c->name), here,
+                        1 / now->factor, there, 1 / was->factor);
+    }
+}
+
 /* The first layer reads numbers of another centre and scale. */
 static void fit_numbers(struct pair *p)
 {
@@ -398,6 +421,8 @@ bool warm_fill(const struct warm_from *from, const struct run *r, real *params, 
     bool good = m && same_columns(&p, e) && same_encodings(&p, e) && columns_fit(&p, e) &&
                 copy_all(&p, member, buffers, e);
     if (good) {
+        if (!r->quiet)
+            tell_units(&p);
         fit_numbers(&p);
         fit_target(&p);
     }

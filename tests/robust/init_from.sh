@@ -34,7 +34,7 @@ for what in b:logloss r:rmse; do
         run dnn train $c.json -o $c.new --init-from $c.dnn --force $still $set --set data.train=e.csv --json
         is_exit 0 "  begins a training on other rows" "$(cat err)"
         check "  as good as it was" awk -v a="$(begin)" -v b="$wanted" 'BEGIN { d = a - b; exit !(a > 0 && d < 2e-4 * (1 + b) && -d < 2e-4 * (1 + b)) }'
-        [ $encode = onehot ] && { err_has "2 rows of weights begin anew" "  new values begin anew"; }
+        [ $encode = onehot ] && { err_has "2 categories, tokens or bins are not in the model" "  new values begin anew"; }
     done
 done
 # the start is a result too
@@ -45,6 +45,12 @@ is_exit 0 "a training that only gets worse" "$(cat err)"
 out_has '"best_epoch":null' "  ends with its start"
 run dnn train b.json -o b.dnn --init-from b.dnn --force $still
 is_exit 0 "the model that is replaced may be the start" "$(cat err)"
+# a column of another unit
+awk -F, 'BEGIN { OFS = "," } NR > 1 { $2 *= 1000 } { print }' d.csv >unit.csv
+run dnn train b.json -o unit.dnn --init-from b.dnn --force $still --set data.train=unit.csv
+is_exit 0 "a column in another unit" "$(cat err)"
+err_has 'warning: --init-from: column "b" has the centre' "  is told"
+err_lacks 'column "a" has' "  and no other"
 
 other() { # other NAME REASON OPTION...
     local name=$1 reason=$2

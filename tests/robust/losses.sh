@@ -77,4 +77,9 @@ is_exit 64 "nor models"
 run dnn train classes.json -o u.dnn --quiet --set train.early_stopping.metric=pinball
 is_exit 78 "a metric of another loss"
 err_has 'is not a metric of `task` "binary"' "and why"
+awk -F, 'NR == 1 { print "x,z,c"; next } { print $1 "," $2 "," ($1 < -1 ? "low" : $1 < 1 ? "middle" : "high") }' train.csv >three.csv
+sed 's/train.csv/three.csv/; s/"binary"/"multiclass"/; s/"positive": "yes", //' classes.json >three.json
+run dnn train three.json -o f1.dnn --progress none --set train.epochs=1 --set 'train.loss={"type":"soft_f1","labels":["low"]}'
+is_exit 0 "soft_f1 of one label of three" "$(cat err)"
+err_has "train.loss.labels leaves out two labels or more" "  warns of the others"
 done_testing

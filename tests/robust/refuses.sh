@@ -8,6 +8,16 @@ make_data d.csv 900
 make_config c.json d.csv binary '"epochs": 30, "optimizer": {"learning_rate": 0.03}' "$cpu"
 train() { run dnn train c.json -o m.dnn --progress none "$@"; }
 
+# too few rows to be the right file
+train --set data.min_rows=631
+is_exit 65 "fewer training rows than data.min_rows: 65"
+err_has "error[E1240]" "  its id"
+err_has "there are 630 training rows, and data.min_rows asks for 631" "  both numbers"
+run dnn check c.json --set data.min_rows=631
+is_exit 65 "  check too"
+run dnn check c.json --set data.min_rows=630
+is_exit 0 "  as many are enough" "$(cat err)"
+
 # where no model is, a useless one is written, with a warning
 train --set train.optimizer.learning_rate=0.000001 --time-limit 0.000001
 is_exit 0 "a time limit inside the first epoch, and no model yet: exit 0"
