@@ -48,7 +48,7 @@ static void go_on(struct curve *c, double x, double y, bool last)
     add_point(c, x, y);
 }
 
-static void walk_group(void *context, double score, double positive, double negative)
+static bool walk_group(void *context, double score, double positive, double negative)
 {
     struct walking *w = context;
     (void)score;
@@ -60,6 +60,7 @@ static void walk_group(void *context, double score, double positive, double nega
     go_on(&w->to->gains, (w->hits + w->alarms) / (w->positive + w->negative), recall, last);
     if (w->hits + w->alarms > 0)
         go_on(&w->to->pr, recall, w->hits / (w->hits + w->alarms), last);
+    return true;
 }
 
 void curves_of_class(const struct answers_kept *k, uint32_t class_number, struct class_curves *c)

@@ -53,10 +53,14 @@ static uint64_t whole(const struct json_doc *doc, const char *path)
                : 0;
 }
 
+/* Without a cause in e, the model has no split. */
 static bool no_config(const struct dealing *d, struct err *e)
 {
-    err_clear(e);
-    err_at(e, ERR_PART_ROWS, d->file, 0, 0, "the model does not say how it was split into parts");
+    const struct err cause = *e;
+    const bool told = cause.id != ERR_NONE;
+    *e = (struct err){0};
+    err_at(e, ERR_PART_ROWS, d->file, 0, 0, "the model does not say how it was split into parts%s%s",
+           told ? ": " : "", told ? cause.what : "");
     return err_help(e, "give the rows themselves, without --part");
 }
 
@@ -191,13 +195,15 @@ static bool deal(struct dealing *d, struct err *e)
 {
     static const struct stopper stop = {wanted_stop, NULL};
     struct remarks remarks = {0}; /* training told them */
+    struct rare rare;
     d->data = dataset_load(d->schema, &d->o, &stop, e);
     if (!d->data && e->id == ERR_NONE)
         stop_error("reading the training file", e);
-    bool good = d->data && split_make(&d->split, d->data, &d->o.split, &remarks, e);
+    bool good = d->data && split_make(&d->split, d->data, &d->o.split, d->joined, &rare, &remarks, e);
     if (d->data && !good) {
-        err_clear(e);
-        other_file(d, "it cannot be split as it was", e);
+        const struct err cause = *e;
+        *e = (struct err){0};
+        other_file(d, cause.what, e);
     }
     remarks_free(&remarks);
     if (good && d->joined)

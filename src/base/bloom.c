@@ -2,6 +2,7 @@
 #include "base/bloom.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -69,8 +70,11 @@ bool bloom_has(const struct bloom *b, uint64_t key)
 /* A key is taken for known by error where all its bits are those of others. */
 double bloom_errors(const struct bloom *b)
 {
-    uint64_t set = 0;
-    for (uint64_t i = 0; i < b->bytes; i++)
-        set += (uint64_t)__builtin_popcount(b->bits[i]);
+    uint64_t set = 0, word;
+    for (uint64_t i = 0; i < b->bytes; i += sizeof word) {
+        word = 0;
+        memcpy(&word, b->bits + i, b->bytes - i < sizeof word ? b->bytes - i : sizeof word);
+        set += (uint64_t)__builtin_popcountll(word);
+    }
     return pow((double)set / (double)(b->bytes * 8), PROBES);
 }

@@ -11,7 +11,7 @@ struct walk {
     double got[LIFT_CUTS]; /* weight of the positive rows above the cut */
 };
 
-static void walk_group(void *context, double score, double positive, double negative)
+static bool walk_group(void *context, double score, double positive, double negative)
 {
     struct walk *w = context;
     const double all = positive + negative;
@@ -25,6 +25,7 @@ static void walk_group(void *context, double score, double positive, double nega
     }
     w->above += all;
     w->hits += positive;
+    return w->above < lift_cuts[LIFT_CUTS - 1] * w->weight;
 }
 
 void lift_of(struct rank *r, struct lift out[LIFT_CUTS])

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 #define SMALL 48 /* below this many rows, insertion is faster than counting */
 
@@ -190,11 +191,23 @@ struct rank_areas rank_walk_end(const struct rank_walk *w)
     return a;
 }
 
+static size_t rows_of_chunk(const struct rank *r, size_t chunk)
+{
+    const uint64_t left = r->count - (uint64_t)chunk * RANK_CHUNK;
+    return left < RANK_CHUNK ? (size_t)left : RANK_CHUNK;
+}
+
+static void sort_chunk(void *context, unsigned chunk, unsigned thread)
+{
+    struct rank *r = context;
+    (void)thread;
+    sort_rows(r->chunks[chunk], rows_of_chunk(r, chunk), 56);
+}
+
 static void sort_chunks(struct rank *r)
 {
-    for (uint64_t begin = 0, i = 0; !r->sorted && begin < r->count; begin += RANK_CHUNK, i++)
-        sort_rows(r->chunks[i], r->count - begin < RANK_CHUNK ? (size_t)(r->count - begin)
-                                                              : RANK_CHUNK, 56);
+    if (!r->sorted)
+        threads_run((unsigned)((r->count + RANK_CHUNK - 1) / RANK_CHUNK), sort_chunk, r);
     r->sorted = true;
 }
 
@@ -206,10 +219,8 @@ static void walk(struct rank *r, rank_group_fn *group,
     struct rank_row *ties = NULL;
     struct head *heap = mem_alloc(r->chunk_count + 1, sizeof *heap);
     sort_chunks(r);
-    for (uint64_t begin = 0; begin < r->count; begin += RANK_CHUNK, heads++) {
-        size_t count = r->count - begin < RANK_CHUNK ? (size_t)(r->count - begin) : RANK_CHUNK;
-        heap[heads] = (struct head){r->chunks[heads], r->chunks[heads] + count};
-    }
+    for (; (uint64_t)heads * RANK_CHUNK < r->count; heads++)
+        heap[heads] = (struct head){r->chunks[heads], r->chunks[heads] + rows_of_chunk(r, heads)};
     for (size_t i = heads; i-- > 0;)
         sift(heap, heads, i);
     while (heads) {
@@ -232,7 +243,8 @@ static void walk(struct rank *r, rank_group_fn *group,
                 heap[0] = heap[--heads];
             sift(heap, heads, 0);
         }
-        group(context, score_of(key), positive, negative);
+        if (!group(context, score_of(key), positive, negative))
+            break;
         for (size_t i = 0; i < tied; i++)
             row(context, &ties[i]);
     }
@@ -245,10 +257,11 @@ void rank_groups(struct rank *r, rank_group_fn *group, void *context)
     walk(r, group, NULL, context);
 }
 
-static void walk_group(void *context, double score, double positive, double negative)
+static bool walk_group(void *context, double score, double positive, double negative)
 {
     (void)score;
     rank_walk_group(context, positive, negative);
+    return true;
 }
 
 struct rank_areas rank_finish(struct rank *r)
@@ -286,16 +299,17 @@ static void add_moves(struct pulling *p, double positive, double negative)
     p->at_loss = all > 0 ? positive * p->precision / all : 0;
 }
 
-static void sum_moves(void *context, double score, double positive, double negative)
+static bool sum_moves(void *context, double score, double positive, double negative)
 {
     struct pulling *p = context;
     (void)score;
     add_moves(p, positive, negative);
     p->gains += p->at_gain;
     p->losses += p->at_loss;
+    return true;
 }
 
-static void pull_group(void *context, double score, double positive, double negative)
+static bool pull_group(void *context, double score, double positive, double negative)
 {
     struct pulling *p = context;
     (void)score;
@@ -304,6 +318,7 @@ static void pull_group(void *context, double score, double positive, double nega
     p->gains -= p->at_gain; /* the group before is not below */
     p->losses -= p->at_loss;
     add_moves(p, positive, negative);
+    return true;
 }
 
 static void pull_row(void *context, const struct rank_row *row)

@@ -39,8 +39,9 @@ struct rank_areas rank_finish(struct rank *r); /* sorts in place */
  * from its value: weight times influence function (Hampel, 1974), whose sum over all rows is 0. The
  * areas are those of rank_finish, and defined. */
 void rank_pulls(struct rank *r, const struct rank_areas *areas, double *auc, double *precision);
-/* Calls `group` for each distinct score, from the highest down, with the sums of weights. */
-typedef void rank_group_fn(void *context, double score, double positive, double negative);
+/* Calls `group` for each distinct score, from the highest down, with the sums of weights, while it
+ * returns true. */
+typedef bool rank_group_fn(void *context, double score, double positive, double negative);
 void rank_groups(struct rank *r, rank_group_fn *group, void *context); /* sorts in place */
 void rank_clear(struct rank *r);               /* keeps the memory of the first chunk */
 void rank_free(struct rank *r);                /* its memory, not r itself */

@@ -170,7 +170,7 @@ static void end_group(struct search *s, double next)
     settle(s, next);
 }
 
-static void search_group(void *context, double odds, double positive, double negative)
+static bool search_group(void *context, double odds, double positive, double negative)
 {
     struct search *s = context;
     const double probability = answer_of_odds(odds);
@@ -181,6 +181,7 @@ static void search_group(void *context, double odds, double positive, double neg
     s->hits += positive;
     s->alarms += negative;
     s->open = s->open || positive + negative > 0;
+    return true;
 }
 
 bool threshold_choose(struct rank *scores, const struct threshold_rule *r,

@@ -2,7 +2,7 @@
  * Several encoders and views can share it.
  *
  *     struct dataset *d = dataset_load(declared, &options, stop, &e);
- *     split_make(&split, d, &options.split, &remarks, &e);
+ *     split_make(&split, d, &options.split, false, &rare, &remarks, &e);
  *     struct encoder *c = encoder_fit(d, split.records[PART_TRAIN], split.record_count[PART_TRAIN],
  *                                    &e);
  *     struct view *v = view_make(d, c, true);

@@ -17,17 +17,15 @@ struct split {
     struct row_list list[PARTS]; /* the reads of a run: records, or windows; of a table = index */
 };
 
-/* Splits d by o. Adds remarks: parts that are too small, groups that are not used. False, E12 or
- * E13: a requested part has no rows. Caller: split_free. */
+/* Splits d by o. Labels that no training sample would have stay in training (rare.h) and are listed
+ * in *rare, unless a part would have no sample left, or a column gives the part; samples of a part's
+ * own files stay in it. joined: validation samples will be trained on. Adds remarks: parts that are
+ * too small, groups that are not used. False, E12 or E13: a requested part has no rows. Caller:
+ * split_free. */
 bool split_make(struct split *s, const struct dataset *d, const struct split_options *o,
-                struct remarks *remarks, struct err *e);
+                bool joined, struct rare *rare, struct remarks *remarks, struct err *e);
 /* Lists records and reads of the parts, whose samples are listed. */
 void split_list(struct split *s, const struct dataset *d);
-/* Keeps labels that no training sample has in training (rare.h), unless a part would have no sample
- * left, a column gives the part, or it has files of its own. joined: validation samples will be
- * trained on. */
-void split_keep_labels(struct split *s, const struct dataset *d, const struct split_options *o,
-                       bool joined, struct rare *r);
 /* Validation samples become training samples. */
 void split_join(struct split *s, const struct dataset *d);
 void split_free(struct split *s);

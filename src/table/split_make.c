@@ -225,39 +225,6 @@ static void warn_groups(const struct split *split, const struct schema *s,
     }
 }
 
-bool split_make(struct split *s, const struct dataset *d, const struct split_options *o,
-                struct remarks *remarks, struct err *e)
-{
-    const struct samples *samples = &d->samples;
-    uint8_t *fixed = own_parts(d);
-    int32_t *label = own_labels(d, o);
-    const struct split_input in = {.rows = samples->count,
-                                   .fixed = by_sample(samples, fixed, sizeof *fixed, false),
-                                   .label = label,
-                                   .key = by_sample(samples, d->key, sizeof *d->key, false),
-                                   .time = by_sample(samples, d->time, sizeof *d->time, true),
-                                   .said = by_sample(samples, d->said, sizeof *d->said, true)};
-    *s = (struct split){.part = mem_zero(in.rows + 1, sizeof *s->part)};
-    uint32_t want[PARTS];
-    bool good = split_rows(o, &in, s->part, want, e);
-    if (good) {
-        list_parts(s, in.rows);
-        split_list(s, d);
-        remark_parts(s, d, o);
-        warn_short(s, o, want, remarks);
-        warn_groups(s, d->schema, o, remarks);
-        if (o->method == SPLIT_GROUP)
-            warn_shared(s, &in, remarks);
-    }
-    free_picked(in.fixed, fixed);
-    free_picked(in.key, d->key);
-    free_picked(in.time, d->time);
-    free_picked(in.said, d->said);
-    mem_free(fixed);
-    free_picked(label, d->label);
-    return good;
-}
-
 static void free_lists(struct split *s)
 {
     for (int part = PART_TRAIN; part < PARTS; part++) {
@@ -269,26 +236,28 @@ static void free_lists(struct split *s)
     }
 }
 
-void split_keep_labels(struct split *s, const struct dataset *d, const struct split_options *o,
-                       bool joined, struct rare *r)
+/* Labels that no training sample has stay in training. */
+static void keep_labels(struct split *s, const struct dataset *d, const struct split_options *o,
+                        bool joined, struct rare *r)
 {
     const struct samples *samples = &d->samples;
     const uint64_t own = d->rows_of[PART_TRAIN]; /* the rows behind have a part's own file */
     if (!d->schema->labels || o->method == SPLIT_COLUMN)
         return;
-    uint8_t *trained = mem_alloc(samples->count + 1, 1), *keep = mem_zero(samples->count + 1, 1);
-    uint64_t left[PARTS] = {0};
-    for (uint64_t i = 0; i < samples->count; i++)
-        trained[i] = s->part[i] == PART_TRAIN || (joined && s->part[i] == PART_VALID) ||
-                     sample_first(samples, i) >= own;
-    bool any = rare_find(d, NULL, samples->count, trained, keep, r);
-    for (uint64_t i = 0; i < samples->count; i++) {
+    uint64_t dealt = samples->count, left[PARTS] = {0};
+    while (dealt && sample_first(samples, dealt - 1) >= own)
+        dealt--;
+    uint8_t *trained = mem_alloc(dealt + 1, 1), *keep = mem_alloc(dealt + 1, 1);
+    for (uint64_t i = 0; i < dealt; i++)
+        trained[i] = s->part[i] == PART_TRAIN || (joined && s->part[i] == PART_VALID);
+    bool any = rare_find(d, NULL, dealt, trained, keep, r);
+    for (uint64_t i = 0; any && i < dealt; i++) {
         keep[i] = keep[i] && !trained[i];
         left[s->part[i]] += !keep[i];
     }
     for (int part = PART_VALID; part < PARTS; part++)
-        any = any && (left[part] || !s->count[part]);
-    for (uint64_t i = 0; any && i < samples->count; i++)
+        any = any && (left[part] || !s->count[part] || d->rows_of[part]);
+    for (uint64_t i = 0; any && i < dealt; i++)
         s->part[i] = keep[i] ? PART_TRAIN : s->part[i];
     if (any) {
         free_lists(s);
@@ -299,6 +268,41 @@ void split_keep_labels(struct split *s, const struct dataset *d, const struct sp
     }
     mem_free(trained);
     mem_free(keep);
+}
+
+bool split_make(struct split *s, const struct dataset *d, const struct split_options *o,
+                bool joined, struct rare *rare, struct remarks *remarks, struct err *e)
+{
+    const struct samples *samples = &d->samples;
+    uint8_t *fixed = own_parts(d);
+    int32_t *label = own_labels(d, o);
+    const struct split_input in = {.rows = samples->count,
+                                   .fixed = by_sample(samples, fixed, sizeof *fixed, false),
+                                   .label = label,
+                                   .key = by_sample(samples, d->key, sizeof *d->key, false),
+                                   .time = by_sample(samples, d->time, sizeof *d->time, true),
+                                   .said = by_sample(samples, d->said, sizeof *d->said, true)};
+    *rare = (struct rare){0};
+    *s = (struct split){.part = mem_zero(in.rows + 1, sizeof *s->part)};
+    uint32_t want[PARTS];
+    bool good = split_rows(o, &in, s->part, want, e);
+    if (good) {
+        list_parts(s, in.rows);
+        split_list(s, d);
+        remark_parts(s, d, o);
+        warn_short(s, o, want, remarks);
+        warn_groups(s, d->schema, o, remarks);
+        if (o->method == SPLIT_GROUP)
+            warn_shared(s, &in, remarks);
+        keep_labels(s, d, o, joined, rare);
+    }
+    free_picked(in.fixed, fixed);
+    free_picked(in.key, d->key);
+    free_picked(in.time, d->time);
+    free_picked(in.said, d->said);
+    mem_free(fixed);
+    free_picked(label, d->label);
+    return good;
 }
 
 void split_join(struct split *s, const struct dataset *d)

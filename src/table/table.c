@@ -160,10 +160,9 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     if (!t->data)
         return false;
     remarks_move(&t->remarks, &t->data->remarks);
-    if (!split_make(&t->split, t->data, &o->split, &t->remarks, e))
+    struct rare rare;
+    if (!split_make(&t->split, t->data, &o->split, folds > 1, &rare, &t->remarks, e))
         return in_files(o, e);
-    struct rare rare = {0};
-    split_keep_labels(&t->split, t->data, &o->split, folds > 1, &rare);
     if (folds && !folds_make(&t->folds, folds, t->data, &t->split, &o->split, &rare, e))
         return in_files(o, e);
     rare_tell(&rare, t->data, o, &t->remarks);

@@ -182,6 +182,16 @@ for i in 0 1; do dnn train folds.json --run $i -o part$i --quiet; done
 run dnn merge folds.json part0 part1 -o merged.dnn --quiet
 same folds.dnn merged.dnn "merge gives the same bytes"
 # sequences of rows, adjacent and sorted
+# a label of one row stays in training, whichever part it was dealt to
+sed '/^123,/s/,\(yes\|no\),/,rare,/' t.csv >rare.csv
+for seed in 1 2 3 4; do for folds in '{}' '{"folds": 3}'; do
+    config rare '{"task": "multiclass", "data": {"train": "rare.csv", "split": {"method": "random", "valid": 0.4, "test": 0.4, "seed": '$seed'}}, "ensemble": '"$folds"'}'
+    sed -i 's/"positive":"yes",//' rare.json
+    run dnn train rare.json -o rare.dnn --quiet --force --json
+    is_exit 0 "train"; cp out rare.out
+    run dnn evaluate rare.dnn rare.csv --part test --quiet --json
+    is "x$(metrics out metrics)" "x$(metrics rare.out test)" "a rare label, seed $seed, ensemble $folds: --part test"
+done; done
 awk 'BEGIN { srand(3); print "s,t,x,y"; for (g = 0; g < 60; g++) for (t = 0; t < 8; t++) { x = rand(); printf "%d,%d,%.4f,%s\n", g, t, x, (t == 3 ? "" : (x > .5 ? "up" : "down")) } }' >s.csv
 { head -n 1 s.csv; tail -n +2 s.csv | sort -t, -k2,2n -k3,3n; } >mixed.csv
 for label in row last; do for file in s mixed; do

@@ -54,6 +54,11 @@ run dnn train c.json -o m.dnn --force --set data.test=test.csv
 is_exit 65 "a label of data.test alone"
 err_has 'test.csv:2'
 err_has 'label "new" of "y"'
+# nor does a label of data.valid's own file count as trained on
+config last.csv multiclass linear '{"method": "time", "column": "t", "valid": 0}'
+run dnn train c.json -o m.dnn --force --set data.valid=first.csv
+is_exit 0 "a rare label that data.valid has in a file of its own"
+err_has 'the label "rare" of "y" is too rare to split (2 rows, line 240)' "  stays in training"
 # steps of sequences
 awk 'BEGIN { print "g,t,x,y"; for (g = 0; g < 30; g++) for (t = 0; t < 8; t++) {
     x = (g * 7 + t * 13) % 11 - 5; printf "g%d,%d,%s,%s\n", g, t, x, (g == 9 && t == 3 ? "rare" : x > 0 ? "up" : "down") } }' >steps.csv

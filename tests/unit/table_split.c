@@ -366,12 +366,13 @@ static void test_samples(void)
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         struct split_options o = {.method = methods[m], .valid = 0.2, .test = 0.2, .seed = 5};
         struct remarks remarks = {0};
+        struct rare rare;
         struct split s;
         struct err e = {0};
         d.key = methods[m] == SPLIT_GROUP || methods[m] == SPLIT_HASH ? key : NULL;
         d.time = methods[m] == SPLIT_TIME ? time : NULL;
         d.said = methods[m] == SPLIT_COLUMN ? said : NULL;
-        bool good = split_make(&s, &d, &o, &remarks, &e), whole = good, apart = good;
+        bool good = split_make(&s, &d, &o, false, &rare, &remarks, &e), whole = good, apart = good;
         uint64_t met = 0, samples = 0;
         for (int p = PART_TRAIN; good && p < PARTS; p++) {
             uint64_t at = 0;
