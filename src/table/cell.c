@@ -322,11 +322,11 @@ bool cell_unlabelled(const struct schema *s, const struct binding *b,
     return cell && is_missing(s, cell->text, cell->length);
 }
 
-bool cell_weightless(const struct schema *s, const struct binding *b,
-                     const struct csv_cells *cells, size_t record)
+bool cell_weighs_nothing(const struct schema *s, const struct binding *b,
+                         const struct csv_cells *cells, size_t record)
 {
     double value;
-    if (b->weight < 0 || cells->records[record].cells != b->cells)
+    if (cells->records[record].cells != b->cells)
         return false;
     const struct csv_cell *cell =
         cells->cells + cells->records[record].first_cell + (uint32_t)b->weight;

@@ -43,8 +43,13 @@ float number_transform(const struct number_slot *n, float v);
 bool cell_unlabelled(const struct schema *s, const struct binding *b,
                      const struct csv_cells *cells, size_t record);
 /* True if the record has all its cells, and its weight is 0. */
-bool cell_weightless(const struct schema *s, const struct binding *b,
-                     const struct csv_cells *cells, size_t record);
+bool cell_weighs_nothing(const struct schema *s, const struct binding *b,
+                         const struct csv_cells *cells, size_t record);
+static inline bool cell_weightless(const struct schema *s, const struct binding *b,
+                                   const struct csv_cells *cells, size_t record)
+{
+    return b->weight >= 0 && cell_weighs_nothing(s, b, cells, record);
+}
 /* True if a training leaves the record out, as if the file did not have it: it has no target, or
  * the weight 0. In a sequence of records it stays, as context. */
 bool cell_left_out(const struct schema *s, const struct binding *b, const struct csv_cells *cells,
