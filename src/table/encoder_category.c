@@ -264,8 +264,9 @@ bool fit_labels(struct fit *f, struct err *e)
     const struct vocab *all = f->data->schema->labels;
     uint32_t ids = vocab_count(all), *order = mem_alloc(ids + 1, sizeof *order);
     uint8_t *keep = mem_zero(ids + 1, sizeof *keep);
-    for (uint64_t i = 0, met = 0; i < f->count && met < ids; i++) {
-        int32_t id = dataset_label(f->data, f->rows[i]);
+    const struct weighed *w = &f->weighed; /* a label counts, however small its weights are */
+    for (uint64_t i = 0, met = 0; i < w->single_count && met < ids; i++) {
+        int32_t id = dataset_label(f->data, w->single[i]);
         if (id >= 0) {
             met += !keep[id];
             keep[id] = 1;

@@ -38,19 +38,30 @@ static void take_rows(struct weighed *w, const struct dataset *d)
     w->single = w->own_single;
 }
 
-/* Lists each row as often as it counts. rows: the sum of the weights. */
+/* The place in the list behind the rows with this sum of weights. */
+static uint64_t place_of(const struct weighed *w, double sum)
+{
+    return (uint64_t)round(sum * w->unit);
+}
+
+/* Lists each row as often as it counts: places are rounded, not single rows, so that many rows of
+ * small weight count for their sum. rows: the sum of the weights. */
 static void repeat_rows(struct weighed *w, double rows, bool whole)
 {
     const uint64_t most = ENTRIES_MOST > 2 * w->single_count ? ENTRIES_MOST : 2 * w->single_count;
     const double fits = (double)most / rows;
+    double sum = 0;
     w->unit = whole ? fmin(1, fits) : fmin(FINE, fits);
-    w->count = 0;
     for (uint64_t i = 0; i < w->single_count; i++)
-        w->count += (uint64_t)fmax(1, round(w->weight[i] * w->unit));
+        sum += w->weight[i];
+    w->count = place_of(w, sum);
     w->own = mem_alloc(w->count + 1, sizeof *w->own);
-    for (uint64_t i = 0, at = 0; i < w->single_count; i++)
-        for (uint64_t n = (uint64_t)fmax(1, round(w->weight[i] * w->unit)); n; n--)
-            w->own[at++] = w->single[i];
+    sum = 0;
+    for (uint64_t i = 0, at = 0; i < w->single_count; i++) {
+        sum += w->weight[i];
+        for (const uint64_t end = place_of(w, sum); at < end; at++)
+            w->own[at] = w->single[i];
+    }
     w->rows = w->own;
 }
 

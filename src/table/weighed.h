@@ -5,7 +5,7 @@
  *
  * A statistic reads a list in which each row stands as often as it counts, and so needs no weights
  * of its own. Of whole numbers the list is exact. Of others, and of whole numbers with a very large
- * sum, a row stands at least once and at most half an entry off. */
+ * sum, it stands at most one entry off, maybe not at all, and each run of rows at most one. */
 #ifndef DNN_TABLE_WEIGHED_H
 #define DNN_TABLE_WEIGHED_H
 

@@ -115,6 +115,15 @@ config with.csv multiclass label "$numbers" linear
 run dnn train c.json -o m.dnn --force
 err_has "with.csv: the weight is 0 in 40 of 400 rows, which count for nothing: left out"
 err_lacks odd "their labels are not learned"
+# many rows of a small weight count for their sum: 2 of 102 here
+awk 'BEGIN { print "x,w,y"; for (i = 0; i < 2000; i++) print 50 + i % 7 ",.001," i % 2; for (i = 0; i < 100; i++) print i % 10 ",1," i % 3 % 2 }' >small.csv
+cat >small.json <<'JSON'
+{"task": "binary", "data": {"train": "small.csv", "target": "y", "positive": "1", "columns": {"x": "numeric", "w": "weight"}}, "model": {"preset": "linear"}, "backend": {"name": "dnn_cpu"}}
+JSON
+run dnn train small.json -o small.dnn
+is_exit 0 "weights far apart" "$(cat err)"
+run dnn inspect small.dnn --json
+check "2,000 rows of weight .001 do not move a median" grep -qE '"imputed":[45][,}.]' out
 # in a sequence they stay as context, and a label or a number of theirs is not learned
 awk 'BEGIN { print "g,t,x,w,y"; for (g = 0; g < 40; g++) for (t = 0; t < 12; t++) {
     x = (g * 7 + t * 13) % 11 - 5; odd = (t % 6 == 2)
