@@ -49,6 +49,7 @@ flags_table_cell_run      := -O3
 flags_table_cell_run_avx512 := -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512cd -mbmi2
 # no loop becomes a vector where a lane might trap or set errno; nobody looks at either
 flags_table_quantile      := -O3 -fno-trapping-math -fno-math-errno
+flags_table_quantile_avx2 := $(flags_table_quantile) -mavx2 -mpopcnt
 flags_table_quantile_avx512 := $(flags_table_quantile) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mpopcnt
 flags_table_encoder_scan_avx512 := -O3 -mavx512f
 flags_csv_scan_avx2     := -O3 -mavx2

@@ -19,40 +19,6 @@ static void quantile_search(const float *knots, uint32_t count, const float *v, 
         below[i] += knots[below[i]] < v[i];
 }
 
-/* Finds both knots around each value; the first or last knot twice outside. Lists the values at a
- * knot or outside; returns their number. */
-static size_t quantile_around(const float *knots, uint32_t count, const float *v,
-                              const uint32_t *below, float *low, float *high, uint32_t *listed,
-                              size_t values)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < values; i++) {
-        low[i] = knots[below[i] ? below[i] - 1 : 0];
-        high[i] = knots[below[i] < count ? below[i] : count - 1];
-        listed[found] = (uint32_t)i;
-        found += below[i] == 0 || high[i] <= v[i];
-    }
-    return found;
-}
-
-/* Lists the ranks outside the middle. */
-static size_t quantile_tails(const double *rank, uint32_t *listed, double *tail, size_t values)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < values; i++) {
-        listed[found] = (uint32_t)i;
-        tail[found] = rank[i];
-        found += (size_t) !(fabs(rank[i] - 0.5) <= QUANTILE_MIDDLE);
-    }
-    return found;
-}
-
-static inline double quantile_share(double place, double last, double inverse)
-{
-    (void)inverse;
-    return place / last;
-}
-
 #include "table/quantile_loop.h"
 
 double quantile_normal(double p)
@@ -70,6 +36,8 @@ quantile_fn *quantile_choose(void)
 #if defined(__x86_64__)
     if (processor_may("avx512") && quantile_has_avx512())
         return quantile_avx512;
+    if (processor_may("avx2") && quantile_has_avx2())
+        return quantile_avx2;
 #endif
     return quantile_plain;
 }

@@ -29,11 +29,15 @@ struct quantile_room {
  * +-QUANTILE_MOST. The same bits on every processor. */
 typedef void quantile_fn(const struct number_slot *n, float *v, size_t count,
                          struct quantile_room *room);
-quantile_fn quantile_plain, quantile_avx512;
+quantile_fn quantile_plain, quantile_avx2, quantile_avx512;
 /* Chooses the fastest one for this processor. */
 quantile_fn *quantile_choose(void);
 #if defined(__x86_64__)
-/* True if this processor can run quantile_avx512. */
+/* True if this processor can run quantile_avx2; quantile_avx512. */
+static inline bool quantile_has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
+}
 static inline bool quantile_has_avx512(void)
 {
     return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&

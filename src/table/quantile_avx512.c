@@ -132,6 +132,7 @@ static inline double quantile_share(double place, double last, double inverse)
     return __builtin_fma(__builtin_fma(-near, last, place), inverse, near);
 }
 
+#define QUANTILE_LISTS
 #include "table/quantile_loop.h"
 
 void quantile_avx512(const struct number_slot *n, float *v, size_t count,

@@ -1,11 +1,47 @@
-/* quantile_loop.h - the loops of quantile.h around quantile_search, quantile_around, quantile_tails
- * and quantile_share, which the including file defines: one source for every kind of processor.
- * Vectorised loops have no branches; rare values are listed and handled afterwards. Private to
- * quantile.c and quantile_avx512.c. */
+/* quantile_loop.h - the loops of quantile.h around quantile_search, which the including file defines:
+ * one source for every kind of processor. With QUANTILE_LISTS it defines quantile_around,
+ * quantile_tails and quantile_share too. Vectorised loops have no branches; rare values are listed
+ * and handled afterwards. Private to quantile*.c. */
 #include <math.h>
 #include <string.h>
 
 #include "table/quantile.h"
+
+#ifndef QUANTILE_LISTS
+/* Finds both knots around each value; the first or last knot twice outside. Lists the values at a
+ * knot or outside; returns their number. */
+static size_t quantile_around(const float *knots, uint32_t count, const float *v,
+                              const uint32_t *below, float *low, float *high, uint32_t *listed,
+                              size_t values)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < values; i++) {
+        low[i] = knots[below[i] ? below[i] - 1 : 0];
+        high[i] = knots[below[i] < count ? below[i] : count - 1];
+        listed[found] = (uint32_t)i;
+        found += below[i] == 0 || high[i] <= v[i];
+    }
+    return found;
+}
+
+/* Lists the ranks outside the middle. */
+static size_t quantile_tails(const double *rank, uint32_t *listed, double *tail, size_t values)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < values; i++) {
+        listed[found] = (uint32_t)i;
+        tail[found] = rank[i];
+        found += (size_t) !(fabs(rank[i] - 0.5) <= QUANTILE_MIDDLE);
+    }
+    return found;
+}
+
+static inline double quantile_share(double place, double last, double inverse)
+{
+    (void)inverse;
+    return place / last;
+}
+#endif
 
 /* --- the inverse of the normal distribution --- */
 

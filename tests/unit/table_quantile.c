@@ -84,6 +84,10 @@ int main(void)
 {
     test_code("plain C", quantile_plain);
 #if defined(__x86_64__)
+    if (quantile_has_avx2())
+        test_code("avx2", quantile_avx2);
+    else
+        tap_skip("avx2", "not on this processor");
     if (quantile_has_avx512())
         test_code("avx512", quantile_avx512);
     else
