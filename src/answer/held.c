@@ -59,8 +59,9 @@ static bool no_config(const struct dealing *d, struct err *e)
     const struct err cause = *e;
     const bool told = cause.id != ERR_NONE;
     *e = (struct err){0};
-    err_at(e, ERR_PART_ROWS, d->file, 0, 0, "the model does not say how it was split into parts%s%s",
-           told ? ": " : "", told ? cause.what : "");
+    err_at(e, ERR_PART_ROWS, d->file, 0, 0,
+           "the model does not say how it was split into parts%s%s", told ? ": " : "",
+           told ? cause.what : "");
     return err_help(e, "give the rows themselves, without --part");
 }
 
@@ -199,7 +200,8 @@ static bool deal(struct dealing *d, struct err *e)
     d->data = dataset_load(d->schema, &d->o, &stop, e);
     if (!d->data && e->id == ERR_NONE)
         stop_error("reading the training file", e);
-    bool good = d->data && split_make(&d->split, d->data, &d->o.split, d->joined, &rare, &remarks, e);
+    bool good = d->data &&
+                split_make(&d->split, d->data, &d->o.split, d->joined, &rare, &remarks, e);
     if (d->data && !good) {
         const struct err cause = *e;
         *e = (struct err){0};

@@ -1,5 +1,5 @@
-/* quantile_loop.h - the loops of quantile.h around quantile_search, which the including file defines:
- * one source for every kind of processor. With QUANTILE_LISTS it defines quantile_around,
+/* quantile_loop.h - the loops of quantile.h around quantile_search, which the including file
+ * defines: one source for every kind of processor. With QUANTILE_LISTS it defines quantile_around,
  * quantile_tails and quantile_share too. Vectorised loops have no branches; rare values are listed
  * and handled afterwards. Private to quantile*.c. */
 #include <math.h>

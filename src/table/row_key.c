@@ -90,7 +90,8 @@ static inline uint64_t pair_of(const unsigned char *record, uint32_t i)
                          (size + UINT64_C(0x0080000000800000));
     if (!(odd & UINT64_C(0x8000000080000000)))
         return pair;
-    return bits_of(record_number(record, i)) | (uint64_t)bits_of(record_number(record, i + 1)) << 32;
+    return bits_of(record_number(record, i)) |
+           (uint64_t)bits_of(record_number(record, i + 1)) << 32;
 }
 
 static uint64_t add_numbers(uint64_t h, const unsigned char *record, uint32_t count)

@@ -18,10 +18,10 @@ struct split {
 };
 
 /* Splits d by o. Labels that no training sample would have stay in training (rare.h) and are listed
- * in *rare, unless a part would have no sample left, or a column gives the part; samples of a part's
- * own files stay in it. joined: validation samples will be trained on. Adds remarks: parts that are
- * too small, groups that are not used. False, E12 or E13: a requested part has no rows. Caller:
- * split_free. */
+ * in *rare, unless a part would have no sample left, or a column gives the part; samples of a
+ * part's own files stay in it. joined: validation samples will be trained on. Adds remarks: parts
+ * that are too small, groups that are not used. False, E12 or E13: a requested part has no rows.
+ * Caller: split_free. */
 bool split_make(struct split *s, const struct dataset *d, const struct split_options *o,
                 bool joined, struct rare *rare, struct remarks *remarks, struct err *e);
 /* Lists records and reads of the parts, whose samples are listed. */
