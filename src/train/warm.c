@@ -24,6 +24,24 @@ static bool other(const char *path, struct err *e, const char *what, const char 
 
 /* --- the file --- */
 
+/* The folds of a member in the model's metrics that has networks, else 0. */
+static uint32_t folds_of(const struct json *member)
+{
+    const struct json *weight = json_get(member, "weight"), *folds = json_get(member, "folds");
+    int64_t count;
+    return weight && json_kind(weight) == JSON_NUMBER && json_number(weight) > 0 && folds &&
+                   json_kind(folds) == JSON_NUMBER && json_integer(folds, &count) && count > 0 &&
+                   count <= UINT32_MAX
+               ? (uint32_t)count
+               : 0;
+}
+
+static bool is_named(const struct json *member, const char *name)
+{
+    const struct json *own = json_get(member, "name");
+    return own && json_kind(own) == JSON_STRING && strcmp(json_string(own), name) == 0;
+}
+
 /* The networks of each member by the list in the model's metrics. */
 static bool find_members(struct warm *w, const struct ensemble *n, struct err *e)
 {
@@ -33,20 +51,18 @@ static bool find_members(struct warm *w, const struct ensemble *n, struct err *e
     const struct json *list = doc ? json_path(json_root(doc), "members") : NULL;
     bool good = list || other(w->path, e, "it is one network, and the config has members", "");
     for (uint32_t i = 0; good && i < n->members; i++) {
-        uint32_t network = 0;
+        uint64_t network = 0;
         const struct json *m = json_at(list, 0);
-        for (; m && strcmp(json_string(json_get(m, "name")), n->names[i]) != 0; m = json_next(m))
-            if (json_number(json_get(m, "weight")) > 0)
-                network += (uint32_t)json_number(json_get(m, "folds"));
+        for (; m && !is_named(m, n->names[i]); m = json_next(m))
+            network += folds_of(m);
         if (!m)
             good = other(w->path, e, "it has no member", n->names[i]);
-        else if (!(json_number(json_get(m, "weight")) > 0))
+        else if (!folds_of(m))
             w->first[i] = WARM_NONE;
-        else if ((uint32_t)json_number(json_get(m, "folds")) != n->folds ||
-                 network + n->folds > w->file->member_count)
+        else if (folds_of(m) != n->folds || network + n->folds > w->file->member_count)
             good = other(w->path, e, "it has another number of folds of member", n->names[i]);
         else
-            w->first[i] = network;
+            w->first[i] = (uint32_t)network;
         if (good && w->first[i] == WARM_NONE)
             log_note("--init-from: the model holds no network of member \"%s\", as its weight "
                      "is 0: it begins with new weights", text_quote_z(n->names[i]));
