@@ -146,7 +146,9 @@ class Model:
         self.head = json.loads(t["schema"].tobytes())
         self.names = texts(t, "schema.names")
         self.types = [self.head["types"][i] for i in t["schema.types"]]
-        self.missing = set(texts(t, "schema.missing"))
+        everywhere = set(texts(t, "schema.missing"))
+        own = {entry["column"]: entry["texts"] for entry in self.head.get("missing", [])}
+        self.missing = [everywhere | set(own.get(c, [])) for c in range(len(self.names))]
         self.labels = texts(t, "schema.labels")
         self.threshold = float(t.get("threshold", [0.5])[0])
         self.decision = t.get("decision", np.zeros(len(self.labels)))
@@ -261,7 +263,7 @@ def read_cells(model, rows):
         line = []
         for c, (name, kind) in enumerate(zip(model.names, model.types)):
             cell = row.get(name)
-            missing = cell is None or cell in model.missing
+            missing = cell is None or cell in model.missing[c]
             if kind == "numeric":
                 line.append(math.nan if missing
                             else number_of(cell, model.head["decimal"], forms.get(c, {})))
@@ -325,10 +327,10 @@ def text_values(model, rows):
         v = np.zeros((len(rows), int(options[0])))
         for r, row in enumerate(rows):
             cell = row.get(model.names[c])
-            for bucket, count in terms_of("" if cell is None or cell in model.missing else cell, options).items():
+            for bucket, count in terms_of("" if cell is None or cell in model.missing[c] else cell, options).items():
                 v[r, bucket] = count
         has_term = [bool(re.search(r"[0-9A-Za-z\x80-\U0010ffff]", row.get(model.names[c]) or "")) and
-                    row.get(model.names[c]) not in model.missing for row in rows]
+                    row.get(model.names[c]) not in model.missing[c] for row in rows]
         empty.append(1 - np.array(has_term, np.float64)[:, None])
         if options[5] == 0:
             v = v * weights[:len(v[0])].astype(np.float64)
@@ -506,7 +508,7 @@ def token_steps(model, rows):
     ids = np.zeros((len(rows), most), int)
     for r, row in enumerate(rows):
         cell = row.get(model.names[c])
-        for t, token in enumerate(tokens_of("" if cell is None or cell in model.missing else cell)[:most]):
+        for t, token in enumerate(tokens_of("" if cell is None or cell in model.missing[c] else cell)[:most]):
             ids[r, t] = model.values[c].get(token, -1) + 2
     model.lengths = (ids > 0).sum(1)
     return model.tensors[f"members.{model.member}.embeddings"].reshape(-1, dim)[ids].astype(np.float64)

@@ -77,7 +77,7 @@ static double value_of(struct by *b, const struct stream *t, uint32_t cell,
     const uint32_t column = t->binding.column_of[cell];
     double value = (double)NAN;
     char text[CELL_MOST];
-    if (cell_is_missing(s, c->text, c->length))
+    if (cell_is_missing(s, column, c->text, c->length))
         return value;
     if (column != UINT32_MAX && s->columns[column].type == COLUMN_DATETIME) {
         b->dates = true;
@@ -121,7 +121,8 @@ bool by_add(struct by *b, const struct stream *t, const struct stream_group *g, 
         b->text[row] = NO_TEXT;
         if (b->bins)
             b->value[row] = c ? value_of(b, t, cell, c) : (double)NAN;
-        else if (c && !g->bad[i] && !cell_is_missing(t->schema, c->text, c->length))
+        else if (c && !g->bad[i] &&
+                 !cell_is_missing(t->schema, t->binding.column_of[cell], c->text, c->length))
             b->text[row] = vocab_add(b->texts, c->text, c->length);
     }
     return true;

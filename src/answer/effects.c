@@ -110,7 +110,7 @@ static uint32_t list_cells(const struct sample *x, const struct unit *u, struct 
                 continue;
             }
             cell->text = sample_cell(x, row, c, &cell->length);
-            cell->missing = cell_is_missing(s, cell->text, cell->length);
+            cell->missing = cell_is_missing(s, c, cell->text, cell->length);
             if (!cell->missing && number != UINT32_MAX)
                 cell->at = column_time(s, c, cell->text, cell->length);
             count++;

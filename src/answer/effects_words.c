@@ -48,7 +48,7 @@ static bool next_word(const char *text, size_t length, size_t *from, size_t *at,
 static const char *text_of(const struct words *w, uint32_t row, size_t *length)
 {
     const char *text = sample_cell(w->x, row, w->column, length);
-    if (cell_is_missing(w->x->kept.serve->schema, text, *length))
+    if (cell_is_missing(w->x->kept.serve->schema, w->column, text, *length))
         *length = 0;
     return text;
 }
@@ -112,7 +112,7 @@ static void place_text(struct words *w)
         unsigned char *to = k->raw[i] + (k->rows - 1) * s->format.stride +
                             s->format.at_category + 4 * (size_t)c->term;
         memset(to, 0, 4 * (size_t)c->slots);
-        if (w->left.length && !cell_is_missing(s, w->left.data, w->left.length))
+        if (w->left.length && !cell_is_missing(s, w->column, w->left.data, w->left.length))
             column_place_text(c, &k->terms, w->left.data, w->left.length, to);
     }
 }

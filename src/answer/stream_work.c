@@ -240,7 +240,7 @@ static bool has_step(const struct work *w, size_t record)
         const struct csv_cell *c = s->columns[i].number == UINT32_MAX
                                        ? NULL
                                        : cell_at(&w->t->binding, w->cells, record, i);
-        if (c && !cell_is_missing(s, c->text, c->length))
+        if (c && !cell_is_missing(s, i, c->text, c->length))
             return true;
     }
     return false;

@@ -6,7 +6,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/opt_parts.h"
+
+void opt_strings_add(struct opt_strings *list, const char *text)
+{
+    list->items = mem_grow(list->items, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = mem_string(text);
+}
+
+struct opt_strings opt_strings_copy(const struct opt_strings *list)
+{
+    struct opt_strings copy = {mem_zero(list->count + 1, sizeof *copy.items), list->count};
+    for (size_t i = 0; i < list->count; i++)
+        copy.items[i] = mem_string(list->items[i]);
+    return copy;
+}
+
+void opt_strings_free(struct opt_strings *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        mem_free(list->items[i]);
+    mem_free(list->items);
+    *list = (struct opt_strings){0};
+}
 
 const struct option *opt_find(const struct option *table, const char *key)
 {

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/json.h"
 
@@ -42,6 +43,20 @@ struct opt_strings {
     char **items;
     size_t count;
 };
+/* Lists of texts that own them. Caller: opt_strings_free, which clears the list. */
+void opt_strings_add(struct opt_strings *list, const char *text);
+struct opt_strings opt_strings_copy(const struct opt_strings *list);
+void opt_strings_free(struct opt_strings *list);
+/* True if the list has the text; length 0: the empty text. */
+static inline bool opt_strings_has(const struct opt_strings *list, const char *text, size_t length)
+{
+    const char first = length ? *text : '\0'; /* lists are short, and the first byte decides */
+    for (size_t i = 0; i < list->count; i++)
+        if (*list->items[i] == first && strlen(list->items[i]) == length &&
+            memcmp(list->items[i], text, length) == 0)
+            return true;
+    return false;
+}
 struct opt_ints {
     int64_t *items;
     size_t count;

@@ -159,10 +159,7 @@ void opt_release(const struct option *table, void *into)
         if (row->type == OPT_STRING) {
             mem_free(*(char **)field);
         } else if (row->type == OPT_STRINGS) {
-            struct opt_strings *list = field;
-            for (size_t i = 0; i < list->count; i++)
-                mem_free(list->items[i]);
-            mem_free(list->items);
+            opt_strings_free(field);
         } else if (row->type == OPT_INTS) {
             mem_free(((struct opt_ints *)field)->items);
         } else if (row->type == OPT_NUMBERS) {

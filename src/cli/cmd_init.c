@@ -66,13 +66,14 @@ static void config_text(const struct infer *found, const char *target, const str
         json_put_string(o, "positive", found->positive);
     struct init_sequence sequence = init_sequence_find(found, target, sets);
     json_open(o, "columns", '{');
-    for (size_t i = 0; i < found->count; i++)
-        if ((strcmp(found->columns[i].name, target) != 0 ||
-             (found->columns[i].form && found->columns[i].type == COLUMN_NUMERIC &&
-              found->task == TASK_REGRESSION)) &&
-            !init_sequence_has(&sequence, &found->columns[i]) &&
-            !init_says_part(sets, found->columns[i].name))
-            init_put_column(&found->columns[i], o);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *c = &found->columns[i];
+        const bool is_target = strcmp(c->name, target) == 0;
+        if ((!is_target || init_lists_target(c, found->task)) &&
+            !init_sequence_has(&sequence, c) && !init_says_part(sets, c->name))
+            init_put_column(c, is_target && found->task != TASK_REGRESSION ? COLUMN_CATEGORICAL
+                                                                            : c->type, o);
+    }
     json_close(o, '}');
     init_sequence_write(&sequence, found, o);
     init_sequence_free(&sequence);
@@ -384,7 +385,7 @@ static int init_command(struct args *a)
     infer_free(found);
     mem_free(bare);
     mem_free(weight);
-    init_drop_missing(&missing);
+    opt_strings_free(&missing);
     text_free(&json);
     cli_drop(q.ids);
     cli_drop(q.ignored);

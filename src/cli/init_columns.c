@@ -64,17 +64,26 @@ void init_unused(const struct config *c, struct infer *found)
     mem_free(use);
 }
 
-void init_put_column(const struct infer_column *c, struct json_out *o)
+bool init_lists_target(const struct infer_column *c, int task)
 {
-    const bool formed = c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME;
+    return task == TASK_REGRESSION ? c->type == COLUMN_NUMERIC && (c->form || c->none.count)
+                                   : c->none.count > 0;
+}
+
+void init_put_column(const struct infer_column *c, int type, struct json_out *o)
+{
+    const bool formed = type == COLUMN_NUMERIC || type == COLUMN_DATETIME;
     const struct form *f = formed ? c->form : NULL;
-    const uint32_t buckets = c->type == COLUMN_TEXT ? c->buckets : 0;
-    if (!f && !buckets) {
-        json_put_string(o, c->name, column_role_names[c->type]);
+    const uint32_t buckets = type == COLUMN_TEXT ? c->buckets : 0;
+    const size_t none = is_feature(column_role_names[type]) ? c->none.count : 0;
+    if (!f && !buckets && !none) {
+        json_put_string(o, c->name, column_role_names[type]);
         return;
     }
     json_open(o, c->name, '{');
-    json_put_string(o, "type", column_role_names[c->type]);
+    json_put_string(o, "type", column_role_names[type]);
+    if (none)
+        json_put_strings(o, "missing", c->none.items, none);
     if (buckets)
         json_put_int(o, "buckets", buckets);
     if (f && f->thousands)

@@ -9,7 +9,9 @@
 bool init_has_feature(const struct config *c);
 /* Removes the notes about columns that the config does not use as inputs. */
 void init_unused(const struct config *c, struct infer *found);
+/* Whether the target has an entry of its own, which says how its cells are written. */
+bool init_lists_target(const struct infer_column *c, int task);
 /* Writes a column's entry: its type alone, or with how its cells are written. */
-void init_put_column(const struct infer_column *c, struct json_out *o);
+void init_put_column(const struct infer_column *c, int type, struct json_out *o);
 
 #endif

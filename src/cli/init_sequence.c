@@ -64,12 +64,6 @@ static bool take_apart(const char *name, bool first, struct step_name *s)
     return first ? step_first(name, s) : step_last(name, s);
 }
 
-static void add_string(struct opt_strings *list, const char *text)
-{
-    list->items = mem_grow(list->items, list->count + 1, sizeof *list->items);
-    list->items[list->count++] = mem_string(text);
-}
-
 /* One channel alone may be any list of numbers, as feature_0, feature_1, .. */
 static bool says_channel(const char *name)
 {
@@ -130,8 +124,8 @@ static bool find_channels(struct counting *c, const struct infer *found, const c
             continue;
         if (near == MOST_CHANNELS)
             return false;
-        add_string(&c->to->patterns, name.pattern);
-        add_string(&c->to->channels, name.channel);
+        opt_strings_add(&c->to->patterns, name.pattern);
+        opt_strings_add(&c->to->channels, name.channel);
     }
     return c->to->patterns.count > 0;
 }
@@ -228,12 +222,8 @@ struct init_sequence init_sequence_find(const struct infer *found, const char *t
 
 void init_sequence_free(struct init_sequence *s)
 {
-    struct opt_strings *const lists[] = {&s->channels, &s->patterns};
-    for (size_t k = 0; k < 2; k++) {
-        for (size_t i = 0; i < lists[k]->count; i++)
-            mem_free(lists[k]->items[i]);
-        mem_free(lists[k]->items);
-    }
+    opt_strings_free(&s->channels);
+    opt_strings_free(&s->patterns);
     *s = (struct init_sequence){.steps = 0};
 }
 

@@ -24,22 +24,13 @@ bool init_take_missing(const struct overrides *o, struct opt_strings *list)
     struct json_doc *doc = json_parse(value, strlen(value), "--set", &e);
     const struct json *v = doc ? json_root(doc) : NULL;
     bool of_list = v && json_kind(v) == JSON_LIST;
-    list->items = mem_zero(of_list ? json_count(v) + 1 : 1, sizeof *list->items);
     for (const struct json *one = of_list ? json_at(v, 0) : NULL; one; one = json_next(one))
         if (json_kind(one) == JSON_STRING)
-            list->items[list->count++] = mem_string(json_string(one));
+            opt_strings_add(list, json_string(one));
     if (!of_list)
-        list->items[list->count++] =
-            mem_string(v && json_kind(v) == JSON_STRING ? json_string(v) : value);
+        opt_strings_add(list, v && json_kind(v) == JSON_STRING ? json_string(v) : value);
     json_free(doc);
     return true;
-}
-
-void init_drop_missing(struct opt_strings *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        mem_free(list->items[i]);
-    mem_free(list->items);
 }
 
 bool init_column_given(const struct overrides *o, const char *name)

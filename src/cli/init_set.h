@@ -8,9 +8,8 @@
 
 /* The value of the last --set key=VALUE; NULL: not given. */
 const char *init_set_value(const struct overrides *o, const char *key);
-/* The texts of a --set data.missing: a list, or one; init_drop_missing. false: none was given. */
+/* The texts of a --set data.missing: a list, or one; opt_strings_free. false: none was given. */
 bool init_take_missing(const struct overrides *o, struct opt_strings *list);
-void init_drop_missing(struct opt_strings *list);
 /* True: a --set gives the type of a column. */
 bool init_column_given(const struct overrides *o, const char *name);
 /* A column that a --set gives the type (enum column_type); NULL: none is. Caller: mem_free. */

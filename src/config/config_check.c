@@ -224,10 +224,13 @@ static bool check_optimizer(const struct config *c, struct err *e)
 static bool only_form(const struct config *c, const struct json *entry)
 {
     const struct json *type = json_get(entry, "type");
-    size_t form = json_get(entry, "thousands") ? 1 : 0;
-    form += json_get(entry, "unit") ? 1 : 0;
-    return c->task == TASK_REGRESSION && json_kind(entry) == JSON_OBJECT && form && type &&
-           json_kind(type) == JSON_STRING && strcmp(json_string(type), "numeric") == 0 &&
+    const bool regression = c->task == TASK_REGRESSION;
+    static const char *const keys[] = {"missing", "thousands", "unit"};
+    size_t form = 0;
+    for (size_t i = 0; i < (regression ? sizeof keys / sizeof *keys : 1); i++)
+        form += json_get(entry, keys[i]) ? 1 : 0;
+    return json_kind(entry) == JSON_OBJECT && form && type && json_kind(type) == JSON_STRING &&
+           strcmp(json_string(type), regression ? "numeric" : "categorical") == 0 &&
            json_count(entry) == form + 1;
 }
 
@@ -241,7 +244,9 @@ static bool check_target(const struct config *c, struct err *e)
               "column \"%s\" is the target and cannot be listed in `data.columns`",
               text_quote_z(c->data.target));
     err_other(e, "data.target");
-    return err_help(e, "leave it out of `data.columns`; `data.target` names it");
+    return err_help(e, "leave it out of `data.columns`; `data.target` names it. An entry with "
+                       "nothing but type and `missing` is allowed; of a regression also "
+                       "`thousands` and `unit`");
 }
 
 /* Without this check an empty file name fails only after the training. */

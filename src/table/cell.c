@@ -13,18 +13,6 @@
 #include "table/label.h"
 #include "table/pooled.h"
 
-/* The list is short, and the first byte usually decides. */
-static inline bool is_missing(const struct schema *s, const char *text, size_t length)
-{
-    char first = length ? *text : '\0';
-    for (size_t i = 0; i < s->missing.count; i++) {
-        const char *m = s->missing.items[i];
-        if (*m == first && strlen(m) == length && memcmp(m, text, length) == 0)
-            return true;
-    }
-    return false;
-}
-
 enum number_result column_number(const struct schema *s, size_t column, const char *text,
                                  size_t length, double *value)
 {
@@ -35,11 +23,6 @@ bool column_date(const struct schema *s, size_t column, const char *text, size_t
                  double *seconds)
 {
     return form_read_date(s->columns[column].form, text, length, seconds);
-}
-
-bool cell_is_missing(const struct schema *s, const char *text, size_t length)
-{
-    return is_missing(s, text, length);
 }
 
 /* --- one column --- */
@@ -116,7 +99,7 @@ static bool is_zero(const struct csv_cell *cell)
 static inline bool read_number(const struct row *r, size_t column, const struct csv_cell *cell)
 {
     double value;
-    if (!cell || is_missing(r->s, cell->text, cell->length))
+    if (!cell || cell_is_missing(r->s, column, cell->text, cell->length))
         return missing_number(r, column);
     enum number_result result = column_number(r->s, column, cell->text, cell->length, &value);
     if (result == NUMBER_OK && !store_number(r, column, r->s->columns[column].number, value))
@@ -131,7 +114,7 @@ static inline bool read_number(const struct row *r, size_t column, const struct 
 static bool read_date(const struct row *r, size_t column, const struct csv_cell *cell)
 {
     double seconds, parts[DATE_PARTS];
-    if (!cell || is_missing(r->s, cell->text, cell->length))
+    if (!cell || cell_is_missing(r->s, column, cell->text, cell->length))
         return missing_number(r, column);
     if (!column_date(r->s, column, cell->text, cell->length, &seconds))
         return cell_report_date(&r->where, column, cell);
@@ -156,7 +139,7 @@ static bool read_category(const struct row *r, size_t column, const struct csv_c
 {
     const struct column *c = r->s->columns + column;
     uint32_t slot = 0;
-    if (!cell || is_missing(r->s, cell->text, cell->length)) {
+    if (!cell || cell_is_missing(r->s, column, cell->text, cell->length)) {
         if (r->drift)
             r->drift->missing[column]++;
     } else if (!r->s->fitted) {
@@ -182,7 +165,7 @@ static bool read_text(const struct row *r, size_t column, const struct csv_cell 
     unsigned char *to = r->out + r->s->format.at_category + 4 * (size_t)c->term;
     memset(to, 0, 4 * (size_t)c->slots);
     store_int(r->out + r->s->format.at_category + 4 * (size_t)c->category, 0);
-    if (!cell || is_missing(r->s, cell->text, cell->length)) {
+    if (!cell || cell_is_missing(r->s, column, cell->text, cell->length)) {
         if (r->drift)
             r->drift->missing[column]++;
         return true;
@@ -195,7 +178,7 @@ static bool read_weight(const struct row *r, size_t column, const struct csv_cel
 {
     double value = 1;
     if (cell &&
-        (is_missing(r->s, cell->text, cell->length) ||
+        (cell_is_missing(r->s, column, cell->text, cell->length) ||
          number_parse(cell->text, cell->length, r->s->decimal, &value) != NUMBER_OK || value < 0 ||
          value > WEIGHT_MOST))
         return cell_report_weight(&r->where, column, cell);
@@ -319,7 +302,7 @@ bool cell_unlabelled(const struct schema *s, const struct binding *b,
     if (cells->records[record].cells != b->cells)
         return false;
     const struct csv_cell *cell = cell_at(b, cells, record, s->target);
-    return cell && is_missing(s, cell->text, cell->length);
+    return cell && cell_is_missing(s, s->target, cell->text, cell->length);
 }
 
 bool cell_weighs_nothing(const struct schema *s, const struct binding *b,
@@ -330,7 +313,7 @@ bool cell_weighs_nothing(const struct schema *s, const struct binding *b,
         return false;
     const struct csv_cell *cell =
         cells->cells + cells->records[record].first_cell + (uint32_t)b->weight;
-    return !is_missing(s, cell->text, cell->length) &&
+    return !cell_is_missing(s, b->column_of[b->weight], cell->text, cell->length) &&
            number_parse(cell->text, cell->length, s->decimal, &value) == NUMBER_OK &&
            value >= 0 && (float)value <= 0;
 }

@@ -61,8 +61,15 @@ bool column_date(const struct schema *s, size_t column, const char *text, size_t
                  double *seconds);
 /* A number, or a date in seconds, as the type of the column allows; NaN: neither. */
 double column_time(const struct schema *s, size_t column, const char *text, size_t length);
-/* True if the text means missing (data.missing). */
-bool cell_is_missing(const struct schema *s, const char *text, size_t length);
+/* True if the text means missing in that column (data.missing, or the column's own). UINT32_MAX: a
+ * column that the schema lacks. */
+static inline bool cell_is_missing(const struct schema *s, size_t column, const char *text,
+                                   size_t length)
+{
+    return opt_strings_has(&s->missing, text, length) ||
+           (column < s->column_count && s->columns[column].none.count &&
+            opt_strings_has(&s->columns[column].none, text, length));
+}
 /* Returns the cell of a schema column; NULL if the file has no such column. */
 static inline const struct csv_cell *cell_at(const struct binding *b, const struct csv_cells *cells,
                                              size_t record, size_t column)

@@ -32,19 +32,24 @@ static __attribute__((format(printf, 4, 5))) bool report(const struct cell_where
     return false;
 }
 
-/* Writes data.missing as JSON: ["", "NA"]. */
-static void add_missing(const struct schema *s, struct text *out)
+/* Writes a list of texts as JSON: ["", "NA"]. */
+static void add_missing(const struct opt_strings *missing, struct text *out)
 {
     text_char(out, '[');
-    for (size_t i = 0; i < s->missing.count && i < 8; i++)
-        text_printf(out, "%s\"%s\"", i ? ", " : "", text_quote_z(s->missing.items[i]));
-    text_put(out, s->missing.count > 8 ? ", ...]" : "]");
+    for (size_t i = 0; i < missing->count && i < 8; i++)
+        text_printf(out, "%s\"%s\"", i ? ", " : "", text_quote_z(missing->items[i]));
+    text_put(out, missing->count > 8 ? ", ...]" : "]");
 }
 
-static bool expect(const struct cell_where *w, const char *what)
+static bool expect(const struct cell_where *w, size_t column, const char *what)
 {
+    const struct opt_strings *own = &w->s->columns[column].none;
     struct text missing = {0};
-    add_missing(w->s, &missing);
+    add_missing(&w->s->missing, &missing);
+    if (own->count)
+        text_put(&missing, ", or of the column's missing ");
+    if (own->count)
+        add_missing(own, &missing);
     err_expected(w->e, "%s, or one of data.missing %s", what, missing.data);
     text_free(&missing);
     return false;
@@ -231,12 +236,12 @@ bool cell_report_number(const struct cell_where *w, size_t column, const struct 
             text_printf(&amounts, ", thousands \"%s\"", text_quote_z(form->thousands));
         for (size_t i = 0; i < form->unit_count; i++)
             text_printf(&amounts, "%s\"%s\"", i ? ", " : ", unit ", text_quote_z(form->units[i]));
-        expect(w, amounts.data);
+        expect(w, column, amounts.data);
         text_free(&amounts);
         return help_form(w, column, !form->unit_count ? "thousands"
                                     : form->thousands ? "thousands\" and \"unit" : "unit");
     }
-    expect(w, "a decimal number");
+    expect(w, column, "a decimal number");
     return number_help(w, column, cell);
 }
 
@@ -248,10 +253,11 @@ bool cell_report_date(const struct cell_where *w, size_t column, const struct cs
         char dates[160];
         snprintf(dates, sizeof dates, "a date as \"%s\", the column's format",
                  text_quote_z(form->format));
-        expect(w, dates);
+        expect(w, column, dates);
         return help_form(w, column, "format");
     }
-    expect(w, "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it; YYYY-MM; hh:mm[:ss]");
+    expect(w, column,
+           "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it; YYYY-MM; hh:mm[:ss]");
     struct infer_dates d = {.cells = 0};
     infer_date(&d, cell->text, cell->length);
     const char *other, *format = infer_date_format(&d, &other);

@@ -75,7 +75,7 @@ static bool read_split(struct block_rows *b, const struct block_request *q,
             const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, column);
             b->time[row] = column_time(w->s, column, cell->text, cell->length);
             if (isnan(b->time[row]))
-                return cell_is_missing(w->s, cell->text, cell->length)
+                return cell_is_missing(w->s, column, cell->text, cell->length)
                            ? cell_report_timeless(w, column)
                            : cell_report_date(w, column, cell);
         }
@@ -178,7 +178,7 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
         return false;
     if (b->target) {
         const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, s->target);
-        if (cell_is_missing(s, cell->text, cell->length))
+        if (cell_is_missing(s, s->target, cell->text, cell->length))
             b->target[b->rows] = NAN;
         else
             column_number(s, s->target, cell->text, cell->length, &b->target[b->rows]);

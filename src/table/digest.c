@@ -57,6 +57,8 @@ static void add_schema(struct sha256 *h, const struct schema *s)
         add_text(h, c->name);
         sha256_add(h, plain, sizeof plain);
         add_vocab(h, c->vocab);
+        for (size_t k = 0; k < c->none.count; k++)
+            add_text(h, c->none.items[k]);
         if (c->type != COLUMN_TEXT)
             continue;
         sha256_add(h, &c->text, sizeof c->text);

@@ -183,12 +183,11 @@ void infer_free(struct infer *i)
     for (size_t c = 0; c < i->count; c++) {
         mem_free(i->columns[c].name);
         form_free(i->columns[c].form);
+        opt_strings_free(&i->columns[c].none);
         for (size_t k = 0; k < sizeof i->columns[c].examples / sizeof *i->columns[c].examples; k++)
             mem_free(i->columns[c].examples[k]);
     }
-    for (size_t k = 0; k < i->missing.count; k++)
-        mem_free(i->missing.items[k]);
-    mem_free(i->missing.items);
+    opt_strings_free(&i->missing);
     mem_free(i->columns);
     mem_free(i->positive);
     mem_free(i);

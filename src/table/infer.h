@@ -21,6 +21,7 @@ struct infer_column {
     double low, high;       /* range of its numbers; NaN: none */
     char *examples[5];      /* first distinct cells, raw text; NULL: fewer */
     struct form *form;      /* how its cells are written; NULL: plain */
+    struct opt_strings none; /* texts that mean missing here, beside those of the file */
     uint32_t buckets;       /* of a text, the only kind of input: how many its terms want; 0: as
                                usual */
     bool repeats;           /* it names things that have several rows each: the reason is a warning
@@ -47,7 +48,7 @@ struct infer {
     uint64_t rows;
     int task;               /* from the target, if the request names one */
     char *positive;         /* binary: the positive label */
-    struct opt_strings missing; /* texts of the file that mean missing: "", NA, ?, .. */
+    struct opt_strings missing; /* texts that mean missing in every column: "", NA, ?, .. */
     char positive_note[400]; /* why that one; or "" */
     bool positive_guessed;   /* no known pair: the note is a warning */
     char same_note[300];     /* labels that are equal as numbers; or "" */
@@ -74,6 +75,13 @@ struct infer_request {
     bool (*stop)(void);                /* polled at each block; may be NULL */
     int progress;                      /* enum progress_style */
 };
+/* True if the text means missing in that column. */
+static inline bool infer_is_missing(const struct infer *i, size_t column, const char *text,
+                                    size_t length)
+{
+    return opt_strings_has(&i->missing, text, length) ||
+           opt_strings_has(&i->columns[column].none, text, length);
+}
 /* Text of a note about columns that may determine the target. */
 extern const char infer_leak_words[];
 /* Reads the file and guesses. Caller: infer_free. NULL on an error, or with e->id == ERR_NONE if

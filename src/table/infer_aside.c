@@ -12,7 +12,8 @@ enum { LEAST = 5, NAMED = 5 }; /* cells that are there; columns in the note */
 /* Whether most cells of the first rows that are there are numbers or dates, and not all of them
  * plain numbers. *all: each has a form of its own. */
 static bool most_formed(const struct schema *s, const struct binding *b,
-                        const struct csv_cells *cells, uint32_t cell, bool *all)
+                        const struct csv_cells *cells, size_t column, uint32_t cell,
+                        bool *all)
 {
     uint64_t found = 0, plain = 0, formed = 0;
     for (size_t i = 0; i < cells->record_count; i++) {
@@ -21,7 +22,7 @@ static bool most_formed(const struct schema *s, const struct binding *b,
         if (r->cells != b->cells)
             continue;
         const struct csv_cell *c = &cells->cells[r->first_cell + cell];
-        if (cell_is_missing(s, c->text, c->length))
+        if (cell_is_missing(s, column, c->text, c->length))
             continue;
         found++;
         if (number_parse(c->text, c->length, s->decimal, &value) == NUMBER_OK)
@@ -41,7 +42,8 @@ void infer_note_aside(const struct schema *s, const struct binding *b,
     bool whole = true, all;
     for (size_t i = 0; i < s->column_count; i++)
         for (uint32_t k = 0; s->columns[i].type == COLUMN_IGNORE && k < b->cells; k++) {
-            if (strcmp(b->names[k], s->columns[i].name) != 0 || !most_formed(s, b, cells, k, &all))
+            if (strcmp(b->names[k], s->columns[i].name) != 0 ||
+                !most_formed(s, b, cells, i, k, &all))
                 continue;
             whole &= all;
             if (found++ < NAMED)

@@ -46,14 +46,6 @@ static bool is_clean(const struct watch *w, char decimal)
     return !wrong && (numbers ? !w->dates : w->dates > 0);
 }
 
-static bool listed(const struct opt_strings *list, const char *text)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->items[i], text) == 0)
-            return true;
-    return false;
-}
-
 /* True for codes of two capital letters: EU, AS, NA. NA is then a code. */
 bool infer_is_of_codes(const struct watch *w)
 {
@@ -61,46 +53,54 @@ bool infer_is_of_codes(const struct watch *w)
            !(w->whole + w->points + w->commas + w->dates);
 }
 
-static bool means_nothing(const struct survey *s, int i, char decimal)
+enum meaning { NOT_THERE, NO_VALUE, A_VALUE };
+
+/* What one of infer_missing_texts means in a column. */
+static enum meaning meaning_of(const struct watch *w, int i, char decimal)
 {
-    for (size_t c = 0; c < s->count; c++) {
-        const struct watch *w = &s->watches[c];
-        if (w->absent[i] && (i < INFER_ANYWHERE ? !(i == INFER_NA && infer_is_of_codes(w))
-                                                : is_clean(w, decimal)))
-            return true;
-    }
-    return false;
+    if (!w->absent[i])
+        return NOT_THERE;
+    const bool missing = i < INFER_ANYWHERE ? !(i == INFER_NA && infer_is_of_codes(w))
+                                            : is_clean(w, decimal);
+    return missing ? NO_VALUE : A_VALUE;
 }
 
-/* "" and NA always, as in the default of data.missing: a later file may have an NA. */
+/* "" and NA always, as in the default of data.missing: a later file may have an NA. A text that
+ * means missing in one column and is a value of another one is in the list of the former alone. */
 void infer_missing(const struct infer_request *r, const struct survey *s, char decimal,
-                   bool *means_missing, struct opt_strings *out)
+                   struct infer *out)
 {
-    const size_t given = r->missing ? r->missing->count : 0;
-    bool na = false; /* somewhere */
-    for (size_t c = 0; c < s->count; c++)
-        na |= s->watches[c].absent[INFER_NA] > 0;
-    for (int i = 0; i < INFER_MISSING; i++)
-        means_missing[i] = r->missing ? listed(r->missing, infer_missing_texts[i])
-                                      : i == 0 || (i == INFER_NA && !na) ||
-                                            means_nothing(s, i, decimal);
-    out->items = mem_zero(given + INFER_MISSING, sizeof *out->items);
-    for (size_t i = 0; i < given; i++)
-        out->items[out->count++] = mem_string(r->missing->items[i]);
-    for (int i = 0; i < INFER_MISSING && !r->missing; i++)
-        if (means_missing[i])
-            out->items[out->count++] = mem_string(infer_missing_texts[i]);
+    if (r->missing)
+        out->missing = opt_strings_copy(r->missing);
+    for (int i = 0; i < INFER_MISSING; i++) {
+        const char *text = infer_missing_texts[i];
+        bool seen[] = {false, false, false};
+        for (size_t c = 0; c < s->count; c++)
+            seen[meaning_of(&s->watches[c], i, decimal)] = true;
+        const bool all = r->missing ? opt_strings_has(r->missing, text, strlen(text))
+                                    : i == 0 || (seen[NO_VALUE] && !seen[A_VALUE]) ||
+                                          (i == INFER_NA && !seen[A_VALUE]);
+        if (all && !r->missing)
+            opt_strings_add(&out->missing, text);
+        for (size_t c = 0; c < s->count; c++) {
+            struct watch *w = &s->watches[c];
+            const bool own = !all && !r->missing && meaning_of(w, i, decimal) == NO_VALUE;
+            w->means_missing[i] = all || own;
+            if (own)
+                opt_strings_add(&out->columns[c].none, text);
+        }
+    }
 }
 
 void infer_missing_note(const struct infer_request *r, const struct survey *s,
-                        const bool *means_missing, char *out, size_t size)
+                        char *out, size_t size)
 {
     struct text list = {0};
     for (int i = INFER_NA + 1; i < INFER_MISSING && !r->missing; i++) {
         uint64_t cells = 0, most = 0;
         size_t columns = 0, first = 0;
-        for (size_t c = 0; means_missing[i] && c < s->count; c++) {
-            uint64_t of = s->watches[c].absent[i];
+        for (size_t c = 0; c < s->count; c++) {
+            uint64_t of = s->watches[c].means_missing[i] ? s->watches[c].absent[i] : 0;
             if (!of || (r->target && strcmp(s->names[c], r->target) == 0))
                 continue;
             first = of > most ? c : first;
@@ -119,7 +119,7 @@ void infer_missing_note(const struct infer_request *r, const struct survey *s,
         text_printf(&list, " (%llu cell%s)", (unsigned long long)cells, cells == 1 ? "" : "s");
     }
     if (list.length)
-        snprintf(out, size, "taken as missing: %s; data.missing lists them; a text that is a "
-                 "value is taken out there", list.data);
+        snprintf(out, size, "taken as missing: %s; data.missing lists them, or the column's "
+                 "missing; a text that is a value is taken out there", list.data);
     text_free(&list);
 }

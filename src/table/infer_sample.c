@@ -20,13 +20,29 @@ struct sample {
     size_t target;
     struct leak_target of;
     const uint32_t *rows;
-    const uint32_t *missing; /* the hash of each text that means missing */
 };
 
-static bool is_missing(const struct sample *t, uint32_t hash)
+/* The hashes of the texts that mean missing in a column. Caller: mem_free(hash). */
+struct hashes {
+    uint32_t *hash;
+    size_t count;
+};
+
+static struct hashes missing_of(const struct sample *t, size_t column)
 {
-    for (size_t i = 0; i < t->infer->missing.count; i++)
-        if (t->missing[i] == hash)
+    const struct opt_strings *lists[] = {&t->infer->missing, &t->infer->columns[column].none};
+    struct hashes h = {mem_zero(lists[0]->count + lists[1]->count + 1, sizeof *h.hash), 0};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < lists[k]->count; i++)
+            h.hash[h.count++] =
+                infer_hash32(rng_hash(lists[k]->items[i], strlen(lists[k]->items[i]), 0));
+    return h;
+}
+
+static bool is_missing(const struct hashes *h, uint32_t hash)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (h->hash[i] == hash)
             return true;
     return false;
 }
@@ -43,12 +59,13 @@ static void read_numbers(const struct sample *t, size_t column, const uint32_t *
 {
     const struct watch *w = &t->survey->watches[column];
     const struct infer_column *c = &t->infer->columns[column];
+    struct hashes none = missing_of(t, column);
     double first = (double)NAN, value;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t from = w->sample_at[rows[i]], size = w->sample_at[rows[i] + 1] - from;
         const char *text = w->sample_text.data + from;
         out[i] = NAN;
-        if (!size || is_missing(t, w->sample_hash[rows[i]]))
+        if (!size || is_missing(&none, w->sample_hash[rows[i]]))
             continue;
         if (c->type == COLUMN_DATETIME ? !form_read_date(c->form, text, size, &value)
                                        : form_read_number(c->form, text, size, t->infer->decimal,
@@ -63,20 +80,25 @@ static void read_numbers(const struct sample *t, size_t column, const uint32_t *
             first = value;
         out[i] = (float)(value - first);
     }
+    mem_free(none.hash);
 }
 
-static double of_groups(const struct sample *t, const struct watch *w)
+static double of_groups(const struct sample *t, size_t column)
 {
+    const struct watch *w = &t->survey->watches[column];
+    struct hashes none = missing_of(t, column);
     uint32_t n = t->of.count;
     int32_t *group = mem_alloc((size_t)n + 1, sizeof *group);
     struct vocab *ids = vocab_new();
     for (uint32_t i = 0; i < n; i++) {
         uint32_t hash = w->sample_hash[t->rows[i]];
-        group[i] = is_missing(t, hash) ? 0 : (int32_t)vocab_add(ids, (const char *)&hash,
-                                                                sizeof hash) + 1;
+        group[i] = is_missing(&none, hash)
+                       ? 0
+                       : (int32_t)vocab_add(ids, (const char *)&hash, sizeof hash) + 1;
     }
     double explained = leak_of_group(&t->of, group, vocab_count(ids) + 2);
     vocab_free(ids);
+    mem_free(none.hash);
     mem_free(group);
     return explained;
 }
@@ -101,7 +123,7 @@ static void score_tile(void *context, unsigned tile, unsigned thread)
     struct infer_column *c = &t->infer->columns[tile];
     if (tile == t->target || !is_input(c))
         return;
-    c->alone = c->type == COLUMN_CATEGORICAL ? of_groups(t, &t->survey->watches[tile])
+    c->alone = c->type == COLUMN_CATEGORICAL ? of_groups(t, tile)
                                              : of_numbers(t, tile);
     if (leak_suspect(&t->of, c->alone))
         snprintf(c->note, sizeof c->note, "%s", infer_leak_words);
@@ -148,13 +170,14 @@ static bool take_target(const struct sample *t, int32_t *label, float *value, ui
     const struct survey *s = t->survey;
     const struct watch *w = &s->watches[t->target];
     const bool values = t->infer->task == TASK_REGRESSION;
+    struct hashes none = missing_of(t, t->target);
     struct vocab *known = vocab_new(); /* labels by hash, in order of arrival */
     for (uint32_t i = 0; i < s->samples; i++)
         rows[i] = i;
     read_numbers(t, t->target, rows, s->samples, 0, value);
     for (uint32_t i = 0; i < s->samples; i++) {
         uint32_t hash = w->sample_hash[i], n = of->count;
-        if (values ? value[i] != value[i] : is_missing(t, hash))
+        if (values ? value[i] != value[i] : is_missing(&none, hash))
             continue;
         label[n] = (int32_t)vocab_add(known, (const char *)&hash, sizeof hash);
         value[n] = value[i];
@@ -163,6 +186,7 @@ static bool take_target(const struct sample *t, int32_t *label, float *value, ui
     }
     of->classes = values ? 0 : vocab_count(known);
     vocab_free(known);
+    mem_free(none.hash);
     return of->count && of->classes != 1;
 }
 
@@ -172,11 +196,6 @@ void infer_sample(const struct survey *s, size_t target, struct infer *out)
     int32_t *label = mem_alloc((size_t)s->samples + 1, sizeof *label);
     float *value = mem_alloc((size_t)s->samples + 1, sizeof *value);
     uint32_t *rows = mem_alloc((size_t)s->samples + 1, sizeof *rows);
-    uint32_t *missing = mem_zero(out->missing.count + 1, sizeof *missing);
-    for (size_t i = 0; i < out->missing.count; i++)
-        missing[i] = infer_hash32(rng_hash(out->missing.items[i], strlen(out->missing.items[i]),
-                                           0));
-    t.missing = missing;
     t.rows = rows;
     t.of.label = label;
     t.of.value = value;
@@ -185,7 +204,6 @@ void infer_sample(const struct survey *s, size_t target, struct infer *out)
             threads_run_few((unsigned)s->count, score_tile, &t);
         find_copies(&t);
     }
-    mem_free(missing);
     mem_free(label);
     mem_free(value);
     mem_free(rows);

@@ -66,15 +66,6 @@ static uint64_t cell_hash(const struct csv_cell *c)
     return rng_hash(c->text, c->length, 0);
 }
 
-static bool is_missing(const struct infer *f, const struct csv_cell *c)
-{
-    for (size_t i = 0; i < f->missing.count; i++)
-        if (strlen(f->missing.items[i]) == c->length &&
-            memcmp(f->missing.items[i], c->text, c->length) == 0)
-            return true;
-    return false;
-}
-
 static double place_of(const struct infer *f, const struct csv_cell *c)
 {
     double v;
@@ -103,7 +94,8 @@ static void look_at_group(struct search *s, struct grouping *g, const struct csv
         g->now = key;
     }
     g->rows++;
-    g->tail = !is_missing(s->infer, &cells[s->target]);
+    g->tail = !infer_is_missing(s->infer, s->target, cells[s->target].text,
+                                cells[s->target].length);
     if (!g->tail)
         return;
     g->varies |= g->labelled && label != g->label;

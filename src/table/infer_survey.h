@@ -70,6 +70,7 @@ struct infer_terms {
 struct watch {
     uint64_t cells;             /* all cells */
     uint64_t absent[INFER_MISSING]; /* cells with each text that may mean missing */
+    bool means_missing[INFER_MISSING]; /* which of them do so here; infer_missing.c */
     int64_t absent_line[INFER_MISSING]; /* line of the first of each */
     uint64_t given, given_seen; /* cells in the user's list; bits: which of its first 64 texts */
     uint64_t whole, points, commas; /* numbers without and with a decimal point or comma */
@@ -178,15 +179,15 @@ bool infer_names_entity(const char *name);
 /* kind: a word is a place or a kind of things (zip, product, model). */
 bool infer_names_kind(const char *name);
 bool infer_names_order(const char *name);
-/* infer_missing.c: the decimal sign; which of infer_missing_texts mean missing in this file; the
- * list for data.missing. */
+/* infer_missing.c: the decimal sign; which of infer_missing_texts mean missing in each column; the
+ * lists for data.missing and for columns. */
 char infer_decimal(const struct survey *s, bool *sure);
 bool infer_is_of_codes(const struct watch *w); /* EU, AS, NA: two capital letters */
 void infer_missing(const struct infer_request *r, const struct survey *s, char decimal,
-                   bool *means_missing, struct opt_strings *out);
+                   struct infer *out);
 /* Names the marks of missing that were guessed, beside "" and NA, outside the target; "": none. */
 void infer_missing_note(const struct infer_request *r, const struct survey *s,
-                        const bool *means_missing, char *out, size_t size);
+                        char *out, size_t size);
 /* infer_type.c, infer_target.c: types; then the task. */
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
 void infer_target(const struct survey *s, size_t target, struct infer *i);

@@ -8,14 +8,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-static bool is_missing(const struct infer *i, const char *text)
-{
-    for (size_t k = 0; k < i->missing.count; k++)
-        if (strcmp(i->missing.items[k], text) == 0)
-            return true;
-    return false;
-}
-
 /* Two values: binary. Texts, or few frequent integers: classes. Otherwise regression. */
 static int find_task(const struct watch *w, const struct infer_column *c, uint64_t rows)
 {
@@ -31,15 +23,15 @@ static int find_task(const struct watch *w, const struct infer_column *c, uint64
 
 /* Orders the labels as the contract says, without missing texts; sets the smallest class's
  * share. */
-static struct vocab *find_labels(const struct watch *w, struct infer *i)
+static struct vocab *find_labels(const struct watch *w, size_t target, struct infer *i)
 {
     struct vocab *labels = vocab_new();
     uint64_t smallest = UINT64_MAX, all = 0;
     for (uint32_t k = 0; k < vocab_count(w->texts); k++) {
         size_t length;
         const char *text = vocab_text(w->texts, k, &length);
-        if (is_missing(i, text) || !w->text_counts[k]) /* joined: infer_join_labels */
-            continue;
+        if (infer_is_missing(i, target, text, length) || !w->text_counts[k])
+            continue; /* or joined: infer_join_labels */
         vocab_add(labels, text, length);
         smallest = w->text_counts[k] < smallest ? w->text_counts[k] : smallest;
         all += w->text_counts[k];
@@ -53,12 +45,13 @@ static struct vocab *find_labels(const struct watch *w, struct infer *i)
 }
 
 /* Lists the texts of missing targets, if not just empty. */
-static void name_missing(const struct watch *w, struct infer *i, struct infer_column *c)
+static void name_missing(const struct watch *w, size_t target, struct infer *i)
 {
+    struct infer_column *c = &i->columns[target];
     struct text seen = {0}, kept = {0};
     for (uint32_t k = 0; k < vocab_count(w->texts); k++) {
         const char *text = vocab_text(w->texts, k, NULL);
-        if (*text && is_missing(i, text))
+        if (*text && infer_is_missing(i, target, text, strlen(text)))
             text_printf(&seen, "%s\"%s\"", seen.length ? ", " : "", text_quote_z(text));
     }
     for (size_t k = 0; k < i->missing.count; k++) {
@@ -94,11 +87,11 @@ void infer_target(const struct survey *s, size_t target, struct infer *out)
 {
     struct watch *w = &s->watches[target];
     struct infer_column *c = &out->columns[target];
-    struct vocab *labels = find_labels(w, out);
+    struct vocab *labels = find_labels(w, target, out);
     const uint32_t joined = infer_join_labels(w, labels, s->samples, out);
     if (joined) {
         vocab_free(labels);
-        labels = find_labels(w, out);
+        labels = find_labels(w, target, out);
         c->distinct -= joined;
     }
     out->task = find_task(w, c, s->rows);
@@ -112,7 +105,7 @@ void infer_target(const struct survey *s, size_t target, struct infer *out)
         snprintf(c->note, sizeof c->note,
                  "%llu of %llu rows have no target: training leaves them out",
                  (unsigned long long)c->missing, (unsigned long long)s->rows);
-        name_missing(w, out, c);
+        name_missing(w, target, out);
     } else if (c->distinct < 2)
         snprintf(c->note, sizeof c->note,
                  "the target has one value only: there is nothing to learn");

@@ -19,16 +19,16 @@ struct counts {
     int64_t word_line;
 };
 
-static struct counts count_cells(const struct watch *w, const bool *means_missing, char decimal)
+static struct counts count_cells(const struct watch *w, char decimal)
 {
     struct counts c = {.missing = w->given,
                        .distinct = w->distinct - (uint64_t)__builtin_popcountll(w->given_seen)};
     for (int i = 0; i < INFER_MISSING; i++) {
         if (!w->absent[i])
             continue;
-        *(means_missing[i] ? &c.missing : &c.texts) += w->absent[i];
-        c.distinct -= means_missing[i];
-        if (!means_missing[i] && (!c.word || w->absent_line[i] < c.word_line)) {
+        *(w->means_missing[i] ? &c.missing : &c.texts) += w->absent[i];
+        c.distinct -= w->means_missing[i];
+        if (!w->means_missing[i] && (!c.word || w->absent_line[i] < c.word_line)) {
             c.word = infer_missing_texts[i];
             c.word_line = w->absent_line[i];
         }
@@ -375,24 +375,23 @@ static void type_of(const struct infer_request *r, const struct survey *s, const
 
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *out)
 {
-    bool means_missing[INFER_MISSING];
     bool sure;
     out->decimal = infer_decimal(s, &sure);
     if (r->decimal) {
         out->decimal = r->decimal;
         sure = true;
     }
-    infer_missing(r, s, out->decimal, means_missing, &out->missing);
-    infer_missing_note(r, s, means_missing, out->missing_note, sizeof out->missing_note);
     out->rows = s->rows;
     out->count = s->count;
     out->columns = mem_zero(s->count, sizeof *out->columns);
+    infer_missing(r, s, out->decimal, out);
+    infer_missing_note(r, s, out->missing_note, sizeof out->missing_note);
     for (size_t c = 0; c < s->count; c++)
         out->columns[c].alone = (double)NAN;
     for (size_t i = 0; i < s->count; i++) {
         struct watch *w = &s->watches[i];
         struct infer_column *c = &out->columns[i];
-        struct counts n = count_cells(w, means_missing, out->decimal);
+        struct counts n = count_cells(w, out->decimal);
         n.sure = sure;
         if (s->last_unlabelled && w->others == 1 && w->other_line == s->last_line) {
             n.texts--; /* a footer, which training leaves out: infer_footer tells it */
@@ -415,10 +414,8 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
         type_of(r, s, w, &n, out->decimal, c);
         if (c->type == COLUMN_CATEGORICAL && !c->reason[0] && !r->missing && !w->texts &&
             w->absent[INFER_NA] && infer_is_of_codes(w))
-            set_aside(c, COLUMN_CATEGORICAL, means_missing[INFER_NA]
-                      ? "\"NA\" means missing in other columns, and so among its codes of two "
-                        "letters too; data.missing says so"
-                      : "\"NA\" is taken as one of its codes of two letters, not as missing; "
-                        "data.missing lists what is");
+            set_aside(c, COLUMN_CATEGORICAL,
+                      "\"NA\" is taken as one of its codes of two letters, not as missing; "
+                      "data.missing lists what is");
     }
 }

@@ -49,7 +49,7 @@ void schema_offsets_decide(struct schema *s, const struct binding *b,
             const struct csv_cell *cell =
                 &cells->cells[record->first_cell + (uint32_t)b->cell_of[i]];
             double value;
-            if (cell_is_missing(s, cell->text, cell->length))
+            if (cell_is_missing(s, i, cell->text, cell->length))
                 continue;
             bool read = c->type == COLUMN_DATETIME
                             ? column_date(s, i, cell->text, cell->length, &value)

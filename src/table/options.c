@@ -59,7 +59,8 @@ const struct option data_options_table[] = {
     {.key = "header", .type = OPT_BOOL, .offset = AT(header), .standard = "true",
      .help = "true: the first line names the columns. false: they are c1, c2, ..."},
     {.key = "missing", .type = OPT_STRINGS, .offset = AT(missing), .standard = "[\"\",\"NA\"]",
-     .help = "Cells without a value. The whole cell is compared, with upper and lower case."},
+     .help = "Cells without a value, in every column; `missing` of a column adds texts for it "
+             "alone. The whole cell is compared, with upper and lower case."},
     {.key = "reader", .type = OPT_WORD, .offset = AT(reader), .standard = "\"auto\"",
      .words = reader_names,
      .help = "auto: the fast scanner where it can, libcsv for the rest. libcsv: for every byte. "
@@ -118,6 +119,10 @@ const struct option data_options_table[] = {
 #define TYPE_ROW(...) \
     {.key = "type", .type = OPT_STRING, .flags = OPT_REQUIRED, .offset = AT(type), \
      .words = (const char *const[]){__VA_ARGS__, NULL}, .help = "The type of the column."}
+#define MISSING_ROW \
+    {.key = "missing", .type = OPT_STRINGS, .offset = AT(missing), .standard = "[]", \
+     .help = "Texts that mean no value in this column, beside those of data.missing: [\"-999\"]. " \
+             "`dnn init` proposes them."}
 
 const struct option column_numeric_table[] = {
     TYPE_ROW("numeric"),
@@ -156,11 +161,12 @@ const struct option column_numeric_table[] = {
      .standard = "null",
      .help = "What groups the digits of its numbers by three, as the comma in 1,234.50: one of "
              ", . ' _ or a blank. null: nothing. `dnn init` proposes it. A target of a regression "
-             "may be listed for this key and unit alone."},
+             "may be listed for this key, unit and missing alone."},
     {.key = "unit", .type = OPT_STRINGS, .flags = OPT_NULLABLE, .offset = AT(units),
      .standard = "null",
      .help = "Texts that may stand before or behind the number and are no part of it, such as "
              "[\"$\", \"%\"]. null: none. `dnn init` proposes them."},
+    MISSING_ROW,
     {.key = NULL}};
 
 const struct option column_datetime_table[] = {
@@ -169,6 +175,7 @@ const struct option column_datetime_table[] = {
      .standard = "null",
      .help = "How its dates are written, in directives of strptime: %d %m %Y %y %b %B %H %I %M %S "
              "%p %z, %s (seconds since 1970), %Q (milliseconds). null: ISO 8601."},
+    MISSING_ROW,
     {.key = NULL}};
 
 const struct option column_categorical_table[] = {
@@ -222,6 +229,7 @@ const struct option column_categorical_table[] = {
      .words = column_init_names,
      .help = "The initial numbers of an embedding: uniform, within 1 / sqrt(dim), or normal, with "
              "deviation 1."},
+    MISSING_ROW,
     {.key = NULL}};
 
 const struct option column_text_table[] = {
@@ -264,6 +272,7 @@ const struct option column_text_table[] = {
      .standard = "\"auto\"",
      .schema = DIM_SCHEMA,
      .help = "With encode tokens: the width of a token's row; \"auto\": 128."},
+    MISSING_ROW,
     {.key = NULL}};
 
 #undef AT
@@ -307,7 +316,7 @@ const struct option encoder_options_table[] = {
 #undef AT
 #define AT(field) offsetof(struct column_options, field)
 const struct option column_plain_table[] = {
-    TYPE_ROW("id", "weight", "group", "ignore"), {.key = NULL}};
+    TYPE_ROW("id", "weight", "group", "ignore"), MISSING_ROW, {.key = NULL}};
 
 void columns_schema(struct json_out *out)
 {

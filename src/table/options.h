@@ -49,7 +49,7 @@ struct column_options {
     char *type;
     int scale, impute, unknown, encode;
     char *thousands, *format; /* numeric; datetime */
-    struct opt_strings units;
+    struct opt_strings units, missing;
     int init; /* of an embedding: 0 uniform, 1 normal */
     const struct json *min_count, *dim, *onehot_values;
     /* numeric */

@@ -129,7 +129,7 @@ bool row_key_read(const struct row_keys *k, const struct binding *b, const struc
     uint64_t h = add_numbers(1, raw, k->numbers);
     for (uint32_t i = 0; i < k->categories; i++) {
         const struct csv_cell *c = cell_at(b, cells, record, k->column[i]);
-        bool missing = !c || cell_is_missing(s, c->text, c->length);
+        bool missing = !c || cell_is_missing(s, k->column[i], c->text, c->length);
         h = add(h, missing ? 0 : rng_hash(c->text, c->length, 1));
     }
     if (k->label) {
@@ -139,7 +139,7 @@ bool row_key_read(const struct row_keys *k, const struct binding *b, const struc
     }
     const struct csv_cell *c = cell_at(b, cells, record, s->target);
     double value;
-    if (!c || cell_is_missing(s, c->text, c->length) ||
+    if (!c || cell_is_missing(s, s->target, c->text, c->length) ||
         column_number(s, s->target, c->text, c->length, &value) != NUMBER_OK)
         return false;
     *key = add(h, bits_of((float)value));

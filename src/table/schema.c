@@ -76,12 +76,8 @@ struct schema *schema_copy(const struct schema *s)
 {
     struct schema *copy = mem_copy(s, sizeof *s);
     copy->columns = mem_copy(s->columns, s->column_count * sizeof *s->columns);
-    copy->missing.items = mem_zero(s->missing.count + 1, sizeof *s->missing.items);
-    for (size_t i = 0; i < s->missing.count; i++)
-        copy->missing.items[i] = mem_string(s->missing.items[i]);
-    copy->channels.items = mem_zero(s->channels.count + 1, sizeof *s->channels.items);
-    for (size_t i = 0; i < s->channels.count; i++)
-        copy->channels.items[i] = mem_string(s->channels.items[i]);
+    copy->missing = opt_strings_copy(&s->missing);
+    copy->channels = opt_strings_copy(&s->channels);
     copy->positive = copy_name(s->positive);
     copy->split_columns =
         s->split_columns
@@ -98,6 +94,7 @@ struct schema *schema_copy(const struct schema *s)
         copy->columns[i].name = copy_name(s->columns[i].name);
         copy->columns[i].vocab = NULL;
         copy->columns[i].form = form_copy(s->columns[i].form);
+        copy->columns[i].none = opt_strings_copy(&s->columns[i].none);
         copy->columns[i].bucket_weights = NULL;
         copy->columns[i].slots = column_is_tokens(&s->columns[i]) ? s->columns[i].slots : 0;
     }
@@ -124,6 +121,7 @@ void schema_free(struct schema *s)
     for (size_t i = 0; i < s->column_count; i++) {
         mem_free(s->columns[i].name);
         form_free(s->columns[i].form);
+        opt_strings_free(&s->columns[i].none);
         distribution_free(&s->columns[i].spread);
         mem_free(s->columns[i].bucket_weights);
         if (s->columns[i].vocab != s->labels)
@@ -134,13 +132,9 @@ void schema_free(struct schema *s)
         mem_free(s->numbers[i].quantiles);
     for (uint32_t i = 0; s->numbers && i < s->number_count; i++)
         mem_free(s->numbers[i].edges);
-    for (size_t i = 0; i < s->missing.count; i++)
-        mem_free(s->missing.items[i]);
-    for (size_t i = 0; i < s->channels.count; i++)
-        mem_free(s->channels.items[i]);
-    mem_free(s->channels.items);
+    opt_strings_free(&s->missing);
+    opt_strings_free(&s->channels);
     statistics_free(s->statistics);
-    mem_free(s->missing.items);
     mem_free(s->columns);
     mem_free(s->positive);
     mem_free(s->quantiles);
@@ -152,9 +146,7 @@ void schema_free(struct schema *s)
 
 void schema_add_missing(struct schema *s, const char *text)
 {
-    struct opt_strings *m = &s->missing;
-    m->items = mem_grow(m->items, m->count + 1, sizeof *m->items);
-    m->items[m->count++] = mem_string(text);
+    opt_strings_add(&s->missing, text);
 }
 
 /* --- inputs of the network --- */
@@ -387,6 +379,8 @@ static void write_column(const struct schema *s, const struct column *c, struct 
     json_open(out, NULL, '{');
     json_put_string(out, "name", c->name);
     json_put_string(out, "type", column_role_names[c->type]);
+    if (c->none.count)
+        json_put_strings(out, "missing_texts", c->none.items, c->none.count);
     if (s->fitted && (c->number != UINT32_MAX || c->category != UINT32_MAX)) {
         json_put_int(out, "missing", (int64_t)c->missing);
         if (c->number != UINT32_MAX)

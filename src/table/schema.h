@@ -37,6 +37,7 @@ struct column {
     float *bucket_weights;
     struct distribution spread; /* of the training values; for drift */
     struct form *form;      /* how its cells are written; NULL: plain */
+    struct opt_strings none; /* texts that mean missing here, beside schema.missing */
     uint32_t number;        /* first number slot (a datetime has DATE_PARTS), UINT32_MAX none */
     uint32_t category;      /* category slot, UINT32_MAX none; of a fitted text always 0 */
     struct vocab *vocab;    /* categorical; of tokens, the frequent ones first; of a text that is
@@ -63,7 +64,7 @@ struct schema {
     int task;               /* enum task */
     struct csv_dialect dialect;
     char decimal;
-    struct opt_strings missing;      /* texts that mean missing */
+    struct opt_strings missing;      /* texts that mean missing in every column */
     struct column *columns;          /* as listed in the config; with the target */
     size_t column_count;
     uint32_t target;                 /* index in columns */
@@ -121,7 +122,7 @@ struct schema *schema_declare(const struct data_options *o, int task, const stru
 /* Copies the declaration with the offsets of s; vocabularies are empty. */
 struct schema *schema_copy(const struct schema *s);
 void schema_free(struct schema *s);
-/* One more text that means missing, before a file is bound. */
+/* One more text that means missing in every column, before a file is bound. */
 void schema_add_missing(struct schema *s, const char *text);
 /* Assigns slots to every column, and allocates numbers, vocabularies and labels that are absent.
  * For schema_declare and schema_load; needs s->columns, s->task and s->target. */

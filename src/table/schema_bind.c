@@ -172,10 +172,10 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
 }
 
 /* True: a number may mean missing, so each cell must be compared. */
-static bool numbers_may_miss(const struct schema *s)
+static bool numbers_may_miss(const struct opt_strings *missing)
 {
-    for (size_t i = 0; i < s->missing.count; i++) {
-        const char *m = s->missing.items[i];
+    for (size_t i = 0; i < missing->count; i++) {
+        const char *m = missing->items[i];
         m += *m == '-';
         if (*m >= '0' && *m <= '9')
             return true;
@@ -186,11 +186,13 @@ static bool numbers_may_miss(const struct schema *s)
 static void find_runs(const struct schema *s, struct binding *b)
 {
     struct number_run *run = NULL;
-    if (numbers_may_miss(s))
+    if (numbers_may_miss(&s->missing))
         return;
     b->runs = mem_alloc(s->column_count ? s->column_count : 1, sizeof *b->runs);
     for (uint32_t i = 0; i < s->column_count; i++) {
-        if (s->columns[i].type != COLUMN_NUMERIC || s->columns[i].form || b->cell_of[i] < 0) {
+        const struct column *c = &s->columns[i];
+        if (c->type != COLUMN_NUMERIC || c->form || b->cell_of[i] < 0 ||
+            numbers_may_miss(&c->none)) {
             run = NULL;
             continue;
         }

@@ -119,6 +119,7 @@ static bool set_options(const struct declaration *d, struct column *c, const str
     c->unknown = OF("unknown")->unknown;
     c->encode = OF("encode")->encode;
     c->init = OF("init")->init;
+    c->none = opt_strings_copy(&OF("missing")->missing);
     if ((c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) &&
         !set_form(d, c, v, OF("thousands")->thousands, &OF("unit")->units, own->format))
         return false;
@@ -160,6 +161,7 @@ static bool set_text(const struct declaration *d, struct column *c, const struct
     c->text = (struct text_options){.buckets = 2000, .words = {1, 2}, .weight = TEXT_TFIDF};
     if (!v)
         return true;
+    c->none = opt_strings_copy(&own->missing);
     if (!keys_of_text(d, v, c->name, own->encode))
         return false;
     if (own->encode == TEXT_ENCODE_TOKENS) {
@@ -458,9 +460,7 @@ struct schema *schema_declare(const struct data_options *o, int task, const stru
     s->quantile_count = o->quantile_count;
     if (o->quantile_count)
         s->quantiles = mem_copy(o->quantiles, o->quantile_count * sizeof *o->quantiles);
-    s->missing.items = mem_zero(o->missing.count ? o->missing.count : 1, sizeof *s->missing.items);
-    for (size_t i = 0; i < o->missing.count; i++)
-        s->missing.items[s->missing.count++] = mem_string(o->missing.items[i]);
+    s->missing = opt_strings_copy(&o->missing);
     struct declaration d = {.options = o, .doc = doc, .schema = s, .names = vocab_new(), .e = e};
     bool good = declare(&d);
     vocab_free(d.names);

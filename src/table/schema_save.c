@@ -115,6 +115,26 @@ static void write_forms(const struct schema *s, struct json_out *out)
         json_close(out, ']');
 }
 
+/* The columns with texts of their own that mean missing. */
+static void write_missing(const struct schema *s, struct json_out *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct opt_strings *none = &s->columns[i].none;
+        if (!none->count)
+            continue;
+        if (!any)
+            json_open(out, "missing", '[');
+        any = true;
+        json_open(out, NULL, '{');
+        json_put_int(out, "column", (int64_t)i);
+        json_put_strings(out, "texts", none->items, none->count);
+        json_close(out, '}');
+    }
+    if (any)
+        json_close(out, ']');
+}
+
 static void save_windows(const struct windows *w, struct json_out *out)
 {
     json_open(out, "windows", '{');
@@ -161,6 +181,7 @@ static void save_head(const struct schema *s, struct schema_saved *k)
     write_words(out, "encodes", column_encode_names);
     write_words(out, "transforms", column_transform_names);
     write_forms(s, out);
+    write_missing(s, out);
     json_close(out, '}');
     add(k, IN_HEAD, DTYPE_U8, out->text.length, out->text.data);
 }

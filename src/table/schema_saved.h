@@ -16,7 +16,8 @@
  *                         sort, step}, group and order: columns; order, sort and step (the usual
  *                         distance of two rows by order) may be absent;
  *                         and the lists of words "types", "scales", "imputes", "unknowns",
- *                         "encodes", "transforms"; forms: [{column, thousands, unit, format}]
+ *                         "encodes", "transforms"; forms: [{column, thousands, unit, format}];
+ *                         missing: [{column, texts}], that mean missing there alone
  *   schema.names          texts [columns]
  *   schema.types          U8 [columns]: code
  *   schema.missing        texts that mean missing

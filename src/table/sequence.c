@@ -21,14 +21,6 @@ struct finding {
     struct err *e;
 };
 
-static void add_string(struct opt_strings *list, const char *text)
-{
-    if (!(list->count & (list->count - 1))) /* at 0, 1, 2, 4, ..: double the size */
-        list->items = mem_grow(list->items, list->count ? 2 * list->count : 1,
-                               sizeof *list->items);
-    list->items[list->count++] = mem_string(text);
-}
-
 bool sequence_matches(const char *pattern, const char *name)
 {
     const char *star = NULL, *from = NULL; /* the last *, and where the text that it takes ends */
@@ -127,7 +119,7 @@ static bool add_pattern(struct finding *f, const struct json *at, const char *pa
         const char *name = f->names[i];
         if (sequence_matches(pattern, name) && strcmp(name, f->options->target) != 0 &&
             !(f->options->columns && json_get(f->options->columns, name)))
-            add_string(&f->to->names, name);
+            opt_strings_add(&f->to->names, name);
     }
     if (f->to->names.count > before) {
         sort_steps(f, pattern, f->to->names.items + before, f->to->names.count - before);
@@ -157,7 +149,7 @@ static bool add_channel(struct finding *f, const struct json *at)
         for (const struct json *v = json_at(at, 0); v; v = json_next(v)) {
             if (json_kind(v) != JSON_STRING)
                 return wrong_kind(f, v, key);
-            add_string(&f->to->names, json_string(v));
+            opt_strings_add(&f->to->names, json_string(v));
         }
     } else {
         return wrong_kind(f, at, key);
@@ -169,7 +161,7 @@ static bool add_channel(struct finding *f, const struct json *at)
 static bool check_steps(struct finding *f, const struct json *at, size_t steps)
 {
     struct sequence *s = f->to;
-    add_string(&s->channels, json_key(at));
+    opt_strings_add(&s->channels, json_key(at));
     if (s->channels.count == 1)
         s->steps = (uint32_t)steps;
     if (steps == s->steps && steps >= LEAST_STEPS)

@@ -310,6 +310,17 @@ static void has_missing(const char *name, const char *bytes, const char *want)
     infer_free(i);
 }
 
+/* The texts that mean missing in one column alone. */
+static void has_own(const struct infer *i, const char *name, const char *want)
+{
+    const struct infer_column *c = column(i, name);
+    char list[200] = "";
+    size_t at = 0;
+    for (size_t k = 0; c && k < c->none.count; k++)
+        at += (size_t)snprintf(list + at, sizeof list - at, "[%s]", c->none.items[k]);
+    is_string(list, want, name);
+}
+
 static void test_missing(void)
 {
     has_missing("the empty text and NA always", "a,b\n1,2\n3,4\n", "[][NA]");
@@ -326,9 +337,18 @@ static void test_missing(void)
     is_type(i, "b", COLUMN_CATEGORICAL, "\"NA\" is taken as one of its codes of two letters, not");
     infer_free(i);
     const char *both = "a,b\n1,EU\nNA,NA\n3,AS\n4,OC\n5,AF\n";
-    has_missing("unless another column has it", both, "[][NA]");
+    has_missing("also where NA means missing in another column", both, "[]");
     i = look_z(both, NULL);
-    is_type(i, "b", COLUMN_CATEGORICAL, "\"NA\" means missing in other columns");
+    is_type(i, "b", COLUMN_CATEGORICAL, "\"NA\" is taken as one of its codes of two letters, not");
+    has_own(i, "a", "[NA]");
+    has_own(i, "b", "");
+    infer_free(i);
+    const char *jobs = "a,b,y\n1,unknown,1\nunknown,clerk,0\n3,clerk,unknown\n4,cook,1\n5,cook,0\n";
+    has_missing("a mark that is a value elsewhere", jobs, "[][NA]");
+    i = look_z(jobs, "y");
+    has_own(i, "a", "[unknown]");
+    has_own(i, "b", "");
+    has_own(i, "y", "[unknown]");
     infer_free(i);
     i = look_z("x,y\n1,yes\n2,NA\n3,?\n4,\n", "y");
     is_string(i ? column(i, "y")->note : "",
