@@ -19,7 +19,7 @@ FLOORS  := base csv table backend model measure config choose answer train check
 include scripts/build/flags.mk
 
 # --- objects: one archive a floor, so that a test links only what stands below it -------------------------
-src_of   = $(sort $(wildcard src/$(1)/*.c))
+src_of   = $(sort $(wildcard src/$(1)/*.c src/$(1)/*/*.c))
 obj_of   = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(call src_of,$(1)))
 ARCHIVES := $(foreach f,$(FLOORS),$(BUILD)/lib$(f).a)
 # an archive links against those below it: listed from the top down

@@ -29,7 +29,7 @@ sub owners { my ($header) = @_;
         push @breach, "src/$header: there is no $item" unless grep { -e } glob("src/$path");
         (my $pattern = quotemeta $path) =~ s{\\\*}{[^/]*}g; $pattern } split /, and |, | and /, $list;
 }
-for my $file (sort glob("src/*/*.[ch] src/*/*.def src/*.c")) {
+for my $file (sort glob("src/*/*.[ch] src/*/*/*.[ch] src/*/*.def src/*.c")) {
     my ($floor) = $file =~ m{^src/(?:(\w+)/)?};
     open my $in, '<', $file or die; 
     while (<$in>) {

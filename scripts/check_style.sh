@@ -9,7 +9,7 @@ sub result { my ($name, @why) = @_; $n++; $bad++ if @why; print @why ? "not " : 
 # these files below cli may write to a standard stream or end the process: log, progress, out of memory, injected faults, and signal
 # handlers
 my $speaks = qr{^src/(base/(log|mem|fault|progress|stop))\.c$};
-my (%found); my @files = sort(glob("src/*.c src/*/*.[ch] src/*/*.def kernels/*.c* kernels/*.h tests/*.h tests/*/*.[ch] tests/*/*.cc"));
+my (%found); my @files = sort(glob("src/*.c src/*/*.[ch] src/*/*/*.[ch] src/*/*.def kernels/*.c* kernels/*.h tests/*.h tests/*/*.[ch] tests/*/*.cc"));
 for my $file (@files) {
     open my $in, '<', $file or die; my @lines = <$in>; my $text = join '', @lines;
     my ($floor) = $file =~ m{^src/(\w+)/}; $floor //= $file =~ /^src/ ? 'main' : 'tests';

@@ -173,6 +173,31 @@ static void find_errors(const struct answers_kept *k, double *errors, uint64_t c
         r->quantile[i] = quantile_of(errors, count, residual_quantiles[i]);
 }
 
+/* Fills `within` and `constant`. work: [count]. */
+static void find_near(const struct answers_kept *k, double *work, uint64_t count,
+                      struct residuals *r)
+{
+    double weights = 0, within = 0;
+    uint64_t n = 0, zeros = 0;
+    for (uint64_t i = 0; i < k->rows; i++) {
+        if (!has_target(k, i))
+            continue;
+        const double truth = k->target[i], weight = (double)k->weight[i];
+        weights += weight;
+        within += fabs(answers_value(k, i) - truth) <= 0.1 * fabs(truth) ? weight : 0;
+        zeros += truth == 0;
+        work[n++] = truth;
+    }
+    sort_doubles(work, count);
+    const bool signs = work[0] < 0 && work[count - 1] > 0;
+    r->within = weights > 0 && !signs && zeros * 20 <= count ? within / weights : (double)NAN;
+    const double median = quantile_of(work, count, 0.5);
+    for (uint64_t i = 0; i < count; i++)
+        work[i] = fabs(work[i] - median);
+    sort_doubles(work, count);
+    r->constant = quantile_of(work, count, 0.5);
+}
+
 /* order: the rows with a target, by their answer. */
 static void find_bands(const struct answers_kept *k, const uint32_t *order, uint64_t count,
                        double *errors, struct residuals *r)
@@ -218,6 +243,7 @@ void residuals_of(const struct answers_kept *k, struct residuals *r)
         answers[n] = (float)answers_value(k, i);
         rows[n++] = (uint32_t)i;
     }
+    find_near(k, errors, count, r);
     find_errors(k, errors, count, r);
     sort_order_floats(order, answers, count);
     for (uint64_t i = 0; i < count; i++)

@@ -36,6 +36,10 @@ struct residuals {
     struct histogram errors;    /* within the middle 99 % of them */
     double quantile[5];         /* of |error|: 0.25, 0.5, 0.75, 0.9, 0.99 */
     double bias;                /* mean error */
+    /* Of weight: rows whose answer is within a tenth of the truth; NaN: some targets are above 0
+     * and some below, or more than a twentieth of them is 0 */
+    double within;
+    double constant;            /* the median of |error| where the answer is the median target */
     struct curve dots;          /* x truth, y answer of rows at equal distances in the file */
     /* By the answer, in bands of equally many rows: mean answer, and the 10 %, 50 %, 90 % points of
      * the error */

@@ -1,7 +1,7 @@
 /* explain.h - permutation importance (Breiman, 2001): how much worse the model measures on rows in
- * which the cells of one column were dealt to other rows. Each column is dealt anew `repeats`
- * times; the interval is that of the mean over them (Student's t). The raw cells move: indicators,
- * dates and target statistics follow. */
+ * which the cells of one column were shuffled. Each column is shuffled `repeats` times; the
+ * interval is that of the mean over them (Student's t). The raw cells move: indicators, dates and
+ * target statistics follow. */
 #ifndef DNN_ANSWER_EXPLAIN_H
 #define DNN_ANSWER_EXPLAIN_H
 

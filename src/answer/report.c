@@ -1,6 +1,8 @@
 /* report.c - see report.h. */
 #include "answer/report.h"
 
+#include <string.h>
+
 #include "base/file.h"
 #include "base/tensorfile.h"
 
@@ -46,11 +48,20 @@ static bool explain(const struct report_request *q, struct report *r, struct err
     return !r->explained || (explain_run(&want, &r->columns, e) && show_effects(q, r, e));
 }
 
+static struct json_doc *read_stored(const struct modelfile *f)
+{
+    struct err ignored = {0};
+    const char *text = f->metrics_text ? f->metrics_text : "{}";
+    return json_parse_own(text, strlen(text), "metrics", &ignored);
+}
+
 bool report_make(const struct report_request *q, struct report *r, struct err *e)
 {
-    *r = (struct report){.measured = q->input_count > 0};
+    *r = (struct report){.measured = q->input_count > 0,
+                         .held = q->part && strcmp(q->part, "test") == 0};
     if (!r->measured) {
         r->file = r->own = modelfile_load(q->model, e);
+        r->stored = r->file ? read_stored(r->file) : NULL;
         return r->file && tensor_digest(q->model, r->sha256, e);
     }
     const struct evaluate_request want = {.model = q->model,
@@ -59,6 +70,8 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
                                           .part = q->part,
                                           .groups = q->groups,
                                           .group_count = q->group_count,
+                                          .require = q->require,
+                                          .require_count = q->require_count,
                                           .keep = &r->answers,
                                           .strict = true,
                                           .reading = q->reading,
@@ -66,6 +79,7 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
     if (!evaluate_run(&want, &r->value, e))
         return false;
     r->file = r->value.serve.file;
+    r->stored = read_stored(r->file);
     return tensor_digest(q->model, r->sha256, e) && explain(q, r, e);
 }
 
@@ -78,6 +92,7 @@ void report_release(struct report *r)
     if (r->measured)
         evaluate_release(&r->value);
     answers_free(&r->answers);
+    json_free(r->stored);
     modelfile_free(r->own);
     *r = (struct report){0};
 }

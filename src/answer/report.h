@@ -10,7 +10,7 @@
 
 /* Importance is measured on the first rows: so many, and fewer where there are more columns. */
 #define REPORT_CELLS_MOST ((uint64_t)1 << 19)
-#define REPORT_REPEATS 3
+#define REPORT_REPEATS EXPLAIN_REPEATS
 enum { REPORT_EFFECTS = 12 }; /* columns, the most important ones */
 
 struct report_request {
@@ -20,12 +20,18 @@ struct report_request {
     const char *part; /* of serve_part; NULL: every row */
     char *const *groups; /* as of an evaluate_request; needs inputs */
     size_t group_count;
+    char *const *require; /* gates, as of an evaluate_request; need inputs */
+    size_t require_count;
+    const char *note;     /* user text for the model card; NULL */
+    const char *date;     /* of the page; NULL: it has none */
     struct reading reading;
     struct overrides overrides;
 };
 struct report {
     const struct modelfile *file;
     char sha256[65];              /* of the file, as sha256sum prints it */
+    struct json_doc *stored;      /* the metrics of the training; NULL: none can be read */
+    bool held;                    /* measured on the test part of the training */
     bool measured;                /* the members below are there */
     struct evaluate_result value;
     struct answers_kept answers;

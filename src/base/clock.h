@@ -1,7 +1,12 @@
-/* clock.h - CLOCK_MONOTONIC in seconds. dnn never reads the wall clock. */
+/* clock.h - CLOCK_MONOTONIC in seconds, and the day. Nothing but a report, which people read, asks
+ * for the day: no model and no answer depends on it. */
 #ifndef DNN_BASE_CLOCK_H
 #define DNN_BASE_CLOCK_H
 
 double clock_now(void);
+/* "2026-11-29" in local time; that of SOURCE_DATE_EPOCH (seconds since 1970, UTC) where the
+ * environment has it. */
+struct clock_day { char text[16]; };
+struct clock_day clock_today(void);
 
 #endif

@@ -1,27 +1,43 @@
 /* cmd_report.c - `dnn report`: a page about a model, for people. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "cli/cli.h"
 #include "cli/held_rows.h"
-#include "cli/report_page.h"
+#include "cli/report/page.h"
 #include "config/output.h"
 
 static const struct arg_option report_options_table[] = {
-    {"output", 'o', "REPORT.html", NULL, ARG_FILE, 0, 0, "The page."},
+    {"output", 'o', "REPORT.html", NULL, ARG_FILE, 0, 0,
+     "The page; default: beside the first argument, named after it, "
+     "leads.html for leads.dnn."},
     PART_OPTION,
+    {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
+     "A gate on a metric, as `dnn evaluate --require` takes it; the page says whether it is met. "
+     "May stand many times. One not met: the page is written, exit 82."},
+    {"note", 0, "TEXT", NULL, 0, 0, 0,
+     "Text for the model card: whom to ask, what the model is for, what it is not for."},
     {"by", 0, "COLUMN", NULL, ARG_MANY, 0, 0,
      "Metrics by group, the worst first, as `dnn evaluate --by` gives them: a group for each text "
      "of a column of the data, or, as age:4, for each of so many bins of its numbers or dates. "
      "May stand many times."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
+/* Beside the first argument: its name with the ending .html. */
+static void name_output(const struct args *a, struct text *out)
+{
+    const char *first = a->positionals[0], *slash = strrchr(first, '/'),
+               *dot = strrchr(first, '.');
+    const bool ends = dot && dot > (slash ? slash + 1 : first);
+    text_add(out, first, ends ? (size_t)(dot - first) : strlen(first));
+    text_put(out, ".html");
+}
+
 static bool check_output(const struct args *a, const char *output, struct err *e)
 {
-    if (!output)
-        return err_set(e, ERR_USAGE, "`dnn report` writes a page: -o says where");
     for (size_t i = 0; strcmp(output, "-") != 0 && i < a->positional_count; i++)
         if (file_same(output, a->positionals[i]))
             return err_set(e, ERR_SAME_FILE, "\"%s\" is an input", text_quote_z(output));
@@ -39,51 +55,79 @@ static bool write_page(const char *output, const struct text *page, struct err *
     return false;
 }
 
+static bool make_page(const struct args *a, struct report_request *q, const char *output,
+                      bool *passed, struct err *e)
+{
+    struct report r = {0};
+    struct text page = {0};
+    bool good = cli_reading(a, &q->reading, e) && report_make(q, &r, e);
+    if (good) {
+        report_page(q, &r, &page);
+        good = write_page(output, &page, e);
+    }
+    *passed = !r.measured || r.value.passed;
+    for (size_t i = 0; good && r.measured && i < r.value.gate_count; i++)
+        if (!r.value.gates[i].pass)
+            log_warning("gate not met: %s, measured %.6g", text_quote_z(r.value.gates[i].text),
+                        r.value.gates[i].value);
+    text_free(&page);
+    report_release(&r);
+    return good;
+}
+
 static int report_command(struct args *a)
 {
     struct err e = {0};
     const char *output = args_value(a, "output");
-    size_t by_count;
-    const char **by = args_list(a, "by", &by_count);
+    const struct clock_day day = clock_today();
+    size_t by_count, gates;
+    const char **by = args_list(a, "by", &by_count), **require = args_list(a, "require", &gates);
     struct report_request q = {.model = a->positionals[0],
                                .groups = (char *const *)(const void *)by,
                                .group_count = by_count,
+                               .require = (char *const *)(const void *)require,
+                               .require_count = gates,
+                               .note = args_value(a, "note"),
+                               .date = day.text,
                                .overrides = cli_overrides(a)};
-    struct report r = {0};
-    struct text page = {0};
+    struct text named = {0};
     struct held_rows rows = {0};
-    bool good = check_output(a, output, &e) &&
-                held_rows_read(a, by_count > 0, &rows, &q.inputs, &q.input_count, &q.part, &e) &&
-                cli_reading(a, &q.reading, &e) &&
-                report_make(&q, &r, &e);
-    if (good) {
-        report_page(&q, &r, &page);
-        good = write_page(output, &page, &e);
+    bool passed = true;
+    if (!output) {
+        name_output(a, &named);
+        output = named.data;
     }
-    int code = good ? EXIT_DONE : cli_fail_output(a, &e, output);
-    text_free(&page);
-    report_release(&r);
+    bool good = check_output(a, output, &e) &&
+                held_rows_read(a, by_count + gates > 0, &rows, &q.inputs, &q.input_count, &q.part,
+                               &e) &&
+                make_page(a, &q, output, &passed, &e);
+    if (good && named.data)
+        log_note("the page is %s", text_quote_z(output));
+    int code = good ? passed ? EXIT_DONE : EXIT_GATE : cli_fail_output(a, &e, output);
+    text_free(&named);
     held_rows_free(&rows);
     cli_drop(by);
+    cli_drop(require);
     cli_drop(q.overrides.sets);
     return code;
 }
 
 const struct command command_report = {
     .name = "report",
-    .usage = "report MODEL [DATA.csv]... -o REPORT.html [--part P] [--by COLUMN[:BINS]]... "
-             "[READING]",
+    .usage = "report MODEL [DATA.csv]... [-o REPORT.html] [--part P] [--by COLUMN[:BINS]]... "
+             "[--require GATE]... [--note TEXT] [READING]",
     .summary = "A page about a model, for people: how good, on what, which columns matter.",
     .examples = "  dnn report leads.dnn test.csv -o leads.html\n"
                 "  dnn report leads.dnn test.csv --by city --by age:4 -o leads.html\n"
+                "  dnn report leads.dnn test.csv --require 'auc>=0.8' --note 'Ask Ann.'\n"
                 "  dnn report leads.dnn -o leads.html\n",
     .notes = "One HTML file with its charts, readable without script and offline, in light and "
-             "dark and on paper. With labelled rows, best ones that the model was not trained on: "
-             "metrics with intervals, ROC and precision-recall, calibration, scores by label, "
-             "thresholds, confusion, or the errors of a regression; metrics by group (--by); "
-             "which columns matter, and how each acts. "
-             "Without rows: what the model's file says. The learning curves are in the file of a "
-             "model since it holds the history of its epochs.",
+             "dark, on a phone and on paper. At the top a sentence says what the model predicts "
+             "and how good it is. With labelled rows, best ones that the model was not trained "
+             "on, follow: metrics with intervals, curves, confusion, metrics by group (--by), "
+             "thresholds, which columns matter and how each acts, calibration, drift, the "
+             "training, and a model card (--note). Without rows: what the model's file says. The "
+             "date of the page is that of SOURCE_DATE_EPOCH where the environment has it.",
     .options = report_options_table,
     .reads = true,
     .computes = true,

@@ -28,6 +28,7 @@ struct metric_type {
     unsigned tasks; /* bit 1 << enum task, METRIC_QUANTILE, or METRIC_REGION + enum task */
     bool higher;    /* higher is better */
     bool of_level;  /* near a level is right: it orders no answers */
+    bool share;     /* of rows: people read it in percent */
     const char *help;
     unsigned needs; /* enum tally_need: counters that the tally must hold */
     double (*value)(struct tally *y);

@@ -247,6 +247,22 @@ void threshold_table_begin(struct threshold_table *t, double center)
     }
 }
 
+void threshold_table_round(struct threshold_table *t, double own)
+{
+    static const double steps[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4,
+                                   0.5,  0.6,  0.7,  0.8, 0.9, 0.95};
+    bool there = false;
+    *t = (struct threshold_table){.count = 0};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (!there && own < steps[i])
+            t->at[t->count++] = own;
+        there = there || own <= steps[i];
+        t->at[t->count++] = steps[i];
+    }
+    if (!there)
+        t->at[t->count++] = own;
+}
+
 void threshold_table_add(struct threshold_table *t, double probability, bool positive,
                          double weight)
 {

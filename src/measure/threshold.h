@@ -8,7 +8,8 @@
 #include "measure/rank.h"
 #include "model/decision.h"
 
-#define THRESHOLD_ROWS 9 /* of a table */
+#define THRESHOLD_ROWS 9  /* of a table around one */
+#define THRESHOLD_MOST 16 /* of any */
 #define THRESHOLD_SCHEMA                                                                           \
     "{\"oneOf\":[{\"type\":\"null\"},"                                                             \
     "{\"type\":\"number\",\"exclusiveMinimum\":0,\"exclusiveMaximum\":1},"                         \
@@ -61,9 +62,9 @@ double threshold_recall_at(struct rank *scores, double precision);
 
 /* The results of thresholds around one: exact counts of rows. */
 struct threshold_table {
-    double at[THRESHOLD_ROWS];               /* ascending; [count] */
+    double at[THRESHOLD_MOST];               /* ascending; [count] */
     /* Weights of negative and positive rows, by the number of thresholds at or below them. */
-    double between[THRESHOLD_ROWS + 1][2];
+    double between[THRESHOLD_MOST + 1][2];
     uint32_t count;
 };
 struct threshold_row {
@@ -72,6 +73,8 @@ struct threshold_row {
 };
 /* `center` and others a step of 0.5 of the log odds apart, rounded to three digits. */
 void threshold_table_begin(struct threshold_table *t, double center);
+/* Round steps from 0.01 to 0.95, and `own` among them. */
+void threshold_table_round(struct threshold_table *t, double own);
 void threshold_table_add(struct threshold_table *t, double probability, bool positive,
                          double weight);
 struct threshold_row threshold_table_row(const struct threshold_table *t, uint32_t i);

@@ -117,9 +117,9 @@ run dnn evaluate c.dnn c_more.csv -q --require 'set_size<=2.5' --require 'covera
 is_exit 0 "gates on sets"
 # the report: tenths of the answers, labels
 dnn report one.dnn more.csv -o r.html -q
-check "the report has a row for each tenth, and the rows are all there" perl -0777 -ne '($t) = /How sure its answers are.*?<tbody>(.*?)<\/tbody>/s; @rows = $t =~ /<tr>/g; $n += $_ for $t =~ m{</td><td class="n">([0-9]+)</td>}g; print scalar(@rows), " of $n"; exit !(@rows == 10 && $n == 3000)' r.html
+check "the report has a row for each tenth, and the rows are all there" perl -0777 -ne '($t) = /<h2>Intervals.*?<tbody>(.*?)<\/tbody>/s; @rows = $t =~ /<tr>/g; $n += $_ for $t =~ m{</td><td class="n">([0-9]+)</td>}g; print scalar(@rows), " of $n"; exit !(@rows == 10 && $n == 3000)' r.html
 dnn report c.dnn c_more.csv -o r.html -q
-check "and for each label" perl -0777 -ne '($t) = /How sure its answers are.*?<tbody>(.*?)<\/tbody>/s; @rows = $t =~ /<tr>/g; exit !(@rows == 3 && /Size of the sets/)' r.html
+check "and for each label" perl -0777 -ne '($t) = /<h2>Intervals.*?<tbody>(.*?)<\/tbody>/s; @rows = $t =~ /<tr>/g; exit !(@rows == 3 && /Size of the sets/)' r.html
 # two labels: a threshold of one's own is in the set
 sed 's/y\\2/x|1/' c.csv >two.csv
 dnn train c.json -o two.dnn -q --progress none --set data.train=two.csv --set task=binary --set 'data.positive="x|1"' --set sets=0.5

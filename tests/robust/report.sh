@@ -6,6 +6,13 @@ valid() { # FILE NAME
     ok $? "$2 is valid HTML" "$(cat why)"
 }
 page_has() { grep -qF -- "$2" "$1"; ok $? "$1 has: ${3:-$2}" "$(grep -F "${2:0:9}" "$1" | head -n 5)"; }
+# three NUMBER.. and percent SHARE..: as a page shows them, ranges joined by " to "
+three() { perl -e 'print join " to ", map { my $s = abs() >= 999.5 ? sprintf("%.0f", $_) : abs() >= 1e-4 || !$_ ? sprintf("%.3g", $_) : sprintf("%.*f", 2 - int(log(abs)/log(10) - 1), $_);
+    1 while $s =~ s/^(-?\d+)(\d{3})/$1,$2/; $s =~ s/(\.\d*?)0+$/$1/; $s =~ s/\.$//; $s } @ARGV' -- "$@"; }
+percent() { perl -e 'print join(" to ", map { my $s = sprintf("%.3g", 100 * $_); 0 + sprintf("%.2f", $s) } @ARGV), " %"' -- "$@"; }
+# metric NAME: of e.json, and its interval
+metric() { N=$1 perl -MJSON::PP -0777 -ne 'print decode_json($_)->{metrics}{$ENV{N}}' e.json; }
+interval() { N=$1 perl -MJSON::PP -0777 -ne 'print join " ", @{decode_json($_)->{intervals}{$ENV{N}}}' e.json; }
 # A column, labels, a category and a file whose names are markup.
 evil='<script>alert(1)</script>&amp;"'"'"
 awk -v evil="$evil" 'BEGIN {
@@ -35,15 +42,14 @@ run dnn report b.dnn '<i>.csv' -o b.html
 is_exit 0 "a binary model"
 is "$(wc -c <out)" 0 "nothing is printed"
 valid b.html "the page"
-for part in 'ROC curve' 'Precision and recall' 'Gains' 'The likeliest rows' 'Scores by label' 'Calibration' 'Where to cut' 'Confusion' 'Which columns matter' 'Training loss' 'Validation logloss' \
-    'share flagged' '>cost<' 'prefers-color-scheme:dark' 'size:A4'; do
+for part in 'ROC curve' 'Precision and recall' 'Gains' 'Top 5, 10 and 20 %' 'Scores by label' '<h2>Calibration' '<h2>Threshold' 'Confusion' '<h2>What matters' '<h2>Results' '<h2>Drift' '<h2>Training' '<h2>Model card' 'Training loss' 'Validation logloss' \
+    'rows flagged' '>cost<' 'prefers-color-scheme:dark' 'size:A4'; do
     page_has b.html "$part"
 done
 ok "$(! grep -qE '<script|<yes>|<i>\.csv|(src|href)="[^d]|https?:' b.html; echo $?)" "nothing of the data is markup, and nothing comes from elsewhere"
 page_has b.html '&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;' "the column's name as text"
 page_has b.html '&lt;i&gt;.csv' "the file's name as text"
-page_has b.html 'Has the world moved'
-page_has b.html ">$(dnn evaluate b.dnn '<i>.csv' --quiet --json | perl -ne 'print $1 if /"stability_index":\{.*?"k":([0-9.]+)/' | xargs printf '%.4g')<" "the stability index of evaluate"
+page_has b.html ">$(dnn evaluate b.dnn '<i>.csv' --quiet --json | perl -ne 'print $1 if /"stability_index":\{.*?"k":([0-9.]+)/' | xargs perl -e 'print $ARGV[0]' | xargs -I{} perl -e 'printf "%.3g", {}')<" "the stability index of evaluate"
 # metrics by group: the figures are those of evaluate --by, in its order
 run dnn report b.dnn '<i>.csv' --by k --by b:3 -o by.html
 is_exit 0 "metrics by group"
@@ -51,10 +57,10 @@ valid by.html "its page"
 dnn evaluate b.dnn '<i>.csv' --by k --by b:3 --quiet --json >e.json
 rows() { # COLUMN: group, rows, logloss and its interval of each group
     C=$1 perl -MJSON::PP -0777 -ne 'for (@{decode_json($_)->{groups}{$ENV{C}}}) { $n = $_->{group}; s/&/&amp;/g, s/</&lt;/g, s/>/&gt;/g for $n;
-        printf "%s|%d|%.4g|%.4g to %.4g\n", $n, $_->{rows}, $_->{metrics}{logloss}, @{$_->{intervals}{logloss}} }' e.json
+        printf "%s|%d|%.3g|%.3g to %.3g\n", $n, $_->{rows}, $_->{metrics}{logloss}, @{$_->{intervals}{logloss}} }' e.json
 }
 table() { # COLUMN: the same of the page
-    C=$1 perl -0777 -ne '/<h2>Groups<.*?<h3>\Q$ENV{C}\E<(.*?)<\/table>/s or exit; $t = $1; while ($t =~ /<tr><td[^>]*>(.*?)<\/td><td class="bar">.*?<\/td><td class="n">(.*?)<\/td><td class="n">(.*?)<\/td><td class="n">(.*?)<\/td>/sg) { print "$1|$2|$3|$4\n" }' by.html
+    C=$1 perl -0777 -ne '/<h2>By group<.*?<h3>\Q$ENV{C}\E<(.*?)<\/table>/s or exit; $t = $1; while ($t =~ /<tr><td[^>]*>(.*?)<\/td><td class="bar">.*?<\/td><td class="n">(.*?)<\/td><td class="n">(.*?)<\/td><td class="n">(.*?)<\/td>/sg) { print "$1|$2|$3|$4\n" }' by.html
 }
 for column in k b; do is "$(table $column)" "$(rows $column)" "the groups of $column"; done
 is "$(table b | wc -l) $(grep -c '&lt;b&gt;&amp;' by.html)" "4 $(($(grep -c '&lt;b&gt;&amp;' b.html) + 1))" "three bins and missing cells; a group's name is text"
@@ -64,31 +70,38 @@ run dnn report b.dnn '<i>.csv' --by kk -o none.html
 is_exit 64 "an unknown column"
 err_has 'did you mean "k"?'
 # how the columns act: the figures are those of explain --effects
-page_has b.html 'How the columns act'
+page_has b.html '<h2>How it acts'
 dnn explain b.dnn '<i>.csv' --effects=effects.csv --quiet >table
 for kind in 'k,value,k2' 'k,value,<b>&'; do
-    mean=$(grep "^$kind," effects.csv | cut -d , -f 5 | xargs printf '%.4g')
-    ok "$([ -n "$mean" ] && sed -n '/How the columns act/,/Has the world moved/p' b.html | grep -qF ">$mean<"; echo $?)" "the effect of $kind: $mean"
+    mean=$(grep "^$kind," effects.csv | cut -d , -f 5 | xargs printf '%.17g')
+    mean=$(percent "$mean")
+    ok "$([ -n "$mean" ] && sed -n '/How it acts/,/<h2>Calibration/p' b.html | grep -qF ">$mean<"; echo $?)" "the effect of $kind: $mean"
 done
-is "$(sed -n '/How the columns act/,/Has the world moved/p' b.html | grep -c 'class="band s0" d="M[-0-9. ]*Z"')" 2 "a band for each number"
-page_has b.html "missing ($(grep '^b,missing' effects.csv | cut -d , -f 4) rows): $(grep '^b,missing' effects.csv | cut -d , -f 5 | xargs printf '%.4g')"
+is "$(sed -n '/How it acts/,/<h2>Calibration/p' b.html | grep -c 'class="band s0" d="M[-0-9. ]*Z"')" 2 "a band for each number"
+page_has b.html "missing ($(grep '^b,missing' effects.csv | cut -d , -f 4) rows): $(percent "$(grep '^b,missing' effects.csv | cut -d , -f 5)")"
 # the figures are those of evaluate, explain and train
 dnn evaluate b.dnn '<i>.csv' --quiet --json >e.json
-page_has b.html "<b>$(perl -ne 'printf "%.4g", $1 if /"auc":([0-9.]+)/' e.json)</b>" "the AUC of evaluate"
-page_has b.html "$(perl -ne 'printf "%.4g to %.4g", $1, $2 if /"auc":\[([0-9.]+),([0-9.]+)/' e.json)" "with its interval"
-dnn explain b.dnn '<i>.csv' --repeats 3 --quiet --json >x.json
-page_has b.html ">$(perl -ne 'printf "%.4g", $1 if /"importance":([0-9.]+)/' x.json)<" "the first importance of explain"
-is "$(grep -c 'class="line s0" d="M[0-9.]' b.html)" 9 "nine curves: ROC, precision and recall, gains, calibration, two columns, three of the epochs"
+page_has b.html "<b>$(three "$(metric auc)")</b>" "the AUC of evaluate"
+# shellcheck disable=SC2046 # two numbers
+page_has b.html "$(three $(interval auc))" "with its interval"
+for name in precision recall; do page_has b.html "<b>$(percent "$(metric $name)")</b>" "the $name of evaluate, in percent"; done
+# shellcheck disable=SC2046 # two numbers
+page_has b.html "$(percent $(interval recall) | sed 's/ % to/ to/')" "with its interval"
+hundred() { printf '<b>%.0f</b>' "$(echo "100 * $1" | perl -ne 'print eval')"; }
+page_has b.html "$(hundred "$(metric precision)") are; it finds $(hundred "$(metric recall)") of 100 such rows" "the sentence at the top"
+dnn explain b.dnn '<i>.csv' --quiet --json >x.json
+page_has b.html ">$(three "$(perl -ne 'print $1 if /"importance":([0-9.]+)/' x.json)")<" "the first importance of explain"
+is "$(grep -c 'class="line s0" d="M[0-9.]' b.html)" 8 "eight curves: ROC, precision and recall, gains, calibration, two columns, two of the epochs"
 run dnn report b.dnn '<i>.csv' -o again.html --threads 3
 same b.html again.html "the same page with other threads"
 run dnn report m.dnn '<i>.csv' -o m.html
 is_exit 0 "an ensemble of three labels"
 valid m.html "its page"
-for part in 'How sure it is' 'the mean of 2 networks' 'a line a network' '>up</span>' '&lt;/td&gt;'; do page_has m.html "$part"; done
+for part in 'How sure it is' 'the mean of 2 networks' 'network 2</span>' '>up</span>' '&lt;/td&gt;'; do page_has m.html "$part"; done
 run dnn report r.dnn '<i>.csv' -o r.html
 is_exit 0 "a regression"
 valid r.html "its page"
-for part in 'Answer and truth' 'Errors by answer' '|error| at most' 'Mean error (bias)' 'Validation rmse'; do page_has r.html "$part"; done
+for part in 'Answer and truth' 'Errors by answer' '|error| at most' 'Its typical error is' 'Mean error (bias)' 'Validation rmse'; do page_has r.html "$part"; done
 ok "$(! grep -q '>ROC curve<' r.html; echo $?)" "without the curves of classes"
 config q.json regression z y three
 perl -pi -e 's/"batch_size": 32/"batch_size": 32, "loss": {"type": "quantile", "q": 0.8}/' q.json
@@ -97,12 +110,12 @@ run dnn report q.dnn '<i>.csv' -o q.html
 is_exit 0 "a model of a quantile"
 valid q.html "its page"
 dnn evaluate q.dnn '<i>.csv' --quiet --json >e.json
-for metric in pinball coverage; do page_has q.html "<b>$(perl -ne 'printf "%.4g", $1 if /"'$metric'":([0-9.]+)/' e.json)</b>" "the $metric of evaluate"; done
+for metric in pinball coverage; do page_has q.html "<b>$(if [ $metric = pinball ]; then three "$(metric $metric)"; else percent "$(metric $metric)"; fi)</b>" "the $metric of evaluate"; done
 for part in '>pinball<' '>coverage<' 'its 0.8 quantile' 'Coverage by answer' 'about 80 should'; do page_has q.html "$part"; done
 ok "$(! grep -qF 'Mean error (bias)' q.html; echo $?)" "without figures of answers in the middle"
-run dnn explain q.dnn '<i>.csv' --repeats 3 --json
+run dnn explain q.dnn '<i>.csv' --json
 out_has '"metric":"pinball"'
-page_has q.html ">$(perl -ne 'printf "%.4g", $1 if /"importance":([0-9.]+)/' out)<" "the importance by the pinball loss"
+page_has q.html ">$(three "$(perl -ne 'print $1 if /"importance":([0-9.]+)/' out)")<" "the importance by the pinball loss"
 run dnn report q.dnn -o q-alone.html
 page_has q-alone.html '>pinball<' "without rows: those of the training"
 run dnn report b.dnn -o alone.html
@@ -131,8 +144,16 @@ printf 'not a model' >n.dnn
 run dnn report n.dnn -o n.html
 is_exit 76 "no model"
 ok "$([ ! -e n.html ]; echo $?)" "and no page"
-run dnn report b.dnn '<i>.csv'
-is_exit 64 "no -o"
+run dnn report b.dnn '<i>.csv' --require 'auc>=0.5' --require 'f1>0.999'
+is_exit 82 "a gate that is not met"
+err_has 'gate not met: f1>0.999' 'the page is b.html'
+for badge in 'gate met: auc&gt;=0.5' 'gate NOT met: f1&gt;0.999'; do page_has b.html "$badge"; done
+run dnn report b.dnn '<i>.csv' --note 'Ask <Ann>: 8 & 9.' -q
+page_has b.html 'Ask &lt;Ann&gt;: 8 &amp; 9.' "the note"
+export SOURCE_DATE_EPOCH=1000000000
+run dnn report b.dnn '<i>.csv' -q
+page_has b.html 'page of 2001-09-09' "the date"
+unset SOURCE_DATE_EPOCH
 run dnn report b.dnn one.csv -o one.csv
 is_exit 64 "the page would replace the rows"
 run dnn report b.dnn -o m.dnn

@@ -103,6 +103,12 @@ static void check_residuals(void)
     ok(r.covered.count == RESIDUAL_BANDS && r.covered.x[4] == r.band[1].x[4] &&
            fabs(r.covered.y[4] - 0.6) < 1e-9,
        "three of five answers are not below the truth");
+    ok(fabs(r.within - 3994.0 / ROWS) < 1e-9, "six answers are not within a tenth of the truth");
+    ok(fabs(r.constant - 1000) < 1e-9, "the typical error of the median target");
+    residuals_free(&r);
+    k.target[0] = -1;
+    residuals_of(&k, &r);
+    ok(isnan(r.within), "no tenth of a truth that may be below 0");
     residuals_free(&r);
     answers_free(&k);
     const struct answers_kept none = {.task = TASK_REGRESSION};

@@ -149,6 +149,14 @@ static void test_table(void)
     }
     ok(right, "each as counted");
     ok(rising && t.at[THRESHOLD_ROWS / 2] == 0.3, "ascending, itself in the middle");
+    threshold_table_round(&t, 0.37);
+    is_int(t.count, 14, "round steps and one's own");
+    ok(t.at[0] == 0.01 && t.at[5] == 0.3 && t.at[6] == 0.37 && t.at[7] == 0.4 && t.at[13] == 0.95,
+       "in order");
+    threshold_table_round(&t, 0.5);
+    is_int(t.count, 13, "its own is a round step");
+    threshold_table_round(&t, 0.99);
+    ok(t.count == 14 && t.at[13] == 0.99, "its own is the last");
     const double ends[] = {0, 1, 1e-12, 1.0000001};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         bool there = false;

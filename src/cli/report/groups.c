@@ -1,12 +1,27 @@
 /* report_groups.c - the part of a report about groups of rows (--by): how good the model is for
  * each of them, the worst first. */
 #include <math.h>
+#include <string.h>
 
-#include "cli/chart.h"
-#include "cli/html.h"
-#include "cli/report_page.h"
+#include "cli/report/chart.h"
+#include "cli/report/html.h"
+#include "cli/report/page.h"
 
 enum { SHOWN = 5 }; /* metrics beside each other */
+
+/* In percent where the metric is a share. */
+static void put_metric(const struct by_group *g, const char *name, double low, double high,
+                       struct text *out)
+{
+    const struct metric_type *t = NULL;
+    for (uint32_t i = 0; !t && i < g->metrics.count; i++)
+        if (strcmp(g->metrics.m[i].type->name, name) == 0)
+            t = g->metrics.m[i].type;
+    if (t)
+        report_cell(t, low, high, out);
+    else
+        html_cell_number(out, (double)NAN);
+}
 
 static void put_group(const struct by_group *g, const char *const *shown, uint32_t count,
                       double least, double most, struct text *out)
@@ -20,10 +35,10 @@ static void put_group(const struct by_group *g, const char *const *shown, uint32
     else
         chart_cell(out, value, range.low, range.high, least, most + least > 0 ? most : 1);
     html_cell_number(out, (double)g->rows);
-    html_cell_number(out, value);
-    html_cell_range(out, range.low, range.high);
+    put_metric(g, shown[0], value, (double)NAN, out);
+    put_metric(g, shown[0], range.low, range.high, out);
     for (uint32_t i = 1; i < count; i++)
-        html_cell_number(out, metrics_get(&g->metrics, shown[i]));
+        put_metric(g, shown[i], metrics_get(&g->metrics, shown[i]), (double)NAN, out);
     html_row_end(out);
 }
 
@@ -57,7 +72,7 @@ void report_groups(const struct report *r, struct text *out)
 {
     if (!r->value.by_count)
         return;
-    html_section(out, "Groups");
+    html_section(out, "By group");
     html_note(out, "Each group measured by itself, the worst by %s first. Of many small groups "
                    "some are worse by chance: the interval tells.", r->value.by[0].metric->name);
     for (size_t i = 0; i < r->value.by_count; i++)

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/chart.h"
+#include "cli/report/chart.h"
 #include "cli/explain_text.h"
-#include "cli/html.h"
-#include "cli/report_page.h"
+#include "cli/report/html.h"
+#include "cli/report/page.h"
 
 enum { CLASSES_DRAWN = 4, POINTS_SHOWN = 16 };
 
@@ -17,6 +17,17 @@ static void put_heading(const struct effects_result *r, const struct effect *f, 
         text_put(out, ": ");
         html_text_z(out, effects_class(r, f->moved));
     }
+}
+
+/* The answers are probabilities. */
+static bool is_share(const struct effects_result *r)
+{
+    return r->serve.schema->task != TASK_REGRESSION;
+}
+
+static void put_answer(const struct effects_result *r, double value, struct text *out)
+{
+    (is_share(r) ? html_percent : html_number)(out, value);
 }
 
 static const struct effect_point *missing_point(const struct effect *f)
@@ -45,7 +56,8 @@ static void put_curve(const struct effects_result *r, const struct effect *f, st
     const uint32_t count = f->count - (missing != NULL);
     double x[EFFECTS_POINTS], y[EFFECTS_POINTS], low[EFFECTS_POINTS], high[EFFECTS_POINTS];
     uint32_t classes[CLASSES_DRAWN], class_count = list_classes(r, f, classes);
-    struct chart c = {.x0 = INFINITY, .x1 = -INFINITY, .y0 = INFINITY, .y1 = -INFINITY};
+    struct chart c = {.x0 = INFINITY, .x1 = -INFINITY, .y0 = INFINITY, .y1 = -INFINITY,
+                      .y_percent = is_share(r)};
     struct text heading = {0}, note = {0};
     for (uint32_t i = 0; i < count; i++) {
         const struct effect_point *p = &f->points[i];
@@ -71,8 +83,10 @@ static void put_curve(const struct effects_result *r, const struct effect *f, st
         if (class_count > 1)
             chart_key(&c, k, effects_class(r, classes[k]));
     }
-    if (missing)
-        text_printf(&note, "missing (%u rows): %.4g", missing->rows, missing->mean[f->moved]);
+    if (missing) {
+        text_printf(&note, "missing (%u rows): ", missing->rows);
+        put_answer(r, missing->mean[f->moved], &note);
+    }
     chart_end(&c, note.data);
     text_free(&heading);
     text_free(&note);
@@ -112,7 +126,12 @@ static void put_bars(const struct effects_result *r, const struct effect *f, str
         text_put(out, "</td>");
         chart_cell(out, difference(r, f, p), (double)NAN, (double)NAN, least,
                    most + least > 0 ? most : 1);
-        html_cell_number(out, p->mean[f->moved]);
+        text_put(out, "<td class=\"n\">");
+        if (words && is_share(r))
+            text_printf(out, "%+.3g %%", 100 * p->mean[f->moved]);
+        else
+            put_answer(r, p->mean[f->moved], out);
+        text_put(out, "</td>");
         html_cell_number(out, p->rows);
         html_row_end(out);
         text_free(&value);
@@ -139,7 +158,7 @@ void report_effects(const struct report *r, struct text *out)
     if (!r->explained || !x->count)
         return;
     effects_of(x, &explains);
-    html_section(out, "How the columns act");
+    html_section(out, "How it acts");
     text_put(out, "<p>Each row gets the value in the column, its other cells stay, and the answers "
                   "are averaged: ");
     html_text(out, explains.data, explains.length);
@@ -147,7 +166,7 @@ void report_effects(const struct report *r, struct text *out)
                 (unsigned long long)x->lines);
     if (x->classes == 1) {
         text_put(out, ", as they are ");
-        html_number(out, x->mean[0]);
+        put_answer(x, x->mean[0], out);
     }
     text_put(out, ". The band holds the answers to 8 of 10 rows; bars begin at the mean answer to "
                   "the rows as they are. The change of a word: the rows that have it are answered "

@@ -12,6 +12,7 @@ enum { CHART_SERIES = 8 };
 struct chart {
     struct text *out;
     double x0, x1, y0, y1; /* what the axes show */
+    bool x_percent, y_percent; /* shares */
     struct text key;       /* of the series, below the chart */
 };
 /* Titles are ours. y0 is lowered and y1 raised to round numbers unless `exact`. */
@@ -32,5 +33,9 @@ void chart_end(struct chart *c, const char *note); /* note: ours, or NULL */
 
 /* A bar from 0 to value of -least .. most for a cell of a table, with its interval (NaN: none). */
 void chart_cell(struct text *out, double value, double low, double high, double least, double most);
+/* A bar from 0 to value, cut at most, with lines at marks [count]. */
+void chart_cell_marked(struct text *out, double value, double most, const double *marks, int count);
+/* Two bars of shares, one above the other: in grey what was, in colour what is. */
+void chart_cell_pair(struct text *out, double before, double now, double most);
 
 #endif

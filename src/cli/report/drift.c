@@ -2,12 +2,16 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "cli/chart.h"
-#include "cli/html.h"
-#include "cli/report_page.h"
+#include "cli/report/chart.h"
+#include "cli/report/html.h"
+#include "cli/report/page.h"
 #include "table/drift.h"
 
 enum { DRIFT_SHOWN = 40 };
+/* The end of the bars: never so near that a small index looks large, never beyond an index that
+ * could not be larger in practice. */
+#define BAR_LEAST 0.3
+#define BAR_MOST 1.0
 
 struct moved {
     uint32_t column;
@@ -34,8 +38,8 @@ static uint32_t list_moved(const struct report *r, struct moved *list)
 
 static const char *verdict_of(const struct moved *m)
 {
-    return drift_moved(m->index, m->chance, DRIFT_MUCH)   ? "moved"
-           : drift_moved(m->index, m->chance, DRIFT_SOME) ? "moved somewhat"
+    return drift_moved(m->index, m->chance, DRIFT_MUCH)   ? "changed"
+           : drift_moved(m->index, m->chance, DRIFT_SOME) ? "changed somewhat"
                                                           : "";
 }
 
@@ -43,13 +47,14 @@ static void put_moved(const struct report *r, const struct moved *m, double most
 {
     const struct drift *d = r->value.drift;
     const struct column *c = &r->file->schema->columns[m->column];
+    static const double marks[] = {DRIFT_SOME, DRIFT_MUCH};
     html_row(out);
     html_cell(out, c->name);
     text_printf(out, "<td>%s</td>", verdict_of(m));
     html_cell_number(out, m->index);
     html_cell_number(out, (double)(d->unknown[m->column] + d->outside[m->column]));
     html_cell_number(out, (double)d->missing[m->column]);
-    chart_cell(out, m->index, (double)NAN, (double)NAN, 0, fmax(most, DRIFT_SOME));
+    chart_cell_marked(out, m->index, fmin(fmax(most, BAR_LEAST), BAR_MOST), marks, 2);
     html_row_end(out);
 }
 
@@ -59,13 +64,14 @@ void report_drift(const struct report *r, struct text *out)
                                         "missing", "", NULL};
     struct moved *list = mem_alloc(r->file->schema->column_count + 1, sizeof *list);
     uint32_t count = r->value.drift ? list_moved(r, list) : 0;
-    html_section(out, "Has the world moved");
+    html_section(out, "Drift");
     if (!count) {
         html_note(out, "The model file does not say how its training values are spread.");
     } else {
         html_note(out, "The population stability index compares the values of a column with those "
-                       "of the training rows: below %.2g nothing of note, from %.2g on much. "
-                       "Unseen: categories and numbers beyond those of the training.",
+                       "of the training rows: below %.2g nothing of note, from %.2g on much (the "
+                       "dashed marks). Unseen: new categories, or numbers outside the training "
+                       "range.",
                   DRIFT_SOME, DRIFT_MUCH);
         html_table(out, "Drift", names, 2);
         for (uint32_t i = 0; i < count && i < DRIFT_SHOWN; i++)

@@ -15,17 +15,27 @@ void html_section(struct text *out, const char *heading);
 void html_section_end(struct text *out);
 void html_note(struct text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A table that scrolls where the window is narrow. Names of columns are ours; those from `numbers`
- * on hold numbers. label: for readers that do not see it. */
+/* A table that scrolls where it does not fit. Names of columns are ours, that of the one that
+ * counts with a star in front; those from `numbers` on hold numbers. label: for readers that do not
+ * see it. */
 void html_table(struct text *out, const char *label, const char *const *names, unsigned numbers);
 void html_table_end(struct text *out);
 void html_row(struct text *out);
 void html_row_end(struct text *out);
 void html_cell(struct text *out, const char *string); /* user text */
-/* %.4g, with thousands as %.0f from 10,000 on; NaN: a dash. */
+/* Three digits, those before the point all, with a comma at each thousand; no exponent below 1e15.
+ * NaN: a dash. */
 void html_number(struct text *out, double value);
+/* With as many decimals as `largest` needs: what is small beside it is 0. */
+void html_number_near(struct text *out, double value, double largest);
+void html_percent(struct text *out, double share); /* of a share: "26.5 %" */
+/* "low to high", or a dash; high NaN: low alone. */
+void html_range(struct text *out, double low, double high);
+void html_percents(struct text *out, double low, double high);
 void html_cell_number(struct text *out, double value);
-/* "low to high", or a dash. */
+void html_cell_percent(struct text *out, double share);
 void html_cell_range(struct text *out, double low, double high);
+void html_cell_percents(struct text *out, double low, double high);
+void html_cell_near(struct text *out, double low, double high, double largest);
 
 #endif

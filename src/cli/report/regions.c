@@ -4,16 +4,17 @@
 #include <stdio.h>
 
 #include "answer/regions.h"
-#include "cli/chart.h"
-#include "cli/html.h"
-#include "cli/report_page.h"
+#include "cli/report/chart.h"
+#include "cli/report/html.h"
+#include "cli/report/page.h"
 
 enum { LABELS_MOST = 40 };
 
 /* coverage: its chart, with the level; else that of the width. */
 static void put_chart(const struct regions *s, double level, bool coverage, struct text *out)
 {
-    struct chart c = {.x0 = INFINITY, .x1 = -INFINITY, .y1 = coverage ? 1 : 0};
+    struct chart c = {.x0 = INFINITY, .x1 = -INFINITY, .y1 = coverage ? 1 : 0,
+                      .y_percent = coverage};
     double x[REGION_BANDS], y[REGION_BANDS];
     for (uint32_t b = 0; b < s->count; b++) {
         x[b] = (s->band[b].from + s->band[b].to) / 2;
@@ -32,7 +33,7 @@ static void put_chart(const struct regions *s, double level, bool coverage, stru
 
 static void put_sizes(const struct regions *s, struct text *out)
 {
-    struct chart c = {.x0 = 0.5, .x1 = 1.5};
+    struct chart c = {.x0 = 0.5, .x1 = 1.5, .y_percent = true};
     for (int i = 0; i < REGION_SIZES; i++)
         if (s->share[i] > 0) {
             c.x1 = i + 1.5;
@@ -57,7 +58,7 @@ static void put_table(const struct report *r, const struct regions *s, struct te
         else
             html_cell_range(out, s->band[b].from, s->band[b].to);
         html_cell_number(out, (double)s->band[b].rows);
-        html_cell_number(out, s->band[b].coverage);
+        html_cell_percent(out, s->band[b].coverage);
         html_cell_number(out, s->band[b].size);
         html_row_end(out);
     }
@@ -73,7 +74,7 @@ void report_regions(const struct report *r, struct text *out)
     if (!c->rule)
         return;
     regions_of(&r->answers, &s);
-    html_section(out, "How sure its answers are");
+    html_section(out, "Intervals");
     html_note(out, "Of a hundred rows about %.4g shall lie inside their %s: that is promised over "
                    "all rows, and not for each kind of them. Where the coverage of a band is low, "
                    "answers are less sure there than they are told to be.",

@@ -1,5 +1,5 @@
 /* html.c - see html.h. */
-#include "cli/html.h"
+#include "cli/report/html.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
+
+enum { DECIMALS_MOST = 12 };
 
 /* On paper the colours are the light ones. Widths follow the window: charts and cards flow, tables
  * scroll. */
@@ -27,6 +29,9 @@ static const char style[] =
     "h3{font-size:1rem;margin:0 0 .3rem}\n"
     "p{margin:.3rem 0 .8rem;max-width:46rem}\n"
     ".dim,figcaption{color:var(--dim);font-size:.88rem}\n"
+    ".lead{font-size:1.15rem;line-height:1.45;margin:.4rem 0 .6rem}\n"
+    ".badge{display:inline-block;border:1px solid var(--c);color:var(--c);border-radius:1rem;"
+    "padding:.05rem .7rem;margin:0 .5rem .3rem 0;font-size:.88rem;font-weight:600}\n"
     ".cards{display:flex;flex-wrap:wrap;gap:.7rem;margin:1rem 0}\n"
     ".cards div{flex:1 1 9rem;background:var(--card);border:1px solid var(--rule);"
     "border-radius:.5rem;padding:.6rem .8rem}\n"
@@ -50,24 +55,37 @@ static const char style[] =
     ".key{display:inline-block;margin-right:1rem;overflow-wrap:anywhere}\n"
     ".key i{display:inline-block;width:.8rem;height:.8rem;margin-right:.35rem;border-radius:2px;"
     "vertical-align:-.08rem;background:var(--c)}\n"
-    ".scroll{overflow-x:auto;margin:.6rem 0 1rem}\n"
+    ".scroll{overflow-x:auto;margin:.6rem 0 1rem;background:linear-gradient(to right,var(--bg) 30%,"
+    "transparent) left,linear-gradient(to left,var(--bg) 30%,transparent) right,linear-gradient("
+    "to right,var(--rule),transparent) left,linear-gradient(to left,var(--rule),transparent) right;"
+    "background-size:2rem 100%,2rem 100%,.7rem 100%,.7rem 100%;background-repeat:no-repeat;"
+    "background-attachment:local,local,scroll,scroll}\n"
     "table{border-collapse:collapse;font-size:.9rem;min-width:min(100%,30rem)}\n"
     "th,td{padding:.28rem .6rem;text-align:left;border-bottom:1px solid var(--rule);"
     "vertical-align:top}\n"
-    "thead th{color:var(--dim);font-weight:600;white-space:nowrap}\n"
+    "thead th{color:var(--dim);font-weight:600}\n"
+    "thead th.now,td.now{color:var(--fg);font-weight:700}\n"
     "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
     "td.t{overflow-wrap:anywhere;min-width:10rem;max-width:22rem}\n"
     "td.bar{width:45%;min-width:8rem}\n"
     "td.bar svg{height:1.1rem}\n"
     "tr.now td{font-weight:700}\n"
+    "tr.faint td{color:var(--dim)}\n"
+    "tr.faint .fill{fill:var(--s7);fill-opacity:.35}\n"
+    "tr.faint .even{stroke-opacity:.5}\n"
     ".heat td{background:rgba(var(--heat),var(--a,0))}\n"
     "details{margin:1rem 0}\n"
     "summary{cursor:pointer}\n"
     "pre{overflow-x:auto;background:var(--card);border:1px solid var(--rule);padding:.7rem;"
-    "border-radius:.5rem;font-size:.8rem;line-height:1.4}\n"
+    "border-radius:.5rem;font-size:.8rem;line-height:1.4}\n";
+static const char style_of_small_screens_and_paper[] =
+    "@media (max-width:38rem){body{padding:.7rem}svg text{font-size:14px}"
+    "table{font-size:.82rem;min-width:100%}th,td{padding:.25rem .3rem}td.n,th.n{white-space:normal}"
+    "td.t{min-width:4.5rem}td.bar{width:24%;min-width:3.4rem}}\n"
     "@page{size:A4;margin:14mm}\n"
     "@media print{html{color-scheme:light}body{max-width:none;padding:0;font-size:10pt}"
-    "h2,h3{break-after:avoid}tr,.cards div{break-inside:avoid}.scroll{overflow:visible}"
+    "h2,h3,h2+p,h3+p{break-after:avoid}.keep,tr,.cards div{break-inside:avoid}"
+    ".scroll{overflow:visible;background:none}"
     ".charts{grid-template-columns:1fr 1fr}details{display:none}"
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";
 
@@ -115,6 +133,7 @@ void html_begin(struct text *out, const char *title)
     html_text_z(out, title);
     text_put(out, "</title>\n<style>\n");
     text_put(out, style);
+    text_put(out, style_of_small_screens_and_paper);
     text_put(out, "</style>\n</head>\n<body>\n");
 }
 
@@ -150,8 +169,8 @@ void html_table(struct text *out, const char *label, const char *const *names, u
     text_printf(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n"
                      "<table>\n<thead><tr>", label);
     for (unsigned i = 0; names[i]; i++)
-        text_printf(out, "<th scope=\"col\"%s>%s</th>", i >= numbers ? " class=\"n\"" : "",
-                    names[i]);
+        text_printf(out, "<th scope=\"col\" class=\"%s%s\">%s</th>", i >= numbers ? "n" : "",
+                    *names[i] == '*' ? " now" : "", names[i] + (*names[i] == '*'));
     text_put(out, "</tr></thead>\n<tbody>\n");
 }
 
@@ -191,30 +210,121 @@ static void put_whole(struct text *out, double value)
     }
 }
 
+/* Without an exponent, and without zeros at the end. */
+static void put_fixed(struct text *out, double value, int decimals)
+{
+    char digits[64];
+    int n = snprintf(digits, sizeof digits, "%.*f", decimals, value);
+    while (decimals && n > 1 && digits[n - 1] == '0')
+        n--;
+    if (decimals && digits[n - 1] == '.')
+        n--;
+    const bool zero = n == 2 && digits[0] == '-' && digits[1] == '0';
+    text_add(out, digits + zero, (size_t)n - zero);
+}
+
+/* Decimals that show three digits of a number; 0 for 100 and more. */
+static int decimals_of(double value)
+{
+    const double size = fabs(value);
+    if (!(size > 0) || !isfinite(size))
+        return 0;
+    const int decimals = 2 - (int)floor(log10(size));
+    return decimals < 0 ? 0 : decimals > DECIMALS_MOST ? DECIMALS_MOST : decimals;
+}
+
 void html_number(struct text *out, double value)
 {
-    if (isnan(value))
+    if (!isfinite(value))
         text_put(out, "\u2013");
-    else if (fabs(value) < 1e15 && (fabs(value) >= 10000 || round(value) == value))
+    else if (fabs(value) < 1e15 && (fabs(value) >= 999.5 || round(value) == value))
         put_whole(out, value);
+    else if (fabs(value) >= 1e15)
+        text_printf(out, "%.3g", value);
     else
-        text_printf(out, "%.4g", value);
+        put_fixed(out, value, decimals_of(value));
+}
+
+void html_number_near(struct text *out, double value, double largest)
+{
+    if (!isfinite(value) || fabs(largest) >= 999.5)
+        html_number(out, value);
+    else
+        put_fixed(out, value, decimals_of(largest));
+}
+
+void html_percent(struct text *out, double share)
+{
+    const double percent = 100 * share;
+    if (!isfinite(share))
+        text_put(out, "\u2013");
+    else if (share < 1 && percent >= 99.95)
+        text_put(out, "over 99.9 %");
+    else if (share > 0 && percent < 0.01)
+        text_put(out, "under 0.01 %");
+    else
+        put_fixed(out, percent, decimals_of(percent) > 2 ? 2 : decimals_of(percent)),
+            text_put(out, " %");
+}
+
+void html_range(struct text *out, double low, double high)
+{
+    html_number(out, low);
+    if (isfinite(low) && !isnan(high)) {
+        text_put(out, " to ");
+        html_number(out, high);
+    }
+}
+
+void html_percents(struct text *out, double low, double high)
+{
+    const size_t from = out->length;
+    html_percent(out, low);
+    if (!isfinite(low) || isnan(high))
+        return;
+    if (text_ends(out->data + from, " %")) { /* said once, at the end */
+        out->length -= 2;
+        out->data[out->length] = '\0';
+    }
+    text_put(out, " to ");
+    html_percent(out, high);
+}
+
+static void put_cell(struct text *out, void (*put)(struct text *, double, double), double low,
+                     double high)
+{
+    text_put(out, "<td class=\"n\">");
+    put(out, low, high);
+    text_put(out, "</td>");
 }
 
 void html_cell_number(struct text *out, double value)
 {
-    text_put(out, "<td class=\"n\">");
-    html_number(out, value);
-    text_put(out, "</td>");
+    put_cell(out, html_range, value, (double)NAN);
+}
+
+void html_cell_percent(struct text *out, double share)
+{
+    put_cell(out, html_percents, share, (double)NAN);
 }
 
 void html_cell_range(struct text *out, double low, double high)
 {
+    put_cell(out, html_range, low, high);
+}
+
+void html_cell_percents(struct text *out, double low, double high)
+{
+    put_cell(out, html_percents, low, high);
+}
+
+void html_cell_near(struct text *out, double low, double high, double largest)
+{
     text_put(out, "<td class=\"n\">");
-    html_number(out, low);
-    if (!isnan(low)) {
+    html_number_near(out, low, largest);
+    if (isfinite(low) && !isnan(high)) {
         text_put(out, " to ");
-        html_number(out, high);
+        html_number_near(out, high, largest);
     }
     text_put(out, "</td>");
 }

@@ -1,13 +1,14 @@
 /* chart.c - see chart.h. */
-#include "cli/chart.h"
+#include "cli/report/chart.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/html.h"
+#include "cli/report/html.h"
 
 /* The sheet, and the field inside it. */
-enum { WIDTH = 420, HEIGHT = 280, LEFT = 64, RIGHT = 14, TOP = 12, BOTTOM = 42 };
+enum { WIDTH = 420, HEIGHT = 280, LEFT = 64, RIGHT = 14, TOP = 12, BOTTOM = 42,
+       EDGE = 22 /* a number in the middle of so little room would be cut */ };
 
 static double at_x(const struct chart *c, double x)
 {
@@ -27,20 +28,24 @@ static double round_step(double range, int count)
 }
 
 /* A number for an axis: few characters. */
-static void put_tick(struct text *out, double value, double step)
+static void put_tick(struct text *out, double value, double step, bool percent)
 {
     static const struct { double from; const char *unit; } units[] = {
         {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e4, "k"}};
     double size = fmax(fabs(value), step);
     if (fabs(value) < step * 1e-6)
         value = 0;
+    if (percent) {
+        html_percent(out, value);
+        return;
+    }
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (size >= units[i].from && size < 1e15) {
             double unit = units[i].from > 1e5 ? units[i].from : 1e3;
             text_printf(out, value == 0 ? "0" : "%.4g%s", value / unit, units[i].unit);
             return;
         }
-    text_printf(out, "%.4g", value);
+    html_number_near(out, value, 10 * step);
 }
 
 static void put_axes(struct chart *c, const char *x_title, const char *y_title)
@@ -50,15 +55,16 @@ static void put_axes(struct chart *c, const char *x_title, const char *y_title)
         text_printf(c->out, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" />"
                             "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT, WIDTH - RIGHT,
                     at_y(c, y), at_y(c, y), LEFT - 6, at_y(c, y) + 4);
-        put_tick(c->out, y, y_step);
+        put_tick(c->out, y, y_step, c->y_percent);
         text_put(c->out, "</text>\n");
     }
     for (double x = ceil(c->x0 / x_step - 1e-9) * x_step; x <= c->x1 + x_step * 1e-6; x += x_step) {
         text_printf(c->out, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" />"
-                            "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", at_x(c, x),
-                    at_x(c, x), HEIGHT - BOTTOM, HEIGHT - BOTTOM + 4, at_x(c, x),
-                    HEIGHT - BOTTOM + 17);
-        put_tick(c->out, x, x_step);
+                            "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">", at_x(c, x),
+                    at_x(c, x), HEIGHT - BOTTOM, HEIGHT - BOTTOM + 4,
+                    at_x(c, x) > WIDTH - EDGE ? WIDTH - 1 : at_x(c, x), HEIGHT - BOTTOM + 17,
+                    at_x(c, x) > WIDTH - EDGE ? "end" : "middle");
+        put_tick(c->out, x, x_step, c->x_percent);
         text_put(c->out, "</text>\n");
     }
     text_printf(c->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
@@ -178,16 +184,39 @@ void chart_end(struct chart *c, const char *note)
     text_free(&c->key);
 }
 
-void chart_cell(struct text *out, double value, double low, double high, double least, double most)
+static void put_bar(struct text *out, double value, double low, double high, double least,
+                    double most, const double *marks, int mark_count)
 {
     double zero = least / (least + most) * 200, scale = 200 / (least + most);
     double from = zero + fmin(value, 0) * scale, width = fabs(value) * scale;
     text_printf(out, "<td class=\"bar\"><svg viewBox=\"0 0 200 14\" preserveAspectRatio=\"none\" "
                      "aria-hidden=\"true\"><rect class=\"fill s%d\" x=\"%.1f\" y=\"1\" "
                      "width=\"%.1f\" height=\"12\" />", value < 0, from, fmax(width, 0.5));
+    for (int i = 0; i < mark_count; i++)
+        text_printf(out, "<line class=\"even\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"14\" />",
+                    zero + marks[i] * scale, zero + marks[i] * scale);
     if (!isnan(low))
         text_printf(out, "<line class=\"even\" style=\"stroke-dasharray:none\" x1=\"%.1f\" "
                          "x2=\"%.1f\" y1=\"7\" y2=\"7\" />", fmax(zero + low * scale, 0),
                     fmin(zero + high * scale, 200));
     text_put(out, "</svg></td>");
+}
+
+void chart_cell(struct text *out, double value, double low, double high, double least, double most)
+{
+    put_bar(out, value, low, high, least, most, NULL, 0);
+}
+
+void chart_cell_marked(struct text *out, double value, double most, const double *marks, int count)
+{
+    put_bar(out, fmin(value, most), (double)NAN, (double)NAN, 0, most, marks, count);
+}
+
+void chart_cell_pair(struct text *out, double before, double now, double most)
+{
+    const double scale = most > 0 ? 200 / most : 0;
+    text_printf(out, "<td class=\"bar\"><svg viewBox=\"0 0 200 14\" preserveAspectRatio=\"none\" "
+                     "aria-hidden=\"true\"><rect class=\"fill s7\" x=\"0\" y=\"1\" width=\"%.1f\" "
+                     "height=\"5.5\" /><rect class=\"fill s0\" x=\"0\" y=\"7.5\" width=\"%.1f\" "
+                     "height=\"5.5\" /></svg></td>", before * scale, now * scale);
 }

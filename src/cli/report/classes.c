@@ -1,0 +1,182 @@
+/* classes.c - the results of a model of labels: curves, scores by label, confusion, each label. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "answer/curves.h"
+#include "cli/report/chart.h"
+#include "cli/report/html.h"
+#include "cli/report/page.h"
+
+enum { CLASSES_DRAWN = 6, CONFUSION_MOST = 25, LABELS_MOST = 60 };
+
+/* The classes that are drawn: of two the positive one, else the first. */
+static uint32_t first_drawn(const struct report *r)
+{
+    return r->answers.classes == 2;
+}
+
+static uint32_t end_drawn(const struct report *r)
+{
+    return r->answers.classes < CLASSES_DRAWN ? r->answers.classes : CLASSES_DRAWN;
+}
+
+static void draw_curves(const struct report *r, bool pr, struct text *out)
+{
+    struct chart c = {.x1 = 1, .y1 = 1, .x_percent = true, .y_percent = true};
+    const struct tally *t = r->value.tally;
+    bool more = r->answers.classes > CLASSES_DRAWN;
+    if (pr)
+        chart_begin(&c, out, "Precision and recall", "recall", "precision", true);
+    else
+        chart_begin(&c, out, "ROC curve", "share of false alarms", "recall", true);
+    if (!pr)
+        chart_even(&c, 0, 0, 1, 1);
+    else if (r->answers.classes == 2)
+        chart_even(&c, 0, report_share(t->support[1], t->weight), 1,
+                   report_share(t->support[1], t->weight));
+    for (uint32_t i = first_drawn(r); i < end_drawn(r); i++) {
+        struct class_curves all;
+        const struct curve *shown = pr ? &all.pr : &all.roc;
+        curves_of_class(&r->answers, i, &all);
+        chart_line(&c, i - first_drawn(r), shown->x, shown->y, shown->count, false);
+        if (r->answers.classes > 2)
+            chart_key(&c, i, report_label(r, i));
+        class_curves_free(&all);
+    }
+    if (r->answers.classes == 2) { /* where it is cut */
+        double hit = t->hit[1], answered = t->answered[1];
+        double recall = report_share(hit, t->support[1]);
+        chart_dot(&c, 1, pr ? recall : report_share(answered - hit, t->support[0]),
+                  pr ? report_share(hit, answered) : recall, 4.5);
+        chart_key(&c, 1, "at the model's threshold");
+    }
+    chart_end(&c, more ? "each label against the others; the first six" : NULL);
+}
+
+/* Of two classes. */
+static void gains_curve(const struct report *r, struct text *out)
+{
+    struct chart c = {.x1 = 1, .y1 = 1, .x_percent = true, .y_percent = true};
+    const struct tally *t = r->value.tally;
+    struct class_curves all;
+    const double positive = report_share(t->support[1], t->weight);
+    double best_x[] = {0, positive, 1}, best_y[] = {0, 1, 1};
+    curves_of_class(&r->answers, 1, &all);
+    chart_begin(&c, out, "Gains", "share of the rows, the likeliest first",
+                "share of the positive rows found", true);
+    chart_even(&c, 0, 0, 1, 1);
+    chart_line(&c, 0, all.gains.x, all.gains.y, all.gains.count, false);
+    if (positive > 0 && positive < 1)
+        chart_line(&c, 1, best_x, best_y, 3, true);
+    chart_key(&c, 0, "the model");
+    chart_key(&c, 1, "the best that is possible");
+    chart_end(&c, "dashed and straight: rows chosen by chance");
+    class_curves_free(&all);
+}
+
+/* Heights are rows, so that few rows look few. */
+static void two_histograms(const struct histogram *a, const struct histogram *b,
+                           const char *heading, const char *x_title, const char *const names[2],
+                           double threshold, struct text *out)
+{
+    const struct histogram *all[2] = {a, b};
+    struct chart c = {.x0 = a->low, .x1 = a->high, .x_percent = true};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < HISTOGRAM_BINS; i++)
+            c.y1 = fmax(c.y1, all[k]->share[i] * all[k]->weight);
+    chart_begin(&c, out, heading, x_title, "rows", false);
+    for (unsigned k = 0; k < 2; k++) {
+        double width = (a->high - a->low) / HISTOGRAM_BINS;
+        for (int i = 0; i < HISTOGRAM_BINS; i++)
+            chart_bar(&c, k, a->low + i * width, a->low + (i + 1) * width,
+                      all[k]->share[i] * all[k]->weight);
+        if (all[k]->weight > 0)
+            chart_key(&c, k, names[k]);
+    }
+    if (!isnan(threshold))
+        chart_even(&c, threshold, c.y0, threshold, c.y1);
+    chart_end(&c, isnan(threshold) ? NULL : "dashed: the threshold");
+}
+
+static void put_scores(const struct report *r, struct text *out)
+{
+    if (r->answers.classes == 2) {
+        const char *const names[2] = {report_label(r, 0), report_label(r, 1)};
+        struct histogram no = histogram_of_class(&r->answers, 1, false),
+                         yes = histogram_of_class(&r->answers, 1, true);
+        two_histograms(&no, &yes, "Scores by label", "probability of the positive label", names,
+                       r->answers.decision.threshold, out);
+    } else {
+        static const char *const names[2] = {"right answers", "wrong answers"};
+        struct histogram right = histogram_of_answers(&r->answers, true),
+                         wrong = histogram_of_answers(&r->answers, false);
+        two_histograms(&right, &wrong, "How sure it is", "probability of the answer", names,
+                       (double)NAN, out);
+    }
+}
+
+static void put_confusion(const struct report *r, struct text *out)
+{
+    const struct tally *t = r->value.tally;
+    if (!t->confusion || t->classes > CONFUSION_MOST)
+        return;
+    text_put(out, "<div class=\"keep\">\n<h3>Confusion</h3>\n");
+    html_note(out, "Rows: true label. Columns: predicted label. Darker: larger share of that row.");
+    text_put(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Confusion\">\n"
+                  "<table class=\"heat\">\n<thead><tr><th scope=\"col\">label</th>");
+    for (uint32_t c = 0; c < t->classes; c++) {
+        text_put(out, "<th scope=\"col\" class=\"n\">");
+        html_text_z(out, report_label(r, c));
+        text_put(out, "</th>");
+    }
+    text_put(out, "</tr></thead>\n<tbody>\n");
+    for (uint32_t c = 0; c < t->classes; c++) {
+        text_put(out, "<tr><th scope=\"row\">");
+        html_text_z(out, report_label(r, c));
+        text_put(out, "</th>");
+        for (uint32_t a = 0; a < t->classes; a++) {
+            double count = t->confusion[(size_t)c * t->classes + a];
+            double part = report_share(count, t->support[c]);
+            text_printf(out, "<td class=\"n\" style=\"--a:%.2f\">", isnan(part) ? 0 : part * 0.6);
+            html_number(out, count);
+            text_put(out, "</td>");
+        }
+        html_row_end(out);
+    }
+    html_table_end(out);
+    text_put(out, "</div>\n");
+}
+
+static void put_labels(const struct report *r, struct text *out)
+{
+    static const char *const names[] = {"label", "precision", "recall", "f1", "rows", NULL};
+    const struct tally *t = r->value.tally;
+    text_put(out, "<h3>Per class</h3>\n");
+    html_table(out, "Labels", names, 1);
+    for (uint32_t c = 0; c < t->classes && c < LABELS_MOST; c++) {
+        html_row(out);
+        html_cell(out, report_label(r, c));
+        html_cell_percent(out, report_share(t->hit[c], t->answered[c]));
+        html_cell_percent(out, report_share(t->hit[c], t->support[c]));
+        html_cell_number(out, report_share(2 * t->hit[c], t->support[c] + t->answered[c]));
+        html_cell_number(out, t->support[c]);
+        html_row_end(out);
+    }
+    html_table_end(out);
+    if (t->classes > LABELS_MOST)
+        html_note(out, "%u more labels: `dnn evaluate --json` has all.", t->classes - LABELS_MOST);
+}
+
+void report_classes(const struct report *r, struct text *out)
+{
+    text_put(out, "<div class=\"charts\">\n");
+    draw_curves(r, false, out);
+    draw_curves(r, true, out);
+    if (r->answers.classes == 2)
+        gains_curve(r, out);
+    put_scores(r, out);
+    text_put(out, "</div>\n");
+    put_confusion(r, out);
+    put_labels(r, out);
+}

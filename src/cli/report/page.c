@@ -1,0 +1,84 @@
+/* page.c - see page.h: the order of the sections, and what they share. */
+#include "cli/report/page.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/report/html.h"
+
+const char *report_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *report_label(const struct report *r, uint32_t class_number)
+{
+    return vocab_text(r->file->schema->labels, class_number, NULL);
+}
+
+double report_share(double part, double whole)
+{
+    return whole > 0 ? part / whole : (double)NAN;
+}
+
+int report_task(const struct report *r)
+{
+    const struct criterion c = {.loss = modelfile_loss(r->file),
+                                .classes = r->file->schema->task != TASK_REGRESSION,
+                                .class_weight = r->file->class_weight};
+    return metric_task(&c, (int)r->file->schema->task, r->file->conformal.rule != 0);
+}
+
+const char *report_stored_part(const struct report *r)
+{
+    return r->stored && json_get(json_root(r->stored), "test") ? "test" : "valid";
+}
+
+double report_stored(const struct report *r, const char *part, const char *name)
+{
+    const struct json *all = r->stored ? json_root(r->stored) : NULL;
+    const struct json *list = all && part ? json_get(all, part) : all;
+    const struct json *v =
+        list && json_kind(list) == JSON_OBJECT ? json_get(list, name) : NULL;
+    return v && json_kind(v) == JSON_NUMBER ? json_number(v) : (double)NAN;
+}
+
+void report_value(const struct metric_type *t, double low, double high, struct text *out)
+{
+    (t->share ? html_percents : html_range)(out, low, high);
+}
+
+void report_cell(const struct metric_type *t, double low, double high, struct text *out)
+{
+    text_put(out, "<td class=\"n\">");
+    report_value(t, low, high, out);
+    text_put(out, "</td>");
+}
+
+void report_page(const struct report_request *q, const struct report *r, struct text *out)
+{
+    struct text title = {0};
+    text_printf(&title, "%s: report", report_file(q->model));
+    html_begin(out, title.data);
+    report_summary(q, r, out);
+    text_put(out, "<main>\n");
+    report_results(r, out);
+    if (r->measured) {
+        report_groups(r, out);
+        report_thresholds(r, out);
+        report_importance(r, out);
+        report_effects(r, out);
+        report_calibration(r, out);
+        report_regions(r, out);
+        report_drift(r, out);
+    }
+    report_training(r, out);
+    report_card(q, r, out);
+    text_put(out, "</main>\n<footer>\n");
+    html_note(out, "Made by dnn " DNN_VERSION ". The same model and rows give the same page, but "
+                   "for its date.");
+    text_put(out, "</footer>\n");
+    html_end(out);
+    text_free(&title);
+}

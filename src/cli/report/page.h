@@ -1,0 +1,44 @@
+/* page.h - the page of `dnn report`, from the content in answer/report.h: one file a section. */
+#ifndef DNN_CLI_REPORT_PAGE_H
+#define DNN_CLI_REPORT_PAGE_H
+
+#include "answer/report.h"
+
+void report_page(const struct report_request *q, const struct report *r, struct text *out);
+
+/* What the sections share. */
+const char *report_file(const char *path); /* its name without the folders */
+/* A label of the model. */
+const char *report_label(const struct report *r, uint32_t class_number);
+/* NaN: the whole is 0. */
+double report_share(double part, double whole);
+/* The task whose metrics count (metric_belongs). */
+int report_task(const struct report *r);
+/* "test", or "valid" where the training had no test rows. */
+const char *report_stored_part(const struct report *r);
+/* A number of the training's metrics, NaN: there is none. part: "test", "valid", "baseline",
+ * "rows"; NULL: beside them. */
+double report_stored(const struct report *r, const char *part, const char *name);
+/* A value of a metric, in percent where it is a share. high NaN: low alone. */
+void report_value(const struct metric_type *t, double low, double high, struct text *out);
+void report_cell(const struct metric_type *t, double low, double high, struct text *out);
+
+/* A row of a table of two columns, name and value; the value is user text. */
+void report_fact(struct text *out, const char *name, const char *value);
+
+/* In the order of the page. Each writes its section, or nothing where it has no content. */
+void report_summary(const struct report_request *q, const struct report *r, struct text *out);
+void report_results(const struct report *r, struct text *out);
+void report_classes(const struct report *r, struct text *out);   /* inside of Results */
+void report_residuals(const struct report *r, struct text *out); /* inside of Results */
+void report_groups(const struct report *r, struct text *out);
+void report_thresholds(const struct report *r, struct text *out);
+void report_importance(const struct report *r, struct text *out);
+void report_effects(const struct report *r, struct text *out);
+void report_calibration(const struct report *r, struct text *out);
+void report_regions(const struct report *r, struct text *out);
+void report_drift(const struct report *r, struct text *out);
+void report_training(const struct report *r, struct text *out);
+void report_card(const struct report_request *q, const struct report *r, struct text *out);
+
+#endif

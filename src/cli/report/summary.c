@@ -1,0 +1,327 @@
+/* summary.c - the top of a report: what the model predicts, how good that is in a sentence, on what
+ * rows, whether gates are met, and the figures that a reader looks for first. */
+#include <math.h>
+#include <string.h>
+
+#include "answer/curves.h"
+#include "cli/report/html.h"
+#include "cli/report/page.h"
+
+enum { CARDS = 4 };
+
+/* --- the sentence --- */
+
+/* "68", "over 99": of a hundred. */
+static void put_hundred(struct text *out, double share)
+{
+    const double of = 100 * share;
+    if (isnan(share))
+        text_put(out, "none");
+    else if (of > 99.5 && share < 1)
+        text_put(out, "over 99");
+    else if (of < 1 && of > 0)
+        text_put(out, "fewer than 1");
+    else
+        text_printf(out, "%.0f", of);
+}
+
+static void put_bold_hundred(struct text *out, double share)
+{
+    text_put(out, "<b>");
+    put_hundred(out, share);
+    text_put(out, "</b>");
+}
+
+/* "Churn = Yes" */
+static void put_positive(const struct report *r, struct text *out)
+{
+    const struct schema *s = r->file->schema;
+    html_text_z(out, s->columns[s->target].name);
+    text_put(out, " = ");
+    html_text_z(out, report_label(r, 1));
+}
+
+/* flagged: share of the rows that it answers as positive; NaN: not known. base: of those that are
+ * positive. */
+static void put_two(const struct report *r, double flagged, double precision, double recall,
+                    double base, struct text *out)
+{
+    if (flagged <= 0 || isnan(precision)) {
+        text_put(out, "At its threshold it flags <b>no row</b> as ");
+        put_positive(r, out);
+        text_put(out, ".");
+    } else {
+        text_put(out, "Of 100 rows that it flags as ");
+        put_positive(r, out);
+        text_put(out, ", ");
+        put_bold_hundred(out, precision);
+        text_put(out, " are; it finds ");
+        put_bold_hundred(out, recall);
+        text_put(out, " of 100 such rows.");
+    }
+    if (isnan(base))
+        return;
+    text_put(out, " Of 100 rows taken by chance, ");
+    put_hundred(out, base);
+    text_put(out, " are.");
+}
+
+static void say_two(const struct report *r, struct text *out)
+{
+    const struct tally *t = r->value.tally;
+    if (r->measured)
+        put_two(r, report_share(t->answered[1], t->weight),
+                report_share(t->hit[1], t->answered[1]), report_share(t->hit[1], t->support[1]),
+                report_share(t->support[1], t->weight), out);
+    else /* average precision of a constant is the share of positive rows */
+        put_two(r, (double)NAN, report_stored(r, report_stored_part(r), "precision"),
+                report_stored(r, report_stored_part(r), "recall"),
+                report_stored(r, "baseline", "pr_auc"), out);
+}
+
+static void say_labels(const struct report *r, struct text *out)
+{
+    const struct tally *t = r->value.tally;
+    double right = report_stored(r, report_stored_part(r), "accuracy"), most = 0, least = 2;
+    uint32_t worst = 0;
+    if (r->measured)
+        right = report_share(t->right, t->weight);
+    for (uint32_t c = 0; r->measured && c < t->classes; c++) {
+        most = fmax(most, report_share(t->support[c], t->weight));
+        if (report_share(t->hit[c], t->support[c]) < least) {
+            least = report_share(t->hit[c], t->support[c]);
+            worst = c;
+        }
+    }
+    if (!r->measured)
+        most = report_stored(r, "baseline", "accuracy");
+    text_put(out, "Of 100 answers ");
+    put_bold_hundred(out, right);
+    text_put(out, " are right; the most frequent label alone would be right for ");
+    put_hundred(out, most);
+    text_put(out, ".");
+    if (least > 1)
+        return;
+    text_put(out, " The label that it finds least is ");
+    html_text_z(out, report_label(r, worst));
+    text_put(out, ": ");
+    put_hundred(out, least);
+    text_put(out, " of 100 of its rows.");
+}
+
+static void say_values(const struct report *r, struct text *out)
+{
+    struct residuals s;
+    if (!r->measured) {
+        text_put(out, "Its typical error is <b>");
+        html_number(out, report_stored(r, report_stored_part(r), "rmse"));
+        text_put(out, "</b> (the root of the mean square); a constant answer has ");
+        html_number(out, report_stored(r, "baseline", "rmse"));
+        text_put(out, ".");
+        return;
+    }
+    residuals_of(&r->answers, &s);
+    text_put(out, "Its typical error is <b>");
+    html_number(out, s.quantile[1]);
+    text_put(out, "</b>: half of the answers are nearer to the truth, and nine of ten within ");
+    html_number(out, s.quantile[3]);
+    text_put(out, ".");
+    if (!isnan(s.within)) {
+        text_put(out, " Of 100 answers ");
+        put_bold_hundred(out, s.within);
+        text_put(out, " lie within 10 % of the truth.");
+    }
+    text_put(out, " The typical error of a constant answer is ");
+    html_number(out, s.constant);
+    text_put(out, ".");
+    residuals_free(&s);
+}
+
+static void say_quantiles(const struct report *r, struct text *out)
+{
+    const struct schema *s = r->file->schema;
+    const bool several = s->quantile_count > 0;
+    const double covered = r->measured ? metrics_get(&r->value.metrics, "coverage")
+                                       : report_stored(r, report_stored_part(r), "coverage");
+    text_put(out, "Of 100 rows ");
+    put_bold_hundred(out, covered);
+    text_put(out, several ? " lie between the lowest and the highest answer; "
+                          : " lie at or below their answer; ");
+    put_hundred(out, several ? s->quantiles[s->quantile_count - 1] - s->quantiles[0]
+                             : modelfile_quantile(r->file));
+    text_put(out, " should.");
+}
+
+static void put_sentence(const struct report *r, struct text *out)
+{
+    const struct schema *s = r->file->schema;
+    text_put(out, "<p class=\"lead\">");
+    if (s->task == TASK_REGRESSION && (s->quantile_count || modelfile_quantile(r->file) > 0))
+        say_quantiles(r, out);
+    else if (s->task == TASK_REGRESSION)
+        say_values(r, out);
+    else if (vocab_count(s->labels) == 2)
+        say_two(r, out);
+    else
+        say_labels(r, out);
+    text_put(out, "</p>\n");
+}
+
+/* --- what it is --- */
+
+static void put_heading(const struct report *r, struct text *out)
+{
+    const struct schema *s = r->file->schema;
+    text_put(out, "<h1>Predicts ");
+    if (s->labels && vocab_count(s->labels) == 2)
+        put_positive(r, out);
+    else
+        html_text_z(out, s->columns[s->target].name);
+    if (s->labels && vocab_count(s->labels) != 2)
+        text_printf(out, " (%u labels)", vocab_count(s->labels));
+    for (uint32_t k = 0; k < s->quantile_count; k++)
+        text_printf(out, k ? ", %.4g" : ", its quantiles %.4g", s->quantiles[k]);
+    if (!s->quantile_count && modelfile_quantile(r->file) > 0)
+        text_printf(out, ", its %.4g quantile", modelfile_quantile(r->file));
+    text_put(out, "</h1>\n");
+}
+
+static void put_rows(struct text *out, uint64_t rows)
+{
+    html_number(out, (double)rows);
+    text_put(out, rows == 1 ? " row of " : " rows of ");
+}
+
+static void put_origin(const struct report_request *q, const struct report *r, struct text *out)
+{
+    text_put(out, "<p class=\"dim\">Model <b>");
+    html_text_z(out, report_file(q->model));
+    text_put(out, "</b>");
+    if (r->file->member_count > 1)
+        text_printf(out, ", the mean of %u networks", r->file->member_count);
+    if (r->measured) {
+        text_put(out, "; measured on ");
+        put_rows(out, r->value.rows);
+        for (size_t i = 0; i < q->input_count; i++) {
+            text_put(out, i ? ", <b>" : "<b>");
+            html_text_z(out, report_file(q->inputs[i]));
+            text_put(out, "</b>");
+        }
+        if (q->part)
+            text_printf(out, " (its %s part%s)", q->part,
+                        strcmp(q->part, "test") == 0 ? ", which the training did not see" : "");
+    } else {
+        text_put(out, "; figures of its training: no rows were given");
+    }
+    if (q->date)
+        text_printf(out, "; page of %s", q->date);
+    text_put(out, ".</p>\n");
+}
+
+/* --- badges --- */
+
+static void put_badge(struct text *out, bool good, const char *verdict)
+{
+    text_printf(out, "<span class=\"badge %s\">%s</span>", good ? "s2" : "s4", verdict);
+}
+
+/* Whether an interval of these rows shows that the answers are better than a constant one. */
+static void put_constant_badge(const struct report *r, struct text *out)
+{
+    const struct tally *t = r->value.tally;
+    const char *name = "r2";
+    double least = 0;
+    if (t->classes == 2) {
+        name = "auc";
+        least = 0.5;
+    } else if (t->classes) {
+        name = "accuracy";
+        for (uint32_t c = 0; c < t->classes; c++)
+            least = fmax(least, report_share(t->support[c], t->weight));
+    }
+    const struct interval i = metrics_interval(&r->value.metrics, name);
+    if (isnan(i.low) || r->file->schema->quantile_count || modelfile_quantile(r->file) > 0)
+        return;
+    const bool good = i.low > least;
+    put_badge(out, good, good ? "\u2713 better than a constant answer"
+                              : "\u2717 not shown to be better than a constant answer");
+}
+
+static void put_badges(const struct report *r, struct text *out)
+{
+    if (!r->measured)
+        return;
+    text_put(out, "<p>");
+    for (size_t i = 0; i < r->value.gate_count; i++) {
+        const struct gate *g = &r->value.gates[i];
+        struct text verdict = {0};
+        text_put(&verdict, g->pass ? "\u2713 gate met: " : "\u2717 gate NOT met: ");
+        html_text_z(&verdict, g->text);
+        text_put(&verdict, ", measured ");
+        if (isnan(g->value))
+            text_put(&verdict, "nothing");
+        else
+            html_number(&verdict, g->value);
+        put_badge(out, g->pass, verdict.data);
+        text_free(&verdict);
+    }
+    put_constant_badge(r, out);
+    text_put(out, "</p>\n");
+    if (r->value.known > 0.01)
+        text_printf(out, "<p class=\"s4\"><b>About %.0f %% of these rows are rows that the model "
+                         "was trained on: all figures are too good.</b></p>\n",
+                    100 * r->value.known);
+}
+
+/* --- cards --- */
+
+static void put_card(struct text *out, const char *words, const struct metric_type *t,
+                     double value, const struct interval *i)
+{
+    text_printf(out, "<div><span>%s</span><b>", words);
+    report_value(t, value, (double)NAN, out);
+    text_printf(out, "</b><span>%s", t->name);
+    if (i && !isnan(i->low)) {
+        text_put(out, ", 95 %: ");
+        report_value(t, i->low, i->high, out);
+    }
+    text_put(out, "</span></div>\n");
+}
+
+static void put_cards(const struct report *r, struct text *out)
+{
+    static const struct { const char *metric, *words; } wanted[] = {
+        {"precision", "flagged rows that are right"}, {"recall", "positive rows that are found"},
+        {"pinball", "mean loss"},                     {"coverage", "rows inside"},
+        {"accuracy", "answers that are right"},       {"auc", "order of the scores, 0.5 to 1"},
+        {"macro_f1", "labels alike, 0 to 1"},         {"rmse", "typical size of an error"},
+        {"r2", "variance explained, 1 is all"},       {"mae", "mean size of an error"},
+        {"logloss", "loss of the probabilities"}};
+    int count = 0;
+    text_put(out, "<div class=\"cards\">\n");
+    for (size_t k = 0; k < sizeof wanted / sizeof *wanted && count < CARDS; k++) {
+        const struct metric_type *t = metric_find(wanted[k].metric, report_task(r));
+        double value = t ? report_stored(r, report_stored_part(r), t->name) : (double)NAN;
+        struct interval range = {(double)NAN, (double)NAN};
+        if (t && r->measured) {
+            value = metrics_get(&r->value.metrics, t->name);
+            range = metrics_interval(&r->value.metrics, t->name);
+        }
+        if (!t || isnan(value))
+            continue;
+        put_card(out, wanted[k].words, t, value, &range);
+        count++;
+    }
+    text_put(out, "</div>\n");
+}
+
+void report_summary(const struct report_request *q, const struct report *r, struct text *out)
+{
+    text_put(out, "<header>\n");
+    put_heading(r, out);
+    put_sentence(r, out);
+    put_badges(r, out);
+    put_origin(q, r, out);
+    put_cards(r, out);
+    text_put(out, "</header>\n");
+}
