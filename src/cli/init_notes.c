@@ -137,6 +137,27 @@ static void tell_target(const struct infer *found, const char *target, const str
     }
 }
 
+/* Values that may stand for "none". */
+static void tell_far(const struct infer *found, const char *target, const struct overrides *o)
+{
+    size_t told = 0, more = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *c = &found->columns[i];
+        const bool is_target = strcmp(c->name, target) == 0;
+        if (!c->far[0] || init_column_given(o, c->name) ||
+            (is_target && found->task != TASK_REGRESSION))
+            continue;
+        if (is_target || told++ < TOLD_NAMES)
+            log_warning("%s \"%s\": %s", is_target ? "target" : "column", text_quote_z(c->name),
+                        c->far);
+        else
+            more++;
+    }
+    if (more)
+        log_warning("%zu more columns have values far from the others; \"missing\" in the config "
+                    "lists what is taken as missing", more);
+}
+
 /* Equal rows that chance deals to both sides of a split. Training warns at the same share. */
 static void tell_copies(const struct infer *found, const struct overrides *o)
 {
@@ -166,6 +187,7 @@ void init_notes(const struct infer *found, const char *target, const struct over
         log_note("%s", found->encoding_note);
     tell_types(found, target, o);
     tell_target(found, target, o);
+    tell_far(found, target, o);
     tell_copies(found, o);
     if (found->time_note[0] && !init_set_value(o, "data.split.method") &&
         !init_set_value(o, "data.split") && split_by_chance(o, found))

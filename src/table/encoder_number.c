@@ -31,6 +31,7 @@ static double offset_of(const struct number_slot *n)
  * without a tail keeps its distances: a few knots would bend a straight relation.
  * One value in more than a quarter of the rows: ranks would compress the others, and the distance
  * from that value matters (capital-gain of adult, counts of otto).
+ * A value far out that many rows have (-999) does not count: the others keep their distances.
  * Two values: 0 and 1, as for one-hot; standardised, the rare one would be ten deviations away
  * (soil types of covertype). Also 0..1 if less than a tenth of the rows, and less than RARE_ROWS,
  * differ from the others: too few to estimate a deviation. */
@@ -321,6 +322,8 @@ static void fit_slot(struct number_task *t, uint32_t slot, struct values *s)
     if (s->sorted)
         sort_floats(s->v, s->count);
     fit_impute(n, c->impute, s);
+    if (s->sorted && scale == SCALE_AUTO)
+        values_leave_far(s);
     fit_scale(n, scale, s);
     if (scale == SCALE_AUTO)
         fit_limits(n, s);

@@ -88,6 +88,39 @@ uint32_t values_often(const struct values *s)
     return often;
 }
 
+/* Leaves out the outermost values at one end, at most three different ones, if they are far. */
+static bool leave_end(struct values *s, bool top)
+{
+    const uint32_t count = s->count;
+    uint32_t run = 0;
+    for (int k = 0; k < 3 && 2 * (uint64_t)run <= count; k++) {
+        const float value = s->v[top ? count - 1 - run : run];
+        while (run < count && !(s->v[top ? count - 1 - run : run] < value) &&
+               !(s->v[top ? count - 1 - run : run] > value))
+            run++;
+        if (2 * (uint64_t)run > count)
+            return false;
+        const double low = (double)s->v[top ? 0 : run],
+                     high = (double)s->v[top ? count - 1 - run : count - 1],
+                     gap = top ? (double)value - high : low - (double)value;
+        const bool many = 100 * (uint64_t)run >= count && (double)run >= 10 * s->unit;
+        if (!many || !(low < high) || gap <= high - low)
+            continue;
+        s->v += top ? 0 : run;
+        s->count -= run;
+        s->low = low;
+        s->high = high;
+        return true;
+    }
+    return false;
+}
+
+void values_leave_far(struct values *s)
+{
+    for (int turn = 0; turn < 4 && s->count; turn++)
+        leave_end(s, turn & 1);
+}
+
 /* --- the range --- */
 
 /* -0 is below 0, as in sort_floats. */

@@ -26,6 +26,10 @@ double values_at_rank(const struct values *s, double rank);
 double values_at_share(const struct values *s, double share);
 /* Sets mean and deviation of sorted values. */
 void values_spread(struct values *s);
+/* Leaves out, at each end of sorted values, up to three different ones, in a hundredth to a half of
+ * the rows and in ten at least, that are farther from the others than those are from each other:
+ * they stand for something else, as -999 does. */
+void values_leave_far(struct values *s);
 /* Counts distinct values of sorted ones, up to `most`. */
 uint32_t values_distinct(const struct values *s, uint32_t most);
 /* Counts the rows of the most frequent of sorted values. Exact above a quarter of the rows;

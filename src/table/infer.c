@@ -73,6 +73,7 @@ static void conclude(const struct infer_request *r, const struct survey *s,
 {
     i->dialect = s->dialect;
     infer_types(r, s, i);
+    infer_far(r, s, i);
     if (has_other_inputs(r, i))
         for (size_t c = 0; c < i->count; c++)
             i->columns[c].buckets = 0;

@@ -28,6 +28,7 @@ struct infer_column {
                                for splits by chance */
     bool unread;            /* the reason is a warning: set aside for its form, or units differ */
     double alone;           /* how much of the target it alone explains (leak.h); NaN: not known */
+    char far[600];          /* values that may stand for "none", which was said so or not; or "" */
     char note[480];         /* e.g. it nearly determines the target; or "" */
 };
 /* Sequences with a row a step. */

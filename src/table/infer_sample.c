@@ -47,6 +47,15 @@ static bool is_missing(const struct hashes *h, uint32_t hash)
     return false;
 }
 
+const char *infer_sampled(const struct survey *s, const struct infer *i, size_t column,
+                          uint32_t row, size_t *size)
+{
+    const struct watch *w = &s->watches[column];
+    const char *text = w->sample_text.data + w->sample_at[row];
+    *size = w->sample_at[row + 1] - w->sample_at[row];
+    return *size && !infer_is_missing(i, column, text, *size) ? text : NULL;
+}
+
 static bool is_input(const struct infer_column *c)
 {
     return c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME || c->type == COLUMN_CATEGORICAL;
@@ -57,15 +66,13 @@ static bool is_input(const struct infer_column *c)
 static void read_numbers(const struct sample *t, size_t column, const uint32_t *rows,
                          uint32_t count, int part, float *out)
 {
-    const struct watch *w = &t->survey->watches[column];
     const struct infer_column *c = &t->infer->columns[column];
-    struct hashes none = missing_of(t, column);
     double first = (double)NAN, value;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t from = w->sample_at[rows[i]], size = w->sample_at[rows[i] + 1] - from;
-        const char *text = w->sample_text.data + from;
+        size_t size;
+        const char *text = infer_sampled(t->survey, t->infer, column, rows[i], &size);
         out[i] = NAN;
-        if (!size || is_missing(&none, w->sample_hash[rows[i]]))
+        if (!text)
             continue;
         if (c->type == COLUMN_DATETIME ? !form_read_date(c->form, text, size, &value)
                                        : form_read_number(c->form, text, size, t->infer->decimal,
@@ -80,7 +87,6 @@ static void read_numbers(const struct sample *t, size_t column, const uint32_t *
             first = value;
         out[i] = (float)(value - first);
     }
-    mem_free(none.hash);
 }
 
 static double of_groups(const struct sample *t, size_t column)

@@ -77,7 +77,7 @@ static void keep_text(struct watch *w, const char *text, size_t length)
 
 static bool is_day(double value)
 {
-    return value >= 19000101 && value <= 21001231;
+    return (value >= 19000101 && value <= 21001231) || value >= 99990101;
 }
 
 /* Counts the signs of codes in a whole number: leading zeros, too many digits. */

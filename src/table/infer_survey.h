@@ -193,6 +193,12 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
 void infer_target(const struct survey *s, size_t target, struct infer *i);
 /* infer_sample.c: what each column alone explains of the target, and equal rows. */
 void infer_sample(const struct survey *s, size_t target, struct infer *i);
+/* The text of a sampled cell that may be a number or a date; NULL: another one, or missing. */
+const char *infer_sampled(const struct survey *s, const struct infer *i, size_t column,
+                          uint32_t row, size_t *size);
+/* infer_far.c: values of numbers and dates that stand for "none": adds them to the columns'
+ * missing, and tells. After the types. */
+void infer_far(const struct infer_request *r, const struct survey *s, struct infer *i);
 static inline uint32_t infer_hash32(uint64_t hash) /* of a sampled cell */
 {
     return (uint32_t)(hash ^ hash >> 32);

@@ -20,13 +20,14 @@ struct times {
 };
 
 /* Caller frees t->at (mem_free). */
-static struct times times_of(const struct survey *s, const struct infer_column *c,
-                             const struct watch *w)
+static struct times times_of(const struct survey *s, const struct infer *infer, size_t column)
 {
+    const struct infer_column *c = &infer->columns[column];
     struct times t = {.at = mem_alloc((size_t)s->samples + 1, sizeof *t.at)};
     for (uint32_t i = 0; i < s->samples; i++) {
-        const uint32_t from = w->sample_at[i], size = w->sample_at[i + 1] - from;
-        if (!size || !form_read_date(c->form, w->sample_text.data + from, size, &t.at[t.count]))
+        size_t size;
+        const char *text = infer_sampled(s, infer, column, i, &size);
+        if (!text || !form_read_date(c->form, text, size, &t.at[t.count]))
             continue;
         const double step = t.count ? t.at[t.count] - t.at[t.count - 1] : 0;
         t.rises += step > 0;
@@ -68,7 +69,7 @@ void infer_time(const struct infer_request *r, const struct survey *s, struct in
         dates++;
         if (infer_names_birth(c->name) || c->missing * 10 > i->rows || !w->sample_at || ordered)
             continue;
-        struct times t = times_of(s, c, w);
+        struct times t = times_of(s, i, k);
         ordered = is_ordered(&t);
         if (ordered || (!found && repeats(&t))) {
             repeated = !ordered;

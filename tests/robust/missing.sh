@@ -62,4 +62,46 @@ grep -qF '"country": "categorical"' init.json && grep -qF '"job": "categorical"'
 ok $? "  where they are a code and a job elsewhere" "$(cat init.json)"
 run dnn check init.json
 is_exit 0 "  and check takes it"
+# a value that stands for none: the least or greatest, in many rows, far from the others
+far() { # far EXPRESSION: rows of column x, and d, an even date; $i counts them
+    awk "BEGIN { print \"x,d,y\"; for (i = 0; i < 400; i++) print ($1) \",\" 2000 + i * 7 % 20 \"-01-02,\" (i % 3 ? \"a\" : \"b\") }" >far.csv
+    run dnn init far.csv --target y -o far.json --force
+}
+takes() { # takes EXPRESSION LIST
+    far "$1"
+    grep -A2 '"x": {' far.json | grep -qF -- "\"missing\": [$2]"
+    ok $? "$1: missing [$2]" "$(cat far.json err)"
+    err_has 'warning: column "x": '
+}
+takes 'i % 10 ? 18 + i % 70 : -999' '"-999"'
+err_has '"-999" in 40 of 400 cells is far from the others (19 to 87): taken as missing, by the column'"'"'s "missing"; to keep it as a value, --set '"'data.columns.x.missing=[]'"
+takes 'i % 10 ? 18 + i % 70 : i % 20 ? "-999.0" : -999' '"-999", "-999.0"'
+takes 'i % 10 ? 18 + i % 70 : i % 20 ? -998 : -999' '"-999", "-998"'
+takes 'i % 10 ? 18.5 + i % 70 : i % 20 ? -99 : 99999' '"-99", "99999"'
+takes 'i % 20 ? i % 7 / 10 : 2147483647' '"2147483647"'
+takes 'i % 20 ? 1950 + i % 70 : -1' '"-1"'
+takes 'i % 10 ? sprintf("20%02d-%02d-%02d", i % 20, i % 12 + 1, i % 28 + 1) : i % 20 ? "9999-12-31" : "1900-01-01"' '"9999-12-31", "1900-01-01"'
+takes 'i % 10 ? sprintf("%02d.%02d.20%02d", i % 28 + 1, i % 12 + 1, i % 20) : "31.12.2099"' '"31.12.2099"'
+takes 'i % 10 ? sprintf("20%02d%02d%02d", i % 20, i % 12 + 1, i % 28 + 1) : "99991231"' '"99991231"'
+takes 'i % 10 ? sprintf("19%02d-%02d-%02d", i % 50, i % 12 + 1, i % 28 + 1) : "1970-01-01"' '"1970-01-01"'
+run dnn train far.json -o far.dnn --set model.preset=mlp --set train.epochs=1 -q
+is_exit 0 "  such a config trains"
+for value in 'i % 10 ? 18 + i % 80 : 99' 'i % 5 ? 1 + i % 900 : 0' 'i % 4 * 33' 'i % 5 * 20 + 19' 'i % 10 ? i % 30 : -1' 'i % 100 ? i % 9 : 20' \
+    'sprintf("20%02d-%02d-01", i % 20, i % 12 + 1)' 'i % 10 ? i * 7919 % 1000 - 500 : -501' 'i == 7 ? -999 : i % 70'; do
+    far "$value"
+    err_lacks 'far from the others' "$value: values"
+done
+far 'i % 20 ? 1990 + i % 20 : 0'
+err_has '"0" in 20 of 400 cells is far from the others (1991 to 2009): if that means no value, --set '"'data.columns.x.missing=[\"0\"]'" "what may be a value is told"
+grep -qF '"x": "numeric"' far.json
+ok $? "  and stays one"
+run dnn init far.csv --target y --set 'data.columns.x.missing=["0"]'
+grep -A2 '"x": {' out | grep -qF '"missing": ["0"]'
+ok $? "  until that is said"
+far 'i % 10 ? i * 7919 % 1000 / 10 : -999'
+run dnn init far.csv --target x
+err_has 'target "x": "-999" in 40 of 400 cells is far from the others (0.2 to 99.9): if that means no value, --set '"'data.columns.x={\"type\": \"numeric\", \"missing\": [\"-999\"]}' leaves such rows out"
+run dnn init far.csv --target x --set 'data.columns.x={"type": "numeric", "missing": ["-999"]}' -o far.json --force
+run dnn check far.json
+err_has 'is missing in 40 of 400 rows' "  as check says"
 done_testing

@@ -102,6 +102,38 @@ static int chosen_far(int rows)
     return scale;
 }
 
+/* 20 to 79, and -999 in a tenth of the rows. */
+static void test_auto_far(void)
+{
+    enum { ROWS = 200, FAR_ROWS = 20 };
+    float v[ROWS];
+    double sum = 0, second = 0;
+    for (int i = 0; i < ROWS; i++) {
+        v[i] = i < FAR_ROWS ? -999 : (float)(20 + i % 60);
+        sum += i < FAR_ROWS ? 0 : (double)v[i];
+    }
+    const double mean = sum / (ROWS - FAR_ROWS);
+    for (int i = FAR_ROWS; i < ROWS; i++)
+        second += ((double)v[i] - mean) * ((double)v[i] - mean);
+    const double factor = 1 / sqrt(second / (ROWS - FAR_ROWS));
+    struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
+    struct table *t = one_column(s, v, ROWS);
+    is_int(s->numbers[0].scale, SCALE_STANDARD, "auto with a value far out in many rows");
+    is_near(s->numbers[0].center, mean, 1e-9, "  the mean is that of the others");
+    is_near(s->numbers[0].factor, factor, 1e-9, "  so is the deviation");
+    apply_all(s, t);
+    is_near(get_number(t, 0, 0), (20 - 59 - mean) * factor, 1e-5, "  and it is one range away");
+    table_drop(t);
+    schema_free(s);
+    for (int i = 9; i < FAR_ROWS; i++)
+        v[i] = 40;
+    s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
+    t = one_column(s, v, ROWS);
+    ok(s->numbers[0].center < mean - 20, "in nine rows it is a value as any other");
+    table_drop(t);
+    schema_free(s);
+}
+
 static void test_auto(void)
 {
     is_int(chosen(4000, 2, 0), SCALE_MINMAX, "two values: 0 and 1");
@@ -396,6 +428,7 @@ int main(void)
 {
     test_scales();
     test_auto();
+    test_auto_far();
     test_constant();
     test_nearly_constant();
     test_large();
