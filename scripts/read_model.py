@@ -197,13 +197,14 @@ class Model:
 # --- cells to numbers and categories ----------------------------------------------------------------
 
 DATE = re.compile(r"(\d{4})(?:([-/])(\d\d)(?:\2(\d\d))?|(\d\d)(\d\d))(?:[Tt ](.+))?$")
-TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?(Z|z|[+-]\d\d(?::?\d\d)?)?$")
+TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d(?:[.,]\d+)?))?(Z|z| UTC| ?[+-]\d\d(?::?\d\d)?)?$")
 
 
 def seconds_of_time(text):
     hour, minute, second, zone = TIME.match(text).groups()
-    seconds = int(hour) * 3600 + int(minute) * 60 + float(second or 0)
-    if zone and zone not in "Zz":
+    seconds = int(hour) * 3600 + int(minute) * 60 + float((second or "0").replace(",", "."))
+    zone = (zone or "").strip()
+    if zone not in ("", "Z", "z", "UTC"):
         digits = zone[1:].replace(":", "") + "00"
         offset = int(digits[:2]) * 3600 + int(digits[2:4]) * 60
         seconds -= offset if zone[0] == "+" else -offset
@@ -218,18 +219,49 @@ def day_number(year, month, day):
 
 def seconds_of_format(text, form):
     """Seconds since 1970 of a date in another form; what the format lacks is that of 1970-01-01."""
-    if form in ("%s", "%Q"):
-        return float(text) / (1000 if form == "%Q" else 1)
+    if form in ("%s", "%Q", "%q", "%N"):
+        return float(text) / {"%s": 1, "%Q": 1e3, "%q": 1e6, "%N": 1e9}[form]
+    fraction = 0.0
+    if form.endswith("%S") and re.search("[.,][0-9]+$", text):
+        at = re.search("[.,][0-9]+$", text).start()
+        text, fraction = text[:at], float("0." + text[at + 1:])
     year = "" if re.search("%[Yy]", form) else "1970 "
     moment = datetime.strptime(year + text, ("%Y " if year else "") + form)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp() + fraction
+
+
+SPANS = [("w|wks?|weeks?", 604800.0), ("d|days?|tage?", 86400.0), ("h|hrs?|hours?|std", 3600.0),
+         ("m|mins?|minutes?", 60.0), ("s|secs?|seconds?|sek", 1.0), ("ms", 1e-3), ("[uµμ]s", 1e-6),
+         ("ns", 1e-9)]
+
+
+def seconds_of_duration(text):
+    """csv/duration.h has the forms."""
+    text = re.sub(r"(\d),(\d)", r"\1.\2", text.strip())
+    sign, words, own, hour, minute, second = re.match(
+        r"([+-]?)(.*?)(?:([+-]?)(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?)?$", text).groups()
+    clock = int(hour) * 3600 + int(minute) * 60 + float(second or 0) if hour else 0.0
+    whole = not words
+    if words.endswith(".") and words[:-1].isdigit():
+        words, whole = words[:-1] + "d", True
+    if words.startswith("P"):
+        words = words[1:].replace("T", " ")
+    total = last = 0.0
+    for number, word in re.findall(r"(\d+(?:\.\d+)?)\s*([^\W\d_]*)", words):
+        below = {3600.0: 60.0, 60.0: 1.0}.get(last, 0.0)
+        last = next((v for p, v in SPANS if re.fullmatch(p, word.lower())), below)
+        total += float(number) * last
+    total *= -1 if sign == "-" else 1
+    return total + (-clock if (sign if whole else own) == "-" else clock)
 
 
 def number_of(text, decimal, form):
     """A number without its units and what groups its digits."""
+    if form.get("format") == "duration":
+        return seconds_of_duration(text)
     for unit in sorted(form.get("unit", []), key=len, reverse=True):
         text = text.replace(unit, "", 1)
-    text = text.replace(" ", "").replace(form.get("thousands") or "\0", "")
+    text = re.sub(r"\s", "", text).replace(form.get("thousands") or "\0", "")
     return float(text.replace(decimal, "."))
 
 

@@ -225,7 +225,7 @@ static bool only_form(const struct config *c, const struct json *entry)
 {
     const struct json *type = json_get(entry, "type");
     const bool regression = c->task == TASK_REGRESSION;
-    static const char *const keys[] = {"missing", "thousands", "unit"};
+    static const char *const keys[] = {"missing", "thousands", "unit", "format"};
     size_t form = 0;
     for (size_t i = 0; i < (regression ? sizeof keys / sizeof *keys : 1); i++)
         form += json_get(entry, keys[i]) ? 1 : 0;

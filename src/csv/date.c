@@ -88,6 +88,8 @@ static bool read_offset(struct cursor *c, int *seconds)
     *seconds = 0;
     if (c->end - c->at == 4 && memcmp(c->at, " UTC", 4) == 0) /* as databases write it */
         c->at += 4;
+    if (c->end - c->at > 1 && *c->at == ' ' && (c->at[1] == '+' || c->at[1] == '-'))
+        c->at++; /* as git and Ruby do */
     if (c->at == c->end || parse_char(c, 'Z') || parse_char(c, 'z'))
         return true;
     int sign = parse_char(c, '+') ? 1 : parse_char(c, '-') ? -1 : 0, hour, minute = 0;
@@ -102,18 +104,28 @@ static bool read_offset(struct cursor *c, int *seconds)
     return true;
 }
 
-/* Parses hh:mm[:ss[.digits]] and an offset. Seconds of the day in UTC; may be negative or above a
+/* Digits from `at` to the first other character. */
+static int run_of_digits(const struct cursor *c)
+{
+    const char *at = c->at;
+    while (at < c->end && *at >= '0' && *at <= '9')
+        at++;
+    return (int)(at - c->at);
+}
+
+/* Parses [h]h:mm[:ss[.digits]] and an offset. Seconds of the day in UTC; may be negative or above a
  * day. */
 static bool read_time(struct cursor *c, double *seconds)
 {
     int hour, minute, second = 0, offset;
     double fraction = 0, place = 0.1;
-    if (!read_digits(c, 2, &hour) || !parse_char(c, ':') || !read_digits(c, 2, &minute))
+    if (!read_digits(c, run_of_digits(c) == 1 ? 1 : 2, &hour) || !parse_char(c, ':') ||
+        !read_digits(c, 2, &minute))
         return false;
     if (parse_char(c, ':')) {
         if (!read_digits(c, 2, &second))
             return false;
-        if (parse_char(c, '.')) {
+        if (parse_char(c, '.') || parse_char(c, ',')) {
             const char *from = c->at;
             for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++, place /= 10)
                 fraction += (*c->at - '0') * place;
@@ -137,7 +149,7 @@ bool date_parse(const char *text, size_t length, double *seconds)
     int64_t days;
     double time = 0;
     bool marked = length > 0 && (text[0] == 'T' || text[0] == 't');
-    if (marked || (length > 2 && text[2] == ':')) { /* a time without a date */
+    if (marked || (length > 2 && (text[1] == ':' || text[2] == ':'))) { /* a time without a date */
         c.at += marked;
         if (!read_time(&c, seconds) || c.at != c.end)
             return false;

@@ -2,8 +2,9 @@
  *
  *     YYYY-MM-DD  YYYY/MM/DD  YYYYMMDD
  *
- * alone, or followed by a T or a blank and hh:mm[:ss[.digits]][Z| UTC|(+|-)hh[[:]mm]]; a month
- * YYYY-MM; a time of day hh:mm[:ss[.digits]].
+ * alone, or followed by a T or a blank and [h]h:mm[:ss[.digits]][Z| UTC|(+|-)hh[[:]mm]]; a month
+ * YYYY-MM; a time of day [h]h:mm[:ss[.digits]]. A comma may stand for the point, and a blank before
+ * the sign of the offset.
  *
  * Proleptic Gregorian calendar, years 0001 to 9999. A time without offset is used unchanged. A time
  * with an offset is converted to UTC. 24:00:00 and leap seconds (:60) are the next second, as in

@@ -7,7 +7,7 @@
 #include "csv/date.h"
 #include "csv/number.h"
 
-static const char directives[] = "dmYybBHIMSpzsQ%";
+static const char directives[] = "dmYybBHIMSpzsQqN%";
 
 /* The numbers that were read, and the place in the text. */
 struct reading {
@@ -15,7 +15,7 @@ struct reading {
     int year, month, day, hour, minute, second, offset; /* offset: seconds */
     bool half, afternoon; /* %I was read; PM */
     bool counted;         /* %s or %Q was read */
-    double count;         /* seconds */
+    double count, fraction; /* seconds */
 };
 
 static bool is_digit(char c)
@@ -96,7 +96,19 @@ static bool read_count(struct reading *r, double unit)
     return r->counted && r->count > -62135596801.0 && r->count < 253402300800.0; /* years 1..9999 */
 }
 
-static bool read_directive(struct reading *r, char c)
+/* A fraction behind the seconds, unless the format goes on with that sign. */
+static void read_fraction(struct reading *r, char next)
+{
+    if (r->end - r->at < 2 || (*r->at != '.' && *r->at != ',') || *r->at == next ||
+        !is_digit(r->at[1]))
+        return;
+    double place = 0.1;
+    for (r->at++; r->at < r->end && is_digit(*r->at); place /= 10)
+        r->fraction += (*r->at++ - '0') * place;
+}
+
+/* next: the character of the format behind it. */
+static bool read_directive(struct reading *r, char c, char next)
 {
     switch (c) {
     case 'd': return read_within(r, 1, 31, &r->day);
@@ -114,11 +126,17 @@ static bool read_directive(struct reading *r, char c)
         r->half = true;
         return read_within(r, 1, 12, &r->hour);
     case 'M': return read_within(r, 0, 59, &r->minute);
-    case 'S': return read_within(r, 0, 60, &r->second);
+    case 'S':
+        if (!read_within(r, 0, 60, &r->second))
+            return false;
+        read_fraction(r, next);
+        return true;
     case 'p': return read_half(r);
     case 'z': return read_offset(r);
     case 's': return read_count(r, 1);
-    case 'Q': return read_count(r, 1000);
+    case 'Q': return read_count(r, 1e3);
+    case 'q': return read_count(r, 1e6);
+    case 'N': return read_count(r, 1e9);
     default: return r->at < r->end && *r->at++ == c;
     }
 }
@@ -136,9 +154,10 @@ bool date_parse_format(const char *text, size_t length, const char *format, doub
     struct reading r = {.at = text, .end = text + length, .year = 1970, .month = 1, .day = 1};
     double days;
     for (const char *f = format; *f; f++) {
-        bool good = *f == '%' && f[1] ? read_directive(&r, *++f)
+        bool good = *f == '%' && f[1] ? read_directive(&r, f[1], f[2])
                     : *f == ' '       ? read_blanks(&r)
                                       : r.at < r.end && *r.at++ == *f;
+        f += *f == '%' && f[1];
         if (!good)
             return false;
     }
@@ -147,7 +166,8 @@ bool date_parse_format(const char *text, size_t length, const char *format, doub
     if (r.half)
         r.hour = r.hour % 12 + (r.afternoon ? 12 : 0);
     *seconds = r.counted ? r.count
-                         : days + r.hour * 3600 + r.minute * 60 + r.second - r.offset;
+                         : days + r.hour * 3600 + r.minute * 60 + r.second + r.fraction -
+                               r.offset;
     return true;
 }
 

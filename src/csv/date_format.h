@@ -3,9 +3,11 @@
  *     %d %m     day, month: one or two digits          %b %B   month's English name, whole or three
  *     %Y        year: four digits                              letters
  *     %y        two digits: 69 to 99 are 19xx          %H %I   hour of 24, of 12
- *     %M %S     minute, second                         %p      AM or PM
- *     %z        Z or (+|-)hh[[:]mm]                    %s %Q   seconds, milliseconds since 1970
- *     %%        %                                              (digits with a sign, a fraction)
+ *     %M        minute                                 %p      AM or PM
+ *     %S        second, with or without a fraction     %s %Q   seconds, milliseconds,
+ *               behind a point or a comma              %q %N   microseconds, nanoseconds since
+ *     %z        Z or (+|-)hh[[:]mm]                            1970: digits with a sign, a
+ *     %%        %                                              fraction
  *
  * A blank stands for one blank or more, any other character for itself. Parts that the format lacks
  * are those of 1970-01-01T00:00:00. A time without %z is used unchanged. */

@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "csv/duration.h"
 
-/* comma, point, apostrophe, underscore, blank, no-break space, narrow no-break space */
-const char *const form_thousands[] = {",", ".", "'", "_", " ", "\xc2\xa0", "\xe2\x80\xaf", NULL};
+/* comma, point, apostrophe, underscore, blank, no-break space, narrow no-break space, thin space,
+ * typographic apostrophe */
+const char *const form_thousands[] = {
+    ",", ".", "'", "_", " ", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89", "\xe2\x80\x99", NULL};
 
 enum { MOST_NUMBER = 128 };
 
@@ -19,7 +22,7 @@ struct rest {
 /* Bytes of the blank at the end of the text, or at its front; 0: none. */
 static size_t blank(const char *from, const char *end, bool front)
 {
-    static const char *const blanks[] = {" ", "\t", "\xc2\xa0", "\xe2\x80\xaf"};
+    static const char *const blanks[] = {" ", "\t", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89"};
     for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {
         size_t n = strlen(blanks[i]);
         if ((size_t)(end - from) >= n && !memcmp(front ? from : end - n, blanks[i], n))
@@ -52,6 +55,11 @@ bool form_minus(const char **from, const char **end)
     }
     form_trim(from, end);
     return true;
+}
+
+bool form_is_duration(const struct form *f)
+{
+    return f && f->format && strcmp(f->format, FORM_DURATION) == 0;
 }
 
 static void trim(struct rest *r)
@@ -98,26 +106,32 @@ static size_t digits(const char *at, const char *end)
     return (size_t)(at - from);
 }
 
-/* Copies the digits of the groups to `out`. *at: behind them. False: not three in each. */
+/* Copies the digits of the groups to `out`. *at: behind them. False: not three in each, nor two in
+ * each but the last (12,34,567: lakh and crore). */
 static bool copy_groups(const char *between, const char **at, const char *end, char *out,
                         size_t *used)
 {
-    size_t n = digits(*at, end), width = strlen(between);
-    bool first = true;
-    for (;;) {
+    size_t n = digits(*at, end), width = strlen(between), inner = 0; /* of groups in the middle */
+    const bool small = n <= 2;
+    for (bool first = true;; first = false) {
         memcpy(out + *used, *at, n);
         *used += n;
         *at += n;
         if ((size_t)(end - *at) < width || memcmp(*at, between, width) != 0)
-            return true;
-        if (first && (n == 0 || n > 3))
+            return first || n == 3;
+        if (first ? !n || n > 3 : (n != 3 && !(n == 2 && small)) || (inner && n != inner))
             return false;
+        inner = first ? 0 : n;
         *at += width;
         n = digits(*at, end);
-        if (n != 3)
-            return false;
-        first = false;
     }
+}
+
+enum number_result form_plain(const char *text, size_t length, char decimal, double *value)
+{
+    const char *from = text, *end = text + length;
+    form_trim(&from, &end);
+    return number_parse(from, (size_t)(end - from), decimal, value);
 }
 
 enum number_result form_number(const struct form *f, const char *text, size_t length, char decimal,
@@ -128,6 +142,8 @@ enum number_result form_number(const struct form *f, const char *text, size_t le
     struct rest r = {text, text + length, '\0'};
     if (length > MOST_NUMBER)
         return NUMBER_BAD;
+    if (form_is_duration(f))
+        return duration_parse(text, length, value) ? NUMBER_OK : NUMBER_BAD;
     trim(&r);
     take_minus(&r);
     take_sign(&r);
@@ -146,8 +162,8 @@ enum number_result form_number(const struct form *f, const char *text, size_t le
     return number_parse(plain, used, decimal, value);
 }
 
-bool form_check(const struct form *f, char decimal, const char **key, const char **what,
-                const char **expected)
+bool form_check(const struct form *f, bool number, char decimal, const char **key,
+                const char **what, const char **expected)
 {
     size_t known = 0;
     const char *between = f->thousands, *at;
@@ -165,8 +181,14 @@ bool form_check(const struct form *f, char decimal, const char **key, const char
         if (!f->units[i][0] || strpbrk(f->units[i], "0123456789+-"))
             return false;
     *key = "format";
+    if (number) {
+        *what = "is none that numbers have";
+        *expected = "\"" FORM_DURATION "\"";
+        return !f->format || form_is_duration(f);
+    }
     *what = "has no directive, or one that does not exist";
-    *expected = "directives of %d %m %Y %y %b %B %H %I %M %S %p %z %s %Q %%, and other characters";
+    *expected = "directives of %d %m %Y %y %b %B %H %I %M %S %p %z %s %Q %q %N "
+                "%%, and other characters";
     return !f->format || date_format_valid(f->format, &at);
 }
 

@@ -13,11 +13,16 @@ struct form {
     char *thousands; /* one character in UTF-8; NULL: none */
     char **units;
     size_t unit_count;
-    char *format;    /* of dates, see date_format.h; NULL: ISO */
+    char *format;    /* of dates, see date_format.h; NULL: ISO; of numbers: FORM_DURATION or NULL */
 };
+#define FORM_DURATION "duration" /* seconds, by duration_parse */
+bool form_is_duration(const struct form *f);
+/* Parses a plain number with blanks around it, no-break ones too. */
+enum number_result form_plain(const char *text, size_t length, char decimal, double *value);
 /* Parses a number: blanks and one unit on each side, a sign before or behind the first unit,
  * brackets around it, a minus behind it or U+2212 before it for a negative one, digits in groups of
- * three or without groups. Otherwise as number_parse. */
+ * three, in groups of two before the last three (3,04,025), or without groups. Otherwise as
+ * number_parse. A column of durations: seconds. */
 enum number_result form_number(const struct form *f, const char *text, size_t length, char decimal,
                                double *value);
 /* Parse a number, or a date, as a column of that form writes them; f NULL: plain numbers, ISO
@@ -25,8 +30,10 @@ enum number_result form_number(const struct form *f, const char *text, size_t le
 static inline enum number_result form_read_number(const struct form *f, const char *text,
                                                   size_t length, char decimal, double *value)
 {
-    return f ? form_number(f, text, length, decimal, value)
-             : number_parse(text, length, decimal, value);
+    if (f)
+        return form_number(f, text, length, decimal, value);
+    const enum number_result result = number_parse(text, length, decimal, value);
+    return result == NUMBER_BAD ? form_plain(text, length, decimal, value) : result;
 }
 static inline bool form_read_date(const struct form *f, const char *text, size_t length,
                                   double *seconds)
@@ -48,8 +55,9 @@ struct form *form_copy(const struct form *f); /* NULL gives NULL */
 void form_free(struct form *f);
 /* The words of `thousands`; NULL at the end. */
 extern const char *const form_thousands[];
-/* False: a text is not allowed. Sets the key of the column, the fault and the expected form. */
-bool form_check(const struct form *f, char decimal, const char **key, const char **what,
-                const char **expected);
+/* number: of a numeric column, not of dates. False: a text is not allowed. Sets the key of the
+ * column, the fault and the expected form. */
+bool form_check(const struct form *f, bool number, char decimal, const char **key,
+                const char **what, const char **expected);
 
 #endif

@@ -229,6 +229,10 @@ bool cell_report_number(const struct cell_where *w, size_t column, const struct 
     }
     report(w, column, ERR_CSV_NUMBER, "\"%s\" is not a number", text);
     const struct form *form = w->s->columns[column].form;
+    if (form_is_duration(form)) {
+        expect(w, column, "a duration such as 1:20:00, PT1H20M or 1h 20m");
+        return help_form(w, column, "format");
+    }
     if (form && (form->thousands || form->unit_count)) {
         struct text amounts = {0};
         text_put(&amounts, "an amount");

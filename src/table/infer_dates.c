@@ -123,6 +123,9 @@ static bool take_time(struct shape *s, bool *half)
         put(s, "%S", 2);
         if (run_of(s, is_digit) != 2)
             return false;
+        if (s->end - s->at > 1 && strchr(".,", *s->at) && is_digit(s->at[1]))
+            while (++s->at < s->end && is_digit(*s->at))
+                continue; /* %S reads the fraction */
     }
     take(s, " ");
     *half = s->end - s->at >= 2 && strchr("aApP", *s->at) && (s->at[1] | 32) == 'm';

@@ -164,8 +164,6 @@ int infer_form(const char *text, size_t length)
 {
     if (length > MOST_FORM || !has_digit(text, length))
         return FORM_NONE;
-    if (is_amount(text, length) && !is_grouped(text, length))
-        return FORM_BLANK;
     if (text[length - 1] == '%' && is_amount(text, length - 1))
         return FORM_PERCENT;
     if (is_date_of_numbers(text, length) || is_date_of_words(text, length))
@@ -188,8 +186,6 @@ const char *infer_form_reason(int form, char decimal, char *out, size_t size)
     static const char *const words[FORMS] = {
         [FORM_NONE] = "",
         [FORM_PERCENT] = "numbers with a percent sign, not all in one form: dnn reads 12.3",
-        [FORM_BLANK] = "numbers with blanks around them inside the cell: dnn reads 484, not \" "
-                       "484\"",
         [FORM_COMMA] = "numbers with a decimal comma in a file whose others have points: dnn reads "
                        "1.5, not 1,5",
         [FORM_POINT] = "numbers with a decimal point in a file whose others have commas: dnn reads "

@@ -155,6 +155,19 @@ bool infer_names_moment(const char *name)
     return false;
 }
 
+bool infer_names_duration(const char *name)
+{
+    static const char *const durations[] = {
+        "duration", "elapsed", "runtime", "length", "took",  "wait",  "waiting", "delay", "latency",
+        "uptime",   "finish",  "lap",     "split",  "pace",  "dauer", "laufzeit", "duree",
+        "duracion", "durata"};
+    struct words w = split(name);
+    for (size_t i = 0; i < w.count; i++)
+        if (AMONG(durations, w.word[i]))
+            return true;
+    return false;
+}
+
 bool infer_names_order(const char *name)
 {
     static const char *const times[] = {

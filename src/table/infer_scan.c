@@ -87,7 +87,6 @@ static void inspect_digits(struct watch *w, const char *text, size_t length, dou
     bool plain = !memchr(text, 'e', length) && !memchr(text, 'E', length);
     if (w->whole && value - w->last != 1)
         w->steps = false;
-    w->minutes &= fmod(value, 60) == 0;
     w->rises &= !w->whole || value > w->last;
     w->falls &= !w->whole || value < w->last;
     w->last = value;
@@ -107,6 +106,7 @@ static void inspect_number(struct watch *w, const char *text, size_t length, dou
     double *low = comma ? &w->comma_low : &w->low, *high = comma ? &w->comma_high : &w->high;
     *low = value < *low ? value : *low;
     *high = value > *high ? value : *high;
+    w->minutes &= fmod(value, 60) == 0;
     w->fraction = fmax(w->fraction, fabs(value - rint(value)));
     const char *digit = text + (*text == '-');
     bool odd = point && (text + length - point != 4 || *digit == '0' || point - digit > 3);
@@ -139,6 +139,7 @@ static void inspect_other(struct watch *w, const char *text, size_t length, int6
     w->forms[infer_form(text, length)]++;
     infer_amount(&w->amounts, text, length);
     infer_date(&w->date_forms, text, length);
+    infer_span(&w->spans, text, length, line);
     w->shapes[infer_id_shape(text, length)]++;
     w->bytes += length;
     w->codes += length == 2 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'A' && text[1] <= 'Z';
@@ -175,6 +176,14 @@ static bool is_given(struct watch *w, const struct opt_strings *missing, const c
     return false;
 }
 
+static void trim_number(const char **text, size_t *length)
+{
+    const char *from = *text, *end = *text + *length;
+    form_trim(&from, &end);
+    *text = from;
+    *length = (size_t)(end - from);
+}
+
 static void inspect_cell(struct watch *w, const struct opt_strings *missing,
                           const struct csv_cell *cell, int64_t line, uint64_t hash)
 {
@@ -187,7 +196,8 @@ static void inspect_cell(struct watch *w, const struct opt_strings *missing,
     keep_text(w, text, length);
     if (is_given(w, missing, text, length))
         return;
-    if (number_parse(text, length, '.', &value) == NUMBER_OK) {
+    if (form_read_number(NULL, text, length, '.', &value) == NUMBER_OK) {
+        trim_number(&text, &length);
         inspect_number(w, text, length, value, false, line);
         return;
     }
@@ -197,13 +207,17 @@ static void inspect_cell(struct watch *w, const struct opt_strings *missing,
             w->absent_line[absent] = line;
         return;
     }
-    if (number_parse(text, length, ',', &value) == NUMBER_OK) {
+    if (form_read_number(NULL, text, length, ',', &value) == NUMBER_OK) {
+        trim_number(&text, &length);
         inspect_number(w, text, length, value, true, line);
         return;
     }
     if (date_parse(text, length, &value)) {
         w->dates++;
-        w->times += length > 3 && (text[2] == ':' || text[3] == ':');
+        if (length > 3 && (text[1] == ':' || text[2] == ':' || text[3] == ':')) {
+            w->times++;
+            infer_span(&w->spans, text, length, line);
+        }
         w->months += length == 7 && text[4] == '-';
         return;
     }

@@ -21,7 +21,6 @@ enum { INFER_NA = 1, INFER_ANYWHERE = 14, INFER_MISSING = 33 };
 enum infer_form {
     FORM_NONE,
     FORM_PERCENT,  /* 12.3% */
-    FORM_BLANK,    /* " 484" */
     FORM_COMMA,    /* 1,5 in a file with decimal points; set by infer_type.c */
     FORM_POINT,    /* 1.5 in a file with decimal commas; set by infer_type.c */
     FORM_GROUPED,  /* 1,234.5 */
@@ -49,6 +48,15 @@ struct infer_dates {
     uint64_t unreal;                 /* of others: written as dates, of days that do not exist */
     char format[2][INFER_FORMAT];
     char unreal_day[INFER_CELL + 1]; /* the first of them */
+};
+
+/* Cells as durations. */
+struct infer_spans {
+    uint64_t read;
+    uint64_t long_ones; /* of those: words, negative, or longer than a day: no times of a day */
+    uint64_t clocks[2]; /* of those: h:mm, h:mm:ss */
+    char first[INFER_CELL + 1];
+    int64_t line; /* of the first */
 };
 
 /* infer_group.c: what a cell looks like that is no number. */
@@ -80,6 +88,7 @@ struct watch {
     uint64_t forms[FORMS];      /* of others: cells of each form */
     struct infer_amounts amounts; /* of others */
     struct infer_dates date_forms;
+    struct infer_spans spans;   /* of others and of times */
     uint64_t alike;             /* of others: equal to the first */
     int64_t other_line, point_line, comma_line; /* line of the first of each */
     uint64_t words, bytes;      /* total of `others` */
@@ -88,7 +97,7 @@ struct watch {
     uint64_t codes;             /* of others: two capital letters */
     uint64_t odd_commas, odd_points; /* not three digits after the sign: no thousands */
     bool steps;                 /* each whole number is the previous one + 1 */
-    bool minutes;               /* each whole number is a multiple of 60 */
+    bool minutes;               /* each number is a multiple of 60 */
     bool rises, falls;          /* each whole number is larger, or smaller, than the previous one */
     uint64_t padded, serials;   /* of `whole`: with a leading zero; with more digits than 2^53 */
     char *pad;                  /* the first one with a leading zero */
@@ -165,9 +174,18 @@ struct infer_cells {
     bool sure;                 /* numbers of other columns prove it */
 };
 bool infer_propose(const struct watch *w, const struct infer_cells *n, struct infer_column *c);
+/* infer_clock.c: seconds, milliseconds, .. since 1970 of the years 2000 to 2039, by the column's
+ * name, or because all are whole minutes: the column is typed. */
+bool infer_epoch(const struct watch *w, uint64_t present, struct infer_column *c);
+void infer_span(struct infer_spans *s, const char *text, size_t length, int64_t line);
+/* True if all cells are durations, and not times of a day: the column is typed, or set aside with a
+ * warning. always: times of a day too. */
+bool infer_propose_span(const struct watch *w, uint64_t present, bool always,
+                        struct infer_column *c);
 /* infer_name.c: reads a column's name: NAME_ID: an identifier (customerID); NAME_NUMBER: an
  * identifier if its values are unique (order_no, account). */
 bool infer_names_moment(const char *name); /* created_at, timestamp */
+bool infer_names_duration(const char *name); /* call_duration, elapsed */
 enum infer_name { NAME_OTHER, NAME_NUMBER, NAME_ID };
 int infer_name(const char *name);
 /* group: the name says which sequence a row belongs to (series, machine_id). order: it says when or

@@ -81,28 +81,13 @@ static bool hardly_chance(const struct watch *w, const struct counts *n)
     return n->present >= 20 && (n->present >= 1000 || rows * rows > 2 * 5 * range);
 }
 
-/* Whole numbers that are seconds or milliseconds since 1970, of the years 2000 to 2039: by the
- * column's name, or because all are whole minutes. */
-static bool type_of_epoch(const struct watch *w, const struct counts *n, struct infer_column *c)
-{
-    static const double first = 946684800, last = 2208988800.0;
-    double unit = w->high >= 1000 * first ? 1000 : 1;
-    if (w->whole != n->present || n->distinct < 10 || w->low < unit * first ||
-        w->high >= unit * last || !(w->minutes || infer_names_moment(c->name)))
-        return false;
-    const char *format = unit > 1 ? "%Q" : "%s";
-    c->form = form_new(NULL, NULL, 0, format);
-    set_aside(c, COLUMN_DATETIME, "%s since 1970, from %.0f to %.0f, in %llu cells: \"format\": "
-                                  "\"%s\"", unit > 1 ? "milliseconds" : "seconds", w->low, w->high,
-              (unsigned long long)n->present, format);
-    return true;
-}
-
 static void type_of_numbers(const struct watch *w, const struct counts *n, struct infer_column *c)
 {
     bool whole = !(w->fraction > 0), all = w->whole == n->present;
     bool different = whole && all && n->distinct == n->present;
     int name = infer_name(c->name);
+    if (infer_epoch(w, n->present, c))
+        return;
     if (whole && !n->missing && n->present >= 20 && w->steps && all)
         set_aside(c, COLUMN_ID, "it numbers the rows");
     else if (whole && name == NAME_ID && n->distinct == n->present)
@@ -116,8 +101,6 @@ static void type_of_numbers(const struct watch *w, const struct counts *n, struc
                                 "are names, and a float does not tell them apart");
     else if (w->day_numbers == w->whole && all && n->distinct > 1)
         c->type = COLUMN_DATETIME;
-    else if (type_of_epoch(w, n, c))
-        c->kind = "seconds since 1970";
     else if (different && name == NAME_NUMBER && n->present >= 20 && w->low >= 0)
         set_aside(c, COLUMN_ID, "its name and its whole numbers, all different, are those of an "
                                 "identifier; if it is a measure, --set data.columns.%s=numeric",
@@ -251,7 +234,8 @@ static void type_of_target(const struct watch *w, const struct counts *n, char d
                            struct infer_column *c)
 {
     bool read = !n->texts && !w->dates;
-    bool proposed = !read && n->distinct > 30 && propose(w, n, decimal, c);
+    bool proposed = !read && n->distinct > 30 &&
+                    (infer_propose_span(w, n->present, true, c) || propose(w, n, decimal, c));
     if (proposed && c->type == COLUMN_NUMERIC)
         return; /* and the config says how its numbers are written */
     form_free(c->form);
@@ -363,9 +347,10 @@ static void type_of(const struct infer_request *r, const struct survey *s, const
         c->type = COLUMN_CATEGORICAL; /* missing or not is its only information */
     else if (numbers)
         type_of_numbers(w, n, c);
-    else if (!n->texts && !n->numbers)
-        type_of_dates(w, c);
-    else if (!propose(w, n, decimal, c) &&
+    else if (!n->texts && !n->numbers) {
+        if (!infer_propose_span(w, n->present, false, c))
+            type_of_dates(w, c);
+    } else if (!propose(w, n, decimal, c) && !infer_propose_span(w, n->present, false, c) &&
              !type_of_most(w, n, decimal, c) && !type_of_forms(w, n, decimal, c))
         type_of_texts(w, n, decimal, c);
     const bool asked = among(r->ids, r->id_count, c->name) ||

@@ -166,6 +166,10 @@ const struct option column_numeric_table[] = {
      .standard = "null",
      .help = "Texts that may stand before or behind the number and are no part of it, such as "
              "[\"$\", \"%\"]. null: none. `dnn init` proposes them."},
+    {.key = "format", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(format),
+     .standard = "null",
+     .help = "\"duration\": its cells are durations, and its numbers seconds: 1:20:00, PT1H20M, "
+             "1h 20m, 0 days 01:20:00 are all 4800. null: numbers."},
     MISSING_ROW,
     {.key = NULL}};
 
@@ -174,7 +178,8 @@ const struct option column_datetime_table[] = {
     {.key = "format", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(format),
      .standard = "null",
      .help = "How its dates are written, in directives of strptime: %d %m %Y %y %b %B %H %I %M %S "
-             "%p %z, %s (seconds since 1970), %Q (milliseconds). null: ISO 8601."},
+             "%p %z, %s (seconds since 1970), %Q (milliseconds), %q (microseconds), %N "
+             "(nanoseconds). null: ISO 8601."},
     MISSING_ROW,
     {.key = NULL}};
 

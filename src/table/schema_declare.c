@@ -91,7 +91,8 @@ static bool set_form(const struct declaration *d, struct column *c, const struct
     if (!thousands && !units->count && !format)
         return true;
     c->form = form_new(thousands, units->items, units->count, format);
-    if (form_check(c->form, d->options->decimal ? ',' : '.', &key, &what, &expected))
+    if (form_check(c->form, c->type != COLUMN_DATETIME, d->options->decimal ? ',' : '.', &key,
+                   &what, &expected))
         return true;
     const struct json *at = v && json_get(v, key) ? json_get(v, key) : v;
     FAIL(d, at, ERR_CONFIG_WORD, "column \"%s\": `%s` %s", text_quote_z(c->name), key, what);
@@ -121,7 +122,8 @@ static bool set_options(const struct declaration *d, struct column *c, const str
     c->init = OF("init")->init;
     c->none = opt_strings_copy(&OF("missing")->missing);
     if ((c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) &&
-        !set_form(d, c, v, OF("thousands")->thousands, &OF("unit")->units, own->format))
+        !set_form(d, c, v, OF("thousands")->thousands, &OF("unit")->units,
+                  OF("format")->format))
         return false;
     if (c->type == COLUMN_CATEGORICAL &&
         !read_auto(d, OF("min_count")->min_count, c->name, "min_count", COLUMN_MIN_COUNT_MOST,

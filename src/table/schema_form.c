@@ -49,7 +49,8 @@ static bool load_form(const struct loading *l, const struct json *entry)
     struct form *f = form_new(text_of(entry, "thousands"), (char *const *)(const void *)texts,
                               count, text_of(entry, "format"));
     bool good = column != SIZE_MAX && !s->columns[column].form &&
-                form_check(f, s->decimal, &words[0], &words[1], &words[2]);
+                form_check(f, s->columns[column].type != COLUMN_DATETIME, s->decimal, &words[0],
+                           &words[1], &words[2]);
     mem_free(texts);
     if (good)
         s->columns[column].form = f;

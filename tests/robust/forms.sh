@@ -50,7 +50,7 @@ bad share 's/;[0-9.]*;/;12.5%;/' '"unit": ["%"]'
 bad share 's/;[0-9.]*;/;$1,234.50;/' '"thousands": ",", "unit": ["$"]'
 bad when 's/2024-[0-9]*-[0-9]*;/31.12.2024;/' '"format": "%d.%m.%Y"'
 bad when 's/2024-[0-9]*-[0-9]*;/01\/02\/2024;/' '"format": "%d/%m/%Y" (or "%m/%d/%Y")'
-run dnn check a.json --set 'data.columns.when={"type": "datetime", "format": "%q"}'
+run dnn check a.json --set 'data.columns.when={"type": "datetime", "format": "%J"}'
 is_exit 64 "a directive that does not exist"
 run dnn check a.json --set 'data.columns.dist={"type": "numeric", "thousands": "x"}'
 is_exit 64 "what cannot group digits"

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "csv/date.h"
+#include "csv/date_format.h"
 #include "tap.h"
 
 static const struct {
@@ -55,7 +56,15 @@ static const struct {
     {"24:00", true, 86400},
     {"24:01", false, 0},
     {"10:60", false, 0},
-    {"1:30", false, 0},
+    {"1:30", true, 5400},
+    {"9:05:33", true, 32733},
+    {"9:5", false, 0},
+    {"100:30", false, 0},
+    {"2024-02-29 9:30", true, 1709199000},
+    {"2024-02-29 12:30:15,123", true, 1709209815.123},
+    {"2024-02-29 12:30:15 +0200", true, 1709202615},
+    {"2024-02-29 12:30:15 -05:30", true, 1709229615},
+    {"2024-02-29 12:30:15  +02", false, 0},
     {"10:", false, 0},
     {"T", false, 0},
     {"T1030", false, 0},
@@ -103,6 +112,34 @@ static void test_forms(void)
     }
 }
 
+static const struct {
+    const char *format, *text;
+    double seconds; /* NaN: not read */
+} formats[] = {
+    {"%s", "1700000000.0", 1700000000},
+    {"%Q", "1700000000123", 1700000000.123},
+    {"%q", "1700000000123456", 1700000000.123456},
+    {"%N", "1700000000123456789", 1700000000.123456789},
+    {"%N", "1700000000", 1.7},
+    {"%d.%m.%Y %H:%M:%S", "29.02.2024 12:30:15,5", 1709209815.5},
+    {"%d.%m.%Y %H:%M:%S", "29.02.2024 12:30:15.25", 1709209815.25},
+    {"%d.%m.%Y %H:%M:%S", "29.02.2024 12:30:15.", NAN},
+    {"%H.%M.%S.%d", "12.30.15.02", 131415},
+    {"%d.%m.%Y %H:%M:%S %z", "29.02.2024 12:30:15 +0200", 1709202615},
+};
+
+static void test_formats(void)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        double seconds = NAN;
+        bool good = date_parse_format(formats[i].text, strlen(formats[i].text), formats[i].format,
+                                      &seconds);
+        ok(good == !isnan(formats[i].seconds) &&
+               (!good || fabs(seconds - formats[i].seconds) < 1e-6),
+           "\"%s\" as \"%s\" is %.6f", formats[i].text, formats[i].format, seconds);
+    }
+}
+
 static void test_every_day(void)
 {
     bool days = true, week = true, year = true;
@@ -146,6 +183,7 @@ static void test_parts(void)
 int main(void)
 {
     test_forms();
+    test_formats();
     test_every_day();
     test_parts();
     return done();

@@ -1,0 +1,48 @@
+#!/bin/bash
+# clock_forms.sh - times of the day, durations, and counts since 1970: init writes how they are read, and a model gives the answers of one
+# that was trained on the same seconds, plainly written.
+. "$(dirname "$0")/../tap.sh"
+awk 'BEGIN { print "dep;took;iso;words;delta;us_time;ns_time;ts;log;y"
+    for (i = 0; i < 200; i++) { a = i * 7919 % 100000; m = i * 37 % 1440; u = 1700000000 + i * 5003
+        printf "%d:%02d;%d:%02d:%02d;PT%dH%dM;%dh %dm;%d days %02d:%02d:%02d;%d%06d;%d%06d000;%d.0;2024-%02d-%02d 9:%02d:30,%03d +0200;%s\n", m / 60, m % 60,
+            a / 3600, a / 60 % 60, a % 60, m / 60, m % 60, m / 60, m % 60, a / 86400, a / 3600 % 24, a / 60 % 60, a % 60,
+            u, i * 4999, u, i * 4999, u, 1 + i % 12, 1 + i % 28, i % 60, i * 5 % 1000, (m > 700 ? "yes" : "no") } }' >a.csv
+awk 'BEGIN { print "dep;took;iso;words;delta;us_time;ns_time;ts;log;y"
+    for (i = 0; i < 200; i++) { a = i * 7919 % 100000; m = i * 37 % 1440; u = 1700000000 + i * 5003
+        printf "%02d:%02d;%d;%d;%d;%d;%d.%06d;%d.%06d;%d;2024-%02d-%02dT07:%02d:30.%03dZ;%s\n", m / 60, m % 60, a, m * 60, m * 60, a, u, i * 4999, u, i * 4999, u,
+            1 + i % 12, 1 + i % 28, i % 60, i * 5 % 1000, (m > 700 ? "yes" : "no") } }' >plain.csv
+run dnn init a.csv --target y --set model.preset=mlp -o a.json
+is_exit 0 "init"
+for part in '"dep": "datetime"' '"took": {"type": "numeric", "format": "duration"}' '"iso": {"type": "numeric", "format": "duration"}' \
+    '"words": {"type": "numeric", "format": "duration"}' '"delta": {"type": "numeric", "format": "duration"}' \
+    '"us_time": {"type": "datetime", "format": "%q"}' '"ns_time": {"type": "datetime", "format": "%N"}' \
+    '"ts": {"type": "datetime", "format": "%s"}' '"log": "datetime"'; do
+    grep -qF -- "$part" a.json
+    ok $? "init writes $part" "$(grep -A20 columns a.json)"
+done
+err_has 'durations such as "0:00:00" (line 2) in 200 cells, as seconds: "format": "duration"' "a note says what it saw"
+sed 's/"train": "a.csv"/"train": "plain.csv"/; s/{"type": "numeric", "format": "duration"}/"numeric"/; s/%[qN]"/%s"/' a.json >plain.json
+for f in a plain; do
+    run dnn train $f.json -o $f.dnn --progress none --quiet --set train.epochs=2 --set backend.name=dnn_cpu --force
+    is_exit 0 "train $f"
+    dnn predict $f.dnn $f.csv --quiet >$f.out
+done
+same a.out plain.out "the same seconds, plainly written: the same answers"
+is "$(wc -l <a.out)" 201 "every row has an answer"
+sed '5s/;PT[^;]*;/;soon;/' a.csv >b.csv
+run dnn predict a.dnn b.csv -o b.out
+is_exit 65 "what is no duration is a bad row"
+err_has 'expected: a duration such as 1:20:00, PT1H20M or 1h 20m' "and what is expected is said"
+run dnn check a.json --set 'data.columns.dep={"type": "datetime", "format": "duration"}'
+is_exit 64 "a date is no duration"
+run dnn check a.json --set 'data.columns.took={"type": "numeric", "format": "%H:%M"}'
+is_exit 64 "a number has no format of dates"
+# minutes and seconds beside hours: nothing says which; a target in h:mm:ss is a number
+perl -e 'print "lap,finish\n"; for my $i (0 .. 199) { my $a = $i * 7919 % 9000; my $t = $a < 3600 ? sprintf("%d:%02d", $a / 60, $a % 60) : sprintf("%d:%02d:%02d", $a / 3600, $a / 60 % 60, $a % 60); print "$t,0:", 10 + $i % 49, ":", 10 + $i % 50, "\n" }' >lap.csv
+run dnn init lap.csv --target finish -o lap.json
+err_has 'warning: column "lap": ignore: durations such as "0:00" (line 2)' "two forms of durations get a warning"
+grep -q '"task": "regression"' lap.json && grep -qF '"finish": {"type": "numeric", "format": "duration"}' lap.json
+ok $? "a target of durations is a regression" "$(cat lap.json)"
+run dnn check lap.json --set 'data.columns.lap=categorical'
+is_exit 0 "that training takes"
+done_testing
