@@ -3,7 +3,8 @@
 # administrator must run and ends with 69. When nothing is missing it needs no network.
 #   scripts/setup.sh                 to build and use dnn
 #   scripts/setup.sh --tests         also what scripts/test.sh needs
-#   scripts/setup.sh --full          also what scripts/test.sh --full needs; the pinned Spark goes to .cache/spark
+#   scripts/setup.sh --full          also what scripts/test.sh --full needs
+#   scripts/setup.sh --nightly       also what scripts/test.sh --nightly needs; the pinned Spark goes to .cache/spark
 #   scripts/setup.sh --no-build      packages only
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,7 +16,9 @@ spark=no
 for option in "$@"; do
     case $option in
     --tests) need="$need perl" ;;
-    --full) need="$need perl strace"; wish="$wish clang libclang-rt-14-dev default-jre-headless python3-venv python3-yaml dpkg-dev"; spark=yes ;;
+    --full | --nightly)
+        need="$need perl strace"; wish="$wish python3-yaml dpkg-dev"
+        [ "$option" = --full ] || { wish="$wish clang libclang-rt-14-dev default-jre-headless python3-venv"; spark=yes; } ;;
     --no-build) build=no ;;
     *) echo "setup.sh: unknown option $option" >&2; exit 64 ;;
     esac

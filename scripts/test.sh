@@ -2,9 +2,11 @@
 # test.sh - installs, builds and runs the tests; closes with `N passed, N failed, N skipped`.
 #   scripts/test.sh           units, gradients, golden command lines, learning, robustness, every kernel on the emulated GPU: about
 #                             6 minutes on 2 cores
-#   scripts/test.sh --full    also sanitizers, the whole program on the emulated GPU, fuzzing, faults and kills: under 25 minutes
-#   scripts/test.sh --nightly all that, and what rarely finds anything new: kernels spoilt on purpose, 1000 random shapes of each
-#                             kernel, the bytes that kernels move, cuDNN's stand-in, the scripts of the build under sanitizers
+#   scripts/test.sh --full    also sanitizers, the whole program on the emulated GPU, changed inputs of the fuzzers' corpora, faults and
+#                             kills: under 25 minutes
+#   scripts/test.sh --nightly all that, and what rarely finds anything new: libFuzzer, Spark, kernels spoilt on purpose, 1000 random
+#                             shapes of each kernel, the bytes that kernels move, the stand-ins of cuBLASLt and cuDNN, the scripts of
+#                             the build under sanitizers
 #   scripts/test.sh PATTERN   only the tests whose path holds PATTERN
 # BUILD=dir (environment or make) is built and tested instead of build.
 set -eu
@@ -21,7 +23,10 @@ for option in "$@"; do
     esac
 done
 export NIGHTLY=$nightly
-if [ $full = yes ]; then scripts/setup.sh --full --no-build; else scripts/setup.sh --tests --no-build; fi
+kind=--tests
+[ $full = no ] || kind=--full
+[ $nightly = no ] || kind=--nightly
+scripts/setup.sh $kind --no-build
 # half the speed on some machines; tests do not time, but they should not wait either
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE || true
 # a warning is an error where it is ours to mend; a user's newer compiler may warn of more
@@ -42,8 +47,8 @@ list=$build/tests.list
     find tests/golden tests/learn tests/robust -name '*.sh' -perm -u+x | sort
 } >"$list"
 if [ $full = yes ]; then
-    export FUZZ_SECONDS=${FUZZ_SECONDS:-$([ $nightly = yes ] && echo 60 || echo 2)}
-    make -j"$jobs" BUILD="$build/asan" SAN=address OPT='-O1 -g1' all units
+    export FUZZ_SECONDS=${FUZZ_SECONDS:-60}
+    make -j"$jobs" BUILD="$build/asan" SAN=address OPT='-O1 -g1' all units replays
     # what works with more than one thread
     threaded=$(for unit in answer_predict backend_machine base_stop base_thread model_tracks table_table train_runs train_train; do
         echo "$build/tsan/unit/$unit"; done)
@@ -53,11 +58,13 @@ if [ $full = yes ]; then
         # each operation and product with each vector code takes minutes there: of a night alone
         programs tests/unit "$build/asan/unit" | if [ $nightly = yes ]; then cat; else grep -vE '/backend_(ops|bf16|product)$'; fi
         printf '%s\n' "$threaded"
-        find tests/fault tests/fuzz/fuzz.sh tests/spark -name '*.sh' -perm -u+x | sort
+        programs tests/fuzz "$build/asan/replay" | grep '/fuzz_' |
+            sed 's/^/ASAN_OPTIONS=allocator_may_return_null=1:hard_rss_limit_mb=512 /'
+        find tests/fault $([ $nightly = no ] || echo tests/fuzz/fuzz.sh tests/spark) -name '*.sh' -perm -u+x | sort
         # the whole program with sanitizers: the command lines, bad input, and every way out that a fault takes
         # (make, scripts, documents and memory are the same under a sanitizer; attacks from outside, kills, trainings of sequences, ensembles and searches,
         # and hundreds of files and configs take minutes: of a night alone)
-        same='robust/(setup|build|packaging|scripts|shared_data|check|resume|outputs_attacked|breaks|sequence|long_init|init|ensemble_kills|csv|config|tagging|held_out|portfolio|ensemble|tune|metamorphic|same_bytes|bench|profile|numerics|limits|decisions|init_from|epoch_lines|quantiles)\.sh|fault/faults\.sh|golden/(readme|examples)\.sh'
+        same='robust/(setup|build|packaging|scripts|shared_data|check|resume|outputs_attacked|breaks|sequence|long_init|init|ensemble_kills|csv|config|tagging|held_out|portfolio|ensemble|tune|metamorphic|same_bytes|bench|profile|numerics|limits|decisions|init_from|epoch_lines|quantiles|effects|weights|target_transform)\.sh|fault/faults\.sh|golden/(readme|examples|configs)\.sh'
         [ $nightly = no ] || same=none
         find tests/golden tests/robust tests/fault/machine.sh tests/fault/faults.sh -name '*.sh' -perm -u+x |
             grep -vE "$same" | sort | sed "s,^,DNN=$build/asan/dnn ,"

@@ -29,4 +29,13 @@ fuzz-build: $(FUZZ_TARGETS)
 fuzz:
 	tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
 .SECONDARY: $(FUZZ_OBJECTS)
-.PHONY: fuzz fuzz-build
+# by day, without clang: the inputs of the corpora and changes of them, with the sanitizers of this build
+#   make BUILD=build/asan SAN=address replays
+REPLAYS := $(patsubst tests/fuzz/%.c,$(BUILD)/replay/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+$(BUILD)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c tests/tap.h $(HOOKS) $(call archives_of,train)
+	@mkdir -p $(@D)
+	@echo "  TEST $@"
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(TESTFLAGS) $(CFLAGS) $(LDFLAGS) $< tests/fuzz/replay.c $(HOOKS) -Wl,--start-group \
+	    $(call archives_of,train) -Wl,--end-group $(LIBS) -o $@
+replays: $(REPLAYS)
+.PHONY: fuzz fuzz-build replays

@@ -28,8 +28,9 @@ ifeq ($(shell command -v $(CXX) 2>/dev/null),)
 emulated emulated-test:
 	@echo "1..0 # SKIP no C++ compiler ($(CXX)) for the emulated program"
 else
-# cuDNN serves nowhere by itself, and a benchmark of an emulated card tells no time: of a night alone
-EMULATED_NIGHT := $(if $(filter yes,$(NIGHTLY)),,tests/emulate/guest_recur.sh tests/emulate/bench.sh)
+# the stand-ins of cuBLASLt (test_guest has its products by day) and cuDNN, and a benchmark of an emulated card, which tells no time:
+# of a night alone
+EMULATED_NIGHT := $(if $(filter yes,$(NIGHTLY)),,$(addprefix tests/emulate/,guest.sh guest_recur.sh bench.sh))
 emulated: $(BUILD)/emulated/dnn
 emulated-test: emulated
 	@printf '%s\n' $(filter-out $(EMULATED_NIGHT),$(sort $(wildcard tests/emulate/*.sh))) >$(BUILD)/emulated/list

@@ -143,13 +143,14 @@ emulate_run = \
 	EMULATE_RAN=$(abspath $(EMULATE_DIR))/ran perl tests/run.pl $(1); status=$$?; \
 	echo 'EMULATE_RAN=$(EMULATE_DIR)/ran EMULATE_LIB=$(EMULATE_DIR)/shadow/libemulate.a tests/emulate/ran.pl' >$(EMULATE_DIR)/list.ran; \
 	perl tests/run.pl $(EMULATE_DIR)/list.ran && exit $$status
+# test_ops takes as long as all others: one half beside the other
+EMULATE_HALVES := $(foreach i,0 1,'OPS_SHARE=$(i)/2 $(EMULATE_DIR)/shadow/test_ops')
 emulate: emulate-build
-	@printf '%s\n' tests/emulate/dialect.pl $(EMULATE_DAY) >$(EMULATE_DIR)/list
+	@printf '%s\n' $(EMULATE_HALVES) tests/emulate/dialect.pl $(filter-out %/test_ops,$(EMULATE_DAY)) >$(EMULATE_DIR)/list
 	@printf '$(EMULATE_MANY)%s\n' $(filter-out $(EMULATE_SHADOW) $(EMULATE_NIGHT),$(EMULATE_PROGRAMS)) >>$(EMULATE_DIR)/list
 	$(call emulate_run,$(EMULATE_DIR)/list)
 emulate-quick: $(EMULATE_SHADOW)
-	@printf '%s\n' $(filter %/test_ops,$(EMULATE_DAY)) $(filter-out %/test_ops,$(EMULATE_DAY)) tests/emulate/dialect.pl \
-	    >$(EMULATE_DIR)/list.quick
+	@printf '%s\n' $(EMULATE_HALVES) $(filter-out %/test_ops,$(EMULATE_DAY)) tests/emulate/dialect.pl >$(EMULATE_DIR)/list.quick
 	$(call emulate_run,$(EMULATE_DIR)/list.quick)
 endif
 # each kernel spoilt in one place, and noticed

@@ -5,6 +5,9 @@
 unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BACKEND GPU_DEVICE_ID GPU_BATCH_SIZE DNN_TRAIN_GPU
 mkdir tmp
 export TMPDIR=$WORK/tmp
+# of calls that fail in their turn, how many are tried: all checks run up to each
+turns=4 && stalls="40 1500"
+[ "${NIGHTLY:-no}" = no ] || { turns=16 && stalls="1 40 700 1500 3000"; }
 nothing_left() { [ -z "$(ls -A tmp)" ]; ok $? "$1: nothing is left" "$(ls -A tmp)"; }
 run dnn gpucheck
 is_exit 69 "G20 the emulated card: 69"
@@ -87,7 +90,7 @@ grep -q 'resume\|checkpoint' out
 is $? 1 "a training inside is not to be resumed"
 told "G10 an ECC error" 81 copy "failed: cudaErrorECCUncorrectable" DNN_FAULT=cuda:35:214
 told "G12 a hang" 81 'kernel\.[a-z_]*' "hangs: no answer for 0.3 seconds" DNN_EMULATE=hang:150 DNN_PATIENCE=0.3
-for n in 1 40 700 1500 3000; do # while it opens, in a kernel, in a training
+for n in $stalls; do # while it opens, in a kernel, in a training
     run env DNN_EMULATE=stall:$n DNN_PATIENCE=0.3 "$DNN" gpucheck
     [ "$STATUS" -eq 81 ] && grep -q '^verdict: faulty (exit 81)' out && grep -q ' fail  .*has not come back for 0.3 seconds' out && [ ! -s err ]
     ok $? "G12 call $n does not come back: faulty, and in which check" "exit $STATUS: $(grep -A2 ' fail ' out; cat err)"
@@ -140,7 +143,7 @@ run env DNN_EMULATE=devices:2:64000000 "$DNN" gpucheck --backend cuda:1 --json
 out_has '"id":"context","status":"pass","measured":"GPU 1"' "G04 --backend cuda:1"
 calls=$(DNN_FAULT=count dnn gpucheck 2>&1 >/dev/null | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
 bad=""
-for ((n = 1; n <= calls; n += 1 + calls / 16)); do
+for ((n = 1; n <= calls; n += 1 + calls / turns)); do
     DNN_FAULT=cuda:$n+:719 dnn gpucheck >out 2>err # it stays, as on a card: a machine that is closed tells of none
     code=$?
     [ $code -eq 81 ] && [ ! -s err ] || bad+="cuda:$n: exit $code: $(cat err) $(tail -n 1 out); "

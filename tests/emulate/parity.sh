@@ -5,8 +5,8 @@
 unset DNN_EMULATE DNN_FAULT DNN_PATIENCE CUDA_VISIBLE_DEVICES
 parity=${DNN%/emulated/dnn}/parity/emulated
 # all operations of a night; in every run test_ops has them all, with the shadow and with a sanitizer
-some=(--only dense)
-[ "${NIGHTLY:-no}" = no ] || some=()
+some=(--only dense) faults="break:300:719 Malloc:9:700"
+[ "${NIGHTLY:-no}" = no ] || { some=() && faults+=" break:100:719 LaunchKernelExC:50:719 EventRecord:9:702"; }
 DNN_EMULATE=calls run "$parity" --cases "${some[@]}" cases.json
 is_exit 0 "every operation is as on the CPU, twice and recorded with the same bits"
 cases=$(grep -c '"name"' cases.json)
@@ -42,7 +42,7 @@ check "and the report ends as one" grep -q '"alive": false}' broken.json
 run env DNN_EMULATE=report "$parity" --cards cards.json
 is_exit 0 "two cards train at the same time, by turns and in two threads: the bytes of each alone"
 err_has " 0 after a fault, 0 findings, 0 left" "and nothing is left on them"
-for fault in break:100:719 break:300:719 Malloc:9:700 LaunchKernelExC:50:719 EventRecord:9:702; do
+for fault in $faults; do
     run env DNN_EMULATE=$fault,on:1,report "$parity" --cards-break cards.json
     is_exit 0 "one of two cards fails ($fault): the other goes on" "$(grep -v '"bad": ""' cards.json)"
     err_has " 0 after a fault, 0 findings" "and the card that failed is left alone"

@@ -1,6 +1,7 @@
 /* fuzz_csv.c - any bytes as CSV, the first two choose the dialect. The scanner and libcsv must give
  * the same cells or both refuse; reading on behind bad records must end; and blocks cut anywhere
  * must give the records of the whole. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -33,11 +33,11 @@ err_has "going on without g++ (optional)"
 [ ! -e copy/setup.log ]
 ok $? "no log is left"
 surroundings g++ clang libclang-rt-14-dev
-setup --full
-is_exit 0 "all of --full's optional ones"
+setup --nightly
+is_exit 0 "all of --nightly's optional ones"
 err_has "going on without g++ clang libclang-rt-14-dev (optional)"
 surroundings libclang-rt-14-dev
-setup --full
+setup --nightly
 is_exit 0 "the library of a clang with another number"
 [ ! -e calls ]
 ok $? "is there where clang links with it: nothing is asked for" "$(cat calls 2>&1)"

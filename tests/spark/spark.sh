@@ -1,6 +1,6 @@
 #!/bin/bash
 # spark.sh - scripts/spark on a real Spark: a cluster of two executors on this machine. SPARK_ROWS=100000 answers more rows,
-# SPARK_PYTHON names a Python with pyspark; scripts/setup.sh --full installs the pinned one. Where there is none, it is a skip.
+# SPARK_PYTHON names a Python with pyspark; scripts/setup.sh --nightly installs the pinned one. Where there is none, it is a skip.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 . "$ROOT/tests/leads.sh"
@@ -9,7 +9,7 @@ for candidate in "$ROOT/.cache/spark/bin/python3" python3; do
     [ -n "$python" ] || ! "$candidate" -c 'import pyspark, pyarrow, pandas' 2>/dev/null || python=$candidate
 done
 if [ -z "$python" ] || ! java -version 2>/dev/null; then
-    echo "1..0 # SKIP no Java, or no Python with pyspark (scripts/setup.sh --full)"
+    echo "1..0 # SKIP no Java, or no Python with pyspark (scripts/setup.sh --nightly)"
     exit 0
 fi
 plain() { perl -0pe 's/New\nYork/New York/g'; }
