@@ -20,6 +20,7 @@ struct measure {
     struct tally *tally;
     struct threshold_table *table; /* NULL: none */
     struct answers_kept *kept;     /* NULL: nobody compares */
+    struct hard_rows *hard;        /* NULL: nobody asks */
     struct by *by;                 /* [by_count], of the same rows as kept */
     size_t by_count;
     uint32_t classes; /* 0: regression */
@@ -104,18 +105,22 @@ static uint64_t close_up(struct measure *m, const struct stream_group *g)
 
 static bool keep_group(const struct measure *m, const struct stream_group *g, struct err *e)
 {
+    const struct scores s = {.rows = g->rows,
+                             .classes = m->classes,
+                             .probability = m->probability,
+                             .raw = m->raw,
+                             .value = m->value,
+                             .label = m->label,
+                             .target = m->target,
+                             .group = m->group_key,
+                             .low = m->low,
+                             .high = m->high,
+                             .weight = m->weight};
     bool good = true;
     if (m->kept)
-        answers_keep(m->kept, &(struct scores){.rows = g->rows,
-                                               .probability = m->probability,
-                                               .raw = m->raw,
-                                               .value = m->value,
-                                               .label = m->label,
-                                               .target = m->target,
-                                               .group = m->group_key,
-                                               .low = m->low,
-                                               .high = m->high,
-                                               .weight = m->weight}, g->bad);
+        answers_keep(m->kept, &s, g->bad);
+    if (m->hard)
+        hard_rows_add(m->hard, m->stream, g, &s, m->tally);
     for (size_t i = 0; good && i < m->by_count; i++)
         good = by_add(&m->by[i], m->stream, g, e);
     return good;
@@ -223,6 +228,7 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
                                       .raw = raw,
                                       .criterion = tally->criterion};
     if (counts) {
+        m.hard = q->hard;
         m.by = counts->by;
         m.by_count = counts->by_count;
     }

@@ -5,6 +5,7 @@
 
 #include "answer/by.h"
 #include "answer/compare.h"
+#include "answer/hard_rows.h"
 #include "answer/predict.h"
 #include "measure/gate.h"
 #include "measure/interval.h"
@@ -25,6 +26,7 @@ struct evaluate_request {
     bool strict;             /* as of a stream */
     const double *threshold; /* NULL: the model's */
     struct answers_kept *keep; /* gets the answers to all rows; NULL, or with better_than: none */
+    struct hard_rows *hard;    /* gets the rows that are answered worst; NULL */
     char *const *groups;     /* --by: COLUMN or COLUMN:BINS */
     size_t group_count;
     double by;               /* least advantage; 0: any; negative: it may be worse by so much */

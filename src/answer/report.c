@@ -73,6 +73,7 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
                                           .require = q->require,
                                           .require_count = q->require_count,
                                           .keep = &r->answers,
+                                          .hard = &r->hard,
                                           .strict = true,
                                           .reading = q->reading,
                                           .overrides = q->overrides};
@@ -92,6 +93,7 @@ void report_release(struct report *r)
     if (r->measured)
         evaluate_release(&r->value);
     answers_free(&r->answers);
+    hard_rows_free(&r->hard);
     json_free(r->stored);
     modelfile_free(r->own);
     *r = (struct report){0};

@@ -35,6 +35,7 @@ struct report {
     bool measured;                /* the members below are there */
     struct evaluate_result value;
     struct answers_kept answers;
+    struct hard_rows hard;
     bool explained;               /* not of rows that can be read once */
     uint64_t explained_rows;
     struct explain_result columns;

@@ -49,7 +49,23 @@ done
 ok "$(! grep -qE '<script|<yes>|<i>\.csv|(src|href)="[^d]|https?:' b.html; echo $?)" "nothing of the data is markup, and nothing comes from elsewhere"
 page_has b.html '&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;' "the column's name as text"
 page_has b.html '&lt;i&gt;.csv' "the file's name as text"
-page_has b.html ">$(dnn evaluate b.dnn '<i>.csv' --quiet --json | perl -ne 'print $1 if /"stability_index":\{.*?"k":([0-9.]+)/' | xargs perl -e 'print $ARGV[0]' | xargs -I{} perl -e 'printf "%.3g", {}')<" "the stability index of evaluate"
+page_has b.html ">$(dnn evaluate b.dnn '<i>.csv' --quiet --json | perl -ne 'print $1 if /"stability_index":\{.*?"k":([0-9.]+)/' | xargs perl -e 'print $ARGV[0]' | xargs -I{} perl -e 'print 0 + sprintf "%.3f", {}')<" "the stability index of evaluate"
+# the rows that are answered worst: those of predict, by the probability of the label
+dnn predict b.dnn '<i>.csv' --quiet >p.csv
+worst() { paste -d '\t' <(perl -MText::ParseWords -ne 'next if $. == 1; chomp; s/\x27/\x01/g; my @c = quotewords(",", 0, $_); s/\x01/\x27/g for @c; print "$c[3]\n"' <'<i>.csv') <(tail -n +2 p.csv) |
+    perl -ne 'chomp; ($l, $p) = split /\t/; @p = split /,/, $p; $y = $l eq "<yes>" ? $p[-1] : 1 - $p[-1]; push @r, [$. + 1, $y] if ($p[-1] >= 0.5) != ($l eq "<yes>");
+        END { @r = sort { $a->[1] <=> $b->[1] || $a->[0] <=> $b->[0] } @r; printf "%d %.3f\n", $_->[0], $_->[1] for @r[0 .. ($#r > 19 ? 19 : $#r)] }'; }
+dnn train b.json -o half.dnn --quiet --set threshold=0.5
+dnn predict half.dnn '<i>.csv' --quiet >p.csv
+run dnn report half.dnn '<i>.csv' -o half.html
+errors() { perl -0777 -ne '/<h2>Errors.*?<tbody>(.*?)<\/tbody>/s or exit; $t = $1; while ($t =~ m{<tr><td>(\d+)</td><td class="t">(.*?)</td><td class="t">.*?</td><td class="n">([0-9.]+) %}g) { printf "%d %.3f\n", $1, $3 / 100 }' "$1"; }
+is "$(errors half.html)" "$(worst)" "the wrong answers of lowest probability, with their lines"
+check "there are some" [ "$(worst | wc -l)" -gt 4 ]
+# drift: shares of the training and of these rows
+page_has b.html 'The columns that changed most'
+is "$(perl -0777 -ne '/The columns that changed most.*?<h3>k<.*?>k2<\/td>.*?<\/td><td class="n">(.*?)<\/td><td class="n">(.*?)<\/td>/s and print $2' b.html)" \
+    "$(percent "$(awk -F, 'NR > 1 { n++; k += / *,k2,/ } END { print k / n }' '<i>.csv')")" "the share of a category now"
+is "$(grep -o 'class="even" x1' b.html | wc -l)" 6 "two marks beside each of three indices"
 # metrics by group: the figures are those of evaluate --by, in its order
 run dnn report b.dnn '<i>.csv' --by k --by b:3 -o by.html
 is_exit 0 "metrics by group"
@@ -98,6 +114,18 @@ run dnn report m.dnn '<i>.csv' -o m.html
 is_exit 0 "an ensemble of three labels"
 valid m.html "its page"
 for part in 'How sure it is' 'the mean of 2 networks' 'network 2</span>' '>up</span>' '&lt;/td&gt;'; do page_has m.html "$part"; done
+# members of several kinds: a table with the weights and metrics of the training, and no settings of one of them
+config e.json binary y z three '"ensemble": {"folds": 2, "members": [{"name": "straight <1>", "model": {"preset": "linear"}}, {"name": "net", "model": {"preset": "mlp", "hidden": [4]}}]}'
+sed -i 's/"target": "y"/"target": "y", "positive": "<yes>"/; s/"preset": "mlp", "hidden": \[8\]/"preset": "mlp"/' e.json
+dnn train e.json -o e.dnn --quiet --json >e.out
+run dnn report e.dnn '<i>.csv' -o e.html
+is_exit 0 "an ensemble of two kinds"
+valid e.html "its page"
+members() { perl -0777 -ne '/<h3>Members.*?<tbody>(.*?)<\/tbody>/s or exit; $t = $1; while ($t =~ m{<tr><td class="t">(.*?)</td>.*?<td class="n">(.*?)</td><td class="n">(.*?)</td><td class="n">(.*?)</td>}g) { print "$1|$2|$3|$4\n" }' e.html; }
+trained() { dnn inspect e.dnn --json | perl -MJSON::PP -0777 -ne 'for (@{decode_json($_)->{metrics}{members}}) { $n = $_->{name}; s/</&lt;/g, s/>/&gt;/g for $n;
+    printf "%s|%s %%|%d|%s\n", $n, 0 + sprintf("%.3g", 100 * $_->{weight}), $_->{folds}, 0 + sprintf("%.3g", $_->{valid}{auc}) }'; }
+is "$(members)" "$(trained)" "its members"
+ok "$(! sed -n '/<h2>Training/,/<h3>Members/p' e.html | grep -qE '<td>(preset|learning rate)'; echo $?)" "no settings of one of them"
 run dnn report r.dnn '<i>.csv' -o r.html
 is_exit 0 "a regression"
 valid r.html "its page"

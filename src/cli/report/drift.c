@@ -1,5 +1,6 @@
 /* report_drift.c - the part of a report that says how rows differ from those of the training. */
 #include <math.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "cli/report/chart.h"
@@ -7,7 +8,7 @@
 #include "cli/report/page.h"
 #include "table/drift.h"
 
-enum { DRIFT_SHOWN = 40 };
+enum { DRIFT_SHOWN = 40, HISTOGRAMS = 6, PLACES_SHOWN = 12 };
 /* The end of the bars: never so near that a small index looks large, never beyond an index that
  * could not be larger in practice. */
 #define BAR_LEAST 0.3
@@ -51,11 +52,120 @@ static void put_moved(const struct report *r, const struct moved *m, double most
     html_row(out);
     html_cell(out, c->name);
     text_printf(out, "<td>%s</td>", verdict_of(m));
-    html_cell_number(out, m->index);
+    html_cell_near(out, m->index, (double)NAN, DRIFT_SOME);
     html_cell_number(out, (double)(d->unknown[m->column] + d->outside[m->column]));
     html_cell_number(out, (double)d->missing[m->column]);
     chart_cell_marked(out, m->index, fmin(fmax(most, BAR_LEAST), BAR_MOST), marks, 2);
     html_row_end(out);
+}
+
+/* --- histograms --- */
+
+/* The value of an edge, of a date as one. */
+static void put_edge(const struct schema *s, const struct column *c, float edge, struct text *out)
+{
+    const double value = (double)edge + s->numbers[c->number].offset;
+    const time_t at = (time_t)value;
+    struct tm tm;
+    char date[32];
+    if (c->type == COLUMN_DATETIME && gmtime_r(&at, &tm) &&
+        strftime(date, sizeof date, "%Y-%m-%d", &tm))
+        text_put(out, date);
+    else
+        html_number(out, value);
+}
+
+/* What is in a place: a category, or a range of numbers. */
+static void put_place(const struct schema *s, const struct column *c, uint32_t place,
+                      struct text *out)
+{
+    const struct distribution *d = &c->spread;
+    if (place == 0) {
+        text_put(out, "(missing)");
+    } else if (c->type == COLUMN_CATEGORICAL) {
+        if (place == 1)
+            text_put(out, "(new or rare)");
+        else
+            html_text_z(out, vocab_text(c->vocab, place - 2, NULL));
+    } else if (!d->edges) {
+        text_put(out, "(all values)");
+    } else {
+        text_put(out, place == 1 ? "up to " : "above ");
+        put_edge(s, c, d->edge[place == 1 ? 0 : place - 2], out);
+        if (place > 1 && place <= d->edges) {
+            text_put(out, ", to ");
+            put_edge(s, c, d->edge[place - 1], out);
+        }
+    }
+}
+
+/* The places with the largest shares, in their order; to: room for `most`. Returns their number. */
+static uint32_t choose_places(const double *before, const double *now, uint32_t places,
+                              uint32_t most, uint32_t *to)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < places; k++) {
+        if (!(before[k] > 0 || now[k] > 0))
+            continue;
+        uint32_t larger = 0;
+        for (uint32_t i = 0; larger < most && i < places; i++) {
+            const double a = fmax(before[i], now[i]), b = fmax(before[k], now[k]);
+            larger += a > b || (a >= b && i < k);
+        }
+        if (larger < most)
+            to[count++] = k;
+    }
+    return count;
+}
+
+static void put_histogram(const struct report *r, uint32_t column, struct text *out)
+{
+    static const char *const names[] = {"value", "", "training", "now", NULL};
+    const struct schema *s = r->file->schema;
+    const struct column *c = &s->columns[column];
+    const uint32_t places = c->spread.places;
+    double *before = mem_zero(places, sizeof *before), *now = mem_zero(places, sizeof *now);
+    double old_rows = 0, new_rows = 0, most = 0;
+    uint32_t shown[PLACES_SHOWN];
+    for (uint32_t k = 0; k < places; k++) {
+        old_rows += c->spread.rows[k];
+        new_rows += (double)r->value.drift->places[column][k];
+    }
+    for (uint32_t k = 0; k < places; k++) {
+        before[k] = old_rows > 0 ? c->spread.rows[k] / old_rows : 0;
+        now[k] = new_rows > 0 ? (double)r->value.drift->places[column][k] / new_rows : 0;
+        most = fmax(most, fmax(before[k], now[k]));
+    }
+    const uint32_t count = choose_places(before, now, places, PLACES_SHOWN, shown);
+    text_put(out, "<figure>\n<h3>");
+    html_text_z(out, c->name);
+    text_put(out, "</h3>\n");
+    html_table(out, "Training and now", names, 2);
+    for (uint32_t i = 0; i < count; i++) {
+        html_row(out);
+        text_put(out, "<td class=\"t\">");
+        put_place(s, c, shown[i], out);
+        text_put(out, "</td>");
+        chart_cell_pair(out, before[shown[i]], now[shown[i]], most);
+        html_cell_percent(out, before[shown[i]]);
+        html_cell_percent(out, now[shown[i]]);
+        html_row_end(out);
+    }
+    html_table_end(out);
+    text_put(out, "</figure>\n");
+    mem_free(before);
+    mem_free(now);
+}
+
+static void put_histograms(const struct report *r, const struct moved *list, uint32_t count,
+                           struct text *out)
+{
+    text_put(out, "<h3>The columns that changed most</h3>\n<p class=\"dim\">"
+                  "<span class=\"key s7\"><i></i>training</span><span class=\"key s0\"><i></i>"
+                  "now</span></p>\n<div class=\"charts\">\n");
+    for (uint32_t i = 0; i < count && i < HISTOGRAMS; i++)
+        put_histogram(r, list[i].column, out);
+    text_put(out, "</div>\n");
 }
 
 void report_drift(const struct report *r, struct text *out)
@@ -79,6 +189,7 @@ void report_drift(const struct report *r, struct text *out)
         html_table_end(out);
         if (count > DRIFT_SHOWN)
             html_note(out, "%u more columns: `dnn evaluate --json` has all.", count - DRIFT_SHOWN);
+        put_histograms(r, list, count, out);
     }
     html_section_end(out);
     mem_free(list);

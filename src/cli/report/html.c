@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 
-enum { DECIMALS_MOST = 12 };
+enum { DECIMALS_MOST = 12, STACKED_FROM = 5 /* columns of a table */ };
 
 /* On paper the colours are the light ones. Widths follow the window: charts and cards flow, tables
  * scroll. */
@@ -38,7 +38,7 @@ static const char style[] =
     ".cards b{display:block;font-size:1.45rem;line-height:1.3}\n"
     ".cards span{display:block;color:var(--dim);font-size:.84rem}\n"
     ".charts{display:grid;gap:1.2rem 1.6rem;margin:.8rem 0;"
-    "grid-template-columns:repeat(auto-fit,minmax(min(100%,25rem),1fr))}\n"
+    "grid-template-columns:repeat(auto-fill,minmax(min(100%,25rem),1fr))}\n"
     "figure{margin:0;min-width:0;break-inside:avoid}\n"
     "svg{display:block;width:100%;height:auto}\n"
     "svg text{fill:var(--dim);font-size:12.5px}\n"
@@ -66,7 +66,7 @@ static const char style[] =
     "thead th{color:var(--dim);font-weight:600}\n"
     "thead th.now,td.now{color:var(--fg);font-weight:700}\n"
     "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
-    "td.t{overflow-wrap:anywhere;min-width:10rem;max-width:22rem}\n"
+    "td.t{overflow-wrap:anywhere;min-width:6rem;max-width:22rem}\n"
     "td.bar{width:45%;min-width:8rem}\n"
     "td.bar svg{height:1.1rem}\n"
     "tr.now td{font-weight:700}\n"
@@ -80,12 +80,26 @@ static const char style[] =
     "border-radius:.5rem;font-size:.8rem;line-height:1.4}\n";
 static const char style_of_small_screens_and_paper[] =
     "@media (max-width:38rem){body{padding:.7rem}svg text{font-size:14px}"
-    "table{font-size:.82rem;min-width:100%}th,td{padding:.25rem .3rem}td.n,th.n{white-space:normal}"
-    "td.t{min-width:4.5rem}td.bar{width:24%;min-width:3.4rem}}\n"
+    "table{font-size:.85rem;min-width:100%}th,td{padding:.25rem .3rem}td.n,th.n{white-space:normal}"
+    "td.t{min-width:6rem}td.bar{width:18%;min-width:2.6rem}"
+    ".stack,.stack tbody,.stack tr{display:block}.stack thead{display:none}"
+    ".stack tr{border-bottom:1px solid var(--rule);padding:.3rem 0}"
+    ".stack td{display:flex;justify-content:space-between;gap:1rem;border:0;padding:.1rem .3rem;"
+    "text-align:right}.stack td:first-child{text-align:left}"
+    ".stack td::before{color:var(--dim);text-align:left}"
+    ".stack td.bar{width:auto}.stack td.bar svg{flex:0 0 60%;margin-left:auto}"
+    ".stack td.t{max-width:none}.stack .dim br{display:none}"
+    ".stack td:nth-child(2)::before{content:var(--n2)}.stack td:nth-child(3)::before{content:"
+    "var(--n3)}.stack td:nth-child(4)::before{content:var(--n4)}.stack td:nth-child(5)::before{"
+    "content:var(--n5)}.stack td:nth-child(6)::before{content:var(--n6)}.stack td:nth-child(7)"
+    "::before{content:var(--n7)}.stack td:nth-child(8)::before{content:var(--n8)}.stack td:nth-"
+    "child(9)::before{content:var(--n9)}.stack td:nth-child(10)::before{content:var(--n10)}}\n"
     "@page{size:A4;margin:14mm}\n"
     "@media print{html{color-scheme:light}body{max-width:none;padding:0;font-size:10pt}"
     "h2,h3,h2+p,h3+p{break-after:avoid}.keep,tr,.cards div{break-inside:avoid}"
-    ".scroll{overflow:visible;background:none}"
+    ".scroll{overflow:visible;background:none}table{font-size:8.5pt;min-width:0}"
+    "td.t{min-width:5.5rem}td.bar{width:33%;min-width:3rem}"
+    "th,td{padding:.2rem .35rem}"
     ".charts{grid-template-columns:1fr 1fr}details{display:none}"
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";
 
@@ -164,10 +178,35 @@ void html_note(struct text *out, const char *format, ...)
     text_put(out, "</p>\n");
 }
 
+/* A name of a column, escaped for HTML, as a string of CSS inside of an attribute. */
+static void put_css(struct text *out, const char *name)
+{
+    text_char(out, '\'');
+    for (name += *name == '*'; *name; name++) {
+        if (*name == '\\' || strncmp(name, "&#39;", 5) == 0)
+            text_char(out, '\\');
+        text_char(out, *name == '\n' ? ' ' : *name);
+    }
+    text_char(out, '\'');
+}
+
 void html_table(struct text *out, const char *label, const char *const *names, unsigned numbers)
 {
+    unsigned count = 0;
+    while (names[count])
+        count++;
     text_printf(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n"
-                     "<table>\n<thead><tr>", label);
+                     "<table", label);
+    if (count >= STACKED_FROM) { /* where the window is narrow: a line a cell, with its name */
+        text_put(out, " class=\"stack\" style=\"");
+        for (unsigned i = 1; i < count; i++) {
+            text_printf(out, "--n%u:", i + 1);
+            put_css(out, names[i]);
+            text_put(out, ";");
+        }
+        text_put(out, "\"");
+    }
+    text_put(out, ">\n<thead><tr>");
     for (unsigned i = 0; names[i]; i++)
         text_printf(out, "<th scope=\"col\" class=\"%s%s\">%s</th>", i >= numbers ? "n" : "",
                     *names[i] == '*' ? " now" : "", names[i] + (*names[i] == '*'));

@@ -15,7 +15,8 @@ void html_section(struct text *out, const char *heading);
 void html_section_end(struct text *out);
 void html_note(struct text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A table that scrolls where it does not fit. Names of columns are ours, that of the one that
+/* A table. Where the window is narrow, one of many columns has a line for each cell. It scrolls
+ * where it does not fit. Names of columns are ours, that of the one that
  * counts with a star in front; those from `numbers` on hold numbers. label: for readers that do not
  * see it. */
 void html_table(struct text *out, const char *label, const char *const *names, unsigned numbers);

@@ -71,6 +71,7 @@ void report_page(const struct report_request *q, const struct report *r, struct 
         report_effects(r, out);
         report_calibration(r, out);
         report_regions(r, out);
+        report_errors(q, r, out);
         report_drift(r, out);
     }
     report_training(r, out);

@@ -37,6 +37,7 @@ void report_importance(const struct report *r, struct text *out);
 void report_effects(const struct report *r, struct text *out);
 void report_calibration(const struct report *r, struct text *out);
 void report_regions(const struct report *r, struct text *out);
+void report_errors(const struct report_request *q, const struct report *r, struct text *out);
 void report_drift(const struct report *r, struct text *out);
 void report_training(const struct report *r, struct text *out);
 void report_card(const struct report_request *q, const struct report *r, struct text *out);

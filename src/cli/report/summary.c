@@ -294,7 +294,7 @@ static void put_cards(const struct report *r, struct text *out)
         {"precision", "flagged rows that are right"}, {"recall", "positive rows that are found"},
         {"pinball", "mean loss"},                     {"coverage", "rows inside"},
         {"accuracy", "answers that are right"},       {"auc", "order of the scores, 0.5 to 1"},
-        {"macro_f1", "labels alike, 0 to 1"},         {"rmse", "typical size of an error"},
+        {"macro_f1", "labels alike, 0 to 1"},         {"rmse", "root mean squared error"},
         {"r2", "variance explained, 1 is all"},       {"mae", "mean size of an error"},
         {"logloss", "loss of the probabilities"}};
     int count = 0;
