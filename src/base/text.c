@@ -103,6 +103,13 @@ static size_t character(const char *bytes, size_t length)
     return size <= length && utf8_valid_prefix(bytes, size) == size ? size : 0;
 }
 
+size_t text_visible(const char *bytes, size_t length)
+{
+    const unsigned char *c = (const unsigned char *)bytes;
+    size_t size = character(bytes, length);
+    return *c < 0x20 || *c == 0x7F || steers(c, size) ? 0 : size;
+}
+
 /* Writes the escaped text, at most `most` bytes of it and then "..." (so out has room for most +
  * 4). */
 static size_t escape(char *out, size_t most, const char *bytes, size_t length, bool quotes)
@@ -117,7 +124,7 @@ static size_t escape(char *out, size_t most, const char *bytes, size_t length, b
         if (size == 1 && quotes && *c == '"') {
             piece[n++] = '\\';
             piece[n++] = '"';
-        } else if (size == 0 || *c < 0x20 || *c == 0x7F || steers(c, size)) {
+        } else if (!text_visible(bytes + i, length - i)) {
             for (size_t k = 0; k < take; k++) {
                 piece[n++] = '\\';
                 piece[n++] = 'x';
@@ -377,6 +384,36 @@ bool text_to_int(const char *string, int64_t *value)
     }
     *value = v;
     return true;
+}
+
+bool text_to_seconds(const char *string, double *value)
+{
+    static const struct { const char *name; double seconds; } units[] = {
+        {"d", 86400}, {"h", 3600}, {"min", 60}, {"m", 60}, {"ms", 1e-3}, {"sec", 1}, {"s", 1}};
+    double all = 0, least = 1e30, v;
+    if (text_to_double(string, value))
+        return true;
+    while (*string) {
+        size_t digits = strspn(string, "0123456789."), u = 0;
+        size_t letters = strcspn(string + digits, "0123456789.");
+        char number[32];
+        if (!digits || digits >= sizeof number)
+            return false;
+        memcpy(number, string, digits);
+        number[digits] = '\0';
+        while (u < sizeof units / sizeof *units &&
+               !(strlen(units[u].name) == letters &&
+                 strncasecmp(units[u].name, string + digits, letters) == 0))
+            u++;
+        if (u == sizeof units / sizeof *units || units[u].seconds >= least ||
+            !text_to_double(number, &v))
+            return false;
+        all += v * units[u].seconds;
+        least = units[u].seconds;
+        string += digits + letters;
+    }
+    *value = all;
+    return least < 1e30;
 }
 
 static const char *skip_digits(const char *c)

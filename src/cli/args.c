@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
+#include "base/shell.h"
 #include "config/backend_settings.h"
 #include "config/config.h"
+#include "config/config_help.h"
 #include "csv/csv.h"
 #include "table/options.h"
 
@@ -91,7 +92,28 @@ static const struct arg_option *find(const struct command *c, const char *name, 
     return NULL;
 }
 
-static bool unknown(const struct command *c, const char *word, struct err *e)
+/* --epochs 10, --lr=0.1: the option is a key of the config. value: "=0.1" or "", next: the word
+ * behind, or NULL. */
+static bool set_instead(const struct command *c, const char *name, const char *value,
+                        const char *next, struct err *e)
+{
+    struct text key = {0};
+    char *plain = mem_string(name);
+    for (char *at = plain; *at; at++)
+        *at = *at == '-' ? '_' : *at;
+    bool found = config_spoken_key(plain, &key);
+    if (found) {
+        value = *value ? value + 1 : next && *next != '-' ? next : "VALUE";
+        err_help(e, "it is a key of the config: `dnn %s ... --set %s`; `dnn help %s` describes it",
+                 c->name, shell_word("%s=%s", key.data, value), key.data);
+    }
+    mem_free(plain);
+    text_free(&key);
+    return found;
+}
+
+/* next: the word behind it, or NULL. */
+static bool unknown(const struct command *c, const char *word, const char *next, struct err *e)
 {
     const char *known[64];
     size_t count = 0;
@@ -110,6 +132,8 @@ static bool unknown(const struct command *c, const char *word, struct err *e)
         length = sizeof stem - 1;
     memcpy(stem, name, length);
     stem[length] = '\0';
+    if (c->has_config && set_instead(c, stem, name + strcspn(name, "="), next, e))
+        return false;
     const char *near = text_nearest(stem, known, count);
     if (near)
         return err_help(e, "did you mean --%s?", near);
@@ -153,10 +177,10 @@ static bool check_value(const struct command *c, const struct arg_option *o, con
     }
     double seconds;
     if (o->flags & ARG_SECONDS &&
-        (!text_to_double(text, &seconds) || !(seconds >= 0 && seconds <= 1e9))) {
-        err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not a number it takes", o->name,
+        (!text_to_seconds(text, &seconds) || !(seconds >= 0 && seconds <= 1e9))) {
+        err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not a duration", o->name,
                 text_quote_z(text));
-        return err_expected(e, "a number from 0 to 1e9");
+        return err_expected(e, "seconds, as 90 or 90s, or 5m, 2h, 1h30m, 1d; at most 1e9 seconds");
     }
     return true;
 }
@@ -198,7 +222,7 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
         const char *name = word + 2, *equals = strchr(name, '=');
         o = find(a->command, name, equals ? (size_t)(equals - name) : strlen(name), 0);
         if (!o)
-            return unknown(a->command, word, e);
+            return unknown(a->command, word, *i + 1 < argc ? argv[*i + 1] : NULL, e);
         if (equals && !o->value)
             return err_set(e, ERR_OPTION_VALUE, "--%s takes no value", o->name);
         if (equals)
@@ -217,7 +241,7 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
     for (char *letter = word + 1; *letter; letter++) {
         o = find(a->command, NULL, 0, *letter);
         if (!o)
-            return unknown(a->command, word, e);
+            return unknown(a->command, word, NULL, e);
         if (o->value && letter[1])
             return option_add(a, o, letter + 1, e);
         if (o->value && *i + 1 >= argc)
@@ -322,7 +346,7 @@ double args_seconds(const struct args *a, const char *name, double otherwise)
 {
     const char *text = args_value(a, name);
     double value;
-    return text && text_to_double(text, &value) ? value : otherwise;
+    return text && text_to_seconds(text, &value) ? value : otherwise;
 }
 
 const char **args_list(const struct args *a, const char *name, size_t *count)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "base/shell.h"
 #include "base/stop.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
@@ -381,7 +382,7 @@ static int init_command(struct args *a)
     if (code == EXIT_DONE)
         log_note("`dnn check %s` reads the data with this config and reports everything that "
                  "training would refuse",
-                 output && strcmp(output, "-") != 0 ? text_quote_z(output) : "CONFIG");
+                 output && strcmp(output, "-") != 0 ? shell_file(output) : "CONFIG");
     infer_free(found);
     mem_free(bare);
     mem_free(weight);

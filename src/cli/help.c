@@ -2,10 +2,12 @@
  * config keys, error ids. */
 #include <ctype.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "config/config_help.h"
@@ -27,7 +29,7 @@ void help_overview(struct text *out)
                     topic_title(i));
     text_put(out, "\n`dnn help WORD` shows a page. WORD is a command, a topic, a config key "
                   "(data.split), an option\n(--resume), a layer, a metric, a variable or an error "
-                  "id (E1203).\n");
+                  "id (E1203).\n`dnn help -k WORD` lists the pages that have a word.\n");
 }
 
 void help_wrapped(struct text *out, const char *words, size_t indent, size_t column)
@@ -180,12 +182,14 @@ static void nearest(const char *word, const char *keys, struct err *e)
         count++;
     }
     const char *near = text_nearest(word, known, count);
+    char search[300];
+    snprintf(search, sizeof search, "`dnn help -k %s` searches the pages", shell_word("%s", word));
     if (near && *keys && strcmp(near, keys) != 0)
-        err_help(e, "did you mean %s or %s?", near, keys);
+        err_help(e, "did you mean %s or %s? %s", near, keys, search);
     else if (near || *keys)
-        err_help(e, "did you mean %s?", near ? near : keys);
+        err_help(e, "did you mean %s? %s", near ? near : keys, search);
     else
-        err_help(e, "`dnn help` lists commands and topics, `dnn help keys` the config keys");
+        err_help(e, "%s, `dnn help` lists commands and topics", search);
 }
 
 /* e1203, 1203, E12: the page of an error id or the list of a family. */

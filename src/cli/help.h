@@ -15,10 +15,15 @@ bool help_is_option(const char *word);
 /* The page of a command, topic, config key, option or error id. E10 with the nearest names. */
 bool help_word(const char *word, struct text *out, struct err *e);
 
+/* Appends a line for each page that has all the words, the best first. false: none has. */
+bool help_search(const char *const *words, size_t count, struct text *out);
+
 /* Topics: one page each, src/cli/pages/NAME.txt. */
 size_t topic_count(void);
 struct topic_name { char text[32]; };
 struct topic_name topic_name(size_t i); /* i < topic_count() */
+/* The name and the aliases, "drift, unseen"; mem_free. */
+char *topic_names(size_t i);
 /* The title, ended by a newline. */
 const char *topic_title(size_t i);
 /* Appends the page with its tables, without name and title. */

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "backend/backend.h"
+#include "base/mem.h"
 #include "cli/help.h"
 #include "config/config_help.h"
 #include "measure/metric.h"
@@ -25,6 +26,11 @@ struct topic_name topic_name(size_t i)
     struct topic_name name;
     snprintf(name.text, sizeof name.text, "%.*s", (int)strcspn(pages[i], ",:"), pages[i]);
     return name;
+}
+
+char *topic_names(size_t i)
+{
+    return mem_string_n(pages[i], strcspn(pages[i], ":"));
 }
 
 const char *topic_title(size_t i)

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "cli/init_set.h"
 #include "table/sequence.h"
@@ -251,12 +252,12 @@ static void take_place(struct infer_column *c)
 static void note_doubt(const struct infer *found)
 {
     const struct infer_series *s = &found->series;
-    const char *group = text_quote_z(found->columns[s->group].name);
-    const char *order = text_quote_z(found->columns[s->order].name);
+    const char *group = found->columns[s->group].name, *order = found->columns[s->order].name;
     log_note("rows are read as a table: \"%s\" and \"%s\" may be the group and the order of "
-             "sequences, but %s; for sequences use --set 'data.sequence.group=%s' --set "
-             "'data.sequence.order=%s'%s",
-             group, order, s->against, group, order,
+             "sequences, but %s; for sequences use --set %s --set %s%s",
+             text_quote_z(group), text_quote_z(order), s->against,
+             shell_word("data.sequence.group=%s", group),
+             shell_word("data.sequence.order=%s", order),
              s->unordered ? " --set data.sequence.unordered=sort" : "");
 }
 

@@ -103,6 +103,38 @@ static const char *spoken(const char *word)
     return word;
 }
 
+static size_t depth(const char *path)
+{
+    size_t dots = 0;
+    for (; *path; path++)
+        dots += *path == '.';
+    return dots;
+}
+
+bool config_spoken_key(const char *word, struct text *out)
+{
+    struct paths p = {0};
+    const char *best = NULL;
+    size_t same = 0;
+    word = spoken(word);
+    config_keys(keep_path, &p);
+    for (size_t i = 0; i < preset_count(); i++)
+        keep_table(&p, "model", presets[i].options);
+    for (size_t i = 0; i < p.count; i++) {
+        if (strcmp(tail(p.names[i]), word) != 0)
+            continue;
+        if (!best || depth(p.names[i]) < depth(best)) {
+            best = p.names[i];
+            same = 0;
+        }
+        same += depth(p.names[i]) == depth(best);
+    }
+    if (best && same <= 2)
+        text_put(out, best);
+    paths_free(&p);
+    return best && same <= 2;
+}
+
 /* The key stands in its place, but belongs to another type of column. */
 static bool in_place(const char *path, const char *key)
 {

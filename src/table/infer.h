@@ -12,7 +12,7 @@
 struct infer_column {
     char *name;
     int type;               /* enum column_type */
-    char reason[400];       /* why it is ignored, an id, not a number; or "" */
+    char reason[560];       /* why it is ignored, an id, not a number; or "" */
     const char *kind;       /* equal for reasons that differ only in numbers; or NULL */
     uint64_t missing, distinct; /* distinct is exact up to 1,048,576 */
     bool distinct_capped;
@@ -29,7 +29,7 @@ struct infer_column {
     bool unread;            /* the reason is a warning: set aside for its form, or units differ */
     double alone;           /* how much of the target it alone explains (leak.h); NaN: not known */
     char far[600];          /* values that may stand for "none", which was said so or not; or "" */
-    char note[480];         /* e.g. it nearly determines the target; or "" */
+    char note[640];         /* e.g. it nearly determines the target; or "" */
 };
 /* Sequences with a row a step. */
 struct infer_series {
@@ -50,7 +50,7 @@ struct infer {
     int task;               /* from the target, if the request names one */
     char *positive;         /* binary: the positive label */
     struct opt_strings missing; /* texts that mean missing in every column: "", NA, ?, .. */
-    char positive_note[400]; /* why that one; or "" */
+    char positive_note[560]; /* why that one; or "" */
     bool positive_guessed;   /* no known pair: the note is a warning */
     char same_note[300];     /* labels that are equal as numbers; or "" */
     char label_note[500], footer_note[300]; /* what looks wrong; or "" */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/shell.h"
 #include "base/text.h"
 #include "csv/date_format.h"
 #include "table/infer_survey.h"
@@ -225,8 +226,9 @@ const char *infer_date_reason(const struct infer_dates *d, const char *column, c
                                    "2024-12-31");
     const char *format = d->format[d->read[0] < d->read[1]];
     if (format[0] && used < size)
-        snprintf(out + used, size - used, "; if one format reads them all, --set "
-                 "'data.columns.%s={\"type\": \"datetime\", \"format\": \"%s\"}' "
-                 "(`dnn help dates`)", text_quote_z(column), format);
+        snprintf(out + used, size - used, "; if one format reads them all, --set %s "
+                 "(`dnn help dates`)",
+                 shell_word("data.columns.%s={\"type\": \"datetime\", \"format\": %s}", column,
+                            shell_json(format)));
     return "dates in no one form";
 }

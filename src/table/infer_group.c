@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/shell.h"
 #include "base/text.h"
 #include "table/infer_survey.h"
 
@@ -95,16 +96,14 @@ void infer_groups(const struct infer_request *r, const struct survey *s, struct 
         if (given || !is_repeated(&s->watches[k], c, i->rows))
             continue;
         const bool named = infer_name(c->name) == NAME_ID;
-        char name[48];
-        snprintf(name, sizeof name, "%.44s", text_quote_z(c->name));
         c->repeats = true;
         c->kind = "its values come again";
         snprintf(c->reason, sizeof c->reason,
                  "%sits %llu values come again, in %llu rows: a split by chance puts rows of one "
-                 "on both sides; if it names what the rows belong to, --set data.columns.%s=group "
-                 "(\"%s\": \"group\", \"split\": {\"method\": \"group\"})",
+                 "on both sides; if it names what the rows belong to, --set %s --set "
+                 "data.split.method=group",
                  named ? "its name is that of an identifier, and " : "",
                  (unsigned long long)c->distinct, (unsigned long long)(i->rows - c->missing),
-                 name, name);
+                 shell_word("data.columns.%s=group", c->name));
     }
 }

@@ -5,6 +5,7 @@
 
 #include "base/fold.h"
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "table/infer_survey.h"
 #include "table/label.h"
@@ -107,13 +108,14 @@ void infer_positive(const struct vocab *labels, const uint64_t *rows, struct inf
     i->positive_guessed = known < 0;
     if (known >= 0)
         snprintf(i->positive_note, sizeof i->positive_note,
-                 "the positive label is \"%s\" (%llu of %llu rows); for the other one --set "
-                 "'data.positive=%.70s'", name, (unsigned long long)rows[at],
-                 (unsigned long long)(rows[0] + rows[1]), other);
+                 "the positive label is \"%s\" (%llu of %llu rows); for the other one --set %s",
+                 name, (unsigned long long)rows[at], (unsigned long long)(rows[0] + rows[1]),
+                 shell_word("data.positive=%s", other));
     else
         snprintf(i->positive_note, sizeof i->positive_note,
                  "the positive label is \"%s\", %s (%llu rows; \"%s\": %llu), and not by its "
-                 "meaning; for the other one --set 'data.positive=%.70s'", name,
+                 "meaning; for the other one --set %s", name,
                  rows[0] == rows[1] ? "the last one of two as frequent" : "the rarer one",
-                 (unsigned long long)rows[at], rest, (unsigned long long)rows[!at], other);
+                 (unsigned long long)rows[at], rest, (unsigned long long)rows[!at],
+                 shell_word("data.positive=%s", other));
 }

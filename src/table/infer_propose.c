@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/shell.h"
 #include "base/text.h"
 #include "table/infer_survey.h"
 
@@ -89,9 +90,9 @@ static void leave_scaled(const struct watch *w, struct infer_column *c)
     snprintf(c->reason, sizeof c->reason,
              "numbers such as \"%.40s\" (line %lld) in %llu cells, whose letters may multiply them "
              "(k: thousands), which dnn does not do: write them out, such as 21000; where it is a "
-             "unit (m: metres), --set 'data.columns.%.60s={\"type\": \"numeric\", \"unit\": "
-             "\"m\"}'", text_quote_z(w->other), (long long)w->other_line,
-             (unsigned long long)w->amounts.scaled, text_quote_z(c->name));
+             "unit (m: metres), --set %s", text_quote_z(w->other), (long long)w->other_line,
+             (unsigned long long)w->amounts.scaled,
+             shell_word("data.columns.%s={\"type\": \"numeric\", \"unit\": \"m\"}", c->name));
 }
 
 /* Numbers that two readings fit. */
@@ -101,8 +102,9 @@ static void leave_number(const struct watch *w, const char *between, struct infe
     set_aside(c, "thousands or decimals");
     snprintf(c->reason, sizeof c->reason,
              "nothing proves whether the \"%s\" in \"%.40s\" groups digits or is the decimal sign; "
-             "if it groups them, --set 'data.columns.%s={\"type\": \"numeric\", \"thousands\": "
-             "\"%s\"}'", between, text_quote_z(first ? first : ""), text_quote_z(c->name), between);
+             "if it groups them, --set %s", between, text_quote_z(first ? first : ""),
+             shell_word("data.columns.%s={\"type\": \"numeric\", \"thousands\": %s}", c->name,
+                        shell_json(between)));
 }
 
 static bool propose_date(const struct watch *w, struct infer_column *c)
@@ -114,8 +116,9 @@ static bool propose_date(const struct watch *w, struct infer_column *c)
         set_aside(c, "dates of two readings");
         snprintf(c->reason, sizeof c->reason,
                  "nothing proves whether dates such as \"%.40s\" are %s or %s: no day is above 12; "
-                 "say it, as in --set 'data.columns.%s={\"type\": \"datetime\", \"format\": "
-                 "\"%s\"}'", text_quote_z(w->other), format, other, text_quote_z(c->name), format);
+                 "say it, as in --set %s", text_quote_z(w->other), format, other,
+                 shell_word("data.columns.%s={\"type\": \"datetime\", \"format\": %s}", c->name,
+                            shell_json(format)));
         return true;
     }
     c->type = COLUMN_DATETIME;

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/text.h"
 
 /* Two values: binary. Texts, or few frequent integers: classes. Otherwise regression. */
@@ -48,7 +50,9 @@ static struct vocab *find_labels(const struct watch *w, size_t target, struct in
 static void name_missing(const struct watch *w, size_t target, struct infer *i)
 {
     struct infer_column *c = &i->columns[target];
-    struct text seen = {0}, kept = {0};
+    struct text seen = {0};
+    struct json_out kept = {0};
+    json_open(&kept, NULL, '[');
     for (uint32_t k = 0; k < vocab_count(w->texts); k++) {
         const char *text = vocab_text(w->texts, k, NULL);
         if (*text && infer_is_missing(i, target, text, strlen(text)))
@@ -57,17 +61,17 @@ static void name_missing(const struct watch *w, size_t target, struct infer *i)
     for (size_t k = 0; k < i->missing.count; k++) {
         uint32_t at = vocab_find(w->texts, i->missing.items[k], strlen(i->missing.items[k]));
         if (at == UINT32_MAX || !*i->missing.items[k])
-            text_printf(&kept, "%s\"%s\"", kept.length ? ", " : "",
-                        text_quote_z(i->missing.items[k]));
+            json_put_string(&kept, NULL, i->missing.items[k]);
     }
+    json_close(&kept, ']');
     size_t length = strlen(c->note);
-    if (seen.length && seen.length + kept.length < 160)
+    if (seen.length && seen.length + kept.text.length < 160)
         snprintf(c->note + length, sizeof c->note - length,
-                 "; they %s %s: if that is a class, --set 'data.missing=[%s]'",
+                 "; they %s %s: if that is a class, --set %s",
                  vocab_find(w->texts, "", 0) == UINT32_MAX ? "say" : "are empty or say", seen.data,
-                 kept.length ? kept.data : "");
+                 shell_word("data.missing=%s", kept.text.data));
     text_free(&seen);
-    text_free(&kept);
+    text_free(&kept.text);
 }
 
 static void find_answers(const struct vocab *labels, struct infer *out)

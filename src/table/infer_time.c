@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "table/infer_survey.h"
@@ -79,14 +80,10 @@ void infer_time(const struct infer_request *r, const struct survey *s, struct in
     }
     if (!found || (repeated && dates > 1))
         return;
-    char name[64], key[100] = "";
-    snprintf(name, sizeof name, "%.60s", text_quote_z(found->name));
-    if (dates > 1)
-        snprintf(key, sizeof key, ", \"column\": \"%s\"", name);
     snprintf(i->time_note, sizeof i->time_note,
              "%s column \"%s\": if the model answers rows that come later than these, judge it on "
-             "the latest ones: \"split\": {\"method\": \"time\"%s} (--set "
-             "data.split.method=time%s%s)",
-             ordered ? "the rows are in the order of" : "several rows have the same day in", name,
-             key, dates > 1 ? " --set data.split.column=" : "", dates > 1 ? name : "");
+             "the latest ones: --set data.split.method=time%s%s",
+             ordered ? "the rows are in the order of" : "several rows have the same day in",
+             text_quote_z(found->name), dates > 1 ? " --set " : "",
+             dates > 1 ? shell_word("data.split.column=%s", found->name) : "");
 }

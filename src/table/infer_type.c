@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 
 #define TEXT_ROUTES                                                                                \
     "hashed n-grams of it are read; \"encode\": \"tokens\" learns its words in order"
@@ -103,19 +104,20 @@ static void type_of_numbers(const struct watch *w, const struct counts *n, struc
         c->type = COLUMN_DATETIME;
     else if (different && name == NAME_NUMBER && n->present >= 20 && w->low >= 0)
         set_aside(c, COLUMN_ID, "its name and its whole numbers, all different, are those of an "
-                                "identifier; if it is a measure, --set data.columns.%s=numeric",
-                  text_quote_z(c->name));
+                                "identifier; if it is a measure, --set %s",
+                  shell_word("data.columns.%s=numeric", c->name));
     else if (different && !n->missing && n->present >= 20 &&
              (w->rises || w->falls || hardly_chance(w, n)))
         set_aside(c, COLUMN_NUMERIC,
                   "every row has another whole number%s: if it names the row, say --id %s",
                   w->rises ? ", in ascending order" : w->falls ? ", in descending order" : "",
-                  text_quote_z(c->name));
+                  shell_word("%s", c->name));
     else if (whole && all && name == NAME_ID && n->distinct > 2)
         set_aside(c, COLUMN_NUMERIC, "its name is that of an identifier, and its %llu values come "
                                      "again: taken as numbers; if they are none, --set "
-                                     "data.columns.%s=categorical, or group, or --id",
-                  (unsigned long long)n->distinct, text_quote_z(c->name));
+                                     "%s, or group, or --id",
+                  (unsigned long long)n->distinct,
+                  shell_word("data.columns.%s=categorical", c->name));
     else
         c->type = COLUMN_NUMERIC;
 }

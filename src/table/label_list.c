@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 
 enum { LABELS_LEAST = 2, LABELS_READ = 20000 };
 #define RECUR 0.8   /* share of the pieces that stand in two labels at least */
@@ -108,17 +109,12 @@ bool label_list_tell(const struct vocab *labels, const char *target, struct text
             cut_label(&p, labels, i, vocab_text(labels, i, NULL), separators[k]);
         found = are_lists(&p, count, separators[k]);
         if (found) {
-            char name[40];
-            size_t length;
-            const char *one = vocab_text(p.known, 0, &length);
-            length = length < sizeof name ? length : sizeof name - 1;
-            memcpy(name, one, length);
-            name[length] = '\0';
-            text_printf(out, "cells of \"%.30s\" hold several labels (\"%.30s\"), and each "
+            text_printf(out, "cells of \"%s\" hold several labels (\"%s\"), and each "
                         "combination counts as a class: dnn learns one label a row; ",
                         text_quote_z(target), text_quote_z(p.example));
             text_printf(out, "add a column of 1 and 0 for each label, and train one model of each "
-                        "(dnn init FILE --target \"%.20s\")", text_quote_z(name));
+                        "(`dnn init FILE --target %s`)",
+                        shell_word("%s", vocab_text(p.known, 0, NULL)));
         }
         vocab_free(p.known);
         mem_free(p.labels);

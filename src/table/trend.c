@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "table/infer.h"
@@ -205,7 +206,8 @@ void trend_check(const struct encoder *c, const struct dataset *d, const struct 
     if (classes <= 2)
         snprintf(change, sizeof change, " (%s %.3g first, %.3g last)", share, best.from, best.to);
     remark_add(remarks,
-               "the target changes with \"%.40s\"%s, and rows are split by chance: for later "
-               "rows expect worse metrics, or judge so: \"split\": {\"method\": "
-               "\"time\", \"column\": \"%.40s\"}", text_quote_z(name), change, text_quote_z(name));
+               "the target changes with \"%s\"%s, and rows are split by chance: later rows may "
+               "have worse metrics; judge the model on the latest rows with --set "
+               "data.split.method=time --set %s", text_quote_z(name), change,
+               shell_word("data.split.column=%s", name));
 }

@@ -18,6 +18,13 @@ static bool is_number(const char *s, double want)
     return text_to_double(s, &v) && v == want;
 }
 
+/* Seconds of a duration; -1: none. */
+static double seconds(const char *s)
+{
+    double v;
+    return text_to_seconds(s, &v) ? v : -1;
+}
+
 int main(void)
 {
     struct text t = {0};
@@ -40,6 +47,18 @@ int main(void)
     text_put(&t, "");
     ok(t.data && t.data[0] == '\0', "adding nothing makes it a string");
     text_free(&t);
+
+    is_near(seconds("90"), 90, 0, "a duration: seconds");
+    is_near(seconds("1.5s"), 1.5, 0, "1.5s");
+    is_near(seconds("5m"), 300, 0, "5m");
+    is_near(seconds("2H"), 7200, 0, "2H");
+    is_near(seconds("1h30m"), 5400, 0, "1h30m");
+    is_near(seconds("1d"), 86400, 0, "1d");
+    is_near(seconds("250ms"), 0.25, 1e-12, "250ms");
+    is_near(seconds("10min"), 600, 0, "10min");
+    static const char *const no_duration[] = {"", "m", "5x", "30m1h", "5m5m", "5 m", "1.2.3s", "h5"};
+    for (size_t i = 0; i < sizeof no_duration / sizeof *no_duration; i++)
+        is_near(seconds(no_duration[i]), -1, 0, "no duration");
 
     is_string(text_quote_z("plain"), "plain", "plain text stays");
     is_string(text_quote("a\"b\n\0\x7f", 6), "a\\\"b\\x0a\\x00\\x7f", "quotes and control bytes");

@@ -1,0 +1,96 @@
+/* shell.c - see shell.h. */
+#include "base/shell.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+enum { WORD_MOST = 200, TURNS = 8 };
+
+static bool is_bare(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           (c && strchr("_./=:@%+-", c));
+}
+
+/* $'...': control characters and the like by their bytes. */
+static void put_bytes(struct text *out, const char *bytes, size_t length)
+{
+    text_put(out, "$'");
+    for (size_t i = 0, size; i < length; i += size) {
+        size = text_visible(bytes + i, length - i);
+        if (!size) {
+            size = 1;
+            text_printf(out, "\\%03o", (unsigned)(unsigned char)bytes[i]);
+        } else {
+            if (bytes[i] == '\'' || bytes[i] == '\\')
+                text_char(out, '\\');
+            text_add(out, bytes + i, size);
+        }
+    }
+    text_char(out, '\'');
+}
+
+void shell_put(struct text *out, const char *bytes, size_t length)
+{
+    bool bare = length > 0, shown = true;
+    for (size_t i = 0; i < length; i++)
+        bare = bare && is_bare(bytes[i]);
+    for (size_t i = 0, size; shown && i < length; i += size)
+        shown = (size = text_visible(bytes + i, length - i)) > 0;
+    if (bare) {
+        text_add(out, bytes, length);
+    } else if (!shown) {
+        put_bytes(out, bytes, length);
+    } else {
+        text_char(out, '\'');
+        for (size_t i = 0; i < length; i++)
+            if (bytes[i] == '\'')
+                text_put(out, "'\\''");
+            else
+                text_char(out, bytes[i]);
+        text_char(out, '\'');
+    }
+}
+
+/* Moves the word to a buffer of this thread. */
+static const char *keep(struct text *word)
+{
+    static _Thread_local char rooms[TURNS][WORD_MOST + 1];
+    static _Thread_local unsigned turn;
+    char *out = rooms[turn++ % TURNS];
+    snprintf(out, WORD_MOST + 1, "%s", word->length <= WORD_MOST ? word->data : "'...'");
+    text_free(word);
+    return out;
+}
+
+const char *shell_word(const char *format, ...)
+{
+    struct text word = {0};
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    char *plain = mem_zero(length > 0 ? (size_t)length + 1 : 1, 1);
+    vsnprintf(plain, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(args);
+    shell_put(&word, plain, strlen(plain));
+    mem_free(plain);
+    return keep(&word);
+}
+
+const char *shell_file(const char *path)
+{
+    return shell_word("%s%s", *path == '-' && path[1] ? "./" : "", path);
+}
+
+const char *shell_json(const char *string)
+{
+    struct json_out json = {0};
+    json_put_string(&json, NULL, string);
+    return keep(&json.text);
+}

@@ -1,0 +1,21 @@
+/* shell.h - words of the commands that messages show, so that they run when they are pasted. */
+#ifndef DNN_BASE_SHELL_H
+#define DNN_BASE_SHELL_H
+
+#include <stddef.h>
+
+#include "base/text.h"
+
+/* Appends one word of a POSIX shell: as it is where every character is a letter, a digit or one of
+ * _./=:@%+-; else in single quotes; as $'...' (bash, zsh, ksh, busybox) where it has line ends,
+ * other characters that steer a terminal, or bytes that are not UTF-8. */
+void shell_put(struct text *out, const char *bytes, size_t length);
+/* The formatted text as one word. Returns one of 8 rotating thread-local buffers. A word of more
+ * than 200 bytes is not cut, as a part of it would be another word: '...' stands for it. */
+const char *shell_word(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A file's name as an argument: one that begins with "-" gets "./" before it. As shell_word. */
+const char *shell_file(const char *path);
+/* The bytes as a JSON string with its quotes, for a word that holds JSON. As shell_word. */
+const char *shell_json(const char *string);
+
+#endif
