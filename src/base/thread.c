@@ -217,6 +217,11 @@ static void plain_tile(void *context, unsigned round, unsigned tile, unsigned th
     plain->work(plain->context, tile, thread);
 }
 
+bool threads_inside(void)
+{
+    return working_here;
+}
+
 /* A call from inside a tile, or from a second thread that shares the pool, would change the work
  * under the workers. */
 static void begin(void)

@@ -25,6 +25,8 @@ unsigned threads_hands(void);
  * are not alone, one calls at a time. */
 void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread),
                  void *context);
+/* This thread does a tile: it must not call threads_run. */
+bool threads_inside(void);
 /* As threads_run, for tiles that take memory of their own: no more than threads_hands() of them at
  * a time, each with a hand < threads_hands(). With more threads than processors, chance would
  * decide how many are interrupted inside a tile, with their memory in use. */

@@ -206,8 +206,12 @@ static void sort_chunk(void *context, unsigned chunk, unsigned thread)
 
 static void sort_chunks(struct rank *r)
 {
-    if (!r->sorted)
-        threads_run((unsigned)((r->count + RANK_CHUNK - 1) / RANK_CHUNK), sort_chunk, r);
+    const unsigned chunks = (unsigned)((r->count + RANK_CHUNK - 1) / RANK_CHUNK);
+    if (!r->sorted && !threads_inside())
+        threads_run(chunks, sort_chunk, r);
+    else if (!r->sorted) /* a draw of a comparison is a tile itself */
+        for (unsigned i = 0; i < chunks; i++)
+            sort_chunk(r, i, 0);
     r->sorted = true;
 }
 

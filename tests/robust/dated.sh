@@ -6,7 +6,7 @@ table() { # NAME EXPRESSION: a file of a column and y; i is the row, v = i * 7 %
     awk -v name="$1" "BEGIN { srand(3); print name \",x,y\"; for (i = 0; i < 1000; i++) { v = i * 7 % 100; print $2 \",\" i % 13 \",\" (rand() > 0.5 ? \"yes\" : \"no\") } }" >t.csv
     run dnn init t.csv --target y --set model.preset=linear "${@:3}" -o t.json --force
 }
-repeats() { table "$@"; is "$(grep -c "warning: column \"$1\": .*values come again, in .* rows: .*--set data.columns.$1=group .*\"split\": {\"method\": \"group\"}" err)" 1 "rows of one $1 in both parts: $2"; }
+repeats() { table "$@"; is "$(grep -c "warning: column \"$1\": .*values come again, in .* rows: .*--set data.columns.$1=group --set data.split.method=group" err)" 1 "rows of one $1 in both parts: $2"; }
 silent() { table "$@"; err_lacks "come again" "no word about $1: $2"; }
 repeats customer_id '"C" (1000 + v)'
 repeats id 'sprintf("%06d", v * 37)'
@@ -32,7 +32,7 @@ dates() { # NAME EXPRESSION
     perl -MPOSIX=strftime -e 'my ($name, $of) = @ARGV; print "$name,x,y\n"; for my $i (0 .. 999) { my $d = eval $of; print((defined $d ? strftime("%Y-%m-%d", gmtime(1577836800 + 86400 * $d)) : ""), ",", $i % 13, ",", ($i * 31 % 97 > 50 ? "yes" : "no"), "\n") }' "$1" "$2" >d.csv
     run dnn init d.csv --target y --set model.preset=linear "${@:3}" -o d.json --force
 }
-told='judge it on the latest ones: "split": {"method": "time"} (--set data.split.method=time)'
+told='judge it on the latest ones: --set data.split.method=time'
 dates date '$i'
 err_has "note: the rows are in the order of column \"date\": if the model answers rows that come later than these, $told" "the order of the only date"
 dates date '1000 - $i'
@@ -53,7 +53,7 @@ err_lacks '"method": "time"' "nor about dates over a life"
 dates date '$i'
 perl -pe 's/^/$. == 1 ? "birth," : "1980-01-" . sprintf("%02d,", 1 + $. * 17 % 28)/e' d.csv >both.csv
 run dnn init both.csv --target y
-err_has '"split": {"method": "time", "column": "date"} (--set data.split.method=time --set data.split.column=date)' "of two dates the one in order"
+err_has '--set data.split.method=time --set data.split.column=date' "of two dates the one in order"
 
 # a target that changes with the date
 shares() { # NAME: the share of yes goes from 0.1 to 0.4
@@ -67,7 +67,7 @@ dates date '$i'
 shares date
 train
 err_has 'warning: the target changes with "date" (share of "yes" 0.' "one that does is told by train"
-err_has 'judge so: "split": {"method": "time", "column": "date"}' "  with the key"
+err_has 'the latest rows with --set data.split.method=time --set data.split.column=date' "  with the key"
 run dnn check d.json --set data.train=c.csv
 err_has 'the target changes with "date"' "  and by check"
 train --set data.split.method=time

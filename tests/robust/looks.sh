@@ -13,7 +13,7 @@ for pair in "1.0 0.0 1.0" "1 0 1" "yes no yes" "No Yes Yes" "n y y" "true false 
 done
 is "$(positive good bad)" good "of others the rarer one"
 positive good bad >/dev/null
-err_has 'warning: the positive label is "good", the rarer one (30 rows; "bad": 70), and not by its meaning; for the other one --set '"'data.positive=bad'" "with a warning"
+err_has 'warning: the positive label is "good", the rarer one (30 rows; "bad": 70), and not by its meaning; for the other one --set data.positive=bad' "with a warning"
 run dnn init p.csv --target y --set data.positive=bad
 err_lacks 'the positive label is' "none where it is given"
 awk 'BEGIN { print "month,x,z,y"; for (i = 0; i < 3000; i++)
