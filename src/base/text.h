@@ -29,8 +29,8 @@ const char *text_quote_z(const char *string);
 /* The same escapes but for the quotes, into out, cut to room with "...": paths and excerpts. */
 void text_escape(char *out, size_t room, const char *bytes, size_t length);
 
-/* The length of the character at bytes; 0 for one that is not valid UTF-8 or that steers a terminal:
- * a control, a line separator, a mark of direction. length > 0. */
+/* The length of the character at bytes; 0 for one that is not valid UTF-8 or that steers a
+ * terminal: a control, a line separator, a mark of direction. length > 0. */
 size_t text_visible(const char *bytes, size_t length);
 
 /* The known word nearest to `word` (Damerau-Levenshtein, case folded), NULL when none is near
@@ -45,8 +45,8 @@ const char *text_bytes(uint64_t bytes);
  * or +5); false when it is not one or does not fit. */
 bool text_to_int(const char *string, int64_t *value);
 bool text_to_double(const char *string, double *value);
-/* A duration in seconds: 90, 1.5, 90s, 5m, 2h, 1h30m, 1d, 500ms (the units d, h, m or min, s or sec,
- * ms, the largest first). */
+/* A duration in seconds: 90, 1.5, 90s, 5m, 2h, 1h30m, 1d, 500ms (the units d, h, m or min, s or
+ * sec, ms, the largest first). */
 bool text_to_seconds(const char *string, double *value);
 /* Whether the two are the same word, in any case of ASCII letters. */
 bool text_same(const char *a, const char *b);

@@ -1,9 +1,9 @@
 /* help_search.c - `dnn help -k WORD...`: the pages that have these words, the best first. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "config/config_help.h"
@@ -12,8 +12,7 @@ enum { SHOWN = 24, IN_NAME = 3, IN_TITLE = 2, IN_TEXT = 1 };
 
 struct page {
     char *name, *title;
-    int place;   /* IN_..: the place of the words that are deepest in the page */
-    size_t turn; /* pages that are found in the same place stay in this order */
+    int place; /* IN_..: the place of the word that is deepest in the page */
 };
 struct search {
     const char *const *words;
@@ -70,7 +69,7 @@ static void add(struct search *s, const char *name, const char *names, const cha
         s->room = s->room ? 2 * s->room : 32;
         s->pages = mem_grow(s->pages, s->room, sizeof *s->pages);
     }
-    s->pages[s->count] = (struct page){mem_string(name), first, place, s->count};
+    s->pages[s->count] = (struct page){mem_string(name), first, place};
     s->count++;
 }
 
@@ -84,10 +83,11 @@ static void add_key(const char *key, const struct option *row, void *context)
     mem_free(title);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_place(const void *a, const void *b, const void *context)
 {
     const struct page *x = a, *y = b;
-    return x->place != y->place ? y->place - x->place : x->turn < y->turn ? -1 : 1;
+    (void)context;
+    return y->place - x->place;
 }
 
 /* Pages whose lines are found by themselves. */
@@ -123,7 +123,7 @@ static void search(struct search *s)
         add(s, name, name, info->summary, info->page);
     }
     if (s->count)
-        qsort(s->pages, s->count, sizeof *s->pages, by_place);
+        sort_stable(s->pages, s->count, sizeof *s->pages, by_place, NULL);
 }
 
 bool help_search(const char *const *words, size_t count, struct text *out)
