@@ -1,19 +1,21 @@
 /* infer_cells.c - how the numbers of a column are written, where they are not plain: what groups
  * their digits, their units. A reading is proposed only if it reads every cell and one of them
  * proves it. */
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
 #include "csv/form.h"
 #include "table/infer_survey.h"
 
-/* Units that may differ from cell to cell. */
-static const char *const known_units[] = {"$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\xa5", "%",
-                                          "USD", "EUR", "GBP", "CHF", NULL};
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
 }
 
 static bool is_sign(char c)
@@ -23,19 +25,11 @@ static bool is_sign(char c)
 
 /* --- numbers --- */
 
-static bool is_known(const char *text, size_t length)
-{
-    for (size_t i = 0; known_units[i]; i++)
-        if (strlen(known_units[i]) == length && memcmp(known_units[i], text, length) == 0)
-            return true;
-    return false;
-}
-
 /* A unit has letters, `/` and characters outside ASCII: km, °C, m², km/h. */
 static bool is_word(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (!((text[i] | 32) >= 'a' && (text[i] | 32) <= 'z') && !(text[i] & 0x80) &&
+        if (!is_letter(text[i]) && !(text[i] & 0x80) &&
             (text[i] != '/' || i == 0))
             return false;
     return true;
@@ -51,22 +45,38 @@ static bool is_multiplier(const char *text, size_t length)
     return false;
 }
 
-/* Keeps a unit. False: too many, or a word that is not that of all cells. */
-static bool keep_unit(struct infer_amounts *a, const char *text, size_t length, bool front)
+/* Whether a word may stand before a number and be no part of a code: Size 3.5, and not C1000. */
+static bool is_front_word(const char *text, size_t length, bool apart)
+{
+    const bool point = length > 2 && strchr(".:", text[length - 1]);
+    return (apart || point) && is_word(text, length - point);
+}
+
+/* Keeps a unit. front: before the number; apart: with a blank between. False: too many, or a word
+ * beside another one. */
+static bool keep_unit(struct infer_amounts *a, const char *text, size_t length, bool front,
+                      bool apart)
 {
     if (!length)
         return true;
-    bool known = is_known(text, length);
-    if (length >= sizeof a->units[0] || (!known && (front || !is_word(text, length))))
+    const enum infer_unit kind = infer_unit(text, length);
+    const bool word = kind == UNIT_WORD;
+    if (length >= sizeof a->units[0] ||
+        (word && !(front ? is_front_word(text, length, apart) : is_word(text, length))))
         return false;
-    for (unsigned i = 0; i < a->unit_count; i++)
-        if (strlen(a->units[i]) == length && memcmp(a->units[i], text, length) == 0)
-            return true;
-    if (a->unit_count == INFER_UNITS || (!known && a->unit_count))
+    bool found = false;
+    for (unsigned i = 0; i < a->unit_count && !found; i++)
+        found = strlen(a->units[i]) == length && memcmp(a->units[i], text, length) == 0;
+    if (!found && (a->unit_count == INFER_UNITS || (word && a->words)))
         return false;
-    memcpy(a->units[a->unit_count], text, length);
-    a->units[a->unit_count++][length] = '\0';
-    a->words += !known;
+    if (!found) {
+        memcpy(a->units[a->unit_count], text, length);
+        a->units[a->unit_count++][length] = '\0';
+        a->words += word;
+    }
+    a->before |= word && front;
+    a->with_words += word;
+    a->with_limits += kind == UNIT_LIMIT;
     return true;
 }
 
@@ -83,8 +93,9 @@ static const char *separator(const char *from, const char *end, char decimal)
     return NULL;
 }
 
-/* Looks at the digits of a cell as if `decimal` were the sign. */
-static void look_as(struct infer_amounts *a, int which, const char *from, const char *end)
+/* Looks at the digits of a cell as if the sign were a point, or a comma. */
+static void look_as(struct infer_amounts *a, int which, const char *from, const char *end,
+                    bool share)
 {
     char decimal = which ? ',' : '.';
     const char *between = separator(from, end, decimal);
@@ -108,6 +119,8 @@ static void look_as(struct infer_amounts *a, int which, const char *from, const 
         groups = !strchr(",.", *between) || separator(first + 1, end, decimal);
     }
     a->proofs[which] += odd || groups || (between && point);
+    if (share)
+        a->share[which] = fmax(a->share[which], fabs(value));
 }
 
 void infer_amount(struct infer_amounts *a, const char *text, size_t length)
@@ -121,7 +134,8 @@ void infer_amount(struct infer_amounts *a, const char *text, size_t length)
     from += from < end && is_sign(*from);
     const char *first = from, *last = end;
     while (first < end && !is_digit(*first) &&
-           !(strchr(".,", *first) && first + 1 < end && is_digit(first[1])))
+           !(strchr(".,", *first) && first + 1 < end && is_digit(first[1]) &&
+             !(first > from && is_letter(first[-1])))) /* Rs.500 */
         first++;
     while (last > first && !is_digit(last[-1]))
         last--;
@@ -138,18 +152,20 @@ void infer_amount(struct infer_amounts *a, const char *text, size_t length)
     form_trim(&from, &front_end);
     form_trim(&behind, &end);
     size_t front = (size_t)(front_end - from);
-    if (is_multiplier(behind, (size_t)(end - behind)) && (!front || is_known(from, front))) {
+    if (is_multiplier(behind, (size_t)(end - behind)) &&
+        (!front || infer_unit(from, front) != UNIT_WORD)) {
         struct infer_amounts number = {.cells = 1};
-        look_as(&number, 0, first, last);
-        look_as(&number, 1, first, last);
+        look_as(&number, 0, first, last, false);
+        look_as(&number, 1, first, last, false);
         a->scaled += number.read[0] || number.read[1];
         return;
     }
-    if (!keep_unit(a, from, (size_t)(front_end - from), true) ||
-        !keep_unit(a, behind, (size_t)(end - behind), false))
+    if (!keep_unit(a, from, front, true, front_end < first) ||
+        !keep_unit(a, behind, (size_t)(end - behind), false, false))
         return;
-    a->with_words += end > behind && !is_known(behind, (size_t)(end - behind));
     a->closed += closed;
-    look_as(a, 0, first, last);
-    look_as(a, 1, first, last);
+    const bool share = infer_unit(from, front) == UNIT_SHARE ||
+                       infer_unit(behind, (size_t)(end - behind)) == UNIT_SHARE;
+    look_as(a, 0, first, last, share);
+    look_as(a, 1, first, last, share);
 }

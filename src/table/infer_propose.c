@@ -1,11 +1,29 @@
 /* infer_propose.c - types a column whose cells are all numbers or dates in another form than dnn's
  * own, with the keys that read them. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/shell.h"
 #include "base/text.h"
 #include "table/infer_survey.h"
+
+/* One letter: 12a beside 12 is the number of a house. */
+static bool is_short_word(const struct infer_amounts *a)
+{
+    for (unsigned i = 0; i < a->unit_count; i++)
+        if (infer_unit(a->units[i], strlen(a->units[i])) == UNIT_WORD && !a->units[i][1])
+            return true;
+    return false;
+}
+
+/* 12% beside 0.12: one of them is a hundred times the other. */
+static bool mixes_scales(const struct watch *w, bool comma)
+{
+    const double high = comma ? fmax(w->high, w->comma_high) : w->high;
+    const double low = comma ? fmin(w->low, w->comma_low) : w->low;
+    return w->amounts.share[comma] > 1 && high > 0 && high <= 1 && low >= -1;
+}
 
 /* True if these other cells, and the numbers with the other sign, read as numbers. *between: what
  * groups digits, or NULL. *proved: no other reading fits all cells. */
@@ -24,27 +42,13 @@ static bool are_amounts(const struct watch *w, uint64_t present, bool comma, con
     return (*between || a->unit_count) && a->read[comma] == a->cells && a->cells == w->others &&
            !(foreign && odd) &&
            !(foreign && a->between[comma] && strcmp(a->between[comma], other) != 0) &&
-           !(a->words && a->with_words < present); /* a word must stand in every cell */
+           !(a->words && a->with_words * 2 < present) && /* a word stands in most cells */
+           !(a->words && a->with_words < present && is_short_word(a)) &&
+           !(a->before && !a->proofs[comma]); /* Size 3.5, and not Room 101 */
 }
 
-/* Whether the units are those of two currencies, or of a currency and a share. */
-static bool mixes_units(const struct infer_amounts *a)
-{
-    static const char *const same[][2] = {{"USD", "$"}, {"EUR", "\xe2\x82\xac"},
-                                          {"GBP", "\xc2\xa3"}};
-    const char *first = NULL;
-    for (unsigned i = 0; i < a->unit_count && !a->words; i++) {
-        const char *unit = a->units[i];
-        for (size_t k = 0; k < sizeof same / sizeof *same; k++)
-            unit = strcmp(unit, same[k][0]) == 0 ? same[k][1] : unit;
-        if (first && strcmp(first, unit) != 0)
-            return true;
-        first = unit;
-    }
-    return false;
-}
-
-static void propose_number(const struct watch *w, const char *between, struct infer_column *c)
+static void propose_number(const struct watch *w, uint64_t present, const char *between,
+                           struct infer_column *c)
 {
     const struct infer_amounts *a = &w->amounts;
     const bool brackets = between && a->closed && !a->between[0] && !a->between[1] &&
@@ -57,7 +61,8 @@ static void propose_number(const struct watch *w, const char *between, struct in
     }
     c->type = COLUMN_NUMERIC;
     c->form = form_new(between, units, w->amounts.unit_count, NULL);
-    c->unread = mixes_units(a); /* a warning */
+    const bool differ = infer_units_differ(a), some = a->words && a->with_words < present;
+    c->unread = differ || some || a->with_limits; /* a warning */
     c->kind = c->unread ? "numbers of two units" : "numbers in another form";
     const char *first = w->other ? w->other : w->comma ? w->comma : w->point;
     int64_t line = w->other ? w->other_line : w->comma ? w->comma_line : w->point_line;
@@ -68,8 +73,10 @@ static void propose_number(const struct watch *w, const char *between, struct in
              between ? between : "", between ? "\"" : "",
              list.data ? between ? ", \"unit\": " : " \"unit\": " : "",
              list.data ? list.data : "",
-             c->unread  ? "; amounts of different units count as equal: convert them to one, or "
-                          "leave the column out with --ignore"
+             differ  ? "; amounts of different units count as equal: convert them to one, or leave "
+                       "the column out with --ignore"
+             : a->with_limits ? "; < and > are left out: such a cell counts as the limit"
+             : some  ? "; cells without the unit count as those with it"
              : brackets ? " (brackets are a minus, and this key reads them)"
                         : "");
     text_free(&list);
@@ -93,6 +100,17 @@ static void leave_scaled(const struct watch *w, struct infer_column *c)
              "unit (m: metres), --set %s", text_quote_z(w->other), (long long)w->other_line,
              (unsigned long long)w->amounts.scaled,
              shell_word("data.columns.%s={\"type\": \"numeric\", \"unit\": \"m\"}", c->name));
+}
+
+/* Shares as percents and as fractions. */
+static void leave_scales(const struct watch *w, bool comma, struct infer_column *c)
+{
+    set_aside(c, "percents beside fractions");
+    snprintf(c->reason, sizeof c->reason,
+             "percents such as \"%.40s\" (line %lld) in %llu cells beside fractions up to %.4g: "
+             "which are a hundred times the others? Write all in one way, and run init again",
+             text_quote_z(w->other), (long long)w->other_line, (unsigned long long)w->others,
+             comma ? fmax(w->high, w->comma_high) : w->high);
 }
 
 /* Numbers that two readings fit. */
@@ -147,9 +165,13 @@ bool infer_propose(const struct watch *w, const struct infer_cells *n, struct in
     }
     if (!are_amounts(w, present, comma, &between, &proved))
         return false;
+    if (mixes_scales(w, comma)) {
+        leave_scales(w, comma, c);
+        return true;
+    }
     /* $1,200 beside 0.25 in another column */
     if (proved || (n->sure && w->amounts.unit_count))
-        propose_number(w, between, c);
+        propose_number(w, present, between, c);
     else
         leave_number(w, between, c);
     return true;

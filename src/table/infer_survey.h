@@ -30,13 +30,23 @@ enum infer_form {
 };
 
 #define INFER_UNITS 4
+/* infer_units.c: what a text beside a number is. */
+enum infer_unit {
+    UNIT_MONEY, /* $ R$ Rs. */
+    UNIT_SHARE, /* % */
+    UNIT_MARK,  /* ~ =" */
+    UNIT_LIMIT, /* < */
+    UNIT_WORD   /* km */
+};
 /* Cells as numbers with groups and units, by the decimal sign: 0 point, 1 comma. */
 struct infer_amounts {
     uint64_t cells, read[2], proofs[2]; /* proofs: cells that no other sign could read so */
     const char *between[2];             /* the mark between groups of digits; NULL: none */
     char units[INFER_UNITS][12];
-    unsigned unit_count, words;         /* words: units that are not known ones */
-    uint64_t with_words;                /* cells with such a unit */
+    unsigned unit_count, words;         /* words: those of UNIT_WORD */
+    bool before;                        /* a word stands before the number: Size 3.5 */
+    uint64_t with_words, with_limits;   /* cells with such a unit */
+    double share[2];                    /* the greatest number with a percent sign, without it */
     uint64_t closed;                    /* cells in brackets */
     uint64_t scaled;                    /* numbers with k, M, bn, .. behind them: not read */
 };
@@ -57,6 +67,17 @@ struct infer_spans {
     uint64_t clocks[2]; /* of those: h:mm, h:mm:ss */
     char first[INFER_CELL + 1];
     int64_t line; /* of the first */
+};
+
+/* infer_dress.c: the patterns of cells, in which 0 stands for a number. */
+enum { INFER_PATTERNS = 8, INFER_PATTERN = 24 };
+struct infer_dress {
+    uint64_t cells, cut;  /* cells; those with a decimal fraction */
+    unsigned fewest, most; /* digits of a cell */
+    unsigned count;
+    bool more;            /* there are more patterns, or cells without one */
+    char pattern[INFER_PATTERNS][INFER_PATTERN], first[INFER_PATTERNS][INFER_CELL + 1];
+    int64_t line[INFER_PATTERNS]; /* of the first cell of each */
 };
 
 /* infer_group.c: what a cell looks like that is no number. */
@@ -89,6 +110,7 @@ struct watch {
     struct infer_amounts amounts; /* of others */
     struct infer_dates date_forms;
     struct infer_spans spans;   /* of others and of times */
+    struct infer_dress dress;   /* of others */
     uint64_t alike;             /* of others: equal to the first */
     int64_t other_line, point_line, comma_line; /* line of the first of each */
     uint64_t words, bytes;      /* total of `others` */
@@ -146,6 +168,9 @@ int infer_form(const char *text, size_t length);
 /* Writes the reason for a column of such cells. decimal: of the file. Returns the reason's kind
  * (struct infer_column). */
 const char *infer_form_reason(int form, char decimal, char *out, size_t size);
+enum infer_unit infer_unit(const char *text, size_t length);
+/* Whether the units are those of two currencies, or of a currency and a share, .. */
+bool infer_units_differ(const struct infer_amounts *a);
 /* infer_cells.c, infer_dates.c: take one more of the other cells. */
 void infer_amount(struct infer_amounts *a, const char *text, size_t length);
 void infer_date(struct infer_dates *d, const char *text, size_t length);
@@ -174,6 +199,11 @@ struct infer_cells {
     bool sure;                 /* numbers of other columns prove it */
 };
 bool infer_propose(const struct watch *w, const struct infer_cells *n, struct infer_column *c);
+/* infer_dress.c: takes one more of the other cells. */
+void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64_t line);
+/* True if all cells are numbers between letters and signs, in a few patterns: the column, which
+ * would be lost, is set aside with a warning. */
+bool infer_is_dressed(const struct watch *w, uint64_t present, struct infer_column *c);
 /* infer_clock.c: seconds, milliseconds, .. since 1970 of the years 2000 to 2039, by the column's
  * name, or because all are whole minutes: the column is typed. */
 bool infer_epoch(const struct watch *w, uint64_t present, struct infer_column *c);

@@ -301,6 +301,9 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
                                 "identifier");
     else if (numbers)
         report_wrong(w, n, decimal, COLUMN_IGNORE, c);
+    else if ((unique || (distinct > 0.5 * present && n->distinct > 50)) &&
+             infer_is_dressed(w, n->present, c))
+        return;
     else if (unique)
         set_aside(c, COLUMN_IGNORE, "every cell is different");
     else if (distinct > 0.5 * present && n->distinct > 50)

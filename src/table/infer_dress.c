@@ -1,0 +1,107 @@
+/* infer_dress.c - columns of numbers that stand between letters and signs which no key takes away:
+ * 84.9S beside 43.4N, 12KB beside 3MB, 10-20. The cells of such a column have digits and few
+ * patterns; those of texts have many patterns, and codes have letters glued to their digits, or
+ * digits of one count. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "table/infer_survey.h"
+
+enum { CELLS_A_PATTERN = 5 };
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Writes the pattern of a cell: a number becomes 0. Returns its digits, 0: it has no pattern. */
+static unsigned pattern_of(const char *text, size_t length, char out[INFER_PATTERN], bool *cut)
+{
+    unsigned digits = 0;
+    size_t used = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (used + 1 == INFER_PATTERN)
+            return 0;
+        if (!is_digit(text[i])) {
+            out[used++] = text[i];
+            continue;
+        }
+        bool point = false;
+        for (; i < length && (is_digit(text[i]) ||
+                              (!point && strchr(".,", text[i]) && i + 1 < length &&
+                               is_digit(text[i + 1])));
+             i++) {
+            point |= !is_digit(text[i]);
+            digits += is_digit(text[i]);
+        }
+        *cut |= point && (i == length || !strchr(".,", text[i]));
+        i--;
+        out[used++] = '0';
+    }
+    out[used] = '\0';
+    return digits;
+}
+
+void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64_t line)
+{
+    char pattern[INFER_PATTERN];
+    bool cut = false;
+    const bool looked = !d->more && length <= INFER_CELL;
+    const unsigned digits = looked ? pattern_of(text, length, pattern, &cut) : 0;
+    unsigned at = 0;
+    if (!digits) {
+        d->more = true;
+        return;
+    }
+    while (at < d->count && strcmp(d->pattern[at], pattern) != 0)
+        at++;
+    if (at == INFER_PATTERNS) {
+        d->more = true;
+        return;
+    }
+    if (at == d->count) {
+        memcpy(d->pattern[d->count++], pattern, sizeof pattern);
+        memcpy(d->first[at], text, length);
+        d->first[at][length] = '\0';
+        d->line[at] = line;
+    }
+    d->fewest = !d->cells || digits < d->fewest ? digits : d->fewest;
+    d->most = digits > d->most ? digits : d->most;
+    d->cut += cut;
+    d->cells++;
+}
+
+/* C1000, INV-2024-17, 555-1234: no measure, without fractions and with digits of one count, or with
+ * a letter glued to them. */
+static bool are_codes(const struct infer_dress *d)
+{
+    bool letters = false;
+    for (unsigned i = 0; i < d->count; i++) {
+        const char *p = d->pattern[i], *blank = strchr(p, ' ');
+        letters |= ((*p | 32) >= 'a' && (*p | 32) <= 'z') && (!blank || strchr(p, '0') < blank);
+    }
+    return !d->cut && (letters || d->fewest == d->most);
+}
+
+bool infer_is_dressed(const struct watch *w, uint64_t present, struct infer_column *c)
+{
+    const struct infer_dress *d = &w->dress;
+    if (d->more || !d->cells || d->cells != w->others ||
+        d->cells < (uint64_t)d->count * CELLS_A_PATTERN || are_codes(d) ||
+        w->others + w->whole + w->points + w->commas != present)
+        return false;
+    char first[48], second[80] = "";
+    snprintf(first, sizeof first, "%.40s", text_quote_z(d->first[0]));
+    if (d->count > 1)
+        snprintf(second, sizeof second, " and \"%.40s\" (line %lld)", text_quote_z(d->first[1]),
+                 (long long)d->line[1]);
+    c->type = COLUMN_IGNORE;
+    c->unread = true;
+    c->kind = "numbers in a form that no key reads";
+    snprintf(c->reason, sizeof c->reason,
+             "numbers in a form that no key reads, such as \"%s\" (line %lld)%s: write plain "
+             "numbers, of one unit and with a minus where one is meant; if they are names, the "
+             "column stays out", first, (long long)d->line[0], second);
+    return true;
+}
