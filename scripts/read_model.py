@@ -8,6 +8,7 @@ Answers agree with `dnn predict` within 1e-5, or 1e-4 where narrow bins follow t
 """
 import bisect
 import csv
+import io
 import itertools
 import json
 import math
@@ -919,8 +920,11 @@ def main(path, data):
     head = model.head
     with open(data, newline="", encoding={"utf-8": "utf-8-sig"}.get(head["encoding"],
                                                                    head["encoding"])) as f:
-        quote = head.get("quote", "strict")
-        rows = list(csv.DictReader(f, delimiter=head["delimiter"], strict=quote == "strict",
+        quote, text = head.get("quote", "strict"), f.read()
+        if quote == "backslash":  # \" and \\ inside quotes
+            text = re.sub(r'"(?:[^"\\]|\\.|"")*"', lambda cell: re.sub(
+                r'\\(["\\])', lambda m: '""' if m[1] == '"' else "\\", cell[0]), text, flags=re.S)
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=head["delimiter"], strict=quote == "strict",
                                    quoting=csv.QUOTE_NONE if quote == "none" else csv.QUOTE_MINIMAL))
     y, each = answer(model, rows)
     out = csv.writer(sys.stdout, lineterminator="\n")

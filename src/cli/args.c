@@ -55,7 +55,7 @@ const struct arg_option reading_options[] = {
      "Their encoding: utf-8, latin1 or cp1252."},
     {"quote", 0, "RULE", csv_quote_names, 0, 0, 0,
      "How their quotes are read: as RFC 4180 (strict), also inside a cell (lenient), as characters "
-     "(none)."},
+     "(none), with \\\" for a quote inside quotes (backslash)."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 const struct arg_option json_options[] = {

@@ -181,6 +181,8 @@ void init_notes(const struct infer *found, const char *target, const struct over
         log_note("%s", found->note);
     if (found->quote_note[0])
         log_note("%s", found->quote_note);
+    if (found->prime_note[0])
+        log_warning("%s", found->prime_note);
     if (found->missing_note[0])
         log_note("%s", found->missing_note);
     if (found->encoding_note[0])

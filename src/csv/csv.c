@@ -11,7 +11,7 @@
 #include "csv/scan.h"
 
 const char *const csv_encoding_names[] = {"utf-8", "latin1", "cp1252", NULL};
-const char *const csv_quote_names[] = {"strict", "lenient", "none", NULL};
+const char *const csv_quote_names[] = {"strict", "lenient", "none", "backslash", NULL};
 
 struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t count, struct err *e)
 {

@@ -42,8 +42,9 @@
 enum csv_encoding { ENCODING_UTF8, ENCODING_LATIN1, ENCODING_CP1252 };
 extern const char *const csv_encoding_names[]; /* the words of data.encoding; NULL at the end */
 /* strict: RFC 4180. lenient: a quote inside a cell that does not begin with one is a character.
- * none: quotes are characters. */
-enum csv_quote { QUOTE_STRICT, QUOTE_LENIENT, QUOTE_NONE };
+ * none: quotes are characters. backslash: as strict, and inside quotes \" is a quote and \\ a
+ * backslash; a backslash before another byte is a character. */
+enum csv_quote { QUOTE_STRICT, QUOTE_LENIENT, QUOTE_NONE, QUOTE_BACKSLASH };
 extern const char *const csv_quote_names[]; /* the words of data.quote; NULL at the end */
 
 /* Where the dialect comes from. Error messages name the place that the user must change. */
@@ -67,8 +68,9 @@ static inline bool csv_unquoted(const struct csv_dialect *d)
     return d->tsv || d->quote == QUOTE_NONE;
 }
 
-/* A cell: its bytes without the outer quotes. A pair "" is stored as one quote, and `escaped` is
- * set. Unquoted cells are trimmed of blanks (space, tab), as libcsv does. Not NUL-terminated. */
+/* A cell: its bytes without the outer quotes. A pair "" is stored as one quote, and a quoted cell
+ * with a quote is `escaped`. Unquoted cells are trimmed of blanks (space, tab), as libcsv does.
+ * Not NUL-terminated. */
 struct csv_cell {
     const char *text;
     uint32_t length;
@@ -102,7 +104,7 @@ struct csv_cells {
     struct csv_record *records;
     size_t record_count, record_room;
     uint64_t blank_lines; /* skipped; only in files of several columns */
-    char *unescaped;      /* text of cells with "" pairs, and of all cells parsed by libcsv */
+    char *unescaped;      /* text of cells with escapes, and of all cells parsed by libcsv */
     size_t unescaped_room;
     struct err error;     /* first syntax error of the block; the records before it are valid */
     bool has_error;

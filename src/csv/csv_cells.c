@@ -164,9 +164,13 @@ void csv_place(const struct csv_block *b, const struct csv_record *r, const stru
     const char *at = b->bytes + r->offset, *stop = at + r->bytes;
     char end = b->cr ? '\r' : '\n', delimiter = all->dialect.delimiter;
     bool inside = false, begins = true; /* begins: only blanks of the cell came before */
-    bool strict = all->dialect.quote == QUOTE_STRICT;
+    bool strict = all->dialect.quote == QUOTE_STRICT || all->dialect.quote == QUOTE_BACKSLASH;
     *line = r->line;
     for (; cell && at < stop; at++) {
+        if (inside && scan_is_escape(&all->dialect, at, stop)) {
+            at++;
+            continue;
+        }
         if (*at == '"' && !csv_unquoted(&all->dialect) && (strict || inside || begins))
             inside = !inside;
         *line += *at == end;

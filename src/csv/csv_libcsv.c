@@ -110,8 +110,19 @@ bad(struct reading *r, enum err_id id, int64_t line, size_t offset, const char *
     return false;
 }
 
+/* True if the quote before the place of the error has a backslash in front of it. */
+static bool is_backslash(const struct reading *r)
+{
+    const char *bytes = r->b->bytes;
+    size_t at = r->at;
+    while (at && bytes[at - 1] != '"' && (bytes[at - 1] == ' ' || bytes[at - 1] == '\t'))
+        at--;
+    return at > 1 && bytes[at - 1] == '"' && bytes[at - 2] == '\\' && r->d->quote == QUOTE_STRICT;
+}
+
 static bool stray_quote(struct reading *r)
 {
+    bool backslash = r->parser.quoted && is_backslash(r);
     if (r->parser.quoted && r->quote_line < r->line) { /* usually the second quote is the valid
                                                         * one */
         bad(r, ERR_CSV_QUOTE, r->quote_line, r->quote,
@@ -125,6 +136,12 @@ static bool stray_quote(struct reading *r)
         bad(r, ERR_CSV_QUOTE, r->line, r->at, "a quote stands inside a cell that is not quoted");
         err_expected(&r->out->error, "quotes around the whole cell, or none");
     }
+    if (backslash && r->d->said == CSV_SAID_BY_CONFIG)
+        return err_help(&r->out->error, "if \\\" stands for a quote in this file, set data.quote "
+                                        "to \"backslash\"");
+    if (backslash)
+        return err_help(&r->out->error,
+                        "if \\\" stands for a quote in this file, give --quote backslash");
     return err_help(&r->out->error, "write the cell in quotes, and a quote inside it twice: \"\"");
 }
 
@@ -158,6 +175,27 @@ static bool feed(struct reading *r, size_t count)
     return true;
 }
 
+/* Feeds bytes of QUOTE_BACKSLASH: an escape goes to libcsv as it stands in RFC 4180. */
+static bool feed_escaped(struct reading *r, size_t count)
+{
+    const char *bytes = r->b->bytes;
+    const size_t end = r->at + count;
+    while (r->at < end) {
+        const char *slash = memchr(bytes + r->at, '\\', end - r->at);
+        const size_t plain = (slash ? (size_t)(slash - bytes) : end) - r->at;
+        if (plain && !feed(r, plain))
+            return false;
+        if (slash && in_quotes(r) && scan_is_escape(r->d, slash, bytes + end)) {
+            bool quote = slash[1] == '"';
+            csv_parse(&r->parser, quote ? "\"\"" : "\\", quote ? 2 : 1, on_cell, on_row, r);
+            r->at += 2;
+        } else if (slash && !feed(r, 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Finds the end of the piece: the next byte that may end a cell. */
 static bool feed_piece(struct reading *r)
 {
@@ -177,7 +215,8 @@ static bool feed_piece(struct reading *r)
     }
     if (raw)
         csv_set_quote(&r->parser, '\0');
-    bool good = feed(r, end - from);
+    bool good = r->d->quote == QUOTE_BACKSLASH ? feed_escaped(r, end - from)
+                                               : feed(r, end - from);
     csv_set_quote(&r->parser, quote_of(r->d));
     if (!good)
         return false;

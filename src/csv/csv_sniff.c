@@ -141,7 +141,9 @@ bool csv_sniff_cr(const struct csv *c, const char *bytes, size_t size, bool *sur
     bool inside = false, cr = false, begins = true;
     *sure = false;
     for (size_t i = 0; i < size; i++) {
-        if (bytes[i] == '"' && !csv_unquoted(&c->dialect) && (inside || begins)) {
+        if (inside && scan_is_escape(&c->dialect, bytes + i, bytes + size))
+            i++;
+        else if (bytes[i] == '"' && !csv_unquoted(&c->dialect) && (inside || begins)) {
             inside = !inside;
             begins = true;
         } else if (bytes[i] == c->dialect.delimiter || bytes[i] == '\n' || bytes[i] == '\r') {

@@ -92,12 +92,12 @@ static enum walked walk(struct walk *w)
 {
     uint64_t carry = 0;
     struct scan_masks m[SCAN_WINDOW];
-    struct scan_lenient lenient = {0};
+    struct scan_open open = {0};
     /* restart after a bad record: ignore the quotes before w->record */
     const char *bytes = w->bytes + w->record;
     size_t start = w->record, size = w->size - start;
     for (size_t at = 0, blocks; at < size; at += 64 * blocks) {
-        blocks = scan_window(w->d, bytes, size, at, &lenient, m);
+        blocks = scan_window(w->d, bytes, size, at, &open, m);
         for (size_t i = 0; i < blocks; i++) {
             size_t base = at + 64 * i;
             uint64_t line_ends = w->end == '\n' ? m[i].feed : m[i].cr, inside = carry, bad = 0;

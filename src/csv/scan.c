@@ -1,5 +1,5 @@
 /* scan.c - the fast parser: delimiters and line ends outside quotes by bit masks. One pass; only
- * cells with "" pairs are copied. It refuses blocks that may have an error, and libcsv writes the
+ * cells with escapes are copied. It refuses blocks that may have an error, and libcsv writes the
  * message. */
 #include "csv/scan.h"
 
@@ -42,7 +42,8 @@ static inline void make_room(struct csv_cells *c, size_t block_size)
     }
 }
 
-/* Copies a quoted cell, each "" pair as one quote. */
+/* Copies a quoted cell without its escapes: a pair "" as one quote, of QUOTE_BACKSLASH also \" and
+ * \\ as their second byte. */
 static void unescape(struct scan *s, struct csv_cell *cell)
 {
     struct csv_cells *out = s->out;
@@ -55,6 +56,11 @@ static void unescape(struct scan *s, struct csv_cell *cell)
     char *to = out->unescaped + s->unescaped, *from = to;
     const char *at = cell->text, *end = at + cell->length;
     while (at < end) {
+        if (s->d->quote == QUOTE_BACKSLASH) {
+            at += *at == '"' || scan_is_escape(s->d, at, end);
+            *to++ = *at++;
+            continue;
+        }
         const char *quote = memchr(at, '"', (size_t)(end - at));
         size_t piece = (size_t)((quote ? quote + 1 : end) - at);
         memcpy(to, at, piece);
@@ -63,7 +69,7 @@ static void unescape(struct scan *s, struct csv_cell *cell)
     }
     cell->text = from;
     cell->length = (uint32_t)(to - from);
-    cell->escaped = 1;
+    cell->escaped = cell->length && memchr(from, '"', cell->length);
     s->unescaped += cell->length;
 }
 
@@ -88,7 +94,8 @@ static __attribute__((noinline)) void uncommon_cell(struct scan *s, struct csv_c
     cell->text = text;
     cell->length = (uint32_t)(end - text);
     cell->quoted = quoted;
-    if (quoted && s->pairs && memchr(text, '"', cell->length))
+    bool slash = quoted && s->d->quote == QUOTE_BACKSLASH && memchr(text, '\\', cell->length);
+    if (slash || (quoted && s->pairs && memchr(text, '"', cell->length)))
         unescape(s, cell);
 }
 
@@ -267,12 +274,12 @@ enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block 
                      .line = b->first_line,
                      .record_line = b->first_line};
     struct scan_masks masks[SCAN_WINDOW];
-    struct scan_lenient lenient = {0};
+    struct scan_open open = {0};
     out->cell_count = out->record_count = 0;
     out->blank_lines = 0;
     out->has_error = false;
     for (size_t at = 0, blocks; at < b->size; at += 64 * blocks) {
-        blocks = scan_window(d, b->bytes, b->size, at, &lenient, masks);
+        blocks = scan_window(d, b->bytes, b->size, at, &open, masks);
         s.pairs = s.pairs && s.cell < at;
         make_room(out, b->size);
         bool good = is_plain(&s, masks, blocks) ? parse_plain(&s, blocks, at)

@@ -21,16 +21,22 @@ scan_masks_fn scan_masks_plain, scan_masks_sse2, scan_masks_avx2, scan_masks_avx
 
 #define SCAN_WINDOW 64 /* blocks processed together */
 
-/* Of QUOTE_LENIENT, from window to window; zero at first. */
-struct scan_lenient {
+/* Of QUOTE_LENIENT and QUOTE_BACKSLASH, from window to window; zero at first. */
+struct scan_open {
     bool inside;  /* a quoted cell is open */
     size_t after; /* quotes before this place are decided */
 };
+/* True: of QUOTE_BACKSLASH, the byte at `at` inside quotes makes the next one a character. */
+static inline bool scan_is_escape(const struct csv_dialect *d, const char *at, const char *end)
+{
+    return d->quote == QUOTE_BACKSLASH && *at == '\\' && at + 1 < end &&
+           (at[1] == '"' || at[1] == '\\');
+}
 /* Computes the masks of up to SCAN_WINDOW blocks at bytes + at; `size` may cut the last one short.
  * Returns the number of blocks. Quotes that are characters are not in the masks. Windows must
  * follow one another from 0 on. */
 size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, size_t at,
-                   struct scan_lenient *lenient, struct scan_masks out[SCAN_WINDOW]);
+                   struct scan_open *open, struct scan_masks out[SCAN_WINDOW]);
 
 /* Writes the positions of the bits of `blocks` masks, ascending; bit 0 of the first is `base`.
  * Returns their number. `out` needs room for 64 for each block plus SCAN_PLACES_BEYOND, which may

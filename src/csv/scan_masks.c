@@ -79,7 +79,7 @@ static bool begins_cell(const struct csv_dialect *d, const char *bytes, size_t a
 
 /* Drops the quotes that open no cell, close none and are no pair in one. */
 static void drop_characters(const struct csv_dialect *d, const char *bytes, size_t size,
-                            size_t base, struct scan_lenient *l, struct scan_masks *m)
+                            size_t base, struct scan_open *l, struct scan_masks *m)
 {
     for (uint64_t quotes = m->quote; quotes; quotes &= quotes - 1) {
         size_t at = base + (size_t)__builtin_ctzll(quotes);
@@ -94,8 +94,22 @@ static void drop_characters(const struct csv_dialect *d, const char *bytes, size
     }
 }
 
+/* Drops the quotes inside quotes that stand behind an odd number of backslashes. */
+static void drop_escaped(const char *bytes, size_t base, struct scan_open *l, struct scan_masks *m)
+{
+    for (uint64_t quotes = m->quote; quotes; quotes &= quotes - 1) {
+        size_t at = base + (size_t)__builtin_ctzll(quotes), first = at;
+        while (first && bytes[first - 1] == '\\')
+            first--;
+        if (l->inside && (at - first) % 2)
+            m->quote &= ~(quotes & -quotes);
+        else
+            l->inside = !l->inside;
+    }
+}
+
 size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, size_t at,
-                   struct scan_lenient *lenient, struct scan_masks out[SCAN_WINDOW])
+                   struct scan_open *open, struct scan_masks out[SCAN_WINDOW])
 {
     const unsigned char *from = (const unsigned char *)bytes + at;
     scan_masks_fn *masks = choose();
@@ -118,7 +132,10 @@ size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, 
             out[i].quote = 0;
     else if (d->quote == QUOTE_LENIENT)
         for (size_t i = 0; i < blocks; i++)
-            drop_characters(d, bytes, size, at + 64 * i, lenient, out + i);
+            drop_characters(d, bytes, size, at + 64 * i, open, out + i);
+    else if (d->quote == QUOTE_BACKSLASH)
+        for (size_t i = 0; i < blocks; i++)
+            drop_escaped(bytes, at + 64 * i, open, out + i);
     return blocks;
 }
 

@@ -13,8 +13,9 @@ static bool check_name(const struct survey *s, const char *what, const char *nam
         if (strcmp(s->names[i], name) == 0)
             return true;
     err_set(e, ERR_INFER_TARGET, "%s: the file has no column \"%s\"", what, text_quote_z(name));
-    if (s->count && strchr("{[", s->names[0][0]) && s->names[0][0])
-        return err_help(e, "the file looks like JSON, not CSV: give a table of rows and columns");
+    if (s->names[0][0] == '\'' && text_ends(s->names[0] + 1, "'"))
+        return err_help(e, "single quotes are characters in CSV, and here they stand around names: "
+                        "tr \"'\" '\"' < FILE > data.csv makes double ones");
     const char *near = text_nearest(name, s->names, s->count);
     if (near)
         return err_help(e, "did you mean \"%s\"?", text_quote_z(near));
@@ -83,7 +84,14 @@ static void conclude(const struct infer_request *r, const struct survey *s,
     infer_groups(r, s, i);
     infer_time(r, s, i);
     infer_footer(s, i);
+    infer_primes(s, i);
     csv_notes_text(notes, i->note, sizeof i->note);
+}
+
+/* False, without an error of its own: most cells that begin with a quote end with one. */
+static bool allows_none(const struct survey *s)
+{
+    return 2 * s->closed <= s->opened;
 }
 
 /* Reads the file once with the dialect of s. */
@@ -95,7 +103,9 @@ static struct infer *infer_read(const struct infer_request *r, struct survey *s,
     if (c && csv_header(c, &s->names, &s->count, e) && check_names(r, s, e) &&
         infer_scan(r, c, s, e)) {
         struct csv_notes notes = csv_notes(c);
-        if (s->rows || !r->target) {
+        if (!allows_none(s)) {
+            err_at(e, ERR_CSV_QUOTE, r->path, 0, 0, "quotes stand around cells");
+        } else if (s->rows || !r->target) {
             i = mem_zero(1, sizeof *i);
             conclude(r, s, &notes, i);
             if (!check_target(r, i, e)) {
@@ -113,10 +123,11 @@ static struct infer *infer_read(const struct infer_request *r, struct survey *s,
     return i;
 }
 
-/* Reads the file with the quoting of r, and with another encoding if it is not UTF-8. */
-static struct infer *infer_quoted(const struct infer_request *r, struct err *e)
+/* Reads the file with the quoting of r, and with another encoding if it is not UTF-8. guessed: the
+ * quoting is. */
+static struct infer *infer_quoted(const struct infer_request *r, bool guessed, struct err *e)
 {
-    struct survey s = {0};
+    struct survey s = {.guessed = guessed};
     if (!infer_dialect(r, &s.dialect, e))
         return NULL;
     struct csv_dialect dialect = s.dialect;
@@ -134,7 +145,7 @@ static struct infer *infer_quoted(const struct infer_request *r, struct err *e)
                  "data.encoding=cp1252");
         return NULL;
     }
-    s = (struct survey){.dialect = dialect};
+    s = (struct survey){.dialect = dialect, .guessed = guessed};
     i = infer_read(r, &s, e);
     if (i)
         snprintf(i->encoding_note, sizeof i->encoding_note,
@@ -152,20 +163,21 @@ static bool may_be_quotes(const struct err *e)
 
 struct infer *infer_file(const struct infer_request *r, struct err *e)
 {
-    struct infer *i = infer_quoted(r, e);
+    static const int others[] = {QUOTE_BACKSLASH, QUOTE_LENIENT, QUOTE_NONE};
+    struct infer *i = infer_quoted(r, false, e);
     if (i || r->quote >= 0 || !may_be_quotes(e))
         return i;
     /* the next quoting that reads every line to the same width */
-    for (int quote = QUOTE_LENIENT; quote <= QUOTE_NONE; quote++) {
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         struct infer_request other = *r;
         struct err why = {0};
-        other.quote = quote;
-        i = infer_quoted(&other, &why);
+        const int quote = other.quote = others[k];
+        i = infer_quoted(&other, true, &why);
         if (i)
             snprintf(i->quote_note, sizeof i->quote_note,
                      "line %lld: %.160s%s; all %llu rows have %zu cells with \"quote\": \"%s\", "
                      "which is written down", (long long)e->line, e->what,
-                     e->id == ERR_CSV_UNTERMINATED
+                     e->id == ERR_CSV_UNTERMINATED && quote != QUOTE_BACKSLASH
                          ? ": likely a fault there; if it is, mend it and run init again"
                          : "",
                      (unsigned long long)i->rows, i->count, csv_quote_names[quote]);

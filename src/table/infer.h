@@ -61,6 +61,7 @@ struct infer {
     char encoding_note[200]; /* encoding guessed: the first byte that is not UTF-8; or "" */
     char missing_note[400];  /* marks of missing guessed, beside "" and NA; or "" */
     char quote_note[400];    /* quoting other than strict guessed: the first line; or "" */
+    char prime_note[400];    /* columns whose cells stand in single quotes; or "" */
     struct infer_series series; /* infer_series */
 };
 /* target NULL: types only, for `inspect`. ids, ignored: from the command line. delimiter 0, decimal

@@ -2,9 +2,11 @@
  * from all bytes. */
 #include "table/infer_survey.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "csv/csv_reader.h"
 #include "csv/date.h"
 #include "csv/number.h"
@@ -18,6 +20,7 @@ struct head {
     size_t size;
     bool whole; /* the file ends here */
     bool quotes; /* they are no characters */
+    bool escapes; /* of QUOTE_BACKSLASH */
 };
 
 struct field {
@@ -38,7 +41,9 @@ static size_t read_record(const struct head *h, char delimiter, size_t *at, stru
         bool quoted = h->quotes && i < h->size && bytes[i] == '"';
         if (quoted) {
             for (i++; i < h->size; i++)
-                if (bytes[i] == '"' && !(i + 1 < h->size && bytes[i + 1] == '"' && ++i))
+                if (h->escapes && bytes[i] == '\\')
+                    i++;
+                else if (bytes[i] == '"' && !(i + 1 < h->size && bytes[i + 1] == '"' && ++i))
                     break;
         }
         while (i < h->size && bytes[i] != delimiter && bytes[i] != '\n' && bytes[i] != '\r')
@@ -202,6 +207,7 @@ bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct 
                                   .header = r->header != 0,
                                   .quote = r->quote < 0 ? QUOTE_STRICT : r->quote};
         h.quotes = !csv_unquoted(d);
+        h.escapes = d->quote == QUOTE_BACKSLASH;
         if (r->encoding >= 0)
             d->encoding = r->encoding;
         if (!d->delimiter)
@@ -240,4 +246,28 @@ bool infer_encoding(const char *path, int *encoding, struct err *e)
     *encoding = damaged ? ENCODING_UTF8 : latin1 ? ENCODING_LATIN1 : ENCODING_CP1252;
     mem_free(bytes);
     return good;
+}
+
+void infer_primes(const struct survey *s, struct infer *i)
+{
+    enum { LEAST = 5, NAMED = 5 };
+    struct text names = {0};
+    size_t found = 0;
+    const char *first = "";
+    for (size_t c = 0; c < s->count; c++) {
+        const struct watch *w = &s->watches[c];
+        if (w->primed < LEAST || w->primed < w->others)
+            continue;
+        first = found ? first : w->other;
+        if (found++ < NAMED)
+            text_printf(&names, "%s\"%.30s\"", found > 1 ? ", " : "", text_quote_z(s->names[c]));
+    }
+    if (found > NAMED)
+        text_printf(&names, " and %zu more", found - NAMED);
+    if (found)
+        snprintf(i->prime_note, sizeof i->prime_note,
+                 "column%s %s: single quotes stand around the cells, as in %.40s, and are read as "
+                 "characters: CSV knows double ones; tr \"'\" '\"' < FILE > data.csv makes them, "
+                 "then run init again", found == 1 ? "" : "s", names.data, text_quote_z(first));
+    text_free(&names);
 }

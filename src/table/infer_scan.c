@@ -136,6 +136,7 @@ static void inspect_other(struct watch *w, const char *text, size_t length, int6
         w->other_line = line;
     }
     w->alike += strlen(w->other) == length && memcmp(w->other, text, length) == 0;
+    w->primed += length > 1 && text[0] == '\'' && text[length - 1] == '\'';
     w->forms[infer_form(text, length)]++;
     infer_amount(&w->amounts, text, length);
     infer_date(&w->date_forms, text, length);
@@ -350,6 +351,17 @@ static void drop_weightless(const struct survey *s, struct csv_cells *cells)
     cells->record_count = kept;
 }
 
+/* Counts the cells that quotes stand around, or open only. */
+static void count_quoted(struct survey *s, const struct csv_cells *cells)
+{
+    for (size_t i = 0; i < cells->cell_count; i++) {
+        const struct csv_cell *c = &cells->cells[i];
+        bool opens = c->length > 1 && c->text[0] == '"';
+        s->opened += opens;
+        s->closed += opens && c->text[c->length - 1] == '"';
+    }
+}
+
 static bool inspect_block(struct survey *s, const struct csv_block *b, struct csv_cells *cells,
                           struct err *e)
 {
@@ -358,6 +370,8 @@ static bool inspect_block(struct survey *s, const struct csv_block *b, struct cs
         return false;
     if (s->weight < s->count)
         drop_weightless(s, cells);
+    if (s->guessed && s->dialect.quote == QUOTE_NONE)
+        count_quoted(s, cells);
     size_t records = cells->record_count;
     uint32_t *sampled = mem_alloc(records + 1, sizeof *sampled);
     struct csv_cells piece = *cells;

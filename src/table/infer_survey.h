@@ -112,6 +112,7 @@ struct watch {
     struct infer_spans spans;   /* of others and of times */
     struct infer_dress dress;   /* of others */
     uint64_t alike;             /* of others: equal to the first */
+    uint64_t primed;            /* of others: in single quotes, '..' */
     int64_t other_line, point_line, comma_line; /* line of the first of each */
     uint64_t words, bytes;      /* total of `others` */
     struct infer_terms terms;   /* of others */
@@ -139,6 +140,9 @@ struct watch {
 
 struct survey {
     struct csv_dialect dialect;
+    bool guessed;               /* the quoting is; none is no guess where quoted cells end in
+                                 * quotes */
+    uint64_t opened, closed;    /* with `guessed`: cells that begin with a quote; end with one */
     const char *const *names;   /* owned by csv */
     size_t count;
     struct watch *watches;
@@ -160,6 +164,8 @@ bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct 
  * cp1252 lacks; utf-8 if most of its characters beyond ASCII are valid, so the others are
  * damage. */
 bool infer_encoding(const char *path, int *encoding, struct err *e);
+/* Writes i->prime_note. */
+void infer_primes(const struct survey *s, struct infer *i);
 /* infer_scan.c: reads the whole file once into s->watches. */
 bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, struct err *e);
 void infer_scan_free(struct survey *s);

@@ -52,7 +52,8 @@ const struct option data_options_table[] = {
      .words = csv_quote_names,
      .help = "How quotes are read. strict: RFC 4180, a cell is quoted as a whole or not at all. "
              "lenient: a quote inside a cell that does not begin with one is a character (5'10\"). "
-             "none: quotes are characters."},
+             "none: quotes are characters. backslash: as strict, and inside quotes \\\" is a quote "
+             "and \\\\ a backslash."},
     {.key = "encoding", .type = OPT_WORD, .offset = AT(encoding), .standard = "\"utf-8\"",
      .words = csv_encoding_names, .help = "The encoding of the files; iso-8859-1 is latin1, "
                                           "windows-1252 is cp1252."},

@@ -149,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct csv_dialect d = {
         .delimiter = ",;\t|"[data[0] & 3], .header = true,
-        .quote = (data[0] >> 4) % 3, .tsv = (data[0] & 12) == 4};
+        .quote = (data[0] >> 4) % 4, .tsv = (data[0] & 12) == 4};
     bool cr = (data[0] & 48) == 16;
     size_t columns = data[0] >> 6 & 3, most = 1 + data[1], n = size - 2;
     char *text = mem_copy(data + 2, n); /* its own block: a read beyond its end is seen */

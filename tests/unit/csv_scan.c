@@ -29,8 +29,8 @@ static size_t make_text(char *out, size_t size, char delimiter, const char *line
         if (kind < 4) {
             out[n++] = '"';
             for (uint32_t i = draw(8); i; i--) {
-                static const char inside[] = "ab,;\t \n\r|'";
-                out[n++] = inside[draw(10)];
+                static const char inside[] = "ab,;\t \n\r|'\\\\";
+                out[n++] = inside[draw(12)];
                 if (draw(6) == 0) {
                     out[n++] = '"';
                     out[n++] = '"';
@@ -39,7 +39,7 @@ static size_t make_text(char *out, size_t size, char delimiter, const char *line
             out[n++] = '"';
         } else {
             for (uint32_t i = kind < 6 ? 0 : draw(7); i; i--)
-                out[n++] = "0123456789.-eax!"[draw(16)];
+                out[n++] = "0123456789.-ea\\!"[draw(16)];
         }
         for (uint32_t i = draw(6) ? 0 : draw(3); i; i--)
             out[n++] = draw(2) ? ' ' : '\t';
@@ -51,7 +51,7 @@ static size_t make_text(char *out, size_t size, char delimiter, const char *line
         }
     }
     for (; spoil; spoil--)
-        out[draw((uint32_t)n)] = "\",\n\r \ta;\0\x80"[draw(foreign ? 10 : 8)];
+        out[draw((uint32_t)n)] = "\",\n\r \ta\\\0\x80"[draw(foreign ? 10 : 8)];
     return n;
 }
 
@@ -119,7 +119,7 @@ static void test_random(int rounds)
     bool same = true;
     for (int i = 0; i < rounds && same; i++) {
         struct csv_dialect d = {.delimiter = ",;\t|"[draw(4)],
-                                .quote = (int)draw(3),
+                                .quote = (int)draw(4),
                                 .tsv = draw(16) == 0};
         uint32_t end = draw(8) < 4 ? 0 : draw(3);
         size_t n = make_text(text, 40 + draw(i % 16 ? 260 : 980), d.delimiter, ends[end],
@@ -140,13 +140,13 @@ static void test_windows(int rounds)
     enum { MOST = 3 * 64 * SCAN_WINDOW };
     static const char *const ends[] = {"\n", "\r\n", "\r"};
     static const char *const odd[] = {"\"a,b\"", "\"\"", " ", "\t", "a b", " \"x\"\"y\" ", "\"\n\"",
-                                      "\r",       "\n",   "\"", "\n\n", "\r\n\r\n"};
+                                      "\r", "\n", "\"", "\n\n", "\r\n\r\n", "\"x\\\"y\\\\\"", "\\"};
     struct pair p = {0};
     char *text = mem_alloc(MOST, 1);
     bool same = true;
     for (int i = 0; i < rounds && same; i++) {
         struct csv_dialect d = {.delimiter = ",\t"[draw(2)],
-                                .quote = (int)draw(3),
+                                .quote = (int)draw(4),
                                 .tsv = draw(16) == 0};
         uint32_t end = draw(3), width = 1 + draw(30), odds = draw(2) ? 40000 : 800, n = 0;
         while (n + 40 < MOST) {
@@ -189,15 +189,17 @@ static void test_large(void)
  * */
 static void test_all_short(void)
 {
-    static const char letters[] = "\",\n\r a";
+    static const char strict[] = "\",\n\r a", backslash[] = "\",\n\r \\";
     static const size_t shifts[] = {0, 60, 64 * SCAN_WINDOW - 3};
     struct pair p = {0};
-    struct csv_dialect d = {.delimiter = ','};
     bool same = true;
     char *text = mem_alloc(64 * SCAN_WINDOW + 16, 1);
     unsigned texts = 0;
-    for (size_t s = 0; s < 3; s++) {
-        size_t most = s == 2 ? 4 : 6;
+    for (size_t round = 0; round < 6; round++) {
+        size_t s = round % 3, most = s == 2 ? 4 : 6;
+        const char *letters = round < 3 ? strict : backslash;
+        struct csv_dialect d = {.delimiter = ',',
+                                .quote = round < 3 ? QUOTE_STRICT : QUOTE_BACKSLASH};
         for (size_t length = 1; length <= most && same; length++) {
             size_t all = 1;
             for (size_t i = 0; i < length; i++)
@@ -384,7 +386,7 @@ static void test_cuts(int rounds)
     unsigned spoiled = 0;
     for (int i = 0; i < rounds && same; i++) {
         struct csv_dialect d = {.delimiter = ",;\t|"[draw(4)],
-                                .quote = (int)draw(3),
+                                .quote = (int)draw(4),
                                 .tsv = draw(16) == 0};
         uint32_t end = draw(3), spoil = draw(2) ? 0 : draw(5);
         size_t n = make_text(text, 40 + draw(1900), d.delimiter, ends[end], spoil, true);
