@@ -126,6 +126,16 @@ struct histogram histogram_of_answers(const struct answers_kept *k, bool right)
     return h;
 }
 
+struct histogram histogram_of_values(const double *values, uint64_t count, double low,
+                                     double high)
+{
+    struct histogram h = {.low = low, .high = high > low ? high : low + fmax(fabs(low), 1)};
+    for (uint64_t i = 0; i < count; i++)
+        count_value(&h, values[i], 1);
+    to_shares(&h);
+    return h;
+}
+
 /* --- residuals --- */
 
 static bool has_target(const struct answers_kept *k, uint64_t i)

@@ -27,6 +27,9 @@ struct histogram {
 };
 /* Probabilities of the class on rows that are of it (`of` true), or of another class. */
 struct histogram histogram_of_class(const struct answers_kept *k, uint32_t class_number, bool of);
+/* Of values, each of weight 1; a range without width is widened. */
+struct histogram histogram_of_values(const double *values, uint64_t count, double low,
+                                     double high);
 /* The probability of the answer, on rows where it is right, or wrong. */
 struct histogram histogram_of_answers(const struct answers_kept *k, bool right);
 

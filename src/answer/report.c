@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/tensorfile.h"
 
-static bool can_explain(const struct report_request *q)
+static bool reads_again(const struct report_request *q)
 {
     bool again = true;
     for (size_t i = 0; i < q->input_count; i++)
@@ -44,7 +45,7 @@ static bool explain(const struct report_request *q, struct report *r, struct err
                                    .again = true,
                                    .reading = q->reading,
                                    .overrides = q->overrides};
-    r->explained = can_explain(q);
+    r->explained = reads_again(q);
     return !r->explained || (explain_run(&want, &r->columns, e) && show_effects(q, r, e));
 }
 
@@ -55,10 +56,39 @@ static struct json_doc *read_stored(const struct modelfile *f)
     return json_parse_own(text, strlen(text), "metrics", &ignored);
 }
 
+/* After an evaluation that failed: rows without a target have scores. Forgets the error. */
+static bool score(const struct report_request *q, struct report *r, struct err *e)
+{
+    const struct scored_request want = {.model = q->model,
+                                        .inputs = q->inputs,
+                                        .input_count = q->input_count,
+                                        .reading = q->reading,
+                                        .overrides = q->overrides};
+    struct err why = {0};
+    const bool lacks = e->id == ERR_MODEL_COLUMN || e->id == ERR_FILE_WIDTH ||
+                       e->id == ERR_CSV_LABEL_MISSING;
+    if (!lacks || q->part || q->group_count || q->require_count || !reads_again(q))
+        return false;
+    if (!scored_run(&want, &r->scored, &why)) {
+        mem_free(why.more);
+        scored_release(&r->scored);
+        return false;
+    }
+    mem_free(e->more);
+    err_clear(e);
+    evaluate_release(&r->value);
+    r->measured = false;
+    r->unlabelled = true;
+    r->file = r->scored.serve.file;
+    r->drift = r->scored.drift;
+    r->stored = read_stored(r->file);
+    return tensor_digest(q->model, r->sha256, e);
+}
+
 bool report_make(const struct report_request *q, struct report *r, struct err *e)
 {
     *r = (struct report){.measured = q->input_count > 0,
-                         .held = q->part && strcmp(q->part, "test") == 0};
+                         .held = q->held || (q->part && strcmp(q->part, "test") == 0)};
     if (!r->measured) {
         r->file = r->own = modelfile_load(q->model, e);
         r->stored = r->file ? read_stored(r->file) : NULL;
@@ -78,8 +108,9 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
                                           .reading = q->reading,
                                           .overrides = q->overrides};
     if (!evaluate_run(&want, &r->value, e))
-        return false;
+        return score(q, r, e);
     r->file = r->value.serve.file;
+    r->drift = r->value.drift;
     r->stored = read_stored(r->file);
     return tensor_digest(q->model, r->sha256, e) && explain(q, r, e);
 }
@@ -90,6 +121,8 @@ void report_release(struct report *r)
         explain_release(&r->columns);
         effects_release(&r->effects);
     }
+    if (r->unlabelled)
+        scored_release(&r->scored);
     if (r->measured)
         evaluate_release(&r->value);
     answers_free(&r->answers);

@@ -7,6 +7,7 @@
 #include "answer/effects.h"
 #include "answer/evaluate.h"
 #include "answer/explain.h"
+#include "answer/scored.h"
 
 /* Importance is measured on the first rows: so many, and fewer where there are more columns. */
 #define REPORT_CELLS_MOST ((uint64_t)1 << 19)
@@ -15,8 +16,9 @@ enum { REPORT_EFFECTS = 12 }; /* columns, the most important ones */
 
 struct report_request {
     const char *model;
-    char *const *inputs; /* labelled rows; none: the model's file alone tells */
+    char *const *inputs; /* rows; none: the model's file alone tells */
     size_t input_count;
+    bool held;        /* they are the test rows of the training; as with part "test" */
     const char *part; /* of serve_part; NULL: every row */
     char *const *groups; /* as of an evaluate_request; needs inputs */
     size_t group_count;
@@ -31,6 +33,9 @@ struct report {
     const struct modelfile *file;
     char sha256[65];              /* of the file, as sha256sum prints it */
     struct json_doc *stored;      /* the metrics of the training; NULL: none can be read */
+    bool unlabelled;              /* rows without labels: `scored` is there, `measured` is not */
+    struct scored scored;
+    const struct drift *drift;    /* of measured or scored rows; NULL: no rows */
     bool held;                    /* measured on the test part of the training */
     bool measured;                /* the members below are there */
     struct evaluate_result value;

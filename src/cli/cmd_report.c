@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/outfile.h"
 #include "cli/cli.h"
 #include "cli/held_rows.h"
@@ -75,6 +76,33 @@ static bool make_page(const struct args *a, struct report_request *q, const char
     return good;
 }
 
+/* The rows: those of the command line, else the test rows of the training. */
+static bool find_rows(const struct args *a, bool needs, struct held_rows *rows,
+                      struct report_request *q, struct err *e)
+{
+    if (!held_rows_read(a, false, rows, &q->inputs, &q->input_count, &q->part, e))
+        return false;
+    q->held = held_rows_default(a, rows, &q->inputs, &q->input_count, &q->part);
+    return !needs || q->input_count ||
+           held_rows_read(a, true, rows, &q->inputs, &q->input_count, &q->part, e);
+}
+
+/* The test rows that nobody asked for cannot be had: a page without them. False: another error. */
+static bool forget_rows(struct report_request *q, struct err *e)
+{
+    if (err_exit(e) != EXIT_DATA)
+        return false;
+    log_note("the page is without rows, as the test rows of the training cannot be taken: %s",
+             e->what);
+    mem_free(e->more);
+    err_clear(e);
+    q->inputs = NULL;
+    q->input_count = 0;
+    q->part = NULL;
+    q->held = false;
+    return true;
+}
+
 static int report_command(struct args *a)
 {
     struct err e = {0};
@@ -97,10 +125,10 @@ static int report_command(struct args *a)
         name_output(a, &named);
         output = named.data;
     }
-    bool good = check_output(a, output, &e) &&
-                held_rows_read(a, by_count + gates > 0, &rows, &q.inputs, &q.input_count, &q.part,
-                               &e) &&
+    bool good = check_output(a, output, &e) && find_rows(a, by_count + gates > 0, &rows, &q, &e) &&
                 make_page(a, &q, output, &passed, &e);
+    if (!good && q.held && by_count + gates == 0 && forget_rows(&q, &e))
+        good = make_page(a, &q, output, &passed, &e);
     if (good && named.data)
         log_note("the page is %s", text_quote_z(output));
     int code = good ? passed ? EXIT_DONE : EXIT_GATE : cli_fail_output(a, &e, output);
@@ -120,14 +148,17 @@ const struct command command_report = {
     .examples = "  dnn report leads.dnn test.csv -o leads.html\n"
                 "  dnn report leads.dnn test.csv --by city --by age:4 -o leads.html\n"
                 "  dnn report leads.dnn test.csv --require 'auc>=0.8' --note 'Ask Ann.'\n"
-                "  dnn report leads.dnn -o leads.html\n",
+                "  dnn report leads.dnn\n",
     .notes = "One HTML file with its charts, readable without script and offline, in light and "
-             "dark, on a phone and on paper. At the top a sentence says what the model predicts "
-             "and how good it is. With labelled rows, best ones that the model was not trained "
-             "on, follow: metrics with intervals, curves, confusion, metrics by group (--by), "
-             "thresholds, which columns matter and how each acts, calibration, drift, the "
-             "training, and a model card (--note). Without rows: what the model's file says. The "
-             "date of the page is that of SOURCE_DATE_EPOCH where the environment has it.",
+             "dark, on a phone and on paper. At the top a sentence says what the model "
+             "predicts and how good it is. With labelled rows, best ones that the model was "
+             "not trained on, follow: metrics with intervals, curves, confusion, metrics by "
+             "group (--by), thresholds, which columns matter and how each acts, calibration, "
+             "drift, the training, and a model card (--note). Rows without labels: scores and "
+             "drift. Without DATA the rows are the test rows of the training, where the config "
+             "that stands beside the model (leads.json for leads.dnn) names files that are "
+             "there; else the page shows what the model's file says. The date of the page is "
+             "that of SOURCE_DATE_EPOCH where the environment has it.",
     .options = report_options_table,
     .reads = true,
     .computes = true,

@@ -4,26 +4,32 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 const char *const part_option_words[] = {"train", "valid", "test", NULL};
 
 /* The config beside the model: its name with the ending .json. A model holds no path. */
-static bool find_config(const struct args *a, struct held_rows *r, struct err *e)
+static void put_config_path(const struct args *a, struct text *path)
 {
     const char *model = a->positionals[0], *slash = strrchr(model, '/'), *dot = strrchr(model, '.');
     size_t stem = dot && (!slash || dot > slash + 1) && dot > model ? (size_t)(dot - model)
                                                                     : strlen(model);
+    text_add(path, model, stem);
+    text_put(path, ".json");
+}
+
+static bool find_config(const struct args *a, struct held_rows *r, struct err *e)
+{
     struct text path = {0};
-    text_add(&path, model, stem);
-    text_put(&path, ".json");
+    put_config_path(a, &path);
     bool good = file_exists(path.data);
     if (!good) {
         err_set(e, ERR_USAGE, "--part takes rows of the training file, and a model does not say "
                               "where that is");
         err_help(e, "name it: dnn %s %s TRAIN.csv --part %s; or keep the config beside the model, "
-                    "as \"%s\"", a->command->name, text_quote_z(model), args_value(a, "part"),
-                 path.data);
+                    "as \"%s\"", a->command->name, text_quote_z(a->positionals[0]),
+                 args_value(a, "part"), path.data);
     } else {
         r->config = config_load(path.data, NULL, e);
         good = r->config != NULL;
@@ -54,6 +60,38 @@ bool held_rows_read(const struct args *a, bool needs, struct held_rows *r, char 
         return false;
     *inputs = r->config->data.train.items;
     *count = r->config->data.train.count;
+    return true;
+}
+
+static bool are_there(const struct opt_strings *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!file_exists(files->items[i]) || file_once(files->items[i]))
+            return false;
+    return files->count > 0;
+}
+
+bool held_rows_default(const struct args *a, struct held_rows *r, char *const **inputs,
+                       size_t *count, const char **part)
+{
+    struct err ignored = {0};
+    struct text path = {0};
+    if (*count || *part)
+        return false;
+    put_config_path(a, &path);
+    if (file_exists(path.data))
+        r->config = config_load(path.data, NULL, &ignored);
+    mem_free(ignored.more);
+    text_free(&path);
+    if (!r->config)
+        return false;
+    const struct data_options *d = &r->config->data;
+    const struct opt_strings *files = d->test.count ? &d->test : &d->train;
+    if (!are_there(files))
+        return false;
+    *inputs = files->items;
+    *count = files->count;
+    *part = d->test.count ? NULL : part_option_words[2];
     return true;
 }
 

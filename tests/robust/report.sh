@@ -80,7 +80,9 @@ table() { # COLUMN: the same of the page
 }
 for column in k b; do is "$(table $column)" "$(rows $column)" "the groups of $column"; done
 is "$(table b | wc -l) $(grep -c '&lt;b&gt;&amp;' by.html)" "4 $(($(grep -c '&lt;b&gt;&amp;' b.html) + 1))" "three bins and missing cells; a group's name is text"
-run dnn report b.dnn --by k -o none.html
+mkdir away
+cp b.dnn q.dnn away 2>/dev/null
+run dnn report away/b.dnn --by k -o none.html
 is_exit 64 "groups need rows"
 run dnn report b.dnn '<i>.csv' --by kk -o none.html
 is_exit 64 "an unknown column"
@@ -144,9 +146,57 @@ ok "$(! grep -qF 'Mean error (bias)' q.html; echo $?)" "without figures of answe
 run dnn explain q.dnn '<i>.csv' --json
 out_has '"metric":"pinball"'
 page_has q.html ">$(three "$(perl -ne 'print $1 if /"importance":([0-9.]+)/' out)")<" "the importance by the pinball loss"
-run dnn report q.dnn -o q-alone.html
+cp q.dnn away
+run dnn report away/q.dnn -o q-alone.html
 page_has q-alone.html '>pinball<' "without rows: those of the training"
-run dnn report b.dnn -o alone.html
+# without DATA: the test rows of the training, where the config beside the model names them
+run dnn report b.dnn -o held.html
+is_exit 0 "a model with its config"
+run dnn report b.dnn '<i>.csv' --part test -o part.html
+same part.html held.html "the test part"
+page_has held.html '(its test part, which the training did not see)'
+run dnn report b.dnn --by k --require 'auc>=0.5' -o held.html -q
+is_exit 0 "groups and gates of them"
+cp b.json away/own.json
+cp b.dnn away/own.dnn
+sed -i 's/"train": "<i>.csv"/"train": "..\/<i>.csv", "test": "few.csv"/' away/own.json
+head -n 60 '<i>.csv' >away/few.csv
+run dnn report away/own.dnn
+page_has away/own.html '59 rows of <b>few.csv</b> (the test rows of the training)'
+sed 's/,k2,/,k0,/' '<i>.csv' >away/changed.csv
+sed 's/"train": "<i>.csv"/"train": "changed.csv"/' b.json >away/b.json
+run dnn report away/b.dnn -o changed.html
+is_exit 0 "the training file has changed: a page without rows"
+err_has 'the page is without rows' 'is not the training file'
+page_has changed.html 'no rows were given'
+run dnn report away/b.dnn -o changed.html --require 'auc>=0.5'
+is_exit 65 "gates need them"
+rm away/b.json
+# rows without labels: scores and drift
+cut -d , --complement -f 4 '<i>.csv' >bare.csv
+dnn predict b.dnn bare.csv -q >p.csv
+for file in bare empty; do
+    [ $file = bare ] || awk -F , -v OFS=, 'NR > 1 { $4 = "" } { print }' '<i>.csv' >empty.csv
+    run dnn report b.dnn $file.csv
+    is_exit 0 "$file.csv: no labels"
+    valid b.html "its page"
+    flagged=$(grep -c '^<yes>' p.csv)
+    page_has b.html "Of 100 of these rows it flags $(hundred "$flagged / 400") as"
+    page_has b.html "<td class=\"n\">$flagged</td><td class=\"n\">$(percent "$(perl -e "print $flagged / 400")")</td>" "the share of each answer"
+    for part in '<h2>Scores' '<h2>Drift' 'The columns that changed most'; do page_has b.html "$part"; done
+    ok "$(! grep -qE '<h2>(Errors|Calibration|Threshold)' b.html; echo $?)" "nothing that needs labels"
+done
+cut -d , --complement -f 5 '<i>.csv' >bare.csv
+run dnn report r.dnn bare.csv
+median=$(dnn predict r.dnn bare.csv -q | tail -n +2 | sort -g | sed -n 200p)
+page_has r.html ">$(three "$median")<" "the median answer of a regression"
+run dnn report b.dnn bare.csv --by k -o none.html
+is_exit 0 "groups of rows with labels"
+cut -d , --complement -f 3,4 '<i>.csv' >bare.csv
+run dnn report b.dnn bare.csv -o none.html
+is_exit 65 "a column that the answers need is absent, too"
+err_has '"k"'
+run dnn report away/b.dnn -o alone.html
 is_exit 0 "a model without rows"
 valid alone.html "its page"
 page_has alone.html 'Training loss'

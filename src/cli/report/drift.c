@@ -26,7 +26,7 @@ static uint32_t list_moved(const struct report *r, struct moved *list)
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->column_count; i++) {
         struct moved m = {.column = i};
-        m.index = drift_index(r->value.drift, s, i, &m.chance);
+        m.index = drift_index(r->drift, s, i, &m.chance);
         if (isnan(m.index))
             continue;
         uint32_t k = count++;
@@ -46,7 +46,7 @@ static const char *verdict_of(const struct moved *m)
 
 static void put_moved(const struct report *r, const struct moved *m, double most, struct text *out)
 {
-    const struct drift *d = r->value.drift;
+    const struct drift *d = r->drift;
     const struct column *c = &r->file->schema->columns[m->column];
     static const double marks[] = {DRIFT_SOME, DRIFT_MUCH};
     html_row(out);
@@ -129,11 +129,11 @@ static void put_histogram(const struct report *r, uint32_t column, struct text *
     uint32_t shown[PLACES_SHOWN];
     for (uint32_t k = 0; k < places; k++) {
         old_rows += c->spread.rows[k];
-        new_rows += (double)r->value.drift->places[column][k];
+        new_rows += (double)r->drift->places[column][k];
     }
     for (uint32_t k = 0; k < places; k++) {
         before[k] = old_rows > 0 ? c->spread.rows[k] / old_rows : 0;
-        now[k] = new_rows > 0 ? (double)r->value.drift->places[column][k] / new_rows : 0;
+        now[k] = new_rows > 0 ? (double)r->drift->places[column][k] / new_rows : 0;
         most = fmax(most, fmax(before[k], now[k]));
     }
     const uint32_t count = choose_places(before, now, places, PLACES_SHOWN, shown);
@@ -173,7 +173,7 @@ void report_drift(const struct report *r, struct text *out)
     static const char *const names[] = {"column", "", "stability index", "unseen values",
                                         "missing", "", NULL};
     struct moved *list = mem_alloc(r->file->schema->column_count + 1, sizeof *list);
-    uint32_t count = r->value.drift ? list_moved(r, list) : 0;
+    uint32_t count = r->drift ? list_moved(r, list) : 0;
     html_section(out, "Drift");
     if (!count) {
         html_note(out, "The model file does not say how its training values are spread.");

@@ -63,6 +63,10 @@ void report_page(const struct report_request *q, const struct report *r, struct 
     html_begin(out, title.data);
     report_summary(q, r, out);
     text_put(out, "<main>\n");
+    if (r->unlabelled) {
+        report_scores(r, out);
+        report_drift(r, out);
+    }
     report_results(r, out);
     if (r->measured) {
         report_groups(r, out);

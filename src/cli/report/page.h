@@ -28,6 +28,7 @@ void report_fact(struct text *out, const char *name, const char *value);
 
 /* In the order of the page. Each writes its section, or nothing where it has no content. */
 void report_summary(const struct report_request *q, const struct report *r, struct text *out);
+void report_scores(const struct report *r, struct text *out);
 void report_results(const struct report *r, struct text *out);
 void report_classes(const struct report *r, struct text *out);   /* inside of Results */
 void report_residuals(const struct report *r, struct text *out); /* inside of Results */

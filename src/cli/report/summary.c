@@ -152,10 +152,40 @@ static void say_quantiles(const struct report *r, struct text *out)
     text_put(out, " should.");
 }
 
+/* Of rows without labels; how good the model was in its training follows. */
+static void say_scores(const struct report *r, struct text *out)
+{
+    const struct scored *s = &r->scored;
+    if (s->classes == 2) {
+        text_put(out, "Of 100 of these rows it flags ");
+        put_bold_hundred(out, report_share((double)s->answered[1], (double)s->rows));
+        text_put(out, " as ");
+        put_positive(r, out);
+    } else if (s->classes) {
+        uint32_t most = 0;
+        for (uint32_t c = 1; c < s->classes; c++)
+            most = s->answered[c] > s->answered[most] ? c : most;
+        text_put(out, "Its most frequent answer to these rows is ");
+        html_text_z(out, report_label(r, most));
+        text_put(out, ", to ");
+        put_bold_hundred(out, report_share((double)s->answered[most], (double)s->rows));
+        text_put(out, " of 100");
+    } else {
+        text_put(out, "Half of its answers to these rows lie between <b>");
+        html_number(out, s->quantile[1]);
+        text_put(out, "</b> and <b>");
+        html_number(out, s->quantile[3]);
+        text_put(out, "</b>");
+    }
+    text_put(out, ". They have no labels. On rows that its training held out: ");
+}
+
 static void put_sentence(const struct report *r, struct text *out)
 {
     const struct schema *s = r->file->schema;
     text_put(out, "<p class=\"lead\">");
+    if (r->unlabelled)
+        say_scores(r, out);
     if (s->task == TASK_REGRESSION && (s->quantile_count || modelfile_quantile(r->file) > 0))
         say_quantiles(r, out);
     else if (s->task == TASK_REGRESSION)
@@ -199,9 +229,9 @@ static void put_origin(const struct report_request *q, const struct report *r, s
     text_put(out, "</b>");
     if (r->file->member_count > 1)
         text_printf(out, ", the mean of %u networks", r->file->member_count);
-    if (r->measured) {
-        text_put(out, "; measured on ");
-        put_rows(out, r->value.rows);
+    if (r->measured || r->unlabelled) {
+        text_put(out, r->measured ? "; measured on " : "; answers to ");
+        put_rows(out, r->measured ? r->value.rows : r->scored.rows);
         for (size_t i = 0; i < q->input_count; i++) {
             text_put(out, i ? ", <b>" : "<b>");
             html_text_z(out, report_file(q->inputs[i]));
@@ -209,7 +239,9 @@ static void put_origin(const struct report_request *q, const struct report *r, s
         }
         if (q->part)
             text_printf(out, " (its %s part%s)", q->part,
-                        strcmp(q->part, "test") == 0 ? ", which the training did not see" : "");
+                        r->held ? ", which the training did not see" : "");
+        else if (r->held)
+            text_put(out, " (the test rows of the training)");
     } else {
         text_put(out, "; figures of its training: no rows were given");
     }
