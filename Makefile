@@ -1,5 +1,6 @@
 # dnn - one C binary that trains and applies deep networks from CSV files. `make help` lists the targets.
-#   make              build/dnn, with the GPU's kernels where nvcc is found (make NVCC= without, CUDA_ARCHS="80 90" only these)
+#   make              build/dnn, with kernels for the visible GPU where nvcc is found (CUDA=1 also without a GPU, CUDA=0 never)
+#   make release      with kernels for all GPUs (CUDA_ARCHS="80 90": these)
 #   make test | full  the tests; make demo | bench | fuzz | sanitize | coverage | check
 #   make install PREFIX=/usr/local DESTDIR= | deb
 # BUILD=dir keeps several builds apart (sanitizers, the double-precision gradient build).
@@ -81,7 +82,7 @@ include $(wildcard scripts/build/*.targets.mk)
 clean:
 	rm -rf $(BUILD)
 help:
-	@sed -n '2,6p' Makefile
+	@sed -n '2,7p' Makefile
 
 .PHONY: all units testing clean help FORCE
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)

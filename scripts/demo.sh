@@ -1,6 +1,7 @@
 #!/bin/sh
 # demo.sh - installs, builds and runs the main job on bundled data: init, check, train, evaluate, predict. It shows every command
-# before it runs. Files go to build/demo. A step that fails ends the script with the exit code of that step.
+# before it runs. Files go to build/demo. A step that fails ends the script with the exit code of that step. The program has kernels for
+# the visible GPU; CUDA=1 compiles them without a GPU too, which takes minutes.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/setup.sh

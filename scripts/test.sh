@@ -8,7 +8,8 @@
 #                             shapes of each kernel, the bytes that kernels move, the stand-ins of cuBLASLt and cuDNN, the scripts of
 #                             the build under sanitizers
 #   scripts/test.sh PATTERN   only the tests whose path holds PATTERN
-# BUILD=dir (environment or make) is built and tested instead of build.
+# BUILD=dir (environment or make) is built and tested instead of build. Kernels are compiled for the visible GPU; none is visible:
+# with CUDA=1 for all; --full compiles them for all.
 set -eu
 cd "$(dirname "$0")/.."
 full=no
@@ -23,6 +24,7 @@ for option in "$@"; do
     esac
 done
 export NIGHTLY=$nightly
+if [ $full = yes ]; then export CUDA="${CUDA:-all}"; fi
 kind=--tests
 [ $full = no ] || kind=--full
 [ $nightly = no ] || kind=--nightly

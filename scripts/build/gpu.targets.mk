@@ -7,13 +7,14 @@ whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive $(call archives_of,cli)
 
 # what nvcc made, if it is there; a build with other kernels, or none, is another program
 ifneq ($(KERNEL_LIB),)
-$(PROGRAMS): LIBS += $(call whole,$(KERNEL_LIB)) -L$(CUDA_LIB) -lcudart_static -lrt
+$(PROGRAMS): LIBS += $(call whole,$(KERNEL_LIB)) -L$(CUDA_LIB) -lcudart_static -lrt $(if $(NVCC_SMALL),-Wl$(comma)--compress-debug-sections=zlib)
 $(PROGRAMS): $(KERNEL_LIB)
 all: $(BUILD)/kernels/table.txt
 endif
 $(PROGRAMS): $(BUILD)/kernels.used
 $(BUILD)/kernels.used: FORCE
 	@mkdir -p $(@D)
+	$(if $(CUDA),@echo '$(CUDA)' >$(BUILD)/cuda)
 	@echo '$(KERNEL_LIB) $(if $(KERNEL_LIB),$(NVCC) $(NVCC_ARCHS))' | cmp -s - $@ || echo '$(KERNEL_LIB) $(if $(KERNEL_LIB),$(NVCC) $(NVCC_ARCHS))' > $@
 
 # what libraries loaded into the emulated program ask of its runtime

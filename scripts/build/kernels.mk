@@ -1,8 +1,10 @@
 # Kernels: machine code with nvcc where it is found, and with g++ the emulator's tests of the same sources.
-#   make                         build/dnn with the kernels, where nvcc works; make NVCC= without them
-#   make CUDA_ARCHS="80 90"      only these architectures, as a developer wants it: it saves half of nvcc's time. 90a is for the
-#                                kernels that have instructions of that card alone (KERNELS_90A), which have code for it only;
-#                                for all others it is 90
+#   make                         build/dnn, with the kernels for the visible card (scripts/build/card.sh); none is visible: without
+#   make release                 with the kernels for all cards (CUDA=all), compressed
+#   make CUDA=1                  for the visible card; none is visible: for all cards. CUDA=0 and NVCC=: without. build/cuda keeps
+#                                the last CUDA= of a build folder, so that `make install` installs what was built
+#   make CUDA_ARCHS="80 90"      these architectures. 90a is for the kernels that have instructions of that card alone
+#                                (KERNELS_90A), which have code for it only; for all others it is 90
 #   make KERNEL_LINES=1          with the lines of the sources, for compute-sanitizer and profilers: three times as large
 #   make kernels                 build/libkernels.a and build/kernels/table.txt (registers, shared bytes, spills)
 #   make emulate                 every test of tests/emulate, under AddressSanitizer and under the shadow; SHAPES=1000: under the
@@ -10,25 +12,43 @@
 #   make emulate-quick           its kernels alone, under the shadow: what every run of scripts/test.sh does, 35 s of one core
 #   make emulate-mutants         kernels spoilt on purpose must be noticed; MUTANTS=20: so many of them, others each day
 NVCC ?= $(firstword $(wildcard $(shell command -v nvcc 2>/dev/null) /usr/local/cuda/bin/nvcc))
-CUDA_ARCHS ?= 75 80 86 89 90 90a 100 120
+CUDA_ALL := 75 80 86 89 90 90a 100 120
 
 KERNELS := $(sort $(wildcard kernels/*.cu))
 KERNELS_90A := gemm_wgmma
 
 # --- nvcc: tried once a build folder; a sanitizer's build and the one in double precision have no kernels ----
 NO_BUILD := clean help demo test full nightly bench check sanitize coverage uninstall emulate emulate-build emulate-quick emulate-mutants emulated \
-            emulated-test
+            emulated-test release deb
+comma := ,
+nvcc_word   = $(patsubst $(1)=%,%,$(filter $(1)=%,$(NVCC_FOUND)))
 ifneq ($(NVCC),)
 ifeq ($(SANFLAGS)$(filter double,$(REAL)),)
 ifneq ($(filter-out $(NO_BUILD),$(or $(MAKECMDGOALS),all)),)
+# which cards: CUDA_ARCHS, else what CUDA= says, now or when this folder was built, else the visible card
+ifeq ($(CUDA_ARCHS),)
+CUDA_WISH := $(or $(CUDA),$(if $(filter kernels kernel-table,$(MAKECMDGOALS)),all),$(if $(filter parity gpu-constants,$(MAKECMDGOALS)),1), \
+                  $(shell cat $(BUILD)/cuda 2>/dev/null))
+CUDA_CARD := $(if $(filter 0 no all,$(CUDA_WISH)),,$(shell scripts/build/card.sh))
+ifeq ($(filter 0 no,$(CUDA_WISH))$(CUDA_WISH)$(CUDA_CARD),)
+$(info kernels: not built, since no GPU is visible; make CUDA=1 (or CUDA=1 scripts/demo.sh) builds them for all GPUs)
+else ifeq ($(filter 0 no,$(CUDA_WISH)),)
+CUDA_ARCHS := $(or $(filter-out unknown,$(CUDA_CARD)),$(CUDA_ALL))
+endif
+endif
+ifneq ($(CUDA_ARCHS),)
 NVCC_FOUND := $(shell scripts/build/nvcc.sh '$(NVCC)' $(BUILD)/nvcc)
 endif
 endif
 endif
-comma := ,
-nvcc_word   = $(patsubst $(1)=%,%,$(filter $(1)=%,$(NVCC_FOUND)))
+endif
 NVCC_KNOWN := $(subst $(comma), ,$(call nvcc_word,archs))
 CUDA_LIB   := $(call nvcc_word,lib)
+# a card that is younger than this nvcc runs what is made for its elders
+ifneq ($(CUDA_CARD),)
+CUDA_ARCHS := $(or $(filter $(NVCC_KNOWN),$(CUDA_ARCHS)),$(CUDA_ALL))
+$(info kernels: for the visible GPU (compute capability $(CUDA_CARD)); for all GPUs: make release)
+endif
 NVCC_ARCHS := $(filter $(NVCC_KNOWN),$(CUDA_ARCHS))
 ifneq ($(NVCC_KNOWN),)
 ifeq ($(NVCC_ARCHS),)
@@ -47,8 +67,10 @@ NVCC_CODE  := $(foreach a,$(NVCC_PLAIN),-gencode arch=compute_$(call front_of,$(
               $(foreach a,$(NVCC_PTX),-gencode arch=compute_$(a)$(comma)code=compute_$(a))
 # the host pass takes C headers of the other floors as C++: a struct filled in by name leaves members out
 NVCC_HOST := -fPIE,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall,-Wextra,-Wno-missing-field-initializers
+# code for several cards is compressed, each card's by itself: a start unpacks its own
+NVCC_SMALL := $(if $(word 2,$(NVCC_PLAIN)),$(subst $(comma), ,$(call nvcc_word,small)))
 NVCC_FLAGS = -std=c++17 -O3 -fmad=false $(if $(KERNEL_LINES),-lineinfo) -Isrc -Ikernels -Xcompiler $(NVCC_HOST) -Xptxas -v \
-             $(if $(WERROR),-Werror all-warnings) $(NVCC_CODE)
+             $(if $(WERROR),-Werror all-warnings) $(NVCC_SMALL) $(NVCC_CODE)
 
 KERNEL_OBJECTS := $(patsubst kernels/%.cu,$(BUILD)/kernels/%.o,$(KERNELS))
 

@@ -1,6 +1,9 @@
 # Tasks: what one does with the build.
-#   make demo test full nightly bench sanitize coverage install deb
+#   make demo test full nightly bench sanitize coverage release install deb
 
+# the program for all cards, as it is handed on; install and deb then take it
+release:
+	$(MAKE) CUDA=all all
 demo:
 	scripts/demo.sh
 test:
@@ -72,4 +75,4 @@ coverage:
 	for t in tests/golden/*.sh tests/robust/*.sh tests/learn/*.sh; do DNN=$$PWD/build/cov/dnn $$t >/dev/null 2>&1; done; \
 	scripts/coverage.sh build/cov
 
-.PHONY: demo test full nightly bench check sanitize install uninstall deb coverage
+.PHONY: release demo test full nightly bench check sanitize install uninstall deb coverage

@@ -22,9 +22,16 @@ else
     is_exit 71 "the testing program does"
 fi
 
-# make is asked what it would do, without what somebody wants of it in local.mk; nothing is built
+# make is asked what it would do, without what somebody wants of it in local.mk or by a variable; nothing is built. The cards are those
+# of a stand-in for nvidia-smi: `cards` has their capabilities
 tree=$ROOT
+unset CUDA CUDA_ARCHS CUDA_VISIBLE_DEVICES
+export CUDA DEVICE=$WORK/no-card
+mkdir smi && printf '#!/bin/sh\ncat "%s/cards"\n' "$WORK" >smi/nvidia-smi && chmod +x smi/nvidia-smi
+PATH=$WORK/smi:$PATH
 would() { make -n -C "$tree" LOCAL= BUILD="$WORK/build" "$@" all >out 2>err; STATUS=$?; }
+# codes: for which cards dense.cu would be compiled
+codes() { grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' '; }
 would NVCC=
 is_exit 0 "make NVCC="
 ! grep -q -e 'kernels/' -e cudart out
@@ -37,10 +44,12 @@ cat >toolkit/bin/nvcc <<'N'
 case "$*" in
 --list-gpu-arch) printf 'compute_%s\n' 75 80 90 100 120 ;;
 --version) echo 'Cuda compilation tools, release 12.8, V12.8.1' ;;
-*) while [ $# -gt 0 ]; do [ "$1" != -o ] || : >"$2"; shift; done ;;
+*) case "$*" in *"${REFUSED:-none such}"*) exit 1 ;; esac
+   while [ $# -gt 0 ]; do [ "$1" != -o ] || : >"$2"; shift; done ;;
 esac
 N
 chmod +x toolkit/bin/nvcc
+CUDA=1
 would NVCC="$WORK/toolkit/bin/nvcc"
 is_exit 0 "nvcc without its static runtime"
 err_has "is there, but its static runtime (libcudart_static.a) is not" "is said"
@@ -51,27 +60,74 @@ would NVCC="$WORK/toolkit/bin/nvcc"
 is_exit 0 "nvcc with it"
 grep -q -- '-c kernels/dense.cu' out
 ok $? "compiles the kernels" "$(tail -n 3 out)"
-code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
+code=$(codes)
 [ "$code" = "code=sm_75 code=sm_80 code=sm_90 code=sm_100 code=sm_120 code=compute_100 code=compute_80 " ]
 ok $? "for every architecture that it and CUDA_ARCHS name, PTX last" "$code"
+all=$code
 front=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'arch=[a-z_0-9]*' | uniq | tr '\n' ' ')
 [ "$front" = "arch=compute_75 arch=compute_80 arch=compute_100 arch=compute_80 " ]
 ok $? "of three texts" "$front"
 grep -q -- '-lcudart_static' out && ! grep -qE -- '-l(cudart|cublas|cudnn)( |$)' out
 ok $? "with the static runtime"
+grep -q -- '-compress-mode=size .*-c kernels/dense.cu' out
+ok $? "and code for several cards is compressed"
+
+# which cards: the visible ones; those that are asked for
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA=
+is "$STATUS $(codes)$(grep -c '^kernels: not built, since no GPU is visible; make CUDA=1 ' out)" "0 1" "no card is visible: no kernels, and one line"
+for word in all 1; do
+    would NVCC="$WORK/toolkit/bin/nvcc" CUDA=$word
+    is "$(codes)$(grep -c 'no GPU is visible' out)" "${all}0" "CUDA=$word: for all cards"
+done
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA=0
+is "$STATUS $(codes)$(grep -c 'no GPU is visible' out)" "0 0" "CUDA=0: none, without a word"
+: >no-card
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA=
+is "$(codes)" "$all" "a card that nvidia-smi does not describe: for all"
+rm no-card
+printf '9.0\n8.6\n9.0\n' >cards
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA=
+is "$(codes)" "code=sm_90 code=compute_80 " "a visible card: for that, as far as nvcc knows it"
+grep -q -- '-compress-mode' out
+is $? 1 "code for one card is not compressed"
+grep -q '^kernels: for the visible GPU ' out
+ok $? "which is said" "$(grep '^kernels' out)"
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA=all
+is "$(codes)" "$all" "CUDA=all: for all cards, whatever is visible"
+export CUDA_VISIBLE_DEVICES=
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA=
+is "$(codes)" "" "a hidden card is not visible"
+unset CUDA_VISIBLE_DEVICES
+printf '7.0\n' >cards
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA=
+is "$(codes)" "" "nor one that no kernels are for"
+printf '12.1\n' >cards
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA=
+is "$(codes)" "$all" "one that is younger than nvcc: for all"
+rm cards
+mkdir -p build && echo all >build/cuda
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA=
+is "$(codes)" "$all" "a build folder goes on as CUDA= said at its last build"
+rm build/cuda build/nvcc
+export REFUSED=-compress-mode
+would NVCC="$WORK/toolkit/bin/nvcc"
+grep -q -- '-Xfatbin -compress-all .*-c kernels/dense.cu' out
+ok $? "an older nvcc compresses as it can"
+unset REFUSED
+rm build/nvcc
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS="80 86"
-code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
+code=$(codes)
 [ "$code" = "code=sm_80 code=compute_80 " ]
 ok $? "CUDA_ARCHS chooses; what this nvcc does not know is left out" "$code"
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS="80 90a"
 code=$(grep -o -- '-c kernels/[a-z]*_w[a-z]*.cu\|code=[a-z_0-9]*' out | grep -B 1 -- '-c kernels/gemm_w' | tr '\n' ' ')
 [ "$code" = "code=sm_90a -c kernels/gemm_wgmma.cu -- code=compute_80 -c kernels/gemm_wide.cu " ]
 ok $? "90a is for the kernels that have its instructions" "$code"
-code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
+code=$(codes)
 [ "$code" = "code=sm_80 code=sm_90 code=compute_80 " ]
 ok $? "and all others have code for 90, though nobody named that" "$code"
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS=90a
-code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
+code=$(codes)
 [ "$code" = "code=sm_90 code=compute_80 " ]
 ok $? "and the others then have code for 90" "$code"
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS=70
