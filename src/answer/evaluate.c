@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "answer/answer_line.h"
+#include "answer/evaluate_gates.h"
 #include "answer/row_group.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "table/label.h"
 
 struct measure {
     struct stream *stream;
@@ -277,31 +277,6 @@ static struct tally *tally_for(const struct serve *s, const struct criterion *cr
 
 /* --- the comparison --- */
 
-static bool comparable(const struct serve *a, const struct serve *b,
-                       const struct evaluate_request *q, struct err *e)
-{
-    const struct schema *s = a->schema, *t = b->schema;
-    if (s->task != t->task)
-        return err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
-                      "its task is %s, that of %s is %s", task_names[t->task],
-                      text_quote_z(q->model), task_names[s->task]);
-    uint32_t count = s->labels ? vocab_count(s->labels) : 0;
-    bool same = !s->labels || vocab_count(t->labels) == count;
-    for (uint32_t i = 0; same && i < count; i++) {
-        size_t length;
-        const char *label = vocab_text(s->labels, i, &length);
-        same = label_find(t->labels, s->decimal, label, length) == i;
-    }
-    if (s->quantile_count != t->quantile_count ||
-        (s->quantile_count && memcmp(s->quantiles, t->quantiles,
-                                     s->quantile_count * sizeof *s->quantiles) != 0))
-        return err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
-                      "it does not answer the quantiles that %s answers", text_quote_z(q->model));
-    return same ||
-           err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
-                  "its labels, or their order, are not those of %s", text_quote_z(q->model));
-}
-
 /* The other model on the same rows; the gate's value is the advantage, above 0 when this one is
  * better. */
 static bool compare(const struct evaluate_request *q, struct serve *other,
@@ -324,72 +299,10 @@ static bool compare(const struct evaluate_request *q, struct serve *other,
     return good;
 }
 
-/* --- gates --- */
-
-static bool read_gates(const struct evaluate_request *q, struct evaluate_result *r, struct err *e)
-{
-    const struct criterion c = serve_criterion(&r->serve);
-    const int task = metric_task(&c, r->serve.schema->task, r->serve.file->conformal.rule != 0);
-    r->gates = mem_zero(q->require_count + 1, sizeof *r->gates);
-    for (size_t i = 0; i < q->require_count; i++) {
-        if (!gate_read(&r->gates[i], q->require[i], task, e))
-            return false;
-        r->gate_count++;
-        if (r->gates[i].of == GATE_OF_WORST && !q->group_count)
-            return err_set(e, ERR_OPTION_CONFLICT, "--require: \"%s\" is of the worst group, and "
-                           "no --by COLUMN names groups", text_quote_z(q->require[i]));
-    }
-    if (!q->better_than)
-        return true;
-    const struct metric_type *metric = q->on ? metric_find(q->on, task)
-                                             : metric_of(&c, r->serve.schema->task);
-    if (metric && metric->of_level) {
-        err_set(e, ERR_OPTION_VALUE, "--on: %s orders no models: near its level is right",
-                metric->name);
-        return err_help(e, "compare by %s", metric_of(&c, r->serve.schema->task)->name);
-    }
-    if (!metric) {
-        char names[160];
-        metric_names(task, names, sizeof names);
-        err_set(e, ERR_OPTION_VALUE, "--on: \"%s\" is no metric of this model's task",
-                text_quote_z(q->on));
-        err_expected(e, "one of %s", names);
-        const char *near = metric_nearest(q->on, task);
-        return near ? err_help(e, "did you mean \"%s\"?", near) : false;
-    }
-    for (size_t i = 0; i < q->input_count; i++)
-        if (file_once(q->inputs[i]))
-            return err_set(e, ERR_OPTION_CONFLICT,
-                           "--better-than reads the rows twice, and %s can be read once",
-                           strcmp(q->inputs[i], "-") == 0 ? "standard input (-)"
-                                                          : text_quote_z(q->inputs[i]));
-    struct text text = {0};
-    text_printf(&text, "%s better than %s", metric->name, q->better_than);
-    if (q->by != 0)
-        text_printf(&text, " by %.9g", q->by);
-    r->gates[r->gate_count++] =
-        (struct gate){.text = text.data, .metric = metric, .bound = q->by, .compares = true,
-                      .value = (double)NAN};
-    return true;
-}
-
-/* The order of groups: by the metric of the first gate on the worst one, else by that which counts
- * for the model, or its task. */
-static const struct metric_type *by_metric(const struct evaluate_result *r)
-{
-    const int task = r->serve.schema->task;
-    const struct criterion c = serve_criterion(&r->serve);
-    for (size_t i = 0; i < r->gate_count; i++)
-        if (r->gates[i].of == GATE_OF_WORST)
-            return r->gates[i].metric;
-    const struct metric_type *counts = metric_of(&c, task);
-    return counts == &metric_loss ? metric_default(task) : counts;
-}
-
 static bool measure_by(struct evaluate_result *r, const struct answers_kept *own, struct err *e)
 {
     for (size_t i = 0; i < r->by_count; i++)
-        if (!by_measure(&r->by[i], own, r->tally, by_metric(r), e))
+        if (!by_measure(&r->by[i], own, r->tally, evaluate_by_metric(r), e))
             return false;
     for (size_t i = 0; i < r->gate_count; i++)
         if (r->gates[i].of == GATE_OF_WORST)
@@ -453,7 +366,8 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
 {
     *r = (struct evaluate_result){0};
     stop_phase("evaluate", true);
-    if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e) || !read_gates(q, r, e))
+    if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e) ||
+        !evaluate_gates(q, r, e))
         return false;
     if (!serve_threshold(&r->serve, q->threshold, e) ||
         !serve_part(&r->serve, q->part, q->inputs, q->input_count, e))
@@ -478,7 +392,10 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
     other.held = r->serve.held;
     other.borrows_held = true;
     serve_reading(&other, &q->reading);
-    good = comparable(&r->serve, &other, q, e) && measure(q, &other, &own, r, e);
+    good = evaluate_comparable(&r->serve, &other, q, e);
+    if (good)
+        evaluate_common(q, &other, r);
+    good = good && measure(q, &other, &own, r, e);
     answers_free(&own);
     serve_close(&other);
     return good;

@@ -47,10 +47,16 @@ static void note_known(const struct stream *t)
     bool sure = false;
     double share =
         t->keys ? fingerprint_share(t->serve->file->known, &t->lookups, &sure) : 0;
+    const struct fingerprint *known = t->serve->file->known;
     if (sure)
-        log_warning("about %.2g %% of these rows are rows that the model was trained on: its "
-                    "figures are better here than on new rows; `--part test` takes the held-out "
-                    "rows of the training file (`dnn help held-out`)", 100 * share);
+        log_warning("about %.*f %% of these rows are rows that the model was trained on: its "
+                    "figures are better here than on new rows; %s (`dnn help held-out`)",
+                    share < 0.1, 100 * share,
+                    known->numbers[FINGERPRINT_ROWS + PART_TEST] == 0
+                        ? "the training left no test rows"
+                    : known->numbers[FINGERPRINT_OWN] >> PART_TEST & 1
+                        ? "its test rows have a file of their own"
+                        : "`--part test` takes the held-out rows of the training file");
 }
 
 void stream_notes(const struct stream *t)

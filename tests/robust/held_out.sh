@@ -51,6 +51,9 @@ perl -MText::ParseWords -ne 'chomp; $r .= $r eq "" ? $_ : "\n$_"; next if ($r =~
     $c[1] = "+0" . $c[1] . "00" if $c[1] =~ /^[01]\./; push @l, join(",", @c[5, 3, 2, 1]) . "\n"; END { print shift @l, reverse @l }' t.csv >other.csv
 run dnn evaluate m.dnn other.csv
 err_has 'about 70 % of these rows'
+run dnn train m.json -o all.dnn --quiet --set data.split.valid=0 --set data.split.test=0
+run dnn evaluate all.dnn t.csv
+err_has 'about 100 % of these rows are rows that the model was trained on: its figures are better here than on new rows; the training left no test rows'
 run dnn train m.json -o off.dnn --quiet --set output.fingerprint=false
 run dnn evaluate off.dnn t.csv
 err_lacks 'was trained on'

@@ -36,6 +36,12 @@ each '{"type":"huber","delta":0.5}' loss values.json
 each '{"type":"focal"}' loss classes.json
 each '{"type":"soft_f1"}' loss classes.json
 each '{"class_weights":{"yes":5}}' loss classes.json
+# losses before calibration of differently trained models are not alike
+run dnn train classes.json -o focal.dnn --quiet --set 'train.loss={"type":"focal"}'
+run dnn train classes.json -o plain.dnn --quiet
+run dnn evaluate focal.dnn test.csv --better-than plain.dnn
+out_has "gate logloss better than plain.dnn" "models of two losses are compared by logloss"
+err_has "the two models were trained by different losses: logloss compares their probabilities" "  which is told"
 # the figures, from the answers
 dnn predict quantile.dnn test.csv --quiet --passthrough y >answers.csv
 run dnn evaluate quantile.dnn test.csv --quiet

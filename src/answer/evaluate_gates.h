@@ -1,0 +1,21 @@
+/* evaluate_gates.h - what an evaluation is asked to judge by: the gates of the request, and whether
+ * and by which metric two models compare. Private to evaluate*.c. */
+#ifndef DNN_ANSWER_EVALUATE_GATES_H
+#define DNN_ANSWER_EVALUATE_GATES_H
+
+#include "answer/evaluate.h"
+
+/* Reads --require and --better-than into r->gates; r->serve is open. E10. */
+bool evaluate_gates(const struct evaluate_request *q, struct evaluate_result *r, struct err *e);
+/* The task, labels and quantiles of both are the same. E14. */
+bool evaluate_comparable(const struct serve *a, const struct serve *b,
+                         const struct evaluate_request *q, struct err *e);
+/* Without --on, classes that were trained by different losses are compared by the metric of the
+ * task, and a note says so. */
+void evaluate_common(const struct evaluate_request *q, const struct serve *other,
+                     struct evaluate_result *r);
+/* The order of groups: by the metric of the first gate on the worst one, else by that which counts
+ * for the model, or its task. */
+const struct metric_type *evaluate_by_metric(const struct evaluate_result *r);
+
+#endif
