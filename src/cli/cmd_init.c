@@ -364,6 +364,8 @@ static int init_command(struct args *a)
     struct opt_strings missing = {0};
     if (init_take_missing(&o, &missing))
         q.missing = &missing;
+    struct infer_own *own = init_take_own(&o, &q.own_count);
+    q.own = own;
     struct text json = {0};
     char *bare = trimmed(q.target);
     bool right = check_lists(&q, &e) && check_sets_alone(&o, &e);
@@ -387,6 +389,7 @@ static int init_command(struct args *a)
     mem_free(bare);
     mem_free(weight);
     opt_strings_free(&missing);
+    init_drop_own(own, q.own_count);
     text_free(&json);
     cli_drop(q.ids);
     cli_drop(q.ignored);

@@ -201,6 +201,8 @@ void init_notes(const struct infer *found, const char *target, const struct over
                  text_quote_z(target), found->same_note);
     if (found->label_note[0] && found->task != TASK_REGRESSION)
         log_warning("target \"%s\": %s", text_quote_z(target), found->label_note);
+    if (found->nothing_note[0] && found->task != TASK_REGRESSION)
+        log_warning("target \"%s\": %s", text_quote_z(target), found->nothing_note);
     if (found->positive_note[0] && found->positive && !init_set_value(o, "data.positive"))
         (found->positive_guessed ? log_warning : log_note)("%s", found->positive_note);
     tell_scores(found, o);

@@ -15,6 +15,17 @@ const char *init_set_value(const struct overrides *o, const char *key)
     return NULL;
 }
 
+/* The texts of a list, or one; v NULL: `value` as it is. */
+static void take_texts(const struct json *v, const char *value, struct opt_strings *list)
+{
+    bool of_list = v && json_kind(v) == JSON_LIST;
+    for (const struct json *one = of_list ? json_at(v, 0) : NULL; one; one = json_next(one))
+        if (json_kind(one) == JSON_STRING)
+            opt_strings_add(list, json_string(one));
+    if (!of_list)
+        opt_strings_add(list, v && json_kind(v) == JSON_STRING ? json_string(v) : value);
+}
+
 bool init_take_missing(const struct overrides *o, struct opt_strings *list)
 {
     const char *value = init_set_value(o, "data.missing");
@@ -22,15 +33,46 @@ bool init_take_missing(const struct overrides *o, struct opt_strings *list)
     if (!value)
         return false;
     struct json_doc *doc = json_parse(value, strlen(value), "--set", &e);
-    const struct json *v = doc ? json_root(doc) : NULL;
-    bool of_list = v && json_kind(v) == JSON_LIST;
-    for (const struct json *one = of_list ? json_at(v, 0) : NULL; one; one = json_next(one))
-        if (json_kind(one) == JSON_STRING)
-            opt_strings_add(list, json_string(one));
-    if (!of_list)
-        opt_strings_add(list, v && json_kind(v) == JSON_STRING ? json_string(v) : value);
+    take_texts(doc ? json_root(doc) : NULL, value, list);
     json_free(doc);
     return true;
+}
+
+struct infer_own *init_take_own(const struct overrides *o, size_t *count)
+{
+    static const char lead[] = "data.columns.", tail[] = ".missing";
+    struct infer_own *own = mem_zero(o->set_count + 1, sizeof *own);
+    *count = 0;
+    for (size_t i = 0; i < o->set_count; i++) {
+        const char *name = o->sets[i] + sizeof lead - 1, *value = strchr(o->sets[i], '=');
+        struct err e = {0};
+        if (!value || strncmp(o->sets[i], lead, sizeof lead - 1) != 0)
+            continue;
+        char *key = mem_string_n(name, (size_t)(value - name));
+        struct json_doc *doc = json_parse(value + 1, strlen(value + 1), "--set", &e);
+        const struct json *v = doc ? json_root(doc) : NULL;
+        const bool named = text_ends(key, tail);
+        if (named)
+            key[strlen(key) - (sizeof tail - 1)] = '\0';
+        else
+            v = v && json_kind(v) == JSON_OBJECT ? json_get(v, tail + 1) : NULL;
+        if (named || v) {
+            own[*count].column = mem_string(key);
+            take_texts(v, value + 1, &own[(*count)++].texts);
+        }
+        json_free(doc);
+        mem_free(key);
+    }
+    return own;
+}
+
+void init_drop_own(struct infer_own *own, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        mem_free(own[i].column);
+        opt_strings_free(&own[i].texts);
+    }
+    mem_free(own);
 }
 
 bool init_column_given(const struct overrides *o, const char *name)

@@ -5,11 +5,15 @@
 
 #include "base/opt.h"
 #include "config/overrides.h"
+#include "table/infer.h"
 
 /* The value of the last --set key=VALUE; NULL: not given. */
 const char *init_set_value(const struct overrides *o, const char *key);
 /* The texts of a --set data.missing: a list, or one; opt_strings_free. false: none was given. */
 bool init_take_missing(const struct overrides *o, struct opt_strings *list);
+/* The lists of every --set data.columns.NAME.missing; init_drop_own. */
+struct infer_own *init_take_own(const struct overrides *o, size_t *count);
+void init_drop_own(struct infer_own *own, size_t count);
 /* True: a --set gives the type of a column. */
 bool init_column_given(const struct overrides *o, const char *name);
 /* A column that a --set gives the type (enum column_type); NULL: none is. Caller: mem_free. */

@@ -28,7 +28,7 @@ struct infer_column {
                                for splits by chance */
     bool unread;            /* the reason is a warning: set aside for its form, or units differ */
     double alone;           /* how much of the target it alone explains (leak.h); NaN: not known */
-    char far[600];          /* values that may stand for "none", which was said so or not; or "" */
+    char far[700];          /* values and words that may stand for "none"; or "" */
     char note[640];         /* e.g. it nearly determines the target; or "" */
 };
 /* Sequences with a row a step. */
@@ -54,6 +54,7 @@ struct infer {
     bool positive_guessed;   /* no known pair: the note is a warning */
     char same_note[300];     /* labels that are equal as numbers; or "" */
     char label_note[500], footer_note[300]; /* what looks wrong; or "" */
+    char nothing_note[400];  /* a label that may stand for "none"; or "" */
     double target_balance;  /* share of the smallest class */
     char time_note[500];     /* the rows are in the order of a date; or "" */
     uint64_t looked, copies; /* rows of a sample; those equal to another in every column used */
@@ -63,6 +64,11 @@ struct infer {
     char quote_note[400];    /* quoting other than strict guessed: the first line; or "" */
     char prime_note[400];    /* columns whose cells stand in single quotes; or "" */
     struct infer_series series; /* infer_series */
+};
+/* The texts of --set data.columns.COLUMN.missing. */
+struct infer_own {
+    char *column;
+    struct opt_strings texts;
 };
 /* target NULL: types only, for `inspect`. ids, ignored: from the command line. delimiter 0, decimal
  * 0, encoding, header, quote -1: to be guessed. */
@@ -74,6 +80,8 @@ struct infer_request {
     char delimiter, decimal;
     int encoding, header, quote; /* quote as encoding */
     const struct opt_strings *missing; /* NULL: to be guessed */
+    const struct infer_own *own;       /* of columns */
+    size_t own_count;
     bool (*stop)(void);                /* polled at each block; may be NULL */
     int progress;                      /* enum progress_style */
 };

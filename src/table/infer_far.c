@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/json.h"
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "table/infer_survey.h"
@@ -229,42 +231,40 @@ static void put_value(const struct far *f, double value, char *out, size_t size)
         snprintf(out, size, "%.10g", value);
 }
 
-static void put_list(const struct opt_strings *list, struct text *out)
-{
-    for (size_t i = 0; i < list->count; i++)
-        text_printf(out, "%s\"%s\"", i ? ", " : "", text_quote_z(list->items[i]));
-}
-
 /* What becomes of them. */
 enum fate { TAKEN, LEFT, LEFT_IN_TARGET };
 
 static void tell(const struct far *f, const struct found *found, enum fate fate,
                  struct infer_column *c)
 {
-    char low[40], high[40], name[80];
+    char low[40], high[40];
     struct text list = {0}, line = {0};
+    struct json_out keep = {0};
+    const bool many = found->texts.count > 1;
     const size_t used = strlen(c->far);
+    const struct opt_strings *missing = fate == TAKEN ? &c->none : &found->texts;
     put_value(f, f->sorted[f->from], low, sizeof low);
     put_value(f, f->sorted[f->end - 1], high, sizeof high);
-    snprintf(name, sizeof name, "%.70s", text_quote_z(c->name));
-    put_list(&found->texts, &list);
-    text_printf(&line, "%s%s in %u of %u cells%s %s far from the others (%s to %s)",
+    for (size_t i = 0; i < found->texts.count; i++)
+        text_printf(&list, "%s\"%s\"", i ? ", " : "", text_quote_z(found->texts.items[i]));
+    json_put_strings(&keep, NULL, missing->items, missing->count);
+    text_printf(&line, "%s%s in %u of %u cells%s %s far from the others (%s to %s): ",
                 used ? "; " : "", list.data, found->cells, f->count,
-                f->survey->sample_step > 1 ? " looked at" : "",
-                found->texts.count > 1 ? "are" : "is", low, high);
-    if (fate == TAKEN) {
-        text_printf(&line, ": taken as missing, by the column's \"missing\"; to keep %s as a "
-                    "value, --set 'data.columns.%s.missing=[",
-                    found->texts.count > 1 ? "each" : "it", name);
-        put_list(&c->none, &line);
-        text_put(&line, "]'");
-    } else if (fate == LEFT)
-        text_printf(&line, ": if that means no value, --set 'data.columns.%s.missing=[%s]'", name,
-                    list.data);
+                f->survey->sample_step > 1 ? " looked at" : "", many ? "are" : "is", low, high);
+    if (fate == TAKEN)
+        text_printf(&line, "taken as missing, by the column's \"missing\"; to keep %s as a value, ",
+                    many ? "each" : "it");
     else
-        text_printf(&line, ": if that means no value, --set 'data.columns.%s={\"type\": "
-                    "\"numeric\", \"missing\": [%s]}' leaves such rows out", name, list.data);
+        text_printf(&line, "if %s no value, ", many ? "they mean" : "it means");
+    if (fate == LEFT_IN_TARGET)
+        text_printf(&line, "--set %s leaves such rows out",
+                    shell_word("data.columns.%s={\"type\": \"numeric\", \"missing\": %s}", c->name,
+                               keep.text.data));
+    else
+        text_printf(&line, "--set %s",
+                    shell_word("data.columns.%s.missing=%s", c->name, keep.text.data));
     snprintf(c->far + used, sizeof c->far - used, "%s", line.data);
+    text_free(&keep.text);
     text_free(&list);
     text_free(&line);
 }
@@ -298,8 +298,9 @@ void infer_far(const struct infer_request *r, const struct survey *s, struct inf
 {
     for (size_t c = 0; r->target && c < s->count; c++) {
         const int type = out->columns[c].type;
-        if ((type != COLUMN_NUMERIC && type != COLUMN_DATETIME) || !s->watches[c].sample_at)
-            continue;
+        if ((type != COLUMN_NUMERIC && type != COLUMN_DATETIME) || !s->watches[c].sample_at ||
+            s->watches[c].own)
+            continue; /* or the user says what is missing */
         struct far f = {.survey = s, .infer = out, .column = c, .dates = type == COLUMN_DATETIME};
         f.at = mem_alloc((size_t)s->samples + 1, sizeof *f.at);
         f.sorted = mem_alloc((size_t)s->samples + 1, sizeof *f.sorted);

@@ -72,6 +72,9 @@ void infer_missing(const struct infer_request *r, const struct survey *s, char d
 {
     if (r->missing)
         out->missing = opt_strings_copy(r->missing);
+    for (size_t c = 0; c < s->count; c++)
+        if (s->watches[c].own)
+            out->columns[c].none = opt_strings_copy(s->watches[c].own);
     for (int i = 0; i < INFER_MISSING; i++) {
         const char *text = infer_missing_texts[i];
         bool seen[] = {false, false, false};

@@ -135,12 +135,21 @@ static void inspect_other(struct watch *w, const char *text, size_t length, int6
         w->other = mem_string_n(text, length);
         w->other_line = line;
     }
+    const bool word = infer_is_word(text, length);
+    if (word)
+        infer_word(&w->words_only, text, length, line);
+    if (!word && !w->formed) {
+        w->formed = mem_string_n(text, length);
+        w->formed_line = line;
+    }
     w->alike += strlen(w->other) == length && memcmp(w->other, text, length) == 0;
     w->primed += length > 1 && text[0] == '\'' && text[length - 1] == '\'';
     w->forms[infer_form(text, length)]++;
-    infer_amount(&w->amounts, text, length);
-    infer_date(&w->date_forms, text, length);
-    infer_span(&w->spans, text, length, line);
+    if (!word) {
+        infer_amount(&w->amounts, text, length);
+        infer_date(&w->date_forms, text, length);
+        infer_span(&w->spans, text, length, line);
+    }
     infer_dressed(&w->dress, text, length, line);
     w->shapes[infer_id_shape(text, length)]++;
     w->bytes += length;
@@ -165,14 +174,14 @@ static int missing_index(const char *text, size_t length)
     return -1;
 }
 
-/* True if this text is in the user's list of missing texts. */
+/* True if this text is in the user's list of missing texts; bit: of its first one. */
 static bool is_given(struct watch *w, const struct opt_strings *missing, const char *text,
-                     size_t length)
+                     size_t length, size_t bit)
 {
     for (size_t i = 0; missing && i < missing->count; i++)
         if (strlen(missing->items[i]) == length && memcmp(missing->items[i], text, length) == 0) {
             w->given++;
-            w->given_seen |= i < 64 ? UINT64_C(1) << i : 0;
+            w->given_seen |= bit + i < 64 ? UINT64_C(1) << (bit + i) : 0;
             return true;
         }
     return false;
@@ -196,7 +205,7 @@ static void inspect_cell(struct watch *w, const struct opt_strings *missing,
     if (hash_add(w, hash))
         keep_example(w, text, length);
     keep_text(w, text, length);
-    if (is_given(w, missing, text, length))
+    if (is_given(w, missing, text, length, 0) || is_given(w, w->own, text, length, 32))
         return;
     if (form_read_number(NULL, text, length, '.', &value) == NUMBER_OK) {
         trim_number(&text, &length);
@@ -417,6 +426,9 @@ static void begin_survey(const struct infer_request *r, struct survey *s)
     for (size_t c = 0; c < s->count; c++) {
         struct watch *w = &s->watches[c];
         w->steps = w->minutes = w->rises = w->falls = true;
+        for (size_t i = 0; i < r->own_count; i++)
+            if (strcmp(r->own[i].column, s->names[c]) == 0)
+                w->own = &r->own[i].texts;
         w->low = w->comma_low = INFINITY;
         w->high = w->comma_high = -INFINITY;
         w->most = most < INFER_DISTINCT ? most : INFER_DISTINCT;
@@ -458,6 +470,8 @@ void infer_scan_free(struct survey *s)
         for (size_t i = 0; i < sizeof w->example / sizeof *w->example; i++)
             mem_free(w->example[i]);
         mem_free(w->other);
+        mem_free(w->formed);
+        infer_words_free(&w->words_only);
         mem_free(w->comma);
         mem_free(w->point);
         mem_free(w->pad);

@@ -95,19 +95,31 @@ struct infer_terms {
     uint32_t texts;
 };
 
+/* infer_words.c: the first different words among the cells that are no number and no date. */
+enum { INFER_WORDS = 4 };
+struct infer_words {
+    char *text[INFER_WORDS];
+    unsigned count;
+    bool more;      /* there are others */
+    uint64_t cells; /* all cells with a word */
+    int64_t line;   /* of the first */
+};
+
 /* Statistics of one column. */
 struct watch {
+    const struct opt_strings *own; /* the user's list for this column; NULL: none */
     uint64_t cells;             /* all cells */
     uint64_t absent[INFER_MISSING]; /* cells with each text that may mean missing */
     bool means_missing[INFER_MISSING]; /* which of them do so here; infer_missing.c */
     int64_t absent_line[INFER_MISSING]; /* line of the first of each */
-    uint64_t given, given_seen; /* cells in the user's list; bits: which of its first 64 texts */
+    uint64_t given, given_seen; /* cells in the user's list; bits: which of its texts */
     uint64_t whole, points, commas; /* numbers without and with a decimal point or comma */
     uint64_t dates, day_numbers;    /* ISO dates; of `whole`: YYYYMMDD */
     uint64_t times, months;         /* of dates: hh:mm alone, YYYY-MM */
     uint64_t others;            /* not a number, a date or in the list */
     uint64_t forms[FORMS];      /* of others: cells of each form */
-    struct infer_amounts amounts; /* of others */
+    struct infer_words words_only; /* of others */
+    struct infer_amounts amounts; /* of others, but for words */
     struct infer_dates date_forms;
     struct infer_spans spans;   /* of others and of times */
     struct infer_dress dress;   /* of others */
@@ -127,6 +139,8 @@ struct watch {
     double last, low, high, fraction; /* fraction: largest distance of a number from an integer */
     double comma_low, comma_high;
     char *example[5], *other;   /* first distinct cells; the first of `others` */
+    char *formed;               /* the first of `others` that is no word */
+    int64_t formed_line;
     char *comma, *point;        /* the first of `commas`, of `points` */
     uint64_t *hashes;           /* hash set of the distinct cells; 0: free */
     size_t places, distinct, most;
@@ -250,6 +264,17 @@ void infer_sample(const struct survey *s, size_t target, struct infer *i);
 /* The text of a sampled cell that may be a number or a date; NULL: another one, or missing. */
 const char *infer_sampled(const struct survey *s, const struct infer *i, size_t column,
                           uint32_t row, size_t *size);
+/* infer_words.c: a text without digits, such as a mark of missing; 0000-00-00 is one. */
+bool infer_is_word(const char *text, size_t length);
+void infer_word(struct infer_words *w, const char *text, size_t length, int64_t line);
+void infer_words_free(struct infer_words *w);
+/* The column as if its words meant missing: *plain, which borrows from w. Sets the words (caller:
+ * opt_strings_free), their cells and the line of the first. False: there are none, or too many. */
+bool infer_without_words(const struct watch *w, struct watch *plain, struct opt_strings *words,
+                         uint64_t *cells, int64_t *line);
+void infer_tell_words(const struct opt_strings *words, uint64_t cells, uint64_t all, int64_t line,
+                      bool target, struct infer_column *c);
+bool infer_means_nothing(const char *text); /* a label such as unknown, None, - */
 /* infer_far.c: values of numbers and dates that stand for "none": adds them to the columns'
  * missing, and tells. After the types. */
 void infer_far(const struct infer_request *r, const struct survey *s, struct infer *i);

@@ -74,6 +74,25 @@ static void name_missing(const struct watch *w, size_t target, struct infer *i)
     text_free(&kept.text);
 }
 
+/* A label beside two others that may stand for "none". */
+static void find_nothing(const char *name, const struct watch *w, const struct vocab *labels,
+                         struct infer *i)
+{
+    const char *found = NULL;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < vocab_count(labels); k++)
+        if (infer_means_nothing(vocab_text(labels, k, NULL)) && !count++)
+            found = vocab_text(labels, k, NULL);
+    if (!count || i->task == TASK_REGRESSION || vocab_count(labels) - count < 2)
+        return;
+    const uint64_t rows = w->text_counts[vocab_find(w->texts, found, strlen(found))];
+    snprintf(i->nothing_note, sizeof i->nothing_note,
+             "is \"%.50s\" (%llu rows) a label? If it means that the label is not known, --set %s "
+             "leaves such rows out", text_quote_z(found), (unsigned long long)rows,
+             shell_word("data.columns.%s={\"type\": \"categorical\", \"missing\": [%s]}", name,
+                        shell_json(found)));
+}
+
 static void find_answers(const struct vocab *labels, struct infer *out)
 {
     static const char prefix[] = "probability_";
@@ -102,6 +121,7 @@ void infer_target(const struct survey *s, size_t target, struct infer *out)
     if (out->task == TASK_REGRESSION)
         out->target_balance = 0;
     infer_labels(s, target, labels, out);
+    find_nothing(s->names[target], w, labels, out);
     infer_sample(s, target, out);
     find_answers(labels, out);
     vocab_free(labels);
@@ -109,7 +129,8 @@ void infer_target(const struct survey *s, size_t target, struct infer *out)
         snprintf(c->note, sizeof c->note,
                  "%llu of %llu rows have no target: training leaves them out",
                  (unsigned long long)c->missing, (unsigned long long)s->rows);
-        name_missing(w, target, out);
+        if (!c->far[0] && !w->own)
+            name_missing(w, target, out);
     } else if (c->distinct < 2)
         snprintf(c->note, sizeof c->note,
                  "the target has one value only: there is nothing to learn");

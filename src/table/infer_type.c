@@ -230,12 +230,108 @@ static bool propose(const struct watch *w, const struct counts *n, char decimal,
     return infer_propose(w, &(struct infer_cells){n->present, n->numbers, decimal, n->sure}, c);
 }
 
+/* Dates; notes times without a date and months without a day. */
+static void type_of_dates(const struct watch *w, struct infer_column *c)
+{
+    c->type = COLUMN_DATETIME;
+    if (w->times && w->times < w->dates)
+        set_aside(c, COLUMN_DATETIME,
+                  "%llu of %llu cells are a time without a date: they count as times of 1970-01-01",
+                  (unsigned long long)w->times, (unsigned long long)w->dates);
+    else if (w->months && w->months < w->dates)
+        set_aside(c, COLUMN_DATETIME,
+                  "%llu of %llu cells are a month without a day: they count as its first day",
+                  (unsigned long long)w->months, (unsigned long long)w->dates);
+}
+
+static bool are_numbers(const struct watch *w, const struct counts *n)
+{
+    return !n->texts && !w->dates && !is_padded(w, n) && !long_codes(w, n);
+}
+
+/* Types a column whose cells are all read; false: they are not. target: times of a day are
+ * durations too. */
+static bool type_of_read(const struct watch *w, const struct counts *n, char decimal, bool target,
+                         struct infer_column *c)
+{
+    if (are_numbers(w, n))
+        type_of_numbers(w, n, c);
+    else if (n->texts || n->numbers)
+        return propose(w, n, decimal, c) || infer_propose_span(w, n->present, target, c);
+    else if (!infer_propose_span(w, n->present, target, c))
+        type_of_dates(w, c);
+    return true;
+}
+
+/* Many values, of which a class would have few rows each. */
+static bool is_measure(const struct watch *w, uint64_t distinct)
+{
+    return distinct > (w->fraction > 0 ? 10 : 20);
+}
+
+/* The column without its words, if it is numbers or dates then: these words mean missing. Where
+ * the user lists what does, they do not. */
+static bool type_without_words(const struct infer_request *r, const struct watch *w,
+                               const struct counts *n, char decimal, bool target,
+                               struct infer_column *c)
+{
+    struct watch plain;
+    struct opt_strings words;
+    uint64_t cells;
+    int64_t line;
+    if (r->missing || w->own || n->present < 20 ||
+        !infer_without_words(w, &plain, &words, &cells, &line))
+        return false;
+    struct counts rest = count_cells(&plain, decimal);
+    rest.sure = n->sure;
+    rest.missing += w->words_only.cells;
+    rest.distinct -= w->words_only.count;
+    const bool good = cells * 2 <= n->present && rest.distinct > 10 &&
+                      type_of_read(&plain, &rest, decimal, target, c) && !c->unread &&
+                      (c->type == COLUMN_NUMERIC ? is_measure(w, rest.distinct)
+                                                 : c->type == COLUMN_DATETIME && !target);
+    if (good) {
+        for (size_t i = 0; i < words.count; i++)
+            opt_strings_add(&c->none, words.items[i]);
+        c->missing = rest.missing;
+        c->distinct = rest.distinct;
+        infer_tell_words(&words, cells, n->present, line, target, c);
+    } else {
+        form_free(c->form);
+        c->form = NULL;
+        c->reason[0] = '\0';
+        c->kind = NULL;
+        c->unread = false;
+        c->type = COLUMN_CATEGORICAL;
+    }
+    opt_strings_free(&words);
+    return good;
+}
+
+/* Numbers in nearly all cells of a target, too many different ones for classes: the task is
+ * regression once the others are mended. */
+static bool numbers_of_most(const struct watch *w, const struct counts *n, char decimal,
+                            struct infer_column *c)
+{
+    const uint64_t wrong = n->present - n->numbers;
+    const bool classes = w->own && !w->own->count; /* says the user */
+    if (classes || n->present < 20 || wrong * 10 > n->present || w->dates || is_padded(w, n) ||
+        n->distinct <= wrong + 30)
+        return false;
+    set_aside(c, COLUMN_CATEGORICAL, "%llu of %llu cells %s no number%s",
+              (unsigned long long)wrong, (unsigned long long)n->present,
+              wrong == 1 ? "is" : "are", place_of_wrong(w, n, decimal).text);
+    return true;
+}
+
 /* A target is never ignored. If its cells are numbers that dnn does not read, its reason says so:
  * the task is then regression, after they are corrected. */
-static void type_of_target(const struct watch *w, const struct counts *n, char decimal,
-                           struct infer_column *c)
+static void type_of_target(const struct infer_request *r, const struct watch *w,
+                           const struct counts *n, char decimal, struct infer_column *c)
 {
     bool read = !n->texts && !w->dates;
+    if (!read && type_without_words(r, w, n, decimal, true, c))
+        return;
     bool proposed = !read && n->distinct > 30 &&
                     (infer_propose_span(w, n->present, true, c) || propose(w, n, decimal, c));
     if (proposed && c->type == COLUMN_NUMERIC)
@@ -243,7 +339,8 @@ static void type_of_target(const struct watch *w, const struct counts *n, char d
     form_free(c->form);
     c->form = NULL;
     if (!read && !(proposed && w->amounts.scaled) &&
-        !(n->distinct > 30 && type_of_forms(w, n, decimal, c) && w->forms[FORM_DATE] == 0))
+        !(n->distinct > 30 && type_of_forms(w, n, decimal, c) && w->forms[FORM_DATE] == 0) &&
+        !numbers_of_most(w, n, decimal, c))
         c->reason[0] = '\0';
     c->kind = NULL;
     c->type = read ? COLUMN_NUMERIC : COLUMN_CATEGORICAL;
@@ -316,27 +413,12 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
     c->buckets = c->type == COLUMN_TEXT ? infer_terms_buckets(&w->terms) : 0;
 }
 
-/* Dates; notes times without a date and months without a day. */
-static void type_of_dates(const struct watch *w, struct infer_column *c)
-{
-    c->type = COLUMN_DATETIME;
-    if (w->times && w->times < w->dates)
-        set_aside(c, COLUMN_DATETIME,
-                  "%llu of %llu cells are a time without a date: they count as times of 1970-01-01",
-                  (unsigned long long)w->times, (unsigned long long)w->dates);
-    else if (w->months && w->months < w->dates)
-        set_aside(c, COLUMN_DATETIME,
-                  "%llu of %llu cells are a month without a day: they count as its first day",
-                  (unsigned long long)w->months, (unsigned long long)w->dates);
-}
-
 static void type_of(const struct infer_request *r, const struct survey *s, const struct watch *w,
                     const struct counts *n, char decimal, struct infer_column *c)
 {
     uint64_t least = s->rows < 40 ? 1 : 10;
-    const bool numbers = !n->texts && !w->dates && !is_padded(w, n) && !long_codes(w, n);
     if (r->target && strcmp(c->name, r->target) == 0)
-        type_of_target(w, n, decimal, c);
+        type_of_target(r, w, n, decimal, c);
     else if (among(r->ids, r->id_count, c->name))
         c->type = COLUMN_ID;
     else if (among(r->ignored, r->ignored_count, c->name))
@@ -350,17 +432,13 @@ static void type_of(const struct infer_request *r, const struct survey *s, const
         set_aside(c, COLUMN_IGNORE, "the same value in every row");
     else if (n->distinct == 1)
         c->type = COLUMN_CATEGORICAL; /* missing or not is its only information */
-    else if (numbers)
-        type_of_numbers(w, n, c);
-    else if (!n->texts && !n->numbers) {
-        if (!infer_propose_span(w, n->present, false, c))
-            type_of_dates(w, c);
-    } else if (!propose(w, n, decimal, c) && !infer_propose_span(w, n->present, false, c) &&
+    else if (!type_of_read(w, n, decimal, false, c) &&
+             !type_without_words(r, w, n, decimal, false, c) &&
              !type_of_most(w, n, decimal, c) && !type_of_forms(w, n, decimal, c))
         type_of_texts(w, n, decimal, c);
     const bool asked = among(r->ids, r->id_count, c->name) ||
                        among(r->ignored, r->ignored_count, c->name);
-    c->numbers = numbers && n->present && !asked && c->type != COLUMN_NUMERIC;
+    c->numbers = are_numbers(w, n) && n->present && !asked && c->type != COLUMN_NUMERIC;
 }
 
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *out)

@@ -256,21 +256,21 @@ run dnn init --force leak.csv --target y
 err_has 'warning: columns "k1", "k2", "k3", "k4", "k5" and 35 more: each alone gives the target away'
 
 # one bad cell costs no column: the place is told, and training stops there
-{ echo x,y; for i in $(seq 300); do echo "$((i * 7919 % 1000)).5,$((i % 2))"; done; } | sed '250s/.*/oops,1/' >bad.csv
+{ echo x,y; for i in $(seq 300); do echo "$((i * 7919 % 1000)).5,$((i % 2))"; done; } | sed '250s/.*/12O,1/' >bad.csv
 run dnn init --force bad.csv --target y -o bad.json
-err_has 'warning: column "x": numeric: 1 of 300 cells is no number, the first "oops" at line 250'
+err_has 'warning: column "x": numeric: 1 of 300 cells is no number, the first "12O" at line 250'
 run dnn train bad.json -o bad.dnn --set model.preset=mlp
 is_exit 65 "  train names it"
-err_has 'bad.csv:250:1: column "x": "oops" is not a number'
+err_has 'bad.csv:250:1: column "x": "12O" is not a number'
 # so is that of a cell that would mean missing, were it in the list
 for list in '[]' '["zz"]'; do
     for empty in '' NA; do
-        sed "250s/.*/$empty,1/; 270s/.*/oops,1/" bad.csv >listed.csv
+        sed "250s/.*/$empty,1/; 270s/.*/12O,1/" bad.csv >listed.csv
         run dnn init --force listed.csv --target y -o listed.json --set "data.missing=$list"
         err_has "2 of 300 cells are no number, the first \"$empty\" at line 250" "\"$empty\", where data.missing is $list"
     done
 done
-run dnn train bad.json -o bad.dnn --set model.preset=mlp -q --set train.epochs=1 --set 'data.missing=["oops"]'
+run dnn train bad.json -o bad.dnn --set model.preset=mlp -q --set train.epochs=1 --set 'data.missing=["12O"]'
 is_exit 0 "  and trains where it means no value"
 
 # a table written with the numbers of its rows: that column has no name

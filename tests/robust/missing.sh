@@ -62,6 +62,52 @@ grep -qF '"country": "categorical"' init.json && grep -qF '"job": "categorical"'
 ok $? "  where they are a code and a job elsewhere" "$(cat init.json)"
 run dnn check init.json
 is_exit 0 "  and check takes it"
+# words among numbers or dates
+words() { # words EXPRESSION [ARGS]: rows of column x; $i counts them
+    awk "BEGIN { print \"x,k,y\"; for (i = 0; i < 400; i++) print ($1) \",\" i % 7 \".5,\" (i % 3 ? \"a\" : \"b\") }" >words.csv
+    run dnn init words.csv --target "${2:-y}" -o words.json --force
+}
+while IFS='|' read -r cells list said; do
+    words "$cells"
+    grep -A2 '"x": {' words.json | grep -qF -- "\"missing\": [$list]"
+    ok $? "$cells: missing [$list]" "$(cat words.json err)"
+    err_has "warning: column \"x\": $said taken as missing"
+    run dnn train words.json -o words.dnn --set model.preset=mlp --set train.epochs=1 --force -q
+    is_exit 0 "  and trains"
+done <<'EOF'
+i % 40 ? i * 7919 % 1000 / 10 : "nil"|"nil"|"nil" in 10 of 400 cells (the first at line 2) is no number:
+i % 40 ? 18 + i % 70 : i % 80 ? "n.b." : "-"|"n.b.", "-"|"n.b.", "-" in 10 of 400 cells (the first at line 2) are no number:
+i == 99 ? "#DIV/0!" : i * 7919 % 1000 / 10|"#DIV/0!"|"#DIV/0!" in 1 of 400 cells (at line 101) is no number:
+i % 20 ? "$" i * 7919 % 1000 : "free"|"free"|"free" in 20 of 400 cells (the first at line 2) is no number:
+i % 9 ? sprintf("2024-%02d-%02d", i % 12 + 1, i % 28 + 1) : "0000-00-00"|"0000-00-00"|"0000-00-00" in 45 of 400 cells (the first at line 2) is no date:
+i % 9 ? sprintf("%02d.%02d.2024", i % 28 + 1, i % 12 + 1) : i % 2 ? "ongoing" : "TBD"|"TBD", "ongoing"|"TBD", "ongoing" in 45 of 400 cells (the first at line 2) are no date:
+EOF
+for value in 'i % 9 ? i % 6 : "x"' 'i % 3 ? "-inf" : i / 8' 'i % 2 ? substr("abcdefghijkl", i % 12 + 1, 1) : i * 7' 'i % 3 ? "low" : i / 8'; do
+    words "$value"
+    err_lacks 'taken as missing' "$value: words"
+done
+# a target of numbers with a bad cell is one of a regression
+words 'i == 99 ? "n.a." : i * 7919 % 1000' x
+err_has 'target "x": "n.a." in 1 of 400 cells (at line 101) is no number: taken as missing, by the column'"'"'s "missing", and the task is regression'
+err_has '1 of 400 rows have no target: training leaves them out'
+run dnn train words.json -o words.dnn --set model.preset=mlp --set train.epochs=1 --force -q
+is_exit 0 "  and trains"
+run dnn init words.csv --target x --set 'data.columns.x={"type": "categorical", "missing": []}'
+out_has '"task": "multiclass"' "  unless classes are asked for, as the warning says"
+words 'i == 99 ? "12O" : i * 7919 % 1000' x
+grep -qF '"task": "regression"' words.json
+ok $? "a cell that is no word: regression too"
+err_has 'warning: column "x": 1 of 400 cells is no number, the first "12O" at line 101: training will stop there; mend the cells'
+words 'i % 40 ? substr("yesno ", i % 2 * 3 + 1, 3) : "None"' x
+err_has 'target "x": is "None" (10 rows) a label? If it means that the label is not known, --set '"'data.columns.x={\"type\": \"categorical\", \"missing\": [\"None\"]}'"
+run dnn init words.csv --target x --set 'data.columns.x={"type": "categorical", "missing": ["None"]}' -o words.json --force
+grep -qF '"task": "binary"' words.json
+ok $? "  which leaves two labels" "$(cat words.json)"
+run dnn check words.json
+err_has 'is missing in 10 of 400 rows'
+words 'i % 2 ? "None" : "churn"' x
+err_lacks 'a label?' "None is one of two labels"
+
 # a value that stands for none: the least or greatest, in many rows, far from the others
 far() { # far EXPRESSION: rows of column x, and d, an even date; $i counts them
     awk "BEGIN { print \"x,d,y\"; for (i = 0; i < 400; i++) print ($1) \",\" 2000 + i * 7 % 20 \"-01-02,\" (i % 3 ? \"a\" : \"b\") }" >far.csv
@@ -92,7 +138,7 @@ for value in 'i % 10 ? 18 + i % 80 : 99' 'i % 5 ? 1 + i % 900 : 0' 'i % 4 * 33' 
     err_lacks 'far from the others' "$value: values"
 done
 far 'i % 20 ? 1990 + i % 20 : 0'
-err_has '"0" in 20 of 400 cells is far from the others (1991 to 2009): if that means no value, --set '"'data.columns.x.missing=[\"0\"]'" "what may be a value is told"
+err_has '"0" in 20 of 400 cells is far from the others (1991 to 2009): if it means no value, --set '"'data.columns.x.missing=[\"0\"]'" "what may be a value is told"
 grep -qF '"x": "numeric"' far.json
 ok $? "  and stays one"
 run dnn init far.csv --target y --set 'data.columns.x.missing=["0"]'
@@ -100,7 +146,7 @@ grep -A2 '"x": {' out | grep -qF '"missing": ["0"]'
 ok $? "  until that is said"
 far 'i % 10 ? i * 7919 % 1000 / 10 : -999'
 run dnn init far.csv --target x
-err_has 'target "x": "-999" in 40 of 400 cells is far from the others (0.2 to 99.9): if that means no value, --set '"'data.columns.x={\"type\": \"numeric\", \"missing\": [\"-999\"]}' leaves such rows out"
+err_has 'target "x": "-999" in 40 of 400 cells is far from the others (0.2 to 99.9): if it means no value, --set '"'data.columns.x={\"type\": \"numeric\", \"missing\": [\"-999\"]}' leaves such rows out"
 run dnn init far.csv --target x --set 'data.columns.x={"type": "numeric", "missing": ["-999"]}' -o far.json --force
 run dnn check far.json
 err_has 'is missing in 40 of 400 rows' "  as check says"

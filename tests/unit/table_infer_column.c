@@ -190,7 +190,7 @@ static void small_table(uint32_t rows, const char *odd, int type)
 
 static void test_small_tables(void)
 {
-    static const char *const odd[] = {"#DIV/0!", "n.d.", "Total", "12.5x", "1.2.3"};
+    static const char *const odd[] = {"12.5x", "1.2.3", "-1/2"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
         small_table(40, odd[i], COLUMN_IGNORE);
     small_table(12, "n.d.", COLUMN_CATEGORICAL);
