@@ -7,7 +7,7 @@
 #                         --stage rare    compute-sanitizer, gpucheck full, more than 2^31 elements
 #   scripts/gpu_verify.sh --part NAME     that part alone (and the build); --part and --stage may be repeated
 #   scripts/gpu_verify.sh --list          stages, parts, and the seconds each may take
-#   scripts/gpu_verify.sh --pack          before moving to a machine without packages: puts the sources of cJSON and libcsv into
+#   scripts/gpu_verify.sh --pack          before moving to a machine without packages: puts the sources of cJSON, libcsv and utf8proc into
 #                                         build/third-party, which travels with the tree; there they are compiled
 #   scripts/gpu_verify.sh --emulated      the same script on the emulated GPU, to try the script; never green, and slow
 # A part that hangs is ended at its own limit and costs no other part its turn. Each part's result is written when it ends.
@@ -89,6 +89,7 @@ if [ $pack = yes ]; then
     tests/fuzz/sources.sh || { echo "gpu_verify.sh: the sources cannot be had" >&2; exit 69; }
     mkdir -p "$third/cjson"
     cp build/sources/cjson-1.7.15/cJSON.[ch] "$third/cjson/" && cp build/sources/libcsv-3.0.3/libcsv.c build/sources/libcsv-3.0.3/csv.h "$third/" &&
+        cp build/sources/utf8proc-2.8.0/utf8proc.[ch] build/sources/utf8proc-2.8.0/utf8proc_data.c "$third/" &&
         echo "packed: build/third-party ($(du -sk "$third" | cut -f1) KiB)"
     exit
 fi

@@ -16,6 +16,7 @@ import re
 import statistics
 import struct
 import sys
+import unicodedata
 from datetime import datetime, timezone
 
 try:
@@ -331,14 +332,69 @@ def hash_of(data, seed):
     return fold(h ^ b, h ^ a ^ (len(data) << 32))
 
 
-def terms_of(text, options):
+SYLLABLES = [  # scripts without blanks between words (src/table/words.c)
+    (0xe01, 0xedf), (0x1000, 0x109f), (0x1780, 0x17ff), (0x2e80, 0x2fdf), (0x3005, 0x312f),
+    (0x31a0, 0x9fff), (0xa9e0, 0xa9ff), (0xaa60, 0xaa7f), (0xf900, 0xfaff), (0xff66, 0xff9f),
+    (0x1aff0, 0x1b16f), (0x20000, 0x3ffff)]
+
+
+def class_of(char):
+    """What a character does in a text (src/base/unicode.h, src/table/words.h)."""
+    c, kind = ord(char), unicodedata.category(char)
+    if 0xfe00 <= c <= 0xfe0f or 0xe0100 <= c <= 0xe01ef:
+        return "nothing"
+    if c == 0x200b or kind[0] == "Z" or kind == "Cc":
+        return "blank"
+    if kind[0] in "LN":
+        return "syllable" if any(first <= c <= last for first, last in SYLLABLES) else "letter"
+    if kind[0] == "M":
+        return "mark"
+    if kind[0] == "P" or kind == "Sk" or kind[0] == "S" and c < 128:
+        return "point"
+    return "nothing" if kind == "Cf" else "sign"
+
+
+def words_of(text, points):
+    """(class, begin, end, folded word) of each; points: punctuation is a word too."""
+    words, inside = [], False
+    for i, char in enumerate(text):
+        kind = class_of(char)
+        if inside and (kind in ("mark", "nothing") or kind == words[-1][0] == "letter"):
+            words[-1][2] = i + 1
+            continue
+        inside = kind in ("letter", "syllable", "sign") or points and kind == "point"
+        if inside:
+            words.append([kind, i, i + 1])
+    for word in words:
+        kept = "".join(c for c in text[word[1]:word[2]] if class_of(c) != "nothing")
+        word.append(unicodedata.normalize("NFC", kept.casefold()))
+    return words
+
+
+def joined_words(text, rule):
+    """The words in " word word ", as bytes, and the place of each."""
+    joined, starts, behind = b"", [], None
+    if rule == "unicode":
+        for kind, begin, end, word in words_of(text, False):
+            joined += b"" if behind == begin and kind != "letter" else b" "
+            starts.append(len(joined))
+            joined += word.encode()
+            behind = end if kind != "letter" else None
+    else:
+        for word in re.findall(rb"[0-9a-z\x80-\xff]+", text.encode().lower()):
+            starts.append(len(joined) + 1)
+            joined += b" " + word
+    return joined + b" " if starts else b"", starts
+
+
+def terms_of(text, options, rule):
     """Bucket to signed count, in the order in which buckets come (src/table/terms.h)."""
     buckets, word_low, word_high, char_low, char_high, _, most = (int(v) for v in options)
-    words = re.findall(rb"[0-9a-z\x80-\xff]+", text.encode().lower())
-    joined = b" " + b" ".join(words) + b" " if words else b""
+    joined, words = joined_words(text, rule)
     starts = [m.start() for m in re.finditer(rb"[\x00-\x7f\xc0-\xff]", joined, re.S)] + [len(joined)]
-    runs = [(b" ".join(words[i:i + n]), 0) for i in range(len(words))
-            for n in range(word_low, word_high + 1) if word_low and i + n <= len(words)]
+    words.append(len(joined))
+    runs = [(joined[words[i]:words[i + n]].removesuffix(b" "), 0) for i in range(len(words) - 1)
+            for n in range(word_low, word_high + 1) if word_low and i + n < len(words)]
     runs += [(joined[starts[i]:starts[i + n]], 1) for i in range(len(starts) - 1)
              for n in range(char_low, char_high + 1) if char_low and i + n < len(starts)]
     counts = {}
@@ -356,15 +412,16 @@ def text_values(model, rows):
         return [], []
     values, empty, weights = [], [], model.encoder("texts.weights")
     columns = [c for c, kind in enumerate(model.types) if kind == "text"]
+    rule = model.head.get("words", "bytes")
     for c, options in zip(columns, model.encoder("texts").reshape(-1, 7)):
-        v = np.zeros((len(rows), int(options[0])))
+        v, v_empty = np.zeros((len(rows), int(options[0]))), np.zeros((len(rows), 1))
         for r, row in enumerate(rows):
             cell = row.get(model.names[c])
-            for bucket, count in terms_of("" if cell is None or cell in model.missing[c] else cell, options).items():
+            cell = "" if cell is None or cell in model.missing[c] else cell
+            for bucket, count in terms_of(cell, options, rule).items():
                 v[r, bucket] = count
-        has_term = [bool(re.search(r"[0-9A-Za-z\x80-\U0010ffff]", row.get(model.names[c]) or "")) and
-                    row.get(model.names[c]) not in model.missing[c] for row in rows]
-        empty.append(1 - np.array(has_term, np.float64)[:, None])
+            v_empty[r] = not joined_words(cell, rule)[1]
+        empty.append(v_empty)
         if options[5] == 0:
             v = v * weights[:len(v[0])].astype(np.float64)
             weights = weights[len(v[0]):]
@@ -521,8 +578,10 @@ def lower(c):
     return c + (c & 1) if 0x139 <= c <= 0x148 or 0x179 <= c <= 0x17e else c
 
 
-def tokens_of(text):
-    """Words in lower case, and each other character that is no blank (src/table/tokens.h)."""
+def tokens_of(text, rule):
+    """Words without case, and each other character that is no blank (src/table/tokens.h)."""
+    if rule == "unicode":
+        return [word[3] for word in words_of(text, True)]
     tokens, inside = [], False
     for c in map(ord, text):
         kind = kind_of(c)
@@ -537,11 +596,13 @@ def tokens_of(text):
 def token_steps(model, rows):
     """[rows][steps][dim]: the learned row of each token; row 1 for a token that is unknown."""
     c = model.types.index("text")
+    rule = model.head.get("words", "bytes")
     most, dim = int(model.encoder("texts")[6]), int(model.encoder("dim")[c])
     ids = np.zeros((len(rows), most), int)
     for r, row in enumerate(rows):
         cell = row.get(model.names[c])
-        for t, token in enumerate(tokens_of("" if cell is None or cell in model.missing[c] else cell)[:most]):
+        cell = "" if cell is None or cell in model.missing[c] else cell
+        for t, token in enumerate(tokens_of(cell, rule)[:most]):
             ids[r, t] = model.values[c].get(token, -1) + 2
     model.lengths = (ids > 0).sum(1)
     return model.tensors[f"members.{model.member}.embeddings"].reshape(-1, dim)[ids].astype(np.float64)

@@ -9,7 +9,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-need="gcc make libc6-dev libcjson-dev libcsv-dev libopenblas0-pthread zlib1g"
+need="gcc make libc6-dev libcjson-dev libcsv-dev libutf8proc-dev libopenblas0-pthread zlib1g"
 wish="g++"                       # for the emulator's tests; dnn itself is C
 build=yes
 spark=no
@@ -85,7 +85,7 @@ if command -v dpkg-query >/dev/null 2>&1; then
         fi
     fi
 else
-    say "no dpkg here: a C compiler, make, cJSON, libcsv (with headers), OpenBLAS (libopenblas.so.0) and zlib (libz.so.1) must be there"
+    say "no dpkg here: a C compiler, make, cJSON, libcsv, utf8proc (with headers), OpenBLAS (libopenblas.so.0) and zlib (libz.so.1) must be there"
 fi
 
 # Spark for tests/spark; what is pinned and there needs no network

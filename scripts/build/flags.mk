@@ -29,7 +29,7 @@ endif
 CPPFLAGS += -Isrc -D_GNU_SOURCE -DDNN_VERSION='"$(VERSION)"' $(if $(filter double,$(REAL)),-DDNN_DOUBLE=1)
 CFLAGS   := -std=c11 $(OPT) $(KNOWN) $(HARDEN) $(SANFLAGS) $(if $(WERROR),-Werror) $(EXTRA_CFLAGS)
 LDFLAGS  := -pie -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--as-needed $(SANFLAGS)
-LIBS     := -lcjson -lcsv -lm -lpthread -ldl
+LIBS     := -lcjson -lcsv -lutf8proc -lm -lpthread -ldl
 TESTFLAGS := -Wno-missing-prototypes
 
 # hot files

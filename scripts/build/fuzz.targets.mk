@@ -1,4 +1,4 @@
-# Fuzz targets: clang's libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer. cJSON and libcsv are compiled in from pinned
+# Fuzz targets: clang's libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer. cJSON, libcsv and utf8proc are compiled in from pinned
 # sources (tests/fuzz/sources.sh), since a packaged .so gives the fuzzer no coverage; where the sources cannot be had the
 # packaged libraries serve and the run says so.
 #   make fuzz [FUZZ_SECONDS=600]      every target in turn, corpora in tests/fuzz/corpus are read, finds stay in build/fuzz
@@ -8,7 +8,7 @@ FUZZ_DIR     := $(BUILD)/fuzz
 FUZZ_FLAGS   := -std=c11 -O1 -g1 -Isrc -D_GNU_SOURCE -DDNN_VERSION='"$(VERSION)"' -fsanitize=fuzzer-no-link,address,undefined \
                 -fno-sanitize-recover=all -fno-omit-frame-pointer -ffp-contract=off -w
 FUZZ_SOURCES := $(foreach f,base csv table backend model,$(call src_of,$(f))) src/train/checkpoint.c
-FUZZ_LIBS    := $(wildcard $(BUILD)/sources/cjson-*/cJSON.c $(BUILD)/sources/libcsv-*/libcsv.c)
+FUZZ_LIBS    := $(wildcard $(BUILD)/sources/cjson-*/cJSON.c $(BUILD)/sources/libcsv-*/libcsv.c $(BUILD)/sources/utf8proc-*/utf8proc.c)
 FUZZ_OBJECTS := $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(FUZZ_SOURCES)) $(patsubst %.c,$(FUZZ_DIR)/lib/%.o,$(notdir $(FUZZ_LIBS)))
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ_DIR)/%,$(wildcard tests/fuzz/fuzz_*.c))
 vpath %.c $(dir $(FUZZ_LIBS))
@@ -24,7 +24,7 @@ $(FUZZ_DIR)/lib/%.o: %.c
 $(FUZZ_DIR)/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZ_OBJECTS)
 	@echo "  FUZZ $@"
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer,address,undefined -Itests $< $(FUZZ_OBJECTS) \
-	  $(if $(filter %cJSON.c,$(FUZZ_LIBS)),,-lcjson) $(if $(filter %libcsv.c,$(FUZZ_LIBS)),,-lcsv) -lm -lpthread -ldl -o $@
+	  $(if $(filter %cJSON.c,$(FUZZ_LIBS)),,-lcjson) $(if $(filter %libcsv.c,$(FUZZ_LIBS)),,-lcsv) $(if $(filter %utf8proc.c,$(FUZZ_LIBS)),,-lutf8proc) -lm -lpthread -ldl -o $@
 fuzz-build: $(FUZZ_TARGETS)
 fuzz:
 	tests/fuzz/fuzz.sh $(FUZZ_SECONDS)

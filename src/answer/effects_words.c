@@ -1,12 +1,13 @@
-/* effects_words.c - the words of a text that push the answers most; see effects.h. A word is a run
- * of letters, digits and bytes above 127, in any case of ASCII letters; it is left out wherever it
- * stands in the text. The rows that have it are answered again without it. */
+/* effects_words.c - the words of a text that push the answers most; see effects.h. Words are those
+ * that the model's terms have (table/terms.h), in any case; a word is left out wherever it stands
+ * in the text. The rows that have it are answered again without it. */
 #include <math.h>
 #include <string.h>
 
 #include "answer/effects_parts.h"
 #include "base/mem.h"
 #include "base/sort.h"
+#include "table/words.h"
 
 /* A word of the column's texts. */
 struct word {
@@ -17,6 +18,7 @@ struct words {
     struct sample *x;
     struct effect *f;
     uint32_t column;
+    int rule; /* enum word_rule */
     struct vocab *vocab;
     struct word *list;
     uint32_t count;
@@ -31,17 +33,27 @@ static bool in_word(unsigned char c)
     return c > 127 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The next word from *at on, in lower case; its place is *from .. *at. False: none. */
-static bool next_word(const char *text, size_t length, size_t *from, size_t *at, struct text *word)
+/* The next run of letters, digits and bytes above 127. */
+static bool next_of_bytes(struct word_place *p, const char *text, size_t length)
 {
-    while (*at < length && !in_word((unsigned char)text[*at]))
-        ++*at;
-    text_clear(word);
-    for (*from = *at; *at < length && in_word((unsigned char)text[*at]); ++*at) {
-        char c = text[*at];
-        text_char(word, c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c);
-    }
-    return word->length > 0;
+    p->from = p->to;
+    while (p->from < length && !in_word((unsigned char)text[p->from]))
+        p->from++;
+    for (p->to = p->from; p->to < length && in_word((unsigned char)text[p->to]);)
+        p->to++;
+    p->ascii = true; /* the case of others stays */
+    return p->to > p->from;
+}
+
+/* The next word from p->to on, without its case in w->word. False: none. */
+static bool next_word(struct words *w, struct word_place *p, const char *text, size_t length)
+{
+    text_clear(&w->word);
+    if (!(w->rule == WORDS_BYTES ? next_of_bytes(p, text, length)
+                                 : words_next(p, text, length, false)))
+        return false;
+    words_fold(&w->word, text, p);
+    return true;
 }
 
 /* The text of a row; length 0: missing. */
@@ -69,9 +81,9 @@ static void list_words(struct words *w)
 {
     uint32_t room = 0;
     for (uint32_t row = 0; row < w->x->kept.rows; row++) {
-        size_t length, from, at = 0;
+        size_t length;
         const char *text = text_of(w, row, &length);
-        while (next_word(text, length, &from, &at, &w->word)) {
+        for (struct word_place p = {0}; next_word(w, &p, text, length);) {
             uint32_t id = vocab_add(w->vocab, w->word.data, w->word.length);
             if (w->count == room) {
                 room = 2 * room + 256;
@@ -91,12 +103,12 @@ static void list_words(struct words *w)
 static bool leave_out(struct words *w, const char *word, size_t word_length, const char *text,
                       size_t length)
 {
-    size_t from, at = 0, done = 0;
+    size_t done = 0;
     text_clear(&w->left);
-    while (next_word(text, length, &from, &at, &w->word))
+    for (struct word_place p = {0}; next_word(w, &p, text, length);)
         if (w->word.length == word_length && memcmp(w->word.data, word, word_length) == 0) {
-            text_add(&w->left, text + done, from - done);
-            done = at;
+            text_add(&w->left, text + done, p.from - done);
+            done = p.to;
         }
     text_add(&w->left, text + done, length - done);
     return done > 0;
@@ -171,7 +183,9 @@ static void keep_strongest(struct effect *f, uint32_t classes)
 
 bool effect_words(struct sample *x, struct effect *f, const double *base, struct err *e)
 {
-    struct words w = {.x = x, .f = f, .column = f->unit->columns[0], .vocab = vocab_new()};
+    const uint32_t column = f->unit->columns[0];
+    struct words w = {.x = x, .f = f, .column = column, .vocab = vocab_new(),
+                      .rule = x->kept.serve->schema->columns[column].text.rule};
     const uint64_t rows = x->kept.rows;
     const uint32_t least = rows >= 200 ? (uint32_t)(rows / 100) : 2; /* rows with a word */
     double all = 0;

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-static void make_room(struct text *t, size_t more)
+void text_room(struct text *t, size_t more)
 {
     size_t need;
     if (mem_add_overflows(t->length, more, &need) || mem_add_overflows(need, (size_t)1, &need))
@@ -32,7 +32,7 @@ static void make_room(struct text *t, size_t more)
 
 void text_add(struct text *t, const char *bytes, size_t length)
 {
-    make_room(t, length);
+    text_room(t, length);
     if (length)
         memcpy(t->data + t->length, bytes, length);
     t->length += length;
@@ -59,7 +59,7 @@ void text_printf(struct text *t, const char *format, ...)
     if (length > 0 && (size_t)length < sizeof small) {
         text_add(t, small, (size_t)length);
     } else if (length > 0) {
-        make_room(t, (size_t)length);
+        text_room(t, (size_t)length);
         vsnprintf(t->data + t->length, (size_t)length + 1, format, again);
         t->length += (size_t)length;
     }

@@ -20,6 +20,7 @@ void text_put(struct text *t, const char *string);
 void text_char(struct text *t, char c);
 void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_clear(struct text *t); /* keeps the room */
+void text_room(struct text *t, size_t more); /* that may be added without a move of data */
 void text_free(struct text *t);
 
 /* User text for a message: control bytes and invalid UTF-8 as \x1b, double quotes as \", cut at 80

@@ -9,6 +9,7 @@
 #include "backend/guests.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "base/unicode.h"
 #include "check/gpucheck.h"
 #include "cli/cli.h"
 #include "csv/gunzip.h"
@@ -77,6 +78,7 @@ static void version_json(const struct found *f, struct json_out *o)
     json_open(o, "libraries", '{');
     json_put_string(o, "cjson", cJSON_Version());
     json_put_string(o, "libcsv", f->csv);
+    json_put_string(o, "utf8proc", unicode_library());
     put_library(o, "zlib", f->zlib[0] ? f->zlib : NULL, f->zlib_why);
     json_put_string(o, "blas", cpu->blas);
     const char *driver = f->gpu->versions.driver;
@@ -101,9 +103,9 @@ static void version_text(const struct found *f, struct text *out)
     unsigned threads = threads_available();
     text_printf(out,
                 "dnn " DNN_VERSION "\nbackends  %scpu (%s, %u thread%s)\nlibraries cJSON %s, "
-                "libcsv %s, zlib %s, %s%s%s\n",
+                "libcsv %s, utf8proc %s, zlib %s, %s%s%s\n",
                 f->kernels ? "cuda, " : "", cpu->core, threads, threads == 1 ? "" : "s",
-                cJSON_Version(), f->csv, f->zlib[0] ? f->zlib : "none",
+                cJSON_Version(), f->csv, unicode_library(), f->zlib[0] ? f->zlib : "none",
                 cpu->blas_reason[0] ? "BLAS: " : cpu->blas,
                 cpu->blas_reason[0] ? "" : " on ",
                 cpu->blas_reason[0] ? cpu->blas_reason : cpu->blas_core);

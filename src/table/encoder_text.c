@@ -15,7 +15,7 @@ size_t column_place_text(const struct column *c, struct terms *t, const char *te
 {
     size_t tokens = 0;
     if (column_is_tokens(c))
-        tokens = tokens_make(t, c->vocab, text, length, c->slots);
+        tokens = tokens_make(t, c->text.rule, c->vocab, text, length, c->slots);
     else
         terms_make(t, &c->text, text, length, c->slots);
     if (t->count)
@@ -87,14 +87,14 @@ static void fit_tokens(const struct fit *f, struct column *c, const struct vocab
     struct texts texts = {f, all, at, 0, 0};
     c->cut = 0;
     for (const char *text; (text = next_text(&texts, &length));) {
-        size_t here = tokens_cut(&terms, text, length);
+        size_t here = tokens_cut(&terms, c->text.rule, text, length);
         c->cut += here > most;
         read += here < most ? here : most;
         longest = here > longest ? here : longest;
         for (size_t k = 0; k < here && k < most; k++) {
             const size_t from = terms.starts[k];
             uint32_t token =
-                vocab_add(tokens, terms.bytes + from, terms.starts[k + 1] - from);
+                vocab_add(tokens, terms.words.data + from, terms.starts[k + 1] - from);
             if (token >= room) {
                 counts = mem_grow(counts, 2 * room + 1024, sizeof *counts);
                 memset(counts + room, 0, (room + 1024) * sizeof *counts);

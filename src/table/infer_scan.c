@@ -12,6 +12,7 @@
 #include "base/thread.h"
 #include "csv/date.h"
 #include "csv/number.h"
+#include "table/words.h"
 
 const char *const infer_missing_texts[INFER_MISSING] = {
     "",     "NA",  "N/A",  "#N/A",    "<NA>",    "NaN",     "nan",     "null",
@@ -130,6 +131,7 @@ static void inspect_number(struct watch *w, const char *text, size_t length, dou
 static void inspect_other(struct watch *w, const char *text, size_t length, int64_t line)
 {
     bool inside = false;
+    unsigned char high = 0;
     uint64_t before = w->words;
     if (!w->others++) {
         w->other = mem_string_n(text, length);
@@ -158,6 +160,12 @@ static void inspect_other(struct watch *w, const char *text, size_t length, int6
         bool blank = text[i] == ' ' || text[i] == '\t' || text[i] == '\n';
         w->words += !blank && !inside;
         inside = !blank;
+        high |= (unsigned char)text[i];
+    }
+    if (high & 0x80) {
+        const size_t syllables = words_syllables(text, length);
+        w->syllables += syllables;
+        w->words += syllables / 2;
     }
     if (w->words - before >= 3)
         infer_terms_add(&w->terms, text, length);

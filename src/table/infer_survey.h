@@ -127,6 +127,7 @@ struct watch {
     uint64_t primed;            /* of others: in single quotes, '..' */
     int64_t other_line, point_line, comma_line; /* line of the first of each */
     uint64_t words, bytes;      /* total of `others` */
+    uint64_t syllables;         /* characters of scripts without blanks */
     struct infer_terms terms;   /* of others */
     uint64_t shapes[SHAPES];    /* of others: cells of each enum infer_shape */
     uint64_t codes;             /* of others: two capital letters */

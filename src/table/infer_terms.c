@@ -11,7 +11,8 @@ enum { BITS = 1 << 17, TEXTS_MOST = 50000, BUCKETS_USUAL = 2000, BUCKETS_MOST = 
 
 void infer_terms_add(struct infer_terms *t, const char *text, size_t length)
 {
-    static const struct text_options words = {.buckets = BITS, .words = {1, 2}};
+    static const struct text_options words = {
+        .buckets = BITS, .words = {1, 2}, .rule = WORDS_UNICODE};
     if (t->texts == TEXTS_MOST)
         return;
     t->texts++;

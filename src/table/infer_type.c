@@ -410,7 +410,13 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
         set_aside(c, COLUMN_IGNORE, "too many values");
     else if (wrong && (wrong == 1 || wrong * 100 <= n->present) && !c->reason[0])
         report_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
-    c->buckets = c->type == COLUMN_TEXT ? infer_terms_buckets(&w->terms) : 0;
+    if (c->type != COLUMN_TEXT)
+        return;
+    c->buckets = infer_terms_buckets(&w->terms);
+    if (6 * w->syllables > w->bytes) /* most of the text: a syllable has three bytes and more */
+        set_aside(c, COLUMN_TEXT, "free text in a script without blanks between words: its "
+                  "characters and pairs of them are read; \"encode\": \"tokens\" learns them in "
+                  "order");
 }
 
 static void type_of(const struct infer_request *r, const struct survey *s, const struct watch *w,

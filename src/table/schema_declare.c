@@ -160,7 +160,8 @@ static bool keys_of_text(const struct declaration *d, const struct json *v, cons
 static bool set_text(const struct declaration *d, struct column *c, const struct json *v,
                      const struct column_options *own)
 {
-    c->text = (struct text_options){.buckets = 2000, .words = {1, 2}, .weight = TEXT_TFIDF};
+    c->text = (struct text_options){
+        .buckets = 2000, .words = {1, 2}, .weight = TEXT_TFIDF, .rule = WORDS_UNICODE};
     if (!v)
         return true;
     c->none = opt_strings_copy(&own->missing);
@@ -168,7 +169,8 @@ static bool set_text(const struct declaration *d, struct column *c, const struct
         return false;
     if (own->encode == TEXT_ENCODE_TOKENS) {
         c->text = (struct text_options){.buckets = (uint32_t)own->vocabulary,
-                                        .weight = TEXT_TOKENS};
+                                        .weight = TEXT_TOKENS,
+                                        .rule = WORDS_UNICODE};
         c->slots = (uint32_t)own->length;
         c->min_count = own->token_count;
         return read_auto(d, own->dim, c->name, "dim", COLUMN_DIM_MOST, &c->dim);

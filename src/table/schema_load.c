@@ -21,6 +21,7 @@ struct codes {
 enum { UNKNOWN_WORD = 255 };
 struct head {
     struct codes types, scales, imputes, unknowns, encodes, transforms;
+    int words; /* enum word_rule */
 };
 
 static bool newer(const struct loading *l, const char *what, const char *word)
@@ -70,7 +71,7 @@ static bool read_count(const struct json *head, const char *key, int64_t low, in
     return true;
 }
 
-static bool read_settings(const struct loading *l, const struct json *head)
+static bool read_settings(const struct loading *l, const struct json *head, struct head *h)
 {
     struct schema *s = l->schema;
     const char *task = word_at(head, "task"), *delimiter = word_at(head, "delimiter"),
@@ -86,6 +87,10 @@ static bool read_settings(const struct loading *l, const struct json *head)
     s->dialect.quote = place_of(quote, csv_quote_names);
     if (s->dialect.quote < 0 && *quote)
         return newer(l, "the quoting", quote);
+    const char *words = json_get(head, "words") ? word_at(head, "words") : word_rule_names[0];
+    h->words = place_of(words, word_rule_names);
+    if (h->words < 0)
+        return newer(l, "the rule of words", words);
     if (s->task < 0 || s->dialect.encoding < 0 || s->dialect.quote < 0 || strlen(delimiter) != 1 ||
         !strchr(",;\t|", *delimiter) || strlen(decimal) != 1 || !strchr(".,", *decimal) ||
         !read_count(head, "target", 0, CSV_MOST_COLUMNS - 1, &s->target) ||
@@ -171,7 +176,7 @@ static bool load_head(const struct loading *l, struct head *h)
         return saved_damaged(l, IN_HEAD, "is not a JSON object");
     }
     const struct json *head = json_root(doc);
-    bool good = read_settings(l, head) && read_sequence(l, head) && read_windows(l, head) &&
+    bool good = read_settings(l, head, h) && read_sequence(l, head) && read_windows(l, head) &&
                 read_codes(l, head, "types", column_role_names, &h->types) &&
                 read_codes(l, head, "scales", column_scale_names, &h->scales) &&
                 read_codes(l, head, "imputes", column_impute_names, &h->imputes) &&
@@ -393,7 +398,7 @@ static bool load_transforms(const struct loading *l, const struct head *h)
     return true;
 }
 
-static bool load_text(const struct loading *l, struct column *c, const int64_t *v)
+static bool load_text(const struct loading *l, int rule, struct column *c, const int64_t *v)
 {
     const struct schema *s = l->schema;
     const bool tokens = v[5] == TEXT_TOKENS, alone = s->category_count + s->number_count == 1;
@@ -407,12 +412,12 @@ static bool load_text(const struct loading *l, struct column *c, const int64_t *
     c->text = (struct text_options){.buckets = (uint32_t)v[0],
                                     .words = {(uint32_t)v[1], (uint32_t)v[2]},
                                     .chars = {(uint32_t)v[3], (uint32_t)v[4]},
-                                    .weight = (int)v[5]};
+                                    .weight = (int)v[5], .rule = rule};
     c->slots = (uint32_t)v[6];
     return true;
 }
 
-static bool load_texts(const struct loading *l)
+static bool load_texts(const struct loading *l, int rule)
 {
     struct schema *s = l->schema;
     const int64_t *options;
@@ -428,7 +433,7 @@ static bool load_texts(const struct loading *l)
         struct column *c = &s->columns[i];
         if (c->type != COLUMN_TEXT)
             continue;
-        if (!load_text(l, c, options))
+        if (!load_text(l, rule, c, options))
             return false;
         options += SAVED_TEXT;
         buckets += c->text.weight == TEXT_TFIDF ? c->text.buckets : 0;
@@ -478,7 +483,7 @@ static bool load(const struct loading *l)
     for (uint32_t i = 0; i < l->schema->number_count; i++)
         if (!load_number(l, &h, &numbers, i))
             return false;
-    return load_texts(l) && load_bins(l) && load_transforms(l, &h) && load_periodic(l) &&
+    return load_texts(l, h.words) && load_bins(l) && load_transforms(l, &h) && load_periodic(l) &&
            saved_target(l) && saved_spread(l) && statistics_load(l);
 }
 

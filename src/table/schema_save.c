@@ -93,6 +93,17 @@ static void write_words(struct json_out *out, const char *key, const char *const
     json_close(out, ']');
 }
 
+/* What cuts the texts; older readers take no other rule than that of bytes. */
+static void write_rule(const struct schema *s, struct json_out *out)
+{
+    int rule = WORDS_BYTES;
+    for (size_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].type == COLUMN_TEXT)
+            rule = s->columns[i].text.rule;
+    if (rule != WORDS_BYTES)
+        json_put_string(out, "words", word_rule_names[rule]);
+}
+
 /* The columns whose cells are not plain. */
 static void write_forms(const struct schema *s, struct json_out *out)
 {
@@ -180,6 +191,7 @@ static void save_head(const struct schema *s, struct schema_saved *k)
     write_words(out, "unknowns", column_unknown_names);
     write_words(out, "encodes", column_encode_names);
     write_words(out, "transforms", column_transform_names);
+    write_rule(s, out);
     write_forms(s, out);
     write_missing(s, out);
     json_close(out, '}');

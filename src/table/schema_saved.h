@@ -15,6 +15,7 @@
  *                         of sequences of records "windows": {window, stride, group, order, label,
  *                         sort, step}, group and order: columns; order, sort and step (the usual
  *                         distance of two rows by order) may be absent;
+ *                         "words": "unicode", what cuts texts into words; absent: bytes (terms.h);
  *                         and the lists of words "types", "scales", "imputes", "unknowns",
  *                         "encodes", "transforms"; forms: [{column, thousands, unit, format}];
  *                         missing: [{column, texts}], that mean missing there alone
@@ -58,8 +59,8 @@
  * A number with edges e[0] < .. < e[n] has n more inputs, clamp((x - e[j]) / (e[j+1] - e[j]), 0, 1)
  * of the scaled x. They are 0 where it was missing and has an indicator.
  *
- * A text's terms: table/terms.h. The value of a term is its count; with tfidf, its count times the
- * weight of its bucket, divided by the root of the sum of the squares of a text's values.
+ * A text's terms: table/terms.h, words.h. The value of a term is its count; with tfidf, its count
+ * times the weight of its bucket, divided by the root of the sum of the squares of a text's values.
  *
  * A text's tokens: table/tokens.h; 0 none, 1 unknown, 2.. the vocabulary.
  *

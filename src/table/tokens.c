@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "table/words.h"
+
+/* --- WORDS_BYTES --- */
 
 enum kind { LETTER, BLANK, ALONE };
 
@@ -96,41 +99,46 @@ static size_t put(char *to, uint32_t c, const char *as_is, size_t bytes)
     return bytes;
 }
 
-static void add_start(struct terms *t, size_t count, size_t at)
-{
-    if (count == t->start_room) {
-        t->start_room = 2 * t->start_room + 64;
-        t->starts = mem_grow(t->starts, t->start_room, sizeof *t->starts);
-    }
-    t->starts[count] = at;
-}
-
-size_t tokens_cut(struct terms *t, const char *text, size_t length)
+static size_t cut_bytes(struct terms *t, const char *text, size_t length)
 {
     size_t count = 0, n = 0;
     bool inside = false; /* the last character was of a word */
-    if (length + 1 > t->byte_room) {
-        t->byte_room = 2 * length + 1;
-        t->bytes = mem_grow(t->bytes, t->byte_room, 1);
-    }
+    text_clear(&t->words);
+    text_room(&t->words, length);
     for (size_t i = 0, bytes; i < length; i += bytes) {
         uint32_t c;
         bytes = character((const unsigned char *)text + i, length - i, &c);
         enum kind kind = kind_of(c);
         if (kind == ALONE || (kind == LETTER && !inside))
-            add_start(t, count++, n);
+            terms_start(t, count++, n);
         if (kind != BLANK)
-            n += put(t->bytes + n, lower(c), text + i, bytes);
+            n += put(t->words.data + n, lower(c), text + i, bytes);
         inside = kind == LETTER;
     }
-    add_start(t, count, n);
+    t->words.length = n;
     return count;
 }
 
-size_t tokens_make(struct terms *t, const struct vocab *v, const char *text, size_t length,
-                   uint32_t most)
+size_t tokens_cut(struct terms *t, int rule, const char *text, size_t length)
 {
-    size_t all = tokens_cut(t, text, length);
+    size_t count = 0;
+    if (rule == WORDS_BYTES) {
+        count = cut_bytes(t, text, length);
+    } else {
+        text_clear(&t->words);
+        for (struct word_place w = {0}; words_next(&w, text, length, true);) {
+            terms_start(t, count++, t->words.length);
+            words_fold(&t->words, text, &w);
+        }
+    }
+    terms_start(t, count, t->words.length);
+    return count;
+}
+
+size_t tokens_make(struct terms *t, int rule, const struct vocab *v, const char *text,
+                   size_t length, uint32_t most)
+{
+    size_t all = tokens_cut(t, rule, text, length);
     t->count = all < most ? (uint32_t)all : most;
     if (t->count > t->item_room) {
         t->item_room = t->count;
@@ -138,7 +146,7 @@ size_t tokens_make(struct terms *t, const struct vocab *v, const char *text, siz
     }
     for (uint32_t i = 0; i < t->count; i++) {
         const size_t at = t->starts[i];
-        uint32_t found = vocab_find(v, t->bytes + at, t->starts[i + 1] - at);
+        uint32_t found = vocab_find(v, t->words.data + at, t->starts[i + 1] - at);
         t->items[i] = found == UINT32_MAX ? 1 : (int32_t)found + 2;
     }
     return all;

@@ -11,7 +11,7 @@ if ! command -v clang >/dev/null || ! printf 'int LLVMFuzzerTestOneInput(const c
     echo "1..0 # SKIP clang with libFuzzer is not here"
     exit 0
 fi
-why=$(tests/fuzz/sources.sh) || echo "# the packaged cJSON and libcsv serve, without coverage: $why"
+why=$(tests/fuzz/sources.sh) || echo "# the packaged cJSON, libcsv and utf8proc serve, without coverage: $why"
 if ! make -j2 fuzz-build >build/fuzz.log 2>&1; then
     tail -n 20 build/fuzz.log | sed 's/^/# /'
     echo "not ok 1 - the targets build"; echo "1..1"; exit 1

@@ -73,7 +73,7 @@ elif need dpkg-shlibdeps "make deb"; then
     deb=$(tail -n 1 out)
     rm -f out err
     is "$(dpkg-deb -f "$deb" Package)" dnn "a package"
-    [[ $(dpkg-deb -f "$deb" Depends) == *libcjson1*libcsv3* ]]
+    [[ $(dpkg-deb -f "$deb" Depends) == *libcjson1*libcsv3*libutf8proc* ]]
     ok $? "depends on its libraries" "$(dpkg-deb -f "$deb" Depends)"
     if [ "$(id -u)" -ne 0 ]; then
         skip "dpkg --install" "not root"

@@ -135,6 +135,17 @@ config c.json multiclass three '{"layers": [{"type": "batch_norm"}, {"type": "de
 compare "texts below batch_norm" c.json
 config c.json multiclass three '{"preset": "gru", "hidden": [5]}' "\"few\": {\"type\": \"text\", \"encode\": \"tokens\", \"dim\": 6}"
 compare "a text as tokens" c.json
+# texts beyond ASCII: case, accents, quotes, dashes, blanks, scripts without blanks, pictures; by the rule of today, and by the one of
+# older models
+cp train.csv train.keep && cp ask.csv ask.keep
+awk 'BEGIN { n = split("ÖL öl Straße STRASSE кофе КОФЕ «чай» 我喜欢 天气不好 ภาษาที่ l’eau e\xCC\x81te\xCC\x81 ÉTÉ don\x27t naïve… “x” a–b 😀👍🏽 ΣΊΣΥΦΟΣ नमस्ते 한국어 ½ co\xC2\xADop x\xC2\xA0y İz", w, " ")
+    print "note,two"; for (i = 1; i <= 300; i++) { t = ""; for (k = i % 5 + 2; k > 0; k--) t = t (k % 2 ? " " : "") w[1 + (i * 7 + k * k * 11) % n]; print "\"" t "\"," (i % 3 ? "yes" : "no") } }' >train.csv
+head -n 120 train.csv | cut -d, -f1 >ask.csv
+config c.json binary two '{"preset": "mlp", "hidden": [9]}' '"note": {"type": "text", "buckets": 200, "char_ngram": [1, 3]}'
+compare "texts of many scripts" c.json
+config c.json binary two '{"layers": [{"type": "pool"}, {"type": "dense", "units": 5}, {"type": "tanh"}]}' '"note": {"type": "text", "encode": "tokens", "dim": 6}'
+compare "texts of many scripts as tokens" c.json
+mv train.keep train.csv && mv ask.keep ask.csv
 statistics() { perl -pi -e 's/"backend"/"encoders": {"target_statistics": {"pairs": 3}}, "backend"/' c.json; }
 config c.json binary two '{"preset": "mlp", "hidden": [9]}'
 statistics
@@ -230,7 +241,7 @@ for task in "binary two" "multiclass three" "regression value"; do # an encoder 
     sed -i '1s/{/{"ensemble": {"folds": 3, "members": [{"name": "A"}, {"name": "B", "model": {"hidden": [6, 4]}, "encoders": {"numeric": {"encode": ["plain", "ple"], "bins": 5}}}], "select": "mean"}, /' c.json
     compare "six runs, six encoders, $task" c.json
 done
-for format in 2 3; do
+for format in 2 3 3-terms 3-tokens; do
     golden=$ROOT/tests/golden/models/format-$format
     run "$python" "$ROOT/scripts/read_model.py" "$golden.dnn" "$golden.csv"
     is_exit 0 "the golden model of format $format"

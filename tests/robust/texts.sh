@@ -58,6 +58,27 @@ run dnn evaluate m.dnn ask.csv --require 'auc>=0.9'
 is_exit 0 "evaluate"
 run dnn inspect m.dnn --json
 ok "$(grep -q '"buckets":2000,"ngram":\[1,2\],"char_ngram":null,"weight":"tfidf"' out; echo $?)" "inspect tells the options" "$(cat out)"
+# words are those of Unicode: the same answer for a text in capitals, with its accents apart, or with other quotes and blanks
+awk 'BEGIN { split("кофе чай сахар молоко вода лимон", w, " "); print "отзыв,y"
+    for (i = 1; i <= 300; i++) printf "\"«%s»%s %s — %s номер %d\",%s\n", w[1 + i % 5], i % 2 ? " été" : "", w[1 + i % 4], w[1 + i % 3], i, i % 2 ? "да" : "нет" }' >script.csv
+run dnn init script.csv --target y --set 'model={"preset": "linear"}' --set train.epochs=10 -o script.json
+err_has 'column "отзыв": text' "a text in Cyrillic letters"
+run dnn train script.json -o script.dnn --quiet
+is_exit 0 "learns of it"
+printf 'отзыв\n"«кофе» été — чай"\n"КОФЕ\xc2\xa0ÉTÉ, ЧАЙ"\n"кофе e\xcc\x81te\xcc\x81 “чай”"\n"\xef\xbb\xbfко\xc2\xadфе été: чай"\nвода\n' >ask.txt
+dnn predict script.dnn ask.txt --quiet -o - >out
+is "$(sed -n 2,5p out | sort -u | wc -l)" 1 "case, accents, quotes, dashes, blanks and marks without a width do not matter"
+is "$(sort -u out | wc -l)" 3 "words do"
+run dnn explain script.dnn script.csv --effects
+ok "$(grep -q 'été' out && ! grep -q '«' out; echo $?)" "explain tells the same words" "$(head -n 20 out)"
+# scripts without blanks
+printf '评论,y\n' >han.csv
+awk 'BEGIN { split("这个 东西 我 昨天 买 的 手机 电影 服务 今天", w, " "); for (i = 1; i <= 400; i++) { t = ""; for (k = 0; k < 9; k++) t = t w[1 + (i * 7 + k * i) % 10]
+    print t (i % 2 ? "很好" : "太差") i % 97 "，" t "," i % 2 } }' >>han.csv
+run dnn init han.csv --target y --set 'model={"preset": "linear"}' --set train.epochs=30 -o han.json
+err_has "free text in a script without blanks between words" "init sees a text without blanks"
+run dnn train han.json -o han.dnn --quiet --json
+ok "$(perl -0ne 'exit !(/"valid":\{"auc":([0-9.]+)/ && $1 > 0.95)' out; echo $?)" "a pair of characters is learned" "$(head -c 600 out)"
 refuse() { # NAME ENTRY PATTERN [EXIT]
     run dnn check c.json --set "data.columns.note=$2"
     is_exit "${4:-64}" "$1"

@@ -8,7 +8,8 @@
 #include "table/terms.h"
 #include "tap.h"
 
-static const struct text_options pairs = {.buckets = 1 << 20, .words = {1, 2}};
+static const struct text_options pairs = {
+    .buckets = 1 << 20, .words = {1, 2}, .rule = WORDS_UNICODE};
 
 static int32_t term(const char *bytes, uint64_t kind, uint32_t buckets)
 {
@@ -32,8 +33,23 @@ static void words(struct terms *t)
     const char *const three[] = {"one", "one two", "two", "two 3", "3", NULL};
     is_terms(t, &pairs, "One, two--3!", three, 0, "words and pairs");
     is_terms(t, &pairs, "  one\ttwo\n3", three, 0, "the same between other signs");
-    is_terms(t, &pairs, "Stra\xc3\x9f" "e", (const char *const[]){"stra\xc3\x9f" "e", NULL}, 0,
-             "bytes above 127 are letters");
+    const struct text_options old = {.buckets = 1 << 20, .words = {1, 2}};
+    is_terms(t, &old, "«ÖL» öl\xc2\xa0so",
+             (const char *const[]){"«Öl»", "«Öl» öl\xc2\xa0so", "öl\xc2\xa0so", NULL}, 0,
+             "older models: bytes above 127 are letters, and case is that of ASCII");
+    is_terms(t, &pairs, "«ÖL» BIÓ\xc2\xa0so",
+             (const char *const[]){"öl", "öl bió", "bió", "bió so", "so", NULL}, 0,
+             "punctuation and blanks beyond ASCII, case folded");
+    is_terms(t, &pairs, "l’été – O\xcc\x88l",
+             (const char *const[]){"l", "l été", "été", "été öl", "öl", NULL}, 0,
+             "quotes and dashes separate, accents are composed");
+    is_terms(t, &pairs, "我喜欢。X机",
+             (const char *const[]){"我", "我喜", "喜", "喜欢", "欢", "欢 x", "x", "x 机",
+             "机", NULL}, 0,
+             "scripts without blanks: characters and pairs of them");
+    is_terms(t, &pairs, "ok👍☺", (const char *const[]){"ok", "ok 👍", "👍", "👍☺",
+             "☺", NULL}, 0,
+             "pictures");
     is_terms(t, &pairs, " .,;!? ", (const char *const[]){NULL}, 0, "no word");
     is_terms(t, &pairs, "", (const char *const[]){NULL}, 0, "an empty text");
     const struct text_options threes = {.buckets = 1 << 20, .words = {3, 3}};
@@ -43,11 +59,15 @@ static void words(struct terms *t)
 
 static void characters(struct terms *t)
 {
-    const struct text_options o = {.buckets = 1 << 20, .chars = {2, 3}};
+    const struct text_options o = {
+        .buckets = 1 << 20, .chars = {2, 3}, .rule = WORDS_UNICODE};
     is_terms(t, &o, "a\xc3\xa9",
              (const char *const[]){" a", " a\xc3\xa9", "a\xc3\xa9", "a\xc3\xa9 ", "\xc3\xa9 ",
                                    NULL},
              1, "runs of UTF-8 characters");
+    is_terms(t, &o, "机A", (const char *const[]){" 机", " 机 ", "机 ", "机 a", " a", " a ",
+             "a ", NULL}, 1,
+             "of scripts without blanks");
 }
 
 static void counts(struct terms *t)

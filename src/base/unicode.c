@@ -1,0 +1,138 @@
+/* unicode.c - see unicode.h. Sources: Unicode Standard Annex 15 (composition), chapter 3.13 of the
+ * Unicode standard (case folding). */
+#include "base/unicode.h"
+
+#include <utf8proc.h>
+
+#include "base/mem.h"
+
+/* Of each category; those that are not named are signs. */
+static const unsigned char classes[] = {
+    [UTF8PROC_CATEGORY_LU] = UNICODE_LETTER, [UTF8PROC_CATEGORY_LL] = UNICODE_LETTER,
+    [UTF8PROC_CATEGORY_LT] = UNICODE_LETTER, [UTF8PROC_CATEGORY_LM] = UNICODE_LETTER,
+    [UTF8PROC_CATEGORY_LO] = UNICODE_LETTER, [UTF8PROC_CATEGORY_ND] = UNICODE_LETTER,
+    [UTF8PROC_CATEGORY_NL] = UNICODE_LETTER, [UTF8PROC_CATEGORY_NO] = UNICODE_LETTER,
+    [UTF8PROC_CATEGORY_MN] = UNICODE_MARK,   [UTF8PROC_CATEGORY_MC] = UNICODE_MARK,
+    [UTF8PROC_CATEGORY_ME] = UNICODE_MARK,   [UTF8PROC_CATEGORY_ZS] = UNICODE_BLANK,
+    [UTF8PROC_CATEGORY_ZL] = UNICODE_BLANK,  [UTF8PROC_CATEGORY_ZP] = UNICODE_BLANK,
+    [UTF8PROC_CATEGORY_CC] = UNICODE_BLANK,  [UTF8PROC_CATEGORY_PC] = UNICODE_POINT,
+    [UTF8PROC_CATEGORY_PD] = UNICODE_POINT,  [UTF8PROC_CATEGORY_PS] = UNICODE_POINT,
+    [UTF8PROC_CATEGORY_PE] = UNICODE_POINT,  [UTF8PROC_CATEGORY_PI] = UNICODE_POINT,
+    [UTF8PROC_CATEGORY_PF] = UNICODE_POINT,  [UTF8PROC_CATEGORY_PO] = UNICODE_POINT,
+    [UTF8PROC_CATEGORY_SK] = UNICODE_POINT,  [UTF8PROC_CATEGORY_CF] = UNICODE_NOTHING};
+
+int unicode_class(uint32_t point)
+{
+    if ((point >= 0xFE00 && point <= 0xFE0F) || (point >= 0xE0100 && point <= 0xE01EF))
+        return UNICODE_NOTHING;
+    if (point == 0x200B)
+        return UNICODE_BLANK;
+    if (point > 0x10FFFF)
+        return UNICODE_LETTER;
+    const size_t category = (size_t)utf8proc_category((int32_t)point);
+    const int class = category < sizeof classes ? classes[category] : UNICODE_SIGN;
+    return class == UNICODE_SIGN && point < 0x80 ? UNICODE_POINT : class;
+}
+
+size_t unicode_read(const char *text, size_t length, uint32_t *point)
+{
+    int32_t read;
+    const utf8proc_ssize_t n =
+        utf8proc_iterate((const uint8_t *)text, (utf8proc_ssize_t)length, &read);
+    *point = n > 0 ? (uint32_t)read : UINT32_MAX;
+    return n > 0 ? (size_t)n : 1;
+}
+
+/* --- mapping --- */
+
+enum { POINTS = 128, GROWTH = 8 }; /* on the stack; of a character by decomposition, at most */
+/* A byte that is no UTF-8, as a half of a surrogate pair, which is no character. */
+enum { RAW_BYTE = 0xDC00 };
+
+static bool is_mark_of_accent(int32_t point)
+{
+    return point >= 0x300 && point <= 0x36F;
+}
+
+/* Letters with a bar or without a dot, which Unicode does not decompose. */
+static int32_t without_bar(int32_t point)
+{
+    static const char bars[][2] = {{0x11, 'd'}, {0x27, 'h'}, {0x31, 'i'}, {0x42, 'l'}, {0x67, 't'}};
+    for (size_t i = 0; i < sizeof bars / sizeof *bars; i++)
+        if (point == 0x100 + bars[i][0])
+            return bars[i][1];
+    return point;
+}
+
+static size_t decompose(const char *text, size_t length, unsigned how, int32_t *to, size_t room)
+{
+    const utf8proc_option_t options =
+        UTF8PROC_DECOMPOSE | UTF8PROC_STABLE | (how & UNICODE_CASE ? UTF8PROC_CASEFOLD : 0);
+    size_t count = 0;
+    for (size_t at = 0, n; at < length; at += n) {
+        uint32_t point;
+        int bound = 0;
+        n = unicode_read(text + at, length - at, &point);
+        if (point == UINT32_MAX)
+            to[count++] = RAW_BYTE | (unsigned char)text[at];
+        else if (!(how & UNICODE_CLEAN) || unicode_class(point) != UNICODE_NOTHING)
+            count += (size_t)utf8proc_decompose_char((int32_t)point, to + count,
+                                                     (utf8proc_ssize_t)(room - count), options,
+                                                     &bound);
+    }
+    return count;
+}
+
+/* Marks in the order of their classes, which composition expects. */
+static void order_marks(int32_t *points, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const int32_t point = points[i];
+        const int class = utf8proc_get_property(point)->combining_class;
+        size_t to = i;
+        for (; class && to && utf8proc_get_property(points[to - 1])->combining_class > class; to--)
+            points[to] = points[to - 1];
+        points[to] = point;
+    }
+}
+
+static size_t remove_accents(int32_t *points, size_t count)
+{
+    size_t kept = 0;
+    int32_t base = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_mark_of_accent(points[i]))
+            base = points[i] = without_bar(points[i]);
+        else if (base < 0x400) /* Cyrillic letters keep theirs */
+            continue;
+        points[kept++] = points[i];
+    }
+    return kept;
+}
+
+void unicode_map(struct text *out, const char *text, size_t length, unsigned how)
+{
+    int32_t few[POINTS], *points = few;
+    const size_t room = GROWTH * length;
+    if (room > POINTS)
+        points = mem_alloc(room, sizeof *points);
+    size_t count = decompose(text, length, how, points, room);
+    order_marks(points, count);
+    if (how & UNICODE_PLAIN)
+        count = remove_accents(points, count);
+    count = (size_t)utf8proc_normalize_utf32(points, (utf8proc_ssize_t)count,
+                                             UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+    for (size_t i = 0; i < count; i++) {
+        char bytes[4] = {(char)(points[i] & 0xFF)};
+        const bool raw = points[i] > RAW_BYTE && points[i] <= RAW_BYTE + 0xFF;
+        text_add(out, bytes,
+                 raw ? 1 : (size_t)utf8proc_encode_char(points[i], (uint8_t *)bytes));
+    }
+    if (points != few)
+        mem_free(points);
+}
+
+const char *unicode_library(void)
+{
+    return utf8proc_version();
+}
