@@ -15,7 +15,7 @@
 /* --- opening --- */
 
 /* Eight bytes of length, then the JSON that every model begins with. */
-static bool looks_like_model(const char *path, bool *model, bool *config, struct err *e)
+static bool look(const char *path, bool *model, bool *config, struct err *e)
 {
     static const char mark[] = "{\"__metadata__\"";
     char head[8 + sizeof mark] = {0};
@@ -32,6 +32,15 @@ static bool looks_like_model(const char *path, bool *model, bool *config, struct
     *config = at < got && head[at] == '{';
     file_close(&f);
     return good;
+}
+
+bool inspect_is_data(const char *path)
+{
+    struct err ignored = {0};
+    bool model = false, config = false;
+    return strcmp(path, "-") != 0 && !text_ends(path, ".dnn") &&
+           look(path, &model, &config, &ignored) && !model &&
+           !(config && text_ends(path, ".json"));
 }
 
 static bool open_model(struct inspect *i, struct err *e)
@@ -55,7 +64,7 @@ bool inspect_open(struct inspect *i, const char *path, struct err *e)
 {
     bool model = false, config = false;
     *i = (struct inspect){.path = mem_string(path)};
-    bool good = strcmp(path, "-") == 0 || looks_like_model(path, &model, &config, e);
+    bool good = strcmp(path, "-") == 0 || look(path, &model, &config, e);
     if (good && (model || text_ends(path, ".dnn"))) {
         good = open_model(i, e);
     } else if (good && config && text_ends(path, ".json")) {

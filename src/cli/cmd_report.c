@@ -1,4 +1,4 @@
-/* cmd_report.c - `dnn report`: a page about a model, for people. */
+/* cmd_report.c - `dnn report`: a page about a model or about data, for people. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -6,8 +6,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "base/stop.h"
+#include "check/inspect.h"
 #include "cli/cli.h"
 #include "cli/held_rows.h"
+#include "cli/report/data_page.h"
 #include "cli/report/page.h"
 #include "config/output.h"
 
@@ -19,6 +22,8 @@ static const struct arg_option report_options_table[] = {
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
      "A gate on a metric, as `dnn evaluate --require` takes it; the page says whether it is met. "
      "May stand many times. One not met: the page is written, exit 82."},
+    {"target", 0, "COLUMN", NULL, 0, 0, 0,
+     "Of a page about data: the column that the others are shown against."},
     {"note", 0, "TEXT", NULL, 0, 0, 0,
      "Text for the model card: whom to ask, what the model is for, what it is not for."},
     {"by", 0, "COLUMN", NULL, ARG_MANY, 0, 0,
@@ -55,6 +60,8 @@ static bool write_page(const char *output, const struct text *page, struct err *
     outfile_abort(&o);
     return false;
 }
+
+/* --- rows and their page --- */
 
 static bool make_page(const struct args *a, struct report_request *q, const char *output,
                       bool *passed, struct err *e)
@@ -103,6 +110,72 @@ static bool forget_rows(struct report_request *q, struct err *e)
     return true;
 }
 
+/* --- a page about data --- */
+
+static int index_of(const char *const *words, const char *word)
+{
+    for (int i = 0; word && words[i]; i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    return -1;
+}
+
+static bool make_data_page(const struct args *a, const char *output, const char *date,
+                           struct err *e)
+{
+    static const char *const others[] = {"part", "by", "require"};
+    struct reading as = {0};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (args_value(a, others[i]))
+            return err_set(e, ERR_OPTION_CONFLICT, "--%s needs a model, and \"%s\" is data",
+                           others[i], text_quote_z(a->positionals[0]));
+    if (a->positional_count > 1)
+        return err_set(e, ERR_USAGE, "a page about data is of one file, and \"%s\" is data, not "
+                       "a model", text_quote_z(a->positionals[0]));
+    if (!cli_reading(a, &as, e))
+        return false;
+    const struct infer_request q = {.path = a->positionals[0],
+                                    .target = args_value(a, "target"),
+                                    .delimiter = as.delimiter,
+                                    .decimal = as.decimal,
+                                    .encoding = index_of(csv_encoding_names, as.encoding),
+                                    .quote = index_of(csv_quote_names, as.quote),
+                                    .header = -1,
+                                    .stop = stop_wanted,
+                                    .progress = cli_progress(a)};
+    struct data_look look;
+    struct text page = {0};
+    bool good = data_look_run(&look, &q, e);
+    if (good) {
+        report_data_page(&look, report_file(q.path), args_value(a, "note"), date, &page);
+        good = write_page(output, &page, e);
+    } else if (e->id == ERR_NONE) {
+        stop_error("the end of the file", e);
+    }
+    text_free(&page);
+    data_look_free(&look);
+    return good;
+}
+
+/* --- a page about a model --- */
+
+static bool make_model_page(const struct args *a, struct report_request *q, const char *output,
+                            bool *passed, struct err *e)
+{
+    const bool needs = q->group_count + q->require_count > 0;
+    struct held_rows rows = {0};
+    bool good = false;
+    if (args_value(a, "target"))
+        err_set(e, ERR_OPTION_CONFLICT, "--target belongs to a page about data, and \"%s\" is a "
+                "model", text_quote_z(q->model));
+    else
+        good = find_rows(a, needs, &rows, q, e) && make_page(a, q, output, passed, e);
+    if (!good && q->held && !needs && forget_rows(q, e))
+        good = make_page(a, q, output, passed, e);
+    held_rows_free(&rows);
+    return good;
+}
+
 static int report_command(struct args *a)
 {
     struct err e = {0};
@@ -119,21 +192,18 @@ static int report_command(struct args *a)
                                .date = day.text,
                                .overrides = cli_overrides(a)};
     struct text named = {0};
-    struct held_rows rows = {0};
     bool passed = true;
     if (!output) {
         name_output(a, &named);
         output = named.data;
     }
-    bool good = check_output(a, output, &e) && find_rows(a, by_count + gates > 0, &rows, &q, &e) &&
-                make_page(a, &q, output, &passed, &e);
-    if (!good && q.held && by_count + gates == 0 && forget_rows(&q, &e))
-        good = make_page(a, &q, output, &passed, &e);
+    bool good = check_output(a, output, &e) &&
+                (inspect_is_data(q.model) ? make_data_page(a, output, day.text, &e)
+                                          : make_model_page(a, &q, output, &passed, &e));
     if (good && named.data)
         log_note("the page is %s", text_quote_z(output));
     int code = good ? passed ? EXIT_DONE : EXIT_GATE : cli_fail_output(a, &e, output);
     text_free(&named);
-    held_rows_free(&rows);
     cli_drop(by);
     cli_drop(require);
     cli_drop(q.overrides.sets);
@@ -142,13 +212,15 @@ static int report_command(struct args *a)
 
 const struct command command_report = {
     .name = "report",
-    .usage = "report MODEL [DATA.csv]... [-o REPORT.html] [--part P] [--by COLUMN[:BINS]]... "
-             "[--require GATE]... [--note TEXT] [READING]",
-    .summary = "A page about a model, for people: how good, on what, which columns matter.",
+    .usage = "report MODEL|DATA.csv [DATA.csv]... [-o REPORT.html] [--part P] "
+             "[--by COLUMN[:BINS]]... [--require GATE]... [--target COLUMN] [--note TEXT] "
+             "[READING]",
+    .summary = "A page about a model or data, for people: how good, what matters.",
     .examples = "  dnn report leads.dnn test.csv -o leads.html\n"
                 "  dnn report leads.dnn test.csv --by city --by age:4 -o leads.html\n"
                 "  dnn report leads.dnn test.csv --require 'auc>=0.8' --note 'Ask Ann.'\n"
-                "  dnn report leads.dnn\n",
+                "  dnn report leads.dnn\n"
+                "  dnn report leads.csv --target converted\n",
     .notes = "One HTML file with its charts, readable without script and offline, in light and "
              "dark, on a phone and on paper. At the top a sentence says what the model "
              "predicts and how good it is. With labelled rows, best ones that the model was "
@@ -158,7 +230,9 @@ const struct command command_report = {
              "drift. Without DATA the rows are the test rows of the training, where the config "
              "that stands beside the model (leads.json for leads.dnn) names files that are "
              "there; else the page shows what the model's file says. The date of the page is "
-             "that of SOURCE_DATE_EPOCH where the environment has it.",
+             "that of SOURCE_DATE_EPOCH where the environment has it. Of a file of data the "
+             "page shows columns, ranges, missing cells and values, and with --target what the "
+             "target is where a column has a value.",
     .options = report_options_table,
     .reads = true,
     .computes = true,

@@ -236,4 +236,36 @@ run dnn report b.dnn one.csv -o one.csv
 is_exit 64 "the page would replace the rows"
 run dnn report b.dnn -o m.dnn
 is_exit 73 "the page would replace a model"
+# a page about data: figures counted by hand
+run dnn report '<i>.csv' --target y -o data.html
+is_exit 0 "a file of data"
+valid data.html "its page"
+page_has data.html "400 rows, 6 columns"
+share() { awk -F, "$1"' END { printf "%.17g", k / n }' '<i>.csv' | xargs -I{} perl -e 'my $s = sprintf "%.3g", 100 * {}; print 0 + $s, " %"'; }
+column() { perl -0777 -ne '/<h2>Columns.*?<tr><td class="t">'"$1"'<\/td><td>(.*?)<\/td><td class="t">(.*?)<\/td><td class="n">(.*?)<\/td><td class="n">(.*?)<\/td>/s and print "$1|$2|$3|$4"' data.html; }
+is "$(column b | cut -d '|' -f 1,3)" "numeric|$(share 'NR > 1 { n++; k += $2 == "" }')" "the share of missing cells"
+is "$(column b | cut -d '|' -f 2 | cut -d ';' -f 1)" "$(awk -F, 'NR > 1 && $2 != "" { print $2 }' '<i>.csv' | sort -g | sed -n '1p;$p' | xargs -n 1 perl -e 'print 0 + sprintf("%.3g", $ARGV[0]), "\n"' | paste -sd ' ' | sed 's/ / to /')" "the range"
+page_has data.html "is no &amp; &#39;n in $(share 'NR > 1 { n++; k += $4 != "<yes>" }') of the rows" "the share of the target"
+is "$(perl -0777 -ne '/<h3>k<.*?>k2<\/td>.*?<\/td><td class="n">(.*?)<\/td><td class="n">(.*?)<\/td>/s and print "$1|$2"' data.html)" \
+    "$(share 'NR > 1 { n++; k += $3 == "k2" }')|$(share 'NR > 1 && $3 == "k2" { n++; k += $4 != "<yes>" }')" "a category: its share, and that of the target there"
+page_has data.html '&lt;yes&gt;' "a label as text"
+ok "$(! grep -qE '<script|<yes>|<i>\.csv|>three.*</td>"' data.html; echo $?)" "nothing of the data is markup"
+run dnn report '<i>.csv' --target z -o data.html --note 'of <May>'
+valid data.html "against a number"
+page_has data.html 'of &lt;May&gt;' "the note"
+run dnn report '<i>.csv' -o data.html
+valid data.html "without a target"
+run dnn report '<i>.csv' --target zz -o none.html
+is_exit 65 "no such target"
+run dnn report '<i>.csv' --part test -o none.html
+is_exit 64 "a part of data"
+err_has '--part needs a model'
+run dnn report '<i>.csv' bare.csv -o none.html
+is_exit 64 "two files of data"
+run dnn report b.dnn --target y -o none.html
+is_exit 64 "a target of a model"
+head -n 1 '<i>.csv' >empty.csv
+run dnn report empty.csv -o data.html
+is_exit 0 "a header alone"
+valid data.html "its page"
 done_testing
