@@ -7,6 +7,7 @@ classification `probability_<label>`, and where the model has them `low`, `high`
 Answers agree with `dnn predict` within 1e-5, or 1e-4 where narrow bins follow the quantile scale.
 """
 import bisect
+import calendar
 import csv
 import io
 import itertools
@@ -219,6 +220,9 @@ def day_number(year, month, day):
     return y * 365 + y // 4 - y // 100 + y // 400 + (153 * m + 2) // 5 + day - 1 - 719468
 
 
+NAMES = [name.lower() for name in (*calendar.month_name, *calendar.day_name)]
+
+
 def seconds_of_format(text, form):
     """Seconds since 1970 of a date in another form; what the format lacks is that of 1970-01-01."""
     if form in ("%s", "%Q", "%q", "%N"):
@@ -227,6 +231,8 @@ def seconds_of_format(text, form):
     if form.endswith("%S") and re.search("[.,][0-9]+$", text):
         at = re.search("[.,][0-9]+$", text).start()
         text, fraction = text[:at], float("0." + text[at + 1:])
+    text = re.sub(r"[A-Za-z]{4,}", lambda m: m[0][:3] if m[0].lower() in NAMES else m[0], text)
+    form = form.replace("%B", "%b").replace("%A", "%a")
     year = "" if re.search("%[Yy]", form) else "1970 "
     moment = datetime.strptime(year + text, ("%Y " if year else "") + form)
     return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp() + fraction

@@ -7,7 +7,7 @@
 #include "csv/date.h"
 #include "csv/number.h"
 
-static const char directives[] = "dmYybBHIMSpzsQqN%";
+static const char directives[] = "dmYybBaAHIMSpzsQqN%";
 
 /* The numbers that were read, and the place in the text. */
 struct reading {
@@ -37,22 +37,35 @@ static bool read_within(struct reading *r, int low, int high, int *value)
     return read_digits(r, 1, 2, value) && *value >= low && *value <= high;
 }
 
-static bool read_month(struct reading *r)
+/* Reads one of the names, whole or its first three letters; returns its number from 1, 0: none. */
+static int read_name(struct reading *r, const char *const *names, int count)
 {
-    static const char *const names[] = {"january", "february", "march",     "april",
-                                        "may",     "june",     "july",      "august",
-                                        "september", "october", "november", "december"};
     size_t room = (size_t)(r->end - r->at);
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < count; i++) {
         size_t n = strlen(names[i]);
         bool whole = room >= n && strncasecmp(r->at, names[i], n) == 0;
         if (!whole && !(room >= 3 && strncasecmp(r->at, names[i], 3) == 0))
             continue;
         r->at += whole ? n : 3;
-        r->month = i + 1;
-        return true;
+        return i + 1;
     }
-    return false;
+    return 0;
+}
+
+static bool read_month(struct reading *r)
+{
+    static const char *const names[] = {"january", "february", "march",     "april",
+                                        "may",     "june",     "july",      "august",
+                                        "september", "october", "november", "december"};
+    r->month = read_name(r, names, 12);
+    return r->month > 0;
+}
+
+static bool read_weekday(struct reading *r)
+{
+    static const char *const names[] = {"monday", "tuesday",  "wednesday", "thursday",
+                                        "friday", "saturday", "sunday"};
+    return read_name(r, names, 7) > 0;
 }
 
 static bool read_half(struct reading *r)
@@ -91,6 +104,11 @@ static bool read_count(struct reading *r, double unit)
     r->at += r->at < r->end && *r->at == '-';
     while (r->at < r->end && (is_digit(*r->at) || *r->at == '.'))
         r->at++;
+    const char *power = r->at + 1;
+    power += r->end - power > 1 && (*power == '+' || *power == '-');
+    if (r->end - power > 0 && (*r->at | 32) == 'e' && is_digit(*power))
+        for (r->at = power; r->at < r->end && is_digit(*r->at);)
+            r->at++;
     r->counted = number_parse(from, (size_t)(r->at - from), '.', &r->count) == NUMBER_OK;
     r->count /= unit;
     return r->counted && r->count > -62135596801.0 && r->count < 253402300800.0; /* years 1..9999 */
@@ -121,6 +139,8 @@ static bool read_directive(struct reading *r, char c, char next)
         return true;
     case 'b':
     case 'B': return read_month(r);
+    case 'a':
+    case 'A': return read_weekday(r);
     case 'H': return read_within(r, 0, 23, &r->hour);
     case 'I':
         r->half = true;

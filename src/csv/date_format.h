@@ -6,8 +6,9 @@
  *     %M        minute                                 %p      AM or PM
  *     %S        second, with or without a fraction     %s %Q   seconds, milliseconds,
  *               behind a point or a comma              %q %N   microseconds, nanoseconds since
- *     %z        Z or (+|-)hh[[:]mm]                            1970: digits with a sign, a
- *     %%        %                                              fraction
+ *     %z        Z or (+|-)hh[[:]mm]                            1970: a number
+ *     %a %A     day of the week: English, whole or     %%      %
+ *               three letters; it says nothing
  *
  * A blank stands for one blank or more, any other character for itself. Parts that the format lacks
  * are those of 1970-01-01T00:00:00. A time without %z is used unchanged. */

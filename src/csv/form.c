@@ -187,7 +187,7 @@ bool form_check(const struct form *f, bool number, char decimal, const char **ke
         return !f->format || form_is_duration(f);
     }
     *what = "has no directive, or one that does not exist";
-    *expected = "directives of %d %m %Y %y %b %B %H %I %M %S %p %z %s %Q %q %N "
+    *expected = "directives of %d %m %Y %y %b %B %a %A %H %I %M %S %p %z %s %Q %q %N "
                 "%%, and other characters";
     return !f->format || date_format_valid(f->format, &at);
 }

@@ -15,11 +15,38 @@ static const struct {
               {1e6, "microseconds", "%q"},
               {1e9, "nanoseconds", "%N"}};
 
+bool infer_is_stamp(const char *text, size_t length)
+{
+    double seconds;
+    return (length == 14 && date_parse_format(text, length, "%Y%m%d%H%M%S", &seconds)) ||
+           (length == 12 && date_parse_format(text, length, "%Y%m%d%H%M", &seconds));
+}
+
+/* 20240131123000: all of one length, of the years 1900 to 2099. */
+static const char *format_of_stamps(const struct watch *w, uint64_t present)
+{
+    if (w->stamps != present || w->whole != present || w->distinct < 10)
+        return NULL;
+    return w->low >= 19000101000000.0 && w->high < 21000101000000.0 ? "%Y%m%d%H%M%S"
+           : w->low >= 190001010000.0 && w->high < 210001010000.0   ? "%Y%m%d%H%M"
+                                                                    : NULL;
+}
+
 bool infer_epoch(const struct watch *w, uint64_t present, struct infer_column *c)
 {
     static const double first = 946684800, last = 2208988800.0; /* the years 2000 to 2039 */
     const bool named = infer_names_moment(c->name), cut = w->fraction > 0;
+    const char *stamps = format_of_stamps(w, present);
     size_t i = 0;
+    if (stamps) {
+        c->form = form_new(NULL, NULL, 0, stamps);
+        c->type = COLUMN_DATETIME;
+        c->kind = "dates of digits";
+        snprintf(c->reason, sizeof c->reason,
+                 "dates and times of digits alone, from %.0f to %.0f, in %llu cells: \"format\": "
+                 "\"%s\"", w->low, w->high, (unsigned long long)present, stamps);
+        return true;
+    }
     while (i + 1 < sizeof counts / sizeof *counts && w->high >= counts[i + 1].a_second * first)
         i++;
     if (w->whole + w->points != present || w->distinct < 10 ||

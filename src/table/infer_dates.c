@@ -2,6 +2,7 @@
  * where day, month, year and time stand, and the others prove it or rule it out. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/shell.h"
 #include "base/text.h"
@@ -109,10 +110,10 @@ static bool take_date(struct shape *s, bool second)
     return true;
 }
 
-/* 15:30  15:30:05  3:30 PM  15:30 +02:00; *half: of 12 hours. */
-static bool take_time(struct shape *s, bool *half)
+/* 15:30  15:30:05  15:30:05.25 */
+static bool take_clock(struct shape *s)
 {
-    size_t n = run_of(s, is_digit), at = s->used;
+    size_t n = run_of(s, is_digit);
     if (n < 1 || n > 2)
         return false;
     put(s, "%H", 2);
@@ -128,6 +129,24 @@ static bool take_time(struct shape *s, bool *half)
             while (++s->at < s->end && is_digit(*s->at))
                 continue; /* %S reads the fraction */
     }
+    return true;
+}
+
+/* GMT or UTC, which say nothing: they stand in the format. */
+static void take_universal(struct shape *s)
+{
+    if (s->end - s->at >= 3 && (!memcmp(s->at, "GMT", 3) || !memcmp(s->at, "UTC", 3))) {
+        put(s, s->at, 3);
+        s->at += 3;
+    }
+}
+
+/* A clock, and behind it AM, PM, a zone; *half: of 12 hours. */
+static bool take_time(struct shape *s, bool *half)
+{
+    const size_t at = s->used;
+    if (!take_clock(s))
+        return false;
     take(s, " ");
     *half = s->end - s->at >= 2 && strchr("aApP", *s->at) && (s->at[1] | 32) == 'm';
     if (*half) {
@@ -141,17 +160,66 @@ static bool take_time(struct shape *s, bool *half)
         put(s, "%z", 2);
         s->at = s->end; /* every cell is parsed by the format, this one too */
     }
+    take_universal(s);
     return s->at == s->end;
+}
+
+/* Mon, ahead of a date. */
+static bool take_weekday(struct shape *s)
+{
+    static const char *const names[] = {"monday", "tuesday",  "wednesday", "thursday",
+                                        "friday", "saturday", "sunday"};
+    struct shape t = *s;
+    const size_t n = run_of(&t, is_letter);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if ((n != 3 && n != strlen(names[i])) || strncasecmp(s->at, names[i], n) != 0)
+            continue;
+        put(&t, "%a", 2);
+        take(&t, ",");
+        if (!take(&t, " "))
+            return false;
+        *s = t;
+        return true;
+    }
+    return false;
+}
+
+/* Behind the day of the week: Aug 27 13:08:45 +0000 2008, as C and its children write it. */
+static bool take_ctime(struct shape *s)
+{
+    if (run_of(s, is_letter) != 3)
+        return false;
+    put(s, "%b", 2);
+    const bool day = take(s, " ") && run_of(s, is_digit);
+    put(s, "%d", 2);
+    if (!day || !take(s, " ") || !take_clock(s) || !take(s, " "))
+        return false;
+    if (s->at < s->end && strchr("+-", *s->at)) {
+        for (s->at++; s->at < s->end && *s->at != ' '; s->at++)
+            continue;
+        put(s, "%z", 2);
+        take(s, " ");
+    }
+    take_universal(s);
+    take(s, " ");
+    put(s, "%Y", 2);
+    return run_of(s, is_digit) == 4 && s->at == s->end;
 }
 
 /* Sets the format of a cell; "": it is no date. */
 static void find_format(const char *text, size_t length, bool second, char out[INFER_FORMAT])
 {
-    struct shape date = {.at = text, .end = text + length, .good = true}, time = date;
-    bool half = false, found = take_date(&date, second);
-    if (found && date.at < date.end)
-        found = (take(&date, ",") ? take(&date, " ") : take(&date, " T")) &&
-                take_time(&date, &half);
+    struct shape date = {.at = text, .end = text + length, .good = true}, time = date, day;
+    const bool weekday = take_weekday(&date);
+    day = date;
+    bool half = false, found = weekday && !second && take_ctime(&date);
+    if (!found) {
+        date = day;
+        found = take_date(&date, second);
+        if (found && date.at < date.end)
+            found = (take(&date, ",") ? take(&date, " ") : take(&date, " T:")) &&
+                    take_time(&date, &half);
+    }
     bool alone = !found && !second && take_time(&time, &half) && half;
     const struct shape *s = found ? &date : &time;
     out[0] = '\0';

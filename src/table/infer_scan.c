@@ -94,6 +94,7 @@ static void inspect_digits(struct watch *w, const char *text, size_t length, dou
     w->whole++;
     w->serials += length > 16 && plain;
     w->day_numbers += length == 8 && is_day(value) && date_parse(text, length, &seconds);
+    w->stamps += infer_is_stamp(text, length);
     if (length > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9') {
         if (!w->padded++)
             w->pad = mem_string_n(text, length);

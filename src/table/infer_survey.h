@@ -115,6 +115,7 @@ struct watch {
     uint64_t given, given_seen; /* cells in the user's list; bits: which of its texts */
     uint64_t whole, points, commas; /* numbers without and with a decimal point or comma */
     uint64_t dates, day_numbers;    /* ISO dates; of `whole`: YYYYMMDD */
+    uint64_t stamps;                /* of `whole`: YYYYMMDDhhmm[ss] */
     uint64_t times, months;         /* of dates: hh:mm alone, YYYY-MM */
     uint64_t others;            /* not a number, a date or in the list */
     uint64_t forms[FORMS];      /* of others: cells of each form */
@@ -226,7 +227,8 @@ void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64
  * would be lost, is set aside with a warning. */
 bool infer_is_dressed(const struct watch *w, uint64_t present, struct infer_column *c);
 /* infer_clock.c: seconds, milliseconds, .. since 1970 of the years 2000 to 2039, by the column's
- * name, or because all are whole minutes: the column is typed. */
+ * name, or because all are whole minutes; or dates of digits alone: the column is typed. */
+bool infer_is_stamp(const char *text, size_t length); /* YYYYMMDDhhmm[ss] */
 bool infer_epoch(const struct watch *w, uint64_t present, struct infer_column *c);
 void infer_span(struct infer_spans *s, const char *text, size_t length, int64_t line);
 /* True if all cells are durations, and not times of a day: the column is typed, or set aside with a

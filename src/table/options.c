@@ -178,8 +178,8 @@ const struct option column_datetime_table[] = {
     TYPE_ROW("datetime"),
     {.key = "format", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(format),
      .standard = "null",
-     .help = "How its dates are written, in directives of strptime: %d %m %Y %y %b %B %H %I %M %S "
-             "%p %z, %s (seconds since 1970), %Q (milliseconds), %q (microseconds), %N "
+     .help = "How its dates are written, in directives of strptime: %d %m %Y %y %b %B %a %A %H %I "
+             "%M %S %p %z, %s (seconds since 1970), %Q (milliseconds), %q (microseconds), %N "
              "(nanoseconds). null: ISO 8601."},
     MISSING_ROW,
     {.key = NULL}};

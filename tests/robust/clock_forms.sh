@@ -2,26 +2,28 @@
 # clock_forms.sh - times of the day, durations, and counts since 1970: init writes how they are read, and a model gives the answers of one
 # that was trained on the same seconds, plainly written.
 . "$(dirname "$0")/../tap.sh"
-awk 'BEGIN { print "dep;took;iso;words;delta;us_time;ns_time;ts;log;y"
+awk 'BEGIN { print "dep;took;iso;words;delta;us_time;ns_time;ts;log;tweet;stamp;y"
     for (i = 0; i < 200; i++) { a = i * 7919 % 100000; m = i * 37 % 1440; u = 1700000000 + i * 5003
-        printf "%d:%02d;%d:%02d:%02d;PT%dH%dM;%dh %dm;%d days %02d:%02d:%02d;%d%06d;%d%06d000;%d.0;2024-%02d-%02d 9:%02d:30,%03d +0200;%s\n", m / 60, m % 60,
+        printf "%d:%02d;%d:%02d:%02d;PT%dH%dM;%dh %dm;%d days %02d:%02d:%02d;%d%06d;%d%06d000;%d.0;2024-%02d-%02d 9:%02d:30,%03d +0200;Mon %s %02d 09:%02d:30 +0200 2024;2024%02d%02d07%02d30;%s\n", m / 60, m % 60,
             a / 3600, a / 60 % 60, a % 60, m / 60, m % 60, m / 60, m % 60, a / 86400, a / 3600 % 24, a / 60 % 60, a % 60,
-            u, i * 4999, u, i * 4999, u, 1 + i % 12, 1 + i % 28, i % 60, i * 5 % 1000, (m > 700 ? "yes" : "no") } }' >a.csv
-awk 'BEGIN { print "dep;took;iso;words;delta;us_time;ns_time;ts;log;y"
+            u, i * 4999, u, i * 4999, u, 1 + i % 12, 1 + i % 28, i % 60, i * 5 % 1000, substr("JanFebMarAprMayJunJulAugSepOctNovDec", i % 12 * 3 + 1, 3), 1 + i % 28, i % 60,
+            1 + i % 12, 1 + i % 28, i % 60, (m > 700 ? "yes" : "no") } }' >a.csv
+awk 'BEGIN { print "dep;took;iso;words;delta;us_time;ns_time;ts;log;tweet;stamp;y"
     for (i = 0; i < 200; i++) { a = i * 7919 % 100000; m = i * 37 % 1440; u = 1700000000 + i * 5003
-        printf "%02d:%02d;%d;%d;%d;%d;%d.%06d;%d.%06d;%d;2024-%02d-%02dT07:%02d:30.%03dZ;%s\n", m / 60, m % 60, a, m * 60, m * 60, a, u, i * 4999, u, i * 4999, u,
-            1 + i % 12, 1 + i % 28, i % 60, i * 5 % 1000, (m > 700 ? "yes" : "no") } }' >plain.csv
+        printf "%02d:%02d;%d;%d;%d;%d;%d.%06d;%d.%06d;%d;2024-%02d-%02dT07:%02d:30.%03dZ;2024-%02d-%02dT07:%02d:30Z;2024-%02d-%02d 07:%02d:30;%s\n", m / 60, m % 60, a, m * 60, m * 60, a, u, i * 4999, u, i * 4999, u,
+            1 + i % 12, 1 + i % 28, i % 60, i * 5 % 1000, 1 + i % 12, 1 + i % 28, i % 60, 1 + i % 12, 1 + i % 28, i % 60, (m > 700 ? "yes" : "no") } }' >plain.csv
 run dnn init a.csv --target y --set model.preset=mlp -o a.json
 is_exit 0 "init"
 for part in '"dep": "datetime"' '"took": {"type": "numeric", "format": "duration"}' '"iso": {"type": "numeric", "format": "duration"}' \
     '"words": {"type": "numeric", "format": "duration"}' '"delta": {"type": "numeric", "format": "duration"}' \
     '"us_time": {"type": "datetime", "format": "%q"}' '"ns_time": {"type": "datetime", "format": "%N"}' \
-    '"ts": {"type": "datetime", "format": "%s"}' '"log": "datetime"'; do
+    '"ts": {"type": "datetime", "format": "%s"}' '"log": "datetime"' \
+    '"tweet": {"type": "datetime", "format": "%a %b %d %H:%M:%S %z %Y"}' '"stamp": {"type": "datetime", "format": "%Y%m%d%H%M%S"}'; do
     grep -qF -- "$part" a.json
     ok $? "init writes $part" "$(grep -A20 columns a.json)"
 done
 err_has 'durations such as "0:00:00" (line 2) in 200 cells, as seconds: "format": "duration"' "a note says what it saw"
-sed 's/"train": "a.csv"/"train": "plain.csv"/; s/{"type": "numeric", "format": "duration"}/"numeric"/; s/%[qN]"/%s"/' a.json >plain.json
+sed 's/"train": "a.csv"/"train": "plain.csv"/; s/{"type": "numeric", "format": "duration"}/"numeric"/; s/%[qN]"/%s"/; s/{"type": "datetime", "format": "%[aY][^}]*}/"datetime"/' a.json >plain.json
 for f in a plain; do
     run dnn train $f.json -o $f.dnn --progress none --quiet --set train.epochs=2 --set backend.name=dnn_cpu --force
     is_exit 0 "train $f"
