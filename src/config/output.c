@@ -215,7 +215,8 @@ static bool may_be_ensemble(const struct config *c)
                                      strcmp(json_string(word), "auto") == 0);
 }
 
-/* Finished runs of an ensemble go to files of their own. Only such a file may stand there. */
+/* Finished runs of an ensemble go to files of their own. Only such a file may stand there, or what
+ * damage has left of one: nothing, or bytes with a zero, which no text of somebody's own has. */
 static bool runs_replaceable(const char *model, struct err *e)
 {
     struct checkpoint_list l;
@@ -224,8 +225,10 @@ static bool runs_replaceable(const char *model, struct err *e)
         char bytes[KIND_END], *path = checkpoint_run_path(model, (uint32_t)l.steps[i]);
         size_t got = 0;
         struct err unread = {0};
-        good = first_bytes(path, bytes, sizeof bytes, &got, &unread) &&
-               is_part(bytes, got);
+        struct stat st;
+        good = stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+               first_bytes(path, bytes, sizeof bytes, &got, &unread) &&
+               (is_part(bytes, got) || !got || memchr(bytes, '\0', got));
         if (!good) {
             err_at(e, ERR_FILE_CREATE, path, 0, 0,
                    "a run of the ensemble is to be kept there, and what is there is none");

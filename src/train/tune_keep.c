@@ -2,7 +2,7 @@
  * best config and the trials as CSV.
  *
  * The journal is OUTPUT.journal: a line of JSON that names plan and data, then one line for each
- * finished training. A line that a kill cut short is cut off. */
+ * finished training. A line that a kill cut short is cut off, a damaged one is passed over. */
 #include <math.h>
 #include <string.h>
 
@@ -125,12 +125,28 @@ static bool read_line(struct tune *t, const char *line, size_t length)
     return good;
 }
 
-/* Reads the journal; *keep: bytes of its whole lines. False: it is of another search. */
+/* Something of a journal, or zeros that a power cut has left; no text of somebody's own. */
+static bool is_damaged(const char *text, size_t length)
+{
+    size_t same = 0;
+    while (same < length && same < strlen(JOURNAL_BEGIN) && text[same] == JOURNAL_BEGIN[same])
+        same++;
+    return same == length || (same < strlen(JOURNAL_BEGIN) && memchr(text, '\0', length));
+}
+
+/* Reads the journal; *keep: bytes of its whole lines, 0: it begins anew. False: it is of another
+ * search. */
 static bool read_journal(struct tune *t, const char *text, size_t length, const struct text *head,
                          uint64_t *keep, struct err *e)
 {
     const char *end = memchr(text, '\n', length);
+    size_t damaged = 0;
     *keep = 0;
+    if (is_damaged(text, end ? (size_t)(end - text) : length)) {
+        log_warning("\"%s\": its first line is damaged: the search starts afresh",
+                    text_quote_z(t->journal.path));
+        return true;
+    }
     if (!end || (size_t)(end - text) != head->length ||
         memcmp(text, head->data, head->length) != 0) {
         err_at(e, ERR_CHECKPOINT_OTHER, t->journal.path, 0, 0,
@@ -141,13 +157,18 @@ static bool read_journal(struct tune *t, const char *text, size_t length, const 
     for (const char *at = end + 1; at < text + length; at = end + 1) {
         *keep = (uint64_t)(at - text);
         end = memchr(at, '\n', (size_t)(text + length - at));
-        if (!end || !read_line(t, at, (size_t)(end - at))) {
-            log_warning("\"%s\": its last line is cut off: a training of it is made again",
-                        text_quote_z(t->journal.path));
-            return true;
-        }
+        if (!end)
+            break;
+        damaged += !read_line(t, at, (size_t)(end - at));
     }
-    *keep = length;
+    if (end)
+        *keep = length;
+    else
+        log_warning("\"%s\": its last line is cut off: a training of it is made again",
+                    text_quote_z(t->journal.path));
+    if (damaged)
+        log_warning("\"%s\": %zu of its lines are damaged: their trainings are made again",
+                    text_quote_z(t->journal.path), damaged);
     return true;
 }
 

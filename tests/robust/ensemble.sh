@@ -180,6 +180,17 @@ for signal in TERM KILL; do
     no_leftovers cut.dnn "SIG$signal: the files of the runs are gone"
     rm -f cut.dnn
 done
+# what a power cut or a bad disk leaves of them
+head -c 40 part0 | tr 'f' 'X' >cut.dnn.ckpt-run-2
+: >cut.dnn.ckpt-run-0
+head -c 2000 /dev/zero >cut.dnn.ckpt-run-1
+# shellcheck disable=SC2086
+run dnn train long.json -o cut.dnn --resume --progress none $still
+is_exit 0 "damaged files of runs do not stop a resume"
+for i in 0 1 2; do err_has "warning: \"cut.dnn.ckpt-run-$i\" is passed over, and its run is trained again" "run $i is named"; done
+is "$(digest cut.dnn)" "$want" "and the model has the same bytes"
+no_leftovers cut.dnn "and nothing of them is left"
+rm -f cut.dnn
 # the time limit counts over resumes: what the first process spent is spent
 # shellcheck disable=SC2086
 "$DNN" train long.json -o cut.dnn -q --threads 1 $still 2>err &

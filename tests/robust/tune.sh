@@ -95,13 +95,25 @@ for signal in TERM KILL; do
     run dnn tune c.json $slow -o cut.json --resume --set train.seed=1
     is_exit 76 "another seed"
     printf '{"trial":6,"sta' >>cut.json.journal
+    [ $signal = TERM ] || sed -i '3s/"trained"/"tr\x01ined"/' cut.json.journal # and a damaged one in the middle
     # shellcheck disable=SC2086
     run dnn tune c.json $slow -o cut.json --trials-csv cut.csv --resume
     is_exit 0 "--resume goes on, behind a line that was cut off"
     err_has "trainings are finished" "from what is kept"
+    err_has "its last line is cut off: a training of it is made again" "and names that line"
+    [ $signal = TERM ] || err_has "1 of its lines are damaged: their trainings are made again" "and counts a damaged one"
     same cut.json whole.json "the same config as without a stop"
     rm -f cut.json
 done
+printf '{"sch' | cat - /dev/zero | head -c 500 >cut.json.journal
+run dnn tune c.json --trials 2 -o cut.json --resume --progress none
+is_exit 0 "a journal of zeros, as a power cut leaves it, does not stop a search"
+err_has 'cut.json.journal": its first line is damaged: the search starts afresh' "which is said"
+rm -f cut.json
+echo "my notes" >cut.json.journal
+run dnn tune c.json --trials 2 -o cut.json --resume --progress none
+is "$STATUS $(cat cut.json.journal)" "76 my notes" "a file of somebody's own stays"
+rm -f cut.json.journal
 # --- limits and errors ---
 begun=$(now_ms)
 run dnn tune c.json --set train.epochs=100000 --set train.early_stopping.patience=0 --time-limit 1 -o limit.json --json
