@@ -1,25 +1,8 @@
 # leads.sh - makes a small labelled file with every kind of cell. Use: . "$ROOT/tests/leads.sh" after tap.sh.
 # shellcheck shell=bash
 
-# make_leads FILE ROWS [SEED] [unlabelled]: lead_id, age, city, visits, signed_on, converted. Some ages are missing, some cities hold
-# a comma, a quote, a line end. A pure function of its arguments with any awk: the random numbers are its own.
-make_leads() {
-    awk -v rows="$2" -v seed="${3:-1}" -v bare="${4:-}" '
-        function next_of(n) { seed = (seed * 16807) % 2147483647; return int(seed / 2147483647 * n) }
-        BEGIN {
-            seed = seed * 7919 % 2147483647 + 1
-            cities = split("Oslo|Bergen|\"Paris, TX\"|\"The \"\"Hague\"\"\"|\"New\nYork\"|Köln", city, "|")
-            printf "lead_id,age,city,visits,signed_on%s\n", bare ? "" : ",converted"
-            for (i = 1; i <= rows; i++) {
-                age = 18 + next_of(60); c = 1 + next_of(cities); visits = next_of(40)
-                y = (age > 40) + (visits > 20) + (c < 3) > 1
-                if (next_of(20) == 0) y = 1 - y
-                printf "L%05d,%s,%s,%d.%d,2024-%02d-%02d", i, next_of(12) ? age : "", city[c], visits, next_of(10),
-                    1 + next_of(12), 1 + next_of(28)
-                print bare ? "" : "," (y ? "yes" : "no")
-            }
-        }' >"$1"
-}
+# make_leads FILE ROWS [SEED] [unlabelled]: see scripts/data/make_leads.awk
+make_leads() { awk -v rows="$2" -v seed="${3:-1}" -v bare="${4:-}" -f "$ROOT/scripts/data/make_leads.awk" >"$1"; }
 # make_leads_config FILE DATA [MEMBERS-OF-data] [MEMBERS-OF-train] [MORE]
 make_leads_config() {
     cat >"$1" <<JSON

@@ -2,6 +2,7 @@
 # deb.sh TREE VERSION FOLDER - makes FOLDER/dnn_VERSION_ARCHITECTURE.deb of an installed tree; `make deb` calls it. The libraries that the
 # package depends on are those of this system. The same tree gives the same bytes with SOURCE_DATE_EPOCH set.
 set -eu
+umask 022
 tree=$1
 version=$2
 folder=$3

@@ -19,7 +19,7 @@ KERNELS_90A := gemm_wgmma
 
 # --- nvcc: tried once a build folder; a sanitizer's build and the one in double precision have no kernels ----
 NO_BUILD := clean help demo test full nightly bench check sanitize coverage uninstall emulate emulate-build emulate-quick emulate-mutants emulated \
-            emulated-test release deb
+            emulated-test release deb leads
 comma := ,
 nvcc_word   = $(patsubst $(1)=%,%,$(filter $(1)=%,$(NVCC_FOUND)))
 ifneq ($(NVCC),)

@@ -1,5 +1,5 @@
 # Tasks: what one does with the build.
-#   make demo test full nightly bench sanitize coverage release install deb
+#   make demo test full nightly bench sanitize coverage release leads install deb
 
 # the program for all cards, as it is handed on; install and deb then take it
 release:
@@ -37,21 +37,37 @@ $(BUILD)/man1/dnn.1: $(BUILD)/man
 	@rm -rf $(@D) && mkdir -p $(@D)
 	$(Q)$< $(@D)
 
-# A binary of one's own name, mode and folder; DESTDIR for packagers. share/dnn: configs, their data, examples, Spark's module. UNITDIR: where
-# systemd looks, for PREFIX /usr and /usr/local.
+# The files of the examples, in build/leads: README and help name them so.
+LEADS := $(BUILD)/leads/leads.json
+leads: $(LEADS)
+$(LEADS): scripts/data/make_leads.awk configs/leads.json
+	@mkdir -p $(@D)
+	awk -v rows=2000 -f $< >$(@D)/leads.csv
+	awk -v rows=500 -v seed=5 -f $< >$(@D)/test.csv
+	awk -v rows=100 -v seed=2 -v bare=1 -f $< >$(@D)/new.csv
+	cp configs/leads.json $(@D)/leads.json
+
+# A binary of one's own name, mode and folder; DESTDIR for packagers. share/dnn: configs, their data, examples, Spark's module, leads; and
+# below scripts/ what help pages name there. UNITDIR: where systemd looks, for PREFIX /usr and /usr/local. Nothing follows the umask.
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
 UNITDIR = $(PREFIX)/lib/systemd/system
 share  = $(DESTDIR)$(PREFIX)/share
-install: all $(BUILD)/man1/dnn.1
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(share)/bash-completion/completions' '$(DESTDIR)$(ZSHDIR)' '$(share)/doc/dnn' \
-	  '$(share)/man/man1' '$(share)/dnn/configs' '$(share)/dnn/data' '$(share)/dnn/examples' '$(share)/dnn/spark' '$(DESTDIR)$(UNITDIR)'
+install: all $(BUILD)/man1/dnn.1 $(LEADS)
+	umask 022 && install -d '$(DESTDIR)$(PREFIX)/bin' '$(share)/bash-completion/completions' '$(DESTDIR)$(ZSHDIR)' '$(share)/doc/dnn' \
+	  '$(share)/man/man1' '$(share)/dnn/configs' '$(share)/dnn/data' '$(share)/dnn/examples' '$(share)/dnn/spark' '$(share)/dnn/leads' \
+	  '$(share)/dnn/scripts/data' '$(DESTDIR)$(UNITDIR)'
 	install -m 755 $(BUILD)/dnn '$(DESTDIR)$(PREFIX)/bin/dnn'
 	$(BUILD)/dnn completion bash > '$(share)/bash-completion/completions/dnn'
 	$(BUILD)/dnn completion zsh > '$(DESTDIR)$(ZSHDIR)/_dnn'
+	chmod 644 '$(share)/bash-completion/completions/dnn' '$(DESTDIR)$(ZSHDIR)/_dnn'
 	install -m 644 $(BUILD)/man1/*.1 '$(share)/man/man1'
 	install -m 644 README.md '$(share)/doc/dnn/README.md'
 	install -m 644 configs/*.json '$(share)/dnn/configs'
 	install -m 644 data/* '$(share)/dnn/data'
+	install -m 644 $(BUILD)/leads/* '$(share)/dnn/leads'
+	install -m 755 scripts/read_model.py '$(share)/dnn/scripts'
+	install -m 644 scripts/data/* '$(share)/dnn/scripts/data'
+	for folder in examples spark; do ln -sfn ../$$folder '$(share)/dnn/scripts/'$$folder || exit 1; done
 	for folder in examples spark; do cp scripts/$$folder/[!_]* '$(share)/dnn/'$$folder && \
 	  chmod -R u=rwX,go=rX '$(share)/dnn/'$$folder || exit 1; done
 	for unit in scripts/systemd/*; do sed 's|/usr/share|$(PREFIX)/share|' $$unit >'$(DESTDIR)$(UNITDIR)/'$${unit##*/} && \
@@ -75,4 +91,4 @@ coverage:
 	for t in tests/golden/*.sh tests/robust/*.sh tests/learn/*.sh; do DNN=$$PWD/build/cov/dnn $$t >/dev/null 2>&1; done; \
 	scripts/coverage.sh build/cov
 
-.PHONY: release demo test full nightly bench check sanitize install uninstall deb coverage
+.PHONY: release leads demo test full nightly bench check sanitize install uninstall deb coverage

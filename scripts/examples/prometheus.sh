@@ -7,7 +7,7 @@
 # DNN=/opt/dnn/dnn names the program; not needed beside this script or in /usr/local/bin.
 set -eu
 [ $# -eq 1 ] || [ $# -eq 3 ] || { echo "usage: prometheus.sh FOLDER [MODEL DATA.csv]" >&2; exit 64; }
-dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin # cron's is short
+dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):$(dirname "$0")/../../../bin:/usr/local/bin # cron's is short
 new=$1/.dnn.prom.$$
 code=0 failed=0
 trap 'rm -f "$new"' EXIT

@@ -4,5 +4,5 @@
 #   spark.worker.resource.gpu.discoveryScript    standalone workers
 #   spark.executor.resource.gpu.discoveryScript  YARN, Kubernetes
 # DNN=/opt/dnn/dnn names the program; not needed beside this script, on PATH or in /usr/local/bin.
-dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin # a daemon's is short
+dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):$(dirname "$0")/../../../bin:/usr/local/bin # a daemon's is short
 exec "$dnn" gpucheck --format spark

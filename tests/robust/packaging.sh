@@ -9,11 +9,10 @@ need() { # need TOOL NAME: a skip where the tool lacks
     return 1
 }
 
-# --- the README shows the scripts as they are, ten lines each ---
-for script in cron.sh ci-step.sh; do
-    is "$(wc -l <scripts/examples/$script)" 10 "$script has ten lines"
+# --- the README shows the step of a pipeline as it is ---
+for script in ci-step.sh; do
     perl -0ne 'BEGIN { local (@ARGV, $/) = shift; $script = <> } exit(index($_, "```\n$script```\n") < 0)' scripts/examples/$script README.md
-    ok $? "and stands in the README as it is"
+    ok $? "$script stands in the README as it is"
 done
 for script in scripts/examples/*.sh scripts/spark/*.sh scripts/build/deb.sh; do check "$script is shell" sh -n "$script"; done
 
@@ -34,6 +33,31 @@ run make -s install DESTDIR="$WORK/tree" PREFIX=/opt/x
 is_exit 0 "make install"
 grep -q '^ExecStart=/opt/x/share/dnn/examples/cron.sh ' "$WORK/tree/opt/x/lib/systemd/system/dnn@.service" && [ -x "$WORK/tree/opt/x/share/dnn/examples/cron.sh" ]
 ok $? "its service starts the script that it installs"
+# where another user's umask is strict, all may read it, and nobody else may write it
+(umask 077 && make -s install DESTDIR="$WORK/strict" PREFIX=/usr) >"$WORK/out" 2>&1
+ok $? "make install under umask 077" "$(cat "$WORK/out")"
+is "$(find "$WORK/strict" ! -type l \( ! -perm -444 -o -perm /022 -o -type d ! -perm -111 \))" "" "all may read it, nobody else may write it"
+is "$(find "$WORK/strict" -path '*completions/*' -type f -printf '%m ' -o -name _dnn -printf '%m ')" "644 644 " "completions have mode 0644"
+# what README and help pages name is there
+for path in $("$DNN" help 2>/dev/null | cat - README.md src/cli/pages/*.txt | grep -oE '(scripts/[a-z_]+|share/dnn)/[A-Za-z0-9_./-]+\.(py|pl|sh|sql|csv|json)' | sort -u) \
+    scripts/read_model.py share/dnn/leads/leads.csv share/dnn/leads/test.csv share/dnn/leads/new.csv share/dnn/leads/leads.json; do
+    case $path in share/*) ;; *) path=share/dnn/$path ;; esac
+    [ -s "$WORK/strict/usr/$path" ]
+    ok $? "$path is installed"
+done
+# README's line for a crontab, in an installed tree, with cron's PATH
+there=$WORK/prefix
+make -s install PREFIX="$there" UNITDIR="$there/units" >"$WORK/out" 2>&1
+mkdir "$WORK/srv" && cp "$there"/share/dnn/leads/*.csv "$WORK/srv"
+sed 's/"leads.dnn"/"churn.dnn"/; s/"preset": "mlp"/"preset": "mlp", "hidden": [8]/; s/"patience": 16/"patience": 2/' \
+    configs/leads.json >"$WORK/srv/churn.json"
+line=$(sed -n 's/^`15 2 \* \* \* \(.*\)`$/\1/p' README.md | sed "s|/srv/churn|$WORK/srv|; s|/usr/local|$there|")
+run env -i HOME="$WORK" PATH=/usr/bin:/bin CUDA_VISIBLE_DEVICES= sh -c "$line"
+is "$STATUS $(cat out)" "0 " "README's line for a crontab works in an installed tree: $line" "$(cat err)"
+"$DNN" predict "$WORK/srv/model.dnn" "$WORK/srv/new.csv" -q -o "$WORK/want.csv"
+same "$WORK/srv/answers.csv" "$WORK/want.csv" "and answers the new rows"
+run make -s uninstall DESTDIR="$WORK/strict" PREFIX=/usr
+is "$(find "$WORK/strict" -type f)" "" "make uninstall leaves nothing of it"
 run make -s uninstall DESTDIR="$WORK/tree" PREFIX=/opt/x
 is "$(find "$WORK/tree" -type f)" "" "make uninstall leaves nothing"
 
@@ -55,6 +79,17 @@ sed -n 's/^RUN //p' "$WORK/lines" >"$WORK/commands.sh"
 check "Dockerfile: commands" sh -n "$WORK/commands.sh"
 [ "$(grep -c '^FROM' "$WORK/lines")" -ge 2 ] && grep -A9 '^FROM' "$WORK/lines" | tail -n 7 | grep -q '^USER dnn'
 ok $? "Dockerfile: stages; a user without rights"
+# the image is made of what the ignore list leaves: its sources are complete, and its tree installs (with the program of this build)
+mkdir "$WORK/image"
+sed 's|^|./|' scripts/docker/Dockerfile.dockerignore >"$WORK/ignored"
+tar -C "$ROOT" --anchored --exclude-from="$WORK/ignored" -cf - . | tar -C "$WORK/image" -xf -
+run make -n -C "$WORK/image" BUILD="$WORK/none" LOCAL= NVCC= deb
+is_exit 0 "Dockerfile: make deb has all its sources"
+mkdir -p "$WORK/image/build/man1" && cp "${DNN%/*}"/man1/*.1 "$WORK/image/build/man1" && cp "$DNN" "$WORK/image/build/dnn"
+run make -s -C "$WORK/image" -o all -o build/man1/dnn.1 LOCAL= NVCC= install DESTDIR="$WORK/pack" PREFIX=/usr
+is_exit 0 "Dockerfile: the tree that .dockerignore leaves installs"
+[ -s "$WORK/pack/usr/share/dnn/data/flights.csv" ] && [ -s "$WORK/pack/usr/share/dnn/leads/new.csv" ]
+ok $? "with its data"
 # what the workflow and compose call is there
 words=$(grep -hoE '(dnn/)?scripts/[a-z/]+\.(sh|yaml)|docker/Dockerfile' scripts/docker/compose.yaml scripts/examples/github-workflow.yml | sort -u)
 for word in $words; do

@@ -13,8 +13,7 @@ make_config c.json d.csv binary '"epochs": 1'
 make_config one.json d.csv binary '"epochs": 1, "optimizer": {"learning_rate": 1e-9}'
 GATE='auc>=0' MODEL=used.dnn run "$examples/ci-step.sh" c.json d.csv
 is_exit 0 "ci-step.sh: a first model" "$(cat err)"
-[ -s used.dnn ] && [ ! -e used.dnn.new ]
-ok $? "is the one in use"
+is "$(ls used.dnn*)" used.dnn "is the one in use, and nothing else is left"
 cp used.dnn before.dnn
 GATE='auc>=0' MODEL=used.dnn run "$examples/ci-step.sh" c.json d.csv
 is_exit 0 "the same model again: 0"
@@ -23,10 +22,18 @@ is_exit 82 "a model that is no better: 82"
 cmp -s used.dnn before.dnn
 ok $? "and the one in use stays"
 GATE='auc>=1.1' MODEL=none.dnn run "$examples/ci-step.sh" c.json d.csv
-[ "$STATUS" -ne 0 ] && [ ! -e none.dnn ] && [ ! -e none.dnn.new ]
+[ "$STATUS" -ne 0 ] && ! ls none.dnn* >/dev/null 2>&1
 ok $? "a gate that is not met: no model" "$STATUS $(ls)"
-[ ! -e used.dnn.new ]
-ok $? "and none is left of what was no better"
+is "$(ls used.dnn*)" used.dnn "and none is left of what was no better"
+# a step that is stopped, the script alone told of it
+sed 's/"epochs": 1/"epochs": 100000, "checkpoint": {"every_s": 0}/' c.json >endless.json
+MODEL=used.dnn GATE='auc>=0' "$examples/ci-step.sh" endless.json d.csv >out 2>err &
+script=$!
+for ((i = 0; i < 400; i++)); do ls used.dnn.new.*.ckpt-* >/dev/null 2>&1 && break || sleep 0.05; done
+kill -TERM $script
+STATUS=0
+wait $script || STATUS=$?
+is "$STATUS $(ls used.dnn*)" "143 used.dnn" "ci-step.sh: stopped, it leaves neither model nor checkpoint"
 
 MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
 is_exit 0 "cron.sh: a night"
@@ -47,6 +54,52 @@ cp answers.csv before.csv && rm answers.csv
 DNN=$WORK/bin/busy MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
 is "$STATUS $(cat out err)" "0 " "cron.sh: another one trains: 0, without a word"
 same answers.csv before.csv "and the answers of the model from before"
+DNN=$WORK/bin/busy MODEL=no.dnn run "$examples/cron.sh" c.json d.csv no.csv
+is "$STATUS $(cat out err) $(ls no.* 2>/dev/null)" "75 another one trains " "but without a model from before it is 75, and said"
+# a file that is cut off replaces no good model
+cp night.dnn good.dnn && cp d.csv whole.csv && head -n 150 whole.csv >d.csv
+MODEL=night.dnn run "$examples/cron.sh" c.json whole.csv answers.csv
+is_exit 65 "cron.sh: fewer than 80 % of the last training's rows: 65"
+err_has "E1240" "why"
+err_has "LEAST=0 cron.sh" "and the remedy"
+same night.dnn good.dnn "the good model stays"
+same answers.csv before.csv "and its answers"
+sed 's/"target"/"min_rows": 50, "target"/' c.json >own.json
+for how in "LEAST=50 c.json" "LEAST=0 c.json" "LEAST=100 own.json"; do
+    MODEL=night.dnn run env "${how% *}" "$examples/cron.sh" "${how#* }" whole.csv answers.csv
+    is_exit 0 "cron.sh: $how takes it" "$(cat err)"
+    cp good.dnn night.dnn
+done
+cp whole.csv d.csv
+for change in '' '--set model={"preset":"auto"} --time-limit 1' "--set ensemble.folds=2"; do # as many rows as the last time are never too few
+    # shellcheck disable=SC2086
+    "$program" train c.json -o rows.dnn --force -q $change 2>/dev/null
+    rows=$("$program" inspect rows.dnn --json | sed 's/.*"rows":{"train":\([0-9]*\).*/\1/')
+    # shellcheck disable=SC2086
+    run "$program" train c.json -o rows.dnn --force -q $change --set data.min_rows=$((rows * 80 / 100))
+    is_exit 0 "80 % of the rows that the model names ($rows): ${change:-one network}"
+done
+# a model that is not good enough, or no better than the one in use
+GATE='auc>=1.1' MODEL=night.dnn run "$examples/cron.sh" nine.json d.csv answers.csv
+[ "$STATUS" -ne 0 ]
+ok $? "cron.sh: a gate that nothing meets: $STATUS"
+GATE='auc>=0.9999' MODEL=night.dnn run "$examples/cron.sh" one.json d.csv answers.csv
+is_exit 82 "cron.sh: GATE is not met: 82"
+same night.dnn good.dnn "the model in use stays"
+same answers.csv before.csv "and answers"
+TEST=whole.csv MODEL=night.dnn run "$examples/cron.sh" one.json d.csv answers.csv
+is_exit 82 "cron.sh: on TEST it is no better: 82"
+same night.dnn good.dnn "the model in use stays"
+same answers.csv before.csv "and answers"
+is "$(ls night.dnn*)" night.dnn "nothing else is left"
+sed 's/"epochs": 1/"epochs": 9/' c.json >nine.json
+TEST=whole.csv GATE='auc>=0.5' MODEL=night.dnn run "$examples/cron.sh" nine.json d.csv answers.csv
+is "$STATUS $(cat out) $(ls night.dnn*)" "0  night.dnn" "cron.sh: a better one is taken" "$(cat err)"
+! cmp -s night.dnn good.dnn
+ok $? "and is another"
+TEST=whole.csv MODEL=night.dnn run "$examples/cron.sh" nine.json d.csv answers.csv
+is_exit 0 "cron.sh: the same model again: 0"
+cp good.dnn night.dnn
 # another thing that ends with 76 is no stale checkpoint: it stays, as do those that were passed over
 sed 's/"epochs": 1/"epochs": 9/' c.json >nine.json
 DNN_FAULT=kill:rename:5 "$HOOKED" train nine.json -o night.dnn --set train.checkpoint.every_s=0 >/dev/null 2>&1
