@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define Z 1.959963984540054 /* 97.5 % of a normal */
+#define BINOMIAL_LEAST 20   /* rows times share times the other share */
 
 static const struct interval none = {(double)NAN, (double)NAN};
 
@@ -69,12 +70,18 @@ struct interval interval_auc(struct tally *t, double value)
     return of_area(value, a.auc_error, fmin(a.positives, a.negatives));
 }
 
+/* By the binomial distribution of the positive rows (Boyd, Eng and Page, 2013); where they are too
+ * few for its normal approximation, as near 1, by the influence of the rows. */
 struct interval interval_pr_auc(struct tally *t, double value)
 {
-    double rows = tally_areas(t, 1).positives;
+    const struct rank_areas areas = tally_areas(t, 1);
+    const double rows = areas.positives, spread = rows * value * (1 - value);
     if (isnan(value) || value <= 0 || value >= 1)
         return interval_wilson(value, rows);
-    return logistic(value, 1 / sqrt(rows * value * (1 - value)));
+    if (spread >= BINOMIAL_LEAST || t->classes != 2)
+        return logistic(value, 1 / sqrt(spread));
+    const double error = rank_precision_error(&t->rank, &areas);
+    return logistic(value, error / (value * (1 - value)));
 }
 
 struct interval interval_macro_auc(struct tally *t, double value)

@@ -291,6 +291,7 @@ struct pulling {
     double over, under, precision;         /* of the present group */
     double at_gain, at_loss;
     double *auc, *average;
+    double squares; /* of what the rows pull average precision */
 };
 
 static void add_moves(struct pulling *p, double positive, double negative)
@@ -325,25 +326,50 @@ static bool pull_group(void *context, double score, double positive, double nega
     return true;
 }
 
+/* What a row of the present group pulls average precision by. */
+static double pull_of(const struct pulling *p, const struct rank_row *row)
+{
+    const double weight = fabs((double)row->weight) / p->r->positive;
+    return signbit(row->weight)
+               ? -weight * p->losses
+               : weight * (p->precision - p->areas->average_precision + p->gains);
+}
+
 static void pull_row(void *context, const struct rank_row *row)
 {
     struct pulling *p = context;
     const double weight = fabs((double)row->weight);
-    if (signbit(row->weight)) {
+    if (signbit(row->weight))
         p->auc[row->group] += weight * (p->under - p->areas->auc) / p->r->negative;
-        p->average[row->group] -= weight * p->losses / p->r->positive;
-    } else {
+    else
         p->auc[row->group] += weight * (p->over - p->areas->auc) / p->r->positive;
-        p->average[row->group] += weight *
-                                  (p->precision - p->areas->average_precision + p->gains) /
-                                  p->r->positive;
-    }
+    p->average[row->group] += pull_of(p, row);
+}
+
+static void pull_square(void *context, const struct rank_row *row)
+{
+    struct pulling *p = context;
+    const double pull = pull_of(p, row);
+    p->squares += pull * pull;
+}
+
+static void pull(struct rank *r, struct pulling *p,
+                 void (*row)(void *context, const struct rank_row *row))
+{
+    walk(r, sum_moves, NULL, p);
+    p->above_positive = p->above_negative = p->at_gain = p->at_loss = 0;
+    walk(r, pull_group, row, p);
 }
 
 void rank_pulls(struct rank *r, const struct rank_areas *areas, double *auc, double *precision)
 {
     struct pulling p = {.r = r, .areas = areas, .auc = auc, .average = precision};
-    walk(r, sum_moves, NULL, &p);
-    p.above_positive = p.above_negative = p.at_gain = p.at_loss = 0;
-    walk(r, pull_group, pull_row, &p);
+    pull(r, &p, pull_row);
+}
+
+double rank_precision_error(struct rank *r, const struct rank_areas *areas)
+{
+    struct pulling p = {.r = r, .areas = areas};
+    pull(r, &p, pull_square);
+    return sqrt(p.squares);
 }

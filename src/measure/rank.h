@@ -39,6 +39,8 @@ struct rank_areas rank_finish(struct rank *r); /* sorts in place */
  * from its value: weight times influence function (Hampel, 1974), whose sum over all rows is 0. The
  * areas are those of rank_finish, and defined. */
 void rank_pulls(struct rank *r, const struct rank_areas *areas, double *auc, double *precision);
+/* The standard error of average_precision by the same influence of each row by itself. */
+double rank_precision_error(struct rank *r, const struct rank_areas *areas);
 /* Calls `group` for each distinct score, from the highest down, with the sums of weights, while it
  * returns true. */
 typedef bool rank_group_fn(void *context, double score, double positive, double negative);

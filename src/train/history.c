@@ -25,6 +25,9 @@ bool history_add(struct history *h, struct history_row row)
     double least = h->metric ? h->min_delta : 0;
     bool follows = h->best_epoch || h->begun;
     bool better = follows ? gain > least || (h->last && h->metric && gain >= least) : !isnan(value);
+    /* a metric of labels (f1, recall) is 0 until a row is flagged: the loss says what is better */
+    if (h->metric && h->metric->higher && h->best_epoch && fabs(value) + fabs(h->best) <= 0)
+        better = better || row.loss < h->rows[h->best_epoch - 1].loss;
     if (better) {
         h->best = value;
         h->best_epoch = h->epochs;

@@ -34,8 +34,8 @@ struct history {
 bool history_begin(struct history *h, double start);
 
 /* Adds an epoch. True: it is the best so far, better than the best before by more than min_delta. A
- * metric that is NaN is never the best. Without a metric the lowest training loss counts: a run
- * that breaks goes back to it. */
+ * metric that is NaN is never the best; of metrics that are all 0 the lower training loss is
+ * better. Without a metric the lowest training loss counts: a run that breaks goes back to it. */
 bool history_add(struct history *h, struct history_row row);
 /* True: the model still improved when the epochs ended. The last epoch is the best, and the last
  * tenth of the summed learning rates (at least HISTORY_LATE epochs) gave more than a hundredth of

@@ -34,6 +34,18 @@ static void lower_is_better(void)
     history_release(&h);
 }
 
+static void nothing_flagged(void)
+{
+    struct history h = {.metric = metric_find("f1", TASK_BINARY), .patience = 2};
+    history_add(&h, (struct history_row){.loss = 0.7, .metric = 0});
+    ok(history_add(&h, (struct history_row){.loss = 0.5, .metric = 0}) && h.waited == 0,
+       "of metrics that are 0 the lower loss is better");
+    ok(!history_add(&h, (struct history_row){.loss = 0.6, .metric = 0}), "a higher one is not");
+    ok(history_add(&h, (struct history_row){.loss = 0.8, .metric = 0.1}), "a metric above 0 is");
+    ok(!history_add(&h, (struct history_row){.loss = 0.2, .metric = 0}), "0 is not any more");
+    history_release(&h);
+}
+
 static void other_rules(void)
 {
     struct history h = {
@@ -154,6 +166,7 @@ int main(void)
 {
     scratch_make();
     lower_is_better();
+    nothing_flagged();
     other_rules();
     ended_too_soon();
     journal();
