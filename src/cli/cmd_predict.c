@@ -25,7 +25,7 @@ static const struct arg_option predict_options_table[] = {
      "tabs)."},
     {"uncertainty", 0, NULL, NULL, 0, 0, 0,
      "Add a last column, uncertainty: the standard deviation, over the networks of an ensemble, of "
-     "the predicted label's probability, or of the value; 0 for one network."},
+     "the predicted label's probability, or of the value. One network has none: an error (65)."},
     {"io", 0, "FORMAT", io_words, 0, 0, 0,
      "csv, or tsv: tabs and no quoting, in and out. Default: the training file's delimiter in, CSV "
      "out."},

@@ -159,7 +159,9 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e)
     struct err unread = {0};
     char number[64] = "0"; /* .5 is no JSON */
     double v;
-    if (row && row->type == OPT_NUMBER && *value == '.' && text_to_double(value, &v))
+    const bool text_key = row && (row->type == OPT_STRING || row->type == OPT_WORD ||
+                                  row->type == OPT_STRINGS);
+    if (row && !text_key && *value == '.' && text_to_double(value, &v))
         value = strncat(number, value, sizeof number - 2);
     struct json_doc *read = json_parse(value, strlen(value), "--set", &unread);
     struct json_out text = {0};
@@ -173,8 +175,6 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e)
         mem_free(path);
         return false;
     }
-    bool text_key = row && (row->type == OPT_STRING || row->type == OPT_WORD ||
-                            row->type == OPT_STRINGS);
     bool null = read && json_kind(json_root(read)) == JSON_NULL && !text_key;
     bool as_is = read && !text_key && (!row || row->type != OPT_SEED); /* "got number": as given */
     if (null || as_is || (read && fits(row, json_root(read))))

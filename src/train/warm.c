@@ -42,7 +42,16 @@ static bool is_named(const struct json *member, const char *name)
     return own && json_kind(own) == JSON_STRING && strcmp(json_string(own), name) == 0;
 }
 
-/* The networks of each member by the list in the model's metrics. */
+static const struct json *named(const struct json *list, const char *name)
+{
+    const struct json *m = json_at(list, 0);
+    while (m && !is_named(m, name))
+        m = json_next(m);
+    return m;
+}
+
+/* The networks of each member by the list in the model's metrics. A member of the model's config
+ * that is not there was left out by a time limit. */
 static bool find_members(struct warm *w, const struct ensemble *n, struct err *e)
 {
     struct err ignored = {0};
@@ -50,22 +59,25 @@ static bool find_members(struct warm *w, const struct ensemble *n, struct err *e
     struct json_doc *doc = json_parse_own(text, strlen(text), "metrics", &ignored);
     const struct json *list = doc ? json_path(json_root(doc), "members") : NULL;
     bool good = list || other(w->path, e, "it is one network, and the config has members", "");
+    const struct json_doc *config = w->file->config;
     for (uint32_t i = 0; good && i < n->members; i++) {
         uint64_t network = 0;
         const struct json *m = json_at(list, 0);
         for (; m && !is_named(m, n->names[i]); m = json_next(m))
             network += folds_of(m);
-        if (!m)
+        if (!m && !named(config ? json_path(json_root(config), "ensemble.members") : NULL,
+                         n->names[i]))
             good = other(w->path, e, "it has no member", n->names[i]);
-        else if (!folds_of(m))
+        else if (!m || !folds_of(m))
             w->first[i] = WARM_NONE;
         else if (folds_of(m) != n->folds || network + n->folds > w->file->member_count)
             good = other(w->path, e, "it has another number of folds of member", n->names[i]);
         else
             w->first[i] = (uint32_t)network;
         if (good && w->first[i] == WARM_NONE)
-            log_note("--init-from: the model holds no network of member \"%s\", as its weight "
-                     "is 0: it begins with new weights", text_quote_z(n->names[i]));
+            log_note("--init-from: the model holds no network of member \"%s\"%s: it begins with "
+                     "new weights", text_quote_z(n->names[i]),
+                     m ? ", as its weight is 0" : ", which a time limit left out");
     }
     json_free(doc);
     return good;
