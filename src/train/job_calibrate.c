@@ -21,7 +21,10 @@ static void tell(const struct train_job *j, const struct calibration *c,
         const int kind = r->criterion->loss.kind;
         log_note("values are kept %s, the range of the target: on the %s the %s is %.6g, without "
                  "limits %.6g", range, rows,
-                 kind == LOSS_MSE ? "mean squared error" : loss_names[kind], g->after, g->before);
+                 kind == LOSS_MSE        ? "mean squared error"
+                 : kind == LOSS_QUANTILE ? "pinball loss"
+                                         : loss_names[kind],
+                 g->after, g->before);
     } else {
         log_note("probabilities are calibrated (scale %.4g): on the %s the log-loss is %.6g, "
                  "without calibration %.6g", c->scale, rows, g->after, g->before);
