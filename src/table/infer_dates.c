@@ -9,6 +9,8 @@
 #include "csv/date_format.h"
 #include "table/infer_survey.h"
 
+enum { LEAST = 20 }; /* cells, and different ones, of a column that is a date and not a category */
+
 /* A cell that is read from left to right, and the format of the part that is read. */
 struct shape {
     const char *at, *end;
@@ -269,6 +271,44 @@ const char *infer_date_format(const struct infer_dates *d, const char **other)
         good[i] = d->format[i][0] && d->read[i] == d->cells;
     *other = good[0] && good[1] ? d->format[1] : NULL;
     return good[0] ? d->format[0] : good[1] ? d->format[1] : NULL;
+}
+
+bool infer_mostly_dates(const struct watch *w, uint64_t present, struct infer_column *c)
+{
+    const struct infer_dates *d = &w->date_forms;
+    const int best = d->read[1] > d->read[0];
+    const bool iso = w->dates >= d->read[best];
+    const uint64_t dates = iso ? w->dates : d->read[best], wrong = present - dates;
+    if (dates * 2 <= present || !wrong || present < LEAST || c->distinct <= LEAST)
+        return false;
+    const struct infer_words *words = &w->words_only;
+    char first[48], format[2 * INFER_FORMAT + 20] = "";
+    int64_t line = words->cells ? words->line : iso ? w->other_line : 0;
+    const char *text = words->cells ? words->text[0] : iso && w->other ? w->other : NULL;
+    if (text)
+        snprintf(first, sizeof first, "%.40s", text_quote_z(text));
+    else
+        snprintf(first, sizeof first, "%.15g", w->low); /* numbers among ISO dates */
+    if (!iso)
+        snprintf(format, sizeof format, "\"format\": \"%.*s\", ", 2 * INFER_FORMAT,
+                 text_quote_z(d->format[best]));
+    c->type = COLUMN_IGNORE;
+    c->kind = "dates but for some cells";
+    c->unread = true;
+    size_t used = (size_t)snprintf(c->reason, sizeof c->reason,
+                                   "dates but for %llu of %llu cells",
+                                   (unsigned long long)wrong, (unsigned long long)present);
+    if (text && line)
+        used += (size_t)snprintf(c->reason + used, sizeof c->reason - used,
+                                 ", the first \"%s\" at line %lld", first, (long long)line);
+    else if (w->whole)
+        used += (size_t)snprintf(c->reason + used, sizeof c->reason - used, ", such as \"%s\"",
+                                 first);
+    snprintf(c->reason + used, sizeof c->reason - used,
+             ": mend %s and run init again, or list what means missing: --set 'data.columns.%.60s="
+             "{\"type\": \"datetime\", %s\"missing\": [\"%s\"]}'", wrong == 1 ? "it" : "them",
+             text_quote_z(c->name), format, text || w->whole ? first : "..");
+    return true;
 }
 
 const char *infer_date_reason(const struct infer_dates *d, const char *column, char *out,

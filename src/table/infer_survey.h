@@ -198,6 +198,9 @@ void infer_amount(struct infer_amounts *a, const char *text, size_t length);
 void infer_date(struct infer_dates *d, const char *text, size_t length);
 /* The format that reads all cells, or NULL; *other: a second one that does, or NULL. */
 const char *infer_date_format(const struct infer_dates *d, const char **other);
+/* True if most cells are dates of one format: the column is set aside with a warning. */
+struct watch;
+bool infer_mostly_dates(const struct watch *w, uint64_t present, struct infer_column *c);
 /* Why no format of a column reads all of its dates, and what reads them. Returns the reason's
  * kind. */
 const char *infer_date_reason(const struct infer_dates *d, const char *column, char *out,

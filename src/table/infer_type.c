@@ -286,10 +286,11 @@ static bool type_without_words(const struct infer_request *r, const struct watch
     rest.sure = n->sure;
     rest.missing += w->words_only.cells;
     rest.distinct -= w->words_only.count;
-    const bool good = cells * 2 <= n->present && rest.distinct > 10 &&
-                      type_of_read(&plain, &rest, decimal, target, c) && !c->unread &&
-                      (c->type == COLUMN_NUMERIC ? is_measure(w, rest.distinct)
-                                                 : c->type == COLUMN_DATETIME && !target);
+    const bool good = rest.distinct > 10 && type_of_read(&plain, &rest, decimal, target, c) &&
+                      !c->unread &&
+                      (c->type == COLUMN_NUMERIC /* dates may have words in most rows: ongoing */
+                           ? is_measure(w, rest.distinct) && cells * 2 <= n->present
+                           : c->type == COLUMN_DATETIME && !target);
     if (good) {
         for (size_t i = 0; i < words.count; i++)
             opt_strings_add(&c->none, words.items[i]);
@@ -385,6 +386,8 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
             report_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
         return;
     }
+    if (infer_mostly_dates(w, n->present, c))
+        return;
     if (infer_name(c->name) == NAME_ID && distinct > 0.5 * present)
         set_aside(c, COLUMN_ID, "its name and its values, %s different, are those of an identifier",
                   unique ? "all" : "most of them");

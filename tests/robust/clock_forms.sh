@@ -47,4 +47,21 @@ grep -q '"task": "regression"' lap.json && grep -qF '"finish": {"type": "numeric
 ok $? "a target of durations is a regression" "$(cat lap.json)"
 run dnn check lap.json --set 'data.columns.lap=categorical'
 is_exit 0 "that training takes"
+# words among dates and durations: missing in that column; too many of them, or numbers: a warning whose command reads the column
+awk 'BEGIN { print "until;due;seen;run;open;y"
+    for (i = 0; i < 300; i++) { d = sprintf("%02d", 1 + i % 28); m = sprintf("%02d", 1 + i % 12)
+        printf "%s;%s;%s;%s;%s;%s\n", (i % 3 ? "ongoing" : "2024-" m "-" d), (i % 9 ? "2024-" m "-" d : "see " substr("abcdefgh", i % 8 + 1, 1)),
+            (i % 9 ? "2024-" m "-" d : 0), (i % 19 ? 20 + i % 9 ":" d ":" m : "DNF"), (i % 4 ? d "." m ".2024" : "offen"), (i % 2 ? "yes" : "no") } }' >words.csv
+run dnn init words.csv --target y -o words.json
+for part in '"until": {"type": "datetime", "missing": ["ongoing"]}' '"run": {"type": "numeric", "missing": ["DNF"], "format": "duration"}' \
+    '"open": {"type": "datetime", "missing": ["offen"], "format": "%d.%m.%Y"}' '"due": "ignore"' '"seen": "ignore"'; do
+    perl -0777 -pe 's/\s*\n\s*/ /g; s/\{ /{/g; s/ \}/}/g' words.json | grep -qF -- "$part"
+    ok $? "init writes $part" "$(grep -A20 columns words.json)"
+done
+err_has 'column "until": "ongoing" in 200 of 300 cells (the first at line 3) is no date: taken as missing' "a word of dates is told with count and line"
+err_has 'warning: column "due": ignore: dates but for 34 of 300 cells, the first "see a" at line 2' "many words are told"
+err_has 'warning: column "seen": ignore: dates but for 34 of 300 cells, such as "0"' "numbers among dates are told"
+eval "run dnn init words.csv --target y -o words.json $(grep -o -- "--set 'data.columns.seen=[^']*'" err)"
+run dnn train words.json --progress none --quiet --set model.preset=mlp --set train.epochs=1 --set backend.name=dnn_cpu --set output.model=words.dnn
+is_exit 0 "the command of the warning makes a config that trains"
 done_testing
