@@ -55,7 +55,7 @@ if [ $full = yes ]; then
     threaded=$(for unit in answer_predict backend_machine base_stop base_thread model_tracks table_table train_runs train_train; do
         echo "$build/tsan/unit/$unit"; done)
     # shellcheck disable=SC2086 # several targets
-    make -j"$jobs" BUILD="$build/tsan" SAN=thread OPT='-O1 -g1' all $threaded
+    make -j"$jobs" BUILD="$build/tsan" SAN=thread OPT='-O1 -g1' $([ $nightly = no ] || echo all) $threaded
     {
         # each operation and product with each vector code takes minutes there: of a night alone
         programs tests/unit "$build/asan/unit" | if [ $nightly = yes ]; then cat; else grep -vE '/backend_(ops|bf16|product)$'; fi
@@ -66,11 +66,11 @@ if [ $full = yes ]; then
         # the whole program with sanitizers: the command lines, bad input, and every way out that a fault takes
         # (make, scripts, documents and memory are the same under a sanitizer; attacks from outside, kills, trainings of sequences, ensembles and searches,
         # and hundreds of files and configs take minutes: of a night alone)
-        same='robust/(setup|build|packaging|scripts|shared_data|check|resume|outputs_attacked|breaks|sequence|long_init|init|ensemble_kills|csv|config|tagging|held_out|portfolio|ensemble|tune|metamorphic|same_bytes|bench|profile|numerics|limits|decisions|init_from|epoch_lines|quantiles|effects|weights|target_transform)\.sh|fault/faults\.sh|golden/(readme|examples|configs)\.sh'
+        same='robust/(setup|build|packaging|scripts|shared_data|check|resume|outputs_attacked|breaks|sequence|long_init|init|ensemble_kills|csv|config|tagging|held_out|portfolio|ensemble|tune|metamorphic|same_bytes|bench|profile|numerics|limits|decisions|init_from|epoch_lines|quantiles|effects|weights|target_transform|target_statistics|forms|serving|backends|calibrate|intervals)\.sh|fault/(faults|machine)\.sh|golden/(readme|examples|configs)\.sh'
         [ $nightly = no ] || same=none
         find tests/golden tests/robust tests/fault/machine.sh tests/fault/faults.sh -name '*.sh' -perm -u+x |
             grep -vE "$same" | sort | sed "s,^,DNN=$build/asan/dnn ,"
-        printf '%s\n' tests/robust/concurrency.sh tests/robust/same_bytes.sh tests/robust/cv.sh |
+        [ $nightly = no ] || printf '%s\n' tests/robust/concurrency.sh tests/robust/same_bytes.sh tests/robust/cv.sh |
             sed "s,^,DNN=$build/tsan/dnn ,"
     } >>"$list"
 fi

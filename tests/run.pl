@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# run.pl LIST [LOG] - runs the test programs of LIST by TAP::Harness, three at a time (some wait for a clock), and ends with one
+# run.pl LIST [LOG] - runs the test programs of LIST by TAP::Harness, four at a time (some wait for a clock), and ends with one
 # line: N passed, N failed, N skipped; before it, the tests that took 30 s or more. LIST: one program a line; NAME=VALUE before it
 # sets its environment (DNN= may be relative). Counts of runs in LOG, the output of make, are added. A program that dies, exits with
 # another code than 0, or has no plan or a wrong one, is a failure; so is a test marked TODO. A skip is never a pass.
@@ -48,7 +48,7 @@ sub run_tests {
         });
     return eval { $harness->runtests(@programs) };
 }
-my $all = run_tests($ENV{TEST_JOBS} || 3, @tests);
+my $all = run_tests($ENV{TEST_JOBS} || 4, @tests);
 if (!$all) { print $@, "0 passed, 1 failed, 0 skipped\n"; exit 1 }
 my %parser = map { $_ => ($all->parsers($_))[0] } $all->descriptions;
 my %seconds = map { $_ => $parser{$_}->end_time - $parser{$_}->start_time } keys %parser;

@@ -29,9 +29,9 @@ ifeq ($(shell command -v $(CXX) 2>/dev/null),)
 emulated emulated-test:
 	@echo "1..0 # SKIP no C++ compiler ($(CXX)) for the emulated program"
 else
-# the stand-ins of cuBLASLt (test_guest has its products by day) and cuDNN, and a benchmark of an emulated card, which tells no time:
-# of a night alone
-EMULATED_NIGHT := $(if $(filter yes,$(NIGHTLY)),,$(addprefix tests/emulate/,guest.sh guest_recur.sh bench.sh))
+# the stand-ins of cuBLASLt (test_guest has its products by day) and cuDNN, a benchmark of an emulated card, which tells no time, and the
+# script for a real card: of a night alone
+EMULATED_NIGHT := $(if $(filter yes,$(NIGHTLY)),,$(addprefix tests/emulate/,guest.sh guest_recur.sh bench.sh gpu_verify.sh))
 emulated: $(BUILD)/emulated/dnn
 emulated-test: emulated
 	@printf '%s\n' $(filter-out $(EMULATED_NIGHT),$(sort $(wildcard tests/emulate/*.sh))) >$(BUILD)/emulated/list

@@ -156,8 +156,10 @@ else
 emulate-build: $(EMULATE_PROGRAMS)
 # emulate_run LIST: those programs, and then whether they started every kernel
 EMULATE_SHADOW := $(filter $(EMULATE_DIR)/shadow/%,$(EMULATE_PROGRAMS))
-# minutes of what a change of a kernel alone can spoil: of a night, or where more shapes are asked for. The shadow has test_ops in every run
-EMULATE_NIGHT  := $(if $(filter yes,$(NIGHTLY))$(SHAPES),,$(EMULATE_DIR)/asan/test_ops $(EMULATE_DIR)/shadow/test_traffic)
+# minutes of what a change of a kernel alone can spoil: of a night, or where more shapes are asked for. The shadow, which sees every
+# access, has test_ops in every run; scripts/test.sh --full (NIGHTLY=no) leaves AddressSanitizer to the night
+EMULATE_NIGHT  := $(if $(filter yes,$(NIGHTLY))$(SHAPES),,$(EMULATE_DIR)/asan/test_ops $(EMULATE_DIR)/shadow/test_traffic \
+                      $(if $(filter no,$(NIGHTLY)),$(filter $(EMULATE_DIR)/asan/%,$(EMULATE_PROGRAMS))))
 EMULATE_DAY    := $(filter-out $(EMULATE_NIGHT),$(EMULATE_SHADOW))
 EMULATE_MANY   := $(if $(SHAPES),EMULATE_SHAPES=$(SHAPES) )
 emulate_run = \
@@ -167,7 +169,7 @@ emulate_run = \
 	perl tests/run.pl $(EMULATE_DIR)/list.ran && exit $$status
 # test_ops takes as long as all others: one half beside the other
 EMULATE_HALVES := $(foreach i,0 1,'OPS_SHARE=$(i)/2 $(EMULATE_DIR)/shadow/test_ops')
-emulate: emulate-build
+emulate: $(filter-out $(EMULATE_NIGHT),$(EMULATE_PROGRAMS))
 	@printf '%s\n' $(EMULATE_HALVES) tests/emulate/dialect.pl $(filter-out %/test_ops,$(EMULATE_DAY)) >$(EMULATE_DIR)/list
 	@printf '$(EMULATE_MANY)%s\n' $(filter-out $(EMULATE_SHADOW) $(EMULATE_NIGHT),$(EMULATE_PROGRAMS)) >>$(EMULATE_DIR)/list
 	$(call emulate_run,$(EMULATE_DIR)/list)

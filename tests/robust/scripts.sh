@@ -216,7 +216,7 @@ for BUILD in '' build/cpu "$WORK/elsewhere"; do
     whole=$here
     [ "${here#/}" != "$here" ] || whole=$WORK/tree/$here
     grep -qx "$here/unit/base_text" list && grep -qx "$here/double/grad/layers" list && grep -qx "$here/asan/unit/base_text" list &&
-        grep -qx "DNN=$here/tsan/dnn tests/robust/cv.sh" list &&
+        grep -qx "$here/tsan/unit/train_train" list && grep -qx "DNN=$here/asan/dnn tests/robust/cv.sh" list &&
         grep -q " $here/asan/replay/fuzz_csv$" list && grep -qx "with $whole/dnn" list &&
         ! grep -v -e "^$here/" -e "^ASAN_OPTIONS=[^ ]* $here/asan/replay/" -e '^scripts/' -e '^tests/' -e "^DNN=$here/" -e '^with' list | grep -q .
     ok $? "test.sh with BUILD=$BUILD" "$(cat err; grep -v "$here/" list | head -5)"
