@@ -119,6 +119,15 @@ bool infer_names_entity(const char *name)
            (w.count && AMONG(entities, w.word[w.count - 1]));
 }
 
+bool infer_names_row(const char *name)
+{
+    static const char *const rows[] = {"row", "rows", "idx", "index", "rownum", "rowno", "obs",
+                                       "observation", "record", "sno", "slno", "srno", "seqno",
+                                       "line", "lineno", "nummer", "numero", "zeile"};
+    struct words w = split(name);
+    return w.count && AMONG(rows, w.word[w.count - 1]);
+}
+
 bool infer_names_kind(const char *name)
 {
     static const char *const kinds[] = {

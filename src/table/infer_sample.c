@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/shell.h"
 #include "base/thread.h"
 #include "table/infer_survey.h"
 
@@ -135,6 +136,27 @@ static void score_tile(void *context, unsigned tile, unsigned thread)
         snprintf(c->note, sizeof c->note, "%s", infer_leak_words);
 }
 
+/* Columns that rise by one a row, where the order of the rows tells of the target, are numbers; not
+ * so in a file that is sorted by its classes. */
+static void free_counts(const struct sample *t)
+{
+    int order = -1;
+    for (size_t k = 0; k < t->infer->count; k++) {
+        struct infer_column *c = &t->infer->columns[k];
+        if (c->type != COLUMN_ID || c->kind != infer_counts)
+            continue;
+        if (order < 0)
+            order = (int)infer_order(&t->of);
+        if (order == ORDER_SORTED)
+            infer_set(c, COLUMN_ID, "it numbers the rows, which are sorted by the target; to learn "
+                      "from it, --set %s", shell_word("data.columns.%s=numeric", c->name));
+        if (order == ORDER_TELLS)
+            infer_set(c, COLUMN_NUMERIC, "it rises by one a row, and tells of the target: taken as "
+                      "a number; if it only numbers the rows, say --id %s",
+                      shell_word("%s", c->name));
+    }
+}
+
 /* --- equal rows --- */
 
 /* False: no column is used. */
@@ -206,6 +228,7 @@ void infer_sample(const struct survey *s, size_t target, struct infer *out)
     t.of.label = label;
     t.of.value = value;
     if (take_target(&t, label, value, rows, &t.of)) {
+        free_counts(&t);
         if (t.of.classes <= INFER_TEXTS) /* thousands of classes are not checked */
             threads_run_few((unsigned)s->count, score_tile, &t);
         find_copies(&t);

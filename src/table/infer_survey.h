@@ -133,6 +133,7 @@ struct watch {
     uint64_t shapes[SHAPES];    /* of others: cells of each enum infer_shape */
     uint64_t codes;             /* of others: two capital letters */
     uint64_t odd_commas, odd_points; /* not three digits after the sign: no thousands */
+    bool unnamed;               /* it has no name in the header: the number of a row */
     bool steps;                 /* each whole number is the previous one + 1 */
     bool minutes;               /* each number is a multiple of 60 */
     bool rises, falls;          /* each whole number is larger, or smaller, than the previous one */
@@ -250,6 +251,7 @@ bool infer_names_group(const char *name);
 /* entity: an identifier, or its last word is a person or thing that may have several rows
  * (customer, patient, machine). */
 bool infer_names_entity(const char *name);
+bool infer_names_row(const char *name); /* row, idx, record */
 /* kind: a word is a place or a kind of things (zip, product, model). */
 bool infer_names_kind(const char *name);
 bool infer_names_order(const char *name);
@@ -262,9 +264,23 @@ void infer_missing(const struct infer_request *r, const struct survey *s, char d
 /* Names the marks of missing that were guessed, beside "" and NA, outside the target; "": none. */
 void infer_missing_note(const struct infer_request *r, const struct survey *s,
                         char *out, size_t size);
-/* infer_type.c, infer_target.c: types; then the task. */
+/* infer_type.c, infer_target.c: types; then the task. infer_set sets a type and its reason; reasons
+ * of one format are of one kind. */
+__attribute__((format(printf, 3, 4))) void infer_set(struct infer_column *c, int type,
+                                                     const char *format, ...);
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
 void infer_target(const struct survey *s, size_t target, struct infer *i);
+/* infer_id.c: types a column of whole or other numbers. */
+void infer_numbers(const struct watch *w, uint64_t present, uint64_t missing, uint64_t distinct,
+                   struct infer_column *c);
+/* The reason, and the kind, of a column that only its values make an id: it rises by one a row. */
+extern const char infer_counts[];
+/* Whether the order of the rows tells of their target, more than nine other orders do; SORTED: the
+ * rows are sorted by class. */
+enum infer_order { ORDER_CHANCE, ORDER_TELLS, ORDER_SORTED };
+enum infer_order infer_order(const struct leak_target *of);
+/* Adds to an id's reason how to learn from it. */
+void infer_way_back(struct infer_column *c, bool numbers);
 /* infer_sample.c: what each column alone explains of the target, and equal rows. */
 void infer_sample(const struct survey *s, size_t target, struct infer *i);
 /* The text of a sampled cell that may be a number or a date; NULL: another one, or missing. */

@@ -50,9 +50,7 @@ static bool among(const char *const *names, size_t count, const char *name)
     return false;
 }
 
-/* Sets a type and its reason. Reasons of one format are of one kind. */
-__attribute__((format(printf, 3, 4))) static void set_aside(struct infer_column *c, int type,
-                                                            const char *format, ...)
+void infer_set(struct infer_column *c, int type, const char *format, ...)
 {
     va_list args;
     c->type = type;
@@ -72,54 +70,6 @@ static bool is_padded(const struct watch *w, const struct counts *n)
 static bool long_codes(const struct watch *w, const struct counts *n)
 {
     return w->serials * 2 > n->present && n->distinct * 2 <= n->present;
-}
-
-/* True if this many integers of this range would rarely all differ by chance (birthdays: n^2 / 2
- * range equal pairs expected), or there are 1000. */
-static bool hardly_chance(const struct watch *w, const struct counts *n)
-{
-    double rows = (double)n->present, range = w->high - w->low + 1;
-    return n->present >= 20 && (n->present >= 1000 || rows * rows > 2 * 5 * range);
-}
-
-static void type_of_numbers(const struct watch *w, const struct counts *n, struct infer_column *c)
-{
-    bool whole = !(w->fraction > 0), all = w->whole == n->present;
-    bool different = whole && all && n->distinct == n->present;
-    int name = infer_name(c->name);
-    if (infer_epoch(w, n->present, c))
-        return;
-    if (whole && !n->missing && n->present >= 20 && w->steps && all)
-        set_aside(c, COLUMN_ID, "it numbers the rows");
-    else if (whole && name == NAME_ID && n->distinct == n->present)
-        set_aside(c, COLUMN_ID,
-                  "its name and its values, all different, are those of an identifier");
-    else if (whole && name == NAME_ID && n->distinct > 100 && n->distinct * 2 > n->present)
-        set_aside(c, COLUMN_ID, "its name and its %llu values are those of an identifier",
-                  (unsigned long long)n->distinct);
-    else if (w->serials * 2 > n->present && n->distinct * 2 > n->present)
-        set_aside(c, COLUMN_ID, "whole numbers of more than 16 digits, most of them different, "
-                                "are names, and a float does not tell them apart");
-    else if (w->day_numbers == w->whole && all && n->distinct > 1)
-        c->type = COLUMN_DATETIME;
-    else if (different && name == NAME_NUMBER && n->present >= 20 && w->low >= 0)
-        set_aside(c, COLUMN_ID, "its name and its whole numbers, all different, are those of an "
-                                "identifier; if it is a measure, --set %s",
-                  shell_word("data.columns.%s=numeric", c->name));
-    else if (different && !n->missing && n->present >= 20 &&
-             (w->rises || w->falls || hardly_chance(w, n)))
-        set_aside(c, COLUMN_NUMERIC,
-                  "every row has another whole number%s: if it names the row, say --id %s",
-                  w->rises ? ", in ascending order" : w->falls ? ", in descending order" : "",
-                  shell_word("%s", c->name));
-    else if (whole && all && name == NAME_ID && n->distinct > 2)
-        set_aside(c, COLUMN_NUMERIC, "its name is that of an identifier, and its %llu values come "
-                                     "again: taken as numbers; if they are none, --set "
-                                     "%s, or group, or --id",
-                  (unsigned long long)n->distinct,
-                  shell_word("data.columns.%s=categorical", c->name));
-    else
-        c->type = COLUMN_NUMERIC;
 }
 
 /* Returns the first cell that is not a number, or NULL: a word, or a number with the other decimal
@@ -171,7 +121,7 @@ static bool type_of_most(const struct watch *w, const struct counts *n, char dec
         (infer_name(c->name) == NAME_ID && n->distinct * 2 > n->present))
         return false;
     struct place first = place_of_wrong(w, n, decimal);
-    set_aside(c, dates ? COLUMN_DATETIME : COLUMN_NUMERIC,
+    infer_set(c, dates ? COLUMN_DATETIME : COLUMN_NUMERIC,
               "%llu of %llu cells %s no %s%s: training will stop there; mend them, or list the "
               "text under data.missing", (unsigned long long)wrong, (unsigned long long)n->present,
               wrong == 1 ? "is" : "are",
@@ -209,7 +159,7 @@ static bool type_of_forms(const struct watch *w, const struct counts *n, char de
     const char *kind = infer_form_reason(form, decimal, reason, sizeof reason);
     bool few = (form == FORM_DATE || foreign == all) && n->distinct <= 20 &&
                n->distinct * 4 <= n->present;
-    set_aside(c, few ? COLUMN_CATEGORICAL : COLUMN_IGNORE, "%s%s", reason,
+    infer_set(c, few ? COLUMN_CATEGORICAL : COLUMN_IGNORE, "%s%s", reason,
               few ? "; taken as categories" : "");
     c->unread = !few;
     c->kind = kind;
@@ -235,11 +185,11 @@ static void type_of_dates(const struct watch *w, struct infer_column *c)
 {
     c->type = COLUMN_DATETIME;
     if (w->times && w->times < w->dates)
-        set_aside(c, COLUMN_DATETIME,
+        infer_set(c, COLUMN_DATETIME,
                   "%llu of %llu cells are a time without a date: they count as times of 1970-01-01",
                   (unsigned long long)w->times, (unsigned long long)w->dates);
     else if (w->months && w->months < w->dates)
-        set_aside(c, COLUMN_DATETIME,
+        infer_set(c, COLUMN_DATETIME,
                   "%llu of %llu cells are a month without a day: they count as its first day",
                   (unsigned long long)w->months, (unsigned long long)w->dates);
 }
@@ -255,7 +205,7 @@ static bool type_of_read(const struct watch *w, const struct counts *n, char dec
                          struct infer_column *c)
 {
     if (are_numbers(w, n))
-        type_of_numbers(w, n, c);
+        infer_numbers(w, n->present, n->missing, n->distinct, c);
     else if (n->texts || n->numbers)
         return propose(w, n, decimal, c) || infer_propose_span(w, n->present, target, c);
     else if (!infer_propose_span(w, n->present, target, c))
@@ -319,7 +269,7 @@ static bool numbers_of_most(const struct watch *w, const struct counts *n, char 
     if (classes || n->present < 20 || wrong * 10 > n->present || w->dates || is_padded(w, n) ||
         n->distinct <= wrong + 30)
         return false;
-    set_aside(c, COLUMN_CATEGORICAL, "%llu of %llu cells %s no number%s",
+    infer_set(c, COLUMN_CATEGORICAL, "%llu of %llu cells %s no number%s",
               (unsigned long long)wrong, (unsigned long long)n->present,
               wrong == 1 ? "is" : "are", place_of_wrong(w, n, decimal).text);
     return true;
@@ -354,7 +304,7 @@ static void report_wrong(const struct watch *w, const struct counts *n, char dec
     int64_t line;
     const char *first = first_wrong(w, n, decimal, &line);
     const bool one = first && w->alike * 2 > wrong;
-    set_aside(c, type,
+    infer_set(c, type,
               "numbers but for %llu of %llu cells%s: mend %s and run init again, or add a text "
               "that means missing%s%.60s%s to data.missing and make the column numeric",
               (unsigned long long)wrong, (unsigned long long)n->present,
@@ -374,11 +324,11 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
     uint64_t wrong = n->present - n->numbers;
     c->type = COLUMN_CATEGORICAL;
     if (is_padded(w, n))
-        set_aside(c, COLUMN_CATEGORICAL,
+        infer_set(c, COLUMN_CATEGORICAL,
                   "zeros in front, as in \"%.40s\", make codes of its numbers",
                   text_quote_z(w->pad));
     else if (long_codes(w, n))
-        set_aside(c, COLUMN_CATEGORICAL, "whole numbers of more than 16 digits are codes");
+        infer_set(c, COLUMN_CATEGORICAL, "whole numbers of more than 16 digits are codes");
     bool numbers = wrong && n->numbers * 2 > n->present &&
                    (n->distinct > 100 || (distinct > 0.5 * present && !c->reason[0]));
     if (n->present < 20) {
@@ -389,35 +339,37 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
     if (infer_mostly_dates(w, n->present, c))
         return;
     if (infer_name(c->name) == NAME_ID && distinct > 0.5 * present)
-        set_aside(c, COLUMN_ID, "its name and its values, %s different, are those of an identifier",
+        infer_set(c, COLUMN_ID, "its name and its values, %s different, are those of an identifier",
                   unique ? "all" : "most of them");
     else if (words >= 3 && distinct > 0.5 * present)
-        set_aside(c, COLUMN_TEXT, "free text: %.0f words a cell, %.0f %% of the cells different; "
+        infer_set(c, COLUMN_TEXT, "free text: %.0f words a cell, %.0f %% of the cells different; "
                   TEXT_ROUTES, words, 100 * distinct / present);
     else if (bytes >= 60 && words >= 8 && distinct > 0.2 * present)
-        set_aside(c, COLUMN_TEXT, "free text: %.0f words a cell; " TEXT_ROUTES, words);
+        infer_set(c, COLUMN_TEXT, "free text: %.0f words a cell; " TEXT_ROUTES, words);
     else if (unique && infer_name(c->name) == NAME_NUMBER)
-        set_aside(c, COLUMN_ID, "its name and its values, all different, are those of an "
+        infer_set(c, COLUMN_ID, "its name and its values, all different, are those of an "
                                 "identifier");
     else if (numbers)
         report_wrong(w, n, decimal, COLUMN_IGNORE, c);
     else if ((unique || (distinct > 0.5 * present && n->distinct > 50)) &&
              infer_is_dressed(w, n->present, c))
         return;
+    else if (unique && bytes <= 40 && words < 3)
+        infer_set(c, COLUMN_ID, "every cell is different, as those of an identifier");
     else if (unique)
-        set_aside(c, COLUMN_IGNORE, "every cell is different");
+        infer_set(c, COLUMN_IGNORE, "every cell is different");
     else if (distinct > 0.5 * present && n->distinct > 50)
-        set_aside(c, COLUMN_IGNORE, "%llu different values in %llu cells: hardly one is met again",
+        infer_set(c, COLUMN_IGNORE, "%llu different values in %llu cells: hardly one is met again",
                   (unsigned long long)n->distinct, (unsigned long long)n->present);
     else if (n->distinct > VOCAB_MOST / 2)
-        set_aside(c, COLUMN_IGNORE, "too many values");
+        infer_set(c, COLUMN_IGNORE, "too many values");
     else if (wrong && (wrong == 1 || wrong * 100 <= n->present) && !c->reason[0])
         report_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
     if (c->type != COLUMN_TEXT)
         return;
     c->buckets = infer_terms_buckets(&w->terms);
     if (6 * w->syllables > w->bytes) /* most of the text: a syllable has three bytes and more */
-        set_aside(c, COLUMN_TEXT, "free text in a script without blanks between words: its "
+        infer_set(c, COLUMN_TEXT, "free text in a script without blanks between words: its "
                   "characters and pairs of them are read; \"encode\": \"tokens\" learns them in "
                   "order");
 }
@@ -433,12 +385,12 @@ static void type_of(const struct infer_request *r, const struct survey *s, const
     else if (among(r->ignored, r->ignored_count, c->name))
         c->type = COLUMN_IGNORE;
     else if (!n->present)
-        set_aside(c, COLUMN_IGNORE, "every cell is missing");
+        infer_set(c, COLUMN_IGNORE, "every cell is missing");
     else if (n->missing && n->present < least)
-        set_aside(c, COLUMN_IGNORE, "only %llu of %llu rows have a value",
+        infer_set(c, COLUMN_IGNORE, "only %llu of %llu rows have a value",
                   (unsigned long long)n->present, (unsigned long long)s->rows);
     else if (n->distinct == 1 && !n->missing)
-        set_aside(c, COLUMN_IGNORE, "the same value in every row");
+        infer_set(c, COLUMN_IGNORE, "the same value in every row");
     else if (n->distinct == 1)
         c->type = COLUMN_CATEGORICAL; /* missing or not is its only information */
     else if (!type_of_read(w, n, decimal, false, c) &&
@@ -447,6 +399,8 @@ static void type_of(const struct infer_request *r, const struct survey *s, const
         type_of_texts(w, n, decimal, c);
     const bool asked = among(r->ids, r->id_count, c->name) ||
                        among(r->ignored, r->ignored_count, c->name);
+    if (c->type == COLUMN_ID && !asked && infer_name(c->name) == NAME_OTHER)
+        infer_way_back(c, are_numbers(w, n) && !(w->serials * 2 > n->present));
     c->numbers = are_numbers(w, n) && n->present && !asked && c->type != COLUMN_NUMERIC;
 }
 
@@ -491,7 +445,7 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
         type_of(r, s, w, &n, out->decimal, c);
         if (c->type == COLUMN_CATEGORICAL && !c->reason[0] && !r->missing && !w->texts &&
             w->absent[INFER_NA] && infer_is_of_codes(w))
-            set_aside(c, COLUMN_CATEGORICAL,
+            infer_set(c, COLUMN_CATEGORICAL,
                       "\"NA\" is taken as one of its codes of two letters, not as missing; "
                       "data.missing lists what is");
     }

@@ -225,7 +225,7 @@ err_has 'a quick estimate), the best 5 of 6: "'
 run dnn init --force aside.csv --target y -o aside.json
 is_exit 0 "nothing to learn from: the config is written, to be mended"
 err_has 'warning: no column is left to learn from'
-err_has 'note: column "b": ignore: every cell is different'
+err_has 'note: column "b": id: every cell is different'
 run dnn train aside.json -o aside.dnn --set model.preset=mlp
 is_exit 78 "  train refuses it"
 err_has 'error[E1312]: aside.json:13:'

@@ -150,12 +150,12 @@ static void test_types(void)
     is_type(i, "empty", COLUMN_IGNORE, "missing");
     is_type(i, "rare", COLUMN_IGNORE, "only 4 of 300");
     is_type(i, "note", COLUMN_TEXT, "free text");
-    is_type(i, "token", COLUMN_IGNORE, "every cell is different");
+    is_type(i, "token", COLUMN_ID, "every cell is different");
     is_type(i, "mixed", COLUMN_IGNORE, "numbers but for 34 of 300 cells");
     is_type(i, "account", COLUMN_ID, "its values, all different");
     is_type(i, "order_no", COLUMN_ID, "its values, all different");
     is_type(i, "store_id", COLUMN_NUMERIC, "its 7 values come again");
-    is_type(i, "steps", COLUMN_ID, "numbers the rows");
+    is_type(i, "steps", COLUMN_NUMERIC, "in ascending order"); /* from 5 on: ages, years */
     is_type(i, "gap", COLUMN_CATEGORICAL, NULL); /* one number or none: a word */
     is_type(i, "flag", COLUMN_CATEGORICAL, NULL);
     const struct infer_column *c = column(i, "num");

@@ -76,7 +76,7 @@ static void test_forms(void)
     is_type(i, "eur", COLUMN_NUMERIC, "\"unit\": \"\xe2\x82\xac\"");
     is_type(i, "thousand", COLUMN_NUMERIC, "\"thousands\": \",\"");
     is_type(i, "german", COLUMN_IGNORE, "decimal comma in a file whose others have points");
-    is_type(i, "hex", COLUMN_IGNORE, "every cell is different");
+    is_type(i, "hex", COLUMN_ID, "every cell is different");
     is_type(i, "us", COLUMN_DATETIME, "\"format\": \"%m/%d/%Y\"");
     is_type(i, "few", COLUMN_IGNORE, "the same value");
     is_type(i, "bad", COLUMN_NUMERIC,
@@ -358,9 +358,57 @@ static void test_missing(void)
     infer_free(i);
 }
 
+/* Columns that rise by one a row: t from 1 on, year, row_no; each row has another code. order: how
+ * the target follows the rows. */
+enum target_order { BY_CHANCE, LATER_MORE, IN_SEASONS, SORTED };
+static struct infer *rising(enum target_order order)
+{
+    enum { ROWS = 400 };
+    struct err e = {0};
+    struct text t = {0};
+    text_put(&t, "t,year,row_no,token,long,x,y\n");
+    for (uint32_t k = 0; k < ROWS; k++) {
+        const uint32_t r = rng_bits(3, k, 0, 0, RNG_TEST) % 100, x = rng_bits(4, k, 0, 0, RNG_TEST);
+        const uint32_t at = order == LATER_MORE  ? 30 + 40 * k / ROWS
+                            : order == IN_SEASONS ? k / 80 % 2 * 40 + 30
+                                                  : 50;
+        const bool y = order == SORTED ? k < 150 : r < at;
+        text_printf(&t, "%u,%u,%u,%06x-%u,made-of-%u-%064u,%u,%s\n", k + 1, 1500 + k, 900 + k,
+                    x % 1000000, k, k, k, x % 50, y ? "a" : "b");
+    }
+    struct infer *i = look(&t, "y", &e);
+    text_free(&t);
+    return i;
+}
+
+static void test_rising(void)
+{
+    static const char number[] = "it numbers the rows, from 1 on; to learn from it, --set "
+                                 "data.columns.t=numeric",
+                      tells[] = "it rises by one a row, and tells of the target";
+    const struct {
+        enum target_order order;
+        int type;
+        const char *reason;
+    } cases[] = {{BY_CHANCE, COLUMN_ID, number},
+                 {LATER_MORE, COLUMN_NUMERIC, tells},
+                 {IN_SEASONS, COLUMN_NUMERIC, tells},
+                 {SORTED, COLUMN_ID, "it numbers the rows, which are sorted by the target"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct infer *i = rising(cases[k].order);
+        is_type(i, "t", cases[k].type, cases[k].reason);
+        is_type(i, "year", COLUMN_NUMERIC, "in ascending order");
+        is_type(i, "row_no", COLUMN_ID, "it numbers the rows");
+        is_type(i, "token", COLUMN_ID, "--set data.columns.token=categorical");
+        is_type(i, "long", COLUMN_IGNORE, "every cell is different");
+        infer_free(i);
+    }
+}
+
 int main(void)
 {
     scratch_make();
+    test_rising();
     test_damage();
     test_forms();
     test_identifiers();
