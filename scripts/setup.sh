@@ -10,14 +10,14 @@ set -eu
 cd "$(dirname "$0")/.."
 
 need="gcc make libc6-dev libcjson-dev libcsv-dev libutf8proc-dev libopenblas0-pthread zlib1g"
-wish="g++"                       # for the emulator's tests; dnn itself is C
+wish=""
 build=yes
 spark=no
 for option in "$@"; do
     case $option in
-    --tests) need="$need perl" ;;
+    --tests) need="$need perl"; wish="g++" ;; # for the emulator's tests; dnn itself is C
     --full | --nightly)
-        need="$need perl strace"; wish="$wish python3-yaml dpkg-dev"
+        need="$need perl strace"; wish="g++ python3-yaml dpkg-dev"
         [ "$option" = --full ] || { wish="$wish clang libclang-rt-14-dev default-jre-headless python3-venv"; spark=yes; } ;;
     --no-build) build=no ;;
     *) echo "setup.sh: unknown option $option" >&2; exit 64 ;;

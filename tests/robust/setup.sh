@@ -28,6 +28,10 @@ is_exit 0 "everything there"
 ok $? "nothing is asked of the network" "$(cat calls 2>&1)"
 surroundings g++
 setup
+is_exit 0 "to build and use dnn, without a compiler of C++"
+[ ! -e calls ]
+ok $? "nothing is asked for" "$(cat calls 2>&1)"
+setup --tests
 is_exit 0 "an optional package that lacks, without a network: 0"
 err_has "going on without g++ (optional)"
 [ ! -e copy/setup.log ]
