@@ -122,6 +122,13 @@ static bool is_backslash(const struct reading *r)
 
 static bool stray_quote(struct reading *r)
 {
+    static const char mark[] = {'\xef', '\xbb', '\xbf'}; /* of UTF-8 */
+    if (r->b->size - r->record > 3 && memcmp(r->b->bytes + r->record, mark, 3) == 0) {
+        bad(r, ERR_CSV_QUOTE, r->line, r->record, "a byte-order mark stands before the cell");
+        return err_help(&r->out->error, "files put together with cat have one each: give them one "
+                                        "by one, or take the marks out: sed "
+                                        "'s/^\\xef\\xbb\\xbf//' FILE > data.csv");
+    }
     bool backslash = r->parser.quoted && is_backslash(r);
     if (r->parser.quoted && r->quote_line < r->line) { /* usually the second quote is the valid
                                                         * one */

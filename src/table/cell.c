@@ -10,6 +10,7 @@
 #include "csv/number.h"
 #include "table/cell_error.h"
 #include "table/cell_run.h"
+#include "table/header_row.h"
 #include "table/label.h"
 #include "table/pooled.h"
 
@@ -349,6 +350,13 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
                     {s, b, block, cells, record, e}, t};
     if (cells->records[record].cells != b->cells)
         return cell_report_ragged(&r.where);
+    const struct csv_cell *first = cells->cells + cells->records[record].first_cell;
+    if (b->names && header_row_may_be(b->names, first) &&
+        header_row_equals(b->names, b->cells, first))
+        return header_row_report(block, &cells->records[record], e);
+    if (s->fitted && !cells->dialect.header && cells->records[record].line == 1 &&
+        header_row_unknown(&r.where))
+        return header_row_report_unknown(&r.where);
     if (labelled && cell_unlabelled(s, b, cells, record)) {
         if (!schema_keeps_context(s))
             return cell_report_unlabelled(&r.where, s->target);

@@ -77,6 +77,12 @@ bool cell_report_ragged(const struct cell_where *w)
 /* General help for a cell. With a model the config cannot change. */
 static bool help_cell(const struct cell_where *w, size_t column)
 {
+    bool first = !w->cells->dialect.header && w->cells->records[w->record].line == 1;
+    if (first && w->s->fitted)
+        return err_help(w->e, "if the first line holds names, take it out: tail -n +2 FILE > "
+                              "data.csv; else mend the cell");
+    if (first)
+        return err_help(w->e, "if the first line holds names, set \"header\": true in the config");
     if (w->s->fitted)
         return err_help(w->e, "mend the cell");
     if (column == w->s->target)
@@ -198,8 +204,6 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
             other);
     if (thousands)
         return err_help(w->e, "take the thousands separators out of the numbers");
-    if (!w->s->fitted && !w->s->dialect.header && w->cells->records[w->record].line == 1)
-        return err_help(w->e, "if the first line holds names, set \"header\": true in the config");
     int form = infer_form(cell->text, cell->length);
     char reason[200];
     if (form != FORM_NONE && infer_form_reason(form, decimal, reason, sizeof reason))

@@ -440,6 +440,11 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
         good = good && read_blocks(&l, e);
     }
     progress_amount_close(&l.progress);
+    if (good && csv_looks_utf8(l.csv))
+        remark_add(&raw->data->remarks,
+                   "all text beyond ASCII in \"%.80s\" is valid UTF-8, and it is read as %s: set "
+                   "data.encoding to \"utf-8\"",
+                   text_quote_z(files->items[0]), csv_encoding_names[s->dialect.encoding]);
     raw->data->rows_of[part] = raw->data->rows.count - before;
     raw->data->unlabelled += l.unlabelled;
     if (good && l.weightless)

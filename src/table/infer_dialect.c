@@ -248,6 +248,16 @@ bool infer_encoding(const char *path, int *encoding, struct err *e)
     return good;
 }
 
+void infer_quoted_cells(struct survey *s, const struct csv_cells *cells)
+{
+    for (size_t i = 0; i < cells->cell_count; i++) {
+        const struct csv_cell *c = &cells->cells[i];
+        bool opens = c->length > 1 && c->text[0] == '"';
+        s->opened += opens;
+        s->closed += opens && c->text[c->length - 1] == '"';
+    }
+}
+
 void infer_primes(const struct survey *s, struct infer *i)
 {
     enum { LEAST = 5, NAMED = 5 };

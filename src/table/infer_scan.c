@@ -12,6 +12,7 @@
 #include "base/thread.h"
 #include "csv/date.h"
 #include "csv/number.h"
+#include "table/header_row.h"
 #include "table/words.h"
 
 const char *const infer_missing_texts[INFER_MISSING] = {
@@ -369,27 +370,16 @@ static void drop_weightless(const struct survey *s, struct csv_cells *cells)
     cells->record_count = kept;
 }
 
-/* Counts the cells that quotes stand around, or open only. */
-static void count_quoted(struct survey *s, const struct csv_cells *cells)
-{
-    for (size_t i = 0; i < cells->cell_count; i++) {
-        const struct csv_cell *c = &cells->cells[i];
-        bool opens = c->length > 1 && c->text[0] == '"';
-        s->opened += opens;
-        s->closed += opens && c->text[c->length - 1] == '"';
-    }
-}
-
 static bool inspect_block(struct survey *s, const struct csv_block *b, struct csv_cells *cells,
                           struct err *e)
 {
     if (!csv_cells_parse(&s->dialect, b, s->count, cells, e) ||
-        !check_ragged(s, b, cells, e))
+        !check_ragged(s, b, cells, e) || !header_row_none(s->names, s->count, b, cells, e))
         return false;
     if (s->weight < s->count)
         drop_weightless(s, cells);
     if (s->guessed && s->dialect.quote == QUOTE_NONE)
-        count_quoted(s, cells);
+        infer_quoted_cells(s, cells);
     size_t records = cells->record_count;
     uint32_t *sampled = mem_alloc(records + 1, sizeof *sampled);
     struct csv_cells piece = *cells;

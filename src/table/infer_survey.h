@@ -181,6 +181,8 @@ bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct 
  * cp1252 lacks; utf-8 if most of its characters beyond ASCII are valid, so the others are
  * damage. */
 bool infer_encoding(const char *path, int *encoding, struct err *e);
+/* Counts cells in s->opened and s->closed. */
+void infer_quoted_cells(struct survey *s, const struct csv_cells *cells);
 /* Writes i->prime_note. */
 void infer_primes(const struct survey *s, struct infer *i);
 /* infer_scan.c: reads the whole file once into s->watches. */
