@@ -1,6 +1,7 @@
 #!/bin/bash
 # report_shots.sh - looks at pages of `dnn report` in a browser (Debian: chromium): a picture at two widths, light and dark, and a
-# PDF as it prints on A4. A message on the browser's console, or content wider than the window, fails.
+# PDF as it prints on A4. A message on the browser's console, content wider than the window, or a table that is cut (but for the
+# confusion of many labels, which scrolls) fails.
 #
 #     scripts/report_shots.sh OUT PAGE.html...      OUT/PAGE-WIDTH-light.png, -dark.png, PAGE.pdf
 set -eu
@@ -29,9 +30,12 @@ for page; do
     cat -- "$page" >"$work/page.html"
     page=$work/page.html
     echo '<script>addEventListener("load", () => { const wide = document.documentElement.scrollWidth
-        if (wide > innerWidth) console.error("the content is " + wide + " wide, the window " + innerWidth) })</script>' >>"$page"
-    for width in 390 1200; do
-        height=$((width < 500 ? 7600 : 4600))
+        if (wide > innerWidth) console.error("the content is " + wide + " wide, the window " + innerWidth)
+        for (const t of document.querySelectorAll(".scroll"))
+            if (t.scrollWidth > t.clientWidth + 1 && !t.querySelector(".heat"))
+                console.error("a table is cut at " + innerWidth + ": " + t.getAttribute("aria-label") + ", " + t.scrollWidth) })</script>' >>"$page"
+    for width in 390 1280; do
+        height=$((width < 500 ? 16000 : 9000))
         shoot "$page" "$width" "$height" "$out/$name-$width-light.png"
         shoot "$page" "$width" "$height" "$out/$name-$width-dark.png" --blink-settings=preferredColorScheme=0
     done

@@ -49,6 +49,18 @@ static bool explain(const struct report_request *q, struct report *r, struct err
     return !r->explained || (explain_run(&want, &r->columns, e) && show_effects(q, r, e));
 }
 
+/* Hashes of the model's file, and of those with the rows. */
+static bool digest(const struct report_request *q, struct report *r, struct err *e)
+{
+    bool good = tensor_digest(q->model, r->sha256, e);
+    if (!q->input_count || !reads_again(q))
+        return good;
+    r->data_sha256 = mem_zero(q->input_count, sizeof *r->data_sha256);
+    for (size_t i = 0; good && i < q->input_count; i++)
+        good = tensor_digest(q->inputs[i], r->data_sha256[i], e);
+    return good;
+}
+
 static struct json_doc *read_stored(const struct modelfile *f)
 {
     struct err ignored = {0};
@@ -82,7 +94,7 @@ static bool score(const struct report_request *q, struct report *r, struct err *
     r->file = r->scored.serve.file;
     r->drift = r->scored.drift;
     r->stored = read_stored(r->file);
-    return tensor_digest(q->model, r->sha256, e);
+    return digest(q, r, e);
 }
 
 bool report_make(const struct report_request *q, struct report *r, struct err *e)
@@ -92,7 +104,7 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
     if (!r->measured) {
         r->file = r->own = modelfile_load(q->model, e);
         r->stored = r->file ? read_stored(r->file) : NULL;
-        return r->file && tensor_digest(q->model, r->sha256, e);
+        return r->file && digest(q, r, e);
     }
     const struct evaluate_request want = {.model = q->model,
                                           .inputs = q->inputs,
@@ -112,7 +124,7 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
     r->file = r->value.serve.file;
     r->drift = r->value.drift;
     r->stored = read_stored(r->file);
-    return tensor_digest(q->model, r->sha256, e) && explain(q, r, e);
+    return digest(q, r, e) && explain(q, r, e);
 }
 
 void report_release(struct report *r)
@@ -128,6 +140,7 @@ void report_release(struct report *r)
     answers_free(&r->answers);
     hard_rows_free(&r->hard);
     json_free(r->stored);
+    mem_free(r->data_sha256);
     modelfile_free(r->own);
     *r = (struct report){0};
 }

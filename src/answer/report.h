@@ -32,6 +32,7 @@ struct report_request {
 struct report {
     const struct modelfile *file;
     char sha256[65];              /* of the file, as sha256sum prints it */
+    char (*data_sha256)[65];      /* [input_count]; NULL: of rows that can be read once */
     struct json_doc *stored;      /* the metrics of the training; NULL: none can be read */
     bool unlabelled;              /* rows without labels: `scored` is there, `measured` is not */
     struct scored scored;

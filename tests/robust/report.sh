@@ -228,6 +228,7 @@ err_has 'gate not met: f1>0.999' 'the page is b.html'
 for badge in 'gate met: auc&gt;=0.5' 'gate NOT met: f1&gt;0.999'; do page_has b.html "$badge"; done
 run dnn report b.dnn '<i>.csv' --note 'Ask <Ann>: 8 & 9.' -q
 page_has b.html 'Ask &lt;Ann&gt;: 8 &amp; 9.' "the note"
+for file in b.dnn '<i>.csv'; do page_has b.html "$(sha256sum <"$file" | cut -c 1-64)" "the hash of $file"; done
 export SOURCE_DATE_EPOCH=1000000000
 run dnn report b.dnn '<i>.csv' -q
 page_has b.html 'page of 2001-09-09' "the date"

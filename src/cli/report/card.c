@@ -5,7 +5,7 @@
 #include "cli/report/html.h"
 #include "cli/report/page.h"
 
-enum { COLUMNS_SHOWN = 80 };
+enum { COLUMNS_SHOWN = 80, FILES_SHOWN = 20 };
 
 static void put_labels(const struct schema *s, struct text *out)
 {
@@ -37,6 +37,14 @@ static void put_facts(const struct report_request *q, const struct report *r, st
     report_fact(out, "version of the model file", format.data);
     report_fact(out, "version of dnn that made this page", DNN_VERSION);
     report_fact(out, "sha256 of the model", r->sha256);
+    for (size_t i = 0; r->data_sha256 && i < q->input_count && i < FILES_SHOWN; i++) {
+        html_row(out);
+        text_put(out, "<td>sha256 of ");
+        html_text_z(out, report_file(q->inputs[i]));
+        text_put(out, "</td>");
+        html_cell(out, r->data_sha256[i]);
+        html_row_end(out);
+    }
     html_table_end(out);
     text_free(&format);
 }

@@ -174,9 +174,13 @@ static void put_content(const struct look_column *c, struct text *out)
             put_short(out, c->values[i].text);
         }
     } else {
-        for (int i = 0; i < 2 && c->about->examples[i]; i++) {
-            text_put(out, i ? ", " : "e.g. ");
+        const char *before = "e.g. ";
+        for (int i = 0; i < 3 && c->about->examples[i]; i++) {
+            if (!*c->about->examples[i])
+                continue;
+            text_put(out, before);
             put_short(out, c->about->examples[i]);
+            before = ", ";
         }
     }
     text_put(out, "</td>");
@@ -200,7 +204,8 @@ static void put_columns(const struct data_look *l, struct text *out)
         const struct infer_column *about = &l->found->columns[k];
         html_row(out);
         html_cell(out, about->name);
-        text_printf(out, "<td>%s</td>", column_role_names[about->type]);
+        text_printf(out, "<td>%s</td>",
+                    column_role_names[k == l->target ? COLUMN_TARGET : about->type]);
         put_content(&l->columns[k], out);
         html_cell_percent(out, l->found->rows ? (double)about->missing / (double)l->found->rows
                                               : (double)NAN);
@@ -310,9 +315,11 @@ static void put_values(const struct data_look *l, const struct look_column *c, b
     text_put(out, "</figure>\n");
 }
 
+/* Of a few different numbers a table says more. */
 static bool has_chart(const struct look_column *c)
 {
-    return c->numbers && c->count > 2 && c->to > c->from && c->about->type != COLUMN_DATETIME;
+    return c->numbers && c->about->distinct > LOOK_VALUES && c->count > 2 && c->to > c->from &&
+           c->about->type != COLUMN_DATETIME;
 }
 
 /* A row of charts, or a table. */

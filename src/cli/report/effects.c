@@ -127,10 +127,9 @@ static void put_bars(const struct effects_result *r, const struct effect *f, str
         chart_cell(out, difference(r, f, p), (double)NAN, (double)NAN, least,
                    most + least > 0 ? most : 1);
         text_put(out, "<td class=\"n\">");
-        if (words && is_share(r))
-            text_printf(out, "%+.3g %%", 100 * p->mean[f->moved]);
-        else
-            put_answer(r, p->mean[f->moved], out);
+        if (words) /* a change, with its sign */
+            text_put(out, p->mean[f->moved] < 0 ? "\u2212" : "+");
+        put_answer(r, words ? fabs(p->mean[f->moved]) : p->mean[f->moved], out);
         text_put(out, "</td>");
         html_cell_number(out, p->rows);
         html_row_end(out);
