@@ -28,6 +28,7 @@ static unsigned pattern_of(const char *text, size_t length, char out[INFER_PATTE
             continue;
         }
         bool point = false;
+        const bool joined = i && strchr(".,", text[i - 1]); /* 10.0.17.3 has no fraction */
         for (; i < length && (is_digit(text[i]) ||
                               (!point && strchr(".,", text[i]) && i + 1 < length &&
                                is_digit(text[i + 1])));
@@ -35,7 +36,7 @@ static unsigned pattern_of(const char *text, size_t length, char out[INFER_PATTE
             point |= !is_digit(text[i]);
             digits += is_digit(text[i]);
         }
-        *cut |= point && (i == length || !strchr(".,", text[i]));
+        *cut |= point && !joined && (i == length || !strchr(".,", text[i]));
         i--;
         out[used++] = '0';
     }
@@ -72,14 +73,15 @@ void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64
     d->cells++;
 }
 
-/* C1000, INV-2024-17, 555-1234: no measure, without fractions and with digits of one count, or with
- * a letter glued to them. */
+/* C1000, INV-2024-17, 555-1234, 10.0.17.3: no measure, without fractions and with digits of one
+ * count, or with a letter glued to them. */
 static bool are_codes(const struct infer_dress *d)
 {
     bool letters = false;
     for (unsigned i = 0; i < d->count; i++) {
         const char *p = d->pattern[i], *blank = strchr(p, ' ');
-        letters |= ((*p | 32) >= 'a' && (*p | 32) <= 'z') && (!blank || strchr(p, '0') < blank);
+        letters |= strstr(p, "0.0") != NULL || /* addresses, versions */
+                   (((*p | 32) >= 'a' && (*p | 32) <= 'z') && (!blank || strchr(p, '0') < blank));
     }
     return !d->cut && (letters || d->fewest == d->most);
 }
@@ -87,9 +89,10 @@ static bool are_codes(const struct infer_dress *d)
 bool infer_is_dressed(const struct watch *w, uint64_t present, struct infer_column *c)
 {
     const struct infer_dress *d = &w->dress;
-    if (d->more || !d->cells || d->cells != w->others ||
+    const uint64_t numbers = w->whole + w->points + w->commas, words = w->words_only.cells;
+    if (d->more || w->words_only.more || !d->cells || d->cells + words != w->others ||
         d->cells < (uint64_t)d->count * CELLS_A_PATTERN || are_codes(d) ||
-        w->others + w->whole + w->points + w->commas != present)
+        (d->cells + numbers) * 2 < present)
         return false;
     char first[48], second[80] = "";
     snprintf(first, sizeof first, "%.40s", text_quote_z(d->first[0]));
@@ -101,7 +104,7 @@ bool infer_is_dressed(const struct watch *w, uint64_t present, struct infer_colu
     c->kind = "numbers in a form that no key reads";
     snprintf(c->reason, sizeof c->reason,
              "numbers in a form that no key reads, such as \"%s\" (line %lld)%s: write plain "
-             "numbers, of one unit and with a minus where one is meant; if they are names, the "
-             "column stays out", first, (long long)d->line[0], second);
+             "numbers, of one unit and with a minus where one is meant", first,
+             (long long)d->line[0], second);
     return true;
 }

@@ -67,20 +67,21 @@ static bool is_amount(const char *text, size_t length)
 
 static bool is_currency(const char *text, size_t length)
 {
-    static const char *const signs[] = {"$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\xa5",
-                                        "USD", "EUR", "GBP", "CHF"};
-    size_t minus = length && *text == '-';
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        size_t n = strlen(signs[i]);
-        if (length <= n + minus)
-            continue;
-        if (memcmp(text + minus, signs[i], n) == 0 &&
-            is_amount(text + minus + n, length - n - minus))
-            return true;
-        if (memcmp(text + length - n, signs[i], n) == 0 && is_amount(text, length - n))
-            return true;
-    }
-    return false;
+    const char *from = text, *end = text + length;
+    form_minus(&from, &end);
+    from += from < end && (*from == '-' || *from == '+');
+    const char *first = from, *last = end;
+    while (first < end && !is_digit(*first))
+        first++;
+    while (last > first && !is_digit(last[-1]))
+        last--;
+    const char *front_end = first > from && first[-1] == '-' ? first - 1 : first, *behind = last;
+    form_trim(&from, &front_end);
+    form_trim(&behind, &end);
+    const size_t front = (size_t)(front_end - from), back = (size_t)(end - behind);
+    return (front || back) && (!front || infer_unit(from, front) == UNIT_MONEY) &&
+           (!back || infer_unit(behind, back) == UNIT_MONEY) &&
+           is_amount(first, (size_t)(last - first));
 }
 
 /* The text ends at `at`, or a time may follow. */

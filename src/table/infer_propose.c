@@ -157,7 +157,9 @@ bool infer_propose(const struct watch *w, const struct infer_cells *n, struct in
     const char *between;
     if (w->others == present && w->others && propose_date(w, c))
         return true;
-    if (w->others + foreign + read != present || (w->others + foreign) * 100 <= present)
+    const bool marked = w->amounts.unit_count && !w->amounts.words && !w->amounts.between[comma];
+    if (w->others + foreign + read != present ||
+        ((w->others + foreign) * 100 <= present && !marked)) /* a slip, but for one ~2.8 */
         return false;
     if (w->amounts.scaled && w->amounts.scaled + w->amounts.read[comma] == w->others) {
         leave_scaled(w, c);

@@ -153,8 +153,8 @@ static void inspect_other(struct watch *w, const char *text, size_t length, int6
         infer_amount(&w->amounts, text, length);
         infer_date(&w->date_forms, text, length);
         infer_span(&w->spans, text, length, line);
+        infer_dressed(&w->dress, text, length, line);
     }
-    infer_dressed(&w->dress, text, length, line);
     w->shapes[infer_id_shape(text, length)]++;
     w->bytes += length;
     w->codes += length == 2 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'A' && text[1] <= 'Z';

@@ -291,7 +291,8 @@ static void type_of_target(const struct infer_request *r, const struct watch *w,
     c->form = NULL;
     if (!read && !(proposed && w->amounts.scaled) &&
         !(n->distinct > 30 && type_of_forms(w, n, decimal, c) && w->forms[FORM_DATE] == 0) &&
-        !numbers_of_most(w, n, decimal, c))
+        !numbers_of_most(w, n, decimal, c) &&
+        !(n->distinct > 30 && n->distinct * 2 > n->present && infer_is_dressed(w, n->present, c)))
         c->reason[0] = '\0';
     c->kind = NULL;
     c->type = read ? COLUMN_NUMERIC : COLUMN_CATEGORICAL;

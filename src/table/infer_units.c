@@ -92,7 +92,8 @@ bool infer_units_differ(const struct infer_amounts *a)
     const char *first = NULL;
     for (unsigned i = 0; i < a->unit_count; i++) {
         const int kind = infer_unit(a->units[i], strlen(a->units[i]));
-        if (kind == UNIT_MARK || kind == UNIT_LIMIT)
+        if (kind == UNIT_MARK || kind == UNIT_LIMIT ||
+            (kind == UNIT_WORD && a->with_words == a->cells)) /* $5 million */
             continue;
         const char *name = kind == UNIT_MONEY ? currency(a->units[i]) : a->units[i];
         if (first && strcmp(first, name) != 0)
