@@ -1,11 +1,13 @@
 /* drift_note.c - see drift_note.h. */
 #include "answer/drift_note.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "table/twins.h"
 
 #define NAMED_MOST 3u /* columns in a note */
 
@@ -43,7 +45,23 @@ static void put_range(const struct drift *d, const struct schema *s, size_t i, s
     }
 }
 
-/* A line for each column, or one for all where there are many. ranges: of numbers. */
+/* Appends the first new values of a column, with the known value that each is a twin of. */
+static void put_values(const struct drift *d, const struct schema *s, size_t i, struct text *out)
+{
+    for (int k = 0; k < DRIFT_NEW && d->first[i].text[k]; k++) {
+        const char *text = d->first[i].text[k];
+        const uint32_t twin = twins_find(s->columns[i].vocab, text, strlen(text));
+        text_printf(out, "%s\"%s\"", k ? ", " : ": ", text_quote_z(text));
+        if (twin != UINT32_MAX)
+            text_printf(out, " (training had \"%s\")",
+                        text_quote_z(vocab_text(s->columns[i].vocab, twin, NULL)));
+    }
+    if (d->first[i].text[DRIFT_NEW - 1] && d->unknown[i] > DRIFT_NEW)
+        text_put(out, ", ...");
+}
+
+/* A line for each column, or one for all where there are many. ranges: of numbers; else the first
+ * values of unknown categories. */
 static void note_columns(const struct drift *d, const struct schema *s, const uint64_t *counts,
                          say_fn *say, const char *of_one, const char *of_many, bool ranges)
 {
@@ -67,6 +85,8 @@ static void note_columns(const struct drift *d, const struct schema *s, const ui
         struct text range = {0};
         if (ranges)
             put_range(d, s, i, &range);
+        else if (counts == d->unknown)
+            put_values(d, s, i, &range);
         say("column \"%s\": %llu %s%s%s", text_quote_z(s->columns[i].name),
             (unsigned long long)counts[i],
             !ranges ? "" : s->columns[i].type == COLUMN_DATETIME ? "date" : "number",

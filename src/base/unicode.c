@@ -110,10 +110,44 @@ static size_t remove_accents(int32_t *points, size_t count)
     return kept;
 }
 
+/* Characters that are composed already, and that none but a mark behind them changes. */
+static bool is_stable(uint32_t point)
+{
+    return point < 0x300 || (point >= 0x400 && point < 0x900) ||
+           (point >= 0x1E00 && point < 0x1F00) || (point >= 0x3041 && point < 0xD7A4);
+}
+
+/* The usual text, of letters without marks behind them: one character becomes one. False: another
+ * text, of which nothing is added. */
+static bool map_letters(struct text *out, const char *text, size_t length, unsigned how)
+{
+    const size_t before = out->length;
+    text_room(out, 2 * length); /* a letter grows by half at most */
+    uint8_t *to = (uint8_t *)out->data + before;
+    for (size_t at = 0, n; at < length; at += n) {
+        uint32_t point;
+        int32_t folded[4];
+        int bound = 0;
+        n = unicode_read(text + at, length - at, &point);
+        if (!is_stable(point) || unicode_class(point) != UNICODE_LETTER)
+            return false;
+        folded[0] = (int32_t)point;
+        if ((how & UNICODE_CASE) &&
+            utf8proc_decompose_char((int32_t)point, folded, 4, UTF8PROC_CASEFOLD, &bound) != 1)
+            return false;
+        to += utf8proc_encode_char(folded[0], to);
+    }
+    out->length = (size_t)(to - (uint8_t *)out->data);
+    out->data[out->length] = '\0';
+    return true;
+}
+
 void unicode_map(struct text *out, const char *text, size_t length, unsigned how)
 {
     int32_t few[POINTS], *points = few;
     const size_t room = GROWTH * length;
+    if (!(how & UNICODE_PLAIN) && map_letters(out, text, length, how))
+        return;
     if (room > POINTS)
         points = mem_alloc(room, sizeof *points);
     size_t count = decompose(text, length, how, points, room);

@@ -176,7 +176,7 @@ void init_notes(const struct infer *found, const char *target, const struct over
 {
     bool task_given = init_set_value(o, "task") != NULL;
     struct text leaks = {0};
-    size_t many = 0;
+    size_t many = 0, twins = 0;
     if (found->note[0])
         log_note("%s", found->note);
     if (found->quote_note[0])
@@ -212,6 +212,9 @@ void init_notes(const struct infer *found, const char *target, const struct over
             strcmp(c->name, target) == 0)
             log_note("column \"%s\": %llu classes; for numbers as such use --set "
                      "task=regression", text_quote_z(c->name), (unsigned long long)c->distinct);
+        if (c->twins && twins++ < TOLD_NAMES)
+            log_note("column \"%s\": values differ in the way they are written alone: %s",
+                     text_quote_z(c->name), c->twins);
         if (c->note[0] && strcmp(c->name, target) == 0)
             log_warning("column \"%s\": %s", text_quote_z(c->name), c->note);
         else if (c->note[0] && many++ < TOLD_NAMES)

@@ -175,3 +175,13 @@ enum number_result number_parse(const char *text, size_t length, char decimal, d
     return number_short(text, length, decimal, value) ? NUMBER_OK
                                                       : long_decimal(text, length, decimal, value);
 }
+
+bool number_is_code(const char *text, size_t length)
+{
+    size_t at = 0, behind;
+    while (at < length && text[at] >= '0' && text[at] <= '9')
+        at++;
+    for (behind = at + 1; behind < length && text[behind] >= '0' && text[behind] <= '9';)
+        behind++;
+    return at > 0 && at + 1 < length && text[at] == 'E' && behind == length;
+}

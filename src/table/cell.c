@@ -133,6 +133,8 @@ static void count_unknown(struct drift *d, const struct column *c, size_t column
 {
     const bool rare = d->pooled && pooled_has(d->pooled, c, cell->text, cell->length);
     (rare ? d->rare : d->unknown)[column]++;
+    if (!rare)
+        drift_keep(d, column, cell->text, cell->length);
     d->unusual += d->pooled ? !rare : c->min_count <= 1;
 }
 

@@ -28,7 +28,7 @@ static bool load(struct reading *r, const struct data_options *o, const struct s
     d->group = spill_flat(&r->group);
     d->time = spill_flat(&r->time);
     d->said = spill_flat(&r->said);
-    dataset_join_labels(d);
+    dataset_tell_twins(d, dataset_join_labels(d));
     uint64_t *series = spill_flat(&r->series);
     double *order = spill_flat(&r->order);
     bool good = !series || dataset_find_series(d, o, series, order, e);

@@ -1,5 +1,5 @@
 /* dataset_label.c - joins the labels of the files that are equal as numbers: "1.0" and "1" are one
- * class, whose text is that of most training rows. */
+ * class, whose text is that of most training rows. Tells labels and categories that are twins. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -7,6 +7,7 @@
 #include "table/label.h"
 #include "table/record.h"
 #include "table/record_hash.h"
+#include "table/twins.h"
 
 enum { NAMED = 4 }; /* labels in the note */
 
@@ -58,16 +59,18 @@ static void note_joined(const struct dataset *d, const uint32_t *as, const uint6
     text_free(&list);
 }
 
-void dataset_join_labels(struct dataset *d)
+bool dataset_join_labels(struct dataset *d)
 {
     const struct vocab *labels = d->schema->labels;
+    bool joined = false;
     if (!labels)
-        return;
+        return false;
     uint32_t *as = mem_alloc((size_t)vocab_count(labels) + 1, sizeof *as);
     if (label_join(labels, NULL, as)) {
         uint64_t *trained = count_rows(d, 0, d->rows_of[PART_TRAIN]);
         uint64_t *others = count_rows(d, d->rows_of[PART_TRAIN], d->rows.count);
-        if (label_join(labels, trained, as)) {
+        joined = label_join(labels, trained, as) > 0;
+        if (joined) {
             rewrite_rows(d, as);
             note_joined(d, as, trained, others);
         }
@@ -75,4 +78,27 @@ void dataset_join_labels(struct dataset *d)
         mem_free(others);
     }
     mem_free(as);
+    return joined;
+}
+
+void dataset_tell_twins(const struct dataset *d, bool joined)
+{
+    const struct schema *s = d->schema;
+    struct text list = {0};
+    unsigned columns = 0;
+    if (s->labels && !joined && twins_list(s->labels, &list))
+        log_warning("target \"%s\": labels %s differ in the way they are written alone: are they one "
+                    "label? Mend the file",
+                    text_quote_z(s->columns[s->target].name), list.data);
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        text_clear(&list);
+        if (c->type == COLUMN_CATEGORICAL && twins_list(c->vocab, &list) && columns++ < NAMED)
+            log_note("column \"%s\": values differ in the way they are written alone: %s",
+                     text_quote_z(c->name), list.data);
+    }
+    if (columns > NAMED)
+        log_note("%u more columns have values that differ in the way they are written alone",
+                 columns - NAMED);
+    text_free(&list);
 }

@@ -37,7 +37,10 @@ unsigned dataset_own_parts(const struct data_options *o);
 
 /* dataset_label.c: joins labels that are equal as numbers, and notes it. Before the rows are put in
  * another order. */
-void dataset_join_labels(struct dataset *d);
+bool dataset_join_labels(struct dataset *d); /* true: some are another one now */
+/* Notes values that differ in the way they are written alone (twins.h); a warning for labels,
+ * which are not joined. */
+void dataset_tell_twins(const struct dataset *d, bool joined);
 /* --- dataset_series.c --- */
 /* Finds the groups of a dataset: d->samples. group, order: of each row; order NULL: the rows are in
  * order as they are. Rows that are not are sorted if the schema says so (d->moved), else an error.

@@ -1,6 +1,8 @@
 /* drift.c - see drift.h. */
 #include "table/drift.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "table/record.h"
 
@@ -10,6 +12,8 @@ struct drift *drift_new(const struct schema *s, const struct bloom *pooled)
     struct drift *d = mem_zero(1, sizeof *d);
     d->pooled = pooled;
     d->unknown = mem_zero(columns, sizeof *d->unknown);
+    d->first = mem_zero(columns, sizeof *d->first);
+    d->columns = columns;
     d->rare = mem_zero(columns, sizeof *d->rare);
     d->outside = mem_zero(columns, sizeof *d->outside);
     d->missing = mem_zero(columns, sizeof *d->missing);
@@ -37,6 +41,8 @@ void drift_add(struct drift *into, const struct drift *from, const struct schema
     into->unseen += from->unseen;
     for (size_t i = 0; i < s->column_count; i++) {
         into->unknown[i] += from->unknown[i];
+        for (int k = 0; k < DRIFT_NEW && from->first[i].text[k]; k++)
+            drift_keep(into, i, from->first[i].text[k], strlen(from->first[i].text[k]));
         into->rare[i] += from->rare[i];
         into->outside[i] += from->outside[i];
         into->missing[i] += from->missing[i];
@@ -64,10 +70,26 @@ void drift_undo(struct drift *from, struct drift *one, size_t columns)
     }
 }
 
+void drift_keep(struct drift *d, size_t column, const char *text, size_t length)
+{
+    char **to = d->first[column].text;
+    for (int k = 0; k < DRIFT_NEW; k++) {
+        if (!to[k])
+            to[k] = mem_string_n(text, length);
+        else if (strlen(to[k]) != length || memcmp(to[k], text, length) != 0)
+            continue;
+        return;
+    }
+}
+
 void drift_free(struct drift *d)
 {
     if (!d)
         return;
+    for (size_t i = 0; i < d->columns; i++)
+        for (int k = 0; k < DRIFT_NEW; k++)
+            mem_free(d->first[i].text[k]);
+    mem_free(d->first);
     mem_free(d->unknown);
     mem_free(d->rare);
     mem_free(d->outside);

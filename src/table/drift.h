@@ -5,10 +5,17 @@
 #include "base/bloom.h"
 #include "table/schema.h"
 
+/* The first values of a column that training did not see; NULL: fewer. */
+enum { DRIFT_NEW = 3 };
+struct drift_new_values {
+    char *text[DRIFT_NEW];
+};
 /* Counts by schema column. Added up over blocks. */
 struct drift {
     const struct bloom *pooled; /* what training pooled (pooled.h), borrowed; NULL: not known */
+    size_t columns;
     uint64_t *unknown;      /* unseen categories; without `pooled` those that are pooled, too */
+    struct drift_new_values *first; /* of `unknown`; those of a dropped record stay */
     uint64_t *rare;         /* categories that training pooled */
     uint64_t *outside;      /* numbers beyond the training range */
     uint64_t *missing;
@@ -29,6 +36,8 @@ void drift_add(struct drift *into, const struct drift *from, const struct schema
  * them. */
 void drift_undo(struct drift *from, struct drift *one, size_t columns);
 void drift_free(struct drift *d);
+/* Keeps a value of a column that training did not see. */
+void drift_keep(struct drift *d, size_t column, const char *text, size_t length);
 /* Ends a row: counts it where one of its cells was unusual. */
 static inline void drift_row(struct drift *d)
 {

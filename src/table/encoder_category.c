@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "csv/number.h"
 #include "table/label.h"
 
 /* --- categories --- */
@@ -252,6 +253,10 @@ static void warn_alike(const struct fit *f)
         return;
     const char *one = vocab_text(s->labels, i - 1, &length[0]);
     const char *other = vocab_text(s->labels, i, &length[1]);
+    double value;
+    if ((!label_number(one, length[0], '.', &value) && !label_number(one, length[0], ',', &value)) ||
+        number_is_code(other, length[1]))
+        return; /* codes and long numbers are texts */
     remark_add(&f->encoder->remarks,
                "the labels \"%s\" and \"%s\" are the same number, and count as two classes: "
                "write them alike if they are one", text_quote(one, length[0]),

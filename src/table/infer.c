@@ -74,6 +74,7 @@ static void conclude(const struct infer_request *r, const struct survey *s,
 {
     i->dialect = s->dialect;
     infer_types(r, s, i);
+    infer_twins(s, i);
     infer_far(r, s, i);
     if (has_other_inputs(r, i))
         for (size_t c = 0; c < i->count; c++)
@@ -200,6 +201,7 @@ void infer_free(struct infer *i)
         opt_strings_free(&i->columns[c].none);
         for (size_t k = 0; k < sizeof i->columns[c].examples / sizeof *i->columns[c].examples; k++)
             mem_free(i->columns[c].examples[k]);
+        mem_free(i->columns[c].twins);
     }
     opt_strings_free(&i->missing);
     mem_free(i->columns);

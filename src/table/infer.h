@@ -29,6 +29,7 @@ struct infer_column {
     bool unread;            /* the reason is a warning: set aside for its form, or units differ */
     double alone;           /* how much of the target it alone explains (leak.h); NaN: not known */
     char far[700];          /* values and words that may stand for "none"; or "" */
+    char *twins;            /* values that are twins (twins.h): "a" and "A", ..; or NULL */
     char note[640];         /* e.g. it nearly determines the target; or "" */
 };
 /* Sequences with a row a step. */

@@ -10,6 +10,7 @@
 #include "table/infer_survey.h"
 #include "table/label.h"
 #include "table/label_list.h"
+#include "table/twins.h"
 
 enum { FEW = 10, MANY = 1000, NAMED = 4 }; /* rows of a label; labels in a warning */
 
@@ -79,26 +80,11 @@ static void find_positive(const struct watch *w, const struct vocab *labels, str
 
 static void find_twins(const struct vocab *labels, struct text *out)
 {
-    struct vocab *seen = vocab_new();
-    uint32_t *first = mem_alloc((size_t)vocab_count(labels) + 1, sizeof *first);
-    unsigned found = 0;
-    for (uint32_t k = 0; k < vocab_count(labels); k++) {
-        char *plain = text_fold(vocab_text(labels, k, NULL), false);
-        uint32_t known = vocab_count(seen), at = vocab_add(seen, plain, strlen(plain));
-        if (at == known)
-            first[at] = k;
-        else if (found++ < NAMED)
-            text_printf(out, "%s\"%s\"", found > 1 ? ", " : "labels ",
-                        text_quote_z(vocab_text(labels, first[at], NULL))),
-                text_printf(out, " and \"%s\"", text_quote_z(vocab_text(labels, k, NULL)));
-        mem_free(plain);
-    }
-    if (found > NAMED)
-        text_printf(out, " and %u more", found - NAMED);
-    if (found)
-        text_put(out, " differ by case or blanks alone: are they one label? Mend the file");
-    mem_free(first);
-    vocab_free(seen);
+    struct text list = {0};
+    if (twins_list(labels, &list))
+        text_printf(out, "labels %s differ in the way they are written alone: are they one "
+                    "label? Mend the file", list.data);
+    text_free(&list);
 }
 
 static void find_few(const struct watch *w, const struct vocab *labels, struct text *out)

@@ -58,6 +58,8 @@ static bool hash_add(struct watch *w, uint64_t hash)
 
 static void keep_example(struct watch *w, const char *text, size_t length)
 {
+    if (w->distinct <= INFER_TEXTS && 64 * w->distinct <= w->most)
+        vocab_add(w->values, text, length);
     for (size_t i = 0; i < sizeof w->example / sizeof *w->example; i++)
         if (!w->example[i]) {
             w->example[i] = mem_string_n(text, length);
@@ -433,6 +435,7 @@ static void begin_survey(const struct infer_request *r, struct survey *s)
         w->most = most < INFER_DISTINCT ? most : INFER_DISTINCT;
         w->places = 64;
         w->hashes = mem_zero(w->places, sizeof *w->hashes);
+        w->values = vocab_new();
         if (!r->target)
             continue;
         w->sample_hash = mem_zero(s->sample_most, sizeof *w->sample_hash);
@@ -476,6 +479,7 @@ void infer_scan_free(struct survey *s)
         mem_free(w->pad);
         mem_free(w->hashes);
         vocab_free(w->texts);
+        vocab_free(w->values);
         mem_free(w->text_counts);
         infer_terms_free(&w->terms);
         mem_free(w->sample_hash);

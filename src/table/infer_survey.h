@@ -145,6 +145,7 @@ struct watch {
     char *formed;               /* the first of `others` that is no word */
     int64_t formed_line;
     char *comma, *point;        /* the first of `commas`, of `points` */
+    struct vocab *values;       /* the first distinct cells, up to INFER_TEXTS */
     uint64_t *hashes;           /* hash set of the distinct cells; 0: free */
     size_t places, distinct, most;
     bool capped;
@@ -311,6 +312,9 @@ static inline uint32_t infer_hash32(uint64_t hash) /* of a sampled cell */
 int infer_affirmative(const char *one, const char *other);
 /* Sets the positive label, and why. rows: of the first two labels. */
 void infer_positive(const struct vocab *labels, const uint64_t *rows, struct infer *i);
+/* infer_twins.c: columns of codes that are equal as numbers become categories; categories that are
+ * twins get a note (twins.h). After the types. */
+void infer_twins(const struct survey *s, struct infer *i);
 /* infer_labels.c. Labels of the target's texts that are equal as numbers become one in w, whose
  * sample has so many rows; returns how many have become another one. */
 uint32_t infer_join_labels(struct watch *w, const struct vocab *labels, uint32_t samples,

@@ -11,7 +11,8 @@
 
 bool label_number(const char *text, size_t length, char decimal, double *value)
 {
-    return number_parse(text, length, decimal, value) == NUMBER_OK && fabs(*value) < WHOLE_MOST;
+    return !number_is_code(text, length) &&
+           number_parse(text, length, decimal, value) == NUMBER_OK && fabs(*value) < WHOLE_MOST;
 }
 
 struct number {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "csv/number.h"
 
 enum { MOST_NAMED = 12, MOST_NEAR = 4, MOST_COMPARED = 64 };
@@ -205,6 +206,36 @@ static void find_runs(const struct schema *s, struct binding *b)
     }
 }
 
+static bool has_beyond_ascii(const char *name)
+{
+    while (*name && (unsigned char)*name < 0x80)
+        name++;
+    return *name != '\0';
+}
+
+/* The cell of a name: of the same bytes, else of the same letters where accents are apart in one of
+ * the two; UINT32_MAX: none. */
+static uint32_t find_cell(const struct vocab *known, const char *name)
+{
+    uint32_t cell = vocab_find(known, name, strlen(name));
+    if (cell != UINT32_MAX || !has_beyond_ascii(name))
+        return cell;
+    struct text want = {0}, other = {0};
+    unicode_map(&want, name, strlen(name), 0);
+    for (uint32_t i = 0; i < vocab_count(known) && cell == UINT32_MAX; i++) {
+        const char *text = vocab_text(known, i, NULL);
+        if (!has_beyond_ascii(text))
+            continue;
+        text_clear(&other);
+        unicode_map(&other, text, strlen(text), 0);
+        if (strcmp(want.data, other.data) == 0)
+            cell = i;
+    }
+    text_free(&want);
+    text_free(&other);
+    return cell;
+}
+
 /* Finds each column's cell by name. listed[cell]: the schema has that name. Fills missing with the
  * required columns that have no cell; returns their number. */
 static size_t place_columns(const struct schema *s, enum bind_need need, struct binding *b,
@@ -221,7 +252,7 @@ static size_t place_columns(const struct schema *s, enum bind_need need, struct 
     b->extra = (uint32_t)count;
     for (uint32_t i = 0; i < s->column_count; i++) {
         const char *name = s->columns[i].name;
-        uint32_t cell = vocab_find(known, name, strlen(name));
+        uint32_t cell = find_cell(known, name);
         bool reads = cell != UINT32_MAX && s->columns[i].type != COLUMN_IGNORE;
         if (cell != UINT32_MAX) {
             listed[cell] = true;

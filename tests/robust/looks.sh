@@ -25,7 +25,7 @@ err_has 'quick estimate): "g" 0.71' "a column of two values has its own AUC"
 run dnn init a.csv --target y --set model.preset=mlp -o a.json
 is_exit 0 "init"
 err_has 'warning: line 3002, the last one, has "Total" in column "month"' "a footer line"
-err_has 'target "y": labels " yes" and "YES", " yes" and "yes" differ by case or blanks alone' "labels that differ by case or blanks"
+err_has 'target "y": labels " yes" and "YES" (blanks), " yes" and "yes" (blanks) differ in the way they are written alone' "labels that differ by case or blanks"
 err_has '"maybe" (1 row): a handful of rows, while another label has ' "classes of a handful of rows"
 err_has 'single columns as predictors of the target (share of the errors avoided, a quick estimate): "x" ' "what columns alone say"
 run dnn init a.csv --target y --set model.preset=mlp -o a.json
@@ -50,7 +50,7 @@ err_lacks 'training will stop there' "stops nothing"
 head -n 1200 a.csv | sed 's/" yes"\|YES\|maybe/no/' >c.csv
 run dnn init c.csv --target y
 err_lacks 'the last one, has' "no footer line"
-err_lacks 'differ by case' "nothing wrong with the labels"
+err_lacks 'in the way they are written' "nothing wrong with the labels"
 err_has 'the positive label is "yes" (' "a known pair"
 # what columns alone say is read as training reads it; rows without a target are left out
 awk 'BEGIN { print "amount,us,iso,temp,noise,y"; for (i = 0; i < 400; i++) { v = i * 37 % 400 + 0.5; d = 1 + i * 37 % 400 / 15
