@@ -87,8 +87,8 @@ void dataset_tell_twins(const struct dataset *d, bool joined)
     struct text list = {0};
     unsigned columns = 0;
     if (s->labels && !joined && twins_list(s->labels, &list))
-        log_warning("target \"%s\": labels %s differ in the way they are written alone: are they one "
-                    "label? Mend the file",
+        log_warning("target \"%s\": labels %s differ in the way they are written alone: are they "
+                    "one label? Mend the file",
                     text_quote_z(s->columns[s->target].name), list.data);
     for (size_t i = 0; i < s->column_count; i++) {
         const struct column *c = &s->columns[i];

@@ -254,7 +254,8 @@ static void warn_alike(const struct fit *f)
     const char *one = vocab_text(s->labels, i - 1, &length[0]);
     const char *other = vocab_text(s->labels, i, &length[1]);
     double value;
-    if ((!label_number(one, length[0], '.', &value) && !label_number(one, length[0], ',', &value)) ||
+    if ((!label_number(one, length[0], '.', &value) &&
+         !label_number(one, length[0], ',', &value)) ||
         number_is_code(other, length[1]))
         return; /* codes and long numbers are texts */
     remark_add(&f->encoder->remarks,

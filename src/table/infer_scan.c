@@ -433,8 +433,7 @@ static void begin_survey(const struct infer_request *r, struct survey *s)
         w->low = w->comma_low = INFINITY;
         w->high = w->comma_high = -INFINITY;
         w->most = most < INFER_DISTINCT ? most : INFER_DISTINCT;
-        w->places = 64;
-        w->hashes = mem_zero(w->places, sizeof *w->hashes);
+        w->hashes = mem_zero(w->places = 64, sizeof *w->hashes);
         w->values = vocab_new();
         if (!r->target)
             continue;

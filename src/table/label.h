@@ -1,6 +1,6 @@
 /* label.h - which label a text is. Where all labels are numbers, texts compare as numbers: "1.0",
- * "01" and "1e0" are the label "1". Numbers from 2^53 on, which doubles do not tell apart, and codes
- * such as 110E1 are texts. */
+ * "01" and "1e0" are the label "1". Numbers from 2^53 on, which doubles do not tell apart, and
+ * codes such as 110E1 are texts. */
 #ifndef DNN_TABLE_LABEL_H
 #define DNN_TABLE_LABEL_H
 

@@ -11,8 +11,8 @@
 
 /* Values of a column that are compared; those behind them are not. */
 #define TWINS_MOST 4096u
-/* Adds `"NYC" and "nyc" (case), ...`, the first pairs of twins and how many more there are, to `out`.
- * Returns how many pairs. */
+/* Adds `"NYC" and "nyc" (case), ...` to `out`: the first pairs of twins, and how many more there
+ * are. Returns how many pairs. */
 unsigned twins_list(const struct vocab *values, struct text *out);
 /* The first value that is a twin of a text, which is none of them; UINT32_MAX: none. */
 uint32_t twins_find(const struct vocab *values, const char *text, size_t length);

@@ -1,4 +1,4 @@
-/* table_twins.c - values that differ in the way they are written alone; codes that are one number. */
+/* table_twins.c - values that differ in the way they are written alone; codes of one number. */
 #include <string.h>
 
 #include "csv/number.h"
