@@ -19,14 +19,14 @@
 #include "base/text.h"
 
 enum { CELLS = 20, CELLS_LEAST = 4, COLUMNS_MOST = 200, COLUMNS_USUAL = 80 };
-static const double REDRAW = 0.1;
+static const double REDRAW = 0.1, LATER = 10; /* seconds between plain lines */
 
 struct progress {
-    bool bar, plain;
+    bool bar, plain, sparse; /* sparse: not every epoch has its line */
     int64_t epochs;
     const char *metric_name;
     double metric; /* of the last epoch; NaN before */
-    double drawn_at;
+    double drawn_at, told_at;
 };
 static _Atomic bool drawn; /* a bar stands in the terminal's last line */
 
@@ -61,6 +61,7 @@ struct progress *progress_open(enum progress_style style, int64_t epochs, const 
 {
     struct progress *p = mem_zero(1, sizeof *p);
     choose(style, &p->bar, &p->plain);
+    p->sparse = style == PROGRESS_AUTO;
     p->epochs = epochs;
     p->metric_name = metric_name;
     p->metric = NAN;
@@ -176,6 +177,10 @@ void progress_epoch(struct progress *p, int64_t epoch, double loss, double metri
     p->metric = metric;
     if (!p->plain)
         return;
+    const double now = p->sparse ? clock_now() : 0;
+    if (p->sparse && epoch > 1 && now - p->told_at < LATER)
+        return;
+    p->told_at = now;
     char valid[80] = "", figures[2][FIGURE];
     if (p->metric_name)
         snprintf(valid, sizeof valid, ", valid %s %s%s", p->metric_name,
@@ -218,7 +223,7 @@ void progress_close(struct progress *p)
 
 /* --- work that has an amount --- */
 
-static const double FIRST = 2, LATER = 10; /* seconds; plain lines */
+static const double FIRST = 2; /* seconds until the first line */
 
 void progress_amount_open(struct progress_amount *p, enum progress_style style, const char *what,
                           const char *unit)

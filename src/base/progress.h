@@ -1,5 +1,6 @@
-/* progress.h - a bar with loss, metric, rate and time left on a terminal; one plain line an epoch
- * elsewhere. Standard error. */
+/* progress.h - a bar with loss, metric, rate and time left on a terminal; elsewhere plain lines of
+ * epochs: each epoch (PROGRESS_PLAIN), or the first one and then at most one in ten seconds
+ * (PROGRESS_AUTO). Standard error. */
 #ifndef DNN_BASE_PROGRESS_H
 #define DNN_BASE_PROGRESS_H
 

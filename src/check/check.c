@@ -116,7 +116,7 @@ static bool account(struct train_job *j, uint64_t before, struct check_result *r
     } else {
         weights += take(&network, need.weights + need.gradients + need.state);
     }
-    r->parameters = network_model(j->run.network)->trained;
+    r->parameters = r->model_parameters = network_model(j->run.network)->trained;
     r->host_bytes = peak > training ? peak : training;
     r->host_bytes += chance(j, r->host_bytes);
     r->other_bytes = r->host_bytes;
@@ -198,24 +198,31 @@ static void describe_layers(const struct train_job *j, struct text *layers)
 static bool all(struct train_job *j, const struct check_request *q, struct check_result *r,
                 struct err *e)
 {
+    const bool quick = q && q->quick;
     double began = clock_now();
-    if (!outputs_may_be(j->config, e) || !job_load(j, e))
+    if ((!quick && !outputs_may_be(j->config, e)) || !job_load(j, e))
         return false;
     double load_s = clock_now() - began;
     uint64_t before = hostmem_now();
     struct largest_room room;
     bool gpu = select_is_gpu(&j->backend);
-    if (!largest_room(j, &room, e) || !job_build(j, e))
+    if ((!quick && !largest_room(j, &room, e)) || !job_build(j, e))
         return false;
     if (gpu && !select_is_gpu(&j->backend) && !largest_room(j, &room, e)) /* the CPU took over */
         return false;
     for (int p = 0; p < PARTS; p++)
         r->rows[p] = j->table->count[p];
     count_columns(j->schema, r);
+    if (quick) {
+        bool good = estimate(j, load_s, r, e) &&
+                    (!j->ensemble || check_runs(j, load_s, before, true, r, e));
+        r->backend = j->backend;
+        return good;
+    }
     if (!config_resolved(j->config, j->run.features, false, &r->resolved, e))
         return false;
     if (!estimate(j, load_s, r, e) || !account(j, before, r, e) ||
-        (j->ensemble && !check_runs(j, load_s, before, r, e)))
+        (j->ensemble && !check_runs(j, load_s, before, false, r, e)))
         return false;
     r->batch = j->run.batch;
     r->micro = j->run.micro;
@@ -258,7 +265,8 @@ bool check_run(struct config *config, const struct check_request *q, struct chec
                struct err *e)
 {
     struct train_job j = {.config = config,
-                          .progress_style = q ? q->progress : PROGRESS_NONE,
+                          .progress_style = q && !q->quick ? q->progress : PROGRESS_NONE,
+                          .limit = q ? q->limit : 0,
                           .began = clock_now(),
                           .journal = {.fd = -1}};
     memset(r, 0, sizeof *r);
@@ -300,6 +308,7 @@ static void write_runs(const struct check_result *r, struct json_out *out)
         json_put_int(out, "run", i);
         json_put_string(out, "member", r->runs[i].member);
         json_put_int(out, "fold", r->runs[i].fold);
+        json_put_int(out, "parameters", (int64_t)r->runs[i].parameters);
         json_put_number(out, "seconds", r->runs[i].seconds);
         json_put_int(out, "host_bytes", (int64_t)r->runs[i].host_bytes);
         json_close(out, '}');
@@ -351,6 +360,7 @@ void check_write(const struct config *c, const struct check_result *r, struct js
     json_close(out, '}');
     if (r->run_count) {
         write_runs(r, out);
+        json_put_int(out, "model_parameters", (int64_t)r->model_parameters);
         json_put_number(out, "runs_seconds", r->runs_seconds);
     }
     json_put_raw(out, "network", r->layers.data);

@@ -11,6 +11,8 @@ struct train_job;
 struct check_request {
     uint32_t least, most; /* --find-batch-size: rows to try; most 0: none */
     int progress; /* enum progress_style */
+    uint64_t limit; /* the first rows of data.train alone; 0: all */
+    bool quick; /* seconds and the number of runs alone: of an ensemble few networks are timed */
 };
 /* A batch size that was tried: its steps were run, their result thrown away. */
 struct check_batch {
@@ -22,13 +24,16 @@ struct check_batch {
 struct check_run {
     char *member;
     uint32_t fold;
+    uint64_t parameters;
     double seconds;
     uint64_t host_bytes; /* of its network and its best weights */
 };
 struct check_result {
     struct train_job *_Atomic job; /* at work; NULL: none. For check_stuck */
     bool _Atomic over; /* it ended well and gives the machine back: the result is whole */
-    uint64_t rows[3], columns_by_type[COLUMN_TYPES], parameters;
+    uint64_t rows[3], columns_by_type[COLUMN_TYPES], parameters; /* of run 0 */
+    uint64_t fold_rows[2];      /* of run 0 of an ensemble: training rows, those that it answers */
+    uint64_t model_parameters;  /* of all networks */
     /* The peak of the host, and its parts: they add up to it. Weights are those of the network,
      * with gradients, moments and the copy of the best epoch; activations all else that steps and
      * answers touch. */
@@ -47,7 +52,7 @@ struct check_result {
     struct check_batch *tried; /* by rows; check_free */
     uint32_t tried_count, best_batch;
     struct check_run *runs; /* of an ensemble; check_free */
-    uint32_t run_count, runs_beside; /* at a time, in `seconds` */
+    uint32_t run_count, folds, runs_beside; /* at a time, in `seconds` */
     double runs_seconds;             /* of all runs, one after another */
     struct text layers;   /* JSON object: model_describe of the network of a step */
     struct text resolved; /* config with every default */

@@ -15,6 +15,7 @@
 enum { ANSWERS = 4096 }; /* rows whose answers are timed */
 
 struct measured {
+    uint64_t parameters; /* that are trained */
     double seconds; /* of all epochs, or penalties */
     uint64_t bytes; /* of network and best weights */
     uint64_t room;  /* of all that a run at work takes: memory that it touches */
@@ -60,6 +61,7 @@ static bool measure(struct run *r, struct measured *to, struct err *e)
     const struct model *m = network_model(r->network);
     double valid = (double)row_list_reads(&r->list[PART_VALID]),
            test = (double)row_list_reads(&r->list[PART_TEST]);
+    to->parameters = m->trained;
     to->room = (m->params + m->buffers) * sizeof(real); /* the best ones: not touched here */
     to->bytes = need.total + to->room;
     to->kept = part_bytes(r, m->params + m->buffers);
@@ -95,15 +97,25 @@ static bool measure_member(struct train_job *j, uint32_t member, struct measured
     return good;
 }
 
-/* By the work of the member beside that of run 0, which was timed. */
-static bool scale_member(struct train_job *j, uint32_t member, const struct measured *first,
-                         struct measured *to, struct err *e)
+/* The work of the first run of a member, with the features of its own encoders. */
+static double work_of(const struct train_job *j, uint32_t member, uint64_t *params, struct err *e)
+{
+    const uint32_t run = member * j->ensemble->folds;
+    struct features *f = schema_features(j->ensemble->encoders[run]->schema);
+    double work = ensemble_work(j, run, f, params, e);
+    features_free(f);
+    return work;
+}
+
+/* By the work of the member beside that of the member `timed`. */
+static bool scale_member(struct train_job *j, uint32_t member, uint32_t timed,
+                         const struct measured *first, struct measured *to, struct err *e)
 {
     uint64_t first_params, params;
-    double work = ensemble_work(j, 0, j->run.features, &first_params, e),
-           own = ensemble_work(j, member * j->ensemble->folds, j->run.features, &params, e);
+    double work = work_of(j, timed, &first_params, e), own = work_of(j, member, &params, e);
     if (work < 0 || own < 0)
         return false;
+    to->parameters = params;
     to->seconds = first->seconds * own / work;
     to->bytes = (uint64_t)((double)first->bytes * (double)params / (double)first_params);
     to->kept = part_bytes(&j->run, params);
@@ -123,16 +135,21 @@ static void account(uint64_t before, uint64_t room, uint64_t kept, struct check_
     r->activations_bytes += more - held;
 }
 
-bool check_runs(struct train_job *j, double load_s, uint64_t before, struct check_result *r,
-                struct err *e)
+bool check_runs(struct train_job *j, double load_s, uint64_t before, bool quick,
+                struct check_result *r, struct err *e)
 {
     const struct ensemble *n = j->ensemble;
     const struct fold_rows *folds = j->table->folds.rows;
-    const struct measured first = {.seconds = r->seconds - load_s,
+    struct measured first = {.seconds = r->seconds - load_s,
                                    .bytes = r->weights_bytes + r->activations_bytes};
     const bool gpu = select_is_gpu(&j->backend);
     r->runs = mem_zero(n->runs, sizeof *r->runs);
     r->run_count = n->runs;
+    r->folds = n->folds;
+    r->fold_rows[0] = folds[0].train_count;
+    r->fold_rows[1] = folds[0].left_count;
+    r->model_parameters = 0;
+    uint32_t timed = gpu ? 0 : UINT32_MAX; /* the member that others are scaled from */
     r->runs_beside = ensemble_beside(j, n->runs);
     double *seconds = mem_zero(n->runs, sizeof *seconds);
     uint64_t room = 0, kept = 0;
@@ -140,9 +157,15 @@ bool check_runs(struct train_job *j, double load_s, uint64_t before, struct chec
     for (uint32_t member = 0; good && member < n->members; member++) {
         struct measured each = {0};
         threads_alone(!gpu); /* as where the runs are side by side */
-        good = gpu ? scale_member(j, member, &first, &each, e)
+        const bool batches = !ensemble_solves(n->configs[member]);
+        good = gpu || (quick && batches && timed != UINT32_MAX)
+                   ? scale_member(j, member, timed, &first, &each, e)
                    : measure_member(j, member, &each, e);
         threads_alone(false);
+        if (batches && timed == UINT32_MAX) {
+            timed = member;
+            first = each;
+        }
         room = each.room > room ? each.room : room;
         kept += n->folds * each.kept;
         for (uint32_t f = 0; f < n->folds; f++) {
@@ -150,6 +173,8 @@ bool check_runs(struct train_job *j, double load_s, uint64_t before, struct chec
             struct check_run *k = &r->runs[run];
             k->member = mem_string(n->names[member]);
             k->fold = f;
+            k->parameters = each.parameters;
+            r->model_parameters += each.parameters;
             k->seconds = each.seconds * (double)folds[f].train_count / (double)folds[0].train_count;
             k->host_bytes = each.bytes;
             r->runs_seconds += seconds[run] = k->seconds;

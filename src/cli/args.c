@@ -25,8 +25,8 @@ const struct arg_option common_options[] = {
     {"log-format", 0, "FORMAT", format_words, 0, 0, 0,
      "text, or json: one object a line on standard error."},
     {"progress", 0, "STYLE", progress_words, 0, 0, 0,
-     "auto, bar, plain or none. auto: a bar on a terminal, else plain lines (a training writes "
-     "one for each epoch)."},
+     "auto, bar, plain or none. auto: a bar on a terminal, else a line at most each 10 seconds. "
+     "plain: a line for each epoch of a training."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 const struct arg_option compute_options[] = {

@@ -37,7 +37,8 @@ bool cli_worth_telling(const struct config *c, size_t at)
 /* Three columns: key, value, where the value came from. */
 static void settings_text(const struct config *c, struct text *out)
 {
-    enum { VALUE_MOST = 40 }; /* a longer value pushes its own line to the right */
+    enum { VALUE_MOST = 40, SHOWN_MOST = 120 }; /* a longer one pushes its line to the right; a
+                                                 * list of members is no text for people */
     int key = 0, value = 0;
     for (size_t i = 0; i < c->setting_count; i++) {
         int k = (int)strlen(c->settings[i].key), v = (int)strlen(c->settings[i].value);
@@ -50,7 +51,9 @@ static void settings_text(const struct config *c, struct text *out)
     for (size_t i = 0; i < c->setting_count; i++)
         if (cli_worth_telling(c, i))
             text_printf(out, "  %-*s  %-*s  %s\n", key, c->settings[i].key, value,
-                        c->settings[i].value, c->settings[i].from);
+                        strlen(c->settings[i].value) <= SHOWN_MOST ? c->settings[i].value
+                                                                   : "(long: --resolved has it)",
+                        c->settings[i].from);
 }
 
 static void tried_text(const struct check_result *r, struct text *out)
@@ -66,11 +69,51 @@ static void tried_text(const struct check_result *r, struct text *out)
                 r->best_batch);
 }
 
+/* "35 s", "1:02:03 (h:mm:ss)": a rotating thread-local buffer. */
+static const char *duration(double seconds)
+{
+    static _Thread_local char rooms[2][48];
+    static _Thread_local unsigned turn;
+    char *out = rooms[turn++ % 2];
+    const long whole = seconds < 1e9 ? (long)(seconds + 0.5) : 1000000000;
+    if (seconds < 60)
+        snprintf(out, 48, "%.3g s", seconds);
+    else
+        snprintf(out, 48, "%ld:%02ld:%02ld (h:mm:ss)", whole / 3600, whole / 60 % 60, whole % 60);
+    return out;
+}
+
+static void put_rows(const struct check_result *r, struct text *out)
+{
+    const unsigned long long train = r->rows[0], valid = r->rows[1], test = r->rows[2];
+    if (r->folds > 1 && !valid && r->fold_rows[0] + r->fold_rows[1] == train)
+        text_printf(out, "rows        train and valid %llu in %u folds (a network trains on %llu and "
+                    "is validated on the other %llu), test %llu\n", train, r->folds,
+                    (unsigned long long)r->fold_rows[0], (unsigned long long)r->fold_rows[1], test);
+    else
+        text_printf(out, "rows        train %llu, valid %llu, test %llu\n", train, valid, test);
+}
+
+/* A line a member: its networks are alike. */
+static void put_members(const struct check_result *r, struct text *out)
+{
+    const uint32_t folds = r->folds ? r->folds : 1;
+    text_printf(out, "networks    %u: %u member%s in %u fold%s each, %u at a time; one after another "
+                "%s\n  %-24s %12s %12s\n", r->run_count, r->run_count / folds,
+                r->run_count == folds ? "" : "s", folds, folds == 1 ? "" : "s", r->runs_beside,
+                duration(r->runs_seconds), "member", "parameters", "seconds");
+    for (uint32_t i = 0; i < r->run_count; i += folds) {
+        double seconds = 0;
+        for (uint32_t f = i; f < i + folds; f++)
+            seconds += r->runs[f].seconds;
+        text_printf(out, "  %-24s %12llu %12.3g\n", text_quote_z(r->runs[i].member),
+                    (unsigned long long)r->runs[i].parameters, seconds);
+    }
+}
+
 static void plan_text(const struct config *c, const struct check_result *r, struct text *out)
 {
-    text_printf(out, "rows        train %llu, valid %llu, test %llu\n",
-                (unsigned long long)r->rows[0], (unsigned long long)r->rows[1],
-                (unsigned long long)r->rows[2]);
+    put_rows(r, out);
     text_put(out, "columns     ");
     const char *comma = "";
     for (int i = 0; i < COLUMN_TYPES; i++)
@@ -79,7 +122,10 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
                         (unsigned long long)r->columns_by_type[i]);
             comma = ", ";
         }
-    text_printf(out, "\nparameters  %llu\n", (unsigned long long)r->parameters);
+    text_printf(out, "\nparameters  %llu", (unsigned long long)r->model_parameters);
+    if (r->run_count > 1)
+        text_printf(out, " in %u networks", r->run_count);
+    text_char(out, '\n');
     text_printf(
         out, "memory      about %s (table %s, weights and state %s, activations %s, other %s)\n",
         text_bytes(r->host_bytes), text_bytes(r->encoded_bytes), text_bytes(r->weights_bytes),
@@ -106,7 +152,7 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
         text_printf(out, ", products in %s (requested %s)", r->backend.precision,
                     r->backend.precision_wish);
     text_char(out, '\n');
-    text_printf(out, "time        about %.3g s ", r->seconds);
+    text_printf(out, "time        about %s ", duration(r->seconds));
     if (select_compared(&r->backend))
         text_printf(out, "by steps timed here, %.1f s as estimated ",
                     select_is_gpu(&r->backend) ? r->backend.gpu_s : r->backend.cpu_s);
@@ -122,10 +168,7 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
         text_printf(out, "(%lld epoch%s%s)\n", (long long)c->train.epochs,
                     c->train.epochs == 1 ? "" : "s", sooner);
     if (r->run_count)
-        text_printf(out,
-                    "runs        %u of an ensemble, %u at a time: one after another they take "
-                    "about %.3g s; parameters are those of run 0\n",
-                    r->run_count, r->runs_beside, r->runs_seconds);
+        put_members(r, out);
     if (r->tried_count)
         tried_text(r, out);
     settings_text(c, out);

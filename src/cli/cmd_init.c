@@ -17,6 +17,7 @@
 #include "cli/init_notes.h"
 #include "cli/init_sequence.h"
 #include "cli/init_set.h"
+#include "cli/init_time.h"
 #include "config/output.h"
 #include "table/infer.h"
 
@@ -349,6 +350,8 @@ static struct infer *infer_data(struct infer_request *q, char *bare, struct err 
     return found;
 }
 
+enum { WORTH_A_TIME = 10000 }; /* cells: less is trained in seconds */
+
 static int init_command(struct args *a)
 {
     struct err e = {0};
@@ -385,6 +388,9 @@ static int init_command(struct args *a)
         log_note("`dnn check %s` reads the data with this config and reports everything that "
                  "training would refuse",
                  output && strcmp(output, "-") != 0 ? shell_file(output) : "CONFIG");
+    if (code == EXIT_DONE && log_level() >= LOG_NOTE && found->rows * found->count >= WORTH_A_TIME)
+        init_time(&json, output ? output : "config", init_set_value(&o, "model.preset"),
+                  found->rows);
     infer_free(found);
     mem_free(bare);
     mem_free(weight);

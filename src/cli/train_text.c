@@ -30,24 +30,68 @@ static void members(const struct train_result *r)
     }
 }
 
-/* A line for each part and the constant answer, and one of all gates. --json has all intervals. */
+enum { CELL = 30 }; /* columns of a value with its interval */
+
+/* The value with its interval, "-" without a value; the last column has no blanks behind it. */
+static void put_cell(const struct metrics *m, const char *name, bool last, struct text *out)
+{
+    struct text cell = {0};
+    const double value = metrics_get(m, name);
+    const struct interval i = metrics_interval(m, name);
+    if (isnan(value)) {
+        text_put(&cell, "-");
+    } else {
+        text_printf(&cell, "%.4g", value);
+        interval_put(&i, &cell);
+    }
+    text_printf(out, " %-*s", last ? 0 : CELL, cell.data);
+    text_free(&cell);
+}
+
+/* A row a metric, a column a part and the constant answer. */
+static void metrics_table(const struct metrics *const *all, const char *const *names, size_t count)
+{
+    struct text line = {0};
+    bool any = false;
+    text_printf(&line, "%-13s", "metric");
+    for (size_t i = 0; i < count; i++)
+        text_printf(&line, " %-*s", i + 1 < count ? CELL : 0, names[i]);
+    log_line("%s", line.data);
+    for (uint32_t k = 0; k < all[0]->count; k++) {
+        const char *name = all[0]->m[k].type->name;
+        bool has = false;
+        text_clear(&line);
+        text_printf(&line, "%-13s", name);
+        for (size_t i = 0; i < count; i++) {
+            has |= !isnan(metrics_get(all[i], name));
+            put_cell(all[i], name, i + 1 == count, &line);
+        }
+        if (has)
+            log_line("%s", line.data);
+        any |= has;
+    }
+    if (!any)
+        log_line("no metric has a value");
+    text_free(&line);
+}
+
+/* A table of metrics, and a line of all gates. */
 void train_metrics_text(const struct train_result *r)
 {
     struct text line = {0};
-    const struct metrics *all[] = {r->has_valid ? &r->valid : NULL, r->has_test ? &r->test : NULL,
-                                   &r->baseline};
-    static const char *const names[] = {"valid", "test", "baseline"};
-    for (size_t i = 0; i < 3; i++) {
-        if (!all[i] || !all[i]->count)
-            continue;
-        text_clear(&line);
-        text_printf(&line, "%-8s", names[i]);
-        const size_t head = line.length;
-        metrics_put(all[i], &line);
-        if (line.length == head)
-            text_put(&line, " no metric has a value");
-        log_line("%s", line.data);
-    }
+    const struct metrics *const possible[] = {r->has_valid ? &r->valid : NULL,
+                                              r->has_test ? &r->test : NULL, &r->baseline};
+    static const char *const words[] = {"valid", "test", "baseline"};
+    const struct metrics *all[3];
+    const char *names[3];
+    size_t count = 0;
+    for (size_t i = 0; i < 3; i++)
+        if (possible[i] && possible[i]->count) {
+            names[count] = words[i];
+            all[count++] = possible[i];
+        }
+    if (count)
+        metrics_table(all, names, count);
     text_clear(&line);
     for (size_t i = 0; i < r->gate_count; i++) {
         text_printf(&line, "%s%s: %s (", i ? "; " : "gates    ", text_quote_z(r->gates[i].text),

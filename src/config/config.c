@@ -302,6 +302,13 @@ struct config *config_parse(const char *text, size_t length, const char *name,
     return finish(json_parse(text, length, name, e), name, o, e);
 }
 
+struct config *config_parse_members(const char *text, size_t length, const char *name,
+                                    const struct overrides *o, struct err *e)
+{
+    struct config *c = config_parse(text, length, name, o, e);
+    return c ? unfold(c, o, e) : NULL;
+}
+
 void config_free(struct config *c)
 {
     if (!c)

@@ -82,6 +82,9 @@ struct config {
 struct config *config_load(const char *path, const struct overrides *o, struct err *e);
 struct config *config_parse(const char *text, size_t length, const char *name,
                             const struct overrides *o, struct err *e);
+/* The same, and preset auto becomes its members, as config_load does it. */
+struct config *config_parse_members(const char *text, size_t length, const char *name,
+                                    const struct overrides *o, struct err *e);
 void config_free(struct config *c);
 /* The level of `intervals` or `sets`; 0: neither is given. */
 double config_region(const struct config *c);

@@ -182,7 +182,7 @@ double ensemble_work(const struct train_job *j, uint32_t run, const struct featu
     return work;
 }
 
-static bool solves(const struct config *c)
+bool ensemble_solves(const struct config *c)
 {
     struct modelread r;
     if (!model_path(&c->model, &r))
@@ -200,7 +200,7 @@ static void find_work(const struct train_job *j)
         uint64_t params;
         struct features *f = schema_features(n->encoders[i]->schema);
         double work = ensemble_work(j, i, f, &params, &ignored);
-        n->work[i] = work > 0 && !solves(n->configs[i / n->folds]) ? work : 0;
+        n->work[i] = work > 0 && !ensemble_solves(n->configs[i / n->folds]) ? work : 0;
         features_free(f);
     }
 }

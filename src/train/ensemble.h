@@ -56,6 +56,8 @@ bool ensemble_train(struct train_job *j, int64_t only, struct err *e);
 /* Operations of a run's epochs. Negative: e says why its network cannot be. */
 double ensemble_work(const struct train_job *j, uint32_t run, const struct features *features,
                      uint64_t *params, struct err *e);
+/* The network is solved for, and not trained in batches. */
+bool ensemble_solves(const struct config *c);
 /* Seconds that a run is expected to take: the mean of the finished runs of its member, else by its
  * work at the pace of all; 0: not known. */
 double ensemble_seconds(const struct ensemble *n, uint32_t run);

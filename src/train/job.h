@@ -55,6 +55,7 @@ struct train_job {
     struct view *view; /* of the run, for `dnn check` of an ensemble; NULL: that of the table */
     struct progress *progress;
     int progress_style; /* of a check: enum progress_style */
+    uint64_t limit;     /* of a check: the first rows of data.train alone; 0: all */
     bool says_kept; /* the error's message names the checkpoint that is left */
     size_t said;    /* bytes of that message before this; of a machine's failure */
 };

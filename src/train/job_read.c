@@ -35,7 +35,7 @@ static void *read_data(void *reading)
     struct train_job *j = r->j;
     const struct config *c = j->config;
     struct data_options o = c->data;
-    o.limit = j->request ? j->request->limit : 0;
+    o.limit = j->request ? j->request->limit : j->limit;
     o.fingerprint = j->request && j->request->output && c->output.fingerprint;
     o.progress = j->request ? j->request->progress : j->progress_style;
     j->schema = schema_declare(&c->data, c->task, c->doc, &r->e);
