@@ -92,30 +92,49 @@ static const struct arg_option *find(const struct command *c, const char *name, 
     return NULL;
 }
 
-/* --epochs 10, --lr=0.1: the option is a key of the config. value: "=0.1" or "", next: the word
- * behind, or NULL. */
+/* A command line; at: the word that is being read. */
+struct line { int argc, at; char **argv; };
+
+/* --epochs 10, --lr=0.1: the option is a key of the config. Shows the line with --set in its
+ * place. */
 static bool set_instead(const struct command *c, const char *name, const char *value,
-                        const char *next, struct err *e)
+                        const struct line *line, struct err *e)
 {
-    struct text key = {0};
+    struct text key = {0}, as = {0};
     char *plain = mem_string(name);
     for (char *at = plain; *at; at++)
         *at = *at == '-' ? '_' : *at;
-    bool found = config_spoken_key(plain, &key);
-    if (found) {
-        value = *value ? value + 1 : next && *next != '-' ? next : "VALUE";
-        err_help(e, "it is a key of the config: `dnn %s ... --set %s`; `dnn help %s` describes it",
-                 c->name, shell_word("%s=%s", key.data, value), key.data);
+    bool found = config_spoken_key(plain, &key), behind = false;
+    if (found && !*value) {
+        const char *next = line->at + 1 < line->argc ? line->argv[line->at + 1] : "-";
+        behind = *next != '-' || (next[1] >= '0' && next[1] <= '9');
+        value = behind ? next : "VALUE";
+    } else if (found)
+        value++;
+    for (int i = 0; found && i < line->argc; i++) {
+        if (behind && i == line->at + 1)
+            continue;
+        text_put(&as, i == line->at ? " --set " : " ");
+        if (i == line->at)
+            text_put(&as, shell_word("%s=%s", key.data, value));
+        else
+            shell_put(&as, line->argv[i], strlen(line->argv[i]));
     }
+    if (found && as.length < sizeof e->help - 200)
+        err_help(e, "it is a key of the config: `dnn %s%s`; `dnn help %s` describes it", c->name,
+                 as.data, key.data);
+    else if (found)
+        err_help(e, "it is a key of the config: --set %s; `dnn help %s` describes it",
+                 shell_word("%s=%s", key.data, value), key.data);
     mem_free(plain);
     text_free(&key);
+    text_free(&as);
     return found;
 }
 
-/* next: the word behind it, or NULL. */
-static bool unknown(const struct command *c, const char *word, const char *next, struct err *e)
+static bool unknown(const struct command *c, const struct line *line, struct err *e)
 {
-    const char *known[64];
+    const char *word = line->argv[line->at], *known[64];
     size_t count = 0;
     const struct arg_option *tables[ARG_TABLES];
     size_t table_count = args_tables(c, tables);
@@ -132,7 +151,7 @@ static bool unknown(const struct command *c, const char *word, const char *next,
         length = sizeof stem - 1;
     memcpy(stem, name, length);
     stem[length] = '\0';
-    if (c->has_config && set_instead(c, stem, name + strcspn(name, "="), next, e))
+    if (c->has_config && set_instead(c, stem, name + strcspn(name, "="), line, e))
         return false;
     const char *near = text_nearest(stem, known, count);
     if (near)
@@ -222,7 +241,7 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
         const char *name = word + 2, *equals = strchr(name, '=');
         o = find(a->command, name, equals ? (size_t)(equals - name) : strlen(name), 0);
         if (!o)
-            return unknown(a->command, word, *i + 1 < argc ? argv[*i + 1] : NULL, e);
+            return unknown(a->command, &(struct line){argc, *i, argv}, e);
         if (equals && !o->value)
             return err_set(e, ERR_OPTION_VALUE, "--%s takes no value", o->name);
         if (equals)
@@ -241,7 +260,7 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
     for (char *letter = word + 1; *letter; letter++) {
         o = find(a->command, NULL, 0, *letter);
         if (!o)
-            return unknown(a->command, word, NULL, e);
+            return unknown(a->command, &(struct line){argc, *i, argv}, e);
         if (o->value && letter[1])
             return option_add(a, o, letter + 1, e);
         if (o->value && *i + 1 >= argc)

@@ -93,13 +93,17 @@ static void set_aside(struct infer_column *c, const char *kind)
 /* 21k is 21000 and not 21. */
 static void leave_scaled(const struct watch *w, struct infer_column *c)
 {
+    const char *letter = w->other + strlen(w->other);
+    while (letter > w->other && !strchr("0123456789 .,", letter[-1]))
+        letter--;
     set_aside(c, "numbers with a multiplier");
     snprintf(c->reason, sizeof c->reason,
              "numbers such as \"%.40s\" (line %lld) in %llu cells, whose letters may multiply them "
              "(k: thousands), which dnn does not do: write them out, such as 21000; where it is a "
              "unit (m: metres), --set %s", text_quote_z(w->other), (long long)w->other_line,
              (unsigned long long)w->amounts.scaled,
-             shell_word("data.columns.%s={\"type\": \"numeric\", \"unit\": \"m\"}", c->name));
+             shell_word("data.columns.%s={\"type\": \"numeric\", \"unit\": %s}", c->name,
+                        shell_json(letter)));
 }
 
 /* Shares as percents and as fractions. */
