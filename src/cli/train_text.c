@@ -52,7 +52,6 @@ static void put_cell(const struct metrics *m, const char *name, bool last, struc
 static void metrics_table(const struct metrics *const *all, const char *const *names, size_t count)
 {
     struct text line = {0};
-    bool any = false;
     text_printf(&line, "%-13s", "metric");
     for (size_t i = 0; i < count; i++)
         text_printf(&line, " %-*s", i + 1 < count ? CELL : 0, names[i]);
@@ -68,10 +67,14 @@ static void metrics_table(const struct metrics *const *all, const char *const *n
         }
         if (has)
             log_line("%s", line.data);
-        any |= has;
     }
-    if (!any)
-        log_line("no metric has a value");
+    for (size_t i = 0; i < count; i++) {
+        bool has = false;
+        for (uint32_t k = 0; k < all[i]->count; k++)
+            has |= !isnan(all[i]->m[k].value);
+        if (!has)
+            log_line("%s: no metric has a value", names[i]);
+    }
     text_free(&line);
 }
 

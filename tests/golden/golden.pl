@@ -35,6 +35,7 @@ sub tidy {
     $text =~ s/\b\d+(?:\.\d+)? rows\/s/N rows\/s/g;
     my $why = qr/(?:this build has no GPU kernels|no CUDA driver|no GPU is visible(?:, and this build has no GPU kernels)?)(?:; CUDA_VISIBLE_DEVICES=\\?"\\?"|)/;
     $text =~ s/(unavailable|"reason":)( \(|")(?:$why|estimates: [^"]*)/$1$2WHY/g;
+    $text =~ s/(note: training on this machine) \(CPU, \d+ threads?\): .*? (with preset )/$1 (..): .. $2/g;
     $text =~ s/\Q$ENV{DATA}\E/DATA/g;
     return $text;
 }

@@ -445,7 +445,7 @@ for word in false 0 off No; do is "$(rank DEBUG=$word)" "$plain" "DEBUG=$word ch
 run env LOG_LEVEL=debug "$DNN" train leads.json -o x.dnn --quiet
 [ ! -s err ]
 ok $? "an option wins over LOG_LEVEL" "$(cat err)"
-run dnn train leads.json -o x.dnn --verbose
+run dnn train leads.json -o x.dnn --verbose --progress plain
 is "$(wc -l <err)" "$info" "--verbose is LOG_LEVEL=info"
 # descriptors that are closed: the first file that is opened must not become standard output or error
 "$DNN" train leads.json -o x.dnn <&- >&- 2>&-

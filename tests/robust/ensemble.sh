@@ -83,7 +83,9 @@ assert 0.75 < share < 1.25 and abs(sum(said["by_kind"].values()) - said["host_by
 EOF
 done
 run dnn check c.json
-out_has "9 of an ensemble" "in words too"
+out_has "networks    9: 3 members in 3 folds each" "in words too"
+out_has " in 9 networks" "with the parameters of all"
+is "$(grep -cE '^  [A-Za-z0-9_"\ -]+ +[0-9]+ +[0-9.e-]+$' out)" 3 "and a line for each member"
 
 # --- parts ---
 for i in 0 1 2 3 4 5 6 7 8; do dnn train c.json --run $i -o part$i -q --threads $((1 + i % 2)) || break; done

@@ -172,7 +172,7 @@ for job in 'check w.json' 'train w.json'; do
     is_exit 0 "N14 test rows that all weigh 0: $job"
     err_has "warning: the weight of each of the 600 test rows is 0: no metric has a value on them" "  is warned of"
 done
-err_has "dnn: test     no metric has a value"
+err_has "dnn: test: no metric has a value"
 is "$(grep -o '"test":{"auc":null' out)" '"test":{"auc":null' "  their metrics are null"
 is "$(grep -o '"warnings":.*the weight of each of the [0-9]* test' out | wc -l)" 1 "  the summary has the warning"
 grep -q '"baseline":{"auc":0.5' out

@@ -131,7 +131,7 @@ follows() {
     ok $? "$3: init says what to do" "$(cat -v err)"
     STATUS=0
     bash -c "dnn init t.csv --target y -o t.json --force -q $(head -n 1 words)" >out 2>err2 || STATUS=$?
-    is "$STATUS $(perl -MJSON::PP -e 'local $/; my $c = decode_json(<STDIN>)->{data}{columns}{$ARGV[0]};
+    is "$STATUS $(perl -MJSON::PP -e 'local $/; utf8::decode($ARGV[0]); my $c = decode_json(<STDIN>)->{data}{columns}{$ARGV[0]};
         print ref $c ? $c->{type} : $c // "none"' "$1" <t.json)" "0 $2" "$3: as pasted: $(head -n 1 words)"
     run "$DNN" check t.json -q --set model.preset=linear
     is_exit 0 "$3: and its cells are read"
@@ -157,8 +157,8 @@ run "$DNN" init t.csv --target y -o t.json --force
 bash -c "dnn init t.csv --target y -o t.json --force -q $(advice err | grep positive | head -n 1)" 2>err2
 is "$(perl -MJSON::PP -e 'local $/; print decode_json(<STDIN>)->{data}{positive}' <t.json)" 'not `so`' "the other label: $(advice err | grep positive)"
 # a file's name
-cp leads.csv "-my file's.csv"
-run "$DNN" init ./-my\ file\'s.csv --target converted -o "-my file's.json"
+cp leads.csv "my file's.csv"
+run "$DNN" init "my file's.csv" --target converted -o "-my file's.json"
 command=$(grep -o '`dnn check [^`]*`' err | tr -d '`')
 STATUS=0
 bash -c "$command -q" >out 2>err2 || STATUS=$?

@@ -74,7 +74,7 @@ for n in 60 150 500; do
 done
 # an ensemble without members: the list, with its folds and selection
 run dnn check auto.json --set ensemble.folds=3
-out_has "runs        21 of an ensemble" "folds of the config: check has 21 runs"
+out_has "networks    21: 7 members in 3 folds each" "folds of the config: check has 21 runs"
 run dnn check auto.json --set ensemble.folds=3 --json
 is "$(grep -o '"run":' out | wc -l)" 21 "check --json lists them"
 run dnn train auto.json -o none.dnn --run 21 --set ensemble.folds=3

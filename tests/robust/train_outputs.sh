@@ -243,7 +243,7 @@ run dnn train c.json -o bar.dnn --progress bar
 is_exit 0 "a bar, on demand"
 LC_ALL=C grep -q $'\repoch 1/2 \\[#*-*\\] .*rows/s.*left' err
 ok $? "with loss, rows a second and the time that is left" "$(cat -v err)"
-LC_ALL=C grep -q $'\r\x1b\\[Kdnn: valid' err
+LC_ALL=C grep -q $'\r\x1b\\[Kdnn: metric' err
 ok $? "and gone before the next line" "$(cat -v err)"
 run dnn train c.json -o bar.dnn --progress plain
 is "$(grep -c '^dnn: epoch [12]/2 loss ' err)" 2 "plain: a line an epoch"
