@@ -87,9 +87,11 @@ static void put_rows(const struct check_result *r, struct text *out)
 {
     const unsigned long long train = r->rows[0], valid = r->rows[1], test = r->rows[2];
     if (r->folds > 1 && !valid && r->fold_rows[0] + r->fold_rows[1] == train)
-        text_printf(out, "rows        train and valid %llu in %u folds (a network trains on %llu and "
-                    "is validated on the other %llu), test %llu\n", train, r->folds,
-                    (unsigned long long)r->fold_rows[0], (unsigned long long)r->fold_rows[1], test);
+        text_printf(out,
+                    "rows        train and valid %llu in %u folds (a network trains on %llu and is "
+                    "validated on the other %llu), test %llu\n",
+                    train, r->folds, (unsigned long long)r->fold_rows[0],
+                    (unsigned long long)r->fold_rows[1], test);
     else
         text_printf(out, "rows        train %llu, valid %llu, test %llu\n", train, valid, test);
 }
@@ -98,10 +100,12 @@ static void put_rows(const struct check_result *r, struct text *out)
 static void put_members(const struct check_result *r, struct text *out)
 {
     const uint32_t folds = r->folds ? r->folds : 1;
-    text_printf(out, "networks    %u: %u member%s in %u fold%s each, %u at a time; one after another "
-                "%s\n  %-24s %12s %12s\n", r->run_count, r->run_count / folds,
-                r->run_count == folds ? "" : "s", folds, folds == 1 ? "" : "s", r->runs_beside,
-                duration(r->runs_seconds), "member", "parameters", "seconds");
+    text_printf(out,
+                "networks    %u: %u member%s in %u fold%s each, %u at a time; one after another "
+                "%s\n  %-24s %12s %12s\n",
+                r->run_count, r->run_count / folds, r->run_count == folds ? "" : "s", folds,
+                folds == 1 ? "" : "s", r->runs_beside, duration(r->runs_seconds), "member",
+                "parameters", "seconds");
     for (uint32_t i = 0; i < r->run_count; i += folds) {
         double seconds = 0;
         for (uint32_t f = i; f < i + folds; f++)
