@@ -305,9 +305,10 @@ bool infer_mostly_dates(const struct watch *w, uint64_t present, struct infer_co
         used += (size_t)snprintf(c->reason + used, sizeof c->reason - used, ", such as \"%s\"",
                                  first);
     snprintf(c->reason + used, sizeof c->reason - used,
-             ": mend %s and run init again, or list what means missing: --set 'data.columns.%.60s="
-             "{\"type\": \"datetime\", %s\"missing\": [\"%s\"]}'", wrong == 1 ? "it" : "them",
-             text_quote_z(c->name), format, text || w->whole ? first : "..");
+             ": mend %s and run init again, or list what means missing: --set %s",
+             wrong == 1 ? "it" : "them",
+             shell_word("data.columns.%s={\"type\": \"datetime\", %s\"missing\": [%s]}", c->name,
+                        format, shell_json(text ? text : w->whole ? first : "..")));
     return true;
 }
 

@@ -111,6 +111,8 @@ for block in ./[0-9]*.json; do
     count=$((count + 1))
     if grep -q '"task"' "$block"; then
         cp "$block" shown.json
+    elif grep -q '^"age"' "$block"; then # a column
+        perl -0pe 'BEGIN { open my $in, "<", shift; $part = join "", <$in>; chomp $part } s/"age": "numeric"/$part/' "$block" 1.json >shown.json
     elif grep -q '"split"' "$block"; then # a member of data
         perl -0pe 'BEGIN { open my $in, "<", shift; $part = join "", <$in>; chomp $part } s/("data": \{)/$1$part, /' "$block" 1.json >shown.json
     else # a member: put into a config
