@@ -76,7 +76,6 @@ static bool keep_unit(struct infer_amounts *a, const char *text, size_t length, 
     }
     a->before |= word && front;
     a->with_words += word;
-    a->with_limits += kind == UNIT_LIMIT;
     return true;
 }
 
@@ -152,6 +151,7 @@ void infer_amount(struct infer_amounts *a, const char *text, size_t length)
     form_trim(&from, &front_end);
     form_trim(&behind, &end);
     size_t front = (size_t)(front_end - from);
+    a->with_limits += infer_unit(from, front) == UNIT_LIMIT;
     if (is_multiplier(behind, (size_t)(end - behind)) &&
         (!front || infer_unit(from, front) != UNIT_WORD)) {
         struct infer_amounts number = {.cells = 1};

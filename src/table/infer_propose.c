@@ -161,6 +161,8 @@ bool infer_propose(const struct watch *w, const struct infer_cells *n, struct in
     const char *between;
     if (w->others == present && w->others && propose_date(w, c))
         return true;
+    if (w->amounts.with_limits * 2 >= present) /* < 20 yrs, > 20 yrs: classes */
+        return false;
     const bool marked = w->amounts.unit_count && !w->amounts.words && !w->amounts.between[comma];
     if (w->others + foreign + read != present ||
         ((w->others + foreign) * 100 <= present && !marked)) /* a slip, but for one ~2.8 */

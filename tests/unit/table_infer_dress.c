@@ -27,6 +27,8 @@ static const struct {
     {{"ca. @", "ca. @", "@"}, COLUMN_NUMERIC, "ca.", "\"ca.\"", false},
     {{"=\"@\"", "=\"#\"", "=\"@\""}, COLUMN_NUMERIC, "=\"", "in 120 cells", false},
     {{"<@", "@", "@"}, COLUMN_NUMERIC, "<", "such a cell counts as the limit", true},
+    {{"< 20 yrs", "> 50 yrs", "< 20 yrs"}, COLUMN_CATEGORICAL, NULL, "", false},
+    {{"<6m", ">6m", "<6m"}, COLUMN_CATEGORICAL, NULL, "", false},
     {{"@ kg", "@ kg", "@ kg"}, COLUMN_NUMERIC, "kg", "\"kg\"", false},
     {{"@ kg", "@", "@ kg"}, COLUMN_NUMERIC, "kg", "cells without the unit", true},
     {{"Size @", "Size #", "Size @"}, COLUMN_NUMERIC, "Size", "\"Size\"", false},
