@@ -207,7 +207,7 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
                         struct answers_kept *kept, bool raw, struct evaluate_result *counts,
                         struct err *e)
 {
-    const bool again = !counts;
+    const bool again = !counts || q->again;
     struct stream stream = {0};
     struct stream_request want = {.inputs = q->inputs,
                                   .input_count = q->input_count,

@@ -23,7 +23,7 @@ struct evaluate_request {
     struct reading reading;
     int progress; /* enum progress_style */
     enum bad_row on_bad_row; /* stop or skip */
-    bool strict;             /* as of a stream */
+    bool strict, again;      /* as of a stream */
     const double *threshold; /* NULL: the model's */
     struct answers_kept *keep; /* gets the answers to all rows; NULL, or with better_than: none */
     struct hard_rows *hard;    /* gets the rows that are answered worst; NULL */

@@ -49,6 +49,62 @@ static bool explain(const struct report_request *q, struct report *r, struct err
     return !r->explained || (explain_run(&want, &r->columns, e) && show_effects(q, r, e));
 }
 
+/* Columns to group by, as --by takes them. Returns their number. */
+static size_t choose_groups(const struct report *r, struct text groups[REPORT_GROUPS])
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < r->columns.column_count && count < REPORT_GROUPS; i++) {
+        const struct importance *p = &r->columns.columns[i];
+        const struct column *c = &r->file->schema->columns[p->unit->columns[0]];
+        const bool few = c->type == COLUMN_CATEGORICAL && vocab_count(c->vocab) > 1 &&
+                         vocab_count(c->vocab) <= REPORT_CATEGORIES;
+        if (p->unit->count != 1 || !(p->interval.low > 0) || (!few && c->type != COLUMN_NUMERIC))
+            continue;
+        text_put(&groups[count], c->name);
+        if (!few)
+            text_printf(&groups[count], ":%d", REPORT_BINS);
+        count++;
+    }
+    return count;
+}
+
+/* Metrics by groups that nobody named: one more pass over the rows. What stands in the way of it
+ * (a column that cannot be cut) leaves the section out. */
+static bool group(const struct report_request *q, struct report *r, struct err *e)
+{
+    struct text groups[REPORT_GROUPS] = {{0}};
+    char *names[REPORT_GROUPS];
+    struct err why = {0};
+    r->by = r->value.by;
+    r->by_count = r->value.by_count;
+    if (r->by_count || !r->explained || r->file->schema->steps || r->file->schema->windows.window)
+        return true;
+    const size_t count = choose_groups(r, groups);
+    for (size_t i = 0; i < count; i++)
+        names[i] = groups[i].data;
+    const struct evaluate_request want = {.model = q->model,
+                                          .inputs = q->inputs,
+                                          .input_count = q->input_count,
+                                          .part = q->part,
+                                          .groups = names,
+                                          .group_count = count,
+                                          .strict = true,
+                                          .again = true,
+                                          .reading = q->reading,
+                                          .overrides = q->overrides};
+    r->regrouped = count > 0;
+    if (count && evaluate_run(&want, &r->grouped, &why)) {
+        r->by = r->grouped.by;
+        r->by_count = r->grouped.by_count;
+    }
+    for (size_t i = 0; i < REPORT_GROUPS; i++)
+        text_free(&groups[i]);
+    if (why.id == ERR_OPTION_VALUE || why.id == ERR_NONE)
+        return true;
+    *e = why;
+    return false;
+}
+
 /* Hashes of the model's file, and of those with the rows. */
 static bool digest(const struct report_request *q, struct report *r, struct err *e)
 {
@@ -124,7 +180,7 @@ bool report_make(const struct report_request *q, struct report *r, struct err *e
     r->file = r->value.serve.file;
     r->drift = r->value.drift;
     r->stored = read_stored(r->file);
-    return digest(q, r, e) && explain(q, r, e);
+    return digest(q, r, e) && explain(q, r, e) && group(q, r, e);
 }
 
 void report_release(struct report *r)
@@ -133,6 +189,8 @@ void report_release(struct report *r)
         explain_release(&r->columns);
         effects_release(&r->effects);
     }
+    if (r->regrouped)
+        evaluate_release(&r->grouped);
     if (r->unlabelled)
         scored_release(&r->scored);
     if (r->measured)

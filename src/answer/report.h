@@ -13,6 +13,9 @@
 #define REPORT_CELLS_MOST ((uint64_t)1 << 19)
 #define REPORT_REPEATS EXPLAIN_REPEATS
 enum { REPORT_EFFECTS = 12 }; /* columns, the most important ones */
+/* Without groups in the request the rows are grouped by so many columns: the most important ones,
+ * of few categories, or of numbers, which are cut into so many bins. */
+enum { REPORT_GROUPS = 2, REPORT_CATEGORIES = 12, REPORT_BINS = 4 };
 
 struct report_request {
     const char *model;
@@ -45,6 +48,10 @@ struct report {
     bool explained;               /* not of rows that can be read once */
     uint64_t explained_rows;
     struct explain_result columns;
+    const struct by *by;          /* [by_count]: metrics by group; of value, or of grouped */
+    size_t by_count;
+    bool regrouped;               /* by groups that were not asked for */
+    struct evaluate_result grouped;
     struct effects_result effects; /* of the most important ones; where explained */
     struct modelfile *own; /* without rows */
 };

@@ -70,12 +70,14 @@ static void put_by(const struct by *b, struct text *out)
 
 void report_groups(const struct report *r, struct text *out)
 {
-    if (!r->value.by_count)
+    if (!r->by_count)
         return;
     html_section(out, "By group");
     html_note(out, "Each group measured by itself, the worst by %s first. Of many small groups "
-                   "some are worse by chance: the interval tells.", r->value.by[0].metric->name);
-    for (size_t i = 0; i < r->value.by_count; i++)
-        put_by(&r->value.by[i], out);
+                   "some are worse by chance: the interval tells.", r->by[0].metric->name);
+    if (r->regrouped)
+        html_note(out, "Groups of the columns that matter most; --by names others.");
+    for (size_t i = 0; i < r->by_count; i++)
+        put_by(&r->by[i], out);
     html_section_end(out);
 }
