@@ -145,8 +145,10 @@ static bool bind(struct stream *t, struct err *e)
     size_t count;
     if (!csv_header(t->csv, &found, &count, e)) {
         /* known columns and an empty file: no rows */
-        if (e->id != ERR_CSV_EMPTY || q->input_count > 1 || !names_known(t))
+        if (e->id != ERR_CSV_EMPTY || q->input_count > 1 || !names_known(t)) {
+            schema_help_header(t->schema, &t->dialect, path, e);
             return false;
+        }
         err_clear(e);
         t->empty = true;
         count = t->name_count;
@@ -166,6 +168,7 @@ static bool bind(struct stream *t, struct err *e)
         else if (t->given && strncmp(e->help, "did you mean", 12) != 0)
             err_help(e, "columns are matched by the names that --columns gives; `dnn inspect "
                         "MODEL` lists those of the model");
+        schema_help_header(t->schema, &t->dialect, path, e);
         return err_in_file(e, path);
     }
     t->bound = true;

@@ -1,6 +1,7 @@
 /* csv_sniff.c - detects other file formats by their first bytes, and tells how to convert them to
  * CSV. */
 #include <string.h>
+#include <strings.h>
 
 #include "csv/csv_reader.h"
 
@@ -70,6 +71,60 @@ static bool is_binary(const struct csv *c, const char *path, struct err *e)
     return false;
 }
 
+/* Texts that are no table, by their first bytes; blanks before them do not count. */
+static const struct {
+    const char *begin, *name, *help;
+} texts[] = {
+    {"<!doctype html", "HTML",
+     "a page, often of a failed download: look at it, and fetch the data"},
+    {"<html", "HTML", "a page, often of a failed download: look at it, and fetch the data"},
+    {"<?xml", "XML", "write it as CSV with the program that made it"},
+    {"version https://git-lfs", "a pointer of git-lfs",
+     "fetch the file that it stands for: git lfs pull"},
+    {"@relation", "ARFF", "take out its head, and put a line of names in front of the rows"},
+};
+
+/* True for text that begins as JSON does: an object or a list in a list; an object in one line, or
+ * on lines of its own. A cell may begin with a bracket, too. */
+static bool is_json(const char *at, const char *end)
+{
+    static const char blanks[] = " \t\r\n";
+    const char *next = at + 1, *line = memchr(at, '\n', (size_t)(end - at));
+    while (next < end && strchr(blanks, *next))
+        next++;
+    if (next >= end || !strchr("[{", *at))
+        return false;
+    if (*at == '[')
+        return *next == '{' || *next == '[';
+    const char *last = line ? line : end;
+    while (last > at && strchr(blanks, last[-1]))
+        last--;
+    return *next == '"' && (next > at + 1 + strspn(at + 1, " ") || last[-1] == '}' || !line);
+}
+
+/* E12 for a text that is no table. */
+static bool is_text_format(const struct csv *c, const char *path, struct err *e)
+{
+    const char *at = c->head, *end = at + c->head_used;
+    if (end - at > 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
+        at += 3;
+    while (at < end && strchr(" \t\r\n", *at))
+        at++;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const size_t length = strlen(texts[i].begin);
+        if ((size_t)(end - at) < length || strncasecmp(at, texts[i].begin, length) != 0)
+            continue;
+        err_at(e, ERR_CSV_BINARY, path, 0, 0, "is not CSV but %s", texts[i].name);
+        return !err_help(e, "%s", texts[i].help);
+    }
+    if (at >= end || !is_json(at, end))
+        return false;
+    err_at(e, ERR_CSV_BINARY, path, 0, 0, "is not CSV but JSON");
+    return !err_help(e, "write it as CSV: python3 -c 'import pandas, sys; pandas.read_json("
+                        "sys.argv[1]%s).to_csv(sys.argv[2], index=False)' FILE data.csv",
+                     *at == '{' ? ", lines=True" : "");
+}
+
 /* Detects UTF-16 and UTF-32 by the byte-order mark, or by the places of zero bytes in ASCII
  * text. */
 static const char *wide_text(const char *bytes, size_t length)
@@ -123,7 +178,7 @@ bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *
         err_at(e, ERR_CSV_UTF16, path, 0, 0, "looks like %s", wide);
         return err_help(e, "convert it: iconv -f %.6s -t UTF-8", wide);
     }
-    if (is_binary(c, path, e))
+    if (is_binary(c, path, e) || is_text_format(c, path, e))
         return false;
     if (c->head_used < 3 || memcmp(c->head, "\xef\xbb\xbf", 3) != 0)
         return true;

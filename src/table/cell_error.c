@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "csv/first_lines.h"
 #include "table/infer_survey.h"
 
 static const char *name_of(const struct cell_where *w, size_t column)
@@ -68,6 +69,9 @@ bool cell_report_ragged(const struct cell_where *w)
         return err_help(w->e, "--io tsv knows no quoting: a cell cannot hold a tab");
     if (w->cells->dialect.tsv)
         return err_help(w->e, "was the line cut off, or does a cell contain a line end?");
+    if (first_lines_row_names(&w->cells->dialect, r, w->cells->cells + r->first_cell, w->b->cells,
+                              w->e))
+        return false;
     if (r->cells > w->b->cells)
         return err_help(w->e, "quote the cell that contains the delimiter");
     return err_help(w->e, "was the line cut off, does a cell contain a line end that is not "

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "csv/first_lines.h"
 #include "table/infer_survey.h"
 
 static bool check_name(const struct survey *s, const char *what, const char *name, struct err *e)
@@ -119,6 +120,9 @@ static struct infer *infer_read(const struct infer_request *r, struct survey *s,
                    s->weight < s->count ? " with a weight above 0" : "");
         }
     }
+    if (!i && r->target && (e->id == ERR_INFER_TARGET || e->id == ERR_CSV_HEADER_NAME ||
+                            e->id == ERR_CSV_HEADER_DUPLICATE || e->id == ERR_CSV_DELIMITER))
+        first_lines_help(r->path, &(struct csv_dialect){.header = r->header != 0}, &r->target, 1, e);
     infer_scan_free(s);
     csv_close(c);
     mem_free(path);

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "base/thread.h"
 #include "csv/date.h"
+#include "csv/first_lines.h"
 #include "csv/number.h"
 #include "table/header_row.h"
 #include "table/words.h"
@@ -342,7 +343,9 @@ static bool check_ragged(struct survey *s, const struct csv_block *b, struct csv
         err_at(to, ERR_CSV_RAGGED, b->path, record->line, 0,
                "line %lld has %u field%s, the first line has %zu", (long long)record->line,
                record->cells, record->cells == 1 ? "" : "s", count);
-        err_help(to, record->cells < count
+        const struct csv_cell *first = cells->cells + record->first_cell;
+        if (!first_lines_row_names(&s->dialect, record, first, count, to))
+            err_help(to, record->cells < count
                          ? "is the delimiter another one, or is this no row but a line below "
                            "the table, such as a sum? Take it out"
                          : "is a cell with a delimiter not quoted, or the delimiter another one?");

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/unicode.h"
+#include "csv/first_lines.h"
 #include "csv/number.h"
 
 enum { MOST_NAMED = 12, MOST_NEAR = 4, MOST_COMPARED = 64 };
@@ -294,6 +295,20 @@ bool schema_bind(const struct schema *s, const char *const *names, size_t count,
     else
         binding_free(b);
     return good;
+}
+
+void schema_help_header(const struct schema *s, const struct csv_dialect *d, const char *path,
+                        struct err *e)
+{
+    const char **wanted = mem_zero(s->column_count + 1, sizeof *wanted);
+    size_t count = 0;
+    for (size_t i = 0; i < s->column_count; i++)
+        if (needed(s, (uint32_t)i, BIND_FEATURES))
+            wanted[count++] = s->columns[i].name;
+    if (e->id == ERR_MODEL_COLUMN || e->id == ERR_CSV_HEADER_NAME ||
+        e->id == ERR_CSV_HEADER_DUPLICATE || e->id == ERR_CSV_DELIMITER || e->id == ERR_CSV_QUOTE)
+        first_lines_help(path, d, wanted, count, e);
+    mem_free((void *)(uintptr_t)wanted);
 }
 
 void schema_bind_sample(const struct schema *s, struct binding *b)
