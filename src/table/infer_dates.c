@@ -186,6 +186,22 @@ static bool take_weekday(struct shape *s)
     return false;
 }
 
+/* Mar 2024  12/2024: a month of a year near ours. */
+static bool take_month(struct shape *s)
+{
+    const size_t digits = run_of(s, is_digit), letters = digits ? 0 : run_of(s, is_letter);
+    if (digits > 2 || (!digits && letters < 3))
+        return false;
+    put(s, digits ? "%m" : "%b", 2);
+    if (!take(s, digits ? "/-" : " -/,"))
+        return false;
+    take(s, " ");
+    const char *year = s->at;
+    put(s, "%Y", 2);
+    return run_of(s, is_digit) == 4 && s->at == s->end &&
+           (!memcmp(year, "19", 2) || !memcmp(year, "20", 2));
+}
+
 /* Behind the day of the week: Aug 27 13:08:45 +0000 2008, as C and its children write it. */
 static bool take_ctime(struct shape *s)
 {
@@ -221,6 +237,10 @@ static void find_format(const char *text, size_t length, bool second, char out[I
         if (found && date.at < date.end)
             found = (take(&date, ",") ? take(&date, " ") : take(&date, " T:")) &&
                     take_time(&date, &half);
+    }
+    if (!found && !second) {
+        date = (struct shape){.at = text, .end = text + length, .good = true};
+        found = take_month(&date);
     }
     bool alone = !found && !second && take_time(&time, &half) && half;
     const struct shape *s = found ? &date : &time;

@@ -49,6 +49,9 @@ static const struct {
      "a decimal comma in a file whose others have points", true},
     {{"#k", "@M", "Varies"}, COLUMN_IGNORE, NULL, "that no key reads", true},
     {{"Room &", "Room &", "Room &"}, COLUMN_ID, NULL, "every cell is different", false},
+    {{"Mar 2024", "April 2023", "May 1999"}, COLUMN_DATETIME, NULL, "\"format\": \"%b %Y\"", false},
+    {{"3/2024", "12/2023", "4/1999"}, COLUMN_DATETIME, NULL, "\"format\": \"%m/%Y\"", false},
+    {{"1/1000", "1/2000", "3/1000"}, COLUMN_CATEGORICAL, NULL, "", false},
     {{"#h !m", "#h", "#h !m"}, COLUMN_NUMERIC, NULL, "\"format\": \"duration\"", false},
     {{"#:!!:!!", "0:!!:!!", "#:!!:!!"}, COLUMN_NUMERIC, NULL, "\"format\": \"duration\"", false},
 };
