@@ -54,19 +54,35 @@ static char character(const char *text)
 /* Sections that only a --set fills; they stand where the contract's example has them. */
 static const char *const set_sections[] = {"train", "backend"};
 
+/* data.missing, with the texts of columns that a sequence takes, which have no entries. Caller:
+ * opt_strings_free. */
+static struct opt_strings all_missing(const struct infer *found, const struct init_sequence *s)
+{
+    struct opt_strings all = opt_strings_copy(&found->missing);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct opt_strings *none = &found->columns[i].none;
+        for (size_t k = 0; k < none->count && init_sequence_has(s, &found->columns[i]); k++)
+            if (!opt_strings_has(&all, none->items[k], strlen(none->items[k])))
+                opt_strings_add(&all, none->items[k]);
+    }
+    return all;
+}
+
 static void config_text(const struct infer *found, const char *target, const struct overrides *sets,
                         const char *data_path, const char *model_path, struct json_out *o)
 {
+    struct init_sequence sequence = init_sequence_find(found, target, sets);
+    struct opt_strings missing = all_missing(found, &sequence);
     json_open(o, NULL, '{');
     json_put_string(o, "task", task_names[found->task]);
     json_open(o, "data", '{');
     json_put_string(o, "train", data_path);
     infer_write_dialect(found, o);
-    json_put_strings(o, "missing", found->missing.items, found->missing.count);
+    json_put_strings(o, "missing", missing.items, missing.count);
+    opt_strings_free(&missing);
     json_put_string(o, "target", target);
     if (found->positive)
         json_put_string(o, "positive", found->positive);
-    struct init_sequence sequence = init_sequence_find(found, target, sets);
     json_open(o, "columns", '{');
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];

@@ -116,6 +116,8 @@ static bool is_mark_of_date(double seconds)
     bool year = of <= 1901 || of >= 2090;
     for (size_t i = 0; i < sizeof years / sizeof *years; i++)
         year |= of == years[i];
+    if (of == 2038 && d.tm_mon == 0 && d.tm_mday == 19)
+        return true; /* the last second of 32 bits */
     return year && (edge || of >= 2200 || of <= 1753);
 }
 
@@ -154,7 +156,7 @@ static enum verdict judge(const struct far *f, double value, uint32_t cells)
         return is_mark_of_date(value) && gap > s.most / 4 ? MARK : strange && half ? FAR : NEAR;
     const bool run = is_run_of_digits(value, &digits);
     const bool alone = value < 0 && s.low >= 0; /* the only one below 0 */
-    if (run && digits > 1 && alone)
+    if (run && alone && (digits > 1 || gap > s.full))
         return MARK;
     if (run && digits > 1 && gap > (digits > 2 ? s.most / 2 : s.most) && !are_prices(f))
         return MARK;

@@ -81,7 +81,7 @@ void infer_numbers(const struct watch *w, uint64_t present, uint64_t missing, ui
         infer_set(c, COLUMN_ID, "its name and its whole numbers, all different, are those of an "
                                 "identifier; if it is a measure, --set %s",
                   shell_word("data.columns.%s=numeric", c->name));
-    else if (different && !missing && present >= 20 &&
+    else if (different && !missing && present >= 20 && !infer_names_order(c->name) &&
              (w->rises || w->falls || hardly_chance(w, present)))
         infer_set(c, COLUMN_NUMERIC,
                   "every row has another whole number%s: if it names the row, say --id %s",

@@ -63,7 +63,7 @@ static bool glued(const char *word)
 
 int infer_name(const char *name)
 {
-    static const char *const ids[] = {"id", "uuid", "guid", "rowid"};
+    static const char *const ids[] = {"id", "uuid", "guid", "rowid", "identifier"};
     static const char *const alone[] = {"index", "key", "rownames", "rownum", "no", "nr"};
     static const char *const numbers[] = {"no", "nr", "number", "key", "code", "ref",
                                           "reference", "serial", "phone"};
@@ -123,9 +123,12 @@ bool infer_names_row(const char *name)
 {
     static const char *const rows[] = {"row", "rows", "idx", "index", "rownum", "rowno", "obs",
                                        "observation", "record", "sno", "slno", "srno", "seqno",
-                                       "line", "lineno", "nummer", "numero", "zeile"};
+                                       "lineno", "unnamed", "zeile"};
     struct words w = split(name);
-    return w.count && AMONG(rows, w.word[w.count - 1]);
+    for (size_t i = 0; i < w.count; i++)
+        if (AMONG(rows, w.word[i]))
+            return true;
+    return false;
 }
 
 bool infer_names_kind(const char *name)

@@ -126,6 +126,8 @@ takes 'i % 10 ? 18 + i % 70 : i % 20 ? -998 : -999' '"-999", "-998"'
 takes 'i % 10 ? 18.5 + i % 70 : i % 20 ? -99 : 99999' '"-99", "99999"'
 takes 'i % 20 ? i % 7 / 10 : 2147483647' '"2147483647"'
 takes 'i % 20 ? 1950 + i % 70 : -1' '"-1"'
+takes 'i % 20 ? 1 + i % 5 : -9' '"-9"'
+takes 'i % 20 ? sprintf("20%02d-%02d-%02d", i % 20, i % 12 + 1, i % 28 + 1) : "0001-01-01 00:00:00"' '"0001-01-01 00:00:00"'
 takes 'i % 10 ? sprintf("20%02d-%02d-%02d", i % 20, i % 12 + 1, i % 28 + 1) : i % 20 ? "9999-12-31" : "1900-01-01"' '"9999-12-31", "1900-01-01"'
 takes 'i % 10 ? sprintf("%02d.%02d.20%02d", i % 28 + 1, i % 12 + 1, i % 20) : "31.12.2099"' '"31.12.2099"'
 takes 'i % 10 ? sprintf("20%02d%02d%02d", i % 20, i % 12 + 1, i % 28 + 1) : "99991231"' '"99991231"'
@@ -150,4 +152,8 @@ err_has 'target "x": "-999" in 40 of 400 cells is far from the others (0.2 to 99
 run dnn init far.csv --target x --set 'data.columns.x={"type": "numeric", "missing": ["-999"]}' -o far.json --force
 run dnn check far.json
 err_has 'is missing in 40 of 400 rows' "  as check says"
+# columns of a wide sequence have no entries: their texts are listed for all
+awk 'BEGIN { for (k = 0; k < 9; k++) printf "ch1_%d,", k; print "y"; for (i = 0; i < 200; i++) { for (k = 0; k < 9; k++) printf "%s,", (i + k) % 11 ? (i * 7 + k * 13) % 97 / 10 : -999; print i % 2 } }' >wide.csv
+run dnn init wide.csv --target y
+out_has '"missing": ["", "NA", "-999"]' "a wide sequence: -999 in data.missing"
 done_testing
