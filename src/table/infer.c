@@ -122,7 +122,8 @@ static struct infer *infer_read(const struct infer_request *r, struct survey *s,
     }
     if (!i && r->target && (e->id == ERR_INFER_TARGET || e->id == ERR_CSV_HEADER_NAME ||
                             e->id == ERR_CSV_HEADER_DUPLICATE || e->id == ERR_CSV_DELIMITER))
-        first_lines_help(r->path, &(struct csv_dialect){.header = r->header != 0}, &r->target, 1, e);
+        first_lines_help(r->path, &(struct csv_dialect){.header = r->header != 0}, &r->target, 1,
+                         e);
     infer_scan_free(s);
     csv_close(c);
     mem_free(path);

@@ -174,7 +174,7 @@ run dnn init --force na.csv --target y
 err_has '150 of 300 rows have no target: training leaves them out; they are empty or say "NA": if that is a class'
 printf '{\n"task": "binary"\n}\n' >table.json
 run dnn init --force table.json --target y
-err_has 'the file looks like JSON, not CSV'
+err_has 'is not CSV but JSON'
 
 # what cells prove, and what they do not: rows of column x; $i counts them
 column() {
