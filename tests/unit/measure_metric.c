@@ -476,30 +476,8 @@ static void tasks(void)
         is_string(metric_default(all[i])->name, usual[i], "the task's own metric");
 }
 
-/* The error of average precision: of each row as a group of its own, the pulls squared. */
-static void test_precision_error(void)
-{
-    enum { ROWS = 300 };
-    struct rank r = {0};
-    double auc[ROWS] = {0}, pulls[ROWS] = {0}, squares = 0, sum = 0;
-    for (uint32_t i = 0; i < ROWS; i++) {
-        const double score = floor(rng_uniform(5, i, 0, 0, RNG_TEST) * 40) / 40;
-        rank_add(&r, score + (i % 7 == 0 ? 0.6 : 0), i % 7 == 0, 1 + (float)(i % 3), i);
-    }
-    const struct rank_areas areas = rank_finish(&r);
-    rank_pulls(&r, &areas, auc, pulls);
-    for (int i = 0; i < ROWS; i++) {
-        squares += pulls[i] * pulls[i];
-        sum += pulls[i];
-    }
-    is_near(sum, 0, 1e-12, "influences sum to 0");
-    is_near(rank_precision_error(&r, &areas), sqrt(squares), 1e-12, "the error is their length");
-    rank_free(&r);
-}
-
 int main(void)
 {
-    test_precision_error();
     binary_by_hand();
     disagreeing();
     quantiles();
