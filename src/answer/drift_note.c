@@ -112,7 +112,7 @@ static void note_moved(const struct drift *d, const struct schema *s)
     if (columns > NAMED_MOST)
         text_printf(&names, " and %u more", columns - NAMED_MOST);
     if (columns)
-        log_note("column%s spread otherwise than in training, by the stability index: %s",
+        log_note("column%s whose distribution changed since training (stability index): %s",
                  columns == 1 ? "" : "s", names.data);
     text_free(&names);
 }

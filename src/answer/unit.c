@@ -84,7 +84,7 @@ bool units_list(struct units *u, const struct schema *s, const char *const *grou
     if (s->windows.carry) {
         err_set(e, ERR_CONFIG_CONFLICT,
                 "the model carries state from window to window (data.sequence.carry_state): its "
-                "columns cannot be dealt between windows");
+                "columns cannot be shuffled among windows");
         return err_help(e, "explain a model that was trained without it");
     }
     bool *taken = mem_zero(place_count(s), sizeof *taken), good = true;

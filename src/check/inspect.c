@@ -350,7 +350,7 @@ static void text_model(const struct inspect *i, struct text *out)
         trained += i->plans[m]->trained;
     text_printf(out, "parameters %llu\n", (unsigned long long)trained);
     const char *wish = precision_wish(f);
-    text_printf(out, "trained on %s, %s, %s", f->plan.backend, f->plan.core, f->plan.precision);
+    text_printf(out, "trained with %s, %s, %s", f->plan.backend, f->plan.core, f->plan.precision);
     if (strcmp(wish, "auto") != 0 && strcmp(wish, f->plan.precision) != 0)
         text_printf(out, " (requested %s)", text_quote_z(wish));
     text_printf(out, "%s%s\n", f->plan.guests[0] ? ", with " : "", text_quote_z(f->plan.guests));

@@ -49,8 +49,8 @@ const struct arg_option reading_options[] = {
      "The delimiter of these files: , ; | or \\t; this and the next three: default as the "
      "training file."},
     {"decimal", 0, "C", data_decimal_names, 0, 0, 0,
-     "Their decimal sign. If this sign grouped digits in the training file, the other sign groups "
-     "them here."},
+     "Their decimal sign. If it was the thousands separator in training, the two signs change "
+     "places."},
     {"encoding", 0, "NAME", csv_encoding_names, 0, 0, 0,
      "Their encoding: utf-8, latin1 or cp1252."},
     {"quote", 0, "RULE", csv_quote_names, 0, 0, 0,

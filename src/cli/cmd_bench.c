@@ -97,8 +97,8 @@ const struct command command_bench = {
     .notes = "Each time is the middle one of some repeats. Its percentage is that of the least "
              "time in which this machine could do the same arithmetic, or move the same bytes, by "
              "loops of our own in the same run; what is only read may come to more than a copy "
-             "allows. It takes less than a minute; what there is no time for is left out, and "
-             "counted. Without a GPU there are rows of the CPU alone.",
+             "allows. It takes less than a minute; rows that do not fit into the time are "
+             "skipped, and their number is printed. Without a GPU there are rows of the CPU alone.",
     .options = bench_options_table,
     .computes = true,
     .has_json = true,

@@ -13,10 +13,10 @@
 
 static const struct arg_option explain_options_table[] = {
     {"repeats", 0, "N", NULL, ARG_INT, 1, EXPLAIN_REPEATS_MOST,
-     "How often each column is dealt anew; default 5. The interval is that of their mean."},
+     "How often each column is shuffled; default 5. The interval is that of their mean."},
     {"group", 0, "a,b", NULL, ARG_MANY, 0, 0,
-     "Columns that are dealt together, as one entry: of columns that say the same, each alone "
-     "seems to matter little. May stand many times."},
+     "Columns that are shuffled together, as one entry: where columns carry the same "
+     "information, each alone seems to matter little. May stand many times."},
     {"rows", 0, "FILE", NULL, ARG_FILE, 0, 0,
      "Instead: what each column or channel adds to each answer, as CSV. Needs no target."},
     {"effects", 0, "FILE", NULL, ARG_FILE | ARG_MAYBE | ARG_BEHIND, 0, 0,
@@ -31,7 +31,7 @@ static const struct arg_option explain_options_table[] = {
 static bool check_rows(const struct args *a, const char *output, struct err *e)
 {
     if (args_value(a, "repeats") || args_value(a, "group"))
-        return err_set(e, ERR_OPTION_CONFLICT, "--rows deals no columns: without --repeats and "
+        return err_set(e, ERR_OPTION_CONFLICT, "--rows shuffles no columns: without --repeats and "
                                                "--group");
     if (file_is_output(output))
         return err_set(e, ERR_OPTION_VALUE, "--rows: standard output has the summary: name a file");
@@ -76,7 +76,7 @@ static int rows_command(struct args *a)
 static bool check_effects(const struct args *a, const char *output, struct err *e)
 {
     if (args_value(a, "repeats") || args_value(a, "group") || args_value(a, "rows"))
-        return err_set(e, ERR_OPTION_CONFLICT, "--effects deals no columns: without --repeats, "
+        return err_set(e, ERR_OPTION_CONFLICT, "--effects shuffles no columns: without --repeats, "
                                                "--group and --rows");
     if (output && file_is_output(output))
         return err_set(e, ERR_OPTION_VALUE,
@@ -183,15 +183,15 @@ const struct command command_explain = {
                 "  dnn explain leads.dnn new.csv --rows why.csv\n"
                 "  dnn explain leads.dnn new.csv --effects effects.csv\n",
     .notes = "Takes labelled rows, best ones that the model was not trained on. The cells of a "
-             "column are dealt to other rows, and the task's metric (logloss, or rmse) is measured "
-             "again: the importance is how much worse it gets, in its own units. About 0: the "
-             "answers do not hang on the column, or another column says the same. The dealing is "
-             "always the same for the same rows. Columns that say the same share their importance: "
-             "such groups stand below the list, each with its --group. They are columns whose "
+             "column are shuffled among the rows, and the task's metric (logloss, or rmse) is "
+             "measured again: the importance is how much worse it gets, in its own units. Near 0: "
+             "the model does not use the column, or another column carries the same information. "
+             "The same rows are always shuffled in the same way. Columns with the same information "
+             "share their importance: such groups stand below the list, each with its --group. They are columns whose "
              "association on 1000 of the rows is 0.9 or more: rank correlation of numbers, "
              "Cramer's V of categories, correlation ratio of one of each. Of wide "
-             "sequences a channel is dealt, with all "
-             "its steps; of sequences with a row a step, a column is dealt between windows.\n\n"
+             "sequences a channel is shuffled, with all "
+             "its steps; of sequences with a row a step, a column is shuffled among windows.\n\n"
              "--rows: a line for each that predict gives: the id columns, what each column adds, "
              "`base`, `answer` (of more than two labels also `prediction`, whose probability is "
              "explained). The attributions add up to answer - base, up to rounding; the summary "

@@ -166,7 +166,7 @@ static void tell_copies(const struct infer *found, const struct overrides *o)
     for (size_t i = 0; i < found->count; i++)
         if (init_column_given(o, found->columns[i].name))
             return; /* other columns are used than those that were compared */
-    log_warning("%llu of %llu rows looked at equal another one in every column used: if they are "
+    log_warning("%llu of %llu sampled rows are duplicates in all columns used: if they are "
                 "copies, metrics of a part that has some are too good; take them out, or split by "
                 "a group (`dnn help splits`)", (unsigned long long)found->copies,
                 (unsigned long long)found->looked);

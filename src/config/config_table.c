@@ -112,7 +112,7 @@ static const struct option train_options_table[] = {
      .standard = "\"first\"",
      .words = tie_names,
      .help = "Of epochs with the same metric, the one that is kept: first or last. last counts a "
-             "tie as better, and so patience begins anew."},
+             "tie as better, and so patience starts again."},
     {.key = "clip_norm",
      .type = OPT_NUMBER,
      .offset = AT(clip_norm),

@@ -306,9 +306,11 @@ static void report_wrong(const struct watch *w, const struct counts *n, char dec
     const char *first = first_wrong(w, n, decimal, &line);
     const bool one = first && w->alike * 2 > wrong;
     infer_set(c, type,
-              "numbers but for %llu of %llu cells%s: mend %s and run init again, or add a text "
-              "that means missing%s%.60s%s to data.missing and make the column numeric",
-              (unsigned long long)wrong, (unsigned long long)n->present,
+              "%llu of %llu cells are numbers, %llu %s not%s: mend %s and run init again, or add a "
+              "text that means missing%s%.60s%s to data.missing and make the column numeric; if "
+              "they are codes, use categorical",
+              (unsigned long long)(n->present - wrong), (unsigned long long)n->present,
+              (unsigned long long)wrong, wrong == 1 ? "is" : "are",
               place_of_wrong(w, n, decimal).text, wrong == 1 ? "it" : "them",
               one ? " (\"" : "", one ? text_quote_z(first) : "", one ? "\")" : "");
     /* few, or one text: a key reads the column, and it is too good to be lost quietly */

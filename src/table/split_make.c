@@ -194,7 +194,7 @@ static void warn_short(const struct split *s, const struct split_options *o,
         [SPLIT_STRATIFIED] = "each label keeps a row to train on",
         [SPLIT_GROUP] = "a group stays together, and these are few or large",
         [SPLIT_TIME] = "rows of one time stay together, and the times are few",
-        [SPLIT_HASH] = "chance deals, and there are few rows or few keys"};
+        [SPLIT_HASH] = "the hash is chance, and there are few rows or few keys"};
     uint64_t all = (uint64_t)want[PART_TRAIN] + want[PART_VALID] + want[PART_TEST];
     for (int part = PART_TRAIN; part < PARTS && o->method != SPLIT_COLUMN; part++)
         if ((double)s->count[part] < SPLIT_SHORT * want[part])

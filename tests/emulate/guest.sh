@@ -57,7 +57,7 @@ is "$(warnings)" 0 "without a warning"
 err_has "dnn_gpu: in the place of our kernels: cuBLASLt 13.1.0" "which is named"
 is "$(plan guest.dnn)" "cuBLASLt 13.1.0" "the model keeps it"
 run dnn inspect guest.dnn
-out_has "trained on cuda, emulated, fp32, with cuBLASLt 13.1.0" "and inspect shows it"
+out_has "trained with cuda, emulated, fp32, with cuBLASLt 13.1.0" "and inspect shows it"
 ! cmp -s own.dnn guest.dnn
 ok $? "it rounds otherwise than our kernels"
 check "but the training is the same" close own.dnn guest.dnn 1e-3

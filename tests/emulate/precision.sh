@@ -41,7 +41,7 @@ for precision in fp32 tf32 bf16 fp16; do
         same part.dnn whole.dnn "$precision: to the same bytes"
     fi
     run dnn inspect whole.dnn
-    out_has "trained on cuda, emulated, $precision" "$precision: the model knows"
+    out_has "trained with cuda, emulated, $precision" "$precision: the model knows"
     run dnn verify whole.dnn --backend dnn_gpu
     out_has "the same bits" "$precision: answers are in fp32, as in training"
     run dnn verify whole.dnn --backend dnn_cpu
@@ -110,8 +110,8 @@ for precision in fp32 auto $(night && echo tf32 bf16) fp16; do
     rm -f lines
     run dnn inspect little.dnn
     case $precision in
-    fp32 | auto) out_has "trained on cuda, emulated, fp32"$'\n' "small, $precision: inspect" ;;
-    *) out_has "trained on cuda, emulated, fp32 (requested $precision)"$'\n' "small, $precision: inspect" ;;
+    fp32 | auto) out_has "trained with cuda, emulated, fp32"$'\n' "small, $precision: inspect" ;;
+    *) out_has "trained with cuda, emulated, fp32 (requested $precision)"$'\n' "small, $precision: inspect" ;;
     esac
     run dnn inspect little.dnn --json
     out_has '"trained_on":{"backend":"cuda","core":"emulated","blas":"none","blas_core":"none","precision":"fp32","batch"' \
@@ -145,7 +145,7 @@ ok $? "with a warning" "$(cat err)"
 grep -q '"warnings":\[.*is not used' out
 ok $? "in the summary too" "$(cat out)"
 run dnn inspect part.dnn
-out_has "trained on cuda, emulated, fp16 (requested tf32)" "and the model tells of both"
+out_has "trained with cuda, emulated, fp16 (requested tf32)" "and the model tells of both"
 cp cpu/part.dnn.ckpt-* .
 run dnn train c.json --force -o part.dnn --progress none --resume
 err_has "large products in fp16 (as the training began)" "auto goes on in fp16"

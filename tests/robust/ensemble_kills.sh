@@ -70,7 +70,7 @@ kill -TERM $pid
 wait $pid
 is $? 75 "SIGTERM: 75"
 ok "$(ls cut.dnn.ckpt-run-0.ckpt-* cut.dnn.ckpt-run-1.ckpt-* >/dev/null 2>&1; echo $?)" "both runs at work wrote checkpoints" "$(ls)"
-err_has "2 at work have checkpoints" "and says so"
+err_has "2 in progress have checkpoints" "and says so"
 err_has "with --resume continues from there"
 run dnn train c.json -o cut.dnn --resume
 is_exit 76 "another config: not resumed"

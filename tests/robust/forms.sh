@@ -82,10 +82,10 @@ run dnn init open.csv --target y -o open.json
 ok $? "a bracket that is not closed is no number"
 awk 'BEGIN { print "t,b,y"; for (i = 0; i < 400; i++) print (i % 3 ? 1000 + i * 37 : "A/5 " i) "," i % 7 "," (i * i % 7 > 2) }' >most.csv
 run dnn init most.csv --target y -o most.json
-err_has 'note: column "t": ignore: numbers but for 134 of 400 cells'
+err_has 'note: column "t": ignore: 266 of 400 cells are numbers, 134 are not'
 sed 's/A\/5 .*,\(.*\),/999999,\1,/; 5,40s/^[0-9]*,/call 112,/' most.csv >few.csv
 run dnn init few.csv --target y -o few.json
-err_has 'warning: column "t": ignore: numbers but for 36 of 400 cells, the first "call 112" at line 5' "a good column that few cells spoil: a warning"
+err_has 'warning: column "t": ignore: 364 of 400 cells are numbers, 36 are not, the first "call 112" at line 5' "a good column that few cells spoil: a warning"
 err_has 'add a text that means missing ("call 112") to data.missing' "with the key"
 run dnn init few.csv --target y --set 'data.missing=["", "NA", "call 112"]' -o few.json --force
 grep -qF '"t": "numeric"' few.json

@@ -81,7 +81,7 @@ done
 # rows that come again
 awk 'BEGIN { print "x,z,y"; for (i = 0; i < 600; i++) printf "%d.5,%d,%d\n", i % 200 * 37 % 101, i % 200 * 71 % 97, (i % 200 % 3 > 0) }' >k.csv
 run dnn init k.csv --target y -o k.json
-err_has 'warning: 600 of 600 rows looked at equal another one in every column used' "copies get a warning"
+err_has 'warning: 600 of 600 sampled rows are duplicates in all columns used' "copies get a warning"
 err_has 'take them out, or split by a group' "with the way out"
 awk 'BEGIN { print "x,z,y"; for (i = 0; i < 600; i++) printf "%d,%d,%d\n", i % 7, i % 5, (i * 16807 % 2147 % 10 > i % 7) }' >chance.csv
 run dnn init chance.csv --target y -o chance.json

@@ -16,7 +16,7 @@ run dnn predict m.dnn b.csv -o o.csv
 err_has 'column "city": 40 cells with a category that training did not see' "D05 unseen categories"
 err_has 'column "b": 300 numbers outside the range of training (0 to 39): 40 to 69' "D06 numbers, the training's range, and how far they go"
 err_has 'outside the range of training (2020-03-01 to 2020-03-28): 2029-03-01 to 2029-03-28' "dates as dates"
-err_has 'spread otherwise than in training, by the stability index: "b" ' "columns that moved"
+err_has 'whose distribution changed since training (stability index): "b" ' "columns that moved"
 run dnn predict m.dnn b.csv -o o.csv --quiet
 is "$(cat err)" "" "nothing of it with --quiet"
 run dnn predict m.dnn b.csv -o o.csv --quiet --json

@@ -151,7 +151,7 @@ static void test_types(void)
     is_type(i, "rare", COLUMN_IGNORE, "only 4 of 300");
     is_type(i, "note", COLUMN_TEXT, "free text");
     is_type(i, "token", COLUMN_ID, "every cell is different");
-    is_type(i, "mixed", COLUMN_IGNORE, "numbers but for 34 of 300 cells");
+    is_type(i, "mixed", COLUMN_IGNORE, "266 of 300 cells are numbers, 34 are not");
     is_type(i, "account", COLUMN_ID, "its values, all different");
     is_type(i, "order_no", COLUMN_ID, "its values, all different");
     is_type(i, "store_id", COLUMN_NUMERIC, "its 7 values come again");

@@ -68,9 +68,9 @@ static void test_forms(void)
     is_type(i, "bigcode", COLUMN_CATEGORICAL, "more than 16 digits are codes");
     is_type(i, "zip", COLUMN_CATEGORICAL, "zeros in front, as in \"00501\"");
     is_type(i, "inf", COLUMN_IGNORE,
-            "numbers but for 134 of 400 cells, the first \"-inf\" at line 2");
+            "266 of 400 cells are numbers, 134 are not, the first \"-inf\" at line 2");
     is_type(i, "huge", COLUMN_IGNORE,
-            "numbers but for 80 of 400 cells, the first \"1e400\" at line 2");
+            "320 of 400 cells are numbers, 80 are not, the first \"1e400\" at line 2");
     is_type(i, "percent", COLUMN_NUMERIC, "in 400 cells: \"unit\": \"%\"");
     is_type(i, "usd", COLUMN_NUMERIC, "\"unit\": \"$\"");
     is_type(i, "eur", COLUMN_NUMERIC, "\"unit\": \"\xe2\x82\xac\"");
@@ -82,7 +82,7 @@ static void test_forms(void)
     is_type(i, "bad", COLUMN_NUMERIC,
             "1 of 400 cells is no number, the first \"oops\" at line 391");
     is_type(i, "badcode", COLUMN_CATEGORICAL,
-            "numbers but for 1 of 400 cells, the first \"n.v.\" at line 11");
+            "399 of 400 cells are numbers, 1 is not, the first \"n.v.\" at line 11");
     is_type(i, "badid_id", COLUMN_ID, "identifier");
     is_type(i, "baddate", COLUMN_DATETIME,
             "1 of 400 cells is no date, the first \"soon\" at line 5");
@@ -179,7 +179,8 @@ static void small_table(uint32_t rows, const char *odd, int type)
     }
     struct infer *i = look(&t, "y", &e);
     snprintf(want, sizeof want,
-             "numbers but for 1 of %u cells, the first \"%s\" at line 9: mend it", rows, odd);
+             "%u of %u cells are numbers, 1 is not, the first \"%s\" at line 9: mend it",
+             rows - 1, rows, odd);
     is_type(i, "n", type, want);
     if (rows >= 20)
         is_type(i, "level", COLUMN_CATEGORICAL, "the first \"1+\" at line 7");
