@@ -36,7 +36,8 @@ void explain_text(const struct explain_result *r, struct text *out)
         most = fmax(most, r->columns[i].importance);
     }
     text_printf(out, "%s %.6g on %llu rows; how much worse it is when the column's cells are "
-                "shuffled among the rows\n", r->metric->name, r->value, (unsigned long long)r->rows);
+                "shuffled among the rows\n", r->metric->name, r->value,
+                (unsigned long long)r->rows);
     for (uint32_t i = 0; i < r->column_count; i++) {
         const struct importance *p = &r->columns[i];
         char range[64] = "";

@@ -138,8 +138,8 @@ bool ensemble_kept(const struct ensemble *n, char *text, size_t room)
         kept += n->kept[i];
         begun += n->at_work && !n->parts[i] && n->at_work[i].keeper.last;
     }
-    snprintf(text, room, "%u of %u runs are finished and kept beside the model, and %u in progress %s "
-             "checkpoints", kept, n->runs, begun, begun == 1 ? "has" : "have");
+    snprintf(text, room, "%u of %u runs are finished and kept beside the model, and %u in progress "
+             "%s checkpoints", kept, n->runs, begun, begun == 1 ? "has" : "have");
     return kept + begun > 0;
 }
 
