@@ -23,6 +23,9 @@ struct rest {
 static size_t blank(const char *from, const char *end, bool front)
 {
     static const char *const blanks[] = {" ", "\t", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89"};
+    const unsigned char byte = from == end ? 'x' : (unsigned char)(front ? *from : end[-1]);
+    if (byte > ' ' && byte < 0x80) /* the usual one */
+        return 0;
     for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {
         size_t n = strlen(blanks[i]);
         if ((size_t)(end - from) >= n && !memcmp(front ? from : end - n, blanks[i], n))

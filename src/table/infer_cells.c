@@ -83,7 +83,7 @@ static bool keep_unit(struct infer_amounts *a, const char *text, size_t length, 
 static const char *separator(const char *from, const char *end, char decimal)
 {
     for (const char *at = from; at < end; at++)
-        for (size_t i = 0; form_thousands[i]; i++) {
+        for (size_t i = 0; form_thousands[i] && (*at < '0' || *at > '9'); i++) {
             size_t n = strlen(form_thousands[i]);
             if ((size_t)(end - at) > n && memcmp(at, form_thousands[i], n) == 0 &&
                 *at != decimal)

@@ -31,7 +31,7 @@ static const char *const limits[] = {"<", ">", "<=", ">=", "\xe2\x89\xa4", "\xe2
 
 static bool equal(const char *word, const char *text, size_t length)
 {
-    return strlen(word) == length && memcmp(word, text, length) == 0;
+    return length && *word == *text && strlen(word) == length && memcmp(word, text, length) == 0;
 }
 
 static bool is_capital(char c)
