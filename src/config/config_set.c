@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 #include "config/config_help.h"
 #include "config/config_table.h"
 #include "model/preset.h"
@@ -142,7 +143,7 @@ static bool number_given(const struct option *row, const char *path, const char 
     if (*opt_range(row))
         err_expected(e, "%s", opt_range(row));
     if (row->standard && strcmp(row->standard, "null") != 0)
-        err_help(e, "as in --set %s=%s", path, row->standard);
+        err_help(e, "as in --set %s", shell_word("%s=%s", path, row->standard));
     return false;
 }
 

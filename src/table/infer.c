@@ -51,8 +51,8 @@ static bool check_target(const struct infer_request *r, const struct infer *i, s
         err_at(e, ERR_CSV_LABEL_MISSING, r->path, 0, 0,
                "target \"%s\" is missing in every row, %llu in all", text_quote_z(r->target),
                (unsigned long long)i->rows);
-        err_help(e, "name another column with --target, or, if one of %s is a class, list what "
-                 "means missing with --set data.missing=[...]", list.data);
+        err_help(e, "name another column with --target, or, if one of %s is a class, list "
+                 "what means missing, as with --set 'data.missing=[\"\"]'", list.data);
     }
     text_free(&list);
     return e->id == ERR_NONE;
