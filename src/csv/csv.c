@@ -20,6 +20,7 @@ struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t cou
     c->dialect = *d;
     c->paths = mem_zero(count, sizeof *c->paths);
     c->shown = mem_zero(count, sizeof *c->shown);
+    c->orders = mem_zero(count, sizeof *c->orders);
     c->path_count = count;
     c->block = CSV_BLOCK_BYTES;
     c->longest = CSV_MOST_LINE;
@@ -236,6 +237,8 @@ static bool next_block(struct csv *c, struct csv_block *b, struct err *e)
                             .first_line = c->line,
                             .file_offset = c->offset,
                             .owner = given,
+                            .order = c->orders[c->at],
+                            .order_cells = c->name_count,
                             .cr = c->cr};
     c->line += scan_lines(b->bytes, size, c->cr ? '\r' : '\n');
     c->offset += size;
@@ -279,7 +282,9 @@ void csv_close(struct csv *c)
     for (size_t i = 0; i < c->path_count; i++) {
         mem_free(c->paths[i]);
         mem_free(c->shown[i]);
+        mem_free(c->orders[i]);
     }
+    mem_free(c->orders);
     mem_free(c->paths);
     mem_free(c->shown);
     mem_free(c);

@@ -93,6 +93,10 @@ struct csv_block {
     uint64_t file_offset; /* of its first byte in the decoded file */
     void *owner;          /* for csv_release */
     bool cr;              /* lines end with a bare CR */
+    /* of a file whose columns are in another order than those of the first file: by cell of the
+     * first file, the cell here; NULL: the same order */
+    const uint32_t *order;
+    size_t order_cells;
     size_t valid;         /* bytes already checked: no NUL, valid UTF-8 */
 };
 
@@ -144,7 +148,7 @@ struct csv_choice {
  * choice. Call it before csv_next. */
 void csv_choose(struct csv *c, struct csv_choice *choice);
 /* Reads the header of the first file (without one: c1, c2, .. from its first record). The other
- * files must have the same columns. c owns the names. csv_next does not return the header's record.
+ * files must have the same columns; csv_cells_parse gives their cells in the order of the first. c owns the names. csv_next does not return the header's record.
  * May be called again: same names. csv_next calls it if the caller did not. E12 for a duplicate,
  * empty or overlong name. */
 bool csv_header(struct csv *c, const char *const **names, size_t *count, struct err *e);

@@ -117,6 +117,21 @@ static size_t broken_record(const struct csv_block *b, size_t size, size_t colum
     return line ? (size_t)(line - b->bytes) + 1 : 0;
 }
 
+/* Puts the cells of each record into the order of the first file. Other records are ragged. */
+static void put_in_order(const struct csv_block *b, struct csv_cells *out)
+{
+    struct csv_cell *own = mem_alloc(b->order_cells, sizeof *own);
+    for (size_t i = 0; i < out->record_count; i++) {
+        struct csv_cell *cells = out->cells + out->records[i].first_cell;
+        if (out->records[i].cells != b->order_cells)
+            continue;
+        memcpy(own, cells, b->order_cells * sizeof *own);
+        for (size_t k = 0; k < b->order_cells; k++)
+            cells[k] = own[b->order[k]];
+    }
+    mem_free(own);
+}
+
 bool csv_cells_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
                      struct csv_cells *out, struct err *e)
 {
@@ -132,6 +147,8 @@ bool csv_cells_parse(const struct csv_dialect *d, const struct csv_block *b, siz
         report_foreign(b, record, foreign, out);
         good = false;
     }
+    if (b->order)
+        put_in_order(b, out);
     if (good)
         return true;
     out->resume_offset = resume_at(d, b, out);
@@ -166,6 +183,8 @@ void csv_place(const struct csv_block *b, const struct csv_record *r, const stru
     bool inside = false, begins = true; /* begins: only blanks of the cell came before */
     bool strict = all->dialect.quote == QUOTE_STRICT || all->dialect.quote == QUOTE_BACKSLASH;
     *line = r->line;
+    if (b->order && r->cells == b->order_cells)
+        cell = b->order[cell];
     for (; cell && at < stop; at++) {
         if (inside && scan_is_escape(&all->dialect, at, stop)) {
             at++;

@@ -285,6 +285,37 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
     return true;
 }
 
+/* The name's place among the cells of a record; the number of cells: it is not there. */
+static uint32_t find_name(const struct csv_cells *cells, const char *name)
+{
+    const uint32_t count = cells->records[0].cells;
+    const size_t length = strlen(name);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct csv_cell *cell = cells->cells + i;
+        if ((cell->length == length && memcmp(cell->text, name, length) == 0) ||
+            (is_index(cells, i) && strcmp(name, "c1") == 0))
+            return i;
+    }
+    return count;
+}
+
+/* Finds the columns of the first file by name in a later one, in another order. False: one is not
+ * there. */
+static bool find_order(struct csv *c, const struct csv_cells *cells)
+{
+    uint32_t *order = mem_alloc(c->name_count, sizeof *order), at = 0;
+    bool found = true;
+    for (size_t i = 0; i < c->name_count && found; i++) {
+        order[i] = at = find_name(cells, c->names[i]);
+        found = at < cells->records[0].cells;
+    }
+    if (found)
+        c->orders[c->at] = order;
+    else
+        mem_free(order);
+    return found;
+}
+
 /* Checks that a later file has the columns of the first. */
 static bool same_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
                        struct err *e)
@@ -293,7 +324,7 @@ static bool same_names(struct csv *c, const struct csv_block *b, const struct cs
     if (r->cells != c->name_count) {
         err_at(e, ERR_CSV_COLUMNS, b->path, r->line, 1, "has %u columns, \"%s\" has %zu", r->cells,
                text_quote_z(c->shown[0]), c->name_count);
-        return err_help(e, "files of one list need the same columns in the same order");
+        return err_help(e, "files of one list need the same columns, in any order");
     }
     for (uint32_t i = 0; c->dialect.header && i < r->cells; i++) {
         const struct csv_cell *cell = cells->cells + i;
@@ -301,13 +332,15 @@ static bool same_names(struct csv *c, const struct csv_block *b, const struct cs
             continue;
         if (is_index(cells, i) && strcmp(c->names[0], "c1") == 0)
             continue;
+        if (find_order(c, cells))
+            return true;
         int64_t line, column;
         csv_place(b, r, cells, i, &line, &column);
         err_at(e, ERR_CSV_COLUMNS, b->path, line, column,
                "column %u is \"%s\", in \"%s\" it is \"%s\"", i + 1,
                text_quote(cell->text, cell->length), text_quote_z(c->shown[0]),
                text_quote_z(c->names[i]));
-        return err_help(e, "files of one list need the same columns in the same order");
+        return err_help(e, "files of one list need the same columns, in any order");
     }
     return true;
 }

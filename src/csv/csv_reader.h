@@ -54,6 +54,7 @@ struct csv {
 
     char **names;
     size_t name_count;
+    uint32_t **orders;  /* [path_count] csv_block.order; NULL: none */
     size_t least, most; /* cells of a row; 0: as in the first row */
     struct csv_notes notes;
     struct csv_choice *choice; /* NULL: every record */

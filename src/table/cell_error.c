@@ -78,6 +78,15 @@ bool cell_report_ragged(const struct cell_where *w)
                           "quoted, or is it a sum below the table, to take out?");
 }
 
+/* True for three words or more. */
+static bool is_sentence(const struct csv_cell *cell)
+{
+    unsigned blanks = 0;
+    for (uint32_t i = 1; cell && i < cell->length; i++)
+        blanks += cell->text[i] == ' ' && cell->text[i - 1] != ' ';
+    return blanks > 1;
+}
+
 /* General help for a cell. With a model the config cannot change. */
 static bool help_cell(const struct cell_where *w, size_t column)
 {
@@ -93,8 +102,9 @@ static bool help_cell(const struct cell_where *w, size_t column)
         return err_help(w->e, "mend the cell; if the target holds words for classes, set \"task\" "
                         "to \"binary\" or \"multiclass\"");
     return err_help(
-        w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
-        name_of(w, column));
+        w->e, "list the text under data.missing, or give column \"%s\" the type \"%s\"",
+        name_of(w, column),
+        is_sentence(cell_at(w->b, w->cells, w->record, column)) ? "text" : "categorical");
 }
 
 /* A cell in another form than the column's entry says. */

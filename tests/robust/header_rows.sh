@@ -65,4 +65,28 @@ run dnn train e.json --set data.train=utf8.csv -o e.dnn --progress none --quiet
 err_has 'set data.encoding to "utf-8"' "train warns, and names the key"
 run dnn check e.json
 err_lacks "valid UTF-8" "the right one brings no warning"
+
+# files of one list, the second one with its columns in another order
+awk 'BEGIN { print "age,note,plan,churn"
+    for (i = 0; i < 80; i++) printf "%d,\"n, %d\",%s,%s\n", i % 37, i % 4, i % 3 ? "pro" : "basic", i % 5 ? "yes" : "no" }' >one.csv
+sed 's/^\([^,]*\),\("[^"]*"\|note\),\([^,]*\),\([^,]*\)$/\4,\1,\2,\3/' one.csv >other.csv
+is "$(sed -n 2p other.csv)" 'no,0,"n, 0",basic' "another order"
+dnn init one.csv --target churn $mlp -o l.json 2>/dev/null
+for second in one other; do
+    run dnn train l.json -o $second.dnn --set "data.train=[\"one.csv\",\"$second.csv\"]" --progress none --quiet
+    is_exit 0 "one.csv and $second.csv"
+done
+dnn predict one.dnn one.csv --quiet >one.out
+dnn predict other.dnn other.csv --quiet >other.out
+same one.out other.out "columns are matched by name"
+sed '5s/[^,]*,/no,x/' other.csv >wrong.csv
+run dnn check l.json --set 'data.train=["one.csv","wrong.csv"]'
+err_has 'wrong.csv:5:4: column "age": "x3" is not a number' "a message names the place in its own file"
+sed 's/note/remark/' other.csv >wrong.csv
+run dnn check l.json --set 'data.train=["one.csv","wrong.csv"]'
+is_exit 65 "another name"
+err_has "files of one list need the same columns, in any order"
+sed '3s/^[^,]*,/it is not known,/' one.csv >free.csv
+run dnn check l.json --set data.train=free.csv
+err_has 'the type "text"' "free text among numbers is text"
 done_testing
