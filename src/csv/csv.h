@@ -148,7 +148,8 @@ struct csv_choice {
  * choice. Call it before csv_next. */
 void csv_choose(struct csv *c, struct csv_choice *choice);
 /* Reads the header of the first file (without one: c1, c2, .. from its first record). The other
- * files must have the same columns; csv_cells_parse gives their cells in the order of the first. c owns the names. csv_next does not return the header's record.
+ * files must have the same columns; csv_cells_parse gives their cells in the order of the first. c
+ * owns the names. csv_next does not return the header's record.
  * May be called again: same names. csv_next calls it if the caller did not. E12 for a duplicate,
  * empty or overlong name. */
 bool csv_header(struct csv *c, const char *const **names, size_t *count, struct err *e);

@@ -155,7 +155,11 @@ static void test_files(void)
     drop(&r);
     write_file("2.csv", "b,a\n3,4\n", 8);
     read_paths(&r, &comma, two, 2);
-    expect_error(&r, "columns in another order", ERR_CSV_COLUMNS, 1, 1, "column 1 is \"b\"", "");
+    is_string(r.records.data, "2:1|2|\n2:4|3|\n", "columns in another order go by name");
+    drop(&r);
+    write_file("2.csv", "c,b\n3,4\n", 8);
+    read_paths(&r, &comma, two, 2);
+    expect_error(&r, "another name", ERR_CSV_COLUMNS, 1, 1, "column 1 is \"c\"", "any order");
     drop(&r);
     write_file("2.csv", "a,b,c\n3,4,5\n", 12);
     read_paths(&r, &comma, two, 2);
