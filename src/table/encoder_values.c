@@ -88,6 +88,9 @@ uint32_t values_often(const struct values *s)
     return often;
 }
 
+#define FAR 3     /* ranges of the other values */
+#define OTHERS 10 /* other values at least: among few ones a step may be as far */
+
 /* Leaves out the outermost values at one end, at most three different ones, if they are far. */
 static bool leave_end(struct values *s, bool top)
 {
@@ -104,12 +107,14 @@ static bool leave_end(struct values *s, bool top)
                      high = (double)s->v[top ? count - 1 - run : count - 1],
                      gap = top ? (double)value - high : low - (double)value;
         const bool many = 100 * (uint64_t)run >= count && (double)run >= 10 * s->unit;
-        if (!many || !(low < high) || gap <= high - low)
+        struct values rest = *s;
+        rest.v += top ? 0 : run;
+        rest.count -= run;
+        rest.low = low;
+        rest.high = high;
+        if (!many || gap <= FAR * (high - low) || values_distinct(&rest, OTHERS) < OTHERS)
             continue;
-        s->v += top ? 0 : run;
-        s->count -= run;
-        s->low = low;
-        s->high = high;
+        *s = rest;
         return true;
     }
     return false;
