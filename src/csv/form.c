@@ -133,7 +133,9 @@ static bool copy_groups(const char *between, const char **at, const char *end, c
 enum number_result form_plain(const char *text, size_t length, char decimal, double *value)
 {
     const char *from = text, *end = text + length;
-    form_trim(&from, &end);
+    const char first = length ? text[0] : '0', last = length ? end[-1] : '0';
+    if (first != ' ' && first != '\t' && last != ' ' && last != '\t') /* these in quotes are bad */
+        form_trim(&from, &end);
     return number_parse(from, (size_t)(end - from), decimal, value);
 }
 
