@@ -341,7 +341,7 @@ perl -ne 'next unless /"reason":"estimates: cpu ([0-9.]+) s, gpu ([0-9.]+) s"/; 
     $good = /"estimates":\{"cpu_s":([-0-9.e+]+),"gpu_s":([-0-9.e+]+)\}/ && sprintf("%.1f %.1f", $1, $2) eq $said; END { exit !$good }' out
 ok $? "check --json: the estimates that decided" "$(cat out)"
 auto --set backend.deterministic=false
-perl -ne '$c = $1 if /requested auto: estimates: cpu ([0-9.]+) s, gpu/; $good ||= /^time .* s by steps timed here, ([0-9.]+) s as estimated \(/ && $1 eq $c;
+perl -ne '$c = $1 if /requested auto: estimates: cpu ([0-9.]+) s, gpu/; $good ||= /^time .* by steps timed here, ([0-9.]+) s as estimated \(/ && $1 eq $c;
     END { exit !$good }' out
 ok $? "as in its text, beside the time that was measured" "$(cat out)"
 sed 's/\[16, 8\]/[512, 512]/' c.json >wide.json

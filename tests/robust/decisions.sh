@@ -111,7 +111,7 @@ done
 sed 's/.*"sequence".*/&/' tagging.json | sed 's/"tagging"/"multiclass"/; s/"window": 20/"window": 20, "label": "group"/; s/"model": .*/"model": {"preset": "auto"}}/; /^ "train"/d' >series.json
 run dnn check series.json --quiet --set train.loss.type=focal
 is_exit 0 "auto, focal, sequences"
-dnn help bad-model | grep '^ *--set' | sed 's/^ *//; s/  .*//' >lines
+{ dnn help bad-model; dnn help imbalance; } | grep '^ *--set' | sed 's/^ *//; s/  .*//' >lines
 check "the page has lines" test "$(wc -l <lines)" -ge 12
 while read -r line; do
     eval "run dnn check few.json --quiet $line"

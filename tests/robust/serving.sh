@@ -169,7 +169,7 @@ told() { # NAME ID: of the run that was
     ! grep -q '[{}]' out
     ok $? "$1: nothing but rows on standard output" "$(tail -n 2 out)"
 }
-for ((i = 0; i < 40; i++)); do sed 1d d.csv; done | cat d.csv - bad.csv >late.csv
+for ((i = 0; i < 40; i++)); do sed 1d d.csv; done | cat d.csv - <(sed 1d bad.csv) >late.csv
 run dnn predict m.dnn late.csv --json
 is_exit 65 "a bad row behind thousands of good ones, with --json"
 [ "$(wc -l <out)" -gt 1000 ]
