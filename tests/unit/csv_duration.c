@@ -103,7 +103,7 @@ static void test_amounts(void)
     is_amount(NULL, "~", "~2.8", 2.8);
     is_amount(NULL, "\xe2\x82\xb9", "\xe2\x82\xb9" "28.13", 28.13);
     is_amount(NULL, NULL, "\xc2\xa0" "2.81", 2.81);
-    is_amount(NULL, NULL, " 484 ", 484);
+    is_amount(NULL, NULL, " 484 ", NAN); /* plain blanks within quotes */
     is_amount(NULL, NULL, "4 84", NAN);
     is_amount(NULL, NULL, " ", NAN);
 }

@@ -149,7 +149,7 @@ static void test_numbers_aside(void)
     ok(i && i->decimal == '.', "thousands have no voice on the decimal sign: %s", e.what);
     is_type(i, "whole", COLUMN_IGNORE, "\"thousands\": \",\"}");
     is_type(i, "both", COLUMN_NUMERIC, "\"thousands\": \",\"");
-    is_type(i, "blank", COLUMN_NUMERIC, NULL);
+    is_type(i, "blank", COLUMN_IGNORE, "write plain numbers");
     is_type(i, "comma", COLUMN_IGNORE, "a decimal comma in a file whose others have points");
     is_type(i, "few", COLUMN_CATEGORICAL, "taken as categories");
     is_type(i, "one", COLUMN_NUMERIC, "1 of 400 cells is no number, the first \"1,250\" at line 9");
