@@ -112,7 +112,7 @@ static void inspect_number(struct watch *w, const char *text, size_t length, dou
     double *low = comma ? &w->comma_low : &w->low, *high = comma ? &w->comma_high : &w->high;
     *low = value < *low ? value : *low;
     *high = value > *high ? value : *high;
-    w->minutes &= fmod(value, 60) == 0;
+    w->minutes = w->minutes && fmod(value, 60) == 0;
     w->fraction = fmax(w->fraction, fabs(value - rint(value)));
     const char *digit = text + (*text == '-');
     bool odd = point && (text + length - point != 4 || *digit == '0' || point - digit > 3);
@@ -191,7 +191,7 @@ static int missing_index(const char *text, size_t length)
 static bool is_given(struct watch *w, const struct opt_strings *missing, const char *text,
                      size_t length, size_t bit)
 {
-    for (size_t i = 0; missing && i < missing->count; i++)
+    for (size_t i = 0; i < missing->count; i++)
         if (strlen(missing->items[i]) == length && memcmp(missing->items[i], text, length) == 0) {
             w->given++;
             w->given_seen |= bit + i < 64 ? UINT64_C(1) << (bit + i) : 0;
@@ -203,7 +203,8 @@ static bool is_given(struct watch *w, const struct opt_strings *missing, const c
 static void trim_number(const char **text, size_t *length)
 {
     const char *from = *text, *end = *text + *length;
-    form_trim(&from, &end);
+    if ((unsigned char)*from > 'z' || (unsigned char)end[-1] > 'z') /* no-break blanks */
+        form_trim(&from, &end);
     *text = from;
     *length = (size_t)(end - from);
 }
@@ -218,7 +219,8 @@ static void inspect_cell(struct watch *w, const struct opt_strings *missing,
     if (hash_add(w, hash))
         keep_example(w, text, length);
     keep_text(w, text, length);
-    if (is_given(w, missing, text, length, 0) || is_given(w, w->own, text, length, 32))
+    if ((missing && missing->count && is_given(w, missing, text, length, 0)) ||
+        (w->own && is_given(w, w->own, text, length, 32)))
         return;
     if (form_read_number(NULL, text, length, '.', &value) == NUMBER_OK) {
         trim_number(&text, &length);
