@@ -60,8 +60,8 @@ static void put_values(const struct drift *d, const struct schema *s, size_t i, 
         text_put(out, ", ...");
 }
 
-/* A line for each column, or one for all where there are many. ranges: of numbers; else the first
- * values of unknown categories. */
+/* Says a line for each column; of many columns one line for all. ranges: a line ends with the range
+ * of the numbers, else with the first unknown categories. */
 static void note_columns(const struct drift *d, const struct schema *s, const uint64_t *counts,
                          say_fn *say, const char *of_one, const char *of_many, bool ranges)
 {

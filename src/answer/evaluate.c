@@ -103,19 +103,25 @@ static uint64_t close_up(struct measure *m, const struct stream_group *g)
     return rows;
 }
 
+static struct scores scores_of(const struct measure *m, uint64_t rows)
+{
+    return (struct scores){.task = m->stream->schema->task,
+                           .rows = rows,
+                           .classes = m->classes,
+                           .probability = m->probability,
+                           .raw = m->raw,
+                           .label = m->label,
+                           .value = m->value,
+                           .target = m->target,
+                           .low = m->low,
+                           .high = m->high,
+                           .group = m->group_key,
+                           .weight = m->weight};
+}
+
 static bool keep_group(const struct measure *m, const struct stream_group *g, struct err *e)
 {
-    const struct scores s = {.rows = g->rows,
-                             .classes = m->classes,
-                             .probability = m->probability,
-                             .raw = m->raw,
-                             .value = m->value,
-                             .label = m->label,
-                             .target = m->target,
-                             .group = m->group_key,
-                             .low = m->low,
-                             .high = m->high,
-                             .weight = m->weight};
+    const struct scores s = scores_of(m, g->rows);
     bool good = true;
     if (m->kept)
         answers_keep(m->kept, &s, g->bad);
@@ -162,18 +168,7 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
     threads_run((unsigned)((g->rows + m->stream->tile - 1) / m->stream->tile), read_tile, m);
     if (!keep_group(m, g, e))
         return false;
-    struct scores s = {.task = m->stream->schema->task,
-                       .rows = close_up(m, g),
-                       .classes = m->classes,
-                       .probability = m->probability,
-                       .raw = m->raw,
-                       .label = m->label,
-                       .value = m->value,
-                       .target = m->target,
-                       .low = m->low,
-                       .high = m->high,
-                       .group = m->group_key,
-                       .weight = m->weight};
+    const struct scores s = scores_of(m, close_up(m, g));
     m->rows += s.rows;
     for (uint64_t i = 0; m->table && i < s.rows; i++)
         threshold_table_add(m->table, m->probability[2 * i + 1], m->label[i] == 1,

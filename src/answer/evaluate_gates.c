@@ -101,25 +101,21 @@ static bool same_loss(const struct serve *a, const struct serve *b)
     return alike && criterion_equal(&one, &other);
 }
 
-/* Of classes trained by different losses the calibrated probabilities are compared. */
 void evaluate_common(const struct evaluate_request *q, const struct serve *other,
-                          struct evaluate_result *r)
+                     struct evaluate_result *r)
 {
     struct gate *g = &r->gates[r->gate_count - 1];
     const struct serve *own = &r->serve;
     if (q->on || g->metric != &metric_loss || own->schema->task == TASK_REGRESSION ||
         same_loss(own, other))
         return;
-    gate_release(g);
-    *g = (struct gate){.metric = metric_default(own->schema->task), .bound = q->by,
-                       .compares = true, .value = (double)NAN};
+    mem_free(g->text);
+    g->metric = metric_default(own->schema->task);
     g->text = gate_name(q, g->metric);
     log_note("--better-than: the two models were trained by different losses: %s compares their "
              "probabilities; --on names another metric", g->metric->name);
 }
 
-/* The order of groups: by the metric of the first gate on the worst one, else by that which counts
- * for the model, or its task. */
 const struct metric_type *evaluate_by_metric(const struct evaluate_result *r)
 {
     const int task = r->serve.schema->task;

@@ -10,12 +10,12 @@ bool evaluate_gates(const struct evaluate_request *q, struct evaluate_result *r,
 /* The task, labels and quantiles of both are the same. E14. */
 bool evaluate_comparable(const struct serve *a, const struct serve *b,
                          const struct evaluate_request *q, struct err *e);
-/* Without --on, classes that were trained by different losses are compared by the metric of the
- * task, and a note says so. */
+/* Without --on: two models of classes that were trained by different losses are compared by the
+ * default metric of the task, on calibrated probabilities. A note says so. */
 void evaluate_common(const struct evaluate_request *q, const struct serve *other,
                      struct evaluate_result *r);
-/* The order of groups: by the metric of the first gate on the worst one, else by that which counts
- * for the model, or its task. */
+/* The metric that orders groups: that of the first gate on the worst group; without such a gate the
+ * metric that the model was trained for, or the default of the task. */
 const struct metric_type *evaluate_by_metric(const struct evaluate_result *r);
 
 #endif

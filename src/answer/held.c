@@ -58,7 +58,7 @@ static bool no_config(const struct dealing *d, struct err *e)
 {
     const struct err cause = *e;
     const bool told = cause.id != ERR_NONE;
-    *e = (struct err){0};
+    err_clear(e);
     err_at(e, ERR_PART_ROWS, d->file, 0, 0,
            "the model does not say how it was split into parts%s%s", told ? ": " : "",
            told ? cause.what : "");
@@ -204,7 +204,7 @@ static bool deal(struct dealing *d, struct err *e)
                 split_make(&d->split, d->data, &d->o.split, d->joined, &rare, &remarks, e);
     if (d->data && !good) {
         const struct err cause = *e;
-        *e = (struct err){0};
+        err_clear(e);
         other_file(d, cause.what, e);
     }
     remarks_free(&remarks);

@@ -13,8 +13,9 @@
 #define REPORT_CELLS_MOST ((uint64_t)1 << 19)
 #define REPORT_REPEATS EXPLAIN_REPEATS
 enum { REPORT_EFFECTS = 12 }; /* columns, the most important ones */
-/* Without groups in the request the rows are grouped by so many columns: the most important ones,
- * of few categories, or of numbers, which are cut into so many bins. */
+/* Without groups in the request, the report measures groups of the REPORT_GROUPS most important
+ * columns. A column has at most REPORT_CATEGORIES categories, or its numbers are cut into
+ * REPORT_BINS bins. */
 enum { REPORT_GROUPS = 2, REPORT_CATEGORIES = 12, REPORT_BINS = 4 };
 
 struct report_request {

@@ -11,7 +11,7 @@
 #include "table/record.h"
 #include "table/series.h"
 
-#define LOOKED_ALL 16384 /* rows of a file of which each is looked for in the fingerprint */
+#define LOOKED_ALL 16384 /* the first rows, which are all looked up in the fingerprint */
 
 /* --- rows that cannot be read --- */
 
