@@ -122,10 +122,14 @@ bool opt_read(const struct option *table, const struct json_doc *doc, const stru
     path = path ? path : "";
     for (const struct option *row = table; row->key; row++)
         opt_value_clear(row, opt_field(row, into));
-    if (at && json_kind(at) != JSON_OBJECT)
-        return json_fail(doc, at, e, ERR_CONFIG_TYPE, "%s%s%s: expected an object, got %s",
-                         *path ? "`" : "the config", path, *path ? "`" : "",
-                         opt_kind_name(json_kind(at)));
+    if (at && json_kind(at) != JSON_OBJECT) {
+        json_fail(doc, at, e, ERR_CONFIG_TYPE, "%s%s%s: expected an object, got %s",
+                  *path ? "`" : "the config", path, *path ? "`" : "",
+                  opt_kind_name(json_kind(at)));
+        return json_kind(at) == JSON_STRING && opt_find(table, "type")
+                   ? err_help(e, "did you mean `%s.type`?", path)
+                   : false;
+    }
     if (at && !check_keys(table, doc, at, path, "", e))
         return false;
     bool good = true;

@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/shell.h"
 #include "config/backend_settings.h"
 #include "config/config.h"
-#include "config/config_help.h"
 #include "csv/csv.h"
 #include "table/options.h"
 
@@ -26,7 +24,7 @@ const struct arg_option common_options[] = {
      "text, or json: one object a line on standard error."},
     {"progress", 0, "STYLE", progress_words, 0, 0, 0,
      "auto, bar, plain or none. auto: a bar on a terminal, else a line at most each 10 seconds. "
-     "plain: a line for each epoch of a training."},
+     "plain: a line for each epoch of a training, as --log-format json has it."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 const struct arg_option compute_options[] = {
@@ -90,76 +88,6 @@ static const struct arg_option *find(const struct command *c, const char *name, 
                      : o->letter == letter)
                 return o;
     return NULL;
-}
-
-/* A command line; at: the word that is being read. */
-struct line { int argc, at; char **argv; };
-
-/* --epochs 10, --lr=0.1: the option is a key of the config. Shows the line with --set in its
- * place. */
-static bool set_instead(const struct command *c, const char *name, const char *value,
-                        const struct line *line, struct err *e)
-{
-    struct text key = {0}, as = {0};
-    char *plain = mem_string(name);
-    for (char *at = plain; *at; at++)
-        *at = *at == '-' ? '_' : *at;
-    bool found = config_spoken_key(plain, &key), behind = false;
-    if (found && !*value) {
-        const char *next = line->at + 1 < line->argc ? line->argv[line->at + 1] : "-";
-        behind = *next != '-' || (next[1] >= '0' && next[1] <= '9');
-        value = behind ? next : "VALUE";
-    } else if (found)
-        value++;
-    for (int i = 0; found && i < line->argc; i++) {
-        if (behind && i == line->at + 1)
-            continue;
-        text_put(&as, i == line->at ? " --set " : " ");
-        if (i == line->at)
-            text_put(&as, shell_word("%s=%s", key.data, value));
-        else
-            shell_put(&as, line->argv[i], strlen(line->argv[i]));
-    }
-    if (found && as.length < sizeof e->help - 200)
-        err_help(e, "it is a key of the config: `dnn %s%s`; `dnn help %s` describes it", c->name,
-                 as.data, key.data);
-    else if (found)
-        err_help(e, "it is a key of the config: --set %s; `dnn help %s` describes it",
-                 shell_word("%s=%s", key.data, value), key.data);
-    mem_free(plain);
-    text_free(&key);
-    text_free(&as);
-    return found;
-}
-
-static bool unknown(const struct command *c, const struct line *line, struct err *e)
-{
-    const char *word = line->argv[line->at], *known[64];
-    size_t count = 0;
-    const struct arg_option *tables[ARG_TABLES];
-    size_t table_count = args_tables(c, tables);
-    for (size_t t = 0; t < table_count; t++)
-        for (const struct arg_option *o = tables[t]; o->name && count < 64; o++)
-            known[count++] = o->name;
-    err_set(e, ERR_OPTION_UNKNOWN, "`dnn %s` has no option \"%s\"", c->name, text_quote_z(word));
-    const char *name = word;
-    while (*name == '-')
-        name++;
-    char stem[64];
-    size_t length = strcspn(name, "=");
-    if (length >= sizeof stem)
-        length = sizeof stem - 1;
-    memcpy(stem, name, length);
-    stem[length] = '\0';
-    if (c->has_config && set_instead(c, stem, name + strcspn(name, "="), line, e))
-        return false;
-    const char *near = text_nearest(stem, known, count);
-    if (near)
-        return err_help(e, "did you mean --%s?", near);
-    static const char *const alone[] = {"version"};
-    if (text_nearest(stem, alone, 1))
-        return err_help(e, "did you mean `dnn --version`?");
-    return err_help(e, "`dnn help %s` lists them; `--` ends the options", c->name);
 }
 
 static bool check_value(const struct command *c, const struct arg_option *o, const char *text,
@@ -241,7 +169,7 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
         const char *name = word + 2, *equals = strchr(name, '=');
         o = find(a->command, name, equals ? (size_t)(equals - name) : strlen(name), 0);
         if (!o)
-            return unknown(a->command, &(struct line){argc, *i, argv}, e);
+            return args_unknown(a->command, argc, argv, *i, e);
         if (equals && !o->value)
             return err_set(e, ERR_OPTION_VALUE, "--%s takes no value", o->name);
         if (equals)
@@ -260,7 +188,7 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
     for (char *letter = word + 1; *letter; letter++) {
         o = find(a->command, NULL, 0, *letter);
         if (!o)
-            return unknown(a->command, &(struct line){argc, *i, argv}, e);
+            return args_unknown(a->command, argc, argv, *i, e);
         if (o->value && letter[1])
             return option_add(a, o, letter + 1, e);
         if (o->value && *i + 1 >= argc)

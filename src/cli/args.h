@@ -62,6 +62,10 @@ extern const struct arg_option common_options[], compute_options[], config_optio
 const char *args_ahead(const struct command *c, int argc, char **argv, const char *name);
 /* argv after the command's name. E10 with the nearest known option. */
 bool args_parse(struct args *a, const struct command *c, int argc, char **argv, struct err *e);
+/* argv[at] is an option that c does not have. E1003; its help names what the word stands for: an
+ * argument, an option of c (the nearest one, or the one that other programs call so), a key of the
+ * config, or another command that has it. Always false. */
+bool args_unknown(const struct command *c, int argc, char **argv, int at, struct err *e);
 void args_free(struct args *a);
 /* The last value given, NULL when not given ("" for a switch that is on). */
 const char *args_value(const struct args *a, const char *name);

@@ -207,7 +207,7 @@ int cli_progress(const struct args *a)
 {
     const char *word = args_value(a, "progress");
     if (!word || strcmp(word, "auto") == 0)
-        return a->json || log_json() ? PROGRESS_PLAIN : PROGRESS_AUTO;
+        return log_json() ? PROGRESS_PLAIN : PROGRESS_AUTO;
     return strcmp(word, "bar") == 0     ? PROGRESS_BAR
            : strcmp(word, "plain") == 0 ? PROGRESS_PLAIN
                                         : PROGRESS_NONE;

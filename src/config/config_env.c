@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "config/config_table.h"
@@ -252,6 +253,16 @@ static bool out_of_range(const char *option, long long value, const struct optio
     return err_expected(e, "%s", opt_range(row));
 }
 
+static bool no_device(const char *word, struct err *e)
+{
+    err_expected(e, "%s", device_forms);
+    if (strcasecmp(word, "gpu") == 0 || strcasecmp(word, "cuda") == 0)
+        err_help(e, "--backend dnn_gpu asks for a GPU; the device says which one");
+    else if (strcasecmp(word, "cpu") == 0)
+        err_help(e, "--backend dnn_cpu asks for the CPU");
+    return false;
+}
+
 static bool devices(struct backend_options *b, const struct overrides *o, struct setting_list *l,
                     struct err *e)
 {
@@ -260,7 +271,7 @@ static bool devices(struct backend_options *b, const struct overrides *o, struct
         return bad_variable("GPU_DEVICE_ID", id, device_forms, e);
     if (o->device && !device_word(o->device)) {
         err_set(e, ERR_OPTION_VALUE, "--device \"%s\" is not a device", text_quote_z(o->device));
-        return err_expected(e, "%s", device_forms);
+        return no_device(o->device, e);
     }
     const char *card = overrides_card(o);
     if (o->device && card_named(o->backend) &&
@@ -278,7 +289,7 @@ static bool devices(struct backend_options *b, const struct overrides *o, struct
     err_set(e, from_set(l, "backend.device") ? ERR_SET_VALUE : ERR_CONFIG_WORD,
             "`backend.device`: \"%s\" is not a device", text_quote_z(b->device));
     err_key(e, "backend.device");
-    return err_expected(e, "%s", device_forms);
+    return no_device(b->device, e);
 }
 
 static bool memory(struct backend_options *b, struct setting_list *l, struct err *e)
@@ -332,6 +343,8 @@ bool config_environment(struct backend_options *b, const struct overrides *o, bo
         for (size_t i = 0; backend_option_words[i]; i++)
             text_printf(&list, "%s%s", i ? ", " : "", backend_option_words[i]);
         err_expected(e, "%s or cuda:N", list.data);
+        if (strcasecmp(o->backend, "gpu") == 0)
+            err_help(e, "did you mean dnn_gpu?");
         text_free(&list);
         return false;
     }

@@ -1,5 +1,6 @@
 /* config_near.c - the known key nearest to an unknown one. Most unknown keys are known ones in the
  * wrong place of the config. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -86,21 +87,81 @@ static const char *tail(const char *path)
     return dot ? dot + 1 : path;
 }
 
-/* Names of other programs for our keys. */
-static const char *spoken(const char *word)
+/* Names of other programs for our keys: how ours ends, and the value that theirs stands for. */
+static const struct spoken { const char *other, *ours, *value; } words[] = {
+    {"lr", "learning_rate", NULL},
+    {"eta", "learning_rate", NULL},
+    {"max_epochs", "epochs", NULL},
+    {"num_epochs", "epochs", NULL},
+    {"n_epochs", "epochs", NULL},
+    {"nb_epoch", "epochs", NULL},
+    {"epoch", "epochs", NULL},
+    {"max_iter", "epochs", NULL},
+    {"iterations", "epochs", NULL},
+    {"num_boost_round", "epochs", NULL},
+    {"n_estimators", "epochs", NULL},
+    {"early_stop", "patience", NULL},
+    {"early_stopping_rounds", "patience", NULL},
+    {"no_early_stopping", "patience", "0"},
+    {"eval_metric", "metric", NULL},
+    {"objective", "loss", NULL},
+    {"criterion", "loss", NULL},
+    {"optim", "optimizer", NULL},
+    {"scheduler", "schedule", NULL},
+    {"lr_scheduler", "schedule", NULL},
+    {"lr_schedule", "schedule", NULL},
+    {"l2", "weight_decay", NULL},
+    {"wd", "weight_decay", NULL},
+    {"clip", "clip_norm", NULL},
+    {"grad_clip", "clip_norm", NULL},
+    {"max_grad_norm", "clip_norm", NULL},
+    {"class_weight", "class_weights", NULL},
+    {"balanced", "class_weights", "balanced"},
+    {"activations", "activation", NULL},
+    {"hidden_layers", "hidden", NULL},
+    {"hidden_units", "hidden", NULL},
+    {"hidden_size", "hidden", NULL},
+    {"hidden_layer_sizes", "hidden", NULL},
+    {"units", "hidden", NULL},
+    {"layers", "hidden", "[256, 128]"},
+    {"num_layers", "hidden", "[256, 128]"},
+    {"n_layers", "hidden", "[256, 128]"},
+    {"drop_rate", "dropout", NULL},
+    {"random_state", "seed", NULL},
+    {"random_seed", "seed", NULL},
+    {"label", "target", NULL},
+    {"y", "target", NULL},
+    {"features", "columns", NULL},
+    {"separator", "delimiter", NULL},
+    {"sep", "delimiter", NULL},
+    {"na_values", "missing", NULL},
+    {"no_header", "header", "false"},
+    {"cols", "columns", NULL},
+    {"data", "data.train", NULL},
+    {"train_data", "data.train", NULL},
+    {"val", "data.valid", NULL},
+    {"validation", "data.valid", NULL},
+    {"validation_data", "data.valid", NULL},
+    {"test_data", "data.test", NULL},
+    {"validation_split", "split.valid", NULL},
+    {"val_split", "split.valid", NULL},
+    {"val_size", "split.valid", NULL},
+    {"test_split", "split.test", NULL},
+    {"test_size", "split.test", NULL},
+    {"stratify", "split.method", "stratified"},
+    {"shuffle", "split.method", "random"},
+    {"bagging", "ensemble.folds", NULL},
+    {"fp16", "precision", "fp16"},
+    {"bf16", "precision", "bf16"},
+    {"amp", "precision", "bf16"},
+    {"mixed_precision", "precision", "bf16"}};
+
+static const struct spoken *spoken(const char *word)
 {
-    static const struct { const char *other, *ours; } words[] = {
-        {"lr", "learning_rate"},       {"eta", "learning_rate"},
-        {"early_stop", "patience"},    {"activations", "activation"},
-        {"hidden_layers", "hidden"},   {"max_epochs", "epochs"},
-        {"num_epochs", "epochs"},      {"n_epochs", "epochs"},
-        {"random_state", "seed"},      {"random_seed", "seed"},
-        {"label", "target"},           {"separator", "delimiter"},
-        {"sep", "delimiter"},          {"na_values", "missing"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i].other, word) == 0)
-            return words[i].ours;
-    return word;
+            return &words[i];
+    return NULL;
 }
 
 static size_t depth(const char *path)
@@ -111,28 +172,65 @@ static size_t depth(const char *path)
     return dots;
 }
 
-bool config_spoken_key(const char *word, struct text *out)
+static bool ends_so(const char *path, const char *end)
 {
-    struct paths p = {0};
+    const size_t n = strlen(path), m = strlen(end);
+    return n >= m && strcmp(path + n - m, end) == 0 && (n == m || path[n - m - 1] == '.');
+}
+
+/* Of the paths that end so, the one nearest to the top; none where more than two are as near. */
+static const char *nearest_top(const struct paths *p, const char *end)
+{
     const char *best = NULL;
     size_t same = 0;
-    word = spoken(word);
+    for (size_t i = 0; i < p->count; i++) {
+        if (!ends_so(p->names[i], end))
+            continue;
+        if (!best || depth(p->names[i]) < depth(best)) {
+            best = p->names[i];
+            same = 0;
+        }
+        same += depth(p->names[i]) == depth(best);
+    }
+    return same <= 2 ? best : NULL;
+}
+
+/* The key of a group that decides most: `train.loss` is given by `train.loss.type`. */
+static const char *const chief[] = {"type", "preset", "method", "patience", "folds"};
+
+static bool list_of_numbers(const char *key)
+{
+    const struct option *row = opt_find(config_table, key);
+    for (size_t i = 0; !row && i < preset_count() && strncmp(key, "model.", 6) == 0; i++)
+        row = opt_find(presets[i].options, key + 6);
+    return row && (row->type == OPT_INTS || row->type == OPT_NUMBERS);
+}
+
+bool config_spoken_key(const char *word, struct spoken_key *out)
+{
+    struct paths p = {0};
+    struct text end = {0};
+    const struct spoken *known = spoken(word);
+    const char *best = NULL;
+    word = known ? known->ours : word;
     config_keys(keep_path, &p);
     for (size_t i = 0; i < preset_count(); i++)
         keep_table(&p, "model", presets[i].options);
-    for (size_t i = 0; i < p.count; i++) {
-        if (strcmp(tail(p.names[i]), word) != 0)
-            continue;
-        if (!best || depth(p.names[i]) < depth(best)) {
-            best = p.names[i];
-            same = 0;
-        }
-        same += depth(p.names[i]) == depth(best);
+    for (size_t i = 0; !best && i < sizeof chief / sizeof *chief; i++) {
+        text_clear(&end);
+        text_printf(&end, "%s.%s", word, chief[i]);
+        best = nearest_top(&p, end.data);
     }
-    if (best && same <= 2)
-        text_put(out, best);
+    if (!best)
+        best = nearest_top(&p, word);
+    if (best) {
+        snprintf(out->key, sizeof out->key, "%s", best);
+        out->value = known ? known->value : NULL;
+        out->list = list_of_numbers(best);
+    }
+    text_free(&end);
     paths_free(&p);
-    return best && same <= 2;
+    return best != NULL;
 }
 
 /* The key stands in its place, but belongs to another type of column. */
@@ -156,10 +254,15 @@ void config_near(struct err *e)
     keep_table(&p, "data.columns.NAME", column_categorical_table);
     keep_table(&p, "data.columns.NAME", column_text_table);
     keep_table(&p, "data.columns.NAME", column_datetime_table);
-    const char **tails = mem_zero(p.count, sizeof *tails), *word = spoken(tail(e->key));
+    const char **tails = mem_zero(p.count, sizeof *tails), *word = tail(e->key);
     size_t found = 0, all = 0;
-    for (size_t i = 0; i < p.count; i++)
+    bool ours = false;
+    for (size_t i = 0; i < p.count; i++) {
         tails[i] = tail(p.names[i]);
+        ours = ours || strcmp(tails[i], word) == 0;
+    }
+    if (!ours && spoken(word))
+        word = tail(spoken(word)->ours);
     const char *near = text_nearest(word, tails, p.count);
     for (size_t i = 0; near && i < p.count; i++)
         all += strcmp(tails[i], near) == 0;

@@ -186,7 +186,33 @@ tries train.seed --seed 3
 tries train.early_stopping.patience --patience 3
 tries model.preset --preset mlp
 tries model.hidden --hidden '[16, 8]'
+tries model.hidden --hidden 16,8
+tries model.hidden --layers 3
 tries data.split.method --method random
+tries data.split.valid --val-split .2
+tries train.loss.type --loss focal
+tries train.loss.class_weights --class-weight balanced
+tries train.optimizer.type --optimizer adam
+tries train.schedule.type --lr_scheduler cosine
+tries backend.precision --fp16
+means() { # means HELP COMMAND..: what an option of other programs stands for
+    local help=$1
+    shift
+    run "$DNN" "$@"
+    is_exit 64 "$*: no option"
+    is "$(sed -n 's/^  = help: //p' err)" "$help" "  and what it stands for"
+}
+means 'did you mean --target churned?' init new.csv --label churned
+means 'it is an argument, not an option: `dnn init DATA.csv`' init --data new.csv
+means 'did you mean --backend dnn_gpu?' train churn.json --gpu
+means 'did you mean --threads 4?' predict churn.dnn new.csv --n-jobs 4
+means "did you mean --delimiter ';'?" predict churn.dnn new.csv --sep ';'
+means 'it is an argument, not an option: `dnn predict MODEL [DATA.csv|-]...`' predict --model=churn.dnn new.csv
+means 'did you mean --folds 3?' cv churn.json -k 3
+means 'it is an option of `dnn tune`' train churn.json --trials 3
+means 'it is a command: `dnn cv`' train churn.json --cv 3
+means '--backend dnn_gpu asks for a GPU; the device says which one' train churn.json --device gpu
+means 'did you mean `train.loss.type`?' train churn.json --set train.loss=focal
 run "$DNN" predict churn.dnn new.csv --epochs 3
 err_lacks "--set" "a command without a config has no such help"
 for limit in 90 90s 5m 2h 1h30m 1d; do

@@ -251,6 +251,11 @@ run dnn train c.json -o bar.dnn --progress none
 is "$(grep -c 'epoch 1/2' err)" 0 "none: no epoch"
 run dnn train c.json -o bar.dnn
 is "$(grep -c $'\r' err)" 0 "auto: no bar where there is no terminal"
+is "$(grep -c 'epoch [12]/2' err)" 1 "but a line at most each 10 seconds"
+run dnn train c.json -o bar.dnn --json
+is "$(grep -c 'epoch [12]/2' err)" 1 "--json changes nothing of it"
+run dnn train c.json -o bar.dnn --log-format json
+is "$(grep -c '"message":"epoch [12]/2' err)" 2 "a log for programs has each epoch"
 # a config that comes through a descriptor lies in no folder: its files are looked for here, as with -
 run dnn train <(cat c.json) --set output.model=here.dnn
 is_exit 0 "a config of a process substitution"
