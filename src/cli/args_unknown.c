@@ -1,4 +1,4 @@
-/* args_unknown.c - the help for an option that a command does not have: what its word stands for. */
+/* args_unknown.c - the help for an option that a command does not have: what its word means. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static const struct { const char *other, *ours, *value; } options[] = {
     {"shap", "rows", "FILE"},
     {"pdp", "effects", NULL}};
 
-/* An unknown option: its word without dashes and value, also with _ between its parts; its value. */
+/* An unknown option: its word without dashes and value; plain: with _ between its parts. */
 struct unknown {
     const struct command *command;
     int argc, at;
