@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""read_model.py MODEL DATA.csv - answers the rows of DATA.csv with a dnn model of format 3 or 2.
+"""read_model.py MODEL DATA.csv - answers the rows of DATA.csv with a dnn model of format 3.
 
 A second reader of the format, with numpy alone: `dnn help model-file` describes the format, and this
 program shows it. It prints the lines of `dnn predict` without ids: `prediction`, then for
@@ -50,101 +50,13 @@ def texts(tensors, name):
     return [data[at[i]:at[i + 1]].decode() for i in range(len(at) - 1)]
 
 
-# --- format 2: its tensors under the names of format 3 ----------------------------------------------
-
-OLD_TYPES = ["numeric", "categorical", "datetime", "id", "weight", "group", "ignore", "target", "split"]
-
-
-class Flat:
-    """A tensor that holds many, one behind the other; each begins at a multiple of 16."""
-
-    def __init__(self, values):
-        self.values, self.at = values, 0
-
-    def take(self, *shape):
-        begin, count = self.at, math.prod(shape)
-        self.at = -(-(begin + count) // 16) * 16
-        return self.values[begin:begin + count].reshape(shape)
-
-
-def old_layers(layers, path, width, params, buffers, to):
-    """Names the parameters of a list of layers; returns the width of its output."""
-    for i, layer in enumerate(layers):
-        kind, at = layer["type"], f"{path}{i}"
-        if kind == "dense":
-            to[at + ".weight"] = params.take(width, layer["units"])
-            width = layer["units"]
-            if layer["bias"]:
-                to[at + ".bias"] = params.take(width)
-        elif kind in ("batch_norm", "layer_norm"):
-            to[at + ".scale"], to[at + ".shift"] = params.take(width), params.take(width)
-            if kind == "batch_norm":
-                to[at + ".running_mean"], to[at + ".running_var"] = buffers.take(2, width)
-        elif kind == "residual":
-            inside = old_layers(layer["layers"], f"{at}.layers.", width, params, buffers, to)
-            if inside != width:
-                to[at + ".weight"] = params.take(width, inside)
-            width = inside
-    return width
-
-
-def old_encoding(counts, encode, dim):
-    """Encode and dim, decided, of a column: [columns] each; counts: of its values."""
-    auto = encode == 0
-    encode = np.where(auto, np.where((counts <= 30) & (dim == 0), 1, 2), encode)
-    by_count = np.clip(np.floor(1.6 * (counts + 2.0) ** 0.56 + 0.5), 1, 100).astype(int)
-    return encode, np.where(encode == 2, np.where(dim == 0, by_count, dim), 0)
-
-
-def from_format_2(meta, old):
-    """The tensors as format 3 has them."""
-    task, delimiter, header, tsv, encoding, decimal, target, cells = old["schema.settings"][1:]
-    columns = old["schema.columns"]
-    head = {"task": ["binary", "multiclass", "regression"][task], "delimiter": chr(delimiter),
-            "decimal": chr(decimal), "encoding": ["utf-8", "latin1", "cp1252"][encoding],
-            "header": bool(header), "tsv": bool(tsv), "types": OLD_TYPES,
-            "scales": ["auto", "none", "standard", "robust", "minmax", "quantile"],
-            "unknowns": ["bucket", "missing", "error"], "encodes": ["auto", "onehot", "embedding"]}
-    new = {"schema": np.frombuffer(json.dumps(head).encode(), "u1"), "schema.types": columns[:, 0],
-           "encoders.0.unknown": columns[:, 3], "encoders.0.target": old["schema.target"],
-           "encoders.0.values.first": np.cumsum(np.concatenate([[0], columns[:, 8]]))}
-    for name, was in {"schema.names": "names", "schema.missing": "missing", "schema.labels": "labels",
-                      "encoders.0.values": "categories"}.items():
-        new[name], new[name + ".offsets"] = old[f"schema.{was}_bytes"], old[f"schema.{was}_offsets"]
-    encode, dim = old_encoding(columns[:, 8], columns[:, 4], columns[:, 6])
-    new["encoders.0.encode"], new["encoders.0.dim"] = encode, dim
-    numbers = old.get("schema.numbers", np.zeros((0, 9)))
-    if numbers.shape[1] == 9:  # the first layout had no limits
-        numbers = np.concatenate([numbers, np.tile([-1e6, 1e6], (len(numbers), 1))], axis=1)
-    for i, name in enumerate(["offset", "scale", "center", "factor", "fill", "indicator", "knots",
-                              "low", "high", "least", "most"]):
-        new["encoders.0." + name] = numbers[:, i].astype(int) if name in ("scale", "indicator") else numbers[:, i]
-    new["encoders.0.quantiles"] = old.get("schema.quantiles", np.zeros(0))
-    new["encoders.0.quantiles.offsets"] = np.cumsum(np.concatenate([[0], numbers[:, 6]])).astype(int)
-    params, buffers = Flat(old["weights.params"]), Flat(old.get("weights.buffers", np.zeros(0)))
-    category, counts = columns[:, 0] == 1, columns[:, 8] + 2
-    tables = [params.take(n * d) for n, d in zip(counts[category], dim[category]) if d]
-    new["members.0.embeddings"] = np.concatenate(tables + [np.zeros(0)])
-    layers = json.loads(meta["config"])["model"]["layers"]
-    outputs = max(len(new["schema.labels.offsets"]) - 1, 1)
-    layers.append({"type": "dense", "units": outputs, "bias": True})
-    new["members.0.layers"] = np.frombuffer(json.dumps(layers).encode(), "u1")
-    width = len(numbers) + int(numbers[:, 5].sum()) + int(np.where(encode == 2, dim, counts)[category].sum())
-    named = {}
-    old_layers(layers, "", width, params, buffers, named)
-    new.update({"members.0.layers." + name: value for name, value in named.items()})
-    return new
-
-
 class Model:
     """A model as one of its members sees it: columns, encoder, layers."""
 
     def __init__(self, path):
         self.meta, t = read_file(path)
-        if self.meta["kind"] != "model" or self.meta["format"] not in ("2", "3"):
-            raise SystemExit(f"{path}: not a model of format 2 or 3")
-        if self.meta["format"] == "2":
-            t = from_format_2(self.meta, t)
+        if self.meta["kind"] != "model" or self.meta["format"] != "3":
+            raise SystemExit(f"{path}: not a model of format 3")
         self.tensors = t
         self.head = json.loads(t["schema"].tobytes())
         self.names = texts(t, "schema.names")

@@ -203,21 +203,6 @@ void model_init(const struct model *m, uint64_t seed, uint32_t model_number, rea
     layer_list_init(m->layers, m->layer_count, seed, model_number, params, buffers);
 }
 
-uint64_t model_gap(const struct model *m, const real *params)
-{
-    uint64_t at = 0;
-    for (uint32_t i = 0; i <= m->list.count; i++) {
-        const struct param *p = i < m->list.count ? &m->list.items[i] : NULL;
-        if (p && p->buffer)
-            continue;
-        for (uint64_t end = p ? p->at : m->params; at < end; at++)
-            if (!(params[at] >= 0 && params[at] <= 0))
-                return at;
-        at = p ? p->at + p->count : at;
-    }
-    return UINT64_MAX;
-}
-
 uint64_t model_unsound(const struct model *m, const real *buffers)
 {
     return layer_list_unsound(m->layers, m->layer_count, buffers);

@@ -47,8 +47,6 @@ void model_free(struct model *m);
 /* First weights into host arrays of m->params and m->buffers reals, which are cleared first. */
 void model_init(const struct model *m, uint64_t seed, uint32_t model_number, real *params,
                 real *buffers);
-/* The first number between two parameters that is not 0, or UINT64_MAX. */
-uint64_t model_gap(const struct model *m, const real *params);
 /* The first buffer with a value that training cannot give (a negative variance), or UINT64_MAX. */
 uint64_t model_unsound(const struct model *m, const real *buffers);
 /* Of a micro-batch of this plan. Shards beyond the first lack the parameters of the first stage. */

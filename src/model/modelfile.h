@@ -70,8 +70,7 @@
  *
  * Reading is lenient: unknown metadata and tensors are ignored, and the config is not looked at.
  * What answers need and this build does not know (a layer, an option of it, a code of a column) is
- * MODEL_NEWER. Format 2 (modelfile_old.c) is read for ever; it kept all
- * parameters in one tensor and took the layers from the config. */
+ * MODEL_NEWER. Formats from 3 on are read for ever; no release wrote an earlier one. */
 #ifndef DNN_MODEL_MODELFILE_H
 #define DNN_MODEL_MODELFILE_H
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "model/modelfile_parts.h"
 
-#define FORMAT_FIRST 2
+#define FORMAT_FIRST 3
 
 bool modelfile_refuse(const struct model_loading *l, enum err_id id, const char *what)
 {
@@ -36,12 +36,12 @@ static bool check_kind(const struct model_loading *l)
         return modelfile_refuse(l, ERR_MODEL_HEADER, "the metadata lack the format's number");
     if (number > MODELFILE_FORMAT)
         return err_at(l->e, ERR_MODEL_NEWER, tensor_file_path(l->file), 0, 0,
-                      "the model has format %lld, this build reads %d to %d", (long long)number,
-                      FORMAT_FIRST, MODELFILE_FORMAT);
+                      "the model has format %lld, this build reads formats up to %d",
+                      (long long)number, MODELFILE_FORMAT);
     if (number < FORMAT_FIRST) {
         err_at(l->e, ERR_MODEL_OLDER, tensor_file_path(l->file), 0, 0,
-               "the model has format %lld, this build reads %d to %d", (long long)number,
-               FORMAT_FIRST, MODELFILE_FORMAT);
+               "the model has format %lld, this build reads formats from %d on",
+               (long long)number, FORMAT_FIRST);
         return err_help(l->e, "train it anew, or use the version of dnn that wrote it");
     }
     l->f->format = (int)number;
@@ -90,28 +90,6 @@ static void load_records(const struct model_loading *l)
 
 /* --- layers --- */
 
-bool modelfile_layers(const struct model_loading *l, const char *text, size_t length,
-                      const char *more)
-{
-    struct text whole = {0};
-    struct err inner = {0};
-    text_put(&whole, "{\"layers\":");
-    text_add(&whole, text, length);
-    while (more && whole.length && whole.data[whole.length - 1] != ']')
-        whole.length--;
-    if (more) {
-        whole.length--;
-        text_printf(&whole, "%s%s]", length > 2 ? "," : "", more);
-    }
-    text_char(&whole, '}');
-    l->member->layers = json_parse_own(whole.data, whole.length, "layers", &inner);
-    text_free(&whole);
-    if (!l->member->layers)
-        return err_at(l->e, ERR_MODEL_CONFIG, tensor_file_path(l->file), 0, 0, "the layers: %s",
-                      inner.what);
-    return true;
-}
-
 static uint32_t number_of(const struct model_loading *l)
 {
     return (uint32_t)(l->member - l->f->members);
@@ -127,12 +105,21 @@ static const struct tensor *need(const struct model_loading *l, const char *name
     return t;
 }
 
+/* A tensor holds the list of layers. */
 static bool load_layers(const struct model_loading *l)
 {
-    if (l->f->format == FORMAT_FIRST)
-        return modelfile_old_layers(l);
+    struct text whole = {0};
+    struct err inner = {0};
     const struct tensor *t = need(l, "layers", DTYPE_U8);
-    return t && modelfile_layers(l, t->data, (size_t)t->count, NULL);
+    if (!t)
+        return false;
+    text_put(&whole, "{\"layers\":");
+    text_add(&whole, t->data, (size_t)t->count);
+    text_char(&whole, '}');
+    l->member->layers = json_parse_own(whole.data, whole.length, "layers", &inner);
+    text_free(&whole);
+    return l->member->layers || err_at(l->e, ERR_MODEL_CONFIG, tensor_file_path(l->file), 0, 0,
+                                       "the layers: %s", inner.what);
 }
 
 /* The errors of a config have other ids, and places in a text that nobody sees. A layer, an option
@@ -238,7 +225,7 @@ static bool load_weights(const struct model_loading *l, const struct features *f
     member->param_count = m->params;
     member->buffer_count = m->buffers;
     member->flops = model_flops(m);
-    bool good = l->f->format == FORMAT_FIRST ? modelfile_old_weights(l, m) : load_params(l, m);
+    bool good = load_params(l, m);
     if (good && model_unsound(m, member->buffers) != UINT64_MAX)
         good = modelfile_refuse(l, ERR_MODEL_WEIGHTS, "a running variance is negative");
     model_free(m);

@@ -1,5 +1,5 @@
 /* modelfile_parts.h - names in a model file, and functions that its readers share. Private to
- * modelfile.c, modelfile_answer.c, modelfile_conformal.c, modelfile_load.c and modelfile_old.c. */
+ * modelfile.c, modelfile_answer.c, modelfile_conformal.c and modelfile_load.c. */
 #ifndef DNN_MODEL_MODELFILE_PARTS_H
 #define DNN_MODEL_MODELFILE_PARTS_H
 
@@ -36,9 +36,6 @@ bool modelfile_refuse(const struct model_loading *l, enum err_id id, const char 
 /* A copy of count numbers of an F32 tensor, which has that many; false where one is not finite. */
 bool modelfile_copy(const struct model_loading *l, const struct tensor *t, uint64_t first,
                     uint64_t count, real *to);
-/* The member's layers from the list `text`, which a tensor holds; `more` stands behind the last. */
-bool modelfile_layers(const struct model_loading *l, const char *text, size_t length,
-                      const char *more);
 
 /* modelfile_conformal.c: what is told beside an answer. Values live as long as w. */
 enum { CONFORMAL_NUMBERS = 5 };
@@ -48,9 +45,5 @@ bool modelfile_load_conformal(const struct model_loading *l);
 
 /* Threshold, decision, calibration, weights of classes. False: MODEL_WEIGHTS. */
 bool modelfile_load_answer(const struct model_loading *l, uint32_t outputs);
-/* Format 2: the layers from the config, the parameters from one tensor into the member's
- * arenas. */
-bool modelfile_old_layers(const struct model_loading *l);
-bool modelfile_old_weights(const struct model_loading *l, const struct model *m);
 
 #endif

@@ -201,7 +201,7 @@ void features_free(struct features *f);
 struct schema_saved;
 struct schema_saved *schema_save(const struct schema *s, uint32_t number, struct tensor_writer *w);
 void schema_saved_free(struct schema_saved *k);
-/* Reads the schema of a model file of format 2 or 3, with the encoder of that number. Input is not
+/* Reads the schema of a model file, with the encoder of that number. Input is not
  * trusted: every index is checked. NULL, E15, on an error. */
 struct schema *schema_load(const struct tensor_file *f, uint32_t number, struct err *e);
 /* Checks before a training that schema_load can read the result of schema_save. False, CSV_LIMIT,

@@ -1,4 +1,4 @@
-/* schema_check.c - checks of a schema from a model file in any format. The input is not trusted. */
+/* schema_check.c - checks of a schema from a model file . The input is not trusted. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -43,7 +43,7 @@ bool saved_within(int64_t value, int64_t low, int64_t high)
 
 /* --- texts --- */
 
-bool saved_texts(const struct loading *l, const char *in_offsets, const char *in_bytes, bool ended,
+bool saved_texts(const struct loading *l, const char *in_offsets, const char *in_bytes,
                  uint64_t most, struct saved_texts *t)
 {
     const struct tensor *offsets = saved_need(l, in_offsets, DTYPE_I64, UINT64_MAX);
@@ -61,7 +61,7 @@ bool saved_texts(const struct loading *l, const char *in_offsets, const char *in
         return false;
     uint64_t length = (uint64_t)t->offsets[t->count];
     t->bytes = bytes->data;
-    if (bytes->count != length + ended || (ended && t->bytes[length] != '\0'))
+    if (bytes->count != length)
         return saved_damaged(l, in_bytes, "is not as long as its offsets say");
     if (length && memchr(t->bytes, '\0', length))
         return saved_damaged(l, in_bytes, "has a NUL byte inside");

@@ -259,7 +259,7 @@ static bool load_values(const struct loading *l, const int64_t *first)
 {
     struct schema *s = l->schema;
     struct saved_texts values;
-    if (!saved_texts(l, OFFSETS_OF(IN_VALUES), IN_VALUES, false, UINT64_MAX, &values))
+    if (!saved_texts(l, OFFSETS_OF(IN_VALUES), IN_VALUES, UINT64_MAX, &values))
         return false;
     bool good = first[0] == 0 && (uint64_t)first[s->column_count] == values.count;
     for (size_t i = 0; good && i < s->column_count; i++)
@@ -284,7 +284,7 @@ static bool load_columns(const struct loading *l, const struct head *h)
     struct schema *s = l->schema;
     struct saved_texts names;
     struct columns from;
-    if (!saved_texts(l, OFFSETS_OF(IN_NAMES), IN_NAMES, false, CSV_MOST_COLUMNS, &names))
+    if (!saved_texts(l, OFFSETS_OF(IN_NAMES), IN_NAMES, CSV_MOST_COLUMNS, &names))
         return false;
     if (!names.count)
         return saved_damaged(l, IN_NAMES, "there are no columns");
@@ -472,9 +472,9 @@ static bool load(const struct loading *l)
     struct numbers numbers;
     struct saved_texts labels, missing;
     if (!load_head(l, &h) || !load_columns(l, &h) || !saved_forms(l) ||
-        !saved_texts(l, OFFSETS_OF(IN_LABELS), IN_LABELS, false, VOCAB_MOST, &labels) ||
+        !saved_texts(l, OFFSETS_OF(IN_LABELS), IN_LABELS, VOCAB_MOST, &labels) ||
         !saved_labels(l, &labels) ||
-        !saved_texts(l, OFFSETS_OF(IN_MISSING), IN_MISSING, false, SAVED_MISSING_MOST, &missing) ||
+        !saved_texts(l, OFFSETS_OF(IN_MISSING), IN_MISSING, SAVED_MISSING_MOST, &missing) ||
         !saved_missing(l, &missing) || !find_numbers(l, count_numbers(l->schema), &numbers))
         return false;
     schema_layout(l->schema);
@@ -491,7 +491,7 @@ struct schema *schema_load(const struct tensor_file *f, uint32_t number, struct 
 {
     struct loading l = {
         .file = f, .schema = mem_zero(1, sizeof(struct schema)), .e = e, .number = number};
-    bool good = tensor_find(f, "schema.settings") ? schema_load_old(&l) : load(&l);
+    bool good = load(&l);
     l.schema->fitted = good;
     if (good)
         return l.schema;

@@ -1,5 +1,5 @@
 /* schema_saved.h - the tensors of a fitted schema in a model file. Private to schema_save.c,
- * schema_load.c, schema_form.c, schema_spread.c, schema_target.c, schema_old.c, schema_check.c and
+ * schema_load.c, schema_form.c, schema_spread.c, schema_target.c, schema_check.c and
  * statistics_saved.h.
  *
  * Format 3. "Texts" are two tensors: NAME U8, the bytes of all texts, concatenated, and
@@ -62,9 +62,7 @@
  * A text's terms: table/terms.h, words.h. The value of a term is its count; with tfidf, its count
  * times the weight of its bucket, divided by the root of the sum of the squares of a text's values.
  *
- * A text's tokens: table/tokens.h; 0 none, 1 unknown, 2.. the vocabulary.
- *
- * Format 2 had schema.settings, .columns, .numbers and others: schema_old.c. */
+ * A text's tokens: table/tokens.h; 0 none, 1 unknown, 2.. the vocabulary. */
 #ifndef DNN_TABLE_SCHEMA_SAVED_H
 #define DNN_TABLE_SCHEMA_SAVED_H
 
@@ -118,7 +116,7 @@ enum saved_statistic {
 };
 extern const char *const saved_number_names[SAVED_NUMBERS];
 
-/* --- schema_check.c: checks of both formats --- */
+/* --- schema_check.c: checks --- */
 
 struct loading {
     const struct tensor_file *file;
@@ -139,9 +137,9 @@ struct saved_texts {
     const char *bytes;
     uint64_t count;
 };
-/* Reads texts and checks their offsets: ascending from 0 to the end of the bytes, no NUL byte (but
- * one at the end if `ended`), at most `most` texts. */
-bool saved_texts(const struct loading *l, const char *in_offsets, const char *in_bytes, bool ended,
+/* Reads texts and checks their offsets: ascending from 0 to the end of the bytes, no NUL byte, at
+ * most `most` texts. */
+bool saved_texts(const struct loading *l, const char *in_offsets, const char *in_bytes,
                  uint64_t most, struct saved_texts *t);
 /* Makes a vocabulary of texts first .. first + count - 1. NULL and an error if one is too long, not
  * UTF-8, or a duplicate. */
@@ -167,8 +165,7 @@ bool saved_spread(const struct loading *l);
 extern const char *const saved_target_names[];
 bool saved_target(const struct loading *l);
 
-/* --- schema_old.c: models of format 2 --- */
-bool schema_load_old(struct loading *l);
+
 /* Reads how the cells of columns are written (forms of the head); the columns are there. */
 bool saved_forms(const struct loading *l);
 

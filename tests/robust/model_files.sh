@@ -141,10 +141,10 @@ accepted "M08 metrics that are no JSON" 's/("metrics":")\{/$1!/'
 accepted "M08 metadata that nobody knows" 's/"format":"3"/"format":"3","later":"x"/'
 signed "M10 a newer format" E1506 's/"format":"3"/"format":"4"/'
 run dnn verify s.dnn
-err_has "format 4, this build reads 2 to 3" "M10 both versions are told"
-signed "M10 an older format" E1507 's/"format":"3"/"format":"1"/'
+err_has "format 4, this build reads formats up to 3" "M10 both versions are told"
+signed "M10 an older format" E1507 's/"format":"3"/"format":"2"/'
 run dnn verify s.dnn
-err_has "format 1, this build reads 2 to 3" "M10 both versions are told"
+err_has "format 2, this build reads formats from 3 on" "M10 both versions are told"
 signed "M10 a format that is no number" "E1504|E1506" 's/"format":"3"/"format":"x"/'
 signed "M01 another kind of file" "E1501|E1504|E1505|E1506" 's/"kind":"model"/"kind":"picture"/'
 signed "M12 a dtype that is unknown" "E1504|E1505" 's/"dtype":"F32"/"dtype":"F16"/'

@@ -78,25 +78,6 @@ static void names(void)
     model_free(t);
 }
 
-/* The gaps between parameters hold zeros. */
-static void gaps(void)
-{
-    struct model *m = plan("{\"layers\": [{\"type\": \"dense\", \"units\": 7}]}", false);
-    real *params = mem_zero(m->params, sizeof *params);
-    const struct param *first = &m->list.items[0], *last = &m->list.items[m->list.count - 1];
-    for (uint32_t i = 0; i < m->list.count; i++)
-        for (uint64_t k = 0; k < m->list.items[i].count; k++)
-            params[m->list.items[i].at + k] = 1;
-    ok(model_gap(m, params) == UINT64_MAX, "no gap holds anything");
-    params[first->at + first->count] = 1;
-    is_int((int64_t)model_gap(m, params), (int64_t)first->count, "a gap behind the first");
-    params[first->at + first->count] = 0;
-    params[last->at + last->count] = 1;
-    is_int((int64_t)model_gap(m, params), (int64_t)(last->at + last->count), "behind the last");
-    mem_free(params);
-    model_free(m);
-}
-
 static void shapes(void)
 {
     struct param_shape none = {0}, huge = SHAPE3((uint64_t)1 << 40, (uint64_t)1 << 40, 2),
@@ -108,7 +89,6 @@ static void shapes(void)
 int main(void)
 {
     names();
-    gaps();
     shapes();
     return done();
 }
