@@ -47,8 +47,6 @@ DEVICE void end_of_step(const struct op_advance &a, const struct step_end &e)
         return;
     now->loss = e.loss;
     now->weight = e.weight;
-    if (a.norms && in_table(a, e.at))
-        a.norms[e.at] = e.now.gnorm;
     now->tried = e.now.tried + 1;
     now->row0 = e.now.row0 + a.consumed;
     if (bad && e.now.scale > SCALE_LEAST) {

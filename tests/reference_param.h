@@ -107,8 +107,6 @@ static void ref_advance(const struct op_advance *a)
         now->loss += a->part_loss[s];
         now->weight += a->part_weight[s];
     }
-    if (a->norms)
-        a->norms[now->tried - *a->first] = now->gnorm;
     for (uint64_t i = 0; i < a->buffer_count && !now->bad; i++)
         a->buffers[i] = a->moved[i];
     now->tried++;

@@ -203,11 +203,6 @@ void cpu_advance(const struct op_advance *a, const struct slice *s)
     }
     now->loss = loss;
     now->weight = weight;
-    if (a->norms && a->first) {
-        int64_t at = now->tried - *a->first;
-        if (at >= 0 && at < (int64_t)a->table_count)
-            a->norms[at] = now->gnorm;
-    }
     now->tried++;
     now->row0 += a->consumed;
     if (now->bad && now->scale > SCALE_LEAST) {

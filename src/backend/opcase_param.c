@@ -200,7 +200,6 @@ static void make_advance(const struct opcase *c, struct opdata *d)
     d->arguments.advance = (struct op_advance){
         .now = scaled_step(d, true, scales[c->kind].scale, scales[c->kind].good),
         .buffers = bare ? NULL : opdata_output(d, "buffers", BUFFER_REAL, 1, c->in, 0, true),
-        .norms = bare ? NULL : opdata_output(d, "norms", BUFFER_DOUBLE, 1, 8, 0, true),
         .moved = bare ? NULL : opdata_input(d, "moved", BUFFER_REAL, 1, c->in, 0, 1),
         .buffer_count = c->in, .part_loss = opdata_values(d, "part_loss", BUFFER_DOUBLE, loss,
                                                             c->rows, false),

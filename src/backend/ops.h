@@ -434,12 +434,11 @@ struct op_adam {
     uint32_t decoupled, pad;   /* 1: AdamW */
 };
 /* Sums part_loss and part_weight into the step and the epoch, counts the step, moves row0 by
- * `consumed`, takes the next lr from the table: hyper[tried - first] (table NULL: lr stays), writes
- * the step's gnorm to norms[tried - first] (of before; norms NULL: nowhere), and stores the
- * statistics of batch_norm in the running buffers. A bad step adds nothing to the sums of the epoch
- * and moves no buffer; with a scale above SCALE_LEAST it is skipped and the scale halved, else it
- * counts in bad_steps. After SCALE_STEPS good steps in a row the scale is doubled, up to SCALE_MOST
- * (Micikevicius et al., "Mixed precision training", 2018). */
+ * `consumed`, takes the next lr from the table: hyper[tried - first] (table NULL: lr stays), and
+ * stores the statistics of batch_norm in the running buffers. A bad step adds nothing to the sums
+ * of the epoch and moves no buffer; with a scale above SCALE_LEAST it is skipped and the scale
+ * halved, else it counts in bad_steps. After SCALE_STEPS good steps in a row the scale is doubled,
+ * up to SCALE_MOST (Micikevicius et al., "Mixed precision training", 2018). */
 #define SCALE_FIRST 0x1p16
 #define SCALE_LEAST 0x1p-14
 #define SCALE_MOST 0x1p24
@@ -447,7 +446,6 @@ struct op_adam {
 struct op_advance {
     struct step *now;
     real *buffers;             /* [buffer_count]: becomes `moved` */
-    double *norms;             /* [table_count] */
     const real *moved;
     const double *part_loss, *part_weight;
     const struct hyper *table;

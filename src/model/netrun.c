@@ -131,12 +131,6 @@ void network_issue_gradients(struct network *n, struct machine *machine, uint32_
     machine_track(machine, 0);
 }
 
-void network_issue_exchange(struct network *n, struct machine *machine)
-{
-    (void)n; /* a step has one machine: its own sums are all sums */
-    (void)machine;
-}
-
 void network_issue_update(struct network *n, struct machine *machine)
 {
     const struct netstep *t = &n->step;
@@ -169,7 +163,6 @@ void network_issue_step(void *network, struct machine *machine)
     struct network *n = network;
     for (uint32_t micro = 0; micro < n->o.micro; micro++)
         network_issue_gradients(n, machine, micro);
-    network_issue_exchange(n, machine);
     network_issue_update(n, machine);
 }
 

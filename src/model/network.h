@@ -115,13 +115,11 @@ uint32_t network_most(const struct network *n, bool answers);
 uint64_t network_streams(const struct network *n);
 void network_issue_step(void *network, struct machine *m); /* the next step: machine_issuer */
 /* The same in its parts, in this order: the gradients of each micro-batch 0..network_micros - 1,
- * added up in the arena of gradients together with the sums of loss and weight; the exchange of
- * these sums between the machines of a step (there is one: nothing is issued); the update of
+ * added up in the arena of gradients together with the sums of loss and weight; the update of
  * weights, optimiser state and counters. Only the update changes the network: a step may be given
  * up before it. */
 uint32_t network_micros(const struct network *n);
 void network_issue_gradients(struct network *n, struct machine *m, uint32_t micro);
-void network_issue_exchange(struct network *n, struct machine *m);
 void network_issue_update(struct network *n, struct machine *m);
 void network_step(struct network *n, struct step *now); /* counters and sums as they stand */
 /* Fetches counters and sums after all issued steps; network_step then waits for nothing until the

@@ -172,12 +172,10 @@ static bool play_parts(struct stepper *s, struct entry *entry, struct err *e)
         if (s->stop())
             return false;
         machine_expect(s->machine, MACHINE_PATIENCE);
-        if (part < micros) {
+        if (part < micros)
             network_issue_gradients(s->network, s->machine, part);
-        } else {
-            network_issue_exchange(s->network, s->machine);
+        else
             network_issue_update(s->network, s->machine);
-        }
         if (!machine_wait(s->machine, MACHINE_PATIENCE, e))
             return false;
     }
