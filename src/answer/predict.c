@@ -259,7 +259,6 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
     struct stream_request want = {.inputs = q->inputs,
                                   .input_count = q->input_count,
                                   .columns = q->columns,
-                                  .sampler = q->sampler,
                                   .no_header = q->no_header,
                                   .tsv = q->tsv,
                                   .csv = q->csv,
@@ -273,7 +272,7 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
     const struct schema *s = r->serve.schema;
     struct writer w = {.q = q,
                        .stream = &stream,
-                       .by_sample = q->sample_lines || schema_answers_windows(s),
+                       .by_sample = schema_answers_windows(s),
                        .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs};
     double began = clock_now();
     want.idle_context = &w;

@@ -14,9 +14,6 @@ struct predict_request {
     size_t input_count;
     const char *output;  /* "-" is standard output */
     const char *columns; /* --columns a,b,c with --no-header */
-    const struct stream_sampler *sampler; /* NULL: each record is a sample */
-    bool sample_lines;   /* one line a sample, with the cells of its last record; else one a
-                          * record */
     struct reading reading;
     int progress; /* enum progress_style */
     bool no_header;

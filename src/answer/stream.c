@@ -80,7 +80,7 @@ static void part_new(const struct stream *t, struct stream_part *p, size_t room)
     p->records = mem_zero(room * t->serve->encoder_count, t->serve->stride);
     p->logits = mem_zero(room * t->serve->member_count * t->serve->outputs, sizeof *p->logits);
     p->bad = mem_zero(room, sizeof *p->bad);
-    if (t->request.sampler || t->schema->windows.window)
+    if (t->schema->windows.window)
         p->sample = mem_zero(room + 1, sizeof *p->sample);
 }
 
@@ -126,44 +126,6 @@ static void begin_work(struct work *w, const struct csv_block *block, size_t rec
     t->room = room;
 }
 
-/* --- samples of several records --- */
-
-static bool joins(const struct work *w, size_t record)
-{
-    const struct stream_sampler *s = w->t->request.sampler;
-    return s->joins(s->context, &w->t->binding, w->cells, record);
-}
-
-/* The first record of the last sample, which more records may join. */
-static size_t last_sample(const struct work *w)
-{
-    size_t at = w->cells->record_count;
-    if (at)
-        at--;
-    while (at && joins(w, at))
-        at--;
-    return at;
-}
-
-/* As many whole samples as a group has room for, of the records before `end`. */
-static bool choose_samples(struct work *w, size_t end, struct err *e)
-{
-    struct stream_part *p = &w->now;
-    size_t at = p->first, next = at;
-    p->samples = 0;
-    while (at < end) {
-        for (next = at + 1; next < end && joins(w, next); next++)
-            ;
-        if (next - p->first > w->t->room)
-            break;
-        p->sample[++p->samples] = (uint32_t)(next - p->first);
-        at = next;
-    }
-    p->rows = at - p->first;
-    return p->rows || err_at(e, ERR_CSV_LIMIT, w->block->path, w->cells->records[at].line, 0,
-                             "a sample has more than %zu records", w->t->room);
-}
-
 /* --- a block --- */
 
 /* Answers the records up to `end`. */
@@ -174,8 +136,6 @@ static bool answer_groups(struct work *w, size_t end, const struct stream_sink *
     for (size_t at = 0, rows; at < end; at += rows) {
         w->now.first = at;
         w->now.rows = end - at < room ? end - at : room;
-        if (w->t->request.sampler && !choose_samples(w, end, e))
-            return false;
         rows = w->now.rows;
         if (!work_group(w, sink, e))
             return false;
@@ -221,7 +181,7 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
     const struct csv_block *block = &now->block;
     struct csv_cells *cells = &now->cells;
     struct csv_block rest = *block;
-    bool waits = t->request.sampler || t->schema->windows.window, good = now->good;
+    bool good = now->good;
     if (w->waiting.used) {
         good = wait_join(w, &rest);
         cells = &w->waiting.cells;
@@ -232,7 +192,7 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
         w->block = &rest;
         if (!w->now.logits)
             begin_work(w, block, cells->record_count);
-        size_t end = waits && good && !w->series ? last_sample(w) : cells->record_count;
+        size_t end = cells->record_count;
         if (!settle_width(t, cells, e) || !answer_records(w, !good, &end, sink, e) ||
             (!good && !work_broken(w, sink, e)))
             return false;
@@ -240,7 +200,7 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
         more = !good && csv_rest(&rest, cells, &next);
         if (!good) /* nothing of it waits */
             origins_free(&w->origins);
-        if (waits && good)
+        if (w->series && good)
             wait_for_more(w, &rest, end);
         if (more) {
             struct err syntax = {0};

@@ -3,12 +3,11 @@
  * them or ends.
  *
  *   record   one row of a CSV file                                    struct csv_record
- *   sample   consecutive records that belong together: of a table     struct stream_sampler
- *            each record; its answer is that of its last record
+ *   sample   of sequences of records (schema.windows) with an answer a window or a group: the
+ *            records up to one that has a line; else each record
  *   line     one row of output, of a record or of a sample            struct answer_line
  *
- * Of sequences of records (schema.windows) a group of the stream holds records whose answers are
- * final; its samples, where there are some, end with the records that have a line. */
+ * Of sequences of records a group of the stream holds records whose answers are final. */
 #ifndef DNN_ANSWER_STREAM_H
 #define DNN_ANSWER_STREAM_H
 
@@ -21,18 +20,7 @@
 
 enum bad_row { BAD_ROW_STOP, BAD_ROW_NULL, BAD_ROW_SKIP };
 
-/* Finds samples of several records. The last sample of a block waits in the stream for the next
- * block. A sample ends with its file and before a record that is not CSV. A bad record makes its
- * whole sample bad. */
-struct stream_sampler {
-    /* True: the record is of the same sample as the one before it in `cells`. */
-    bool (*joins)(void *context, const struct binding *b, const struct csv_cells *cells,
-                  size_t record);
-    void *context;
-};
-
 struct stream_request {
-    const struct stream_sampler *sampler; /* NULL: each record is a sample */
     char *const *inputs; /* "-" is standard input; none: standard input */
     size_t input_count;
     const char *columns; /* names "a,b,c"; NULL: the header, or c1, c2, .. of a model without */

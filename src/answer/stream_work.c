@@ -196,15 +196,6 @@ static void reason(struct work *w, const struct stream_part *p, size_t i, struct
     drift_undo(w->drift[0], w->undone, s->column_count);
 }
 
-static void spread_bad(struct stream_part *p, size_t from, size_t end)
-{
-    bool bad = false;
-    for (size_t i = from; i < end; i++)
-        bad |= p->bad[i];
-    for (size_t i = from; i < end; i++)
-        p->bad[i] = bad;
-}
-
 /* Counts record i of the part, which has no answer. */
 static bool count_bad(struct work *w, const struct stream_part *p, size_t i, struct err *e)
 {
@@ -260,12 +251,8 @@ static bool deliver(struct work *w, struct stream_part *p, const struct stream_s
         if (!count_bad(w, p, i, e))
             return false;
     }
-    for (size_t i = 0; p->sample && i < p->samples; i++) /* a bad record makes its sample bad */
-        spread_bad(p, p->sample[i], p->sample[i + 1]);
     t->rows += p->rows;
-    struct stream_group g = {.sample = p->sample,
-                             .samples = p->samples,
-                             .cells = w->cells,
+    struct stream_group g = {.cells = w->cells,
                              .first = p->first,
                              .rows = p->rows,
                              .bad = p->bad,

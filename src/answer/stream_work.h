@@ -6,7 +6,7 @@
 #include "answer/stream.h"
 #include "base/text.h"
 
-/* Whole samples of a block: parsed records [rows] and their logits. */
+/* Records of a block, parsed [rows], and their logits. */
 struct stream_part {
     size_t first, rows;
     uint32_t *sample; /* [samples + 1] first record of each, from 0; NULL: each record is one */
@@ -33,7 +33,7 @@ struct work {
     const struct csv_cells *cells;
     struct stream_part now, before; /* being parsed; being answered by a device meanwhile */
     struct waiting {
-        struct text bytes;     /* records that wait for more of their sample, then the next block */
+        struct text bytes;     /* records that wait for more of their group, then the next block */
         size_t used;           /* of them, those that wait */
         struct csv_block from; /* their file and line */
         struct csv_cells cells;

@@ -389,97 +389,12 @@ static void other_tasks(void)
     }
 }
 
-/* --- samples of several records --- */
-
-/* Rows of one id, one after the other, are a sample. */
-static bool same_id(void *context, const struct binding *b, const struct csv_cells *cells,
-                    size_t record)
-{
-    const struct csv_cell *one = cells->cells + cells->records[record - 1].first_cell;
-    const struct csv_cell *other = cells->cells + cells->records[record].first_cell;
-    (void)b;
-    ++*(uint64_t *)context;
-    return one->length == other->length && memcmp(one->text, other->text, one->length) == 0;
-}
-
-/* 30,000 rows, more than a block; a sample has 1 to 7. Row `bad` cannot be read. */
-static void sample_rows(struct text *out, uint32_t bad)
-{
-    text_put(out, "id,x,color,y\n");
-    for (uint32_t i = 0, id = 0, left = 1; i < 30000; i++, left--) {
-        if (left == 0) {
-            id++;
-            left = 1 + rng_bits(8, id, 0, 0, RNG_TEST) % 7;
-        }
-        text_printf(out, "%u,%s%u.%u,%s,no\n", id, i == bad ? "bad" : "", i % 10, i % 7,
-                    i % 3 ? "red" : "blue");
-    }
-}
-
-/* The last line of each id, after the header. */
-static char *last_lines(const char *text)
-{
-    struct text out = {0};
-    const char *at = body(text);
-    text_add(&out, text, (size_t)(at - text));
-    while (*at) {
-        const char *next = body(at);
-        size_t id = strcspn(at, ",");
-        if (strncmp(at, next, id + 1) != 0)
-            text_add(&out, at, (size_t)(next - at));
-        at = next;
-    }
-    return out.data;
-}
-
-static void samples(void)
-{
-    uint64_t asked = 0;
-    const struct stream_sampler by_id = {same_id, &asked};
-    struct predict_request q = plain;
-    struct text data = {0}, broken = {0};
-    sample_rows(&data, UINT32_MAX);
-    sample_rows(&broken, 12345);
-    ok(data.length > CSV_BLOCK_BYTES, "samples of %zu bytes, several blocks", data.length);
-    char *rows = predict_text(data.data, plain);
-    q.sampler = &by_id;
-    char *same = predict_text(data.data, q);
-    ok(asked > 0 && strcmp(rows, same) == 0, "samples, a line a record: the same bytes");
-    is_int(last.rows, 30000, "every row was read once");
-    q.sample_lines = true;
-    char *lines = predict_text(data.data, q), *want = last_lines(rows);
-    ok(strcmp(lines, want) == 0 && lines_of(lines) < 15000, "a line a sample: %zu lines",
-       lines_of(lines));
-    q.sample_lines = false;
-    q.on_bad_row = BAD_ROW_SKIP;
-    char *skipped = predict_text(broken.data, q);
-    struct predict_request alone = plain;
-    alone.on_bad_row = BAD_ROW_SKIP;
-    char *one = predict_text(broken.data, alone);
-    is_int(last.bad_rows, 1, "one bad row");
-    ok(lines_of(one) == 30000 && lines_of(skipped) < 30000 && lines_of(skipped) > 29992,
-       "a bad row takes its sample with it: %zu lines", lines_of(skipped));
-    q.on_bad_row = BAD_ROW_NULL;
-    char *null = predict_text(broken.data, q);
-    is_int(lines_of(null), 30001, "with null every row keeps its line");
-    mem_free(rows);
-    mem_free(same);
-    mem_free(lines);
-    mem_free(want);
-    mem_free(skipped);
-    mem_free(one);
-    mem_free(null);
-    text_free(&data);
-    text_free(&broken);
-}
-
 int main(void)
 {
     struct err e = {0};
     log_setup(getenv("TEST_VERBOSE") ? 1 : 0, false);
     if (ok(tiny_open(&tiny, TASK_BINARY, &e), "a small binary model is trained: %s", e.what)) {
-        samples();
-    same_bytes();
+        same_bytes();
         columns();
         unknown_categories();
         passthrough();
