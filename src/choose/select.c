@@ -44,7 +44,6 @@ static void say_unused(const struct backend_options *b)
         bool set;
     } keys[] = {{"device", b->device && strcmp(b->device, "auto") != 0},
                 {"deterministic", !b->deterministic},
-                {"autotune", !b->autotune},
                 {"memory_limit_gb", b->memory_limit_gb > 0},
                 {"memory_fraction",
                  b->memory_fraction < fraction || b->memory_fraction > fraction}};
@@ -90,6 +89,9 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
     if (trains)
         snprintf(s->precision_wish, sizeof s->precision_wish, "%s",
                  b->precision ? b->precision : "auto");
+    if (trains && !b->autotune)
+        log_note("backend.autotune has no effect, true or false: a table by shape and architecture "
+                 "chooses the kernels of a GPU");
     bool other_kind = kind && strcmp(kind, "cuda") != 0, kernels = machine_known("cuda");
     if (other_kind && word == BACKEND_AUTO)
         s->requested = kind;

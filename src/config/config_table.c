@@ -205,8 +205,8 @@ const struct option backend_options_table[] = {
      .type = OPT_BOOL,
      .offset = AT(autotune),
      .standard = "true",
-     .help = "Without effect in this version: a table by shape and architecture chooses the "
-             "kernel of every operation."},
+     .help = "Accepted and without effect: a table by shape and architecture chooses the "
+             "kernel of every operation. train and tune say so where it is false."},
     {.key = "memory_limit_gb",
      .type = OPT_NUMBER,
      .flags = OPT_NULLABLE | OPT_OPEN_LOW,
