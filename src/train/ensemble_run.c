@@ -135,16 +135,6 @@ static bool copy_weights(struct run *r, struct run_part *p, struct err *e)
     return good;
 }
 
-static void weigh_columns(const struct run *r, struct run_part *p)
-{
-    uint64_t rows;
-    double *value = carry_weigh(r, &rows);
-    if (!value)
-        return;
-    p->importance = mem_grow(value, r->schema->column_count + 1, sizeof *value);
-    p->importance[r->schema->column_count] = (double)rows;
-}
-
 /* Fills the part of a run whose epochs have ended. first: view_first. */
 static bool fill(const struct train_job *j, struct run *r, const struct rows *first,
                  struct run_part *p, struct err *e)
@@ -169,8 +159,6 @@ static bool fill(const struct train_job *j, struct run *r, const struct rows *fi
     if (!good && e->id == ERR_NONE)
         run_use_last(r, &last); /* a checkpoint holds the last weights */
     run_look_end(r, &last);
-    if (good)
-        weigh_columns(r, p);
     return good;
 }
 

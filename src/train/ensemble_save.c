@@ -185,30 +185,6 @@ static bool write_model(const struct mixing *x, struct train_result *r, struct e
     return good;
 }
 
-/* Says so where few columns carry the mean: the mean of the runs' importances, where most of the
- * weight was measured. */
-static void carry(const struct mixing *x)
-{
-    const struct schema *s = mixing_part(x, 0, 0)->schema;
-    double *value = mem_zero(s->column_count, sizeof *value), measured = 0, rows = 0;
-    for (uint32_t i = 0; i < x->count; i++) {
-        double own = 0;
-        for (uint32_t f = 0; x->weights[i] > 0 && f < x->folds; f++) {
-            const double *of = mixing_part(x, i, f)->importance, share = x->weights[i] / x->folds;
-            if (!of)
-                continue;
-            for (uint32_t c = 0; c < s->column_count; c++)
-                value[c] += share * of[c];
-            measured += share;
-            own += of[s->column_count];
-        }
-        rows = own > rows ? own : rows;
-    }
-    if (measured > 0.5)
-        carry_tell(s, value, (uint64_t)rows);
-    mem_free(value);
-}
-
 bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
 {
     struct mixing x;
@@ -231,11 +207,8 @@ bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
         r->decision = decision_copy(&x.decision);
     fill_result(&x, r);
     good = good && judge(j, r, &a, e) && write_model(&x, r, e);
-    if (good) {
+    if (good)
         ensemble_clear(j);
-        if (against_better(&a))
-            carry(&x);
-    }
     mixing_free(&x);
     return good;
 }

@@ -143,15 +143,7 @@ void job_metrics_text(const struct train_result *r, struct text *out);
 bool job_write_model(struct train_job *j, const struct modelfile *f,
                      const struct model *const *plans, char digest[65], struct err *e);
 
-/* --- job_judge.c, job_carry.c, job_calibrate.c --- */
-
-/* Says so where few columns carry the answers; on a machine in host memory, and not of target
- * statistics or sequences. */
-void job_carry(const struct train_job *j);
-/* Its two steps. The importance of each column of a run's schema, on *rows of its validation rows;
- * mem_free; NULL: not measured. Then the note, if they are few; value is used up. */
-double *carry_weigh(const struct run *r, uint64_t *rows);
-void carry_tell(const struct schema *s, double *value, uint64_t rows);
+/* --- job_judge.c, job_calibrate.c --- */
 
 /* Keeps the threshold that the config's rule chose, and says which it is. */
 void job_cut(const struct train_job *j, struct train_result *r, const struct threshold_point *p,

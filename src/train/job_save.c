@@ -241,8 +241,6 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
     job_judge(j, r, r->has_valid && against_better(shown) ? a : shown);
     if (!r->epochs && job_model_stands(j))
         job_tell_replaced(j, r);
-    if (!useless)
-        job_carry(j);
     return true;
 }
 

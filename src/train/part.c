@@ -73,7 +73,6 @@ bool part_save(const struct run_part *p, const char *path, struct err *e)
             p->sample_logits);
     }
     add(w, "constant", DTYPE_F64, p->outputs, p->constant);
-    add(w, "importance", DTYPE_F64, p->schema->column_count + 1, p->importance);
     add(w, "counters", DTYPE_I64, COUNTERS, counters);
     const double times[] = {p->seconds, p->used};
     add(w, "times", DTYPE_F64, 2, times);
@@ -229,8 +228,6 @@ static bool read_all(const struct tensor_file *f, struct run_part *p, struct err
     return copy_reals(f, "params", p->param_count, &p->params, e) &&
            copy_reals(f, "buffers", p->buffer_count, &p->buffers, e) &&
            copy(f, "constant", DTYPE_F64, p->outputs, &p->constant, e) &&
-           copy(f, "importance", DTYPE_F64,
-                tensor_find(f, "importance") ? p->own->column_count + 1 : 0, &p->importance, e) &&
            copy(f, "history", DTYPE_F64, (uint64_t)p->history_rows * HISTORY_COLUMNS,
                 &p->history, e) &&
            read_rows(f, &left_names, classes, p->outputs, &p->left, e) &&
@@ -281,7 +278,6 @@ void part_free(struct run_part *p)
     mem_free(p->sample.offsets);
     mem_free(p->sample_logits);
     mem_free(p->constant);
-    mem_free(p->importance);
     mem_free(p->history);
     mem_free(p->config);
     mem_free(p);

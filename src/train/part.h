@@ -6,9 +6,9 @@
  * (F32 [rows][outputs]); left.label, test.label (I32) or left.target, test.target (F64);
  * left.weight, test.weight (F32); left.group, test.group (I64, where rows have groups);
  * sample.text (U8), sample.offsets (I64 [rows * cells + 1]);
- * constant (F64 [outputs]); importance (F64 [columns + 1], the last one its rows); counters (I64:
- * run, member, fold, rows, epochs, best epoch); fingerprint.* as in a model; times (F64: seconds,
- * used); history (F64 [epochs * 4]); config (U8). Those of no elements are absent.
+ * constant (F64 [outputs]); counters (I64: run, member, fold, rows, epochs, best epoch);
+ * fingerprint.* as in a model; times (F64: seconds, used); history (F64 [epochs * 4]); config (U8).
+ * Those of no elements are absent.
  * Metadata: kind, format, plan, data, stopped. */
 #ifndef DNN_TRAIN_PART_H
 #define DNN_TRAIN_PART_H
@@ -49,7 +49,6 @@ struct run_part {
     double *constant; /* [outputs]: class shares of the run's training rows; or score_center */
     const struct fingerprint *known; /* of the rows of the whole training; NULL: none */
     struct fingerprint *own_known;   /* the same, if the part owns it */
-    double *importance; /* [columns + 1] of carry_weigh, then its rows; NULL: not measured */
     char *config;     /* JSON text: the portable resolved config */
     char data[65];
 };

@@ -173,19 +173,4 @@ is_exit 65 "report stops at it, too"
 err_lacks "on-bad-row" "and names no such option"
 run dnn evaluate m.dnn bad.csv
 err_has "on-bad-row skip" "evaluate has it"
-# train says where few columns carry the answers
-awk 'BEGIN { seed = 3; print "a,b,c,d,x,y"; for (i = 0; i < 1600; i++) { x = r(); printf "%.4f,%.4f,%.4f,%.4f,%.4f,%s\n", r(), r(), r(), r(), x, (x + r() / 3 > 0.6 ? "yes" : "no") } }
-function r() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }' >one.csv
-cat >o.json <<'JSON'
-{"task": "binary", "data": {"train": "one.csv", "target": "y", "positive": "yes", "columns": {"a": "numeric", "b": "numeric", "c": "numeric", "d": "numeric", "x": "numeric"}},
- "model": {"preset": "mlp", "hidden": [8], "dropout": 0}, "train": {"epochs": 40, "batch_size": 32, "optimizer": {"learning_rate": 0.01}}, "backend": {"name": "dnn_cpu"}}
-JSON
-run dnn train o.json -o o.dnn
-err_has 'note: "x" carries 9' "one column carries the answers: train says so"
-err_has 'of what all 5 columns tell' "of how many"
-run dnn train o.json -o oe.dnn --set ensemble.folds=2 --set train.early_stopping.patience=0
-err_has 'note: "x" carries 9' "an ensemble says so too"
-err_has 'permutation importance on 544 validation rows' "by the rows that each run left out"
-run dnn train c.json -o m2.dnn
-err_lacks 'of what all' "several do: it says nothing"
 done_testing
