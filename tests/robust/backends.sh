@@ -16,6 +16,10 @@ err_lacks warning
 out_has '"requested":"auto","used":"dnn_cpu"'
 run dnn train c.json -o m.dnn --backend dnn_cpu
 err_has "dnn_cpu: Using CPU (GPU disabled)"
+err_lacks "autotune" "the default of a key without effect is not named"
+run dnn train c.json -o m.dnn --backend dnn_cpu --set backend.autotune=false
+is_exit 0 "backend.autotune is accepted"
+err_has "note: backend.autotune has no effect" "and train says that it has no effect"
 for word in dnn_gpu cuda cuda:0; do
     run dnn train c.json -o m.dnn --backend $word
     is_exit 0 "G01 --backend $word: the CPU, as backend.fallback says"
