@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -277,8 +278,17 @@ static void text_metrics(const char *metrics_text, struct text *out)
     const struct json *part = json_at(json_root(doc), 0);
     for (; part && count < PARTS_MOST; part = json_next(part))
         if (json_kind(part) == JSON_OBJECT && json_count(part) > 0 &&
-            strcmp(json_key(part), "rows") != 0)
+            strcmp(json_key(part), "rows") != 0 && strcmp(json_key(part), "judged") != 0)
             parts[count++] = part;
+    const struct json *judged = json_get(json_root(doc), "judged");
+    for (int p = PART_VALID; judged && p < PARTS; p++) {
+        char of[16];
+        snprintf(of, sizeof of, "%s_of", part_words[p]);
+        const struct json *some = json_get(judged, part_words[p]), *all = json_get(judged, of);
+        if (some && all)
+            text_printf(out, "judged     by %.0f of %.0f %s rows, for lack of time\n",
+                        json_number(some), json_number(all), part_names[p]);
+    }
     text_printf(out, "%-12s", "metrics");
     for (size_t p = 0; p < count; p++)
         text_printf(out, " %12s", json_key(parts[p]));

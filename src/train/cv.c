@@ -71,6 +71,7 @@ static bool open_fold(struct cv *v, uint32_t fold, struct err *e)
     if (!j->ensemble)
         return false;
     j->ensemble->apart = true;
+    j->ensemble->whole_test = v->q->output != NULL; /* each row is a line of it */
     j->shared = &v->all.journal;
     j->fold = fold;
     v->runs = j->ensemble->runs;
@@ -237,6 +238,30 @@ static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x
     mem_free(out);
 }
 
+/* Where the time limit left no time to answer all rows that a fold leaves out: those that each of
+ * its runs answered stay in the list. */
+static bool keep_judged(const struct cv *v, struct train_job *j, struct cv_fold *r, struct err *e)
+{
+    struct row_list *list = &j->table->list[PART_TEST];
+    const struct part_rows *least = NULL;
+    bool good = true;
+    for (uint32_t i = 0; i < v->runs; i++) {
+        const struct run_part *p = j->ensemble->parts[i];
+        if (p && p->test.at && (!least || p->test.count < least->count))
+            least = &p->test;
+    }
+    if (!least)
+        return true;
+    for (uint64_t i = 0; i < least->count; i++)
+        list->index[i] = list->index[least->at[i]];
+    r->judged = list->count = least->count;
+    for (uint32_t i = 0; good && i < v->runs; i++) {
+        struct run_part *p = j->ensemble->parts[i];
+        good = !p || part_rows_keep(&p->test, least, p->outputs, e);
+    }
+    return good;
+}
+
 static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, struct cv_fold *r,
                          struct err *e)
 {
@@ -254,6 +279,8 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
         *e = j->ensemble->broke;
         return false;
     }
+    if (!keep_judged(v, j, r, e))
+        return false;
     cv_series_join(d, &j->table->list[PART_TEST], j->ensemble->parts, v->runs);
     if (!mixing_open(&x, j, false, e))
         return false;
@@ -308,6 +335,7 @@ static bool measure(struct cv *v, struct cv_result *r, struct err *e)
 {
     const uint64_t rows = v->all.table->data->rows.count;
     struct tally *pooled = NULL;
+    uint64_t all = 0;
     bool good = true;
     v->answers.line = cv_series_lines(v->all.table->data);
     r->label = v->answers.line ? v->all.schema->windows.label : LABEL_ROW;
@@ -320,7 +348,13 @@ static bool measure(struct cv *v, struct cv_result *r, struct err *e)
     for (uint32_t f = 0; good && f < v->count; f++) {
         good = measure_fold(v, f, &pooled, &r->folds[f], e);
         r->answers += v->folds[f].table->list[PART_TEST].count;
+        all += r->folds[f].judged ? v->folds[f].table->count[PART_TEST]
+                                  : v->folds[f].table->list[PART_TEST].count;
     }
+    if (good && r->answers < all)
+        log_note("the time limit leaves time to answer %llu of %llu rows that the folds leave out: "
+                 "a random sample of them is measured", (unsigned long long)r->answers,
+                 (unsigned long long)all);
     if (good) {
         metrics_of(pooled, &r->pooled);
         metrics_intervals(pooled, &r->pooled);
@@ -398,6 +432,8 @@ void cv_write(const struct cv_result *r, struct json_out *out)
         for (int p = 0; p < PARTS; p++)
             json_put_int(out, part_words[p], (int64_t)k->rows[p]);
         json_close(out, '}');
+        if (k->judged)
+            json_put_int(out, "judged", (int64_t)k->judged);
         json_put_int(out, "runs", k->runs);
         json_put_int(out, "epochs", k->epochs);
         metrics_write(&k->metrics, "metrics", out);

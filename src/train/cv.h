@@ -21,6 +21,7 @@ struct cv_request {
 };
 struct cv_fold {
     uint64_t rows[3]; /* training, validation, and those left out */
+    uint64_t judged;  /* so many of them were answered within the time limit; 0: all */
     uint32_t runs;
     int64_t epochs; /* of all runs */
     struct metrics metrics; /* on the rows left out */

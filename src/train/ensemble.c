@@ -227,6 +227,23 @@ double ensemble_seconds(const struct ensemble *n, uint32_t run)
     return work > 0 && n->work[run] > 0 ? worked / work * n->work[run] : done ? all / done : 0;
 }
 
+/* The mean itself is measured with intervals and calibrated; a member takes about a third of
+ * that. */
+double ensemble_passes(const struct ensemble *n)
+{
+    return 1 + n->members / 3.0;
+}
+
+/* Seconds that the mean takes behind the runs, by the first finished one; 0: none has finished. */
+static double mean_seconds(const struct ensemble *n)
+{
+    for (uint32_t i = 0; i < n->runs; i++)
+        if (n->parts[i])
+            return ensemble_passes(n) * run_pass_seconds(n->parts[i]->outputs) *
+                   ((double)n->parts[i]->left.count * n->folds + (double)n->parts[i]->test.count);
+    return 0;
+}
+
 /* Runs of member 0 start as long as the next one fits the time that is left. Member 0 is enough for
  * a model: a run of another member starts only if all missing runs of that member fit. */
 static bool has_time(const struct train_job *j, uint32_t run)
@@ -239,7 +256,7 @@ static bool has_time(const struct train_job *j, uint32_t run)
     for (uint32_t i = first; i < first + n->folds; i++)
         left += !n->parts[i];
     uint32_t rounds = (left + n->beside - 1) / n->beside;
-    return !(limit > 0) || used + each * (first ? rounds : 1) < limit;
+    return !(limit > 0) || used + each * (first ? rounds : 1) + mean_seconds(n) < limit;
 }
 
 static enum side_turn turn(void *training, uint32_t run)

@@ -25,6 +25,7 @@ struct ensemble {
     uint32_t members, folds, runs;
     bool plain; /* the config has no ensemble: one run, with the seed of the config */
     bool apart; /* the time limit counts for each run by itself */
+    bool whole_test; /* each test row is answered, whatever the time */
     struct encoder **encoders; /* [runs]; members with equal options share them */
     struct run_part **parts; /* [runs]; NULL: not finished */
     bool *kept;              /* [runs]: in its file, ours to delete */
@@ -61,6 +62,8 @@ bool ensemble_solves(const struct config *c);
 /* Seconds that a run is expected to take: the mean of the finished runs of its member, else by its
  * work at the pace of all; 0: not known. */
 double ensemble_seconds(const struct ensemble *n, uint32_t run);
+/* Passes over an answer that the mean of all members takes, in run_pass_seconds. */
+double ensemble_passes(const struct ensemble *n);
 /* How many of `count` runs train at a time: on a CPU one a thread, on a GPU one. */
 uint32_t ensemble_beside(const struct train_job *j, uint32_t count);
 /* Truth and logits of a part of a run; part_rows_free in either case. */

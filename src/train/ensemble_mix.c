@@ -364,6 +364,30 @@ bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
 
 /* --- open and free --- */
 
+/* Where the time limit left no time to answer all rows: those that every run of x answered. */
+static bool keep_common(struct mixing *x, struct err *e)
+{
+    bool good = true;
+    const struct part_rows *test = NULL;
+    for (uint32_t i = 0; i < x->count * x->folds; i++) {
+        const struct part_rows *r = &mixing_part(x, i % x->count, i / x->count)->test;
+        test = r->at && (!test || r->count < test->count) ? r : test;
+    }
+    for (uint32_t f = 0; f < x->folds; f++) {
+        const struct part_rows *left = NULL;
+        for (uint32_t i = 0; i < x->count; i++) {
+            const struct part_rows *r = &mixing_part(x, i, f)->left;
+            left = r->at && (!left || r->count < left->count) ? r : left;
+        }
+        for (uint32_t i = 0; good && i < x->count; i++) {
+            struct run_part *p = x->n->parts[x->members[i] * x->n->folds + f];
+            good = (!left || part_rows_keep(&p->left, left, p->outputs, e)) &&
+                   (!test || part_rows_keep(&p->test, test, p->outputs, e));
+        }
+    }
+    return good;
+}
+
 /* Parts come from files: the rows of a fold are the same in every member's part, and the test rows
  * in all. Else CHECKPOINT_OTHER. */
 static bool parts_agree(const struct ensemble *n, struct err *e)
@@ -376,8 +400,10 @@ static bool parts_agree(const struct ensemble *n, struct err *e)
         if (p && !first)
             first = p;
         if (p && (p->run != i || p->outputs != first->outputs ||
-                  p->schema->task != first->schema->task || p->test.count != first->test.count ||
-                  p->left.count != same_fold->left.count || (!p->left.count && !n->plain) ||
+                  p->schema->task != first->schema->task ||
+                  part_rows_all(&p->test) != part_rows_all(&first->test) ||
+                  part_rows_all(&p->left) != part_rows_all(&same_fold->left) ||
+                  (!p->left.count && !n->plain) ||
                   p->sample.rows != first->sample.rows || p->sample.cells != first->sample.cells))
             return err_set(e, ERR_CHECKPOINT_OTHER,
                            "the part of run %u holds other rows than those of the other runs: "
@@ -395,6 +421,10 @@ bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err 
     if (!parts_agree(x->n, e))
         return false;
     find_members(x, so_far);
+    if (!keep_common(x, e)) {
+        mixing_free(x);
+        return false;
+    }
     x->grouped = true;
     for (uint32_t i = 0; i < x->n->runs; i++) {
         const struct run_part *p = x->n->parts[i];

@@ -86,7 +86,12 @@ static void copy_truth(const struct run *r, const struct row_list *list, struct 
 
 bool part_rows_answer(const struct run *r, enum part part, struct part_rows *to, struct err *e)
 {
+    const struct judged *judged = &r->judged[part];
     copy_truth(r, &r->list[part], to);
+    if (judged->at) {
+        to->at = mem_copy(judged->at, (to->count + 1) * sizeof *to->at);
+        to->of = judged->of;
+    }
     to->logits = mem_zero(to->count * r->features->outputs + 1, sizeof *to->logits);
     return run_answer(r, &r->list[part], to->logits, e);
 }
@@ -211,6 +216,9 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
                     .quiet = true,
                     .from = warm_of_run(j->warm, n, run),
                     .micro_most = j->run.micro_most,
+                    .whole_test = n->whole_test,
+                    .passes = {[PART_VALID] = n->apart ? 0 : n->folds * ensemble_passes(n),
+                               [PART_TEST] = n->apart ? 0 : ensemble_passes(n)},
                     .watch = {.owner = &w,
                               .all_metrics = job_has_lines(j),
                               .pause = pause_here,
@@ -251,7 +259,9 @@ bool ensemble_save_part(struct train_job *j, uint32_t only, struct train_result 
     const struct run_part *p = j->ensemble->parts[only];
     stop_phase("writing the part", false);
     r->rows[PART_TRAIN] = p->rows;
-    r->rows[PART_TEST] = p->test.count;
+    r->rows[PART_TEST] = part_rows_all(&p->test);
+    job_count_judged(r, (const uint64_t[PARTS]){0, p->left.count, p->test.count},
+                     (const uint64_t[PARTS]){0, part_rows_all(&p->left), part_rows_all(&p->test)});
     r->epochs = p->epochs;
     r->best_epoch = p->best_epoch;
     r->runs = 1;

@@ -36,9 +36,14 @@ static void fill_result(const struct mixing *x, struct train_result *r)
 {
     const struct run_part *first = mixing_part(x, 0, 0);
     r->rows[PART_TRAIN] = first->rows;
-    r->rows[PART_VALID] = x->n->folds > 1 ? 0 : x->rows;
+    uint64_t left = 0;
+    for (uint32_t f = 0; f < x->folds; f++)
+        left += part_rows_all(&mixing_part(x, 0, f)->left);
+    r->rows[PART_VALID] = x->n->folds > 1 ? 0 : left;
     r->rows[PART_TRAIN] -= r->rows[PART_VALID];
-    r->rows[PART_TEST] = first->test.count;
+    r->rows[PART_TEST] = part_rows_all(&first->test);
+    job_count_judged(r, (const uint64_t[PARTS]){0, x->rows, first->test.count},
+                     (const uint64_t[PARTS]){0, left, r->rows[PART_TEST]});
     r->has_valid = x->rows > 0;
     r->has_test = first->test.count > 0;
     r->runs = x->count * x->folds;

@@ -149,6 +149,10 @@ bool job_write_model(struct train_job *j, const struct modelfile *f,
 void job_cut(const struct train_job *j, struct train_result *r, const struct threshold_point *p,
              bool reached);
 
+/* Sets r->judged from the answers of its two parts, of which `of` are all, and says so: a note,
+ * where they are not all. */
+void job_count_judged(struct train_result *r, const uint64_t count[PARTS],
+                      const uint64_t of[PARTS]);
 /* Warns where validation and test rows speak of two models. */
 void job_compare_parts(const struct train_job *j, const struct train_result *r);
 /* Fits the calibration that the key `calibrate` asks for, on answers to rows that no network was

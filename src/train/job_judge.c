@@ -187,3 +187,25 @@ void job_compare_parts(const struct train_job *j, const struct train_result *r)
                 "in both training and %s", t->name, valid, test,
                 test > valid ? "validation rows" : "test rows");
 }
+
+void job_count_judged(struct train_result *r, const uint64_t count[PARTS],
+                      const uint64_t of[PARTS])
+{
+    struct text line = {0};
+    for (int p = PART_VALID; p < PARTS; p++)
+        if (count[p] < of[p])
+            text_printf(&line, "%s%llu of %llu %s", line.length ? " and " : "",
+                        (unsigned long long)count[p], (unsigned long long)of[p],
+                        p == PART_TEST            ? "test rows"
+                        : r->rows[PART_VALID] > 0 ? "validation rows"
+                                                  : "rows that the runs did not train on");
+    if (!line.length)
+        return;
+    log_note("the time limit leaves time to answer %s: a random sample of them judges the model",
+             line.data);
+    text_free(&line);
+    for (int p = PART_VALID; p < PARTS; p++) {
+        r->judged[p] = count[p];
+        r->judged_of[p] = of[p];
+    }
+}

@@ -254,6 +254,7 @@ void job_metrics_text(const struct train_result *r, struct text *out)
     for (int p = 0; p < PARTS; p++)
         json_put_int(&o, part_words[p], (int64_t)r->rows[p]);
     json_close(&o, '}');
+    train_write_judged(r, &o);
     if (r->metric)
         json_put_string(&o, "metric", r->metric);
     if (r->member_count)
@@ -365,7 +366,9 @@ bool job_save(struct train_job *j, struct train_result *r, struct err *e)
     stop_phase("measuring the model", false);
     bool good = run_use_best(n, &last, e);
     for (int p = 0; p < PARTS; p++)
-        r->rows[p] = n->list[p].count;
+        r->rows[p] = n->judged[p].at ? n->judged[p].of : n->list[p].count;
+    job_count_judged(r, (const uint64_t[PARTS]){0, n->list[PART_VALID].count,
+                                                n->list[PART_TEST].count}, r->rows);
     r->epochs = n->history.epochs;
     r->best_epoch = n->history.metric || n->broke ? n->history.best_epoch : n->history.epochs;
     r->begun = n->history.begun;

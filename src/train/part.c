@@ -29,12 +29,24 @@ static void add(struct tensor_writer *w, const char *name, enum dtype type, uint
 
 /* Names of the tensors of rows, by their owner. */
 struct row_names {
-    const char *label, *target, *weight, *logits, *group;
+    const char *label, *target, *weight, *logits, *group, *judged;
 };
 static const struct row_names left_names = {"left.label", "left.target", "left.weight",
-                                            "left.logits", "left.group"},
+                                            "left.logits", "left.group", "left.judged"},
                               test_names = {"test.label", "test.target", "test.weight",
-                                            "test.logits", "test.group"};
+                                            "test.logits", "test.group", "test.judged"};
+
+/* The tensor of places: the number of all rows goes before them. NULL: all rows are there.
+ * mem_free. */
+static uint64_t *places(const struct part_rows *r)
+{
+    uint64_t *all = r->at ? mem_alloc(r->count + 1, sizeof *all) : NULL;
+    if (all) {
+        all[0] = r->of;
+        memcpy(all + 1, r->at, r->count * sizeof *all);
+    }
+    return all;
+}
 
 static void add_rows(struct tensor_writer *w, const struct row_names *n, const struct part_rows *r,
                      uint32_t outputs)
@@ -62,6 +74,9 @@ bool part_save(const struct run_part *p, const char *path, struct err *e)
     tensor_meta(w, "data", p->data);
     tensor_meta(w, "stopped", p->stopped);
     struct schema_saved *kept = schema_save(p->schema, 0, w);
+    uint64_t *left = places(&p->left), *test = places(&p->test);
+    add(w, left_names.judged, DTYPE_I64, p->left.count + 1, left);
+    add(w, test_names.judged, DTYPE_I64, p->test.count + 1, test);
     add(w, "params", REAL_TYPE, p->param_count, p->params);
     add(w, "buffers", REAL_TYPE, p->buffer_count, p->buffers);
     add_rows(w, &left_names, &p->left, p->outputs);
@@ -82,6 +97,8 @@ bool part_save(const struct run_part *p, const char *path, struct err *e)
         fingerprint_save(p->known, w);
     bool good = tensor_write(w, path, NULL, e);
     tensor_writer_free(w);
+    mem_free(left);
+    mem_free(test);
     schema_saved_free(kept);
     text_free(&plan.text);
     return good;
@@ -128,6 +145,22 @@ static uint64_t count_of(const struct tensor_file *f, const char *name)
     return t ? t->count : 0;
 }
 
+/* Places rise, and lie below the number of all rows. */
+static bool read_places(const struct tensor_file *f, const struct row_names *n,
+                        struct part_rows *r, struct err *e)
+{
+    if (!tensor_find(f, n->judged))
+        return true;
+    if (!copy(f, n->judged, DTYPE_I64, r->count + 1, &r->at, e))
+        return false;
+    r->of = r->at[0];
+    memmove(r->at, r->at + 1, r->count * sizeof *r->at);
+    bool rising = r->count <= r->of;
+    for (uint64_t i = 0; i < r->count; i++)
+        rising &= r->at[i] < r->of && (!i || r->at[i - 1] < r->at[i]);
+    return rising || broken(f, e, "the places of its rows do not follow one another");
+}
+
 static bool read_rows(const struct tensor_file *f, const struct row_names *n, bool classes,
                       uint32_t outputs, struct part_rows *r, struct err *e)
 {
@@ -136,7 +169,8 @@ static bool read_rows(const struct tensor_file *f, const struct row_names *n, bo
         !copy(f, n->label, DTYPE_I32, classes ? count : 0, &r->label, e) ||
         !copy(f, n->target, DTYPE_F64, classes ? 0 : count, &r->target, e) ||
         !copy(f, n->logits, REAL_TYPE, count * outputs, &r->logits, e) ||
-        (tensor_find(f, n->group) && !copy(f, n->group, DTYPE_I64, count, &r->group, e)))
+        (tensor_find(f, n->group) && !copy(f, n->group, DTYPE_I64, count, &r->group, e)) ||
+        !read_places(f, n, r, e))
         return false;
     for (uint64_t i = 0; i < count; i++)
         if (!(r->weight[i] >= 0 && r->weight[i] <= 3e38f) ||
@@ -262,6 +296,41 @@ void part_rows_free(struct part_rows *r)
     mem_free(r->weight);
     mem_free(r->group);
     mem_free(r->logits);
+    mem_free(r->at);
+}
+
+uint64_t part_rows_all(const struct part_rows *r)
+{
+    return r->at ? r->of : r->count;
+}
+
+bool part_rows_keep(struct part_rows *r, const struct part_rows *as, uint32_t outputs,
+                    struct err *e)
+{
+    uint64_t kept = 0;
+    if (!as->at || (r->at && r->count == as->count))
+        return true;
+    uint64_t *at = mem_copy(as->at, (as->count + 1) * sizeof *at);
+    for (uint64_t i = 0; i < r->count && kept < as->count; i++) {
+        if ((r->at ? r->at[i] : i) != at[kept])
+            continue;
+        r->weight[kept] = r->weight[i];
+        if (r->label)
+            r->label[kept] = r->label[i];
+        if (r->target)
+            r->target[kept] = r->target[i];
+        if (r->group)
+            r->group[kept] = r->group[i];
+        memmove(r->logits + kept * outputs, r->logits + i * outputs, outputs * sizeof *r->logits);
+        kept++;
+    }
+    mem_free(r->at);
+    r->at = at;
+    r->of = as->of;
+    r->count = kept;
+    return kept == as->count ||
+           err_set(e, ERR_CHECKPOINT_OTHER, "the parts of two runs hold other rows: train both "
+                                            "runs again");
 }
 
 void part_free(struct run_part *p)

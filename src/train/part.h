@@ -5,6 +5,8 @@
  * Tensors: schema.*, encoders.0.*; params, buffers (F32); left.logits, test.logits, sample.logits
  * (F32 [rows][outputs]); left.label, test.label (I32) or left.target, test.target (F64);
  * left.weight, test.weight (F32); left.group, test.group (I64, where rows have groups);
+ * left.judged, test.judged (I64: the number of all rows, then the place of each; where the time
+ * limit left no time to answer all of them);
  * sample.text (U8), sample.offsets (I64 [rows * cells + 1]);
  * constant (F64 [outputs]); counters (I64: run, member, fold, rows, epochs, best epoch);
  * fingerprint.* as in a model; times (F64: seconds, used); history (F64 [epochs * 4]); config (U8).
@@ -27,6 +29,8 @@ struct part_rows {
     float *weight;  /* [count] */
     uint64_t *group; /* [count], a hash of the row's group; NULL: rows have none */
     real *logits;   /* [count][outputs] */
+    uint64_t *at; /* [count] places among all rows, ascending; NULL: these are all */
+    uint64_t of;  /* all rows, where `at` is given */
 };
 struct run_part {
     uint32_t run, member, fold, outputs;
@@ -60,6 +64,11 @@ bool part_save(const struct run_part *p, const char *path, struct err *e);
 struct run_part *part_load(const char *path, struct err *e);
 void part_free(struct run_part *p);
 void part_rows_free(struct part_rows *r);
+uint64_t part_rows_all(const struct part_rows *r); /* those without an answer too */
+/* Keeps the answers to rows that `as` has: they are among r's. A smaller sample is part of a larger
+ * one (judged_draw); else CHECKPOINT_OTHER. */
+bool part_rows_keep(struct part_rows *r, const struct part_rows *as, uint32_t outputs,
+                    struct err *e);
 char *part_path(const char *output, uint32_t run); /* of a checkpoint; mem_free */
 
 #endif

@@ -151,6 +151,8 @@ void run_close(struct run *r)
     mem_free(r->sorted);
     mem_free(r->broke);
     lanes_free(&r->lanes);
+    for (int p = 0; p < PARTS; p++)
+        judged_free(&r->judged[p]);
     features_free(r->features);
     *r = (struct run){0};
 }
@@ -260,6 +262,7 @@ static bool begin_warm(struct run *r, struct err *e)
         network_set(r->network, &s);
     }
     run_look_end(r, &s);
+    good = good && (!metric || run_judge_begin(r, e)); /* by the rows that judge the epochs */
     if (!good || (metric && !score_metric(&r->score, PART_VALID, metric, &value, e)))
         return false;
     network_step(r->network, &now);

@@ -64,6 +64,13 @@ struct run_pace {
     double scale;   /* of gradients in fp16, as logged last */
 };
 
+/* Of a part whose answers would not fit the time limit: those that judge the run. */
+struct judged {
+    uint64_t *at; /* [list.count] their places in the whole list, ascending; NULL: all judge */
+    uint64_t of;  /* answers of the whole list */
+    struct row_list list, whole; /* owned; borrowed */
+};
+
 struct run {
     /* Set by the owner before run_open; borrowed until run_close. */
     const struct config *config; /* train, model, task */
@@ -73,6 +80,8 @@ struct run {
     const double *target;        /* regression: raw, of each row; else NULL */
     const struct dataset *groups; /* as of a score_job */
     struct row_list list[PARTS]; /* rows to train on, to validate on, to test on */
+    bool whole_test;             /* each test row is answered, whatever the time */
+    double passes[PARTS]; /* of the owner over the answers of a part, once the run has ended */
     struct machine *machine;     /* before run_plan; nothing of another run on it */
     bool quiet; /* no notes and warnings about the recipe: another run gave them */
     struct warm_from from; /* the first weights; of NULL: new ones */
@@ -99,6 +108,8 @@ struct run {
     struct network *network;
     struct stepper *stepper;
     struct source source; /* training rows */
+    struct judged judged[PARTS]; /* list[PART_VALID] and list[PART_TEST] are theirs, where given */
+    double row_seconds;   /* of judging a row; 0: no time limit */
     struct lanes lanes;   /* of this epoch, where state passes from window to window */
     struct score_job score;
     struct history history;
@@ -227,6 +238,24 @@ bool run_answer(const struct run *r, const struct row_list *rows, real *logits, 
  * the answer of each. */
 bool run_answer_first(const struct run *r, const struct rows *first, uint32_t count, real *logits,
                       struct err *e);
+
+/* --- run_judge.c: the rows that judge it --- */
+
+/* With a time limit: measures the pace of answers, and where those to all validation and test rows
+ * would not fit, puts samples of them in place of the lists. Once; nothing changes where they fit.
+ * False without an error: a signal asked to stop. */
+bool run_judge_begin(struct run *r, struct err *e);
+/* Behind the epochs: smaller samples, where less time is left than was expected. */
+void run_judge_end(struct run *r);
+double run_judge_seconds(const struct run *r); /* of answers after the epochs, by the pace so far */
+/* Seconds of the training at which steps must end; again: one more validation follows them. Steps
+ * have half of the limit at least. */
+double run_judge_from(const struct run *r, bool again);
+double run_pass_seconds(uint32_t outputs); /* of a pass of the owner over one answer, about */
+/* At least so many answers of a list, whole windows or sequences, in its order; a smaller sample by
+ * the same seed is part of a larger one. judged_free. */
+void judged_draw(struct judged *j, const struct row_list *l, uint64_t rows, uint64_t seed);
+void judged_free(struct judged *j);
 
 /* --- between the files of a run --- */
 

@@ -14,7 +14,6 @@
 #include "train/run_path.h"
 
 static const double STRETCH = 0.05; /* seconds of steps between two looks */
-static const double FORWARD = 0.5;  /* an answer takes at most this share of the time of a step */
 
 enum verdict { GO_ON, END_HERE, STOPPED, FAILED };
 
@@ -75,24 +74,10 @@ double run_seconds_left(const struct run *r, double fraction)
     return each < 0 ? -1 : left > 0 ? left : 0;
 }
 
-/* Estimates the seconds that judging takes after the epochs. Validation rows are answered twice,
- * for calibration and for their metrics; test rows once. The last validation tells the pace; before
- * the first one the steps tell it. */
-static double judging_seconds(const struct run *r)
-{
-    const struct run_pace *p = &r->pace;
-    const double valid = (double)r->list[PART_VALID].count;
-    const double test = (double)r->list[PART_TEST].count, rows = 2 * valid + test;
-    if (p->validation > 0 && valid > 0)
-        return p->validation / valid * rows;
-    return p->steps > 0 ? p->step_seconds * FORWARD * rows / (double)rows_of_steps(r, p->steps) : 0;
-}
-
-/* Judging counts too, but the steps have half of the time at least. */
 static bool time_is_up(const struct run *r)
 {
     const double limit = r->config->train.time_limit_s;
-    return limit > 0 && run_seconds(r) + fmin(judging_seconds(r), limit / 2) >= limit;
+    return limit > 0 && run_seconds(r) >= run_judge_from(r, r->history.metric != NULL);
 }
 
 /* --- steps --- */
@@ -368,10 +353,12 @@ enum run_end run_epochs(struct run *r, struct err *e)
                                 .stretch = 1};
     r->stopped = "epochs";
     const bool path = run_is_path(r);
+    if (!run_judge_begin(r, e))
+        v = e->id == ERR_NONE ? STOPPED : FAILED;
     if (!path && !r->quiet && model_ridge(&r->config->model))
         log_line("rocket: %llu training rows are too many to solve for: the weights are found in "
                  "steps", (unsigned long long)r->list[PART_TRAIN].count);
-    if (path)
+    if (path && v == GO_ON)
         v = path_run(r, e);
     while (!path && v == GO_ON && r->history.epochs < r->config->train.epochs) {
         struct step now;
@@ -395,5 +382,7 @@ enum run_end run_epochs(struct run *r, struct err *e)
         v = go_back(r, e);
     mem_free(r->pace.table);
     r->pace.table = NULL;
+    if (v == GO_ON || v == END_HERE)
+        run_judge_end(r);
     return v == FAILED ? RUN_FAILED : v == STOPPED ? RUN_STOPPED : RUN_ENDED;
 }

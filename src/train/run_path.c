@@ -447,7 +447,7 @@ struct run_path *run_path_open(struct run *r, struct err *e)
     struct run_path *p = mem_zero(1, sizeof *p);
     p->r = r;
     p->best_of_all = INFINITY;
-    p->until = r->config->train.time_limit_s;
+    p->until = r->config->train.time_limit_s > 0 ? run_judge_from(r, r->history.metric) : 0;
     p->stopper = (struct stopper){stops, p};
     p->ridge = run_is_ridge(r);
     if (p->ridge)

@@ -298,7 +298,9 @@ bool run_ridge(struct run *r, double *loss, struct err *e)
     struct known k;
     struct ridge *s = NULL;
     struct best best = {0};
-    const struct ends ends = {.r = r, .best = &best, .until = r->config->train.time_limit_s};
+    const bool limited = r->config->train.time_limit_s > 0;
+    const struct ends ends = {
+        .r = r, .best = &best, .until = limited ? run_judge_from(r, r->history.metric) : 0};
     const struct stopper stop = {ends_now, &ends};
     bool good = know(r, layer, &k, e);
     if (good) {

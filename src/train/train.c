@@ -192,6 +192,20 @@ void train_write_end(const struct train_result *r, struct json_out *out)
     json_put_string(out, "stopped", r->stopped);
 }
 
+void train_write_judged(const struct train_result *r, struct json_out *out)
+{
+    if (!r->judged_of[PART_VALID] && !r->judged_of[PART_TEST])
+        return;
+    json_open(out, "judged", '{');
+    for (int p = PART_VALID; p < PARTS; p++) {
+        char of[16];
+        snprintf(of, sizeof of, "%s_of", part_words[p]);
+        json_put_int(out, part_words[p], (int64_t)r->judged[p]);
+        json_put_int(out, of, (int64_t)r->judged_of[p]);
+    }
+    json_close(out, '}');
+}
+
 void train_write_members(const struct train_result *r, bool whole, struct json_out *out)
 {
     json_open(out, "members", '[');
@@ -222,6 +236,7 @@ void train_write(const struct train_request *q, const struct train_result *r, st
     for (int p = 0; p < PARTS; p++)
         json_put_int(out, part_words[p], (int64_t)r->rows[p]);
     json_close(out, '}');
+    train_write_judged(r, out);
     json_put_int(out, "rows_unlabelled", (int64_t)r->rows_unlabelled);
     if (r->decision.threshold > 0)
         json_put_number(out, "threshold", r->decision.threshold);

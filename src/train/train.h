@@ -38,6 +38,9 @@ struct train_result {
     bool _Atomic over; /* it ended well and gives the machine back: the result is whole */
     struct selection backend;
     uint64_t rows[3], rows_unlabelled;
+    /* Of validation rows (of an ensemble: those left out) and test rows: so many answers of so many
+     * judged the model, where the time limit left no time for all; 0 of 0: all did. */
+    uint64_t judged[3], judged_of[3];
     struct calibration calibration; /* train_release frees both */
     struct decision decision;       /* threshold 0: none was chosen */
     struct conformal conformal;
@@ -76,6 +79,8 @@ void train_write(const struct train_request *q, const struct train_result *r,
                  struct json_out *out); /* dnn.train/1 */
 /* Member "members"; whole: with intervals and the time that each took, as no model keeps them. */
 void train_write_members(const struct train_result *r, bool whole, struct json_out *out);
+/* Member "judged", where the time limit left no time to answer all rows. */
+void train_write_judged(const struct train_result *r, struct json_out *out);
 /* Members "epochs", "best_epoch" (null where there is none) and "stopped". */
 void train_write_end(const struct train_result *r, struct json_out *out);
 

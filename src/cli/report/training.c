@@ -68,6 +68,13 @@ static void put_facts(const struct report *r, struct text *out)
         if (rows > 0) /* an ensemble has other validation rows for each network */
             put_count(out, name, rows);
     }
+    for (int p = PART_VALID; p < PARTS; p++) {
+        char name[48];
+        double rows = report_stored(r, "judged", part_words[p]);
+        snprintf(name, sizeof name, "%s rows that the time limit left time for", part_names[p]);
+        if (rows > 0)
+            put_count(out, name, rows);
+    }
     put_setting(r, out, "split", "data.split.method");
     if (one)
         put_setting(r, out, "preset", "model.preset");
