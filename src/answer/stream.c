@@ -309,7 +309,7 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
         good = next_input(&w, sink, e) && answer_input(&w, sink, e);
     good = good && answer_waiting(&w, sink, e) && !stream_stopped(e);
     progress_amount_close(&t->progress);
-    t->in_utf8 = t->in_utf8 || (t->csv && csv_looks_utf8(t->csv));
+    stream_look(t);
     for (unsigned i = 0; w.drift && i < threads_count(); i++) {
         drift_add(t->drift, w.drift[i], t->schema);
         drift_free(w.drift[i]);
@@ -363,6 +363,7 @@ void stream_close(struct stream *t)
         mem_free(t->given[i]);
     mem_free(t->given);
     drift_free(t->drift);
+    text_free(&t->foreign);
     row_keys_free(t->keys);
     odd_steps_free(&t->odd);
     memset(t, 0, sizeof *t);

@@ -86,6 +86,7 @@ struct stream {
     bool bound;
     uint32_t extra; /* unknown columns of the last input */
     bool in_utf8;   /* an input csv_looks_utf8 */
+    struct text foreign; /* csv_looks_foreign of the first input that does */
     bool empty; /* an empty file without header */
     struct reject *reject;
     struct drift *drift;

@@ -199,10 +199,18 @@ bool input_open(struct stream *t, struct err *e)
     return t->csv && bind(t, e);
 }
 
+void stream_look(struct stream *t)
+{
+    if (!t->csv)
+        return;
+    t->in_utf8 = t->in_utf8 || csv_looks_utf8(t->csv);
+    if (!t->foreign.length)
+        csv_looks_foreign(t->csv, &t->foreign);
+}
+
 void input_close(struct stream *t)
 {
-    if (t->csv && csv_looks_utf8(t->csv))
-        t->in_utf8 = true;
+    stream_look(t);
     if (t->bound)
         binding_free(&t->binding);
     if (t->csv)

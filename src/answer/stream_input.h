@@ -9,6 +9,8 @@
 bool input_columns(struct stream *t, const char *columns, struct err *e);
 /* Opens input t->at, reads its header and binds its columns. */
 bool input_open(struct stream *t, struct err *e);
+/* Takes note if the open input looks like text in another encoding. */
+void stream_look(struct stream *t);
 void input_close(struct stream *t);
 const char *input_name(const struct stream *t, size_t at); /* its path, or "standard input" */
 

@@ -85,4 +85,6 @@ void stream_notes(const struct stream *t)
     if (t->in_utf8)
         log_warning("all text beyond ASCII in the input is valid UTF-8, and it is read as %s: its "
                     "categories will not be found; give --encoding utf-8", encoding);
+    if (t->foreign.length)
+        log_warning("%s", t->foreign.data);
 }

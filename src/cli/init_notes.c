@@ -187,6 +187,8 @@ void init_notes(const struct infer *found, const char *target, const struct over
         log_note("%s", found->missing_note);
     if (found->encoding_note[0])
         log_note("%s", found->encoding_note);
+    if (found->page_note[0])
+        log_warning("%s", found->page_note);
     tell_types(found, target, o);
     tell_target(found, target, o);
     tell_far(found, target, o);

@@ -30,6 +30,7 @@
 
 #include "base/err.h"
 #include "base/stop.h"
+#include "base/text.h"
 
 /* A block with its cells and records fits the second-level cache. */
 #define CSV_BLOCK_BYTES ((size_t)256 << 10)
@@ -181,6 +182,9 @@ uint64_t csv_size(const struct csv *c);        /* bytes of all files; 0: not kno
 /* True if the data read so far, in a one-byte encoding, contain characters beyond ASCII and all of
  * them are valid UTF-8. */
 bool csv_looks_utf8(const struct csv *c);
+/* True if the data read so far, in a one-byte encoding, look like text in another one, which is not
+ * read. Adds that as a sentence with the command that converts the first file. */
+bool csv_looks_foreign(const struct csv *c, struct text *out);
 bool csv_waits(const struct csv *c); /* false: a regular file is open */
 bool csv_more(const struct csv *c);  /* true: the open file may have more bytes to return */
 

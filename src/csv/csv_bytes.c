@@ -71,6 +71,18 @@ bool csv_looks_utf8(const struct csv *c)
     return c->utf8.sequences && !c->utf8.broken && !c->utf8.expected;
 }
 
+bool csv_looks_foreign(const struct csv *c, struct text *out)
+{
+    const char *other, *name = code_page_likely(&c->page, &other);
+    if (!c->convert || !name || csv_looks_utf8(c))
+        return false;
+    text_printf(out, "the letters beyond ASCII look like %s%s%s, which is not read; as %s they "
+                "become other letters: ", name, other ? " or " : "", other ? other : "",
+                csv_encoding_names[c->dialect.encoding]);
+    code_page_remedy(name, other, c->paths[0], out);
+    return true;
+}
+
 /* Reads text in UTF-8, decoded piece by piece. */
 static bool read_text(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
 {
@@ -97,6 +109,7 @@ static bool read_text(struct csv *c, char *to, size_t room, size_t *got, struct 
             break;
         if (!c->utf8.broken)
             csv_count_utf8(&c->utf8, piece, raw);
+        code_page_count(&c->page, piece, raw);
         convert_add(c->convert, piece, raw, &c->converted);
     }
     return true;

@@ -45,6 +45,23 @@ static size_t resume_at(const struct csv_dialect *d, const struct csv_block *b,
     return from + cut_find(d, b->cr, b->bytes + from, b->size - from, 1, true);
 }
 
+/* Helps if the letters of the block are those of a code page that is not read. */
+static bool page_help(const struct csv_block *b, struct err *e)
+{
+    struct code_page page = {0};
+    struct text command = {0};
+    const char *other, *name;
+    code_page_count(&page, b->bytes, b->size);
+    name = code_page_likely(&page, &other);
+    if (name) {
+        code_page_remedy(name, other, b->path, &command);
+        err_help(e, "its letters look like %s%s%s; %s", name, other ? " or " : "",
+                 other ? other : "", command.data);
+    }
+    text_free(&command);
+    return name != NULL;
+}
+
 /* Sets the error of a byte that is invalid in the encoding. */
 static void report_encoding(const struct csv_dialect *d, unsigned byte, const struct csv_block *b,
                             int64_t line, int64_t column, struct err *e)
@@ -55,7 +72,8 @@ static void report_encoding(const struct csv_dialect *d, unsigned byte, const st
         err_at(e, ERR_CSV_ENCODING, b->path, line, column, "the byte \\x%02x is not valid UTF-8",
                byte);
         err_expected(e, "UTF-8, which is what %s says", who);
-        csv_encoding_help(d, "\"latin1\" or \"cp1252\"", e);
+        if (!page_help(b, e))
+            csv_encoding_help(d, "\"latin1\" or \"cp1252\"", e);
     } else {
         err_at(e, ERR_CSV_ENCODING, b->path, line, column,
                "the byte %02x (hexadecimal) stands for nothing in %s", byte, name);

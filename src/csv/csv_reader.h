@@ -6,6 +6,7 @@
 
 #include "base/convert.h"
 #include "base/text.h"
+#include "csv/code_page.h"
 #include "csv/csv.h"
 #include "csv/scan.h"
 #include "csv/source.h"
@@ -40,6 +41,7 @@ struct csv {
         unsigned expected; /* bytes still missing in the current sequence */
         uint64_t sequences, broken;
     } utf8; /* counted in the raw bytes, if they are converted */
+    struct code_page page; /* likewise */
     char head[CSV_HEAD_BYTES]; /* first raw bytes, inspected before decoding */
     size_t head_used, head_at;
 

@@ -1,5 +1,6 @@
 /* csv_sniff.c - detects other file formats by their first bytes, and tells how to convert them to
  * CSV. */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -125,9 +126,9 @@ static bool is_text_format(const struct csv *c, const char *path, struct err *e)
                      *at == '{' ? ", lines=True" : "");
 }
 
-/* Detects UTF-16 and UTF-32 by the byte-order mark, or by the places of zero bytes in ASCII
- * text. */
-static const char *wide_text(const char *bytes, size_t length)
+/* Detects UTF-16 and UTF-32 by the byte-order mark, or by the places of zero bytes in text
+ * with ASCII letters, digits or delimiters. */
+static const char *wide_text(const char *bytes, size_t length, bool *marked)
 {
     static const struct {
         const char *mark;
@@ -137,28 +138,25 @@ static const char *wide_text(const char *bytes, size_t length)
                  {"\0\0\xfe\xff", 4, "UTF-32BE"},
                  {"\xff\xfe", 2, "UTF-16LE"},
                  {"\xfe\xff", 2, "UTF-16BE"}};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (length >= marks[i].length && memcmp(bytes, marks[i].mark, marks[i].length) == 0)
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        *marked = length >= marks[i].length && !memcmp(bytes, marks[i].mark, marks[i].length);
+        if (*marked)
             return marks[i].name;
+    }
     size_t zeros[4] = {0}, groups = (length < 256 ? length : 256) / 4;
     for (size_t i = 0; i < 4 * groups; i++)
         zeros[i % 4] += bytes[i] == 0;
-    /* nearly all zeros in their place, none at the letters' place */
-    size_t most = groups - groups / 4;
+    /* zeros in their place, of UTF-16 in a part of the letters, none at the place of the others */
+    const size_t most = groups - groups / 4, some = groups / 4 > 4 ? groups / 4 : 4;
     if (groups == 0)
         return NULL;
-    bool z[4], letters[4];
-    for (size_t i = 0; i < 4; i++) {
-        z[i] = zeros[i] >= most;
-        letters[i] = zeros[i] == 0;
-    }
-    if (letters[0] && z[1] && z[2] && z[3])
+    if (!zeros[0] && zeros[2] >= most && zeros[3] >= most)
         return "UTF-32LE";
-    if (z[0] && z[1] && z[2] && letters[3])
+    if (!zeros[3] && zeros[0] >= most && zeros[1] >= most)
         return "UTF-32BE";
-    if (letters[0] && z[1] && letters[2] && z[3])
+    if (!zeros[0] && !zeros[2] && zeros[1] + zeros[3] >= some)
         return "UTF-16LE";
-    if (z[0] && letters[1] && z[2] && letters[3])
+    if (!zeros[1] && !zeros[3] && zeros[0] + zeros[2] >= some)
         return "UTF-16BE";
     return NULL;
 }
@@ -172,11 +170,19 @@ bool csv_encoding_help(const struct csv_dialect *d, const char *others, struct e
 
 bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *e)
 {
-    const char *wide = wide_text(c->head, c->head_used);
+    bool marked;
+    const char *wide = wide_text(c->head, c->head_used, &marked);
     *skip = 0;
     if (wide) {
         err_at(e, ERR_CSV_UTF16, path, 0, 0, "looks like %s", wide);
-        return err_help(e, "convert it: iconv -f %.6s -t UTF-8", wide);
+        /* iconv takes the mark away if the name says no order of bytes */
+        struct text command = {0};
+        char name[12];
+        snprintf(name, sizeof name, marked ? "%.6s" : "%s", wide);
+        code_page_remedy(name, NULL, path, &command);
+        err_help(e, "%s", command.data);
+        text_free(&command);
+        return false;
     }
     if (is_binary(c, path, e) || is_text_format(c, path, e))
         return false;

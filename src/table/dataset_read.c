@@ -447,6 +447,10 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
                    "all text beyond ASCII in \"%.80s\" is valid UTF-8, and it is read as %s: set "
                    "data.encoding to \"utf-8\"",
                    text_quote_z(files->items[0]), csv_encoding_names[s->dialect.encoding]);
+    struct text foreign = {0};
+    if (good && csv_looks_foreign(l.csv, &foreign))
+        remark_add(&raw->data->remarks, "%s", foreign.data);
+    text_free(&foreign);
     raw->data->rows_of[part] = raw->data->rows.count - before;
     raw->data->unlabelled += l.unlabelled;
     if (good && l.weightless)

@@ -111,6 +111,10 @@ static struct infer *infer_read(const struct infer_request *r, struct survey *s,
         } else if (s->rows || !r->target) {
             i = mem_zero(1, sizeof *i);
             conclude(r, s, &notes, i);
+            struct text foreign = {0};
+            if (csv_looks_foreign(c, &foreign))
+                snprintf(i->page_note, sizeof i->page_note, "%s", foreign.data);
+            text_free(&foreign);
             if (!check_target(r, i, e)) {
                 infer_free(i);
                 i = NULL;

@@ -62,6 +62,7 @@ struct infer {
     char note[200];         /* about the header line; or "" */
     char encoding_note[200]; /* encoding guessed: the first byte that is not UTF-8; or "" */
     char missing_note[400];  /* marks of missing guessed, beside "" and NA; or "" */
+    char page_note[500];     /* the letters look like those of another encoding; or "" */
     char quote_note[400];    /* quoting other than strict guessed: the first line; or "" */
     char prime_note[400];    /* columns whose cells stand in single quotes; or "" */
     struct infer_series series; /* infer_series */

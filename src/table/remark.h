@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct remark {
-    char text[256];
+    char text[512];
 };
 struct remarks {
     struct remark *items;
