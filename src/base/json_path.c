@@ -5,6 +5,43 @@
 #include "base/arena.h"
 #include "base/json_tree.h"
 
+/* The bytes of a quoted step at p; 0: it is none. */
+static size_t quoted_length(const char *p)
+{
+    size_t n = 1;
+    if (*p != '"')
+        return 0;
+    while (p[n] && p[n] != '"')
+        n += p[n] == '\\' && p[n + 1] ? 2 : 1;
+    return p[n] && (!p[n + 1] || strchr(".=", p[n + 1])) ? n + 1 : 0;
+}
+
+static size_t step_length(const char *p)
+{
+    const size_t n = quoted_length(p);
+    return n ? n : strcspn(p, ".");
+}
+
+char *json_path_quoted(const char *text, size_t *length)
+{
+    struct err e = {0};
+    *length = quoted_length(text);
+    struct json_doc *doc = *length ? json_parse(text, *length, "a path", &e) : NULL;
+    char *name = doc ? mem_string(json_string(json_root(doc))) : NULL;
+    json_free(doc);
+    return name;
+}
+
+size_t json_path_length(const char *text)
+{
+    size_t n = 0;
+    for (bool begins = true; text[n] && text[n] != '='; begins = text[n - 1] == '.') {
+        const size_t quoted = begins ? quoted_length(text + n) : 0;
+        n += quoted ? quoted : 1;
+    }
+    return n;
+}
+
 /* One step down. *path moves behind the step, or to NULL at the end. NULL: no such child. A name
  * may itself hold dots: the longest member that fits wins, so that "data.columns.sepal.length"
  * finds the column "sepal.length". */
@@ -25,7 +62,13 @@ static cJSON *step(const cJSON *at, const char **path)
     }
     cJSON *best = NULL;
     size_t longest = 0;
-    for (cJSON *child = at->type & cJSON_Object ? at->child : NULL; child; child = child->next) {
+    char *name = json_path_quoted(p, &longest);
+    if (name)
+        best = json_node(json_get((const struct json *)at, name));
+    mem_free(name);
+    longest = best ? longest : 0;
+    for (cJSON *child = !best && at->type & cJSON_Object ? at->child : NULL; child;
+         child = child->next) {
         size_t n = strlen(child->string);
         if (strncmp(p, child->string, n) == 0 && (p[n] == '.' || p[n] == '\0') &&
             (!best || n > longest)) {
@@ -55,8 +98,13 @@ static void unlink_child(cJSON *parent, cJSON *child)
 static void link_child(cJSON *parent, cJSON *child, const char *key, size_t length,
                        struct arena *arena)
 {
-    if (parent->type & cJSON_Object)
+    size_t quoted;
+    char *name = parent->type & cJSON_Object ? json_path_quoted(key, &quoted) : NULL;
+    if (name)
+        child->string = arena_string(arena, name, strlen(name));
+    else if (parent->type & cJSON_Object)
         child->string = arena_string(arena, key, length);
+    mem_free(name);
     cJSON_AddItemToArray(parent, child); /* at the end; of an object as well, for its key is set */
     parent->valuedouble += 1;
 }
@@ -95,7 +143,7 @@ bool json_set(struct json_doc *doc, const char *path, const char *value_json, st
     const char *rest = path;
     for (size_t depth = 1;; depth++) {
         const char *here = rest;
-        size_t n = strcspn(here, ".");
+        size_t n = step_length(here);
         if (depth > JSON_MOST_DEPTH || n == 0)
             return err_set(e, ERR_CONFIG_KEY, "\"%s\" is not a path of keys", text_quote_z(path));
         if (!json_container(at))

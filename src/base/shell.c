@@ -88,6 +88,15 @@ const char *shell_file(const char *path)
     return shell_word("%s%s", *path == '-' && path[1] ? "./" : "", path);
 }
 
+const char *shell_key(const char *name)
+{
+    struct text word = {0};
+    if (strpbrk(name, ".=\""))
+        return shell_json(name);
+    text_put(&word, name);
+    return keep(&word);
+}
+
 const char *shell_json(const char *string)
 {
     struct json_out json = {0};

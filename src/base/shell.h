@@ -15,6 +15,9 @@ void shell_put(struct text *out, const char *bytes, size_t length);
 const char *shell_word(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A file's name as an argument: one that begins with "-" gets "./" before it. As shell_word. */
 const char *shell_file(const char *path);
+/* The name as a step of the key of a --set: in JSON quotes if it has a dot, an equals sign or a
+ * quote. As shell_word. */
+const char *shell_key(const char *name);
 /* The bytes as a JSON string with its quotes, for a word that holds JSON. As shell_word. */
 const char *shell_json(const char *string);
 

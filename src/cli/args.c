@@ -39,7 +39,9 @@ const struct arg_option compute_options[] = {
 
 const struct arg_option config_options[] = {{"set", 0, "KEY=VALUE", NULL, ARG_MANY, 0, 0,
                                              "Set a config key, e.g. train.epochs=50; may stand "
-                                             "many times. A path counts from the config's folder."},
+                                             "many times. A path counts from the config's folder. "
+                                             "A column's name with = or . stands in quotes: "
+                                             "'data.columns.\"a=b\".type=numeric'."},
                                             {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 const struct arg_option reading_options[] = {

@@ -15,6 +15,25 @@ const char *init_set_value(const struct overrides *o, const char *key)
     return NULL;
 }
 
+/* The key of a --set, a column's name without quotes; mem_free. */
+static char *plain_key(const char *set)
+{
+    static const char lead[] = "data.columns.";
+    const size_t length = json_path_length(set);
+    struct text key = {0};
+    size_t quoted = 0;
+    char *name = strncmp(set, lead, sizeof lead - 1) == 0
+                     ? json_path_quoted(set + sizeof lead - 1, &quoted) : NULL;
+    text_add(&key, set, name ? sizeof lead - 1 : length);
+    if (name) {
+        const size_t at = sizeof lead - 1 + quoted;
+        text_put(&key, name);
+        text_add(&key, set + at, length - at);
+    }
+    mem_free(name);
+    return key.data;
+}
+
 /* The texts of a list, or one; v NULL: `value` as it is. */
 static void take_texts(const struct json *v, const char *value, struct opt_strings *list)
 {
@@ -44,11 +63,12 @@ struct infer_own *init_take_own(const struct overrides *o, size_t *count)
     struct infer_own *own = mem_zero(o->set_count + 1, sizeof *own);
     *count = 0;
     for (size_t i = 0; i < o->set_count; i++) {
-        const char *name = o->sets[i] + sizeof lead - 1, *value = strchr(o->sets[i], '=');
+        const char *value = o->sets[i] + json_path_length(o->sets[i]);
         struct err e = {0};
-        if (!value || strncmp(o->sets[i], lead, sizeof lead - 1) != 0)
+        if (!*value || strncmp(o->sets[i], lead, sizeof lead - 1) != 0)
             continue;
-        char *key = mem_string_n(name, (size_t)(value - name));
+        char *whole = plain_key(o->sets[i]), *key = mem_string(whole + sizeof lead - 1);
+        mem_free(whole);
         struct json_doc *doc = json_parse(value + 1, strlen(value + 1), "--set", &e);
         const struct json *v = doc ? json_root(doc) : NULL;
         const bool named = text_ends(key, tail);
@@ -81,11 +101,14 @@ bool init_column_given(const struct overrides *o, const char *name)
     size_t n = sizeof lead - 1, length = strlen(name);
     if (init_set_value(o, "data.columns"))
         return true;
-    for (size_t i = 0; i < o->set_count; i++)
-        if (strncmp(o->sets[i], lead, n) == 0 && strncmp(o->sets[i] + n, name, length) == 0 &&
-            strchr("=.", o->sets[i][n + length]))
-            return true;
-    return false;
+    bool found = false;
+    for (size_t i = 0; i < o->set_count && !found; i++) {
+        char *key = plain_key(o->sets[i]);
+        found = strncmp(key, lead, n) == 0 && strncmp(key + n, name, length) == 0 &&
+                (!key[n + length] || key[n + length] == '.');
+        mem_free(key);
+    }
+    return found;
 }
 
 bool init_split_by_column(const struct overrides *o)
@@ -136,14 +159,16 @@ char *init_column_of(const struct overrides *o, int column_type)
     const size_t n = sizeof lead - 1;
     char *found = NULL;
     for (size_t i = 0; i < o->set_count && !found; i++) {
-        size_t length = strcspn(o->sets[i], "=");
+        size_t length = json_path_length(o->sets[i]);
         if (strncmp(o->sets[i], lead, n) != 0 || !o->sets[i][length] ||
             (length > n && o->sets[i][n] != '.'))
             continue;
         char *key = mem_string_n(o->sets[i], length);
         const char *value = o->sets[i] + length + 1;
+        char *plain = plain_key(o->sets[i]);
         if (init_set_value(o, key) == value) /* no later --set of the key replaces it */
-            found = column_in(key, value, lead, column_type_names[column_type]);
+            found = column_in(plain, value, lead, column_type_names[column_type]);
+        mem_free(plain);
         mem_free(key);
     }
     return found;

@@ -11,9 +11,9 @@ void config_note_sets(struct config *c, const struct overrides *o)
 {
     c->sets = mem_zero(o->set_count + 1, sizeof *c->sets);
     for (size_t i = 0; i < o->set_count; i++) {
-        const char *equals = strchr(o->sets[i], '=');
-        if (equals)
-            c->sets[c->set_count++] = mem_string_n(o->sets[i], (size_t)(equals - o->sets[i]));
+        const size_t length = json_path_length(o->sets[i]);
+        if (o->sets[i][length])
+            c->sets[c->set_count++] = mem_string_n(o->sets[i], length);
     }
 }
 

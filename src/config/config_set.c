@@ -110,7 +110,11 @@ static bool unfold_column(struct json_doc *doc, const char *path, struct err *e)
         return true;
     const struct json *found = NULL;
     size_t longest = 0; /* names may hold dots: the longest that fits is meant, as in json_path */
-    for (const struct json *c = json_at(list, 0); c; c = json_next(c)) {
+    char *quoted = json_path_quoted(path + n + 1, &longest);
+    if (quoted)
+        found = json_get(list, quoted);
+    mem_free(quoted);
+    for (const struct json *c = found ? NULL : json_at(list, 0); c; c = json_next(c)) {
         size_t length = strlen(json_key(c));
         if (strncmp(path + n + 1, json_key(c), length) == 0 && path[n + 1 + length] == '.' &&
             length >= longest) {
@@ -149,8 +153,8 @@ static bool number_given(const struct option *row, const char *path, const char 
 
 bool config_set(struct json_doc *doc, const char *set, struct err *e)
 {
-    const char *equals = strchr(set, '=');
-    if (!equals || equals == set) {
+    const char *equals = set + json_path_length(set);
+    if (!*equals || equals == set) {
         err_set(e, ERR_SET_VALUE, "--set \"%s\": no key and value", text_quote_z(set));
         return err_expected(e, "path.to.key=VALUE");
     }

@@ -327,7 +327,8 @@ bool infer_mostly_dates(const struct watch *w, uint64_t present, struct infer_co
     snprintf(c->reason + used, sizeof c->reason - used,
              ": mend %s and run init again, or list what means missing: --set %s",
              wrong == 1 ? "it" : "them",
-             shell_word("data.columns.%s={\"type\": \"datetime\", %s\"missing\": [%s]}", c->name,
+             shell_word("data.columns.%s={\"type\": \"datetime\", %s\"missing\": [%s]}",
+                        shell_key(c->name),
                         format, shell_json(text ? text : w->whole ? first : "..")));
     return true;
 }
@@ -357,7 +358,8 @@ const char *infer_date_reason(const struct infer_dates *d, const char *column, c
     if (format[0] && used < size)
         snprintf(out + used, size - used, "; if one format reads them all, --set %s "
                  "(`dnn help dates`)",
-                 shell_word("data.columns.%s={\"type\": \"datetime\", \"format\": %s}", column,
+                 shell_word("data.columns.%s={\"type\": \"datetime\", \"format\": %s}",
+                            shell_key(column),
                             shell_json(format)));
     return "dates in no one form";
 }

@@ -260,11 +260,12 @@ static void tell(const struct far *f, const struct found *found, enum fate fate,
         text_printf(&line, "if %s no value, ", many ? "they mean" : "it means");
     if (fate == LEFT_IN_TARGET)
         text_printf(&line, "--set %s leaves such rows out",
-                    shell_word("data.columns.%s={\"type\": \"numeric\", \"missing\": %s}", c->name,
+                    shell_word("data.columns.%s={\"type\": \"numeric\", \"missing\": %s}",
+                               shell_key(c->name),
                                keep.text.data));
     else
         text_printf(&line, "--set %s",
-                    shell_word("data.columns.%s.missing=%s", c->name, keep.text.data));
+                    shell_word("data.columns.%s.missing=%s", shell_key(c->name), keep.text.data));
     snprintf(c->far + used, sizeof c->far - used, "%s", line.data);
     text_free(&keep.text);
     text_free(&list);

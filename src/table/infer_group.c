@@ -104,6 +104,6 @@ void infer_groups(const struct infer_request *r, const struct survey *s, struct 
                  "data.split.method=group",
                  named ? "its name is that of an identifier, and " : "",
                  (unsigned long long)c->distinct, (unsigned long long)(i->rows - c->missing),
-                 shell_word("data.columns.%s=group", c->name));
+                 shell_word("data.columns.%s=group", shell_key(c->name)));
     }
 }

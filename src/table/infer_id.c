@@ -42,7 +42,8 @@ void infer_way_back(struct infer_column *c, bool numbers)
     const size_t used = strlen(c->reason);
     if (!strstr(c->reason, "--set") && used + 60 < sizeof c->reason)
         snprintf(c->reason + used, sizeof c->reason - used, "; to learn from it, --set %s",
-                 shell_word("data.columns.%s=%s", c->name, numbers ? "numeric" : "categorical"));
+                 shell_word("data.columns.%s=%s",
+                            shell_key(c->name), numbers ? "numeric" : "categorical"));
 }
 
 /* True if this many integers of this range would rarely all differ by chance (birthdays: n^2 / 2
@@ -80,7 +81,7 @@ void infer_numbers(const struct watch *w, uint64_t present, uint64_t missing, ui
     else if (different && name == NAME_NUMBER && present >= 20 && w->low >= 0)
         infer_set(c, COLUMN_ID, "its name and its whole numbers, all different, are those of an "
                                 "identifier; if it is a measure, --set %s",
-                  shell_word("data.columns.%s=numeric", c->name));
+                  shell_word("data.columns.%s=numeric", shell_key(c->name)));
     else if (different && !missing && present >= 20 && !infer_names_order(c->name) &&
              (w->rises || w->falls || hardly_chance(w, present)))
         infer_set(c, COLUMN_NUMERIC,
@@ -92,7 +93,7 @@ void infer_numbers(const struct watch *w, uint64_t present, uint64_t missing, ui
                                      "again: taken as numbers; if they are none, --set "
                                      "%s, or group, or --id",
                   (unsigned long long)distinct,
-                  shell_word("data.columns.%s=categorical", c->name));
+                  shell_word("data.columns.%s=categorical", shell_key(c->name)));
     else
         c->type = COLUMN_NUMERIC;
 }

@@ -102,7 +102,7 @@ static void leave_scaled(const struct watch *w, struct infer_column *c)
              "(k: thousands), which dnn does not do: write them out, such as 21000; where it is a "
              "unit (m: metres), --set %s", text_quote_z(w->other), (long long)w->other_line,
              (unsigned long long)w->amounts.scaled,
-             shell_word("data.columns.%s={\"type\": \"numeric\", \"unit\": %s}", c->name,
+             shell_word("data.columns.%s={\"type\": \"numeric\", \"unit\": %s}", shell_key(c->name),
                         shell_json(letter)));
 }
 
@@ -125,7 +125,8 @@ static void leave_number(const struct watch *w, const char *between, struct infe
     snprintf(c->reason, sizeof c->reason,
              "nothing proves whether the \"%s\" in \"%.40s\" groups digits or is the decimal sign; "
              "if it groups them, --set %s", between, text_quote_z(first ? first : ""),
-             shell_word("data.columns.%s={\"type\": \"numeric\", \"thousands\": %s}", c->name,
+             shell_word("data.columns.%s={\"type\": \"numeric\", \"thousands\": %s}",
+                        shell_key(c->name),
                         shell_json(between)));
 }
 
@@ -139,7 +140,8 @@ static bool propose_date(const struct watch *w, struct infer_column *c)
         snprintf(c->reason, sizeof c->reason,
                  "nothing proves whether dates such as \"%.40s\" are %s or %s: no day is above 12; "
                  "say it, as in --set %s", text_quote_z(w->other), format, other,
-                 shell_word("data.columns.%s={\"type\": \"datetime\", \"format\": %s}", c->name,
+                 shell_word("data.columns.%s={\"type\": \"datetime\", \"format\": %s}",
+                            shell_key(c->name),
                             shell_json(format)));
         return true;
     }

@@ -149,7 +149,8 @@ static void free_counts(const struct sample *t)
             order = (int)infer_order(&t->of);
         if (order == ORDER_SORTED)
             infer_set(c, COLUMN_ID, "it numbers the rows, which are sorted by the target; to learn "
-                      "from it, --set %s", shell_word("data.columns.%s=numeric", c->name));
+                      "from it, --set %s", shell_word("data.columns.%s=numeric",
+                                                      shell_key(c->name)));
         if (order == ORDER_TELLS)
             infer_set(c, COLUMN_NUMERIC, "it rises by one a row, and tells of the target: taken as "
                       "a number; if it only numbers the rows, say --id %s",

@@ -89,7 +89,8 @@ static void find_nothing(const char *name, const struct watch *w, const struct v
     snprintf(i->nothing_note, sizeof i->nothing_note,
              "is \"%.50s\" (%llu rows) a label? If it means that the label is not known, --set %s "
              "leaves such rows out", text_quote_z(found), (unsigned long long)rows,
-             shell_word("data.columns.%s={\"type\": \"categorical\", \"missing\": [%s]}", name,
+             shell_word("data.columns.%s={\"type\": \"categorical\", \"missing\": [%s]}",
+                        shell_key(name),
                         shell_json(found)));
 }
 

@@ -91,8 +91,8 @@ void infer_tell_words(const struct opt_strings *words, uint64_t cells, uint64_t 
              c->type == COLUMN_DATETIME ? "date" : "number",
              target ? ", and the task is regression; for classes" : "; to keep them as categories,",
              target ? shell_word("data.columns.%s={\"type\": \"categorical\", \"missing\": []}",
-                                 c->name)
-                    : shell_word("data.columns.%s=categorical", c->name));
+                                 shell_key(c->name))
+                    : shell_word("data.columns.%s=categorical", shell_key(c->name)));
     text_free(&list);
 }
 
