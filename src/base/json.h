@@ -55,8 +55,8 @@ struct json *json_next(const struct json *child); /* next sibling, NULL at the e
 /* "train.optimizer.betas.0": members by name, list entries by number. NULL when absent. A member
  * whose name holds dots is found too: the longest name that fits is taken. */
 struct json *json_path(const struct json *root, const char *path);
-/* A step of a path in JSON quotes is any name: data.columns."a=b".type. The name at the beginning of
- * the text, mem_free, and its bytes there; NULL: it is not in quotes. */
+/* A step of a path in JSON quotes is any name: data.columns."a=b".type. Returns the name at the
+ * beginning of the text, mem_free, and its bytes there; NULL: it is not in quotes. */
 char *json_path_quoted(const char *text, size_t *length);
 /* The bytes of the path in "path=value": up to the first = outside of quoted names, or all. */
 size_t json_path_length(const char *text);
