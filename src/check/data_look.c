@@ -5,22 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
-#include "table/vocab.h"
+#include "check/data_sample.h"
 
 #define CELLS_MOST ((uint64_t)4 << 20) /* of the sample */
-#define CENTRAL_LOW 0.01
-#define NO_CODE UINT32_MAX
-
-/* The sample: of each column numbers, or codes of its texts. */
-struct looking {
-    struct data_look *to;
-    uint64_t seen, rows, room;
-    double **number;      /* [columns][rows]; NaN: missing or no number; NULL: not of numbers */
-    uint32_t **code;      /* [columns][rows]; NO_CODE: missing; NULL: not of categories */
-    struct vocab **texts; /* [columns] */
-    double *target;       /* [rows]; NaN: none */
-};
 
 /* --- the sample --- */
 
@@ -61,15 +48,19 @@ static void take_row(struct looking *x, const struct csv_cells *cells, const str
         const char *text = c ? c->text : "";
         const size_t length = c ? c->length : 0;
         const bool missing = is_missing(l->found, &l->found->columns[k], text, length);
-        if (k == l->target && l->against)
+        if (k == l->target && l->targets)
             x->target[row] = target_of(l, text, length);
         if (x->number[k])
             x->number[k][row] =
                 missing ? (double)NAN : number_of(l->found, &l->found->columns[k], text, length);
         if (x->code[k])
             x->code[k][row] = missing || vocab_count(x->texts[k]) >= LOOK_DISTINCT
-                                  ? NO_CODE
+                                  ? LOOK_NO_CODE
                                   : vocab_add(x->texts[k], text, length);
+        if (x->words[k]) {
+            x->words[k]->empty[row] = missing;
+            look_words_add(x, k, missing ? "" : text, missing ? 0 : length);
+        }
     }
 }
 
@@ -104,102 +95,6 @@ static bool read_sample(struct looking *x, const struct infer_request *q, struct
     return good && e->id == ERR_NONE;
 }
 
-/* --- spreads --- */
-
-static double mean_target(const struct looking *x, const uint32_t *rows, uint64_t count)
-{
-    double sum = 0, known = 0;
-    for (uint64_t i = 0; i < count; i++)
-        if (!isnan(x->target[rows[i]])) {
-            sum += x->target[rows[i]];
-            known++;
-        }
-    return known > 0 ? sum / known : (double)NAN;
-}
-
-static void spread_numbers(const struct looking *x, size_t k, struct look_column *c)
-{
-    const double *v = x->number[k];
-    double *sorted = mem_alloc(x->rows + 1, sizeof *sorted);
-    float *keys = mem_alloc(x->rows + 1, sizeof *keys);
-    uint32_t *row = mem_alloc(x->rows + 1, sizeof *row);
-    uint32_t *order = mem_alloc(x->rows + 1, sizeof *order);
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < x->rows; i++) {
-        if (isnan(v[i]))
-            continue;
-        c->mean += v[i];
-        sorted[n] = v[i];
-        row[n++] = (uint32_t)i;
-    }
-    c->mean = n ? c->mean / (double)n : (double)NAN;
-    sort_doubles(sorted, n);
-    c->median = n ? sorted[n / 2] : (double)NAN;
-    c->from = n ? sorted[(uint64_t)(CENTRAL_LOW * (double)(n - 1))] : 0;
-    c->to = n ? sorted[(uint64_t)((1 - CENTRAL_LOW) * (double)(n - 1) + 0.5)] : 0;
-    for (uint64_t i = 0; i < n; i++) {
-        const double at = c->to > c->from ? (sorted[i] - c->from) / (c->to - c->from) : 0;
-        if (at >= 0 && at <= 1)
-            c->bar[at < 1 ? (int)(at * LOOK_BARS) : LOOK_BARS - 1]++;
-        keys[i] = (float)(v[row[i]] - c->mean);
-    }
-    sort_order_floats(order, keys, n);
-    for (uint64_t i = 0; i < n; i++)
-        order[i] = row[order[i]];
-    for (uint64_t from = 0; from < n && c->count < LOOK_VALUES;) {
-        uint64_t to = (c->count + 1) * n / LOOK_VALUES;
-        to = to > from ? to : from + 1;
-        while (to < n && v[order[to]] <= v[order[to - 1]]) /* equal values stay together */
-            to++;
-        c->values[c->count++] = (struct look_value){
-            .low = v[order[from]], .high = v[order[to - 1]],
-            .share = (double)(to - from) / (double)x->rows,
-            .target = mean_target(x, order + from, to - from)};
-        from = to;
-    }
-    mem_free(sorted);
-    mem_free(keys);
-    mem_free(row);
-    mem_free(order);
-}
-
-static void spread_categories(const struct looking *x, size_t k, struct look_column *c)
-{
-    const uint32_t values = vocab_count(x->texts[k]);
-    double *rows = mem_zero((size_t)values + 1, sizeof *rows);
-    double *sum = mem_zero((size_t)values + 1, sizeof *sum);
-    double *known = mem_zero((size_t)values + 1, sizeof *known);
-    double all = 0;
-    for (uint64_t i = 0; i < x->rows; i++) {
-        const uint32_t at = x->code[k][i];
-        if (at == NO_CODE)
-            continue;
-        rows[at]++;
-        all++;
-        if (!isnan(x->target[i])) {
-            sum[at] += x->target[i];
-            known[at]++;
-        }
-    }
-    while (c->count < LOOK_VALUES) {
-        uint32_t most = 0;
-        for (uint32_t i = 1; i < values; i++)
-            most = rows[i] > rows[most] ? i : most;
-        if (!values || !(rows[most] > 0))
-            break;
-        c->values[c->count++] = (struct look_value){
-            .text = mem_string(vocab_text(x->texts[k], most, NULL)),
-            .share = rows[most] / (double)x->rows,
-            .target = known[most] > 0 ? sum[most] / known[most] : (double)NAN};
-        all -= rows[most];
-        rows[most] = 0;
-    }
-    c->others = x->rows ? all / (double)x->rows : 0;
-    mem_free(rows);
-    mem_free(sum);
-    mem_free(known);
-}
-
 /* --- the story --- */
 
 static void begin(struct looking *x, const struct infer_request *q)
@@ -213,6 +108,7 @@ static void begin(struct looking *x, const struct infer_request *q)
     l->target = SIZE_MAX;
     x->number = mem_zero(found->count + 1, sizeof *x->number);
     x->code = mem_zero(found->count + 1, sizeof *x->code);
+    x->words = mem_zero(found->count + 1, sizeof *x->words);
     x->texts = mem_zero(found->count + 1, sizeof *x->texts);
     x->target = mem_alloc(x->room + 1, sizeof *x->target);
     for (size_t k = 0; k < found->count; k++) {
@@ -220,21 +116,40 @@ static void begin(struct looking *x, const struct infer_request *q)
         const struct infer_column *about = &found->columns[k];
         const bool target = q->target && strcmp(about->name, q->target) == 0;
         c->about = about;
+        c->tells = target ? (double)NAN : about->alone;
         if (target)
             l->target = k;
         c->numbers = target ? found->task == TASK_REGRESSION
                             : about->type == COLUMN_NUMERIC || about->type == COLUMN_DATETIME;
         c->categories = target ? found->task != TASK_REGRESSION
                                : about->type == COLUMN_CATEGORICAL;
+        c->words = !target && about->type == COLUMN_TEXT;
         if (c->numbers)
             x->number[k] = mem_alloc(x->room + 1, sizeof **x->number);
-        if (c->categories) {
+        if (c->categories)
             x->code[k] = mem_alloc(x->room + 1, sizeof **x->code);
-            x->texts[k] = vocab_new();
+        if (c->words) {
+            x->words[k] = mem_zero(1, sizeof **x->words);
+            x->words[k]->last = mem_zero(LOOK_DISTINCT, sizeof *x->words[k]->last);
+            x->words[k]->empty = mem_zero(x->room + 1, sizeof *x->words[k]->empty);
         }
+        if (c->categories || c->words)
+            x->texts[k] = vocab_new();
     }
-    l->against = l->target != SIZE_MAX && found->task != TASK_MULTICLASS;
-    l->label = l->against && found->task == TASK_BINARY ? found->positive : NULL;
+    l->targets = l->target != SIZE_MAX && found->task != TASK_MULTICLASS;
+    l->label = l->targets && found->task == TASK_BINARY ? found->positive : NULL;
+}
+
+static void words_free(struct look_words *w)
+{
+    if (!w)
+        return;
+    mem_free(w->row);
+    mem_free(w->code);
+    mem_free(w->last);
+    mem_free(w->empty);
+    text_free(&w->folded);
+    mem_free(w);
 }
 
 static void end(struct looking *x)
@@ -244,11 +159,56 @@ static void end(struct looking *x)
         mem_free(x->code[k]);
         if (x->texts[k])
             vocab_free(x->texts[k]);
+        words_free(x->words[k]);
     }
     mem_free(x->number);
     mem_free(x->code);
+    mem_free(x->words);
     mem_free(x->texts);
     mem_free(x->target);
+}
+
+/* More than two labels: the most frequent ones are the target. */
+static void set_labels(struct looking *x)
+{
+    struct data_look *l = x->to;
+    const struct look_column *c = &l->columns[l->target];
+    int place[LOOK_LABELS];
+    look_spread_codes(x, l->target);
+    for (; l->targets < c->count && l->targets < LOOK_LABELS; l->targets++) {
+        l->labels[l->targets] = c->values[l->targets].text;
+        place[l->targets] = (int)vocab_find(x->texts[l->target], l->labels[l->targets],
+                                            strlen(l->labels[l->targets]));
+    }
+    for (uint64_t i = 0; i < x->rows; i++) {
+        const uint32_t code = x->code[l->target][i];
+        if (code == LOOK_NO_CODE)
+            continue;
+        x->target[i] = -1;
+        for (uint32_t t = 0; t < l->targets; t++)
+            if (place[t] == (int)code)
+                x->target[i] = t;
+    }
+}
+
+static void set_target(struct looking *x)
+{
+    struct data_look *l = x->to;
+    struct look_sum sum = {0};
+    if (l->target != SIZE_MAX && x->code[l->target] && !l->targets)
+        set_labels(x);
+    for (uint32_t i = 0; i < x->rows; i++)
+        look_sum_add(&sum, x, i);
+    look_sum_mean(&sum, l->target_mean);
+}
+
+static void spread(struct looking *x)
+{
+    for (size_t k = 0; k < x->to->found->count; k++)
+        if (x->number[k])
+            look_spread_numbers(x, k);
+        else if (x->texts[k] && !x->to->columns[k].count)
+            look_spread_codes(x, k);
 }
 
 bool data_look_run(struct data_look *l, const struct infer_request *q, struct err *e)
@@ -259,20 +219,12 @@ bool data_look_run(struct data_look *l, const struct infer_request *q, struct er
         return false;
     begin(&x, q);
     const bool good = read_sample(&x, q, e);
-    double sum = 0, known = 0;
     l->rows = x.rows;
-    for (size_t k = 0; good && k < l->found->count; k++) {
-        if (l->columns[k].numbers)
-            spread_numbers(&x, k, &l->columns[k]);
-        else if (l->columns[k].categories)
-            spread_categories(&x, k, &l->columns[k]);
+    if (good) {
+        set_target(&x);
+        spread(&x);
+        look_pairs_find(&x);
     }
-    for (uint64_t i = 0; i < x.rows; i++)
-        if (!isnan(x.target[i])) {
-            sum += x.target[i];
-            known++;
-        }
-    l->target_mean = known > 0 ? sum / known : (double)NAN;
     end(&x);
     return good;
 }

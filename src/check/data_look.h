@@ -7,39 +7,62 @@
 #include "table/infer.h"
 
 enum {
-    LOOK_ROWS = 20000,      /* of the sample, at most; fewer of many columns */
-    LOOK_BARS = 24,         /* of a histogram */
-    LOOK_VALUES = 10,       /* the most frequent values, or bands of equally many rows */
-    LOOK_DISTINCT = 1 << 16 /* values of a column that are told apart */
+    LOOK_ROWS = 20000,       /* of the sample, at most; fewer of many columns */
+    LOOK_BARS = 24,          /* of a histogram of numbers */
+    LOOK_PERIODS = 60,       /* of one of dates, at most */
+    LOOK_VALUES = 10,        /* the most frequent values, or bands of equally many rows */
+    LOOK_LABELS = 6,         /* the most frequent labels that values are shown against */
+    LOOK_PAIRS = 12,         /* the columns that say the same most */
+    LOOK_DISTINCT = 1 << 16  /* values of a column, or words of its texts, that are told apart */
 };
 
-/* A value, or a band of numbers. */
+/* A value, a word, or a band of numbers. */
 struct look_value {
     char *text;       /* NULL: a band from low to high */
     double low, high; /* of dates seconds since 1970 */
     double share;     /* of the rows of the sample */
-    double target;    /* mean over its rows that have a target; NaN: none */
+    /* [targets], over its rows that have a target; NaN: there are none */
+    double target[LOOK_LABELS];
 };
 struct look_column {
     const struct infer_column *about;
-    bool numbers, categories; /* numbers: dates as well; neither: it has no spread */
-    double mean, median;      /* of numbers */
-    double from, to;          /* the histogram: the middle 98 % of the numbers */
-    double bar[LOOK_BARS];    /* rows of the sample */
-    struct look_value values[LOOK_VALUES]; /* bands rising; categories from the most frequent */
+    bool numbers;    /* dates as well */
+    bool categories;
+    bool words;      /* of texts. None of the three: it has no spread */
+    /* What it alone tells of the target, 0 to 1 (leak.h); of more than two labels its association
+     * with the target (measure/association.h); NaN: not known. */
+    double tells;
+    double mean, deviation, median, quartile[2], zeros; /* of numbers; zeros: a share of them */
+    /* The histogram: rows of the sample between edge[i] and edge[i + 1]. Of numbers the middle 98 %
+     * in bars of one width; of dates a bar is a calendar's period. */
+    double edge[LOOK_PERIODS + 1], bar[LOOK_PERIODS];
+    uint32_t bars;
+    const char *period; /* "day", "month", "quarter", "year", "decade"; NULL: numbers */
+    bool central;    /* values beyond the first and the last edge are left out */
+    /* Bands rise; categories begin with the most frequent; words with the one that tells most of
+     * the target, or, without a target, with the most frequent. */
+    struct look_value values[LOOK_VALUES];
     uint32_t count;
-    double others;            /* share of the rows with another value */
+    double others;   /* share of the rows with another category */
+    struct look_value missing; /* the rows without a value: share and target */
+};
+/* Two columns, of the sample, and how much they say the same (measure/association.h). */
+struct look_pair {
+    size_t a, b;
+    double association;
 };
 struct data_look {
     struct infer *found;
     struct look_column *columns; /* [found->count] */
     uint64_t rows;               /* of the sample */
     size_t target;               /* its column; SIZE_MAX: none */
-    /* What `target` of a value means: the share of rows with the label, or (NULL) the mean. Of more
-     * than two labels there is none. */
-    const char *label;
-    bool against;                /* values have a target */
-    double target_mean;          /* of all rows of the sample */
+    /* What `target` of a value means: of two labels the share of rows with `label`; of more the
+     * share with each of `labels`; of numbers the mean. */
+    const char *label, *labels[LOOK_LABELS];
+    uint32_t targets;            /* 0: no target */
+    double target_mean[LOOK_LABELS]; /* of all rows of the sample */
+    struct look_pair pairs[LOOK_PAIRS]; /* from the strongest on */
+    uint32_t pair_count;
 };
 /* q: as of infer_file, which may name a target. False: e (ERR_NONE: q->stop returned true). */
 bool data_look_run(struct data_look *l, const struct infer_request *q, struct err *e);

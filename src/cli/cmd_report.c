@@ -231,8 +231,9 @@ const struct command command_report = {
              "that stands beside the model (leads.json for leads.dnn) names files that are "
              "there; else the page shows what the model's file says. The date of the page is "
              "that of SOURCE_DATE_EPOCH where the environment has it. Of a file of data the "
-             "page shows columns, ranges, missing cells and values, and with --target what the "
-             "target is where a column has a value.",
+             "page shows columns, ranges, missing cells, copies of rows, columns that say the "
+             "same, values, words of texts, rows a month, and with --target what the target is "
+             "where a column has a value: a share, the shares of its labels, or a mean.",
     .options = report_options_table,
     .reads = true,
     .computes = true,

@@ -211,12 +211,12 @@ ok "$(! grep -q '>ROC curve<' alone.html; echo $?)" "tells what the file says"
 head -n 40 '<i>.csv' | sed 's/,/;/g' >semicolons.csv
 run dnn report r.dnn semicolons.csv --delimiter ';' -o s.html
 is_exit 0 "rows with another delimiter"
-# a model of an earlier version has no history
+# a model of an earlier version
 old=$(ls "$ROOT"/tests/golden/models/*.dnn | head -n 1)
 run dnn report "$old" -o old.html
 is_exit 0 "an earlier model"
 valid old.html "its page"
-page_has old.html 'holds no history'
+page_has old.html '<h2>Training'
 # one row, one label
 head -n 2 '<i>.csv' >one.csv
 run dnn report b.dnn one.csv -o one.html
@@ -262,6 +262,24 @@ valid data.html "against a number"
 page_has data.html 'of &lt;May&gt;' "the note"
 run dnn report '<i>.csv' -o data.html
 valid data.html "without a target"
+# of three labels, dates, texts, two columns that say the same: figures counted by hand
+perl -e 'print "day,late,n,twice,note,kind\n"; $s = 7; sub r { $s = $s * 16807 % 2147483647; $s / 2147483647 }
+    for $i (0 .. 599) { $m = 1 + int(r() * 5); $x = int(r() * 9000) / 100; $k = $x < 30 ? "low" : r() < .5 ? "mid <b>" : "top";
+        printf "2024-%02d-%02d,%s,%s,%s,%s,%s\n", $m, 1 + int(r() * 28), $i == 9 ? "9999-12-31" : sprintf("2023-%02d-01", 1 + $i % 12), ($i % 8 ? $x : ""), $x + 1,
+            join(" ", map { $_->[1] } sort { $a->[0] <=> $b->[0] } map { [r(), $_] } qw(the case was Ordered by a customer on), ($k eq "top" && $i % 4 ? "Fragile" : "plain"), "w" . int(r() * 500)), $k }' >kinds.csv
+run dnn report kinds.csv --target kind -o data.html
+is_exit 0 "three labels"
+valid data.html "its page"
+ok "$(! grep -q 'mid <b>' data.html; echo $?)" "a label is no markup"
+low() { awk -F, "$1"' { n++; k[$6]++ } END { for (l in k) if (k[l] > k[m]) m = l; printf "%s %.17g", m, k[m] / n }' kinds.csv | perl -ne '($l, $v) = split; print "$l, ", 0 + sprintf("%.3g", 100 * $v), " %"'; }
+page_has data.html "missing in $(awk -F, 'NR > 1 { n++; k += $3 == "" } END { printf "%.3g", 100 * k / n }' kinds.csv) % of the rows, and there: $(low 'NR > 1 && $3 == ""' | sed 's/, /, <span class="one">/')" "the labels where a number is missing"
+is "$(perl -0777 -ne '/<h3>note<.*?>fragile<\/td><td class="n">(.*?)<\/td>.*?<td class="t">(.*?)<\/td>/s and print "$1|", $2 =~ s/<.*?>//gr' data.html)" \
+    "$(awk -F, 'NR > 1 { n++; k += $5 ~ /Fragile/ } END { printf "%.17g", k / n }' kinds.csv | xargs -I{} perl -e 'print 0 + sprintf("%.3g", 100 * {})') %|$(low 'NR > 1 && $5 ~ /Fragile/')" "a word: its share, and the labels there"
+is "$(perl -0777 -ne '/<h3>note<.*?<tbody>.*?<td class="t">(.*?)<\/td>/s and print $1' data.html)" fragile "it tells most"
+is "$(perl -0777 -ne '/<h2>Associations.*?<tr>(.*?)<\/tr>.*?<tr>(.*?)<\/tr>/s and print $2 =~ s/<svg.*//sr =~ s/<.*?>/ /gr' data.html | tr -s ' ')" " n twice 1 " "the columns that say the same"
+for period in 'rows a month' 'the middle 98 % of the dates' 'share of the label'; do page_has data.html "$period"; done
+is "$(perl -0777 -ne '/<h3>day<.*?<svg(.*?)<\/svg>/s or exit; print join ",", map { sprintf "%.2f", $_ } map { $_ / 226 } $1 =~ /<rect[^>]*height="([0-9.]+)"/g' data.html)" \
+    "$(awk -F '[,-]' 'NR > 1 { k[$2 + 0]++ } END { for (m = 1; m <= 5; m++) { if (k[m] > most) most = k[m] } top = 20 * int((most + 19) / 20); for (m = 1; m <= 5; m++) printf "%s%.2f", (m > 1 ? "," : ""), k[m] / top }' kinds.csv)" "the rows of each month"
 run dnn report '<i>.csv' --target zz -o none.html
 is_exit 65 "no such target"
 run dnn report '<i>.csv' --part test -o none.html

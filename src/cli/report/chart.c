@@ -3,8 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "cli/report/html.h"
+#include "csv/date.h"
 
 /* The sheet, and the field inside it. */
 enum { WIDTH = 420, HEIGHT = 280, LEFT = 64, RIGHT = 14, TOP = 12, BOTTOM = 42,
@@ -48,6 +50,52 @@ static void put_tick(struct text *out, double value, double step, bool percent)
     html_number_near(out, value, 10 * step);
 }
 
+/* Where a tick of the x axis stands; its text follows. */
+static void put_x_tick(const struct chart *c, double x)
+{
+    const bool edge = at_x(c, x) > WIDTH - EDGE;
+    text_printf(c->out, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" />"
+                        "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">", at_x(c, x), at_x(c, x),
+                HEIGHT - BOTTOM, HEIGHT - BOTTOM + 4, edge ? WIDTH - 1 : at_x(c, x),
+                HEIGHT - BOTTOM + 17, edge ? "end" : "middle");
+}
+
+/* Ticks at the beginnings of years, months or days. */
+static void put_dates(const struct chart *c)
+{
+    static const int steps[] = {1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000};
+    const double day = 86400, range = (c->x1 - c->x0) / day;
+    const time_t from = (time_t)c->x0;
+    struct tm tm;
+    char words[40];
+    size_t k = 0;
+    if (range < 60) { /* days */
+        const double step = fmax(round_step(range, 4), 1) * day;
+        for (double x = ceil(c->x0 / step - 1e-9) * step; x <= c->x1; x += step) {
+            const time_t at = (time_t)x;
+            if (gmtime_r(&at, &tm) && strftime(words, sizeof words, "%Y-%m-%d", &tm)) {
+                put_x_tick(c, x);
+                text_printf(c->out, "%s</text>\n", words);
+            }
+        }
+        return;
+    }
+    while (k + 1 < sizeof steps / sizeof *steps && range / 30.4 / steps[k] > 5.5)
+        k++;
+    if (!gmtime_r(&from, &tm))
+        return;
+    for (long month = (tm.tm_year + 1900L) * 12 / steps[k] * steps[k];; month += steps[k]) {
+        double x;
+        if (!date_of_day((int)(month / 12), (int)(month % 12) + 1, 1, &x) || x > c->x1)
+            return;
+        if (x < c->x0)
+            continue;
+        put_x_tick(c, x);
+        text_printf(c->out, steps[k] % 12 ? "%ld-%02ld</text>\n" : "%ld</text>\n", month / 12,
+                    month % 12 + 1);
+    }
+}
+
 static void put_axes(struct chart *c, const char *x_title, const char *y_title)
 {
     double x_step = round_step(c->x1 - c->x0, 5), y_step = round_step(c->y1 - c->y0, 5);
@@ -58,18 +106,17 @@ static void put_axes(struct chart *c, const char *x_title, const char *y_title)
         put_tick(c->out, y, y_step, c->y_percent);
         text_put(c->out, "</text>\n");
     }
-    for (double x = ceil(c->x0 / x_step - 1e-9) * x_step; x <= c->x1 + x_step * 1e-6; x += x_step) {
-        text_printf(c->out, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" />"
-                            "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">", at_x(c, x),
-                    at_x(c, x), HEIGHT - BOTTOM, HEIGHT - BOTTOM + 4,
-                    at_x(c, x) > WIDTH - EDGE ? WIDTH - 1 : at_x(c, x), HEIGHT - BOTTOM + 17,
-                    at_x(c, x) > WIDTH - EDGE ? "end" : "middle");
+    if (c->x_date)
+        put_dates(c);
+    for (double x = ceil(c->x0 / x_step - 1e-9) * x_step;
+         !c->x_date && x <= c->x1 + x_step * 1e-6; x += x_step) {
+        put_x_tick(c, x);
         put_tick(c->out, x, x_step, c->x_percent);
         text_put(c->out, "</text>\n");
     }
     text_printf(c->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
                 (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title);
-    text_printf(c->out, "<text transform=\"translate(11 %d) rotate(-90)\" "
+    text_printf(c->out, "<text transform=\"translate(14 %d) rotate(-90)\" "
                         "text-anchor=\"middle\">%s</text>\n", (TOP + HEIGHT - BOTTOM) / 2, y_title);
 }
 
@@ -177,7 +224,7 @@ void chart_end(struct chart *c, const char *note)
         if (c->key.length)
             text_add(c->out, c->key.data, c->key.length);
         if (note)
-            html_text_z(c->out, note);
+            text_put(c->out, note);
         text_put(c->out, "</figcaption>\n");
     }
     text_put(c->out, "</figure>\n");
@@ -210,6 +257,22 @@ void chart_cell(struct text *out, double value, double low, double high, double 
 void chart_cell_marked(struct text *out, double value, double most, const double *marks, int count)
 {
     put_bar(out, fmin(value, most), (double)NAN, (double)NAN, 0, most, marks, count);
+}
+
+void chart_cell_parts(struct text *out, const double *shares, uint32_t count)
+{
+    double from = 0;
+    text_put(out, "<td class=\"bar\"><svg viewBox=\"0 0 200 14\" preserveAspectRatio=\"none\" "
+                  "aria-hidden=\"true\">");
+    for (uint32_t i = 0; i <= count && from < 1; i++) {
+        const double part = i < count ? shares[i] : 1 - from;
+        if (part > 0)
+            text_printf(out, "<rect class=\"fill s%u\" x=\"%.1f\" y=\"1\" width=\"%.1f\" "
+                             "height=\"12\" />", i < count ? i : CHART_SERIES - 1u, 200 * from,
+                        200 * part);
+        from += fmax(part, 0);
+    }
+    text_put(out, "</svg></td>");
 }
 
 void chart_cell_pair(struct text *out, double before, double now, double most)

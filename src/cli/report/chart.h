@@ -13,6 +13,7 @@ struct chart {
     struct text *out;
     double x0, x1, y0, y1; /* what the axes show */
     bool x_percent, y_percent; /* shares */
+    bool x_date;               /* seconds since 1970 */
     struct text key;       /* of the series, below the chart */
 };
 /* Titles are ours. y0 is lowered and y1 raised to round numbers unless `exact`. */
@@ -29,12 +30,14 @@ void chart_bar(struct chart *c, unsigned series, double from, double to, double 
 void chart_dot(struct chart *c, unsigned series, double x, double y, double radius);
 /* What a series is; name: user text. */
 void chart_key(struct chart *c, unsigned series, const char *name);
-void chart_end(struct chart *c, const char *note); /* note: ours, or NULL */
+void chart_end(struct chart *c, const char *note); /* note: markup, or NULL */
 
 /* A bar from 0 to value of -least .. most for a cell of a table, with its interval (NaN: none). */
 void chart_cell(struct text *out, double value, double low, double high, double least, double most);
 /* A bar from 0 to value, cut at most, with lines at marks [count]. */
 void chart_cell_marked(struct text *out, double value, double most, const double *marks, int count);
+/* A bar of the width of a whole that is cut into shares [count], a series each, and the rest. */
+void chart_cell_parts(struct text *out, const double *shares, uint32_t count);
 /* Two bars of shares, one above the other: in grey what was, in colour what is. */
 void chart_cell_pair(struct text *out, double before, double now, double most);
 

@@ -9,4 +9,12 @@
 void report_data_page(const struct data_look *l, const char *name, const char *note,
                       const char *date, struct text *out);
 
+/* What its parts share. User text, cut between characters; a number or a date of a column; the
+ * target of a value: a share or a mean. */
+void data_put_short(struct text *out, const char *text);
+void data_put_number(const struct look_column *c, double value, struct text *out);
+void data_put_target(const struct data_look *l, double target, struct text *out);
+/* The section with the values of each column. */
+void report_data_values(const struct data_look *l, struct text *out);
+
 #endif
