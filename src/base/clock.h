@@ -4,6 +4,8 @@
 #define DNN_BASE_CLOCK_H
 
 double clock_now(void);
+/* Seconds that this thread computed; waiting, and the work of others, is no part of them. */
+double clock_thread(void);
 /* "2026-11-29" in local time; that of SOURCE_DATE_EPOCH (seconds since 1970, UTC) where the
  * environment has it. */
 struct clock_day { char text[16]; };

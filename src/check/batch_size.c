@@ -6,25 +6,25 @@
 #include "base/stop.h"
 
 enum { SIZES_MOST = 20 }; /* powers of two up to TRAIN_BATCH_MOST, and both ends */
-static const double TRIAL = 0.2; /* seconds of steps that are timed */
 static const double CLOSE = 0.95;
 
-bool batch_size_time(struct run *r, double *step_s, struct err *e)
+bool batch_size_time(struct run *r, double trial, double (*clock)(void), double *step_s,
+                     struct err *e)
 {
     struct hyper still[1] = {{.lr = 0, .weight_decay = 0}};
     double taken = 0;
     int64_t steps = 0;
     if (!network_epoch(r->network, 0, still, 1, e))
         return false;
-    for (uint32_t stretch = 1; taken < TRIAL && steps < r->steps; stretch *= 2) {
+    for (uint32_t stretch = 1; taken < trial && steps < r->steps; stretch *= 2) {
         int64_t left = r->steps - steps;
         uint32_t now = left < (int64_t)stretch ? (uint32_t)left : stretch;
-        double began = clock_now();
+        double began = clock();
         if (!step_train(r->stepper, now, e) && e->id != ERR_NONE)
             return false;
         if (stop_wanted())
             return stop_error("the plan was made", e);
-        taken += clock_now() - began;
+        taken += clock() - began;
         steps += now;
     }
     *step_s = taken / (double)steps;
@@ -57,10 +57,11 @@ bool batch_size_find(struct train_job *j, const struct check_request *q, struct 
         struct check_batch *b = &r->tried[r->tried_count];
         struct network_options o;
         struct network_bytes need;
-        if (!run_rebuild(&j->run, (int64_t)size, e) || !batch_size_time(&j->run, &b->step_s, e))
+        if (!run_rebuild(&j->run, (int64_t)size, e) ||
+            !batch_size_time(&j->run, STEPS_TIMED, clock_now, &b->step_s, e))
             return false;
-        if (!batch_size_time(&j->run, &b->step_s, e)) /* the first ones touch fresh memory */
-            return false;
+        if (!batch_size_time(&j->run, STEPS_TIMED, clock_now, &b->step_s, e))
+            return false; /* the first ones touched fresh memory */
         o = run_network_options(&j->run);
         if (!network_need(&o, j->machine, &need, e))
             return false;

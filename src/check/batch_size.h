@@ -5,8 +5,12 @@
 #include "check/check.h"
 #include "train/job.h"
 
-/* Makes steps whose rate is 0, for 0.2 s and at most an epoch. *step_s: seconds of one. */
-bool batch_size_time(struct run *r, double *step_s, struct err *e);
+#define STEPS_TIMED 0.2 /* seconds */
+/* Makes steps whose rate is 0, for `trial` seconds and at most an epoch. *step_s: seconds of one.
+ * clock: of base/clock.h; that of the thread where it works alone, so that a busy machine tells the
+ * same. */
+bool batch_size_time(struct run *r, double trial, double (*clock)(void), double *step_s,
+                     struct err *e);
 /* Tries powers of two and both ends, as far as they fit (r->largest_batch_train): r->tried,
  * r->best_batch. The best size is the smallest whose rows a second are within 5 % of the most: with
  * fewer rows a step, an epoch has more steps. Leaves the network of the last size. */

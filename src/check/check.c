@@ -131,7 +131,7 @@ static bool estimate(struct train_job *j, double load_s, struct check_result *r,
 {
     const struct train_options *o = &j->config->train;
     double step_s = 0, row_s = 0;
-    if (!batch_size_time(&j->run, &step_s, e))
+    if (!batch_size_time(&j->run, STEPS_TIMED, clock_now, &step_s, e))
         return false;
     const struct row_list *list = j->table->list;
     uint64_t valid = row_list_reads(&list[PART_VALID]), test = row_list_reads(&list[PART_TEST]);

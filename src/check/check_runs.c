@@ -13,6 +13,7 @@
 #include "train/side.h"
 
 enum { ANSWERS = 4096 }; /* rows whose answers are timed */
+static const double QUICKLY = 0.02; /* seconds of steps that are timed, for init */
 
 struct measured {
     uint64_t parameters; /* that are trained */
@@ -31,9 +32,9 @@ static bool time_answers(const struct run *r, double *row_s, struct err *e)
     if (!list.count)
         return true;
     real *logits = mem_alloc(list.count * r->features->outputs, sizeof *logits);
-    double began = clock_now();
+    double began = clock_thread();
     bool good = run_answer(r, &list, logits, e);
-    *row_s = (clock_now() - began) / (double)list.count;
+    *row_s = (clock_thread() - began) / (double)list.count;
     mem_free(logits);
     return good;
 }
@@ -47,15 +48,15 @@ static uint64_t part_bytes(const struct run *r, uint64_t weights)
 }
 
 /* Makes the network of a run that is open, and times its steps and answers. */
-static bool measure(struct run *r, struct measured *to, struct err *e)
+static bool measure(struct run *r, double trial, struct measured *to, struct err *e)
 {
     struct network_bytes need;
     double step_s = 0, row_s = 0;
     run_plan(r, NULL);
     const struct network_options o = run_network_options(r);
     if (!run_network(r, e) || !run_begin(r, e) || !network_need(&o, r->machine, &need, e) ||
-        !batch_size_time(r, &step_s, e) || !time_answers(r, &row_s, e) ||
-        !batch_size_time(r, &step_s, e) || /* the first ones touch fresh memory */
+        !batch_size_time(r, trial, clock_thread, &step_s, e) || !time_answers(r, &row_s, e) ||
+        !batch_size_time(r, trial, clock_thread, &step_s, e) || /* fresh memory was touched */
         !time_answers(r, &row_s, e))
         return false;
     const struct model *m = network_model(r->network);
@@ -71,7 +72,8 @@ static bool measure(struct run *r, struct measured *to, struct err *e)
 }
 
 /* The first run of a member, on a machine of its own. */
-static bool measure_member(struct train_job *j, uint32_t member, struct measured *to, struct err *e)
+static bool measure_member(struct train_job *j, uint32_t member, double trial, struct measured *to,
+                           struct err *e)
 {
     const struct ensemble *n = j->ensemble;
     const uint32_t run = member * n->folds;
@@ -86,7 +88,7 @@ static bool measure_member(struct train_job *j, uint32_t member, struct measured
     ensemble_set_run(j, run, &r);
     r.schema = n->encoders[run]->schema;
     r.rows = view->rows;
-    bool good = run_open(&r, e) && measure(&r, to, e);
+    bool good = run_open(&r, e) && measure(&r, trial, to, e);
     const uint64_t now = hostmem_now(), grown = now > before ? now - before : 0;
     const uint64_t solver = good ? run_ridge_bytes(&r) + run_path_bytes(&r) : 0;
     to->room += grown + solver;
@@ -107,12 +109,12 @@ static double work_of(const struct train_job *j, uint32_t member, uint64_t *para
     return work;
 }
 
-/* By the work of the member beside that of the member `timed`. */
-static bool scale_member(struct train_job *j, uint32_t member, uint32_t timed,
-                         const struct measured *first, struct measured *to, struct err *e)
+/* By the work of the member beside that of the first one. */
+static bool scale_member(struct train_job *j, uint32_t member, const struct measured *first,
+                         struct measured *to, struct err *e)
 {
     uint64_t first_params, params;
-    double work = work_of(j, timed, &first_params, e), own = work_of(j, member, &params, e);
+    double work = work_of(j, 0, &first_params, e), own = work_of(j, member, &params, e);
     if (work < 0 || own < 0)
         return false;
     to->parameters = params;
@@ -140,7 +142,7 @@ bool check_runs(struct train_job *j, double load_s, uint64_t before, bool quick,
 {
     const struct ensemble *n = j->ensemble;
     const struct fold_rows *folds = j->table->folds.rows;
-    struct measured first = {.seconds = r->seconds - load_s,
+    const struct measured first = {.seconds = r->seconds - load_s,
                                    .bytes = r->weights_bytes + r->activations_bytes};
     const bool gpu = select_is_gpu(&j->backend);
     r->runs = mem_zero(n->runs, sizeof *r->runs);
@@ -149,7 +151,6 @@ bool check_runs(struct train_job *j, double load_s, uint64_t before, bool quick,
     r->fold_rows[0] = folds[0].train_count;
     r->fold_rows[1] = folds[0].left_count;
     r->model_parameters = 0;
-    uint32_t timed = gpu ? 0 : UINT32_MAX; /* the member that others are scaled from */
     r->runs_beside = ensemble_beside(j, n->runs);
     double *seconds = mem_zero(n->runs, sizeof *seconds);
     uint64_t room = 0, kept = 0;
@@ -157,15 +158,9 @@ bool check_runs(struct train_job *j, double load_s, uint64_t before, bool quick,
     for (uint32_t member = 0; good && member < n->members; member++) {
         struct measured each = {0};
         threads_alone(!gpu); /* as where the runs are side by side */
-        const bool batches = !ensemble_solves(n->configs[member]);
-        good = gpu || (quick && batches && timed != UINT32_MAX)
-                   ? scale_member(j, member, timed, &first, &each, e)
-                   : measure_member(j, member, &each, e);
+        good = gpu ? scale_member(j, member, &first, &each, e)
+                   : measure_member(j, member, quick ? QUICKLY : STEPS_TIMED, &each, e);
         threads_alone(false);
-        if (batches && timed == UINT32_MAX) {
-            timed = member;
-            first = each;
-        }
         room = each.room > room ? each.room : room;
         kept += n->folds * each.kept;
         for (uint32_t f = 0; f < n->folds; f++) {

@@ -63,4 +63,15 @@ else
 fi
 run dnn train c.json -o x.dnn --set backend.blas=mkl
 is_exit 64 "a word that is none"
+# --- the forecast of init: each member is timed, and one on texts takes other time than its operations say ---
+
+perl -e 'srand 1; print "x,note,c,y\n";
+    for (1 .. 3000) { my $x = rand; print join(",", $x, join(" ", map { "w" . int rand 900 } 1 .. 10), "k" . $_ % 5, $x > .5 ? "a" : "b"), "\n" }' >said.csv
+run taskset -c 0 "$DNN" init said.csv --target y -o said.json --set ensemble.folds=2 --set model.preset=mlp --set train.epochs=12 \
+    --set train.early_stopping.patience=0 --set 'ensemble.members=[{"name":"a","model":{"preset":"linear"}},{"name":"b"}]'
+said=$(sed -n 's/.*training on this machine (CPU, 1 thread): about \(.*\) s with preset mlp.*/\1/p' err)
+TIMEFORMAT=%U
+took=$({ time "$DNN" train said.json -o said.dnn --threads 1 -q 2>/dev/null; } 2>&1)
+perl -e 'exit !($ARGV[0] > $ARGV[1] / 2.5 && $ARGV[0] < 2.5 * $ARGV[1])' "${said:-0}" "$took"
+ok $? "init says what a training takes: ${said:-nothing} s, of one thread $took s"
 done_testing
