@@ -69,14 +69,18 @@ static struct opt_strings all_missing(const struct infer *found, const struct in
 }
 
 static void config_text(const struct infer *found, const char *target, const struct overrides *sets,
-                        const char *data_path, const char *model_path, struct json_out *o)
+                        const struct opt_strings *files, const char *model_path,
+                        struct json_out *o)
 {
     struct init_sequence sequence = init_sequence_find(found, target, sets);
     struct opt_strings missing = all_missing(found, &sequence);
     json_open(o, NULL, '{');
     json_put_string(o, "task", task_names[found->task]);
     json_open(o, "data", '{');
-    json_put_string(o, "train", data_path);
+    if (files->count == 1)
+        json_put_string(o, "train", files->items[0]);
+    else
+        json_put_strings(o, "train", files->items, files->count);
     infer_write_dialect(found, o);
     json_put_strings(o, "missing", missing.items, missing.count);
     opt_strings_free(&missing);
@@ -230,9 +234,15 @@ static bool make_config(const struct args *a, const char *target, struct infer *
                         const struct overrides *o, struct text *json, struct err *e)
 {
     const char *data = a->positionals[0], *output = args_value(a, "output");
-    char *path = file_seen_from(output, data), *model = model_name(data);
+    char *model = model_name(data);
+    struct opt_strings files = {0};
+    for (size_t i = 0; i < a->positional_count; i++) {
+        char *path = file_seen_from(output, a->positionals[i]);
+        opt_strings_add(&files, path);
+        mem_free(path);
+    }
     struct json_out draft = {0};
-    config_text(found, target, o, path, model, &draft);
+    config_text(found, target, o, &files, model, &draft);
     struct overrides sets = {.sets = o->sets,
                              .set_count = o->set_count,
                              .threads = -1,
@@ -264,7 +274,7 @@ static bool make_config(const struct args *a, const char *target, struct infer *
         forget_place(&sets, e);
     config_free(config);
     text_free(&draft.text);
-    mem_free(path);
+    opt_strings_free(&files);
     mem_free(model);
     return good;
 }
@@ -295,29 +305,38 @@ static char *trimmed(const char *name)
     return mem_string_n(name + from, length - from);
 }
 
-/* Errors of the command line alone. *note: about the output file, or NULL. */
-static bool check_line(const struct args *a, const char **note, struct err *e)
+/* A file of data that `dnn init` can take. */
+static bool check_file(const struct args *a, const char *data, struct err *e)
 {
-    const char *target = args_value(a, "target"), *output = args_value(a, "output");
-    *note = NULL;
-    if (!*a->positionals[0] || strcmp(a->positionals[0], "-") == 0) {
-        err_set(e, ERR_USAGE, "`dnn init` looks at the data more than once: give a file");
-        return err_expected(e, "dnn %s", a->command->usage);
-    }
-    if (!target) {
-        err_set(e, ERR_USAGE, "`dnn init` needs --target COL, the column to predict");
-        return err_expected(e, "dnn %s", a->command->usage);
-    }
-    *note = "nothing was written";
-    const char *data = a->positionals[0];
+    const char *output = args_value(a, "output");
     if (utf8_valid_prefix(data, strlen(data)) != strlen(data)) {
         err_set(e, ERR_USAGE, "the name of the file \"%s\" is not UTF-8, and a config can hold no "
                 "other text", text_quote_z(data));
         return err_help(e, "rename the file, or give it a second name with `ln -s`");
     }
-    if (output && strcmp(output, "-") != 0 && file_same(output, a->positionals[0]))
+    if (output && strcmp(output, "-") != 0 && file_same(output, data))
         return err_set(e, ERR_SAME_FILE, "the config would replace the data file %s",
                        text_quote_z(output));
+    return true;
+}
+
+/* Errors of the command line alone. *note: about the output file, or NULL. */
+static bool check_line(const struct args *a, const char **note, struct err *e)
+{
+    *note = NULL;
+    for (size_t i = 0; i < a->positional_count; i++)
+        if (!*a->positionals[i] || strcmp(a->positionals[i], "-") == 0) {
+            err_set(e, ERR_USAGE, "`dnn init` looks at the data more than once: give a file");
+            return err_expected(e, "dnn %s", a->command->usage);
+        }
+    if (!args_value(a, "target")) {
+        err_set(e, ERR_USAGE, "`dnn init` needs --target COL, the column to predict");
+        return err_expected(e, "dnn %s", a->command->usage);
+    }
+    *note = "nothing was written";
+    for (size_t i = 0; i < a->positional_count; i++)
+        if (!check_file(a, a->positionals[i], e))
+            return false;
     return true;
 }
 
@@ -325,6 +344,8 @@ static bool check_line(const struct args *a, const char **note, struct err *e)
 static struct infer_request request_of(const struct args *a, const struct overrides *o)
 {
     struct infer_request q = {.path = a->positionals[0],
+                              .more = a->positionals + 1,
+                              .more_count = a->positional_count - 1,
                               .target = args_value(a, "target"),
                               .encoding = -1,
                               .header = -1,
@@ -347,6 +368,25 @@ static struct infer_request request_of(const struct args *a, const struct overri
         if (strcmp(quote, csv_quote_names[i]) == 0)
             q.quote = i;
     return q;
+}
+
+/* Names that the file has in another form of Unicode become those of the file; `kept` owns them. */
+static void compose(const struct infer_request *q, const char *option, const char **names,
+                    size_t count, struct opt_strings *kept)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *at = names[i];
+        while (*at && !(*at & 0x80))
+            at++;
+        char *same = *at ? infer_composed(q, names[i]) : NULL;
+        if (!same)
+            continue;
+        log_note("--%s \"%s\": the file has this name in another form of Unicode (NFC, NFD); "
+                 "its column is taken", option, text_quote_z(names[i]));
+        opt_strings_add(kept, same);
+        names[i] = kept->items[kept->count - 1];
+        mem_free(same);
+    }
 }
 
 /* The target with the blanks around its name, or without them where the file has no such column;
@@ -386,6 +426,10 @@ static int init_command(struct args *a)
     struct infer_own *own = init_take_own(&o, &q.own_count);
     q.own = own;
     struct text json = {0};
+    struct opt_strings composed = {0};
+    compose(&q, "target", &q.target, 1, &composed);
+    compose(&q, "id", (const char **)(uintptr_t)q.ids, q.id_count, &composed);
+    compose(&q, "ignore", (const char **)(uintptr_t)q.ignored, q.ignored_count, &composed);
     char *bare = trimmed(q.target);
     bool right = check_lists(&q, &e) && check_sets_alone(&o, &e);
     struct infer *found = right ? infer_data(&q, bare, &e) : NULL;
@@ -409,6 +453,7 @@ static int init_command(struct args *a)
                   found->rows);
     infer_free(found);
     mem_free(bare);
+    opt_strings_free(&composed);
     mem_free(weight);
     opt_strings_free(&missing);
     init_drop_own(own, q.own_count);
@@ -422,7 +467,7 @@ static int init_command(struct args *a)
 const struct command command_init = {
     .name = "init",
     .usage =
-        "init DATA.csv --target COL [--id COL]... [--ignore COL]... [--set K=V]... [-o CONFIG] "
+        "init DATA.csv... --target COL [--id COL]... [--ignore COL]... [--set K=V]... [-o CONFIG] "
         "[--force]",
     .summary = "Look at the data once and write an explicit config.",
     .examples = "  dnn init leads.csv --target converted -o leads.json\n"
@@ -430,12 +475,13 @@ const struct command command_init = {
                 "  dnn init leads.csv --target converted --set data.split.method=random\n"
                 "  dnn init leads.csv --target converted --set model.preset=mlp -o leads.json\n",
     .notes = "This is the only place where anything is guessed: delimiter, quoting, header, "
-             "decimal sign, encoding, every column's type, the task, the positive label. What "
+             "decimal sign, encoding, every column's type, the task, the positive label. Several "
+             "files are one table: their columns are matched by name. What "
              "--set says is taken as given. Read the config, mend it, and nothing will be guessed "
              "again.",
     .options = init_options_table,
     .has_config = true,
     .least = 1,
-    .most = 1,
+    .most = 4096,
     .run = init_command,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "csv/first_lines.h"
 #include "table/infer_survey.h"
 
@@ -96,11 +97,56 @@ static bool allows_none(const struct survey *s)
     return 2 * s->closed <= s->opened;
 }
 
-/* Reads the file once with the dialect of s. */
+struct csv *infer_open(const struct infer_request *r, const struct csv_dialect *d, struct err *e)
+{
+    const char **paths = mem_zero(r->more_count + 1, sizeof *paths);
+    paths[0] = r->path;
+    for (size_t i = 0; i < r->more_count; i++)
+        paths[i + 1] = r->more[i];
+    struct csv *c = csv_open(d, (char *const *)(const void *)paths, r->more_count + 1, e);
+    mem_free((void *)(uintptr_t)paths);
+    return c;
+}
+
+static bool is_composed(const char *name, const struct text *composed)
+{
+    struct text other = {0};
+    unicode_map(&other, name, strlen(name), 0);
+    const bool same = other.length == composed->length &&
+                      memcmp(other.data, composed->data, other.length) == 0;
+    text_free(&other);
+    return same;
+}
+
+char *infer_composed(const struct infer_request *r, const char *name)
+{
+    struct err e = {0};
+    struct csv_dialect d;
+    const char *const *names;
+    char *found = NULL;
+    size_t count = 0;
+    struct csv *c = infer_dialect(r, &d, &e) ? infer_open(r, &d, &e) : NULL;
+    if (!c || !csv_header(c, &names, &count, &e))
+        count = 0;
+    struct text composed = {0};
+    unicode_map(&composed, name, strlen(name), 0);
+    bool exact = false;
+    for (size_t i = 0; i < count; i++) {
+        exact = exact || strcmp(names[i], name) == 0;
+        if (!found && is_composed(names[i], &composed))
+            found = mem_string(names[i]);
+    }
+    text_free(&composed);
+    csv_close(c);
+    if (exact)
+        mem_free(found);
+    return exact ? NULL : found;
+}
+
+/* Reads the files once with the dialect of s. */
 static struct infer *infer_read(const struct infer_request *r, struct survey *s, struct err *e)
 {
-    char *path = mem_string(r->path);
-    struct csv *c = csv_open(&s->dialect, &path, 1, e);
+    struct csv *c = infer_open(r, &s->dialect, e);
     struct infer *i = NULL;
     if (c && csv_header(c, &s->names, &s->count, e) && check_names(r, s, e) &&
         infer_scan(r, c, s, e)) {
@@ -130,7 +176,6 @@ static struct infer *infer_read(const struct infer_request *r, struct survey *s,
                          e);
     infer_scan_free(s);
     csv_close(c);
-    mem_free(path);
     return i;
 }
 
@@ -147,7 +192,7 @@ static struct infer *infer_quoted(const struct infer_request *r, bool guessed, s
         return i;
     struct err first = *e;
     err_clear(e);
-    if (!infer_encoding(r->path, &dialect.encoding, e))
+    if (!infer_encoding(r, &dialect.encoding, e))
         return NULL;
     if (dialect.encoding == ENCODING_UTF8) {
         *e = first;

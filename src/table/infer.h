@@ -76,6 +76,8 @@ struct infer_own {
  * 0, encoding, header, quote -1: to be guessed. */
 struct infer_request {
     const char *path, *target;
+    const char *const *more; /* files behind the first one, with the same columns */
+    size_t more_count;
     const char *weight; /* the column of weights: a row of weight 0 is not looked at; NULL: none */
     const char *const *ids, *const *ignored;
     size_t id_count, ignored_count;
@@ -94,6 +96,11 @@ static inline bool infer_is_missing(const struct infer *i, size_t column, const 
     return opt_strings_has(&i->missing, text, length) ||
            opt_strings_has(&i->columns[column].none, text, length);
 }
+/* Opens all files of the request. Caller: csv_close. NULL on an error. */
+struct csv *infer_open(const struct infer_request *r, const struct csv_dialect *d, struct err *e);
+/* The name of a column that is equal to `name` once both are composed (NFC), and not before;
+ * mem_free. NULL: there is none, or the file cannot be read, which infer_file will tell. */
+char *infer_composed(const struct infer_request *r, const char *name);
 /* Text of a note about columns that may determine the target. */
 extern const char infer_leak_words[];
 /* Reads the file and guesses. Caller: infer_free. NULL on an error, or with e->id == ERR_NONE if

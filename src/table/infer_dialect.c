@@ -221,30 +221,41 @@ bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct 
     return good;
 }
 
-bool infer_encoding(const char *path, int *encoding, struct err *e)
+/* Counts the bytes of a file. *latin1: some are undefined in cp1252. */
+static bool look_at_bytes(const char *path, struct csv_utf8 *utf8, bool *latin1, bool *marked,
+                          struct err *e)
 {
     struct source_file f;
-    struct csv_utf8 utf8 = {0};
     size_t got = 1;
-    bool latin1 = false, marked = false;
     char *bytes = mem_alloc(HEAD_BYTES, 1);
     bool good = source_open(&f, path, false, e);
     if (good) {
         for (bool first = true; got && (good = source_read(&f, bytes, HEAD_BYTES, &got, e));
              first = false) {
-            marked |= first && got >= 3 && memcmp(bytes, UTF8_MARK, 3) == 0;
-            csv_count_utf8(&utf8, bytes, got);
-            for (size_t i = 0; i < got && !latin1; i++)
-                latin1 = memchr("\x81\x8d\x8f\x90\x9d", bytes[i], 5); /* undefined in cp1252 */
+            *marked |= first && got >= 3 && memcmp(bytes, UTF8_MARK, 3) == 0;
+            csv_count_utf8(utf8, bytes, got);
+            for (size_t i = 0; i < got && !*latin1; i++)
+                *latin1 = memchr("\x81\x8d\x8f\x90\x9d", bytes[i], 5);
         }
         source_close(&f);
     }
-    utf8.broken += utf8.expected > 0;
+    mem_free(bytes);
+    utf8->broken += utf8->expected > 0;
+    utf8->expected = 0;
+    return good;
+}
+
+bool infer_encoding(const struct infer_request *r, int *encoding, struct err *e)
+{
+    struct csv_utf8 utf8 = {0};
+    bool latin1 = false, marked = false;
+    bool good = look_at_bytes(r->path, &utf8, &latin1, &marked, e);
+    for (size_t i = 0; good && i < r->more_count; i++)
+        good = look_at_bytes(r->more[i], &utf8, &latin1, &marked, e);
     /* In a one-byte encoding two letters rarely form a valid UTF-8 sequence. ASCII text proves
      * nothing. */
     bool damaged = marked || (utf8.sequences && utf8.sequences >= utf8.broken);
     *encoding = damaged ? ENCODING_UTF8 : latin1 ? ENCODING_LATIN1 : ENCODING_CP1252;
-    mem_free(bytes);
     return good;
 }
 

@@ -139,8 +139,7 @@ static void look_at_row(struct search *s, const struct csv_cell *cells)
 
 static bool read_rows(struct search *s, const struct infer_request *r, struct err *e)
 {
-    char *path = mem_string(r->path);
-    struct csv *c = csv_open(&s->infer->dialect, &path, 1, e);
+    struct csv *c = infer_open(r, &s->infer->dialect, e);
     struct csv_cells cells = {0};
     struct csv_block b;
     bool good = c != NULL;
@@ -154,7 +153,6 @@ static bool read_rows(struct search *s, const struct infer_request *r, struct er
     }
     csv_cells_free(&cells);
     csv_close(c);
-    mem_free(path);
     return good && e->id == ERR_NONE;
 }
 

@@ -178,10 +178,10 @@ struct survey {
 /* infer_dialect.c: guesses delimiter and header from the first bytes. Values set in the request are
  * kept. */
 bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct err *e);
-/* Guesses the encoding of a file that is not valid UTF-8: cp1252, or latin1 if it has bytes that
+/* Guesses the encoding of files that are not valid UTF-8: cp1252, or latin1 if they have bytes that
  * cp1252 lacks; utf-8 if most of its characters beyond ASCII are valid, so the others are
  * damage. */
-bool infer_encoding(const char *path, int *encoding, struct err *e);
+bool infer_encoding(const struct infer_request *r, int *encoding, struct err *e);
 /* Counts cells in s->opened and s->closed. */
 void infer_quoted_cells(struct survey *s, const struct csv_cells *cells);
 /* Writes i->prime_note. */

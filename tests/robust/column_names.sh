@@ -34,4 +34,50 @@ is_exit 64 "a wrong type is an error of --set"
 err_has 'column "k=v": unknown type "numberic"' "that names the column"
 run dnn check c.json --set 'data.columns."new.one"=numeric'
 err_has '"new.one"' "a name that the file lacks is one name"
+
+# The file writes e and an accent, the command line one letter.
+sed '1s/.*/caf\xc3\xa9,a\xcc\x81,b,e\xcc\x81tat,d/' d.csv >nfd.csv
+run dnn init nfd.csv --target $'\xc3\xa9tat' --ignore $'\xc3\xa1' --id $'cafe\xcc\x81' -o c.json --force
+is_exit 0 "names in another form of Unicode are found"
+err_has '--target "état": the file has this name in another form of Unicode' "and told"
+grep -q $'"a\xcc\x81": "ignore"' c.json && grep -q $'"caf\xc3\xa9": "id"' c.json && grep -q $'"target": "e\xcc\x81tat"' c.json
+ok $? "the config has the names of the file" "$(cat c.json)"
+run dnn check c.json
+is_exit 0 "check reads it"
+
+# Several files
+head -41 d.csv >a.csv
+{ head -1 d.csv; tail -n 40 d.csv; } >b.csv
+run dnn init d.csv --target y.t -o one.json --force
+run dnn init a.csv b.csv --target y.t -o two.json --force --set model.preset=mlp
+is_exit 0 "init of two files"
+grep -q '"train": \["a.csv", "b.csv"\]' two.json
+ok $? "data.train lists them" "$(cat two.json)"
+diff <(sed -n '/"columns"/,/}/p' one.json) <(sed -n '/"columns"/,/}/p' two.json) >diff
+ok $? "with the columns of the whole" "$(cat diff)"
+run dnn train two.json -o m.dnn --force --set train.epochs=2
+is_exit 0 "train takes them"
+awk -F, -v OFS=, '{ print $3, $1, $4, $5, $2 }' b.csv >c.csv
+run dnn init a.csv c.csv --target y.t -o three.json --force
+is_exit 0 "another order of the columns"
+diff two.json three.json | grep -q '^[<>].*"columns"'
+ok $((1 - $?)) "gives the same columns"
+mkdir -p sub
+run dnn init a.csv b.csv --target y.t -o sub/c.json --force
+grep -q '"train": \["../a.csv", "../b.csv"\]' sub/c.json
+ok $? "paths count from the config's folder" "$(cat sub/c.json)"
+cut -d, -f1-4 b.csv >few.csv
+run dnn init a.csv few.csv --target y.t -o four.json --force
+is_exit 65 "fewer columns"
+err_has 'few.csv:1:1: has 4 columns, "a.csv" has 5' "are told with the file"
+sed '1s/sepal.length/petal.length/' b.csv >other.csv
+run dnn init a.csv other.csv --target y.t -o four.json --force
+is_exit 65 "another column"
+err_has 'other.csv:1:5: column 2 is "petal.length", in "a.csv" it is "sepal.length"' "is told with its place"
+printf '%s\n' 'n,v,y' >p.csv; cp p.csv q.csv
+for i in {1..30}; do echo "K$((i % 3)),$i,$((i % 2))" >>p.csv; printf 'M\xfcn%d,%d,%d\n' $((i % 3)) "$i" $((i % 2)) >>q.csv; done
+run dnn init p.csv q.csv --target y -o five.json --force
+is_exit 0 "the second file is not UTF-8"
+grep -q '"encoding": "cp1252"' five.json
+ok $? "the encoding is that of all" "$(cat five.json err)"
 done_testing

@@ -203,7 +203,7 @@ means() { # means HELP COMMAND..: what an option of other programs stands for
     is "$(sed -n 's/^  = help: //p' err)" "$help" "  and what it stands for"
 }
 means 'did you mean --target churned?' init new.csv --label churned
-means 'it is an argument, not an option: `dnn init DATA.csv`' init --data new.csv
+means 'it is an argument, not an option: `dnn init DATA.csv...`' init --data new.csv
 means 'did you mean --backend dnn_gpu?' train churn.json --gpu
 means 'did you mean --threads 4?' predict churn.dnn new.csv --n-jobs 4
 means "did you mean --delimiter ';'?" predict churn.dnn new.csv --sep ';'
