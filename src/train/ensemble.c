@@ -244,6 +244,15 @@ static double mean_seconds(const struct ensemble *n)
     return 0;
 }
 
+/* The time limit ended a run. */
+static bool ran_out(const struct ensemble *n)
+{
+    bool out = false;
+    for (uint32_t i = 0; i < n->runs; i++)
+        out |= n->parts[i] && !n->parts[i]->whole;
+    return out;
+}
+
 /* Runs of member 0 start as long as the next one fits the time that is left. Member 0 is enough for
  * a model: a run of another member starts only if all missing runs of that member fit. */
 static bool has_time(const struct train_job *j, uint32_t run)
@@ -256,6 +265,8 @@ static bool has_time(const struct train_job *j, uint32_t run)
     for (uint32_t i = first; i < first + n->folds; i++)
         left += !n->parts[i];
     uint32_t rounds = (left + n->beside - 1) / n->beside;
+    if (limit > 0 && ran_out(n))
+        return false;
     return !(limit > 0) || used + each * (first ? rounds : 1) + mean_seconds(n) < limit;
 }
 

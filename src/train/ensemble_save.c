@@ -17,7 +17,7 @@ static void fill_members(const struct mixing *x, struct train_result *r)
     double *alone = mem_zero(x->count, sizeof *alone);
     r->members = mem_zero(x->count, sizeof *r->members);
     r->member_count = x->count;
-    for (uint32_t i = 0; i < x->count; i++) {
+    for (uint32_t i = 0; i < x->count && !stop_wanted(); i++) { /* the caller looks too */
         struct train_member *m = &r->members[i];
         m->name = mem_string(x->n->names[x->members[i]]);
         m->weight = x->weights[i];
@@ -56,7 +56,7 @@ static void fill_result(const struct mixing *x, struct train_result *r)
                 r->stopped = "patience";
         }
     mixing_measure(x, x->weights, false, r->has_test ? NULL : r, &r->valid);
-    if (r->has_test)
+    if (r->has_test && !stop_wanted())
         mixing_measure(x, x->weights, true, r, &r->test);
     mixing_constant(x, r->has_test, &r->baseline);
     fill_members(x, r);
@@ -190,6 +190,18 @@ static bool write_model(const struct mixing *x, struct train_result *r, struct e
     return good;
 }
 
+/* A signal asked to stop: the runs are kept (of a merge the parts are, which are not its own). */
+static bool stopped(struct train_job *j, struct err *e)
+{
+    if (!stop_wanted())
+        return false;
+    if (j->table)
+        ensemble_stopped(j, -1, e);
+    else
+        stop_error("the parts were merged", e);
+    return true;
+}
+
 bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
 {
     struct mixing x;
@@ -199,7 +211,7 @@ bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
         return false;
     mixing_choose(&x, &a);
     mixing_report(&x);
-    bool good = mixing_calibrate(&x, false, e);
+    bool good = !stopped(j, e) && mixing_calibrate(&x, false, e);
     if (good && j->config->cut.kind != THRESHOLD_NONE) {
         struct threshold_point p;
         bool reached = mixing_cut(&x, &j->config->cut, &p);
@@ -210,8 +222,10 @@ bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e)
         mixing_conform(&x, false);
     if (good && x.decided)
         r->decision = decision_copy(&x.decision);
-    fill_result(&x, r);
-    good = good && judge(j, r, &a, e) && write_model(&x, r, e);
+    good = good && !stopped(j, e);
+    if (good)
+        fill_result(&x, r);
+    good = good && !stopped(j, e) && judge(j, r, &a, e) && write_model(&x, r, e);
     if (good)
         ensemble_clear(j);
     mixing_free(&x);

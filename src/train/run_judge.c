@@ -203,7 +203,7 @@ static void shrink(struct run *r, double share)
     }
 }
 
-/* Both parts are judged whole whatever the time. */
+/* Both parts are judged whole, whatever the time. */
 static bool is_little(const struct run *r)
 {
     return r->list[PART_VALID].count <= ROWS_LEAST &&
@@ -213,12 +213,13 @@ static bool is_little(const struct run *r)
 bool run_judge_begin(struct run *r, struct err *e)
 {
     const double limit = r->config->train.time_limit_s;
-    if (!(limit > 0) || r->row_seconds > 0 || is_little(r))
+    if (!(limit > 0) || r->row_seconds > 0 ||
+        !(r->list[PART_VALID].count || r->list[PART_TEST].count))
         return true;
     if (!measure_pace(r, e))
         return false;
     const double left = fmax(limit - run_seconds(r), 0), need = run_judge_seconds(r);
-    if (need > MOST * left)
+    if (need > MOST * left && !is_little(r))
         shrink(r, SHARE * left / need);
     return true;
 }

@@ -97,20 +97,21 @@ ok $? "also of folds" "$(memory)"
 
 # of a night: each preset with few rows, with 500 classes, and with 10^6 rows. A limit is passed by 2 s and 5 % at most; on a machine
 # that others use too, that much time of all its processors is spent at most.
-processor_ms() { # of all ended children
-    times | sed -n 2p | tr 'ms.' '   ' | {
+processor_ms() { # processor_ms FILE: of all ended children, by the output of times
+    sed -n 2p "$1" | tr 'ms.' '   ' | {
         read -r m1 s1 f1 m2 s2 f2
         echo $((60000 * (m1 + m2) + 1000 * (s1 + s2) + 10#$f1 + 10#$f2))
     }
 }
 limited() { # limited LIMIT NAME COMMAND...: a time limit in seconds is kept
-    local limit=$1 most before spent took load
+    local limit=$1 most spent took load
     most=$((limit * 1050 + 2000))
-    before=$(processor_ms)
+    times >before
     began=$(now_ms)
     run dnn "${@:3}" --json --progress none
     took=$(($(now_ms) - began))
-    spent=$(($(processor_ms) - before))
+    times >after
+    spent=$(($(processor_ms after) - $(processor_ms before)))
     load=$(cut -d. -f1 /proc/loadavg)
     is_exit 0 "$2: a limit of $limit s" "$(cat err)"
     [ $took -lt $most ] || { [ "$load" -ge "$(nproc)" ] && [ $spent -lt $((most * $(nproc))) ]; }
