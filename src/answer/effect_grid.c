@@ -145,24 +145,3 @@ void grid_free(struct grid *g)
     mem_free(g->points);
     *g = (struct grid){0};
 }
-
-static int value_order(const void *a, const void *b, const void *context)
-{
-    const struct grid_value *x = a, *y = b;
-    (void)context;
-    return x->value < y->value ? -1 : x->value > y->value;
-}
-
-double grid_quantile(struct grid_value *values, size_t count, double share)
-{
-    double all = 0, below = 0;
-    sort_stable(values, count, sizeof *values, value_order, NULL);
-    for (size_t i = 0; i < count; i++)
-        all += values[i].weight;
-    for (size_t i = 0; i < count; i++) {
-        below += values[i].weight;
-        if (below >= share * all * (1 - 1e-12))
-            return values[i].value;
-    }
-    return values[count - 1].value;
-}

@@ -1,5 +1,5 @@
 /* effect_grid.h - the points at which the effect of a column is asked for, from the cells that the
- * rows have in it, and quantiles of values with weights. */
+ * rows have in it. */
 #ifndef DNN_ANSWER_EFFECT_GRID_H
 #define DNN_ANSWER_EFFECT_GRID_H
 
@@ -40,12 +40,5 @@ void grid_numbers(struct grid *g, struct grid_cell *cells, uint32_t count);
  * bytes; then one point for all others, where there are two or more; then the missing cell. */
 void grid_texts(struct grid *g, struct grid_cell *cells, uint32_t count);
 void grid_free(struct grid *g);
-
-struct grid_value {
-    double value, weight;
-};
-/* The smallest value at or below which `share` of the weight lies. Sorts the values; one at least.
- */
-double grid_quantile(struct grid_value *values, size_t count, double share);
 
 #endif

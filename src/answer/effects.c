@@ -11,6 +11,8 @@
 #include "table/cell_copy.h"
 #include "table/record.h"
 
+#define ROUNDING 1e-12
+
 const char *const effect_kind_names[] = {"value", "other", "missing", "word", NULL};
 
 /* --- points --- */
@@ -35,7 +37,7 @@ void effect_point_free(struct effect_point *p)
     *p = (struct effect_point){0};
 }
 
-void spread_point(const struct spread *s, struct grid_value *values, struct effect_point *p)
+void spread_point(const struct spread *s, struct weighted *values, struct effect_point *p)
 {
     for (uint32_t c = 0; c < s->classes; c++) {
         double sum = 0, all = 0;
@@ -45,13 +47,13 @@ void spread_point(const struct spread *s, struct grid_value *values, struct effe
             const double v = s->value[at] - (s->minus ? s->minus[at] : 0);
             if (!(s->weight[i] > 0))
                 continue;
-            values[count++] = (struct grid_value){v, s->weight[i]};
+            values[count++] = (struct weighted){v, s->weight[i]};
             sum += s->weight[i] * v;
             all += s->weight[i];
         }
         p->mean[c] = all > 0 ? sum / all : (double)NAN;
-        p->low[c] = count ? grid_quantile(values, count, 0.1) : (double)NAN;
-        p->high[c] = count ? grid_quantile(values, count, 0.9) : (double)NAN;
+        p->low[c] = count ? weighted_quantile(values, count, 0.1 * (1 - ROUNDING)) : (double)NAN;
+        p->high[c] = count ? weighted_quantile(values, count, 0.9 * (1 - ROUNDING)) : (double)NAN;
     }
 }
 
@@ -142,7 +144,7 @@ static struct effect_point point_of(const struct sample *x, const struct unit *u
 static bool measure_points(struct sample *x, struct effect *f, const struct grid *g,
                            const double *line_weight, struct err *e)
 {
-    struct grid_value *values = mem_alloc(x->kept.line_count + 1, sizeof *values);
+    struct weighted *values = mem_alloc(x->kept.line_count + 1, sizeof *values);
     struct spread s = {.weight = line_weight, .count = x->kept.line_count,
                        .width = x->kept.width, .first = x->r->first, .classes = x->r->classes};
     double all = 0;

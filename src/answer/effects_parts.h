@@ -6,6 +6,7 @@
 #include "answer/effect_grid.h"
 #include "answer/effects.h"
 #include "answer/kept.h"
+#include "measure/weighted.h"
 
 /* The cells of a row, one behind another: cell i ends at end[i]. */
 struct sample_cells {
@@ -40,7 +41,7 @@ struct spread {
     uint64_t count;
     uint32_t width, first, classes;
 };
-void spread_point(const struct spread *s, struct grid_value *values, struct effect_point *p);
+void spread_point(const struct spread *s, struct weighted *values, struct effect_point *p);
 struct effect_point effect_point_new(enum effect_kind kind, const char *value, size_t length,
                                      uint32_t classes);
 void effect_point_free(struct effect_point *p);

@@ -24,7 +24,7 @@ struct words {
     uint32_t count;
     struct kept kept; /* the rows that have a word, without it */
     double *base, *weight; /* of those rows: answers as they are [][width], and weights */
-    struct grid_value *values;
+    struct weighted *values;
     struct text word, left; /* buffers: a word, a text without one */
 };
 

@@ -5,15 +5,13 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "measure/weighted.h"
 
 #define SURE 1.0        /* the probability that no other label reaches */
 #define NARROWER 0.98   /* of the additive rule's width: what another rule must reach */
 #define ROUNDING 1e-12
 #define HOLDS 1e-9      /* of a score, and of a target's size: rounding there and back */
 
-struct scored {
-    double score, weight;
-};
 struct grouped {
     uint64_t group;
     double weight;
@@ -25,13 +23,6 @@ static int by_group(const void *a, const void *b, const void *context)
     const struct grouped *x = a, *y = b;
     (void)context;
     return (x->group > y->group) - (x->group < y->group);
-}
-
-static int by_score(const void *a, const void *b, const void *context)
-{
-    const struct scored *x = a, *y = b;
-    (void)context;
-    return (x->score > y->score) - (x->score < y->score);
 }
 
 static double weight_of(const struct conform_rows *r, uint64_t i)
@@ -98,25 +89,24 @@ static double score_of(const struct conform_rows *r, const struct conformal *c, 
 /* Sets c->reach by the rows of a half. False: see conform_fit. */
 static bool set_reach(const struct conform_rows *r, enum half h, struct conformal *c)
 {
-    struct scored *s = mem_alloc(r->count + 1, sizeof *s);
+    struct weighted *s = mem_alloc(r->count + 1, sizeof *s);
     const double squares = squares_of(r, h);
-    double weight = 0, below = 0;
-    size_t count = 0, at = 0;
+    double weight = 0;
+    size_t count = 0;
     for (uint64_t i = 0; i < r->count; i++) {
         double w = weight_of(r, i);
         if (!(w > 0) || !is_in(r, h, i))
             continue;
-        s[count++] = (struct scored){score_of(r, c, i), w};
+        s[count++] = (struct weighted){score_of(r, c, i), w};
         weight += w;
     }
-    sort_stable(s, count, sizeof *s, by_score, NULL);
+    weighted_sort(s, count);
     const double needed = c->level * (weight + (count ? squares / weight : 0));
-    while (at < count && below + s[at].weight < needed * (1 - ROUNDING))
-        below += s[at++].weight;
+    const size_t at = weighted_reach(s, count, needed * (1 - ROUNDING));
     bool enough = at < count;
-    while (!enough && count && isinf(s[count - 1].score))
+    while (!enough && count && isinf(s[count - 1].value))
         count--;
-    c->reach = enough ? s[at].score : count ? s[count - 1].score : 0;
+    c->reach = enough ? s[at].value : count ? s[count - 1].value : 0;
     mem_free(s);
     return enough && isfinite(c->reach);
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
 
 #define PROBABILITY_LEAST 1e-15
 enum { POWERS = 20, CENTER_STEPS = 60 };
@@ -223,40 +222,18 @@ void criterion_constant(const struct criterion *c, const double *counts, double 
     mem_free(now);
 }
 
-static int by_value(const void *one, const void *other, const void *context)
-{
-    const double *a = one, *b = other;
-    (void)context;
-    return a[0] < b[0] ? -1 : a[0] > b[0];
-}
-
-/* The least value with a share of at least q of the weight at or below it. */
-static double weighted_quantile(double (*rows)[2], uint64_t count, double q)
-{
-    double all = 0, sum = 0;
-    sort_stable(rows, count, sizeof *rows, by_value, NULL);
-    for (uint64_t i = 0; i < count; i++)
-        all += rows[i][1];
-    for (uint64_t i = 0; i < count; i++) {
-        sum += rows[i][1];
-        if (sum >= q * all)
-            return rows[i][0];
-    }
-    return count ? rows[count - 1][0] : 0;
-}
-
-static double weighted_mean(double (*rows)[2], uint64_t count)
+static double weighted_mean(struct weighted *rows, uint64_t count)
 {
     double mean = 0, sum = 0;
     for (uint64_t i = 0; i < count; i++) {
-        sum += rows[i][1];
+        sum += rows[i].weight;
         if (sum > 0)
-            mean += (rows[i][0] - mean) * (rows[i][1] / sum);
+            mean += (rows[i].value - mean) * (rows[i].weight / sum);
     }
     return mean;
 }
 
-void criterion_center(const struct loss_options *o, double (*rows)[2], uint64_t count,
+void criterion_center(const struct loss_options *o, struct weighted *rows, uint64_t count,
                       double *to)
 {
     if (o->kind == LOSS_QUANTILE) {
@@ -272,9 +249,9 @@ void criterion_center(const struct loss_options *o, double (*rows)[2], uint64_t 
     for (int step = 0; o->kind == LOSS_HUBER && step < CENTER_STEPS; step++) {
         double sum = 0, weight = 0; /* reweighted least squares */
         for (uint64_t i = 0; i < count; i++) {
-            double d = fabs(rows[i][0] - center);
-            double w = rows[i][1] * (d > o->delta ? o->delta / d : 1);
-            sum += w * (rows[i][0] - center);
+            double d = fabs(rows[i].value - center);
+            double w = rows[i].weight * (d > o->delta ? o->delta / d : 1);
+            sum += w * (rows[i].value - center);
             weight += w;
         }
         center += weight > 0 ? sum / weight : 0;

@@ -16,6 +16,7 @@
 #ifndef DNN_MEASURE_CRITERION_H
 #define DNN_MEASURE_CRITERION_H
 
+#include "measure/weighted.h"
 #include "model/loss.h"
 #include "table/coding.h"
 
@@ -74,9 +75,9 @@ double criterion_f1_row(const struct criterion *c, const struct criterion_sum *s
  * it. Cross-entropy: the shares, weighted by class. focal and soft_f1: the best of the shares'
  * powers (from uniform to the shares) and of sure answers. */
 void criterion_constant(const struct criterion *c, const double *counts, double *p);
-/* values and weights [count] as the network learns them, both are sorted in place. mse: the mean;
- * mae, quantile: the weighted quantile; huber: its centre. center gets [loss_values]. */
-void criterion_center(const struct loss_options *o, double (*rows)[2], uint64_t count,
+/* rows [count]: values as the network learns them, and weights; are sorted. mse: the mean; mae,
+ * quantile: the weighted quantile; huber: its centre. center gets [loss_values]. */
+void criterion_center(const struct loss_options *o, struct weighted *rows, uint64_t count,
                       double *center);
 
 #endif

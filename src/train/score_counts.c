@@ -46,13 +46,13 @@ static double mean_of(const struct score_job *j, const struct target_coding *as)
 static void center_of(const struct score_job *j, double *center)
 {
     const struct row_list *list = &j->list[PART_TRAIN];
-    double(*rows)[2] = mem_alloc(list->count + 1, sizeof *rows);
+    struct weighted *rows = mem_alloc(list->count + 1, sizeof *rows);
     for (uint64_t r = 0; r < list->count; r++) {
         const uint32_t row = list->index[r];
         float weight;
         memcpy(&weight, rows_at(&j->rows, row) + j->rows.format.at_weight, sizeof weight);
-        rows[r][0] = coding_encode(&j->schema->coding, j->target[row]);
-        rows[r][1] = (double)weight;
+        rows[r] = (struct weighted){coding_encode(&j->schema->coding, j->target[row]),
+                                    (double)weight};
     }
     criterion_center(j->loss, rows, list->count, center);
     mem_free(rows);

@@ -1,5 +1,5 @@
-/* answer_effect_grid.c - the points of a column and quantiles with weights, against counts by hand:
- * few values, bins of equal weight, heavy values, categories and all others, missing cells. */
+/* answer_effect_grid.c - the points of a column, against counts by hand: few values, bins of
+ * equal weight, heavy values, categories and all others, missing cells. */
 #include "answer/effect_grid.h"
 
 #include <math.h>
@@ -108,26 +108,11 @@ static void test_light(void)
     grid_free(&g);
 }
 
-static void test_quantile(void)
-{
-    struct grid_value v[] = {{3, 1}, {1, 1}, {2, 1}, {4, 1}, {5, 1},
-                             {6, 1}, {7, 1}, {8, 1}, {9, 1}, {10, 1}};
-    ok(grid_quantile(v, 10, 0.1) == 1 && grid_quantile(v, 10, 0.9) == 9 &&
-           grid_quantile(v, 10, 0.11) == 2 && grid_quantile(v, 10, 1) == 10,
-       "of ten values");
-    struct grid_value w[] = {{1, 0.5}, {2, 8.5}, {3, 1}};
-    ok(grid_quantile(w, 3, 0.05) == 1 && grid_quantile(w, 3, 0.1) == 2 &&
-           grid_quantile(w, 3, 0.9) == 2 && grid_quantile(w, 3, 0.91) == 3,
-       "of weights");
-    ok(grid_quantile(w, 1, 0.9) == 1, "of one value");
-}
-
 int main(void)
 {
     test_few();
     test_bins();
     test_light();
     test_texts();
-    test_quantile();
     return done();
 }

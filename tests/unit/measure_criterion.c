@@ -148,10 +148,10 @@ static void check_constant(struct criterion c, double slack, const char *name)
 
 static void check_center(struct loss_options o, const char *name)
 {
-    double rows[ROWS][2], least = INFINITY, own = 0, at = 0;
+    struct weighted rows[ROWS];
+    double least = INFINITY, own = 0, at = 0;
     for (uint32_t i = 0; i < ROWS; i++) {
-        rows[i][0] = target[i];
-        rows[i][1] = (double)weight[i];
+        rows[i] = (struct weighted){target[i], (double)weight[i]};
     }
     double center;
     criterion_center(&o, rows, ROWS, &center);
@@ -232,7 +232,8 @@ static void check_list(void)
     const struct loss_options three = {
         .kind = LOSS_QUANTILE, .q = {0.1, 0.5, 0.9}, .q_count = 3};
     const struct criterion c = {.loss = three};
-    static double rising[ROWS][3], flat[ROWS][3], rows[ROWS][2];
+    static double rising[ROWS][3], flat[ROWS][3];
+    static struct weighted rows[ROWS];
     double crossed = 0, want = 0, all = 0, square = 0, between = 0, below[3] = {0}, center[3];
     struct criterion_sum s = {0};
     struct tally *t = tally_new(TASK_REGRESSION, 0, TALLY_ALL);
@@ -246,8 +247,7 @@ static void check_list(void)
             raw[k] = (real)(value[i] + rng_normal(9, i, k, 0, RNG_TEST));
             crossed += w * pinball_of(three.q[k], (double)raw[k], y) / 3;
             flat[i][k] = 3;
-            rows[i][0] = y;
-            rows[i][1] = w;
+            rows[i] = (struct weighted){y, w};
         }
         answer_values(NULL, raw, 1, 3, rising[i]);
         for (uint32_t k = 0; k < 3; k++) {
