@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,7 +11,6 @@
 #define BINS_MOST 65536u
 #define BINS_LEAST 64u
 #define GROUPS_LEAST 64u
-#define ROUNDING 1e-12 /* of a sum: less is nothing */
 #define GROWS ((size_t)1 << 20) /* bytes: beyond, a copy costs more than room that is not used */
 
 struct tally *tally_new(int task, uint32_t classes, unsigned needs)
@@ -275,45 +273,6 @@ static uint32_t groups_find(struct tally_groups *g, const struct tally *t, uint6
     g->last_key = key;
     g->last = at;
     return at;
-}
-
-static double less(double all, double part)
-{
-    const double rest = all - part;
-    return rest > ROUNDING * all || rest < -ROUNDING * all ? rest : 0;
-}
-
-static void less_classes(double *rest, const double *all, const double *part, uint32_t classes)
-{
-    for (uint32_t c = 0; c < classes; c++)
-        rest[c] = less(all[c], part[c]);
-}
-
-void tally_less(struct tally *rest, const struct tally *all, const struct tally *part)
-{
-    const double *a = &all->weight, *p = &part->weight;
-    double *r = &rest->weight;
-    const size_t sums =
-        (offsetof(struct tally, covered) - offsetof(struct tally, weight)) / sizeof(double) + 1;
-    for (size_t i = 0; i < sums; i++)
-        r[i] = less(a[i], p[i]);
-    rest->rows = all->rows - part->rows;
-    if (all->classes) {
-        less_classes(rest->support, all->support, part->support, all->classes);
-        less_classes(rest->answered, all->answered, part->answered, all->classes);
-        less_classes(rest->hit, all->hit, part->hit, all->classes);
-    }
-    /* Chan, Golub and LeVeque, 1979: the squares of the whole are those of both, and what their
-     * means are apart */
-    const double w = rest->weight;
-    if (!(w > 0))
-        return;
-    rest->target_mean = all->target_mean +
-                        (all->target_mean - part->target_mean) * (part->weight / w);
-    const double apart = rest->target_mean - part->target_mean;
-    rest->target_square = less(all->target_square,
-                               part->target_square +
-                                   apart * apart * w * part->weight / all->weight);
 }
 
 /* --- rows --- */

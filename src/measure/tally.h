@@ -64,8 +64,7 @@ struct tally {
     unsigned needs;
     struct decision decision; /* borrowed offsets; tally_new sets DECISION_HALF */
     uint64_t rows;
-    /* From here to `covered` all are sums of doubles over the rows: tally_less takes the rows of a
-     * group out of them. */
+    /* sums over the rows */
     double weight, weight2; /* sums of weights and of their squares */
     /* classes */
     struct tally_mean loss, brier;
@@ -129,8 +128,9 @@ struct tally *tally_new(int task, uint32_t classes, unsigned needs);
 void tally_judge_by(struct tally *t, const struct criterion *c);
 void tally_add(struct tally *t, const struct scores *s);
 void tally_free(struct tally *t);
-/* rest = all - part, but for ranks and confusion; a difference that is rounding alone is 0. rest is
- * of the same task and classes. */
+/* rest = all - part: the sums that metrics take their values from, but for ranks; those of standard
+ * errors and the confusion stay. A difference that is rounding alone is 0. rest is of the same task
+ * and classes. */
 void tally_less(struct tally *rest, const struct tally *all, const struct tally *part);
 /* The most that it takes beyond its counters while so many rows are added, and while the areas are
  * found; classes 0: regression. */
