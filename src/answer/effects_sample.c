@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "csv/number.h"
 #include "table/cell_copy.h"
 
 #define SEED 20260103u
@@ -24,21 +23,18 @@ static bool read_weight(const struct sample *x, const struct stream_group *g, ui
                         double *weight, struct err *e)
 {
     const struct stream *t = x->stream;
-    const struct schema *s = t->schema;
     *weight = 1;
-    for (size_t c = 0; c < s->column_count; c++) {
-        const struct csv_cell *cell =
-            s->columns[c].type == COLUMN_WEIGHT ? cell_at(&t->binding, g->cells, g->first + i, c)
-                                                : NULL;
-        if (cell && (number_parse(cell->text, cell->length, s->decimal, weight) != NUMBER_OK ||
-                     *weight < 0 || *weight > WEIGHT_MOST))
-            return err_at(e, ERR_CSV_WEIGHT,
-                          x->q->input_count ? x->q->inputs[t->at] : "-",
-                          g->cells->records[g->first + i].line, 0,
-                          "column \"%s\": \"%s\" is not a weight from 0 to 1e20",
-                          text_quote_z(s->columns[c].name), text_quote(cell->text, cell->length));
-    }
-    return true;
+    if (t->binding.weight < 0)
+        return true;
+    const uint32_t column = t->binding.column_of[t->binding.weight];
+    const struct csv_cell *cell = cell_at(&t->binding, g->cells, g->first + i, column);
+    if (cell_weight(t->schema, column, cell, weight))
+        return true;
+    return err_at(e, ERR_CSV_WEIGHT, x->q->input_count ? x->q->inputs[t->at] : "-",
+                  g->cells->records[g->first + i].line, 0,
+                  "column \"%s\": \"%s\" is not a weight from 0 to 1e20",
+                  text_quote_z(t->schema->columns[column].name),
+                  text_quote(cell->text, cell->length));
 }
 
 static void keep_cells(struct sample *x, const struct stream_group *g, uint64_t i, uint64_t row)

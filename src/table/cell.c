@@ -177,13 +177,19 @@ static bool read_text(const struct row *r, size_t column, const struct csv_cell 
     return true;
 }
 
+bool cell_weight(const struct schema *s, size_t column, const struct csv_cell *cell,
+                 double *weight)
+{
+    *weight = 1;
+    return !cell || (!cell_is_missing(s, column, cell->text, cell->length) &&
+                     number_parse(cell->text, cell->length, s->decimal, weight) == NUMBER_OK &&
+                     *weight >= 0 && *weight <= WEIGHT_MOST);
+}
+
 static bool read_weight(const struct row *r, size_t column, const struct csv_cell *cell)
 {
-    double value = 1;
-    if (cell &&
-        (cell_is_missing(r->s, column, cell->text, cell->length) ||
-         number_parse(cell->text, cell->length, r->s->decimal, &value) != NUMBER_OK || value < 0 ||
-         value > WEIGHT_MOST))
+    double value;
+    if (!cell_weight(r->s, column, cell, &value))
         return cell_report_weight(&r->where, column, cell);
     store_float(r->out + r->s->format.at_weight, (float)value);
     return true;
@@ -311,14 +317,11 @@ bool cell_unlabelled(const struct schema *s, const struct binding *b,
 bool cell_weighs_nothing(const struct schema *s, const struct binding *b,
                          const struct csv_cells *cells, size_t record)
 {
-    double value;
-    if (cells->records[record].cells != b->cells)
-        return false;
-    const struct csv_cell *cell =
-        cells->cells + cells->records[record].first_cell + (uint32_t)b->weight;
-    return !cell_is_missing(s, b->column_of[b->weight], cell->text, cell->length) &&
-           number_parse(cell->text, cell->length, s->decimal, &value) == NUMBER_OK &&
-           value >= 0 && (float)value <= 0;
+    const uint32_t column = b->column_of[b->weight];
+    double weight;
+    return cells->records[record].cells == b->cells &&
+           cell_weight(s, column, cell_at(b, cells, record, column), &weight) &&
+           (float)weight <= 0;
 }
 
 bool cell_left_out(const struct schema *s, const struct binding *b, const struct csv_cells *cells,

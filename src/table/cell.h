@@ -42,6 +42,9 @@ float number_transform(const struct number_slot *n, float v);
  * no metric can use it. */
 bool cell_unlabelled(const struct schema *s, const struct binding *b,
                      const struct csv_cells *cells, size_t record);
+/* Reads a cell of the column of weights; NULL: 1. False: it is no weight from 0 to WEIGHT_MOST. */
+bool cell_weight(const struct schema *s, size_t column, const struct csv_cell *cell,
+                 double *weight);
 /* True if the record has all its cells, and its weight is 0. */
 bool cell_weighs_nothing(const struct schema *s, const struct binding *b,
                          const struct csv_cells *cells, size_t record);
