@@ -82,27 +82,30 @@ static uint64_t *groups_of(const struct mixing *x)
     return group;
 }
 
+/* Of the rows left out, fold by fold: [rows]. mem_free. */
+static double *spreads_of(const struct mixing *x)
+{
+    double *spread = mem_alloc(x->rows + 1, sizeof *spread), *to = spread;
+    double *room = mem_alloc(2 * SCORE_TALLIED, sizeof *room);
+    for (uint32_t f = 0; f < x->folds; f++) {
+        const uint64_t rows = mixing_part(x, 0, f)->left.count;
+        for (uint64_t from = 0; from < rows; from += SCORE_TALLIED) {
+            const uint64_t count = rows - from < SCORE_TALLIED ? rows - from : SCORE_TALLIED;
+            spread_of(x, false, f, from, count, to, room);
+            to += count;
+        }
+    }
+    mem_free(room);
+    return spread;
+}
+
 void mixing_conform(struct mixing *x, bool quiet)
 {
     if (!(config_region(x->j->config) > 0))
         return;
-    const bool values = !x->classes, spreads = values && several(x);
-    double *answers = mem_alloc(x->rows * x->outputs + 1, sizeof *answers), *to = answers;
-    double *spread = spreads ? mem_alloc(x->rows + 1, sizeof *spread) : NULL, *at = spread;
-    double *room = mem_alloc(SCORE_TALLIED * (uint64_t)(x->outputs + 1), sizeof *room);
+    const bool values = !x->classes;
+    double *answers = mixing_answers(x), *spread = values && several(x) ? spreads_of(x) : NULL;
     uint64_t *group = groups_of(x);
-    for (uint32_t f = 0; f < x->folds; f++) {
-        const uint64_t rows = mixing_part(x, 0, f)->left.count;
-        for (uint64_t from = 0; from < rows; from += SCORE_TALLIED) {
-            uint64_t count = rows - from < SCORE_TALLIED ? rows - from : SCORE_TALLIED;
-            mixing_answer(x, x->weights, false, f, from, count, to, room);
-            to += count * x->outputs;
-            if (!spreads)
-                continue;
-            spread_of(x, false, f, from, count, at, room);
-            at += count;
-        }
-    }
     job_conform(x->j, &(struct conform_rows){.count = x->rows,
                                              .classes = x->classes,
                                              .probability = answers,
@@ -117,7 +120,6 @@ void mixing_conform(struct mixing *x, bool quiet)
                                              .coding = values ? coding_of(x) : NULL,
                                              .folds = x->folds}, quiet, &x->conformal);
     mem_free(group);
-    mem_free(room);
     mem_free(spread);
     mem_free(answers);
 }

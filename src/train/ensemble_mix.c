@@ -146,6 +146,22 @@ void mixing_answer(const struct mixing *x, const double *weights, bool test, uin
         out[i] = calibration_limit(&x->calibration, out[i]);
 }
 
+double *mixing_answers(const struct mixing *x)
+{
+    double *answers = mem_alloc(x->rows * x->outputs + 1, sizeof *answers), *to = answers;
+    double *room = mem_alloc(SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
+    for (uint32_t f = 0; f < x->folds; f++) {
+        const uint64_t rows = mixing_part(x, 0, f)->left.count;
+        for (uint64_t from = 0; from < rows; from += SCORE_TALLIED) {
+            const uint64_t count = rows - from < SCORE_TALLIED ? rows - from : SCORE_TALLIED;
+            mixing_answer(x, x->weights, false, f, from, count, to, room);
+            to += count * x->outputs;
+        }
+    }
+    mem_free(room);
+    return answers;
+}
+
 static void tally_rows(const struct mixing *x, const double *weights, bool test, uint32_t f,
                        struct tally *y, double *room)
 {
@@ -328,20 +344,11 @@ bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
     float *weights = NULL;
     if (how == CALIBRATE_NONE || (how == CALIBRATE_PRIOR && !mixing_prior_weights(x, &weights, e)))
         return how == CALIBRATE_NONE;
-    double *answers = mem_alloc(x->rows * x->outputs + 1, sizeof *answers), *to = answers;
-    double *room = mem_alloc(SCORE_TALLIED * (uint64_t)x->outputs, sizeof *room);
+    double *answers = mixing_answers(x);
     double range[2] = {INFINITY, -INFINITY};
     const char *leans = NULL;
     for (uint32_t i = 0; i < x->count && !leans; i++)
         leans = x->weights[i] > 0 ? config_leans(x->n->configs[x->members[i]]) : NULL;
-    for (uint32_t f = 0; f < x->folds; f++) {
-        const uint64_t rows = mixing_part(x, 0, f)->left.count;
-        for (uint64_t from = 0; from < rows; from += SCORE_TALLIED) {
-            uint64_t count = rows - from < SCORE_TALLIED ? rows - from : SCORE_TALLIED;
-            mixing_answer(x, x->weights, false, f, from, count, to, room);
-            to += count * x->outputs;
-        }
-    }
     for (uint64_t i = 0; x->target && i < x->rows; i++) {
         range[0] = fmin(range[0], x->target[i]);
         range[1] = fmax(range[1], x->target[i]);
@@ -357,7 +364,6 @@ bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
                   weights, leans, range, quiet, &x->calibration);
     x->decided = job_decide(x->j->config, leans, &x->calibration, quiet, &x->decision);
     mem_free(weights);
-    mem_free(room);
     mem_free(answers);
     return true;
 }

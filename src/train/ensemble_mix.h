@@ -71,6 +71,8 @@ void mixing_own(const struct run_part *p, const struct part_rows *r, uint64_t fr
  * room [rows][outputs]. */
 void mixing_answer(const struct mixing *x, const double *weights, bool test, uint32_t f,
                    uint64_t from, uint64_t count, double *out, double *room);
+/* That of x->weights for all rows left out, fold by fold: [rows][outputs]. mem_free. */
+double *mixing_answers(const struct mixing *x);
 /* Its metrics, with intervals, on the rows left out, or on the test rows. The gates of `judged` are
  * judged by them; NULL: none. */
 void mixing_measure(const struct mixing *x, const double *weights, bool test,
