@@ -23,6 +23,7 @@ void by_free(struct by *b)
     for (uint32_t i = 0; i < b->count; i++)
         mem_free(b->groups[i].name);
     mem_free(b->groups);
+    mem_free(b->other);
     mem_free(b->column);
     vocab_free(b->texts);
     mem_free(b->text);
@@ -200,6 +201,20 @@ static int by_size(const void *one, const void *other, const void *context)
     return a->text < b->text ? -1 : a->text > b->text;
 }
 
+/* A name that no cell has: `word`, in as many brackets as that takes. mem_free. */
+static char *name_apart(const struct by *b, const char *word)
+{
+    struct text name = {0};
+    text_put(&name, word);
+    while (vocab_find(b->texts, name.data, name.length) != UINT32_MAX) {
+        char *inner = name.data;
+        name = (struct text){0};
+        text_printf(&name, "(%s)", inner);
+        mem_free(inner);
+    }
+    return name.data;
+}
+
 /* Numbers groups by size and returns of_text [texts + 1], the group of each text. */
 static uint32_t *choose_groups(struct by *b, const struct answers_kept *k)
 {
@@ -216,17 +231,18 @@ static uint32_t *choose_groups(struct by *b, const struct answers_kept *k)
         met++;
     b->count = met > BY_GROUPS + 1 ? BY_GROUPS + 1 : met;
     b->pooled = met > b->count ? met - BY_GROUPS : 0;
+    b->other = b->pooled ? name_apart(b, "other") : NULL;
     b->groups = mem_zero(b->count + 1, sizeof *b->groups);
     for (uint32_t i = 0; i < met; i++) {
         const uint32_t g = b->pooled && i >= BY_GROUPS ? BY_GROUPS : i, at = sizes[i].text;
         size_t length = 0;
-        const char *text = at < texts ? vocab_text(b->texts, at, &length) : "(missing)";
+        const char *text = at < texts ? vocab_text(b->texts, at, &length) : NULL;
         of_text[at] = g;
         b->groups[g].rows += sizes[i].rows;
         if (!b->groups[g].name)
-            b->groups[g].name = b->pooled && g == BY_GROUPS ? mem_string("other")
-                                : at < texts                ? mem_string_n(text, length)
-                                                            : mem_string(text);
+            b->groups[g].name = b->pooled && g == BY_GROUPS ? mem_string(b->other)
+                                : text                      ? mem_string_n(text, length)
+                                                            : name_apart(b, "(missing)");
     }
     mem_free(sizes);
     return of_text;

@@ -11,7 +11,8 @@
 #define BY_GROUPS 50 /* the largest ones; the others are one group, "other" */
 
 struct by_group {
-    char *name;            /* the text, "(missing)", "other", or "FROM to TO" */
+    char *name; /* the text, or "FROM to TO"; "(missing)"; "other". A cell may hold such a word: the
+                 * group is then called "((missing))" or "(other)". No two groups have one name. */
     uint64_t rows;
     struct metrics metrics; /* as an evaluation of these rows alone gives them, but for `loss` */
 };
@@ -30,6 +31,7 @@ struct by {
     struct by_group *groups;
     uint32_t count;
     uint64_t pooled; /* groups in "other" */
+    char *other;     /* what it is called */
 };
 /* option: COLUMN or COLUMN:BINS, BINS from 2 to BY_GROUPS. A column of the whole name comes before
  * one with bins. */

@@ -131,8 +131,8 @@ static void put_by(const struct by *b, struct text *out)
         text_printf(out, "%u of %u groups have no %s, and are not counted as the worst\n", without,
                     b->count, b->metric->name);
     if (b->pooled)
-        text_printf(out, "other: %llu more groups; a column of numbers can be cut: --by %s:4\n",
-                    (unsigned long long)b->pooled, text_quote_z(b->column));
+        text_printf(out, "%s: %llu more groups; a column of numbers can be cut: --by %s:4\n",
+                    b->other, (unsigned long long)b->pooled, text_quote_z(b->column));
 }
 
 /* The columns that moved, the farthest first. */

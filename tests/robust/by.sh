@@ -83,6 +83,21 @@ run dnn evaluate b.dnn d.csv --by note --json --quiet
 is "$(perl -MJSON::PP -0777 -ne '$g = decode_json($_)->{groups}{note}; $n += $_->{rows} for @$g; print scalar(@$g), " ", $n, " ", scalar(grep { $_->{group} eq "other" } @$g)' out)" "51 800 1" "the 50 largest groups, and the others as one"
 run dnn evaluate b.dnn d.csv --by note
 out_has 'other: 20 more groups'
+# cells that hold the words of dnn: no two groups have one name
+awk -F, -v OFS=, 'NR > 1 { n = $(NF - 2); $(NF - 2) = n ~ /^n[0-4]$/ ? "other" : n ~ /^n[5-9]$/ ? "(missing)" : n ~ /^n1[0-4]$/ ? "" : n } 1' d.csv >words.csv
+run dnn evaluate b.dnn words.csv --by note --json --quiet
+is "$(names note | tr '|' '\n' | sort | uniq -d)" "" "names are distinct"
+is "$(for n in other '(missing)' '((missing))'; do N=$n perl -MJSON::PP -0777 -ne 'print map { "$_->{rows} " } grep { $_->{group} eq $ENV{N} } @{decode_json($_)->{groups}{note}}' out; done)" \
+    "$(for n in other '(missing)' ''; do awk -F, -v n="$n" '$(NF - 2) == n { c++ } END { printf "%d ", c }' words.csv; done)" "a cell's word names its rows alone"
+head -n 1 words.csv >other.csv
+grep ',other,' words.csv >>other.csv
+other=$(group note other)
+run dnn evaluate b.dnn other.csv --json --quiet
+is "$other" "$(group note '*')" "  with their metrics"
+run dnn evaluate b.dnn words.csv --by note
+out_has '(other): '
+run dnn evaluate b.dnn words.csv --by note --format prom --quiet
+is "$(sed -n 's/^\(dnn_metric{[^}]*}\).*/\1/p' out | sort | uniq -d)" "" "no gauge is there twice"
 # with --better-than a number is the advantage
 run dnn evaluate b.dnn d.csv --by city --better-than b.dnn --by 0.01 --json --quiet
 is_exit 82 "a model is not better than itself by 0.01"

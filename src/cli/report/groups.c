@@ -65,7 +65,7 @@ static void put_by(const struct by *b, struct text *out)
     if (without)
         html_note(out, "%u of %u groups have no %s and stand last.", without, b->count, shown[0]);
     if (b->pooled)
-        html_note(out, "other: %llu more groups.", (unsigned long long)b->pooled);
+        html_note(out, "%s: %llu more groups.", b->other, (unsigned long long)b->pooled);
 }
 
 void report_groups(const struct report *r, struct text *out)
