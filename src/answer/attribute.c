@@ -240,10 +240,7 @@ static bool attribute(struct attribute *x, struct err *e)
     for (uint32_t j = 0; good && j < x->paths.unit_count; j++)
         x->r->mean[j] /= (double)x->r->rows;
     x->r->base /= (double)(x->r->rows ? x->r->rows : 1);
-    if (good)
-        return outfile_commit(&x->out, e);
-    outfile_abort(&x->out);
-    return false;
+    return outfile_end(&x->out, good, e);
 }
 
 static void attribute_free(struct attribute *x)

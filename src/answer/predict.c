@@ -232,10 +232,7 @@ static bool answer_all(struct writer *w, struct err *e)
     /* both or none, but for a rename that fails; the answers' own name appears last */
     good = good && stream_prepare(w->stream, e) && outfile_prepare(&w->out, e) &&
            stream_commit(w->stream, e);
-    if (good)
-        good = outfile_commit(&w->out, e);
-    else
-        outfile_abort(&w->out);
+    good = outfile_end(&w->out, good, e);
     text_free(&header);
     return good;
 }

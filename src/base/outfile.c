@@ -20,7 +20,6 @@
 #include "base/mem.h"
 #include "base/outfile_temp.h"
 #include "base/sys.h"
-#include "base/text.h"
 
 #define BUFFER ((size_t)256 << 10)
 #define SLOTS 64
@@ -366,4 +365,26 @@ void outfile_abort(struct outfile *o)
 {
     if (o->open || o->path)
         release(o, false);
+}
+
+bool outfile_end(struct outfile *o, bool good, struct err *e)
+{
+    if (good)
+        return outfile_commit(o, e);
+    outfile_abort(o);
+    return false;
+}
+
+bool outfile_text(struct outfile *o, struct text *t, struct err *e)
+{
+    const bool good = outfile_write(o, t->data, t->length, e);
+    text_clear(t);
+    return good;
+}
+
+bool outfile_whole(const char *path, const struct text *t, struct err *e)
+{
+    struct outfile o;
+    return outfile_open(&o, path, e) &&
+           outfile_end(&o, outfile_write(&o, t->data, t->length, e), e);
 }

@@ -3,6 +3,7 @@
 #define DNN_BASE_OUTFILE_H
 
 #include "base/file.h"
+#include "base/text.h"
 
 struct outfile {
     int fd;
@@ -27,6 +28,12 @@ bool outfile_prepare(struct outfile *o, struct err *e);
 /* Prepares, unless that is done; rename, fsync of the folder: true means durable. Frees o in either
  * case. */
 bool outfile_commit(struct outfile *o, struct err *e);
+/* Commits when `good`, else aborts. False: not good, or e. */
+bool outfile_end(struct outfile *o, bool good, struct err *e);
+/* Writes the text and clears it. */
+bool outfile_text(struct outfile *o, struct text *t, struct err *e);
+/* A file that is this text: opened, written, committed. */
+bool outfile_whole(const char *path, const struct text *t, struct err *e);
 /* Removes the temporary files of an output whose writers are gone: no process of that number here,
  * and no lock on the file (a writer on another host). With an infix those of path, infix and digits
  * too. Returns their number; those that cannot be listed or removed stay. */

@@ -74,7 +74,6 @@ static void drop_folder(struct lesson *s)
 static bool write_data(struct lesson *s, struct err *e)
 {
     struct text rows = {0};
-    struct outfile o;
     text_put(&rows, "a,b,y\n");
     for (uint64_t i = 0, row = 0; row < ROWS; i++) {
         double a = (double)(rng_bits(7, i, 0, 0, RNG_TEST) % 2001) / 1000 - 1;
@@ -84,12 +83,7 @@ static bool write_data(struct lesson *s, struct err *e)
         text_printf(&rows, "%.3f,%.3f,%s\n", a, b, a * b > 0 ? "one" : "two");
         row++;
     }
-    bool good = outfile_open(&o, s->data, e);
-    if (good && !outfile_write(&o, rows.data, rows.length, e)) {
-        outfile_abort(&o);
-        good = false;
-    }
-    good = good && outfile_commit(&o, e);
+    const bool good = outfile_whole(s->data, &rows, e);
     text_free(&rows);
     return good;
 }

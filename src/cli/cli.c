@@ -137,15 +137,7 @@ int cli_fail_output(const struct args *a, const struct err *e, const char *outpu
 int cli_print(const struct args *a, struct text *t)
 {
     struct err e = {0};
-    struct outfile o;
-    bool good = outfile_open(&o, "-", &e);
-    if (good) {
-        good = outfile_write(&o, t->data ? t->data : "", t->length, &e);
-        if (good)
-            good = outfile_commit(&o, &e);
-        else
-            outfile_abort(&o);
-    }
+    const bool good = outfile_whole("-", t, &e);
     text_free(t);
     return good ? EXIT_DONE : cli_fail(a, &e, NULL);
 }

@@ -91,14 +91,9 @@ static bool check_effects(const struct args *a, const char *output, struct err *
 
 static bool write_effects(const char *output, const struct effects_result *r, struct err *e)
 {
-    struct outfile o = {.fd = -1};
     struct text csv = {0};
     effects_csv(r, &csv);
-    bool good = outfile_open(&o, output, e);
-    if (good && outfile_write(&o, csv.data, csv.length, e))
-        good = outfile_commit(&o, e);
-    else if (good)
-        outfile_abort(&o), good = false;
+    const bool good = outfile_whole(output, &csv, e);
     text_free(&csv);
     return good;
 }

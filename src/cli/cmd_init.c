@@ -136,18 +136,6 @@ static char *model_name(const char *path)
     return out.data;
 }
 
-static bool write_config(const char *output, const struct text *json, struct err *e)
-{
-    struct outfile o;
-    if (!outfile_open(&o, output, e))
-        return false;
-    if (!outfile_write(&o, json->data, json->length, e)) {
-        outfile_abort(&o);
-        return false;
-    }
-    return outfile_commit(&o, e);
-}
-
 /* A --set that is wrong by itself is refused. What else training would refuse needs the whole data:
  * `dnn check` tells it. */
 static bool check_sets(const struct config *c, struct err *e)
@@ -440,7 +428,7 @@ static int init_command(struct args *a)
         stop_error("the end of the file", &e);
     int code = EXIT_DONE;
     if (!looked || !make_config(a, q.target, found, &o, &json, &e) ||
-        !write_config(output ? output : "-", &json, &e))
+        !outfile_whole(output ? output : "-", &json, &e))
         code = cli_fail_output(a, &e, output);
     else
         init_notes(found, q.target, &o);

@@ -50,17 +50,6 @@ static bool check_output(const struct args *a, const char *output, struct err *e
     return output_spares(output, e);
 }
 
-static bool write_page(const char *output, const struct text *page, struct err *e)
-{
-    struct outfile o = {.fd = -1};
-    if (!outfile_open(&o, output, e))
-        return false;
-    if (outfile_write(&o, page->data, page->length, e))
-        return outfile_commit(&o, e);
-    outfile_abort(&o);
-    return false;
-}
-
 /* --- rows and their page --- */
 
 static bool make_page(const struct args *a, struct report_request *q, const char *output,
@@ -71,7 +60,7 @@ static bool make_page(const struct args *a, struct report_request *q, const char
     bool good = cli_reading(a, &q->reading, e) && report_make(q, &r, e);
     if (good) {
         report_page(q, &r, &page);
-        good = write_page(output, &page, e);
+        good = outfile_whole(output, &page, e);
     }
     *passed = !r.measured || r.value.passed;
     for (size_t i = 0; good && r.measured && i < r.value.gate_count; i++)
@@ -148,7 +137,7 @@ static bool make_data_page(const struct args *a, const char *output, const char 
     bool good = data_look_run(&look, &q, e);
     if (good) {
         report_data_page(&look, report_file(q.path), args_value(a, "note"), date, &page);
-        good = write_page(output, &page, e);
+        good = outfile_whole(output, &page, e);
     } else if (e->id == ERR_NONE) {
         stop_error("the end of the file", e);
     }

@@ -30,6 +30,11 @@ bool output_probe(const char *path, struct err *e);
 bool output_takes_config(const char *path, bool force, struct err *e);
 /* Answers replace any file, but no model and no config (73). */
 bool output_spares(const char *path, struct err *e);
+/* An output of `option` with a line for each row, written after the training: it is no input, no
+ * model and no config, it can be made, and data.train and data.valid can be read a second time.
+ * Else 64 or 73. */
+bool output_beside_rows(const struct config *c, const char *path, const char *option,
+                        struct err *e);
 /* Warns when the disk has less room than `bytes`. */
 void output_room(const char *model, uint64_t bytes);
 

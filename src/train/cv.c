@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "base/warnings.h"
 #include "choose/memory.h"
+#include "config/output.h"
 #include "train/cv_answers.h"
 #include "train/cv_series.h"
 #include "train/ensemble_mix.h"
@@ -368,7 +369,7 @@ static bool story(struct cv *v, struct cv_result *r, struct err *e)
 {
     const char *output = v->q->output;
     stop_phase("opening the output", true);
-    if (output && !cv_answers_check(v->q->config, output, e))
+    if (output && !output_beside_rows(v->q->config, output, "-o", e))
         return false;
     if (!journal_open(&v->all.journal, v->q->config->output.metrics, e) ||
         !journal_own(&v->all.journal, e))

@@ -5,26 +5,7 @@
 #include <string.h>
 
 #include "answer/answer_line.h"
-#include "base/file.h"
 #include "base/outfile.h"
-#include "config/output.h"
-
-#define WRITE_BYTES 65536
-
-bool cv_answers_check(const struct config *c, const char *path, struct err *e)
-{
-    const struct opt_strings *lists[] = {&c->data.train, &c->data.valid};
-    if (!output_apart(c, path, e) || !output_spares(path, e) || !output_probe(path, e))
-        return false;
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < lists[k]->count; i++)
-            if (!file_lasts(lists[k]->items[i])) {
-                err_set(e, ERR_USAGE, "-o reads the data a second time, and \"%s\" comes through "
-                                      "a pipe", text_quote_z(lists[k]->items[i]));
-                return err_help(e, "write the data to a file first");
-            }
-    return true;
-}
 
 struct writing {
     const struct cv_answers *answers;
@@ -52,16 +33,7 @@ static bool begin(void *owner, const struct binding *b, struct err *e)
                                            "column of their own of that name");
             return err_help(e, "rename it in the files, or give it the type \"ignore\"");
         }
-    return answer_line_header(&w->line, b, &w->text, e);
-}
-
-static bool flush(struct writing *w, size_t least, struct err *e)
-{
-    bool good = w->text.length < least || !w->text.length ||
-                outfile_write(&w->out, w->text.data, w->text.length, e);
-    if (w->text.length >= least)
-        text_clear(&w->text);
-    return good;
+    return answer_line_header(&w->line, b, &w->text, e) && outfile_text(&w->out, &w->text, e);
 }
 
 static bool record(void *owner, const struct csv_cells *cells, size_t number, uint64_t row,
@@ -80,7 +52,7 @@ static bool record(void *owner, const struct csv_cells *cells, size_t number, ui
         snprintf(w->fold, sizeof w->fold, "%u", a->fold[row]);
         answer_line_add(&w->line, cells, number, answer, &w->text);
     }
-    return flush(w, WRITE_BYTES, e);
+    return outfile_text(&w->out, &w->text, e);
 }
 
 bool cv_answers_write(const struct cv_answers *a, const char *path, const struct table *t,
@@ -90,11 +62,7 @@ bool cv_answers_write(const struct cv_answers *a, const char *path, const struct
     const struct dataset_visit visit = {&w, begin, record};
     if (!outfile_open(&w.out, path, e))
         return false;
-    bool good = dataset_walk(t->data, o, &visit, e) && flush(&w, 0, e);
-    if (good)
-        good = outfile_commit(&w.out, e);
-    else
-        outfile_abort(&w.out);
+    const bool good = outfile_end(&w.out, dataset_walk(t->data, o, &visit, e), e);
     answer_line_close(&w.line);
     text_free(&w.text);
     return good;

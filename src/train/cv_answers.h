@@ -15,8 +15,6 @@ struct cv_answers {
     bool *line;       /* the row has a line; NULL: each has */
     struct decision decision[ENSEMBLE_FOLDS]; /* by fold */
 };
-/* Before the training: the file can be made, and the data can be read again. E16, 64 or 73. */
-bool cv_answers_check(const struct config *c, const char *path, struct err *e);
 /* One line for each record of data.train and data.valid that has one, in their order: ids, fold,
  * prediction and probabilities as predict writes them; of a record in no fold the ids alone. s:
  * fitted. */

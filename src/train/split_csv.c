@@ -9,24 +9,12 @@
 #include "config/output.h"
 #include "table/cell.h"
 
-#define WRITE_BYTES 65536
-
 bool split_csv_check(const struct config *c, const char *path, const char *model, struct err *e)
 {
-    const struct opt_strings *lists[] = {&c->data.train, &c->data.valid};
     if (file_same(path, model))
         return err_set(e, ERR_SAME_FILE, "the file of --split-csv is the model \"%s\"",
                        text_quote_z(path));
-    if (!output_apart(c, path, e) || !output_spares(path, e) || !output_probe(path, e))
-        return false;
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < lists[k]->count; i++)
-            if (!file_lasts(lists[k]->items[i])) {
-                err_set(e, ERR_USAGE, "--split-csv reads the data a second time, and \"%s\" comes "
-                                      "through a pipe", text_quote_z(lists[k]->items[i]));
-                return err_help(e, "write the data to a file first");
-            }
-    return true;
+    return output_beside_rows(c, path, "--split-csv", e);
 }
 
 struct writing {
@@ -61,7 +49,6 @@ static bool begin(void *owner, const struct binding *b, struct err *e)
 {
     struct writing *w = owner;
     const struct schema *s = w->t->data->schema;
-    (void)e;
     w->b = b;
     w->row = 0;
     if (w->opened)
@@ -74,16 +61,7 @@ static bool begin(void *owner, const struct binding *b, struct err *e)
             put_cell(&w->text, s->columns[i].name, strlen(s->columns[i].name));
         }
     text_put(&w->text, ",part\n");
-    return true;
-}
-
-static bool flush(struct writing *w, size_t least, struct err *e)
-{
-    if (!w->text.length || w->text.length < least)
-        return true;
-    bool good = outfile_write(&w->out, w->text.data, w->text.length, e);
-    text_clear(&w->text);
-    return good;
+    return outfile_text(&w->out, &w->text, e);
 }
 
 static bool record(void *owner, const struct csv_cells *cells, size_t number, uint64_t row,
@@ -104,21 +82,17 @@ static bool record(void *owner, const struct csv_cells *cells, size_t number, ui
                 row == UINT64_MAX
                     ? ""
                     : part_words[w->t->split.part[sample_of(&w->t->data->samples, row)]]);
-    return flush(w, WRITE_BYTES, e);
+    return outfile_text(&w->out, &w->text, e);
 }
 
 bool split_csv_write(const char *path, const struct table *t, const struct data_options *o,
                      struct err *e)
 {
-    struct writing w = {.t = t, .out = {.fd = -1}};
+    struct writing w = {.t = t};
     const struct dataset_visit visit = {&w, begin, record};
     if (!outfile_open(&w.out, path, e))
         return false;
-    bool good = dataset_walk(t->data, o, &visit, e) && flush(&w, 0, e);
-    if (good)
-        good = outfile_commit(&w.out, e);
-    else
-        outfile_abort(&w.out);
+    const bool good = outfile_end(&w.out, dataset_walk(t->data, o, &visit, e), e);
     text_free(&w.text);
     return good;
 }

@@ -239,17 +239,6 @@ void tune_close(struct tune *t)
 
 /* --- the results --- */
 
-static bool write_text(const char *path, const struct text *text, struct err *e)
-{
-    struct outfile o;
-    if (!outfile_open(&o, path, e))
-        return false;
-    if (outfile_write(&o, text->data, text->length, e))
-        return outfile_commit(&o, e);
-    outfile_abort(&o);
-    return false;
-}
-
 static bool save_config(const struct tune *t, struct err *e)
 {
     const struct tune_result *best = &t->a->results[t->a->best];
@@ -265,7 +254,7 @@ static bool save_config(const struct tune *t, struct err *e)
     if (best->epochs != c->train.epochs)
         sets[count++] = epochs.data;
     bool good = config_trial_text(c, sets, count, t->q->output, &text, e) &&
-                write_text(t->q->output, &text, e);
+                outfile_whole(t->q->output, &text, e);
     mem_free(sets);
     draw_free(&d);
     text_free(&text);
@@ -343,7 +332,7 @@ static bool save_csv(const struct tune *t, struct err *e)
         draw_free(&d);
         text_printf(&text, ",%.3f\n", r->seconds);
     }
-    bool good = write_text(t->q->csv, &text, e);
+    bool good = outfile_whole(t->q->csv, &text, e);
     text_free(&text);
     return good;
 }
