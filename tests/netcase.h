@@ -19,6 +19,7 @@ struct netcase {
     const char *backend; /* NULL: the CPU */
     const char *device;
     const char *model, *loss, *optim; /* JSON; NULL: defaults */
+    bool stored; /* the model's last layer is the output layer */
     uint32_t numbers, indicators, categories, outputs, rows, micro;
     bool quantiles; /* outputs are those of a regression */
     uint32_t whole; /* 0: rows * micro */
@@ -50,7 +51,7 @@ struct netcase {
     unsigned char *records;
     unsigned char *chunks[1];
     struct source source;
-    struct model_options model_options;
+    struct architecture *architecture;
     struct loss_options loss_options;
     struct optim_options optim_options;
     struct network_options options;
@@ -240,7 +241,10 @@ static inline bool case_make(struct netcase *c)
                   &c->e) ||
         !loss_resolve(&c->loss_options, case_classes(c) > 0, &c->e))
         return false;
-    c->model_options = (struct model_options){.doc = c->docs[0], .model = at[0]};
+    c->architecture = architecture_read(
+        &(struct model_options){.doc = c->docs[0], .model = at[0], .stored = c->stored}, &c->e);
+    if (!c->architecture)
+        return false;
     if (c->steps)
         c->indicators = c->numbers;
     for (uint32_t i = 0; i < c->indicators; i++)
@@ -291,7 +295,7 @@ static inline bool case_open(struct netcase *c)
     c->plan.tracks = c->tracks;
     c->plan.shards = c->tracks ? c->tracks : c->plan.shards;
     machine_obey(c->machine, &c->plan);
-    c->options = (struct network_options){.model = &c->model_options,
+    c->options = (struct network_options){.architecture = c->architecture,
                                           .features = &c->features,
                                           .rows = c->rows,
                                           .micro = c->micro,
@@ -410,6 +414,7 @@ static inline void case_close(struct netcase *c)
     machine_close(c->machine);
     for (int i = 0; i < 3; i++)
         json_free(c->docs[i]);
+    architecture_free(c->architecture);
     opt_release(loss_options_table, &c->loss_options);
     opt_release(optim_options_table, &c->optim_options);
     mem_free(c->records);

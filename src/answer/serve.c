@@ -30,7 +30,7 @@ static void make_members(struct serve *s)
     s->members = mem_zero(s->member_count, sizeof *s->members);
     s->weights = mem_alloc(s->member_count, sizeof *s->weights);
     for (uint32_t i = 0; i < s->member_count; i++) {
-        s->members[i].model = modelfile_model(f, i);
+        s->members[i].architecture = f->members[i].architecture;
         sum += f->members[i].weight;
     }
     s->codings = mem_alloc(s->member_count, sizeof *s->codings);
@@ -156,7 +156,7 @@ static void close_machine(void *serve)
 static void forget_machine(struct serve *s)
 {
     for (uint32_t i = 0; i < s->member_count; i++)
-        s->members[i] = (struct serve_member){.model = s->members[i].model};
+        s->members[i] = (struct serve_member){.architecture = s->members[i].architecture};
     s->machine = NULL;
 }
 
@@ -171,10 +171,10 @@ static void leave_machine(struct serve *s, bool device)
     forget_machine(s);
 }
 
-struct network_options serve_network(const struct model_options *model,
+struct network_options serve_network(const struct architecture *a,
                                      const struct features *features, bool gpu)
 {
-    return (struct network_options){.model = model, .features = features, .micro = 1,
+    return (struct network_options){.architecture = a, .features = features, .micro = 1,
                                     .own_memory = gpu, .streams = gpu,
                                     .answers = gpu ? SERVE_ANSWERS : 0};
 }
@@ -233,7 +233,7 @@ static bool open_network(struct serve *s, uint32_t i, uint64_t count, struct err
     struct serve_member *member = &s->members[i];
     struct member *from = &s->file->members[i];
     bool gpu = select_is_gpu(&s->backend);
-    struct network_options o = serve_network(&member->model, features_of(s, i), gpu);
+    struct network_options o = serve_network(member->architecture, features_of(s, i), gpu);
     o.beside = i ? s->members[i - 1].network : NULL;
     if (machine_in_place(s->machine)) {
         o.params = from->params;

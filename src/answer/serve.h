@@ -18,7 +18,7 @@ struct serve;
 struct criterion serve_criterion(const struct serve *s);
 /* A network of the model at work. */
 struct serve_member {
-    struct model_options model;
+    const struct architecture *architecture;
     struct network *network; /* made by the first answer */
     struct stepper *stepper;
 };
@@ -73,7 +73,7 @@ struct serve {
 
 /* The options of a network that answers, without the rows of a batch. serve_rows sets these for
  * `count` rows to come: as chosen, or (0) so many that activations stay small. */
-struct network_options serve_network(const struct model_options *model,
+struct network_options serve_network(const struct architecture *a,
                                      const struct features *features, bool gpu);
 bool serve_rows(struct network_options *o, struct machine *m, uint64_t count, int64_t chosen,
                 struct err *e);

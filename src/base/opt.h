@@ -90,6 +90,11 @@ bool opt_read(const struct option *table, const struct json_doc *doc, const stru
               const char *path, void *into, struct err *e);
 void opt_release(const struct option *table,
                  void *into); /* frees strings and lists and clears them */
+/* Copies a struct of `size` bytes that opt_read filled; strings and lists of the copy are its own.
+ * What points into a document still does. Caller: opt_release. */
+void opt_copy(const struct option *table, const void *from, size_t size, void *into);
+/* Whether two structs have equal values at every key of the table. */
+bool opt_equal(const struct option *table, const void *a, const void *b);
 /* The resolved object of this table as JSON members (no braces), nested where keys are dotted. */
 void opt_write(const struct option *table, const void *from, struct json_out *out);
 void opt_write_value(const struct option *row, const void *from, const char *key,

@@ -18,8 +18,8 @@ enum { NUMBERS = 28, CLASSES = 2, RECORDS = 45056, STEPS = 7 /* a part of NUMBER
 struct work_net {
     struct machine *machine;
     const char *preset; /* NULL: a network for the size */
-    struct json_doc *doc;
-    struct model_options model;
+    struct architecture *own_architecture; /* NULL: that of a file */
+    const struct architecture *architecture;
     struct loss_options loss;
     struct optim_options optim;
     struct features features, *own; /* own: of a model file */
@@ -84,21 +84,20 @@ static bool make_model(struct bench_task *t, struct work_net *w, uint32_t width,
     if (t->file) {
         w->own = schema_features(t->file->schema);
         w->features = *w->own;
-        w->model = modelfile_model(t->file, 0);
+        w->architecture = t->file->members[0].architecture;
     } else {
-        int length =
-            w->preset
-                ? snprintf(text, sizeof text, "{\"preset\": \"%s\"%s}", w->preset,
-                           preset_find(w->preset)->small ? preset_find(w->preset)->small : "")
-                : snprintf(text, sizeof text,
-                           "{\"preset\": \"mlp\", \"hidden\": [%u, %u%s%.0u], \"dropout\": 0}",
-                           width, width, width > 128 ? ", " : "", width > 128 ? width : 0);
-        w->doc = json_parse(text, (size_t)length, "bench", e);
-        if (!w->doc)
+        if (w->preset)
+            snprintf(text, sizeof text, "{\"preset\": \"%s\"%s}", w->preset,
+                     preset_find(w->preset)->small ? preset_find(w->preset)->small : "");
+        else
+            snprintf(text, sizeof text,
+                     "{\"preset\": \"mlp\", \"hidden\": [%u, %u%s%.0u], \"dropout\": 0}", width,
+                     width, width > 128 ? ", " : "", width > 128 ? width : 0);
+        w->architecture = w->own_architecture = architecture_parse(text, "bench", e);
+        if (!w->architecture)
             return false;
         w->features = (struct features){.format = rowfmt_make(width > 128 ? NUMBERS : NUMBERS / 2,
                                                               0), .outputs = CLASSES};
-        w->model = (struct model_options){.doc = w->doc, .model = json_root(w->doc)};
     }
     if (w->preset && preset_find(w->preset)->series) {
         w->features.steps = STEPS;
@@ -131,7 +130,7 @@ static void set_weights(struct bench_task *t, struct work_net *w)
 static struct network_options training_options(const struct work_net *w)
 {
     bool gpu = !machine_in_place(w->machine);
-    return (struct network_options){.model = &w->model, .features = &w->features, .rows = w->rows,
+    return (struct network_options){.architecture = w->architecture, .features = &w->features, .rows = w->rows,
                                     .whole = w->rows, .micro = 1, .steps = w->steps,
                                     .training = true,
                                     .own_memory = gpu, .answers = gpu ? 1 : 0, .loss = &w->loss,
@@ -154,13 +153,13 @@ static bool open_net(struct bench_task *t, struct work_net *w, enum bench_size s
     make_records(w);
     struct network_options o =
         training ? training_options(w)
-                 : serve_network(&w->model, &w->features, !machine_in_place(w->machine));
+                 : serve_network(w->architecture, &w->features, !machine_in_place(w->machine));
     if (!training &&
         !serve_rows(&o, w->machine, w->source.count, t->q->command.batch_size, e))
         return false;
     network_plan(&w->features, w->machine, o.rows, 1, &w->plan);
     if (training)
-        network_plan_tracks(&w->model, &w->features, w->machine, &w->plan);
+        network_plan_tracks(w->architecture, &w->features, w->machine, &w->plan);
     o.rows = w->plan.batch;
     o.micro = training ? w->plan.micro : o.micro;
     o.tracks = w->plan.tracks;
@@ -212,7 +211,7 @@ static void close_net(struct work_net *w)
     network_free(w->network);
     opt_release(loss_options_table, &w->loss);
     opt_release(optim_options_table, &w->optim);
-    json_free(w->doc);
+    architecture_free(w->own_architecture);
     if (w->own)
         features_free(w->own);
     void *const rooms[] = {w->records[0], w->table, w->logits, w->probability, w->weights,

@@ -23,8 +23,8 @@ static const char layers[] = "{\"layers\": [{\"type\": \"dense\", \"units\": 16}
 static const char descent[] = "{\"type\": \"sgd\", \"momentum\": 0, \"weight_decay\": 0}";
 
 struct trial {
-    struct json_doc *model_doc, *optim_doc;
-    struct model_options model;
+    struct json_doc *optim_doc;
+    struct architecture *architecture;
     struct loss_options loss;
     struct optim_options optim;
     struct features features;
@@ -57,23 +57,22 @@ static void make_records(struct trial *t)
 static bool make_trial(struct trial *t, struct err *e)
 {
     *t = (struct trial){0};
-    t->model_doc = json_parse(layers, sizeof layers - 1, "gpucheck", e);
     t->optim_doc = json_parse(descent, sizeof descent - 1, "gpucheck", e);
-    if (!t->model_doc || !t->optim_doc ||
+    if (!t->optim_doc ||
         !opt_read(loss_options_table, NULL, NULL, "", &t->loss, e) ||
         !opt_read(optim_options_table, t->optim_doc, json_root(t->optim_doc), "", &t->optim, e) ||
         !loss_resolve(&t->loss, true, e))
         return false;
-    t->model = (struct model_options){.doc = t->model_doc, .model = json_root(t->model_doc)};
     make_records(t);
-    return true;
+    t->architecture = architecture_parse(layers, "gpucheck", e);
+    return t->architecture;
 }
 
 static void drop_trial(struct trial *t)
 {
     opt_release(loss_options_table, &t->loss);
     opt_release(optim_options_table, &t->optim);
-    json_free(t->model_doc);
+    architecture_free(t->architecture);
     json_free(t->optim_doc);
     mem_free(t->records);
 }
@@ -129,7 +128,7 @@ static real *gradient(struct trial *t, struct machine *m, uint64_t *count, doubl
                       struct err *e)
 {
     struct plan plan;
-    struct network_options o = {.model = &t->model, .features = &t->features, .rows = ROWS,
+    struct network_options o = {.architecture = t->architecture, .features = &t->features, .rows = ROWS,
                                 .micro = 1, .steps = 1, .training = true, .loss = &t->loss,
                                 .optim = &t->optim};
     machine_plan(m, ROWS, 1, &plan);

@@ -52,9 +52,8 @@ static bool open_model(struct inspect *i, struct err *e)
     i->features = mem_zero(i->model->member_count, sizeof *i->features);
     i->plans = mem_zero(i->model->member_count, sizeof *i->plans);
     for (uint32_t m = 0; m < i->model->member_count; m++) {
-        struct model_options o = modelfile_model(i->model, m);
         i->features[m] = schema_features(modelfile_encoder(i->model, m));
-        i->plans[m] = model_plan(&o, i->features[m], 1, 1, false, e);
+        i->plans[m] = model_plan(i->model->members[m].architecture, i->features[m], 1, 1, false, e);
         if (!i->plans[m])
             return false;
     }

@@ -45,7 +45,7 @@ static bool predict_fits(const struct train_job *j, uint32_t rows, const struct 
     plan.guests[0] = '\0';
     plan.batch = rows;
     machine_obey(j->machine, &plan);
-    struct network_options o = serve_network(&j->config->model, j->run.features, gpu);
+    struct network_options o = serve_network(j->config->architecture, j->run.features, gpu);
     o.rows = rows;
     struct source from = {.rows.format = j->table->rows.format, /* lines have two bytes at least */
                           .count = CSV_BLOCK_BYTES / 2, .classes = j->run.classes};

@@ -314,6 +314,7 @@ void config_free(struct config *c)
     if (!c)
         return;
     opt_release(config_table, c);
+    architecture_free(c->architecture);
     settings_free(c->settings, c->setting_count);
     for (size_t i = 0; i < c->set_count; i++)
         mem_free(c->sets[i]);

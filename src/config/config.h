@@ -62,7 +62,8 @@ struct config {
     size_t text_length;
     int task;             /* enum task */
     struct data_options data;
-    struct model_options model;
+    struct model_options model; /* as the document has it */
+    struct architecture *architecture;
     struct train_options train;
     struct ensemble_options ensemble;
     struct tune_options tune;

@@ -196,13 +196,11 @@ bool config_path_solves(const struct loss_options *loss)
 /* The path of preset linear solves for convex losses, numbers and one-hot columns. */
 static bool check_solver(const struct config *c, struct err *e)
 {
-    struct modelread read;
     int kind = c->train.loss.kind;
     bool convex = config_path_solves(&c->train.loss);
     const char *lacks = linear_path_lacks(c->doc);
-    if ((convex && !lacks) || !model_path(&c->model, &read))
+    if ((convex && !lacks) || !architecture_path(c->architecture))
         return true;
-    modelread_release(&read);
     if (convex)
         json_fail(c->doc, node(c, "model.solver"), e, ERR_CONFIG_CONFLICT,
                   "`model.solver` \"path\" takes no %s", lacks);
@@ -348,6 +346,12 @@ bool config_answers_alike(const struct config *c, const struct config *m, struct
     return err_help(e, "give train.loss beside `ensemble` and `tune`, and leave it out in them");
 }
 
+static bool read_architecture(struct config *c, struct err *e)
+{
+    c->architecture = architecture_read(&c->model, e);
+    return c->architecture;
+}
+
 bool config_check(struct config *c, struct err *e)
 {
     return check_names(c, e) && data_options_settle(&c->data, c->task, c->doc, e) &&
@@ -356,5 +360,5 @@ bool config_check(struct config *c, struct err *e)
            check_optimizer(c, e) && check_threshold(c, e) &&
            check_calibrate(c, e) && check_transform(c, e) && check_region(c, e) &&
            check_useful(c, e) &&
-           model_check(&c->model, e) && check_solver(c, e);
+           read_architecture(c, e) && check_solver(c, e);
 }

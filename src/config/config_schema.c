@@ -82,7 +82,7 @@ void config_schema(struct text *json)
     opt_schema(config_table, &out);
     json_open(&out, "$defs", '{');
     json_open(&out, "model", '{');
-    model_schema(&out);
+    architecture_schema(&out);
     json_close(&out, '}');
     layer_schema(&out);
     columns_schema(&out);

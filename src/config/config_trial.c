@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "config/config_table.h"
-#include "model/modelread.h"
 #include "model/preset.h"
 
 /* The space that every network has. */
@@ -18,7 +17,7 @@ static const char common_space[] =
 const char *config_space(const struct config *c)
 {
     const struct preset *p = config_preset(c->doc);
-    if (p && p->solved_space && model_ridge(&c->model))
+    if (p && p->solved_space && c->architecture->solution == SOLVED_BY_RIDGE)
         return p->solved_space;
     return p && p->space ? p->space : common_space;
 }

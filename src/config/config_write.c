@@ -47,7 +47,8 @@ static void write_members(const struct config *c, const struct config *raw, bool
 static bool put_model(struct json_doc *doc, const struct config *c, struct err *e)
 {
     struct text model = {0};
-    bool good = model_resolved(&c->model, &model, e) && json_set(doc, "model", model.data, e);
+    architecture_write(c->architecture, &model);
+    bool good = json_set(doc, "model", model.data, e);
     text_free(&model);
     return good;
 }

@@ -78,6 +78,27 @@ struct layer *layer_new(const struct layer_type *type)
     return l;
 }
 
+struct layer *layer_copy(const struct layer *l)
+{
+    struct layer *c = layer_new(l->type);
+    opt_copy(l->type->options, l->spec, l->type->spec_size, c->spec);
+    c->child_count = l->child_count;
+    if (l->children)
+        c->children = mem_alloc((size_t)l->child_count + 1, sizeof *c->children);
+    for (uint32_t i = 0; i < l->child_count; i++)
+        c->children[i] = layer_copy(l->children[i]);
+    return c;
+}
+
+struct layer *layer_copy_wide(const struct layer *l, uint32_t units)
+{
+    struct layer *c = layer_copy(l);
+    const struct option *row = opt_find(l->type->options, "units");
+    const int64_t wide = units;
+    memcpy((char *)c->spec + row->offset, &wide, sizeof wide);
+    return c;
+}
+
 static struct layer *layer_read(const struct json_doc *doc, const struct json *at, const char *path,
                                 struct err *e)
 {

@@ -340,6 +340,10 @@ const struct layer_type *layer_find(const char *name);
 /* A layer of this type without options; layer_list_free. */
 struct layer *layer_new(const struct layer_type *type);
 void layer_free(struct layer *l);
+/* The same layer again, of one that was read and not planned; or with so many `units`, an option
+ * that its type has. Caller: layer_free. */
+struct layer *layer_copy(const struct layer *l);
+struct layer *layer_copy_wide(const struct layer *l, uint32_t units);
 /* A list of layers from "layers": [{...}, ...], which stands at `path` ("model.layers") for
  * messages. NULL after an error; an empty list is not NULL. Nothing of doc is kept. */
 struct layer **layer_list_read(const struct json_doc *doc, const struct json *list,

@@ -4,35 +4,9 @@
 #include "base/mem.h"
 #include "model/init.h"
 
-/* The layers of the options; the output layer is the last. */
-static bool read_layers(struct model *m, const struct model_options *o, const struct features *f,
-                        struct err *e)
+static bool refuse_size(const struct architecture *a, const struct planner *p, struct err *e)
 {
-    struct modelread r;
-    if (!modelread(o, &r, e))
-        return false;
-    struct layer **output = o->stored ? NULL : modelread_output(&r, f->outputs, e);
-    const bool good = o->stored || output;
-    if (good) {
-        m->layers = mem_grow(r.layers, (size_t)r.count + 1, sizeof(struct layer *));
-        m->layer_count = r.count + (output != NULL);
-        if (output)
-            m->layers[r.count] = output[0];
-        m->layers[m->layer_count - 1]->logits = true;
-        layer_list_free(output, 0);
-        r.layers = NULL;
-        r.count = 0;
-    }
-    modelread_release(&r);
-    return good;
-}
-
-static bool refuse_size(const struct model_options *o, const struct planner *p, struct err *e)
-{
-    int64_t line = 0, column = 0;
-    if (o->model)
-        json_place(o->doc, o->model, &line, &column);
-    err_at(e, ERR_CONFIG_SIZE, o->doc ? json_name(o->doc) : "", line, column,
+    err_at(e, ERR_CONFIG_SIZE, a->file, a->line, a->column,
            "the network is too large: more than %s", p->too_large);
     err_key(e, "model");
     return err_help(e, "make the layers fewer or narrower");
@@ -102,13 +76,15 @@ static bool check_carry(const struct model *m, const struct planner *p, struct e
                        "carry_state out");
 }
 
-static bool plan(struct model *m, const struct model_options *o, const struct features *f,
+static bool plan(struct model *m, const struct architecture *a, const struct features *f,
                  struct planner *p, struct err *e)
 {
     uint32_t out;
     m->outputs = f->outputs;
     p->position = p->chunks_of = 1; /* the embedding tables are 0 */
-    if (!read_layers(m, o, f, e) || !check_own_rows(m, f, p->training, e))
+    m->layers = architecture_layers(a, f->outputs, &m->layer_count);
+    m->layers[m->layer_count - 1]->logits = true;
+    if (!check_own_rows(m, f, p->training, e))
         return false;
     p->own_rows = m->own_rows;
     if (!inputs_plan(&m->inputs, f, m->layers[0], p, e) ||
@@ -137,23 +113,23 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
     m->answers = last->answers ? last->answers : 1;
     if (p->training)
         m->dlogits = plan_plain(p, m->outputs * m->answers); /* of p->steps */
-    return !p->too_large[0] || refuse_size(o, p, e);
+    return !p->too_large[0] || refuse_size(a, p, e);
 }
 
-struct model *model_plan(const struct model_options *o, const struct features *f, uint32_t rows,
+struct model *model_plan(const struct architecture *a, const struct features *f, uint32_t rows,
                          uint32_t shards, bool training, struct err *e)
 {
-    return model_plan_on(NULL, o, f, rows, shards, training, false, e);
+    return model_plan_on(NULL, a, f, rows, shards, training, false, e);
 }
 
-struct model *model_plan_on(const struct machine *machine, const struct model_options *o,
+struct model *model_plan_on(const struct machine *machine, const struct architecture *a,
                             const struct features *f, uint32_t rows, uint32_t shards,
                             bool training, bool tracks, struct err *e)
 {
     struct model *m = mem_zero(1, sizeof *m);
     struct planner p = {.rows = rows, .steps = 1, .shards = shards, .training = training,
                         .tracks = tracks, .machine = machine};
-    bool good = plan(m, o, f, &p, e);
+    bool good = plan(m, a, f, &p, e);
     m->rows = rows;
     m->shards = shards;
     m->training = training;

@@ -4,9 +4,9 @@
 #define DNN_MODEL_MODEL_H
 
 #include "base/rowfmt.h"
+#include "model/architecture.h"
 #include "model/inputs.h"
 #include "model/layer.h"
-#include "model/modelread.h"
 
 struct model {
     struct inputs inputs;     /* the first stage */
@@ -35,12 +35,12 @@ struct model {
     struct act_place logits, dlogits;
 };
 /* Plans for micro-batches of `rows` and this many gradient shards. Parameter offsets depend on
- * options and features alone. NULL after an error; model_free. */
-struct model *model_plan(const struct model_options *o, const struct features *f, uint32_t rows,
+ * architecture and features alone. NULL after an error; model_free. */
+struct model *model_plan(const struct architecture *a, const struct features *f, uint32_t rows,
                          uint32_t shards, bool training, struct err *e);
 /* The same with room for values that this machine's operations keep from forward to backward.
  * tracks: each shard is the gradient of a track, which has every parameter. */
-struct model *model_plan_on(const struct machine *machine, const struct model_options *o,
+struct model *model_plan_on(const struct machine *machine, const struct architecture *a,
                             const struct features *f, uint32_t rows, uint32_t shards,
                             bool training, bool tracks, struct err *e);
 void model_free(struct model *m);

@@ -343,7 +343,7 @@ void modelfile_free(struct modelfile *f)
     decision_free(&f->decision);
     mem_free(f->class_weight);
     for (uint32_t i = 0; i < f->member_count; i++) {
-        json_free(f->members[i].layers);
+        architecture_free(f->members[i].architecture);
         mem_free(f->members[i].params);
         mem_free(f->members[i].buffers);
         mem_free(f->members[i].history);
@@ -403,8 +403,3 @@ struct loss_options modelfile_loss(const struct modelfile *f)
     return o;
 }
 
-struct model_options modelfile_model(const struct modelfile *f, uint32_t member)
-{
-    const struct json_doc *layers = f->members[member].layers;
-    return (struct model_options){.doc = layers, .model = json_root(layers), .stored = true};
-}

@@ -94,7 +94,7 @@ struct golden {
 };
 /* One network of a model. */
 struct member {
-    struct json_doc *layers; /* {"layers": [...]}, of a loaded file */
+    struct architecture *architecture; /* of a loaded file; else NULL */
     real *params, *buffers;  /* the arenas of model_plan */
     uint64_t param_count, buffer_count;
     uint64_t flops; /* of a record's answer, of a loaded file: model_flops */
@@ -139,7 +139,6 @@ struct modelfile *modelfile_load_bytes(const void *bytes, size_t length, const c
 void modelfile_free(struct modelfile *f);
 /* The schema with the encoder of a member's inputs. */
 const struct schema *modelfile_encoder(const struct modelfile *f, uint32_t member);
-struct model_options modelfile_model(const struct modelfile *f, uint32_t member);
 /* Of a model of loss quantile, by the config that it holds as a record: its q; else 0. */
 double modelfile_quantile(const struct modelfile *f);
 /* The loss that it was trained with, by that record; the task's own where that cannot be read. */

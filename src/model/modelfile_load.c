@@ -90,6 +90,16 @@ static void load_records(const struct model_loading *l)
 
 /* --- layers --- */
 
+/* The errors of a config have other ids, and places in a text that nobody sees. A layer, an option
+ * or a word that is not known was made by a later version. */
+static bool bad_layers(const struct model_loading *l, const struct err *inner)
+{
+    bool unknown = inner->id == ERR_CONFIG_WORD || inner->id == ERR_CONFIG_KEY;
+    return err_at(l->e, unknown ? ERR_MODEL_NEWER : ERR_MODEL_CONFIG, tensor_file_path(l->file), 0,
+                  0, unknown ? "made by a newer version of dnn: %s" : "the layers: %s",
+                  inner->what);
+}
+
 static uint32_t number_of(const struct model_loading *l)
 {
     return (uint32_t)(l->member - l->f->members);
@@ -116,20 +126,13 @@ static bool load_layers(const struct model_loading *l)
     text_put(&whole, "{\"layers\":");
     text_add(&whole, t->data, (size_t)t->count);
     text_char(&whole, '}');
-    l->member->layers = json_parse_own(whole.data, whole.length, "layers", &inner);
+    struct json_doc *doc = json_parse_own(whole.data, whole.length, "layers", &inner);
+    const struct model_options o = {.doc = doc, .model = doc ? json_root(doc) : NULL,
+                                    .stored = true};
+    l->member->architecture = doc ? architecture_read(&o, &inner) : NULL;
+    json_free(doc);
     text_free(&whole);
-    return l->member->layers || err_at(l->e, ERR_MODEL_CONFIG, tensor_file_path(l->file), 0, 0,
-                                       "the layers: %s", inner.what);
-}
-
-/* The errors of a config have other ids, and places in a text that nobody sees. A layer, an option
- * or a word that is not known was made by a later version. */
-static bool bad_layers(const struct model_loading *l, const struct err *inner)
-{
-    bool unknown = inner->id == ERR_CONFIG_WORD || inner->id == ERR_CONFIG_KEY;
-    return err_at(l->e, unknown ? ERR_MODEL_NEWER : ERR_MODEL_CONFIG, tensor_file_path(l->file), 0,
-                  0, unknown ? "made by a newer version of dnn: %s" : "the layers: %s",
-                  inner->what);
+    return l->member->architecture || bad_layers(l, &inner);
 }
 
 /* --- weights --- */
@@ -218,8 +221,7 @@ static bool load_weights(const struct model_loading *l, const struct features *f
 {
     struct member *member = l->member;
     struct err inner = {0};
-    struct model_options o = modelfile_model(l->f, number_of(l));
-    struct model *m = model_plan(&o, features, 1, 1, false, &inner);
+    struct model *m = model_plan(member->architecture, features, 1, 1, false, &inner);
     if (!m)
         return bad_layers(l, &inner);
     member->param_count = m->params;

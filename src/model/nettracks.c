@@ -35,7 +35,7 @@ static uint32_t tracks_of(uint32_t whole, uint32_t micro)
     return wanted < 2 ? 2 : wanted < most ? wanted : most;
 }
 
-void network_plan_tracks(const struct model_options *model, const struct features *f,
+void network_plan_tracks(const struct architecture *a, const struct features *f,
                          const struct machine *m, struct plan *plan)
 {
     struct err e = {0};
@@ -44,7 +44,7 @@ void network_plan_tracks(const struct model_options *model, const struct feature
     uint32_t least = (whole + MICROS_MOST - 1) / MICROS_MOST;
     most = most < least ? least : most;
     struct model *of = machine_in_place(m) && steps > 1 && whole > most
-                           ? model_plan(model, f, 1, 1, true, &e) : NULL;
+                           ? model_plan(a, f, 1, 1, true, &e) : NULL;
     if (of && model_in_tracks(of)) {
         uint32_t micro = (whole + most - 1) / most;
         machine_plan(m, (whole + micro - 1) / micro, micro, plan);

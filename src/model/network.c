@@ -54,7 +54,7 @@ static bool plan_shapes(struct network *n, struct err *e)
         struct netshape *s = &n->answers.shapes[n->answers.shape_count];
         s->network = n;
         uint64_t all = rows * steps; /* without gradients a shard costs nothing */
-        s->model = model_plan_on(n->m, n->o.model, n->o.features, rows,
+        s->model = model_plan_on(n->m, n->o.architecture, n->o.features, rows,
                                  plan_shards(all < UINT32_MAX ? (uint32_t)all : UINT32_MAX),
                                  false, false, e);
         if (!s->model)
@@ -71,7 +71,7 @@ static bool plan_all(struct network *n, uint32_t shards, struct err *e)
         return false;
     if (n->o.training)
         n->step.model =
-            model_plan_on(n->m, n->o.model, n->o.features, n->o.rows, shards, true,
+            model_plan_on(n->m, n->o.architecture, n->o.features, n->o.rows, shards, true,
                           n->o.tracks > 0, e);
     n->step.table_room = n->o.steps ? n->o.steps : 1;
     return n->step.model || !n->o.training;

@@ -11,7 +11,7 @@
 struct network;
 
 struct network_options {
-    const struct model_options *model;
+    const struct architecture *architecture;
     const struct features *features;
     uint32_t rows;  /* of a micro-batch; batches of answers have at least as many */
     uint32_t micro; /* micro-batches of a step (plan.micro) */
@@ -57,7 +57,7 @@ void network_plan(const struct features *f, const struct machine *m, uint32_t ba
  * can be computed so. Each track has its own activations and its own gradient. The result follows
  * from the model and the shapes alone. The network then gets the rows of the step as `whole`. Not
  * for a loss that counts over all rows (soft_f1). */
-void network_plan_tracks(const struct model_options *model, const struct features *f,
+void network_plan_tracks(const struct architecture *a, const struct features *f,
                          const struct machine *m, struct plan *plan);
 
 /* Borrows the options' pointers until network_free. machine_obey comes before it. plan NULL: the

@@ -12,7 +12,6 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "model/modelread.h"
 #include "train/ensemble_mix.h"
 #include "train/job.h"
 
@@ -21,23 +20,10 @@
 /* The first member whose options of columns are those of this one. */
 static uint32_t find_equal(const struct ensemble *n, uint32_t member)
 {
-    struct text own = {0}, other = {0};
+    const struct encoder_options *own = &n->configs[member]->data.encoders;
     uint32_t k = 0;
-    for (; k < member; k++) {
-        const struct json *a = json_path(json_root(n->configs[member]->doc), "encoders"),
-                          *b = json_path(json_root(n->configs[k]->doc), "encoders");
-        text_clear(&own);
-        text_clear(&other);
-        if (a)
-            json_write(&own, a, 0);
-        if (b)
-            json_write(&other, b, 0);
-        if (own.length == other.length && memcmp(own.data ? own.data : "",
-                                                 other.data ? other.data : "", own.length) == 0)
-            break;
-    }
-    text_free(&own);
-    text_free(&other);
+    while (k < member && !opt_equal(encoder_options_table, own, &n->configs[k]->data.encoders))
+        k++;
     return k;
 }
 
@@ -172,7 +158,7 @@ double ensemble_work(const struct train_job *j, uint32_t run, const struct featu
 {
     const struct ensemble *n = j->ensemble;
     const struct config *c = n->configs[run / n->folds];
-    struct model *m = model_plan(&c->model, features, 1, 1, false, e);
+    struct model *m = model_plan(c->architecture, features, 1, 1, false, e);
     if (!m)
         return -1;
     double work = ((double)model_flops(m) + ROW_WORK) * (double)c->train.epochs *
@@ -184,11 +170,7 @@ double ensemble_work(const struct train_job *j, uint32_t run, const struct featu
 
 bool ensemble_solves(const struct config *c)
 {
-    struct modelread r;
-    if (!model_path(&c->model, &r))
-        return model_ridge(&c->model);
-    modelread_release(&r);
-    return true;
+    return c->architecture->solution != SOLVED_BY_STEPS;
 }
 
 /* The work of each run; 0 of a path, whose epochs are not counted beforehand. */

@@ -294,10 +294,8 @@ uint32_t mixing_linear(const struct mixing *x)
 {
     uint32_t i = 0;
     for (; i < x->count; i++) {
-        const struct json_doc *doc = x->n->configs[x->members[i]]->doc;
-        const struct json *preset = json_path(json_root(doc), "model.preset");
-        if (preset && json_kind(preset) == JSON_STRING &&
-            strcmp(json_string(preset), "linear") == 0)
+        const struct preset *p = x->n->configs[x->members[i]]->architecture->preset;
+        if (p && strcmp(p->name, "linear") == 0)
             break;
     }
     return i;

@@ -124,7 +124,7 @@ static bool store_run(const struct mixing *x, struct storing *s, uint32_t i, uin
     const struct config *c = x->n->configs[x->members[i]];
     const size_t sample = (size_t)p->sample.rows * x->outputs;
     uint32_t encoder = find_encoder(s, p->schema);
-    struct model *m = model_plan(&c->model, s->features[encoder], 1, 1, false, e);
+    struct model *m = model_plan(c->architecture, s->features[encoder], 1, 1, false, e);
     if (!m)
         return false;
     s->plans[s->f.member_count] = m;

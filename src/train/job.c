@@ -71,13 +71,13 @@ bool job_open(struct train_job *j, const struct train_request *q, struct err *e)
 
 static void say_notes(const struct table *table, const struct config *c)
 {
-    const struct json *preset = json_path(json_root(c->doc), "model.preset");
+    const struct preset *preset = c->architecture->preset;
     for (size_t i = 0; i < table->remarks.count; i++)
         log_warning("%s", table->remarks.items[i].text);
     if (c->unused)
         log_warning("preset auto has its own %s for its members: what the config says is not used; "
                     "one network that uses it: --set model.preset=%s", c->unused,
-                    preset && json_kind(preset) == JSON_STRING ? json_string(preset) : "mlp");
+                    preset ? preset->name : "mlp");
     if (table->extra_columns)
         log_note("%llu column%s of the file not in the config: ignored",
                  (unsigned long long)table->extra_columns, table->extra_columns > 1 ? "s" : "");
@@ -101,7 +101,7 @@ bool job_decide_machine(struct train_job *j, uint32_t runs, struct err *e)
         return job_open_machine(j, e);
     }
     const struct config *c = j->run.config;
-    struct model *m = model_plan(&c->model, j->run.features, 1, 1, false, e);
+    struct model *m = model_plan(c->architecture, j->run.features, 1, 1, false, e);
     if (!m)
         return false;
     double products = (double)model_flops(m), tables = (double)m->params - products / 2;
@@ -123,7 +123,7 @@ static bool can_be_saved(const struct train_job *j, struct err *e)
     for (uint32_t i = 0; fits && i < (n ? n->members : 1); i++) {
         const struct config *c = n ? n->configs[i] : j->config;
         struct features *f = schema_features(n ? n->encoders[i * n->folds]->schema : j->schema);
-        struct model *m = model_plan(&c->model, f, 1, 1, false, e);
+        struct model *m = model_plan(c->architecture, f, 1, 1, false, e);
         fits = m && modelfile_holds(m, e);
         model_free(m);
         features_free(f);

@@ -210,28 +210,20 @@ bool run_row(const struct run *r, uint32_t record, struct run_row *row)
 
 bool run_is_ridge(const struct run *r)
 {
-    return r->list[PART_TRAIN].count <= RIDGE_ROWS && model_ridge(&r->config->model);
+    return r->list[PART_TRAIN].count <= RIDGE_ROWS && r->config->architecture->solution == SOLVED_BY_RIDGE;
 }
 
 int64_t run_epochs_most(const struct run *r)
 {
-    struct modelread read;
-    int64_t most = run_is_ridge(r) ? 1 : r->config->train.epochs;
-    if (model_path(&r->config->model, &read)) {
-        const struct linear_spec *s = read.spec;
-        most = s->penalties * (int64_t)s->l1.count;
-        modelread_release(&read);
-    }
-    return most;
+    const struct linear_spec *path = architecture_path(r->config->architecture);
+    if (path)
+        return path->penalties * (int64_t)path->l1.count;
+    return run_is_ridge(r) ? 1 : r->config->train.epochs;
 }
 
 bool run_is_path(const struct run *r)
 {
-    struct modelread read;
-    bool path = model_path(&r->config->model, &read);
-    if (path)
-        modelread_release(&read);
-    return path || run_is_ridge(r);
+    return architecture_path(r->config->architecture) || run_is_ridge(r);
 }
 
 /* --- the first state --- */

@@ -355,7 +355,7 @@ enum run_end run_epochs(struct run *r, struct err *e)
     const bool path = run_is_path(r);
     if (!run_judge_begin(r, e))
         v = e->id == ERR_NONE ? STOPPED : FAILED;
-    if (!path && !r->quiet && model_ridge(&r->config->model))
+    if (!path && !r->quiet && r->config->architecture->solution == SOLVED_BY_RIDGE)
         log_line("rocket: %llu training rows are too many to solve for: the weights are found in "
                  "steps", (unsigned long long)r->list[PART_TRAIN].count);
     if (path && v == GO_ON)

@@ -22,7 +22,7 @@ struct network_options run_network_options(const struct run *r)
     const struct train_options *o = &r->config->train;
     uint64_t valid = r->list[PART_VALID].count, test = r->list[PART_TEST].count;
     bool gpu = on_gpu(r);
-    return (struct network_options){.model = &r->config->model,
+    return (struct network_options){.architecture = r->config->architecture,
                                     .features = r->features,
                                     .rows = r->plan.batch,
                                     .micro = r->plan.micro,
@@ -99,7 +99,7 @@ static void network_drop(struct run *r)
 static bool takes_statistics(const struct run *r)
 {
     struct err e = {0};
-    struct model *m = model_plan(&r->config->model, r->features, 1, 1, false, &e);
+    struct model *m = model_plan(r->config->architecture, r->features, 1, 1, false, &e);
     bool takes = m && m->buffers > 0;
     model_free(m);
     return takes;
@@ -127,7 +127,7 @@ static void plan_whole(struct run *r)
 {
     network_plan(r->features, r->machine, r->batch, r->micro, &r->plan);
     if (r->loss.kind != LOSS_SOFT_F1)
-        network_plan_tracks(&r->config->model, r->features, r->machine, &r->plan);
+        network_plan_tracks(r->config->architecture, r->features, r->machine, &r->plan);
 }
 
 /* In the micro-batches and tracks of another plan. */
@@ -179,7 +179,7 @@ static void tell_work(struct run *r)
 {
     struct err e = {0};
     struct model *m =
-        on_gpu(r) ? model_plan(&r->config->model, r->features, 1, 1, false, &e) : NULL;
+        on_gpu(r) ? model_plan(r->config->architecture, r->features, 1, 1, false, &e) : NULL;
     const double reads = (double)row_list_reads(&r->list[PART_TRAIN]) *
                          (double)r->config->train.epochs;
     const uint32_t steps = features_steps(r->features);
@@ -326,7 +326,7 @@ bool run_network(struct run *r, struct err *e)
     struct lanes before = run_deal(r);
     lanes_free(&before);
     /* carried states have an order of their own; ridge reads the rows of the list */
-    r->sorted = r->config->train.by_length && !r->features->carry && !model_ridge(&r->config->model)
+    r->sorted = r->config->train.by_length && !r->features->carry && r->config->architecture->solution != SOLVED_BY_RIDGE
                     ? length_sort(&r->source, r->features, r->batch * r->micro)
                     : NULL;
     r->source.index = r->sorted ? r->sorted : r->source.index;

@@ -39,7 +39,6 @@ struct problem {
 };
 struct run_path {
     struct run *r;
-    struct modelread read;
     const struct linear_spec *spec;
     struct problem *now; /* at work */
     struct problem all;  /* of all training rows */
@@ -452,11 +451,10 @@ struct run_path *run_path_open(struct run *r, struct err *e)
     p->ridge = run_is_ridge(r);
     if (p->ridge)
         return p;
-    bool good = model_path(&r->config->model, &p->read);
-    p->spec = p->read.spec;
+    p->spec = architecture_path(r->config->architecture);
     p->now = &p->all;
     p->fold = run_deal_folds(r, HELD);
-    if (!good || !problem_make(p, -1, &p->all, e)) {
+    if (!problem_make(p, -1, &p->all, e)) {
         run_path_close(p);
         return NULL;
     }
@@ -479,6 +477,5 @@ void run_path_close(struct run_path *p)
         return;
     problem_drop(&p->all);
     mem_free(p->fold);
-    modelread_release(&p->read);
     mem_free(p);
 }

@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/modelread.h"
 
 #define SPACE_STREAM 0x74756e65u
 
@@ -100,7 +99,7 @@ static bool left_out(const struct config *c, const char *path)
 
 void space_note_steps(const struct space *s, const struct config *c)
 {
-    for (size_t i = 0; i < s->count && model_ridge(&c->model); i++)
+    for (size_t i = 0; i < s->count && c->architecture->solution == SOLVED_BY_RIDGE; i++)
         if (starts(s->keys[i].path, "train.optimizer.")) {
             log_note("trial 0 is solved for by ridge regression; the others draw `%s`, which a "
                      "solution does not read: unless model.solver is \"ridge\" they train in steps",

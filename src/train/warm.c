@@ -442,8 +442,7 @@ bool warm_fill(const struct warm_from *from, const struct run *r, real *params, 
     if (!same_labels(p.now, p.was))
         return other(p.path, e, "it has other labels", "");
     struct features *was = schema_features(p.was);
-    struct model_options o = modelfile_model(f, from->network);
-    struct model *m = model_plan(&o, was, 1, 1, false, e);
+    struct model *m = model_plan(member->architecture, was, 1, 1, false, e);
     p.was_f = was;
     p.was_m = m;
     bool good = m && same_columns(&p, e) && same_encodings(&p, e) && columns_fit(&p, e) &&

@@ -18,8 +18,7 @@ static bool save(const struct modelfile *f, const char *path, struct err *e)
     struct features *features = schema_features(f->schema);
     bool good = true;
     for (uint32_t i = 0; good && i < f->member_count; i++) {
-        struct model_options o = modelfile_model(f, i);
-        good = (made[i] = model_plan(&o, features, 1, 1, false, e)) != NULL;
+        good = (made[i] = model_plan(f->members[i].architecture, features, 1, 1, false, e)) != NULL;
     }
     const struct model *const plans[2] = {made[0], made[1]};
     good = good && modelfile_save(f, plans, path, NULL, e);

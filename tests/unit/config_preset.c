@@ -94,7 +94,8 @@ static void realmlp(const char *task, bool td_s)
         want = want ? want : k->td[0];
         is_string(settings_find(c->settings, c->setting_count, k->key)->value, want, k->key);
     }
-    ok(c && model_resolved(&c->model, &json, &e), "its layers %s", e.what);
+    if (c)
+        architecture_write(c->architecture, &json);
     const char *layers = strstr(json.data ? json.data : "\"layers\"", "\"layers\"");
     const char *f = regression ? "mish" : "selu";
     text_clear(&text);

@@ -14,24 +14,18 @@ static uint32_t both[2] = {0, 1};
 static struct model *plan(const char *text, uint32_t rows, uint32_t shards, bool training,
                           struct err *e)
 {
-    struct json_doc *doc = text ? json_parse(text, strlen(text), "model.json", e) : NULL;
-    struct model_options o = {.doc = doc, .model = doc ? json_root(doc) : NULL};
-    struct model *m = model_plan(&o, &features, rows, shards, training, e);
-    json_free(doc);
+    struct architecture *a = architecture_parse(text, "model.json", e);
+    struct model *m = a ? model_plan(a, &features, rows, shards, training, e) : NULL;
+    architecture_free(a);
     return m;
 }
 
 static void refused(const char *text, enum err_id id, const char *what, int64_t column)
 {
-    struct err e = {0}, checked = {0};
+    struct err e = {0};
     struct model *m = plan(text, 4, 1, true, &e);
     ok(!m && e.id == id && strstr(e.what, what), "%s: E%d %s", text, (int)e.id, e.what);
     is_int(e.column, column, "  its place");
-    struct json_doc *doc = json_parse(text, strlen(text), "model.json", &checked);
-    ok(!model_check(&(struct model_options){.doc = doc, .model = json_root(doc)}, &checked) &&
-           checked.id == id,
-       "  and without data");
-    json_free(doc);
     model_free(m);
 }
 
@@ -40,14 +34,12 @@ static void round_trip(const char *text, const char *want)
 {
     struct err e = {0};
     struct text once = {0}, twice = {0};
-    struct json_doc *doc = text ? json_parse(text, strlen(text), "model.json", &e) : NULL;
-    ok(model_resolved(&(struct model_options){.doc = doc, .model = doc ? json_root(doc) : NULL},
-                      &once, &e),
-       "%s resolves %s", text ? text : "nothing", e.what);
-    struct json_doc *back = json_parse(once.data, once.length, "back", &e);
-    ok(back && model_resolved(&(struct model_options){.doc = back, .model = json_root(back)},
-                              &twice, &e),
-       "  and so does the answer %s", e.what);
+    struct architecture *first = architecture_parse(text, "model.json", &e);
+    ok(first != NULL, "%s resolves %s", text ? text : "nothing", e.what);
+    architecture_write(first, &once);
+    struct architecture *back = architecture_parse(once.data, "back", &e);
+    ok(back != NULL, "  and so does the answer %s", e.what);
+    architecture_write(back, &twice);
     is_string(twice.data, once.data, "  to itself");
     if (want)
         is_string(once.data, want, "  as expected");
@@ -56,8 +48,8 @@ static void round_trip(const char *text, const char *want)
        "  and the plans agree");
     model_free(a);
     model_free(b);
-    json_free(doc);
-    json_free(back);
+    architecture_free(first);
+    architecture_free(back);
     text_free(&once);
     text_free(&twice);
 }
@@ -189,9 +181,10 @@ static void stored(void)
         "{\"type\": \"dense\", \"units\": 3}]}";
     struct err e = {0};
     struct json_doc *doc = json_parse(text, strlen(text), "model.json", &e);
-    struct model *m =
-        model_plan(&(struct model_options){.doc = doc, .model = json_root(doc), .stored = true},
-                   &features, 1, 1, false, &e);
+    struct architecture *of = architecture_read(
+        &(struct model_options){.doc = doc, .model = json_root(doc), .stored = true}, &e);
+    struct model *m = model_plan(of, &features, 1, 1, false, &e);
+    architecture_free(of);
     ok(m && m->layer_count == 2 && m->layers[0]->out == 7,
        "a stored model has the layers it was trained with");
     model_free(m);
@@ -311,7 +304,7 @@ static void described(void)
     model_free(m);
     out = (struct json_out){0};
     json_open(&out, NULL, '{');
-    model_schema(&out);
+    architecture_schema(&out);
     json_open(&out, "$defs", '{');
     layer_schema(&out);
     json_close(&out, '}');

@@ -60,11 +60,21 @@ static struct schema *schema_of_case(void)
     return s;
 }
 
-static struct model *planned(const struct modelfile *f, const struct model_options *o)
+static struct architecture *architecture_of_case(void)
+{
+    struct err e = {0};
+    struct json_doc *doc = json_parse(config, strlen(config), "case", &e);
+    const struct model_options o = {.doc = doc, .model = json_get(json_root(doc), "model")};
+    struct architecture *a = architecture_read(&o, &e);
+    json_free(doc);
+    return a;
+}
+
+static struct model *planned(const struct modelfile *f, const struct architecture *a)
 {
     struct err e = {0};
     struct features *features = schema_features(f->schema);
-    struct model *m = model_plan(o, features, 1, 1, false, &e);
+    struct model *m = model_plan(a, features, 1, 1, false, &e);
     features_free(features);
     return m;
 }
@@ -72,24 +82,18 @@ static struct model *planned(const struct modelfile *f, const struct model_optio
 /* Of the case's own config, or of what was loaded. */
 static bool save(const struct modelfile *f, const char *path, char digest[65], struct err *e)
 {
-    bool loaded = f->members[0].layers != NULL;
-    struct json_doc *doc = loaded ? NULL : json_parse(config, strlen(config), "case", e);
-    struct model_options o = doc ? (struct model_options){.doc = doc,
-                                                          .model = json_get(json_root(doc),
-                                                                            "model")}
-                                 : modelfile_model(f, 0);
-    struct model *m = planned(f, &o);
+    struct architecture *own = f->members[0].architecture ? NULL : architecture_of_case();
+    struct model *m = planned(f, own ? own : f->members[0].architecture);
     const struct model *plans[] = {m, m};
     bool good = modelfile_save(f, plans, path, digest, e);
     model_free(m);
-    json_free(doc);
+    architecture_free(own);
     return good;
 }
 
 /* A model with weights drawn from seed, of some members; modelfile_free. */
 static struct modelfile *model_with(uint64_t seed, uint32_t members)
 {
-    struct err e = {0};
     struct modelfile *f = mem_zero(1, sizeof *f);
     f->schema = schema_of_case();
     f->config_text = mem_string(config);
@@ -102,9 +106,8 @@ static struct modelfile *model_with(uint64_t seed, uint32_t members)
                             .micro = 1,
                             .shards = 1,
                             .version = 3};
-    struct json_doc *doc = json_parse(config, strlen(config), "case", &e);
-    struct model_options o = {.doc = doc, .model = json_get(json_root(doc), "model")};
-    struct model *m = planned(f, &o);
+    struct architecture *a = architecture_of_case();
+    struct model *m = planned(f, a);
     f->members = mem_zero(members, sizeof *f->members);
     f->member_count = members;
     for (uint32_t i = 0; i < members; i++) {
@@ -117,7 +120,7 @@ static struct modelfile *model_with(uint64_t seed, uint32_t members)
         model_init(m, seed + i, 0, member->params, member->buffers);
     }
     model_free(m);
-    json_free(doc);
+    architecture_free(a);
     f->golden = (struct golden){.count = 2,
                                 .cells = 3,
                                 .text = mem_string("31Bonn1.532K\303\266ln"),
@@ -329,14 +332,13 @@ static void many_layers(void)
         for (int i = 0; i < layers; i++)
             text_put(&text, i ? ",{\"type\":\"batch_norm\"}" : "{\"type\":\"batch_norm\"}");
         text_put(&text, "]}");
-        struct json_doc *doc = json_parse_own(text.data, text.length, "many", &e);
-        struct model_options o = {.doc = doc, .model = json_root(doc)};
-        struct model *m = planned(f, &o);
+        struct architecture *a = architecture_parse(text.data, "many", &e);
+        struct model *m = planned(f, a);
         bool fits = modelfile_holds(m, &e);
         ok(fits == (layers == 1000) && (fits || e.id == ERR_CONFIG_SIZE), "%d layers: %s", layers,
            e.what);
         model_free(m);
-        json_free(doc);
+        architecture_free(a);
         text_free(&text);
     }
     modelfile_free(f);

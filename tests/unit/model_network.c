@@ -162,7 +162,7 @@ static void answers(void)
     network_get(c.network, &c.state, &c.e);
     static const uint32_t batches[] = {1, 5, 64, 1024};
     for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
-        struct network_options o = {.model = &c.model_options,
+        struct network_options o = {.architecture = c.architecture,
                                     .features = &c.features,
                                     .rows = batches[i]};
         struct network *n = network_new(&o, c.machine, NULL, &c.e);
@@ -205,7 +205,7 @@ static void beside(void)
     struct network *n[4] = {NULL};
     uint64_t used[4];
     for (size_t i = 0; i < 4; i++) {
-        struct network_options o = {.model = &c.model_options,
+        struct network_options o = {.architecture = c.architecture,
                                     .features = &c.features,
                                     .rows = rows[i],
                                     .beside = i ? n[i - 1] : NULL};
@@ -264,7 +264,7 @@ static void memory(void)
     c.machine = machine_open(&(struct machine_options){.backend = "cpu"}, &c.e);
     machine_plan(c.machine, c.rows, c.micro, &c.plan);
     machine_obey(c.machine, &c.plan);
-    c.options = (struct network_options){.model = &c.model_options,
+    c.options = (struct network_options){.architecture = c.architecture,
                                          .features = &c.features,
                                          .rows = c.rows,
                                          .micro = c.micro,
@@ -315,7 +315,7 @@ static void *adding_alloc(struct machine *m, size_t bytes, struct err *e)
 static void foretold(struct netcase *c, bool training)
 {
     struct network_bytes need;
-    struct network_options o = {.model = &c->model_options,
+    struct network_options o = {.architecture = c->architecture,
                                 .features = &c->features,
                                 .rows = c->rows,
                                 .micro = c->micro,
@@ -355,8 +355,8 @@ static void kept(void)
     struct netcase c = case_everything(NULL);
     c.model = "{\"layers\": [{\"type\": \"dense\", \"units\": 32}, {\"type\": \"dropout\"}]}";
     ok(case_make(&c) && case_open(&c), "made and opened");
-    struct model *plain = model_plan(&c.model_options, &c.features, c.rows, 1, true, &c.e);
-    struct model *whole = model_plan_on(c.machine, &c.model_options, &c.features, c.rows, 1, true,
+    struct model *plain = model_plan(c.architecture, &c.features, c.rows, 1, true, &c.e);
+    struct model *whole = model_plan_on(c.machine, c.architecture, &c.features, c.rows, 1, true,
                                         false, &c.e);
     ok(plain && whole && whole->reals > plain->reals && whole->params == plain->params,
        "this machine keeps %llu numbers for the way back",

@@ -18,6 +18,7 @@ static void make(struct netcase *c, const char *optim, double clip, bool ntk)
     *c = (struct netcase){.model = ntk ? "{\"layers\": [{\"type\": \"ntk_dense\", \"units\": 1}]}"
                                        : "{\"preset\": \"linear\"}",
                           .optim = optim,
+                          .stored = ntk,
                           .numbers = NUMBERS,
                           .outputs = 1,
                           .rows = ROWS,
@@ -26,7 +27,6 @@ static void make(struct netcase *c, const char *optim, double clip, bool ntk)
                           .seed = 6,
                           .clip = clip};
     ok(case_make(c), "%s: made", optim);
-    c->model_options.stored = ntk; /* its last layer is the output layer */
     case_fill(c);
     for (unsigned row = 0; row < ROWS; row++)
         case_put_float(c, row, c->features.format.at_weight, weights[row]);

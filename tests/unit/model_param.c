@@ -11,11 +11,10 @@ static struct model *plan(const char *text, bool training)
     struct err e = {0};
     struct features features = {
         .format = rowfmt_make(2, 2), .categories = categories, .outputs = 3};
-    struct json_doc *doc = json_parse(text, strlen(text), "model.json", &e);
+    struct architecture *a = architecture_parse(text, "model.json", &e);
     struct model *m =
-        model_plan(&(struct model_options){.doc = doc, .model = json_root(doc)}, &features,
-                   training ? 100 : 1, training ? 3 : 1, training, &e);
-    json_free(doc);
+        model_plan(a, &features, training ? 100 : 1, training ? 3 : 1, training, &e);
+    architecture_free(a);
     return m;
 }
 

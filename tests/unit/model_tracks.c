@@ -127,7 +127,7 @@ static void chosen(void)
         ok(case_ready(&c), "opened");
         struct plan plan;
         network_plan(&c.features, c.machine, cases[i].rows, 1, &plan);
-        network_plan_tracks(&c.model_options, &c.features, c.machine, &plan);
+        network_plan_tracks(c.architecture, &c.features, c.machine, &plan);
         is_int(plan.batch, cases[i].batch, "rows of a micro-batch");
         is_int(plan.micro, cases[i].micro, "micro-batches");
         is_int(plan.tracks, cases[i].tracks, "tracks");

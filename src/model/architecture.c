@@ -1,6 +1,6 @@
-/* modelread.c - reads "model": a preset with its options, or layers, or both as model_resolved
- * writes them. */
-#include "model/modelread.h"
+/* architecture.c - reads "model": a preset with its options, or layers, or both as
+ * architecture_write writes them. */
+#include "model/architecture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,46 +61,49 @@ static struct layer **read_text(const char *text, size_t length, uint32_t *count
     return layers;
 }
 
-struct layer **modelread_output(const struct modelread *r, uint32_t outputs, struct err *e)
+/* The output layer of the text, or the default one; behind views one head for each. */
+static bool make_output(struct architecture *a, struct err *e)
 {
     struct text text = {0};
     uint32_t count;
-    const struct layer *last = r->count ? r->layers[r->count - 1] : NULL;
+    const struct layer *last = a->count ? a->layers[a->count - 1] : NULL;
     uint32_t views = last && last->type->views ? last->type->views(last) : 0;
     if (views)
-        text_printf(&text, "[{\"type\":\"view_dense\",\"units\":%u,\"views\":%u}]", outputs, views);
+        text_printf(&text, "[{\"type\":\"view_dense\",\"units\":1,\"views\":%u}]", views);
     else
-        text_printf(&text, "[{\"units\":%u,%s]", outputs,
-                    r->output.data ? r->output.data + 1
-                                   : "\"type\":\"dense\",\"init\":\"small\"}");
+        text_printf(&text, "[{\"units\":1,%s]",
+                    a->output_text.data ? a->output_text.data + 1
+                                        : "\"type\":\"dense\",\"init\":\"small\"}");
     struct layer **layers = read_text(text.data, text.length, &count, e);
     text_free(&text);
-    return layers;
+    a->output = layers ? layers[0] : NULL;
+    mem_free(layers);
+    return a->output != NULL;
 }
 
-/* r->preset's layers with r->spec. */
-static struct layer **layers_of(const struct modelread *r, uint32_t *count, struct err *e)
+/* a->preset's layers with a->spec. */
+static struct layer **layers_of(const struct architecture *a, uint32_t *count, struct err *e)
 {
     struct json_out out = {0};
     struct layer **layers = NULL;
-    if (preset_layers(r->preset, r->spec, &out, e))
+    if (preset_layers(a->preset, a->spec, &out, e))
         layers = read_text(out.text.data, out.text.length, count, e);
     text_free(&out.text);
     return layers;
 }
 
-static bool output_of(struct modelread *r, struct err *e)
+static bool output_of(struct architecture *a, struct err *e)
 {
     struct json_out out = {0};
-    bool good = !r->preset->output || preset_output(r->preset, r->spec, &out, e);
+    bool good = !a->preset->output || preset_output(a->preset, a->spec, &out, e);
     if (good && out.text.length) /* without the brackets of the list */
-        text_add(&r->output, out.text.data + 1, out.text.length - 2);
+        text_add(&a->output_text, out.text.data + 1, out.text.length - 2);
     text_free(&out.text);
     return good;
 }
 
 /* The output layer that the config spells out. */
-static bool read_output(struct modelread *r, const struct model_options *o,
+static bool read_output(struct architecture *a, const struct model_options *o,
                         const struct json *output, struct err *e)
 {
     static const char key[] = "model.output";
@@ -111,13 +114,10 @@ static bool read_output(struct modelread *r, const struct model_options *o,
     if (json_get(output, "units"))
         return json_fail(o->doc, json_get(output, "units"), e, ERR_CONFIG_CONFLICT,
                          "`%s.units`: the task says how many outputs there are", key);
-    json_write(&r->output, output, 0);
-    struct layer **layers = modelread_output(r, 1, e);
-    bool answers = layers && layers[0]->type->answers;
-    layer_list_free(layers, layers ? 1 : 0);
-    if (answers)
+    json_write(&a->output_text, output, 0);
+    if (make_output(a, e) && a->output->type->answers)
         return true;
-    if (layers)
+    if (a->output)
         return json_fail(o->doc, output, e, ERR_CONFIG_CONFLICT,
                          "`%s`: the layer gives no answers; dense and ntk_dense do", key);
     json_place(o->doc, output, &e->line, &e->column); /* it was read apart from the document */
@@ -125,43 +125,43 @@ static bool read_output(struct modelread *r, const struct model_options *o,
     return err_key(e, "%s", key);
 }
 
-static bool read_spec(struct modelread *r, const struct json_doc *doc, const struct json *at,
+static bool read_spec(struct architecture *a, const struct json_doc *doc, const struct json *at,
                       bool sequences, struct err *e)
 {
-    r->spec = mem_zero(1, r->preset->spec_size);
-    if (opt_read(r->preset->options, doc, at, "model", r->spec, e)) {
-        if (r->preset->settle)
-            r->preset->settle(r->spec, doc);
+    a->spec = mem_zero(1, a->preset->spec_size);
+    if (opt_read(a->preset->options, doc, at, "model", a->spec, e)) {
+        if (a->preset->settle)
+            a->preset->settle(a->spec, doc);
         return true;
     }
-    mem_free(r->spec); /* opt_read has released its members */
-    r->spec = NULL;
-    if (e && e->id == ERR_CONFIG_KEY && r->preset->same_as && !e->help[0])
+    mem_free(a->spec); /* opt_read has released its members */
+    a->spec = NULL;
+    if (e && e->id == ERR_CONFIG_KEY && a->preset->same_as && !e->help[0])
         err_help(e, "preset \"%s\" chooses by itself; a preset that is named takes options: add "
-                    "--set model.preset=%s", r->preset->name, sequences ? "gru" : "mlp");
+                    "--set model.preset=%s", a->preset->name, sequences ? "gru" : "mlp");
     return false;
 }
 
 /* "auto" becomes a preset with its defaults. */
-static bool follow(struct modelread *r, bool sequences, struct err *e)
+static bool follow(struct architecture *a, bool sequences, struct err *e)
 {
     struct text text = {0};
-    if (!r->preset->same_as)
+    if (!a->preset->same_as)
         return true;
-    const struct preset *chosen = preset_meant(r->preset, sequences);
-    opt_release(r->preset->options, r->spec);
-    mem_free(r->spec);
-    r->spec = NULL;
-    r->preset = chosen;
+    const struct preset *chosen = preset_meant(a->preset, sequences);
+    opt_release(a->preset->options, a->spec);
+    mem_free(a->spec);
+    a->spec = NULL;
+    a->preset = chosen;
     text_printf(&text, "{\"preset\": \"%s\"}", chosen->name);
     struct json_doc *doc = json_parse_own(text.data, text.length, "preset", e);
-    bool good = doc && read_spec(r, doc, json_root(doc), sequences, e);
+    bool good = doc && read_spec(a, doc, json_root(doc), sequences, e);
     json_free(doc);
     text_free(&text);
     return good;
 }
 
-static bool same_layers(const struct modelread *a, struct layer *const *layers, uint32_t count)
+static bool same_layers(const struct architecture *a, struct layer *const *layers, uint32_t count)
 {
     struct json_out one = {0}, two = {0};
     layer_list_write(a->layers, a->count, NULL, &one);
@@ -174,23 +174,23 @@ static bool same_layers(const struct modelread *a, struct layer *const *layers, 
 }
 
 /* Layers beside a preset must be those that the preset gives. */
-static bool read_beside(struct modelread *r, const struct model_options *o, const struct json *list,
+static bool read_beside(struct architecture *a, const struct model_options *o, const struct json *list,
                         struct err *e)
 {
     uint32_t count;
     struct layer **layers = layer_list_read(o->doc, list, "model.layers", &count, e);
     if (!layers)
         return false;
-    bool good = same_layers(r, layers, count);
+    bool good = same_layers(a, layers, count);
     layer_list_free(layers, count);
     if (good)
         return true;
     const struct json *word = json_get(o->model, "preset");
     const char *name = word ? json_string(word) : "mlp";
-    bool became = strcmp(name, r->preset->name) != 0;
+    bool became = strcmp(name, a->preset->name) != 0;
     json_fail(o->doc, list, e, ERR_CONFIG_CONFLICT,
               "`model.layers` is not what `model.preset` \"%s\" gives%s%s%s", name,
-              became ? ", which is \"" : " with its options", became ? r->preset->name : "",
+              became ? ", which is \"" : " with its options", became ? a->preset->name : "",
               became ? "\" here" : "");
     err_other(e, "model.preset");
     return err_help(e, "leave out `model.layers` to follow the preset, or `model.preset` and its "
@@ -199,42 +199,42 @@ static bool read_beside(struct modelread *r, const struct model_options *o, cons
 }
 
 /* Takes out the layers that make one step of many. False: nothing before them reads steps. */
-static bool keep_steps(struct modelread *r, struct err *e)
+static bool keep_steps(struct architecture *a, struct err *e)
 {
-    if (r->count && r->layers[0]->type->ends_steps) {
+    if (a->count && a->layers[0]->type->ends_steps) {
         err_set(e, ERR_CONFIG_CONFLICT, "preset %s makes one answer from all steps of a sequence, "
-                "and each row has an answer here (data.sequence.label \"row\")", r->preset->name);
+                "and each row has an answer here (data.sequence.label \"row\")", a->preset->name);
         err_key(e, "model.preset");
         return err_help(e, "take preset lstm, gru, tcn or transformer");
     }
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < r->count; i++) {
-        struct layer *l = r->layers[i];
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct layer *l = a->layers[i];
         if (!l->type->ends_steps)
-            r->layers[kept++] = l;
+            a->layers[kept++] = l;
         else
             layer_free(l);
     }
-    r->count = kept;
+    a->count = kept;
     return true;
 }
 
-static bool read_preset(struct modelread *r, const struct model_options *o, struct err *e)
+static bool read_preset(struct architecture *a, const struct model_options *o, struct err *e)
 {
     const struct json *word = o->model ? json_get(o->model, "preset") : NULL;
     const struct json *list = o->model ? json_get(o->model, "layers") : NULL;
-    r->preset = word ? preset_of(o->doc, word, e) : preset_find("auto"); /* mlp */
-    if (!r->preset)
+    a->preset = word ? preset_of(o->doc, word, e) : preset_find("auto"); /* mlp */
+    if (!a->preset)
         return false;
-    if (word && !read_spec(r, o->doc, o->model, o->sequences, e))
+    if (word && !read_spec(a, o->doc, o->model, o->sequences, e))
         return false;
-    if (!follow(r, o->sequences, e))
+    if (!follow(a, o->sequences, e))
         return false;
-    r->layers = layers_of(r, &r->count, e);
-    if (r->layers && o->each && !keep_steps(r, e))
+    a->layers = layers_of(a, &a->count, e);
+    if (a->layers && o->each && !keep_steps(a, e))
         return false;
-    return r->layers && output_of(r, e) &&
-           (!list || json_kind(list) == JSON_NULL || read_beside(r, o, list, e));
+    return a->layers && output_of(a, e) &&
+           (!list || json_kind(list) == JSON_NULL || read_beside(a, o, list, e));
 }
 
 /* Anything but layers that are null: a model that says nothing is of the preset mlp. */
@@ -247,118 +247,125 @@ static bool says_more(const struct json *model)
 }
 
 /* Of a model file: all layers, the output layer last; nothing but the layers counts. */
-static bool read_stored(struct modelread *r, const struct model_options *o, struct err *e)
+static bool read_stored(struct architecture *a, const struct model_options *o, struct err *e)
 {
     const struct json *list = json_get(o->model, "layers");
     if (!list)
         return err_set(e, ERR_MODEL_CONFIG, "the layers are missing");
-    r->layers = layer_list_read(o->doc, list, "layers", &r->count, e);
-    if (r->layers && (!r->count || !r->layers[r->count - 1]->type->answers)) {
-        modelread_release(r);
+    a->layers = layer_list_read(o->doc, list, "layers", &a->count, e);
+    if (a->layers && (!a->count || !a->layers[a->count - 1]->type->answers))
         return err_set(e, ERR_MODEL_CONFIG, "the last layer gives no answers");
+    return a->layers != NULL;
+}
+
+static bool read_spelled(struct architecture *a, const struct model_options *o, struct err *e)
+{
+    struct explicit_spec spec = {0};
+    if (opt_read(explicit_options, o->doc, o->model, "model", &spec, e)) {
+        a->layers = layer_list_read(o->doc, spec.layers, "model.layers", &a->count, e);
+        return a->layers && read_output(a, o, spec.output, e);
     }
-    return r->layers != NULL;
-}
-
-bool modelread(const struct model_options *o, struct modelread *r, struct err *e)
-{
-    *r = (struct modelread){0};
-    const struct json *model = o->model;
-    if (o->stored)
-        return read_stored(r, o, e);
-    bool spelled =
-        model && json_kind(model) == JSON_OBJECT && !json_get(model, "preset") && says_more(model);
-    bool good;
-    if (spelled) {
-        struct explicit_spec spec = {0};
-        good = opt_read(explicit_options, o->doc, model, "model", &spec, e);
-        if (good) {
-            r->layers = layer_list_read(o->doc, spec.layers, "model.layers", &r->count, e);
-            good = r->layers && read_output(r, o, spec.output, e);
-        } else if (e && e->id == ERR_CONFIG_KEY && !json_get(model, "layers")) {
-            err_expected(e, "one of preset, layers");
-            err_help(e, "the preset is auto, which chooses by itself; a preset that is named takes "
-                        "options: add --set model.preset=%s", o->sequences ? "gru" : "mlp");
-        } else if (e && e->id == ERR_CONFIG_KEY) {
-            err_help(e, "the options of a preset stand beside its name: \"preset\": \"mlp\"");
-        }
-    } else if (model && json_kind(model) != JSON_OBJECT) {
-        good = json_fail(o->doc, model, e, ERR_CONFIG_TYPE, "`model`: expected an object");
-    } else {
-        good = read_preset(r, o, e);
+    if (e && e->id == ERR_CONFIG_KEY && !json_get(o->model, "layers")) {
+        err_expected(e, "one of preset, layers");
+        err_help(e, "the preset is auto, which chooses by itself; a preset that is named takes "
+                    "options: add --set model.preset=%s", o->sequences ? "gru" : "mlp");
+    } else if (e && e->id == ERR_CONFIG_KEY) {
+        err_help(e, "the options of a preset stand beside its name: \"preset\": \"mlp\"");
     }
-    if (!good)
-        modelread_release(r);
-    return good;
-}
-
-void modelread_release(struct modelread *r)
-{
-    if (r->spec)
-        opt_release(r->preset->options, r->spec);
-    mem_free(r->spec);
-    layer_list_free(r->layers, r->count);
-    text_free(&r->output);
-    *r = (struct modelread){0};
-}
-
-/* --- model.h --- */
-
-bool model_check(const struct model_options *o, struct err *e)
-{
-    struct modelread r;
-    if (!modelread(o, &r, e))
-        return false;
-    modelread_release(&r);
-    return true;
-}
-
-bool model_path(const struct model_options *o, struct modelread *r)
-{
-    struct err none = {0};
-    if (o->stored || !modelread(o, r, &none))
-        return false;
-    const struct linear_spec *s = r->spec;
-    if (r->preset && strcmp(r->preset->name, "linear") == 0 && s->solver == SOLVER_PATH &&
-        s->l1.count)
-        return true;
-    modelread_release(r);
     return false;
 }
 
-bool model_ridge(const struct model_options *o)
+static enum solution solution_of(const struct architecture *a)
 {
-    struct modelread r;
-    struct err none = {0};
-    if (o->stored || !modelread(o, &r, &none))
-        return false;
-    bool is = r.preset && strcmp(r.preset->name, "rocket") == 0 &&
-              ((const struct rocket_preset *)r.spec)->solver == ROCKET_RIDGE;
-    modelread_release(&r);
-    return is;
+    const char *name = a->preset ? a->preset->name : "";
+    const struct linear_spec *linear = a->spec;
+    const struct rocket_preset *rocket = a->spec;
+    if (strcmp(name, "linear") == 0 && linear->solver == SOLVER_PATH && linear->l1.count)
+        return SOLVED_BY_PATH;
+    if (strcmp(name, "rocket") == 0 && rocket->solver == ROCKET_RIDGE)
+        return SOLVED_BY_RIDGE;
+    return SOLVED_BY_STEPS;
 }
 
-bool model_resolved(const struct model_options *o, struct text *json, struct err *e)
+struct architecture *architecture_read(const struct model_options *o, struct err *e)
 {
-    struct modelread r;
-    if (!modelread(o, &r, e))
-        return false;
+    struct architecture *a = mem_zero(1, sizeof *a);
+    const struct json *model = o->model;
+    bool good;
+    if (o->stored)
+        good = read_stored(a, o, e);
+    else if (model && json_kind(model) != JSON_OBJECT)
+        good = json_fail(o->doc, model, e, ERR_CONFIG_TYPE, "`model`: expected an object");
+    else if (model && !json_get(model, "preset") && says_more(model))
+        good = read_spelled(a, o, e);
+    else
+        good = read_preset(a, o, e);
+    if (!good || (!o->stored && !a->output && !make_output(a, e))) {
+        architecture_free(a);
+        return NULL;
+    }
+    if (model)
+        json_place(o->doc, model, &a->line, &a->column);
+    a->file = mem_string(o->doc ? json_name(o->doc) : "");
+    a->solution = solution_of(a);
+    return a;
+}
+
+struct architecture *architecture_parse(const char *text, const char *name, struct err *e)
+{
+    struct json_doc *doc = text ? json_parse(text, strlen(text), name, e) : NULL;
+    const struct model_options o = {.doc = doc, .model = doc ? json_root(doc) : NULL};
+    struct architecture *a = doc || !text ? architecture_read(&o, e) : NULL;
+    json_free(doc);
+    return a;
+}
+
+void architecture_free(struct architecture *a)
+{
+    if (!a)
+        return;
+    if (a->spec)
+        opt_release(a->preset->options, a->spec);
+    mem_free(a->spec);
+    layer_list_free(a->layers, a->count);
+    layer_free(a->output);
+    text_free(&a->output_text);
+    mem_free(a->file);
+    mem_free(a);
+}
+
+struct layer **architecture_layers(const struct architecture *a, uint32_t outputs,
+                                   uint32_t *count)
+{
+    struct layer **layers = mem_alloc((size_t)a->count + 1, sizeof *layers);
+    for (*count = 0; *count < a->count; ++*count)
+        layers[*count] = layer_copy(a->layers[*count]);
+    if (a->output)
+        layers[(*count)++] = layer_copy_wide(a->output, outputs);
+    return layers;
+}
+
+const struct linear_spec *architecture_path(const struct architecture *a)
+{
+    return a->solution == SOLVED_BY_PATH ? a->spec : NULL;
+}
+
+void architecture_write(const struct architecture *a, struct text *json)
+{
     struct json_out out = {0};
     json_open(&out, NULL, '{');
-    for (const struct option *row = r.preset ? r.preset->options : NULL; row && row->key; row++)
+    for (const struct option *row = a->preset ? a->preset->options : NULL; row && row->key; row++)
         if (row->type != OPT_CUSTOM)
-            opt_write_value(row, r.spec, row->key, &out);
-    layer_list_write(r.layers, r.count, "layers", &out);
-    if (r.output.length)
-        json_put_raw(&out, "output", r.output.data);
+            opt_write_value(row, a->spec, row->key, &out);
+    layer_list_write(a->layers, a->count, "layers", &out);
+    if (a->output_text.length)
+        json_put_raw(&out, "output", a->output_text.data);
     json_close(&out, '}');
     text_add(json, out.text.data, out.text.length);
     text_free(&out.text);
-    modelread_release(&r);
-    return true;
 }
 
-void model_schema(struct json_out *out)
+void architecture_schema(struct json_out *out)
 {
     json_open(out, "oneOf", '[');
     for (size_t i = 0; i < preset_count(); i++) {
