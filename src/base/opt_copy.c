@@ -99,7 +99,8 @@ static bool same_value(const struct option *row, const void *a, const void *b)
     case OPT_TABLE: /* null: its struct begins with a bool */
         return (!opt_null_table(row) || *(const bool *)a == *(const bool *)b) &&
                ((opt_null_table(row) && !*(const bool *)a) || opt_equal(row->table, a, b));
-    case OPT_CUSTOM: return same_json(*(const struct json *const *)a, *(const struct json *const *)b);
+    case OPT_CUSTOM:
+        return same_json(*(const struct json *const *)a, *(const struct json *const *)b);
     }
     return false;
 }

@@ -130,7 +130,8 @@ static void set_weights(struct bench_task *t, struct work_net *w)
 static struct network_options training_options(const struct work_net *w)
 {
     bool gpu = !machine_in_place(w->machine);
-    return (struct network_options){.architecture = w->architecture, .features = &w->features, .rows = w->rows,
+    return (struct network_options){.architecture = w->architecture,
+                                    .features = &w->features, .rows = w->rows,
                                     .whole = w->rows, .micro = 1, .steps = w->steps,
                                     .training = true,
                                     .own_memory = gpu, .answers = gpu ? 1 : 0, .loss = &w->loss,

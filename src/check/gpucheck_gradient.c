@@ -128,7 +128,8 @@ static real *gradient(struct trial *t, struct machine *m, uint64_t *count, doubl
                       struct err *e)
 {
     struct plan plan;
-    struct network_options o = {.architecture = t->architecture, .features = &t->features, .rows = ROWS,
+    struct network_options o = {.architecture = t->architecture,
+                                .features = &t->features, .rows = ROWS,
                                 .micro = 1, .steps = 1, .training = true, .loss = &t->loss,
                                 .optim = &t->optim};
     machine_plan(m, ROWS, 1, &plan);

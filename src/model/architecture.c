@@ -174,8 +174,8 @@ static bool same_layers(const struct architecture *a, struct layer *const *layer
 }
 
 /* Layers beside a preset must be those that the preset gives. */
-static bool read_beside(struct architecture *a, const struct model_options *o, const struct json *list,
-                        struct err *e)
+static bool read_beside(struct architecture *a, const struct model_options *o,
+                        const struct json *list, struct err *e)
 {
     uint32_t count;
     struct layer **layers = layer_list_read(o->doc, list, "model.layers", &count, e);

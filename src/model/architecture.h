@@ -36,7 +36,8 @@ struct architecture {
     char *file; /* where the object stands, for messages; line 0: nowhere */
     int64_t line, column;
 };
-/* NULL: a key, a word or a value is wrong (E13). Nothing of o is kept. Caller: architecture_free. */
+/* NULL: a key, a word or a value is wrong (E13). Nothing of o is kept. Caller:
+ * architecture_free. */
 struct architecture *architecture_read(const struct model_options *o, struct err *e);
 /* The same from the text of the object, or NULL; `name` stands for a file in messages. */
 struct architecture *architecture_parse(const char *text, const char *name, struct err *e);

@@ -210,7 +210,8 @@ bool run_row(const struct run *r, uint32_t record, struct run_row *row)
 
 bool run_is_ridge(const struct run *r)
 {
-    return r->list[PART_TRAIN].count <= RIDGE_ROWS && r->config->architecture->solution == SOLVED_BY_RIDGE;
+    return r->list[PART_TRAIN].count <= RIDGE_ROWS &&
+           r->config->architecture->solution == SOLVED_BY_RIDGE;
 }
 
 int64_t run_epochs_most(const struct run *r)

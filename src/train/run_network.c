@@ -326,7 +326,8 @@ bool run_network(struct run *r, struct err *e)
     struct lanes before = run_deal(r);
     lanes_free(&before);
     /* carried states have an order of their own; ridge reads the rows of the list */
-    r->sorted = r->config->train.by_length && !r->features->carry && r->config->architecture->solution != SOLVED_BY_RIDGE
+    const bool ridge = r->config->architecture->solution == SOLVED_BY_RIDGE;
+    r->sorted = r->config->train.by_length && !r->features->carry && !ridge
                     ? length_sort(&r->source, r->features, r->batch * r->micro)
                     : NULL;
     r->source.index = r->sorted ? r->sorted : r->source.index;
