@@ -45,7 +45,8 @@ struct evaluate_result {
     struct lift lift[LIFT_CUTS];    /* binary */
     double fp, fn;                  /* costs by the model's config; 0: it has none */
     double known;                   /* share of rows that the model was trained on; NaN: it has no
-                                     * fingerprint of them, or --part chose the rows */
+                                     * fingerprint of them, or --part chose the rows and
+                                     * no start was trained on held-out ones */
     struct drift *drift;
     struct tally *tally; /* counts for the details; the ranks are gone */
     struct serve serve;  /* the model: labels */

@@ -82,7 +82,7 @@ static bool read_options(struct dealing *d, char *const *files, size_t count, st
         (encoders && !opt_read(encoder_options_table, d->doc, encoders, "encoders",
                                &d->o.encoders, e)))
         return no_config(d, e);
-    d->own = f->known ? f->known->numbers[FINGERPRINT_OWN] : 0;
+    d->own = f->known ? f->known->numbers[FINGERPRINT_OWN] & ~FINGERPRINT_HELD : 0;
     d->o.split.valid = d->own >> PART_VALID & 1 ? 0 : d->o.split.valid;
     d->o.split.test = d->own >> PART_TEST & 1 ? 0 : d->o.split.test;
     return (data_options_settle(&d->o, f->schema->task, d->doc, e) &&
@@ -103,7 +103,7 @@ static bool other_file(const struct dealing *d, const char *what, struct err *e)
 static bool check_rows(const struct dealing *d, struct err *e)
 {
     char what[200];
-    struct fingerprint *now = fingerprint_make(d->data, &d->split);
+    struct fingerprint *now = fingerprint_make(d->data, &d->split, NULL);
     const struct fingerprint *then = d->model->known;
     const struct json_doc *metrics = NULL;
     bool good = true;

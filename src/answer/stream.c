@@ -43,7 +43,8 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
                                          : CSV_SAID_BY_MODEL_OR_IO;
     t->drift = drift_new(t->schema, pooled_of(s));
     t->choice = held_choice(&s->held, q->limit);
-    if (q->labelled && !q->again && s->file->known && !s->held.wanted)
+    if (q->labelled && !q->again && s->file->known &&
+        (!s->held.wanted || s->file->known->numbers[FINGERPRINT_OWN] & FINGERPRINT_HELD))
         t->keys = row_keys_reading(t->schema);
     uint64_t row_bytes = s->stride +
                          s->outputs * (s->member_count * sizeof(real) + sizeof(double));

@@ -52,7 +52,9 @@ static void note_known(const struct stream *t)
         log_warning("about %.*f %% of these rows are rows that the model was trained on: its "
                     "figures are better here than on new rows; %s (`dnn help held-out`)",
                     share < 0.1, 100 * share,
-                    known->numbers[FINGERPRINT_ROWS + PART_TEST] == 0
+                    known->numbers[FINGERPRINT_OWN] & FINGERPRINT_HELD
+                        ? "the weights of its start knew held-out rows too"
+                    : known->numbers[FINGERPRINT_ROWS + PART_TEST] == 0
                         ? "the training left no test rows"
                     : known->numbers[FINGERPRINT_OWN] >> PART_TEST & 1
                         ? "its test rows have a file of their own"

@@ -86,6 +86,7 @@ struct data_options {
     int quote;            /* enum csv_quote */
     int progress;         /* enum progress_style; of the command line, no key */
     bool fingerprint;     /* table_load makes one; no key of "data" */
+    const struct fingerprint *start; /* of the model that the training starts from; NULL: none */
     uint64_t limit;       /* the first records of data.train alone; 0: all; no key of "data" */
     int encoding;         /* enum csv_encoding */
     bool header;

@@ -153,6 +153,24 @@ static bool enough(const struct split *s, const struct data_options *o, struct e
     return err_help(e, "look whether the file is whole, or lower data.min_rows");
 }
 
+/* Remembers the rows, and warns of held-out rows that formed the weights of the start. */
+static void know_rows(struct table *t, const struct data_options *o)
+{
+    if (!o->fingerprint && !o->start)
+        return;
+    t->known = fingerprint_make(t->data, &t->split, o->start);
+    for (int part = PART_VALID; part < PARTS; part++)
+        if (t->known->held[part] > 0)
+            remark_add(&t->remarks, "--init-from: its model was trained on about %.*f %% of the %s "
+                       "rows: their figures are too good; data.split by hash or time, or a "
+                       "data.%s, keeps them apart (`dnn help cron`)", t->known->held[part] < 0.1,
+                       100 * t->known->held[part], part_names[part], part_words[part]);
+    if (o->fingerprint)
+        return;
+    fingerprint_free(t->known);
+    t->known = NULL;
+}
+
 static bool load(struct table *t, struct schema *s, const struct data_options *o, uint32_t folds,
                  const struct stopper *stop, struct err *e)
 {
@@ -181,8 +199,7 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     trend_check(c, t->data, o, &t->remarks);
     data_digest(t->data, c->schema, &t->split, hash, t->sha256);
     mem_free(hash);
-    if (o->fingerprint)
-        t->known = fingerprint_make(t->data, &t->split);
+    know_rows(t, o);
     if (!folds)
         table_know_pooled(t, &c, 1);
     t->choice = c->choice;

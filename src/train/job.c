@@ -189,6 +189,9 @@ bool job_start(struct train_job *j, struct err *e)
     warn_blas(j);
     threads_start((unsigned)c->backend.threads);
     j->backend.threads = threads_count();
+    if (j->request && j->request->init_from &&
+        !(j->warm = warm_open(j->request->init_from, e)))
+        return false;
     stop_phase("reading the data", true);
     if (!job_read(j, e))
         return false;
@@ -199,14 +202,12 @@ bool job_start(struct train_job *j, struct err *e)
     return true;
 }
 
-static bool begin_warm(struct train_job *j, struct err *e)
+static bool match_warm(struct train_job *j, struct err *e)
 {
-    if (!j->request || !j->request->init_from)
+    if (!j->warm)
         return true;
-    j->warm = warm_open(j->request->init_from, j->ensemble, e);
-    if (j->warm)
-        warm_mark(j->warm, j->table->sha256);
-    return j->warm != NULL;
+    warm_mark(j->warm, j->table->sha256);
+    return warm_match(j->warm, j->ensemble, e);
 }
 
 /* A model of the first rows alone says so, and is no other training to resume. */
@@ -234,7 +235,7 @@ static bool load(struct train_job *j, struct err *e)
         j->folds = j->ensemble->folds;
         runs = j->ensemble->runs;
     }
-    if (!job_start(j, e) || !begin_warm(j, e) || !check_folds(j, e) || !job_conform_rows(j, e) ||
+    if (!job_start(j, e) || !match_warm(j, e) || !check_folds(j, e) || !job_conform_rows(j, e) ||
         (j->ensemble && !ensemble_encode(j, e)) || !job_open_run(j, e))
         return false;
     struct transforms chosen = {.all = 0};

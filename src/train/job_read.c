@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "train/ensemble.h"
 #include "train/job.h"
+#include "train/warm.h"
 
 bool job_open_machine(struct train_job *j, struct err *e)
 {
@@ -37,6 +38,7 @@ static void *read_data(void *reading)
     struct data_options o = c->data;
     o.limit = j->request ? j->request->limit : j->limit;
     o.fingerprint = j->request && j->request->output && c->output.fingerprint;
+    o.start = j->warm ? j->warm->file->known : NULL;
     o.progress = j->request ? j->request->progress : j->progress_style;
     j->schema = schema_declare(&c->data, c->task, c->doc, &r->e);
     if (j->schema)

@@ -83,21 +83,24 @@ static bool find_members(struct warm *w, const struct ensemble *n, struct err *e
     return good;
 }
 
-struct warm *warm_open(const char *path, const struct ensemble *n, struct err *e)
+struct warm *warm_open(const char *path, struct err *e)
 {
     struct warm *w = mem_zero(1, sizeof *w);
     w->path = path;
     w->file = modelfile_load(path, e);
-    bool good = w->file && tensor_digest(path, w->digest, e);
-    w->first = mem_zero((n ? n->members : 1) + 1, sizeof *w->first);
-    if (good && n)
-        good = find_members(w, n, e);
-    else if (good && w->file->member_count > 1)
-        good = other(path, e, "it is an ensemble, and the config is one network", "");
-    if (good)
+    if (w->file && tensor_digest(path, w->digest, e))
         return w;
     warm_free(w);
     return NULL;
+}
+
+bool warm_match(struct warm *w, const struct ensemble *n, struct err *e)
+{
+    w->first = mem_zero((n ? n->members : 1) + 1, sizeof *w->first);
+    if (n)
+        return find_members(w, n, e);
+    return w->file->member_count == 1 ||
+           other(w->path, e, "it is an ensemble, and the config is one network", "");
 }
 
 void warm_free(struct warm *w)
@@ -369,6 +372,25 @@ static void tell_units(const struct pair *p)
     }
 }
 
+/* Warns of texts that become other terms or tokens than in the model. */
+static void tell_words(const struct pair *p)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < p->now->column_count; i++) {
+        const struct column *c = &p->now->columns[i];
+        if (!column_is_input(c))
+            continue;
+        while (!column_is_input(&p->was->columns[k]))
+            k++;
+        const struct column *was = &p->was->columns[k++];
+        if (c->type == COLUMN_TEXT && c->text.rule != was->text.rule)
+            log_warning("--init-from: the model is of an older version, which cuts the words of "
+                        "column \"%s\" at other places: its weights of words in other scripts, "
+                        "and of accents and capitals beyond ASCII, do not serve",
+                        text_quote_z(c->name));
+    }
+}
+
 /* The first layer reads numbers of another centre and scale. */
 static void fit_numbers(struct pair *p)
 {
@@ -448,8 +470,10 @@ bool warm_fill(const struct warm_from *from, const struct run *r, real *params, 
     bool good = m && same_columns(&p, e) && same_encodings(&p, e) && columns_fit(&p, e) &&
                 copy_all(&p, member, buffers, e);
     if (good) {
-        if (!r->quiet)
+        if (!r->quiet) {
             tell_units(&p);
+            tell_words(&p);
+        }
         fit_numbers(&p);
         fit_target(&p);
     }

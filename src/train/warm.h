@@ -30,10 +30,12 @@ struct warm_from {
     uint32_t network;
 };
 
-/* Reads the model for these members (NULL: one network). NULL: E15; INIT_OTHER (76): it has other
- * members or folds. Caller: warm_free. */
-struct warm *warm_open(const char *path, const struct ensemble *n, struct err *e);
+/* Reads the model. NULL: E15. Caller: warm_free. */
+struct warm *warm_open(const char *path, struct err *e);
 void warm_free(struct warm *w);
+/* Finds the networks of these members (NULL: one network). False: INIT_OTHER (76), it has other
+ * members or folds. */
+bool warm_match(struct warm *w, const struct ensemble *n, struct err *e);
 /* Makes the hash of a training's data that of data and model: a checkpoint is of both. */
 void warm_mark(const struct warm *w, char data[65]);
 /* The network that a run of the ensemble begins with. */

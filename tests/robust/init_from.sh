@@ -104,4 +104,42 @@ is_exit 76 "other folds: 76"
 run dnn train b.json -o l.dnn --init-from b.dnn --force $still --set 'model={"preset":"linear"}'
 is_exit 0 "preset linear is solved for"
 err_has "note: --init-from: these weights are solved for" "  and says that it begins with nothing"
+
+# an older model cuts the words of other scripts by other rules
+perl -e 'srand 5; print "note,y\n"; for (1 .. 200) { my $y = rand() < .5; print $y ? "\xc3\x89T\xc3\x89 good" : "na\xc3\xafve bad", " w" x 30, int(9 * rand), ",", $y ? "yes" : "no", "\n" }' >n.csv
+echo '{"task": "binary", "data": {"train": "n.csv", "target": "y", "positive": "yes", "columns": {"note": {"type": "text", "encode": "tokens", "vocabulary": 200, "dim": 4, "length": 26}}},
+    "model": {"layers": [{"type": "pool", "kind": "mean"}, {"type": "dense", "units": 4}, {"type": "tanh"}]}, "train": {"epochs": 2}}' >n.json
+run dnn train n.json -o n.dnn $still --init-from "$ROOT/tests/golden/models/format-3-tokens.dnn"
+is_exit 0 "a model of an older version, of texts" "$(cat err)"
+err_has 'warning: --init-from: the model is of an older version, which cuts the words of column "note" at other places' "  it is told"
+run dnn train n.json -o n.new $still --init-from n.dnn
+is_exit 0 "  of this version" "$(cat err)"
+err_lacks "of an older version" "  it is not"
+
+# rows that the start was trained on
+rows 9 1000 0 5 >first.csv
+{ cat first.csv; rows 10 1000 0 5 | tail -n +2; } >more.csv
+random='--set data.valid=null --set data.train=more.csv --set data.split.method=random'
+# shellcheck disable=SC2086
+run dnn train b.json -o first.dnn $still ${random/more/first} --set data.split.seed=1
+# shellcheck disable=SC2086
+run dnn train b.json -o second.dnn $still $random --init-from first.dnn
+is_exit 0 "the file has grown, and a random split deals its rows anew" "$(cat err)"
+err_has '% of the validation rows: their figures are too good; data.split by hash or time, or a data.valid,' "  the validation rows are told"
+err_has '% of the test rows: their figures are too good' "  the test rows, too"
+check "  with their share: .35" awk '/its model was trained on about/ { n++; sub(/.*about /, ""); bad += $1 < 24 || $1 > 46 } END { exit !(n == 2 && !bad) }' err
+run dnn evaluate second.dnn more.csv --part test
+err_has 'of these rows are rows that the model was trained on' "  evaluate knows them"
+err_has 'the weights of its start knew held-out rows too' "  and that --part test is no way out"
+# shellcheck disable=SC2086
+dnn train b.json -o hash.dnn --quiet $still ${random/more/first} --set data.split.method=hash
+# shellcheck disable=SC2086
+run dnn train b.json -o hash2.dnn $still $random --set data.split.method=hash --init-from hash.dnn
+is_exit 0 "by hash a row keeps its part" "$(cat err)"
+err_lacks "was trained on" "  no warning"
+run dnn train b.json -o third.dnn --init-from first.dnn --force $still
+err_lacks "was trained on" "rows that it does not have"
+is_exit 0 "  another file" "$(cat err)"
+run dnn evaluate third.dnn first.csv
+err_has 'warning: about 70 % of these rows are rows that the model was trained on' "  evaluate knows the rows of the start"
 done_testing

@@ -55,7 +55,8 @@ static struct schema *words(void)
 
 /* The first `train` rows are training rows, the others test rows; backwards: listed from the last
  * one on. */
-static struct fingerprint *print_of(const struct dataset *d, uint64_t train, bool backwards)
+static struct fingerprint *print_from(const struct dataset *d, uint64_t train, bool backwards,
+                                      const struct fingerprint *start)
 {
     struct split s = {0};
     uint64_t count[PARTS] = {train, 0, d->rows.count - train};
@@ -66,11 +67,16 @@ static struct fingerprint *print_of(const struct dataset *d, uint64_t train, boo
             s.records[p][i] = (uint32_t)((uint64_t)at + (backwards ? count[p] - 1 - i : i));
     }
     threads_start(2);
-    struct fingerprint *f = fingerprint_make(d, &s);
+    struct fingerprint *f = fingerprint_make(d, &s, start);
     threads_stop();
     for (int p = 0; p < PARTS; p++)
         mem_free(s.records[p]);
     return f;
+}
+
+static struct fingerprint *print_of(const struct dataset *d, uint64_t train, bool backwards)
+{
+    return print_from(d, train, backwards, NULL);
 }
 
 /* Looks rows up, as far as the dataset goes. */
@@ -152,6 +158,55 @@ static void twins(struct schema *s)
     rows_drop(d);
 }
 
+static double share_of(const struct fingerprint *f, const struct dataset *d, bool *sure)
+{
+    struct row_lookups l = look(f, d, 0, d->rows.count);
+    return fingerprint_share(f, &l, sure);
+}
+
+/* A training that starts from a model knows that model's rows too, and so does the next one. */
+static void starts(struct schema *s)
+{
+    struct dataset *a = rows_make(s, 10000, 0), *b = rows_make(s, 10000, 5000),
+                   *c = rows_make(s, 10000, 40000), *new = rows_make(s, 10000, 70000);
+    struct fingerprint *first = print_of(a, 8000, false); /* rows 0 .. 7999 */
+    struct fingerprint *second = print_from(b, 2000, false, first), /* 5000 .. 6999 */
+                       *third = print_from(c, 8000, false, second),
+                       *same = print_from(a, 6000, false, first);
+    bool sure;
+    /* of 7000 .. 14999 the first one was trained on 7000 .. 7999 */
+    is_near(second->held[PART_TEST], 1000. / 8000, 0.005, "an eighth of the held-out rows");
+    ok(third->held[PART_TEST] == 0, "none of rows that are in no start");
+    ok(second->starts.count == 1 && third->starts.count == 2, "the filters of starts are kept");
+    is_near(share_of(second, a, &sure), 0.8, 0.005, "the second knows the rows of the first one");
+    ok(sure, "for sure");
+    is_near(share_of(third, a, &sure), 0.8, 0.005, "the third, too");
+    ok(share_of(third, new, &sure) < 0.005 && !sure, "it knows no others");
+    is_near(third->errors, 0.03, 0.006, "each filter has its errors");
+    /* the file holds all rows of the start: its held-out rows are added, and no filter kept */
+    ok(same->starts.count == 0, "a start whose rows are all here");
+    is_near((double)same->filter.bytes, 9601, 20, "room for them");
+    is_near(same->held[PART_TEST], 0.5, 0.005, "half of the held-out rows");
+    is_near(share_of(same, a, &sure), 0.8, 0.005, "they are known");
+    struct fingerprint *line[10] = {print_of(a, 8000, false)};
+    for (int i = 1; i < 10; i++) {
+        struct dataset *d = rows_make(s, 3000, 100000 + 3000 * (uint64_t)i);
+        line[i] = print_from(d, 3000, false, line[i - 1]);
+        rows_drop(d);
+    }
+    is_int((int64_t)line[9]->starts.count, FINGERPRINT_STARTS, "the newest of them are kept");
+    ok(share_of(line[7], a, &sure) > 0.79 && share_of(line[8], a, &sure) < 0.02,
+       "the oldest is forgotten");
+    for (int i = 0; i < 10; i++)
+        fingerprint_free(line[i]);
+    struct fingerprint *all[] = {first, second, third, same};
+    struct dataset *of[] = {a, b, c, new};
+    for (int i = 0; i < 4; i++) {
+        fingerprint_free(all[i]);
+        rows_drop(of[i]);
+    }
+}
+
 /* The key of cells is that of the record, whatever stands beside them. */
 static void cells_have_the_key(struct schema *s)
 {
@@ -190,12 +245,13 @@ static void cells_have_the_key(struct schema *s)
 
 static void in_a_file(struct schema *s)
 {
-    struct dataset *d = rows_make(s, 300, 0);
-    struct fingerprint *f = print_of(d, 200, false), *again = NULL;
+    struct dataset *d = rows_make(s, 300, 0), *others = rows_make(s, 100, 1000);
+    struct fingerprint *before = print_of(others, 100, false),
+                       *f = print_from(d, 200, false, before), *again = NULL;
     struct err e = {0};
     f->pooled = bloom_make(30);
     bloom_add(&f->pooled, 7);
-    for (int spoilt = 0; spoilt < 4; spoilt++) {
+    for (int spoilt = 0; spoilt < 6; spoilt++) {
         struct tensor_writer *w = tensor_writer_new();
         struct text bytes = {0};
         if (spoilt == 1)
@@ -208,6 +264,10 @@ static void in_a_file(struct schema *s)
             f->twins = 0;
             bloom_free(&f->pooled);
             f->pooled = (struct bloom){mem_zero(BLOOM_BYTES + 1, 1), BLOOM_BYTES + 1};
+        }
+        if (spoilt > 3) {
+            bloom_free(&f->pooled);
+            f->starts.numbers[spoilt - 4] = spoilt == 4 ? 1 : -1;
         }
         tensor_meta(w, "kind", "model");
         fingerprint_save(f, w);
@@ -223,7 +283,10 @@ static void in_a_file(struct schema *s)
                    memcmp(again->filter.bits, f->filter.bits, f->filter.bytes) == 0 &&
                    memcmp(again->numbers, f->numbers, sizeof f->numbers) == 0 &&
                    again->pooled.bytes == 37 && bloom_has(&again->pooled, 7) &&
-                   !bloom_has(&again->pooled, 8),
+                   !bloom_has(&again->pooled, 8) && again->limit == f->limit &&
+                   again->starts.count == 1 && again->starts.bytes == f->starts.bytes &&
+                   memcmp(again->starts.bits, f->starts.bits, f->starts.bytes) == 0 &&
+                   again->starts.numbers[1] == f->starts.numbers[1],
                "read as it was written");
         fingerprint_free(again);
         again = NULL;
@@ -231,12 +294,15 @@ static void in_a_file(struct schema *s)
         text_free(&bytes);
     }
     fingerprint_free(f);
+    fingerprint_free(before);
+    rows_drop(others);
     rows_drop(d);
 }
 
 int main(void)
 {
     struct schema *s = words();
+    starts(s);
     cells_have_the_key(s);
     rows_are_known(s);
     twins(s);
