@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/answer_line.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -189,6 +190,16 @@ static bool train(struct cv *v, struct err *e)
 
 /* --- answers and metrics --- */
 
+/* The interval of a value by a fold. Without an own one it reaches everywhere. */
+static void end_of(const struct mixing *x, uint64_t row, double value, double ends[2])
+{
+    double room[2];
+    ends[0] = -(double)INFINITY;
+    ends[1] = (double)INFINITY;
+    if (conformal_is_interval(&x->conformal))
+        mixing_interval(x, true, 0, row, 1, &value, &ends[0], &ends[1], room);
+}
+
 /* Answers the rows that a fold leaves out. */
 static void answer_fold(struct cv *v, uint32_t fold, const struct mixing *x)
 {
@@ -203,6 +214,8 @@ static void answer_fold(struct cv *v, uint32_t fold, const struct mixing *x)
             v->answers.fold[row] = fold;
             memcpy(v->answers.answer + (uint64_t)row * x->outputs, out + i * x->outputs,
                    x->outputs * sizeof *out);
+            if (v->answers.ends)
+                end_of(x, from + i, out[i * x->outputs], v->answers.ends + 2 * (uint64_t)row);
         }
     }
     mem_free(out);
@@ -218,9 +231,7 @@ static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x
     y->decision = x->decision;
     for (uint64_t i = 0; i < r->count; i++) {
         const double *answer = v->answers.answer + (uint64_t)index[i] * x->outputs;
-        double ends[4];
-        if (y->conformal && !x->classes)
-            mixing_interval(x, true, 0, i, 1, answer, &ends[0], &ends[1], &ends[2]);
+        const double *ends = v->answers.ends ? v->answers.ends + 2 * (uint64_t)index[i] : NULL;
         if (!criterion_is_metric(&x->criterion))
             mixing_answer(x, x->weights, true, 0, i, 1, out, out + x->outputs);
         tally_add(y, &(struct scores){.task = v->q->config->task,
@@ -231,8 +242,8 @@ static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x
                                       .value = answer,
                                       .label = r->label ? r->label + i : NULL,
                                       .target = r->target ? r->target + i : NULL,
-                                      .low = &ends[0],
-                                      .high = &ends[1],
+                                      .low = ends,
+                                      .high = ends ? ends + 1 : NULL,
                                       .group = r->group ? r->group + i : NULL,
                                       .weight = r->weight + i});
     }
@@ -288,6 +299,9 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
     if (!v->answers.answer) {
         v->answers.outputs = x.outputs;
         v->answers.answer = mem_zero(d->rows.count * x.outputs + 1, sizeof *v->answers.answer);
+        v->answers.region = job_region(v->q->config);
+        if (v->answers.region == ANSWER_INTERVAL)
+            v->answers.ends = mem_alloc(2 * d->rows.count + 1, sizeof *v->answers.ends);
         *pooled = tally_new(v->q->config->task, x.classes, TALLY_ALL);
     }
     mixing_choose(&x, NULL);
@@ -301,6 +315,7 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
     v->told = x.conformal;
     (*pooled)->conformal = v->told.rule ? &v->told : NULL;
     v->answers.decision[fold] = decision_copy(&x.decision);
+    v->answers.conformal[fold] = x.conformal;
     answer_fold(v, fold, &x);
     r->runs = found;
     for (int p = 0; p < PARTS; p++)
@@ -406,6 +421,7 @@ bool cv_run(const struct cv_request *q, struct cv_result *r, struct err *e)
         decision_free(&v.answers.decision[f]);
     mem_free(v.answers.fold);
     mem_free(v.answers.answer);
+    mem_free(v.answers.ends);
     mem_free(v.answers.line);
     job_close(&v.all);
     stop_phase("ending", false);

@@ -23,7 +23,7 @@ static bool begin(void *owner, const struct binding *b, struct err *e)
     if (w->opened)
         return answer_line_turn(&w->line, b, e);
     w->opened = true;
-    if (!answer_line_open(&w->line, w->schema, ANSWER_ALONE, b, NULL, false, NULL, e))
+    if (!answer_line_open(&w->line, w->schema, w->answers->region, b, NULL, false, NULL, e))
         return false;
     w->line.column = "fold";
     w->line.cell = w->fold;
@@ -51,6 +51,11 @@ static bool record(void *owner, const struct csv_cells *cells, size_t number, ui
         w->line.decision = &a->decision[a->fold[row]];
         snprintf(w->fold, sizeof w->fold, "%u", a->fold[row]);
         answer_line_add(&w->line, cells, number, answer, &w->text);
+        if (a->region == ANSWER_INTERVAL)
+            answer_line_ends(&w->line, a->ends + 2 * row, &w->text);
+        if (a->region == ANSWER_SET)
+            answer_line_set(&w->line, &a->conformal[a->fold[row]], answer,
+                            decision_label(w->line.decision, answer, a->outputs), &w->text);
     }
     return outfile_text(&w->out, &w->text, e);
 }

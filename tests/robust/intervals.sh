@@ -77,6 +77,20 @@ check "coverage of all folds" perl -ne 'print; $c = $1 if /^dnn: pooled .* cover
 run dnn cv v.json --folds 3 --progress none --set 'ensemble={"folds":2}' --set train.epochs=5
 is_exit 0 "cv of an ensemble"
 err_has " coverage 0." "has coverage too"
+oof_agrees() { # NAME COLUMNS TRUTH OPTION..: what cv writes is what it measures
+    local name=$1 head=$2 truth=$3; shift 3
+    dnn cv "$@" --folds 3 -q --progress none -o oof.csv --json >judged
+    check "$name" perl -e 'my ($head, $truth, $json) = @ARGV; open my $j, "<", $json; my ($pooled) = join("", <$j>) =~ /"pooled":\{(.*?)\}/; my ($c) = $pooled =~ /"coverage":([0-9.e-]+)/; my ($s) = $pooled =~ /"(?:width|set_size)":([0-9.e-]+)/;
+        open my $r, "<", $truth; <$r>; open my $a, "<", "oof.csv"; my $got = <$a>; my ($in, $size, $n) = (0, 0, 0);
+        while (my $line = <$a>) { chomp $line; my @f = split /,/, $line; chomp(my $row = <$r>); my $y = (split /,/, $row)[-1]; $n++;
+            if ($head =~ /set$/) { my @set = split /\|/, $f[-1]; $in += grep { $_ eq $y } @set; $size += @set; die $line unless grep { $_ eq $f[2] } @set }
+            else { $in += $f[3] <= $y && $y <= $f[4]; $size += $f[4] - $f[3]; die $line if $f[3] > $f[2] || $f[4] < $f[2] } }
+        print "$got $in of $n, ", $size / $n, "; $c $s\n"; exit !($got eq "$head\n" && abs($in / $n - $c) < 1e-9 && abs($size / $n - $s) < 1e-6 * $s)' "$head" "$truth" judged
+}
+oof_agrees "cv -o has low and high" id,fold,prediction,low,high v.csv v.json
+oof_agrees "of an ensemble too" id,fold,prediction,low,high v.csv v.json --set 'ensemble={"folds":2,"members":[{"name":"a"},{"name":"b","model":{"hidden":[4]}}]}' --set train.epochs=5
+awk -F, 'NR > 1 { $5 = $5 > 1.5 ? "high" : $5 > 0.8 ? "mid" : "low" } { print $1 "," $2 "," $3 "," $4 "," $5 }' v.csv >c.csv
+oof_agrees "cv -o has sets" id,fold,prediction,probability_high,probability_low,probability_mid,set c.csv v.json --set task=multiclass --set data.train=c.csv --set intervals=null --set sets=0.9 --set train.epochs=5
 # beside other columns
 is "$(dnn predict whole.dnn more.csv -q --uncertainty --passthrough b | head -n 1)" "id,b,prediction,low,high,uncertainty" "columns of an ensemble"
 echo 'id,a,b
