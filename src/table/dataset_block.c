@@ -178,7 +178,7 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
         return false;
     if (b->target) {
         const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, s->target);
-        if (cell_is_missing(s, s->target, cell->text, cell->length))
+        if (isnan(record_float(out, s->format.at_target))) /* none, or of weight 0 */
             b->target[b->rows] = NAN;
         else
             column_number(s, s->target, cell->text, cell->length, &b->target[b->rows]);

@@ -101,4 +101,24 @@ JSON
         same $command.blank $command.steps "sequences, $task: $command does not read it"
     done
 done
+# a whole sequence of weight 0 is no sample: the batches are those of a file without it
+awk -F, -v OFS=, 'NR > 1 && $1 ~ /[37]$/ { $4 = 0; $6 = "9e5" } { print }' blank.csv >idle.csv
+awk -F, 'NR == 1 || $1 !~ /[37]$/' blank.csv >removed.csv
+for task in "multiclass y row gru" "regression v row gru" "regression v last gru" "regression v group rocket"; do
+    set -- $task
+    [ $3 = group ] || window=', "window": 4'
+    cat >s.json <<JSON
+{"task": "$1", "data": {"target": "$2", "columns": {"x": "numeric", "w": "weight"}, "missing": [""], "split": {"method": "random", "valid": 0, "test": 0},
+ "sequence": {"group": "g", "order": "t", "label": "$3"${window:-}}}, "model": {"preset": "$4"}, "train": {"epochs": 2, "batch_size": 16},
+ "backend": {"name": "dnn_cpu"}, "output": {"fingerprint": false}}
+JSON
+    for file in idle removed; do
+        run dnn train s.json -o $file.dnn --force --quiet --set data.train=$file.csv
+        is_exit 0 "sequences, $task: trained on $file.csv"
+        run dnn predict $file.dnn steps.csv
+        mv out p.$file
+    done
+    same p.removed p.idle "sequences, $task: a sequence of weight 0 is not there"
+    window=
+done
 done_testing
