@@ -151,6 +151,20 @@ static bool number_given(const struct option *row, const char *path, const char 
     return false;
 }
 
+/* An object or a list that is no JSON, as the shell takes double quotes away. A text may begin
+ * with any character; so may a word in a list of a column. */
+static bool object_given(const struct option *row, bool text_key, const char *path,
+                         const char *value, const struct err *unread, struct err *e)
+{
+    const bool column = !row && strncmp(path, "data.columns.", strlen("data.columns.")) == 0;
+    if (text_key || !(*value == '{' || (*value == '[' && !column)))
+        return true;
+    err_set(e, ERR_SET_VALUE, "--set %.200s: character %lld of the value: %.600s",
+            text_quote_z(path), (long long)unread->column, unread->what);
+    return err_help(e, "an object or a list is JSON, in single quotes for the shell: "
+                    "--set 'train.loss={\"type\": \"focal\"}'");
+}
+
 bool config_set(struct json_doc *doc, const char *set, struct err *e)
 {
     const char *equals = set + json_path_length(set);
@@ -175,7 +189,8 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e)
         mem_free(path);
         return false;
     }
-    if (!number_given(row, path, value, read ? json_root(read) : NULL, e)) {
+    if (!number_given(row, path, value, read ? json_root(read) : NULL, e) ||
+        (!read && !object_given(row, text_key, path, value, &unread, e))) {
         json_free(read);
         mem_free(path);
         return false;

@@ -262,6 +262,10 @@ given "a --set of layers that are not the preset's" 78 E1311 'model.layers: `mod
 given "a --set that the task contradicts" 78 E1311 'train.loss.type:' --set train.loss.type=mse
 given "a --set without effect" 78 E1311 'train.optimizer.momentum:' --set train.optimizer.momentum=0.5
 given "a --set that leaves no rows" 78 E1311 'data.split.valid:' --set data.split.valid=0.9
+given "a --set of an object without its quotes" 64 E1008 'train.loss: character 2 of the value: unexpected "t"' --set 'train.loss={type:focal}'
+given "a --set of an object with .5" 64 E1008 'train.loss: character 26 of the value' --set 'train.loss={"type": "quantile", "q":.5}'
+given "a --set of a list that does not end" 64 E1008 'model.layers: character' --set 'model.layers=[{"type":"relu"}'
+given "a --set of a column's object without its quotes" 64 E1008 'data.columns.age: character 2' --set 'data.columns.age={type:numeric}'
 given "a --set out of range" 64 E1008 'train.epochs: 0 is out of range' --set train.seed=1 --set train.epochs=0
 given "a --set of an unknown device" 64 E1008 'backend.device:' --set backend.device=xx
 given "a --set of an unknown type" 64 E1008 'data.columns.age.type:' --set data.columns.age.type=foo
