@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/name_list.h"
+#include "csv/field.h"
 #include "measure/probability.h"
 
 #define NUMBER_ROOM 32
@@ -24,41 +25,14 @@ static char *reserve(struct text *out, size_t more)
     return out->data + out->length;
 }
 
-static bool blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static bool needs_quotes(const char *text, size_t length, char delimiter)
-{
-    if (length == 0)
-        return false;
-    if (blank(text[0]) || blank(text[length - 1]))
-        return true;
-    for (size_t i = 0; i < length; i++) {
-        char c = text[i];
-        if (c == delimiter || c == '"' || c == '\n' || c == '\r')
-            return true;
-    }
-    return false;
-}
-
-/* At most 2 * length + 2 bytes. */
+/* At most FIELD_BYTES. */
 static char *put_field(const struct answer_line *l, char *to, const char *text, size_t length)
 {
-    if (!l->quotes || !needs_quotes(text, length, l->delimiter)) {
-        if (length)
-            memcpy(to, text, length);
-        return to + length;
-    }
-    *to++ = '"';
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"')
-            *to++ = '"';
-        *to++ = text[i];
-    }
-    *to++ = '"';
-    return to;
+    if (l->quotes)
+        return field_write(to, text, length, l->delimiter);
+    if (length)
+        memcpy(to, text, length);
+    return to + length;
 }
 
 void answer_line_field(const struct answer_line *l, struct text *out, const char *text,

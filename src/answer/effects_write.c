@@ -5,6 +5,7 @@
 #include "answer/answer_line.h"
 #include "answer/effects.h"
 #include "base/json.h"
+#include "csv/field.h"
 #include "measure/probability.h"
 
 static bool several(const struct effects_result *r)
@@ -31,21 +32,6 @@ void effects_of(const struct effects_result *r, struct text *out)
 
 /* --- CSV --- */
 
-static void put_field(const char *field, struct text *out)
-{
-    if (!field[strcspn(field, ",\"\r\n")] && *field != ' ' && !text_ends(field, " ")) {
-        text_put(out, field);
-        return;
-    }
-    text_char(out, '"');
-    for (; *field; field++) {
-        if (*field == '"')
-            text_char(out, '"');
-        text_char(out, *field);
-    }
-    text_char(out, '"');
-}
-
 static void put_number(double value, bool fine, struct text *out)
 {
     char digits[32];
@@ -57,16 +43,16 @@ static void put_line(const struct effects_result *r, const struct effect *f,
                      const struct effect_point *p, uint32_t class, struct text *out)
 {
     const bool fine = answer_line_fine(r->serve.schema);
-    put_field(f->unit->name, out);
+    field_put(out, f->unit->name, strlen(f->unit->name));
     text_printf(out, ",%s,", effect_kind_names[p->kind]);
-    put_field(p->value, out);
+    field_put(out, p->value, strlen(p->value));
     text_printf(out, ",%u", p->rows);
     put_number(p->mean[class], fine, out);
     put_number(p->low[class], fine, out);
     put_number(p->high[class], fine, out);
     if (several(r)) {
         text_char(out, ',');
-        put_field(effects_class(r, class), out);
+        field_put(out, effects_class(r, class), strlen(effects_class(r, class)));
     }
     text_char(out, '\n');
 }

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "csv/field.h"
 
 struct held_row {
     size_t at; /* the input */
@@ -33,27 +34,6 @@ struct reject *reject_open(const char *path, bool files, struct err *e)
     }
     mem_free(r);
     return NULL;
-}
-
-/* Appends a field. Quoted (RFC 4180) if it contains a delimiter, quote or line end, or begins or
- * ends with a blank, which readers trim. */
-static void append_field(struct text *line, const char *bytes, size_t length)
-{
-    bool quote = length && (bytes[0] == ' ' || bytes[0] == '\t' || bytes[length - 1] == ' ' ||
-                            bytes[length - 1] == '\t');
-    for (size_t i = 0; i < length && !quote; i++)
-        quote = bytes[i] == ',' || bytes[i] == '"' || bytes[i] == '\n' || bytes[i] == '\r';
-    if (!quote) {
-        text_add(line, bytes, length);
-        return;
-    }
-    text_char(line, '"');
-    for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == '"')
-            text_char(line, '"');
-        text_char(line, bytes[i]);
-    }
-    text_char(line, '"');
 }
 
 /* Limits the length without cutting a UTF-8 character. Text that is not UTF-8 is cut anywhere. */
@@ -86,15 +66,15 @@ bool reject_add(struct reject *r, const struct err *why, const char *column_name
     }
     text_printf(&line, "%lld,%lld,", (long long)why->line, (long long)why->column);
     if (column_name)
-        append_field(&line, column_name, strlen(column_name));
+        field_put(&line, column_name, strlen(column_name));
     text_printf(&line, ",E%d,", (int)why->id);
-    append_field(&line, reason.data, reason.length);
+    field_put(&line, reason.data, reason.length);
     text_free(&reason);
     text_char(&line, ',');
-    append_field(&line, raw, length);
+    field_put(&line, raw, length);
     if (r->files) {
         text_char(&line, ',');
-        append_field(&line, file, strlen(file));
+        field_put(&line, file, strlen(file));
     }
     text_char(&line, '\n');
     bool good = true;

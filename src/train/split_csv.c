@@ -7,6 +7,7 @@
 #include "base/outfile.h"
 #include "base/text.h"
 #include "config/output.h"
+#include "csv/field.h"
 #include "table/cell.h"
 
 bool split_csv_check(const struct config *c, const char *path, const char *model, struct err *e)
@@ -26,25 +27,6 @@ struct writing {
     bool opened;
 };
 
-/* As RFC 4180 has it. */
-static void put_cell(struct text *out, const char *text, size_t length)
-{
-    bool plain = true;
-    for (size_t i = 0; plain && i < length; i++)
-        plain = !strchr(",\"\r\n", text[i]);
-    if (plain) {
-        text_add(out, text, length);
-        return;
-    }
-    text_char(out, '"');
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"')
-            text_char(out, '"');
-        text_char(out, text[i]);
-    }
-    text_char(out, '"');
-}
-
 static bool begin(void *owner, const struct binding *b, struct err *e)
 {
     struct writing *w = owner;
@@ -58,7 +40,7 @@ static bool begin(void *owner, const struct binding *b, struct err *e)
     for (size_t i = 0; i < s->column_count; i++)
         if (s->columns[i].type == COLUMN_ID) {
             text_char(&w->text, ',');
-            put_cell(&w->text, s->columns[i].name, strlen(s->columns[i].name));
+            field_put(&w->text, s->columns[i].name, strlen(s->columns[i].name));
         }
     text_put(&w->text, ",part\n");
     return outfile_text(&w->out, &w->text, e);
@@ -76,7 +58,7 @@ static bool record(void *owner, const struct csv_cells *cells, size_t number, ui
         const struct csv_cell *c = cell_at(w->b, cells, number, i);
         text_char(&w->text, ',');
         if (c)
-            put_cell(&w->text, c->text, c->length);
+            field_put(&w->text, c->text, c->length);
     }
     text_printf(&w->text, ",%s\n",
                 row == UINT64_MAX

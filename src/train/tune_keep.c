@@ -14,6 +14,7 @@
 #include "base/outfile.h"
 #include "base/sha256.h"
 #include "config/output.h"
+#include "csv/field.h"
 #include "train/tune_parts.h"
 
 #define JOURNAL_BEGIN "{\"schema\":\"dnn.tune-journal/1\","
@@ -262,18 +263,10 @@ static bool save_config(const struct tune *t, struct err *e)
     return good;
 }
 
-/* A cell in quotes where it needs them. */
 static void put_cell(struct text *out, const char *cell)
 {
     text_char(out, ',');
-    if (!strpbrk(cell, ",\"\n")) {
-        text_put(out, cell);
-        return;
-    }
-    text_char(out, '"');
-    for (; *cell; cell++)
-        text_printf(out, *cell == '"' ? "\"\"" : "%c", *cell);
-    text_char(out, '"');
+    field_put(out, cell, strlen(cell));
 }
 
 /* A cell; NaN: an empty one. */

@@ -113,6 +113,10 @@ is "$(head -n 1 parts.csv)" "row,id,part" "its header"
 is "$(cut -d, -f3 parts.csv | sort | uniq -c | awk '{ printf "%s %s ", $2, $1 }')" "part 1 test 300 train 1400 valid 300 " "a line each row"
 dnn predict m.dnn t.csv --part test --quiet | cut -d, -f1 | tail -n +2 >ids
 same <(awk -F, '$3 == "test" { print $2 }' parts.csv) ids "the rows that --part test takes"
+awk 'BEGIN { print "id,x,y"; for (i = 0; i < 60; i++) print "\" r " i "\"," i % 7 "," (i % 3 ? "a" : "b") }' >blank.csv
+dnn init blank.csv --target y --id id --set model.preset=linear --set train.epochs=1 -o blank.json --quiet
+run dnn train blank.json --quiet --split-csv parts.csv
+is "$(sed -n '2s/,[a-z]*$//p' parts.csv)" '1," r 0"' "--split-csv keeps the blank that a cell begins with"
 run dnn train m.json -o again.dnn --split-csv t.csv
 is_exit 64 "--split-csv: an input"
 { echo $head; rows 0 499; } >first.csv
