@@ -2,6 +2,7 @@
 # forms.sh - how cells are written: thousands, units, dates by format. init proposes them where a cell proves the reading, and warns
 # where none does; a column that changes its form is a bad row. Ids: C19.
 . "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/forms.sh"
 awk 'BEGIN { print "price;share;dist;when;us;amb;y"
     for (i = 0; i < 200; i++) printf "$%d,%03d.%02d;%d.5%%;%d km;%02d.%02d.2024;%d/%d/2024 %d:05 PM;%d,%03d;%s\n", 1 + i % 9, i * 37 % 1000,
         i % 100, i % 90, 10 + i % 70, 1 + i % 28, 1 + i % 12, 1 + i % 12, 1 + i % 28, 1 + i % 12, 1 + i % 9, i * 37 % 1000,
@@ -11,22 +12,14 @@ awk -F';' 'BEGIN { split("0,31,59,90,120,151,181,212,243,273,304,334", before, "
     printf "%s;%s;%s;2024-%s-%s;2024-%02d-%02dT%02d:05;%s;%s\n", $1, $2, $3, d[2], d[1], u[1], u[2], u[4] % 12 + 12, $6, $7 }' a.csv >plain.csv
 run dnn init a.csv --target y --set model.preset=mlp -o a.json
 is_exit 0 "init"
-for part in '"thousands": ","' '"unit": ["$"]' '"unit": ["%"]' '"unit": ["km"]' '"format": "%d.%m.%Y"' \
-    '"format": "%m/%d/%Y %I:%M %p"' '"amb": "ignore"'; do
-    grep -qF -- "$part" a.json
-    ok $? "init writes $part" "$(grep -A20 columns a.json)"
-done
+written a.json '"thousands": ","' '"unit": ["$"]' '"unit": ["%"]' '"unit": ["km"]' '"format": "%d.%m.%Y"' \
+    '"format": "%m/%d/%Y %I:%M %p"' '"amb": "ignore"'
 err_has 'numbers such as "$1,000.00" (line 2) in 200 cells: "thousands": ",", "unit": "$"' "a note says what it saw"
 err_has 'warning: column "amb": ignore: nothing proves whether the "," in "1,000" groups digits' "what nothing proves gets a warning"
 err_has '"thousands": ","}' "with the key that would read it"
 sed 's/"train": "a.csv"/"train": "plain.csv"/; s/"when": {[^}]*}/"when": "datetime"/; s/"us": {[^}]*}/"us": "datetime"/' a.json |
     sed '/"thousands"/d; s/"type": "numeric",/"type": "numeric"/; /"unit"/d' >plain.json
-for f in a plain; do
-    run dnn train $f.json -o $f.dnn --progress none --quiet --set train.epochs=2 --set backend.name=dnn_cpu --force
-    is_exit 0 "train $f"
-    dnn predict $f.dnn $f.csv --quiet >$f.out
-done
-same a.out plain.out "the same numbers and dates, plainly written: the same answers"
+alike a plain "the same numbers and dates, plainly written: the same answers"
 is "$(wc -l <a.out)" 201 "every row has an answer"
 sed '5s/ km/ mi/' a.csv >b.csv
 run dnn predict a.dnn b.csv -o b.out
@@ -63,19 +56,11 @@ awk 'BEGIN { print "bal;paid;fr;ts;slot;ms;code;y"
 awk -F';' -v OFS=';' 'NR > 1 { gsub(/\302\240|\342\202\254/, "", $3); gsub(/[$,]/, "", $2); for (i = 1; i < 3; i++) if (sub(/^\(/, "-", $i)) sub(/\)/, "", $i) } { print }' e.csv >e.plain.csv
 run dnn init e.csv --target y -o e.json
 is_exit 0 "init of brackets and epochs"
-for part in '"bal": {"type": "numeric", "thousands": ","}' '"unit": ["$"]' '"thousands": "\u00a0"' \
-    '"ts": {"type": "datetime", "format": "%s"}' '"slot": {"type": "datetime", "format": "%s"}' '"ms": {"type": "datetime", "format": "%Q"}' '"code": "numeric"'; do
-    perl -C0 -pe 's/\xc2\xa0/\\u00a0/g' e.json | grep -qF -- "$part"
-    ok $? "init writes $part" "$(grep -A20 columns e.json)"
-done
+written e.json '"bal": {"type": "numeric", "thousands": ","}' '"unit": ["$"]' '"thousands": "\u00a0"' \
+    '"ts": {"type": "datetime", "format": "%s"}' '"slot": {"type": "datetime", "format": "%s"}' '"ms": {"type": "datetime", "format": "%Q"}' '"code": "numeric"'
 err_has 'column "ts": datetime: seconds since 1970, from 1700000000 to 1700995597, in 200 cells: "format": "%s"' "a note says what it saw"
 perl -pe 's/"train": "e.csv"/"train": "e.plain.csv"/; s/, "thousands": "[^"]*"//g; s/, "unit": \[[^]]*\]//g' e.json >e.plain.json
-for f in e e.plain; do
-    run dnn train $f.json -o $f.dnn --progress none --quiet --set train.epochs=2 --set backend.name=dnn_cpu --force
-    is_exit 0 "train $f"
-    dnn predict $f.dnn $f.csv --quiet >$f.out
-done
-same e.out e.plain.out "brackets are negative numbers"
+alike e e.plain "brackets are negative numbers"
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 40; i++) print (i % 3 ? i ".5" : "(" i ".5") "," i % 7 "," i % 2 }' >open.csv
 run dnn init open.csv --target y -o open.json
 ! grep -q thousands open.json

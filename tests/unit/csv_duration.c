@@ -1,17 +1,13 @@
 /* csv_duration.c - the forms of durations, and numbers as columns write them: groups of two, blanks
  * and typographic marks. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "csv/duration.h"
 #include "csv/form.h"
-#include "tap.h"
+#include "seconds.h"
 
-static const struct {
-    const char *text;
-    double seconds; /* NaN: no duration */
-} durations[] = {
+static const struct seconds_case durations[] = {
     {"0:46:08", 2768},
     {"9:05", 32700},
     {"27:30:00", 99000},
@@ -63,20 +59,6 @@ static const struct {
     {"9999999999999999:00", NAN},
 };
 
-static void test_durations(void)
-{
-    for (size_t i = 0; i < sizeof durations / sizeof *durations; i++) {
-        double seconds = 0;
-        size_t length = strlen(durations[i].text);
-        char *copy = malloc(length ? length : 1);
-        memcpy(copy, durations[i].text, length);
-        bool good = duration_parse(copy, length, &seconds), want = !isnan(durations[i].seconds);
-        free(copy);
-        ok(good == want && (!good || fabs(seconds - durations[i].seconds) < 1e-9), "\"%s\" is %g",
-           durations[i].text, good ? seconds : (double)NAN);
-    }
-}
-
 static void is_amount(const char *thousands, const char *unit, const char *text, double want)
 {
     char *units[] = {(char *)(uintptr_t)unit};
@@ -110,7 +92,7 @@ static void test_amounts(void)
 
 int main(void)
 {
-    test_durations();
+    are_seconds(duration_parse, durations, sizeof durations / sizeof *durations);
     test_amounts();
     return done();
 }
