@@ -61,6 +61,7 @@ run dnn report half.dnn '<i>.csv' -o half.html
 errors() { perl -0777 -ne '/<h2>Errors.*?<tbody>(.*?)<\/tbody>/s or exit; $t = $1; while ($t =~ m{<tr><td>(\d+)</td><td class="t">(.*?)</td><td class="t">.*?</td><td class="n">([0-9.]+) %}g) { printf "%d %.3f\n", $1, $3 / 100 }' "$1"; }
 is "$(errors half.html)" "$(worst)" "the wrong answers of lowest probability, with their lines"
 check "there are some" [ "$(worst | wc -l)" -gt 4 ]
+page_has b.html "<p>Of 3 columns <b>0</b> changed much and 0 somewhat.</p>" "no column has changed"
 # drift: shares of the training and of these rows
 page_has b.html 'The columns that changed most'
 is "$(perl -0777 -ne '/The columns that changed most.*?<h3>k<.*?>k2<\/td>.*?<\/td><td class="n">(.*?)<\/td><td class="n">(.*?)<\/td>/s and print $2' b.html)" \
@@ -207,6 +208,24 @@ is_exit 0 "a model without rows"
 valid alone.html "its page"
 page_has alone.html 'Training loss'
 ok "$(! grep -q '>ROC curve<' alone.html; echo $?)" "tells what the file says"
+# many labels: the most frequent mistakes and labels, of evaluate's confusion and of the file
+perl -e '$s = 3; sub r { $s = $s * 16807 % 2147483647; $s / 2147483647 } print "a,y\n"; for (1 .. 900) { $k = int(70 * r() * r()); printf "%.3f,L%d\n", $k + 4 * r(), $k }' >many.csv
+cat >many.json <<JSON
+{"task": "multiclass", "data": {"train": "many.csv", "target": "y", "columns": {"a": "numeric"}}, "model": {"preset": "mlp", "hidden": [16]},
+ "train": {"epochs": 4}, "backend": {"name": "dnn_cpu"}}
+JSON
+dnn train many.json -o many.dnn -q
+run dnn report many.dnn many.csv -o many.html
+is_exit 0 "many labels"
+valid many.html "its page"
+dnn predict many.dnn many.csv -q >p.csv
+mistakes() { perl -0777 -ne '/most frequent mistakes.*?<tbody>(.*?)<\/tbody>/s or exit; $t = $1; while ($t =~ m{<td class="t">(.*?)</td><td class="t">(.*?)</td><td class="n">(.*?)</td>}g) { push @r, $3; $k{"$1 $2"} = $3 } print join(" ", @r), "|", join ",", map { "$_ $k{$_}" } sort keys %k' many.html; }
+named=$(mistakes | cut -d '|' -f 2 | tr , '\n')
+pairs=$(paste -d ' ' <(tail -n +2 many.csv | cut -d , -f 2) <(tail -n +2 p.csv | cut -d , -f 1) | awk '$1 != $2 { k[$0]++ } END { for (p in k) print p, k[p] }')
+is "$(mistakes | cut -d '|' -f 1)" "$(echo "$pairs" | cut -d ' ' -f 3 | sort -rn | head -n 12 | paste -sd ' ')" "rows of the most frequent mistakes"
+is "$(echo "$named" | while read -r pair; do echo "$pairs" | grep -cx "$pair"; done | sort -u)" 1 "and their labels"
+is "$(perl -0777 -ne '/<h3>Per class.*?<tbody>(.*?)<\/tbody>/s or exit; $t = $1; print join " ", $t =~ m{<td class="n">([^<]*)</td></tr>}g' many.html)" \
+    "$(tail -n +2 many.csv | cut -d , -f 2 | sort | uniq -c | awk '{ print $1 }' | sort -rn | head -n 60 | paste -sd ' ')" "the labels with the most rows"
 # rows that are written otherwise
 head -n 40 '<i>.csv' | sed 's/,/;/g' >semicolons.csv
 run dnn report r.dnn semicolons.csv --delimiter ';' -o s.html

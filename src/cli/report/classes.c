@@ -8,17 +8,23 @@
 #include "cli/report/html.h"
 #include "cli/report/page.h"
 
-enum { CLASSES_DRAWN = 6, CONFUSION_MOST = 25, LABELS_MOST = 60 };
+enum { CLASSES_DRAWN = 6, CONFUSION_MOST = 25, MISTAKES = 12, LABELS_MOST = 60 };
 
-/* The classes that are drawn: of two the positive one, else the first. */
-static uint32_t first_drawn(const struct report *r)
+/* The labels that are shown: all of them in their order, or of more than `most` those with the most
+ * rows. list: [most]. */
+static uint32_t list_labels(const struct report *r, uint32_t most, uint32_t *list)
 {
-    return r->answers.classes == 2;
-}
-
-static uint32_t end_drawn(const struct report *r)
-{
-    return r->answers.classes < CLASSES_DRAWN ? r->answers.classes : CLASSES_DRAWN;
+    const struct tally *t = r->value.tally;
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < t->classes; c++) {
+        uint32_t at = count < most ? count++ : most;
+        for (; t->classes > most && at && t->support[list[at - 1]] < t->support[c]; at--)
+            if (at < most)
+                list[at] = list[at - 1];
+        if (at < most)
+            list[at] = c;
+    }
+    return count;
 }
 
 static void draw_curves(const struct report *r, bool pr, struct text *out)
@@ -26,6 +32,11 @@ static void draw_curves(const struct report *r, bool pr, struct text *out)
     struct chart c = {.x1 = 1, .y1 = 1, .x_percent = true, .y_percent = true};
     const struct tally *t = r->value.tally;
     bool more = r->answers.classes > CLASSES_DRAWN;
+    uint32_t list[CLASSES_DRAWN], count = list_labels(r, CLASSES_DRAWN, list);
+    if (r->answers.classes == 2) { /* the positive one */
+        list[0] = 1;
+        count = 1;
+    }
     if (pr)
         chart_begin(&c, out, "Precision and recall", "recall", "precision", true);
     else
@@ -35,13 +46,13 @@ static void draw_curves(const struct report *r, bool pr, struct text *out)
     else if (r->answers.classes == 2)
         chart_even(&c, 0, report_share(t->support[1], t->weight), 1,
                    report_share(t->support[1], t->weight));
-    for (uint32_t i = first_drawn(r); i < end_drawn(r); i++) {
+    for (uint32_t i = 0; i < count; i++) {
         struct class_curves all;
         const struct curve *shown = pr ? &all.pr : &all.roc;
-        curves_of_class(&r->answers, i, &all);
-        chart_line(&c, i - first_drawn(r), shown->x, shown->y, shown->count, false);
+        curves_of_class(&r->answers, list[i], &all);
+        chart_line(&c, i, shown->x, shown->y, shown->count, false);
         if (r->answers.classes > 2)
-            chart_key(&c, i, report_label(r, i));
+            chart_key(&c, i, report_label(r, list[i]));
         class_curves_free(&all);
     }
     if (r->answers.classes == 2) { /* where it is cut */
@@ -51,7 +62,7 @@ static void draw_curves(const struct report *r, bool pr, struct text *out)
                   pr ? report_share(hit, answered) : recall, 4.5);
         chart_key(&c, 1, "at the model's threshold");
     }
-    chart_end(&c, more ? "each label against the others; the first six" : NULL);
+    chart_end(&c, more ? "each label against the others; the six most frequent" : NULL);
 }
 
 /* Of two classes. */
@@ -148,13 +159,51 @@ static void put_confusion(const struct report *r, struct text *out)
     text_put(out, "</div>\n");
 }
 
+/* Of many labels: which one is taken for which, the most frequent mistakes first. */
+static void put_mistakes(const struct report *r, struct text *out)
+{
+    static const char *const names[] = {"label", "answered as", "rows", "share of the label's rows",
+                                        NULL};
+    const struct tally *t = r->value.tally;
+    size_t list[MISTAKES], count = 0;
+    if (!t->confusion || t->classes <= CONFUSION_MOST)
+        return;
+    for (size_t i = 0; i < (size_t)t->classes * t->classes; i++) {
+        if (!(t->confusion[i] > 0) || i / t->classes == i % t->classes)
+            continue;
+        size_t at = count < MISTAKES ? count++ : MISTAKES;
+        for (; at && t->confusion[list[at - 1]] < t->confusion[i]; at--)
+            if (at < MISTAKES)
+                list[at] = list[at - 1];
+        if (at < MISTAKES)
+            list[at] = i;
+    }
+    if (!count)
+        return;
+    text_put(out, "<h3>The most frequent mistakes</h3>\n");
+    html_table(out, "Mistakes", names, 2);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t label = (uint32_t)(list[i] / t->classes);
+        html_row(out);
+        html_cell(out, report_label(r, label));
+        html_cell(out, report_label(r, (uint32_t)(list[i] % t->classes)));
+        html_cell_number(out, t->confusion[list[i]]);
+        html_cell_percent(out, report_share(t->confusion[list[i]], t->support[label]));
+        html_row_end(out);
+    }
+    html_table_end(out);
+}
+
 static void put_labels(const struct report *r, struct text *out)
 {
     static const char *const names[] = {"label", "precision", "recall", "f1", "rows", NULL};
     const struct tally *t = r->value.tally;
     text_put(out, "<h3>Per class</h3>\n");
     html_table(out, "Labels", names, 1);
-    for (uint32_t c = 0; c < t->classes && c < LABELS_MOST; c++) {
+    uint32_t list[LABELS_MOST];
+    const uint32_t count = list_labels(r, LABELS_MOST, list);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t c = list[i];
         html_row(out);
         html_cell(out, report_label(r, c));
         html_cell_percent(out, report_share(t->hit[c], t->answered[c]));
@@ -165,7 +214,8 @@ static void put_labels(const struct report *r, struct text *out)
     }
     html_table_end(out);
     if (t->classes > LABELS_MOST)
-        html_note(out, "%u more labels: `dnn evaluate --json` has all.", t->classes - LABELS_MOST);
+        html_note(out, "%u more labels, of fewer rows: `dnn evaluate --json` has all.",
+                  t->classes - LABELS_MOST);
 }
 
 void report_classes(const struct report *r, struct text *out)
@@ -178,5 +228,6 @@ void report_classes(const struct report *r, struct text *out)
     put_scores(r, out);
     text_put(out, "</div>\n");
     put_confusion(r, out);
+    put_mistakes(r, out);
     put_labels(r, out);
 }

@@ -8,7 +8,7 @@
 #include "cli/report/page.h"
 #include "table/drift.h"
 
-enum { DRIFT_SHOWN = 40, HISTOGRAMS = 6, PLACES_SHOWN = 12 };
+enum { DRIFT_SHOWN = 40, HISTOGRAMS = 6, PLACES_SHOWN = 12, VERDICT_NAMES = 5 };
 /* The end of the bars: never so near that a small index looks large, never beyond an index that
  * could not be larger in practice. */
 #define BAR_LEAST 0.3
@@ -168,6 +168,31 @@ static void put_histograms(const struct report *r, const struct moved *list, uin
     text_put(out, "</div>\n");
 }
 
+/* How many columns have changed, and which. */
+static void put_verdict(const struct report *r, const struct moved *list, uint32_t count,
+                        struct text *out)
+{
+    uint32_t much = 0, some = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (drift_moved(list[i].index, list[i].chance, DRIFT_MUCH))
+            much++;
+        else if (drift_moved(list[i].index, list[i].chance, DRIFT_SOME))
+            some++;
+    text_printf(out, "<p>Of %u columns <b>%u</b> changed much and %u somewhat", count, much, some);
+    const char *before = much + some ? ": " : "";
+    for (uint32_t i = 0, named = 0; i < count && named < VERDICT_NAMES; i++)
+        if (*verdict_of(&list[i])) {
+            text_printf(out, "%s<b>", before);
+            html_text_z(out, r->file->schema->columns[list[i].column].name);
+            text_put(out, "</b>");
+            before = ", ";
+            named++;
+        }
+    if (much + some > VERDICT_NAMES)
+        text_put(out, ", ..");
+    text_put(out, ".</p>\n");
+}
+
 void report_drift(const struct report *r, struct text *out)
 {
     static const char *const names[] = {"column", "", "stability index", "unseen values",
@@ -178,6 +203,7 @@ void report_drift(const struct report *r, struct text *out)
     if (!count) {
         html_note(out, "The model file does not say how its training values are spread.");
     } else {
+        put_verdict(r, list, count, out);
         html_note(out, "The population stability index compares the values of a column with those "
                        "of the training rows: below %.2g nothing of note, from %.2g on much (the "
                        "dashed marks). Unseen: new categories, or numbers outside the training "

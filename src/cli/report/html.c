@@ -63,7 +63,7 @@ static const char style[] =
     "table{border-collapse:collapse;font-size:.9rem;min-width:min(100%,30rem)}\n"
     "th,td{padding:.28rem .6rem;text-align:left;border-bottom:1px solid var(--rule);"
     "vertical-align:top}\n"
-    "thead th{color:var(--dim);font-weight:600}\n"
+    "thead th{color:var(--dim);font-weight:600;max-width:14rem;overflow-wrap:break-word}\n"
     "thead th.now,td.now{color:var(--fg);font-weight:700}\n"
     "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
     "td.t{overflow-wrap:break-word;min-width:6rem;max-width:22rem}\n"
