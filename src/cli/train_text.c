@@ -8,18 +8,23 @@
 #include "base/log.h"
 #include "base/text.h"
 
-/* A line for each member of an ensemble: its weight, and its loss on rows that it did not see. */
+/* A line for each member of an ensemble: its weight, the loss that chose it, and two other metrics,
+ * on rows that it did not see. */
 static void members(const struct train_result *r)
 {
     for (uint32_t i = 0; i < r->member_count; i++) {
         const struct train_member *m = &r->members[i];
         struct text line = {0};
         text_printf(&line, "member   %s: weight %.3g", text_quote_z(m->name), m->weight);
-        for (uint32_t k = 0; k < m->valid.count && k < 3; k++)
-            if (!isnan(m->valid.m[k].value)) {
+        if (!isnan(metrics_get(&m->valid, r->counts))) {
+            const struct interval of = metrics_interval(&m->valid, r->counts);
+            text_printf(&line, ", %s %.4g", r->counts, metrics_get(&m->valid, r->counts));
+            interval_put(&of, &line);
+        }
+        for (uint32_t k = 0, shown = 0; k < m->valid.count && shown < 2; k++)
+            if (!isnan(m->valid.m[k].value) && strcmp(m->valid.m[k].type->name, r->counts) != 0) {
                 text_printf(&line, ", %s %.4g", m->valid.m[k].type->name, m->valid.m[k].value);
-                if (k == 0)
-                    interval_put(&m->valid.m[k].interval, &line);
+                shown++;
             }
         text_printf(&line, " (%u network%s, %.3g s)", m->folds, m->folds == 1 ? "" : "s",
                     m->seconds);

@@ -17,6 +17,7 @@ static void fill_members(const struct mixing *x, struct train_result *r)
     double *alone = mem_zero(x->count, sizeof *alone);
     r->members = mem_zero(x->count, sizeof *r->members);
     r->member_count = x->count;
+    r->counts = metric_of(&x->criterion, mixing_part(x, 0, 0)->schema->task)->name;
     for (uint32_t i = 0; i < x->count && !stop_wanted(); i++) { /* the caller looks too */
         struct train_member *m = &r->members[i];
         m->name = mem_string(x->n->names[x->members[i]]);

@@ -30,7 +30,8 @@ struct train_member {
     uint32_t folds; /* networks of it */
     struct metrics valid;
     double seconds; /* of its runs, one after another */
-    double brings;  /* how much higher log-loss or rmse would be without it; NaN: not known */
+    double brings;  /* how much higher the loss, as `counts` has it, would be without it; NaN: not
+                     * known */
 };
 struct train_job;
 struct train_result {
@@ -57,6 +58,7 @@ struct train_result {
     struct gate *gates; /* [require_count], measured; train_release frees them */
     size_t gate_count;
     struct train_member *members; /* of an ensemble; train_release frees them */
+    const char *counts; /* with members: the metric of the loss that chose their weights */
     uint32_t member_count, runs;
     double load_s, start_s, train_s, total_s;
     char sha256[65];

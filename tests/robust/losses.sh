@@ -15,9 +15,10 @@ each() {
     local loss=$1 metric=$2 config=$3 night
     rm -f n.dnn
     for night in first second; do
-        run dnn train "$config" -o n.dnn --quiet --set "train.loss=$loss" --set ensemble.folds=2
+        run dnn train "$config" -o n.dnn --progress none --set "train.loss=$loss" --set ensemble.folds=2
         is_exit 0 "$loss, an ensemble, $night night"
     done
+    check "$loss: the line of the member begins with $metric" grep -Eq "^dnn: member   .*: weight 1, $metric [0-9.]+ \(" err
     run dnn train "$config" -o m.dnn --quiet --set "train.loss=$loss" --require "$metric<1e9"
     is_exit 0 "$loss: train takes a gate on $metric"
     run dnn evaluate n.dnn test.csv --quiet --better-than m.dnn

@@ -132,7 +132,7 @@ is_exit 0 "an ensemble of two kinds"
 valid e.html "its page"
 members() { perl -0777 -ne '/<h3>Members.*?<tbody>(.*?)<\/tbody>/s or exit; $t = $1; while ($t =~ m{<tr><td class="t">(.*?)</td>.*?<td class="n">(.*?)</td><td class="n">(.*?)</td><td class="n">(.*?)</td>}g) { print "$1|$2|$3|$4\n" }' e.html; }
 trained() { dnn inspect e.dnn --json | perl -MJSON::PP -0777 -ne 'for (@{decode_json($_)->{metrics}{members}}) { $n = $_->{name}; s/</&lt;/g, s/>/&gt;/g for $n;
-    printf "%s|%s %%|%d|%s\n", $n, 0 + sprintf("%.3g", 100 * $_->{weight}), $_->{folds}, 0 + sprintf("%.3g", $_->{valid}{auc}) }'; }
+    printf "%s|%s %%|%d|%s\n", $n, 0 + sprintf("%.3g", 100 * $_->{weight}), $_->{folds}, 0 + sprintf("%.3g", $_->{valid}{logloss}) }'; }
 is "$(members)" "$(trained)" "its members"
 ok "$(! sed -n '/<h2>Training/,/<h3>Members/p' e.html | grep -qE '<td>(preset|learning rate)'; echo $?)" "no settings of one of them"
 run dnn report r.dnn '<i>.csv' -o r.html

@@ -22,11 +22,22 @@ double report_share(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
+static struct criterion criterion_of(const struct report *r)
+{
+    return (struct criterion){.loss = modelfile_loss(r->file),
+                              .classes = r->file->schema->task != TASK_REGRESSION,
+                              .class_weight = r->file->class_weight};
+}
+
+const struct metric_type *report_counts(const struct report *r)
+{
+    const struct criterion c = criterion_of(r);
+    return metric_of(&c, r->file->schema->task);
+}
+
 int report_task(const struct report *r)
 {
-    const struct criterion c = {.loss = modelfile_loss(r->file),
-                                .classes = r->file->schema->task != TASK_REGRESSION,
-                                .class_weight = r->file->class_weight};
+    const struct criterion c = criterion_of(r);
     return metric_task(&c, (int)r->file->schema->task, r->file->conformal.rule != 0);
 }
 

@@ -14,6 +14,8 @@ const char *report_label(const struct report *r, uint32_t class_number);
 double report_share(double part, double whole);
 /* The task whose metrics count (metric_belongs). */
 int report_task(const struct report *r);
+/* That of the loss which the training minimised. */
+const struct metric_type *report_counts(const struct report *r);
 /* "test", or "valid" where the training had no test rows. */
 const char *report_stored_part(const struct report *r);
 /* A number of the training's metrics, NaN: there is none. part: "test", "valid", "baseline",

@@ -102,12 +102,12 @@ static double number_of(const struct json *object, const char *name)
 
 static void put_members(const struct report *r, const struct json *list, struct text *out)
 {
-    const struct metric_type *shown[2] = {NULL};
-    const char *names[7] = {"member", "", "weight", "networks"};
-    int count = 0;
+    const struct metric_type *shown[2] = {report_counts(r)};
+    const char *names[7] = {"member", "", "weight", "networks", shown[0]->name};
+    int count = 1;
     for (const struct metric_type *t = metric_types; t->name && count < 2; t++)
         if (metric_belongs(t, report_task(r)) && strcmp(t->name, "pr_auc") != 0 &&
-            strcmp(t->name, "accuracy") != 0) {
+            strcmp(t->name, "accuracy") != 0 && strcmp(t->name, shown[0]->name) != 0) {
             shown[count] = t;
             names[4 + count++] = t->name;
         }
