@@ -79,22 +79,28 @@ bool run_sample(struct run *r, double *factor, struct err *e)
     return good;
 }
 
-/* The rows that count in turn, class by class; of a regression by chance, as an order may have a
- * period. */
+/* The rows that count in turn, class by class, each class from another fold on, in the order of
+ * their first rows: the order of the labels does not matter. Of a regression by chance, as an order
+ * may have a period. */
 uint8_t *run_deal_folds(const struct run *r, uint32_t folds)
 {
     const struct row_list *train = &r->list[PART_TRAIN];
     uint8_t *fold = mem_zero(train->count + 1, sizeof *fold);
-    uint64_t *dealt = mem_zero((size_t)r->classes + 1, sizeof *dealt);
+    uint64_t *dealt = mem_zero((size_t)r->classes + 1, sizeof *dealt), classes = 0;
+    uint64_t *begun = mem_zero((size_t)r->classes + 1, sizeof *begun);
     for (uint64_t i = 0; i < train->count; i++) {
         struct run_row is;
-        if (i > 0 && train->index[i] == train->index[i - 1])
+        if (i > 0 && train->index[i] == train->index[i - 1]) {
             fold[i] = fold[i - 1];
-        else if (run_row(r, train->index[i], &is))
-            fold[i] = (uint8_t)(r->classes
-                                    ? (dealt[is.label]++ + (uint64_t)is.label) % folds
-                                    : rng_bits(r->seed, dealt[0]++, 0, 0, RNG_SPLIT) % folds);
+        } else if (run_row(r, train->index[i], &is) && r->classes) {
+            if (!dealt[is.label])
+                begun[is.label] = classes++;
+            fold[i] = (uint8_t)((dealt[is.label]++ + begun[is.label]) % folds);
+        } else if (!r->classes && run_row(r, train->index[i], &is)) {
+            fold[i] = (uint8_t)(rng_bits(r->seed, dealt[0]++, 0, 0, RNG_SPLIT) % folds);
+        }
     }
     mem_free(dealt);
+    mem_free(begun);
     return fold;
 }
