@@ -94,6 +94,7 @@ static double value_of(const struct drawing *d, const struct answers_kept *k, ui
     struct tally *t = tally_new(k->task, k->classes, d->metric->needs);
     float weight[BLOCK];
     t->decision = k->decision;
+    t->conformal = k->conformal;
     tally_judge_by(t, &d->a->criterion);
     for (uint64_t from = 0; from < k->rows; from += BLOCK) {
         uint64_t rows = k->rows - from < BLOCK ? k->rows - from : BLOCK;
@@ -115,6 +116,8 @@ static double value_of(const struct drawing *d, const struct answers_kept *k, ui
                                               .value = k->score + (from + i) * width,
                                               .label = k->label + from + i,
                                               .target = k->target + from + i,
+                                              .low = k->low + from + i,
+                                              .high = k->high + from + i,
                                               .weight = weight + i});
                 i = end;
             }

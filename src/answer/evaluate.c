@@ -387,7 +387,7 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
     other.held = r->serve.held;
     other.borrows_held = true;
     serve_reading(&other, &q->reading);
-    good = evaluate_comparable(&r->serve, &other, q, e);
+    good = evaluate_comparable(&r->serve, &other, q, e) && evaluate_regions(q, &other, r, e);
     if (good)
         evaluate_common(q, &other, r);
     good = good && measure(q, &other, &own, r, e);

@@ -101,6 +101,29 @@ static bool same_loss(const struct serve *a, const struct serve *b)
     return alike && criterion_equal(&one, &other);
 }
 
+bool evaluate_regions(const struct evaluate_request *q, const struct serve *other,
+                      const struct evaluate_result *r, struct err *e)
+{
+    const struct metric_type *metric = r->gates[r->gate_count - 1].metric;
+    const struct conformal *a = &r->serve.file->conformal, *b = &other->file->conformal;
+    const struct criterion c = serve_criterion(&r->serve);
+    const char *const what = r->serve.schema->task == TASK_REGRESSION ? "intervals" : "sets";
+    if (metric == &metric_loss ||
+        metric_belongs(metric, metric_task(&c, r->serve.schema->task, false)))
+        return true;
+    if (!b->rule)
+        err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0, "it has no %s, so that it has no %s",
+               what, metric->name);
+    else if (b->level < a->level || b->level > a->level)
+        err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
+               "its %s are of the level %.6g, and those of %s of %.6g: %s compares those of one "
+               "level", what, b->level, text_quote_z(q->model), a->level, metric->name);
+    else
+        return true;
+    return err_help(e, "train it with \"%s\": %.6g, or compare by %s", what, a->level,
+                    metric_of(&c, r->serve.schema->task)->name);
+}
+
 void evaluate_common(const struct evaluate_request *q, const struct serve *other,
                      struct evaluate_result *r)
 {

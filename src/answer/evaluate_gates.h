@@ -10,6 +10,9 @@ bool evaluate_gates(const struct evaluate_request *q, struct evaluate_result *r,
 /* The task, labels and quantiles of both are the same. E14. */
 bool evaluate_comparable(const struct serve *a, const struct serve *b,
                          const struct evaluate_request *q, struct err *e);
+/* A comparison of intervals or sets: the other model has some too, of the same level. E14. */
+bool evaluate_regions(const struct evaluate_request *q, const struct serve *other,
+                      const struct evaluate_result *r, struct err *e);
 /* Without --on: two models of classes that were trained by different losses are compared by the
  * default metric of the task, on calibrated probabilities. A note says so. */
 void evaluate_common(const struct evaluate_request *q, const struct serve *other,

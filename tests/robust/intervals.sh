@@ -91,6 +91,24 @@ oof_agrees "cv -o has low and high" id,fold,prediction,low,high v.csv v.json
 oof_agrees "of an ensemble too" id,fold,prediction,low,high v.csv v.json --set 'ensemble={"folds":2,"members":[{"name":"a"},{"name":"b","model":{"hidden":[4]}}]}' --set train.epochs=5
 awk -F, 'NR > 1 { $5 = $5 > 1.5 ? "high" : $5 > 0.8 ? "mid" : "low" } { print $1 "," $2 "," $3 "," $4 "," $5 }' v.csv >c.csv
 oof_agrees "cv -o has sets" id,fold,prediction,probability_high,probability_low,probability_mid,set c.csv v.json --set task=multiclass --set data.train=c.csv --set intervals=null --set sets=0.9 --set train.epochs=5
+# --better-than by the width: the mean of high - low, of intervals of one level
+dnn train v.json -o short.dnn -q --progress none --set train.epochs=1
+mean_width() { dnn predict "$1" more.csv -q | awk -F, 'NR > 1 { s += $4 - $3; n++ } END { printf "%.6g", s / n }'; }
+run dnn evaluate one.dnn more.csv -q --better-than short.dnn --on width
+is_exit 0 "one is better than another by the width of its intervals"
+check "the widths are those of predict" awk -v a="$(mean_width one.dnn)" -v b="$(mean_width short.dnn)" '/^gate width/ { sub(/.*[(]/, "", $7); n++; bad += ($7 / a - 1) ^ 2 > 1e-10 || ($9 / b - 1) ^ 2 > 1e-10 } END { exit !(n == 1 && !bad) }' out
+run dnn evaluate short.dnn more.csv -q --better-than one.dnn --on width
+is_exit 82 "and the other is not"
+dnn train v.json -o none.dnn -q --progress none --set intervals=null
+run dnn evaluate one.dnn more.csv -q --better-than none.dnn --on width
+is_exit 65 "a model without intervals has no width (E1422)"
+err_has "none.dnn: it has no intervals, so that it has no width" "says why"
+dnn train v.json -o half.dnn -q --progress none --set intervals=0.5
+run dnn evaluate half.dnn more.csv -q --better-than one.dnn --on width
+is_exit 65 "intervals of another level are narrower for that alone"
+err_has "its intervals are of the level 0.9, and those of half.dnn of 0.5" "says why"
+run dnn evaluate none.dnn more.csv -q --better-than one.dnn --on width
+is_exit 64 "the model itself has no width"
 # beside other columns
 is "$(dnn predict whole.dnn more.csv -q --uncertainty --passthrough b | head -n 1)" "id,b,prediction,low,high,uncertainty" "columns of an ensemble"
 echo 'id,a,b
