@@ -115,6 +115,14 @@ bool rare_find(const struct dataset *d, const uint32_t *samples, uint64_t count,
     return any;
 }
 
+static uint64_t records_of(const struct dataset *d, uint32_t id)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < d->rows.count; i++)
+        count += label_of(d, i) == (int32_t)id;
+    return count;
+}
+
 void rare_tell(const struct rare *r, const struct dataset *d, const struct data_options *o,
                struct remarks *remarks)
 {
@@ -128,12 +136,20 @@ void rare_tell(const struct rare *r, const struct dataset *d, const struct data_
         dataset_place(d, o, l->first + 1, &place);
         if (place.line)
             text_printf(&line, ", line %lld", (long long)place.line);
+        const unsigned long long all = records_of(d, l->id), rows = l->rows;
+        struct text of = {0};
+        if (all > rows) /* as where one is a test row, and the folds have the other */
+            text_printf(&of, "%llu of its ", rows);
         remark_add(remarks,
-                   "the label \"%.80s\" of \"%.60s\" is too rare to split (%llu row%s%s): it stays "
-                   "in every training part, and no figure measures it",
+                   "the label \"%.80s\" of \"%.60s\" is too rare to split (%s%llu row%s%s): %s "
+                   "in every training part, and %s",
                    text_quote(label, length), text_quote_z(s->columns[s->target].name),
-                   (unsigned long long)l->rows, l->rows == 1 ? "" : "s",
-                   line.data ? line.data : "");
+                   of.data ? of.data : "", all, all == 1 ? "" : "s", line.data ? line.data : "",
+                   rows == 1 ? "it stays" : "they stay",
+                   all > rows    ? "the other rows alone measure it"
+                   : rows == 1 ? "no figure measures it"
+                               : "no figure measures them");
+        text_free(&of);
         text_free(&line);
     }
     if (r->labels > RARE_NAMED)

@@ -58,7 +58,13 @@ err_has 'label "new" of "y"'
 config last.csv multiclass linear '{"method": "time", "column": "t", "valid": 0}'
 run dnn train c.json -o m.dnn --force --set data.valid=first.csv
 is_exit 0 "a rare label that data.valid has in a file of its own"
-err_has 'the label "rare" of "y" is too rare to split (2 rows, line 240)' "  stays in training"
+err_has 'the label "rare" of "y" is too rare to split (2 of its 4 rows, line 240): they stay in every training part, and the other rows alone measure it' "  stays in training"
+# one of two rows is a test row: the other one alone is in no figure
+config first.csv multiclass linear '{"method": "column", "column": "part"}'
+awk -F, 'NR == 1 { print $0 ",part"; next } { print $0 "," (NR == 2 || NR > 220 ? "test" : "train") }' first.csv >part.csv
+run dnn train c.json -o m.dnn --force --set data.train=part.csv --set ensemble.folds=3
+is_exit 0 "two rows of a label, one of them a test row"
+err_has 'the label "rare" of "y" is too rare to split (1 of its 2 rows, line 3): it stays in every training part, and the other rows alone measure it' "  both are counted"
 # steps of sequences
 awk 'BEGIN { print "g,t,x,y"; for (g = 0; g < 30; g++) for (t = 0; t < 8; t++) {
     x = (g * 7 + t * 13) % 11 - 5; printf "g%d,%d,%s,%s\n", g, t, x, (g == 9 && t == 3 ? "rare" : x > 0 ? "up" : "down") } }' >steps.csv
