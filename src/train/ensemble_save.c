@@ -66,6 +66,8 @@ static void fill_result(const struct mixing *x, struct train_result *r)
 static bool judge(struct train_job *j, struct train_result *r, const struct against *a,
                   struct err *e)
 {
+    const char *advice = j->ensemble->cut ? JOB_MORE_TIME
+                                          : "the columns may tell nothing of the target";
     bool useless = !against_better(a);
     if (useless && !j->request->force && job_model_stands(j))
         return job_refuse_useless(r, a, e);
@@ -74,10 +76,10 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
     job_compare_parts(j, r);
     if (useless)
         log_warning("on the rows that the runs did not train on the model is no better than a "
-                    "constant answer: loss %.4g, that of the constant %.4g; the columns may tell "
-                    "nothing of the target", a->loss, a->constant);
+                    "constant answer: loss %.4g, that of the constant %.4g; %s", a->loss, a->constant,
+                    advice);
     else
-        job_warn_of_chance(r, "the columns may tell nothing of the target");
+        job_warn_of_chance(r, advice);
     return true;
 }
 

@@ -184,6 +184,8 @@ struct against {
     double loss, constant;
 };
 bool against_better(const struct against *a); /* than the constant, beyond rounding; not NaN */
+#define JOB_MORE_TIME \
+    "the time limit cut its training short: give it more time (train.time_limit_s, --time-limit)"
 /* Warns of a model whose AUC on validation and test rows is 0.5, within rounding, or less. */
 void job_warn_of_chance(const struct train_result *r, const char *advice);
 /* Warns of a model of less than an epoch that replaces another one, with the figures of both. */

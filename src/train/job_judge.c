@@ -59,6 +59,9 @@ static void advise(const struct train_job *j, const struct train_result *r, enum
         snprintf(text, room,
                  "it was trained for less than an epoch: give it more time (train.time_limit_s, "
                  "--time-limit)");
+    else if (strcmp(r->stopped, "time_limit") == 0 &&
+             (r->best_epoch == r->epochs || run_is_path(&j->run)))
+        snprintf(text, room, "%s", JOB_MORE_TIME);
     else if (learnt < FEW_ROWS)
         snprintf(text, room, "it had %llu training row%s, too few to learn from", learnt,
                  plural(learnt));

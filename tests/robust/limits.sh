@@ -37,6 +37,7 @@ out_has '"stopped":"time_limit"' "  is said"
 run dnn train many.json -o none.dnn --time-limit 0.001 --json $still
 is_exit 0 "a limit before the first class: a constant answer" "$(cat err)"
 out_has '"epochs":1,"best_epoch":1,"stopped":"time_limit"' "  of one epoch"
+err_has "the time limit cut its training short: give it more time" "  the advice is time, not other columns"
 # shellcheck disable=SC2086
 run dnn train many.json -o none.dnn --time-limit 0.2 --json --set data.split.valid=0 $still
 is_exit 0 "a limit without validation rows" "$(cat err)"
