@@ -14,7 +14,8 @@ static const struct arg_option cv_options_table[] = {
     {"folds", 0, "N", NULL, ARG_INT, 2, ENSEMBLE_FOLDS, "The number of folds; default: 5."},
     {"output", 'o', "OOF.csv", NULL, ARG_FILE, 0, 0,
      "Write the answer to each row by the fold that left it out: ids, fold, and the columns of "
-     "`dnn predict`, intervals and sets too; of sequences the lines of `dnn predict`, one a row, a window or a group."},
+     "`dnn predict`, intervals and sets too; of sequences the lines of `dnn predict`, one a row, a "
+     "window or a group."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 /* "auc 0.912 +- 0.004", for each metric with a value. */
