@@ -10,7 +10,7 @@
 #include "cli/init_columns.h"
 #include "cli/init_set.h"
 
-enum { TOLD_ONE_BY_ONE = 3, TOLD_NAMES = 5 };
+enum { TOLD_ONE_BY_ONE = 3, TOLD_NAMES = 5, TOLD_CELL = 30 };
 
 /* Whether chance deals the rows to the parts. */
 static bool split_by_chance(const struct overrides *o, const struct infer *found)
@@ -55,9 +55,12 @@ static void tell_types(const struct infer *found, const char *target, const stru
             if (!is_alike(&found->columns[k], c) || !kinds[k])
                 continue;
             equal &= strcmp(found->columns[k].reason, c->reason) == 0;
+            const char *cell = found->columns[k].examples[0];
             if (all++ < TOLD_NAMES)
                 text_printf(&names, "%s\"%s\"", all > 1 ? ", " : "",
                             text_quote_z(found->columns[k].name));
+            if (all <= TOLD_NAMES && c->unread && cell && strlen(cell) <= TOLD_CELL)
+                text_printf(&names, " (%s)", text_quote_z(cell));
         }
         if (all > TOLD_NAMES)
             text_printf(&names, " and %zu more", all - TOLD_NAMES);

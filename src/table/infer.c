@@ -171,7 +171,8 @@ static struct infer *infer_read(const struct infer_request *r, struct survey *s,
         }
     }
     if (!i && r->target && (e->id == ERR_INFER_TARGET || e->id == ERR_CSV_HEADER_NAME ||
-                            e->id == ERR_CSV_HEADER_DUPLICATE || e->id == ERR_CSV_DELIMITER))
+                            e->id == ERR_CSV_HEADER_DUPLICATE || e->id == ERR_CSV_DELIMITER ||
+                            (e->id == ERR_CSV_QUOTE && e->line == 1)))
         first_lines_help(r->path, &(struct csv_dialect){.header = r->header != 0}, &r->target, 1,
                          e);
     infer_scan_free(s);

@@ -76,6 +76,30 @@ static bool name_parts(const size_t digits[3], bool second, char part[3])
     return fits && words < 2 && digits[year] && !(second && (words || year == 0));
 }
 
+/* Year, month and day, each with its sign behind it, as Chinese, Japanese and Korean have; in
+ * Korean often with a blank behind the sign. */
+static bool take_cjk(struct shape *s)
+{
+    static const char *const signs[2][3] = {{"\xe5\xb9\xb4", "\xe6\x9c\x88", "\xe6\x97\xa5"},
+                                            {"\xeb\x85\x84", "\xec\x9b\x94", "\xec\x9d\xbc"}};
+    static const char *const parts[] = {"%Y", "%m", "%d"};
+    int script = 0;
+    for (int i = 0; i < 3; i++) {
+        const size_t digits = run_of(s, is_digit);
+        if (i ? digits < 1 || digits > 2 : digits != 4)
+            return false;
+        script = i || s->end - s->at < 3 ? script : memcmp(s->at, signs[0][0], 3) != 0;
+        if (s->end - s->at < 3 || memcmp(s->at, signs[script][i], 3) != 0)
+            return false;
+        put(s, parts[i], 2);
+        put(s, s->at, 3);
+        s->at += 3;
+        if (i < 2)
+            take(s, " ");
+    }
+    return true;
+}
+
 /* 31.12.2024  12/31/24  30-Mar-19  Mar 30, 2019  2024-12-31 */
 static bool take_date(struct shape *s, bool second)
 {
@@ -233,7 +257,11 @@ static void find_format(const char *text, size_t length, bool second, char out[I
     bool half = false, found = weekday && !second && take_ctime(&date);
     if (!found) {
         date = day;
-        found = take_date(&date, second);
+        found = !second && take_cjk(&date);
+        if (!found) {
+            date = day;
+            found = take_date(&date, second);
+        }
         if (found && date.at < date.end)
             found = (take(&date, ",") ? take(&date, " ") : take(&date, " T:")) &&
                     take_time(&date, &half);

@@ -1,6 +1,6 @@
 /* infer_dress.c - columns of numbers that stand between letters and signs which no key takes away:
  * 84.9S beside 43.4N, 12KB beside 3MB, 10-20. The cells of such a column have digits and few
- * patterns; those of texts have many patterns, and codes have letters glued to their digits, or
+ * patterns; those of texts have many patterns, and codes have letters in front, signs of codes, or
  * digits of one count. */
 #include <stdio.h>
 #include <string.h>
@@ -73,17 +73,38 @@ void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64
     d->cells++;
 }
 
-/* C1000, INV-2024-17, 555-1234, 10.0.17.3: no measure, without fractions and with digits of one
- * count, or with a letter glued to them. */
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+/* C0, INV-0-0, No 0, but not CHF 0.-: letters glued to a number, or the only ones before it. */
+static bool is_word_first(const char *pattern)
+{
+    const char *blank = strchr(pattern, ' ');
+    return is_letter(*pattern) &&
+           (!blank || strchr(pattern, '0') < blank || strcmp(blank, " 0") == 0);
+}
+
+/* C1000, INV-2024-17, #52, No. 7, 12-A, 555-1234, 10.0.17.3: no measure, without fractions and with
+ * digits of one count, or with a letter or a sign of codes. B91.7, 21E: with one of several
+ * letters. */
 static bool are_codes(const struct infer_dress *d)
 {
-    bool letters = false;
+    enum { LETTERS = 3 };
+    unsigned marked = 0, led = 0, ended = 0;
     for (unsigned i = 0; i < d->count; i++) {
-        const char *p = d->pattern[i], *blank = strchr(p, ' ');
-        letters |= strstr(p, "0.0") != NULL || /* addresses, versions */
-                   (((*p | 32) >= 'a' && (*p | 32) <= 'z') && (!blank || strchr(p, '0') < blank));
+        const char *p = d->pattern[i], *dash = strchr(p, '-');
+        const size_t length = strlen(p);
+        marked += strstr(p, "0.0") || /* addresses, versions */
+                  is_word_first(p) || strpbrk(p, "#@_[") || strstr(p, "\xc2\xa7") ||
+                  (dash && is_letter(dash[1]));
+        led += is_letter(p[0]) && p[1] == '0';
+        ended += length == 2 && p[0] == '0' && is_letter(p[1]);
     }
-    return !d->cut && (letters || d->fewest == d->most);
+    if (d->count >= LETTERS && (led == d->count || (ended == d->count && !d->cut)))
+        return true;
+    return !d->cut && (marked || d->fewest == d->most);
 }
 
 bool infer_is_dressed(const struct watch *w, uint64_t present, struct infer_column *c)

@@ -9,27 +9,37 @@
 #include "base/text.h"
 #include "table/infer_survey.h"
 
-enum { LONGEST = 24 }; /* bytes of a word */
+/* bytes of a word; an infinite number that is rarer than one of FEW cells means missing */
+enum { LONGEST = 24, FEW = 10 };
 
-bool infer_is_word(const char *text, size_t length)
+static bool is_infinite(const char *text, size_t length)
 {
     static const char *const infinite[] = {"inf", "infinity", "\xe2\x88\x9e"};
     const size_t sign = length && (*text == '-' || *text == '+');
-    size_t zeros = 0, dates = 0;
-    if (!length || length > LONGEST)
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] >= '1' && text[i] <= '9')
-            return false;
-        zeros += text[i] == '0';
-        dates += strchr("0-/.: T", text[i]) != NULL;
-    }
-    if (zeros && *text != '#') /* 0000-00-00 and #DIV/0! are words, 0 km is none */
-        return zeros >= 8 && dates == length;
     for (size_t i = 0; i < sizeof infinite / sizeof *infinite; i++)
         if (strlen(infinite[i]) == length - sign &&
             strncasecmp(infinite[i], text + sign, length - sign) == 0)
+            return true;
+    return false;
+}
+
+bool infer_is_word(const char *text, size_t length)
+{
+    size_t zeros = 0, nines = 0, dates = 0, marks = 0;
+    if (!length || length > LONGEST)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] >= '1' && text[i] <= '8')
             return false;
+        zeros += text[i] == '0';
+        nines += text[i] == '9';
+        marks += strchr("-/.", text[i]) != NULL;
+        dates += strchr("09-/.: T", text[i]) != NULL;
+    }
+    if (nines) /* 99/99/9999 */
+        return !zeros && nines == 8 && marks == 2 && dates == length;
+    if (zeros && *text != '#') /* 0000-00-00 and #DIV/0! are words, 0 km is none */
+        return zeros >= 8 && dates == length;
     return true;
 }
 
@@ -55,8 +65,14 @@ bool infer_without_words(const struct watch *w, struct watch *plain, struct opt_
     *line = *cells ? w->words_only.line : INT64_MAX;
     if (w->words_only.more)
         return false;
-    for (unsigned i = 0; i < w->words_only.count; i++)
-        opt_strings_add(words, w->words_only.text[i]);
+    for (unsigned i = 0; i < w->words_only.count; i++) {
+        const char *text = w->words_only.text[i];
+        if (is_infinite(text, strlen(text)) && w->words_only.cells * FEW > w->cells) {
+            opt_strings_free(words);
+            return false;
+        }
+        opt_strings_add(words, text);
+    }
     for (int i = 0; i < INFER_MISSING; i++) {
         if (!w->absent[i] || w->means_missing[i])
             continue;
