@@ -172,8 +172,10 @@ static bool cut_bins(struct by *b, const struct answers_kept *k)
     for (uint32_t i = 0; i < count; i++) {
         struct text name = {0};
         put_value(b, low[i], &name);
-        text_put(&name, " to ");
-        put_value(b, high[i], &name);
+        if (high[i] > low[i]) {
+            text_put(&name, " to ");
+            put_value(b, high[i], &name);
+        }
         if (vocab_find(b->texts, name.data, name.length) != UINT32_MAX)
             text_printf(&name, " (%u)", i + 1); /* they differ beyond six digits */
         vocab_add(b->texts, name.data, name.length);

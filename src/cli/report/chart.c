@@ -9,7 +9,7 @@
 #include "csv/date.h"
 
 /* The sheet, and the field inside it. */
-enum { WIDTH = 420, HEIGHT = 280, LEFT = 64, RIGHT = 14, TOP = 12, BOTTOM = 42,
+enum { WIDTH = 420, HEIGHT = 280, LEFT = 70, RIGHT = 14, TOP = 12, BOTTOM = 42,
        EDGE = 22 /* a number in the middle of so little room would be cut */ };
 
 static double at_x(const struct chart *c, double x)

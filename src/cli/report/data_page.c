@@ -204,8 +204,10 @@ static void put_columns(const struct data_look *l, struct text *out)
         names[5] = NULL;
     html_section(out, "Columns");
     if (target)
-        html_note(out, "Tells of the target: how much the column alone explains, from 0 (nothing) "
-                       "to 1 (all), a quick estimate. Near 1: does it come from the target?");
+        html_note(out, "Tells of the target: %s, from 0 (nothing) to 1 (all), a quick estimate. "
+                       "Near 1: does it come from the target?",
+                  l->labels[0] ? "the association of the column with the label"
+                               : "how much the column alone explains");
     html_table(out, "Columns", names, 3);
     for (size_t k = 0; k < l->found->count && k < COLUMNS_MOST; k++) {
         const struct infer_column *about = &l->found->columns[k];
