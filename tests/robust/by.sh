@@ -37,7 +37,7 @@ run dnn evaluate r.dnn d.csv --by x:4 --by day:3 --json --quiet
 is "$(perl -MJSON::PP -0777 -ne 'print join(" ", sort map { $_->{rows} } @{decode_json($_)->{groups}{x}})' out)" "200 200 200 200" "four bins of equally many rows"
 names day | grep -qE '(^|\|)2024-01-[0-9]+ to 2024-0[45]-[0-9]+'
 ok $? "dates are cut too" "$(names day)"
-awk -F, -v OFS=, '{ $2 = NR == 1 ? "z" : NR % 3 > 0 } { print }' d.csv >flag.csv
+awk -F, -v OFS=, '{ $2 = NR == 1 ? "z" : NR % 3 == 0 } { print }' d.csv >flag.csv
 run dnn evaluate r.dnn flag.csv --by z:2 --json --quiet
 is "$(names z | tr '|' '\n' | sort | paste -sd ' ')" "0 1" "a bin of one value is named after it"
 run dnn evaluate r.dnn d.csv --by x:4 --by day:3 --json --quiet
