@@ -169,14 +169,7 @@ static void write_model(const struct inspect *i, struct json_out *out)
     schema_write_json(f->schema, out);
     json_close(out, '}');
     write_members(i, out);
-    if (f->decision.threshold > 0)
-        json_put_number(out, "threshold", f->decision.threshold);
-    if (f->decision.offset) {
-        json_open(out, "decision", '[');
-        for (uint32_t k = 0; k < f->decision.classes; k++)
-            json_put_number(out, NULL, f->decision.offset[k]);
-        json_close(out, ']');
-    }
+    decision_write(&f->decision, out);
     write_calibration(&f->calibration, out);
     write_conformal(&f->conformal, out);
     json_put_raw(out, "config", f->config_text);

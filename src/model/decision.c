@@ -61,3 +61,15 @@ bool decision_before(const struct calibration *c, struct decision *d)
         d->offset[k] = 0 - c->shift[k]; /* never -0 */
     return true;
 }
+
+void decision_write(const struct decision *d, struct json_out *out)
+{
+    if (d->threshold > 0)
+        json_put_number(out, "threshold", d->threshold);
+    if (!d->offset)
+        return;
+    json_open(out, "decision", '[');
+    for (uint32_t k = 0; k < d->classes; k++)
+        json_put_number(out, NULL, d->offset[k]);
+    json_close(out, ']');
+}

@@ -4,6 +4,7 @@
 #ifndef DNN_MODEL_DECISION_H
 #define DNN_MODEL_DECISION_H
 
+#include "base/json.h"
 #include "model/calibration.h"
 
 #define DECISION_HALF 0.5 /* the threshold where nothing else was chosen */
@@ -24,6 +25,8 @@ static inline struct decision decision_in_use(const struct decision *chosen)
 }
 void decision_free(struct decision *d);
 struct decision decision_copy(const struct decision *d); /* decision_free */
+/* "threshold" and "decision", the offsets, where they were chosen. */
+void decision_write(const struct decision *d, struct json_out *out);
 /* The number of the answered label. Two classes: the second if its probability is at least the
  * threshold. More: the greatest ln p + offset, the first of equal ones. */
 uint32_t decision_label(const struct decision *d, const double *probability, uint32_t classes);

@@ -238,14 +238,7 @@ void train_write(const struct train_request *q, const struct train_result *r, st
     json_close(out, '}');
     train_write_judged(r, out);
     json_put_int(out, "rows_unlabelled", (int64_t)r->rows_unlabelled);
-    if (r->decision.threshold > 0)
-        json_put_number(out, "threshold", r->decision.threshold);
-    if (r->decision.offset) {
-        json_open(out, "decision", '[');
-        for (uint32_t k = 0; k < r->decision.classes; k++)
-            json_put_number(out, NULL, r->decision.offset[k]);
-        json_close(out, ']');
-    }
+    decision_write(&r->decision, out);
     train_write_end(r, out);
     if (r->member_count)
         train_write_members(r, true, out);
