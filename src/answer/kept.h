@@ -9,6 +9,7 @@
 #define DNN_ANSWER_KEPT_H
 
 #include "answer/stream.h"
+#include "table/window_mean.h"
 
 /* Changes the records of a read, in the format of that encoder, in place. Called by several
  * threads. */
@@ -41,8 +42,7 @@ struct kept {
     uint32_t *ends;    /* [window_count]: the row that has the window's line; not of label row */
     uint32_t *line_of; /* [rows]: SAMPLE_NONE: none */
     uint32_t *chunk;   /* windows of a chunk's records */
-    double *sum;       /* [members][line_count][outputs] */
-    uint32_t *times;   /* [line_count]: windows in the sum */
+    struct window_mean mean; /* of the windows of each line */
 };
 
 void kept_open(struct kept *x, struct serve *s);

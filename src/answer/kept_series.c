@@ -103,8 +103,6 @@ static void make_room(struct kept *x)
     x->chunk = mem_alloc(records + 1, sizeof *x->chunk);
     x->logits = mem_alloc((logits > x->line_count ? logits : x->line_count) * numbers + 1,
                           sizeof *x->logits);
-    x->sum = mem_alloc(x->line_count * numbers + 1, sizeof *x->sum);
-    x->times = mem_alloc(x->line_count + 1, sizeof *x->times);
     x->answer = mem_alloc(x->line_count * x->width + 1, sizeof *x->answer);
 }
 
@@ -132,10 +130,10 @@ void kept_series_lines(struct kept *x)
 
 void kept_series_close(struct kept *x)
 {
-    void *const all[] = {x->group,   x->order, x->windows, x->ends,
-                         x->line_of, x->chunk, x->sum,     x->times};
+    void *const all[] = {x->group, x->order, x->windows, x->ends, x->line_of, x->chunk};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mem_free(all[i]);
+    window_mean_free(&x->mean);
 }
 
 /* --- answers --- */
@@ -175,23 +173,16 @@ static void encode_tile(void *context, unsigned tile, unsigned thread)
 /* Adds answer j of window i of the chunk to the line of a row. */
 static void add_answer(struct kept *x, uint64_t i, uint32_t j, uint32_t row)
 {
-    const struct serve *v = x->serve;
     const uint32_t answers = answers_of(x), line = x->line_of[row];
-    if (line == SAMPLE_NONE)
-        return;
-    x->times[line]++;
-    for (uint32_t m = 0; m < v->member_count; m++)
-        for (uint32_t o = 0; o < v->outputs; o++)
-            x->sum[((size_t)m * x->line_count + line) * v->outputs + o] +=
-                (double)x->logits[((m * x->count + i) * answers + j) * v->outputs + o];
+    if (line != SAMPLE_NONE)
+        window_mean_add(&x->mean, line, x->logits, x->count * answers, i * answers + j);
 }
 
 static bool add_windows(struct kept *x, struct err *e)
 {
     const struct serve *v = x->serve;
     const uint64_t most = chunk_windows(x);
-    memset(x->sum, 0, x->line_count * v->member_count * v->outputs * sizeof *x->sum);
-    memset(x->times, 0, x->line_count * sizeof *x->times);
+    window_mean_begin(&x->mean, v->member_count, x->line_count, v->outputs);
     for (x->first = 0; x->first < x->window_count; x->first += x->count) {
         x->count = x->window_count - x->first < most ? x->window_count - x->first : most;
         threads_run((unsigned)((x->count + TILE - 1) / TILE), encode_tile, x);
@@ -216,10 +207,7 @@ bool kept_series_answer(struct kept *x, struct err *e)
     const uint64_t lines = x->line_count;
     if (!add_windows(x, e))
         return false;
-    for (uint32_t m = 0; m < v->member_count; m++)
-        for (uint64_t i = 0; i < lines * v->outputs; i++)
-            x->logits[m * lines * v->outputs + i] =
-                (real)(x->sum[m * lines * v->outputs + i] / x->times[i / v->outputs]);
+    window_mean_put(&x->mean, x->logits, lines, 0);
     struct answer_mean mean = serve_mean(v, x->logits, lines);
     if (x->classes)
         answer_mean_probabilities(&mean, 0, lines, x->classes, x->answer);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "table/record.h"
 #include "table/series.h"
+#include "table/window_mean.h"
 
 #define GROUPS_MET ((size_t)1 << 16) /* of the groups before, for finding one that comes again */
 
@@ -34,16 +35,14 @@ struct stream_series {
     double order;
     uint64_t at;      /* place of the span's first record in that group */
     size_t context;   /* its first records, which are delivered already */
-    /* label group: sum of the windows so far */
-    double *sum; /* [members][outputs] */
-    uint64_t summed;
+    struct window_mean of_group; /* label group: of the windows so far, one line */
     bool bad; /* of carried state: the window before was bad */
     /* of a span */
     uint64_t *key;    /* [room] */
     double *place;
     bool *broken, *line; /* [room]: the record is bad; it has an answer */
     uint32_t *windows;   /* [window_count][window]: records of the span */
-    uint32_t *count;     /* [room]: windows that a record is in */
+    struct window_mean mean; /* [room]: of the windows that a record is in */
     uint32_t *begins;    /* [window_count], 1: the first of its group */
     size_t window_room;
     real *logits;
@@ -62,12 +61,11 @@ struct stream_series *stream_series_new(const struct stream *t, size_t room)
     struct stream_series *s = mem_zero(1, sizeof *s);
     s->o = &t->schema->windows;
     s->room = room;
-    s->sum = mem_zero((size_t)t->serve->member_count * t->serve->outputs, sizeof *s->sum);
+    window_mean_begin(&s->of_group, t->serve->member_count, 1, t->serve->outputs);
     s->key = mem_alloc(room, sizeof *s->key);
     s->place = mem_alloc(room, sizeof *s->place);
     s->broken = mem_zero(room, sizeof *s->broken);
     s->line = mem_zero(room, sizeof *s->line);
-    s->count = mem_zero(room, sizeof *s->count);
     s->pieces = mem_zero(room, sizeof *s->pieces);
     return s;
 }
@@ -76,11 +74,12 @@ void stream_series_free(struct stream_series *s)
 {
     if (!s)
         return;
-    void *const all[] = {s->sum,  s->key,     s->place, s->broken, s->line,
-                         s->count, s->windows, s->logits, s->pieces,
-                         s->begins};
+    void *const all[] = {s->key,     s->place,  s->broken, s->line,
+                         s->windows, s->logits, s->pieces, s->begins};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mem_free(all[i]);
+    window_mean_free(&s->of_group);
+    window_mean_free(&s->mean);
     mem_free(s);
 }
 
@@ -146,6 +145,11 @@ static void read_place(struct work *w, size_t first, size_t i)
         s->place[i] = !joins ? (double)-INFINITY : i ? s->place[i - 1] : s->order;
 }
 
+static void begin_group(struct stream_series *s)
+{
+    window_mean_begin(&s->of_group, s->of_group.members, 1, s->of_group.outputs);
+}
+
 /* Cuts the span into pieces of one group each. False: rows are not in order. */
 static bool find_pieces(struct work *w, size_t first, size_t records, bool final, struct err *e)
 {
@@ -167,9 +171,9 @@ static bool find_pieces(struct work *w, size_t first, size_t records, bool final
         if (i)
             s->pieces[s->piece_count - 1].end = i;
         s->pieces[s->piece_count++] = (struct piece){.begin = i, .at = joins ? s->at : 0};
-        if (!joins) { /* a group that went on ended with the span before */
-            s->summed = i ? s->summed : 0;
-            s->bad = i ? s->bad : false;
+        if (!joins && !i) { /* the group that went on ended with the span before */
+            begin_group(s);
+            s->bad = false;
         }
     }
     for (size_t k = 0; k < s->piece_count; k++)
@@ -248,54 +252,21 @@ static uint32_t window_end(const struct stream_series *s, const uint32_t *record
     return length;
 }
 
-/* Logits of a window's answer j to record `at`, added for each member. */
-static void add_logits(const struct work *w, size_t windows, size_t answer, uint32_t answers,
-                       size_t at)
-{
-    const struct serve *v = w->t->serve;
-    for (uint32_t m = 0; m < v->member_count; m++) {
-        const real *from = w->series->logits +
-                           ((size_t)m * windows * answers + answer) * v->outputs;
-        real *to = w->now.logits + ((size_t)m * w->now.rows + at) * v->outputs;
-        for (uint32_t o = 0; o < v->outputs; o++)
-            to[o] += from[o];
-    }
-}
-
-static void divide(const struct work *w, size_t at, uint64_t by)
-{
-    const struct serve *v = w->t->serve;
-    for (uint32_t m = 0; m < v->member_count && by > 1; m++) {
-        real *to = w->now.logits + ((size_t)m * w->now.rows + at) * v->outputs;
-        for (uint32_t o = 0; o < v->outputs; o++)
-            to[o] /= (real)by;
-    }
-}
-
 /* label group: the windows of a piece are added; the last one answers. */
 static void answer_group(struct work *w, const struct piece *p, size_t first, size_t windows)
 {
     struct stream_series *s = w->series;
-    const struct serve *v = w->t->serve;
     const size_t line = p->end - 1;
     for (size_t k = first; k < first + p->windows; k++)
-        for (uint32_t m = 0; m < v->member_count; m++)
-            for (uint32_t o = 0; o < v->outputs; o++)
-                s->sum[(size_t)m * v->outputs + o] =
-                    (k == first && !s->summed ? 0 : s->sum[(size_t)m * v->outputs + o]) +
-                    (double)s->logits[((size_t)m * windows + k) * v->outputs + o];
-    s->summed += p->windows;
+        window_mean_add(&s->of_group, 0, s->logits, windows, k);
     for (size_t i = p->begin; i < p->end; i++)
         s->bad |= w->now.bad[i];
     if (!p->closed)
         return;
-    for (uint32_t m = 0; m < v->member_count; m++)
-        for (uint32_t o = 0; o < v->outputs; o++)
-            w->now.logits[((size_t)m * w->now.rows + line) * v->outputs + o] =
-                (real)(s->sum[(size_t)m * v->outputs + o] / (double)s->summed);
+    window_mean_put(&s->of_group, w->now.logits, w->now.rows, line);
     s->line[line] = true;
     s->broken[line] |= s->bad;
-    s->summed = 0;
+    begin_group(s);
     s->bad = false;
 }
 
@@ -313,8 +284,8 @@ static void answer_windows(struct work *w, size_t first, size_t count, size_t wi
             bad |= w->now.bad[records[t]];
         s->bad = bad;
         for (uint32_t t = each ? 0 : length - 1; t < length; t++) {
-            add_logits(w, windows, each ? k * window + t : k, each ? window : 1, records[t]);
-            s->count[records[t]]++;
+            window_mean_add(&s->mean, records[t], s->logits, each ? windows * window : windows,
+                            each ? k * window + t : k);
             s->line[records[t]] = true;
             s->broken[records[t]] |= bad;
         }
@@ -335,7 +306,7 @@ static bool answer_span(struct work *w, size_t windows, struct err *e)
     memset(w->now.logits, 0,
            w->now.rows * v->member_count * v->outputs * sizeof *w->now.logits);
     memset(s->line, 0, w->now.rows * sizeof *s->line);
-    memset(s->count, 0, w->now.rows * sizeof *s->count);
+    window_mean_begin(&s->mean, v->member_count, w->now.rows, v->outputs);
     memset(s->broken, 0, w->now.rows * sizeof *s->broken);
     if (!serve_answer_windows(v, w->now.records, w->now.rows, s->windows,
                               s->begins, windows, s->logits, e))
@@ -345,8 +316,8 @@ static bool answer_span(struct work *w, size_t windows, struct err *e)
             answer_group(w, &s->pieces[k], at, windows);
         else
             answer_windows(w, at, (size_t)s->pieces[k].windows, windows);
-    for (size_t i = 0; i < w->now.rows; i++)
-        divide(w, i, s->count[i]);
+    if (s->o->label != LABEL_GROUP)
+        window_mean_put(&s->mean, w->now.logits, w->now.rows, 0);
     return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "table/series.h"
+#include "table/window_mean.h"
 
 /* The record whose line has the answer to a record. */
 static uint32_t line_of(const struct dataset *d, uint32_t record)
@@ -15,13 +16,11 @@ static uint32_t line_of(const struct dataset *d, uint32_t record)
 /* to: the line of each answer, from 0, as they come. */
 static void join_rows(struct part_rows *r, uint32_t outputs, const uint32_t *to, uint64_t lines)
 {
-    double *sum = mem_zero(lines * outputs + 1, sizeof *sum);
-    uint32_t *times = mem_zero(lines + 1, sizeof *times);
+    struct window_mean mean = {0};
+    window_mean_begin(&mean, 1, lines, outputs);
     for (uint64_t i = 0; i < r->count; i++) {
         const uint64_t line = to[i];
-        times[line]++;
-        for (uint32_t o = 0; o < outputs; o++)
-            sum[line * outputs + o] += (double)r->logits[i * outputs + o];
+        window_mean_add(&mean, line, r->logits, r->count, i);
         if (r->label)
             r->label[line] = r->label[i];
         if (r->target)
@@ -30,11 +29,9 @@ static void join_rows(struct part_rows *r, uint32_t outputs, const uint32_t *to,
         if (r->group)
             r->group[line] = r->group[i];
     }
-    for (uint64_t i = 0; i < lines * outputs; i++)
-        r->logits[i] = (real)(sum[i] / times[i / outputs]);
+    window_mean_put(&mean, r->logits, lines, 0);
     r->count = lines;
-    mem_free(sum);
-    mem_free(times);
+    window_mean_free(&mean);
 }
 
 void cv_series_join(const struct dataset *d, struct row_list *list, struct run_part *const *parts,
