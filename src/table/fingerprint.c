@@ -28,14 +28,13 @@ static bool knows(const struct fingerprint *f, uint64_t key)
 /* Sets what follows from the filters. */
 static void settle(struct fingerprint *f)
 {
-    double right = 1 - bloom_errors(&f->filter);
+    f->errors = bloom_errors(&f->filter);
     f->limit = f->numbers[FINGERPRINT_LIMIT];
     for (uint64_t i = 0; i < f->starts.count; i++) {
         const int64_t limit = f->starts.numbers[2 * i + 1];
-        right *= 1 - bloom_errors(&f->starts.filters[i]);
+        f->errors += (1 - f->errors) * bloom_errors(&f->starts.filters[i]);
         f->limit = limit < f->limit ? limit : f->limit;
     }
-    f->errors = 1 - right;
 }
 
 void fingerprint_look(const struct fingerprint *f, uint64_t key, struct row_lookups *l)
