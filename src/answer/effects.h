@@ -76,7 +76,7 @@ struct effects_result {
 /* The same numbers with any number of threads. False: e. */
 bool effects_run(const struct effects_request *q, struct effects_result *r, struct err *e);
 /* "the probability of ...", of several classes "the probability of each label", or "the value of
- * ...". */
+ * ...", "the 0.9 quantile of ...". */
 void effects_of(const struct effects_result *r, struct text *out);
 /* The label of a class; "" of a regression. */
 const char *effects_class(const struct effects_result *r, uint32_t i);

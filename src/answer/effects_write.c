@@ -22,7 +22,11 @@ const char *effects_class(const struct effects_result *r, uint32_t i)
 void effects_of(const struct effects_result *r, struct text *out)
 {
     const struct schema *s = r->serve.schema;
-    if (s->task == TASK_REGRESSION)
+    const struct loss_options loss = modelfile_loss(r->serve.file);
+    if (loss_quantile(&loss) > 0) /* of several the middle one: kept_middle */
+        text_printf(out, "the %.6g quantile of %s", loss.q[loss_middle(loss.q, loss_values(&loss))],
+                    text_quote_z(s->columns[s->target].name));
+    else if (s->task == TASK_REGRESSION)
         text_printf(out, "the value of %s", text_quote_z(s->columns[s->target].name));
     else if (several(r))
         text_put(out, "the probability of each label");

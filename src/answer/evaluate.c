@@ -237,6 +237,7 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
         counts->rows = m.rows;
         counts->bad = stream.bad_rows;
         counts->unlabelled = stream.unlabelled;
+        counts->weightless = stream.weightless;
         bool sure;
         counts->known = stream.keys ? fingerprint_share(serve->file->known, &stream.lookups, &sure)
                                     : (double)NAN;

@@ -35,6 +35,7 @@ struct evaluate_request {
 struct evaluate_result {
     struct selection backend;
     uint64_t rows, unlabelled, bad; /* measured; without a target; that cannot be read */
+    uint64_t weightless;            /* of weight 0, and left out */
     struct metrics metrics;
     struct gate *gates; /* of --require in order, then of --better-than (value: the advantage) */
     size_t gate_count;

@@ -119,6 +119,7 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
     json_put_int(out, "rows", (int64_t)r->rows);
     json_put_int(out, "rows_unlabelled", (int64_t)r->unlabelled);
     json_put_int(out, "rows_bad", (int64_t)r->bad);
+    json_put_int(out, "rows_weight_zero", (int64_t)r->weightless);
     if (!isnan(r->known))
         json_put_number(out, "rows_known", r->known);
     metrics_write(&r->metrics, "metrics", out);

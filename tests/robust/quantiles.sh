@@ -57,6 +57,13 @@ run dnn explain m.dnn new.csv --rows rows.csv --quiet
 is_exit 0 "explain of rows"
 run dnn explain m.dnn new.csv --effects effects.json --quiet
 is_exit 0 "effects"
+run dnn explain m.dnn new.csv --effects --quiet
+out_has "the 0.5 quantile of y on " "effects say that they are of the middle one"
+dnn train c.json -o high.dnn --quiet --set train.loss.q=0.9 --set train.epochs=1
+run dnn explain high.dnn new.csv --effects --quiet
+out_has "the 0.9 quantile of y on " "  or of the one that there is"
+grep -q "the 0.5 quantile of y, on" r.html
+ok $? "so does the report" "$(grep -o 'answers are averaged.\{60\}' r.html)"
 dnn train c.json -o m2.dnn --quiet --threads 1
 same m.dnn m2.dnn "the same bytes by one thread"
 run dnn train c.json -o m.dnn --quiet --init-from m.dnn

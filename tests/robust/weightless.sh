@@ -28,6 +28,8 @@ for task in "binary y" "regression z"; do
     run dnn train c.json -o m.dnn --force --quiet
     is_exit 0 "$task: a model"
     alike "$task: evaluate" evaluate m.dnn
+    run dnn evaluate m.dnn with.csv --json
+    out_has '"rows":240,"rows_unlabelled":0,"rows_bad":0,"rows_weight_zero":24,' "$task: the JSON of evaluate counts them"
     alike "$task: evaluate by groups" evaluate m.dnn --by b:3
     alike "$task: explain" explain m.dnn
     alike "$task: effects" explain m.dnn --effects
