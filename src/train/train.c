@@ -107,6 +107,16 @@ static void warn_no_test(const struct train_job *j, const struct train_result *r
                  "held-out`)", chosen[fitted + cut]);
 }
 
+/* What is not cut short can take longer than the limit. */
+static void tell_passed(const struct train_job *j, const struct train_result *r)
+{
+    const double limit = j->config->train.time_limit_s;
+    if (limit > 0 && r->total_s > limit * 1.05 + 2)
+        log_note("the training took %.3g s, with a time limit of %.6g s: reading and encoding the "
+                 "data took %.3g s and are not cut short, nor are the first step, answers to a few "
+                 "rows, and writing the model", r->total_s, limit, r->load_s);
+}
+
 static bool story(struct train_job *j, const struct train_request *q, struct train_result *r,
                   struct err *e)
 {
@@ -143,6 +153,7 @@ static bool story(struct train_job *j, const struct train_request *q, struct tra
     r->start_s = started - loaded + j->opening_s;
     r->train_s = trained - started;
     r->total_s = j->before + clock_now() - j->began;
+    tell_passed(j, r);
     return true;
 }
 

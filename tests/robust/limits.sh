@@ -63,6 +63,13 @@ run dnn train many.json -o all.dnn --time-limit 1000 --json --set model.preset=m
 dnn train many.json -o free.dnn --set model.preset=mlp --set train.epochs=1 -q $still
 ! grep -q '"judged"' out && [ "$(digest all.dnn)" = "$(digest free.dnn)" ]
 ok $? "a limit that leaves time for all changes nothing" "$(cat err)"
+mkfifo slow
+(sleep 2.5 && cat many.csv) >slow &
+sed 's/"many.csv"/"slow"/' many.json >slow.json
+# shellcheck disable=SC2086
+run dnn train slow.json -o slow.dnn --time-limit 0.1 $still
+is_exit 0 "data that take longer to read than the limit" "$(cat err)"
+err_has "with a time limit of 0.1 s: reading and encoding the data took" "  are named"
 fold="--set train.time_limit_s=0.01 --set model.preset=mlp --set train.epochs=2 --progress none"
 # shellcheck disable=SC2086
 run dnn cv many.json --folds 2 --json $fold
