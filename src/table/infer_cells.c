@@ -92,11 +92,21 @@ static const char *separator(const char *from, const char *end, char decimal)
     return NULL;
 }
 
+/* A letter that stands in no number: an exponent's may. Of a text it says so at its first word. */
+static bool is_lettered(const char *from, const char *end)
+{
+    while (from < end && (!is_letter(*from) || (*from | 32) == 'e'))
+        from++;
+    return from < end;
+}
+
 /* Looks at the digits of a cell as if the sign were a point, or a comma. */
 static void look_as(struct infer_amounts *a, int which, const char *from, const char *end,
                     bool share)
 {
     char decimal = which ? ',' : '.';
+    if (is_lettered(from, end))
+        return;
     const char *between = separator(from, end, decimal);
     struct form f = {.thousands = (char *)(uintptr_t)between};
     size_t size = (size_t)(end - from);
@@ -151,9 +161,10 @@ void infer_amount(struct infer_amounts *a, const char *text, size_t length)
     form_trim(&from, &front_end);
     form_trim(&behind, &end);
     size_t front = (size_t)(front_end - from);
-    a->with_limits += infer_unit(from, front) == UNIT_LIMIT;
+    const enum infer_unit kind = infer_unit(from, front);
+    a->with_limits += kind == UNIT_LIMIT;
     if (is_multiplier(behind, (size_t)(end - behind)) &&
-        (!front || infer_unit(from, front) != UNIT_WORD)) {
+        (!front || kind != UNIT_WORD)) {
         struct infer_amounts number = {.cells = 1};
         look_as(&number, 0, first, last, false);
         look_as(&number, 1, first, last, false);
@@ -164,7 +175,7 @@ void infer_amount(struct infer_amounts *a, const char *text, size_t length)
         !keep_unit(a, behind, (size_t)(end - behind), false, false))
         return;
     a->closed += closed;
-    const bool share = infer_unit(from, front) == UNIT_SHARE ||
+    const bool share = kind == UNIT_SHARE ||
                        infer_unit(behind, (size_t)(end - behind)) == UNIT_SHARE;
     look_as(a, 0, first, last, share);
     look_as(a, 1, first, last, share);

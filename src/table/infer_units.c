@@ -29,6 +29,8 @@ static const char *const marks[] = {"~",      "\xe2\x89\x88", "ca.", "ca", "appr
                                     "*",      "\xc2\xb1"};
 static const char *const limits[] = {"<", ">", "<=", ">=", "\xe2\x89\xa4", "\xe2\x89\xa5"};
 
+#define LONGEST_KNOWN (sizeof "approx." - 1) /* of all these; a sign with its letters is shorter */
+
 static bool equal(const char *word, const char *text, size_t length)
 {
     return length && *word == *text && strlen(word) == length && memcmp(word, text, length) == 0;
@@ -66,6 +68,8 @@ static bool has_sign(const char *text, size_t length)
 
 enum infer_unit infer_unit(const char *text, size_t length)
 {
+    if (length > LONGEST_KNOWN)
+        return UNIT_WORD;
     for (size_t i = 0; i < sizeof currencies / sizeof *currencies; i++)
         if (equal(currencies[i].word, text, length))
             return UNIT_MONEY;
