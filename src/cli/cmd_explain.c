@@ -1,4 +1,4 @@
-/* cmd_explain.c - `dnn explain`: which columns the model's answers hang on. */
+/* cmd_explain.c - `dnn explain`: which columns matter to the model. */
 #include <string.h>
 
 #include "answer/attribute.h"
@@ -193,7 +193,7 @@ const struct command command_explain = {
              "explained). The attributions add up to answer - base, up to rounding; the summary "
              "says the largest difference. `base` is the answer to the mean row, not the mean "
              "answer. They are integrated gradients against the training mean, "
-             "taken in finite steps: all columns move together from the mean to the row, and "
+             "taken in finite steps: all columns change together from the mean to the row, and "
              "a column gets the changes of the answer at its own steps. Numbers go in equal steps "
              "of the file's units; a category goes over at once, at another time on each of up to "
              "16 paths, which begin with the training rows' categories, each as often as its "

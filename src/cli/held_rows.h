@@ -8,7 +8,7 @@
 extern const char *const part_option_words[]; /* part_words; NULL at the end */
 #define PART_OPTION                                                                                \
     {"part", 0, "PART", part_option_words, 0, 0, 0,                                                \
-     "Of the training file, the rows of this part alone, as the split of the training dealt "      \
+     "Of the training file, the rows of this part alone, as the split of the training made "       \
      "them: train, valid or test. Without DATA the file is that of the config which stands "       \
      "beside the model under its name, leads.json for leads.dnn."}
 

@@ -66,7 +66,7 @@ static const struct option train_options_table[] = {
      .words = sampling_names,
      .help = "The training rows of each class. over: those of smaller classes stand many times, "
              "so that all classes have as many as the largest. under: as many as the smallest; "
-             "chance leaves the others out. Both move the probabilities towards the smaller "
+             "chance leaves the others out. Both shift the probabilities to the smaller "
              "classes; `calibrate` \"prior\" undoes that, and auto does where the validation "
              "rows show it. Of tables, not of sequences."},
     {.key = "by_length",
