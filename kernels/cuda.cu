@@ -48,6 +48,7 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
         return NULL;
     }
     cuda_precision(m, o->precision);
+    m->guests = o->guests;
     m->limit = machine_limit(o, m->device.total);
     m->longest = m->patience = patience();
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");

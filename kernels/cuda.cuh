@@ -141,6 +141,7 @@ struct card {
     struct products products;
     bool wgmma;            /* warpgroup kernels serve large 16-bit products */
     char precision_why[96];
+    unsigned guests;         /* of machine_options */
     struct guest_use *guest; /* cuBLASLt: cuda_guest.cu */
     struct recur_use *recur; /* cuDNN: cuda_recur.cu */
     cudaStream_t stream;   /* of the operations */
@@ -241,7 +242,7 @@ void cuda_wgmma_obey(struct card *m, const struct plan *plan);
 struct card_guest {
     enum guest_id id;
     bool loaded, tried, on, failed;
-    bool all;               /* a test asks for it, at all sizes */
+    bool all;               /* the config or a test asks for it, at all sizes */
     struct guest library;
 };
 /* Where a library was measured faster on a card: from which size on, and both rates, in operations
@@ -253,8 +254,9 @@ const struct guest_row *cuda_guest_row(const struct card *m, const struct guest_
                                        size_t count, uint32_t of, double size);
 /* Seconds that the library saves in so many operations; row NULL: 0. */
 double cuda_guest_saves(const struct guest_row *row, double operations);
-/* Whether a test build asks for it: DNN_GUESTS=always, or its name. */
-bool cuda_guest_asked(const struct card_guest *g);
+/* Whether the config asks for it; a test build by DNN_GUESTS=always or its name, and any other word
+ * says no. */
+bool cuda_guest_asked(const struct card *m, const struct card_guest *g);
 /* Whether it may serve unasked, by rows. In a test build DNN_GUESTS=rule says yes, any other word
  * no; on an emulated card only that word does. */
 bool cuda_guest_may(const struct card *m);

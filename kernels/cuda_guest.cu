@@ -1,7 +1,7 @@
 /* cuda_guest.cu - cuBLASLt in place of our product kernels, in trainings. It serves where `rows`
  * has it as faster and the training is long enough to pay for loading it (cuda_guest_work); if a
- * plan names it, the products of `rows`; in a test build with DNN_GUESTS=always or cuBLASLt
- * (base/fault.h), all products.
+ * plan names it, the products of `rows`; all products with "cublaslt" in backend.guests, or in a
+ * test build with DNN_GUESTS=always or cuBLASLt (base/fault.h).
  * Its matrices are column-major: it computes C' = B' A' in place, in fp32 or in the 16 bits of a
  * training, with sums in fp32. It may not split k, so the same shapes give the same bits. The
  * algorithm of a shape is chosen when the shape comes first, never in a capture. After its first
@@ -113,7 +113,7 @@ void cuda_guest_begin(struct card *m)
     m->guest = (struct guest_use *)mem_zero(1, sizeof *m->guest);
     m->guest->guest.id = GUEST_CUBLASLT;
     m->guest->workspace = workspace_of(m);
-    m->guest->guest.all = cuda_guest_asked(&m->guest->guest);
+    m->guest->guest.all = cuda_guest_asked(m, &m->guest->guest);
     if (m->guest->guest.all)
         open_library(m);
 }

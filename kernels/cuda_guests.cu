@@ -5,10 +5,13 @@
 
 #include "cuda.cuh"
 
-bool cuda_guest_asked(const struct card_guest *g)
+bool cuda_guest_asked(const struct card *m, const struct card_guest *g)
 {
+    static const unsigned bits[GUESTS] = {GUESTS_CUBLASLT, GUESTS_CUDNN, 0};
     const char *word = fault_setting("GUESTS");
-    return word && (strcmp(word, "always") == 0 || strcmp(word, guest_name(g->id)) == 0);
+    if (!word)
+        return (m->guests & bits[g->id]) != 0;
+    return strcmp(word, "always") == 0 || strcmp(word, guest_name(g->id)) == 0;
 }
 
 static bool is_emulated(const struct card *m)
@@ -19,7 +22,7 @@ static bool is_emulated(const struct card *m)
 bool cuda_guest_may(const struct card *m)
 {
     const char *word = fault_setting("GUESTS");
-    return word ? strcmp(word, "rule") == 0 : !is_emulated(m);
+    return word ? strcmp(word, "rule") == 0 : (m->guests & GUESTS_BY_TABLE) && !is_emulated(m);
 }
 
 const struct guest_row *cuda_guest_row(const struct card *m, const struct guest_row *rows,

@@ -1,7 +1,7 @@
-/* cuda_recur.cu - cuDNN in the place of our recurrent kernels, to compare both on a card
- * (scripts/gpu_verify.sh). It serves with DNN_GUESTS=always or cuDNN in a test build
- * (base/fault.h), and if a plan names it. On an H200 our own layers were 1.6 to 5 times as fast
- * (tests/bench/results), so nothing else chooses it. It trains a direction of a layer in three
+/* cuda_recur.cu - cuDNN in the place of our recurrent kernels. It serves with "cudnn" in
+ * backend.guests, in a test build with DNN_GUESTS=always or cuDNN (base/fault.h), and if a plan
+ * names it. On an H200 our own layers were 1.6 to 5 times as fast (tests/bench/results), so "auto"
+ * never chooses it. It trains a direction of a layer in three
  * calls; answers are never its own. Its layout is that of recur_guest.cuh. After its first failure
  * our kernels serve. */
 #include <stdio.h>
@@ -60,10 +60,11 @@ static bool repeats(void)
     return word && (strcmp(word, ":4096:2") == 0 || strcmp(word, ":16:8") == 0);
 }
 
-/* One line for the curious: our kernels serve. */
-static void cannot_serve(struct recur_use *use, const char *why)
+/* A warning, or one line for the curious. */
+static void cannot_serve(bool warns, const char *why)
 {
-    log_debug("dnn_gpu: %s cannot serve (%s): our own kernels do", guest_name(use->guest.id), why);
+    (warns ? log_warning : log_debug)("dnn_gpu: %s cannot serve (%s): our own kernels do",
+                                      guest_name(GUEST_CUDNN), why);
 }
 
 static void open_library(struct card *m)
@@ -71,11 +72,12 @@ static void open_library(struct card *m)
     struct recur_use *use = m->recur;
     const char *call = "";
     char name[64], why[96];
+    bool warns = m->guests & GUESTS_CUDNN; /* the config asks for it */
     int status = 0;
     use->guest.tried = true;
     if (!load(use) || !repeats()) {
-        cannot_serve(use, use->guest.library.library ? "CUBLAS_WORKSPACE_CONFIG is not :4096:2"
-                                                     : use->guest.library.why);
+        cannot_serve(warns, use->guest.library.library ? "CUBLAS_WORKSPACE_CONFIG is not :4096:2"
+                                                       : use->guest.library.why);
         return;
     }
     NEXT(cudnnCreate, (&use->handle));
@@ -87,7 +89,7 @@ static void open_library(struct card *m)
     if (status) {
         use->guest.failed = true;
         snprintf(why, sizeof why, "%s: %d", call, status);
-        cannot_serve(use, why);
+        cannot_serve(warns, why);
         return;
     }
     use->guest.on = true;
@@ -99,7 +101,8 @@ void cuda_recur_begin(struct card *m)
 {
     m->recur = (struct recur_use *)mem_zero(1, sizeof *m->recur);
     m->recur->guest.id = GUEST_CUDNN;
-    if (cuda_guest_asked(&m->recur->guest))
+    m->recur->guest.all = cuda_guest_asked(m, &m->recur->guest);
+    if (m->recur->guest.all)
         open_library(m);
 }
 
@@ -255,7 +258,7 @@ static struct recur_served *server_of(struct card *m, const struct recur_shape *
         forget(m, s);
         snprintf(why, sizeof why, "a layer of %u units on %u inputs, %u steps: %s: %d", h->units,
                  h->in, h->steps, call, status);
-        cannot_serve(use, why);
+        cannot_serve(false, why);
     }
     return s->serves ? s : NULL;
 }

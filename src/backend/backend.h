@@ -74,7 +74,10 @@ struct machine_options {
     /* of products in training: auto, fp32, tf32, bf16, fp16; NULL: fp32. fp32 serves where the
      * device lacks it; machine_describe gives the reason */
     const char *precision;
+    unsigned guests; /* bits: which libraries of NVIDIA may serve a training on a device */
 };
+enum { GUESTS_BY_TABLE = 1, /* where a row of measurements has it as faster */
+       GUESTS_CUBLASLT = 2, GUESTS_CUDNN = 4 /* all that it can */ };
 /* The memory limit of a device with `total` bytes. */
 uint64_t machine_limit(const struct machine_options *o, uint64_t total);
 /* True: this build has a machine of that name. */

@@ -108,7 +108,8 @@ struct machine *select_open(struct selection *s, const struct backend_options *b
                                 .memory_limit_gb = b->memory_limit_gb,
                                 .memory_fraction = b->memory_fraction,
                                 .blas = blas,
-                                .precision = s->trains ? b->precision : NULL};
+                                .precision = s->trains ? b->precision : NULL,
+                                .guests = s->trains ? backend_guests(b) : 0};
     double began = clock_now();
     s->used = "dnn_gpu";
     struct machine *m = machine_open(&o, e);

@@ -43,6 +43,7 @@ static void say_unused(const struct backend_options *b)
         const char *key;
         bool set;
     } keys[] = {{"device", b->device && strcmp(b->device, "auto") != 0},
+                {"guests", backend_guests(b) != GUESTS_BY_TABLE},
                 {"deterministic", !b->deterministic},
                 {"memory_limit_gb", b->memory_limit_gb > 0},
                 {"memory_fraction",
@@ -92,6 +93,8 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
     if (trains && !b->autotune)
         log_note("backend.autotune has no effect, true or false: a table by shape and architecture "
                  "chooses the kernels of a GPU");
+    if (trains && backend_guests(b) & GUESTS_CUDNN) /* with it NVIDIA calls sums repeatable */
+        setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2", 0);
     bool other_kind = kind && strcmp(kind, "cuda") != 0, kernels = machine_known("cuda");
     if (other_kind && word == BACKEND_AUTO)
         s->requested = kind;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/json.h"
+#include "base/opt.h"
 #include "config/overrides.h"
 
 #define PREDICT_BATCH_MOST 1048576 /* rows of predict_batch_size */
@@ -39,6 +40,7 @@ struct backend_options {
     int fallback;    /* 0 cpu, 1 none */
     int blas;        /* enum blas_choice */
     char *precision; /* auto, fp32, tf32, bf16, fp16; CPUs have fp32, some bf16; a note says so */
+    struct opt_strings guests; /* auto, none or all; or names; see backend_guests */
     bool deterministic, autotune;
     double memory_limit_gb, memory_fraction; /* limit 0: null */
     int64_t predict_batch_size, threads;
@@ -46,6 +48,9 @@ struct backend_options {
      * "GPU_BACKEND" or "--backend"; static strings */
     const char *kind, *kind_from;
 };
+
+/* The libraries of NVIDIA that may serve a training: machine_options.guests. */
+unsigned backend_guests(const struct backend_options *b);
 
 /* Where a value came from: "default", "config", "model", "--set", "--backend", "MODEL_BACKEND", ...
  * Every key, in the order of the tables. */

@@ -2,6 +2,7 @@
  * any case of letters. */
 #include <string.h>
 
+#include "backend/backend.h"
 #include "base/text.h"
 #include "config/backend_settings.h"
 
@@ -31,4 +32,18 @@ const char *backend_kind(const char *text)
         if (text_same(text, kinds[i]))
             return kinds[i];
     return NULL;
+}
+
+unsigned backend_guests(const struct backend_options *b)
+{
+    static const struct { const char *word; unsigned bits; } words[] = {
+        {"auto", GUESTS_BY_TABLE},
+        {"all", GUESTS_CUBLASLT | GUESTS_CUDNN},
+        {"cublaslt", GUESTS_CUBLASLT},
+        {"cudnn", GUESTS_CUDNN}};
+    unsigned bits = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (opt_strings_has(&b->guests, words[i].word, strlen(words[i].word)))
+            bits |= words[i].bits;
+    return bits;
 }

@@ -272,6 +272,23 @@ static bool check_sequence(const struct config *c, struct err *e)
     return err_help(e, "leave one of them out");
 }
 
+/* auto, none and all stand alone. */
+static bool check_guests(const struct config *c, struct err *e)
+{
+    const struct opt_strings *list = &c->backend.guests;
+    for (size_t i = 0; list->count > 1 && i < list->count; i++) {
+        if (config_listed("cublaslt cudnn", list->items[i], strlen(list->items[i])))
+            continue;
+        json_fail(c->doc, node(c, "backend.guests"), e, ERR_CONFIG_CONFLICT,
+                  "`backend.guests`: \"%s\" stands alone, not in a list with others",
+                  text_quote_z(list->items[i]));
+        err_key(e, "backend.guests");
+        return err_help(e, "one of \"auto\", \"none\" and \"all\", or a list of \"cublaslt\" and "
+                           "\"cudnn\"");
+    }
+    return true;
+}
+
 /* A threshold belongs to two labels, and is chosen on rows that no network is trained on. */
 static bool check_threshold(struct config *c, struct err *e)
 {
@@ -355,7 +372,7 @@ static bool read_architecture(struct config *c, struct err *e)
 bool config_check(struct config *c, struct err *e)
 {
     return check_names(c, e) && data_options_settle(&c->data, c->task, c->doc, e) &&
-           check_target(c, e) && check_sequence(c, e) && check_loss(c, e) &&
+           check_target(c, e) && check_guests(c, e) && check_sequence(c, e) && check_loss(c, e) &&
            check_sampling(c, e) && check_metric(c, e) &&
            check_optimizer(c, e) && check_threshold(c, e) &&
            check_calibrate(c, e) && check_transform(c, e) && check_region(c, e) &&

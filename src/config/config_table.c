@@ -10,6 +10,7 @@
 static const char *const fallback_names[] = {"cpu", "none", NULL};
 static const char *const tie_names[] = {"first", "last", NULL};
 static const char *const sampling_names[] = {"none", "over", "under", NULL};
+static const char *const guest_names[] = {"auto", "none", "all", "cublaslt", "cudnn", NULL};
 static const char *const precision_names[] = {"auto", "fp32", "tf32", "bf16", "fp16", NULL};
 const char *const backend_job_names[JOBS] = {
 #define JOB(id, name, variable, what) #name,
@@ -195,6 +196,16 @@ const struct option backend_options_table[] = {
              "8.0 on, else fp32. fp16 scales the loss dynamically and skips a step whose "
              "gradients overflow. Small layers compute in fp32. A CPU does too, but for bf16 where "
              "it has AMX or AVX-512 BF16: see dnn help bf16."},
+    {.key = "guests",
+     .type = OPT_STRINGS,
+     .offset = AT(guests),
+     .standard = "\"auto\"",
+     .words = guest_names,
+     .help = "Which libraries of NVIDIA may compute in a training on a GPU: auto, none, all, or a "
+             "list of cublaslt (products) and cudnn (lstm and gru). auto takes one where a table "
+             "of measurements says that it is faster: today cuBLASLt, for large products on "
+             "compute capability 9.0. What is named serves all that it can. The model and its "
+             "checkpoints keep which one served. Answers are always computed by dnn."},
     {.key = "deterministic",
      .type = OPT_BOOL,
      .offset = AT(deterministic),

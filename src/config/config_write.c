@@ -19,6 +19,7 @@ static const char *const not_portable[] = {"data.train",
                                            "train.checkpoint",
                                            "backend.threads",
                                            "backend.device",
+                                           "backend.guests", /* the plan says who served */
                                            "backend.memory_limit_gb",
                                            "backend.memory_fraction",
                                            "backend.predict_batch_size"};

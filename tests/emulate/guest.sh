@@ -66,6 +66,12 @@ same again.dnn guest.dnn "twice, the same bytes"
 DNN_EMULATE=order:3,report run with whole "$DNN" train c.json --force --progress none -o again.dnn
 same again.dnn guest.dnn "in another order of work as well"
 err_has "0 after a fault, 0 findings, 0 left" "nothing found, nothing left"
+# the released program asks by backend.guests
+for word in cublaslt '["cublaslt"]' auto none; do
+    run env LD_LIBRARY_PATH="whole${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$DNN" train c.json --force --progress none -o keyed.dnn --set "backend.guests=$word"
+    is_exit 0 "backend.guests $word"
+    same keyed.dnn "$([[ $word == *cublaslt* ]] && echo guest || echo own).dnn" "backend.guests $word: the bytes of who serves"
+done
 for rows in 1 3; do
     run with whole "$DNN" train c.json --force --progress none -o more.dnn --set train.batch_size=32 --set train.grad_accumulation=$rows
     run train -o more.own.dnn --set train.batch_size=32 --set train.grad_accumulation=$rows

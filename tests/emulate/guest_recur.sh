@@ -93,6 +93,26 @@ same again.dnn guest.dnn "twice, the same bytes"
 DNN_EMULATE=order:3,report run with whole "$DNN" train c.json --force --progress none -o again.dnn
 same again.dnn guest.dnn "in another order of work as well"
 err_has "0 after a fault, 0 findings, 0 left" "nothing found, nothing left"
+# --- the released program asks by backend.guests, and sets what makes sums repeatable ---
+keyed() { # FOLDER GUESTS
+    run env LD_LIBRARY_PATH="$1${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$DNN" train c.json --force --progress none -o keyed.dnn --set "backend.guests=$2"
+    is_exit 0 "backend.guests $2"
+}
+for word in cudnn all '["cudnn"]' '["cublaslt", "cudnn"]'; do
+    keyed whole "$word"
+    is "$(plan keyed.dnn)" "cuDNN 9.19.0" "backend.guests $word: the model names cuDNN"
+    same keyed.dnn guest.dnn "backend.guests $word: cuDNN serves, and nothing else in the model differs"
+done
+for word in auto none '[]'; do
+    keyed tells "$word"
+    is "$(calls forward)" 0 "backend.guests $word: cuDNN computes nothing"
+    same keyed.dnn own.dnn "backend.guests $word: the bytes of our kernels"
+done
+export CUBLAS_WORKSPACE_CONFIG=:0:0
+keyed whole cudnn
+err_has "warning: dnn_gpu: cuDNN cannot serve (CUBLAS_WORKSPACE_CONFIG is not :4096:2): our own kernels do" "a wish that cannot be met is a warning"
+same keyed.dnn own.dnn "another workspace: the bytes of our kernels"
+unset CUBLAS_WORKSPACE_CONFIG
 run with tells "$DNN" predict guest.dnn d.csv
 is "$(calls forward)" 0 "an answer never comes from it"
 # a layer whose inputs are kept in 16 bits, and their gradients in bf16; large products may take TF32, those of fp32 not

@@ -20,6 +20,17 @@ err_lacks "autotune" "the default of a key without effect is not named"
 run dnn train c.json -o m.dnn --backend dnn_cpu --set backend.autotune=false
 is_exit 0 "backend.autotune is accepted"
 err_has "note: backend.autotune has no effect" "and train says that it has no effect"
+run dnn train c.json -o m.dnn --backend dnn_cpu --set 'backend.guests=["cudnn"]'
+is_exit 0 "backend.guests on a CPU"
+err_has "note: for GPUs alone, without effect on the CPU: backend.guests" "it has no effect there, which is said"
+for list in '["auto", "cudnn"]' '["all", "none"]'; do
+    run dnn train c.json -o m.dnn --set "backend.guests=$list"
+    is_exit 78 "backend.guests $list is refused"
+    err_has 'stands alone, not in a list with others' "backend.guests $list: the reason"
+done
+run dnn check c.json --set backend.guests=cudn
+is_exit 64 "an unknown library is refused"
+err_has 'cudnn' "an unknown library: the nearest name is shown"
 for word in dnn_gpu cuda cuda:0; do
     run dnn train c.json -o m.dnn --backend $word
     is_exit 0 "G01 --backend $word: the CPU, as backend.fallback says"
