@@ -121,13 +121,19 @@ static void leave_scales(const struct watch *w, bool comma, struct infer_column 
 static void leave_number(const struct watch *w, const char *between, struct infer_column *c)
 {
     const char *first = w->comma ? w->comma : w->point ? w->point : w->other;
+    struct text units = {0};
+    for (unsigned i = 0; i < w->amounts.unit_count; i++)
+        text_printf(&units, "%s%s", i ? ", " : ", \"unit\": [", shell_json(w->amounts.units[i]));
+    if (units.length)
+        text_put(&units, "]");
     set_aside(c, "thousands or decimals");
     snprintf(c->reason, sizeof c->reason,
              "nothing proves whether the \"%s\" in \"%.40s\" groups digits or is the decimal sign; "
              "if it groups them, --set %s", between, text_quote_z(first ? first : ""),
-             shell_word("data.columns.%s={\"type\": \"numeric\", \"thousands\": %s}",
-                        shell_key(c->name),
-                        shell_json(between)));
+             shell_word("data.columns.%s={\"type\": \"numeric\", \"thousands\": %s%s}",
+                        shell_key(c->name), shell_json(between),
+                        units.length ? units.data : ""));
+    text_free(&units);
 }
 
 static bool propose_date(const struct watch *w, struct infer_column *c)

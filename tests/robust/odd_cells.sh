@@ -29,6 +29,16 @@ err_has 'warning: column "size": ignore: numbers in a form that no key reads' "s
 column amount 'CHF %d’000.-'
 err_has 'warning: column "amount": ignore' "amounts that are not read do"
 
+printf 'price;x;y\n' >t.csv
+for i in {1..120}; do printf '"¥%d,%03d";%d;%s\n' $((i % 9 + 1)) $((i * 37 % 1000)) $((i % 7)) "$([ $((i % 3)) = 0 ] && echo yes || echo no)"; done >>t.csv
+run dnn init t.csv --target y -o t.json --force
+line=$(grep -a 'if it groups them, --set' err)
+bash -c "'$DNN' init t.csv --target y -o t.json --force --set ${line##*--set }" 2>/dev/null
+run dnn train t.json -o t.dnn --force --set model.preset=mlp --set train.epochs=1
+is_exit 0 "the key that is proposed for grouped digits has the unit" "$(cat t.json)"
+grep -q '"unit"' t.json
+ok $? "and is written" "$line"
+
 {
     echo 'a;b;c;d;e;y'
     for i in {1..120}; do echo "$i/2$i;${i}x$((i % 7));$i-1$i;$i:9$i:$i;$i/1$i;$([ $((i % 3)) = 0 ] && echo yes || echo no)"; done
