@@ -47,6 +47,7 @@ static uint64_t score_bytes(const struct train_job *j)
     /* of all validation rows: logits, answers, label or target, weight; scores, sorted */
     uint64_t answers = valid * (j->run.features->outputs * (sizeof(real) + sizeof(double)) + 16);
     answers += region ? valid * 32 : 0;
+    answers += j->run.groups ? valid * 8 : 0;
     return score > answers ? score : answers;
 }
 

@@ -191,6 +191,7 @@ bool conform_fit(const struct conform_rows *r, double level, struct conformal *c
         c->reach = enough ? -c->reach : 0;
     if (!(weight > 0))
         *c = (struct conformal){0};
+    widths.share = weight > 0 ? level * (1 + squares_of(r, ALL) / (weight * weight)) : level;
     if (w)
         *w = widths;
     return enough;

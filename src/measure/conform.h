@@ -51,9 +51,10 @@ struct conform_rows {
     const struct target_coding *coding; /* of the first encoder */
     uint32_t folds;            /* of struct conformal */
 };
-/* Mean widths by the rule, judged by halves; INFINITY: it was not judged. */
+/* Mean widths by the rule, judged by halves; INFINITY: it was not judged. share: of the weight that
+ * the reach holds, (n + 1) / n of the level. */
 struct conform_widths {
-    double of[CONFORMAL_RULES];
+    double of[CONFORMAL_RULES], share;
 };
 /* The least number of rows of equal weight for a level. */
 uint64_t conform_least(double level);

@@ -7,6 +7,8 @@
 #include "train/ensemble.h"
 #include "train/job.h"
 
+#define FEW_GROUPS 0.03 /* so far above the level few groups are told */
+
 int job_region(const struct config *c)
 {
     return !(config_region(c) > 0)       ? ANSWER_ALONE
@@ -83,4 +85,8 @@ void job_conform(const struct train_job *j, const struct conform_rows *r, bool q
                         : "intervals reach as far as the largest error among them");
     else if (!quiet)
         tell(j, c, &w);
+    if (enough && r->group && w.share > level + FEW_GROUPS && !quiet)
+        log_note("`%s` %.6g: the %s are of about %.0f groups or sequences, each one "
+                 "piece of evidence: with so few, intervals or sets are made to hold %.3g %% of them",
+                 key_of(j->config), level, rows_of(j), level / (w.share - level), 100 * w.share);
 }

@@ -109,6 +109,11 @@ is_exit 65 "intervals of another level are narrower for that alone"
 err_has "its intervals are of the level 0.9, and those of half.dnn of 0.5" "says why"
 run dnn evaluate none.dnn more.csv -q --better-than one.dnn --on width
 is_exit 64 "the model itself has no width"
+# few groups: the level + 1 / n of it, and a note
+awk -F, 'NR == 1 { print $0 ",g"; next } { print $0 ",g" int(NR / 30) }' v.csv >groups.csv
+run dnn train v.json -o g.dnn --progress none --set data.train=groups.csv --set data.columns.g=group --set data.split.method=group --set train.epochs=3
+is_exit 0 "intervals of few groups" "$(cat err)"
+check "train says what they hold" perl -ne '$hit = 1 if /the validation rows are of about (\d+) groups or sequences.* made to hold ([0-9.]+) %/ && abs($2 - 90 * (1 + 1 / $1)) < 1; END { exit !$hit }' err
 # beside other columns
 is "$(dnn predict whole.dnn more.csv -q --uncertainty --passthrough b | head -n 1)" "id,b,prediction,low,high,uncertainty" "columns of an ensemble"
 echo 'id,a,b
