@@ -87,6 +87,7 @@ void job_conform(const struct train_job *j, const struct conform_rows *r, bool q
         tell(j, c, &w);
     if (enough && r->group && w.share > level + FEW_GROUPS && !quiet)
         log_note("`%s` %.6g: the %s are of about %.0f groups or sequences, each one "
-                 "piece of evidence: with so few, intervals or sets are made to hold %.3g %% of them",
+                 "piece of evidence: with so few, intervals or sets are made to hold %.3g %% of "
+                 "them",
                  key_of(j->config), level, rows_of(j), level / (w.share - level), 100 * w.share);
 }
