@@ -1,14 +1,11 @@
 #!/bin/sh
-# check_catalogue.sh - tests/CATALOGUE maps every id of the fault catalogue to its test. Fails when an id is missing, its file does
-# not exist, or no check in the file names the id. TAP.
+# check_catalogue.sh - tests/CATALOGUE has an id, a fault in words and its tests on each line. Fails when the ids of a family have a
+# gap, a line has no words or no test, a file does not exist, no check in it names the id, or a test names an id without a line. TAP.
 # A check names an id: in a shell script by a line with a check of tests/tap.sh or a quoted name; in C by a string, or a comment at
 # most three lines above a check or a row of cases; in a golden file by a comment at most three lines above a command.
 cd "$(dirname "$0")/.." || exit 1
 perl - <<'PERL'
 use strict; use warnings;
-my %count = (C => 29, J => 17, M => 18, L => 11, F => 17, S => 12, N => 18, D => 13, X => 11);
-my @ids = map { my $f = $_; map { sprintf "%s%02d", $f, $_ } 1 .. $count{$f} } sort keys %count;
-push @ids, map { sprintf "G%02d", $_ } 1 .. 20;
 my $shell = qr/\b(is_exit|err_has|err_lacks|out_has|ok|check|same|is|skip|no_leftovers)\b|["']/;
 my $c = qr/^\s*(\{|"|refused?\(|fault\(|(ok|is_int|is_string|is_near|tap_skip)\()|\b(ok|is_int|is_string|is_near)\(/;
 sub names { # does a check of the file name the id?
@@ -23,18 +20,33 @@ sub names { # does a check of the file name the id?
     }
     return 0;
 }
-my ($n, $bad, %test) = (0, 0);
+my ($n, $bad, %test, %words, %why, %last) = (0, 0);
+sub told { my ($name, @why) = @_; $n++; $bad++ if @why; print @why ? "not " : "", "ok $n - $name\n"; print "#   $_\n" for @why }
 open my $in, '<', 'tests/CATALOGUE' or die "tests/CATALOGUE: $!";
-while (<$in>) { next if /^\s*(#|$)/; my ($id, @files) = split; push @{$test{$id}}, @files }
-for my $id (@ids) {
-    my @why;
-    push @why, "no test" unless @{$test{$id} || []};
-    for my $file (@{$test{$id} || []}) {
+while (<$in>) {
+    next if /^\s*(#|$)/;
+    my ($id, $words, $files) = /^([A-Z]\d\d) (\S.*?) \| (\S.*)$/;
+    if (!defined $id) { told("line $. of tests/CATALOGUE", 'is not: ID words | tests'); next }
+    my ($family, $number) = $id =~ /(.)(..)/;
+    push @{$why{$id}}, 'stands here twice' if $test{$id};
+    push @{$why{$id}}, 'the id before it is missing' if $number != ($last{$family} // 0) + 1;
+    $last{$family} = $number;
+    $words{$id} = $words;
+    $test{$id} = [split ' ', $files];
+}
+for my $id (sort keys %test) {
+    my @why = @{$why{$id} || []};
+    for my $file (@{$test{$id}}) {
         if (!-e $file) { push @why, "$file does not exist"; next }
         open my $t, '<', $file or die; push @why, "no check of $file names $id" unless names($file, $id, <$t>);
     }
-    $n++; $bad++ if @why; print @why ? "not " : "", "ok $n - catalogue $id\n"; print "#   $_\n" for @why;
+    told("catalogue $id: $words{$id}", @why);
 }
-for my $id (sort keys %test) { next if grep { $_ eq $id } @ids; $n++; $bad++; print "not ok $n - $id is in no catalogue\n" }
+my %unknown;
+for my $file (sort glob 'tests/*/*.sh tests/*/*.c tests/*/*.cc') {
+    open my $t, '<', $file or die;
+    while (<$t>) { for my $id (/["']([CDFGJLMNSX]\d\d) /g) { $unknown{$id} //= "$file:$." unless $test{$id} } }
+}
+told('every id that a check begins with has a line', map { "$_, $unknown{$_}" } sort keys %unknown);
 print "1..$n\n"; exit($bad ? 1 : 0);
 PERL
