@@ -354,11 +354,6 @@ void html_cell_range(struct text *out, double low, double high)
     put_cell(out, html_range, low, high);
 }
 
-void html_cell_percents(struct text *out, double low, double high)
-{
-    put_cell(out, html_percents, low, high);
-}
-
 void html_cell_near(struct text *out, double low, double high, double largest)
 {
     text_put(out, "<td class=\"n\">");

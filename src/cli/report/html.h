@@ -36,7 +36,6 @@ void html_percents(struct text *out, double low, double high);
 void html_cell_number(struct text *out, double value);
 void html_cell_percent(struct text *out, double share);
 void html_cell_range(struct text *out, double low, double high);
-void html_cell_percents(struct text *out, double low, double high);
 void html_cell_near(struct text *out, double low, double high, double largest);
 
 #endif
