@@ -16,7 +16,7 @@ LOCAL := local.mk
 -include $(LOCAL)
 
 # bottom up: a room sees those that stand before it, as scripts/check_floors.sh says room by room
-FLOORS  := base csv table backend model measure config choose answer train check cli
+FLOORS  := base csv table infer backend model measure config choose answer train check cli
 include scripts/build/flags.mk
 
 # --- objects: one archive a floor, so that a test links only what stands below it -------------------------

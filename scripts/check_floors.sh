@@ -6,11 +6,11 @@ cd "$(dirname "$0")/.." || exit 1
 perl - <<'PERL'
 use strict; use warnings;
 # room => the rooms it may include beside its own; base always
-my %rooms = (base => [], csv => [], table => [qw(csv)], backend => [],
+my %rooms = (base => [], csv => [], table => [qw(csv)], infer => [qw(csv table)], backend => [],
     model => [qw(csv table backend)], measure => [qw(table backend model)], config => [qw(csv table backend model measure)],
     choose => [qw(backend model config)], answer => [qw(csv table backend model measure config choose)],
     train => [qw(csv table backend model measure config choose answer)],
-    check => [qw(csv table backend model measure config choose answer train)]);
+    check => [qw(csv table infer backend model measure config choose answer train)]);
 my %below = map { my $r = $_; $r => {map { $_ => 1 } $r, 'base', @{$rooms{$r}}} } keys %rooms;
 $below{cli} = {map { $_ => 1 } 'cli', keys %rooms};
 my ($n, $bad, %edges) = (0, 0);

@@ -4,7 +4,7 @@
 #ifndef DNN_CHECK_DATA_LOOK_H
 #define DNN_CHECK_DATA_LOOK_H
 
-#include "table/infer.h"
+#include "infer/infer.h"
 
 enum {
     LOOK_ROWS = 20000,       /* of the sample, at most; fewer of many columns */

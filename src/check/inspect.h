@@ -3,7 +3,7 @@
 #define DNN_CHECK_INSPECT_H
 
 #include "model/modelfile.h"
-#include "table/infer.h"
+#include "infer/infer.h"
 
 struct inspect {
     char *path;

@@ -19,7 +19,7 @@
 #include "cli/init_set.h"
 #include "cli/init_time.h"
 #include "config/output.h"
-#include "table/infer.h"
+#include "infer/infer.h"
 
 static const struct arg_option init_options_table[] = {
     {"target", 0, "COL", NULL, 0, 0, 0, "The column to predict (required)."},

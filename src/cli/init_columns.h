@@ -3,7 +3,7 @@
 #define DNN_CLI_INIT_COLUMNS_H
 
 #include "config/config.h"
-#include "table/infer.h"
+#include "infer/infer.h"
 
 /* Whether the config has an input column: numeric, categorical or datetime. */
 bool init_has_feature(const struct config *c);

@@ -4,7 +4,7 @@
 #define DNN_CLI_INIT_NOTES_H
 
 #include "config/overrides.h"
-#include "table/infer.h"
+#include "infer/infer.h"
 
 void init_notes(const struct infer *found, const char *target, const struct overrides *o);
 

@@ -4,7 +4,7 @@
 #define DNN_CLI_INIT_SEQUENCE_H
 
 #include "config/overrides.h"
-#include "table/infer.h"
+#include "infer/infer.h"
 
 struct init_sequence {
     uint32_t steps;              /* 0: they are not */
@@ -18,7 +18,7 @@ struct init_sequence {
 struct init_sequence init_sequence_find(const struct infer *found, const char *target,
                                         const struct overrides *sets);
 void init_sequence_free(struct init_sequence *s);
-/* Looks for sequences with a row a step (infer_series.c). Where they are found, their two columns
+/* Looks for sequences with a row a step (infer/series.c). Where they are found, their two columns
  * become ids and the task may become tagging; a --set that says what the columns or the rows are
  * ends it. False on an error, or with e->id == ERR_NONE after a stop. */
 bool init_sequence_rows(const struct infer_request *r, const struct overrides *sets,

@@ -5,7 +5,7 @@
 
 #include "base/opt.h"
 #include "config/overrides.h"
-#include "table/infer.h"
+#include "infer/infer.h"
 
 /* The value of the last --set key=VALUE; NULL: not given. */
 const char *init_set_value(const struct overrides *o, const char *key);

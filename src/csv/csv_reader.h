@@ -1,6 +1,6 @@
 /* csv_reader.h - the state of a reader, shared by csv.c (files to blocks), csv_bytes.c,
- * csv_header.c (names) and csv_sniff.c (files that are not CSV). Private to src/csv and
- * src/table. */
+ * csv_header.c (names) and csv_sniff.c (files that are not CSV). Private to src/csv, src/table
+ * and src/infer. */
 #ifndef DNN_CSV_CSV_READER_H
 #define DNN_CSV_CSV_READER_H
 

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "csv/first_lines.h"
-#include "table/infer_survey.h"
+#include "csv/form_guess.h"
 
 static const char *name_of(const struct cell_where *w, size_t column)
 {
@@ -165,9 +165,9 @@ static bool is_blank(char c)
 static bool key_help(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     const int which = w->s->decimal == ',';
-    struct infer_amounts a = {.cells = 0};
+    struct form_amounts a = {.cells = 0};
     struct text key = {0};
-    infer_amount(&a, cell->text, cell->length);
+    form_amounts_add(&a, cell->text, cell->length);
     const char *between = a.between[which] ? a.between[which] : a.closed ? which ? "." : "," : NULL;
     if (!a.read[which] || a.words || !(between || a.unit_count) ||
         !(a.proofs[which] || !a.between[which] || !strchr(".,", *between)))
@@ -218,9 +218,9 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
             other);
     if (thousands)
         return err_help(w->e, "take the thousands separators out of the numbers");
-    int form = infer_form(cell->text, cell->length);
+    int form = form_guess(cell->text, cell->length);
     char reason[200];
-    if (form != FORM_NONE && infer_form_reason(form, decimal, reason, sizeof reason))
+    if (form != FORM_NONE && form_reason(form, decimal, reason, sizeof reason))
         return err_help(w->e, "%s", reason);
     return help_cell(w, column);
 }
@@ -280,9 +280,9 @@ bool cell_report_date(const struct cell_where *w, size_t column, const struct cs
     }
     expect(w, column,
            "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it; YYYY-MM; hh:mm[:ss]");
-    struct infer_dates d = {.cells = 0};
-    infer_date(&d, cell->text, cell->length);
-    const char *other, *format = infer_date_format(&d, &other);
+    struct form_dates d = {.cells = 0};
+    form_dates_add(&d, cell->text, cell->length);
+    const char *other, *format = form_dates_format(&d, &other);
     if (!format)
         return help_cell(w, column);
     return err_help(w->e, "\"format\": \"%s\"%s%s%s in the entry of \"%s\" in data.columns reads "

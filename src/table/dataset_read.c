@@ -12,7 +12,6 @@
 #include "base/thread.h"
 #include "csv/scan.h"
 #include "table/encoder.h"
-#include "table/infer.h"
 
 #define CHUNK_BYTES ((size_t)4 << 20) /* at least this: base/mem then uses huge pages */
 #define BLOCKS_A_HAND 3 /* one is parsed, one copied, one waits for an earlier one */
@@ -286,7 +285,7 @@ static bool decide_offsets(struct load *l, struct err *e)
     csv_cells_parse(d, &head, l->request.binding->cells, cells, &ignored); /* reported when the
                                                                             * block is parsed */
     schema_offsets_decide(l->schema, l->request.binding, cells);
-    infer_note_aside(l->schema, l->request.binding, cells);
+    dataset_note_aside(l->schema, l->request.binding, cells);
     return true;
 }
 

@@ -112,5 +112,8 @@ void block_merge(struct block_rows *b, struct schema *s);
 void block_copy(struct block_rows *b);
 void block_clear(struct block_rows *b); /* keeps its buffers */
 void block_free(struct block_rows *b);
+/* The first rows of a training: names the columns of type ignore that a form would read. */
+void dataset_note_aside(const struct schema *s, const struct binding *b,
+                        const struct csv_cells *cells);
 
 #endif

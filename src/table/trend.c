@@ -8,7 +8,7 @@
 #include "base/shell.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "table/infer.h"
+#include "table/column_name.h"
 #include "table/record.h"
 
 #define DAY 86400.0
@@ -184,7 +184,7 @@ void trend_check(const struct encoder *c, const struct dataset *d, const struct 
         return;
     struct trend_row *rows = mem_alloc(ROWS_MOST + 1, sizeof *rows);
     for (size_t i = 0; i < s->column_count; i++) {
-        if (s->columns[i].type != COLUMN_DATETIME || infer_names_birth(s->columns[i].name))
+        if (s->columns[i].type != COLUMN_DATETIME || column_names_birth(s->columns[i].name))
             continue;
         const uint32_t count = take_rows(c, d, i, rows);
         const struct trend t = trend_of(rows, count, classes);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "table/infer.h"
+#include "table/column_name.h"
 #include "table/trend.h"
 #include "tap.h"
 
@@ -67,8 +67,8 @@ int main(void)
     is_trend(1000, 0, 2, 0, -0.0031, 0.53, 0.51);
     is_trend(1000, 250, 2, 0.004762296, 1.1215, 0.4, 0.6);
     test_edges();
-    ok(infer_names_birth("date_of_birth") && infer_names_birth("DOB") &&
-           infer_names_birth("birthDate") && !infer_names_birth("date"),
+    ok(column_names_birth("date_of_birth") && column_names_birth("DOB") &&
+           column_names_birth("birthDate") && !column_names_birth("date"),
        "names of dates of birth");
     return done();
 }

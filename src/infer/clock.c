@@ -1,0 +1,113 @@
+/* clock.c - columns of moments that are counted from 1970, and columns of durations. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "csv/duration.h"
+#include "infer/survey.h"
+
+/* Counts since 1970: the directive that reads each, and how many make a second. */
+static const struct {
+    double a_second;
+    const char *name, *format;
+} counts[] = {{1, "seconds", "%s"},
+              {1e3, "milliseconds", "%Q"},
+              {1e6, "microseconds", "%q"},
+              {1e9, "nanoseconds", "%N"}};
+
+bool infer_is_stamp(const char *text, size_t length)
+{
+    double seconds;
+    return (length == 14 && date_parse_format(text, length, "%Y%m%d%H%M%S", &seconds)) ||
+           (length == 12 && date_parse_format(text, length, "%Y%m%d%H%M", &seconds));
+}
+
+/* 20240131123000: all of one length, of the years 1900 to 2099. */
+static const char *format_of_stamps(const struct watch *w, uint64_t present)
+{
+    if (w->stamps != present || w->whole != present || w->distinct < 10)
+        return NULL;
+    return w->low >= 19000101000000.0 && w->high < 21000101000000.0 ? "%Y%m%d%H%M%S"
+           : w->low >= 190001010000.0 && w->high < 210001010000.0   ? "%Y%m%d%H%M"
+                                                                    : NULL;
+}
+
+bool infer_epoch(const struct watch *w, uint64_t present, struct infer_column *c)
+{
+    static const double first = 946684800, last = 2208988800.0; /* the years 2000 to 2039 */
+    const bool named = column_names_moment(c->name), cut = w->fraction > 0;
+    const char *stamps = format_of_stamps(w, present);
+    size_t i = 0;
+    if (stamps) {
+        c->form = form_new(NULL, NULL, 0, stamps);
+        c->type = COLUMN_DATETIME;
+        c->kind = "dates of digits";
+        snprintf(c->reason, sizeof c->reason,
+                 "dates and times of digits alone, from %.0f to %.0f, in %llu cells: \"format\": "
+                 "\"%s\"", w->low, w->high, (unsigned long long)present, stamps);
+        return true;
+    }
+    while (i + 1 < sizeof counts / sizeof *counts && w->high >= counts[i + 1].a_second * first)
+        i++;
+    if (w->whole + w->points != present || w->distinct < 10 ||
+        w->low < counts[i].a_second * first || w->high >= counts[i].a_second * last ||
+        column_name_kind(c->name) == NAME_ID || !(named || (w->minutes && !cut)))
+        return false;
+    form_free(c->form);
+    c->form = form_new(NULL, NULL, 0, counts[i].format);
+    c->type = COLUMN_DATETIME;
+    c->kind = "counted since 1970";
+    snprintf(c->reason, sizeof c->reason,
+             "%s since 1970, from %.0f to %.0f, in %llu cells: \"format\": \"%s\"", counts[i].name,
+             w->low, w->high, (unsigned long long)present, counts[i].format);
+    return true;
+}
+
+void infer_span(struct infer_spans *s, const char *text, size_t length, int64_t line)
+{
+    double seconds;
+    if (length > FORM_CELL || !duration_parse(text, length, &seconds))
+        return;
+    const char *colon = memchr(text, ':', length);
+    bool words = false;
+    for (size_t i = 0; i < length; i++)
+        words |= ((text[i] | 32) >= 'a' && (text[i] | 32) <= 'z') || text[i] & 0x80;
+    if (!s->read++) {
+        memcpy(s->first, text, length);
+        s->first[length] = '\0';
+        s->line = line;
+    }
+    const size_t behind = colon ? (size_t)(text + length - colon) : 0;
+    if (!words)
+        s->clocks[behind > 3 && colon[3] == ':']++;
+    s->long_ones += words || seconds < 0 || seconds > 86400;
+}
+
+bool infer_propose_span(const struct watch *w, uint64_t present, bool always,
+                        struct infer_column *c)
+{
+    const struct infer_spans *s = &w->spans;
+    if (!s->read || s->read != present ||
+        !(s->long_ones || always || column_names_duration(c->name)))
+        return false;
+    const bool mixed = s->clocks[0] && s->clocks[1];
+    char example[48];
+    snprintf(example, sizeof example, "%.40s", text_quote_z(s->first));
+    c->unread = mixed;
+    c->kind = mixed ? "durations of two forms" : "durations";
+    c->type = mixed ? COLUMN_IGNORE : COLUMN_NUMERIC;
+    if (mixed)
+        snprintf(c->reason, sizeof c->reason,
+                 "durations such as \"%s\" (line %lld), %llu of two numbers and %llu of three: "
+                 "those of two may be hours and minutes, or minutes and seconds; write all with "
+                 "three, such as 0:45:10, and run init again", example, (long long)s->line,
+                 (unsigned long long)s->clocks[0], (unsigned long long)s->clocks[1]);
+    else
+        snprintf(c->reason, sizeof c->reason,
+                 "durations such as \"%s\" (line %lld) in %llu cells, as seconds%s: \"format\": "
+                 "\"" FORM_DURATION "\"", example, (long long)s->line, (unsigned long long)s->read,
+                 s->clocks[0] ? " (two numbers are hours and minutes)" : "");
+    form_free(c->form);
+    c->form = mixed ? NULL : form_new(NULL, NULL, 0, FORM_DURATION);
+    return true;
+}

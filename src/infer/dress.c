@@ -1,0 +1,131 @@
+/* dress.c - columns of numbers that stand between letters and signs which no key takes away:
+ * 84.9S beside 43.4N, 12KB beside 3MB, 10-20. The cells of such a column have digits and few
+ * patterns; those of texts have many patterns, and codes have letters in front, signs of codes, or
+ * digits of one count. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "infer/survey.h"
+
+enum { CELLS_A_PATTERN = 5 };
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Writes the pattern of a cell: a number becomes 0. Returns its digits, 0: it has no pattern. */
+static unsigned pattern_of(const char *text, size_t length, char out[INFER_PATTERN], bool *cut)
+{
+    unsigned digits = 0;
+    size_t used = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (used + 1 == INFER_PATTERN)
+            return 0;
+        if (!is_digit(text[i])) {
+            out[used++] = text[i];
+            continue;
+        }
+        bool point = false;
+        const bool joined = i && strchr(".,", text[i - 1]); /* 10.0.17.3 has no fraction */
+        for (; i < length && (is_digit(text[i]) ||
+                              (!point && strchr(".,", text[i]) && i + 1 < length &&
+                               is_digit(text[i + 1])));
+             i++) {
+            point |= !is_digit(text[i]);
+            digits += is_digit(text[i]);
+        }
+        *cut |= point && !joined && (i == length || !strchr(".,", text[i]));
+        i--;
+        out[used++] = '0';
+    }
+    out[used] = '\0';
+    return digits;
+}
+
+void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64_t line)
+{
+    char pattern[INFER_PATTERN];
+    bool cut = false;
+    const bool looked = !d->more && length <= FORM_CELL;
+    const unsigned digits = looked ? pattern_of(text, length, pattern, &cut) : 0;
+    unsigned at = 0;
+    if (!digits) {
+        d->more = true;
+        return;
+    }
+    while (at < d->count && strcmp(d->pattern[at], pattern) != 0)
+        at++;
+    if (at == INFER_PATTERNS) {
+        d->more = true;
+        return;
+    }
+    if (at == d->count) {
+        memcpy(d->pattern[d->count++], pattern, sizeof pattern);
+        memcpy(d->first[at], text, length);
+        d->first[at][length] = '\0';
+        d->line[at] = line;
+    }
+    d->fewest = !d->cells || digits < d->fewest ? digits : d->fewest;
+    d->most = digits > d->most ? digits : d->most;
+    d->cut += cut;
+    d->cells++;
+}
+
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+/* C0, INV-0-0, No 0, but not CHF 0.-: letters glued to a number, or the only ones before it. */
+static bool is_word_first(const char *pattern)
+{
+    const char *blank = strchr(pattern, ' ');
+    return is_letter(*pattern) &&
+           (!blank || strchr(pattern, '0') < blank || strcmp(blank, " 0") == 0);
+}
+
+/* C1000, INV-2024-17, #52, No. 7, 12-A, 555-1234, 10.0.17.3: no measure, without fractions and with
+ * digits of one count, or with a letter or a sign of codes. B91.7, 21E: with one of several
+ * letters. */
+static bool are_codes(const struct infer_dress *d)
+{
+    enum { LETTERS = 3 };
+    unsigned marked = 0, led = 0, ended = 0;
+    for (unsigned i = 0; i < d->count; i++) {
+        const char *p = d->pattern[i], *dash = strchr(p, '-');
+        const size_t length = strlen(p);
+        marked += strstr(p, "0.0") || /* addresses, versions */
+                  is_word_first(p) || strpbrk(p, "#@_[") || strstr(p, "\xc2\xa7") ||
+                  (dash && is_letter(dash[1]));
+        led += is_letter(p[0]) && p[1] == '0';
+        ended += length == 2 && p[0] == '0' && is_letter(p[1]);
+    }
+    if (d->count >= LETTERS && (led == d->count || (ended == d->count && !d->cut)))
+        return true;
+    return !d->cut && (marked || d->fewest == d->most);
+}
+
+bool infer_is_dressed(const struct watch *w, uint64_t present, struct infer_column *c)
+{
+    const struct infer_dress *d = &w->dress;
+    const uint64_t numbers = w->whole + w->points + w->commas, words = w->words_only.cells;
+    if (d->more || w->words_only.more || !d->cells || d->cells + words != w->others ||
+        d->cells < (uint64_t)d->count * CELLS_A_PATTERN || are_codes(d) ||
+        (d->cells + numbers) * 2 < present)
+        return false;
+    char first[48], second[80] = "";
+    snprintf(first, sizeof first, "%.40s", text_quote_z(d->first[0]));
+    if (d->count > 1)
+        snprintf(second, sizeof second, " and \"%.40s\" (line %lld)", text_quote_z(d->first[1]),
+                 (long long)d->line[1]);
+    c->type = COLUMN_IGNORE;
+    c->unread = true;
+    c->kind = "numbers in a form that no key reads";
+    snprintf(c->reason, sizeof c->reason,
+             "numbers in a form that no key reads, such as \"%s\" (line %lld)%s: write plain "
+             "numbers, of one unit and with a minus where one is meant", first,
+             (long long)d->line[0], second);
+    return true;
+}

@@ -1,0 +1,194 @@
+/* propose.c - types a column whose cells are all numbers or dates in another form than dnn's
+ * own, with the keys that read them. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/shell.h"
+#include "base/text.h"
+#include "infer/survey.h"
+
+/* One letter: 12a beside 12 is the number of a house. */
+static bool is_short_word(const struct form_amounts *a)
+{
+    for (unsigned i = 0; i < a->unit_count; i++)
+        if (form_unit(a->units[i], strlen(a->units[i])) == UNIT_WORD && !a->units[i][1])
+            return true;
+    return false;
+}
+
+/* 12% beside 0.12: one of them is a hundred times the other. */
+static bool mixes_scales(const struct watch *w, bool comma)
+{
+    const double high = comma ? fmax(w->high, w->comma_high) : w->high;
+    const double low = comma ? fmin(w->low, w->comma_low) : w->low;
+    return w->amounts.share[comma] > 1 && high > 0 && high <= 1 && low >= -1;
+}
+
+/* True if these other cells, and the numbers with the other sign, read as numbers. *between: what
+ * groups digits, or NULL. *proved: no other reading fits all cells. */
+static bool are_amounts(const struct watch *w, uint64_t present, bool comma, const char **between,
+                        bool *proved)
+{
+    const struct form_amounts *a = &w->amounts;
+    uint64_t foreign = comma ? w->points : w->commas, odd = comma ? w->odd_points : w->odd_commas;
+    const char *other = comma ? "." : ",";
+    *between = foreign ? other : a->between[comma];
+    bool closed = !*between && !a->unit_count && a->closed && a->closed == a->cells;
+    if (closed && w->whole + w->points + w->commas)
+        *between = comma ? "." : ","; /* beside plain numbers: (1.50) is -1.50 */
+    *proved = closed || a->proofs[comma] || (comma ? w->odd_commas : w->odd_points) ||
+              !*between || !strchr(",.", **between);
+    return (*between || a->unit_count) && a->read[comma] == a->cells && a->cells == w->others &&
+           !(foreign && odd) &&
+           !(foreign && a->between[comma] && strcmp(a->between[comma], other) != 0) &&
+           !(a->words && a->with_words * 2 < present) && /* a word stands in most cells */
+           !(a->words && a->with_words < present && is_short_word(a)) &&
+           !(a->before && !a->proofs[comma]); /* Size 3.5, and not Room 101 */
+}
+
+static void propose_number(const struct watch *w, uint64_t present, const char *between,
+                           struct infer_column *c)
+{
+    const struct form_amounts *a = &w->amounts;
+    const bool brackets = between && a->closed && !a->between[0] && !a->between[1] &&
+                          !a->unit_count && a->closed == a->cells;
+    char *units[FORM_UNITS];
+    struct text list = {0};
+    for (unsigned i = 0; i < w->amounts.unit_count; i++) {
+        units[i] = (char *)(uintptr_t)w->amounts.units[i];
+        text_printf(&list, "%s\"%s\"", i ? ", " : "", text_quote_z(units[i]));
+    }
+    c->type = COLUMN_NUMERIC;
+    c->form = form_new(between, units, w->amounts.unit_count, NULL);
+    const bool differ = form_units_differ(a), some = a->words && a->with_words < present;
+    c->unread = differ || some || a->with_limits; /* a warning */
+    c->kind = c->unread ? "numbers of two units" : "numbers in another form";
+    const char *first = w->other ? w->other : w->comma ? w->comma : w->point;
+    int64_t line = w->other ? w->other_line : w->comma ? w->comma_line : w->point_line;
+    snprintf(c->reason, sizeof c->reason,
+             "numbers such as \"%.40s\" (line %lld) in %llu cells:%s%s%s%s%s%s",
+             text_quote_z(first ? first : ""), (long long)line,
+             (unsigned long long)(w->others + w->commas), between ? " \"thousands\": \"" : "",
+             between ? between : "", between ? "\"" : "",
+             list.data ? between ? ", \"unit\": " : " \"unit\": " : "",
+             list.data ? list.data : "",
+             differ  ? "; amounts of different units count as equal: convert them to one, or leave "
+                       "the column out with --ignore"
+             : a->with_limits ? "; < and > are left out: such a cell counts as the limit"
+             : some  ? "; cells without the unit count as those with it"
+             : brackets ? " (brackets are a minus, and this key reads them)"
+                        : "");
+    text_free(&list);
+}
+
+/* The reason is a warning. */
+static void set_aside(struct infer_column *c, const char *kind)
+{
+    c->type = COLUMN_IGNORE;
+    c->kind = kind;
+    c->unread = true;
+}
+
+/* 21k is 21000 and not 21. */
+static void leave_scaled(const struct watch *w, struct infer_column *c)
+{
+    const char *letter = w->other + strlen(w->other);
+    while (letter > w->other && !strchr("0123456789 .,", letter[-1]))
+        letter--;
+    set_aside(c, "numbers with a multiplier");
+    snprintf(c->reason, sizeof c->reason,
+             "numbers such as \"%.40s\" (line %lld) in %llu cells, whose letters may multiply them "
+             "(k: thousands), which dnn does not do: write them out, such as 21000; where it is a "
+             "unit (m: metres), --set %s", text_quote_z(w->other), (long long)w->other_line,
+             (unsigned long long)w->amounts.scaled,
+             shell_word("data.columns.%s={\"type\": \"numeric\", \"unit\": %s}", shell_key(c->name),
+                        shell_json(letter)));
+}
+
+/* Shares as percents and as fractions. */
+static void leave_scales(const struct watch *w, bool comma, struct infer_column *c)
+{
+    set_aside(c, "percents beside fractions");
+    snprintf(c->reason, sizeof c->reason,
+             "percents such as \"%.40s\" (line %lld) in %llu cells beside fractions up to %.4g: "
+             "which are a hundred times the others? Write all in one way, and run init again",
+             text_quote_z(w->other), (long long)w->other_line, (unsigned long long)w->others,
+             comma ? fmax(w->high, w->comma_high) : w->high);
+}
+
+/* Numbers that two readings fit. */
+static void leave_number(const struct watch *w, const char *between, struct infer_column *c)
+{
+    const char *first = w->comma ? w->comma : w->point ? w->point : w->other;
+    struct text units = {0};
+    for (unsigned i = 0; i < w->amounts.unit_count; i++)
+        text_printf(&units, "%s%s", i ? ", " : ", \"unit\": [", shell_json(w->amounts.units[i]));
+    if (units.length)
+        text_put(&units, "]");
+    set_aside(c, "thousands or decimals");
+    snprintf(c->reason, sizeof c->reason,
+             "nothing proves whether the \"%s\" in \"%.40s\" groups digits or is the decimal sign; "
+             "if it groups them, --set %s", between, text_quote_z(first ? first : ""),
+             shell_word("data.columns.%s={\"type\": \"numeric\", \"thousands\": %s%s}",
+                        shell_key(c->name), shell_json(between),
+                        units.length ? units.data : ""));
+    text_free(&units);
+}
+
+static bool propose_date(const struct watch *w, struct infer_column *c)
+{
+    const char *other, *format = form_dates_format(&w->date_forms, &other);
+    if (!format || w->date_forms.cells != w->others)
+        return false;
+    if (other) {
+        set_aside(c, "dates of two readings");
+        snprintf(c->reason, sizeof c->reason,
+                 "nothing proves whether dates such as \"%.40s\" are %s or %s: no day is above 12; "
+                 "say it, as in --set %s", text_quote_z(w->other), format, other,
+                 shell_word("data.columns.%s={\"type\": \"datetime\", \"format\": %s}",
+                            shell_key(c->name),
+                            shell_json(format)));
+        return true;
+    }
+    c->type = COLUMN_DATETIME;
+    c->kind = "dates in another form";
+    c->form = form_new(NULL, NULL, 0, format);
+    snprintf(c->reason, sizeof c->reason,
+             "dates such as \"%.40s\" (line %lld) in %llu cells: \"format\": \"%s\"",
+             text_quote_z(w->other), (long long)w->other_line, (unsigned long long)w->others,
+             format);
+    return true;
+}
+
+bool infer_propose(const struct watch *w, const struct infer_cells *n, struct infer_column *c)
+{
+    const uint64_t present = n->present, read = n->numbers;
+    bool comma = n->decimal == ',', proved;
+    uint64_t foreign = comma ? w->points : w->commas;
+    const char *between;
+    if (w->others == present && w->others && propose_date(w, c))
+        return true;
+    if (w->amounts.with_limits * 2 >= present) /* < 20 yrs, > 20 yrs: classes */
+        return false;
+    const bool marked = w->amounts.unit_count && !w->amounts.words && !w->amounts.between[comma];
+    if (w->others + foreign + read != present ||
+        ((w->others + foreign) * 100 <= present && !marked)) /* a slip, but for one ~2.8 */
+        return false;
+    if (w->amounts.scaled && w->amounts.scaled + w->amounts.read[comma] == w->others) {
+        leave_scaled(w, c);
+        return true;
+    }
+    if (!are_amounts(w, present, comma, &between, &proved))
+        return false;
+    if (mixes_scales(w, comma)) {
+        leave_scales(w, comma, c);
+        return true;
+    }
+    /* $1,200 beside 0.25 in another column */
+    if (proved || (n->sure && w->amounts.unit_count))
+        propose_number(w, present, between, c);
+    else
+        leave_number(w, between, c);
+    return true;
+}

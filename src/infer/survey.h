@@ -1,0 +1,256 @@
+/* survey.h - statistics of a file's columns, and the steps of infer_file. Private to src/infer. */
+#ifndef DNN_INFER_SURVEY_H
+#define DNN_INFER_SURVEY_H
+
+#include "csv/form_guess.h"
+#include "infer/infer.h"
+#include "table/column_name.h"
+#include "table/leak.h"
+#include "table/terms.h"
+
+/* Texts that usually mean missing. The first INFER_ANYWHERE do in every column; the others only if
+ * the remaining cells are all numbers or all dates. */
+extern const char *const infer_missing_texts[];
+enum { INFER_NA = 1, INFER_ANYWHERE = 14, INFER_MISSING = 33 };
+
+/* distinct is exact up to here; less in wide files: INFER_HASHES for all columns */
+#define INFER_DISTINCT 1048576u
+#define INFER_HASHES ((size_t)1 << 26)
+#define INFER_TEXTS 1024u       /* distinct values kept as text, for labels */
+
+/* Cells as durations. */
+struct infer_spans {
+    uint64_t read;
+    uint64_t long_ones; /* of those: words, negative, or longer than a day: no times of a day */
+    uint64_t clocks[2]; /* of those: h:mm, h:mm:ss */
+    char first[FORM_CELL + 1];
+    int64_t line; /* of the first */
+};
+
+/* dress.c: the patterns of cells, in which 0 stands for a number. */
+enum { INFER_PATTERNS = 8, INFER_PATTERN = 24 };
+struct infer_dress {
+    uint64_t cells, cut;  /* cells; those with a decimal fraction */
+    unsigned fewest, most; /* digits of a cell */
+    unsigned count;
+    bool more;            /* there are more patterns, or cells without one */
+    char pattern[INFER_PATTERNS][INFER_PATTERN], first[INFER_PATTERNS][FORM_CELL + 1];
+    int64_t line[INFER_PATTERNS]; /* of the first cell of each */
+};
+
+/* group.c: what a cell looks like that is no number. */
+enum infer_shape {
+    SHAPE_NONE,
+    SHAPE_CODE, /* C1000, AB-12-x: a word with a digit */
+    SHAPE_NAME, /* a hash, a uuid, an address: it names one thing */
+    SHAPES
+};
+
+/* terms.c: the different terms of the first texts of three words or more. */
+struct infer_terms {
+    struct terms terms;
+    uint64_t *seen; /* a bit a hash; NULL: none yet */
+    uint32_t texts;
+};
+
+/* words.c: the first different words among the cells that are no number and no date. */
+enum { INFER_WORDS = 4 };
+struct infer_words {
+    char *text[INFER_WORDS];
+    unsigned count;
+    bool more;      /* there are others */
+    uint64_t cells; /* all cells with a word */
+    int64_t line;   /* of the first */
+};
+
+/* Statistics of one column. */
+struct watch {
+    const struct opt_strings *own; /* the user's list for this column; NULL: none */
+    uint64_t cells;             /* all cells */
+    uint64_t absent[INFER_MISSING]; /* cells with each text that may mean missing */
+    bool means_missing[INFER_MISSING]; /* which of them do so here; missing.c */
+    int64_t absent_line[INFER_MISSING]; /* line of the first of each */
+    uint64_t given, given_seen; /* cells in the user's list; bits: which of its texts */
+    uint64_t whole, points, commas; /* numbers without and with a decimal point or comma */
+    uint64_t dates, day_numbers;    /* ISO dates; of `whole`: YYYYMMDD */
+    uint64_t stamps;                /* of `whole`: YYYYMMDDhhmm[ss] */
+    uint64_t times, months;         /* of dates: hh:mm alone, YYYY-MM */
+    uint64_t others;            /* not a number, a date or in the list */
+    uint64_t forms[FORMS];      /* of others: cells of each form */
+    struct infer_words words_only; /* of others */
+    struct form_amounts amounts; /* of others, but for words */
+    struct form_dates date_forms;
+    struct infer_spans spans;   /* of others and of times */
+    struct infer_dress dress;   /* of others */
+    uint64_t alike;             /* of others: equal to the first */
+    uint64_t primed;            /* of others: in single quotes, '..' */
+    int64_t other_line, point_line, comma_line; /* line of the first of each */
+    uint64_t words, bytes;      /* total of `others` */
+    uint64_t syllables;         /* characters of scripts without blanks */
+    struct infer_terms terms;   /* of others */
+    uint64_t shapes[SHAPES];    /* of others: cells of each enum infer_shape */
+    uint64_t codes;             /* of others: two capital letters */
+    uint64_t odd_commas, odd_points; /* not three digits after the sign: no thousands */
+    bool unnamed;               /* it has no name in the header: the number of a row */
+    bool steps;                 /* each whole number is the previous one + 1 */
+    bool minutes;               /* each number is a multiple of 60 */
+    bool rises, falls;          /* each whole number is larger, or smaller, than the previous one */
+    uint64_t padded, serials;   /* of `whole`: with a leading zero; with more digits than 2^53 */
+    char *pad;                  /* the first one with a leading zero */
+    double last, low, high, fraction; /* fraction: largest distance of a number from an integer */
+    double comma_low, comma_high;
+    char *example[5], *other;   /* first distinct cells; the first of `others` */
+    char *formed;               /* the first of `others` that is no word */
+    int64_t formed_line;
+    char *comma, *point;        /* the first of `commas`, of `points` */
+    struct vocab *values;       /* the first distinct cells, up to INFER_TEXTS */
+    uint64_t *hashes;           /* hash set of the distinct cells; 0: free */
+    size_t places, distinct, most;
+    bool capped;
+    struct vocab *texts;        /* up to INFER_TEXTS values in order of arrival, with counts */
+    uint64_t *text_counts;
+    uint32_t *sample_hash;      /* [sample_most] of the sampled rows; NULL without a target */
+    struct text sample_text;    /* of the same rows: cells that may be numbers or dates */
+    uint32_t *sample_at;        /* [sample_most + 1] where each begins; empty: other cells */
+};
+
+struct survey {
+    struct csv_dialect dialect;
+    bool guessed;               /* the quoting is; none is no guess where quoted cells end in
+                                 * quotes */
+    uint64_t opened, closed;    /* with `guessed`: cells that begin with a quote; end with one */
+    const char *const *names;   /* owned by csv */
+    size_t count;
+    struct watch *watches;
+    uint64_t rows;              /* rows of weight 0 do not count */
+    size_t weight;              /* the column of weights; count: there is none */
+    const struct opt_strings *missing; /* the user's list; NULL: to be guessed */
+    uint32_t sample_most, samples; /* samples of every sample_step-th row */
+    uint64_t sample_step;
+    int64_t last_line;          /* of the last record */
+    char last_cell[64];         /* its first cell, as much as fits */
+    bool last_unlabelled;       /* its target is empty */
+    struct err short_line;      /* the last line, if it has too few cells; else no error */
+};
+
+/* dialect.c: guesses delimiter and header from the first bytes. Values set in the request are
+ * kept. */
+bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct err *e);
+/* Guesses the encoding of files that are not valid UTF-8: cp1252, or latin1 if they have bytes that
+ * cp1252 lacks; utf-8 if most of its characters beyond ASCII are valid, so the others are
+ * damage. */
+bool infer_encoding(const struct infer_request *r, int *encoding, struct err *e);
+/* Counts cells in s->opened and s->closed. */
+void infer_quoted_cells(struct survey *s, const struct csv_cells *cells);
+/* Writes i->prime_note. */
+void infer_primes(const struct survey *s, struct infer *i);
+/* scan.c: reads the whole file once into s->watches. */
+bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, struct err *e);
+void infer_scan_free(struct survey *s);
+/* True if most cells are dates of one format: the column is set aside with a warning. */
+struct watch;
+bool infer_mostly_dates(const struct watch *w, uint64_t present, struct infer_column *c);
+/* Why no format of a column reads all of its dates, and what reads them. Returns the reason's
+ * kind. */
+const char *infer_date_reason(const struct form_dates *d, const char *column, char *out,
+                              size_t size);
+void infer_terms_add(struct infer_terms *t, const char *text, size_t length);
+/* 0: the usual number is enough. */
+uint32_t infer_terms_buckets(const struct infer_terms *t);
+void infer_terms_free(struct infer_terms *t);
+/* group.c: enum infer_shape of a cell; columns whose values name things with several rows
+ * each get a warning as their reason. After infer_sample. */
+int infer_id_shape(const char *text, size_t length);
+void infer_groups(const struct infer_request *r, const struct survey *s, struct infer *i);
+/* time.c: notes that the file is in the order of a date, or that dates repeat. After the
+ * types. */
+void infer_time(const struct infer_request *r, const struct survey *s, struct infer *i);
+/* propose.c: true if all cells are numbers, or dates, in another form: the column is typed,
+ * or set aside with the key that would read it. */
+struct infer_cells {
+    uint64_t present, numbers; /* cells; plain numbers among them */
+    char decimal;              /* of the file */
+    bool sure;                 /* numbers of other columns prove it */
+};
+bool infer_propose(const struct watch *w, const struct infer_cells *n, struct infer_column *c);
+/* dress.c: takes one more of the other cells. */
+void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64_t line);
+/* True if all cells are numbers between letters and signs, in a few patterns: the column, which
+ * would be lost, is set aside with a warning. */
+bool infer_is_dressed(const struct watch *w, uint64_t present, struct infer_column *c);
+/* clock.c: seconds, milliseconds, .. since 1970 of the years 2000 to 2039, by the column's
+ * name, or because all are whole minutes; or dates of digits alone: the column is typed. */
+bool infer_is_stamp(const char *text, size_t length); /* YYYYMMDDhhmm[ss] */
+bool infer_epoch(const struct watch *w, uint64_t present, struct infer_column *c);
+void infer_span(struct infer_spans *s, const char *text, size_t length, int64_t line);
+/* True if all cells are durations, and not times of a day: the column is typed, or set aside with a
+ * warning. always: times of a day too. */
+bool infer_propose_span(const struct watch *w, uint64_t present, bool always,
+                        struct infer_column *c);
+/* missing.c: the decimal sign; which of infer_missing_texts mean missing in each column; the
+ * lists for data.missing and for columns. */
+char infer_decimal(const struct survey *s, bool *sure);
+bool infer_is_of_codes(const struct watch *w); /* EU, AS, NA: two capital letters */
+void infer_missing(const struct infer_request *r, const struct survey *s, char decimal,
+                   struct infer *out);
+/* Names the marks of missing that were guessed, beside "" and NA, outside the target; "": none. */
+void infer_missing_note(const struct infer_request *r, const struct survey *s,
+                        char *out, size_t size);
+/* type.c, target.c: types; then the task. infer_set sets a type and its reason; reasons
+ * of one format are of one kind. */
+__attribute__((format(printf, 3, 4))) void infer_set(struct infer_column *c, int type,
+                                                     const char *format, ...);
+void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
+void infer_target(const struct survey *s, size_t target, struct infer *i);
+/* id.c: types a column of whole or other numbers. */
+void infer_numbers(const struct watch *w, uint64_t present, uint64_t missing, uint64_t distinct,
+                   struct infer_column *c);
+/* The reason, and the kind, of a column that only its values make an id: it rises by one a row. */
+extern const char infer_counts[];
+/* Whether the order of the rows tells of their target, more than nine other orders do; SORTED: the
+ * rows are sorted by class. */
+enum infer_order { ORDER_CHANCE, ORDER_TELLS, ORDER_SORTED };
+enum infer_order infer_order(const struct leak_target *of);
+/* Adds to an id's reason how to learn from it. */
+void infer_way_back(struct infer_column *c, bool numbers);
+/* sample.c: what each column alone explains of the target, and equal rows. */
+void infer_sample(const struct survey *s, size_t target, struct infer *i);
+/* The text of a sampled cell that may be a number or a date; NULL: another one, or missing. */
+const char *infer_sampled(const struct survey *s, const struct infer *i, size_t column,
+                          uint32_t row, size_t *size);
+/* words.c: a text without digits, such as a mark of missing; 0000-00-00 is one. */
+bool infer_is_word(const char *text, size_t length);
+void infer_word(struct infer_words *w, const char *text, size_t length, int64_t line);
+void infer_words_free(struct infer_words *w);
+/* The column as if its words meant missing: *plain, which borrows from w. Sets the words (caller:
+ * opt_strings_free), their cells and the line of the first. False: there are none, or too many. */
+bool infer_without_words(const struct watch *w, struct watch *plain, struct opt_strings *words,
+                         uint64_t *cells, int64_t *line);
+void infer_tell_words(const struct opt_strings *words, uint64_t cells, uint64_t all, int64_t line,
+                      bool target, struct infer_column *c);
+bool infer_means_nothing(const char *text); /* a label such as unknown, None, - */
+/* far.c: values of numbers and dates that stand for "none": adds them to the columns'
+ * missing, and tells. After the types. */
+void infer_far(const struct infer_request *r, const struct survey *s, struct infer *i);
+static inline uint32_t infer_hash32(uint64_t hash) /* of a sampled cell */
+{
+    return (uint32_t)(hash ^ hash >> 32);
+}
+/* positive.c: which of two labels is the affirmative one: 0, 1; -1: they are no known
+ * pair. */
+int infer_affirmative(const char *one, const char *other);
+/* Sets the positive label, and why. rows: of the first two labels. */
+void infer_positive(const struct vocab *labels, const uint64_t *rows, struct infer *i);
+/* twins.c: columns of codes that are equal as numbers become categories; categories that are
+ * twins get a note (twins.h). After the types. */
+void infer_twins(const struct survey *s, struct infer *i);
+/* labels.c. Labels of the target's texts that are equal as numbers become one in w, whose
+ * sample has so many rows; returns how many have become another one. */
+uint32_t infer_join_labels(struct watch *w, const struct vocab *labels, uint32_t samples,
+                           struct infer *i);
+/* The positive label, and notes about labels and the last line. */
+void infer_labels(const struct survey *s, size_t target, const struct vocab *labels,
+                  struct infer *i);
+void infer_footer(const struct survey *s, struct infer *i);
+
+#endif

@@ -1,0 +1,25 @@
+/* column_name.h - what the words of a column's name say of its values. */
+#ifndef DNN_TABLE_COLUMN_NAME_H
+#define DNN_TABLE_COLUMN_NAME_H
+
+#include <stdbool.h>
+
+/* What a column's name says. NAME_ID: an identifier (customerID); NAME_NUMBER: an
+ * identifier if its values are unique (order_no, account). */
+bool column_names_moment(const char *name); /* created_at, timestamp */
+bool column_names_duration(const char *name); /* call_duration, elapsed */
+enum column_name { NAME_OTHER, NAME_NUMBER, NAME_ID };
+int column_name_kind(const char *name);
+/* group: the name says which sequence a row belongs to (series, machine_id). order: it says when or
+ * where the row stands in its sequence (t, visit_date, step). */
+bool column_names_group(const char *name);
+/* entity: an identifier, or its last word is a person or thing that may have several rows
+ * (customer, patient, machine). */
+bool column_names_entity(const char *name);
+bool column_names_row(const char *name); /* row, idx, record */
+/* kind: a word is a place or a kind of things (zip, product, model). */
+bool column_names_kind(const char *name);
+bool column_names_order(const char *name);
+bool column_names_birth(const char *name); /* date_of_birth, dob */
+
+#endif
