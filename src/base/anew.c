@@ -30,7 +30,7 @@ struct anew {
 
 /* --- the old program --- */
 
-/* The words of /proc/self/cmdline, NULL behind the last, in the memory of *line. NULL: not
+/* The words of /proc/self/cmdline, NULL after the last, in the memory of *line. NULL: not
  * readable. */
 static char **command_line(struct text *line)
 {

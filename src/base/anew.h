@@ -34,7 +34,7 @@ bool anew_resumes(void);                 /* ... to resume from a checkpoint */
 /* Why the old program ended, quoted. False: there was none. */
 bool anew_why(char *to, size_t room);
 struct anew_spent anew_spent(void);      /* 0: there was no old program */
-const char *anew_warnings(void);         /* those of the old program, one a line; or "" */
+const char *anew_warnings(void);         /* the old program's warnings, one a line; or "" */
 char *anew_config(size_t *length);       /* the text, once; caller mem_frees; NULL: none */
 
 #endif

@@ -6,7 +6,8 @@
 
 #include "base/fault.h"
 
-/* Of the process: one thread for calls that may hang, as a hang ends the work of the process. */
+/* The process has one thread for calls that may hang: a hang ends the work of the process
+ * anyway. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static enum { NOT_STARTED, REFUSED, IDLE, WORKING, GIVEN_UP } state;

@@ -1,6 +1,6 @@
 /* aside.h - runs work on a device in a thread of its own. A call of a driver may never come back;
- * then the waiting thread gets an error, and the thread in the call is left behind. One such thread
- * a process: its state is static, under a mutex. */
+ * then the waiting thread gets an error, and the thread in the call is abandoned. A process has one
+ * such thread: its state is static, under a mutex. */
 #ifndef DNN_BASE_ASIDE_H
 #define DNN_BASE_ASIDE_H
 

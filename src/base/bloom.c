@@ -67,7 +67,7 @@ bool bloom_has(const struct bloom *b, uint64_t key)
     return true;
 }
 
-/* A key is taken for known by error where all its bits are those of others. */
+/* A key that was never added passes as known if other keys have set all its bits. */
 double bloom_errors(const struct bloom *b)
 {
     uint64_t set = 0, word;

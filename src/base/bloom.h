@@ -17,14 +17,14 @@ struct bloom {
     uint64_t bytes; /* 0: there is no filter */
 };
 
-/* An empty filter with room for so many keys, of 1 to BLOOM_BYTES bytes. Caller: bloom_free. */
+/* An empty filter with room for `keys` keys, in 1 to BLOOM_BYTES bytes. Caller: bloom_free. */
 struct bloom bloom_make(double keys);
-/* One of `bytes` bytes, at least 1, which are copied. */
+/* A filter from `bytes` stored bytes, at least 1, which are copied. */
 struct bloom bloom_copy(const void *bits, uint64_t bytes);
 void bloom_free(struct bloom *b);
 void bloom_add(struct bloom *b, uint64_t key);
 bool bloom_has(const struct bloom *b, uint64_t key);
-/* The share of other keys that it takes for known. */
+/* The expected share of unknown keys that pass as known. */
 double bloom_errors(const struct bloom *b);
 
 #endif

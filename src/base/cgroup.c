@@ -58,7 +58,7 @@ static double processors_of(const struct group *g, bool unified)
 
 /* --- memory --- */
 
-/* The number behind "NAME " in memory.stat; 0: no such line. */
+/* The number after "NAME " in memory.stat; 0: no such line. */
 static long long stat_number(const char *stat, const char *name)
 {
     size_t n = strlen(name);
@@ -101,7 +101,7 @@ static void group_read(const struct group *g, bool unified, bool processors, boo
     }
 }
 
-/* True when word is in a list such as "cpu,cpuacct". */
+/* True when word is in a list like "cpu,cpuacct". */
 static bool listed(const char *list, const char *word)
 {
     size_t n = strlen(word);
@@ -114,7 +114,7 @@ static bool listed(const char *list, const char *word)
 }
 
 /* Reads the limits for one line of /proc/self/cgroup: "0::/a/b" or "4:cpu,cpuacct:/a/b". The folder
- * of a controller is named "cpu,cpuacct" or "cpu". In a container the path may be that of the host,
+ * of a controller is named "cpu,cpuacct" or "cpu". In a container the path may be the host's path,
  * so the top group is always read too. */
 static void line_read(const char *root, char *line, struct cgroup *c)
 {

@@ -4,10 +4,10 @@
 #define DNN_BASE_CLOCK_H
 
 double clock_now(void);
-/* Seconds that this thread computed; waiting, and the work of others, is no part of them. */
+/* Processor seconds of this thread; waiting and other threads do not count. */
 double clock_thread(void);
-/* "2026-11-29" in local time; that of SOURCE_DATE_EPOCH (seconds since 1970, UTC) where the
- * environment has it. */
+/* "2026-11-29" in local time; the day of SOURCE_DATE_EPOCH (seconds since 1970, UTC) if it is
+ * set. */
 struct clock_day { char text[16]; };
 struct clock_day clock_today(void);
 

@@ -44,7 +44,7 @@ void err_clear(struct err *e)
     memset(e, 0, sizeof *e);
 }
 
-/* vsnprintf that shows that it cut, and never leaves half a character behind. */
+/* vsnprintf that marks a cut text, and never leaves half a character at its end. */
 static void fill(char *out, size_t room, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 static void fill(char *out, size_t room, const char *format, va_list args)

@@ -67,7 +67,7 @@ void err_excerpt(struct err *e, const char *text, size_t length);
 bool err_key(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool err_other(struct err *e, const char *key);
 bool err_cause(struct err *e, int cause);
-/* A text of any length behind `what`: a list that must be printed in full. e owns a copy. */
+/* A text of any length after `what`: a list that must be printed in full. e owns a copy. */
 void err_more(struct err *e, const char *text);
 bool err_in_file(struct err *e, const char *file); /* puts the file's name before e; false */
 void err_clear(struct err *e);

@@ -19,7 +19,7 @@ struct fault_hooks {
     int (*fail)(enum fault_kind kind, const char *call, bool counted);
     const char *(*setting)(const char *name);
 };
-/* Weak: its address is NULL where no test object defines it. */
+/* Weak: its address is NULL if no test object defines it. */
 extern const struct fault_hooks fault_hooks __attribute__((weak));
 
 /* 0: go on; else the errno (CUDA: the error number) to fail with. Thread-safe. */
@@ -27,12 +27,12 @@ static inline int fault_hit(enum fault_kind kind)
 {
     return &fault_hooks ? fault_hooks.fail(kind, "", true) : 0;
 }
-/* The same for a call with a name; a rule for that name counts its calls alone. */
+/* As fault_hit for a call with a name; a rule for that name counts its calls alone. */
 static inline int fault_hit_call(enum fault_kind kind, const char *call)
 {
     return &fault_hooks ? fault_hooks.fail(kind, call, true) : 0;
 }
-/* The same for a call that polls: the number of polls is chance, so only rules for its name count
+/* As above for a call that polls: the number of polls is chance, so only rules for its name count
  * them. */
 static inline int fault_hit_poll(enum fault_kind kind, const char *call)
 {

@@ -229,7 +229,7 @@ int file_descriptor(const char *path)
     return -1;
 }
 
-/* Of the file that an output's name stands for, the one behind a descriptor too. */
+/* stat of the file that an output's name stands for, also of an open descriptor. */
 static bool behind(const char *path, struct stat *st)
 {
     int d = file_descriptor(path);
@@ -292,8 +292,8 @@ char *file_join(const char *folder_of, const char *path)
     return joined;
 }
 
-/* path from the root on, with its links as they are: one such as latest.csv, or its folder, is
- * meant to be turned. Only where it goes up are its folders resolved. there: PATH_MAX bytes. */
+/* The path from the root on, with its links kept: a link such as latest.csv, or a linked folder, is
+ * meant to be repointed. Only folders before ".." are resolved. there: PATH_MAX bytes. */
 static bool place_of(const char *path, char *there)
 {
     char folder[PATH_MAX];

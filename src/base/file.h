@@ -21,8 +21,8 @@ struct file {
 };
 /* Missing or a directory: FILE_MISSING; no right: FILE_PERMISSION. */
 bool file_open(struct file *f, const char *path, struct err *e);
-/* The same for a file that must be regular (a model): anything else is FILE_MISSING, and a FIFO is
- * not waited for. */
+/* As file_open, for a file that must be regular (a model): anything else is FILE_MISSING, and a
+ * FIFO is not waited for. */
 bool file_open_regular(struct file *f, const char *path, struct err *e);
 /* Opens a FIFO without waiting for a writer. For callers that ask file_ready before each read: it
  * is ready when a writer has written or closed. */
@@ -53,7 +53,7 @@ bool file_named(int fd, const char *path);
 /* The open descriptor that a name of an output stands for: "-" and "/dev/stdout" 1, "/dev/stderr"
  * 2, "/dev/fd/N" N. -1 for any other name. */
 int file_descriptor(const char *path);
-/* True: the name is standard output's descriptor, or the regular file or pipe behind it. */
+/* True: the name is standard output's descriptor, or the regular file or pipe that it leads to. */
 bool file_is_output(const char *path);
 /* True: the name is the regular file that standard input reads. */
 bool file_is_input(const char *path);
@@ -62,20 +62,20 @@ bool file_exists(const char *path);
 bool file_lasts(const char *path);
 /* Is it there, and can it be read only once: standard input, a pipe, a terminal? */
 bool file_once(const char *path);
-/* the part of `path` behind the last slash: empty for a folder's "a/" */
+/* the part of `path` after the last slash: empty for a folder's "a/" */
 const char *file_base_name(const char *path);
-/* path relative to the folder that the file folder_of lies in; one that names a descriptor lies in
- * none. mem_free */
+/* path relative to the folder that the file folder_of lies in; a name of a descriptor lies in no
+ * folder. mem_free */
 char *file_join(const char *folder_of, const char *path);
 /* The opposite: path, relative to the working folder, as seen from the folder that `file` lies in
- * (or will: its folder is there). As it is where the two cannot be compared. mem_free */
+ * (or will: its folder is there). Unchanged if the two cannot be compared. mem_free */
 char *file_seen_from(const char *file, const char *path);
 
-/* The file behind a chain of symbolic links, existing or not. A descriptor ("-", "/dev/stdout") and
- * a chain without end stay as they are; mem_free */
+/* The file at the end of a chain of symbolic links, existing or not. A descriptor ("-",
+ * "/dev/stdout") and a chain without end stay as they are; mem_free */
 char *file_final(const char *path);
-/* The names in the path's folder are durable when true: a file that was made there is found. False:
- * it is there and whole, and the power may take it; the err's cause says so. */
+/* True: the names in the path's folder are durable, so a file made there survives a power failure.
+ * False: the file is there and whole, but a power failure may lose it; the err's cause says so. */
 enum { FILE_IN_PLACE = 100 }; /* no cause of another room */
 bool file_sync_folder(const char *path, struct err *e);
 bool file_in_place(const struct err *e); /* whether the error is that one */

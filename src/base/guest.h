@@ -3,7 +3,7 @@
  *
  * A file NAME.def declares its functions, one a line, so that its headers are not needed:
  *     NEED(name, result, (arguments))  the library does not serve without it
- *     MAY(name, result, (arguments))   NULL where the library lacks it
+ *     MAY(name, result, (arguments))   NULL if the library lacks it
  * GUEST_MEMBER makes a struct of function pointers from it, GUEST_SYMBOL the table. */
 #ifndef DNN_BASE_GUEST_H
 #define DNN_BASE_GUEST_H

@@ -15,7 +15,7 @@
 
 enum { SMALL_FILE = 1 << 16 };
 
-/* The number of a line "key: number kB", in bytes; 0: no such line. */
+/* The number in a line "key: number kB", in bytes; 0: no such line. */
 static bool number_behind(const char *path, const char *key, uint64_t *bytes)
 {
     struct err e = {0};

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Peak resident memory of this program, without that of the program that called exec. */
+/* Peak resident memory of this program, without the peak of the program that called exec. */
 uint64_t hostmem_peak(void);
 uint64_t hostmem_now(void); /* resident memory */
-/* How many of these bytes are resident, in whole pages; `bytes` where the kernel cannot say. */
+/* How many of these bytes are resident, in whole pages; `bytes` if the kernel cannot say. */
 uint64_t hostmem_resident(const void *memory, size_t bytes);
 /* Memory still available: the least of machine, control group and `ulimit -v`. */
 uint64_t hostmem_available(void);

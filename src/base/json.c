@@ -298,7 +298,7 @@ void json_place_key(const struct json_doc *doc, const struct json *v, int64_t *l
         place(doc, spot->key == JSON_NO_KEY ? spot->value : spot->key, line, column);
 }
 
-/* Puts the path from `at` to v behind out: true when v is there. */
+/* Appends the path from `at` to v to out: true if v is found. */
 static bool trace(const cJSON *at, const cJSON *v, struct text *out)
 {
     size_t length = out->length, i = 0;

@@ -2,7 +2,7 @@
  * column. Refused with file:line:column: anything outside the grammar, duplicate keys, invalid
  * UTF-8, \u0000, lone surrogates, depth over 32, more than 1 MiB, more than 40,000 keys, numbers
  * that overflow a double. A byte-order mark is skipped. Values are owned by the document. Keys that
- * differ only by case are refused by opt_read where a table names the keys; names of columns and
+ * differ only by case are refused by opt_read if a table names the keys; names of columns and
  * labels may differ so. */
 #ifndef DNN_BASE_JSON_H
 #define DNN_BASE_JSON_H
@@ -64,13 +64,13 @@ size_t json_path_length(const char *text);
 void json_place(const struct json_doc *doc, const struct json *v, int64_t *line, int64_t *column);
 void json_place_key(const struct json_doc *doc, const struct json *v, int64_t *line,
                     int64_t *column);
-/* The dotted path of v in its document becomes the error's key; nothing where v is not in it. */
+/* The dotted path of v in its document becomes the error's key; nothing if v is not in it. */
 bool json_blame(const struct json_doc *doc, const struct json *v, struct err *e);
 /* err_at with the place of v, and its path for a key. */
 bool json_fail(const struct json_doc *doc, const struct json *v, struct err *e, enum err_id id,
                const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* Puts a value (JSON text, within the limits of an own one) at a dotted path. Makes objects on the
- * way, and replaces the old value. */
+/* Puts a value (JSON text, within the limits of the program's own JSON) at a dotted path. Makes
+ * objects on the way, and replaces the old value. */
 bool json_set(struct json_doc *doc, const char *path, const char *value_json, struct err *e);
 void json_remove(struct json_doc *doc, const char *path);
 /* Canonical text: members in given order, numbers shortest that read back to the same double.

@@ -86,7 +86,7 @@ static bool flat(const struct json *v)
 
 static void write_value(struct text *out, const struct json *v, int indent, int depth);
 
-/* indent -1: on one line, with a blank behind commas and colons. */
+/* indent -1: on one line, with a blank after commas and colons. */
 static void write_children(struct text *out, const struct json *v, int indent, int depth)
 {
     bool object = json_kind(v) == JSON_OBJECT;

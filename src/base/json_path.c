@@ -42,9 +42,9 @@ size_t json_path_length(const char *text)
     return n;
 }
 
-/* One step down. *path moves behind the step, or to NULL at the end. NULL: no such child. A name
- * may itself hold dots: the longest member that fits wins, so that "data.columns.sepal.length"
- * finds the column "sepal.length". */
+/* One step down. *path moves past the step, or to NULL at the end. NULL: no such child. A name may
+ * itself hold dots: the longest member that fits wins, so that "data.columns.sepal.length" finds
+ * the column "sepal.length". */
 static cJSON *step(const cJSON *at, const char **path)
 {
     const char *p = *path;

@@ -82,7 +82,7 @@ static bool fail_end(struct json_scanner *s)
         s->text[opened] == '{' ? "object" : "list", (long long)json_scan_line(s, opened));
 }
 
-/* The byte, or the whole character when it is a valid one, that stands where it must not. */
+/* The byte at the fault, or the whole character if it is valid. */
 const char *json_scan_culprit(const struct json_scanner *s)
 {
     size_t left = s->length - s->at, most = left < 4 ? left : 4, n = 1;
@@ -218,7 +218,7 @@ static bool key_new(struct json_scanner *s, uint32_t object, size_t offset, size
                               s->key_most);
     if (!s->slots)
         s->slots = mem_zero(s->slot_count, sizeof *s->slots);
-    text_add(&s->names, "", 0); /* data is there even when every key so far is empty */
+    text_add(&s->names, "", 0); /* data exists even if every key so far is empty */
     const char *name = s->names.data + start;
     size_t length = s->names.length - start;
     uint64_t hash = hash_of(object, name, length);

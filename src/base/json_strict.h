@@ -26,8 +26,8 @@ struct json_index {
 };
 
 size_t json_bom(const char *text, size_t length); /* bytes of a byte-order mark: 0 or 3 */
-/* true: text is one JSON value within the limits, those of an `own` one or of a file's. index may
- * be NULL; on failure the caller frees it as well. */
+/* true: text is one JSON value within the limits: `own` for the program's own JSON, else those of a
+ * file. index may be NULL; on failure the caller frees it as well. */
 bool json_scan(const char *text, size_t length, const char *name, bool own,
                struct json_index *index, struct err *e);
 
@@ -59,9 +59,9 @@ struct json_scanner {
 bool json_scan_fail(struct json_scanner *s, enum err_id id, size_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 int64_t json_scan_line(const struct json_scanner *s, size_t offset);
-/* The character, quoted, that stands at s->at where it must not. */
+/* The unexpected character at s->at, quoted. */
 const char *json_scan_culprit(const struct json_scanner *s);
-/* From the opening quote at s->at to behind the closing one. decoded: the characters are added to
+/* Reads from the opening quote at s->at past the closing one. decoded: the characters are added to
  * it; NULL for a value, which cJSON decodes. */
 bool json_scan_string(struct json_scanner *s, struct text *decoded);
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum log_level {
-    LOG_SILENT = -1, /* no warnings either: work inside a check, which reports by itself */
+    LOG_SILENT = -1, /* no warnings either: work inside a check, which reports them itself */
     LOG_ERROR = 0,
     LOG_WARNING = 0,
     LOG_NOTE = 1,
@@ -32,7 +32,7 @@ void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A finished line without prefix or newline, as src/cli and progress print it; always shown. */
 void log_raw(const char *level, const char *line);
-/* A finished JSON object with its newline, as it is, in either format. */
+/* Writes a finished JSON object with its newline, unchanged, in either format. */
 void log_object(const char *line, size_t length);
 /* Called with the text of every warning; NULL: no call. */
 void log_on_warning(void (*told)(const char *message));

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* The byte after the closing quote; NULL without one. */
+/* The byte after the closing quote; NULL: no closing quote. */
 static const char *read_quoted(const char *at, struct text *name)
 {
     while (*++at) {

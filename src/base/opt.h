@@ -19,7 +19,8 @@ enum opt_type {
     OPT_NUMBER,  /* double, within [low, high]; OPT_OPEN_LOW/HIGH exclude the end */
     OPT_STRING,  /* char *, mem_string (NULL for null where nullable); with `words`: one of them */
     OPT_WORD,    /* int: index in `words` (NULL-terminated list) */
-    OPT_STRINGS, /* struct opt_strings: a string or a list of strings; with `words`: of those */
+    /* struct opt_strings: a string or a list of strings; with `words`: each one of them */
+    OPT_STRINGS,
     OPT_INTS,    /* struct opt_ints: a list of integers, each within [low, high] */
     OPT_NUMBERS, /* struct opt_numbers */
     OPT_TABLE,   /* a struct inside the room's: an object read by `table`. Nullable: the struct
@@ -84,14 +85,14 @@ struct option {
  * errors with place and nearest name. Two keys that differ only by case: JSON_DUPLICATE with both
  * lines. `path` prefixes the names in messages ("train"; "" or NULL: none). Keys with a dot are
  * looked for in nested objects; nested objects named by no row are unknown keys. An absent key
- * takes its default; an OPT_CUSTOM one is left NULL, and one that is there points into doc. On
+ * takes its default; an absent OPT_CUSTOM key is left NULL, a present one points into doc. On
  * failure nothing is left to be released. */
 bool opt_read(const struct option *table, const struct json_doc *doc, const struct json *at,
               const char *path, void *into, struct err *e);
 void opt_release(const struct option *table,
                  void *into); /* frees strings and lists and clears them */
 /* Copies a struct of `size` bytes that opt_read filled; strings and lists of the copy are its own.
- * What points into a document still does. Caller: opt_release. */
+ * Pointers into a document stay as they are. Caller: opt_release. */
 void opt_copy(const struct option *table, const void *from, size_t size, void *into);
 /* Whether two structs have equal values at every key of the table. */
 bool opt_equal(const struct option *table, const void *a, const void *b);
@@ -99,7 +100,7 @@ bool opt_equal(const struct option *table, const void *a, const void *b);
 void opt_write(const struct option *table, const void *from, struct json_out *out);
 void opt_write_value(const struct option *row, const void *from, const char *key,
                      struct json_out *out);
-/* The row of a full key such as "train.optimizer.type", through OPT_TABLE rows; NULL: unknown. */
+/* The row of a full key, e.g. "train.optimizer.type", through OPT_TABLE rows; NULL: unknown. */
 const struct option *opt_find(const struct option *table, const char *key);
 /* Every row but OPT_TABLE ones, which are walked through (but not if null), in order, with its full
  * key. base: the struct that the row's offset counts from, NULL when `from` is. path "" at the

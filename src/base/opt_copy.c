@@ -11,7 +11,7 @@ static void *items_copy(const void *items, size_t size)
     return copy && size ? memcpy(copy, items, size) : copy;
 }
 
-/* What an option of the struct `into` points at becomes its own. */
+/* Replaces what an option of the struct `into` points at by a copy that it owns. */
 static void own(const struct option *row, void *field)
 {
     struct opt_ints *ints = field;

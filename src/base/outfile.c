@@ -149,7 +149,7 @@ static bool open_output(struct outfile *o, const char *path, bool here, struct e
 {
     *o = (struct outfile){.fd = -1};
     int error = 0, given = file_descriptor(path);
-    if (given >= 0) { /* replacing the file behind it would miss the point */
+    if (given >= 0) { /* replacing the file that it leads to would miss the point */
         o->path = mem_string(given == STDOUT_FILENO ? "standard output" : path);
         fflush(stdout); /* lines printed before stay before */
         if (given == STDOUT_FILENO || given == STDERR_FILENO)

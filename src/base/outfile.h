@@ -15,8 +15,8 @@ struct outfile {
     bool prepared;    /* all bytes are durable under the temporary name */
     bool borrowed;    /* the descriptor is standard output or error: never closed */
 };
-/* Probes that the folder can be written to. "-" is standard output. A symbolic link: the file
- * behind it. */
+/* Probes that the folder can be written to. "-" is standard output. A symbolic link: the file that
+ * it leads to. */
 bool outfile_open(struct outfile *o, const char *path, struct err *e);
 /* The same, but a link at the name itself is replaced and never followed. */
 bool outfile_open_here(struct outfile *o, const char *path, struct err *e);
@@ -35,8 +35,8 @@ bool outfile_text(struct outfile *o, struct text *t, struct err *e);
 /* A file that is this text: opened, written, committed. */
 bool outfile_whole(const char *path, const struct text *t, struct err *e);
 /* Removes the temporary files of an output whose writers are gone: no process of that number here,
- * and no lock on the file (a writer on another host). With an infix those of path, infix and digits
- * too. Returns their number; those that cannot be listed or removed stay. */
+ * and no lock on the file (a writer on another host). With an infix also those named path, infix,
+ * digits. Returns their number; those that cannot be listed or removed stay. */
 unsigned outfile_sweep(const char *path, const char *infix);
 void outfile_abort(struct outfile *o);  /* removes the temporary file; harmless when not open */
 void outfile_abort_all(void); /* async-signal-safe: unlinks every temporary file still open */

@@ -19,7 +19,7 @@
 
 #define MARK ".dnn-tmp-"
 
-/* Bytes of a name that fit before a tail of that length, behind the point. */
+/* Bytes of a name that fit between the first point and a tail of this length. */
 static size_t room_before(size_t tail)
 {
     return NAME_MAX - 1 - tail;

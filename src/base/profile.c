@@ -24,7 +24,7 @@ struct timed {
     enum profile_lane lane;
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the spans */
-/* Of the process: a trace shows all threads on one clock. */
+/* One trace a process: it shows all threads on one clock. */
 static struct {
     const char *_Atomic path; /* NULL: off */
     double zero;

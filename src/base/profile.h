@@ -26,8 +26,8 @@ bool profile_begin(const char *path, struct err *e);
 bool profile_on(void);
 /* Ends the present phase and begins another; "": none. The phases of stop.h. */
 void profile_phase(const char *name);
-/* A span from `began` (clock_now()) to now, or of so many seconds. count: a number to show with it,
- * 0: none. name: a literal. */
+/* A span from `began` (clock_now()) to now, or of `seconds` seconds. count: a number to show with
+ * it, 0: none. name: a literal. */
 void profile_span(const char *name, int64_t count, double began);
 void profile_work(enum profile_lane lane, const char *name, int64_t count, double began,
                   double seconds);

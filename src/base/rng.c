@@ -1,5 +1,5 @@
-/* rng.c - random numbers that only the host draws. log and cos are our own: those of libm differ in
- * the last bit between machines. */
+/* rng.c - random numbers that only the host draws. log and cos are our own: libm's differ in the
+ * last bit between machines. */
 #include "base/rng.h"
 
 #include <math.h>

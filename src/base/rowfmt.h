@@ -53,8 +53,7 @@ static inline unsigned char *rows_at(const struct rows *r, uint64_t i)
     return r->chunks[i >> r->shift] + (i & (((uint64_t)1 << r->shift) - 1)) * r->format.stride;
 }
 
-/* A term of a text: the bucket of its hash, and how often it is there (the sign is the hash's). 0:
- * no term. */
+/* A term of a text: the bucket of its hash, and its count (with the hash's sign). 0: no term. */
 #define TERM_BUCKETS_MOST (1 << 20)
 #define TERM_COUNT_MOST 511
 static inline int32_t term_make(uint32_t bucket, int32_t count)
@@ -79,14 +78,14 @@ struct feature_number {
     uint32_t alone;  /* 1: the number itself is no input */
     uint32_t periodic; /* 1: it has periodic inputs as well */
 };
-/* A text: its terms stand in the categories from `slot` on. Its buckets are those from `first` on
- * among those of all texts. */
+/* A text: its terms stand in the categories from `slot` on. Its buckets begin at `first` among the
+ * buckets of all texts. */
 struct feature_text {
     uint32_t slot, slots;    /* of the record's categories */
     uint32_t first, buckets;
     uint32_t weighted;       /* 1: by features.text_weights and to length 1; 0: counts */
-    /* Of a text as tokens: rows of their table, its width; count 0: terms. It is the only input,
-     * and features.steps its places. */
+    /* A text as tokens: rows of their table, its width; count 0: terms. It is the only input;
+     * features.steps is the number of its tokens. */
     uint32_t tokens, dim;
 };
 struct features {
@@ -96,7 +95,7 @@ struct features {
     struct feature_category *categories; /* format.categories of them */
     uint32_t outputs;     /* 1 for regression, or its quantiles; else the number of classes (at
                            * least 2) */
-    uint32_t quantiles;   /* regression: so many outputs, each a quantile; 0: outputs is 1 */
+    uint32_t quantiles;   /* regression: the number of outputs, each a quantile; 0: outputs is 1 */
     struct feature_number *numbers; /* format.numbers of them; NULL: all are plain */
     float *edges;
     uint32_t edge_count;
@@ -106,7 +105,7 @@ struct features {
     /* Sequences: the numbers are channels x steps, channel by channel, and each has an indicator;
      * or a text is tokens. 0: rows of a table */
     uint32_t steps;
-    /* Sequences of records, of at most so many; 0: each record is a row of its own */
+    /* Sequences of at most `window` records; 0: each record is a row of its own */
     uint32_t window;
     uint32_t each; /* 1: every record of a sequence has an answer; 0: its last one */
     uint32_t carry; /* 1: recurrent layers begin a window with the state of the one before */

@@ -1,4 +1,4 @@
-/* sha256.h - SHA-256 (FIPS 180-4), with the SHA instructions of the processor where it has them. */
+/* sha256.h - SHA-256 (FIPS 180-4), with the SHA instructions of the processor if it has them. */
 #ifndef DNN_BASE_SHA256_H
 #define DNN_BASE_SHA256_H
 

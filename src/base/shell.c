@@ -16,7 +16,7 @@ static bool is_bare(char c)
            (c && strchr("_./=:@%+-", c));
 }
 
-/* $'...': control characters and the like by their bytes. */
+/* $'...': writes control characters and invalid bytes by their numbers. */
 static void put_bytes(struct text *out, const char *bytes, size_t length)
 {
     text_put(out, "$'");

@@ -6,14 +6,14 @@
 
 #include "base/text.h"
 
-/* Appends one word of a POSIX shell: as it is where every character is a letter, a digit or one of
- * _./=:@%+-; else in single quotes; as $'...' (bash, zsh, ksh, busybox) where it has line ends,
- * other characters that steer a terminal, or bytes that are not UTF-8. */
+/* Appends one word of a POSIX shell: unquoted if every character is a letter, a digit or one of
+ * _./=:@%+-; else in single quotes; as $'...' (bash, zsh, ksh, busybox) if it has line ends, other
+ * characters that steer a terminal, or bytes that are not UTF-8. */
 void shell_put(struct text *out, const char *bytes, size_t length);
 /* The formatted text as one word. Returns one of 8 rotating thread-local buffers. A word of more
  * than 200 bytes is not cut, as a part of it would be another word: '...' stands for it. */
 const char *shell_word(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A file's name as an argument: one that begins with "-" gets "./" before it. As shell_word. */
+/* A file's name as an argument: "./" goes before a name that begins with "-". As shell_word. */
 const char *shell_file(const char *path);
 /* The name as a step of the key of a --set: in JSON quotes if it has a dot, an equals sign or a
  * quote. As shell_word. */

@@ -220,7 +220,7 @@ static void count_buckets(struct buckets *b, const float *values, size_t count, 
  * all marked buckets in order. Returns the number of these values. */
 static size_t find_ranks(struct buckets *b, const uint32_t *ranks, size_t count, uint32_t *place)
 {
-    size_t at = 0, below = 0, kept = 0; /* kept: of `below`, the values in marked buckets */
+    size_t at = 0, below = 0, kept = 0; /* kept: the values of `below` that are in marked buckets */
     for (size_t i = 0; i < count; i++) {
         for (; below + b->counts[at] <= ranks[i]; at++) {
             below += b->counts[at];
@@ -237,8 +237,8 @@ static size_t find_ranks(struct buckets *b, const uint32_t *ranks, size_t count,
     return kept;
 }
 
-/* One rank: of a sorted sample, the values around the rank's share limit a narrow range. False: the
- * range has more than half of the values, or not the rank. */
+/* Selects one rank: the values around the rank's share in a sorted sample limit a narrow range.
+ * False: the range has more than half of the values, or lacks the rank. */
 enum { ONE_SAMPLE = 4096, ONE_MARGIN = 160 /* five deviations of a sample's rank */ };
 static bool select_one(const float *values, size_t count, uint32_t rank, float pair[2])
 {

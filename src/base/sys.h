@@ -1,5 +1,5 @@
-/* sys.h - the system calls behind base/file, one wrapper each, with a test hook: repeated
- * after EINTR, waits on EAGAIN. Each returns 0 or an errno. */
+/* sys.h - the system calls of base/file, one wrapper each, with a test hook: repeated after EINTR,
+ * waits on EAGAIN. Each returns 0 or an errno. */
 #ifndef DNN_BASE_SYS_H
 #define DNN_BASE_SYS_H
 

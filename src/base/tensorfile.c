@@ -41,7 +41,7 @@ static bool other_file(const char *bytes, size_t shown, struct err *e)
     return err_help(e, "is this the data? A model stands here; the data follow it");
 }
 
-/* Checks the first `got` bytes, at least those of the prefix, and the size. *n: header's length. */
+/* Checks the first `got` bytes, at least the prefix, and the size. *n: header's length. */
 static bool start_is_ours(const char *bytes, size_t got, uint64_t size, const char *path,
                           uint64_t *n, struct err *e)
 {
@@ -78,8 +78,8 @@ static bool start_is_ours(const char *bytes, size_t got, uint64_t size, const ch
 }
 
 /* The number in front of the last "]}" of the header is where the data end: compared as text, so
- * that a file which is far too large is refused before it is read. Whether the header means what it
- * says is found out after the hash. */
+ * that a far too large file is refused before it is read. Whether the header means what it says is
+ * found out after the hash. */
 static bool end_is_plausible(const char *header, size_t n, uint64_t size, const char *path,
                              struct err *e)
 {

@@ -19,7 +19,7 @@ size_t dtype_bytes(enum dtype t);
 /* --- writing: collect, then write at once --- */
 struct tensor_writer;
 struct tensor_writer *tensor_writer_new(void);
-/* Metadata strings stand behind sha256 in the order given. Copied. */
+/* Metadata strings stand after sha256 in the order given. Copied. */
 void tensor_meta(struct tensor_writer *w, const char *key, const char *value);
 /* `data` is borrowed until tensor_write. dims: up to 4. Names: [a-z0-9_.]+ */
 void tensor_add(struct tensor_writer *w, const char *name, enum dtype type, unsigned rank,
@@ -51,11 +51,11 @@ struct tensor_file;
 /* Any damage, foreign content or trailing byte: MODEL_* ids, exit 76. Never crashes, never
  * allocates more than the file's size + 4 MiB. */
 struct tensor_file *tensor_open(const char *path, struct err *e);
-/* The same of bytes in memory, which are copied: for fuzzing. */
+/* As tensor_open, from bytes in memory, which are copied: for fuzzing. */
 struct tensor_file *tensor_open_bytes(const void *bytes, size_t length, const char *name,
                                       struct err *e);
 void tensor_close(struct tensor_file *f);
-/* Of a whole file of any kind, as sha256sum prints it: one more reading. */
+/* SHA-256 of a whole file of any kind, as sha256sum prints it: reads it once more. */
 bool tensor_digest(const char *path, char hex[65], struct err *e);
 const char *tensor_file_meta(const struct tensor_file *f, const char *key); /* NULL when absent */
 size_t tensor_file_count(const struct tensor_file *f);

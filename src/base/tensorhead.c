@@ -78,7 +78,7 @@ static bool four_hex(const char *at, unsigned *value)
     return true;
 }
 
-/* One escape at c->at, behind the backslash; its bytes go to out (at most 3: fewer than the escape
+/* One escape at c->at, after the backslash; its bytes go to out (at most 3: fewer than the escape
  * has). The writer escapes control bytes, quotes and backslashes only, so a \u above U+007F is
  * foreign. */
 static bool escape_read(struct cursor *c, char **out)
@@ -102,7 +102,7 @@ static bool escape_read(struct cursor *c, char **out)
     return true;
 }
 
-/* A string behind its opening quote, decoded in place. */
+/* A string after its opening quote, decoded in place. */
 static bool string_read(struct cursor *c, const char **string)
 {
     char *out = c->at;
@@ -221,7 +221,7 @@ static bool shape_read(struct cursor *c, struct tensor *t)
     return need(c, "]");
 }
 
-/* One entry behind the comma. *end is where the tensor before it ended. */
+/* One entry after the comma. *end is where the tensor before it ended. */
 static bool tensor_read(struct cursor *c, struct tensor *t, uint64_t *start, uint64_t *end)
 {
     uint64_t bytes, last;

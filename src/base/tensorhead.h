@@ -30,14 +30,14 @@ struct tensor_head {
     struct tensor_meta *meta; /* without sha256; mem_free */
     size_t meta_count;
     struct tensor *tensors;   /* data not set yet; mem_free */
-    uint64_t *starts;         /* of each tensor, behind the header; mem_free */
+    uint64_t *starts;         /* where each tensor begins, after the header; mem_free */
     size_t count;
 };
 
 const char *tensor_dtype_name(enum dtype t);
 
 /* header[0..length) is written into (strings get their NUL there) and must live as long as the
- * result; header[length] must be writable too. data_bytes stand behind it and must be covered
+ * result; header[length] must be writable too. The tensors must cover the data_bytes after it
  * exactly. `path` is for messages. */
 bool tensor_head_read(struct tensor_head *h, char *header, size_t length, uint64_t data_bytes,
                       const char *path, struct err *e);

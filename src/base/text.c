@@ -230,7 +230,7 @@ static bool shortens(const char *word, size_t length, const char *whole)
     return at == length;
 }
 
-/* The only one that the word stands for in that way. */
+/* The only known word that `is` accepts; NULL: none, or several. */
 static const char *only(const char *word, size_t length, const char *const *known, size_t count,
                         bool (*is)(const char *, size_t, const char *))
 {
@@ -296,8 +296,8 @@ static size_t put_digits(char *out, uint32_t digits, int point)
     return n;
 }
 
-/* What "%.9g" gives for a float32 value in [1e-4, 999999999), in integers: value = m * 2^e with m
- * below 2^24, so m * 10^k fits in 128 bits, and shifting it gives nine digits and the exact
+/* Writes what "%.9g" gives for a float32 value in [1e-4, 999999999), in integers: value = m * 2^e
+ * with m below 2^24, so m * 10^k fits in 128 bits, and shifting it gives nine digits and the exact
  * remainder to round by. */
 static size_t put_float(char *out, double value)
 {

@@ -30,8 +30,8 @@ const char *text_quote_z(const char *string);
 /* The same escapes but for the quotes, into out, cut to room with "...": paths and excerpts. */
 void text_escape(char *out, size_t room, const char *bytes, size_t length);
 
-/* The length of the character at bytes; 0 for one that is not valid UTF-8 or that steers a
- * terminal: a control, a line separator, a mark of direction. length > 0. */
+/* The length of the character at bytes; 0 if it is not valid UTF-8 or steers a terminal: a control,
+ * a line separator, a mark of direction. length > 0. */
 size_t text_visible(const char *bytes, size_t length);
 
 /* The known word nearest to `word` (Damerau-Levenshtein, case folded), NULL when none is near

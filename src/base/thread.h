@@ -1,7 +1,7 @@
 /* thread.h - the only thread pool. Work is a list of tiles given by shapes alone; threads claim
  * tiles, and the result does not depend on which thread computed a tile. Idle workers spin at most
- * 20 microseconds, then sleep on a futex. Every worker blocks all signals but those of a crash,
- * which are its own, and has the same floating-point mode (round to nearest, no flush to zero). */
+ * 20 microseconds, then sleep on a futex. Every worker blocks all signals but a crash's, which it
+ * handles itself, and has the same floating-point mode (round to nearest, no flush to zero). */
 #ifndef DNN_BASE_THREAD_H
 #define DNN_BASE_THREAD_H
 
@@ -14,15 +14,15 @@
 void threads_start(unsigned wanted);
 void threads_stop(void);
 unsigned threads_count(void);     /* including the caller; 1 before threads_start, or alone */
-/* true: the calling thread does its tiles by itself from now on. For runs side by side, each on a
- * thread of its own: the results are the same. */
+/* true: the calling thread does its tiles alone from now on. For runs side by side, each on its own
+ * thread: the results are the same. */
 void threads_alone(bool alone);
 unsigned threads_available(void); /* min(affinity, cgroup quota), at least 1 */
 /* Threads that find a processor at the same time: min(threads_count, available at the start). */
 unsigned threads_hands(void);
 /* Calls work(context, tile, thread) for tile 0..tiles-1, each exactly once, and returns when all
- * are done. thread < threads_count(), for per-thread scratch. Not reentrant: of the threads that
- * are not alone, one calls at a time. */
+ * are done. thread < threads_count(), for per-thread scratch. Not reentrant: one thread calls at a
+ * time, except threads that are alone. */
 void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread),
                  void *context);
 /* This thread does a tile: it must not call threads_run. */

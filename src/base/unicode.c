@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* Of each category; those that are not named are signs. */
+/* The class of each utf8proc category; categories not named are signs. */
 static const unsigned char classes[] = {
     [UTF8PROC_CATEGORY_LU] = UNICODE_LETTER, [UTF8PROC_CATEGORY_LL] = UNICODE_LETTER,
     [UTF8PROC_CATEGORY_LT] = UNICODE_LETTER, [UTF8PROC_CATEGORY_LM] = UNICODE_LETTER,
@@ -110,15 +110,15 @@ static size_t remove_accents(int32_t *points, size_t count)
     return kept;
 }
 
-/* Characters that are composed already, and that none but a mark behind them changes. */
+/* True for composed characters that only a mark after them changes. */
 static bool is_stable(uint32_t point)
 {
     return point < 0x300 || (point >= 0x400 && point < 0x900) ||
            (point >= 0x1E00 && point < 0x1F00) || (point >= 0x3041 && point < 0xD7A4);
 }
 
-/* The usual text, of letters without marks behind them: one character becomes one. False: another
- * text, of which nothing is added. */
+/* The fast way for letters without marks after them: one character becomes one. False: the text is
+ * another one, and nothing is added. */
 static bool map_letters(struct text *out, const char *text, size_t length, unsigned how)
 {
     const size_t before = out->length;

@@ -1,5 +1,5 @@
 /* unicode.h - classes of Unicode characters, and their mapping: letters without case, accents
- * composed. The tables are those of utf8proc. Bytes that are no UTF-8 stay as they are. */
+ * composed. The tables are utf8proc's. Bytes that are no UTF-8 stay as they are. */
 #ifndef DNN_BASE_UNICODE_H
 #define DNN_BASE_UNICODE_H
 

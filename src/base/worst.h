@@ -1,5 +1,5 @@
-/* worst.h - the larger of two differences, where one that is no number is the worst there is: a
- * comparison alone forgets it as soon as the next one is smaller. */
+/* worst.h - max that propagates NaN: a comparison alone forgets a NaN as soon as a number
+ * follows. */
 #ifndef DNN_BASE_WORST_H
 #define DNN_BASE_WORST_H
 

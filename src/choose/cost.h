@@ -25,7 +25,7 @@ struct cost_rates {
     double threads, grain; /* of a CPU: threads; least rows of a batch per thread */
 };
 #define COST_SMALL 1.0  /* seconds: for less than this no GPU is opened */
-#define COST_THREADS 8u /* of the CPU in a deterministic estimate, on every machine */
+#define COST_THREADS 8u /* in a deterministic estimate, of the CPU of every machine */
 
 struct cost_rates cost_of_cpu(const char *core, unsigned threads);
 struct cost_rates cost_of_card(const struct card_figures *f, const char *precision);

@@ -74,7 +74,7 @@ static struct machine *unavailable(struct selection *s, const struct backend_opt
                                    struct err *e)
 {
     char why[256], there[sizeof e->expected + 16] = "";
-    bool nobody_asked = strcmp(s->requested, "auto") == 0; /* the faster one that is there */
+    bool nobody_asked = strcmp(s->requested, "auto") == 0; /* auto: the faster machine */
     snprintf(why, sizeof why, "%.250s", e->what);
     if (e->cause == REFUSAL_DEVICE) {
         snprintf(why, sizeof why, "%s: %.200s", s->device_from, e->what);
@@ -158,7 +158,7 @@ bool select_falls_back(const struct selection *s, const struct backend_options *
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char lost[256]; /* why the GPU of this process serves no more; "": it does */
+static char lost[256]; /* why this process uses no GPU any more; "": it may */
 
 static void become_cpu(struct selection *s)
 {
@@ -188,7 +188,7 @@ static void say(struct selection *s, const struct err *e, const char *then)
     s->fell_back = true;
     snprintf(s->reason, sizeof s->reason, "%.250s", e->what);
     log_warning("dnn_gpu: %s; %s", e->what, then);
-    if (e->id == ERR_MACHINE_FAULT && *e->help) /* of a hang: that the process may not end */
+    if (e->id == ERR_MACHINE_FAULT && *e->help) /* a hang: the process may not end */
         log_line("dnn_gpu: %s", e->help);
 }
 

@@ -6,7 +6,7 @@
 #include "base/hostmem.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct machine_info device; /* as noted last: MEMORY is of the process */
+static struct machine_info device; /* the last note; one process has one MEMORY */
 
 void memory_note(const struct machine *m)
 {

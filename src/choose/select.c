@@ -57,7 +57,7 @@ static void say_unused(const struct backend_options *b)
     text_free(&names);
 }
 
-/* Where the wish for one card came from: an option, a variable, or the key of the config. */
+/* The place that asked for one card: an option, a variable, or the key of the config. */
 static const char *device_from(const struct setting *settings, size_t count)
 {
     static const char key[] = "backend.device";
@@ -125,7 +125,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
         why_not(b, s->reason, sizeof s->reason);
         log_line("auto: using CPU (%s)", s->reason);
     }
-    if (trains) /* later it is the model's config, and nobody's wish any more */
+    if (trains) /* later it is the model's config: nobody asks any more */
         say_unused(b);
     return true;
 }

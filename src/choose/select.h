@@ -12,8 +12,8 @@
 
 struct selection {
     const char *requested; /* "auto", "dnn_gpu", "dnn_cpu", "rocm", "mps" */
-    const char *from;      /* where that was set: "--backend", a variable, a key, "default" */
-    const char *device_from; /* the same of backend.device */
+    const char *from;      /* the place that set it: "--backend", a variable, a key, "default" */
+    const char *device_from; /* the place that set backend.device, likewise */
     const char *used;      /* "dnn_cpu", "dnn_gpu" */
     /* its name in backend.h: "cpu", "cuda"; NULL: not decided before select_decide */
     const char *machine;
@@ -31,18 +31,17 @@ struct selection {
     char precision[8];
     /* Estimates of the whole job, a training without early stopping; negative: not made. */
     double cpu_s, gpu_s;
-    struct select_work work; /* the size behind them */
+    struct select_work work; /* the size that the estimates are for */
     bool estimated;          /* auto: the GPU, unless it is slower than thought (select_stays) */
 };
 /* Reads the request and logs it. auto stays open until select_decide, which needs the data.
  * blas_core is the one found; a training sets it from its plan later. */
 bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
                     size_t count, struct selection *s, struct err *e);
-/* Of GPU_BACKEND rocm or mps: why it cannot serve here, as far as can be seen without opening
- * anything. */
+/* The reason why the GPU_BACKEND rocm or mps cannot serve here, found without opening anything. */
 const char *select_other_kind(const char *kind);
-bool select_is_gpu(const struct selection *s);    /* the machine that is open */
-bool select_wants_gpu(const struct selection *s); /* the one to be opened; false: not decided */
+bool select_is_gpu(const struct selection *s);    /* the open machine */
+bool select_wants_gpu(const struct selection *s); /* the machine to be opened; false: not decided */
 /* auto has made both estimates, and they decided: they stay as they are. */
 bool select_compared(const struct selection *s);
 /* Sets the estimate of the machine in use, if none was made, to seconds measured at the job's
@@ -58,8 +57,8 @@ void select_piped(struct selection *s);
 bool select_stays(struct selection *s, struct machine *m, double opened_s);
 /* Decides for the machine of a checkpoint's plan, if not decided. */
 void select_by_plan(struct selection *s, const struct plan *plan);
-/* Opens the machine; a GPU that cannot be had is the CPU with a warning (a note where auto chose
- * it), or the error when there is no fallback. */
+/* Opens the machine; without a GPU the CPU with a warning (a note if auto chose the GPU), or the
+ * error if fallback is "none". */
 struct machine *select_open(struct selection *s, const struct backend_options *b, bool blas,
                             struct err *e);
 /* True: the CPU takes over after this failure of the machine. */
@@ -70,15 +69,15 @@ bool select_falls_back(const struct selection *s, const struct backend_options *
 bool select_lost(struct selection *s, const struct backend_options *b);
 /* The CPU takes over in this process. Logs the one warning. then: the words for the next step. */
 void select_fall_back(struct selection *s, const struct err *e, const char *then);
-/* The same by executing the program anew, without the GPU. resume: the training continues from its
+/* As above by executing the program anew, without the GPU. resume: the training continues from its
  * newest checkpoint. The new program gets the seconds spent, the warnings and the config's text.
  * Returns if that is impossible, or a signal has asked to end (stop_wanted). */
 void select_restart(struct selection *s, const struct config *c, const struct err *e, bool resume,
                     const char *then, struct anew_spent spent);
 /* True: this program was executed anew; sets the reason of s. */
 bool select_fell_back(struct selection *s);
-/* Logs the precision of large products and the reason, or the code that serves; rounds false: that
- * there are none (network_rounds). No line for fp32. */
+/* Logs the precision of large products and the reason, or the code that computes them. rounds
+ * false: the network has no large products (network_rounds). No line for fp32. */
 void select_say_products(const struct machine *m, bool rounds);
 /* Logs "dnn_gpu: model loaded on GPU 0 (NVIDIA H200, 1.2 of 139.8 GiB used)"; no line for a CPU. */
 void select_say_loaded(const struct selection *s, const struct machine *m);

@@ -43,9 +43,9 @@ static const struct letters {
     {"CP874", "\xD2\xC3\xB9\xCD\xA1\xE0\xA7\xE8\xE9\xD1\xC2\xC1\xC5\xC7\xD5\xD4"},
 };
 
-/* The letters of Latin alphabets beyond ASCII. The first WESTERN are those of cp1252: most of
- * Western Europe, Portuguese, French, Italian, Finnish and Estonian. A text in one of the other
- * four has its first letter. */
+/* The letters of Latin alphabets beyond ASCII. The first WESTERN are cp1252's: most of Western
+ * Europe, Portuguese, French, Italian, Finnish and Estonian. A text in one of the other four has
+ * its first letter. */
 enum { WESTERN = 5 };
 static const struct letters alphabets[] = {
     {"CP1252", "\xDF\xE4\xF6\xFC\xC4\xD6\xDC\xE0\xE2\xE6\xE7\xE8\xE9\xEA\xEB\xEE\xEF\xF4\xF9"
@@ -103,7 +103,7 @@ static void count_wide(struct code_page *p, unsigned char b)
             p->wide[i].usual += right && within(wide[i].usual, lead) && b >= wide[i].usual_trail;
         } else if (b >= 0x80 && within(wide[i].lead, b)) {
             p->wide[i].lead = b;
-        } else if (b >= 0x80) { /* a kana of one byte, where the page has some, or a wrong byte */
+        } else if (b >= 0x80) { /* a kana of one byte, if the page has some, else a wrong byte */
             const bool kana = i == KANA && b >= 0xA1;
             p->wide[i].pairs++;
             p->wide[i].wrong += !kana;

@@ -14,9 +14,10 @@ enum { CODE_PAGES_WIDE = 5 };
 struct code_page {
     uint64_t inside[128], edge[128];  /* between two letters; with a letter on one side; any byte
                                          from 0x80 on is a letter here */
-    uint64_t high, pure, mixed;       /* such bytes; words of them alone; with ASCII letters too */
+    /* bytes from 0x80 on; words of these alone; words with ASCII letters too */
+    uint64_t high, pure, mixed;
     struct {
-        uint64_t pairs, wrong, usual; /* usual: of the characters that most texts are made of */
+        uint64_t pairs, wrong, usual; /* usual: pairs that are among the characters of most texts */
         unsigned char lead;           /* 0: none is open */
     } wide[CODE_PAGES_WIDE];
     unsigned char before, waiting;    /* the byte before `waiting`, which waits for its successor */

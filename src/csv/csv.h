@@ -94,8 +94,8 @@ struct csv_block {
     uint64_t file_offset; /* of its first byte in the decoded file */
     void *owner;          /* for csv_release */
     bool cr;              /* lines end with a bare CR */
-    /* of a file whose columns are in another order than those of the first file: by cell of the
-     * first file, the cell here; NULL: the same order */
+    /* for a file with another column order than the first file: the cell here, by cell of the first
+     * file; NULL: the same order */
     const uint32_t *order;
     size_t order_cells;
     size_t valid;         /* bytes already checked: no NUL, valid UTF-8 */
@@ -134,12 +134,12 @@ void csv_set_stop(struct csv *c, const struct stopper *stop);
 /* The name of column i, from 0, in files without header: c1, c2, ... */
 struct csv_name { char text[24]; };
 struct csv_name csv_numbered(size_t i);
-/* Sets the cells of a row for files without header: `most`, or `least`. Call it before csv_header.
- * The first row is then data like any other. The number of columns is that of the first row with
- * `least` or `most` cells. */
+/* Sets the number of cells of a row for files without header: `most`, or `least`. Call it before
+ * csv_header. The first row is then data like any other. The number of columns is the cell count of
+ * the first row with `least` or `most` cells. */
 void csv_widths(struct csv *c, size_t least, size_t most);
-/* The records that csv_next returns, of those of all files in their order from 0. A record that is
- * not CSV is one, too. */
+/* The records that csv_next returns, numbered from 0 through all files in their order. A record
+ * that is not CSV counts too. */
 struct csv_choice {
     const uint8_t *wanted; /* [(count + 7) / 8] bits by record, the lowest first; NULL: all */
     uint64_t count;        /* no record from this one on; the reading ends there */
@@ -155,7 +155,7 @@ void csv_choose(struct csv *c, struct csv_choice *choice);
  * empty or overlong name. */
 bool csv_header(struct csv *c, const char *const **names, size_t *count, struct err *e);
 /* Makes a block large enough for CSV_BLOCK_RECORDS records, at six bytes a cell. Call it after
- * csv_header, before csv_next. Use it where the rows of a block are answered together. */
+ * csv_header, before csv_next. Use it if the rows of a block are answered together. */
 void csv_hold_records(struct csv *c);
 /* The largest block, except one with a single longer record. */
 size_t csv_block_bytes(const struct csv *c);

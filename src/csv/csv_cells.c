@@ -45,7 +45,7 @@ static size_t resume_at(const struct csv_dialect *d, const struct csv_block *b,
     return from + cut_find(d, b->cr, b->bytes + from, b->size - from, 1, true);
 }
 
-/* Helps if the letters of the block are those of a code page that is not read. */
+/* Helps if the letters of the block belong to a code page that csv does not read. */
 static bool page_help(const struct csv_block *b, struct err *e)
 {
     struct code_page page = {0};

@@ -17,7 +17,7 @@ struct keeping {
     bool any;     /* a record */
 };
 
-/* Bytes from .. end - 1 of `part`, a rest of the block, are a record and what stands behind it. */
+/* Keeps bytes from .. end - 1 of `part`, the rest of the block: a record and its line end. */
 static void keep(struct keeping *k, const struct csv_block *part, size_t from, size_t end,
                  int64_t line)
 {

@@ -1,4 +1,4 @@
-/* csv_header.c - reads and checks the names of columns, and compares those of later files. */
+/* csv_header.c - reads and checks the names of columns, and compares the names in later files. */
 #include <stdio.h>
 #include <string.h>
 

@@ -60,7 +60,7 @@ struct csv {
     size_t least, most; /* cells of a row; 0: as in the first row */
     struct csv_notes notes;
     struct csv_choice *choice; /* NULL: every record */
-    struct csv_cells chosen;   /* the cells of a block of which some records may be chosen */
+    struct csv_cells chosen;   /* the cells of a block, if records of it are chosen */
 };
 
 /* True: csv_live was called and the open file is a pipe or terminal. */

@@ -114,7 +114,7 @@ static bool read_count(struct reading *r, double unit)
     return r->counted && r->count > -62135596801.0 && r->count < 253402300800.0; /* years 1..9999 */
 }
 
-/* A fraction behind the seconds, unless the format goes on with that sign. */
+/* Reads a fraction after the seconds, unless the format has that sign there. */
 static void read_fraction(struct reading *r, char next)
 {
     if (r->end - r->at < 2 || (*r->at != '.' && *r->at != ',') || *r->at == next ||
@@ -125,7 +125,7 @@ static void read_fraction(struct reading *r, char next)
         r->fraction += (*r->at++ - '0') * place;
 }
 
-/* next: the character of the format behind it. */
+/* next: the format's character after it. */
 static bool read_directive(struct reading *r, char c, char next)
 {
     switch (c) {

@@ -53,7 +53,7 @@ static int take_digits(struct rest *r, double *value)
     return r->at < r->end && is_digit(*r->at) ? 0 : n;
 }
 
-/* A fraction behind a point or a comma, if there is one. */
+/* Takes a fraction after a point or a comma, if there is one. */
 static void take_fraction(struct rest *r, double *value)
 {
     if (r->end - r->at < 2 || (*r->at != '.' && *r->at != ',') || !is_digit(r->at[1]))
@@ -82,7 +82,7 @@ static bool take_clock(struct rest *r, double *seconds)
     return minutes <= 59 && r->at == r->end;
 }
 
-/* PT1H5M: behind the P. */
+/* Takes PT1H5M from after the P. */
 static bool take_iso(struct rest *r, double *seconds)
 {
     static const char letters[] = "WDTHMS";
@@ -111,7 +111,7 @@ static bool take_iso(struct rest *r, double *seconds)
     return any;
 }
 
-/* The seconds of a unit's word, with or without a point behind it; 0: another word. */
+/* Takes the word of a unit, with or without a point after it: its seconds; 0: another word. */
 static double take_unit(struct rest *r)
 {
     const char *from = r->at;
@@ -126,7 +126,7 @@ static double take_unit(struct rest *r)
     return 0;
 }
 
-/* The unit of a last number without one: minutes behind hours, seconds behind minutes. */
+/* The unit of a last number without a word: minutes after hours, seconds after minutes. */
 static double unit_below(double unit)
 {
     return unit == 3600 ? 60 : unit == 60 ? 1 : 0;
@@ -144,7 +144,7 @@ static bool ends_with_clock(struct rest r, double *seconds)
     return true;
 }
 
-/* Numbers with units; the last may be a clock. sign: of the words. */
+/* Takes numbers with units; the last may be a clock. sign: the sign of the units. */
 static bool take_words(struct rest *r, double sign, double *seconds)
 {
     double sum = 0, last = 0, clock;

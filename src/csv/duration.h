@@ -7,10 +7,9 @@
  *     d.hh:mm:ss                           1.02:03:04          as .NET writes it
  *
  * Units fall from one to the next, from weeks to nanoseconds; a last number without one has the
- * unit below that of the number before it. A number may have a fraction behind a point or a comma.
+ * unit below that of the number before it. A number may have a fraction after a point or a comma.
  * Capitals and small letters are equal, but in ISO 8601. A sign holds for all, but not for h:mm:ss
- * behind words, which has its own.
- */
+ * after words, which has its own. */
 #ifndef DNN_CSV_DURATION_H
 #define DNN_CSV_DURATION_H
 

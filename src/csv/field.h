@@ -5,11 +5,11 @@
 
 #include "base/text.h"
 
-#define FIELD_BYTES(length) (2 * (length) + 2) /* at most, of a cell of so many bytes */
+#define FIELD_BYTES(length) (2 * (length) + 2) /* at most, for a cell of `length` bytes */
 
 /* Returns the end. */
 char *field_write(char *to, const char *bytes, size_t length, char delimiter);
-/* Of files whose delimiter is a comma. */
+/* field_put for files whose delimiter is a comma. */
 void field_put(struct text *out, const char *bytes, size_t length);
 
 #endif

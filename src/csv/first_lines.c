@@ -60,7 +60,8 @@ static bool has_names(const char *line, size_t length, const char *marks,
     return 2 * found > count;
 }
 
-/* Returns the length of the line at `at`, without its end. *next: of the next; NULL: the last. */
+/* Returns the length of the line at `at`, without its end. *next: the next line; NULL: none
+ * follows. */
 static size_t line_at(const char *at, const char *end, const char **next)
 {
     const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -86,8 +87,8 @@ static bool blank_help(const char *line, size_t length, const char *rest, const 
                     rows ? "1s/^/row /; " : "", *tail ? "" : " FILE");
 }
 
-/* True if a line has the names between these marks. *from: behind the line before it, then behind
- * the line; *line: its number. */
+/* True if a line has the names between these marks. *from: after the line before it, then after the
+ * line; *line: its number. */
 static bool find_line(const char **from, const char *end, const char *mark,
                       const char *const *wanted, size_t count, int *line, size_t *length)
 {

@@ -5,10 +5,10 @@
 
 #include "csv/csv.h"
 
-/* Replaces the help of `e` where the first lines of the file tell the reason: the header stands
- * below titles or comments; blanks stand between the cells; the rows have a name more than the
- * header, as R writes them. wanted: names that the file should have. Does nothing for pipes, packed
- * files and files that cannot be read. */
+/* Replaces the help of `e` if the first lines of the file tell the reason: the header stands below
+ * titles or comments; blanks stand between the cells; the rows have a name more than the header, as
+ * R writes them. wanted: names that the file should have. Does nothing for pipes, packed files and
+ * files that cannot be read. */
 void first_lines_help(const char *path, const struct csv_dialect *d, const char *const *wanted,
                       size_t count, struct err *e);
 /* True, and the help is set: a record of line 2 has a cell more than the header, as R writes tables

@@ -109,7 +109,7 @@ static size_t digits(const char *at, const char *end)
     return (size_t)(at - from);
 }
 
-/* Copies the digits of the groups to `out`. *at: behind them. False: not three in each, nor two in
+/* Copies the digits of the groups to `out`. *at: after them. False: not three in each, nor two in
  * each but the last (12,34,567: lakh and crore). */
 static bool copy_groups(const char *between, const char **at, const char *end, char *out,
                         size_t *used)

@@ -19,8 +19,8 @@ struct form {
 bool form_is_duration(const struct form *f);
 /* Parses a plain number with blanks around it, no-break ones too. */
 enum number_result form_plain(const char *text, size_t length, char decimal, double *value);
-/* Parses a number: blanks and one unit on each side, a sign before or behind the first unit,
- * brackets around it, a minus behind it or U+2212 before it for a negative one, digits in groups of
+/* Parses a number: blanks and one unit on each side, a sign before or after the first unit,
+ * brackets around it, a minus after it or U+2212 before it for a negative one, digits in groups of
  * three, in groups of two before the last three (3,04,025), or without groups. Otherwise as
  * number_parse. A column of durations: seconds. */
 enum number_result form_number(const struct form *f, const char *text, size_t length, char decimal,
@@ -45,7 +45,7 @@ static inline bool form_read_date(const struct form *f, const char *text, size_t
 bool form_same(const struct form *a, const struct form *b);
 /* Leaves out blanks, tabs and no-break blanks at both ends. */
 void form_trim(const char **from, const char **end);
-/* Leaves out what makes the rest negative: brackets around it, a minus behind it, the minus U+2212
+/* Leaves out what makes the rest negative: brackets around it, a minus after it, the minus U+2212
  * before it; and blanks beside them. False: there is none. */
 bool form_minus(const char **from, const char **end);
 /* Copies the texts; `units` may be NULL. Caller: form_free. */

@@ -68,7 +68,7 @@ struct gunzip {
     pthread_cond_t change;
     uint64_t filled, taken;
     bool ended, quit;
-    struct err error;       /* behind the last chunk */
+    struct err error;       /* after the last chunk */
     /* of the reader */
     size_t at;              /* in the first chunk */
     bool threaded;

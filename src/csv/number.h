@@ -17,7 +17,7 @@ enum number_result { NUMBER_OK, NUMBER_BAD, NUMBER_RANGE /* rounds to infinity i
 /* Parses a number. Sets *value with NUMBER_OK only. An underflow of float32 is NUMBER_OK. */
 enum number_result number_parse(const char *text, size_t length, char decimal, double *value);
 /* True: digits, E, digits, as in 110E1: a number, and more often a code. Programs that write
- * numbers put a sign behind E, or a point before it. */
+ * numbers put a sign after E, or a point before it. */
 bool number_is_code(const char *text, size_t length);
 
 #endif

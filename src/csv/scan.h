@@ -21,12 +21,12 @@ scan_masks_fn scan_masks_plain, scan_masks_sse2, scan_masks_avx2, scan_masks_avx
 
 #define SCAN_WINDOW 64 /* blocks processed together */
 
-/* Of QUOTE_LENIENT and QUOTE_BACKSLASH, from window to window; zero at first. */
+/* State for QUOTE_LENIENT and QUOTE_BACKSLASH, from window to window; zero at first. */
 struct scan_open {
     bool inside;  /* a quoted cell is open */
     size_t after; /* quotes before this place are decided */
 };
-/* True: of QUOTE_BACKSLASH, the byte at `at` inside quotes makes the next one a character. */
+/* True: with QUOTE_BACKSLASH, the byte at `at` inside quotes makes the next one a character. */
 static inline bool scan_is_escape(const struct csv_dialect *d, const char *at, const char *end)
 {
     return d->quote == QUOTE_BACKSLASH && *at == '\\' && at + 1 < end &&
@@ -81,9 +81,8 @@ int64_t scan_lines(const char *bytes, size_t size, char end);
  * an unfinished record ends with the file; with an open quote it is a bad record of one line. */
 size_t cut_find(const struct csv_dialect *d, bool cr, const char *bytes, size_t size, size_t most,
                 bool last);
-/* Same as cut_find for live files, where blocks end by chance. Never cuts between the first line
- * of a bad record and the later quote that explains it: the error message must not depend on the
- * cut. */
+/* As cut_find for live files, whose blocks end by chance. Never cuts between the first line of a
+ * bad record and the later quote that explains it: the error message must not depend on the cut. */
 size_t cut_reasons(const struct csv_dialect *d, bool cr, const char *bytes, size_t size,
                    size_t most, bool last);
 /* Finds the end of the first record that is not blank, line end included; 0: not within these

@@ -94,7 +94,7 @@ static void drop_characters(const struct csv_dialect *d, const char *bytes, size
     }
 }
 
-/* Drops the quotes inside quotes that stand behind an odd number of backslashes. */
+/* Drops the quotes inside quotes that follow an odd number of backslashes. */
 static void drop_escaped(const char *bytes, size_t base, struct scan_open *l, struct scan_masks *m)
 {
     for (uint64_t quotes = m->quote; quotes; quotes &= quotes - 1) {

@@ -1,5 +1,5 @@
-/* source.h - the bytes of a data file: of one packed with gzip, told by its first bytes, the
- * unpacked ones. */
+/* source.h - the bytes of a data file. A file packed with gzip, known by its first bytes, gives the
+ * unpacked bytes. */
 #ifndef DNN_CSV_SOURCE_H
 #define DNN_CSV_SOURCE_H
 

@@ -73,7 +73,7 @@ void trait_free(struct trait *t)
 
 /* --- pairs --- */
 
-/* Of fewer rows nothing is said. */
+/* Too few rows tell nothing. */
 static bool enough(uint32_t count, uint32_t rows)
 {
     return count > 2 && 2 * count >= rows;

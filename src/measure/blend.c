@@ -137,7 +137,7 @@ void blend_greedy(const struct blend *b, uint32_t rounds, double *weights)
     double *room = mem_alloc(numbers + 1, sizeof *room);
     uint32_t *counts = mem_zero(b->members, sizeof *counts),
              *kept = mem_zero(b->members, sizeof *kept), kept_rounds = 1;
-    kept[0] = 1; /* where no loss is a number */
+    kept[0] = 1; /* used if no loss is a number */
     for (uint32_t k = 1; k <= rounds; k++) {
         uint32_t choice = 0;
         double least = INFINITY;

@@ -14,8 +14,8 @@
 struct blend {
     uint32_t members;
     uint64_t rows;
-    /* [members][rows][width]: the probability of the row's own label; regression: the value, or
-     * its quantiles; soft_f1: of all classes */
+    /* [members][rows][width]: the probability of the row's own label (soft_f1: of all classes);
+     * regression: the value, or its quantiles */
     const double *const *answer;
     uint32_t width; /* blend_width */
     const struct criterion *criterion; /* the loss that counts */

@@ -10,14 +10,14 @@
 #include "base/mem.h"
 
 enum { STEPS = 50, HALVES = 40, CLASSES_MOST = 64 };
-enum { FIT_MOST = 1 << 20 }; /* answers that it is fitted on: of more rows, some evenly spaced */
+enum { FIT_MOST = 1 << 20 }; /* answers to fit on; of more rows, an evenly spaced sample */
 #define FIT_SCALE_LEAST 0.01
 #define FIT_SCALE_MOST 100.0
 #define CONVERGED 1e-13
 
 /* --- the gain --- */
 
-/* Loss of row i after c; c NULL: as it is. room [classes], or [criterion_values]. */
+/* Loss of row i after c; c NULL: uncalibrated. room [classes], or [criterion_values]. */
 static double row_loss(const struct calibrate_rows *r, const struct calibration *c, uint64_t i,
                        double *room)
 {
@@ -81,12 +81,11 @@ bool calibrate_pays(const struct calibrate_gain *g)
 
 /* --- the fit --- */
 
-/* Of the parameters scale, shift 1, shift 2, ..: gradient and second derivatives of the mean loss.
- */
+/* Gradient and second derivatives of the mean loss by the parameters scale, shift 1, shift 2, .. */
 struct newton {
     uint32_t count; /* parameters */
-    uint64_t each;  /* every so many rows are fitted on */
-    double rows;    /* those of like weight: 1 / rows of the mean loss is the prior's */
+    uint64_t each;  /* step between the rows to fit on */
+    double rows;    /* number of rows of equal weight: the prior weighs 1 / rows in the mean loss */
     double *gradient, *curve, *q, *l;
 };
 

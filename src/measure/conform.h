@@ -1,10 +1,10 @@
-/* conform.h - fits what is told beside an answer (model/conformal.h) on rows that no network was
- * trained on: conformal prediction.
+/* conform.h - fits intervals and label sets (model/conformal.h) on rows that no network was trained
+ * on: conformal prediction.
  *
- * Of each row a score says how far the truth is from the answer. The reach is the score with the
- * rank ceil((n + 1) level) among n rows, from below. Where these rows and the rows to come are
- * exchangeable, and the network does not depend on them, a new row is held with a probability of at
- * least `level`, and at most level + 1 / (n + 1) without ties, over the draws of both: split
+ * The score of a row is the distance of the truth from the answer. The reach is the score of rank
+ * ceil((n + 1) level) among n rows, from below. If these rows and the rows to come are
+ * exchangeable, and the network does not depend on them, a new row is covered with a probability of
+ * at least `level`, and at most level + 1 / (n + 1) without ties, over the draws of both: split
  * conformal prediction (Papadopoulos et al., 2002; Lei et al., 2018). It is a promise about the
  * mean over all rows, not about each kind of row.
  *
@@ -13,24 +13,24 @@
  * with the mean of all folds. This is no CV+ (Barber et al., 2021), whose intervals are built from
  * the answers of each fold and hold with at least 2 level - 1; that bound is not proved for the
  * mean. The error of a mean is not above the mean of the errors, and its coverage is near the level
- * where networks change little with a part of their rows, as that paper proves of the jackknife.
+ * if networks change little with a part of their rows, as that paper proves of the jackknife.
  *
- * Scores. Values: |target - value|; the same of the learnt scale; divided by the spread of the
+ * Scores. Values: |target - value|; likewise on the learnt scale; or divided by the spread of the
  * networks and a floor (locally weighted, Lei et al., 2018, section 5.2). The rule is chosen by
  * halves of the rows: the reach of each half gives the widths of the other one, and a rule other
- * than the first one counts where its mean width is 2 % less. Labels: the probability of the label,
- * the least ambiguous sets (Sadinle, Lei and Wasserman, 2019): of all sets that hold their level
- * over all rows these are the smallest. The decided label is in each set, so a row that it answers
+ * than the first is chosen if its mean width is 2 % less. Labels: the probability of the label, the
+ * least ambiguous sets (Sadinle, Lei and Wasserman, 2019): of all sets that hold their level over
+ * all rows these are the smallest. The decided label is in each set, so a row that it answers
  * rightly is held by any reach: its score is the lowest. Sets that held the level without that
- * label would hold more with it, most where a decision follows class weights. Where the answers are
- * right more often than the level, sets hold that share. Adaptive sets (Romano et al., 2020) are
+ * label would hold more with it, most where a decision follows class weights. If the answers are
+ * right more often than the level, sets cover that share. Adaptive sets (Romano et al., 2020) are
  * larger, and nearer to the level for each kind of row.
  *
  * Weights: shares of the weight instead of rows; the row to come weighs (sum w^2) / (sum w), so
  * that n is Kish's effective number of rows. Rows of a group are not exchangeable, groups are: a
- * group counts as one row of its weight there, so that n is the effective number of groups. What is
- * held is still the share of the rows (as by pooled distributions: Dunn, Wasserman and Ramdas,
- * 2023), and halves keep groups whole. */
+ * group counts as one row of its weight there, so that n is the effective number of groups. The
+ * coverage still counts rows (as by pooled distributions: Dunn, Wasserman and Ramdas, 2023), and
+ * halves keep groups whole. */
 #ifndef DNN_MEASURE_CONFORM_H
 #define DNN_MEASURE_CONFORM_H
 

@@ -45,16 +45,16 @@ static inline bool criterion_of_rows(const struct criterion *c)
 {
     return c->loss.kind != LOSS_SOFT_F1;
 }
-/* Of a row: own = -ln p, with the weight of neither row nor class. */
+/* The loss of a row from own = -ln p, without the weights of row and class. */
 double criterion_own(const struct loss_options *o, double own);
-/* Of d = value - target, of value number k of an answer. huber: in deviations. */
+/* The loss from d = value - target, for value number k of an answer. huber: d in deviations. */
 double criterion_error(const struct loss_options *o, uint32_t k, double d);
-/* Numbers of a row's answer, where that is a value. */
+/* Numbers in a row's answer, if answers are values. */
 static inline uint32_t criterion_values(const struct criterion *c)
 {
     return loss_values(&c->loss);
 }
-/* Of a row by the probability of its label (classes), or by its values; not soft_f1. */
+/* The loss of a row by the probability of its label (classes), or by its values; not soft_f1. */
 double criterion_row(const struct criterion *c, const double *answer, double target);
 /* weight: the row's. label: below 0, the row counts for nothing. */
 double criterion_weight(const struct criterion *c, int32_t label, double weight);
@@ -63,7 +63,7 @@ void criterion_add(const struct criterion *c, struct criterion_sum *s, const dou
                    int32_t label, double target, double weight);
 /* NaN without weight. */
 double criterion_mean(const struct criterion *c, const struct criterion_sum *s);
-/* Its standard error: of a mean as tally_mean_error; of soft_f1 the mean of the classes' errors
+/* The standard error of the mean: as tally_mean_error; for soft_f1 the mean of the classes' errors
  * (delta method), an upper bound. NaN below two effective rows. */
 double criterion_error_of(const struct criterion *c, const struct criterion_sum *s);
 /* soft_f1: what a row adds to the loss, so that the mean over rows by weight is the loss, and the

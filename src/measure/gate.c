@@ -28,8 +28,8 @@ static const char *skip_blanks(const char *c)
     return c;
 }
 
-/* Reads ".low" or "@recall=0.8" between the metric and the operator. Returns its end, c where there
- * is neither; NULL: something else. */
+/* Reads ".low" or "@recall=0.8" between the metric and the operator. Returns its end, c if there is
+ * neither; NULL: something else. */
 static const char *read_part(struct gate *g, const char *c)
 {
     static const struct {

@@ -33,7 +33,7 @@ void gate_measure(struct gate *g, double value);
 /* The same, but for GATE_OF_WORST, of a tally with all counters that the metric needs, ranks too;
  * m: its metrics. */
 void gate_judge(struct gate *g, const struct metrics *m, struct tally *y);
-/* The value; "undefined: auc needs rows of two labels" where there is none. */
+/* Appends the value, or "undefined: auc needs rows of two labels" without one. */
 void gate_put(const struct gate *g, struct text *out);
 void gate_release(struct gate *g);
 void gates_write(const struct gate *gates, size_t count, struct json_out *out); /* "gates": [..] */

@@ -37,7 +37,8 @@ double group_quantile(double n)
 
 /* --- how much a group moves the metric --- */
 
-/* The weight of a group's rows that count; other: GROUP_OF_BOTH, those of the other side. */
+/* The weight of the rows of a group that count; other (GROUP_OF_BOTH): the rows of the other
+ * class. */
 static double counted(const struct tally *part, int of, bool other)
 {
     switch ((enum group_of)of) {
@@ -61,8 +62,8 @@ static double effective_of(const struct tally_groups *g, int of, bool other)
     return squares > 0 ? sum * sum / squares : 0;
 }
 
-/* Kish's effective number of groups. Where a pair needs two kinds of rows, the kind with the fewer
- * groups is half of what counts. */
+/* Kish's effective number of groups. If a pair needs two kinds of rows: twice the number of the
+ * kind with fewer groups, at most. */
 static double effective(const struct tally_groups *g, int of)
 {
     double all = effective_of(g, of, false);
@@ -72,8 +73,8 @@ static double effective(const struct tally_groups *g, int of)
     return all;
 }
 
-/* Standard error by the values without each group. A value that is not defined there, as where one
- * group has all the positive rows, tells nothing: NaN. */
+/* Standard error from the values without each group. NaN if such a value is not defined, e.g. if
+ * one group has all the positive rows. */
 static double by_value(struct tally *y, double (*metric)(struct tally *y))
 {
     const struct tally_groups *g = y->groups;

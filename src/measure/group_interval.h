@@ -1,4 +1,4 @@
-/* group_interval.h - 95 % intervals of metrics where rows come in groups (rows of one customer,
+/* group_interval.h - 95 % intervals of metrics if rows come in groups (rows of one customer,
  * windows of one recording) that are independent of each other, while rows of a group are not.
  *
  * The error is that of the jackknife over groups (Efron and Stein, 1981): how the metric moves when
@@ -7,12 +7,9 @@
  * than there are groups, by Kish's effective number of them: groups weigh by their rows that the
  * metric counts. Nothing is drawn at random.
  *
- *   GROUP_SIZE    symmetric on the scale of logarithms: a mean loss, an error
- *   GROUP_SHARE   Wilson's, with the rows that would give this error (Korn and Graubard, 1998)
- *   GROUP_AREA    symmetric on the logit scale
- *   GROUP_REST    as GROUP_SIZE, of 1 - value
- *   GROUP_PLAIN   symmetric, not below 0, not above 1
- */
+ * GROUP_SIZE symmetric on the scale of logarithms: a mean loss, an error GROUP_SHARE Wilson's, with
+ * the rows that would give this error (Korn and Graubard, 1998) GROUP_AREA symmetric on the logit
+ * scale GROUP_REST as GROUP_SIZE, of 1 - value GROUP_PLAIN symmetric, not below 0, not above 1 */
 #ifndef DNN_MEASURE_GROUP_INTERVAL_H
 #define DNN_MEASURE_GROUP_INTERVAL_H
 
@@ -33,7 +30,7 @@ enum group_by { GROUP_BY_VALUE, GROUP_BY_AUC, GROUP_BY_PRECISION, GROUP_BY_MACRO
 struct group_method {
     int scale, of, by;
 };
-/* y: with groups. NaN: of fewer than two effective groups, or of a metric without a value. */
+/* y: with groups. NaN: fewer than two effective groups, or a metric without a value. */
 struct interval group_interval(struct tally *y, double value, const struct group_method *m,
                                double (*metric)(struct tally *y));
 /* 97.5 % of Student's t (Hill, 1970, algorithm 396); degrees of freedom at least 1. */

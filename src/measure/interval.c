@@ -70,8 +70,8 @@ struct interval interval_auc(struct tally *t, double value)
     return of_area(value, a.auc_error, fmin(a.positives, a.negatives));
 }
 
-/* By the binomial distribution of the positive rows (Boyd, Eng and Page, 2013); where they are too
- * few for its normal approximation, as near 1, by the influence of the rows. */
+/* By the binomial distribution of the positive rows (Boyd, Eng and Page, 2013); by the influence of
+ * the rows if they are too few for its normal approximation, e.g. near 1. */
 struct interval interval_pr_auc(struct tally *t, double value)
 {
     const struct rank_areas areas = tally_areas(t, 1);
@@ -115,8 +115,8 @@ struct interval interval_recall(struct tally *t, double value)
     return interval_wilson(value, effective(t->support[1], t->confusion2[2] + t->confusion2[3]));
 }
 
-/* F1 = 2 J / (1 + J), J the share of hits among the rows that are positive or answered so. Where no
- * such row differs from the others the formula for errors gives none: Wilson's interval of J. */
+/* F1 = 2 J / (1 + J), J the share of hits among the rows that are positive or answered so. If all
+ * such rows are alike, the formula for errors gives 0: Wilson's interval of J. */
 static struct interval f1_at_end(const struct tally *t, double value)
 {
     const double *w = t->confusion, *w2 = t->confusion2;
@@ -208,8 +208,8 @@ struct interval interval_rmse(struct tally *t, double value)
     return (struct interval){sqrt(i.low), sqrt(i.high)};
 }
 
-/* Of a share of so many rows. Where all of them are alike the estimate would be 0, as if more rows
- * could say nothing else: then of the middle of Wilson's interval. */
+/* The variance of a share among `rows` rows. If all rows are alike, the usual estimate is 0, as if
+ * more rows could not differ: then the variance at the middle of Wilson's interval. */
 static double share_variance(double share, double rows)
 {
     double s = share > 0 && share < 1 ? share : (share * rows + Z * Z / 2) / (rows + Z * Z);

@@ -16,8 +16,8 @@ struct lift {
     double found;     /* share of the positive rows that is among them */
     double lift;      /* precision over the share of positive rows in all */
 };
-/* Of rows with equal scores at the cut, a part counts: what a choice among them by chance would
- * give on average. Sorts the rows. */
+/* Rows with equal scores at the cut count in part: the mean over a choice among them by chance.
+ * Sorts the rows. */
 void lift_of(struct rank *r, struct lift out[LIFT_CUTS]);
 /* "lift": [{"top", "precision", "found", "lift"}] */
 void lift_write(const struct lift l[LIFT_CUTS], struct json_out *out);

@@ -141,7 +141,7 @@ static double size(struct tally *y)
     return tally_mean_value(&y->size, y->weight);
 }
 
-/* Of equal scores in all rows. */
+/* The area if all rows have equal scores. */
 static double auc_of_equals(struct tally *y)
 {
     uint32_t present = 0;

@@ -9,11 +9,10 @@
 #define METRIC_MOST 24
 /* In place of a task: regression by a model of loss quantile, which has metrics of its own. */
 #define METRIC_QUANTILE (TASK_TAGGING + 1)
-/* Added to a task: the model tells intervals or sets (model/conformal.h), which have metrics beside
+/* Added to a task: the model gives intervals or sets (model/conformal.h), which add metrics to
  * those of the task. */
 #define METRIC_REGION (METRIC_QUANTILE + 1)
-/* Beside a task: a bit that adds the metric "loss", where no metric of the task is the loss that
- * counts. */
+/* Added to a task: a bit for the metric "loss", used if no metric of the task is the criterion. */
 #define METRIC_LOSS 0x100
 
 /* A metric that is a mean over rows: a machine can add it up without giving the logits back. */
@@ -36,12 +35,12 @@ struct metric_type {
     struct group_method by_group;                               /* its interval with groups */
     struct metric_sum sum;
     double (*constant)(struct tally *y); /* of equal scores in all rows; NULL: as `value` */
-    /* Without such rows the metric has no value for any answers; NULL: it always has one. */
+    /* The rows without which the metric has no value for any answers; NULL: it always has one. */
     const char *rows_needed;
     const char *defined_by; /* the metric whose constant value shows this; NULL: its own */
 };
 extern const struct metric_type metric_types[]; /* name NULL ends it */
-/* The loss that counts as a metric, "loss": of answers by tally_judge_by, of logits by score.h. */
+/* The criterion as a metric, "loss": of answers by tally_judge_by, of logits by score.h. */
 extern const struct metric_type metric_loss;
 
 struct metrics {
@@ -76,13 +75,13 @@ struct metrics {
 void metrics_of(struct tally *y, struct metrics *m);
 /* Then their intervals, by the same tally. */
 void metrics_intervals(struct tally *y, struct metrics *m);
-/* Of one metric. By groups where the tally has some. */
+/* The interval of one metric; by groups if the tally has some. */
 struct interval metric_interval(const struct metric_type *t, struct tally *y, double value);
 /* By their intervals, more than three standard errors lie between two values. */
 bool metrics_disagree(const struct metrics *a, const struct metrics *b, const char *name);
 bool metric_belongs(const struct metric_type *t, int task);
-/* What the names below take as a task for answers that the criterion judges. region: with intervals
- * or sets. */
+/* The task that the functions below take for answers that the criterion judges. region: with
+ * intervals or sets. */
 int metric_task(const struct criterion *c, int task, bool region);
 /* The metric that orders answers as the criterion does, never NULL: logloss, rmse, mae, pinball,
  * else metric_loss. */
@@ -96,11 +95,11 @@ const char *metric_nearest(const char *name, int task);
 void metric_names(int task, char *out, size_t room);           /* "auc, pr_auc, ..." */
 double metrics_get(const struct metrics *m, const char *name); /* NaN when absent */
 struct interval metrics_interval(const struct metrics *m, const char *name); /* the same */
-/* Appends " name value" for each metric with a value. With its interval where one was asked for: of
- * the first metric, of log-loss and of rmse. */
+/* Appends " name value" for each metric with a value. If intervals were asked for, the first
+ * metric, log-loss and rmse get theirs. */
 void metrics_put(const struct metrics *m, struct text *out);
 void metrics_write(const struct metrics *m, const char *key, struct json_out *out);
-/* {name: [low, high]}, null where there is none. */
+/* {name: [low, high]}, null for a metric without an interval. */
 void metrics_write_intervals(const struct metrics *m, const char *key, struct json_out *out);
 /* The metrics of a constant answer: the class shares of the training rows, or the values of least
  * loss [criterion_values]. */

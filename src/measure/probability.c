@@ -75,7 +75,7 @@ static double limited(const struct answer_mean *m, double value)
     return m->calibration ? calibration_limit(m->calibration, value) : value;
 }
 
-/* Of one network its own, without a weight. */
+/* The unlimited mean over the networks; one network's own values, without a weight. */
 static void free_values(const struct answer_mean *m, uint64_t row, double *value)
 {
     double own[QUANTILES_MOST];

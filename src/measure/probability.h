@@ -32,7 +32,7 @@ struct answer_mean {
     uint64_t rows;
     uint32_t members;
     uint32_t values; /* regression: numbers of an answer */
-    uint32_t middle; /* the one that spread, interval and answer_mean_value are of */
+    uint32_t middle; /* the index of the value that spread, interval and answer_mean_value use */
     const struct target_coding *const *codings; /* regression: by member; NULL: values stay as the
                                                  * networks give them */
     const struct calibration *calibration; /* NULL: none */
@@ -43,8 +43,8 @@ void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint
 /* value [values], rising. */
 void answer_mean_values(const struct answer_mean *m, uint64_t row, double *value);
 double answer_mean_value(const struct answer_mean *m, uint64_t row);
-/* Where the calibration's limits hold a value, of several the first or the last: -1 at the low
- * end, 1 at the high one, 0 nowhere. */
+/* Whether a limit of the calibration holds a value (of several, the first or the last): -1 the low
+ * end, 1 the high end, 0 neither. */
 int answer_mean_held(const struct answer_mean *m, uint64_t row);
 /* The weighted standard deviation over the networks of the probability of `label`, the predicted
  * one (probability [classes]: the mean of the row), or of the value; 0 for one network. */
@@ -53,14 +53,14 @@ double answer_mean_spread(const struct answer_mean *m, uint64_t row, uint32_t cl
 double answer_mean_value_spread(const struct answer_mean *m, uint64_t row, double value);
 /* The ends of the interval around the value of a row; m->conformal is an interval. */
 void answer_mean_interval(const struct answer_mean *m, uint64_t row, double value, double ends[2]);
-/* The same of `count` answers of one network. coding: of its target. */
+/* The ends of the intervals around `count` answers of one network. coding: its target's. */
 void answer_intervals(const struct conformal *c, const struct calibration *limits,
                       const struct target_coding *coding, uint64_t count, const double *value,
                       double *low, double *high);
 
-/* What answers are ranked by: the odds of a class, whose probability is p and that of all others
- * rest; odds below 1 as minus the odds against it. The order is that of the logits, in double, also
- * where p is 1 in double; of the other class it is the same, mirrored to the bit. */
+/* The score that ranks answers: the odds of a class with probability p, rest: the probability of
+ * all others; odds below 1 as minus the odds against it. The order is the order of the logits, in
+ * double, also if p is 1 in double; for the other class it is the same, mirrored to the bit. */
 static inline double answer_odds(double p, double rest)
 {
     return p >= rest ? p / rest : -(rest / p);
@@ -74,7 +74,7 @@ static inline double answer_of_odds(double odds)
 }
 
 /* True: nine digits are too coarse for a target of this mean and deviation (steps above a ten
- * thousandth of the latter), such as milliseconds since 1970. */
+ * thousandth of the deviation), e.g. milliseconds since 1970. */
 bool answer_coarse(double center, double scale);
 
 /* Writes value as "%.9g", with the bytes of text_number but several times as fast. Returns the

@@ -10,7 +10,7 @@
 
 #define SMALL 48 /* below this many rows, insertion is faster than counting */
 
-/* Keys have the order of the scores: of negative ones all bits are turned, of others the sign. */
+/* Keys have the order of the scores: negative scores have all bits turned, others the sign. */
 static uint64_t key_of(double score)
 {
     uint64_t bits;
@@ -84,7 +84,7 @@ static void insert_rows(struct rank_row *rows, size_t count)
     }
 }
 
-/* Moves each row to the rows of its byte; end: where those of each byte end. */
+/* Moves each row to the rows of its byte; end: the end of the rows of each byte. */
 static void part_rows(struct rank_row *rows, unsigned shift, size_t next[256],
                       const size_t end[256])
 {
@@ -150,7 +150,7 @@ static void sift(struct head *heap, size_t count, size_t i)
 
 /* --- the areas --- */
 
-/* Precisions are summed from the top, without a subtraction: where weights are far apart, a total
+/* Precisions are summed from the top, without a subtraction: if weights are far apart, a total
  * minus its parts would be rounding alone. */
 void rank_walk_group(struct rank_walk *w, double positive, double negative)
 {
@@ -166,8 +166,8 @@ void rank_walk_group(struct rank_walk *w, double positive, double negative)
         w->precision += positive * (w->above_positive / (w->above_positive + w->above_negative));
 }
 
-/* Means over all groups, with sums rounded in the same order: a precision of at most 1
- * makes an average of at most 1. The product of two sums is rounded by itself. */
+/* Means over all groups, with sums rounded in the same order: a precision of at most 1 makes an
+ * average of at most 1. The product of two sums is rounded on its own. */
 struct rank_areas rank_walk_end(const struct rank_walk *w)
 {
     struct rank_areas a = {(double)NAN, (double)NAN, (double)NAN, 0, 0};
@@ -215,7 +215,7 @@ static void sort_chunks(struct rank *r)
     r->sorted = true;
 }
 
-/* row NULL, or called for each row behind its group. */
+/* Calls group for each group of equal scores, then row (unless NULL) for each of its rows. */
 static void walk(struct rank *r, rank_group_fn *group,
                  void (*row)(void *context, const struct rank_row *row), void *context)
 {
@@ -326,7 +326,7 @@ static bool pull_group(void *context, double score, double positive, double nega
     return true;
 }
 
-/* What a row of the present group pulls average precision by. */
+/* The influence of a row of the present group on average precision. */
 static double pull_of(const struct pulling *p, const struct rank_row *row)
 {
     const double weight = fabs((double)row->weight) / p->r->positive;

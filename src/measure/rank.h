@@ -31,15 +31,15 @@ struct rank_areas {
     double positives, negatives; /* effective numbers of rows */
 };
 
-/* weight >= 0. Any score that orders the rows; what this program ranks by is answer_odds
- * (probability.h), so that the areas follow the logits, and equal those of the other label. */
+/* weight >= 0. Any score that orders the rows; this program uses answer_odds (probability.h), so
+ * that the areas follow the logits, and equal the areas of the other label. */
 void rank_add(struct rank *r, double score, bool positive, float weight, uint32_t group);
 struct rank_areas rank_finish(struct rank *r); /* sorts in place */
 /* Adds to auc and precision [groups], at the group of each row, how much the row pulls an area away
- * from its value: weight times influence function (Hampel, 1974), whose sum over all rows is 0. The
- * areas are those of rank_finish, and defined. */
+ * from its value: weight times influence function (Hampel, 1974), whose sum over all rows is 0.
+ * areas: from rank_finish, and defined. */
 void rank_pulls(struct rank *r, const struct rank_areas *areas, double *auc, double *precision);
-/* The standard error of average_precision by the same influence of each row by itself. */
+/* The standard error of average_precision by the influence of each row. */
 double rank_precision_error(struct rank *r, const struct rank_areas *areas);
 /* Calls `group` for each distinct score, from the highest down, with the sums of weights, while it
  * returns true. */

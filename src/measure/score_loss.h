@@ -1,6 +1,6 @@
-/* score_loss.h - the training loss on validation rows. Early stopping follows it where the metric
- * of the task would choose another epoch. The formulas are those of the operations (backend/ops.h),
- * in double. */
+/* score_loss.h - the training loss on validation rows. Early stopping follows it if the metric of
+ * the task would choose another epoch. The formulas are the operations' (backend/ops.h), in
+ * double. */
 #ifndef DNN_MEASURE_SCORE_LOSS_H
 #define DNN_MEASURE_SCORE_LOSS_H
 

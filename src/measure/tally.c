@@ -81,8 +81,8 @@ double tally_mean_value(const struct tally_mean *m, double weight)
     return weight > 0 ? m->sum / weight : (double)NAN;
 }
 
-/* Of a ratio of sums: sqrt(sum w^2 (x - mean)^2) / sum w, times sqrt(n / (n - 1)) with the
- * effective number of rows. */
+/* The standard error of a ratio of sums: sqrt(sum w^2 (x - mean)^2) / sum w, times sqrt(n / (n -
+ * 1)) with the effective number of rows. */
 double tally_mean_error(const struct tally_mean *m, double weight)
 {
     double rows = m->squared_weights > 0 ? weight * weight / m->squared_weights : 0;
@@ -338,7 +338,7 @@ static void add_quantiles(struct tally *t, const double *value, double target, d
     t->covered += value[0] <= target && target <= value[count - 1] ? w : 0;
 }
 
-/* Errors are those of the middle quantile. */
+/* Errors are the middle quantile's. */
 static void add_value_row(struct tally *t, const double *value, double target, double w)
 {
     const uint32_t count = criterion_values(&t->criterion);
@@ -410,7 +410,7 @@ void tally_judge_by(struct tally *t, const struct criterion *c)
         t->needs &= ~(unsigned)TALLY_CRITERION;
 }
 
-/* Rows by the criterion, where no metric is the same. */
+/* Adds rows by the criterion, if no metric equals it. */
 static void add_criterion(struct tally *t, const struct scores *s, uint64_t r, double weight)
 {
     const double *p = s->raw ? s->raw : s->probability;

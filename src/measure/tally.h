@@ -40,14 +40,14 @@ struct tally_mean {
 struct tally_bin {
     double rows, weight, predicted, observed;
 };
-/* Of errors e and of targets, t = target - shift; each with the square of its weight. */
+/* Sums over errors e and targets, t = target - shift; each with the square of its weight. */
 struct tally_moments {
     double shift, t[5], e2_t[3], e4;
 };
 
-/* Its rows by group, where rows of a group are not independent: a small tally each, without ranks
- * and confusion. Beyond so many groups the further ones share them, which leaves the shares
- * independent of each other. */
+/* The rows by group, if rows of a group are not independent: a small tally each, without ranks and
+ * confusion. Beyond TALLY_GROUPS groups, further groups share these tallies, which stay independent
+ * of each other. */
 #define TALLY_GROUPS 1024u                   /* at most, and */
 #define TALLY_GROUP_BYTES ((size_t)16 << 20) /* of all, but for the first 64 */
 struct tally_groups {
@@ -75,18 +75,18 @@ struct tally {
     /* intervals and sets */
     double inside;          /* weight of rows whose target or label is inside */
     struct tally_mean size; /* width, number of labels */
-    struct criterion_sum own; /* where no metric of the task is the criterion */
+    struct criterion_sum own; /* used if no metric of the task is the criterion */
     /* of several quantiles: weight of rows whose target is at or below each */
     double below[QUANTILES_MOST];
     /* weight of rows whose target is at or below the value; of several quantiles: from the lowest
      * to the highest */
     double covered;
-    /* values, no such sums */
+    /* values, more than sums */
     double target_mean, target_square; /* Welford */
     double quantile; /* 0: none, or several (criterion); set before the first row */
     const struct conformal *conformal; /* borrowed; NULL: none; set before the first row */
     struct tally_moments moments;
-    /* classes, no such sums */
+    /* classes, more than sums */
     double *support, *answered, *hit; /* by class */
     double *confusion, *confusion2;   /* [label][answer]; NULL when not kept */
     struct tally_groups *groups;      /* of rows with a group; NULL: none came */
@@ -101,7 +101,7 @@ struct tally {
     double *binned;        /* multiclass: [class][bin][2], weights of others' and of its rows */
     double *class_weight2; /* by class: sum of squared weights */
     uint32_t bin_count;
-    struct criterion criterion; /* tally_judge_by; zeroed: that of the task */
+    struct criterion criterion; /* tally_judge_by; zeroed: the task's own */
     float *own_weight;          /* its class_weight */
 };
 
@@ -115,7 +115,7 @@ struct scores {
     const double *probability, *raw;
     const int32_t *label;
     const double *value, *target;
-    const double *low, *high; /* ends of the intervals, of a tally with such ones */
+    const double *low, *high; /* ends of the intervals, for a tally with intervals */
     const float *weight;
     const uint64_t *group; /* a hash of what the row belongs to; NULL: rows are independent. In all
                             * calls for a tally, or in none. */
@@ -128,11 +128,11 @@ struct tally *tally_new(int task, uint32_t classes, unsigned needs);
 void tally_judge_by(struct tally *t, const struct criterion *c);
 void tally_add(struct tally *t, const struct scores *s);
 void tally_free(struct tally *t);
-/* rest = all - part: the sums that metrics take their values from, but for ranks; those of standard
- * errors and the confusion stay. A difference that is rounding alone is 0. rest is of the same task
- * and classes. */
+/* rest = all - part: the sums that metrics take their values from, but for ranks; sums for standard
+ * errors and the confusion stay. A difference within rounding is 0. rest has the same task and
+ * classes. */
 void tally_less(struct tally *rest, const struct tally *all, const struct tally *part);
-/* The most that it takes beyond its counters while so many rows are added, and while the areas are
+/* The most memory that it takes beyond its counters while `rows` rows are added and the areas are
  * found; classes 0: regression. */
 uint64_t tally_bytes(uint32_t classes, uint64_t rows);
 /* Areas of one class against the others; binary: class 1. May reorder the kept rows. */

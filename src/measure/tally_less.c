@@ -40,8 +40,8 @@ static void less_values(struct tally *rest, const struct tally *all, const struc
     rest->pinball.sum = less(all->pinball.sum, part->pinball.sum);
     less_each(rest->below, all->below, part->below, QUANTILES_MOST);
     rest->covered = less(all->covered, part->covered);
-    /* Chan, Golub and LeVeque, 1979: the squares of the whole are those of both, and what their
-     * means are apart */
+    /* Chan, Golub and LeVeque, 1979: the squares of the whole are the squares of both parts, plus
+     * the distance of their means */
     const double w = rest->weight;
     if (!(w > 0))
         return;

@@ -31,8 +31,8 @@ enum threshold_kind {
     THRESHOLD_NONE,                /* one half */
     THRESHOLD_FIXED,               /* `at` itself: nothing is chosen */
     THRESHOLD_F1,                  /* the greatest F1 */
-    THRESHOLD_RECALL_AT_PRECISION, /* the greatest recall where precision is at least `at` */
-    THRESHOLD_PRECISION_AT_RECALL, /* the greatest precision where recall is at least `at` */
+    THRESHOLD_RECALL_AT_PRECISION, /* the greatest recall with a precision of at least `at` */
+    THRESHOLD_PRECISION_AT_RECALL, /* the greatest precision with a recall of at least `at` */
     THRESHOLD_COSTS                /* the least fp * false positives + fn * false negatives */
 };
 struct threshold_rule {

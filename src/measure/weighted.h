@@ -10,8 +10,8 @@ struct weighted {
 /* Sorts by value, no NaN; equal values keep their order. Returns the sum of the weights in that
  * order. */
 double weighted_sort(struct weighted *w, size_t count);
-/* Of sorted values: the first at which the sum of the weights, from the least value on, is at least
- * `part`; count: none. */
+/* The first of the sorted values at which the sum of the weights, from the least value on, is at
+ * least `part`; count: none. */
 size_t weighted_reach(const struct weighted *w, size_t count, double part);
 /* The least value at or below which `share` of the weight lies, after weighted_sort; 0 of no
  * value. The product of share and sum is rounded: a share that must not miss its value by that is
