@@ -4,7 +4,7 @@
 
 /* --- kernels: N own steps a lane --- */
 
-enum { STRIPS_OF_LANES = DOWN / WARPS }; /* a warp has so many strips for each own step of a lane */
+enum { STRIPS_OF_LANES = DOWN / WARPS }; /* strips of a warp for each own step of a lane */
 enum { Q, K, V, PARTS };
 
 template <int N>
@@ -75,8 +75,8 @@ static size_t tiles_bytes(uint32_t n)
 {
     return (size_t)(n * DOWN + OTHERS) * LINE * sizeof(float);
 }
-/* A block owns DOWN steps for each of a lane's, if there are so many and its memory has room for
- * their strips, `strips` each. Strips end 16 banks from each other. */
+/* A block owns DOWN steps for each own step of a lane, if the sequence has as many and its memory
+ * has room for their strips, `strips` each. Strips end 16 banks from each other. */
 static struct attend_plan attend_plan_of(const struct machine *m, struct dims d, unsigned strips,
                                          uint32_t n, bool wide)
 {
@@ -100,7 +100,7 @@ static bool attend_is_wide(struct act x, uint32_t width, uint32_t heads)
     return form_fours(x) && width / heads % 4 == 0;
 }
 
-/* LAUNCH of KERNEL<MANY>, or of KERNEL<FEW> where a block owns few steps. */
+/* LAUNCH of KERNEL<MANY>, or of KERNEL<FEW> if a block owns few steps. */
 #define LAUNCH_ATTENTION(kernel, strips, wide, m, a)                                               \
     do {                                                                                           \
         struct attend_plan plan_ = attend_plan_of(m, (a)->dims, strips, MANY, wide);               \

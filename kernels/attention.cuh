@@ -9,24 +9,26 @@
 #include "epilogue.cuh"
 #include "form.cuh"
 
-/* Lanes lie ACROSS by DOWN; a lane has N own steps, DOWN apart. COLUMNS of a head and OTHERS steps
- * are looked at together; LINE: numbers a step of such a tile, without bank conflicts. */
+/* Lanes form a grid of ACROSS by DOWN; a lane has N own steps, DOWN apart. A tile has COLUMNS
+ * columns of a head and OTHERS steps; LINE: numbers a step of such a tile, without bank
+ * conflicts. */
 enum { ACROSS = 16, DOWN = 8, LANES = ACROSS * DOWN, WARPS = LANES / WARP };
 enum { COLUMNS = 32, OTHERS = 64, LINE = COLUMNS + 4, MANY = 4, FEW = 1 };
 
 struct alignas(8) two { float v[2]; };
 
-/* The columns of a head: those of step t of its sequence begin at at + t * ld. */
+/* The columns of a head: step t of its sequence begins at at + t * ld. */
 struct head_steps { struct act x; size_t at; uint32_t ld; };
 
 /* Steps [own, own + owns) by others [first, end). Step t has to do with others from t on (from), or
  * to t (to), as causal attention says. ld: numbers of a strip. */
 struct attend_block {
-    size_t row, step; /* step: of all rows, the sequence's first */
+    size_t row, step; /* step: first step of the sequence, counted over all rows */
     uint32_t head, each, own, owns, first, end, length, ld;
     bool from, to, wide;
 };
-/* What the host says: steps a block owns, numbers of a strip, whether four columns lie aligned. */
+/* Chosen by the host: steps that a block owns, numbers of a strip, whether four columns are
+ * aligned. */
 struct attend_plan { uint32_t owns, ld, wide; };
 
 DEVICE struct attend_block attend_block_of(struct dims d, uint32_t heads, const int32_t *length,
@@ -81,7 +83,7 @@ DEVICE struct head_steps head_part(const struct attend_block &b, struct act x, u
     return {x, b.step * ld + part * width + b.head * b.each, ld};
 }
 
-/* Four numbers as they lie in memory are widened when all are there. */
+/* Four 16-bit numbers are widened once all are loaded. */
 DEVICE void tile_put(float *to, struct four v, uint32_t)
 {
     store4(to, v);
@@ -115,7 +117,7 @@ DEVICE void tile_copy(float *tile, struct head_steps h, uint32_t step, uint32_t 
 }
 
 /* A tile of the head's columns from `col` on, of STEPS steps from `step` on; 0 from `end` on and
- * behind the last column. */
+ * past the last column. */
 template <int STEPS>
 DEVICE void tile_load(float *tile, struct head_steps h, uint32_t step, uint32_t end, uint32_t col,
                       const struct attend_block &b)
@@ -135,7 +137,7 @@ DEVICE void tile_load(float *tile, struct head_steps h, uint32_t step, uint32_t 
     }
 }
 
-/* strip[i][u - first] = own step i times other step u. tiles: of own steps and of others. */
+/* strip[i][u - first] = own step i times other step u. tiles: room for own steps and others. */
 template <int N>
 DEVICE void strips_multiply(float *strip, float *tiles, const struct attend_block &b,
                             struct head_steps own, struct head_steps other)
@@ -180,8 +182,8 @@ DEVICE void strips_multiply(float *strip, float *tiles, const struct attend_bloc
     }
 }
 
-/* to[t][j] = the sum over the others u of own step t of strip[t][u - first] other[u][j], in order.
- * Strips are 0 where a step has nothing to do with another, as all are in padding. */
+/* to[t][j] = the sum over the others u that own step t attends to of strip[t][u - first]
+ * other[u][j], in order. Strips are 0 for pairs that do not attend, as all are in padding. */
 template <int N>
 DEVICE void strips_sum(struct head_steps to, const float *strip, float *tiles,
                        const struct attend_block &b, struct head_steps other)
@@ -199,7 +201,7 @@ DEVICE void strips_sum(struct head_steps to, const float *strip, float *tiles,
             const float *by[N], *from = others + 2 * across;
             UNROLL
             for (int i = 0; i < N; i++) {
-                uint32_t mine = down + i * DOWN; /* behind the last the last again */
+                uint32_t mine = down + i * DOWN; /* past the last: the last again */
                 mine = mine < b.owns ? mine : b.owns - 1;
                 by[i] = strip + mine * b.ld + step - b.first;
             }
@@ -232,7 +234,7 @@ DEVICE void strips_sum(struct head_steps to, const float *strip, float *tiles,
     }
 }
 
-/* --- strips: of a warp COUNT, side by side, those of own steps WARPS apart --- */
+/* --- strips: COUNT strips of a warp, side by side, for own steps WARPS apart --- */
 
 /* All numbers of a strip, by lanes: u counts from the first other step on, to a multiple of 4. */
 #define EACH_OTHER(u)                                                                              \
@@ -291,7 +293,7 @@ DEVICE float divide(float x, float by, float inverse)
     return y == y ? y : first; /* of infinity */
 }
 
-/* Products become shares, 0 where a step has nothing to do with another; log[i]: of the sum of
+/* Softmax: products become attention weights, 0 for steps that do not attend; log[i]: of the sum of
  * exponentials. */
 template <int COUNT>
 DEVICE void strips_share(float *strip, float (&log)[COUNT], const struct attend_block &b)
@@ -344,7 +346,8 @@ DEVICE void strips_share(float *strip, float (&log)[COUNT], const struct attend_
     }
 }
 
-/* d: products become the gradients of scores; mean[i]: of the gradients of shares. */
+/* d: products become the gradients of scores; mean[i]: the weighted mean of the gradients of
+ * attention weights. */
 template <int COUNT>
 DEVICE void strips_back(float *d, const float *share, float (&mean)[COUNT],
                         const struct attend_block &b)

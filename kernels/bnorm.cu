@@ -1,14 +1,14 @@
 /* bnorm.cu - batch normalisation (Ioffe and Szegedy, 2015), with the rules of the CPU: statistics
- * are those of the valid rows, and their weight does not count; one valid row has no variance, and
- * the running statistics serve.
+ * count the valid rows, without their weights; one valid row has no variance, and the running
+ * statistics are used.
  *
  * Sums over rows: a block has 32 columns of a part of the rows, and the last block of a tile of
- * columns adds the parts in order. How many parts follows from the rows alone. */
+ * columns adds the parts in order. The number of parts follows from the rows alone. */
 #include "columns.cuh"
 
 enum { LANES_OF_BLOCK = 256, ROWS_OF_PART = 64, MOST_PARTS = 64 };
 
-/* Of rows x width; one where there are more tiles than counters. */
+/* Parts of rows; one if there are more tiles than counters. */
 HOST_DEVICE uint32_t parts_of(uint32_t rows, uint32_t tiles)
 {
     uint32_t parts = rows / ROWS_OF_PART;
@@ -17,7 +17,7 @@ HOST_DEVICE uint32_t parts_of(uint32_t rows, uint32_t tiles)
     return parts < MOST_PARTS ? parts : (uint32_t)MOST_PARTS;
 }
 
-/* Two numbers a column and part, in scratch behind its head. */
+/* Two numbers a column and part, in scratch after its head. */
 DEVICE double *part_at(void *scratch, uint32_t width, uint32_t part, uint32_t which)
 {
     double *parts = (double *)(void *)((char *)scratch + SCRATCH_HEAD);
@@ -79,7 +79,7 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, bnorm_moments)(struct op_bnorm_stats a, void *scr
         to[0] += d;
         to[1] = fmaf(d, d, to[1]);
     });
-    /* the mean as it is, not as it was rounded */
+    /* the exact mean, not the rounded one */
     double off = end > begin ? (double)(around[0] / n) : 0, mean = (double)c + off;
     double square = (double)around[1] - (double)around[0] * off;
     if (parts > 1 && warp_id() == 0 && inside) {

@@ -64,7 +64,7 @@ static inline unsigned column_tiles(uint32_t width)
 }
 
 /* Calls hit(row), by the whole warp, for the rows of [begin, end) whose id is `id`, in order. Ids
- * >= count count as `other`. ids: of the first row, ld apart. */
+ * >= count count as `other`. ids: the first row's, ld apart. */
 template <class Hit>
 DEVICE void rows_of_id(const int32_t *ids, uint32_t ld, uint32_t begin, uint32_t end, uint32_t id,
                        uint32_t count, uint32_t other, const Hit &hit)

@@ -112,7 +112,7 @@ void cuda_conv_back(struct machine *m, const struct op_conv_back *a)
         LAUNCH(conv_inputs, conv_grid(inputs), dim3(CONV_LANES), 0, m, *a);
 }
 
-/* A lane has a feature of a row. Sums are those of the CPU, in its order. */
+/* A lane has a feature of a row. Sums are the CPU's, in its order. */
 KERNEL_BOUNDED(CONV_LANES, rocket_features)(struct op_rocket a)
 {
     size_t lane = conv_lane(), features = ROCKET_FEATURES(&a.of);

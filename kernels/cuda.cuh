@@ -153,7 +153,7 @@ struct card {
     struct pinned *pins;
     size_t pin_count, pin_room;
     uint64_t limit, allocated, peak;
-    uint64_t allocated_of[MEMORY_KINDS], peak_of[MEMORY_KINDS]; /* the latter: of that peak */
+    uint64_t allocated_of[MEMORY_KINDS], peak_of[MEMORY_KINDS]; /* peak_of: the parts of `peak` */
     /* Numbers of the newest work given to the stream and of the newest known to be done. */
     uint64_t work, done;
     const char *op;        /* the operation whose kernels are launched; NULL: none, or several */
@@ -245,14 +245,14 @@ struct card_guest {
     bool all;               /* the config or a test asks for it, at all sizes */
     struct guest library;
 };
-/* Where a library was measured faster on a card: from which size on, and both rates, in operations
- * a second. `of` is what it computes, an enumeration of its own. */
+/* A size from which on a library was measured faster on a card, and both rates, in operations a
+ * second. `of`: the kind of work, an enumeration of the library's file. */
 struct guest_row { int capability; uint32_t of; double least, ours, theirs; };
 enum { GUEST_EMULATED = 0 }; /* in place of the capability */
 /* The row of the largest size that is not above `size`; NULL: our kernels serve. */
 const struct guest_row *cuda_guest_row(const struct card *m, const struct guest_row *rows,
                                        size_t count, uint32_t of, double size);
-/* Seconds that the library saves in so many operations; row NULL: 0. */
+/* Seconds that the library saves in this number of operations; row NULL: 0. */
 double cuda_guest_saves(const struct guest_row *row, double operations);
 /* Whether the config asks for it; a test build by DNN_GUESTS=always or its name, and any other word
  * says no. */
@@ -286,7 +286,8 @@ void cuda_recur_begin(struct card *m);
 void cuda_recur_end(struct card *m);
 void cuda_recur_plan(const struct card *m, struct plan *plan); /* adds itself */
 void cuda_recur_obey(struct card *m, const struct plan *plan);
-/* Adds what it needs for a whole layer (struct recur_inputs); kept 0: it does not serve it. */
+/* Adds the workspace of cuDNN for a whole layer (struct recur_inputs); kept stays 0: not
+ * supported. */
 void cuda_recur_need(const struct card *m, enum op_id op, const void *arguments, struct need *n);
 
 /* --- slots: cuda_slot.cu --- */

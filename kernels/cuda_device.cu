@@ -99,7 +99,7 @@ static bool describe(struct cuda_runtime *r, struct cuda_device *d, struct err *
     d->sms = (unsigned)sms;
     d->block_bytes = (size_t)block_bytes;
     d->capability = 10 * major + minor;
-    /* results of an emulated card are not those of a real one */
+    /* an emulated card may give other results than a real one */
     if (strcmp(d->name, "emulated") == 0)
         snprintf(d->core, sizeof d->core, "emulated");
     else

@@ -56,7 +56,8 @@ static bool passes(cudaError_t code)
 /* The runtime keeps the current device by thread; so does this. */
 static thread_local int current = -1;
 
-/* These end what they are given even where they fail: a test that fails them makes them. */
+/* These calls release their argument even if they fail: an injected failure still makes the
+ * call. */
 static bool ends_graph(const char *name)
 {
     return strcmp(name, "StreamEndCapture") == 0 || strcmp(name, "GraphDestroy") == 0;

@@ -1,5 +1,5 @@
 /* cuda_graph.cu - routines as CUDA graphs. A routine has graphs of 1, 8 and 64 rounds of its
- * operations, and of a whole epoch where the same number of rounds was asked for twice in a row. A
+ * operations, and of a whole epoch if the same number of rounds was asked for twice in a row. A
  * graph is made at its first use. Without graphs the operations are issued one by one. */
 #include <string.h>
 
@@ -63,8 +63,8 @@ void cuda_drop(struct machine *machine, struct routine *routine)
     mem_free(r);
 }
 
-/* --- playing: the first round of a routine is issued as it is, so that all its kernels are loaded:
- * drivers before CUDA 12.3 refuse to load one in a capture --- */
+/* --- playing: the first round of a routine is issued without a graph, so that all its kernels are
+ * loaded: drivers before CUDA 12.3 refuse to load one in a capture --- */
 
 /* After a launch has failed in a capture, the others would fail as well. */
 static bool capture_is_lost(const struct card *m)

@@ -13,9 +13,9 @@
 #include "form.cuh"
 #include "guest.cuh"
 
-/* By operations of a product, measured on an H200 with cuBLASLt 13.1 (gpu_constants: 4096 x 512 x
- * 512; larger ones gain as much or more). bf16: factors that lie in 16 bits, and of our kernels
- * those of warpgroups. fp32 was not measured, nor fp16, whose gradients are scaled. */
+/* Rates in operations a second, measured on an H200 with cuBLASLt 13.1 (gpu_constants: 4096 x 512 x
+ * 512; larger products gain as much or more). bf16: factors stored in 16 bits; our kernels are
+ * those of warpgroups. Not measured: fp32, and fp16, whose gradients are scaled. */
 static const double LEAST = 2.0 * 4096 * 512 * 512;
 static const struct guest_row rows[] = {
     {90, PRODUCT_TF32, LEAST, 61e12, 150e12},
@@ -23,8 +23,8 @@ static const struct guest_row rows[] = {
     {GUEST_EMULATED, PRODUCT_TF32, 1 << 18, 5e7, 1e8},
     {GUEST_EMULATED, PRODUCT_BF16, 1 << 18, 5e7, 1e8},
 };
-/* Of the three products of a layer and step, how many it takes at least: of bf16 the gradient of
- * the weight, as the others end in a way that the library does not do. */
+/* The share of a layer's three products that the library takes at least: in bf16 only the weight's
+ * gradient, as the others have epilogues that it lacks. */
 static double share_of(enum product how)
 {
     return how == PRODUCT_TF32 ? 1 : 1.0 / 3;
@@ -421,8 +421,8 @@ static struct served *add_shape(struct card *m, const struct shape *shape, const
     return s;
 }
 
-/* By rows. What the library leaves to guest_finish costs bf16 as much as it gains, by the card's
- * rate of memory. */
+/* True: the table of rows has this product as faster. In bf16 the work left to guest_finish costs
+ * as much as the library gains, by the card's rate of memory. */
 static bool pays(const struct card *m, const struct gemm *g, enum product how)
 {
     bool rest = end_of(g) == CUBLASLT_END_NONE && !ends_by_itself(g);

@@ -1,5 +1,5 @@
-/* cuda_guests.cu - what the libraries of NVIDIA have in common: who asks for them, where they are
- * faster, their names in a plan, their failures. */
+/* cuda_guests.cu - what the libraries of NVIDIA have in common: who asks for them, at which sizes
+ * they are faster, their names in a plan, their failures. */
 #include <stdio.h>
 #include <string.h>
 

@@ -21,8 +21,8 @@ static const struct { int since; unsigned takes; enum product best; } kinds[] = 
     {0, 0, PRODUCT_FP32},
 };
 
-/* Layers with at least so many multiply-adds: a smaller product on CUDA cores takes no longer than
- * its launch. Emulated cards, used for tests of small networks, use less. */
+/* Least multiply-adds of a layer: a smaller product on CUDA cores takes no longer than its launch.
+ * Emulated cards, used for tests of small networks, use less. */
 static const uint64_t LEAST = (uint64_t)1 << 25, LEAST_EMULATED = (uint64_t)1 << 15;
 /* And activations with more numbers than any fused step has. */
 static const uint64_t KEPT = (uint64_t)MLP_ROWS * MLP_WIDTH + 1, KEPT_EMULATED = (uint64_t)1 << 11;
@@ -96,7 +96,7 @@ static uint32_t form_of_card(const struct machine *machine)
     return form_product(card_of(machine)->products.how);
 }
 
-/* Of the plan's batch, or of any. */
+/* True: some layer's products are rounded, at the plan's batch or, without a plan, at any. */
 bool cuda_rounds(const struct machine *machine, const struct group *groups, uint32_t count)
 {
     uint32_t rows = machine->plan.batch ? machine->plan.batch : UINT32_MAX;
@@ -107,7 +107,7 @@ bool cuda_rounds(const struct machine *machine, const struct group *groups, uint
     return any;
 }
 
-/* A copy of all parameters, at the same offsets, if a weight is in such a product. */
+/* Bytes of a copy of all parameters, at the same offsets, if a weight is in a rounded product. */
 size_t cuda_shadow_bytes(const struct machine *machine, const struct group *groups, uint32_t count,
                          uint64_t n)
 {

@@ -155,9 +155,9 @@ void cuda_recur_obey(struct card *m, const struct plan *plan)
 
 /* --- shapes --- */
 
-/* The layer as cuDNN knows it. A layer of ours is one layer of one direction: norms,
- * dropout and further layers are operations of their own, the other direction is a further call.
- * fp32 is fp32; where products are rounded it may take TF32, which is finer than 16 bits. */
+/* The layer as cuDNN knows it. A layer of ours is one layer of one direction: norms, dropout and
+ * further layers are operations of their own, the other direction is a further call. fp32 is fp32;
+ * if products are rounded it may take TF32, which is finer than 16 bits. */
 static int describe_layer(struct card *m, struct recur_served *s, const char **failed)
 {
     const struct recur_shape *h = &s->shape;
@@ -263,7 +263,7 @@ static struct recur_served *server_of(struct card *m, const struct recur_shape *
     return s->serves ? s : NULL;
 }
 
-/* The scratch of a layer, behind its head. */
+/* The scratch of a layer, after its head. */
 struct recur_room {
     float *weights, *gradients, *x, *dx, *dy;
     int32_t *lengths;
@@ -325,7 +325,7 @@ void cuda_recur_need(const struct card *card, enum op_id op, const void *argumen
 
 /* --- serving --- */
 
-/* Where the reserve begins. */
+/* The begin of the reserve. */
 static void *reserve_at(void *kept)
 {
     return (void *)(((uintptr_t)kept + ALIGNED - 1) / ALIGNED * ALIGNED);

@@ -158,7 +158,7 @@ DEVICE float to_tf32(float x)
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
     return __uint_as_float(bits);
 #else
-    return x; /* no such tensor cores: fp32 serves */
+    return x; /* no such tensor cores: fp32 is used */
 #endif
 }
 

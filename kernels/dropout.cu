@@ -2,7 +2,7 @@
 #include "dropout.cuh"
 #include "sheet.cuh"
 
-/* What an element becomes. */
+/* Writes an element of the output. */
 DEVICE void put_kept(const struct op_dropout *a, uint32_t row, uint32_t col, bool keep,
                      float scale)
 {

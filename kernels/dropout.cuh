@@ -1,5 +1,5 @@
-/* dropout.cuh - the elements that dropout keeps, and their scale. The random bits are those of
- * base/rng.h: those of an element follow from its place in the batch of the whole step. A lane
+/* dropout.cuh - the elements that dropout keeps, and their scale. The random bits come from
+ * base/rng.h: the bits of an element follow from its place in the batch of the whole step. A lane
  * draws four neighbours with one counter, and every machine keeps the same elements. */
 #ifndef DNN_KERNELS_DROPOUT_CUH
 #define DNN_KERNELS_DROPOUT_CUH

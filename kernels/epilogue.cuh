@@ -1,6 +1,6 @@
 /* epilogue.cuh - activations and their derivatives, elementwise, for every kernel that ends in one.
- * Kinds and formulas are those of backend/ops.h; the derivative is taken at z for gelu, silu and
- * mish, at y for the others. */
+ * Kinds and formulas: backend/ops.h; the derivative is taken at z for gelu, silu and mish, at y for
+ * the others. */
 #ifndef DNN_KERNELS_EPILOGUE_CUH
 #define DNN_KERNELS_EPILOGUE_CUH
 

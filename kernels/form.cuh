@@ -1,9 +1,9 @@
 /* form.cuh - matrices whose numbers are fp32 or 16 bits, whichever their form says (enum act_form
  * in backend/ops.h): reading gives fp32, writing rounds to nearest.
  *
- * How they lie: row by row, rows `ld` numbers apart, (row, col) at (row ld + col); no swizzle, no
- * tiles. Where a training keeps 16 bits (form_kept), widths are multiples of 8, ld is the width,
- * and memory begins at a multiple of 64 bytes: each row at a multiple of 16.
+ * The layout: row by row, rows `ld` numbers apart, (row, col) at (row ld + col); no swizzle, no
+ * tiles. If a training keeps 16 bits (form_kept), widths are multiples of 8, ld is the width, and
+ * memory begins at a multiple of 64 bytes: each row at a multiple of 16.
  *
  *     activations x, y, z and their gradients   [rows][width]
  *     a weight's copy (shadow)                  [in][out] as the weight itself, each at a multiple

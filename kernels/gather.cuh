@@ -37,7 +37,7 @@ DEVICE void put_target(const struct op_gather *a, size_t row, const uint32_t *re
     a->weight[row] = w;
 }
 
-/* beside: NULL, or where the row of x goes as well, all of its columns. */
+/* beside: NULL, or a second destination of the row of x, with all its columns. */
 
 /* No record at row `row` of x. */
 template <int G>
@@ -98,8 +98,8 @@ DEVICE bool position_of(const struct op_gather &a, uint32_t row, uint32_t view, 
     return true;
 }
 
-/* A row of the batch by G lanes, this one being `lane`; `to`: where it goes, `view`: in whose order
- * it is. */
+/* Gathers a row of the batch by G lanes, of which this is `lane`; `to`: its destination, `view`:
+ * the view whose order it has. */
 template <int G>
 DEVICE void gather_row(const struct op_gather &a, uint32_t row, uint32_t lane, size_t to,
                        uint32_t view, bool table, float *beside)

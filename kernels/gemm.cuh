@@ -6,10 +6,10 @@
 #include "epilogue.cuh"
 #include "sheet.cuh"
 
-/* ROWS x DEPTH elements of an operand X(row, k) = x[row * row_step + k * k_step], shared out over
+/* ROWS x DEPTH elements of an operand X(row, k) = x[row * row_step + k * k_step], divided among
  * LANES lanes. Neighbouring lanes take neighbouring addresses: along k when k_fast, else along
- * rows; from one element of a lane to its next it is `step` rows, or as many k. Elements outside
- * are 0: their products add nothing. */
+ * rows; the elements of a lane are `step` rows, or `step` k, apart. Elements outside are 0: their
+ * products add nothing. */
 template <int ROWS, int DEPTH, int LANES_> struct piece {
     enum { COUNT = ROWS * DEPTH / LANES_ };
     static_assert(LANES_ % DEPTH == 0 && LANES_ % ROWS == 0 && ROWS * DEPTH % LANES_ == 0,
@@ -44,7 +44,7 @@ DEVICE void piece_read(struct piece<ROWS, DEPTH, LANES_> *p, bool k_fast, struct
     else
         piece_read_as<fp16>(p, k_fast, x, row, rows, k, k_end, row_step, k_step);
 }
-/* Where element i of this lane stands in the tile. */
+/* The place of element i of this lane in the tile. */
 template <int ROWS, int DEPTH, int LANES_>
 DEVICE void piece_place(const struct piece<ROWS, DEPTH, LANES_> *, bool k_fast, int i, int *row,
                         int *k)

@@ -118,7 +118,7 @@ DEVICE void half_tile(const struct gemm &g, uint16_t *stages)
     for (uint32_t stage = 0; k < k_end; k += DEEP) {
         const uint16_t *at = stages + stage * ROOM;
         copy_wait<STAGES - 2>();
-        sync_block(); /* this stage is there, and the one before it has been left by all */
+        sync_block(); /* this stage is loaded, and all have left the one before it */
         fill();
         if (summing)
             stage_sum<how>(column, at + ROOM_A);

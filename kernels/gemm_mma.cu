@@ -12,12 +12,13 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
     enum { BM = 32 * WM, BN = 16 * WN, DEPTH = 32, PER = tile_input<how>::PER_WORD };
     enum { WORDS = DEPTH / PER + 4 };
     typedef typename tile_input<how>::stored stored;
-    /* a stripe of C where the tiles of A and B were */
+    /* a stripe of C, in the memory of the tiles of A and B */
     enum { LDC = BN + SUMS_PAD, INPUTS = (BM + BN) * WORDS, SUMS = 32 * LDC };
     SHARED(uint32_t, tiles, (int)INPUTS > (int)SUMS ? INPUTS : SUMS);
     uint32_t *a_tile = tiles, *b_tile = tiles + BM * WORDS;
     float *c_tile = (float *)(void *)tiles;
-    uint32_t down = (g.m + BM - 1) / BM; /* tiles lie along x alone: so many fit along no other */
+    /* tiles are numbered along x only: no other dimension takes as many */
+    uint32_t down = (g.m + BM - 1) / BM;
     uint32_t row0 = block_x() % down * BM, col0 = block_x() / down * BN;
     uint32_t k = part_begin(g.k, g.parts, block_z());
     uint32_t k_end = part_begin(g.k, g.parts, block_z() + 1);

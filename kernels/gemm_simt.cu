@@ -87,7 +87,7 @@ HOST_DEVICE bool is_bare(const struct gemm &g)
            !g.hot.column_count;
 }
 
-/* One block's tile: tile (x, y) of C, part z. bare: as is_bare(g), where the caller knows. */
+/* One block's tile: tile (x, y) of C, part z. bare: is_bare(g), if known by the caller. */
 template <int BM, int BN, int DEPTH, int TM, int TN>
 DEVICE void tile(const struct gemm &g, float *tiles, bool a_fast, bool b_fast, bool bare,
                  uint32_t x, uint32_t y, uint32_t z)
@@ -150,7 +150,7 @@ HOST_DEVICE uint32_t tiles_of(uint32_t n, uint32_t side)
 {
     return (n + side - 1) / side;
 }
-/* Of A's rows: one where there are none, but sums. */
+/* Tiles of A's rows: one if there are no rows, but sums. */
 HOST_DEVICE uint32_t tiles_down(const struct gemm *g, uint32_t side)
 {
     return g->m || !g->sums ? tiles_of(g->m, side) : 1;
@@ -186,7 +186,7 @@ KERNEL_SHARING(TOGETHER_LANES, 4, gemm_many)(ARGUMENT(struct together) t)
     while (which < t.count && block >= t.first[which + 1])
         which++;
     block -= t.first[which];
-    if (which == t.count) { /* behind the last */
+    if (which == t.count) { /* past the last */
         uint32_t shards = (grid_x() - t.first[which]) / t.hot_blocks;
         hot_gradient(t.hot, block % t.hot_blocks * TOGETHER_WARPS + warp_id(),
                      block / t.hot_blocks, shards);

@@ -2,11 +2,11 @@
  * compute, with products of warpgroups (wgmma.cuh). Tiles of 128 x 128, two warpgroups of 64 x 128,
  * 64 of k at a time in stages of shared memory.
  *
- * Operands that both lie in 16 bits are copied into a stage some stages ahead. Where there is more
+ * Operands that both lie in 16 bits are copied into a stage some stages ahead. If there is more
  * than a tile for each multiprocessor, two blocks share one, so that one multiplies while the other
  * waits; else a block has more stages, and products of one stage begin before those of the last
- * have ended. Other operands pass through registers: while the products of one stage go on, the
- * next one's numbers are on their way there.
+ * have ended. Other operands pass through registers: while the products of one stage run, the
+ * numbers of the next are loaded.
  *
  * An element is a sum over k = 0, 1, .. in steps of 16 and does not depend on its neighbours, nor
  * on the way. cuda_wgmma.cu decides when they serve. */
@@ -18,8 +18,8 @@
 
 /* By registers; by copies, two blocks a multiprocessor or one. */
 enum way { BY_REGISTERS, SHARING, ALONE };
-/* Of the ways: groups of products that go on while the next stage is waited for; stages that copies
- * are ahead; stages. */
+/* For each way: groups of products that may run while waiting for the next stage; stages that
+ * copies are ahead; stages. */
 DEVICE constexpr int left_of(enum way w) { return w == SHARING ? 0 : 1; }
 DEVICE constexpr int ahead_of(enum way w) { return w == ALONE ? 3 : 2; }
 HOST_DEVICE constexpr int stages_of(enum way w) { return w == ALONE ? 5 : 3; }
@@ -27,7 +27,7 @@ enum {
     DEEP = WGMMA_TILE_DEPTH,
     TILE = SIDE * DEEP * 2, STAGE = 2 * TILE, /* bytes */
     UNITS = TILE / 16 / WIDE_LANES,           /* pieces of a line, a lane and operand */
-    ACROSS = 8 * 2,                           /* pieces of one k, where rows are fast */
+    ACROSS = 8 * 2,                           /* pieces of one k, if rows are fast */
 };
 static_assert(SIDE * (SIDE + SUMS_PAD) * sizeof(float) <= stages_of(SHARING) * STAGE,
               "sums leave by the tiles");
@@ -221,7 +221,7 @@ DEVICE void by_copies(const struct work &w, unsigned char *tiles, float (&sum)[W
     for (uint32_t k = w.k; k < w.k_end; k += DEEP) {
         copy_wait<AHEAD - 1>();
         wgmma_ready();
-        sync_block(); /* this stage is there, and the one to be filled has been left by all */
+        sync_block(); /* this stage is loaded, and all have left the one to be filled */
         stage_products<how, A_FAST, B_FAST>(sum, stage);
         fill();
         if (w.summing)
@@ -329,8 +329,9 @@ void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how)
     gemm_wgmma_in(m, g, how, wide_blocks(g) > device_sms(m));
 }
 
-/* The one rule: where the machine takes them, of 16-bit numbers. By registers only few tiles: an
- * H200 has 128 of them faster than the twin (123 beside 91 TFLOP/s), and 2048 slower (123, 140). */
+/* The one rule: on a machine with such products, for 16-bit numbers. By registers only for few
+ * tiles: an H200 computes 128 tiles faster than the twin (123 to 91 TFLOP/s), and 2048 slower (123
+ * to 140). */
 bool gemm_wgmma_serves(const struct machine *m, const struct gemm *g, enum product how)
 {
     enum { FEW = 128 };

@@ -1,11 +1,11 @@
 /* gemm_wide.cu - large products on tensor cores: tiles of 128 x 128, eight warps of 64 x 32, and
  * sixteen words of k at a time (mma.cuh says what a word is). An operand comes four numbers a read,
- * is rounded on its way into one of two halves of shared memory, and lies there as it lay before:
- * where k is fast as [row][word], else as [word][row], so that no lane writes across banks, and
- * both are read without a conflict. An element's bits are those of gemm_mma.cu.
+ * is rounded on its way into one of two halves of shared memory, and keeps its order there:
+ * [row][word] if k is fast, else [word][row], so that no lane writes across banks, and both are
+ * read without a conflict. An element has the same bits as in gemm_mma.cu.
  *
  * Sums of B's columns (db) come with it: B passes by unrounded. Operands already in 16 bits go to
- * gemm_half.cu, where it can. */
+ * gemm_half.cu, if it takes them. */
 #include "wide.cuh"
 
 enum {
@@ -127,7 +127,7 @@ DEVICE void eight_words(float (&sum)[WM][WN][4], const uint32_t *a, const uint32
 }
 
 /* Neighbouring blocks have tiles of the same rows: the shared part of A is read once. Column sums
- * of B wait in shared memory behind the tiles: registers are scarce. */
+ * of B wait in shared memory after the tiles: registers are scarce. */
 template <enum product how, bool A_FAST, bool B_FAST>
 DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
 {

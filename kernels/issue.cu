@@ -47,7 +47,7 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 #define CALL_dense cuda_dense(m, GIVEN(dense), HOW(dense, GIVEN(dense)->exact != 0))
 #define CALL_dense_back \
     cuda_dense_back(m, GIVEN(dense_back), SHARDS(dense_back), HOW(dense_back, false))
-/* Its inputs' product, where it computes that as well. */
+/* The rule for the product of its inputs, if it computes that as well. */
 #define RECUR_HOW(name) \
     product_of(by, GIVEN(name)->rows * GIVEN(name)->steps, GIVEN(name)->from.in, \
                RECUR_COLUMNS(GIVEN(name)->kind) * GIVEN(name)->units, false)
@@ -216,7 +216,7 @@ static uint32_t issue_stack(struct machine *m, const struct kernel_op *ops, uint
     cuda_dense_gradients(m, rest.dense, f.count, f.shards);
     for (uint32_t i = 0; i < rest.norms; i++) {
         struct op_lnorm_back norm = *rest.norm[i];
-        norm.dx = no_act(); /* it is there */
+        norm.dx = no_act(); /* no gradient here: it is computed already */
         cuda_lnorm_back(m, &norm, f.shards);
     }
     return taken;

@@ -1,7 +1,7 @@
 /* kernels.h - how the machine (cuda.cu) starts each kernel. Every pointer is device memory unless
  * it says host; every call only puts work on the machine's stream, and the first failure sticks in
- * the machine. Arguments are those of the operations (backend/ops.h): a struct of them lies on the
- * host, what it points at on the device, and so on. */
+ * the machine. Arguments are the operations' (backend/ops.h): their struct is on the host,
+ * everything it points at on the device. */
 #ifndef DNN_KERNELS_KERNELS_H
 #define DNN_KERNELS_KERNELS_H
 
@@ -23,18 +23,18 @@ enum product { PRODUCT_FP32, PRODUCT_TF32, PRODUCT_BF16, PRODUCT_FP16 };
 struct products {
     enum product how;
     uint64_t least;
-    uint64_t kept; /* activations of so many numbers and more: form_kept */
+    uint64_t kept; /* least numbers of activations kept in 16 bits: form_kept */
 };
 /* The one rule by which a dense layer's products are computed, from its shape alone. Answers
- * (exact) are in fp32 always: tensor cores have little to do where rows are few, and an answer is
- * then the same on every kind of machine. So are layers too narrow for a tile. */
+ * (exact) are in fp32 always: tensor cores have little to do with few rows, and an answer is then
+ * the same on every kind of machine. So are layers too narrow for a tile. */
 enum product product_of(struct products by, uint32_t rows, uint32_t in, uint32_t out, bool exact);
 
 /* The form (enum act_form) in which a training's rows x width activations are kept, and their
- * gradients (back): the one rule, by shape alone. In 16 bits where products are, for `kept` numbers
+ * gradients (back): the one rule, by shape alone. In 16 bits if products are, for `kept` numbers
  * and more in rows of 32, 40, ..: smaller ones stay in a cache, or are fused and never leave the
- * chip. The range of fp16 is too small for gradients, but in products, where they are scaled:
- * others stay in fp32. */
+ * chip. The range of fp16 is too small for gradients, except in products, which scale them: others
+ * stay in fp32. */
 uint32_t form_kept(struct products by, uint32_t rows, uint32_t width, bool back);
 /* The form of numbers rounded to that precision, if it has 16 bits; else FORM_REAL. */
 uint32_t form_product(enum product how);
@@ -46,18 +46,18 @@ void cuda_round(struct machine *m, void *to, const float *x, uint32_t form, size
  * shards: row shards of a gradient, of the plan (plan_shards of the rows).
  *
  * scratch: memory of the machine's own. It begins with SCRATCH_HEAD bytes that are 0 at every call,
- * and again behind it: counters of blocks that are done. The rest is rubbish. How much:
+ * and again after it: counters of blocks that are done. The rest is undefined. Its size:
  * kernels_need. */
 enum { SCRATCH_HEAD = 4096 };
 
 /* Issues an operation by its id (enum op_id). */
 void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct products by,
                    void *scratch);
-/* The operations at the front of a list that belong together, in fewer launches and with the same
- * bits, but for the order in which the loss is summed: small layers with what their batch is made
- * of, their loss and their way back, or as far as their answers; dense layers on their way back; an
- * optimiser and the end of the step. Else the first alone. Of small layers, values that none of the
- * operations behind them reads are not written. Returns how many it was. */
+/* The operations at the front of a list that are fused into fewer launches, with the same bits but
+ * for the order in which the loss is summed: small layers with the gather of their batch, their
+ * loss and their way back, or up to their answers; dense layers on their way back; an optimiser and
+ * the end of the step. Else the first operation alone. Values of small layers that no later
+ * operation reads are not written. Returns how many operations it took. */
 struct kernel_op { uint32_t op; const void *arguments; };
 enum { KERNEL_FRONT = 52 }; /* no more are looked at */
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
@@ -80,7 +80,7 @@ void cuda_ple(struct machine *m, const struct op_ple *a);
 void cuda_ple_wide(struct machine *m, const struct op_ple_wide *a);
 void cuda_series(struct machine *m, const struct op_series *a);
 void cuda_tokens(struct machine *m, const struct op_tokens *a);
-/* how: of the product of the inputs, where the sums are not there yet (a->from) */
+/* how: the rule for the product of the inputs, if the sums are not computed yet (a->from) */
 void cuda_recur(struct machine *m, const struct op_recur *a, enum product how, void *scratch);
 void cuda_recur_back(struct machine *m, const struct op_recur_back *a, enum product how,
                      struct products by, void *scratch);
@@ -117,7 +117,7 @@ void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned 
  * way to memory. */
 void cuda_dense_backs(struct machine *m, const struct op_dense_back *const *a, unsigned count,
                       unsigned shards, struct products by);
-/* dw and db alone, of layers whose dz is there. */
+/* dw and db alone, for layers whose dz is computed. */
 void cuda_dense_gradients(struct machine *m, const struct op_dense_back *const *a, unsigned count,
                           unsigned shards);
 void cuda_act(struct machine *m, const struct op_act *a);
@@ -160,11 +160,11 @@ void cuda_adam(struct machine *m, const struct op_adam *a, const struct op_advan
                void *scratch);
 void cuda_advance(struct machine *m, const struct op_advance *a);
 
-/* One product for both kinds of cores: C[m][n] = A B, then what `epilogue` says. A(i, k) stands at
- * a[i * a_row + k * a_col], and so on: transposes are strides. Sums run over k = 0, 1, .. in each
- * part; part z of `parts` takes k in [part_begin(z), part_begin(z + 1)) and writes C + z * c_part.
- * Tiles follow from m, n alone. A, B, C, z and by are fp32 or in 16 bits, whichever their address
- * says; how such a matrix lies in memory: form.cuh. */
+/* One product for both kinds of cores: C[m][n] = A B, then the epilogue. A(i, k) is at a[i * a_row
+ * + k * a_col], and so on: transposes are strides. Sums run over k = 0, 1, .. in each part; part z
+ * of `parts` takes k in [part_begin(z), part_begin(z + 1)) and writes C + z * c_part. Tiles follow
+ * from m, n alone. A, B, C, z and by are fp32 or in 16 bits, as their form says; the layout of such
+ * a matrix: form.cuh. */
 enum scaled { SCALED_A, SCALED_B };
 struct gemm {
     struct act c;
@@ -180,8 +180,8 @@ struct gemm {
     struct act z;
     uint32_t z_row;
     float slope;
-    /* instead: C = (A B) act'(by), with the derivative at z or y as act needs; A B is rounded as C
-     * is, so the bits are those of two operations */
+    /* instead: C = (A B) act'(by), with the derivative at z or y as act needs; A B is first rounded
+     * as C is, so the bits equal two operations */
     struct act by;
     uint32_t by_row;
     /* sums[j] of a part: B's column j summed over its k, into sums + z * c_part, overwritten or
@@ -207,8 +207,8 @@ void gemm_wide_start(struct machine *m, const struct gemm *g, enum product how);
 /* Large products with two 16-bit operands, same bits: whether it can. */
 bool gemm_half_can(const struct gemm *g, enum product how);
 void gemm_half_start(struct machine *m, const struct gemm *g, enum product how);
-/* The same of bf16 and fp16 where the machine's tensor cores take products of warpgroups (sm_90a);
- * gemm_wide is its twin. Whether this build has it; whether this machine takes it for `g`. */
+/* As gemm_half and gemm_wide for bf16 and fp16, on machines whose tensor cores take products of
+ * warpgroups (sm_90a). built: this build has it; serves: this machine takes it for `g`. */
 bool gemm_wgmma_built(void);
 bool gemm_wgmma_serves(const struct machine *m, const struct gemm *g, enum product how);
 void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how);

@@ -28,7 +28,7 @@ DEVICE double focal(double logp, double others, double gamma, double *slope)
     return -power * logp;
 }
 
-/* What of a probability is taken away: of every class, of the one that is right. */
+/* Smoothed targets of a wrong and of the right class. */
 struct class_levels { float low, high; };
 HOST_DEVICE struct class_levels class_levels_of(const struct op_loss_class &a)
 {

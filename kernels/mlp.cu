@@ -1,13 +1,13 @@
 /* mlp.cu - small dense layers forward, the loss, and back to every layer's dz, in one launch: a
  * block has T rows, 4 or 8, and what it computes of them stays in its memory on the way. So do the
- * weights where a block has room for all of them and a multiprocessor to itself: they are copied
+ * weights, if a block has room for all of them and a multiprocessor to itself: they are copied
  * once, for both ways, while other lanes gather the rows. Else they pass by in pieces, copied while
  * the piece before is multiplied. The loss of every row goes to memory, so that its sum has the
  * same order for any T.
  *
- * Every element is the same chain over k as in a product of its own (gemm_simt.cu), norms, dropout
- * and losses are the functions that their own kernels have: the bits are those of the operations
- * one by one. dw and db follow in one launch of products; what they do not read is not written. */
+ * Every element is the same chain over k as in gemm_simt.cu; norms, dropout and losses use the
+ * functions of their own kernels: the bits are the same as with the operations one by one. dw and
+ * db follow in one launch of products; what they do not read is not written. */
 #include "dropout.cuh"
 #include "epilogue.cuh"
 #include "gather.cuh"
@@ -73,8 +73,8 @@ DEVICE void add_hot(const struct mlp &f, uint32_t row, uint32_t col, float (&sum
     }
 }
 
-/* What becomes of x w + b, or of its norm: N rows of a column, from row r of the block on. Rows
- * beyond the batch stay in the block. */
+/* Writes the outputs made of x w + b, or of its norm: N rows of a column, from row r of the block
+ * on. Rows beyond the batch stay in the block. */
 template <int N>
 DEVICE void put_values(const struct mlp &f, const struct mlp_layer &l, const struct place &at,
                        uint32_t r, uint32_t col, const float (&x)[N])
@@ -147,7 +147,7 @@ DEVICE void layer_norm(const struct mlp &f, const struct mlp_layer &l, const str
     }
 }
 
-/* The weights are there, and all that the block has written. */
+/* Waits until the weights are loaded, and all that the block has written is visible. */
 DEVICE void layer_begin(const struct mlp &f, uint32_t later)
 {
     if (f.stays)
@@ -207,7 +207,7 @@ DEVICE void put_gradients(const struct mlp &f, const struct mlp_layer &l, const 
     UNROLL
     for (uint32_t i = 0; i < N; i++) {
         if (l.act != ACT_NONE && l.gamma)
-            d[i] = 0.0f + d[i]; /* an act by itself adds it */
+            d[i] = 0.0f + d[i]; /* as the operation act does, which adds to 0 */
         by[i * ld] = i < left ? d[i] : 0;
         if (i < left)
             to[(size_t)i * l.out] = d[i];
@@ -285,7 +285,7 @@ template <class S> DEVICE void words_copy(S *to, const S *from)
     for (uint32_t i = thread_id(); i < sizeof(S) / 4; i += block_size())
         ((uint32_t *)to)[i] = ((const uint32_t *)from)[i];
 }
-/* The same by EACH lanes a row, from records. from, now: those of the gather, in the block. */
+/* The same by EACH lanes a row, from records. from, now: the gather's, copied into the block. */
 template <int EACH>
 DEVICE void gather_rows(const struct mlp &f, const struct place &at, uint32_t r,
                         const struct source *from, const struct step *now)
@@ -307,10 +307,11 @@ template <int T> KERNEL_SHARING(MLP_LANES, 2, mlp_step)(ARGUMENT(struct mlp) f)
     SHARED(uint32_t, said, 1);
     SHARED(struct source, from, 1);
     SHARED(struct step, now, 1);
-    enum { EACH = MLP_NARROW / MLP_TILE, GATHER = T * EACH }; /* lanes: of a row, of all */
+    /* lanes of a row, lanes that gather */
+    enum { EACH = MLP_NARROW / MLP_TILE, GATHER = T * EACH };
     struct place at = {room, block_x() * T, f.now ? f.now->fall : 0};
     struct loss_row mine = {at.row0 + thread_id(), 0, 0, 0, {}};
-    /* some gather while others copy, if there are so many */
+    /* some lanes gather while others copy, if the block has enough */
     uint32_t others = f.gather.rows && block_size() > GATHER ? GATHER : 0;
     struct team copying = {thread_id() - others, block_size() - others};
     if (f.gather.rows) {
@@ -329,7 +330,7 @@ template <int T> KERNEL_SHARING(MLP_LANES, 2, mlp_step)(ARGUMENT(struct mlp) f)
     for (uint32_t i = 0; i < f.count; i++) {
         layer_forward<T>(f, i, at);
         if (i == 0 && !f.answers && thread_id() < T)
-            loss_read(f, &mine); /* which is there since the barrier of the first layer */
+            loss_read(f, &mine); /* valid since the barrier of the first layer */
     }
     if (f.answers)
         return;

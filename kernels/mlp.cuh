@@ -1,7 +1,6 @@
 /* mlp.cuh - a stack of small dense layers, fused: the operations of the stack, and the arguments of
- * its kernel. A layer is a dense one with the layer_norm, activation and dropout behind it, as far
- * as there are any. batch_norm is not fused: its statistics are those of the whole batch, and a
- * block has few rows. */
+ * its kernel. A layer is a dense one with the layer_norm, activation and dropout that may follow
+ * it. batch_norm is not fused: its statistics need the whole batch, and a block has few rows. */
 #ifndef DNN_KERNELS_MLP_CUH
 #define DNN_KERNELS_MLP_CUH
 
@@ -10,9 +9,9 @@
 
 /* Layers, widths of inputs and outputs, rows: at most. */
 enum { MLP_LAYERS = 6, MLP_WIDTH = 256, MLP_ROWS = 4096 };
-/* Rows of a block, or half of them where all blocks then have a multiprocessor to themselves; lanes
- * where no layer is wider, and else; so many k at a time, or half of them where memory is short;
- * floats between two rows of k. */
+/* TILE: rows of a block, or half of them if all blocks then have a multiprocessor each. NARROW:
+ * lanes if no layer is wider, else LANES. DEPTH: k at a time, or half of it if memory is short.
+ * SKEW: floats between two rows of k. */
 enum { MLP_TILE = 8, MLP_NARROW = 128, MLP_LANES = 256, MLP_DEPTH = 16, MLP_SKEW = 4 };
 
 /* at_: offsets in shared memory, of rows that start at multiples of four numbers. NULL: not wanted.
@@ -48,7 +47,8 @@ struct mlp {
     uint32_t lanes;
     const float *x;
     const struct step *now;    /* of dropout */
-    struct op_gather gather;   /* of x, ids and targets; rows 0: they are there already */
+    /* the source of x, ids and targets; rows 0: they are in memory already */
+    struct op_gather gather;
     float *dx;                 /* of the first layer, or NULL */
     uint32_t add_dx;
     struct hot_inputs hot;     /* of the first layer */

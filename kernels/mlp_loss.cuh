@@ -11,8 +11,8 @@ DEVICE uint32_t rows_left(const struct mlp &f, uint32_t row)
     return row < f.rows ? f.rows - row : 0;
 }
 
-/* A row of the block, which one lane has. What a cross entropy adds up to waits until the block has
- * gone back: its gradient does not need the loss. */
+/* A row of the block, held by one lane. The sum of a cross entropy waits until the block has gone
+ * back: its gradient does not need the loss. */
 struct loss_row {
     uint32_t row;
     float target, weight;
@@ -61,8 +61,9 @@ DEVICE void loss_put(const struct mlp &f, const struct loss_row &of)
     f.parts[2 * of.row + 1] = (double)of.weight;
 }
 
-/* The block that comes last adds what all rows lost: eight by eight, then those of a shard. Shards
- * begin at multiples of eight. parts: loss and weight of the rows, then of eights. */
+/* The last block to finish adds the losses of all rows: groups of eight rows, then the groups of a
+ * shard. Shards begin at multiples of eight. parts: loss and weight of the rows, then of the
+ * groups. */
 DEVICE void shard_loss(const struct mlp &f)
 {
     uint32_t eights = (f.rows + 7) / 8, which = thread_id() % 2, shard = thread_id() / 2;

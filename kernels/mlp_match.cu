@@ -42,7 +42,7 @@ static void place_layer(struct mlp_layer *l, const struct mlp *f, uint32_t *at)
         l->at_kept = place(at, (l->first + f->tile * l->out + 15) / 16);
 }
 
-/* Numbers of a piece: of all ways there and back. */
+/* Numbers of a piece: the largest of all products there and back. */
 static uint32_t half_of(const struct mlp *f, uint32_t depth)
 {
     uint32_t most = 0;
@@ -55,7 +55,7 @@ static uint32_t half_of(const struct mlp *f, uint32_t depth)
     return (most + 3) / 4 * 4;
 }
 
-/* All that lies behind the pieces; whether a block has so much. */
+/* Places everything after the pieces. True: a block has that much memory. */
 static bool place_rest(struct mlp *f, uint32_t at, size_t most)
 {
     f->at_x = place_rows(&at, f->tile, f->layer[0].in);
@@ -85,8 +85,8 @@ static void choose_lanes(struct mlp *f)
             f->lanes = MLP_LANES;
 }
 
-/* Weights, or their pieces, come first. With a multiprocessor for each block all lanes there may be
- * serve. False: a block has no such memory. */
+/* Weights, or their pieces, come first. If each block has a multiprocessor, it uses all lanes
+ * there. False: a block has no such memory. */
 static bool place_all(struct mlp *f, size_t most, unsigned alone)
 {
     f->stays = true;
@@ -110,7 +110,7 @@ static bool place_all(struct mlp *f, size_t most, unsigned alone)
 
 /* --- forward --- */
 
-/* The norm of the last output, and the activation behind it. */
+/* Adds the norm of the last output, and the activation after it. */
 static bool add_norm(struct mlp *f, struct mlp_layer *l, struct front *o, const struct op_lnorm *n)
 {
     const struct op_act *a = (const struct op_act *)next_if(o, OP_act);
@@ -155,7 +155,7 @@ static bool add_dropout(struct mlp *f, struct mlp_layer *l, const struct op_drop
     return true;
 }
 
-/* A dense layer, and the layers fused behind it. */
+/* Adds a dense layer, and the layers fused after it. */
 static bool add_layer(struct mlp *f, struct front *o, const struct op_dense *a)
 {
     struct mlp_layer *l = &f->layer[f->count];
@@ -242,7 +242,7 @@ static bool back_norm(const struct mlp *f, struct mlp_layer *l, const struct op_
     return good;
 }
 
-/* The way back through the layers fused behind the product of layer l. */
+/* Matches the way back through the layers fused after the product of layer l. */
 static bool back_through(const struct mlp *f, struct mlp_layer *l, struct front *o,
                          struct mlp_rest *rest, float *d)
 {

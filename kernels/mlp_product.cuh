@@ -17,8 +17,9 @@ DEVICE uint32_t padded(uint32_t width)
     return (width + 3) / 4 * 4;
 }
 
-/* Operands of a product: C[T][n] = X[T][k] W; across: by the transpose of W[n][k]. step: distance
- * of rows of W in shared memory. stays: all of W is there, from `at` on. bias: [n] or NULL */
+/* Operands of a product: C[T][n] = X[T][k] W; across: W is the transpose of W[n][k]. step: distance
+ * of rows of W in shared memory. stays: all of W is in shared memory, from `at` on. bias: [n] or
+ * NULL */
 struct operand {
     const float *w, *bias;
     uint32_t k, n, across, wide, stays, at, depth, half, step;
@@ -92,7 +93,7 @@ DEVICE void piece_copy(float *to, const struct operand &o, uint32_t left)
         rows_copy(to, 0, o.w, 0, 1, depth * o.n, o.wide, all);
 }
 
-/* Sums of this lane over one piece: TR rows of one column. x: of the first row, ld apart. */
+/* Sums of this lane over one piece: TR rows of one column. x: the first row's, ld apart. */
 template <int TR>
 DEVICE void piece_add(float (&sum)[TR], const float *piece, const struct operand &o, uint32_t depth,
                       uint32_t col, const float *x, uint32_t ld)
@@ -125,7 +126,7 @@ DEVICE void piece_add(float (&sum)[TR], const float *piece, const struct operand
 }
 
 /* The sums of a block: a lane has TR rows of a column, and gives them to put(row, column, bias,
- * sums). All lanes must call, behind a barrier; x is not what put writes. */
+ * sums). All lanes must call, after a barrier; put must not write x. */
 template <int T, int TR, class Put>
 DEVICE void product_by(struct operand o, const float *x, uint32_t ld, float *pieces,
                        const Put &put)

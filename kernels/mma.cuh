@@ -140,9 +140,9 @@ DEVICE void tile_mma(float c[4], const uint32_t a[4], const uint32_t b[2])
 #endif
 
 /* Four matrices of 8 x 8 numbers of 16 bits out of shared memory, matrix j into r[j]: lane 8 j + i
- * says where row i of matrix j begins, at a multiple of 16 bytes. Of each, this lane gets the word
- * place of row group; across: of the transposed matrix, which is where a fragment wants it whose
- * numbers lie with k down the columns (PTX ISA, ldmatrix). */
+ * says where row i of matrix j begins, at a multiple of 16 bytes. From each matrix this lane gets
+ * word `place` of row `group`; across: from the transposed matrix, as a fragment needs it if k runs
+ * down the columns (PTX ISA, ldmatrix). */
 #if !defined(__CUDACC__)
 
 template <bool across>

@@ -36,9 +36,9 @@ DEVICE bool groups_even(const struct grads *from)
     return ballot(FULL_WARP, !even) == 0;
 }
 
-/* Sums the shards of g in order, N runs of V elements from i, i + step, .., as far as they end at
- * `end`, where groups are even; adds the squares of a run to *square, run by run. Loads go ahead of
- * the adds. */
+/* Sums the shards of g in order, for N runs of V elements from i, i + step, .. that end at `end` or
+ * before, if groups are even; adds the squares of a run to *square, run by run. Loads are issued
+ * ahead of the adds. */
 template <int V, int N>
 DEVICE void sum_even(float *to, const struct grads *from, uint64_t i, uint64_t end, uint32_t step,
                      double *square)
@@ -82,7 +82,7 @@ DEVICE void sum_even(float *to, const struct grads *from, uint64_t i, uint64_t e
     }
 }
 
-/* The same of one run in any groups; returns the sum of its squares. */
+/* As sum_even, for one run in any groups; returns the sum of its squares. */
 template <int V> DEVICE double sum_shards(float *to, const struct grads *from, uint64_t i)
 {
     const struct group *of = group_of(from, i);
@@ -91,7 +91,7 @@ template <int V> DEVICE double sum_shards(float *to, const struct grads *from, u
     float sum[V], next[V];
     run_load(sum, g);
     uint32_t shards = of->shards;
-    bool mixed = i + V > of->end; /* the run goes on in the next group */
+    bool mixed = i + V > of->end; /* the run ends in a later group */
     for (uint32_t s = 1; s < from->shards && (s < shards || mixed); s++) {
         run_load(next, g + s * from->shard_stride);
         UNROLL
@@ -169,7 +169,7 @@ KERNEL_SHARING(LANES_OF_BLOCK, 4, norm2_tile)(ARGUMENT(struct op_norm2) a, uint3
 
 /* --- optimisers --- */
 
-/* What every element of a step shares; found once a block. */
+/* The values that all elements of a step share; found once a block. */
 struct common {
     double lr, decay;   /* of the step */
     float scale;        /* division by the weight and clipping */
@@ -202,7 +202,7 @@ DEVICE void put_own(struct common *to, const struct op_adam &a)
 DEVICE void put_own(struct common *, const struct op_rmsprop &) {}
 DEVICE void put_own(struct common *, const struct op_sgd &) {}
 
-/* What the elements of a group share. */
+/* The values that the elements of a group share. */
 struct rates { float step, shrink, l2; };
 DEVICE struct rates rates_of(const struct op_adam &a, const struct common &c,
                              const struct group *of)
@@ -308,9 +308,9 @@ DEVICE void run_update(const Op &o, const struct common &c, const struct group *
     run_end(o, r, i);
 }
 
-/* Elements are updated by four, the first `fours` times four of them, and the others one by one: a
- * unit is either. counter: NULL, or the last block also ends the step. What the first unit of a
- * lane needs is read while single lanes find what all units share. */
+/* Elements are updated in units: `fours` units of four elements each, the others one by one.
+ * counter: NULL, or the last block also ends the step. The data of a lane's first unit is loaded
+ * while single lanes compute the shared values. */
 template <class Op>
 KERNEL_BOUNDED(LANES_OF_BLOCK, update)(ARGUMENT(Op) o, uint64_t fours,
                                        ARGUMENT(struct op_advance) end, uint32_t *counter)

@@ -1,9 +1,10 @@
-/* recur.cu - recurrent layers: how many rows a block has and where u stands (walk.cuh), and layers
- * that are asked for whole. */
+/* recur.cu - recurrent layers: the rows of a block and the place of u (walk.cuh), and layers
+ * computed whole. */
 #include "recur_guest.cuh"
 #include "walk.cuh"
 
-/* u as it is multiplied: [unit][gate][unit of the sum], or across: [gate][unit][unit of h']. */
+/* Lays u out for the product: [unit][gate][unit of the sum], or across: [gate][unit][unit of
+ * h']. */
 KERNEL_BOUNDED(256, recur_lay)(float *w, const float *u, uint32_t n, uint32_t columns, bool across)
 {
     uint32_t padded = (n + 3) / 4 * 4;
@@ -150,7 +151,7 @@ void cuda_recur(struct machine *m, const struct op_recur *a, enum product how, v
         recur_forward(m, a, how, scratch);
 }
 
-/* Of a layer that a guest has answered and does not serve any more: as our kernels leave it. */
+/* Computes forward again, as our kernels do, a layer that a guest computed and then failed. */
 static void recur_again(struct machine *m, const struct op_recur_back *a, enum product how,
                         void *scratch)
 {
@@ -171,7 +172,7 @@ static void recur_again(struct machine *m, const struct op_recur_back *a, enum p
     recur_forward(m, &f, how, scratch);
 }
 
-/* The gradients of a layer that was asked for whole, from those of its sums. */
+/* The gradients of the inputs' product of a whole layer, from the gradients of its sums. */
 static void recur_gradients_of(struct machine *m, const struct op_recur_back *a, enum product how,
                                struct products by)
 {

@@ -2,9 +2,10 @@
  * (walk.cuh; formulas: backend/ops_series.h). */
 #include "walk.cuh"
 
-/* What a step reads, [two steps][rows][6 padded]: gates, dy, and c' (GRU: h'). Then the products,
- * [rows][4 padded], one a gate; the gradients of the sums, [gate][unit][rows side by side]; and
- * what the step behind left, twice [rows][padded]: c and its gradient (GRU: that of h). */
+/* The room of a step. It reads [two steps][rows][6 padded]: gates, dy, and c' (GRU: h'). Then the
+ * products, [rows][4 padded], one a gate; the gradients of the sums, [gate][unit][rows side by
+ * side]; and the state left by the step after it, twice [rows][padded]: c and its gradient (GRU:
+ * h's). */
 enum { WALK_STAGED = RECUR_GATES + 2 };
 struct walk_past {
     const float *staged, *sums; /* a unit's, each `padded` from the next */
@@ -53,7 +54,7 @@ DEVICE void walk_unit_back(const struct op_recur_back &a, struct walk_past u, ui
     }
 }
 
-/* What step i reads. */
+/* Loads the inputs of step i. */
 template <int WHERE>
 DEVICE void walk_stage_back(const struct op_recur_back &a, const struct walk &s,
                             struct walk_block b, float *to, uint32_t i)

@@ -76,7 +76,7 @@ KERNEL_BOUNDED(RECUR_LANES, recur_to_ours)(struct recur_weights a)
         p.ours[s * a.shard_stride] = 0;
 }
 
-/* Where step t of a row stands in the other order. */
+/* The place of step t of a row in the other order. */
 DEVICE uint32_t turned(const struct recur_steps &a, uint32_t t, uint32_t length)
 {
     return a.reverse ? length - 1 - t : t;

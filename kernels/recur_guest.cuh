@@ -7,18 +7,18 @@
  *     n = tanh(x Wn + bn + r (h' Uq + cq))
  *     h = (1 - z) n + z h'
  *
- * Parts of the weights. cuDNN numbers its matrices: LSTM i f g o of x: 0 to 3, of h': 4 to 7; GRU
- * r z n of x: 0 to 2, r z q of h': 3 to 5. Our columns are i f g o; n r z of x; r z q of h'. So
+ * Parts of the weights. cuDNN numbers its matrices: LSTM i f g o of x: 0 to 3, of h': 4 to 7; GRU r
+ * z n of x: 0 to 2, r z q of h': 3 to 5. Our columns are i f g o; n r z of x; r z q of h'. So
  *     LSTM  part = gate,               of h': 4 + gate
  *     GRU   part = (gate + 2) mod 3,   of h': 3 + gate
  * Our matrix is [inputs][gate][unit], a part of cuDNN's [unit][inputs], at an address that it
- * tells. Biases: LSTM has those of the inputs alone, GRU both.
+ * gives. Biases: LSTM has the inputs' alone, GRU both.
  *
  * Steps. Ours are [row][step][number], and cuDNN gets [step][row][number]. It wants to know the
  * lengths on the host, and a recorded step has them on the device: so all rows have all steps, and
- * we mask. Forward, a step does not know those behind it: what it answers in padding becomes 0.
- * Backward, dy is 0 in padding, and so is every gradient there. A reversed layer is one that gets
- * each row's steps from the last to the first, padding behind them. */
+ * we mask. Forward, a step does not depend on later ones: outputs in padding become 0. Backward, dy
+ * is 0 in padding, and so is every gradient there. A reversed layer gets each row's steps from the
+ * last to the first, then padding. */
 #ifndef DNN_KERNELS_RECUR_GUEST_CUH
 #define DNN_KERNELS_RECUR_GUEST_CUH
 
@@ -33,7 +33,7 @@ static inline uint32_t recur_parts(uint32_t kind)
 {
     return 2 * RECUR_COLUMNS(kind);
 }
-/* Where the parts begin, in floats from the beginning of cuDNN's weights. */
+/* The offsets of the parts, in floats from the beginning of cuDNN's weights. */
 struct recur_places { uint64_t matrix[RECUR_PARTS], bias[RECUR_PARTS]; };
 
 /* The weights of a direction, or their gradients: w, b, u and GRU's b of u here, and there. */

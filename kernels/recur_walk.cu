@@ -19,7 +19,7 @@ DEVICE float walk_curve(const struct op_recur &a, bool gru, uint32_t column, uin
     return column == 2 ? sum : sigmoid(sum);
 }
 
-/* Gates, h and c of a unit; curved: its columns' gates are there, not their sums. */
+/* Gates, h and c of a unit; curved: its columns hold gates already, not sums. */
 DEVICE void walk_gates(const struct op_recur &a, struct walk_unit u, uint32_t padded, bool curved,
                        float (&v)[4], float *h, float *c)
 {
@@ -67,7 +67,7 @@ DEVICE void walk_unit_step(const struct op_recur &a, struct walk_unit u, uint32_
     }
 }
 
-/* What a row begins with; without steps, it passes that on. */
+/* The initial state of a row; a row without steps passes it on. */
 DEVICE void walk_begin(const struct op_recur &a, float *h, float *c, size_t row, uint32_t j)
 {
     const size_t n = a.units;

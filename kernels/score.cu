@@ -14,7 +14,7 @@ DEVICE bool is_right(const float *logits, uint32_t outputs, float target)
     return best == (uint32_t)target;
 }
 
-/* Of one row, times its weight. */
+/* The measure of one row, times its weight. */
 template <int G>
 DEVICE double measure_row(const struct op_score &a, const struct answers *to, const float *logits,
                           float target, float weight)

@@ -6,13 +6,13 @@
 #include "device.cuh"
 #include "kernels.h"
 
-/* What the end of a step reads: nobody writes it before the last block, so that it may be read when
- * a kernel begins. */
+/* The inputs of the end of a step: only the last block writes them, so a kernel may read them when
+ * it begins. */
 struct step_end {
     struct step now;
     double loss, weight;
     int64_t at;        /* the step in the table, or out of it */
-    struct hyper next; /* what the table has for the one behind */
+    struct hyper next; /* the table's values for the next step */
 };
 DEVICE bool in_table(const struct op_advance &a, int64_t at)
 {

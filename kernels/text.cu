@@ -50,8 +50,8 @@ KERNEL_BOUNDED(TEXT_LANES, text_forward)(struct op_text_dense a)
     form_put(a.y, to, sum);
 }
 
-/* A warp has 32 columns of the rows of dw for some buckets, in shared memory. Its lanes look at 32
- * terms of a text together, and at those of some texts at once; it adds them in order. */
+/* A warp has 32 columns of the rows of dw for some buckets, in shared memory. Its lanes read 32
+ * terms of a text together, and of some texts at once; it adds them in order. */
 KERNEL_BOUNDED(TEXT_LANES, text_backward)(struct op_text_dense_back a)
 {
     SHARED(float, rooms, TEXT_WARPS * TEXT_BUCKETS * WARP);

@@ -1,5 +1,5 @@
 /* view.cu - the views of a batch, and the mean of their answers. A lane writes one number, or a row
- * of answers; sums over rows are those of columns.cuh. */
+ * of answers; columns.cuh sums over rows. */
 #include "columns.cuh"
 
 enum { VIEW_LANES = 256, VIEW_SUM_LANES = 1024 };

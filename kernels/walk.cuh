@@ -1,24 +1,23 @@
 /* walk.cuh - how blocks walk through the steps of recurrent layers (formulas: ops_series.h). A
- * block has some rows and goes through all their steps in one launch: rows do not meet, so no
- * block waits for another. A step is a product, of h' (back: of the gradients of the sums of the
- * step behind) with u, then the formulas of each unit. What the next step reads is copied
- * meanwhile.
+ * block has some rows and goes through all their steps in one launch: rows do not meet, so no block
+ * waits for another. A step is a product of h' (back: of the gradients of the next step's sums)
+ * with u, then the formulas of each unit. What the next step reads is copied meanwhile.
  *
  * Each number is one chain of sums: its inputs' part, then units 0, 1, ..; on the way back a chain
  * for each gate, gates added in pairs. So its bits depend on nothing else: not on the rows of a
- * block, nor on where u stands.
+ * block, nor on the place of u.
  *
- * What limits it, on a multiprocessor that does 128 multiply-adds and reads 128 bytes of its
- * shared memory a clock: a step of r rows and n units takes r n columns / 128 clocks of arithmetic,
- * and as u is read once for each tile of rows, n columns / 32 clocks a tile of reading: for one row
- * four times as many as the arithmetic. Of small layers with few rows each lane therefore holds a
- * column of u in registers; the chain of n sums, 4 n clocks, is then what a step waits for. */
+ * The limits, on a multiprocessor that does 128 multiply-adds and reads 128 bytes of its shared
+ * memory a clock: a step of r rows and n units takes r n columns / 128 clocks of arithmetic, and as
+ * u is read once for each tile of rows, n columns / 32 clocks a tile of reading: for one row four
+ * times as many as the arithmetic. In small layers with few rows each lane therefore holds a column
+ * of u in registers; a step then waits for the chain of n sums, 4 n clocks. */
 #ifndef DNN_KERNELS_WALK_CUH
 #define DNN_KERNELS_WALK_CUH
 
 #include "form.cuh"
 
-/* Where u stands: in registers, in shared memory, in memory; in memory with the block's room. */
+/* The place of u: registers, shared memory, memory; LARGE: memory, and the block's room too. */
 enum walk_kind { WALK_HELD, WALK_KEPT, WALK_READ, WALK_LARGE };
 enum {
     WALK_LANES = 512,
@@ -31,7 +30,7 @@ enum {
 
 /* How a launch goes. Units are padded with zeros to a multiple of 4. */
 struct walk {
-    const float *w;          /* u as it is multiplied (recur_lay) */
+    const float *w;          /* u in the order of the product (recur_lay) */
     float *rooms;            /* large: `floats` for each block */
     uint64_t weights, floats; /* numbers of w, of a room */
     uint32_t rows;           /* of a block */
@@ -74,7 +73,7 @@ template <class F> DEVICE void each_pair(uint32_t outer, uint32_t inner, F &&f)
     }
 }
 
-/* What a row begins with: h, then c (LSTM); NULL: 0. */
+/* The initial state of a row: h, then c (LSTM); NULL: 0. */
 DEVICE const float *state_before(const struct recur_state &state, size_t row)
 {
     return state.from && !state.begins[row] ? (const float *)state.from + row * state.ld : NULL;
@@ -231,7 +230,7 @@ template <int WHERE> DEVICE float *walk_room(const struct walk &s, float *shared
         room[i] = 0;
     return room;
 }
-/* w where the products read it; there after the next barrier. */
+/* Puts w where the products read it; valid after the next barrier. */
 template <int WHERE>
 DEVICE void walk_weights(const struct walk &s, struct walk_product *p, float *shared,
                          float (&held)[WALK_HELD_UNITS])
@@ -246,8 +245,8 @@ DEVICE void walk_weights(const struct walk &s, struct walk_product *p, float *sh
     }
 }
 
-/* `parts` neighbouring gates of each row, `next` numbers from row to row, to where units are
- * padded. */
+/* Copies `parts` neighbouring gates of each row, `next` numbers from row to row, into padded
+ * units. */
 template <int WHERE>
 DEVICE void walk_copy(const struct walk &s, uint32_t rows, float *to, uint32_t apart,
                       uint32_t parts, uint32_t n, const float *from, size_t next)
@@ -264,7 +263,7 @@ DEVICE void walk_copy(const struct walk &s, uint32_t rows, float *to, uint32_t a
     });
 }
 
-/* As it is read back where such numbers are kept. */
+/* x as it is read back from a 16-bit form. */
 DEVICE float as_kept(uint32_t form, float x)
 {
     return form == FORM_REAL ? x : bits_to_float(form, float_to_bits(form, x));

@@ -1,6 +1,6 @@
 /* wgmma.cuh - products of a warpgroup, which sm_90a alone has: four warps, the first a multiple of
  * four, do C[64][128] += A[64][16] B[16][128] of bf16 or fp16 with sums in fp32. Both operands lie
- * in shared memory, C on the lanes, and all of it goes on while the lanes do something else.
+ * in shared memory, C on the lanes, and all of it runs while the lanes do something else.
  *
  * A tile is 64 or 128 rows of A (columns of B, which are its rows from here on) by 64 of k, in
  * lines of 64 numbers: 128 bytes, line l at l * 128.
@@ -8,10 +8,10 @@
  *     k fast:    line l is row l, its numbers are k = 0 .. 63
  *     row fast:  line l is k = l % 64 of the rows 64 (l / 64) .. + 63
  *
- * Of each line the piece p of 16 bytes stands at p ^ (l % 8): wgmma_piece. Eight lines are one
- * pattern of 1024 bytes, and a tile begins at a multiple of that: wgmma_tiles. That is what the PTX
- * ISA calls the canonical layouts with swizzling of 128 bytes, K-major ((8,m),(T,2k)):((8T,SBO),
- * (1,T)) and MN-major ((T,8,m),(8,k)):((1,T,LBO),(8T,SBO)), with T = 8 numbers.
+ * Piece p (16 bytes) of line l is at p ^ (l % 8): wgmma_piece. Eight lines are one pattern of 1024
+ * bytes, and a tile begins at a multiple of that: wgmma_tiles. The PTX ISA calls these the
+ * canonical layouts with swizzling of 128 bytes, K-major ((8,m),(T,2k)):((8T,SBO), (1,T)) and
+ * MN-major ((T,8,m),(8,k)):((1,T,LBO),(8T,SBO)), with T = 8 numbers.
  *
  * C of lane t of the warpgroup: with warp = t / 32, group = t % 32 / 4, place = t % 4, sum[4 j + e]
  * is row 16 warp + group + 8 (e / 2), column 8 j + 2 place + e % 2.
@@ -122,9 +122,9 @@ DEVICE unsigned char *wgmma_tiles(unsigned char *memory)
     return memory + (WGMMA_PATTERN - shared_address(memory) % WGMMA_PATTERN) % WGMMA_PATTERN;
 }
 
-/* Of a tile's k = 0 .. 15, from its first 64 rows on. In units of 16 bytes: where it begins; the
- * step from 64 rows to the next 64 where rows are fast, else 1, as the PTX ISA has it where this is
- * not used; the step from eight lines to the next eight. Then what swizzling. */
+/* The descriptor of a tile's k = 0 .. 15, from its first 64 rows on. In units of 16 bytes: its
+ * begin; the step from 64 rows to the next 64 if rows are fast, else 1, as the PTX ISA says for an
+ * unused field; the step from eight lines to the next eight. Then the kind of swizzling. */
 template <bool K_FAST> DEVICE uint64_t wgmma_descriptor(const unsigned char *tile)
 {
     enum { LEADING = K_FAST ? 16 : WGMMA_TILE_DEPTH * WGMMA_LINE, STRIDE = WGMMA_PATTERN };

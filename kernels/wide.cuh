@@ -113,8 +113,8 @@ DEVICE void wide_stripe(const struct gemm &g, struct act c, struct act with, con
         }
     }
 }
-/* The same as gemm_finish, of a stripe of SIDE columns. how: of the product; C is fp32, or in its
- * 16 bits. */
+/* As gemm_finish, for a stripe of SIDE columns. how: the product's; C is fp32, or in its 16
+ * bits. */
 template <enum product how>
 DEVICE void wide_stripe_finish(const struct gemm &g, const float *sums, struct stripe s)
 {
@@ -164,8 +164,8 @@ inline bool wide_operand(struct act x, uint32_t fast_step, uint32_t slow_step, u
     return fast_step == 1 && slow_step % run == 0 && fast % run == 0 &&
            (uintptr_t)x.at % (run * form_bytes(x.form)) == 0;
 }
-/* True: both operands can be read `run` numbers at once and lie as those of a dense layer. Column
- * sums: only of a weight's gradient. */
+/* True: both operands can be read `run` numbers at once and have the layout of a dense layer's.
+ * Column sums: only with a weight's gradient. */
 inline bool wide_operands(const struct gemm *g, uint32_t run)
 {
     bool a = g->a_col == 1 ? wide_operand(g->a, g->a_col, g->a_row, g->k, run)

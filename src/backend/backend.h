@@ -47,14 +47,14 @@ struct plan {
     char guests[96];
     uint32_t batch;      /* rows of a micro-batch */
     uint32_t micro;      /* micro-batches of an applied step */
-    uint32_t shards;     /* of a gradient: of its rows (plan_shards), or one a track */
-    uint32_t tracks;     /* micro-batches run side by side in so many tracks; 0: one by one */
+    uint32_t shards;     /* shards of a gradient: by its rows (plan_shards), or one a track */
+    uint32_t tracks;     /* number of tracks: micro-batches that run side by side; 0: one by one */
     uint32_t version;    /* of the machine's code; another version may give other bits */
 };
-/* Of the rows of tables: one for each 64, at least 1, at most 16. */
+/* Shards for rows of tables: one for each 64 rows, at least 1, at most 16. */
 uint32_t plan_shards(uint32_t rows);
-/* Of sequences: as many as their steps would have as rows of a table, up to 8 of 16 rows or more. A
- * short sequence alone is work for a thread; each shard has a gradient of all weights. */
+/* Shards for sequences: as for a table of all their steps, up to 8 of 16 rows or more. A short
+ * sequence alone is work for a thread; each shard has a gradient of all weights. */
 uint32_t plan_series_shards(uint32_t rows, uint32_t steps);
 /* *differs: name of the first field that differs */
 bool plan_same(const struct plan *a, const struct plan *b, const char **differs);
@@ -71,8 +71,8 @@ struct machine_options {
      * limit */
     const char *device;
     double memory_limit_gb, memory_fraction;
-    /* of products in training: auto, fp32, tf32, bf16, fp16; NULL: fp32. fp32 serves where the
-     * device lacks it; machine_describe gives the reason */
+    /* of products in training: auto, fp32, tf32, bf16, fp16; NULL: fp32. fp32 is used if the device
+     * lacks it; machine_describe gives the reason */
     const char *precision;
     unsigned guests; /* bits: which libraries of NVIDIA may serve a training on a device */
 };
@@ -82,15 +82,15 @@ enum { GUESTS_BY_TABLE = 1, /* where a row of measurements has it as faster */
 uint64_t machine_limit(const struct machine_options *o, uint64_t total);
 /* True: this build has a machine of that name. */
 bool machine_known(const char *name);
-/* NULL with an error: no such machine in this build, or a part of it is missing. The cause of an
- * E1801 of a GPU: */
+/* NULL with an error: no such machine in this build, or a part of it is missing. The causes of
+ * E1801 for a GPU: */
 enum gpu_refusal {
     REFUSAL_DRIVER = 1, /* there is none */
     REFUSAL_LIBRARY,    /* libcuda and the kernel module do not match, or it is a stub */
     REFUSAL_RUNTIME,    /* the driver is older than the program */
     REFUSAL_HIDDEN,     /* no device is visible */
     REFUSAL_BEGIN,      /* the driver does not start: a module or a device file is missing */
-    REFUSAL_DEVICE,     /* not the one that was named */
+    REFUSAL_DEVICE,     /* the named device is not there */
     REFUSAL_KERNELS,    /* no kernels in this build for its architecture */
     REFUSAL_COMPILER,   /* and the driver cannot compile them */
     REFUSAL_SETUP,      /* a service or the NVSwitch fabric is not ready */
@@ -103,7 +103,7 @@ void machine_close(struct machine *m);
 void machine_plan(const struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan);
 /* Obeys a plan as far as possible; machine_plan then returns the result. */
 void machine_obey(struct machine *m, const struct plan *plan);
-/* What a training computes. rows and batch count each step of a sequence. */
+/* The work of a training. rows and batch count each step of a sequence. */
 struct machine_work {
     double rows;                /* of all epochs */
     uint32_t batch;             /* rows of a micro-batch */
@@ -192,7 +192,7 @@ size_t machine_shadow_bytes(const struct machine *m, const struct group *groups,
                             uint64_t n);
 void machine_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups,
                      uint32_t count);
-/* of the matrix at that offset */
+/* the copy of the matrix at that offset */
 struct act machine_shadow_of(const struct machine *m, const void *shadow, uint64_t offset);
 
 /* --- operations --- */
@@ -265,9 +265,9 @@ void machine_need(const struct machine *m, enum op_id op, const void *arguments,
  * addresses in arguments are not used. */
 void machine_measure(struct machine *m, machine_issuer *issuer, void *context, struct need *n);
 
-/* Operations issued from now on are of this track, 1 and up without a gap; 0: of none. Tracks that
- * follow one another do not depend on each other, and a machine that records may run them side by
- * side; each is done in its order. */
+/* Sets the track of the operations issued from now on: 1 and up without a gap; 0: no track. Tracks
+ * that follow one another do not depend on each other, and a machine that records may run them side
+ * by side; the operations of a track run in order. */
 void machine_track(struct machine *m, uint32_t track);
 
 /* Reserves scratch: operations that need no more allocate nothing. */

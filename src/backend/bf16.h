@@ -1,12 +1,11 @@
 /* bf16.h - products of numbers rounded to bf16 (to nearest, ties to even), with sums in fp32, on
  * processors that have them. Private to src/backend.
  *
- * A product has two packed inputs of the same depth: k rounded up to BF16_STEP, with zeros behind
- * k. Numbers below 2^-126 count as 0, in the inputs and in the sums. Each output is one chain of
- * sums in the order of k, so that blocking changes no bit. What a link of the chain is, the code
- * says:
- *   avx512_bf16   two terms, one after the other (VDPBF16PS)
- *   amx           32 terms: the sum of those in even places and that of those in odd ones, added,
+ * A product has two packed inputs of the same depth: k rounded up to BF16_STEP, with zeros after k.
+ * Numbers below 2^-126 count as 0, in the inputs and in the sums. Each output is one chain of sums
+ * in the order of k, so that blocking changes no bit. The link of a chain depends on the code:
+ * avx512_bf16 two terms, one after the other (VDPBF16PS) amx 32 terms: the sum of those in even
+ * places and that of those in odd ones, added,
  *                 then added to the chain (TDPBF16PS)
  * Intel, "64 and IA-32 Architectures Software Developer's Manual", volume 2. */
 #ifndef DNN_BACKEND_BF16_H
@@ -41,7 +40,7 @@ struct bf16_code {
 extern const struct bf16_code bf16_amx, bf16_avx512;
 
 /* Packing. rows: to[r][depth] of from[r][k]; pairs: to[depth / 2][BF16_TILE][2] of
- * from[k][columns], at most BF16_TILE columns, zeros behind them. */
+ * from[k][columns], at most BF16_TILE columns, zeros after them. */
 void bf16_rows(uint16_t *to, const real *from, uint32_t rows, uint32_t k, uint32_t ld);
 void bf16_pairs(uint16_t *to, const real *from, uint32_t k, uint32_t columns, uint32_t ld);
 

@@ -66,7 +66,7 @@ static const struct row built[] = {
 };
 enum { NAMED = sizeof named / sizeof *named, BUILT = sizeof built / sizeof *built };
 
-/* Whether this word stands in the name by itself: "L4" not in "L40S". */
+/* True: the word stands alone in the name: "L4" not in "L40S". */
 static bool stands(const char *name, const char *word, size_t length)
 {
     for (const char *at = name; *at; at++) {

@@ -24,7 +24,7 @@ void card_find(const char *name, const char *architecture, struct card_figures *
  * it. */
 double card_rate(const struct card_figures *f, const char *precision);
 /* True: the system has a GPU driver's device file, and CUDA_VISIBLE_DEVICES does not hide all
- * cards. Opens nothing, so it can be true where no card works. */
+ * cards. Opens nothing, so it can be true although no card works. */
 bool card_present(void);
 
 #endif

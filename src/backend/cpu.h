@@ -20,7 +20,8 @@ struct slice {
 };
 #define CPU_SCRATCH ((size_t)1 << 20)
 /* Rows of a strip. Another number changes bits: raise the version with it. CPU_STRIP_WIDE changes
- * none: such a strip has no loss, but many weights, which are read for each strip. */
+ * no bits: it is for layers without a loss, but with many weights, which are read for each
+ * strip. */
 enum { CPU_STRIP = 64, CPU_STRIP_WIDE = 512 / sizeof(real), CPU_VERSION = 4 };
 
 #define ROW(name, text) void cpu_##name(const struct op_##name *a, const struct slice *s);
@@ -84,8 +85,8 @@ void cpu_bf16_columns(uint16_t *to, const real *b, uint32_t k, uint32_t n, uint3
 size_t cpu_bf16_bytes(uint32_t k, uint32_t n);
 /* Packs b for many products, into the scratch of a thread; NULL: it has no room. */
 const uint16_t *cpu_bf16_keep(const struct blas_product *p, void *scratch);
-/* As blas_product, from the bias if it is there. kept: b, packed; NULL: CPU_BF16_SCRATCH bytes
- * of scratch suffice. */
+/* As blas_product; the sums begin at the bias if there is one. kept: b, packed; NULL:
+ * CPU_BF16_SCRATCH bytes of scratch suffice. */
 void cpu_bf16_product(const struct bf16_code *code, const struct blas_product *p, const real *bias,
                       const uint16_t *kept, void *scratch);
 

@@ -82,7 +82,7 @@ struct head {
     const struct bf16_code *bf16; /* of a training; NULL: fp32 */
     const real *q, *k, *v;
     size_t ld;                      /* of q, k, v */
-    uint32_t width, length, queries; /* queries: of a block */
+    uint32_t width, length, queries; /* queries: of one block */
     bool causal;
     real scale;
     real *share, *dshare, *turned, *copy; /* scratch */
@@ -149,7 +149,7 @@ static void across_steps(const struct head *h, real *to, const real *a, size_t l
     }
 }
 
-/* Steps that the last query of a block sees, and those of query i. */
+/* Steps that query i sees. */
 static uint32_t seen_by(const struct head *h, uint32_t i)
 {
     return h->causal ? i + 1 : h->length;
@@ -181,7 +181,7 @@ void cpu_attention_need(const struct op_attention *a, struct need *n)
     n->kept = width <= 3 * (uint64_t)a->width ? a->rows * a->steps * width * sizeof(real) : 0;
 }
 
-/* Where the shares of a head are kept, [length][length]; NULL: nowhere. */
+/* The stored attention weights of a head, [length][length]; NULL: not stored. */
 static real *kept_of(void *kept, size_t row, uint32_t heads, uint32_t head, uint32_t steps)
 {
     return kept ? (real *)kept + (row * heads + head) * steps * steps : NULL;
@@ -236,8 +236,8 @@ static void outer_steps(const struct head *h, real *c, const real *a, const real
     }
 }
 
-/* The gradients of q, k and v, which stand in dx as they do in x: those of k and v add up over the
- * blocks of queries. causal: the caller sets them to 0, as the first block sees some steps only. */
+/* The gradients of q, k and v, laid out in dx as the inputs in x: dk and dv add up over the blocks
+ * of queries. causal: the caller clears them, as the first block sees some steps only. */
 static void head_back(struct head *h, real *dx, size_t width, const real *dy, real *kept)
 {
     for (uint32_t t = 0, rows; t < h->length; t += rows) {

@@ -116,7 +116,7 @@ static void gather_rows(const struct op_gather *a, const struct slice *s, uint64
     }
 }
 
-/* Rows begin .. end of x and of the ids, where no record is. */
+/* Clears rows begin .. end of x and of the ids, which have no record. */
 static void clear_rows(const struct op_gather *a, size_t begin, size_t end)
 {
     const struct rowfmt *f = &a->from->rows.format;

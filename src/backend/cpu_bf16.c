@@ -110,7 +110,7 @@ void cpu_bf16_columns(uint16_t *to, const real *b, uint32_t k, uint32_t n, uint3
 
 /* --- blocks --- */
 
-/* Of a, b and k; a block of each fits the second-level cache. */
+/* Block sizes for a and b; a block of each fits the second-level cache. */
 enum { ROWS = 128, COLUMNS = 512 };
 #define ROWS_NUMBERS ((size_t)ROWS * CPU_BF16_DEPTH)
 _Static_assert((ROWS_NUMBERS + (size_t)COLUMNS * CPU_BF16_DEPTH) * sizeof(uint16_t) <=

@@ -22,7 +22,7 @@ static const struct guest_library library = {.name = "OpenBLAS",
                                              .files = files,
                                              .symbols = symbols,
                                              .count = sizeof symbols / sizeof *symbols};
-/* Of the process: the library is loaded once, before any other thread exists, then only read. */
+/* One library a process: it is loaded once, before any other thread exists, then only read. */
 static struct {
     struct blas calls;
     char reason[128]; /* why it does not serve; "": it does */

@@ -29,8 +29,8 @@ static uint32_t out_length(const struct convolution *c, int32_t length)
 /* --- in bf16: a tap is a shift of the packed steps, with zeros around them, so that all taps are
  * one chain of sums --- */
 
-/* One sequence, packed behind `zeros` steps of 0, and followed by as many. The last tile of a
- * product may reach further, in rows that are not kept. */
+/* Packs one sequence between `zeros` zero steps on each side. The last tile of a product may reach
+ * further, in rows that are not kept. */
 static uint16_t *pack_steps(uint16_t *to, const real *x, uint32_t length, uint32_t zeros,
                             uint32_t width)
 {
@@ -41,8 +41,7 @@ static uint16_t *pack_steps(uint16_t *to, const real *x, uint32_t length, uint32
     return to + zeros * depth;
 }
 
-/* Steps of 0 on each side that every tap of every step stays within, whether it is the way there or
- * back. */
+/* Zero padding on each side, enough for every tap of both passes. */
 static uint32_t zeros_around(const struct convolution *c)
 {
     return (c->kernel - 1) * c->dilation + 1;

@@ -1,6 +1,6 @@
-/* cpu_dense.c - dense layers, forward and back, over a strip of rows. The weight is read where it
- * stands, [in][out]: on the way back the lanes are rows of the batch, so that its transpose is not
- * needed, and no copy of it has to be kept fresh (two threads would have to exchange it). */
+/* cpu_dense.c - dense layers, forward and back, over a strip of rows. The weight is read in place,
+ * [in][out]: on the way back the lanes are rows of the batch, so that its transpose is not needed,
+ * and no copy of it has to be kept fresh (two threads would have to exchange it). */
 #include <assert.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static size_t steps_end(const struct padding *p, size_t row)
     return row / p->each * p->each + (size_t)p->length[row / p->each];
 }
 
-/* The first step at `row` or behind it that is not padding, `end` if there is none before. */
+/* The first row from `row` on that is not padding; `end` if there is none before it. */
 static size_t next_step(const struct padding *p, size_t row, size_t end)
 {
     while (row < end && row >= steps_end(p, row))
@@ -21,9 +21,9 @@ static size_t next_step(const struct padding *p, size_t row, size_t end)
     return row < end ? row : end;
 }
 
-/* The next part of the strip without padding, behind the one that `part` is (at first: no rows at
- * its begin). guest: a library or bf16 code packs the weight anew for each part, and has one part
- * from the first step to the last. */
+/* The next part of the strip without padding, after `part` (at first: no rows at its begin). guest:
+ * a library or bf16 code packs the weight anew for each part, and has one part from the first step
+ * to the last. */
 static bool next_part(const struct padding *p, const struct slice *s, bool guest,
                       struct slice *part)
 {
@@ -235,7 +235,7 @@ static void narrow_dx(const struct op_dense_back *a, const struct slice *s, real
 /* Products that skip zeros: of x for dw, of dz for dx. */
 struct passing { bool x, dz; };
 
-/* Behind relu dz is 0 where y is. */
+/* After relu dz is 0 wherever y is. */
 static struct passing passing_of(const struct op_dense_back *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;

@@ -46,7 +46,7 @@ unsigned cpu_loss_f1_tiles(const struct op_loss_f1 *a)
     return 1;
 }
 
-/* The softmax of each row, in place of its gradient; 0 where it weighs nothing. */
+/* The softmax of each row, stored in place of its gradient; 0 if the row weighs nothing. */
 static void f1_probabilities(const struct op_loss_f1 *a, const struct slice *s)
 {
     enum { ROWS = 64 };

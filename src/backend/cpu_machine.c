@@ -164,7 +164,7 @@ static size_t cpu_act_bytes(const struct machine *m)
     return sizeof(real);
 }
 
-/* --- no private copy of the weights: products read them where they are --- */
+/* --- no private copy of the weights: products read the weights themselves --- */
 
 static size_t cpu_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count,
                                uint64_t n)

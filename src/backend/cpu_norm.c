@@ -1,9 +1,9 @@
 /* cpu_norm.c - batch normalisation (Ioffe and Szegedy, 2015) and layer normalisation (Ba, Kiros and
  * Hinton, 2016).
  *
- * Batch statistics are those of the valid rows: rows past the end of the data do not count, and
- * weights have no part in them. One valid row has no variance: then the running statistics
- * normalise, are not moved, and are constants on the way back. */
+ * Batch statistics count the valid rows: rows past the end of the data do not count, and weights
+ * have no part in them. One valid row has no variance: then the running statistics normalise, are
+ * not moved, and are constants on the way back. */
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * norm2 sums the shards in order, so that the gradient is read once and the optimiser reads one
  * array; a gradient of one shard stays where it is. Both go over the same tiles, so that a thread
- * meets its own part of everything again. */
+ * meets its own part again. */
 #include <math.h>
 #include <string.h>
 

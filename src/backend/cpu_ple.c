@@ -1,4 +1,4 @@
-/* cpu_ple.c - piecewise-linear numbers. A dense layer behind them takes two rows of its weight a
+/* cpu_ple.c - piecewise-linear numbers. A dense layer after them takes two rows of its weight a
  * number, however many bins: the running sum before the bin, and the bin's own. A forward tile
  * makes the running sums of two numbers and one panel of columns, which stay in the first cache
  * while the rows of the batch pass. The weight is read once a step, and its gradient is written
@@ -8,7 +8,7 @@
 
 #include "backend/cpu.h"
 
-/* The last edge that is not above x, but none behind the last bin; 0 below all. */
+/* The last edge that is not above x, at most the start of the last bin; 0 below all. */
 static uint32_t bin_of(const float *edges, uint32_t count, real x)
 {
     uint32_t at = 0, left = count;
@@ -85,7 +85,7 @@ static void copy_row(real *to, const real *from, uint32_t width)
         memcpy(to, from, width * sizeof *to);
 }
 
-/* The copy of p->rows rows of a panel; lanes behind its width are 0. */
+/* Copies p->rows rows of a panel; lanes past its width are 0. */
 static void copy_panel(const struct ple_panel *p, const real *y, uint32_t ldy)
 {
     if (p->width < PANEL)
@@ -94,7 +94,7 @@ static void copy_panel(const struct ple_panel *p, const real *y, uint32_t ldy)
         copy_row(p->y + (size_t)r * PANEL, y + (size_t)r * ldy, p->width);
 }
 
-/* The numbers from i on that go together, at most to `end`: as many as their rooms allow. */
+/* How many numbers from i on go together: two if both fit the scratch and end before `end`. */
 static uint32_t pair_at(const struct ple_column *c, uint32_t i, uint32_t end)
 {
     bool fits = i + 1 < end && (PLE_ROOM + ((size_t)c[i].count + c[i + 1].count) * 2 * PANEL) *
@@ -102,7 +102,7 @@ static uint32_t pair_at(const struct ple_column *c, uint32_t i, uint32_t end)
     return fits ? 2 : 1;
 }
 
-/* bins, shares: of p->rows rows of the first column, and `stride` behind it those of the next. */
+/* bins, shares: p->rows rows of the first column; the next column's are `stride` later. */
 static void set_numbers(struct ple_panel *p, const struct ple_column *c, uint32_t numbers,
                         const real *w, const int32_t *bins, const real *shares, size_t stride)
 {

@@ -54,7 +54,7 @@ static uint32_t longest_of(const int32_t *length, uint32_t rows)
     return (uint32_t)longest;
 }
 
-/* What a row begins with: h, then c (LSTM); NULL: 0. */
+/* The initial state of a row: h, then c (LSTM); NULL: 0. */
 static const real *state_before(const struct recur_state *state, size_t row)
 {
     return state->from && !state->begins[row] ? state->from + row * state->ld : NULL;
@@ -68,7 +68,7 @@ static void put_state(real *to, const real *from, size_t count)
         memset(to, 0, count * sizeof *to);
 }
 
-/* h and c of a row's last step; those it began with, where it has none. */
+/* Stores h and c of a row's last step; without steps, the initial ones. */
 static void keep_state(const struct op_recur *a, size_t row)
 {
     const size_t units = a->units, length = (size_t)a->length[row];

@@ -93,10 +93,10 @@ struct round {
     bool loss;             /* has one */
     uint32_t rows;         /* of ROW operations */
     unsigned tiles;
-    uint32_t track;        /* 0: of none */
+    uint32_t track;        /* 0: no track */
     uint64_t weights;      /* numbers of weights, and of their gradients, that a strip passes */
 };
-/* What the threads do between two barriers: a round, or the rounds of `tracks` tracks. */
+/* The work of threads between two barriers: a round, or the rounds of `tracks` tracks. */
 struct stage {
     uint32_t first, count; /* rounds */
     uint32_t tracks;       /* 0: a round */

@@ -1,8 +1,8 @@
-/* cpu_sparse.c - the products of a dense layer where many of the values that come in, or of the
- * gradients that come back, are 0: behind relu it is about every second one, behind dropout more.
- * Only the others are multiplied: at half of them this takes little more than half of the time. The
- * order of a sum's terms (vec_sparse.h) and the choice between these products and the dense ones
- * follow from the strip's data alone, and so do the bits. */
+/* cpu_sparse.c - the products of a dense layer with many zeros among its inputs or its incoming
+ * gradients: after relu about half are 0, after dropout more. Only the others are multiplied: with
+ * half of them this takes little more than half of the time. The order of a sum's terms
+ * (vec_sparse.h) and the choice between these products and the dense ones follow from the strip's
+ * data alone, and so do the bits. */
 #include <assert.h>
 #include <string.h>
 

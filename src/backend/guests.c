@@ -1,5 +1,5 @@
-/* guests.c - see guests.h. The oldest versions that serve are those of toolkit 11.8, the oldest
- * that builds the kernels. */
+/* guests.c - see guests.h. The oldest accepted versions come from toolkit 11.8, the oldest that
+ * builds the kernels. */
 #include "backend/guests.h"
 
 struct nccl { int (*ncclGetVersion)(int *version); };

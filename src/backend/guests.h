@@ -1,8 +1,8 @@
 /* guests.h - NVIDIA's libraries. cuBLASLt can compute the dense products of a training
  * (kernels/cuda_guest.cu), cuDNN its recurrent layers (kernels/cuda_recur.cu); of NCCL only the
  * version is read. No header of the toolkit is needed: cublaslt.def and cudnn.def list the calls,
- * and the values of their enumerations stand here (a test compares them with the headers where
- * these are installed). extern "C" clean. */
+ * and the values of their enumerations stand here (a test compares them with the headers if these
+ * are installed). extern "C" clean. */
 #ifndef DNN_BACKEND_GUESTS_H
 #define DNN_BACKEND_GUESTS_H
 
@@ -47,7 +47,7 @@ enum {
     CUDNN_CELL_LSTM = 2, CUDNN_CELL_GRU = 3,
     CUDNN_BIAS_INPUT = 1, CUDNN_BIAS_BOTH = 2,
     CUDNN_ONE_WAY = 0, CUDNN_INPUTS_LINEAR = 0,
-    CUDNN_MATH_DEFAULT = 0, CUDNN_MATH_FMA = 3, /* TF32 where the card has it; fp32 */
+    CUDNN_MATH_DEFAULT = 0, CUDNN_MATH_FMA = 3, /* TF32 if the card has it; fp32 */
     CUDNN_STEPS_FIRST = 0,     /* layout: [steps][rows][width], padded */
     CUDNN_PADDED = 1,          /* flag */
     CUDNN_TRAINING = 1,        /* mode */

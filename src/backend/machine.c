@@ -105,7 +105,7 @@ void machine_count(const struct machine *m, struct machine_counts *counts)
 
 /* --- failure --- */
 
-/* Of the process: how it ends when a device does not answer. The handlers are set before any
+/* One for the process: how it ends if a device does not answer. The handlers are set before any
  * machine is opened; watch threads set abandoned too. */
 static struct {
     _Atomic bool abandoned;
@@ -197,7 +197,7 @@ bool machine_wait(struct machine *m, double seconds, struct err *e)
         struct err late = {0};
         err_set(&late, ERR_MACHINE_FAULT, "the machine \"%s\" has not answered for %.0f seconds",
                 m->type->name, seconds);
-        if (!machine_failed(m)) /* it has said why by itself */
+        if (!machine_failed(m)) /* a machine that failed has said why */
             machine_fail(m, &late);
     }
     if (!machine_failed(m))

@@ -27,7 +27,7 @@ struct nvml *nvml_open(char *why, size_t room);
 void nvml_close(struct nvml *n); /* NULL does nothing */
 unsigned nvml_count(const struct nvml *n); /* cards of the machine */
 void nvml_driver(const struct nvml *n, char *to, size_t room); /* "550.54.14", "" */
-/* False where there is none. */
+/* False: no such card. */
 bool nvml_card_at(const struct nvml *n, unsigned index, struct nvml_card *card);
 /* The same for the card with that UUID. */
 bool nvml_card_of(const struct nvml *n, const char *uuid, struct nvml_card *card);

@@ -45,7 +45,7 @@ void opcase_name(const struct opcase *c, char *text, size_t room)
 
 /* Rows and width of a case whose activations a machine keeps in 16 bits, if it keeps any so. */
 enum { MANY_ROWS = 1 << 30, SOME_WIDTH = 64 };
-/* Bytes of the pattern behind the last row: no operation may write there. */
+/* Bytes of the pattern after the last row: no operation may write there. */
 enum { SLACK = 64, PATTERN = 0x5a };
 
 static size_t size_of(const struct opdata *d, enum opbuffer_type type)
@@ -112,7 +112,7 @@ static void put_act(const struct opdata *d, unsigned char *at, real r)
         memcpy(at, &r, sizeof r);
 }
 
-/* The numbers of a buffer repeat after so many: large ones are made fast. */
+/* The numbers of a buffer repeat with this period: large buffers are made fast. */
 enum { FRESH = 1 << 16 };
 
 /* True: the case wants zeros in this buffer: its negative values become 0. */

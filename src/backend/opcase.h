@@ -8,8 +8,8 @@
  *     }
  *
  * Two instances of a case with the same seed have the same inputs. Everything written starts as a
- * pattern, so that an untouched place shows; the pattern also stands between width and ld and
- * behind the last row, where opcase_inside looks for it. */
+ * pattern, so that an untouched place shows; the pattern also fills the gap between width and ld
+ * and the bytes after the last row; opcase_inside checks it there. */
 #ifndef DNN_BACKEND_OPCASE_H
 #define DNN_BACKEND_OPCASE_H
 
@@ -31,14 +31,14 @@ struct opcase {
 enum opcase_flag {
     CASE_ADD = 1,      /* adds to the gradient of the input */
     CASE_MORE = 2,     /* a further micro-batch */
-    /* without the optional parts: bias, shadow, dx, dlogits, momentum, running statistics;
-     * gather: of views */
+    /* without the optional parts: bias, shadow, dx, dlogits, momentum, running statistics; gather:
+     * views */
     CASE_BARE = 4,
     CASE_SHADOW = 8,
     CASE_KEEP_Z = 16,
     CASE_SHUFFLE = 32,
     CASE_RAGGED = 64,  /* the source ends inside the batch */
-    CASE_ONE_ROW = 128, /* it ends behind the first row */
+    CASE_ONE_ROW = 128, /* it ends after the first row */
     CASE_SECOND = 256, /* focal, decoupled, Nesterov */
     CASE_BAD = 512,    /* the step is a bad one */
     CASE_CLIP = 1024,
@@ -56,7 +56,8 @@ struct opbuffer {
     enum opbuffer_type type;
     void *memory;             /* of the machine */
     size_t rows, width, ld;   /* elements; ld >= width */
-    /* above 0: a gradient of so many shards, each rows * ld elements; only their sum is compared */
+    /* above 0: the number of shards of a gradient, each rows * ld elements; only their sum is
+     * compared */
     uint32_t shards;
     bool written;
 };
@@ -81,7 +82,7 @@ const struct opcase *opcase_at(size_t index); /* NULL at the end */
  * benchmarks. Returns the number of items: rows, or parameters. */
 struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width);
 double opcase_items(const struct opcase *c);
-/* Sets the form of its activations to that of a training on the machine. */
+/* Sets the form of its activations as a training on the machine has it. */
 void opcase_keep(struct opcase *c, const struct machine *m);
 /* "dense 64 x 14 -> 128" into text. */
 void opcase_name(const struct opcase *c, char *text, size_t room);
@@ -92,10 +93,10 @@ bool opcase_ready(const struct opdata *d, struct err *e);
 /* Copies the buffers of `from`, the same case on another machine. */
 void opcase_refill(struct opdata *d, const struct opdata *from);
 void opcase_free(struct opdata *d);
-/* The worst |difference| over the largest |value| of b, of all written buffers; *where: the
- * buffer's name. Infinite if one value is not finite and the other differs. Parts of a loss are
- * compared by their sum over shards, a step by its norm within rounding and all else exactly, a
- * dropout mask bit by bit; a shadow and other buffers without a type only by opcase_same. */
+/* The worst |difference| over the largest |value| of b, over all written buffers; *where: the
+ * buffer's name. Infinite if one value is not finite and the other differs. A loss is compared by
+ * its sum over shards, a step by its norm within rounding and all else exactly, a dropout mask bit
+ * by bit; a shadow and other buffers without a type are compared by opcase_same alone. */
 double opcase_difference(const struct opdata *a, const struct opdata *b, const char **where);
 /* True: all written buffers are equal bit for bit, the gaps between width and ld included. */
 bool opcase_same(const struct opdata *a, const struct opdata *b, const char **where);
@@ -115,7 +116,7 @@ void *opdata_shards(struct opdata *d, const char *name, size_t n, uint32_t shard
 /* Values set by the caller, on the host. */
 void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type, const void *values,
                     size_t count, bool written);
-/* Of sequences: from 0 to all `out` steps. */
+/* The lengths of sequences, from 0 to all `out` steps. */
 int32_t *opdata_lengths(struct opdata *d, const struct opcase *c);
 void *opdata_host(struct opdata *d, size_t count, size_t size); /* cleared, freed with d */
 /* The memory as operations read it; do not change it afterwards. */

@@ -42,7 +42,7 @@ static void make_position(const struct opcase *c, struct opdata *d)
 }
 OPCASES(position);
 
-/* kind: steps of dp behind those of the batch */
+/* kind: steps of dp beyond the batch's */
 #define POSITION_BACK(r, i, o, k, f)                                                               \
     {.op = OP_position_back, .rows = r, .in = i, .out = o, .kind = k, .flags = f, .gate = 1e-5}
 static const struct opcase cases_position_back[] = {

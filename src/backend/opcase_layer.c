@@ -36,7 +36,7 @@ static const struct opcase cases_gather[] = {
     {.op = OP_gather, .rows = 900, .in = 2, .out = 1, .pad = 1, .flags = CASE_SHUFFLE, .gate = 0},
 };
 
-/* The records of each sequence, SOURCE_NONE behind its end. */
+/* The records of each sequence, SOURCE_NONE after its end. */
 static const uint32_t *make_steps(struct opdata *d, uint32_t records, uint32_t places)
 {
     uint32_t *index = opdata_host(d, (size_t)records * places, sizeof *index);
@@ -134,7 +134,7 @@ static uint32_t values_of(const struct opcase *c, uint32_t category)
     return 2 + 3 * category + c->kind;
 }
 
-/* Of those with many values, some are frequent. */
+/* If there are many values, some are frequent. */
 static int32_t *ids_of(struct opdata *d, const struct opcase *c, uint32_t categories)
 {
     size_t count = (size_t)c->rows * categories;
@@ -256,7 +256,7 @@ static struct act shadow_of(struct opdata *d, const struct opcase *c, const real
 
 enum { HOT_CATEGORIES = 5 };
 
-/* One id in ten is one that its column does not have. */
+/* One id in ten is unknown to its column. */
 static struct hot_inputs hot_of(struct opdata *d, const struct opcase *c)
 {
     if (!(c->flags & CASE_HOT))

@@ -216,7 +216,7 @@ static void make_loss_value(const struct opcase *c, struct opdata *d)
 }
 OPCASES(loss_value);
 
-/* kind: the first class that counts, and each third behind it */
+/* kind: the first class that counts, then each third one */
 #define LABELS(r, i, k, f, p)                                                                      \
     {.op = OP_loss_f1, .rows = r, .in = i, .kind = k, .flags = f, .pad = p, .gate = 1e-4}
 static const struct opcase cases_loss_f1[] = {

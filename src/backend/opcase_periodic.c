@@ -1,4 +1,4 @@
-/* opcase_periodic.c - the cases of periodic numbers: `in` of them, their outputs behind them. */
+/* opcase_periodic.c - the cases of periodic numbers: `in` numbers, followed by their outputs. */
 #include "backend/opcase.h"
 
 static struct periodic inputs_of(struct opdata *d, uint32_t n)

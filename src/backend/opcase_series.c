@@ -6,7 +6,7 @@ static uint32_t places(const struct opcase *c)
     return c->rows * c->out;
 }
 
-/* kind: steps of x behind those of the batch */
+/* kind: steps of x beyond the batch's */
 #define SERIES(r, i, o, k, p) {.op = OP_series, .rows = r, .in = i, .out = o, .kind = k, .pad = p}
 static const struct opcase cases_series[] = {SERIES(64, 8, 16, 0, 0), SERIES(33, 3, 7, 4, 2),
                                              SERIES(1, 1, 1, 0, 0), SERIES(9, 1, 50, 0, 0)};

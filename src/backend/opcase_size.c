@@ -129,7 +129,7 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
     case OP_advance:
         c.rows = plan_shards(rows);
         break;
-    case OP_keep: /* as many parameters as a layer of that width has */
+    case OP_keep: /* number of parameters of a layer of that width */
         c.rows = 0;
         c.in = width * width;
         break;
@@ -173,7 +173,7 @@ static int goes_back(enum op_id op)
     }
 }
 
-/* A case has one form: where all of them have it. */
+/* Sets the form of the case if the machine gives all its activations the same one. */
 void opcase_keep(struct opcase *c, const struct machine *m)
 {
     bool product = c->op == OP_dense || c->op == OP_dense_back;

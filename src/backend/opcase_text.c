@@ -77,7 +77,7 @@ static const struct opcase cases_text_dense[] = {
     TEXT_DENSE(256, 32, 128, 2000, 0, 0), TEXT_DENSE(100, 9, 37, 7, 3, CASE_BARE),
     TEXT_DENSE(1, 1, 1, 1, 0, 0), TEXT_DENSE(70, 300, 3, 65536, 1, 0)};
 
-/* CASE_BARE: y is written, and begins behind other columns. */
+/* CASE_BARE: y is written, and begins after other columns. */
 static void make_text_dense(const struct opcase *c, struct opdata *d)
 {
     struct texts t = texts_of(d, c, 0);

@@ -34,7 +34,7 @@ struct act {
 
 /* The shape an operation works on: rows x steps x width numbers (steps: of a sequence; 1 for a
  * table), and how the run shards it. Gradients of parameters are summed over `shards` groups of
- * rows, each into an arena of its own: shard s of a gradient g stands at g + s * shard_stride. The
+ * rows, each into its own arena: shard s of a gradient g begins at g + s * shard_stride. The
  * network makes these numbers once (model_dims), sizes its arenas by them and gives them to every
  * operation. */
 struct dims {
@@ -77,9 +77,9 @@ struct step {
     /* bad: 1 when the step's gradient is not finite; good: finite ones in a row */
     int64_t bad, good;
     int64_t bad_steps;         /* in this epoch */
-    /* gradients are multiplied by `scale` where they are rounded to 16 bits, and divided again
-     * where the product leaves: the fp32 they are kept in needs none. 0: not wanted. A step whose
-     * gradient ran over because of it is left out, `skipped` counts those (advance) */
+    /* loss scale: gradients are multiplied by it when rounded to 16 bits, and products divided by
+     * it; fp32 gradients are unscaled. 0: off. A step whose gradient overflowed because of it is
+     * skipped and counted in `skipped` (advance) */
     double scale;
     int64_t skipped;
     uint64_t fall;             /* the part of p that dropout is less, times 2^32 */
@@ -127,9 +127,9 @@ struct op_gather {
     DIMS(width);
     struct act x;              /* [rows * steps][ld]: numbers, then indicators, from column 0 */
     int32_t *ids;              /* [rows * steps][categories] */
-    real *target;              /* [rows]: class number or value; of a sequence that of its end */
+    real *target;              /* [rows]: class number or value; of a sequence the one at its end */
     real *weight;              /* [rows]: 0 past the end */
-    int32_t *length;           /* [rows]: steps of each sequence; NULL where steps is 1 */
+    int32_t *length;           /* [rows]: steps of each sequence; NULL if steps is 1 */
     int32_t *begins;           /* [rows]: source.begins, 1 past the end; NULL: not wanted */
     const struct source *from;
     const struct step *now;
@@ -220,7 +220,7 @@ struct op_dense_back {
     struct act dx;             /* [rows][lddx] or none */
     real *dw, *db;             /* shard 0; db may be NULL */
     struct act dy;             /* [rows][lddy]; the machine may leave dz in its place */
-    struct act y, z;           /* kept by dense: the one that act needs */
+    struct act y, z;           /* kept by dense: y or z, as act needs */
     struct act x;
     const real *w;
     struct act shadow;
@@ -286,9 +286,9 @@ struct op_add {
 struct op_bnorm_stats {
     DIMS(width);
     real *mean, *inv;          /* [width] of this batch */
-    /* [2][width] mean, variance: where the running ones will stand once the step goes through
-     * (advance). Moved by `momentum` where two rows or more are valid, the first micro-batch from
-     * `running`, each further one from where the one before it left off. */
+    /* [2][width] mean, variance: the running statistics after this step, once it goes through
+     * (advance). Moved by `momentum` if two rows or more are valid: the first micro-batch moves
+     * `running`, each further one the result of the one before. */
     real *moved;
     const real *running;
     struct act x;
@@ -370,10 +370,10 @@ struct op_loss_value {
 
 /* The destination of answers, in machine memory, so that one routine serves every request. */
 enum answer_measure { MEASURE_NONE, MEASURE_CLASS, MEASURE_VALUE, MEASURE_RIGHT };
-/* Rows at positions [first, end) count. sum += weight * the measure of a row, weight += its weight:
- * the loss of its class or value by `kind` (enum class_loss, enum value_loss), at most `most` a
- * row; or 1 where the class with the largest logit is its own, of two equal ones the second, of
- * more the first. */
+/* Rows at positions [first, end) count. sum += weight * the measure of a row, weight += its weight.
+ * The measure is the loss of its class or value by `kind` (enum class_loss, enum value_loss), at
+ * most `most` a row; or accuracy: 1 if the argmax is the label. Ties: the second of two classes,
+ * the first of more. */
 struct answers {
     uint64_t first, end;
     double sum, weight;
@@ -404,9 +404,9 @@ struct grads {
  * step every later step of the epoch counts as bad and moves nothing, until the host has looked: a
  * bad step that no smaller scale mends ends the training. */
 struct op_norm2 { struct step *now; void *sums; struct grads from; uint32_t halt, pad; };
-/* The optimisers: `sums` are those of a norm2 of the same gradient, issued before; it also finds a
- * step which is not finite. Nothing is touched when now->bad. clip > 0: gradients are scaled by
- * min(1, clip / gnorm). A step whose rows weigh nothing has the gradient 0. */
+/* The optimisers. `sums` come from a norm2 of the same gradient, issued before, which also finds a
+ * step that is not finite. now->bad: nothing changes. clip > 0: gradients are scaled by min(1, clip
+ * / gnorm). A step whose rows weigh nothing has the gradient 0. */
 struct op_sgd {
     real *p, *m;               /* m NULL: no momentum */
     struct act shadow;
@@ -454,8 +454,8 @@ struct op_advance {
     uint64_t buffer_count;
     uint32_t shards, table_count;
 };
-/* to[i] = from[i]; to NULL: only looked at. The numbers are looked at in parts: part j has those
- * from n * j / KEEP_PARTS on, and bad[j] becomes 1 where one of them is not finite, else 0. */
+/* to[i] = from[i]; to NULL: the numbers are only checked. Part j has the numbers from n * j /
+ * KEEP_PARTS on, and bad[j] becomes 1 if one of them is not finite, else 0. */
 enum { KEEP_PARTS = 64 };
 struct op_keep {
     real *to;                  /* [n] */

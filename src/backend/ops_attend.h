@@ -1,9 +1,9 @@
 /* ops_attend.h - the arguments of the operations of attention: positions, attention itself, and
- * pooling by weights. Part of ops.h. Lengths and padding are those of ops_series.h. */
+ * pooling by weights. Part of ops.h. Lengths and padding: ops_series.h. */
 #ifndef DNN_BACKEND_OPS_ATTEND_H
 #define DNN_BACKEND_OPS_ATTEND_H
 
-/* y[r][t] (= or +=) x[r][t + shift] + p[t]: x is 0 outside its steps, p behind its `count` ones. */
+/* y[r][t] (= or +=) x[r][t + shift] + p[t]: x is 0 outside its steps, p from step `count` on. */
 struct op_position {
     DIMS(width);
     struct act y;              /* [rows * steps][width] */
@@ -12,7 +12,7 @@ struct op_position {
     uint32_t x_steps, count, add;
     int32_t shift;
 };
-/* dp[t] (= or +=, with more) the sum of dy[r][t] over the rows, 0 behind the steps. */
+/* dp[t] (= or +=, with more) the sum of dy[r][t] over the rows, 0 past the steps. */
 struct op_position_back {
     DIMS(width);
     real *dp;                  /* [count][width], in one piece */

@@ -1,10 +1,10 @@
 /* ops_conv.h - the arguments of convolution over the steps of sequences, and of random convolution
- * features. Part of ops.h. Lengths and padding are those of ops_series.h. */
+ * features. Part of ops.h. Lengths and padding: ops_series.h. */
 #ifndef DNN_BACKEND_OPS_CONV_H
 #define DNN_BACKEND_OPS_CONV_H
 
-/* y[t] = b + sum over taps k of x[t stride - before + k dilation] w[k], x 0 outside its sequence.
- * A sequence of n steps gives n / stride, rounded up; behind them y is 0. */
+/* y[t] = b + sum over taps k of x[t stride - before + k dilation] w[k], x 0 outside its sequence. A
+ * sequence of n steps gives n / stride, rounded up; after them y is 0. */
 struct convolution { uint32_t out, kernel, dilation, stride, before, steps; /* steps: of y */ };
 struct op_conv {
     DIMS(in);                  /* steps: of x */
@@ -27,9 +27,10 @@ struct op_conv_back {
 };
 
 /* Random convolution features (MiniRocket, Dempster et al., 2021). A kernel has ROCKET_TAPS taps,
- * `dilation` apart, of weight -1, and 2 at the three that `three` names. Kernel k at dilation d
- * reads the sum of its channels, numbers of which -1 is none, and answers at each step, 0 outside;
- * or only where all of it is inside. Feature b of them is the share of answers above its bias. */
+ * `dilation` apart, of weight -1, but 2 at the three that `three` names. Kernel k at dilation d
+ * reads the sum of its channels (a channel of -1 is none), and answers at each step with zeros
+ * outside, or only if all of it is inside. Feature b of a kernel is the share of answers above bias
+ * b. */
 enum { ROCKET_TAPS = 9, ROCKET_KERNELS = 84, ROCKET_CHANNELS = 9 };
 struct rocket {
     const real *bias;          /* [dilations][kernels][each] */

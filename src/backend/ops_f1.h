@@ -5,9 +5,9 @@
 enum { F1_CLASSES = 64 };
 /* The mean over some classes of 1 - F, with F = (2 sum w p t + 1) / (sum w p + sum w t + 1) over
  * all rows, where p is the softmax of the logits, t is 1 in rows of the class and w their weights.
- * The 1 lets a class that no row has be right where nothing is said of it. The loss is that mean
- * times sum w, so that the optimiser's division leaves it. part_loss, part_weight: as in
- * op_loss_class, all in the first shard. */
+ * The 1 makes F 1 for a class that no row has and no row is answered. The loss is that mean times
+ * sum w, which the optimiser divides by. part_loss, part_weight: as in op_loss_class, all in the
+ * first shard. */
 struct op_loss_f1 {
     DIMS(classes);             /* at most F1_CLASSES */
     struct act dlogits;        /* given always: it holds p meanwhile */

@@ -3,12 +3,13 @@
 #define DNN_BACKEND_OPS_PLE_H
 
 /* Piecewise-linear encoding of x (Gorishniy et al., "On embeddings for numerical features", 2022):
- * `count` bins between ascending edges b, and a component a bin: clamp((x - b[j]) /
- * (b[j + 1] - b[j]), 0, 1). Components before the bin of x are 1, those behind it 0: the bin and
- * the component there, `share`, say all of them. */
+ * `count` bins between ascending edges b, and a component a bin: clamp((x - b[j]) / (b[j + 1] -
+ * b[j]), 0, 1). Components before the bin of x are 1, components after it 0: the bin and its
+ * component, `share`, determine all. */
 struct ple_column {
-    uint32_t number, missing;  /* columns of x; missing: not 0 where all components are 0 */
-    uint32_t first, count;     /* its components among those of all columns; rows of w */
+    uint32_t number, missing;  /* columns of x; missing: not 0 if all components are 0 */
+    /* first of its components among the components of all columns, and their number; rows of w */
+    uint32_t first, count;
     uint32_t edges;            /* place of its first edge among all edges */
     uint32_t alone;            /* 1: x[number] becomes 0, the components stand for it */
 };

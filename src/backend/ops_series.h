@@ -4,17 +4,17 @@
 #ifndef DNN_BACKEND_OPS_SERIES_H
 #define DNN_BACKEND_OPS_SERIES_H
 
-/* y[r][t][c] = x[r][c * x_steps + t]. A sequence ends behind its last step with a number that was
+/* y[r][t][c] = x[r][c * x_steps + t]. A sequence ends after its last step with a number that was
  * not missing. */
 struct op_series {
     DIMS(channels);
     struct act y;              /* [rows * steps][channels] */
     int32_t *length;           /* [rows]: 0 to steps */
     struct act x;              /* [rows][ldx]: numbers, then for each of them 1 if it was missing */
-    uint32_t ldx, x_steps;     /* x_steps: of x, at least steps; those behind are padding */
+    uint32_t ldx, x_steps;     /* x_steps: of x, at least steps; further ones are padding */
 };
 
-/* The tokens of a text: ids in the columns [at, at + steps) of ids, 0 behind the last. */
+/* The tokens of a text: ids in the columns [at, at + steps) of ids, 0 after the last. */
 struct op_tokens {
     DIMS(width);
     int32_t *tokens;           /* [rows * steps] */
@@ -23,21 +23,21 @@ struct op_tokens {
     uint32_t ids_ld, at;
 };
 
-/* A recurrent layer in one direction. The inputs' part of the sums stands in `gates`; each step
- * adds h' u, with h' the answer of the step before, 0 at first (see recur_state).
+/* A recurrent layer in one direction. `gates` holds the inputs' part of the sums; each step adds h'
+ * u, with h' the output of the step before, 0 at first (see recur_state).
  *
  * LSTM (Hochreiter and Schmidhuber, 1997; Gers et al., 2000), gates i, f, g, o, all of them columns
- * of u: c = sigmoid(f) c' + sigmoid(i) tanh(g), h = sigmoid(o) tanh(c).
- * GRU (Cho et al., 2014; with the product before the reset, as most libraries), gates n, r, z, q,
- * where r, z, q are columns of u, and the inputs add to n, r, z:
- * n = tanh(n + sigmoid(r) (q + b)), h = n + sigmoid(z) (h' - n). */
+ * of u: c = sigmoid(f) c' + sigmoid(i) tanh(g), h = sigmoid(o) tanh(c). GRU (Cho et al., 2014; with
+ * the product before the reset, as most libraries), gates n, r, z, q, where r, z, q are columns of
+ * u, and the inputs add to n, r, z: n = tanh(n + sigmoid(r) (q + b)), h = n + sigmoid(z) (h' -
+ * n). */
 enum recur_kind { RECUR_LSTM, RECUR_GRU };
 enum { RECUR_GATES = 4 };
 /* Gates that are columns of u, the last ones. */
 #define RECUR_COLUMNS(kind) ((kind) == RECUR_GRU ? 3u : 4u)
-/* What the sums are made of, for a machine that computes a whole layer at once: the one whose need
- * of recur, asked with kind, shape and `in`, keeps bytes. in 0: the sums stand in gates. Else they
- * do not, and the machine leaves there what its recur_back wants. */
+/* The inputs of a recurrent layer, for a machine that computes the whole layer at once: a machine
+ * whose need of recur, asked with kind, shape and `in`, keeps bytes. in 0: gates hold the inputs'
+ * sums. Else they do not, and the machine leaves there what its recur_back needs. */
 struct recur_inputs {
     struct act x;              /* [rows * steps][ldx] */
     struct act shadow;         /* of w */
@@ -45,11 +45,12 @@ struct recur_inputs {
     void *kept;                /* of the size of its need */
     uint32_t in, ldx;
 };
-/* Where windows of one sequence follow each other in a row, from batch to batch: h and c pass from
- * the end of a window to the begin of the next. Gradients do not. Only of forward layers. */
+/* State that passes from batch to batch, if windows of one sequence follow each other in a row: h
+ * and c go from the end of a window to the begin of the next, gradients do not. For forward layers
+ * only. */
 struct recur_state {
     const real *from;          /* [rows][ld]: h, then c (LSTM); NULL: each window begins at 0 */
-    real *to;                  /* [rows][ld]: of a row's last step; may be `from` */
+    real *to;                  /* [rows][ld]: the state after a row's last step; may be `from` */
     const int32_t *begins;     /* [rows]: 1: the window is the first of its sequence: from 0 */
     uint32_t ld, pad;
 };
@@ -70,7 +71,7 @@ struct op_recur {
     struct recur_inputs from;
     struct recur_state state;
 };
-/* The gradients of a whole layer: of its inputs (at NULL: not wanted), w, b, u and GRU's b. */
+/* The gradients of a whole layer: of its inputs (at; NULL: not wanted), w, b, u and GRU's b. */
 struct recur_gradients {
     struct act dx;             /* [rows * steps][from.ldx] */
     real *dw, *db, *du, *du_b;

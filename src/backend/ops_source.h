@@ -1,4 +1,4 @@
-/* ops_source.h - where the rows of a batch come from. Part of ops.h. */
+/* ops_source.h - the source of the rows of a batch. Part of ops.h. */
 #ifndef DNN_BACKEND_OPS_SOURCE_H
 #define DNN_BACKEND_OPS_SOURCE_H
 
@@ -15,7 +15,7 @@ struct source {
     struct rows rows;
     const uint32_t *index;     /* rows.count is not used when set: position i is row index[i] */
     uint64_t count;            /* valid positions */
-    /* Above 1: a position is a sequence of so many steps, [count][steps] of the index, which is
+    /* Above 1: a position is a sequence of that many steps, [count][steps] of the index, which is
      * set; SOURCE_NONE from its end on. A batch of shorter ones may have fewer (op_gather). */
     uint32_t steps;
     /* 1: position i is index[order_place(.., i)]: a permutation of each epoch (order.h) */
@@ -28,7 +28,7 @@ struct source {
     const uint32_t *begins;    /* [count]: 1: the first window of its sequence; NULL: each is */
 };
 
-/* An entry of source.index behind the end of a sequence. */
+/* An entry of source.index past the end of a sequence. */
 #define SOURCE_NONE UINT32_MAX
 
 #endif

@@ -4,13 +4,13 @@
 
 /* A text is a list of terms (base/rowfmt.h) among the ids of a row: words, or runs of words or
  * characters, hashed to buckets (Weinberger et al., "Feature hashing for large scale multitask
- * learning", 2009). The value of a term is its count, times the weight of its bucket where texts
- * are weighted, times the text's scale. */
+ * learning", 2009). The value of a term is its count, times the weight of its bucket if texts are
+ * weighted, times the text's scale. */
 struct text_column {
     uint32_t slot, slots;  /* its terms among a row's ids; the first 0 ends them */
     uint32_t first, count; /* its buckets: rows of w, and of weights */
     uint32_t weighted;     /* 1: by weight, to a length of 1; 0: counts, the scale is 1 */
-    uint32_t at;           /* the column of x that is 1 where it has no term, else 0 */
+    uint32_t at;           /* the column of x that is 1 for a text without terms, else 0 */
 };
 struct op_text {
     DIMS(columns);

@@ -6,8 +6,8 @@
 #include "backend/ops.h"
 #include "base/rng.h"
 
-/* The first step of a run: runs differ by a step at most. The rest of the rows, less than a step,
- * stands behind the last one and belongs to it. */
+/* The first step of a run: runs differ by a step at most. The remaining rows, less than a step,
+ * follow the last run and belong to it. */
 RNG_FN uint32_t order_run_begin(const struct by_length *o, uint32_t steps, uint32_t run)
 {
     return (uint32_t)((uint64_t)steps * run / o->runs);

@@ -19,7 +19,7 @@ struct toolkit {
     const char *newest;   /* the newest of those cards */
 };
 
-/* Row i, NULL behind the last. */
+/* Row i, NULL after the last. */
 const struct toolkit *toolkit_at(size_t i);
 /* The row of a release, 10 * major + minor. Newer than the list: the last row; older: NULL. */
 const struct toolkit *toolkit_of(unsigned release);

@@ -1,11 +1,11 @@
 /* vec.h - the arithmetic of the CPU machine's operations, once for each instruction set. One source
  * (vec_math.h, vec_product.h, vec_sparse.h, vec_layer.h, vec_hot.h, vec_ple.h, vec_blend.h,
- * vec_recur.h, vec_attend.h, vec_rocket.h, vec_dropout.h, vec_param.h) is compiled three times
- * over 16 lanes: as plain C, AVX2 (two registers) and AVX-512 (one). The order of operations is
- * the source's, so all three give the same bits. Every product is a chain of fused multiply-adds
- * in the order of k, for each output by itself: the bits of a row depend on that row alone, not
- * on its place, its neighbours or the blocking. In the gradient build (real is double) only
- * plain C exists. */
+ * vec_recur.h, vec_attend.h, vec_rocket.h, vec_dropout.h, vec_param.h) is compiled three times over
+ * 16 lanes: as plain C, AVX2 (two registers) and AVX-512 (one). The order of operations is the
+ * source's, so all three give the same bits. Every product is a chain of fused multiply-adds in the
+ * order of k, one chain for each output: the bits of a row depend on that row alone, not on its
+ * place, its neighbours or the blocking. In the gradient build (real is double) only plain C
+ * exists. */
 #ifndef DNN_BACKEND_VEC_H
 #define DNN_BACKEND_VEC_H
 
@@ -40,10 +40,9 @@ struct narrow {
     uint32_t rows, k, width, lda, ldc;
     bool add;
 };
-/* dz = dy act'(by), of relu or none: its copy, [rows up to a multiple of 16][PANEL], or NULL where
+/* dz = dy act'(by), of relu or none: its copy, [rows up to a multiple of 16][PANEL], or NULL if
  * neither it nor `turned` is wanted; sums[j] (= or +=) the sum of column j; turned = the transpose,
- * [rows / 16][room][16], room >= the columns of dz; in the place of dy as well where `put` says so.
- * One panel. */
+ * [rows / 16][room][16], room >= the columns of dz; put: dz also replaces dy. One panel. */
 struct deltas {
     real *dy, *copy;
     real *sums, *turned; /* NULL: not wanted */
@@ -78,14 +77,14 @@ struct sparse {
     bool add;
     uint32_t act;
 };
-/* one-hot inputs, as an embedding bag of the rows of w (hot is short for one-hot here):
- * forward: z[r] = bias (0 where NULL) + the row at + id of w for every column; back: those rows of
- * w += z[r], row by row. */
+/* one-hot inputs, as an embedding bag of the rows of w (hot is short for one-hot here): forward:
+ * z[r] = bias (NULL: 0) + the row at + id of w for every column; back: those rows of w += z[r], row
+ * by row. */
 struct hot_rows {
     real *z, *w;
     const real *bias;
     const struct hot_inputs *hot;
-    uint32_t row0, rows, out, ldz; /* row0: of the ids */
+    uint32_t row0, rows, out, ldz; /* row0: first row of the ids */
 };
 /* op_ple_dense, of one or two of its columns and at most PANEL columns of its output; y is a copy
  * of them, [rows][PANEL]: y[r] += c[bin] + share w[bin]. Two columns, one after the other, halve
@@ -121,8 +120,8 @@ struct cell {
     const real *before, *c_before, *b;
     uint32_t units;
 };
-/* The same of op_recur_back: dh and dc hold the gradients of h and c from the steps behind it, dy
- * not counted, and get those for the step before, but for the product with u. */
+/* The same for op_recur_back: dh and dc hold the gradients of h and c from later steps, without dy,
+ * and get the gradients for the step before, without the product with u. */
 struct cell_back {
     real *gates, *dh, *dc;
     const real *dy, *before, *c_before, *c;
@@ -187,8 +186,8 @@ struct vec {
     /* s = softmax(scale s), n > 0; d = scale p (d - d p), the way back through it */
     void (*attend)(real *s, size_t n, real scale);
     void (*attend_back)(real *d, const real *p, size_t n, real scale);
-    /* y[t] = 3 times the sum of the taps `three` of s, less that of all: tap j at t + j dilation;
-     * and how many of y are above the bias */
+    /* y[t] = 3 times the sum of the taps `three` of s, less the sum of all taps: tap j at t + j
+     * dilation; and how many of y are above the bias */
     void (*rocket_taps)(real *y, const real *s, size_t n, size_t dilation, const uint8_t *three);
     uint32_t (*rocket_above)(const real *y, size_t n, real bias);
     void (*deltas)(const struct deltas *d);
@@ -227,7 +226,7 @@ extern const struct vec vec_c;
 extern const struct vec vec_avx2, vec_avx512;
 #endif
 
-/* The best code for this processor. NULL: a test asked for one that it cannot run. */
+/* The best code for this processor. NULL: a test asked for code that it cannot run. */
 const struct vec *vec_choose(void);
 /* By name; NULL when unknown or not for this processor. */
 const struct vec *vec_find(const char *name);

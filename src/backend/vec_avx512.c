@@ -83,7 +83,7 @@ static inline real v_most(v16 a)
     q = _mm_max_ps(q, _mm_movehl_ps(q, q));
     return _mm_cvtss_f32(_mm_max_ss(q, _mm_shuffle_ps(q, q, 1)));
 }
-/* Four rounds of exchanges: of lanes, of pairs of lanes, of quarters, of halves. */
+/* Four rounds of exchanges: single lanes, pairs of lanes, quarters, halves. */
 INLINE void transpose_block(real *to, const real *from, size_t ld_from, size_t ld_to)
 {
     __m512 a[16], b[16];

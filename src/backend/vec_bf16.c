@@ -110,7 +110,7 @@ const struct bf16_code bf16_avx512 = {.name = "avx512_bf16", .product = dot};
 #ifdef __AMX_BF16__
 enum { TILE = BF16_TILE };
 
-/* A tile of c: in place, or in `room` where c ends inside of it. */
+/* A tile of c: in place, or in `room` if c ends inside the tile. */
 struct tile {
     real *c;
     size_t ldc;
@@ -131,7 +131,7 @@ static bool whole(const struct tile *t)
     return t->rows == TILE && t->columns == TILE;
 }
 
-/* Where a tile begins from, and the bytes between its rows. */
+/* The initial sums of a tile; *next: the bytes between its rows. */
 static const real *start_of(struct tile *t, const struct bf16_product *p, uint32_t j, size_t *next)
 {
     static const real zeros[TILE] = {0};

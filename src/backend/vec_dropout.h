@@ -1,9 +1,9 @@
 /* vec_dropout.h - dropout over 16 lanes. Included by the vec_*.c.
  *
- * The random bits are those of rng_bits (base/rng.h): Philox4x32-10, eight counters side by side in
- * words of 64 bits. Only the lower half of a word counts, since w_mul reads lower halves: a round
- * is two products, two shifts and two exclusive ors. DRAWS such octets are in flight at a time: a
- * round waits for the products of the one before. */
+ * The random bits are rng_bits (base/rng.h): Philox4x32-10, eight counters side by side in words of
+ * 64 bits. Only the lower half of a word counts, since w_mul reads lower halves: a round is two
+ * products, two shifts and two exclusive ors. DRAWS such octets are in flight at a time: a round
+ * waits for the products of the one before. */
 #ifndef DNN_BACKEND_VEC_DROPOUT_H
 #define DNN_BACKEND_VEC_DROPOUT_H
 

@@ -49,7 +49,7 @@ static inline v16 reduced_expm1(v16 x, v16 *n)
     return v_fma(v_mul(r, r), poly(r, p, 5), r);
 }
 
-/* 0 below -87.33, where the result would be subnormal; infinite above 88.72. */
+/* 0 below -87.33, as the result would be subnormal; infinite above 88.72. */
 static inline v16 v_exp(v16 x)
 {
     v16 low = v_set(-87.33f), high = v_set(88.72f), n;
@@ -72,7 +72,7 @@ static inline v16 v_expm1(v16 x)
     return v_pick(v_eq(x, x), y, x);
 }
 
-/* Of a normal positive number. */
+/* For normal positive numbers. */
 static inline v16 v_log(v16 x)
 {
     static const float q[] = {6.971611471e-2f, -1.147973385e-1f, 1.168541992e-1f, -1.242568733e-1f,

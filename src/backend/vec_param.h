@@ -4,8 +4,8 @@
 
 #include <float.h>
 
-/* Adds the shards in order; one alone is its own sum, and stays where it is. Returns the sum of
- * squares, in lanes of real; if it is not finite, it is computed again in double. */
+/* Adds the shards in order; a single shard is the sum itself, and stays in place. Returns the sum
+ * of squares, in lanes of real; if it is not finite, it is computed again in double. */
 static double sum_shards(real *to, const real *g, uint64_t stride, uint32_t shards, size_t n)
 {
     v16 square = v_set(0);

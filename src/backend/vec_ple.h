@@ -15,7 +15,7 @@ INLINE real *ple_row(real *room, int32_t bin)
     return room + (size_t)bin * 2 * PANEL;
 }
 
-/* A row of the room: the running sums before row j of w, then row j of w, 0 behind the width. */
+/* A row of the room: the running sums before row j of w, then row j of w, 0 past the width. */
 INLINE void ple_sums(const struct ple_panel *p, const struct ple_number *n)
 {
     v16 sum[PLE_VECS];
@@ -34,8 +34,8 @@ INLINE void ple_sums(const struct ple_panel *p, const struct ple_number *n)
     }
 }
 
-/* Another core wrote row j of the next numbers' weight, and the hardware does not foresee where it
- * lies: it comes while the rows pass. */
+/* Another core wrote row j of the next numbers' weight, and the hardware cannot prefetch it: it is
+ * loaded while the rows pass. */
 INLINE void ple_ahead(const struct ple_panel *p, uint32_t j)
 {
     for (int v = 0; j < p->next_count && v < PLE_VECS; v++)
@@ -73,7 +73,7 @@ static void ple(const struct ple_panel *p)
         ple_rows(p, p->width, false);
 }
 
-/* From the last bin on, what the bins behind it hold is a part of each. */
+/* The gradient of a bin's weight: its share of each row in the bin, plus all rows in later bins. */
 INLINE void ple_bins(const struct ple_back *b, const uint32_t width)
 {
     v16 above[PLE_VECS];

@@ -143,7 +143,7 @@ INLINE void narrow_width(const struct narrow *p, const int W)
         narrow_block(p, row, 1, W);
 }
 
-/* Where column i of a stands: in blocks of BLOCK_ROWS columns, [rows][BLOCK_ROWS]. */
+/* The place of column i of a, packed in blocks of BLOCK_ROWS columns, [rows][BLOCK_ROWS]. */
 static inline size_t packed_at(uint32_t rows, uint32_t i)
 {
     return (size_t)(i / BLOCK_ROWS) * rows * BLOCK_ROWS + i % BLOCK_ROWS;
@@ -373,8 +373,8 @@ INLINE void across_rows(const struct across *p, uint32_t row, const int V)
     }
 }
 
-/* The lanes are rows of dz, which stands in panels of 16 rows, [rows / 16][room][16]; so w is read
- * as it is, and each block of 16 x 16 is turned around once at the end. */
+/* The lanes are rows of dz, in panels of 16 rows, [rows / 16][room][16]; so w needs no transpose,
+ * and each block of 16 x 16 results is transposed once at the end. */
 static void across(const struct across *p)
 {
     uint32_t row = 0;

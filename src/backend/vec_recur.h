@@ -8,7 +8,7 @@ INLINE v16 sigmoid_slope(v16 s)
 {
     return v_mul(s, v_sub(v_set(1), s));
 }
-/* 1 - t^2, that of t = tanh */
+/* 1 - t^2, the derivative of t = tanh */
 INLINE v16 tanh_slope(v16 t)
 {
     return v_sub(v_set(1), v_mul(t, t));

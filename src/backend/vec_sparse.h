@@ -1,8 +1,8 @@
-/* vec_sparse.h - products that pass over the zeros of a, over 16 lanes. Included by the vec_*.c.
- * The terms of a chain of sums are those of vec_product.h without the ones that are 0, in another
- * order: of two neighbouring rows (0 and 1, 2 and 3, ...) first the terms that both have, then the
- * row's own, each in the order of k; a last row without a neighbour has its own. The order follows
- * from a alone, so every vector code leaves the same bits. */
+/* vec_sparse.h - products that pass over the zeros of a, over 16 lanes. Included by the vec_*.c. A
+ * chain of sums has the terms of vec_product.h without zeros, in another order: of two neighbouring
+ * rows (0 and 1, 2 and 3, ...) first the terms that both have, then the row's own, each in the
+ * order of k; a last row without a neighbour has its own terms only. The order follows from a
+ * alone, so every vector code leaves the same bits. */
 #ifndef DNN_BACKEND_VEC_SPARSE_H
 #define DNN_BACKEND_VEC_SPARSE_H
 
