@@ -61,7 +61,7 @@ static struct layer **read_text(const char *text, size_t length, uint32_t *count
     return layers;
 }
 
-/* The output layer of the text, or the default one; behind views one head for each. */
+/* Makes the output layer of the text, or the default one; after views, one head for each. */
 static bool make_output(struct architecture *a, struct err *e)
 {
     struct text text = {0};
@@ -246,7 +246,8 @@ static bool says_more(const struct json *model)
     return false;
 }
 
-/* Of a model file: all layers, the output layer last; nothing but the layers counts. */
+/* Reads the layers of a model file: all layers, the output layer last. Other keys have no
+ * effect. */
 static bool read_stored(struct architecture *a, const struct model_options *o, struct err *e)
 {
     const struct json *list = json_get(o->model, "layers");

@@ -7,12 +7,12 @@
 #include "model/layer.h"
 #include "model/preset.h"
 
-/* Where the object stands, and what of the config its meaning depends on. */
+/* The place of the object, and the parts of the config that its meaning depends on. */
 struct model_options {
     const struct json_doc *doc;
     /* {"preset": ...} with the preset's own options, or {"layers": [...]}, the hidden layers.
-     * Preset and layers together, as architecture_write writes them, are accepted when the layers
-     * are those of the preset. NULL: {"preset": "mlp"}, of sequences gru. */
+     * Preset and layers together, as architecture_write writes them, are accepted if the layers are
+     * the preset's. NULL: {"preset": "mlp"}, for sequences gru. */
     const struct json *model;
     bool sequences; /* the rows are: what "auto" means */
     bool each;      /* each step has an answer: a preset leaves out layers that make one step of
@@ -33,7 +33,7 @@ struct architecture {
     struct layer *output; /* the output layer, of one unit; NULL: it is among the layers */
     struct text output_text; /* as JSON, without "units"; empty: dense, init small */
     enum solution solution;
-    char *file; /* where the object stands, for messages; line 0: nowhere */
+    char *file; /* file of the object, for messages; line 0: none */
     int64_t line, column;
 };
 /* NULL: a key, a word or a value is wrong (E13). Nothing of o is kept. Caller:
@@ -45,7 +45,7 @@ void architecture_free(struct architecture *a);
 /* New layers to plan, the output layer with `outputs` units the last. Caller: layer_list_free. */
 struct layer **architecture_layers(const struct architecture *a, uint32_t outputs,
                                    uint32_t *count);
-/* The options of preset linear where it is solved by path, else NULL. */
+/* The options of preset linear if it is solved by path, else NULL. */
 const struct linear_spec *architecture_path(const struct architecture *a);
 /* {"preset": "mlp", ..., "layers": [...]}: the preset resolved to its layers (check --resolved,
  * model file). Can be read back, and then gives the same model. Not of a model file's. */

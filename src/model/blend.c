@@ -57,7 +57,7 @@ static uint32_t act_of(const struct layer *l)
     return l->type == &layer_scale ? (uint32_t)ACT_NONE : (uint32_t)s->act + 1;
 }
 
-/* The defaults of leaky_relu and elu; the other activations have no such number. */
+/* The defaults of leaky_relu and elu; the other activations take no number. */
 static double slope_of(const struct layer *l)
 {
     return act_of(l) == ACT_LEAKY_RELU ? 0.01 : 1;

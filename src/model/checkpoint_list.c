@@ -72,7 +72,7 @@ static int64_t number_of(const char *text)
     return number;
 }
 
-/* The step in ".ckpt-000000001234" and nothing behind it, -1 for any other tail. */
+/* The step in ".ckpt-000000001234" at the end of a name; -1 for any other tail. */
 static int64_t step_of(const char *tail)
 {
     const size_t length = sizeof INFIX - 1;
@@ -80,7 +80,7 @@ static int64_t step_of(const char *tail)
     return is ? number_of(tail + length) : -1;
 }
 
-/* The same of ".ckpt-run-12". */
+/* The run in ".ckpt-run-12" at the end of a name; -1 for any other tail. */
 static int64_t run_of(const char *tail)
 {
     const size_t length = sizeof RUN_INFIX - 1;

@@ -10,8 +10,8 @@
 enum conformal_rule {
     CONFORMAL_NONE,
     CONFORMAL_VALUE,  /* value - reach .. value + reach */
-    CONFORMAL_LEARNT, /* the same of the target as the first encoder codes it */
-    CONFORMAL_SPREAD, /* value -+ reach (spread + floor), spread: of the networks, see folds */
+    CONFORMAL_LEARNT, /* CONFORMAL_VALUE for the target as the first encoder codes it */
+    CONFORMAL_SPREAD, /* value -+ reach (spread + floor), spread: among the networks, see folds */
     CONFORMAL_SETS,   /* labels whose probability is at least reach, and the answer */
     CONFORMAL_RULES
 };
@@ -30,7 +30,7 @@ static inline bool conformal_is_interval(const struct conformal *c)
 {
     return c->rule > CONFORMAL_NONE && c->rule < CONFORMAL_SETS;
 }
-/* The ends, inside the limits of the calibration. coding: of the first encoder. NaN of a NaN. */
+/* The ends, inside the limits of the calibration. coding: the first encoder's. A NaN gives NaN. */
 void conformal_interval(const struct conformal *c, const struct calibration *limits,
                         const struct target_coding *coding, double value, double spread,
                         double ends[2]);

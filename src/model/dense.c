@@ -15,7 +15,7 @@ struct dense_spec {
     double bias_rate;    /* of ntk_dense, else 0 */
     /* planned */
     uint64_t weight, bias_at; /* offsets of parameters */
-    struct act_place z;       /* the value before the activation, where that needs it */
+    struct act_place z;       /* the value before the activation, if act needs it */
 };
 
 static const char *const type_words[] = {"dense", NULL};
@@ -239,8 +239,8 @@ const struct layer_type layer_dense = {
 };
 
 /* --- ntk_dense, of RealMLP (Holzmueller et al., 2024): y = act(x v / sqrt(in) + b), where v has
- * deviation 1 and the optimiser moves v. w = v / sqrt(in) is kept and stored, so that answers are
- * those of dense; plan_rates makes the steps those of v --- */
+ * deviation 1 and the optimiser moves v. w = v / sqrt(in) is kept and stored, so that answering is
+ * dense's; plan_rates makes the steps v's --- */
 
 enum ntk_init { NTK_DATA, NTK_NORMAL, NTK_ZERO };
 static const char *const ntk_init_words[] = {"data", "normal", "zero", NULL};

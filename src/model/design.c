@@ -73,7 +73,7 @@ static void count_row(struct design *d, uint32_t column, uint64_t row)
     d->begin[column + 1]++;
 }
 
-/* begin[column] is where the next row goes, until all are there. */
+/* begin[column] is the place of the column's next row, until all are placed. */
 static void put_row(struct design *d, uint32_t column, uint64_t row)
 {
     d->list[d->begin[column]++] = (uint32_t)row;
@@ -87,12 +87,12 @@ static void read_sparse(const struct reading *r, struct design *d, uint32_t spar
         d->begin[k + 1] += d->begin[k];
     d->list = mem_alloc((size_t)d->begin[sparse] + 1, sizeof *d->list);
     each_sparse(r, d, put_row);
-    for (uint32_t k = sparse; k > 0; k--) /* each is now where its successor began */
+    for (uint32_t k = sparse; k > 0; k--) /* each begin has moved to its successor's */
         d->begin[k] = d->begin[k - 1];
     d->begin[0] = 0;
 }
 
-/* A copy of each number with bins, for its components: NaN in the rows where all of them are 0. */
+/* A copy of each number with bins, for its components: NaN in rows with all components 0. */
 static void add_binned(const struct reading *r, struct design *d)
 {
     const struct features *f = r->f;

@@ -11,7 +11,7 @@ enum design_kind { DESIGN_NUMBER, DESIGN_SPARSE, DESIGN_COMPONENT };
 struct design_column {
     enum design_kind kind;
     uint32_t from;  /* place in `numbers`; of a sparse column in `begin` */
-    uint32_t row;   /* of the output layer's weight; of a component: of ple.weight */
+    uint32_t row;   /* row of the output layer's weight; of a component: of ple.weight */
     float low, per; /* component: clamp((x - low) * per, 0, 1) */
     double center, factor; /* column = (value - center) * factor */
 };
@@ -19,8 +19,8 @@ struct design {
     uint64_t rows;
     uint32_t columns;
     struct design_column *column;
-    /* [numbers and those with bins once more][rows]: as encoded. The second ones make the
-     * components: NaN where all components are 0 */
+    /* [numbers, then numbers with bins again][rows]: as encoded. The second copies make the
+     * components: NaN if all components are 0 */
     float *numbers;
     uint64_t *begin; /* [sparse columns + 1]: places in `list` */
     uint32_t *list;  /* rows, ascending in each column */
@@ -32,7 +32,7 @@ struct design {
 struct design *design_new(const struct features *f, const struct rows *rows, const uint32_t *index,
                           uint64_t count, const double *weight);
 void design_free(struct design *d);
-/* Bytes of a design of so many rows, at most. */
+/* Most bytes of a design of `rows` rows. */
 uint64_t design_bytes(const struct features *f, uint64_t rows);
 /* Its columns, at most. */
 uint64_t design_most(const struct features *f);

@@ -10,7 +10,7 @@ enum { PASSES = 100, ROUNDS = 50, HALVINGS = 12 };
 enum { MANY = 20000 };   /* rows: the clock may be looked at for each column */
 #define TOLERANCE 1e-7   /* share of the constant's loss: the least gain of a step of one weight */
 #define ENOUGH 0.02      /* share of the first pass's gain: Newton's step ends below it */
-#define CURVE_LEAST 1e-6 /* of p (1 - p): Newton's steps stay finite where p is 0 or 1 */
+#define CURVE_LEAST 1e-6 /* least p (1 - p): Newton's steps stay finite at p 0 or 1 */
 #define ETA_MOST 500.0  /* exponentials stay finite */
 
 /* With several classes the gain is spread over many weights, which converge slowly. */

@@ -52,9 +52,9 @@ void elastic_free(struct elastic *s);
 void elastic_reset(struct elastic *s); /* back to the intercepts alone */
 /* The least penalty for which all weights are 0; l1 0 counts as 0.001. */
 double elastic_most(const struct elastic *s, double l1);
-/* Solves for a penalty, from the present weights. `last`: the penalty of those; the first time that
- * of elastic_most. False: it did not converge within many passes, or `stop` said so: the weights
- * are those so far, on the way to the solution. */
+/* Solves for a penalty, from the present weights. `last`: the penalty of these weights; the first
+ * time elastic_most. False: no convergence within many passes, or `stop` was true: the weights are
+ * on the way to the solution. */
 bool elastic_solve(struct elastic *s, double penalty, double last, double l1);
 /* Bytes that a problem takes beside its design. */
 uint64_t elastic_bytes(uint64_t rows, uint64_t columns, uint32_t classes);

@@ -1,8 +1,7 @@
 /* embed_numbers.c - every number with bins becomes `dim` numbers: e = x scale + shift + its
  * components times its rows of ple.weight (Gorishniy et al., "On embeddings for numerical
  * features", 2022; version B of their code, where the rows begin at 0). Columns without bins come
- * first, as they are. It is of use as the first layer alone, and is not there where no number has
- * bins. */
+ * first, unchanged. It can only be the first layer, and is left out if no number has bins. */
 #include <math.h>
 #include <stddef.h>
 
@@ -86,7 +85,8 @@ static void sort_columns(struct embed_spec *s, const struct features *f)
     }
 }
 
-/* The columns of a feature in y: those of x, then `dim` for each number with bins. */
+/* Sets the ends of each feature's columns in y: columns of x, then `dim` for each number with
+ * bins. */
 static void put_chunks(const struct embed_spec *s, struct planner *p)
 {
     uint32_t count = 0, at = 0;

@@ -1,6 +1,6 @@
 /* input_periodic.c - periodic numbers: learned sums of cosines of each (op_periodic) beside the
  * number itself. Parameters: periodic.frequency, .phase, .weight, .bias, one row a number; the
- * learning rate and the first values are those of RealMLP (Holzmueller et al., 2024). */
+ * learning rate and the first values follow RealMLP (Holzmueller et al., 2024). */
 #include "base/mem.h"
 #include "model/init.h"
 #include "model/inputs.h"

@@ -16,7 +16,7 @@ enum { TEXT_DIM = 32 };
 struct text_spec {
     struct text_column *columns; /* [count], owned */
     struct layer_texts texts;
-    uint32_t units, at; /* at: the first column of x, where the terms make columns */
+    uint32_t units, at; /* at: the first column of x, if the terms make columns */
 };
 static const struct option options[] = {{0}};
 

@@ -1,11 +1,11 @@
 /* inputs.h - the first stage: from records to the row x that the first hidden layer reads.
  * op_gather copies numbers and indicators into x and category ids beside it. Then the input layers
- * run side by side: each fills columns of its own in x. One-hot columns come last; where the first
- * hidden layer takes ids, they are never written and x ends before them. Components of
- * piecewise-linear numbers and terms of texts are no columns either where it takes pairs. Numbers
- * of sequences become steps x channels, and tokens of a text steps x rows of their table, which the
- * first hidden layer reads in place of x. Of
- * sequences of records x has a row a step, and so have the ids; no column stays an id or a pair. */
+ * run side by side: each fills columns of its own in x. One-hot columns come last; if the first
+ * hidden layer takes ids, they are never written and x ends before them. If it takes pairs,
+ * components of piecewise-linear numbers and terms of texts are no columns either. Numbers of
+ * sequences become steps x channels, and tokens of a text steps x rows of their table, which the
+ * first hidden layer reads in place of x. For sequences of records x and the ids have a row a step;
+ * no column stays an id or a pair. */
 #ifndef DNN_MODEL_INPUTS_H
 #define DNN_MODEL_INPUTS_H
 
@@ -34,12 +34,12 @@ struct inputs {
     uint32_t held;   /* columns of x: without those that stay ids or pairs */
     uint64_t params; /* they stand in front of all others; their gradients have no shards */
     bool back;       /* an input layer takes the gradient of x */
-    struct act_place x, dx; /* dx: of training, where back */
+    struct act_place x, dx; /* dx: for training, if `back` */
     uint32_t steps;         /* of a sequence; 0: rows of a table */
     bool records;           /* a step is a record */
     bool tokens;            /* a step is a token of the one text: x is empty, and dx is of series */
     uint32_t each;          /* records of a row: x is [rows][each][held]. Steps, or views' rows */
-    struct act_place series; /* steps x width, where a sequence is one record */
+    struct act_place series; /* steps x width, if a sequence is one record */
     uint64_t length;         /* steps of each sequence, in the reals */
     uint64_t begins;         /* features.carry: whether each is the first of its sequence */
 };

@@ -1,5 +1,5 @@
 /* layer.c - the list of layer types, and lists of layers: read, planned, run forward and backward,
- * written. A layer whose type says so computes the activation behind it as well. */
+ * written. A layer whose type has takes_act computes the activation after it as well. */
 #include "model/layer.h"
 
 #include <string.h>
@@ -164,7 +164,7 @@ void layer_list_free(struct layer **layers, uint32_t count)
 
 /* --- planning --- */
 
-/* The first activation behind layer i. Norms and dropout in between do not change which initial
+/* The first activation after layer i. Norms and dropout in between do not change which initial
  * weights it needs. */
 static uint32_t next_act(struct layer *const *layers, uint32_t count, uint32_t i)
 {
@@ -209,7 +209,7 @@ bool layer_refuse(const struct layer *l, const struct planner *p, struct err *e,
     return err_help(e, "%s", hint);
 }
 
-/* Whether the layer can read so many steps. */
+/* True: the layer can read the planned number of steps. */
 static bool check_steps(const struct layer *l, const struct planner *p, struct err *e)
 {
     if (l->type->of == LAYER_OF_STEPS && p->steps == 1)

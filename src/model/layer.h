@@ -28,7 +28,7 @@ struct planner {
     /* of a sequence whose first layer has n steps: (n + more) / divide, rounded up; divide 0: the
      * steps are no sequence's */
     uint64_t more, divide;
-    uint64_t length; /* of the sequences that are planned: where it stands in the reals */
+    uint64_t length; /* lengths of the planned sequences: their place in the reals */
     uint32_t shards;
     uint64_t params, buffers; /* so far, gaps included */
     struct text path;         /* of the layer that is planned: "layers.2." */
@@ -37,7 +37,7 @@ struct planner {
     /* the first stage */
     const struct features *features;
     uint64_t columns; /* of x so far */
-    uint32_t *chunk_ends, chunk_count, chunk_room; /* where those of one feature end, each */
+    uint32_t *chunk_ends, chunk_count, chunk_room; /* the end of each feature's columns */
     uint32_t chunks_of; /* the position of the layer whose inputs have these ends */
     bool takes_ids;   /* the first hidden layer does */
     uint32_t pair_units; /* of the first hidden layer that takes pairs: its outputs; else 0 */
@@ -51,11 +51,12 @@ struct planner {
     struct group *groups; /* one a parameter range, grown; factors all 1 */
     uint8_t *kinds;       /* enum param_kind of each */
     struct rates *rates;  /* of each */
-    uint32_t group_count, group_room, last_groups; /* last: those of the parameter declared last */
+    /* last_groups: groups of the parameter declared last */
+    uint32_t group_count, group_room, last_groups;
     bool sequences; /* the features are sequences */
     bool all_steps; /* a machine was asked for the memory of all steps: no batch has fewer */
     bool in_views;  /* steps are views of a row of one step */
-    uint32_t own_rows; /* above 1: so many views, and each has rows of its own */
+    uint32_t own_rows; /* above 1: the number of views, each with rows of its own */
     bool training;  /* false: no gradients, no kept values */
     bool tracks;    /* shards have every parameter */
     uint32_t carried; /* numbers of a row that pass from window to window, so far */
@@ -69,39 +70,38 @@ __attribute__((format(printf, 2, 3))) void plan_refuse(struct planner *p, const 
  * shards. PARAM_WEIGHT of rank 2 is a weight [in][out] of op_dense. */
 uint64_t plan_param(struct planner *p, const char *name, struct param_shape shape,
                     enum param_kind kind);
-/* The same for a gradient in one piece: of sums over the whole batch, or the micro-batches of a
- * track. It is no weight of op_dense. */
+/* As plan_param, for a gradient in one piece: of sums over the whole batch, or the micro-batches of
+ * a track. The parameter is no weight of op_dense. */
 uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shape shape,
                           enum param_kind kind);
 /* How the optimiser moves a parameter. rate: a factor on its learning rate, and on its weight
  * decay. scale: the parameter is `scale` times one that the optimiser moves (NTK parametrisation,
- * Jacot et al., 2018): steps and decay are those of that one, with every optimiser. */
+ * Jacot et al., 2018): steps and decay act on that one, with every optimiser. */
 struct rates {
     double rate, scale;
 };
 /* Sets them for the parameter declared last; without it both are 1. */
 void plan_rates(struct planner *p, double rate, double scale);
-/* Buffers of one shape, right behind one another; names ends with NULL. Returns the first
- * offset. */
+/* Buffers of one shape, one right after another; names ends with NULL. Returns the first offset. */
 uint64_t plan_buffers(struct planner *p, const char *const *names, struct param_shape shape);
-/* Places of rows x steps x width activations: plain keeps them as they are computed; acts (kept
- * for the way back) and back (their gradients, of so many steps) take the form in which the machine
- * keeps them, maybe 16 bits. */
+/* Places of rows x steps x width activations. plain: in fp32, as computed. acts (kept for the way
+ * back) and back (their gradients, for `steps` steps): in the form in which the machine keeps them,
+ * maybe 16 bits. */
 struct act_place plan_plain(struct planner *p, uint32_t width);
 struct act_place plan_acts(struct planner *p, uint32_t width);
 struct act_place plan_back(struct planner *p, uint32_t width, uint32_t steps);
 uint64_t plan_reals(struct planner *p, uint64_t count);
-/* The sequences of the layers behind have (steps + more) / divide steps, rounded up, and lengths of
+/* The sequences of later layers have (steps + more) / divide steps, rounded up, and lengths of
  * their own (pass_lengths). */
 void plan_lengths(struct planner *p, uint32_t more, uint32_t divide);
-/* The layers behind have one step. */
+/* Later layers have one step. */
 void plan_one_step(struct planner *p);
 /* Bytes that no step changes, copied to machine memory; returns their place (pass_table). */
 uint64_t plan_table(struct planner *p, const void *bytes, size_t size);
 /* Bytes that the machine keeps from forward to backward; returns their offset in the reals. */
 uint64_t plan_kept(struct planner *p, uint64_t bytes);
-/* The same of an operation by its need, with the shapes of its arguments. False: the machine keeps
- * nothing of it, or there is none. */
+/* As plan_kept for an operation by its need, with the shapes of its arguments. False: the machine
+ * keeps nothing for it, or there is no machine. */
 bool plan_need(struct planner *p, enum op_id op, const void *arguments, uint64_t *kept);
 
 /* One pass, forward or backward: the arenas in machine memory, and the batch. */
@@ -125,13 +125,13 @@ struct pass {
     real *target, *weight;
     double *part_loss, *part_weight; /* training: the sums of each shard */
     const int32_t *length; /* [rows]: steps of each sequence */
-    /* Where state passes from window to window: [rows][carried], read from the one, written to the
-     * other, in answers the same. NULL: none does */
+    /* State that passes from window to window: [rows][carried], read from `state`, written to
+     * state_to; in answers both are the same. NULL: none */
     real *state, *state_to;
     const int32_t *begins; /* then: [rows], 1: the window is the first of its sequence */
     uint32_t carried;
     const void *tables; /* machine memory: the bytes of plan_table */
-    struct fitting *fitting; /* NULL, but where layers are fitted on the way (netfit.c) */
+    struct fitting *fitting; /* NULL, unless layers are fitted on the way (netfit.c) */
 };
 /* Places in an arena, computed as integers: a network that is only counted has no arena. */
 static inline void *bytes_at(const void *arena, uint64_t at)
@@ -146,7 +146,7 @@ static inline struct act pass_act(const struct pass *p, struct act_place at)
 {
     return act_at(p->m, p->acts, at);
 }
-/* Where part j of a row begins, of parts `width` wide; none stays none. */
+/* The begin of part j of a row, in parts `width` wide; none stays none. */
 static inline struct act act_part(struct machine *m, struct act a, uint32_t j, uint32_t width)
 {
     size_t bytes = a.form == FORM_REAL ? machine_act_bytes(m) : sizeof(uint16_t);
@@ -165,7 +165,7 @@ static inline struct dims pass_dims(const struct pass *p, uint32_t width)
     d.width = width;
     return d;
 }
-/* Which of the rows of such an operation are padding. */
+/* The padding among the rows of such an operation. */
 static inline struct padding pass_padding(const struct pass *p)
 {
     struct padding some = {p->length, p->dims.steps, 0}, none = {NULL, 0, 0};
@@ -179,7 +179,8 @@ static inline int32_t *lengths_at(const struct pass *p, uint64_t at)
 {
     return (int32_t *)(void *)reals_at(p->reals, at);
 }
-/* Writes the lengths behind a layer that moves steps: (length + more) / divide, rounded up. */
+/* Writes the lengths after a layer that changes the number of steps: (length + more) / divide,
+ * rounded up. */
 void pass_lengths(struct pass *p, const struct layer *l, uint32_t more, uint32_t divide);
 /* The machine's private copy of the weights at this parameter offset; NULL: it keeps none. */
 static inline struct act pass_shadow(const struct pass *p, uint64_t at)
@@ -196,8 +197,8 @@ struct fit_sample {
     uint64_t seed;
 };
 
-/* Rows and sequences alike, each step by itself; rows of a table, or what a layer has made one
- * step; sequences. */
+/* BOTH: rows and sequences alike, each step on its own. ROWS: rows of a table, or one step made by
+ * a layer. STEPS: sequences. */
 enum layer_of { LAYER_OF_BOTH, LAYER_OF_ROWS, LAYER_OF_STEPS };
 
 struct layer_type {
@@ -212,11 +213,11 @@ struct layer_type {
     bool answers;                 /* it may be the last layer: any sum of its inputs, no limits */
     bool takes_ids;               /* as the first layer it reads one-hot inputs as ids (l->hot) */
     /* As the first layer it reads piecewise-linear numbers as pairs of bin and share (l->pairs),
-     * and with takes_ids texts as terms (l->texts). Returns the number of its outputs; *rate: of
-     * the weights for pairs, as in struct rates. NULL: it reads columns. */
+     * and with takes_ids texts as terms (l->texts). Returns the number of its outputs; *rate: the
+     * rate of the weights for pairs, as in struct rates. NULL: it reads columns. */
     uint32_t (*takes_pairs)(const struct layer *l, double *rate);
-    bool takes_act;               /* it computes the activation behind it too (l->fused_act) */
-    bool takes_pool;              /* it computes the pool behind it too (l->early) */
+    bool takes_act;               /* it computes the activation after it too (l->fused_act) */
+    bool takes_pool;              /* it computes the pool after it too (l->early) */
     bool whole_rows;              /* it cannot stand inside views */
     /* How many networks its output is of: each gets an output layer and a loss of its own
      * (view_dense). NULL: one. */
@@ -248,7 +249,7 @@ struct layer_type {
     void (*release)(struct layer *l);
 };
 
-/* The last `width` inputs of a layer where they are one-hot columns that come as ids. */
+/* The last `width` inputs of a layer, if they are one-hot columns that come as ids. */
 struct layer_hot {
     const struct onehot_column *columns; /* [count], host memory of the model */
     uint64_t table;                      /* the same in machine memory (pass_table) */
@@ -268,8 +269,8 @@ struct layer_texts {
     uint64_t scales;         /* of a batch, in the reals */
     uint32_t count, buckets;
 };
-/* Where the terms of texts add up, or their gradient: columns at..at + units - 1 of rows ld apart.
- * set: in place of the values there. */
+/* The place for the sums of the terms of texts, or their gradient: columns at..at + units - 1 of
+ * rows ld apart. set: replaces the values there. */
 struct text_place {
     struct act act;
     uint32_t units, ld, at;
@@ -277,32 +278,32 @@ struct text_place {
 };
 void texts_forward(const struct layer_texts *t, struct pass *p, struct text_place y);
 void texts_backward(const struct layer_texts *t, struct pass *p, struct text_place dy);
-/* The pool behind a layer whose outputs are sums, done on its inputs instead: the mean of sums is
- * the sum of means, and one step of sums the sum of one step. So it has products of one step, not
- * of many. x: the inputs, pooled; dx: their gradient. */
+/* The pool after a linear layer, computed on its inputs: pooling (mean, or one step) commutes with
+ * a linear layer, so the layer has products of one step instead of many. x: the inputs, pooled; dx:
+ * their gradient. */
 struct early_pool {
     bool on;
     uint32_t kind; /* enum pool_kind */
     struct act_place x, dx;
     uint64_t length; /* 1, or 0 of a sequence without steps, in the reals */
 };
-/* Whether a layer is such a pool, of this kind. */
+/* True: a layer is a pool that commutes; *kind: its kind. */
 bool pool_goes_early(const struct layer *l, uint32_t *kind);
-/* For the layer that takes it, as it is planned: the layers behind have one step. gradient: dx is
- * needed. */
+/* Plans the pool in the layer that takes it: later layers have one step. gradient: dx is needed. */
 void early_plan(struct layer *l, struct planner *p, bool gradient);
 /* Returns x, pooled. From there on the pass has one step. Without such a pool: x. */
 struct act early_forward(const struct layer *l, struct pass *p, struct act x);
-/* Of the products: a sequence without steps has sums of 0, as by the pool behind them. */
+/* The padding for the products: a sequence without steps has sums of 0, as the pool would give. */
 struct padding early_padding(const struct layer *l, const struct pass *p);
-/* What the way back of the products takes, between early_back and early_end. */
+/* The arguments of the products on the way back, between early_back and early_end. */
 struct early_way {
     struct act x, dx;
     bool add;
 };
 struct early_way early_back(const struct layer *l, struct pass *p, struct act x, struct act dx,
                             bool add);
-/* The gradient of all steps from that of one, `from`. Without such a pool nothing is left to do. */
+/* The gradient of all steps from the gradient of one, `from`. Without such a pool it does
+ * nothing. */
 void early_end(const struct layer *l, struct pass *p, struct act from, struct act x,
                struct act dx, bool add);
 enum { FIRST_VALUE = 2 }; /* slots 0 and 1 of a category are missing and unknown */
@@ -312,10 +313,11 @@ struct layer {
     void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
     uint32_t steps, steps_out; /* of its input and of y, at most (pass_steps) */
-    uint64_t more, divide, more_out, divide_out; /* as in struct planner, before and behind it */
+    uint64_t more, divide, more_out, divide_out; /* as in struct planner, before and after it */
     uint64_t length;  /* of its input's sequences, in the reals */
     uint64_t length_out; /* of those that it gives */
-    uint32_t answers; /* the output layer: of a row in training, y is [rows][answers][out]; 0: 1 */
+    /* the output layer: answers of a row in training, y is [rows][answers][out]; 0: 1 */
+    uint32_t answers;
     struct layer_hot hot;     /* count 0: all inputs are numbers */
     struct layer_pairs pairs; /* count 0: none */
     struct layer_texts texts; /* count 0: none */
@@ -340,8 +342,8 @@ const struct layer_type *layer_find(const char *name);
 /* A layer of this type without options; layer_list_free. */
 struct layer *layer_new(const struct layer_type *type);
 void layer_free(struct layer *l);
-/* The same layer again, of one that was read and not planned; or with so many `units`, an option
- * that its type has. Caller: layer_free. */
+/* A copy of a layer that was read and not planned; _wide: with `units`, an option that its type
+ * has. Caller: layer_free. */
 struct layer *layer_copy(const struct layer *l);
 struct layer *layer_copy_wide(const struct layer *l, uint32_t units);
 /* A list of layers from "layers": [{...}, ...], which stands at `path` ("model.layers") for
@@ -364,7 +366,7 @@ void layer_run_backward(const struct layer *l, struct pass *p, struct act x, str
                         struct act dx, bool add);
 /* Fits the layer to this input, if its type has a hook (netfit.c). */
 void layer_fit(const struct layer *l, struct pass *p, struct act x);
-/* width: of x, for a list that does nothing. */
+/* width: x's, for a list without layers. */
 void layer_list_backward(struct layer *const *layers, uint32_t count, struct pass *p,
                          struct act x, struct act dy, struct act dx, bool add,
                          uint32_t width);
@@ -379,7 +381,7 @@ void layer_list_describe(struct layer *const *layers, uint32_t count, const char
  * "#/$defs/layer". */
 void layer_schema(struct json_out *out);
 
-/* Of an activation layer: leaky_relu's slope, elu's alpha, else 0. */
+/* The number of an activation layer: leaky_relu's slope, elu's alpha, else 0. */
 double act_slope(const struct layer *l);
 
 /* First row of every options table; the spec's first member is `int type`. */

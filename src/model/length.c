@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 enum {
-    RUN_STEPS = 8,   /* least steps of a run: whose rows meet in a step is drawn from so many */
+    RUN_STEPS = 8,   /* least steps of a run: the rows of a step are drawn from the rows of a run */
     LENGTHS_MOST = 8, /* that training steps may have */
     LEAST = 2,       /* of a pass: one step is not a sequence */
 };
@@ -71,7 +71,7 @@ static uint32_t round_up(uint32_t longest, uint32_t steps)
     return 0;
 }
 
-/* now: of a training, whose order the rows have; NULL: they are in their own. */
+/* now: the step of a training, whose shuffled order the rows have; NULL: they are in file order. */
 static uint32_t most_of(const struct source *from, const struct features *f, uint64_t begin,
                         uint64_t end, const struct step *now)
 {
@@ -95,7 +95,7 @@ uint32_t length_most(const struct source *from, const struct features *f, uint64
 
 /* --- the order of lengths --- */
 
-/* Places by length, those of one length in their order. */
+/* Places sorted by length; equal lengths keep their order. */
 static uint32_t *sort_places(const uint32_t *length, uint32_t count, uint32_t steps)
 {
     uint32_t *place = mem_alloc((size_t)count + 1, sizeof *place);
@@ -110,8 +110,8 @@ static uint32_t *sort_places(const uint32_t *length, uint32_t count, uint32_t st
     return place;
 }
 
-/* Neighbours among the runs get the length of the longer one where that adds the fewest steps,
- * until there are LENGTHS_MOST. */
+/* Merges two neighbouring runs, with the longer length, at the place that adds the fewest steps,
+ * until LENGTHS_MOST are left. */
 static void merge_lengths(struct by_length *o)
 {
     uint32_t count = 0, first[SOURCE_RUNS]; /* of runs with one length */

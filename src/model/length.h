@@ -19,8 +19,8 @@ uint32_t length_most(const struct source *from, const struct features *f, uint64
  * would be padding, there are too few rows, or the rows are no sequences. */
 uint32_t *length_sort(struct source *from, const struct features *f, uint32_t batch);
 
-/* Steps of time that the training step of `batch` rows needs which begins at row0 of an epoch; 0:
- * all. */
+/* The longest sequence in the training step of `batch` rows that starts at row0 of an epoch; 0: all
+ * steps. */
 uint32_t length_step(const struct source *from, const struct features *f, const struct step *now,
                      uint32_t batch);
 

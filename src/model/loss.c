@@ -157,8 +157,8 @@ bool loss_resolve(struct loss_options *o, bool classes, struct err *e)
                                    : "auto, mse, mae, huber, quantile");
 }
 
-/* Times the largest weight of a row (WEIGHT_MOST of table/cell.h, 1e20), of as many rows as a batch
- * may have, it is a float. */
+/* Times the largest weight of a row (WEIGHT_MOST of table/cell.h, 1e20) and the most rows of a
+ * batch, it is still a float. */
 #define CLASS_WEIGHT_MOST 1e9
 
 static bool check_weight(const struct json_doc *doc, const struct json *entry, struct err *e)
@@ -353,7 +353,8 @@ static uint32_t value_loss(int kind)
     return VALUE_MSE;
 }
 
-/* Of one answer. The sums of loss and weight run over all answers: their quotient is the mean. */
+/* Issues the loss of one answer. The sums of loss and weight run over all answers: their quotient
+ * is the mean. */
 static void issue_one(const struct loss_options *o, double q, struct pass *p, struct act logits,
                       struct act dlogits, const real *target, uint32_t outputs, uint32_t ld,
                       bool more, double *part_loss, double *part_weight)

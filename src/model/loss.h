@@ -39,7 +39,7 @@ bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool c
                 struct err *e);
 /* Weights of the classes for gather: NULL when all are 1. labels in class order; counts: rows of
  * each class in training (weighted). "balanced": n / (k n_c). A label in the table that does not
- * exist: E13 with the nearest; one that the table lacks: 1. Caller mem_frees *weights. */
+ * exist: E13 with the nearest; a label that the table lacks: 1. Caller mem_frees *weights. */
 bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc,
                         const char *const *labels, const double *counts, uint32_t classes,
                         float **weights, struct err *e);
@@ -52,20 +52,20 @@ static inline uint32_t loss_values(const struct loss_options *o)
 {
     return o->kind == LOSS_QUANTILE && o->q_count ? o->q_count : 1;
 }
-/* Of count rising quantiles that nearest to 0.5, of two the lower one: where a figure is of one
- * value, it is of this one. */
+/* The quantile nearest to 0.5 among `count` rising ones, of two the lower one: figures for one
+ * value are about this one. */
 uint32_t loss_middle(const double *q, uint32_t count);
 /* soft_f1: sets o->chosen. E13: a label that no row has, more classes than F1_CLASSES. */
 bool loss_choose_labels(struct loss_options *o, const struct json_doc *doc,
                         const char *const *labels, uint32_t classes, struct err *e);
-/* Whether the F1 of class c of so many is optimised. */
+/* True: the F1 of class c is optimised. */
 static inline bool loss_chosen(const struct loss_options *o, uint32_t c)
 {
     return !o->chosen || (o->chosen >> c & 1);
 }
 /* Issue the loss of a batch: the mean over the answers of each one's own. logits
  * [rows][answers][outputs], where each step of a sequence with an answer is a row; dlogits the same
- * shape or NULL; both are reals. Of a list of quantiles each output is an answer, with its own q:
+ * shape or NULL; both are reals. With a list of quantiles each output is an answer with its own q:
  * the loss is the mean over them. */
 void loss_issue(const struct loss_options *o, struct pass *p, struct act logits,
                 struct act dlogits, const real *target, uint32_t outputs, uint32_t answers,

@@ -1,4 +1,4 @@
-/* model.c - plans: where everything of a network stands in the arenas, and its two ways through. */
+/* model.c - plans: the place of everything of a network in the arenas, and its two ways through. */
 #include "model/model.h"
 
 #include "base/mem.h"
@@ -20,8 +20,8 @@ static bool reads_own_rows(const struct layer *l)
     return own;
 }
 
-/* Views with rows of their own: nothing may be shared before they differ, and nothing may mix their
- * rows behind them. */
+/* Checks views with rows of their own: nothing may be shared before they differ, and nothing may
+ * mix their rows after that. */
 static bool check_own_rows(struct model *m, const struct features *f, bool training, struct err *e)
 {
     const uint32_t last = m->layer_count - 2;

@@ -49,7 +49,8 @@ void model_init(const struct model *m, uint64_t seed, uint32_t model_number, rea
                 real *buffers);
 /* The first buffer with a value that training cannot give (a negative variance), or UINT64_MAX. */
 uint64_t model_unsound(const struct model *m, const real *buffers);
-/* Of a micro-batch of this plan. Shards beyond the first lack the parameters of the first stage. */
+/* The dims of a micro-batch of this plan. Shards beyond the first lack the parameters of the first
+ * stage. */
 struct dims model_dims(const struct model *m);
 /* Inputs, then layers; target [rows] is gathered too. Returns the logits. */
 struct act model_forward(const struct model *m, struct pass *p, real *target);

@@ -76,7 +76,7 @@ bool plan_read(const struct json *object, struct plan *p)
 
 /* --- parameters --- */
 
-/* float32 copies where real is another type, and the stacked embeddings. */
+/* float32 copies if real is another type, and the stacked embeddings. */
 struct copies {
     float **items;
     uint32_t count;
@@ -232,7 +232,7 @@ static double *add_weights(const struct modelfile *f, struct tensor_writer *w)
     return weights;
 }
 
-/* Of one encoder for all nothing is said. */
+/* The encoder of each member; nothing is written if there is one for all. */
 static int64_t *add_encoders(const struct modelfile *f, struct tensor_writer *w)
 {
     const uint64_t count = f->member_count;

@@ -68,7 +68,7 @@ static struct json_doc *object_of(const char *text, const char *name)
     return NULL;
 }
 
-/* The record for people: where it cannot be read there is none. */
+/* Loads the record for people: none if it cannot be read. */
 static void load_records(const struct model_loading *l)
 {
     struct modelfile *f = l->f;
@@ -161,7 +161,7 @@ static bool other_shape(const struct model_loading *l, const struct tensor *t)
                   "tensor \"%s\" has another shape than the layers and the columns need", t->name);
 }
 
-/* The tensor of a parameter; NULL and an error where its shape is another one. */
+/* The tensor of a parameter; NULL and an error if its shape is another one. */
 static const struct tensor *find_param(const struct model_loading *l, const struct param *p)
 {
     const struct tensor *t = need(l, p->name, DTYPE_F32);
@@ -272,7 +272,7 @@ static bool same_rows(const struct schema *a, const struct schema *b)
     return same;
 }
 
-/* Reads the encoders beyond 0: as many as members name, without gaps. */
+/* Reads the encoders beyond 0: members name them without gaps. */
 static bool load_encoders(const struct model_loading *l)
 {
     struct modelfile *f = l->f;

@@ -33,7 +33,8 @@ struct model_loading {
     struct err *e;
 };
 bool modelfile_refuse(const struct model_loading *l, enum err_id id, const char *what); /* false */
-/* A copy of count numbers of an F32 tensor, which has that many; false where one is not finite. */
+/* Copies `count` numbers of an F32 tensor, which has at least first + count; false if one is not
+ * finite. */
 bool modelfile_copy(const struct model_loading *l, const struct tensor *t, uint64_t first,
                     uint64_t count, real *to);
 

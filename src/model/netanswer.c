@@ -58,7 +58,7 @@ void network_logits(const struct netshape *s, uint32_t rows, real *logits)
                          rows * s->model->tags, outputs, outputs);
 }
 
-/* --- answers that stay until all are there --- */
+/* --- answers that stay on the machine until all are computed --- */
 
 uint64_t network_room(const struct network *n)
 {

@@ -9,7 +9,7 @@
 enum { NET_TRACKS_MOST = 8 };
 
 /* The activations of one batch. Machine memory, one block each. A training step with tracks has a
- * batch for each track, in the same blocks: that of track t begins at t * room. */
+ * batch for each track, in the same blocks: the batch of track t begins at t * room. */
 struct netbatch {
     void *acts;
     real *reals, *target, *weight;
@@ -58,7 +58,7 @@ struct netrows {
     bool held; /* the rows to answer for stay until others are given */
     struct netstream stream;
     enum { STREAM_NONE, STREAM_TRAIN, STREAM_ANSWER } carries;
-    struct step next; /* the next training step: where the stream begins */
+    struct step next; /* the next training step: the begin of the stream */
 };
 
 /* Answers (netanswer.c). They come in a few shapes, largest first, so that one row does not cost a
@@ -74,12 +74,12 @@ struct netanswers {
     struct netbatch batch;
     uint32_t most;    /* steps of the sequences of the next batch; 0: all */
     struct step *now; /* machine memory: row0 of the batch */
-    /* answers that stay on the machine until all are there; NULL: each batch is fetched */
+    /* answers that stay on the machine until all are computed; NULL: each batch is fetched */
     struct answers *request;
     real *kept;      /* machine memory [kept_rows][outputs] */
     real *host_kept; /* the same in pinned host memory */
     uint64_t kept_rows;
-    real *state; /* machine memory: of the rows of the largest shape (model.carried) */
+    real *state; /* machine memory: the state of the rows of the largest shape (model.carried) */
 };
 
 /* The best weights, and whether the present ones are finite (netbest.c). Machine memory. */
@@ -116,19 +116,19 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
                      const struct netbatch *b);
 /* A batch of answers through a shape's plan (netanswer.c). */
 struct pass net_answer_pass(struct network *n, struct machine *machine, const struct netshape *s);
-/* One micro-batch through the training plan, and its loss (netrun.c). machine: the network's, or
- * one that takes its part. */
+/* One micro-batch through the training plan, and its loss (netrun.c). machine: the network's, or a
+ * substitute. */
 struct pass net_train_pass(struct network *n, struct machine *machine, uint32_t micro);
 void net_issue_loss(struct network *n, struct pass *p, struct act logits);
 
-/* The rows of an earlier step are there once more, where they stream (netrows.c). */
+/* Feeds the rows of an earlier step again, if rows stream (netrows.c). */
 void net_feed_again(struct network *n, const struct step *again);
-/* The batch of `rows` rows to answer for at row0 is the next. Where they stream, rows from row0 on,
+/* Makes the `rows` rows to answer for at row0 the next batch. Streamed rows are fed from row0 on,
  * as many as the largest batch has. */
 void net_feed_answers(struct network *n, uint64_t row0, uint32_t rows);
 /* The steps that sequences of that batch need; 0: all. */
 uint32_t net_answer_most(const struct network *n, uint64_t row0, uint32_t batch);
-/* The most rows that are issued at once; a part of the stream holds as many at least. */
+/* The most rows that are issued at once; a part of the stream holds at least this many. */
 uint32_t net_part_rows(const struct network *n);
 /* The next wait fetches the flags of netbest too. */
 void net_fetch_bad(struct network *n);
@@ -142,15 +142,15 @@ static inline uint32_t net_step_rows(const struct network *n)
     return n->o.whole ? n->o.whole : n->o.micro * n->o.rows;
 }
 
-/* Of the arena of buffers: the model's, then in training what each row passes from window to
- * window; of all rows of all micro-batches. */
+/* Numbers in the arena of buffers: the model's, then in training the state that each row passes
+ * from window to window, for all rows of all micro-batches. */
 static inline uint64_t net_buffers(const struct network *n)
 {
     const struct model *m = network_model(n);
     return m->buffers + (m->training ? (uint64_t)n->o.micro * m->rows * m->carried : 0);
 }
 
-/* Training goes on with this step: rows that stream begin anew there. */
+/* Training continues with this step: streamed rows begin anew there. */
 static inline void net_next_step(struct network *n, const struct step *now)
 {
     n->rows.next = *now;

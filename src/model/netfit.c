@@ -6,7 +6,7 @@
 
 struct fitting {
     struct network *n;
-    uint32_t rows, model; /* rows: of the batch, without those past its end */
+    uint32_t rows, model; /* rows of the batch, without those past its end */
     uint64_t seed;
     const struct layer *tap; /* its input is fetched, and nothing is fitted; NULL: none */
     real *to;

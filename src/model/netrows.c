@@ -1,10 +1,9 @@
-/* netrows.c - the rows of a network: they lie on the machine, or pass through the stream where it
- * has no room. */
+/* netrows.c - the rows of a network: in the machine's memory, or streamed if it has no room. */
 #include "model/length.h"
 #include "model/netarena.h"
 
-/* The lists of positions of all parts together have as many entries as there are rows; a list of
- * chunks is there for the rows to train on and for those to answer. */
+/* The lists of positions of all parts together have one entry a row; there is one list of chunks
+ * for the rows to train on, and one for the rows to answer. */
 uint64_t network_source_bytes(const struct network_options *o, const struct source *from)
 {
     const struct rows *r = &from->rows;
@@ -45,7 +44,7 @@ static bool stream_rows(struct network *n, struct netsource *to, const struct so
                               e);
 }
 
-/* On the machine; where it has no room and may stream, through the stream. */
+/* Sets the rows on the machine; without room, through the stream if they may stream. */
 static bool set_rows(struct network *n, struct netrows_of *to, const struct source *from,
                      struct err *e)
 {
@@ -90,7 +89,7 @@ static uint32_t step_most(const struct network *n, const struct step *now)
     return length_step(&n->rows.train.from, &m->inputs.features, now, net_step_rows(n));
 }
 
-/* How many of the next training steps compute as many steps of time as the first. */
+/* How many of the next training steps have sequences of the same padded length as the first. */
 static uint32_t alike(struct network *n, uint32_t steps)
 {
     struct step next = n->rows.next;
@@ -139,7 +138,8 @@ void net_feed_again(struct network *n, const struct step *again)
 
 /* --- rows to answer for --- */
 
-/* Logits of each step stay where all steps have them. */
+/* The longest sequence of a batch; 0 if the logits of each step are kept, so that all steps have
+ * them. */
 uint32_t net_answer_most(const struct network *n, uint64_t row0, uint32_t batch)
 {
     const struct source *from = &n->rows.answer.from;

@@ -26,7 +26,7 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
 
 /* --- training --- */
 
-/* Entries behind the last repeat it: a recorded step reads a table of fixed length. */
+/* Entries past the last repeat it: a recorded step reads a table of fixed length. */
 static bool put_table(struct network *n, const struct hyper *table, uint32_t count, struct err *e)
 {
     if (count > n->step.table_room)

@@ -1,4 +1,4 @@
-/* netsource.c - see netsource.h. The machine adopts new rows before it disowns the old ones: where
+/* netsource.c - see netsource.h. The machine adopts new rows before it disowns the old ones: if
  * both have chunks in common, a machine with memory of its own keeps its copy. */
 #include "model/netsource.h"
 
@@ -33,7 +33,7 @@ static const void *adopt(struct netsource *s, struct machine *m, const void *hos
     return adopted;
 }
 
-/* Class weights, and the memory for a list of so many chunks. */
+/* Adopts class weights, and the memory for a list of `chunks` chunks. */
 static bool adopt_rest(struct netsource *s, struct machine *m, const struct source *from,
                    struct source *as_read, uint64_t chunks, struct err *e)
 {

@@ -1,9 +1,9 @@
 /* netstream.h - streams rows through a device that has no room for all of them. The host packs the
  * rows of an epoch in their order into parts of pinned memory; a part is copied while the one
- * before is computed on. Machine memory is a ring of three parts: the one that is read, the next
- * one, into which a batch may reach, and the one that is copied. Gather finds them in a list of
- * chunks, so the operations and the bits are those of rows that lie on the device. Private to
- * netstream.c and netarena.h. */
+ * before is computed on. Machine memory is a ring of three parts: one is read, a batch may reach
+ * into the next, and one is copied. Gather finds them in a list of chunks, so the operations and
+ * the bits are the same as for rows that stay on the device. Private to netstream.c and
+ * netarena.h. */
 #ifndef DNN_MODEL_NETSTREAM_H
 #define DNN_MODEL_NETSTREAM_H
 
@@ -14,13 +14,13 @@ struct netstream {
     unsigned char *pinned[STREAM_RING]; /* pinned host memory */
     void *ring[STREAM_RING];            /* machine memory; [0] NULL: nothing is streamed */
     uint32_t shift;                     /* 1 << shift rows a part, */
-    size_t stride;                      /* of so many bytes each */
+    size_t stride;                      /* of `stride` bytes each */
     struct source from;                 /* as given: host memory */
     struct step order;                  /* its seed, epoch and model make the order */
     uint64_t parts, sent, there;        /* of this pass; begun to be sent; arrived */
 };
-/* Allocates parts of at least `rows` rows: larger ones where they fit into half of the memory that
- * is left, and `count` rows make it worth it. */
+/* Allocates parts of at least `rows` rows: larger ones if they fit into half of the memory that is
+ * left, and `count` rows make it worth it. */
 bool netstream_open(struct netstream *s, struct machine *m, uint32_t rows, uint64_t count,
                     size_t stride, struct err *e);
 static inline bool netstream_is_open(const struct netstream *s)

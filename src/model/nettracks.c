@@ -22,8 +22,8 @@ static bool model_in_tracks(const struct model *m)
            in_tracks(m->layers, m->layer_count);
 }
 
-/* Steps of a micro-batch, where there are not too many micro-batches: a routine lists the
- * operations of each. */
+/* Steps of a micro-batch, unless that gives too many micro-batches: a routine lists the operations
+ * of each. */
 enum { TRACK_STEPS = 256, MICROS_MOST = 256 };
 
 /* A track costs a gradient of all weights: one for 4 micro-batches, or for 16 sequences if these

@@ -32,14 +32,15 @@ void network_plan(const struct features *f, const struct machine *m, uint32_t ba
     plan->shards = shards_of(f, batch);
 }
 
-/* Of sequences fewer: their steps take memory as rows of tables do. */
+/* Rows of a batch of answers; fewer for sequences, whose steps take memory as rows of tables do. */
 static uint32_t answer_rows(const struct network *n)
 {
     const struct network_options *o = &n->o;
     const uint32_t steps = features_steps(o->features);
     const uint32_t least = steps < 4 ? NET_ANSWER_ROWS : 4 * NET_ANSWER_ROWS / steps;
     uint32_t rows = o->rows;
-    if (o->tracks) { /* 8 sequences a thread, for as many threads, but no more than a step has */
+    /* 8 sequences a thread, for each of the threads, but no more than a step has */
+    if (o->tracks) {
         const uint32_t most = 8 * NET_TRACKS_MOST;
         rows = net_step_rows(n) < most ? net_step_rows(n) : most;
     }
@@ -86,7 +87,7 @@ static void drop_plans(struct network *n)
 
 /* --- allocation --- */
 
-/* A network that is only counted gets addresses that lie nowhere, one behind the other. */
+/* Memory for a network that is only counted: addresses without memory, one after another. */
 static void *nowhere(struct network *n, uint64_t bytes)
 {
     uint64_t at = n->counted;
@@ -122,7 +123,8 @@ static void *alloc(struct network *n, uint64_t *kind, uint64_t count, size_t siz
     return memory;
 }
 
-/* The same of host memory that transfers like, which is the machine's where that is the host. */
+/* As alloc, for host memory that transfers fast (pinned); it counts as the machine's if the machine
+ * is the host. */
 static void *alloc_host(struct network *n, uint64_t *kind, uint64_t count, size_t size,
                         bool *good, struct err *e)
 {
@@ -137,7 +139,7 @@ static void *alloc_host(struct network *n, uint64_t *kind, uint64_t count, size_
     return memory;
 }
 
-/* copies: one behind the other */
+/* copies: one after another */
 static bool alloc_batch(struct network *n, const struct model *m, uint32_t copies,
                         struct netbatch *b, struct err *e)
 {
@@ -162,7 +164,7 @@ static bool has_room(const struct netbatch *b, const struct model *m)
            b->room.ids >= (uint64_t)m->rows * m->inputs.each * m->inputs.features.format.categories;
 }
 
-/* The batch of answers: that of a network beside this one where it has the room. */
+/* The batch of answers: shared with a network beside this one if that batch has room. */
 static bool alloc_answers(struct network *n, struct err *e)
 {
     const struct model *m = n->answers.shapes[0].model;

@@ -13,26 +13,25 @@ struct network;
 struct network_options {
     const struct architecture *architecture;
     const struct features *features;
-    uint32_t rows;  /* of a micro-batch; batches of answers have at least as many */
+    uint32_t rows;  /* rows of a micro-batch; batches of answers have at least as many */
     uint32_t micro; /* micro-batches of a step (plan.micro) */
     uint32_t tracks; /* plan.tracks */
-    /* Rows of a step where the last micro-batch has fewer than `rows`; 0: rows * micro. Not with
+    /* Rows of a step if the last micro-batch has fewer than `rows`; 0: rows * micro. Not with
      * batch_norm: its statistics would count the missing rows. */
     uint32_t whole;
     uint32_t steps; /* training: the most of an epoch; 0: 1 */
     bool training;
-    /* Another one on the same machine, which is there until this one has given its last answer.
-     * The two, and those beside that one, answer in turns, and share the memory of a batch. NULL:
-     * none. */
+    /* A network to share batch memory with, on the same machine; it must outlive this one, and of
+     * all that share only one runs at a time. NULL: none. */
     const struct network *beside;
-    /* Answers only, where the machine's memory is the host's: weights that are read where they lie,
-     * and that outlive the network. NULL: network_set gives them. */
+    /* For answers only, if the machine's memory is the host's: weights that are read in place, and
+     * that outlive the network. NULL: network_set gives them. */
     real *params, *buffers;
     bool own_memory; /* the machine's memory is not the host's: rows without room are streamed */
     bool streams;    /* rows are always streamed, with own_memory; never sequences of records */
     bool stays;      /* rows to train on: fail instead of streaming */
-    /* Answers that stay on the machine until all are there, at most this many (and some millions of
-     * numbers); 0: each batch of them is fetched. */
+    /* The most answers that stay on the machine until all are computed (and at most some millions
+     * of numbers); 0: each batch of them is fetched. */
     uint64_t answers;
     bool keeps_best; /* there is room for a copy of the best weights */
     const struct loss_options *loss; /* training; resolved */
@@ -53,10 +52,10 @@ uint64_t network_source_bytes(const struct network_options *o, const struct sour
  * steps. */
 void network_plan(const struct features *f, const struct machine *m, uint32_t batch,
                   uint32_t micro, struct plan *plan);
-/* On a CPU, cuts the plan's batch into micro-batches of few sequences, in tracks, where the model
- * can be computed so. Each track has its own activations and its own gradient. The result follows
- * from the model and the shapes alone. The network then gets the rows of the step as `whole`. Not
- * for a loss that counts over all rows (soft_f1). */
+/* On a CPU, cuts the plan's batch into micro-batches of few sequences, in tracks, if the model can
+ * be computed so. Each track has its own activations and its own gradient. The result follows from
+ * the model and the shapes alone. The network then gets the rows of the step as `whole`. Not for a
+ * loss that counts over all rows (soft_f1). */
 void network_plan_tracks(const struct architecture *a, const struct features *f,
                          const struct machine *m, struct plan *plan);
 
@@ -71,8 +70,8 @@ const struct model *network_model(const struct network *n);
 bool network_rounds(const struct network *n);
 
 /* State as host arrays: params [params], buffers [network_buffers], m1, m2 [params]. A NULL member
- * is not set or not fetched. The optimiser may have no m1 or m2 (optim_states). now: of a training.
- */
+ * is not set or not fetched. The optimiser may have no m1 or m2 (optim_states). now: the step of a
+ * training. */
 struct network_state {
     real *params, *buffers, *m1, *m2;
     struct step now;
@@ -95,9 +94,9 @@ bool network_source(struct network *n, const struct source *from, struct err *e)
  * Before the first epoch, after network_source and network_set. */
 bool network_fit_layers(struct network *n, struct err *e);
 /* The input of a layer, by its number, for all of these rows, by row-independent products: to
- * [from->count][the layer's in]. Of a layer behind the steps of sequences. Not between the steps of
- * an epoch. stop: asked between blocks of rows; *done: the first rows that were computed, one block
- * at least. */
+ * [from->count][the layer's in]. For a layer after the steps of sequences are pooled. Not between
+ * the steps of an epoch. stop: asked between blocks of rows; *done: the number of rows computed,
+ * one block at least. */
 bool network_layer_input(struct network *n, const struct source *from, uint32_t layer, real *to,
                          const struct stopper *stop, uint64_t *done, struct err *e);
 /* Begins an epoch at its first row: learning rates for `count` >= 1 steps from step->tried on. The
@@ -123,7 +122,7 @@ void network_issue_gradients(struct network *n, struct machine *m, uint32_t micr
 void network_issue_update(struct network *n, struct machine *m);
 void network_step(struct network *n, struct step *now); /* counters and sums as they stand */
 /* Fetches counters and sums after all issued steps; network_step then waits for nothing until the
- * next network_feed. Only where answers stay on the machine. */
+ * next network_feed. Only if answers stay on the machine. */
 void network_fetch_step(struct network *n);
 
 /* --- answers, by row-independent products; also during training, with the present weights --- */
@@ -133,18 +132,18 @@ void network_answer_release(struct network *n); /* the rows are the caller's aga
 /* The same for rows that are asked for again and again: the machine gets them once. They must not
  * change until others are given. */
 bool network_answer_hold(struct network *n, const struct source *from, struct err *e);
-/* Batches come in a few shapes. Returns the largest that so many rows fill by more than a half,
+/* Batches come in a few shapes. Returns the largest one that `rows` rows fill by more than a half,
  * else the smallest. *most: its rows. */
 struct netshape;
 struct netshape *network_shape(struct network *n, uint64_t rows, uint32_t *most);
-/* Where the next batch begins, and its shape. */
+/* Sets the begin of the next batch, and its shape. */
 void network_answer_from(struct network *n, const struct netshape *s, uint64_t row0);
 void network_issue_answer(void *shape, struct machine *m);  /* a batch: machine_issuer */
 /* Logits [rows][outputs] of that batch; of sequences with an answer a step [rows][steps][outputs].
  * They depend on the weights and each row alone. */
 void network_logits(const struct netshape *s, uint32_t rows, real *logits);
 
-/* --- answers that stay on the machine until all are there --- */
+/* --- answers that stay on the machine until all are computed --- */
 
 /* Rows whose logits it keeps; 0: it was not made for it. */
 uint64_t network_room(const struct network *n);

@@ -70,7 +70,7 @@ void model_name_weight(const struct model *m, uint64_t at, char *text, size_t ro
 }
 
 /* The way back runs from the last layer to the first: the last parameter whose gradient is not
- * finite stands where it began. UINT64_MAX: there is none. */
+ * finite is the origin. UINT64_MAX: all are finite. */
 static uint64_t bad_gradient(const struct model *m, const struct pass *p)
 {
     uint64_t count = dims_arena(p->dims, m->params), stride = p->dims.shard_stride;
@@ -97,7 +97,7 @@ static bool bad_loss(const struct pass *p)
     return bad;
 }
 
-/* True when this micro-batch is where it began. */
+/* True: this micro-batch is the origin; text names the place. */
 static bool bad_micro(struct network *n, uint32_t micro, char *text, size_t room)
 {
     const struct model *m = n->step.model;
@@ -121,7 +121,7 @@ static bool bad_micro(struct network *n, uint32_t micro, char *text, size_t room
     return true;
 }
 
-/* A step may leave a weight that is not finite behind finite gradients. */
+/* Finds a weight that is not finite although all gradients were. */
 static bool bad_weights(struct network *n, char *text, size_t room)
 {
     const struct model *m = n->step.model;

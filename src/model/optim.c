@@ -190,10 +190,10 @@ void optim_factors(const struct optim_options *o, enum param_kind kind, double *
     read_factor(entry, "weight_decay", weight_decay);
 }
 
-/* The same steps and decay as of a parameter p with w = scale p: the gradient of p is scale times
- * that of w. A step of sgd grows with the gradient; those of the others do not. Only adamw keeps
- * the decay apart from the gradient. A rate counts for steps and decay, as in RealMLP: with adamw
- * it pulls twice. */
+/* Gives w the steps and decay of a parameter p with w = scale p: the gradient of p is scale times
+ * w's. A step of sgd grows with the gradient; steps of the others do not. Only adamw keeps the
+ * decay apart from the gradient. A rate counts for steps and decay, as in RealMLP: with adamw it
+ * pulls twice. */
 static void scale_rates(const struct optim_options *o, const struct rates *r, struct group *g)
 {
     double square = r->scale * r->scale;

@@ -1,6 +1,6 @@
 /* optim.h - train.optimizer and its state. sgd (momentum, Nesterov), rmsprop, adam, adamw
- * (Loshchilov and Hutter, 2019); the conventions of the formulas are those of PyTorch. State: up to
- * two arenas of n reals (m1, m2). */
+ * (Loshchilov and Hutter, 2019); the formulas follow PyTorch's conventions. State: up to two arenas
+ * of n reals (m1, m2). */
 #ifndef DNN_MODEL_OPTIM_H
 #define DNN_MODEL_OPTIM_H
 

@@ -10,7 +10,7 @@
 enum param_kind { PARAM_WEIGHT, PARAM_BIAS, PARAM_NORM, PARAM_EMBEDDING, PARAM_KINDS };
 extern const char *const param_kind_names[]; /* NULL-terminated */
 
-/* Of a tensor, row-major. */
+/* Shape of a tensor, row-major. */
 enum { PARAM_RANK = 4 };
 struct param_shape {
     uint32_t rank;
@@ -24,8 +24,8 @@ uint64_t param_shape_count(const struct param_shape *s);
 
 struct layer;
 struct param {
-    /* "layers.2.weight": the path of its layer in the resolved config, and its name there.
-     * The output layer has the number behind the last hidden one. "embedding.5.weight" belongs to
+    /* "layers.2.weight": the path of its layer in the resolved config, and its name there. The
+     * output layer has the number after the last hidden one. "embedding.5.weight" belongs to
      * category 5 of the schema. */
     char *name;
     struct param_shape shape;
@@ -34,7 +34,7 @@ struct param {
     bool buffer;          /* in the arena of buffers ("running_mean"), not of parameters */
     const struct layer *layer; /* NULL: an embedding */
 };
-/* Those of one arena are sorted by `at`, with gaps of zeros between them. */
+/* Parameters of one arena, sorted by `at`, with gaps of zeros between them. */
 struct param_list {
     struct param *items;
     uint32_t count, room;

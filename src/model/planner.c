@@ -86,7 +86,7 @@ static void declare(struct planner *p, const char *name, const struct param_shap
                                                     .layer = p->layer};
 }
 
-/* A matrix of op_dense is exactly its shape: the gap behind it is a group of its own. */
+/* A matrix of op_dense is exactly its shape: the gap after it is a group of its own. */
 static void add_groups(struct planner *p, const struct param_shape *shape, uint64_t at,
                        enum param_kind kind, uint32_t shards, bool matrix)
 {

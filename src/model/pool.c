@@ -168,7 +168,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
         pool_steps_back(p, kind_of(l), l->in, x, dy, dx, add);
 }
 
-/* --- before the layer that it stands behind --- */
+/* --- computed before the layer that it follows --- */
 
 bool pool_goes_early(const struct layer *l, uint32_t *kind)
 {

@@ -1,7 +1,6 @@
-/* position.c - position: a vector of its own is added to each step, learned or made of sines
- * (Vaswani et al., 2017), so that layers which do not read steps in order know where they are.
- * class_token: a learned step before all others (Devlin et al., 2019), which "pool": "cls" takes as
- * the answer. */
+/* position.c - position: adds a vector to each step, learned or made of sines (Vaswani et al.,
+ * 2017), so that layers which do not read steps in order know the place of each. class_token: a
+ * learned step before all others (Devlin et al., 2019), which "pool": "cls" takes as the answer. */
 #include <math.h>
 #include <stddef.h>
 
@@ -12,7 +11,7 @@
 enum position_kind { POSITION_LEARNED, POSITION_SINUSOIDAL };
 struct position_spec {
     int type, kind;
-    uint64_t at; /* planned: of the parameter, or of the table */
+    uint64_t at; /* planned: place of the parameter, or of the table */
 };
 
 static const char *const position_words[] = {"position", NULL};

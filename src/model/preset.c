@@ -1,4 +1,4 @@
-/* preset.c - the presets: auto, linear, mlp, realmlp, tabm, and those of sequences. */
+/* preset.c - the presets: auto, linear, mlp, realmlp, tabm, and the presets of sequences. */
 #include "model/layer.h"
 #include "model/preset.h"
 #include "model/preset_linear.h"
@@ -72,8 +72,8 @@ static const struct option linear_options[] = {
 };
 
 /* --- mlp. Its defaults were compared with others on nine public tabular sets of 1,000 to 60,000
- * rows: a smooth activation gains most on mixed columns, more dropout costs most where the target
- * is a smooth function of few numbers --- */
+ * rows: a smooth activation gains most on mixed columns, more dropout costs most if the target is a
+ * smooth function of few numbers --- */
 
 struct mlp_spec {
     int preset;
@@ -124,13 +124,13 @@ static const struct option mlp_options[] = {
     {0},
 };
 
-/* --- realmlp: RealMLP-TD and its short form TD-S, of D. Holzmueller, L. Grinsztajn and
- * I. Steinwart, "Better by default", 2024 (arXiv 2407.04491), with the constants of its program
- * pytabkit. What differs: missing and unknown values of a category have inputs of their own, that
+/* --- realmlp: RealMLP-TD and its short form TD-S, of D. Holzmueller, L. Grinsztajn and I.
+ * Steinwart, "Better by default", 2024 (arXiv 2407.04491), with the constants of its program
+ * pytabkit. The differences: missing and unknown values of a category have their own inputs, which
  * are 0 or 1 as all one-hot inputs (there: scaled and clipped as numbers, and one input of +-1 for
- * two values); the initial weights are fitted to the rows of the first batch (there: to all);
- * label smoothing is 0 (there 0.1), which suits AUC and log-loss; answers are limited to the range
- * of the target by calibrate, where that helps --- */
+ * two values); the initial weights are fitted to the rows of the first batch (there: to all); label
+ * smoothing is 0 (there 0.1), which suits AUC and log-loss; answers are limited to the range of the
+ * target by calibrate, if that helps --- */
 
 struct realmlp_spec {
     int preset, variant;
@@ -208,7 +208,7 @@ static const struct preset_defaults realmlp_defaults[] = {
     {0}};
 
 /* --- tabm, by Gorishniy et al., "TabM: advancing tabular deep learning with parameter-efficient
- * ensembling" (2025); the constants are those of its authors' code, with two layers --- */
+ * ensembling" (2025); the constants are the authors', for two layers --- */
 
 struct tabm_spec {
     int preset, variant, activation;

@@ -5,8 +5,8 @@
 
 #include "base/opt.h"
 
-/* Defaults of the config that differ from the tables', a JSON object. They count where the config
- * names no value, and no entry before gave one. when: the config says "key=word", or does not say
+/* Defaults of the config that differ from the tables', a JSON object. They count if neither the
+ * config nor an earlier entry gives a value. when: the config says "key=word", or does not say
  * "key!=word"; several with commas: all of them; NULL: always. */
 struct preset_defaults {
     const char *when, *config;
@@ -19,11 +19,10 @@ struct preset {
     const struct option *options;
     size_t spec_size;
     /* The hidden layers, a JSON list. "{hidden}" stands for the value of the option `hidden`, also
-     * inside a longer string. Two members of an entry are for the list alone: "if": the entry is
-     * left out where the value is "none", null, false, 0 or empty, with "{name}=word" where it is
-     * another word, and with "{name}!=word" where it is that one; "each": NAME, with "layers":
-     * these stand there once for each item of the option NAME, which is that item in them, or as
-     * often as that number says. */
+     * inside a longer string. Two members of an entry are for the list alone. "if": the entry is
+     * left out if the value is "none", null, false, 0 or empty; "{name}=word": unless the value is
+     * the word; "{name}!=word": if the value is the word. "each": NAME, with "layers": repeats
+     * "layers" for each item of list NAME (bound to {NAME}), or NAME times if it is a number. */
     const char *layers;
     /* The output layer without "units", as a list; one entry stays after "if". NULL: dense. */
     const char *output;
@@ -32,7 +31,7 @@ struct preset {
     /* Keys that a search varies, with their values (tune.space); NULL: those that every network
      * has. */
     const char *space;
-    const char *solved_space; /* instead, where the weights are solved for by ridge; or NULL */
+    const char *solved_space; /* instead, if ridge solves for the weights; or NULL */
     const char *(*config_of)(const struct json_doc *doc); /* more of them; NULL: none */
     /* Replaces options "auto" by their meaning in this config; NULL: nothing to do. */
     void (*settle)(void *spec, const struct json_doc *doc);
@@ -62,10 +61,10 @@ const char *linear_path_lacks(const struct json_doc *doc);
 extern const struct preset presets[];
 size_t preset_count(void);
 const struct preset *preset_find(const char *name); /* NULL when unknown */
-/* The preset, or the one that it stands for. */
+/* The preset itself, or the preset that it stands for. */
 const struct preset *preset_meant(const struct preset *p, bool sequences);
-/* Appends the JSON list of hidden layers for these options (spec, as opt_read filled it); or the
- * output layer, where the preset has one. */
+/* Appends the JSON list of hidden layers for these options (spec, as opt_read filled it);
+ * preset_output: the output layer, if the preset has one. */
 bool preset_layers(const struct preset *p, const void *spec, struct json_out *out, struct err *e);
 bool preset_output(const struct preset *p, const void *spec, struct json_out *out, struct err *e);
 

@@ -64,9 +64,9 @@ struct recur_spec {
 RECUR_OPTIONS(lstm);
 RECUR_OPTIONS(rnn);
 RECUR_OPTIONS(gru);
-/* Tagging: few long sequences are few steps. On those of scripts/data/make_tagging.pl, rows of the
- * training file left out, batches of 32 ended before lstm had seen what to keep, for one seed of
- * three. */
+/* Tagging: few long sequences are few steps. On the data of scripts/data/make_tagging.pl, with a
+ * part of the training file held out, batches of 32 stopped before lstm had learnt what to keep,
+ * for one seed of three. */
 static const struct preset_defaults recur_defaults[] = {
     {NULL, FEW_STEPS},
     {"task=tagging,train.optimizer.type!=sgd",
@@ -88,10 +88,11 @@ static const struct preset_defaults recur_defaults[] = {
     }
 
 /* --- transformer: encoder blocks with the norm before each part (Xiong et al., 2020). The last
- * norm stands behind the pool, and no dropout behind the last dense layer: so the pool can be done
- * before it (struct early_pool). It is better too. Log-loss before and now, means of three seeds,
- * 3 folds over the training files: ItalyPowerDemand .894 .602, NATOPS .215 .212, JapaneseVowels
- * .143 .097, SyntheticControl .156 .069; without a norm there: .759, .289, .240, .327 --- */
+ * norm comes after the pool, and no dropout follows the last dense layer: so the pool can be
+ * computed before it (struct early_pool). It is better too. Log-loss before and now, means of three
+ * seeds, 3 folds over the training files: ItalyPowerDemand .894 .602, NATOPS .215 .212,
+ * JapaneseVowels .143 .097, SyntheticControl .156 .069; without a norm there: .759, .289, .240,
+ * .327 --- */
 
 struct transformer_spec {
     int preset, position, pool;
@@ -192,8 +193,8 @@ static const struct preset_defaults transformer_defaults[] = {
         .small = ", \"dim\": 16, \"heads\": 2, \"feed_forward\": 16, \"blocks\": 1",               \
     }
 
-/* --- tcn: residual blocks of dilated causal convolutions (Bai, Kolter and Koltun, 2018), with the
- * norm of a layer in place of that of weights --- */
+/* --- tcn: residual blocks of dilated causal convolutions (Bai, Kolter and Koltun, 2018), with
+ * layer norm in place of weight norm --- */
 
 struct tcn_spec {
     int preset, pool;

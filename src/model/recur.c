@@ -18,7 +18,7 @@ struct recur_spec {
         uint64_t weight, recurrent, bias, recurrent_bias; /* parameters */
         struct act_place gates, before, cells;
         uint64_t carry; /* of training, in the reals */
-        uint32_t state; /* of data.sequence.carry_state: where it begins in a row's state */
+        uint32_t state; /* data.sequence.carry_state: offset in a row's state */
         bool whole;     /* the machine trains the layer in one operation */
         uint64_t kept;  /* then: what it keeps for that, in the reals */
     } ways[DIRECTIONS];
@@ -68,7 +68,7 @@ static uint32_t ways_of(const struct layer *l)
 {
     return ((const struct recur_spec *)l->spec)->bidirectional ? 2 : 1;
 }
-/* Of the inputs' weight, and of the recurrent one; the latter are the last gates. */
+/* Columns of the inputs' weight, and of the recurrent one, which has the last gates. */
 static uint32_t columns_of(const struct layer *l)
 {
     return RECUR_COLUMNS(kind_of(l)) * units_of(l);

@@ -8,7 +8,7 @@
 struct residual_spec {
     int type;
     const struct json *layers; /* read into children; not looked at afterwards */
-    /* planned, where the width changes */
+    /* planned, if the width changes */
     uint64_t weight;            /* a parameter */
     struct act_place projected; /* x w */
 };

@@ -1,5 +1,5 @@
-/* ridge.c - see ridge.h. Matrices of rows are cut into blocks of 64 x 64, each [column][row] in
- * one piece; those of the lower triangle are kept. Rows past the last are 0. */
+/* ridge.c - see ridge.h. Matrices of rows are cut into blocks of 64 x 64, each [column][row] in one
+ * piece; the blocks of the lower triangle are kept. Rows past the last are 0. */
 #include "model/ridge.h"
 
 #include <math.h>
@@ -139,7 +139,7 @@ static bool factor(struct ridge *r)
 
 struct diagonal {
     struct ridge *r;
-    double *of; /* [blocks * B]: of the inverse of K + penalty */
+    double *of; /* [blocks * B]: diagonal of the inverse of K + penalty */
 };
 
 /* The squares of a block column of the factor's inverse. */

@@ -2,11 +2,10 @@
  *
  *     sum v_i |t_i - c - b z_i|^2 + penalty |b|^2,   mean of v: 1,
  *
- * of standardised columns z, for several outputs at once. It is solved in the space of rows: of
- * the matrix K of products of rows a Cholesky factor is made for each penalty. The same factor
- * gives the answer to each row by the weights of all others (leave-one-out), which is what a
- * penalty is chosen by. In double; sums follow from shapes: the same bytes with any number of
- * threads. */
+ * of standardised columns z, for several outputs at once. It is solved in the space of rows: the
+ * matrix K of products of rows gets a Cholesky factor for each penalty. The same factor gives the
+ * answer to each row by the weights of all others (leave-one-out), by which a penalty is chosen. In
+ * double; sums follow from shapes: the same bytes with any number of threads. */
 #ifndef DNN_MODEL_RIDGE_H
 #define DNN_MODEL_RIDGE_H
 

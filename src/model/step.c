@@ -10,10 +10,10 @@
 #include "model/lanes.h"
 
 enum { ROUTINES_MOST = 64, PLAYS_MEASURED = 8 };
-/* A device that needs so many times longer than the slowest of the first plays hangs, though no
- * sooner than after so many seconds. */
+/* A device hangs if it takes TIMES_SLOWER times as long as the slowest of the first plays, and at
+ * least HANGS_LEAST seconds. */
 static const double TIMES_SLOWER = 50, HANGS_LEAST = 10;
-/* A device does a step of so many seconds part by part, to be asked in between. */
+/* A device computes a step of this many seconds in parts, and is asked in between. */
 static const double STEP_LONG = 0.5;
 
 struct stepper {
@@ -131,7 +131,7 @@ static void trace_layers(struct stepper *s, const struct traced *ops, uint32_t c
     }
 }
 
-/* The operations of one step, played plainly, each by itself. */
+/* Plays the operations of one step plainly, one by one, and traces them. */
 static bool trace_step(struct stepper *s, struct err *e)
 {
     struct traced *ops = mem_alloc(MACHINE_MARKS / 2, sizeof *ops);
@@ -155,8 +155,8 @@ static bool trace_step(struct stepper *s, struct err *e)
     return good;
 }
 
-/* A machine that computes where it is called asks by itself. The first step shows whether they are
- * long; it is issued plainly anyhow. */
+/* True: the step is played in parts. A machine that computes in the caller's thread asks for
+ * signals itself. The first step shows whether steps are long; it is issued plainly anyhow. */
 static bool by_parts(const struct stepper *s, const struct entry *entry)
 {
     return s->stop && !machine_in_place(s->machine) && network_micros(s->network) > 1 &&
@@ -269,8 +269,8 @@ static bool queue_answers(struct stepper *s, uint64_t row0, uint64_t count, stru
     return true;
 }
 
-/* In parts of as many logits as are kept, and of no more than are queued at once: behind each the
- * signals are looked at. Where a part ends follows from the rows alone, as its sum does. */
+/* Answers in parts of at most the kept logits and the queued rows, and looks for signals after
+ * each. The end of a part follows from the rows alone, as its sum does. */
 static bool answer_in_parts(struct stepper *s, uint64_t row0, uint64_t count, struct answers *what,
                     real *logits, struct err *e)
 {

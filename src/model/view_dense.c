@@ -13,7 +13,7 @@ struct heads_spec {
     /* planned */
     uint64_t weight, bias;
     struct act_place each; /* [rows][views][units] */
-    bool mean, values;     /* mean: y is that of the views */
+    bool mean, values;     /* mean: y holds the mean of the views */
 };
 
 static const char *const type_words[] = {"view_dense", NULL};

@@ -238,7 +238,7 @@ static bool check(const struct layer *l, const struct json_doc *doc, const struc
     return err_help(e, "write {\"type\": \"view_scale\"} first: without it all views are equal");
 }
 
-/* The bias behind a dense layer begins as that layer's own would. */
+/* The bias after a dense layer is initialised as that layer's own bias. */
 static void set_limits(struct layer *const *layers, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
