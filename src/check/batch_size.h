@@ -7,8 +7,8 @@
 
 #define STEPS_TIMED 0.2 /* seconds */
 /* Makes steps whose rate is 0, for `trial` seconds and at most an epoch. *step_s: seconds of one.
- * clock: of base/clock.h; that of the thread where it works alone, so that a busy machine tells the
- * same. */
+ * clock: of base/clock.h; the thread's clock if it works alone, so that a busy machine gives the
+ * same result. */
 bool batch_size_time(struct run *r, double trial, double (*clock)(void), double *step_s,
                      struct err *e);
 /* Tries powers of two and both ends, as far as they fit (r->largest_batch_train): r->tried,

@@ -23,7 +23,7 @@ static const char *const job_names[] = {
 #undef JOB
 };
 
-/* Rows of a CPU whose products are OpenBLAS's, beside those of our own. */
+/* Rows of a CPU with OpenBLAS's products, in addition to our own. */
 static const struct {
     const char *name;
     size_t index; /* the row with our own products */
@@ -53,8 +53,8 @@ const char *bench_name(size_t index)
 /* --- timing --- */
 
 enum { REPEATS = 5 };
-static const double REPEAT_S = 0.012; /* of one repeat, where iterations are shorter */
-static const double LONGEST_S = 1.0;  /* of all repeats, where one takes longer */
+static const double REPEAT_S = 0.012; /* least seconds of a repeat: short iterations are repeated */
+static const double LONGEST_S = 1.0;  /* most seconds of all repeats of a long iteration */
 static const double SLICE_S = 0.25;   /* without a look for signals */
 static const double ALL_S = 45;       /* no row begins later */
 
@@ -63,7 +63,7 @@ static bool stopped(struct err *e)
     return stop_error("the benchmark was done", e);
 }
 
-/* slice: so many at once, then a look for signals. */
+/* slice: iterations between two looks for signals. */
 static bool timed(struct machine *m, bench_work *work, void *context, uint32_t times,
                   uint32_t slice, double *seconds, struct err *e)
 {
@@ -183,8 +183,8 @@ static void about(struct bench *b, enum bench_side side, const struct machine *m
     b->emulated |= strcmp(plan.core, "emulated") == 0;
 }
 
-/* Of the two machines of a CPU one computes with our own products, the other with OpenBLAS, where
- * that is installed. */
+/* Opens the second of a CPU's two machines: one computes with our own products, the other with
+ * OpenBLAS, if that is installed. */
 static bool open_blas(struct bench_task *t, struct err *e)
 {
     struct plan plan;

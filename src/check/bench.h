@@ -16,15 +16,16 @@ struct bench_request {
     const char *const *operations; /* of bench_names; none: all */
     size_t operation_count;
     int size;                      /* enum bench_size; -1: all */
-    int64_t iterations;            /* of each row; 0: as many as there is time for */
+    int64_t iterations;            /* of each row; 0: as many as the time allows */
     struct overrides command;      /* --backend, --device, --threads, --batch-size */
 };
 /* One row on one side. The median of some repeats; a repeat times many iterations. */
 struct bench_figure {
     bool made;
     double seconds;    /* of one iteration, the mean of the middle repeat */
-    double throughput; /* rows a second; parameters, where an operation works on them */
-    double success;    /* 1: where an iteration does not come to its end, there is no row */
+    /* rows a second; parameters a second of an operation that works on parameters */
+    double throughput;
+    double success;    /* 1: an iteration that fails gives no row */
     double percent;    /* of the limit; negative: none was measured */
     double rate;       /* bytes a second of a reader; 0 elsewhere */
 };
@@ -44,7 +45,7 @@ struct bench_row {
 };
 enum { BENCH_COPIES = 4, BENCH_ROWS = 96 };
 struct bench_limits {
-    double peaks[PEAK_KINDS];      /* 0: none; that of copies is of the largest */
+    double peaks[PEAK_KINDS];      /* 0: none; copies: the largest one's */
     double copy_bytes[BENCH_COPIES], copies[BENCH_COPIES];
 };
 struct bench {
@@ -57,13 +58,13 @@ struct bench {
     struct bench_limits limits[BENCH_SIDES];
     struct bench_row rows[BENCH_ROWS];
     unsigned count;
-    struct bench_preset presets[BENCH_PRESETS]; /* where all rows were wanted */
+    struct bench_preset presets[BENCH_PRESETS]; /* filled if all rows were wanted */
     unsigned preset_count;
     unsigned left_out;             /* figures that there was no time for */
     double seconds;
 };
 
-/* Every name that there is a row for: operations, then jobs. NULL behind the last. */
+/* The name of each row: operations, then jobs. NULL after the last. */
 const char *bench_name(size_t index);
 bool bench_run(const struct bench_request *q, struct bench *b, struct err *e);
 void bench_json(const struct bench *b, struct json_out *out); /* dnn.bench/1 */

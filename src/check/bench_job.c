@@ -18,11 +18,11 @@ enum { NUMBERS = 28, CLASSES = 2, RECORDS = 45056, STEPS = 7 /* a part of NUMBER
 struct work_net {
     struct machine *machine;
     const char *preset; /* NULL: a network for the size */
-    struct architecture *own_architecture; /* NULL: that of a file */
+    struct architecture *own_architecture; /* NULL: the architecture is a file's */
     const struct architecture *architecture;
     struct loss_options loss;
     struct optim_options optim;
-    struct features features, *own; /* own: of a model file */
+    struct features features, *own; /* own: a model file's */
     uint32_t indicators[NUMBERS]; /* of a sequence */
     struct source source;
     unsigned char *records[1];

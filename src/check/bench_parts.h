@@ -24,7 +24,7 @@ bool bench_time(struct bench_task *t, enum bench_side side, bench_work *work, vo
                 const struct bench_size_of *of, const char *precision, struct bench_figure *f,
                 struct err *e);
 
-/* Rows and width of a size; rows are --batch-size where that was given. */
+/* Rows and width of a size; rows are --batch-size if given. */
 void bench_shape(const struct bench_task *t, enum bench_size size, uint32_t *rows,
                  uint32_t *width);
 bool bench_operation(struct bench_task *t, enum op_id op, enum bench_size size,

@@ -5,7 +5,7 @@
 #include "check/bench_parts.h"
 #include "csv/csv.h"
 
-enum { COLUMNS = 28, BLOCK_ROWS = 900 /* as many as fill a block */ };
+enum { COLUMNS = 28, BLOCK_ROWS = 900 /* enough rows to fill a block */ };
 
 struct reading {
     struct csv_dialect dialect;

@@ -29,7 +29,7 @@ static const char *recommendation(double times)
     return times > 1.1 ? "use the GPU" : times < 0.9 ? "use the CPU" : "either will do";
 }
 
-/* The row of libcsv of that size, where `fast` is the one of our scanner, and both were made. */
+/* The row of libcsv at that size, if `fast` is the row of our scanner, and both were made. */
 static const struct bench_figure *reader_beside(const struct bench *b, const struct bench_row *fast,
                                                 int size)
 {

@@ -51,8 +51,8 @@ static uint64_t score_bytes(const struct train_job *j)
     return score > answers ? score : answers;
 }
 
-/* Bytes of the model's state that are copied beside the network: the best weights; where the
- * machine's memory is another one, its whole state, and one more on its way to a checkpoint. */
+/* Bytes of the copies of the model's state beside the network: the best weights; on a GPU the full
+ * state, and one copy for a checkpoint. */
 static uint64_t copied_bytes(const struct train_job *j)
 {
     const struct model *m = network_model(j->run.network);
@@ -73,15 +73,15 @@ static uint64_t take(uint64_t *left, uint64_t wanted)
  * the data takes the same memory with any number of threads: threads_run_few.) */
 #define FEW_THREADS 2
 #define RIDGE_RATE 1e10 /* operations of a thread in a second */
-#define CHANCE 32 /* one part in so many of the memory held */
+#define CHANCE 32 /* 1 / CHANCE of the memory held is left to chance */
 
 static uint64_t chance(const struct train_job *j, uint64_t bytes)
 {
     return j->backend.threads > FEW_THREADS ? bytes / CHANCE : 0;
 }
 
-/* Of the threads that did not come yet, where a step has work for more than one, every second is
- * expected. */
+/* Expected bytes of threads that have not computed yet: half of them, if a step has work for more
+ * than one. */
 static uint64_t expected(const struct train_job *j)
 {
     struct machine_info info;
@@ -171,8 +171,8 @@ static bool estimate(struct train_job *j, double load_s, struct check_result *r,
     return true;
 }
 
-/* What would stop the training before its first row. A list of metrics that is not there yet is not
- * made: a training may take it meanwhile. */
+/* Checks what would stop the training before its first row. A list of metrics that does not exist
+ * yet is not made: a training may take the name meanwhile. */
 static bool outputs_may_be(const struct config *c, struct err *e)
 {
     struct journal lines;
@@ -234,8 +234,8 @@ static bool all(struct train_job *j, const struct check_request *q, struct check
     return !q || !q->most || batch_size_find(j, q, r, e);
 }
 
-/* The card fails: falls back like train. Returns where the program cannot be executed anew, or the
- * end was asked for. */
+/* The card fails: falls back like train. Returns if the program cannot be executed anew, or a
+ * signal asked to end. */
 static void begin_anew(struct train_job *j, struct err *e)
 {
     struct selection s = j->backend;

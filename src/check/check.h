@@ -12,7 +12,7 @@ struct check_request {
     uint32_t least, most; /* --find-batch-size: rows to try; most 0: none */
     int progress; /* enum progress_style */
     uint64_t limit; /* the first rows of data.train alone; 0: all */
-    bool quick; /* seconds and the number of runs alone: of an ensemble few networks are timed */
+    bool quick; /* only seconds and the number of runs: few networks of an ensemble are timed */
 };
 /* A batch size that was tried: its steps were run, their result thrown away. */
 struct check_batch {
@@ -34,12 +34,12 @@ struct check_result {
     uint64_t rows[3], columns_by_type[COLUMN_TYPES], parameters; /* of run 0 */
     uint64_t fold_rows[2];      /* of run 0 of an ensemble: training rows, those that it answers */
     uint64_t model_parameters;  /* of all networks */
-    /* The peak of the host, and its parts: they add up to it. Weights are those of the network,
-     * with gradients, moments and the copy of the best epoch; activations all else that steps and
+    /* The peak of the host, and its parts: they add up to it. Weights: the network's, with
+     * gradients, moments and the copy of the best epoch. Activations: all else that steps and
      * answers touch. */
     uint64_t host_bytes, encoded_bytes, weights_bytes, activations_bytes, other_bytes;
-    /* The memory that a GPU will hold, within 10 %: state is that of the optimiser and its
-     * gradients, data the encoded rows. */
+    /* The memory that a GPU will hold, within 10 %: state: the optimiser's, with the gradients;
+     * data: the encoded rows. */
     struct {
         uint64_t all, weights, state, activations, data;
     } device;

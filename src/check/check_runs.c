@@ -109,7 +109,7 @@ static double work_of(const struct train_job *j, uint32_t member, uint64_t *para
     return work;
 }
 
-/* By the work of the member beside that of the first one. */
+/* Scales the first member's figures by the work of the member. */
 static bool scale_member(struct train_job *j, uint32_t member, const struct measured *first,
                          struct measured *to, struct err *e)
 {
@@ -157,7 +157,7 @@ bool check_runs(struct train_job *j, double load_s, uint64_t before, bool quick,
     bool good = true;
     for (uint32_t member = 0; good && member < n->members; member++) {
         struct measured each = {0};
-        threads_alone(!gpu); /* as where the runs are side by side */
+        threads_alone(!gpu); /* as in a training, if runs go side by side */
         good = gpu ? scale_member(j, member, &first, &each, e)
                    : measure_member(j, member, quick ? QUICKLY : STEPS_TIMED, &each, e);
         threads_alone(false);

@@ -1,6 +1,6 @@
-/* data_look.h - a file of data for people: how the values of its columns are spread, and against a
- * target what it is where a column has a value. Types and the dialect are what `init` guesses;
- * spreads are of a sample of the rows, at equal distances in the file. */
+/* data_look.h - a summary of a data file for people: how the values of its columns are spread, and
+ * the mean of a target at each value. Types and the dialect are init's guesses; spreads are of a
+ * sample of the rows, at equal distances in the file. */
 #ifndef DNN_CHECK_DATA_LOOK_H
 #define DNN_CHECK_DATA_LOOK_H
 
@@ -29,8 +29,8 @@ struct look_column {
     bool numbers;    /* dates as well */
     bool categories;
     bool words;      /* of texts. None of the three: it has no spread */
-    /* What it alone tells of the target, 0 to 1 (leak.h); of more than two labels its association
-     * with the target (measure/association.h); NaN: not known. */
+    /* How well it alone predicts the target, 0 to 1 (leak.h); with more than two labels its
+     * association with the target (measure/association.h); NaN: not known. */
     double tells;
     double mean, deviation, median, quartile[2], zeros; /* of numbers; zeros: a share of them */
     /* The histogram: rows of the sample between edge[i] and edge[i + 1]. Of numbers the middle 98 %
@@ -39,8 +39,8 @@ struct look_column {
     uint32_t bars;
     const char *period; /* "day", "month", "quarter", "year", "decade"; NULL: numbers */
     bool central;    /* values beyond the first and the last edge are left out */
-    /* Bands rise; categories begin with the most frequent; words with the one that tells most of
-     * the target, or, without a target, with the most frequent. */
+    /* Bands rise; categories begin with the most frequent; words with the word that tells most
+     * about the target, or, without a target, with the most frequent. */
     struct look_value values[LOOK_VALUES];
     uint32_t count;
     double others;   /* share of the rows with another category */
@@ -56,8 +56,8 @@ struct data_look {
     struct look_column *columns; /* [found->count] */
     uint64_t rows;               /* of the sample */
     size_t target;               /* its column; SIZE_MAX: none */
-    /* What `target` of a value means: of two labels the share of rows with `label`; of more the
-     * share with each of `labels`; of numbers the mean. */
+    /* The meaning of a value's `target`: with two labels the share of rows with `label`; with more
+     * the share with each of `labels`; with numbers the mean. */
     const char *label, *labels[LOOK_LABELS];
     uint32_t targets;            /* 0: no target */
     double target_mean[LOOK_LABELS]; /* of all rows of the sample */

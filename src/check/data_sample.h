@@ -17,14 +17,14 @@ struct look_words {
     bool *empty;          /* [rows]: the cell is missing */
     struct text folded;
 };
-/* Of each column numbers, codes of its cells, or words. */
+/* For each column numbers, codes of its cells, or words. */
 struct looking {
     struct data_look *to;
     uint64_t seen, rows, room;
     double **number;      /* [columns][rows]; NaN: missing or no number; NULL: not of numbers */
     uint32_t **code;      /* [columns][rows]; LOOK_NO_CODE: missing; NULL: not of categories */
     struct look_words **words; /* [columns]; NULL: not of texts */
-    struct vocab **texts; /* [columns]: of codes and of words */
+    struct vocab **texts; /* [columns]: texts of the codes and words */
     /* [rows]: 0 or 1 for the label, a place in `labels` (-1: none), or a number; NaN: none */
     double *target;
 };

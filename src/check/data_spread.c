@@ -163,7 +163,7 @@ void look_words_add(struct looking *x, size_t k, const char *text, size_t length
     }
 }
 
-/* How far the target of a word's rows is from that of all, in units of chance. */
+/* The distance of the target in a word's rows from the target in all rows, in units of chance. */
 static double apart_from_all(const struct data_look *l, const struct look_sum *s, double rows)
 {
     double most = 0;

@@ -9,8 +9,8 @@
 #include "check/check.h"
 #include "table/part.h"
 
-/* Rows: some steps of every network. Where the file is sorted by label, the first ones may have one
- * label alone: then more. */
+/* Rows: enough for some steps of every network. In a file sorted by label the first rows may have
+ * one label alone: then more. */
 static const uint64_t LOOKED[] = {1000, 60000};
 
 static bool look(struct config *c, uint64_t limit, uint64_t rows, struct forecast *f,

@@ -10,13 +10,13 @@
 
 struct forecast {
     double seconds; /* of all epochs, or the time limit */
-    double least;   /* of as many epochs as early stopping lets pass; else `seconds` */
+    double least;   /* seconds of the fewest epochs that early stopping allows; else `seconds` */
     unsigned threads;
 };
 
-/* config: its text; name: where it lies, as file names in it are relative. preset: that in place of
- * the config's own; NULL: its own. rows: of the file. False: the training could not begin, or a
- * signal came. Writes no messages. */
+/* config: its text; name: its file, as file names in it are relative. preset: replaces the config's
+ * own; NULL: its own. rows: of the file. False: the training could not begin, or a signal came.
+ * Writes no messages. */
 bool forecast_make(const char *config, size_t length, const char *name, const char *preset,
                    uint64_t rows, struct forecast *f);
 

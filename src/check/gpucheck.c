@@ -212,7 +212,7 @@ static bool checks(struct gpu_job *j, struct err *e)
 {
     double until = clock_now() + 60 * j->o->minutes;
     stop_phase("gpucheck", false);
-    stop_hold(true); /* trainings inside have phases too; a folder would be left behind */
+    stop_hold(true); /* trainings inside have phases too; a stop would leave a folder */
     gpucheck_host(&j->host);
     if (!j->disabled)
         gpucheck_cuda_library(&j->libraries);

@@ -1,7 +1,6 @@
 /* gpucheck.h - tests that this machine can train on its GPU, and computes right. The checks of `dnn
  * gpucheck` in their order, each with a measurement, the threshold, a reason and a mend; one
- * verdict. Nothing of a GPU is opened where the command line or the environment asks for the
- * CPU. */
+ * verdict. Nothing of a GPU is opened if the command line or the environment asks for the CPU. */
 #ifndef DNN_CHECK_GPUCHECK_H
 #define DNN_CHECK_GPUCHECK_H
 
@@ -41,9 +40,9 @@ struct gpucheck {
     struct gpu_versions versions;
     enum gpu_verdict verdict;
     unsigned visible; /* to CUDA: how many indices there are */
-    unsigned index;   /* the one that was checked */
+    unsigned index;   /* of the checked card */
     unsigned rounds;
-    struct gpu_cards *cards; /* that of the options */
+    struct gpu_cards *cards; /* the options' cards */
     struct gpu_job *_Atomic job; /* at work; NULL: none */
 };
 struct gpucheck_options {

@@ -33,7 +33,7 @@ static char *small_file(const char *path)
     return file_small(place_of(path).path);
 }
 
-/* The value behind KEY= at the start of a line, without quotes. */
+/* The value after KEY= at the start of a line, without quotes. */
 static void value_of(const char *text, const char *key, char *to, size_t room)
 {
     size_t length = strlen(key);

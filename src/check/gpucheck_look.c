@@ -1,6 +1,6 @@
-/* gpucheck_look.c - what can be seen before the card does anything: driver, nvml, device, runtime,
- * libraries, architecture, context. A machine that opened is the best proof; where it was refused,
- * its error belongs to one of these checks, and files and libraries say the rest. */
+/* gpucheck_look.c - the checks before the card computes: driver, nvml, device, runtime, libraries,
+ * architecture, context. A machine that opened is the best proof; if it was refused, its error
+ * belongs to one of these checks, and files and libraries tell the rest. */
 #include <stdio.h>
 #include <string.h>
 
@@ -242,7 +242,7 @@ static void look_libraries(struct gpu_job *j)
                     "without it");
 }
 
-/* The card is too old for any toolkit, or too new for the one that built this. */
+/* Blames the toolkit: the card is too old for any, or too new for the one of this build. */
 static void blame_architecture(const struct gpu_job *j, struct gpu_check *c)
 {
     unsigned major = 0, minor = 0;

@@ -53,10 +53,10 @@ struct gpu_libraries {
 };
 /* Loads libcuda.so.1 and asks its version alone: nothing is initialised. */
 void gpucheck_cuda_library(struct gpu_libraries *l);
-/* Asks NVML, and fills g's devices and driver version. uuid NULL: of the first card. */
+/* Asks NVML, and fills g's devices and driver version. uuid NULL: the first card. */
 void gpucheck_nvml(struct gpu_libraries *l, struct gpucheck *g, const char *uuid);
-/* cuBLASLt, cuDNN, NCCL: versions, and why each of the others cannot serve. False when one of them
- * is there. */
+/* The versions of cuBLASLt, cuDNN and NCCL, and why each of the others cannot serve. False if one
+ * of them can. */
 bool gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room);
 
 /* --- against the table of cards: gpucheck_rate.c --- */
@@ -80,7 +80,7 @@ struct gpu_job {
     struct gpu_host host;
     struct gpu_libraries libraries;
     const char *disabled;        /* the option or variable that asks for the CPU; NULL: none */
-    const char *other_kind;      /* GPU_BACKEND, where it is none that this program has; NULL */
+    const char *other_kind;      /* GPU_BACKEND, if this program lacks that kind; else NULL */
     struct backend_options backend;
     struct machine *machine;     /* NULL: refused */
     struct machine_info info;
@@ -97,11 +97,11 @@ bool gpucheck_kernels(struct gpu_job *j, struct err *e);  /* kernel.<op> */
 bool gpucheck_gradient(struct gpu_job *j, struct err *e); /* gradient */
 bool gpucheck_learn(struct gpu_job *j, struct err *e);    /* train, portable, repeat */
 void gpucheck_health(struct gpu_job *j);                  /* health */
-/* The folder of the trainings goes, where one is there: they stand still, and never go on. */
+/* Deletes the folder of the trainings, if there is one: they stand still, and never continue. */
 void gpucheck_learn_drop(struct gpu_job *j);
 struct opcase;
 /* The worst difference of a case between the two machines; *where names the value that differs.
- * Negative: there is no room for it. exact: a dense operation computes as in predictions. */
+ * Negative: no memory for it. exact: a dense operation computes as in predictions. */
 double gpucheck_case(const struct opcase *c, struct machine *gpu, struct machine *cpu, bool exact,
                      const char **where, struct err *e);
 /* Large products in every precision that the card has, for the check of dense and dense_back. */

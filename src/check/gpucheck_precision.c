@@ -22,10 +22,10 @@ static const struct {
              {"fp16", 0x1p-9, 0x1p-9, FORM_FP16}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* The smallest that are sure of their tile; those of tensor cores are of 2^25 multiply-adds and
- * more. FEW: on an emulated card alone, where less is large. KEPT: operands come in 16 bits where a
- * training keeps them so; UNKEPT: they do not, as x of the first layer. WIDE: by warpgroups too,
- * where there are any. A weight gradient alone is CASE_BARE. */
+/* The smallest shapes that are sure of their tile; tensor cores need 2^25 multiply-adds. FEW: for
+ * emulated cards alone, whose limit is lower. KEPT: operands come in 16 bits if a training keeps
+ * them so; UNKEPT: they do not, as x of the first layer. WIDE: by warpgroups too, if the card has
+ * them. A weight gradient alone is CASE_BARE. */
 enum { FP32 = 1, TENSOR = 2, QUICK = 4, FEW = 8, KEPT = 16, UNKEPT = 32, WIDE = 64,
        WIDER = TENSOR | KEPT | UNKEPT | WIDE | QUICK };
 static const struct shape {

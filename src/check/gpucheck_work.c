@@ -1,5 +1,5 @@
-/* gpucheck_work.c - what the card does: memory, copies, every kernel against the CPU, and its
- * health afterwards. The cases of the kernels are those of backend/opcase.h. */
+/* gpucheck_work.c - the checks by computing: memory, copies, every kernel against the CPU, and the
+ * card's health afterwards. The cases of the kernels: backend/opcase.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,7 +158,7 @@ static bool told(struct gpu_check *c, struct err *e)
     return e->id == ERR_NONE;
 }
 
-/* False: the card has not; e is clear where the check tells so. */
+/* Waits for the card. False: it failed; e is clear if the check reports that itself. */
 static bool answered(const struct gpu_job *j, struct gpu_check *c, struct err *e)
 {
     return machine_wait(j->machine, MACHINE_PATIENCE, e) || (told(c, e), false);
@@ -255,7 +255,7 @@ void gpucheck_health(struct gpu_job *j)
     struct text measured = {0}, wanted = {0};
     const char *slow = gpucheck_rates(j, &measured, &wanted);
     gpucheck_threshold(c, "no uncorrected error, no slowdown%s", text_of(&wanted));
-    gpucheck_nvml(l, j->g, j->info.uuid); /* as it is now, after the work */
+    gpucheck_nvml(l, j->g, j->info.uuid); /* the state after the work */
     if (!l->nvml) {
         gpucheck_reason(c, "all work was done; ECC and throttling cannot be asked without NVML");
         c->status = j->emulated ? GPU_PASS : GPU_WARN;

@@ -120,7 +120,7 @@ static void write_members(const struct inspect *i, struct json_out *out)
         json_close(out, ']');
 }
 
-/* Of a range; null: none. */
+/* An end of a range; null: none. */
 static void put_end(double end, struct json_out *out)
 {
     if (isfinite(end))
@@ -249,7 +249,7 @@ static void text_layers(struct layer *const *layers, uint32_t count, unsigned de
     }
 }
 
-/* backend.precision of the stored config; "auto" where the file has none. */
+/* backend.precision of the stored config; "auto" if the file has none. */
 static const char *precision_wish(const struct modelfile *f)
 {
     const struct json *wish =

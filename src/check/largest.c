@@ -36,7 +36,7 @@ bool largest_room(const struct train_job *j, struct largest_room *room, struct e
     return !select_is_gpu(&j->backend) || predict_room(j, room, e);
 }
 
-/* Answers are in fp32, also where a training is not, and no guest makes them. */
+/* Answers are in fp32, even if a training is not, and without guests. */
 static bool predict_fits(const struct train_job *j, uint32_t rows, const struct largest_room *room)
 {
     bool gpu = select_is_gpu(&j->backend);
@@ -64,7 +64,7 @@ static bool fits(const struct train_job *j, uint32_t rows, bool train,
                  : predict_fits(j, rows, room);
 }
 
-/* From one that fits, or none, to below one that does not. */
+/* Bisects between rows that fit (0: none known) and rows that do not. */
 static uint32_t between(const struct train_job *j, uint32_t good, uint32_t most, bool train,
                         const struct largest_room *room)
 {

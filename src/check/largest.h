@@ -1,6 +1,5 @@
-/* largest.h - the largest batches that fit: found between one that does and one that does not, by
- * the need of its network (network_need) and the memory that a run has for it. Private to check.c
- * and largest.c. */
+/* largest.h - the largest batches that fit: found by bisection, by the need of its network
+ * (network_need) and the memory that a run has for it. Private to check.c and largest.c. */
 #ifndef DNN_CHECK_LARGEST_H
 #define DNN_CHECK_LARGEST_H
 
@@ -11,7 +10,7 @@ struct largest_room {
     struct plan opened;
     uint64_t train, predict; /* bytes; 0: not known */
 };
-/* predict: a model does not keep the config's memory limit; that of the environment counts. */
+/* predict: the config's memory limit does not hold for a model; the environment's does. */
 bool largest_room(const struct train_job *j, struct largest_room *room, struct err *e);
 /* train.batch_size; 0: not even one row. The network of j is made. The machine's plan is
  * another one after it. */
