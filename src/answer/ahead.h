@@ -21,7 +21,7 @@ struct ahead {
     unsigned room, used, at; /* blocks from `at` on, up to `used`, are not given out yet */
     pthread_mutex_t lock;    /* of csv, used, ended, error */
     bool ended;
-    struct err error;        /* of csv_next: stands behind every block read before */
+    struct err error;        /* error of csv_next: it comes after every block read before */
 };
 
 /* Borrows the reader and the dialect. */

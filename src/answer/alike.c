@@ -13,7 +13,7 @@
 #define SEED 20260104u
 enum { STEPS_MOST = 50 }; /* of a channel that are looked at in a row */
 
-/* What is looked at: the same rows, and of channels the same steps, of every unit. */
+/* The sample that is compared: the same rows, and for channels the same steps, of every unit. */
 struct look {
     const struct kept *k;
     const struct schema *s;

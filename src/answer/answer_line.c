@@ -270,7 +270,7 @@ static void top_name(const char *what, uint32_t i, struct text *out)
         text_printf(out, "_%u", i + 1);
 }
 
-/* The names of --top; false: one of them is that of a column that is repeated. */
+/* Adds the names of --top; false: one of them collides with a passthrough column. */
 static bool add_top_names(const struct answer_line *l, const struct binding *b, struct text *out,
                           struct err *e)
 {
@@ -357,7 +357,7 @@ void answer_line_cells(const struct answer_line *l, const struct csv_cells *cell
     out->length += (size_t)(to - from);
 }
 
-/* The answer, then the others from the likeliest down; of equal ones the first label. */
+/* Writes the answer, then the others from the likeliest down; ties: the first label. */
 static void add_top(const struct answer_line *l, const double *probability, struct text *out)
 {
     uint32_t next = decision_label(l->decision, probability, l->outputs), first = next;

@@ -7,8 +7,8 @@
 #include "model/decision.h"
 #include "table/schema.h"
 
-/* What stands beside an answer: low and high behind a value, the column set behind probabilities:
- * labels in their order, joined by "|"; "\\" stands before a "|" or "\\" of a label. */
+/* The region of an answer: low and high after a value, the column set after probabilities: labels
+ * in their order, joined by "|"; "\\" stands before a "|" or "\\" of a label. */
 enum answer_region { ANSWER_ALONE, ANSWER_INTERVAL, ANSWER_SET };
 
 struct answer_line {
@@ -19,7 +19,7 @@ struct answer_line {
     size_t cell_count;
     char **names; /* of these cells */
     uint32_t outputs;    /* classes; 0: regression */
-    uint32_t values;     /* regression: columns q0.05, .. of so many quantiles, or prediction: 1 */
+    uint32_t values;     /* regression: the number of columns q0.05, .., or 1: prediction */
     bool fine;           /* values have 17 digits */
     struct text *labels; /* [classes], as they are written; none for regression */
     struct text missing; /* --null */
@@ -30,15 +30,16 @@ struct answer_line {
      * NULL: none. */
     const char *column, *cell;
     const struct decision *decision; /* of classes; set after answer_line_open */
-    uint32_t top;        /* 0: every class; K: the answer, then the likeliest others; set after
-                          * answer_line_open */
+    /* 0: every class; K: the answer, then the likeliest others, K in all; set after
+     * answer_line_open */
+    uint32_t top;
 };
 
 /* Refuses (E13) an id column with the name of an output column. s is fitted. */
 bool answer_line_names(const struct schema *s, int region, struct err *e);
 /* True: values are written with 17 digits, since 9 are too few for this target; s is fitted. */
 bool answer_line_fine(const struct schema *s);
-/* passthrough: NULL, "all" or "a,b,c" (names of the input, see name_list.h; one that it lacks is
+/* passthrough: NULL, "all" or "a,b,c" (names of the input, see name_list.h; a name that it lacks is
  * E10). Frees nothing of its arguments; they must live as long. */
 bool answer_line_open(struct answer_line *l, const struct schema *s, int region,
                       const struct binding *b, const char *passthrough, bool tsv,
@@ -54,13 +55,12 @@ void answer_line_add(const struct answer_line *l, const struct csv_cells *cells,
                      const double *answer, struct text *out);
 /* Adds a last number, with 9 digits, to the line that was added last. */
 void answer_line_more(const struct answer_line *l, double value, struct text *out);
-/* The same of the ends of an interval, and of a set: the labels that c holds; answer: the predicted
- * one. */
+/* Adds the ends of an interval, or a set: the labels that c holds; answer: the predicted one. */
 void answer_line_ends(const struct answer_line *l, const double ends[2], struct text *out);
 void answer_line_set(const struct answer_line *l, const struct conformal *c,
                      const double *probability, uint32_t answer, struct text *out);
-/* The parts of a line of another kind: id columns and passthrough columns, each with the delimiter
- * behind it; a field, quoted where it must be, with the delimiter in front of all but the first. */
+/* The parts of a line of another kind: id columns and passthrough columns, each followed by the
+ * delimiter; a field, quoted if it must be, with the delimiter in front of all but the first. */
 void answer_line_cells(const struct answer_line *l, const struct csv_cells *cells, size_t record,
                        struct text *out);
 void answer_line_field(const struct answer_line *l, struct text *out, const char *text,

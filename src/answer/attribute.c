@@ -1,6 +1,6 @@
 /* attribute.c - see attribute.h. Rows are kept (kept.h) and go along a path side by side: after
- * each move all of them are answered. Rows of a table are explained group by group, those of
- * sequences of records when all are there. */
+ * each move all of them are answered. Rows of a table are explained group by group, sequences of
+ * records when all rows are read. */
 #include "answer/attribute.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ struct attribute {
     struct text cells; /* of the line, before the attributions */
     size_t *cells_end;
     double *base, *last, *sum; /* sum: [lines][units] */
-    /* where the rows are */
+    /* the present place of the rows on their path */
     uint32_t path;
     double *share; /* [units] */
 };
@@ -145,7 +145,8 @@ static bool explain_lines(struct attribute *x, struct err *e)
 {
     bool good = true;
     kept_lines(&x->kept);
-    if (x->kept.line_count != x->lines) /* so many groups between them that the stream forgot it */
+    /* the stream forgot a group, as too many others came between */
+    if (x->kept.line_count != x->lines)
         return err_set(e, ERR_SERIES_ORDER, "the rows of a group stand apart in the files");
     for (uint64_t i = 0; i < x->lines; i++)
         x->base[i] = 0;

@@ -32,16 +32,16 @@ struct attribute_request {
 struct attribute_result {
     struct selection backend;
     uint64_t rows;
-    double base;               /* mean over the rows: of several labels each has its own */
+    double base;               /* mean over the rows; with several labels each has its own */
     double largest_difference; /* |sum of a row's attributions - (answer - base)| */
     struct units units;        /* in the order of the schema */
-    double *mean;              /* [units]: of |attribution| over the rows */
+    double *mean;              /* [units]: mean of |attribution| over the rows */
     struct serve serve;
 };
 bool attribute_run(const struct attribute_request *q, struct attribute_result *r, struct err *e);
 void attribute_write(const struct attribute_request *q, const struct attribute_result *r,
                      struct json_out *out);         /* dnn.explain/1 */
-/* What the attributions explain: "the probability of ...", or "the value of ...". */
+/* Writes the explained value: "the probability of ...", or "the value of ...". */
 void attribute_explains(const struct attribute_result *r, struct text *out);
 void attribute_release(struct attribute_result *r); /* after success and after failure */
 

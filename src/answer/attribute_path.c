@@ -33,7 +33,7 @@ static void deal_parts(uint32_t count, uint32_t unit, enum draws what, uint32_t 
     }
 }
 
-/* --- where paths begin --- */
+/* --- the beginnings of paths --- */
 
 /* A value of the slot's units, as a raw record has it. */
 static double raw_of(const struct number_slot *n, double u)
@@ -200,7 +200,7 @@ static void place_number(const struct schema *s, uint32_t number, double share,
     const struct number_slot *n = &s->numbers[number];
     double from = (double)record_number(begin, number), to = (double)record_number(record, number);
     if (isnan(to) && s->steps)
-        return; /* the mean, or behind the end of the sequence */
+        return; /* the mean, or past the end of the sequence */
     if (isnan(to))
         to = raw_of(n, (double)n->impute);
     cell_set_number(&s->format, number, (float)(from + share * (to - from)), record);

@@ -1,6 +1,5 @@
-/* attribute_path.h - the paths of attribute.c: where they begin, and the moves of their units
- * (unit.h).
- * They depend on the model alone. Private to attribute.c and attribute_path.c. */
+/* attribute_path.h - the paths of attribute.c: their beginnings, and the moves of their units
+ * (unit.h). They depend on the model alone. Private to attribute.c and attribute_path.c. */
 #ifndef DNN_ANSWER_ATTRIBUTE_PATH_H
 #define DNN_ANSWER_ATTRIBUTE_PATH_H
 
@@ -14,7 +13,7 @@ struct move {
 };
 struct paths {
     const struct unit *units;
-    uint32_t unit_count, count, steps; /* steps: of a number on a path */
+    uint32_t unit_count, count, steps; /* steps: number of steps of a number on a path */
     struct move *moves;                /* [count][move_count], by time */
     uint32_t move_count;
     unsigned char **begin;             /* [encoders]: raw records [count] */

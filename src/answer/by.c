@@ -149,7 +149,7 @@ static void put_value(const struct by *b, double value, struct text *out)
 }
 
 /* Makes the number of each row's bin its text, and names the bins by their least and greatest
- * value. Bins end where the value changes. False: no row has a value. */
+ * value. Equal values are in one bin. False: no row has a value. */
 static bool cut_bins(struct by *b, const struct answers_kept *k)
 {
     double *sorted = mem_alloc(b->rows + 1, sizeof *sorted), low[BY_GROUPS], high[BY_GROUPS];
@@ -203,7 +203,7 @@ static int by_size(const void *one, const void *other, const void *context)
     return a->text < b->text ? -1 : a->text > b->text;
 }
 
-/* A name that no cell has: `word`, in as many brackets as that takes. mem_free. */
+/* A name that no cell has: `word`, in as many brackets as needed. mem_free. */
 static char *name_apart(const struct by *b, const char *word)
 {
     struct text name = {0};
@@ -250,7 +250,7 @@ static uint32_t *choose_groups(struct by *b, const struct answers_kept *k)
     return of_text;
 }
 
-/* Order: [rows], those of each group together, as in the file; begin: [count + 1]. */
+/* Order: [rows], the rows of each group together, as in the file; begin: [count + 1]. */
 static void order_rows(const struct by *b, const struct answers_kept *k, const uint32_t *of_text,
                        uint64_t *order, uint64_t *begin)
 {

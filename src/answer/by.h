@@ -1,6 +1,6 @@
 /* by.h - metrics by group: `evaluate --by COLUMN` has a group for each text of a column of the
- * data, --by COLUMN:BINS for each of so many bins, of equally many rows, of its numbers or dates.
- * The column may be one that the model does not know. */
+ * data, --by COLUMN:BINS for each of BINS bins, of equally many rows, of its numbers or dates. The
+ * model need not know the column. */
 #ifndef DNN_ANSWER_BY_H
 #define DNN_ANSWER_BY_H
 
@@ -11,15 +11,16 @@
 #define BY_GROUPS 50 /* the largest ones; the others are one group, "other" */
 
 struct by_group {
-    char *name; /* the text, or "FROM to TO"; "(missing)"; "other". A cell may hold such a word: the
-                 * group is then called "((missing))" or "(other)". No two groups have one name. */
+    /* the text, or "FROM to TO"; "(missing)"; "other". If a cell has such a word, the group is
+     * called "((missing))" or "(other)". No two groups have one name. */
+    char *name;
     uint64_t rows;
     struct metrics metrics; /* as an evaluation of these rows alone gives them, but for `loss` */
 };
 struct by {
     char *column;  /* as the file names it */
     uint32_t bins; /* 0: by text */
-    /* Of each row of an answers_kept: the number of its text, or (bins) its number or date, NaN
+    /* For each row of an answers_kept: the number of its text, or (bins) its number or date, NaN
      * without one. */
     struct vocab *texts;
     uint32_t *text;
@@ -36,14 +37,14 @@ struct by {
 /* option: COLUMN or COLUMN:BINS, BINS from 2 to BY_GROUPS. A column of the whole name comes before
  * one with bins. */
 void by_open(struct by *b, const char *option);
-/* The rows of a group of the stream. E10: the present input has no such column. */
+/* Adds the rows of a group of the stream. E10: the present input has no such column. */
 bool by_add(struct by *b, const struct stream *t, const struct stream_group *g, struct err *e);
 /* like: a tally of the model's task, decision and intervals; k: the answers to these rows. E10:
  * bins of a column without numbers and dates. */
 bool by_measure(struct by *b, const struct answers_kept *k, const struct tally *like,
                 const struct metric_type *metric, struct err *e);
-/* Names of the metrics that a table of groups shows: that of the order, then the first of the
- * others. Returns their number, at most `most`; borrowed. */
+/* Names of the metrics that a table of groups shows: first the metric of the order, then the first
+ * of the others. Returns their number, at most `most`; borrowed. */
 uint32_t by_metrics(const struct by *b, const char **names, uint32_t most);
 /* Groups that have no value of the metric of the order. */
 uint32_t by_undefined(const struct by *b);

@@ -87,7 +87,7 @@ static float times_drawn(uint32_t draw, uint64_t row)
     return (float)times;
 }
 
-/* The metric of k's answers; draw 0: of the rows as they are. */
+/* The metric of k's answers; draw 0: on the rows without resampling. */
 static double value_of(const struct drawing *d, const struct answers_kept *k, uint32_t draw)
 {
     const uint32_t width = answers_width(k);
@@ -160,8 +160,8 @@ static double groups_of(const struct drawing *d)
     return k->group ? (squares > 0 ? all * all / squares : 0) : (double)INFINITY;
 }
 
-/* value +- 1.96 standard deviations of the draws; of few groups Student's quantile (compare
- * group_interval.h), and their spread is that of a sample. */
+/* value +- 1.96 standard deviations of the draws; with few groups Student's quantile (compare
+ * group_interval.h), and the deviation as a sample's. */
 static struct interval spread(const double *advantage, uint32_t draws, double value, double groups)
 {
     struct interval none = {(double)NAN, (double)NAN};

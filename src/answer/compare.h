@@ -45,9 +45,9 @@ struct comparison {
     double advantage;          /* of the first: above 0 when it is better */
     struct interval interval;  /* of the advantage, 95 %; NaN: too few rows */
 };
-/* Weights and groups are those of a. Uses the pool of threads; the same numbers with any number of
- * them. False: the models do not answer the same rows (a file changed), or a signal asks to end; e
- * says so. */
+/* Weights and groups are a's. Uses the pool of threads; the same numbers with any number of them.
+ * False: the models do not answer the same rows (a file changed), or a signal asks to end; e says
+ * so. */
 bool compare_answers(const struct answers_kept *a, const struct answers_kept *b,
                      const struct metric_type *metric, struct comparison *c, struct err *e);
 

@@ -39,7 +39,7 @@ struct walking {
     struct class_curves *to;
 };
 
-/* The point, or nothing where it lies on the last one. */
+/* Adds the point, unless it lies on the last one. */
 static void go_on(struct curve *c, double x, double y, bool last)
 {
     const uint32_t n = c->count;
@@ -143,7 +143,7 @@ static bool has_target(const struct answers_kept *k, uint64_t i)
     return !isnan(k->target[i]);
 }
 
-/* Of ascending values. */
+/* A quantile of ascending values. */
 static double quantile_of(const double *values, uint64_t count, double share)
 {
     double at = share * (double)(count - 1);

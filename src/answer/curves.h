@@ -27,10 +27,10 @@ struct histogram {
 };
 /* Probabilities of the class on rows that are of it (`of` true), or of another class. */
 struct histogram histogram_of_class(const struct answers_kept *k, uint32_t class_number, bool of);
-/* Of values, each of weight 1; a range without width is widened. */
+/* A histogram of values, each of weight 1; a range without width is widened. */
 struct histogram histogram_of_values(const double *values, uint64_t count, double low,
                                      double high);
-/* The probability of the answer, on rows where it is right, or wrong. */
+/* A histogram of the answer's probability, on rows with a right answer, or a wrong one. */
 struct histogram histogram_of_answers(const struct answers_kept *k, bool right);
 
 /* Regression: errors are the answer minus the truth. */
@@ -39,10 +39,10 @@ struct residuals {
     struct histogram errors;    /* within the middle 99 % of them */
     double quantile[5];         /* of |error|: 0.25, 0.5, 0.75, 0.9, 0.99 */
     double bias;                /* mean error */
-    /* Of weight: rows whose answer is within a tenth of the truth; NaN: some targets are above 0
-     * and some below, or more than a twentieth of them is 0 */
+    /* Share of the weight in rows whose answer is within a tenth of the truth; NaN: some targets
+     * are above 0 and some below, or more than a twentieth of them is 0 */
     double within;
-    double constant;            /* the median of |error| where the answer is the median target */
+    double constant;            /* the median of |error| if every answer is the median target */
     struct curve dots;          /* x truth, y answer of rows at equal distances in the file */
     /* By the answer, in bands of equally many rows: mean answer, and the 10 %, 50 %, 90 % points of
      * the error */

@@ -26,7 +26,7 @@ static void put_value(const struct column *c, double value, struct text *out)
         text_put(out, date);
 }
 
-/* Appends the range of the training numbers, then that of the numbers outside. */
+/* Appends the range of the training numbers, then the range of the numbers outside. */
 static void put_range(const struct drift *d, const struct schema *s, size_t i, struct text *out)
 {
     const struct column *c = &s->columns[i];
@@ -96,7 +96,7 @@ static void note_columns(const struct drift *d, const struct schema *s, const ui
     text_free(&names);
 }
 
-/* Columns whose values are spread otherwise than those of the training, in one line. */
+/* Notes, in one line, the columns whose values are spread otherwise than in training. */
 static void note_moved(const struct drift *d, const struct schema *s)
 {
     struct text names = {0};

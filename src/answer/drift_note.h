@@ -1,4 +1,4 @@
-/* drift_note.h - the note about values unlike those of the training rows. */
+/* drift_note.h - the note about values unlike the training rows'. */
 #ifndef DNN_ANSWER_DRIFT_NOTE_H
 #define DNN_ANSWER_DRIFT_NOTE_H
 

@@ -9,7 +9,7 @@
 
 enum { GRID_NUMBERS_MOST = 20, GRID_TEXTS_MOST = 15 };
 
-/* What a row has in the column. */
+/* The cell of a row in the column. */
 struct grid_cell {
     const char *text; /* of a category; borrowed */
     size_t length;
@@ -22,7 +22,7 @@ enum grid_kind { GRID_VALUE, GRID_OTHER, GRID_MISSING };
 struct grid_point {
     enum grid_kind kind;
     double at;            /* of numbers */
-    uint32_t row;         /* the first one that has this cell */
+    uint32_t row;         /* the first row with this cell */
     uint32_t rows;        /* that the point stands for */
     double weight;        /* of those */
     uint32_t *others;     /* GRID_OTHER: the rows that it stands for; else NULL */
@@ -32,12 +32,12 @@ struct grid {
     uint32_t count;
 };
 
-/* Numbers and dates: each value where there are at most GRID_NUMBERS_MOST of them. Else as many
- * bins of equal weight, a value in one bin whole; a bin's point is its median. Values ascend;
- * behind them stands the missing cell, where a row has one. Sorts the cells. */
+/* Numbers and dates: a point for each value if there are at most GRID_NUMBERS_MOST of them. Else as
+ * many bins of equal weight; equal values are in one bin; a bin's point is its median. Values
+ * ascend; the missing cell comes after them, if a row has one. Sorts the cells. */
 void grid_numbers(struct grid *g, struct grid_cell *cells, uint32_t count);
-/* Categories: those with the most weight, at most GRID_TEXTS_MOST, of equal ones the first by
- * bytes; then one point for all others, where there are two or more; then the missing cell. */
+/* Categories: the ones with the most weight, at most GRID_TEXTS_MOST, ties by bytes; then one point
+ * for all others, if there are two or more; then the missing cell. */
 void grid_texts(struct grid *g, struct grid_cell *cells, uint32_t count);
 void grid_free(struct grid *g);
 

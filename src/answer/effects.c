@@ -59,7 +59,7 @@ void spread_point(const struct spread *s, struct weighted *values, struct effect
 
 /* --- one column --- */
 
-/* Where the cells of a point come from. */
+/* The source of a point's cells. */
 struct placing {
     const struct sample *x;
     const struct unit *unit;
@@ -95,7 +95,7 @@ static void place_cells(const void *context, uint32_t encoder, uint64_t read, ui
                           k->raw[encoder] + row * stride);
 }
 
-/* The rows' cells in the unit, those of weight 0 left out. */
+/* The rows' cells in the unit, without rows of weight 0. */
 static uint32_t list_cells(const struct sample *x, const struct unit *u, struct grid_cell *cells)
 {
     const struct schema *s = x->kept.serve->schema;
@@ -222,7 +222,7 @@ static bool wanted(const struct effects_request *q, const struct unit *u)
     return !q->only;
 }
 
-/* From the one that moves most down. */
+/* Sorts the effects, the largest first. */
 static void order(struct effects_result *r)
 {
     for (uint32_t i = 1; i < r->count; i++) {

@@ -3,15 +3,15 @@
  * answers (individual conditional expectation; Goldstein et al., 2015) give the band: their 10 and
  * 90 % quantiles. The raw cells change: indicators, dates and target statistics follow.
  *
- * Values are those of the rows themselves (effect_grid.h). "Other", of the rarer categories: each
- * row gets the cell of one of their rows, in turn. A word of a text is measured by leaving it out:
- * the answers to the rows that have it, minus those without it.
+ * Values come from the rows themselves (effect_grid.h). "Other", of the rarer categories: each row
+ * gets the cell of one of their rows, in turn. A word of a text is measured by leaving it out: the
+ * answers to the rows that have it, minus those without it.
  *
  * The rows are a sample of at most EFFECTS_ROWS, fewer of very many columns, drawn in the order of
- * the rows (a reservoir; Vitter, 1985), the same for the same rows; those of weight 0 are not
- * there, others count by their weight. Of wide sequences a channel has one value in all its steps,
- * but for missing ones. Of sequences of records a column has one value in all rows of a window, and
- * the first rows are taken. */
+ * the rows (a reservoir; Vitter, 1985), the same for the same rows; rows of weight 0 are left out,
+ * others count by their weight. In wide sequences a channel has one value in all its steps, but for
+ * missing ones. In sequences of records a column has one value in all rows of a window, and the
+ * first rows are taken. */
 #ifndef DNN_ANSWER_EFFECTS_H
 #define DNN_ANSWER_EFFECTS_H
 
@@ -67,8 +67,8 @@ struct effects_result {
     uint64_t rows, lines; /* read, and answers of the sample */
     uint32_t first, classes; /* answers are of the classes first .. first + classes - 1; of a
                               * regression 0 and 1 */
-    double *mean;            /* [classes]: of the rows as they are */
-    struct effect *effects;  /* from the one that moves most down */
+    double *mean;            /* [classes]: mean answer to the unchanged rows */
+    struct effect *effects;  /* the largest first */
     uint32_t count, left_out; /* left out: texts of sequences of records */
     struct units units;
     struct serve serve;

@@ -8,7 +8,7 @@
 #include "answer/kept.h"
 #include "measure/weighted.h"
 
-/* The cells of a row, one behind another: cell i ends at end[i]. */
+/* The cells of a row, one after another: cell i ends at end[i]. */
 struct sample_cells {
     char *bytes;
     uint32_t *end;
@@ -32,7 +32,7 @@ void sample_free(struct sample *x);
 /* The cell of a column that has one. */
 const char *sample_cell(const struct sample *x, uint64_t row, uint32_t column, size_t *length);
 
-/* The weighted mean of lines' values of each class, and their band, into a point. value: of line i
+/* Puts the weighted mean over lines of each class, and their band, into a point. value: of line i
  * and class c; values: room for all lines. */
 struct spread {
     const double *value; /* [count][width] */

@@ -25,7 +25,7 @@ struct words {
     struct kept kept; /* the rows that have a word, without it */
     double *base, *weight; /* of those rows: answers as they are [][width], and weights */
     struct weighted *values;
-    struct text word, left; /* buffers: a word, a text without one */
+    struct text word, left; /* buffers: a word, a text without it */
 };
 
 static bool in_word(unsigned char c)

@@ -31,9 +31,9 @@ struct measure {
     int32_t *label;
     double *probability, *value, *target;
     double *low, *high; /* of intervals */
-    uint32_t group_column; /* of the schema; UINT32_MAX: no groups, or no such cells */
+    uint32_t group_column; /* column of the schema; UINT32_MAX: no groups, or no such cells */
     uint64_t *group_key;   /* NULL: no groups */
-    double *raw; /* probabilities before calibration, where the criterion judges by them; NULL */
+    double *raw; /* probabilities before calibration, if the criterion judges by them; else NULL */
 };
 
 /* --- rows --- */
@@ -260,7 +260,7 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
     return good;
 }
 
-/* criterion: of the model that is judged first. */
+/* criterion: from the model that is judged first. */
 static struct tally *tally_for(const struct serve *s, const struct criterion *criterion)
 {
     uint32_t classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs;
@@ -306,8 +306,8 @@ static bool measure_by(struct evaluate_result *r, const struct answers_kept *own
     return true;
 }
 
-/* own: room for the answers, where the models are compared, groups are measured, or the request
- * keeps them. */
+/* own: room for the answers, if the models are compared, groups are measured, or the request keeps
+ * them. */
 static bool measure(const struct evaluate_request *q, struct serve *other,
                     struct answers_kept *own, struct evaluate_result *r, struct err *e)
 {

@@ -17,8 +17,8 @@ bool evaluate_regions(const struct evaluate_request *q, const struct serve *othe
  * default metric of the task, on calibrated probabilities. A note says so. */
 void evaluate_common(const struct evaluate_request *q, const struct serve *other,
                      struct evaluate_result *r);
-/* The metric that orders groups: that of the first gate on the worst group; without such a gate the
- * metric that the model was trained for, or the default of the task. */
+/* The metric that orders groups: the metric of the first gate on the worst group; without such a
+ * gate the metric that the model was trained for, or the default of the task. */
 const struct metric_type *evaluate_by_metric(const struct evaluate_result *r);
 
 #endif

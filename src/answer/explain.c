@@ -1,6 +1,6 @@
-/* explain.c - see explain.h. The rows are read once and kept (kept.h); a dealt unit takes its cells
- * from other rows, of sequences of records from other windows: step t takes the cell of step t of
- * the other window, which begins anew where it is shorter. */
+/* explain.c - see explain.h. The rows are read once and kept (kept.h). A permuted unit takes its
+ * values from another row, or in sequences of records from another window: step t takes step t of
+ * the other window, which starts again at its begin if it is shorter. */
 #include "answer/explain.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ struct explain {
     double *target;
     float *weight;
     const struct unit *dealt;
-    const uint32_t *from; /* [reads]: the one that the cells come from */
+    const uint32_t *from; /* [reads]: the read that the cells come from */
 };
 
 /* --- reading --- */
@@ -61,7 +61,7 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
     return true;
 }
 
-/* What the answers are measured by. */
+/* Lists the target, label and weight of each line. */
 static void list_lines(struct explain *x)
 {
     kept_lines(&x->kept);

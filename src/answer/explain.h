@@ -1,6 +1,6 @@
 /* explain.h - permutation importance (Breiman, 2001): how much worse the model measures on rows in
  * which the cells of one column were shuffled. Each column is shuffled `repeats` times; the
- * interval is that of the mean over them (Student's t). The raw cells move: indicators, dates and
+ * interval is for the mean over them (Student's t). The raw cells move: indicators, dates and
  * target statistics follow. */
 #ifndef DNN_ANSWER_EXPLAIN_H
 #define DNN_ANSWER_EXPLAIN_H

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* As float32, the way they are written: a double may be finite where its float is not. */
+/* Checked as float32, the stored type: a double may be finite although its float is not. */
 static bool are_finite(const real *logits, uint32_t outputs)
 {
     for (uint32_t i = 0; i < outputs; i++)

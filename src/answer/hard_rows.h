@@ -11,11 +11,12 @@ struct hard_row {
     size_t file;    /* index of the input */
     int64_t line;   /* in it, of its first byte, from 1 */
     double badness; /* 1 - probability of the label, or |answer - truth| */
-    /* Of labels: the number of the true one, of the answered one, and the probability of the true
-     * one; of values: truth and answer. */
+    /* Labels: the number of the true one, of the answered one, and the probability of the true one;
+     * values: truth and answer. */
     uint32_t label, answer;
     double probability, truth, value;
-    char **cells;   /* [schema columns]: the text of the file; NULL: the file has no such cell */
+    /* [schema columns]: the cell's text in the file; NULL: the file has no such cell */
+    char **cells;
 };
 struct hard_rows {
     struct hard_row rows[HARD_ROWS]; /* the worst first; of equal ones the first of the file */

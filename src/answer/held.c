@@ -10,7 +10,7 @@
 #include "table/fingerprint.h"
 #include "table/split.h"
 
-/* What it takes to split the files again. */
+/* The state for splitting the files again. */
 struct dealing {
     const struct modelfile *model;
     const char *file; /* the first, for messages */

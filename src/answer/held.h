@@ -13,9 +13,9 @@ struct held {
     uint64_t count;
 };
 
-/* part: a word of part_words. False: PART_ROWS (65) where the files are not those of the training,
- * the part had a file of its own or no rows, or the model does not say how it was split; or an
- * error of reading them. */
+/* part: a word of part_words. False: PART_ROWS (65) if the files are not the training's, the part
+ * had a file of its own or no rows, or the model does not say how it was split; or an error of
+ * reading them. */
 bool held_find(struct held *h, const struct modelfile *f, const char *part, char *const *files,
                size_t count, struct err *e);
 void held_free(struct held *h);

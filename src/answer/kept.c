@@ -64,7 +64,7 @@ bool kept_add(struct kept *x, const struct stream *t, const struct stream_group 
     return true;
 }
 
-/* A row of `from` to that place of x, where there is room. */
+/* Copies a row of `from` to that place of x, which has room. */
 static void put_row(struct kept *x, uint64_t place, const struct kept *from, uint64_t row)
 {
     for (uint32_t k = 0; k < x->serve->encoder_count; k++) {

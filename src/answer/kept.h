@@ -2,9 +2,10 @@
  * again with other cells: they change before the encoding, so that indicators, dates and target
  * statistics follow.
  *
- * A read is what the network reads at once: a row; of sequences of records a window of rows. A line
- * is an answer, of a row; of sequences of records as predict gives them: of each row, of the last
- * row of a window or of a group. Windows of one line are averaged as predict does it. */
+ * A read is the unit that the network reads at once: a row; in sequences of records a window of
+ * rows. A line is an answer, one a row; in sequences of records as predict gives them: one for each
+ * row, or one for the last row of a window or of a group. Windows of one line are averaged as
+ * predict does it. */
 #ifndef DNN_ANSWER_KEPT_H
 #define DNN_ANSWER_KEPT_H
 
@@ -22,7 +23,7 @@ struct kept {
     bool middle; /* of several quantiles the answer is the middle one alone (kept_middle) */
     uint64_t rows, room;
     unsigned char **raw; /* [encoders]: records [rows] */
-    bool *wanted;        /* [rows]: its line counts, where it has one */
+    bool *wanted;        /* [rows]: its line counts, if it has one */
     uint64_t line_count;
     uint32_t *row_of; /* [line_count]: the row of each line, ascending */
     double *answer;   /* [line_count][width] */
@@ -37,7 +38,7 @@ struct kept {
     uint32_t window;   /* 0: a table */
     uint64_t *group;   /* [rows] */
     double *order;
-    uint32_t *windows; /* [window_count][window]: rows, SAMPLE_NONE behind the last */
+    uint32_t *windows; /* [window_count][window]: rows, SAMPLE_NONE after the last */
     uint64_t window_count;
     uint32_t *ends;    /* [window_count]: the row that has the window's line; not of label row */
     uint32_t *line_of; /* [rows]: SAMPLE_NONE: none */
@@ -46,7 +47,8 @@ struct kept {
 };
 
 void kept_open(struct kept *x, struct serve *s);
-/* Answers of one value: of several quantiles the one nearest to 0.5. Before the first row. */
+/* Makes answers one value: of several quantiles the one nearest to 0.5. Call it before the first
+ * row. */
 void kept_middle(struct kept *x);
 /* Values of a line, by its logits. */
 void kept_values(const struct kept *x, const struct answer_mean *mean, uint64_t line,
@@ -62,7 +64,7 @@ void kept_replace(struct kept *x, uint64_t row);
 void kept_lines(struct kept *x);
 /* How many reads the rows are. */
 uint64_t kept_reads(const struct kept *x);
-/* Rows of a window; SAMPLE_NONE behind the last. */
+/* Rows of a window; SAMPLE_NONE after the last. */
 const uint32_t *kept_window(const struct kept *x, uint64_t window, uint32_t *length);
 /* Answers all lines; change NULL: as they are. The same numbers with any number of threads. False,
  * e: a signal asks to end, or the machine fails. */

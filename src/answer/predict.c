@@ -121,8 +121,8 @@ static bool next_input(void *context, struct err *e)
     return answer_line_turn(&w->line, &w->stream->binding, e);
 }
 
-/* Before a wait for more rows: writes the answers so far, as the sender may wait for them; false
- * where a signal asks to end. */
+/* Before a wait for more rows: writes the answers so far, as the sender may wait for them; false if
+ * a signal asks to end. */
 static bool while_idle(void *context, struct err *e)
 {
     struct writer *w = context;

@@ -19,7 +19,7 @@ struct predict_request {
     bool no_header;
     bool tsv, csv; /* --io; neither: the training file's delimiter in, CSV out */
     const char *passthrough; /* list of names, or "all" */
-    uint32_t top;            /* 0, or: the likeliest classes alone */
+    uint32_t top;            /* 0, or the number of likeliest classes to write */
     bool uncertainty;        /* a last column with it */
     const double *threshold; /* NULL: the model's */
     const char *null_text;   /* --null */
@@ -41,7 +41,7 @@ struct predict_result {
     struct drift *drift;     /* freed by predict_release */
     struct gate *gates;      /* of --require, in order */
     size_t gate_count;
-    bool passed;             /* every gate; the answers are there all the same */
+    bool passed;             /* every gate passed; the answers are written in any case */
     double load_s, predict_s, total_s;
 };
 /* On failure a file that was to be written is as it was; lines on standard output stay. */

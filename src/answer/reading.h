@@ -1,5 +1,5 @@
-/* reading.h - options for files in another form than the training file: they replace those of the
- * model. */
+/* reading.h - options for files in another form than the training file: they replace the
+ * model's. */
 #ifndef DNN_ANSWER_READING_H
 #define DNN_ANSWER_READING_H
 
@@ -12,8 +12,8 @@ struct reading {
 
 /* "," ";" "|" or a tab, which is also "\t". False: E10. */
 bool reading_delimiter(const char *text, char *delimiter, struct err *e);
-/* Changes how a model's schema reads files. Where the sign of thousands of a column becomes the
- * decimal sign, the other of the two groups its digits. */
+/* Changes how a model's schema reads files. If the thousands sign of a column becomes the decimal
+ * sign, the other sign groups its digits. */
 void reading_apply(const struct reading *r, struct schema *s);
 
 #endif

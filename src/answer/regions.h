@@ -16,7 +16,7 @@ struct regions {
     uint32_t count;
     double share[REGION_SIZES]; /* by weight, of sets with 1, 2, .. labels; the last one: or more */
 };
-/* k->conformal is there. Caller: regions_free. */
+/* k->conformal is not NULL. Caller: regions_free. */
 void regions_of(const struct answers_kept *k, struct regions *r);
 void regions_free(struct regions *r);
 

@@ -68,8 +68,8 @@ static size_t choose_groups(const struct report *r, struct text groups[REPORT_GR
     return count;
 }
 
-/* Measures groups that the request does not name, in one more pass over the rows. An error, such as
- * a column that cannot be cut, leaves the section out. */
+/* Measures groups that the request does not name, in one more pass over the rows. An error, e.g. a
+ * column that cannot be cut into bins, leaves the section out. */
 static bool group(const struct report_request *q, struct report *r, struct err *e)
 {
     struct text groups[REPORT_GROUPS] = {{0}};

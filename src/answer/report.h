@@ -9,7 +9,8 @@
 #include "answer/explain.h"
 #include "answer/scored.h"
 
-/* Importance is measured on the first rows: so many, and fewer where there are more columns. */
+/* Importance is measured on the first rows, with at most this many cells: more columns, fewer
+ * rows. */
 #define REPORT_CELLS_MOST ((uint64_t)1 << 19)
 #define REPORT_REPEATS EXPLAIN_REPEATS
 enum { REPORT_EFFECTS = 12 }; /* columns, the most important ones */
@@ -36,13 +37,13 @@ struct report_request {
 struct report {
     const struct modelfile *file;
     char sha256[65];              /* of the file, as sha256sum prints it */
-    char (*data_sha256)[65];      /* [input_count]; NULL: of rows that can be read once */
+    char (*data_sha256)[65];      /* [input_count]; NULL: for rows that can be read once */
     struct json_doc *stored;      /* the metrics of the training; NULL: none can be read */
-    bool unlabelled;              /* rows without labels: `scored` is there, `measured` is not */
+    bool unlabelled;              /* rows without labels: `scored` is filled, `measured` is false */
     struct scored scored;
     const struct drift *drift;    /* of measured or scored rows; NULL: no rows */
     bool held;                    /* measured on the test part of the training */
-    bool measured;                /* the members below are there */
+    bool measured;                /* the members below are filled */
     struct evaluate_result value;
     struct answers_kept answers;
     struct hard_rows hard;
@@ -53,7 +54,7 @@ struct report {
     size_t by_count;
     bool regrouped;               /* by groups that were not asked for */
     struct evaluate_result grouped;
-    struct effects_result effects; /* of the most important ones; where explained */
+    struct effects_result effects; /* of the most important columns, if explained */
     struct modelfile *own; /* without rows */
 };
 bool report_make(const struct report_request *q, struct report *r, struct err *e);

@@ -1,5 +1,5 @@
-/* scored.h - the answers to rows without labels: how the scores are spread, and how the cells
- * differ from those of the training. */
+/* scored.h - the answers to rows without labels: the spread of the scores, and the difference of
+ * the cells from training. */
 #ifndef DNN_ANSWER_SCORED_H
 #define DNN_ANSWER_SCORED_H
 
@@ -18,8 +18,8 @@ struct scored_request {
 };
 struct scored {
     uint64_t rows, bad; /* answers; rows that cannot be read (none: the reading ends there) */
-    /* Of two labels the probability of the second, of more that of the answer, of a regression the
-     * value, of several quantiles the middle one: [rows], ascending at the end */
+    /* [rows], ascending at the end. Two labels: the probability of the second; more: of the answer;
+     * regression: the value, of several quantiles the middle one */
     double *value;
     uint64_t room;
     uint64_t *answered; /* [classes]: rows with this answer */

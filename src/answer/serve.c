@@ -104,7 +104,7 @@ static struct features *features_of(const struct serve *s, uint32_t member)
     return s->features[s->file->members[member].encoder];
 }
 
-/* Operations of a record's answer: those of the products. */
+/* Operations of a record's answer: its products. */
 static double answer_flops(const struct serve *s)
 {
     double flops = 0;

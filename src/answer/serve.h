@@ -11,7 +11,7 @@
 #include "model/modelfile.h"
 #include "model/step.h"
 
-enum { SERVE_ANSWERS = 4096 }; /* that a GPU keeps until all are there */
+enum { SERVE_ANSWERS = 4096 }; /* answers that a GPU keeps until all are computed */
 
 struct serve;
 /* The loss that counts for its answers. Borrows from s. */
@@ -37,8 +37,9 @@ struct serve {
     const struct schema *schema; /* the file's */
     struct schema *const *encoders; /* [encoder_count], the first one is `schema` */
     uint32_t encoder_count;
-    size_t stride; /* bytes of the longest record: those of n rows of encoder k begin at k * n of
-                    * them, and stand back to back */
+    /* bytes of the longest record: n records of encoder k begin at k * n * stride, and are
+     * contiguous */
+    size_t stride;
     struct features **features; /* [encoder_count] */
     struct selection backend;
     uint32_t outputs;
@@ -56,7 +57,7 @@ struct serve {
     /* A thread of its own drives the device, so that a call which hangs ends in an error (aside.h).
      * Set before the first answer. */
     bool beside;
-    uint64_t expected; /* rows of the first answer, where they may be more than those in it */
+    uint64_t expected; /* rows of the first answer, if more than its call gives */
     struct setting *settings;
     size_t setting_count;
     /* made by the first answer */
@@ -65,14 +66,14 @@ struct serve {
     struct source source;
     unsigned char *chunk;
     const uint32_t *begins;  /* of them, as of a source; NULL: no state is carried */
-    const uint32_t *windows; /* the present answers are of so many windows; NULL: of records */
+    const uint32_t *windows; /* the present answers are for these windows; NULL: for records */
     uint64_t window_count;
     struct answering next; /* of serve_begin */
     bool next_runs;        /* a device computes it beside us */
 };
 
-/* The options of a network that answers, without the rows of a batch. serve_rows sets these for
- * `count` rows to come: as chosen, or (0) so many that activations stay small. */
+/* The options of a network that answers, without the rows of a batch. serve_rows sets the rows for
+ * `count` rows to come: as chosen, or (0) few enough that activations stay small. */
 struct network_options serve_network(const struct architecture *a,
                                      const struct features *features, bool gpu);
 bool serve_rows(struct network_options *o, struct machine *m, uint64_t count, int64_t chosen,
@@ -95,15 +96,15 @@ void serve_threads(struct serve *s, uint64_t records, uint64_t bytes, bool piped
  * each record alone. */
 bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                   struct err *e);
-/* Logits [members][windows][answers][outputs] of windows of such records, SOURCE_NONE behind the
- * end of each; answers: one, or one each record. A function of each window alone, and where state
- * is carried, of those before it that are of its group: begins [windows] is 1 for the first one of
- * a group; the first window may go on where the last one of the call before ended. */
+/* Logits [members][windows][answers][outputs] of windows of such records, SOURCE_NONE after the end
+ * of each; answers: one, or one each record. They depend on the window only; with carry_state also
+ * on earlier windows of the group: begins [windows] is 1 for the first one of a group; the first
+ * window may continue the last one of the call before. */
 bool serve_answer_windows(struct serve *s, unsigned char *records, uint64_t count,
                           const uint32_t *windows, const uint32_t *begins, uint64_t window_count,
                           real *logits, struct err *e);
-/* The same of records that are one window: logits [members][count][outputs]; where a window has one
- * answer, that is the answer of each record. */
+/* As above for records that are one window: logits [members][count][outputs]; if a window has one
+ * answer, each record gets it. */
 bool serve_answer_one(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                       struct err *e);
 /* The same in two halves: in between, records and logits are left alone. A device computes

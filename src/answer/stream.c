@@ -19,7 +19,7 @@
 #define TILES 32u                       /* of a full group */
 #define GROUP_BYTES ((uint64_t)8 << 20) /* records, logits and probabilities of a group */
 
-/* Of a model that knows them, the categories that its training pooled. */
+/* The filter of categories that training pooled; NULL: the model has none. */
 static const struct bloom *pooled_of(const struct serve *s)
 {
     return s->file->known && s->file->known->pooled.bytes ? &s->file->known->pooled : NULL;
@@ -94,7 +94,7 @@ static void part_free(struct stream_part *p)
 }
 
 /* Starts threads and allocates parts for the number of rows in the first block. The first bytes of
- * a live pipe tell little: it counts as a whole block of such rows. */
+ * a live pipe tell little: they count as a whole block of such rows. */
 static void begin_work(struct work *w, const struct csv_block *block, size_t records)
 {
     struct stream *t = w->t;
@@ -212,7 +212,7 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
     return true;
 }
 
-/* Inputs whose rows may be in any order: answered behind the last of them. */
+/* Answers inputs whose rows may be in any order, after the last one is read. */
 static bool answer_sorted(struct work *w, const struct stream_sink *sink, struct err *e)
 {
     struct stream *t = w->t;
@@ -276,7 +276,7 @@ static bool answer_input(struct work *w, const struct stream_sink *sink, struct 
     return good && !stream_stopped(e); /* it may have come while the last rows were waited for */
 }
 
-/* Opens the next input. A sequence of records goes on there if its columns are the same. */
+/* Opens the next input. A sequence of records continues in it if the columns are the same. */
 static bool next_input(struct work *w, const struct stream_sink *sink, struct err *e)
 {
     struct stream *t = w->t;

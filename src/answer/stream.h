@@ -25,7 +25,8 @@ struct stream_request {
     size_t input_count;
     const char *columns; /* names "a,b,c"; NULL: the header, or c1, c2, .. of a model without */
     bool no_header, tsv, csv;
-    bool labelled; /* the target is read; rows without one have no answer, and are not bad rows */
+    /* the target is read; rows without a target get no answer, and are not bad rows */
+    bool labelled;
     bool weighed;  /* rows of weight 0 have no answer, and are not bad rows; their cells are not
                     * read, but for rows that are context of a sequence. `labelled` sets it */
     bool again;    /* read before: the notes about these rows were given */
@@ -92,12 +93,12 @@ struct stream {
     struct drift *drift;
     uint64_t rows, bad_rows, blank_lines; /* rows: records read, bad ones included */
     struct progress_amount progress;
-    uint64_t unlabelled;                  /* of them without a target, where one is read */
-    uint64_t weightless;                  /* of them of weight 0, where weights count */
+    uint64_t unlabelled;                  /* rows without a target, if it is read */
+    uint64_t weightless;                  /* rows of weight 0, if weights count */
     uint64_t answers;                     /* of sequences of records */
     struct odd_steps odd;                 /* of theirs */
-    struct row_keys *keys;                /* of labelled rows, where the model knows its own and
-                                           * nobody asked before; else NULL */
+    /* keys of labelled rows, if the model knows its own and nobody asked before; else NULL */
+    struct row_keys *keys;
     struct row_lookups lookups;           /* of them */
     uint64_t stepless;                    /* rows that are sequences without a step */
     struct err first_bad;                 /* of the first bad row; ERR_NONE: none */

@@ -83,8 +83,8 @@ const char *input_name(const struct stream *t, size_t at)
 }
 
 /* Tells the reader which widths a row can have, for an input without header. The target may be
- * absent where it is the last column; then the first good row decides (t->least). Rows that cannot
- * be read may come before it. */
+ * absent if it is the last column; then the first good row decides (t->least). Rows that cannot be
+ * read may come before it. */
 static void set_widths(struct stream *t)
 {
     const struct stream_request *q = &t->request;
@@ -175,7 +175,7 @@ static bool bind(struct stream *t, struct err *e)
     if (q->again)
         return true;
     t->extra = t->binding.extra;
-    if (t->extra != extra) /* not again for a later file with as many */
+    if (t->extra != extra) /* a later file with the same number is not noted again */
         note_ignored(t);
     if (q->labelled)
         note_weightless(t, path);

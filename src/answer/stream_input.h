@@ -1,5 +1,5 @@
-/* stream_input.h - the inputs of a stream: opens one after the other and matches its columns with
- * those of the model. Private to src/answer/stream*.c. */
+/* stream_input.h - the inputs of a stream: opens one after another and matches its columns with the
+ * model's. Private to src/answer/stream*.c. */
 #ifndef DNN_ANSWER_STREAM_INPUT_H
 #define DNN_ANSWER_STREAM_INPUT_H
 

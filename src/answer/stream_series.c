@@ -14,7 +14,7 @@
 #include "table/series.h"
 #include "table/window_mean.h"
 
-#define GROUPS_MET ((size_t)1 << 16) /* of the groups before, for finding one that comes again */
+#define GROUPS_MET ((size_t)1 << 16) /* number of remembered groups, to find one that comes again */
 
 /* Records begin .. end of a span, all of one group. */
 struct piece {
@@ -28,21 +28,21 @@ struct piece {
 struct stream_series {
     const struct windows *o;
     size_t room;
-    /* the record before the span, where it is of the group that goes on */
+    /* the record before the span is in the group that continues */
     bool goes_on;
     uint64_t group, met[GROUPS_MET];
     uint64_t parted; /* the last group of an input before, whose columns were others; 0: none */
     double order;
     uint64_t at;      /* place of the span's first record in that group */
     size_t context;   /* its first records, which are delivered already */
-    struct window_mean of_group; /* label group: of the windows so far, one line */
+    struct window_mean of_group; /* label group: the mean over the windows so far, one line */
     bool bad; /* of carried state: the window before was bad */
     /* of a span */
     uint64_t *key;    /* [room] */
     double *place;
     bool *broken, *line; /* [room]: the record is bad; it has an answer */
     uint32_t *windows;   /* [window_count][window]: records of the span */
-    struct window_mean mean; /* [room]: of the windows that a record is in */
+    struct window_mean mean; /* [room]: the mean over the windows of each record */
     uint32_t *begins;    /* [window_count], 1: the first of its group */
     size_t window_room;
     real *logits;
@@ -95,9 +95,9 @@ void stream_series_part(struct stream_series *s)
     s->met[s->group % GROUPS_MET] = s->parted = s->group;
 }
 
-/* --- which records are of which group --- */
+/* --- the groups of the records --- */
 
-/* key: of its group. */
+/* key: of the record's group. */
 static bool report(const struct work *w, size_t record, uint64_t key, bool apart, struct err *e)
 {
     const struct schema *s = w->t->schema;
@@ -333,7 +333,7 @@ static void go_on(struct stream_series *s, size_t records, size_t delivered, siz
         s->order = s->place[next - 1];
 }
 
-/* records: of the span, which begins at record `first` of the block. */
+/* records: number of the span's records; it begins at record `first` of the block. */
 static bool span(struct work *w, size_t first, size_t records, bool final,
                  const struct stream_sink *sink, size_t *next, struct err *e)
 {

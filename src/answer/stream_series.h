@@ -21,7 +21,7 @@ bool stream_series_answer(struct work *w, bool final, const struct stream_sink *
                           size_t *kept, struct err *e);
 /* The next record begins a group. */
 void stream_series_cut(struct stream_series *s);
-/* The next record is of an input with other columns, where the last group cannot go on. */
+/* The next record is from an input with other columns: the last group cannot continue there. */
 void stream_series_part(struct stream_series *s);
 
 #endif

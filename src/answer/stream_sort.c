@@ -12,11 +12,12 @@
 #include "table/series.h"
 #include "table/vocab.h"
 
-/* A block of an input: where it stands in all bytes. */
+/* A block of an input, and its place in all bytes. */
 struct piece {
     struct csv_block block;
     size_t at;
-    struct csv_cells cells; /* the text of its cells; cells and records are in those of all */
+    /* its cells; arrays of cells and records are parts of the common ones */
+    struct csv_cells cells;
 };
 
 struct stream_sort {
@@ -151,7 +152,7 @@ const struct csv_cells *stream_sort_cells(const struct stream_sort *s)
 
 /* --- the order --- */
 
-/* A record that cannot be read stands behind the one before it, if that is in its group. */
+/* A record that cannot be read follows the one before it, if that is in its group. */
 static void read_places(const struct stream_sort *s, struct row_place *places)
 {
     const struct stream *t = s->t;

@@ -4,7 +4,7 @@
 #include "answer/stream_input.h"
 #include "base/mem.h"
 
-/* --- where records come from --- */
+/* --- the origin of records --- */
 
 void origins_add(struct origins *o, uint64_t end, size_t at)
 {
@@ -93,8 +93,8 @@ static void end_lines(struct waiting *wait, char end)
     }
 }
 
-/* Before the first block of a further input: lines are counted as in that one, and those of the
- * waiting records are shifted. */
+/* Before the first block of a further input: lines are counted as in that input, and the lines of
+ * the waiting records are shifted. */
 static void turn(struct work *w, struct csv_block *block)
 {
     struct waiting *wait = &w->waiting;

@@ -77,8 +77,8 @@ static void check_form(struct work *w, const struct csv_record *r, const char *p
 
 /* --- a group --- */
 
-/* Whether the model knows rows begin .. end - 1 of encoder 0, raw. Of a large file one row in eight
- * tells the share, behind the first ones. */
+/* Counts which of rows begin .. end - 1 of encoder 0, raw, the model knows. In a large file, after
+ * the first rows, one row in eight is looked up. */
 static void look_rows(struct work *w, const unsigned char *records, size_t begin, size_t end,
                       unsigned thread)
 {
@@ -92,7 +92,7 @@ static void look_rows(struct work *w, const unsigned char *records, size_t begin
             fingerprint_look(t->serve->file->known, key, &w->lookups[thread]);
 }
 
-/* True: the record has weight 0, and the request leaves such records out unread. */
+/* True: the record has weight 0, and the request skips such records unread. */
 static bool counts_nothing(const struct work *w, size_t record)
 {
     const struct stream *t = w->t;
@@ -100,8 +100,8 @@ static bool counts_nothing(const struct work *w, size_t record)
            cell_weightless(t->schema, &t->binding, w->cells, record);
 }
 
-/* Rows begin..end - 1 as raw records of encoder k. Drift is counted by encoder 0, whose numbers are
- * those of the others. */
+/* Parses rows begin..end - 1 as raw records of encoder k. Drift is counted for encoder 0; the
+ * others have the same numbers. */
 static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, unsigned thread)
 {
     const struct schema *s = w->t->serve->encoders[k];
@@ -160,7 +160,7 @@ static bool finite_answer(const struct serve *s, const struct stream_part *p, si
     return true;
 }
 
-/* Of sequences. False: the record has no place in one; `why` says why. */
+/* For sequences. False: the record has no place in one; `why` gives the reason. */
 static bool has_place(const struct work *w, size_t record, struct err *why)
 {
     uint64_t group;
@@ -223,7 +223,7 @@ static bool count_bad(struct work *w, const struct stream_part *p, size_t i, str
     return add_bad(t, at, &why, column, w->block->bytes + r->offset, r->bytes, e);
 }
 
-/* Of wide sequences. */
+/* For wide sequences: true if the record has any step. */
 static bool has_step(const struct work *w, size_t record)
 {
     const struct schema *s = w->t->schema;
@@ -237,7 +237,7 @@ static bool has_step(const struct work *w, size_t record)
     return false;
 }
 
-/* Gives the answers of a part to the sink; rows without one are counted first. */
+/* Gives the answers of a part to the sink; rows without an answer are counted first. */
 static bool deliver(struct work *w, struct stream_part *p, const struct stream_sink *sink,
                     struct err *e)
 {

@@ -61,7 +61,7 @@ bool work_broken(struct work *w, const struct stream_sink *sink, struct err *e);
 /* Sequences of records. Parses w->now, and counts the unusual cells of records begin .. end - 1. */
 void work_parse(struct work *w, size_t begin, size_t end);
 /* Counts bad records of begin .. end - 1 of w->now, and delivers these records. line: the record
- * has an answer; broken: of a bad window. */
+ * has an answer; broken: the record is in a bad window. */
 bool work_deliver(struct work *w, size_t begin, size_t end, const bool *line, const bool *broken,
                   const struct stream_sink *sink, struct err *e);
 

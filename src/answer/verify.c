@@ -11,7 +11,7 @@
 
 #define BOUND 1e-5 /* of a probability, in fp32, on a machine of another kind */
 
-/* Of one row; of a regression in units of the target's deviation. */
+/* The largest difference in one row; regression: in units of the target's deviation. */
 static double difference(const struct serve *s, const struct answer_mean *got,
                          const struct answer_mean *want, uint64_t row)
 {

@@ -15,7 +15,7 @@ struct verify_result {
 /* Replays the golden rows. largest_difference: of a probability; regression: of the answer, in the
  * target's deviations. bits: the machine is of the kind that trained, so bit equality is required.
  * A difference is no error: pass is false. A model without golden rows is an error. beside: a
- * thread of its own drives the GPU, see serve.h; false where this thread has driven one already. */
+ * separate thread drives the GPU, see serve.h; false if this thread has driven one already. */
 bool verify_run(const char *model, const struct overrides *o, bool beside,
                 struct verify_result *r, struct err *e);
 

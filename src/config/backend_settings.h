@@ -1,5 +1,5 @@
-/* backend_settings.h - the section "backend" of a config, and where its values came from: a job has
- * them of the command line, the environment, and the config or the model's own. */
+/* backend_settings.h - the section "backend" of a config, and the origin of its values: a job takes
+ * them from the command line, the environment, and the config or the model's own. */
 #ifndef DNN_CONFIG_BACKEND_SETTINGS_H
 #define DNN_CONFIG_BACKEND_SETTINGS_H
 
@@ -15,8 +15,7 @@
 
 enum backend_word { BACKEND_AUTO, BACKEND_GPU, BACKEND_CPU };
 /* The words of a config and of MODEL_BACKEND, in the order of the enum, and "dnn", the old word for
- * "dnn_cpu"; NULL behind the last. --backend has short forms beside them; "cuda:N" is not in the
- * list. */
+ * "dnn_cpu"; NULL after the last. --backend also takes short forms; "cuda:N" is not in the list. */
 extern const char *const backend_names[], *const backend_option_words[];
 #define BACKEND_OPTION_HELP \
     "auto, dnn_gpu, dnn_cpu; cpu, cuda and cuda:N are short forms; mps, rocm: as GPU_BACKEND."
@@ -52,7 +51,7 @@ struct backend_options {
 /* The libraries of NVIDIA that may serve a training: machine_options.guests. */
 unsigned backend_guests(const struct backend_options *b);
 
-/* Where a value came from: "default", "config", "model", "--set", "--backend", "MODEL_BACKEND", ...
+/* The origin of a value: "default", "config", "model", "--set", "--backend", "MODEL_BACKEND", ...
  * Every key, in the order of the tables. */
 struct setting {
     char *key, *value /* JSON text */, *from;
@@ -66,8 +65,8 @@ bool backend_settings(const struct json_doc *model_config, enum job job, const s
                       struct err *e);
 void backend_release(struct backend_options *b);
 
-/* The word that decides for a job, and where it stood: the job's own switch, MODEL_BACKEND,
- * ALL_GPU, GPU_BACKEND=cpu, config. */
+/* The word that decides for a job, and its origin: the job's own switch, MODEL_BACKEND, ALL_GPU,
+ * GPU_BACKEND=cpu, config. */
 enum backend_word config_backend(const struct backend_options *b, enum job job,
                                  const struct setting *settings, size_t count, const char **from);
 

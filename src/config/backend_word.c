@@ -1,4 +1,4 @@
-/* backend_word.c - the words for where computing happens: of configs, variables and --backend, in
+/* backend_word.c - the words for the machine that computes: in configs, variables and --backend, in
  * any case of letters. */
 #include <string.h>
 
@@ -6,7 +6,8 @@
 #include "base/text.h"
 #include "config/backend_settings.h"
 
-/* Those of a config first, the three of enum backend_word in its order before them. */
+/* The meanings of backend_option_words. A config's words come first, and of these the three of enum
+ * backend_word in its order. */
 static const enum backend_word meanings[] = {BACKEND_AUTO, BACKEND_GPU, BACKEND_CPU,
                                              BACKEND_CPU,  BACKEND_CPU, BACKEND_GPU};
 #define OF_CONFIG "auto", "dnn_gpu", "dnn_cpu", "dnn"

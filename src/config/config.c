@@ -57,7 +57,8 @@ static void join_row(const char *key, const struct option *row, const void *base
 
 /* --- all of it --- */
 
-/* Options of the command line other than --set; config_environment does those of the backend. */
+/* Applies options of the command line other than --set; config_environment applies the
+ * backend's. */
 static bool apply(struct config *c, const struct overrides *o, struct setting_list *l,
                   struct err *e)
 {
@@ -89,7 +90,7 @@ static bool apply(struct config *c, const struct overrides *o, struct setting_li
     return true;
 }
 
-/* Where each value came from; preset: the keys that it gave. */
+/* Collects the origin of each value; preset: the keys that the preset gave. */
 static void collect(struct setting_list *l, const struct config *c, const struct text *preset)
 {
     settings_collect(l, config_table, "", c, c->doc, "config");
@@ -188,8 +189,8 @@ static void other_file(const char *path, struct err *e)
         err_help(e, "is this a model? `dnn predict` and `dnn evaluate` take one");
 }
 
-/* Settings of `as` that c has as well keep their origin; the members are those of the preset, and
- * the folds where c has none. */
+/* Settings of `as` that c has as well keep their origin; members get the origin "preset", and so do
+ * the folds if c has none. */
 static void keep_origins(const struct config *c, struct config *as)
 {
     struct setting_list l = {as->settings, as->setting_count};

@@ -1,7 +1,7 @@
 /* config.h - one config: the user's JSON, the overrides, the environment and the defaults, joined
- * from the option tables of the rooms. Precedence: command line, environment, config, default;
- * where each value came from is kept. A fault in the file is E13 (78) with its place; a fault in a
- * --set or a variable is E10 (64). */
+ * from the option tables of the rooms. Precedence: command line, environment, config, default; the
+ * origin of each value is kept. A fault in the file is E13 (78) with its place; a fault in a --set
+ * or a variable is E10 (64). */
 #ifndef DNN_CONFIG_CONFIG_H
 #define DNN_CONFIG_CONFIG_H
 
@@ -58,7 +58,7 @@ struct output_options {
 struct config {
     struct json_doc *doc; /* with the --set values put in; files as they are named there */
     char *path;           /* of the config; files below are joined to its folder */
-    char *text;           /* the file as it was read; NULL where it was not from a file */
+    char *text;           /* the text of the file as read; NULL: not from a file */
     size_t text_length;
     int task;             /* enum task */
     struct data_options data;
@@ -91,8 +91,8 @@ void config_free(struct config *c);
 double config_region(const struct config *c);
 /* Several runs: the config has folds or members. */
 bool config_is_ensemble(const struct config *c);
-size_t config_member_count(const struct config *c); /* 1 where `members` is empty */
-/* The name of member i, from 0: its own, else "member-<i>"; "base" where `members` is empty. The
+size_t config_member_count(const struct config *c); /* 1 if `members` is empty */
+/* The name of member i, from 0: its own, else "member-<i>"; "base" if `members` is empty. The
  * result is valid until `room` changes. */
 const char *config_member_name(const struct config *c, size_t i, char room[32]);
 /* The config of member i: its keys laid over c (objects merge, lists and scalars replace). It has
@@ -105,32 +105,32 @@ struct config *config_trial(const struct config *c, const char *const *sets, siz
 /* The same as the text of a config file at `path`, with the ensemble of c. */
 bool config_trial_text(const struct config *c, const char *const *sets, size_t count,
                        const char *path, struct text *out, struct err *e);
-/* The row of a key, that of an option of the preset too ("model.dropout"). NULL: unknown. */
+/* The row of a key, also of an option of the preset ("model.dropout"). NULL: unknown. */
 const struct option *config_row(const struct config *c, const char *key);
-/* The preset of the one network that a search varies where preset auto is a list of networks. NULL:
- * it is no list here, or c names another preset or members of its own. */
+/* What a search varies if preset auto is a list of networks: the preset of one network. NULL: auto
+ * is no list here, or c names another preset or members of its own. */
 const char *config_auto_network(const struct config *c);
-/* The key of c's own that asks for other labels than the likeliest ones, as against imbalance:
- * class weights, sampling, focal, soft_f1. NULL: none does. Of an ensemble's c: as its members
- * have it (config_member). */
+/* The first key of c that asks for other labels than the likeliest ones, e.g. against imbalance:
+ * class weights, sampling, focal, soft_f1. NULL: none does. For an ensemble, c's members may differ
+ * (config_member). */
 const char *config_leans(const struct config *c);
 /* The space of keys that the preset of c gives to a search, a JSON object. */
 const char *config_space(const struct config *c);
-/* An error about a key that a --set gave names that --set instead of the file; where the value
- * alone is wrong it becomes E10 (64). Other errors stay as they are. Returns false. */
+/* An error about a key that a --set gave names that --set instead of the file; if only the value is
+ * wrong it becomes E10 (64). Other errors stay as they are. Returns false. */
 bool config_blame(const struct config *c, struct err *e);
 /* Every key with its value. With f: the model as its layers, "auto" as what it became, and what the
  * command line changed; without: the document with every default. The backend section is the
  * config's own: variables and options of one run are not part of it. `portable`: one line, without
  * what a model file must not hold (files, output, checkpoints, time limit, threads, device,
- * memory); else indented, where it can be read so (JSON_MOST_BYTES). Without the shares of a split
- * that knows none (column). False: with all keys it is larger than a reader takes
+ * memory); else indented, if a reader takes that size (JSON_MOST_BYTES). Without the shares of a
+ * split that knows none (column). False: with all keys it is larger than a reader takes
  * (JSON_OWN_BYTES). */
 bool config_resolved(const struct config *c, const struct features *f, bool portable,
                      struct text *json, struct err *e);
 
-/* What metric.h takes as the task of the answers of this training, and the metric that orders them
- * as its loss does: logloss, rmse, mae, pinball, or loss. region: with those of intervals or
+/* The task that metric.h takes for the answers of this training, and the metric that orders them as
+ * its loss does: logloss, rmse, mae, pinball, or loss. region: with the metrics of intervals or
  * sets. */
 struct metric_type;
 int config_metric_task(const struct config *c, bool region);

@@ -29,13 +29,13 @@ static bool related(const char *key, size_t length, const char *path)
 /* The --set of this key, or of one above or below it, or NULL. */
 static const char *set_of(const struct config *c, const char *key)
 {
-    for (size_t i = c->set_count; i-- > 0;) /* the last one of a key is the one that counts */
+    for (size_t i = c->set_count; i-- > 0;) /* the last --set of a key counts */
         if (related(key, strlen(key), c->sets[i]))
             return c->sets[i];
     return NULL;
 }
 
-/* Put behind the help. */
+/* Appends to the help. */
 __attribute__((format(printf, 2, 3))) static void help_add(struct err *e, const char *format, ...)
 {
     size_t used = strlen(e->help);

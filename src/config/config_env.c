@@ -1,5 +1,5 @@
-/* config_env.c - the environment and the command line over the backend section, and where every
- * value came from. */
+/* config_env.c - the environment and the command line over the backend section, and the origin of
+ * every value. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

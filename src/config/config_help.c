@@ -63,7 +63,7 @@ static void put_row(struct text *out, const char *key, const struct option *row)
     text_free(&kind);
 }
 
-/* The options of a layer, a preset or a column, but the one that names it. */
+/* Writes the options of a layer, a preset or a column, without the option that names it. */
 static void put_options(struct text *out, const struct option *table)
 {
     for (const struct option *row = table; row->key; row++)
@@ -332,8 +332,8 @@ static void hit(struct search *s, const char *key, const struct option *row)
     s->backend |= strncmp(key, "backend.", 8) == 0;
 }
 
-/* A key below the word ("train.loss"), one that ends with it ("learning_rate"), or one that has it
- * as a value ("adamw"). */
+/* Matches a key below the word ("train.loss"), a key that ends with it ("learning_rate"), or a key
+ * with it as a value ("adamw"). */
 static void match_key(const char *key, const struct option *row, void *context)
 {
     struct search *s = context;

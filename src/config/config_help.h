@@ -12,7 +12,7 @@ void config_schema(struct text *json); /* JSON Schema draft 2020-12 */
 bool config_top_key(const char *key, const struct json *value);
 /* false: no such key; out then names the nearest */
 bool config_key_help(const char *key, struct text *out);
-/* Every key, also those of columns, presets and layers: a row each with words and default. */
+/* Every key, also the keys of columns, presets and layers: a row each with words and default. */
 void config_reference(struct text *out);
 /* The key that an option of this name would set (epochs, seed; lr, as other programs have it): the
  * one nearest to the top that ends so. value: what stands in place of the option's own (fp16: the

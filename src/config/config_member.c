@@ -80,7 +80,8 @@ struct json_doc *config_base(const struct config *c, struct err *e)
     return doc;
 }
 
-/* An error of a member's config has a place in no file: it gets that of the member's key in c. */
+/* An error of a member's config has no place in a file: it gets the place of the member's key in
+ * c. */
 static void place_in(const struct config *c, size_t i, struct err *e)
 {
     char name[32], what[sizeof e->what];

@@ -1,4 +1,4 @@
-/* config_metric.c - the metrics of a config: those of its task and of the loss that it trains. */
+/* config_metric.c - the metrics of a config: its task's, and the loss that it trains. */
 #include "config/config.h"
 #include "measure/metric.h"
 

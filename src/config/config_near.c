@@ -57,7 +57,7 @@ static void keep_once(struct paths *p, const char *path, size_t length)
 }
 
 /* Every key and every group of keys: "train", "train.optimizer", "train.optimizer.type". Keys of
- * "encoders" are those of columns, which are kept. */
+ * "encoders" are keys of columns, which are kept. */
 static void keep_groups(const char *key, const struct option *row, void *context)
 {
     (void)row;
@@ -178,7 +178,7 @@ static bool ends_so(const char *path, const char *end)
     return n >= m && strcmp(path + n - m, end) == 0 && (n == m || path[n - m - 1] == '.');
 }
 
-/* Of the paths that end so, the one nearest to the top; none where more than two are as near. */
+/* The path with this end that is nearest to the top; NULL if more than two are as near. */
 static const char *nearest_top(const struct paths *p, const char *end)
 {
     const char *best = NULL;

@@ -12,8 +12,8 @@
 enum { FOLDS = 5, FOLDS_OF_MANY = 3, MANY_ROWS = 100000, SMALL_ROWS = 10000, WIDE = 64 };
 enum { VISITS = 320000, VISITS_OF_VALUES = 600000, EPOCHS_LEAST = 6, EPOCHS_MOST = 40 };
 enum { EPOCHS_HURRIED = 2, EPOCHS_OF_MANY = 20 };
-/* Of sequences: steps seen in all epochs; of a sample in long format, which nothing says; those
- * that a network reads in a second. */
+/* Sequences. SEEN: steps seen in all epochs; USUAL: steps of a sample in long format, as nothing
+ * gives them; RATE: steps that a network reads in a second. */
 enum { STEPS_SEEN = 5000000, STEPS_USUAL = 32, STEPS_RATE = 80000, FEW_SERIES = 400 };
 enum { FEWEST_SERIES = 100, FOLDS_OF_FEWEST = 10 }; /* a row each: how many are known */
 enum { SERIES_EPOCHS_LEAST = 10, SERIES_EPOCHS_MOST = 60 };
@@ -29,7 +29,7 @@ struct portfolio {
     double steps; /* of all sequences; 0: rows of a table */
     bool tokens;  /* the sequences are texts */
     bool regression, binary, keys, wide, many, heavy;
-    bool convex;   /* the loss is one that the path solves for */
+    bool convex;   /* the path has a solution for the loss */
     bool embedded; /* a category's own entry asks for embeddings, which the path cannot solve for */
     bool brief; /* the time limit leaves no room for the slow members */
     bool given; /* the number of folds stands in the config */
@@ -80,7 +80,7 @@ static void count_columns(const struct config *c, struct portfolio *t)
     }
 }
 
-/* The folds of the config, else those of the list. */
+/* The folds of the config, or else of the list. */
 static int folds_of(const struct portfolio *t, int usual)
 {
     return t->given ? t->folds : usual;

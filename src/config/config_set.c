@@ -8,8 +8,7 @@
 #include "config/config_table.h"
 #include "model/preset.h"
 
-/* Whether the JSON value is one that a key of this kind takes; row NULL: a key of a room's own
- * object. */
+/* True: a key of this kind takes the JSON value; row NULL: a key of a room's own object. */
 static bool fits(const struct option *row, const struct json *v)
 {
     enum json_kind kind = json_kind(v);
@@ -44,7 +43,7 @@ bool config_top_key(const char *key, const struct json *value)
     return row && (!value || fits(row, value));
 }
 
-/* The preset that the config names; NULL: none, or one that is not known. */
+/* The preset that the config names; NULL: none, or an unknown one. */
 static const struct preset *preset_of(const struct json_doc *doc)
 {
     const struct json *word = json_path(json_root(doc), "model.preset");
@@ -135,7 +134,7 @@ static bool unfold_column(struct json_doc *doc, const char *path, struct err *e)
     return good;
 }
 
-/* A word where only a number can stand: said with the word, the range and an example. */
+/* Refuses a word in place of a number: the error has the word, the range and an example. */
 static bool number_given(const struct option *row, const char *path, const char *value,
                          const struct json *read, struct err *e)
 {

@@ -1,4 +1,4 @@
-/* config_table.c - the tables of the run floor, and the one that joins those of all rooms. The
+/* config_table.c - the tables of the run floor, and the table that joins all rooms' tables. The
  * order of rows is the order of `check --resolved`, of help and of configs/default.json. */
 #include "config/config_table.h"
 

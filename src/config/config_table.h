@@ -31,8 +31,8 @@ void settings_from(struct setting_list *l, const struct json_doc *doc, const cha
 bool config_has_steps(const struct json *sequence, const struct json *columns);
 /* The preset that doc names, "auto" as the one it stands for. NULL: none, or an unknown one. */
 const struct preset *config_preset(const struct json_doc *doc);
-/* Puts the defaults of a preset (NULL: none) into doc, where doc has no value of its own. keys:
- * those that were put there, with a NUL behind each. */
+/* Puts the defaults of a preset (NULL: none) into doc, for keys that doc does not set. keys: the
+ * keys that were put there, with a NUL after each. */
 bool config_add_preset(struct json_doc *doc, const struct preset *p, struct text *keys,
                        struct err *e);
 
@@ -42,8 +42,8 @@ bool config_environment(struct backend_options *b, const struct overrides *o, bo
                         struct setting_list *l, struct err *e);
 
 /* config_portfolio.c: the members that preset auto stands for, if the config names it and has no
- * others, and their folds (those of the config, if it has any): a pure function of the config and
- * the number of rows in its files. False: nothing is written. */
+ * others, and their folds (the config's, if it has any): a pure function of the config and the
+ * number of rows in its files. False: nothing is written. */
 bool config_portfolio(const struct config *c, struct text *out, int *folds);
 
 /* The path of preset linear has a solution for the loss. */
@@ -85,8 +85,8 @@ struct json_doc *config_base(const struct config *c, struct err *e);
 void config_drop_preset(const struct config *c, struct json_doc *doc);
 /* A config of doc, which it owns, with time limit and batch size of c's command line. */
 struct config *config_beside(const struct config *c, struct json_doc *doc, struct err *e);
-/* m, a member of c's ensemble or a trial of its search, answers as many values as c, the same
- * quantiles of a list; else E13. */
+/* True: m, a member of c's ensemble or a trial of its search, answers with as many values as c, and
+ * the same quantiles; else E13. */
 bool config_answers_alike(const struct config *c, const struct config *m, struct err *e);
 /* Every member of the ensemble can be made. */
 bool config_check_members(const struct config *c, struct err *e);

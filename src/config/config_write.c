@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "config/config_table.h"
 
-/* What a model file must not hold: it may not depend on where, when or with how much of a machine
- * it was made. */
+/* Keys that a model file must not hold: it may not depend on place, time or size of the machine
+ * that made it. */
 static const char *const not_portable[] = {"data.train",
                                            "data.valid",
                                            "data.test",

@@ -84,7 +84,7 @@ static bool is_model(const char *bytes, size_t got)
     return got >= MODEL_BEGIN && memcmp(bytes + 8, model_prefix, MODEL_BEGIN - 8) == 0;
 }
 
-/* The two begin alike; the kind stands behind the digest. */
+/* Both kinds begin alike; the kind follows the digest. */
 static bool is_kind(const char *bytes, size_t got, const char *kind)
 {
     const size_t at = MODEL_BEGIN + DIGEST, length = strlen(kind);
@@ -215,8 +215,8 @@ static bool may_be_ensemble(const struct config *c)
                                      strcmp(json_string(word), "auto") == 0);
 }
 
-/* Finished runs of an ensemble go to files of their own. Only such a file may stand there, or what
- * damage has left of one: nothing, or bytes with a zero, which no text of somebody's own has. */
+/* Finished runs of an ensemble go to files of their own. Only such a file may be replaced, or a
+ * damaged one: empty, or bytes with a zero, which no text of a user has. */
 static bool runs_replaceable(const char *model, struct err *e)
 {
     struct checkpoint_list l;
@@ -240,7 +240,7 @@ static bool runs_replaceable(const char *model, struct err *e)
     return good;
 }
 
-/* The longest names that a training needs: those of its checkpoints. */
+/* Checks the longest names that a training needs: its checkpoints'. */
 static bool names_fit(const struct config *c, const char *model, struct err *e)
 {
     enum { ASIDE = 64 }; /* more bytes in the name of a file written aside */

@@ -7,26 +7,25 @@
 
 /* The model, output.metrics and the profile (NULL: none): none is an input or another of them; the
  * last two are no lock or checkpoint of the model (SAME_FILE, 64); the folder can be written to
- * (FILE_CREATE, 73); a file at the model's name is output_replaceable, that of output.metrics is
- * an earlier one, those at the names of finished runs of an ensemble are such (73). Nothing is
- * left behind. */
+ * (FILE_CREATE, 73); existing files at the names of the model (output_replaceable), of
+ * output.metrics and of finished runs of an ensemble were written by dnn (73). No file is left. */
 bool output_check(const struct config *c, const char *model, bool part, const char *profile,
                   struct err *e);
 /* The output at path ("-": standard output) is no input that the config names (SAME_FILE, 64). */
 bool output_apart(const struct config *c, const char *path, struct err *e);
-/* Standard output, where results go, is no input that the config names (SAME_FILE, 64). */
+/* Standard output, the place of results, is no input that the config names (SAME_FILE, 64). */
 bool output_standard(const struct config *c, struct err *e);
-/* A training may write a model, or a part (train --run), there: no file is there, or one of the
- * same kind. Else 73. */
+/* A training may write a model, or a part (train --run), at this name: no file exists, or a file of
+ * the same kind. Else 73. */
 bool output_replaceable(const char *model, bool part, struct err *e);
 /* Whether a regular file at path begins as a checkpoint of dnn does. */
 bool output_is_checkpoint(const char *path);
-/* A file can be made or replaced there; nothing is left behind. */
+/* True: a file can be made or replaced at this name; no file is left. */
 bool output_probe(const char *path, struct err *e);
 /* How each line of output.metrics begins. */
 #define OUTPUT_METRICS_BEGIN "{\"schema\":\"dnn.epoch/1\","
-/* Whether a config may be written there: 73 where a config is and `force` is not given, and where
- * any other file is. An empty file is replaced. */
+/* True: a config may be written there. 73 if a config exists and `force` is not given, or any other
+ * file. An empty file is replaced. */
 bool output_takes_config(const char *path, bool force, struct err *e);
 /* Answers replace any file, but no model and no config (73). */
 bool output_spares(const char *path, struct err *e);
