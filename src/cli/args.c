@@ -201,7 +201,7 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
     return true;
 }
 
-/* The option that the word gives, and where its value begins: in the word, or NULL. Of letters the
+/* The option of the word, and the begin of its value in the word, or NULL. Of several letters the
  * last, or the first that takes a value. */
 static const struct arg_option *named(const struct command *c, const char *word, const char **text)
 {
@@ -236,7 +236,7 @@ const char *args_ahead(const struct command *c, int argc, char **argv, const cha
 bool args_parse(struct args *a, const struct command *c, int argc, char **argv, struct err *e)
 {
     *a = (struct args){.command = c};
-    /* they decide how an error is told, and where; that there is no memory, too */
+    /* they decide the form and place of errors, also of out of memory */
     a->json = args_ahead(c, argc, argv, "json") != NULL;
     a->output = args_ahead(c, argc, argv, "output");
     a->positionals = mem_zero((size_t)argc + 1, sizeof *a->positionals);

@@ -11,8 +11,8 @@
 
 enum arg_flag { ARG_MANY = 1, ARG_INT = 2, ARG_SECONDS = 4, ARG_FILE = 8,
                 ARG_READ = 16 /* the file is an input */, ARG_EMPTY = 32 /* "" is a value */,
-                ARG_MAYBE = 64 /* a value stands behind "=" or not at all */,
-                ARG_BEHIND = 128 /* of ARG_MAYBE: or in the next word, where MODEL and DATA stand
+                ARG_MAYBE = 64 /* its value follows "=", or it has none */,
+                ARG_BEHIND = 128 /* with ARG_MAYBE: or in the next word, if MODEL and DATA come
                                   * before it, or MODEL does and --part is in the line */ };
 struct arg_option {
     const char *name;          /* without "--"; NULL ends a table */
@@ -35,7 +35,7 @@ struct command {
     bool reads;                /* --delimiter --decimal --encoding --quote */
     bool has_config;           /* --set */
     bool has_json;             /* --json */
-    bool has_rows;             /* answers go to standard output, or where --output says */
+    bool has_rows;             /* answers go to standard output, or to --output */
     size_t least, most;        /* positionals */
     int (*run)(struct args *a);
     /* Called when a call to the device never comes back, on another thread than run's: prints the
@@ -62,9 +62,9 @@ extern const struct arg_option common_options[], compute_options[], config_optio
 const char *args_ahead(const struct command *c, int argc, char **argv, const char *name);
 /* argv after the command's name. E10 with the nearest known option. */
 bool args_parse(struct args *a, const struct command *c, int argc, char **argv, struct err *e);
-/* argv[at] is an option that c does not have. E1003; its help names what the word stands for: an
- * argument, an option of c (the nearest one, or the one that other programs call so), a key of the
- * config, or another command that has it. Always false. */
+/* argv[at] is an option that c does not have. E1003; its help explains the word: an argument, an
+ * option of c (the nearest one, or the one that other programs call so), a key of the config, or
+ * another command that has it. Always false. */
 bool args_unknown(const struct command *c, int argc, char **argv, int at, struct err *e);
 void args_free(struct args *a);
 /* The last value given, NULL when not given ("" for a switch that is on). */

@@ -163,7 +163,7 @@ static bool is_key(const struct unknown *u, struct err *e)
     if (!u->command->has_config || !u->plain[1] || !config_spoken_key(u->plain, &key))
         return false;
     put_setting(u, &key, &setting);
-    /* --fp16 has no value: a word behind it is an argument */
+    /* --fp16 has no value: a word after it is an argument */
     const bool skip = u->behind && (!key.value || isdigit((unsigned char)*u->value));
     for (int i = 0; i < u->argc; i++) {
         if (skip && i == u->at + 1)

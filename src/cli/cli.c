@@ -283,7 +283,7 @@ static void warn_foreign_switches(void)
     text_free(&names);
 }
 
-/* How errors are told is known before the command line is: of one that is wrong, too. */
+/* Read --log-format before parsing, so that parse errors use it. */
 static void set_format(const struct command *c, int argc, char **argv)
 {
     static const struct command none = {.name = ""};
@@ -382,8 +382,8 @@ static int run_command(const struct command *c, int argc, char **argv)
     return code;
 }
 
-/* A stack limit below STACK_LEAST is raised, for threads too; where it cannot be, that is an error
- * and not a fault somewhere in the middle of the work. */
+/* Raises a stack limit below STACK_LEAST, for threads too; a failure is an error now, not a fault
+ * in the middle of the work. */
 static bool stack_raise(struct err *e)
 {
     enum { STACK_LEAST = 1 << 20 };

@@ -12,8 +12,8 @@
 
 int cli_main(int argc, char **argv);
 
-/* Prints e as the contract says (or dnn.error/1 with --json, where the command's own object would
- * stand) and a last line about the files on disk. Frees e->more. Returns the exit code. */
+/* Prints e as the contract says (or dnn.error/1 with --json, in place of the command's own object)
+ * and a last line about the files on disk. Frees e->more. Returns the exit code. */
 int cli_fail(const struct args *a, const struct err *e, const char *disk_note);
 /* dnn.error/1. Allocates nothing that out has room for, but for an e with `more`. */
 void cli_error_json(const struct err *e, struct json_out *out);
@@ -32,7 +32,7 @@ int cli_json(const struct args *a, struct json_out *o, bool to_stderr);
 struct overrides cli_overrides(const struct args *a);
 /* The options of reading_options. False: E10. */
 bool cli_reading(const struct args *a, struct reading *r, struct err *e);
-/* Loads CONFIG, the first positional, with the options of the command line; output: of -o, or NULL.
+/* Loads CONFIG, the first positional, with the options of the command line; output: -o's, or NULL.
  * With --json warnings are kept for the object: the caller ends with warnings_drop. config_free.
  * NULL: e, and no warning is kept. */
 struct config *cli_config(const struct args *a, const char *output, struct err *e);

@@ -34,7 +34,7 @@ bool cli_worth_telling(const struct config *c, size_t at)
     return !follows;
 }
 
-/* Three columns: key, value, where the value came from. */
+/* Three columns: key, value, origin of the value. */
 static void settings_text(const struct config *c, struct text *out)
 {
     enum { VALUE_MOST = 40, SHOWN_MOST = 120 }; /* a longer one pushes its line to the right; a
@@ -203,7 +203,7 @@ static int tell_plan(const struct args *a, const struct config *config, struct c
     return cli_print(a, &out);
 }
 
-/* What `dnn tune` would refuse of the config's own space. */
+/* Checks the config's own space as `dnn tune` does. */
 static bool check_space(const struct config *config, struct err *e)
 {
     const struct json *space = config->tune.space;

@@ -61,7 +61,7 @@ static void key_word(const char *key, const struct option *row, void *context)
     text_printf(context, " %s", key);
 }
 
-/* The keys of --set, with those of the presets. */
+/* The keys of --set, also of the presets. */
 static void put_keys(struct text *out)
 {
     text_put(out, " keys=\"model.preset");
@@ -86,7 +86,7 @@ static void put_topics(struct text *out)
         text_printf(out, " E%d", (int)info->id);
 }
 
-/* The words behind an option that takes a value: its own, files, or none. */
+/* The words after an option that takes a value: its own, files, or none. */
 static void bash_values(const struct command *c, struct text *out)
 {
     const struct arg_option *tables[ARG_TABLES];

@@ -58,7 +58,7 @@ static void put_measured(const struct gate *g, struct text *out)
         interval_put(&g->interval, out);
 }
 
-/* The value with its 95 % interval; "-" where it is not defined. */
+/* The value with its 95 % interval; "-" if it is not defined. */
 static void metric_row(const char *name, double value, const struct interval *i, struct text *out)
 {
     if (isnan(value))

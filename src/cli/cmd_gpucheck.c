@@ -67,9 +67,9 @@ static void keep_card(const struct gpucheck *g, unsigned index, struct gpu_cards
                 reason);
 }
 
-/* The cards are checked one after the other, up to a faulty one: CUDA serves this process no longer
- * then. CUDA's count is known once a card was opened, before that NVML's. Without a card the exit
- * code is 0; a busy or faulty one decides it where none is ready. */
+/* Checks the cards one after another, up to a faulty one: after it CUDA serves this process no
+ * longer. The number of cards is CUDA's once a card was opened, before that NVML's. Without a card
+ * the exit code is 0; if none is ready, a busy or faulty one decides it. */
 static int spark(const struct args *a, struct gpucheck_options *o, struct gpucheck *g,
                  struct err *e)
 {
@@ -131,7 +131,7 @@ static int told(const struct args *a, const struct gpucheck *g, const char *form
     return code == EXIT_DONE ? gpucheck_exit(g) : code;
 }
 
-/* The checks so far; the one that hangs has failed. */
+/* Reports the checks so far; the one that hangs has failed. */
 static int gpucheck_stopped(const struct args *a, const struct err *why)
 {
     const char *format = args_value(a, "format");

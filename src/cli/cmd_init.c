@@ -1,5 +1,5 @@
-/* cmd_init.c - `dnn init`: looks at the data once and writes an explicit config. The only place
- * where anything is guessed. */
+/* cmd_init.c - `dnn init`: looks at the data once and writes an explicit config. The only command
+ * that guesses anything. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static char character(const char *text)
     return text[0] == '"' && text[1] ? text[1] : text[0];
 }
 
-/* Sections that only a --set fills; they stand where the contract's example has them. */
+/* Sections that only a --set fills, in the order of the contract's example. */
 static const char *const set_sections[] = {"train", "backend"};
 
 /* data.missing, with the texts of columns that a sequence takes, which have no entries. Caller:
@@ -136,8 +136,8 @@ static char *model_name(const char *path)
     return out.data;
 }
 
-/* A --set that is wrong by itself is refused. What else training would refuse needs the whole data:
- * `dnn check` tells it. */
+/* Refuses a --set that is wrong on its own. Faults that need the whole data are left to `dnn
+ * check`. */
 static bool check_sets(const struct config *c, struct err *e)
 {
     struct err wrong = {0};
@@ -172,7 +172,7 @@ static void forget_place(const struct overrides *sets, struct err *e)
     memcpy(e->what, what, sizeof what);
 }
 
-/* Refuses a --set of the sections model, train, backend and output that is wrong by itself, before
+/* Refuses a --set of the sections model, train, backend and output that is wrong on its own, before
  * the data is read. */
 static bool check_sets_alone(const struct overrides *o, struct err *e)
 {
@@ -202,7 +202,7 @@ static void drop_empty(struct json_doc *doc, const char *key)
         json_remove(doc, key);
 }
 
-/* What a preset brings is not written: another preset, named later, brings its own. */
+/* Removes the defaults of a preset: another preset, named later, has its own. */
 static void drop_preset(const struct config *c)
 {
     for (size_t i = 0; i < c->setting_count; i++) {
@@ -358,7 +358,7 @@ static struct infer_request request_of(const struct args *a, const struct overri
     return q;
 }
 
-/* Names that the file has in another form of Unicode become those of the file; `kept` owns them. */
+/* Replaces names that the file has in another form of Unicode by the file's; `kept` owns them. */
 static void compose(const struct infer_request *q, const char *option, const char **names,
                     size_t count, struct opt_strings *kept)
 {
@@ -377,8 +377,8 @@ static void compose(const struct infer_request *q, const char *option, const cha
     }
 }
 
-/* The target with the blanks around its name, or without them where the file has no such column;
- * q->target is `bare` then. */
+/* The target with the blanks around its name, or without them if the file has no such column; then
+ * q->target is `bare`. */
 static struct infer *infer_data(struct infer_request *q, char *bare, struct err *e)
 {
     struct infer *found = infer_file(q, e);

@@ -72,7 +72,7 @@ static bool make_page(const struct args *a, struct report_request *q, const char
     return good;
 }
 
-/* The rows: those of the command line, else the test rows of the training. */
+/* Finds the rows: the command line's, else the test rows of the training. */
 static bool find_rows(const struct args *a, bool needs, struct held_rows *rows,
                       struct report_request *q, struct err *e)
 {

@@ -43,7 +43,7 @@ static const struct arg_option train_options_table[] = {
     FORMAT_OPTION,
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
-/* With --verbose: the settings that are not at their default, and where they came from. */
+/* With --verbose: the settings that are not at their default, and their origin. */
 static void tell_settings(const struct config *c)
 {
     for (size_t i = 0; i < c->setting_count; i++)

@@ -74,7 +74,7 @@ static bool check_names(const struct args *a, const struct tune_request *q, stru
     return true;
 }
 
-/* --time-limit is that of the search, not of each training. */
+/* --time-limit limits the search, not each training. */
 static struct config *load(const struct args *a, struct err *e)
 {
     struct overrides o = cli_overrides(a);

@@ -152,8 +152,8 @@ static void ends_of(const struct effect *f, const struct effect_point *ends[2])
     }
 }
 
-/* Digits of the mean answers: steps below a hundredth of what the columns move them by, also where
- * answers are large against that, as seconds since 1970. */
+/* Digits for mean answers: steps below a hundredth of the columns' effects, even if answers are far
+ * larger, e.g. seconds since 1970. */
 static int digits_of(const struct effects_result *r)
 {
     double size = 0, apart = 0;

@@ -35,7 +35,7 @@ static char *shown(const char *string)
 
 /* --- JUnit --- */
 
-/* Of bytes below a blank XML has none but tab and line end. */
+/* XML allows no bytes below a blank but tab and line end. */
 static void put_xml(const char *text, struct text *out)
 {
     for (const char *c = text; *c; c++)
@@ -184,7 +184,7 @@ void format_junit(const struct args *a, const struct format_suite *s, struct tex
 
 /* --- Prometheus --- */
 
-/* The value of a label: user text, where \ and " are escaped. */
+/* The value of a label: user text, with \ and " escaped. */
 static void put_label(const char *name, const char *value, struct text *out)
 {
     char *text = shown(value);

@@ -17,12 +17,12 @@ struct held_rows {
 };
 /* Sets the inputs of a command whose first argument is a model: the others, or with --part alone
  * the training files of the config beside the model. needs: without either it is an error (64).
- * part: of --part, or NULL. The strings are borrowed. False: e. Caller: held_rows_free. */
+ * part: --part's, or NULL. The strings are borrowed. False: e. Caller: held_rows_free. */
 bool held_rows_read(const struct args *a, bool needs, struct held_rows *r, char *const **inputs,
                     size_t *count, const char **part, struct err *e);
-/* With neither files nor --part in the line: the test rows of the training by the config beside the
- * model, where it and its files are there: the files of data.test, or part "test" of data.train.
- * False: it names none, and nothing is set. */
+/* Without files and --part in the line: the test rows of the training by the config beside the
+ * model, if it and its files exist: the files of data.test, or part "test" of data.train. False:
+ * the config names none, and nothing is set. */
 bool held_rows_default(const struct args *a, struct held_rows *r, char *const **inputs,
                        size_t *count, const char **part);
 void held_rows_free(struct held_rows *r);

@@ -7,8 +7,8 @@
 
 void help_overview(struct text *out);
 void help_command(const struct command *c, struct text *out);
-/* Appends words, wrapped at 96 columns. indent: of the following lines. column: where the first
- * line has got to. */
+/* Appends words, wrapped at 96 columns. indent: of the following lines. column: length of the first
+ * line so far. */
 void help_wrapped(struct text *out, const char *words, size_t indent, size_t column);
 /* "--resume", "-o": true when a command has this option. */
 bool help_is_option(const char *word);

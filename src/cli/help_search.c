@@ -40,7 +40,7 @@ static bool has(const char *text, const char *word)
     return found;
 }
 
-/* Every word is in the page: where that of them is that is deepest in it, else 0. */
+/* The place of the word that is deepest in the page, if every word is in it; else 0. */
 static int place_of(const struct search *s, const char *names, const char *title, const char *text)
 {
     int least = IN_NAME;

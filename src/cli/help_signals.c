@@ -26,7 +26,7 @@ static bool listed(const char *names, const char *name)
 
 bool help_signals(const char *word, struct text *out)
 {
-    char name[16] = ""; /* sigterm: as it is written */
+    char name[16] = ""; /* sigterm: the word in capitals */
     bool all = strcmp(word, "signals") == 0 || strcmp(word, "signal") == 0, found = false;
     if (strlen(word) < sizeof name)
         for (size_t i = 0; word[i]; i++)

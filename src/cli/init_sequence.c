@@ -73,7 +73,7 @@ static bool says_channel(const char *name)
            (n == 7 && strncasecmp(name, "channel", n) == 0);
 }
 
-/* Of a channel: its steps so far, and the numbers of the first and the last one. */
+/* A channel: its steps so far, and the numbers of the first and the last one. */
 struct channel {
     uint32_t steps;
     uint64_t first, last;
@@ -84,8 +84,8 @@ struct counting {
     struct channel *channels;
 };
 
-/* Channels may stand one behind the other or step by step: most names are of the last channel, or
- * of the one behind it. */
+/* Finds the channel of a name. Channels may follow one another or alternate step by step: most
+ * names belong to the last channel, or to the one after it. */
 static size_t channel_of(const struct init_sequence *s, const char *pattern, size_t near)
 {
     for (size_t i = 0; i < s->patterns.count; i++) {
@@ -138,7 +138,8 @@ static void count_step(struct channel *c, uint64_t step)
     c->steps++;
 }
 
-/* The names of columns differ, so that as many steps as numbers are all of them. */
+/* Counts the steps of each channel. Names of columns differ: if their number is the range of the
+ * steps' numbers, no step is missing. */
 static bool count_steps(struct counting *c, const struct infer *found, const char *target,
                         bool first)
 {
@@ -240,7 +241,7 @@ static bool says_rows(const struct overrides *sets)
     return says;
 }
 
-/* It says where a row belongs; it is neither learned from nor spoken of. */
+/* Makes the column an id: it places a row; it is neither learned from nor noted. */
 static void take_place(struct infer_column *c)
 {
     c->type = COLUMN_ID;

@@ -13,8 +13,8 @@ struct init_sequence {
 };
 /* Names that prove it: "ch1_0 ch1_1 ..", two channels or more or one that is called ch or channel,
  * "t0_c0 t1_c0 ..", or "t0 t1 ..": all columns to learn from are numbers of that form, every
- * channel has as many steps, 8 or more, from 0 or 1 on, in any order. Not where a --set says what
- * the columns are. Caller: init_sequence_free. */
+ * channel has the same number of steps, 8 or more, from 0 or 1 on, in any order. None if a --set
+ * gives the types of columns. Caller: init_sequence_free. */
 struct init_sequence init_sequence_find(const struct infer *found, const char *target,
                                         const struct overrides *sets);
 void init_sequence_free(struct init_sequence *s);

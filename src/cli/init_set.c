@@ -34,7 +34,7 @@ static char *plain_key(const char *set)
     return key.data;
 }
 
-/* The texts of a list, or one; v NULL: `value` as it is. */
+/* The texts of a list, or one text; v NULL: `value` unchanged. */
 static void take_texts(const struct json *v, const char *value, struct opt_strings *list)
 {
     bool of_list = v && json_kind(v) == JSON_LIST;
@@ -131,8 +131,8 @@ static bool is_of_type(const struct json *v, const char *type)
     return v && json_kind(v) == JSON_STRING && strcmp(json_string(v), type) == 0;
 }
 
-/* The column that the value of a --set gives the type: that of `key`, or, of data.columns, one of
- * the object. */
+/* The column that a --set makes this type: the column of `key`, or, for data.columns, one of the
+ * object. */
 static char *column_in(const char *key, const char *value, const char *lead, const char *type)
 {
     struct err e = {0};

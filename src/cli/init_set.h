@@ -21,8 +21,8 @@ char *init_column_of(const struct overrides *o, int column_type);
 bool init_split_by_column(const struct overrides *o);
 /* The column that says the part of each row is no feature. */
 bool init_says_part(const struct overrides *o, const char *name);
-/* enum split_method, as it is written where no --set says it: group where a column has that type,
- * which has no other use; else that of the task. */
+/* enum split_method to write if no --set gives it: group if a column has that type, which has no
+ * other use; else the task's. */
 int init_split_method(const struct overrides *o, int task);
 
 #endif

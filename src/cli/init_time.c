@@ -7,7 +7,7 @@
 #include "base/progress.h"
 #include "check/forecast.h"
 
-/* "about 35 s", "2 to 13 s" where early stopping may end it. */
+/* "about 35 s", or "2 to 13 s" if early stopping may end it. */
 static void put_time(const struct forecast *f, struct text *out)
 {
     if (f->least < f->seconds)

@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 
-/* config: as it is written to `name`. preset: that of a --set; NULL: none, and auto and the fast
- * preset are compared. rows: of the file. Says nothing where no forecast can be made. */
+/* config: as written to `name`. preset: a --set's; NULL: none, and auto and the fast preset are
+ * compared. rows: of the file. Writes nothing if no forecast can be made. */
 void init_time(const struct text *config, const char *name, const char *preset, uint64_t rows);
 
 #endif

@@ -37,7 +37,7 @@ static void members(const struct train_result *r)
 
 enum { CELL = 30 }; /* columns of a value with its interval */
 
-/* The value with its interval, "-" without a value; the last column has no blanks behind it. */
+/* The value with its interval, "-" without a value; the last column has no blanks after it. */
 static void put_cell(const struct metrics *m, const char *name, bool last, struct text *out)
 {
     struct text cell = {0};

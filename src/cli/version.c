@@ -1,5 +1,5 @@
 /* version.c - `dnn --version`: the versions of everything found. Libraries of a GPU are looked for
- * where this build has kernels for one. */
+ * if this build has kernels for one. */
 #include <cjson/cJSON.h>
 #include <csv.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* checkpoint.h - MODEL.ckpt-<step, 12 digits>: the state of a training between two steps, in a file
- * of the model's format (kind "checkpoint"). A training that resumes from it gives the bytes of one
- * that was never stopped.
+ * of the model's format (kind "checkpoint"). A training that resumes from it gives the same bytes
+ * as one that was never stopped.
  *
  * Tensors: params, buffers, m1, m2, best.params, best.buffers (F32; absent without elements),
  * counters (I64) and sums (F64) of struct step, history (F64 [epochs][3]: loss, metric, learning
@@ -19,7 +19,7 @@
 struct checkpoint {
     struct plan plan;
     struct step now;
-    real *params, *buffers, *m1, *m2; /* m1, m2 NULL where the optimiser has none */
+    real *params, *buffers, *m1, *m2; /* m1, m2 NULL if the optimiser has none */
     real *best_params, *best_buffers; /* NULL before the first best epoch */
     uint64_t param_count, buffer_count;
     struct history_row *rows; /* of the finished epochs */

@@ -1,6 +1,6 @@
 /* cv.c - see cv.h. Each fold is a job of its own over one dataset: a table of its rows, an ensemble
- * (of one run, where the config has none), and the mean of its runs. All runs of all folds are
- * trained side by side. */
+ * (of one run, if the config has none), and the mean of its runs. All runs of all folds are trained
+ * side by side. */
 #include "train/cv.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ struct cv {
     struct train_request request; /* of the jobs */
     struct train_job all;         /* the table of all folds */
     struct train_job *folds;      /* [count] */
-    uint32_t count, runs;         /* runs: of a fold */
+    uint32_t count, runs;         /* runs: number of runs of a fold */
     uint32_t finished;            /* runs of all folds, under the lock of `side` */
     struct cv_answers answers;
     struct conformal told; /* of the last fold */
@@ -110,7 +110,7 @@ static bool open_folds(struct cv *v, struct err *e)
 
 static void close_fold(struct train_job *j)
 {
-    j->schema = NULL; /* that of all rows */
+    j->schema = NULL; /* borrowed: the schema of all rows */
     job_close(j);
 }
 
@@ -190,7 +190,7 @@ static bool train(struct cv *v, struct err *e)
 
 /* --- answers and metrics --- */
 
-/* The interval of a value by a fold. Without an own one it reaches everywhere. */
+/* The interval of a value by a fold. A fold without intervals gives infinite ends. */
 static void end_of(const struct mixing *x, uint64_t row, double value, double ends[2])
 {
     double room[2];
@@ -250,8 +250,8 @@ static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x
     mem_free(out);
 }
 
-/* Where the time limit left no time to answer all rows that a fold leaves out: those that each of
- * its runs answered stay in the list. */
+/* If the time limit left no time to answer all rows that a fold leaves out, only the rows that each
+ * of its runs answered stay in the list. */
 static bool keep_judged(const struct cv *v, struct train_job *j, struct cv_fold *r, struct err *e)
 {
     struct row_list *list = &j->table->list[PART_TEST];

@@ -11,7 +11,7 @@
 #include "config/config.h"
 #include "measure/metric.h"
 
-#define CV_FOLDS 5 /* where the command line names no number */
+#define CV_FOLDS 5 /* used if the command line gives no number */
 
 struct cv_request {
     struct config *config; /* its split is changed */
@@ -21,7 +21,7 @@ struct cv_request {
 };
 struct cv_fold {
     uint64_t rows[3]; /* training, validation, and those left out */
-    uint64_t judged;  /* so many of them were answered within the time limit; 0: all */
+    uint64_t judged;  /* number of them answered within the time limit; 0: all */
     uint32_t runs;
     int64_t epochs; /* of all runs */
     struct metrics metrics; /* on the rows left out */

@@ -6,9 +6,9 @@
 #include "table/dataset.h"
 #include "train/part.h"
 
-/* Joins the answers of windows that are of one line: the mean of the logits, of the windows whose
- * last row has a target. list: of the rows left out, and parts [runs] their answers; NULL: a run
- * that broke. */
+/* Joins the answers of overlapping windows to the answer of each line: the mean of the logits, over
+ * windows whose last row has a target. list: of the rows left out, and parts [runs] their answers;
+ * NULL: a run that diverged. */
 void cv_series_join(const struct dataset *d, struct row_list *list, struct run_part *const *parts,
                     uint32_t runs);
 /* [rows]: the record has a line. NULL: each has. Caller: mem_free. */

@@ -17,7 +17,7 @@
 
 /* --- the list of runs --- */
 
-/* The first member whose options of columns are those of this one. */
+/* The first member with the same options of columns as this one. */
 static uint32_t find_equal(const struct ensemble *n, uint32_t member)
 {
     const struct encoder_options *own = &n->configs[member]->data.encoders;
@@ -144,8 +144,9 @@ void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r)
 
 /* --- side by side --- */
 
-#define ROW_WORK 2e4 /* the cost of a row beside its products, in operations: with it, the time
-                      * of a linear model forecasts that of networks */
+/* cost of a row in addition to its products, in operations: with it, the time of a linear model
+ * forecasts the time of networks */
+#define ROW_WORK 2e4
 
 /* The argument of the calls of train_runs. */
 struct training {
@@ -216,7 +217,7 @@ double ensemble_passes(const struct ensemble *n)
     return 1 + n->members / 3.0;
 }
 
-/* Seconds that the mean takes behind the runs, by the first finished one; 0: none has finished. */
+/* Seconds that the mean takes after the runs, by the first finished one; 0: none has finished. */
 static double mean_seconds(const struct ensemble *n)
 {
     for (uint32_t i = 0; i < n->runs; i++)
@@ -364,8 +365,8 @@ static uint32_t unfinished(const struct ensemble *n)
     return count;
 }
 
-/* A line of output.metrics that no run writes again: of a finished run, or of an epoch before the
- * checkpoint of one that was at work. */
+/* True: no run writes this line of output.metrics again: it is of a finished run, or of an epoch
+ * before the checkpoint of an unfinished one. */
 static bool stays(const void *ensemble, const char *line)
 {
     const struct ensemble *n = ensemble;

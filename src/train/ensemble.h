@@ -24,7 +24,7 @@ struct ensemble {
     char **names;            /* [members] */
     uint32_t members, folds, runs;
     bool plain; /* the config has no ensemble: one run, with the seed of the config */
-    bool apart; /* the time limit counts for each run by itself */
+    bool apart; /* the time limit counts for each run on its own */
     bool whole_test; /* each test row is answered, whatever the time */
     struct encoder **encoders; /* [runs]; members with equal options share them */
     struct run_part **parts; /* [runs]; NULL: not finished */
@@ -41,13 +41,13 @@ struct ensemble {
 
 /* The members' configs. NULL: E13. Caller: ensemble_free. */
 struct ensemble *ensemble_new(const struct config *c, struct err *e);
-/* Of these configs [members], which it owns, and their names (copied). */
+/* Makes the ensemble of these configs [members], which it owns, and their names (copied). */
 struct ensemble *ensemble_of(struct config **configs, const char *const *names, uint32_t members,
                              uint32_t folds);
 void ensemble_free(struct ensemble *n);
 /* Fits the encoders of all runs, once the table is read. */
 bool ensemble_encode(struct train_job *j, struct err *e);
-/* Sets config, seed and rows of a run that is otherwise that of the job: before run_open. */
+/* Sets config, seed and rows of a run, which otherwise equals the job's: before run_open. */
 void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r);
 
 /* Trains the runs that are not finished, or the run `only` (-1: all). With --resume finished runs
@@ -89,7 +89,7 @@ struct keep ensemble_keep(const struct train_job *j, uint32_t run);
 bool ensemble_kept(const struct ensemble *n, char *text, size_t room);
 /* After a signal, once the runs have ended: fills e. False. */
 bool ensemble_stopped(struct train_job *j, int64_t only, struct err *e);
-/* The model is there: the files of the runs go. */
+/* Removes the files of the runs, once the model is written. */
 void ensemble_clear(const struct train_job *j);
 
 /* --- ensemble_run.c --- */

@@ -37,7 +37,7 @@ static void spread_of(const struct mixing *x, bool test, uint32_t f, uint64_t fr
     mem_free(sum);
 }
 
-/* Of the first encoder of the model: that of the first member that is stored. */
+/* The target's coding by the model's first encoder: the one of the first member that is stored. */
 static const struct target_coding *coding_of(const struct mixing *x)
 {
     uint32_t i = 0;
@@ -69,7 +69,7 @@ void mixing_interval(const struct mixing *x, bool test, uint32_t f, uint64_t fro
     mem_free(spread);
 }
 
-/* Of the rows left out, in one list; NULL: they have none. mem_free. */
+/* The groups of the rows left out, in one list; NULL: they have none. mem_free. */
 static uint64_t *groups_of(const struct mixing *x)
 {
     uint64_t *group = x->grouped ? mem_alloc(x->rows + 1, sizeof *group) : NULL, at = 0;
@@ -82,7 +82,7 @@ static uint64_t *groups_of(const struct mixing *x)
     return group;
 }
 
-/* Of the rows left out, fold by fold: [rows]. mem_free. */
+/* The spread of the networks on the rows left out, fold by fold: [rows]. mem_free. */
 static double *spreads_of(const struct mixing *x)
 {
     double *spread = mem_alloc(x->rows + 1, sizeof *spread), *to = spread;

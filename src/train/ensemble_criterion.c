@@ -20,8 +20,8 @@ static void count_classes(const struct mixing *x, double *rows, double *sums)
             rows[x->label[i]]++;
 }
 
-/* The loss that counts: that of all members; where they differ that of the config itself. *differ:
- * bit 0, the members differ in it; bit 1, in its weights of classes. False: E13. */
+/* Finds the criterion: all members', or the config's if members differ. *differ: bit 0, the members
+ * differ in it; bit 1, in its weights of classes. False: E13. */
 static bool find_criterion(const struct mixing *x, struct criterion *k, float **weights,
                            unsigned *differ, struct err *e)
 {

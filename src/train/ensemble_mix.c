@@ -24,7 +24,7 @@ static uint32_t parts_of(const struct ensemble *n, uint32_t member, bool whole)
     return count;
 }
 
-/* Of a member without all of its folds the whole ones move to the front; n->folds stays. */
+/* Moves the parts of a member to the front: its whole ones, or all that exist; n->folds stays. */
 static void pack(struct ensemble *n, uint32_t member, bool whole)
 {
     struct run_part **parts = &n->parts[member * n->folds];
@@ -96,7 +96,7 @@ static void gather_truth(struct mixing *x)
             x->weight[i] = 0;
 }
 
-/* Of each row left out: member i's answer as struct blend has it. mem_free. */
+/* Member i's answer to each row left out, as struct blend has it. mem_free. */
 static double *own_answers(const struct mixing *x, uint32_t i)
 {
     const uint32_t width = blend_width(&x->criterion);
@@ -246,8 +246,8 @@ void mixing_constant(const struct mixing *x, bool test, struct metrics *m)
 
 /* --- selection --- */
 
-/* The loss of constant answers on the rows left out: of each run the best one on its training
- * rows. */
+/* The loss of constant answers on the rows left out: each run answers the best constant of its
+ * training rows. */
 static double constant_loss(const struct mixing *x)
 {
     struct blend b = x->blend;
@@ -368,7 +368,8 @@ bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
 
 /* --- open and free --- */
 
-/* Where the time limit left no time to answer all rows: those that every run of x answered. */
+/* If the time limit left no time to answer all rows, only the rows that every run of x answered
+ * stay. */
 static bool keep_common(struct mixing *x, struct err *e)
 {
     bool good = true;

@@ -19,10 +19,10 @@ struct mixing {
     bool linear_alone;      /* nothing beats the linear member by more than a standard error */
     double **own;           /* [count][rows]: answers, once weights are chosen */
     struct blend blend;     /* of them */
-    struct decision decision, alone; /* of the mean by `weights`; of a member by itself, whose
-                                      * answers are not calibrated */
+    /* of the mean by `weights`; of a member alone, whose answers are not calibrated */
+    struct decision decision, alone;
     bool decided;           /* the model keeps `decision` */
-    struct criterion criterion; /* the loss that counts: the members', where all have the same */
+    struct criterion criterion; /* the criterion: the members', if all have the same */
     float *class_weight;        /* its weights of classes; NULL: all 1 */
     struct calibration calibration; /* of the mean by `weights` */
     struct conformal conformal;     /* the same */
@@ -46,16 +46,16 @@ bool mixing_prior_weights(const struct mixing *x, float **weights, struct err *e
 const struct run_part *mixing_part(const struct mixing *x, uint32_t i, uint32_t fold);
 /* The first linear member; count: none. */
 uint32_t mixing_linear(const struct mixing *x);
-/* Chooses x->weights. a: loss of the mean on the rows left out, and that of a constant answer; not
- * computed where it is NULL. */
+/* Chooses x->weights. a: the loss of the mean on the rows left out, and the loss of a constant
+ * answer; NULL: not computed. */
 void mixing_choose(struct mixing *x, struct against *a);
 /* Then finds x->calibration by the same rows: config.calibrate; and the decision that belongs to
  * it (job_decide). False: E13. */
 bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e);
-/* Then, behind mixing_cut, x->conformal: the keys `intervals` and `sets`. */
+/* Then, after mixing_cut, x->conformal: the keys `intervals` and `sets`. */
 void mixing_conform(struct mixing *x, bool quiet);
-/* The ends of the intervals around such answers, value [count]; room [2 * count]. The arguments
- * are those of mixing_answer. */
+/* The ends of the intervals around such answers, value [count]; room [2 * count]. Arguments as for
+ * mixing_answer. */
 void mixing_interval(const struct mixing *x, bool test, uint32_t f, uint64_t from, uint64_t count,
                      const double *value, double *low, double *high, double *room);
 /* Then chooses x->decision by the answers to the rows left out. Returns the value of
@@ -65,19 +65,19 @@ bool mixing_cut(struct mixing *x, const struct threshold_rule *rule, struct thre
  * - 1 of r. */
 void mixing_own(const struct run_part *p, const struct part_rows *r, uint64_t from,
                 uint64_t count, double *out);
-/* The mean of members by `weights` [count]: probabilities [rows][classes] or values of `count` rows
- * from `from` on, of those that fold f left out, or of the test rows (the mean of all folds),
- * calibrated where these are x->weights; then room holds the probabilities before that.
+/* The mean of members by `weights` [count], for `count` rows from `from` on, of the rows that fold
+ * f left out, or of the test rows (the mean of all folds): probabilities [rows][classes] or values.
+ * It is calibrated if weights are x->weights; then room holds the probabilities before calibration.
  * room [rows][outputs]. */
 void mixing_answer(const struct mixing *x, const double *weights, bool test, uint32_t f,
                    uint64_t from, uint64_t count, double *out, double *room);
-/* That of x->weights for all rows left out, fold by fold: [rows][outputs]. mem_free. */
+/* The mean by x->weights for all rows left out, fold by fold: [rows][outputs]. mem_free. */
 double *mixing_answers(const struct mixing *x);
 /* Its metrics, with intervals, on the rows left out, or on the test rows. The gates of `judged` are
  * judged by them; NULL: none. */
 void mixing_measure(const struct mixing *x, const double *weights, bool test,
                     struct train_result *judged, struct metrics *m);
-/* Those of a constant answer: the mean of the runs' constants. */
+/* The metrics of a constant answer: the mean of the runs' constants. */
 void mixing_constant(const struct mixing *x, bool test, struct metrics *m);
 
 /* --- ensemble_report.c --- */
@@ -87,8 +87,8 @@ void mixing_report(const struct mixing *x);
 /* How much higher the loss (of values its root) would be without member i of x; NaN: it has no
  * weight, or all of it. */
 double mixing_brings(const struct mixing *x, uint32_t i);
-/* Under the lock of the job's struct side, when a run has finished the member: its loss, that of
- * the mean so far, and the time that is left. */
+/* Tells of a member that a run has finished: its loss, the loss of the mean so far, and the time
+ * that is left. Called under the lock of the job's struct side. */
 void ensemble_tell(struct train_job *j, uint32_t member);
 
 #endif

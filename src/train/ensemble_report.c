@@ -37,8 +37,8 @@ static void put_loss(const struct mixing *x, const double *weights, struct text 
 
 /* --- at the end --- */
 
-/* "0.0025 +- 0.0009": how much lower the loss of x->weights is. Of values in shares of the squared
- * error, which has no such mean. */
+/* "0.0025 +- 0.0009": how much lower the loss of x->weights is. For a squared error in percent of
+ * it, as its root has no such mean. */
 static void put_gain(const struct mixing *x, const double *from, struct text *out)
 {
     double error, gain = blend_gain(&x->blend, from, x->weights, &error);

@@ -167,7 +167,7 @@ static bool fill(const struct train_job *j, struct run *r, const struct rows *fi
     return good;
 }
 
-/* First weights, or those of a checkpoint. */
+/* Sets the first weights, or a checkpoint's. */
 static bool begin(const struct train_job *j, uint32_t run, struct run *r, struct err *e)
 {
     struct at_work *w = j->ensemble->at_work ? &j->ensemble->at_work[run] : NULL;

@@ -17,9 +17,9 @@ struct history_row {
 struct history {
     const struct metric_type *metric; /* NULL without validation rows */
     double min_delta;
-    bool last;                /* a gain of min_delta is enough: of equal metrics the last counts */
+    bool last;                /* a gain of min_delta is enough: the last of equal metrics counts */
     int64_t patience;         /* epochs; 0: all of them run */
-    int64_t min_steps;        /* patience lasts at least for so many steps */
+    int64_t min_steps;        /* least steps that patience lasts */
     struct history_row *rows; /* [epochs], owned */
     int64_t epochs, room;
     int64_t best_epoch; /* from 1; 0: none yet */
@@ -29,8 +29,8 @@ struct history {
     double start;
 };
 
-/* The metric of the first weights counts as that of an epoch 0. False: it has no value, or there is
- * no metric. */
+/* Counts the metric of the first weights as epoch 0. False: it has no value, or there is no
+ * metric. */
 bool history_begin(struct history *h, double start);
 
 /* Adds an epoch. True: it is the best so far, better than the best before by more than min_delta. A
@@ -42,7 +42,7 @@ bool history_add(struct history *h, struct history_row row);
  * the whole gain. False for fewer than HISTORY_MANY epochs. */
 enum { HISTORY_MANY = 20, HISTORY_LATE = 5 };
 bool history_unfinished(const struct history *h);
-/* True: patience is used up, the run ends. An epoch has so many steps. */
+/* True: patience is used up, the run ends. steps: of an epoch. */
 bool history_over(const struct history *h, int64_t steps);
 /* Sets all from the rows of a checkpoint. */
 void history_replay(struct history *h, const struct history_row *rows, int64_t epochs);

@@ -261,7 +261,7 @@ bool job_load(struct train_job *j, struct err *e)
 
 /* --- plan, network, weights --- */
 
-/* Warns if the config asks for another precision than that of the checkpoint's plan. */
+/* Warns if the config asks for another precision than the checkpoint's plan. */
 static void warn_precision(const struct train_job *j, const struct run *r,
                            const struct checkpoint *c, const char *path)
 {
@@ -338,7 +338,7 @@ static bool make_network(struct train_job *j, struct err *e)
     return network_on_cpu(j, e);
 }
 
-/* Sets the weights: new, or those of the checkpoint c. */
+/* Sets the weights: new ones, or the checkpoint c's. */
 static bool set_weights(struct train_job *j, struct checkpoint *c, struct err *e)
 {
     const int64_t epochs = j->config->train.epochs;

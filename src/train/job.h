@@ -52,7 +52,7 @@ struct train_job {
     struct run run; /* of an ensemble: the first one, which only `dnn check` trains */
     struct ensemble *ensemble; /* NULL: a single run */
     struct side *side;         /* while its runs train; NULL: none does */
-    struct view *view; /* of the run, for `dnn check` of an ensemble; NULL: that of the table */
+    struct view *view; /* the run's view, for `dnn check` of an ensemble; NULL: the table's */
     struct progress *progress;
     int progress_style; /* of a check: enum progress_style */
     uint64_t limit;     /* of a check: the first rows of data.train alone; 0: all */
@@ -64,7 +64,7 @@ bool job_open(struct train_job *j, const struct train_request *q, struct err *e)
 /* Needs j->config alone; reads the data once. */
 bool job_load(struct train_job *j, struct err *e);
 /* The parts of job_load, for other jobs over the same kind of data: threads and data, with the
- * notes about them; the inputs of the run; the machine, where auto decides by the work of `runs`
+ * notes about them; the inputs of the run; the machine, if auto decides by the work of `runs`
  * runs. */
 bool job_start(struct train_job *j, struct err *e);
 bool job_open_run(struct train_job *j, struct err *e);
@@ -80,8 +80,8 @@ bool job_train(struct train_job *j, struct err *e);
 bool job_save(struct train_job *j, struct train_result *r, struct err *e);
 void job_close(struct train_job *j);
 
-/* Writes the line of an epoch (dnn.epoch/1) to output.metrics, if the config names it. run: of an
- * ensemble, else -1. Any thread. */
+/* Writes the line of an epoch (dnn.epoch/1) to output.metrics, if the config names it. run: its
+ * number in an ensemble, else -1. Any thread. */
 bool job_epoch_line(struct train_job *j, const struct run *r, int64_t run,
                     const struct run_epoch *p, struct err *e);
 /* output.metrics is written. */
@@ -139,7 +139,7 @@ bool job_refuse_useless(const struct train_result *r, const struct against *a, s
 bool job_gates_met(struct train_result *r, struct err *e); /* on test, else validation rows */
 /* The metrics, as the JSON object of the model file. text_free. */
 void job_metrics_text(const struct train_result *r, struct text *out);
-/* Writes the model; where a foreign file came to its name, beside it, and that is an error. */
+/* Writes the model; if a foreign file has taken its name, beside it, and that is an error. */
 bool job_write_model(struct train_job *j, const struct modelfile *f,
                      const struct model *const *plans, char digest[65], struct err *e);
 
@@ -149,29 +149,30 @@ bool job_write_model(struct train_job *j, const struct modelfile *f,
 void job_cut(const struct train_job *j, struct train_result *r, const struct threshold_point *p,
              bool reached);
 
-/* Sets r->judged from the answers of its two parts, of which `of` are all, and says so: a note,
- * where they are not all. */
+/* Sets r->judged from the answers of its two parts, and notes it if they are fewer than all
+ * (`of`). */
 void job_count_judged(struct train_result *r, const uint64_t count[PARTS],
                       const uint64_t of[PARTS]);
-/* Warns where validation and test rows speak of two models. */
+/* Warns if validation and test rows judge the model differently. */
 void job_compare_parts(const struct train_job *j, const struct train_result *r);
 /* Fits the calibration that the key `calibrate` asks for, on answers to rows that no network was
- * trained on. class_weight: of the training, NULL: none. leans: the key that asks for other labels
- * than the likeliest (config_leans), whose probabilities are known not to be honest; NULL: none.
- * range: of the target in the training rows. */
+ * trained on. class_weight: the training's, NULL: none. leans: the key that asks for other labels
+ * than the likeliest (config_leans), so that raw probabilities are not honest; NULL: none. range:
+ * the target's in the training rows. */
 void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,
                    const float *class_weight, const char *leans, const double range[2], bool quiet,
                    struct calibration *c);
-/* Where `leans` is given and `calibrate` is auto: the calibrated probabilities are honest, and the
- * label stays that of the answers before, kept in *d (decision_before). A `threshold` of the config
- * wins. False: *d stays. */
+/* For `leans` with `calibrate` auto: the calibrated probabilities are honest, and the label stays
+ * the likeliest before calibration, kept in *d (decision_before). A `threshold` of the config wins.
+ * False: *d stays. */
 bool job_decide(const struct config *c, const char *leans, const struct calibration *calibration,
                 bool quiet, struct decision *d);
 
 /* --- job_conform.c: the keys `intervals` and `sets` --- */
 
 int job_region(const struct config *c); /* enum answer_region */
-/* Data were read. False: E13, there are too few rows to measure such an interval or set by. */
+/* True: enough rows to measure such an interval or set by. False: E13. Call it after the data were
+ * read. */
 bool job_conform_rows(const struct train_job *j, struct err *e);
 /* Fits them on answers to rows that no network was trained on. Neither key: nothing. */
 void job_conform(const struct train_job *j, const struct conform_rows *r, bool quiet,

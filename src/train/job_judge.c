@@ -1,5 +1,5 @@
 /* job_judge.c - warnings about a finished model: no better than a constant answer, or still
- * getting better when the epochs were over. The advice names the likeliest cause first. */
+ * improving when the epochs were over. The advice names the likeliest cause first. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,11 +83,10 @@ static double auc_of(const struct metrics *m)
     return isnan(auc) ? metrics_get(m, "macro_auc") : auc;
 }
 
-/* The larger AUC of validation and test rows, where it is 0.5 within rounding, or less; else
- * NaN. */
+/* The larger AUC of validation and test rows, if it is 0.5 within rounding, or less; else NaN. */
 static double chance(const struct train_result *r)
 {
-    double auc = fmax(auc_of(&r->valid), auc_of(&r->test)); /* fmax takes the one that is there */
+    double auc = fmax(auc_of(&r->valid), auc_of(&r->test)); /* fmax ignores a NaN */
     return auc < CHANCE ? auc : (double)NAN;
 }
 
@@ -176,8 +175,8 @@ void job_cut(const struct train_job *j, struct train_result *r, const struct thr
                     p->recall);
 }
 
-/* All networks of an ensemble answer a test row, but only those of one fold answer a row left out:
- * its test metrics may be the better ones. */
+/* All networks of an ensemble answer a test row, but only the networks of one fold answer a row
+ * left out: its test metrics may be the better ones. */
 void job_compare_parts(const struct train_job *j, const struct train_result *r)
 {
     const struct metric_type *t = config_metric(j->config);

@@ -102,8 +102,8 @@ static bool fit_calibration(struct train_job *j, struct train_result *r, struct 
     return true;
 }
 
-/* Intervals or sets, by the same answers: of sets the decided label is a member, so the decision is
- * known before. */
+/* Fits intervals or sets, by the same answers. A set always has the decided label, so the decision
+ * is known before. */
 static void fit_conformal(struct train_job *j, struct train_result *r, const struct answered *v)
 {
     const struct run *n = &j->run;
@@ -122,7 +122,7 @@ static void fit_conformal(struct train_job *j, struct train_result *r, const str
     j->run.score.conformal = r->conformal.rule ? &r->conformal : NULL;
 }
 
-/* What turns answers into predictions: calibration, threshold, intervals or sets. */
+/* Fits the steps from answers to predictions: calibration, threshold, intervals or sets. */
 static bool fit_answers(struct train_job *j, struct train_result *r, struct err *e)
 {
     const bool answers = j->config->calibrate != CALIBRATE_NONE || config_region(j->config) > 0;

@@ -1,7 +1,7 @@
 /* journal.h - output.metrics: one JSON line an epoch (dnn.epoch/1), each with one write. A training
  * that starts afresh empties the file; one that resumes cuts it back to the checkpoint's length, or
- * to the lines that its runs have not to write again. Pipes, devices and descriptors
- * ("/dev/stdout") are only appended to. */
+ * to the lines that its runs will not write again. Pipes, devices and descriptors ("/dev/stdout")
+ * are only appended to. */
 #ifndef DNN_TRAIN_JOURNAL_H
 #define DNN_TRAIN_JOURNAL_H
 
@@ -24,7 +24,7 @@ bool journal_open(struct journal *j, const char *path, struct err *e);
  * system without locks: true. */
 bool journal_own(struct journal *j, struct err *e);
 /* Makes the file if it is missing, and cuts it. A file shorter than `length` keeps its whole lines,
- * with a note; one that cannot be read is an error. */
+ * with a note; a file that cannot be read is an error. */
 bool journal_cut(struct journal *j, uint64_t length, struct err *e);
 /* Makes the file if it is missing and cuts nothing: other programs append to it as well. */
 bool journal_join(struct journal *j, struct err *e);

@@ -20,8 +20,8 @@ bool keep_write(const struct keep *k, struct run *r, struct err *e);
 bool keep_best(const struct keep *k, struct run *r, struct err *e);
 /* After a signal: writes the state if a step was made and all is finite. */
 bool keep_stopped(const struct keep *k, struct run *r, struct err *e);
-/* --resume=or-restart: removes the checkpoints beside an output. A file of such a name that is not
- * a checkpoint stays. */
+/* --resume=or-restart: removes the checkpoints beside an output. A file with such a name that is
+ * not a checkpoint stays. */
 bool keep_drop(const char *output, struct err *e);
 
 #endif

@@ -8,7 +8,8 @@
 #include "train/ensemble.h"
 #include "train/job.h"
 
-/* Of another kind of machine: `train` would not have made these bytes. */
+/* True: both parts were made on one kind of machine; else `train` would not have made these
+ * bytes. */
 static bool same_machine(const struct run_part *a, const struct run_part *b, const char *path,
                          struct err *e)
 {
@@ -57,7 +58,7 @@ static bool take(struct train_job *j, const char *path, const struct run_part **
     return true;
 }
 
-/* All runs are there, but those that broke: a part of them was never written. */
+/* True: all runs are there; a part of a run that diverged was never written. */
 static bool complete(const struct ensemble *n, struct err *e)
 {
     struct text missing = {0};

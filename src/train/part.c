@@ -36,8 +36,8 @@ static const struct row_names left_names = {"left.label", "left.target", "left.w
                               test_names = {"test.label", "test.target", "test.weight",
                                             "test.logits", "test.group", "test.judged"};
 
-/* The tensor of places: the number of all rows goes before them. NULL: all rows are there.
- * mem_free. */
+/* The tensor of places: the number of all rows, then the place of each. NULL: all rows were
+ * answered. mem_free. */
 static uint64_t *places(const struct part_rows *r)
 {
     uint64_t *all = r->at ? mem_alloc(r->count + 1, sizeof *all) : NULL;
@@ -127,7 +127,7 @@ static bool copy(const struct tensor_file *f, const char *name, enum dtype type,
     return true;
 }
 
-/* The same of finite numbers. */
+/* As copy, for finite numbers. */
 static bool copy_reals(const struct tensor_file *f, const char *name, uint64_t count, real **to,
                        struct err *e)
 {

@@ -4,14 +4,12 @@
  *
  * Tensors: schema.*, encoders.0.*; params, buffers (F32); left.logits, test.logits, sample.logits
  * (F32 [rows][outputs]); left.label, test.label (I32) or left.target, test.target (F64);
- * left.weight, test.weight (F32); left.group, test.group (I64, where rows have groups);
- * left.judged, test.judged (I64: the number of all rows, then the place of each; where the time
- * limit left no time to answer all of them);
- * sample.text (U8), sample.offsets (I64 [rows * cells + 1]);
- * constant (F64 [outputs]); counters (I64: run, member, fold, rows, epochs, best epoch);
- * fingerprint.* as in a model; times (F64: seconds, used); history (F64 [epochs * 4]); config (U8).
- * Those of no elements are absent.
- * Metadata: kind, format, plan, data, stopped. */
+ * left.weight, test.weight (F32); left.group, test.group (I64, if rows have groups); left.judged,
+ * test.judged (I64: the number of all rows, then the place of each; if the time limit left no time
+ * to answer all of them); sample.text (U8), sample.offsets (I64 [rows * cells + 1]); constant (F64
+ * [outputs]); counters (I64: run, member, fold, rows, epochs, best epoch); fingerprint.* as in a
+ * model; times (F64: seconds, used); history (F64 [epochs * 4]); config (U8). Tensors without
+ * elements are absent. Metadata: kind, format, plan, data, stopped. */
 #ifndef DNN_TRAIN_PART_H
 #define DNN_TRAIN_PART_H
 
@@ -30,7 +28,7 @@ struct part_rows {
     uint64_t *group; /* [count], a hash of the row's group; NULL: rows have none */
     real *logits;   /* [count][outputs] */
     uint64_t *at; /* [count] places among all rows, ascending; NULL: these are all */
-    uint64_t of;  /* all rows, where `at` is given */
+    uint64_t of;  /* all rows, if `at` is given */
 };
 struct run_part {
     uint32_t run, member, fold, outputs;

@@ -111,7 +111,7 @@ bool resume_asks_other(const struct checkpoint *c, const char *config, const cha
     return asks;
 }
 
-/* --- the newest one that fits --- */
+/* --- the newest checkpoint that fits --- */
 
 static bool other(const char *path, const char *what, struct err *e)
 {
@@ -167,7 +167,8 @@ static void keep_damaged(struct checkpoint_list *l, int64_t step)
     l->steps[l->count++] = step;
 }
 
-/* The result of a search: the newest that fits, and the newest whole one that does not. */
+/* The result of a search: the newest checkpoint that fits, and the newest whole one that does
+ * not. */
 struct found {
     struct checkpoint *c;
     char *path, *foreign;

@@ -75,8 +75,8 @@ static uint64_t rounds(uint64_t all, uint64_t each)
     return (all + each - 1) / each;
 }
 
-/* Where state passes from window to window: the windows of this epoch, in the rows of its batches;
- * else none. Caller: lanes_free. */
+/* The windows of this epoch in the rows of its batches, if state passes from window to window; else
+ * none. Caller: lanes_free. */
 static struct lanes lanes_of(const struct run *r)
 {
     const struct row_list *train = &r->list[PART_TRAIN];

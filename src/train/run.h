@@ -64,7 +64,7 @@ struct run_pace {
     double scale;   /* of gradients in fp16, as logged last */
 };
 
-/* Of a part whose answers would not fit the time limit: those that judge the run. */
+/* The rows that judge the run, if answers to a whole part would not fit the time limit. */
 struct judged {
     uint64_t *at; /* [list.count] their places in the whole list, ascending; NULL: all judge */
     uint64_t of;  /* answers of the whole list */
@@ -98,7 +98,8 @@ struct run {
     float *prior_weight; /* the same by train.sampling too; NULL: none */
     double *class_counts; /* of score; without train.sampling */
     uint32_t *sampled;   /* list[PART_TRAIN].index by train.sampling */
-    uint32_t *sorted;    /* the index of source in the order of lengths; NULL: as it is listed */
+    /* the index of source in the order of lengths; NULL: source keeps its own order */
+    uint32_t *sorted;
 
     /* Rows of a micro-batch and micro-batches of a step by the config, but not more than there are
      * training rows. */
@@ -108,9 +109,9 @@ struct run {
     struct network *network;
     struct stepper *stepper;
     struct source source; /* training rows */
-    struct judged judged[PARTS]; /* list[PART_VALID] and list[PART_TEST] are theirs, where given */
+    struct judged judged[PARTS]; /* list[PART_VALID] and list[PART_TEST] point into them, if set */
     double row_seconds;   /* of judging a row; 0: no time limit */
-    struct lanes lanes;   /* of this epoch, where state passes from window to window */
+    struct lanes lanes;   /* of this epoch, if state passes from window to window */
     struct score_job score;
     struct history history;
     struct run_pace pace;
@@ -132,18 +133,18 @@ struct run {
 /* Features, batch, loss, class weights, metric. False: E13 or E14. run_close in either case. */
 bool run_open(struct run *r, struct err *e);
 void run_close(struct run *r);
-/* How often a row of each class [classes] is trained on, by train.sampling, where so many are
- * there: 1 without it. */
+/* Factor [classes] by which train.sampling repeats each class, given its row count: 1 without the
+ * key. */
 void run_sampling(const struct config *c, const double *counts, uint32_t classes, double *factor);
-/* Makes list[PART_TRAIN] that of train.sampling, by the seed; sets factor [classes]. False: E13,
- * there would be too many rows. Private to run.c. */
+/* Replaces list[PART_TRAIN] by the rows that train.sampling draws with the seed; sets factor
+ * [classes]. False: E13, there would be too many rows. Private to run.c. */
 bool run_sample(struct run *r, double *factor, struct err *e);
-/* The fold below `folds` of each row of list[PART_TRAIN], the same of all copies of a row, which
- * stand together. mem_free. Private to run*.c. */
+/* The fold below `folds` of each row of list[PART_TRAIN]; all copies of a row, which are
+ * neighbours, have the same. mem_free. Private to run*.c. */
 uint8_t *run_deal_folds(const struct run *r, uint32_t folds);
-/* train.loss.class_weights [classes], times the factors of train.sampling, where the training rows
- * have these counts of classes: rows, of which sampling draws, and the sums of their weights. NULL:
- * none. mem_free. False: E13. */
+/* train.loss.class_weights [classes], times the factors of train.sampling. rows: the training rows
+ * of each class, from which sampling draws; sums: their weights. NULL: none. mem_free. False:
+ * E13. */
 bool run_class_weights(const struct config *c, const struct schema *s, const double *rows,
                        const double *sums, float **weights, struct err *e);
 /* Sets the weights of classes and the sampled rows of a run that opens. False: E13. */
@@ -155,26 +156,26 @@ bool run_criterion(const struct config *c, const struct schema *s, const double 
 
 /* --- the network --- */
 
-/* Sets batch, micro and steps for batches of so many rows (train.batch_size). */
+/* Sets batch, micro and steps for batches of batch_size rows (train.batch_size). */
 void run_size(struct run *r, int64_t batch_size);
-/* Where state passes from window to window: deals the windows of this epoch to the rows of its
- * batches, as r->source; else it does nothing. Returns those of the epoch before. Caller:
+/* Deals the windows of this epoch to the rows of its batches, as r->source, if state passes from
+ * window to window; else it does nothing. Returns the lanes of the epoch before. Caller:
  * lanes_free, once the network has the new source. */
 struct lanes run_deal(struct run *r);
-/* Makes the plan, as `wanted` by a checkpoint where this machine and build can; NULL: by the
+/* Makes the plan, as `wanted` by a checkpoint as far as this machine and build can; NULL: by the
  * config. Returns the name of the first field that differs from `wanted`; NULL: none. */
 const char *run_plan(struct run *r, const struct plan *wanted);
 struct network_options run_network_options(const struct run *r);
 /* Makes the network of the plan and gives it the training rows. A GPU without room gets
- * micro-batches of half as many rows, then streamed rows; the plan changes. False: GPU_MEMORY, and
- * the owner may try again with another machine. */
+ * micro-batches of half the rows, then streamed rows; the plan changes. False: GPU_MEMORY, and the
+ * owner may try again with another machine. */
 bool run_network(struct run *r, struct err *e);
-/* Drops the network and makes one for batches of so many rows, with first weights. */
+/* Drops the network and makes one for batches of batch_size rows, with first weights. */
 bool run_rebuild(struct run *r, int64_t batch_size, struct err *e);
 /* Sets the plan's precision to fp32 if all products of the network are small and none is
  * rounded. */
 void run_keep_fp32(struct run *r);
-/* True: run_network would succeed for batches of so many rows without smaller micro-batches, on
+/* True: run_network would succeed for batches of batch_size rows without smaller micro-batches, on
  * this machine. room: bytes of the machine for it, 0: not known; opened: the machine's plan before
  * the network was made. Changes the machine's plan. */
 bool run_fits(const struct run *r, int64_t batch_size, const struct plan *opened, uint64_t room);
@@ -185,14 +186,14 @@ bool run_fits(const struct run *r, int64_t batch_size, const struct plan *opened
 bool run_begin(struct run *r, struct err *e);
 /* Sets the state of a checkpoint; moves its best weights to the run. path: for messages. */
 bool run_resume(struct run *r, struct checkpoint *c, const char *path, struct err *e);
-/* RUN_ENDED: r->stopped says why; a run that broke goes back to its best epoch and ends
- * ("diverged"). RUN_STOPPED: a signal asked to end; the state is that of the last whole step,
- * unless r->broke. RUN_FAILED: e says why; DIVERGED: it broke and no epoch had ended. */
+/* RUN_ENDED: r->stopped says why; a run that diverged goes back to its best epoch and ends
+ * ("diverged"). RUN_STOPPED: a signal asked to end; the state is after the last whole step, unless
+ * r->broke. RUN_FAILED: e says why; DIVERGED: it diverged before an epoch ended. */
 enum run_end { RUN_ENDED, RUN_STOPPED, RUN_FAILED };
 enum run_end run_epochs(struct run *r, struct err *e);
 
-/* True: the weights are solved for along a path of penalties (preset linear), where an epoch is a
- * penalty, or in one epoch (rocket); there are no steps and no checkpoints. */
+/* True: preset linear solves for the weights along a path of penalties, an epoch a penalty, or
+ * rocket in one epoch; there are no steps and no checkpoints. */
 bool run_is_path(const struct run *r);
 /* The second: the config asks for it, and there are no more rows to train on. */
 enum { RIDGE_ROWS = 8000 };
@@ -201,7 +202,7 @@ bool run_is_ridge(const struct run *r);
  * weight. */
 struct run_row {
     int32_t label;         /* classes; else 0 */
-    double target, weight; /* target: standardised; else 0. weight: with that of the class */
+    double target, weight; /* target: standardised; else 0. weight: times the class's */
 };
 bool run_row(const struct run *r, uint32_t record, struct run_row *row);
 int64_t run_epochs_most(const struct run *r); /* epochs, or penalties */
@@ -213,9 +214,9 @@ double run_epoch_loss(const struct step *now);           /* mean so far; NaN: no
 
 /* --- the state --- */
 
-/* The network's state, all of it or weights and buffers alone, until the next step: in place where
- * the machine's memory is the host's, else a copy. run_look_end in either case. False: the machine
- * has failed. */
+/* The network's state, all of it or weights and buffers alone, until the next step: in place if the
+ * machine's memory is the host's, else a copy. run_look_end in either case. False: the machine has
+ * failed. */
 bool run_look(struct run *r, bool all, struct network_state *s, struct err *e);
 void run_look_end(const struct run *r, struct network_state *s);
 void run_state_free(struct network_state *s);
@@ -227,33 +228,33 @@ bool run_answered(const struct run *r, struct err *e);
  * nothing. */
 bool run_newer_best(struct run *r, struct network_state *s, struct err *e);
 /* Puts the best weights in place of the last ones. *last keeps those for run_use_last; run_look_end
- * in either case. Nothing changes where the last weights serve. */
+ * in either case. Nothing changes if the last weights are used. */
 bool run_use_best(struct run *r, struct network_state *last, struct err *e);
 void run_use_last(struct run *r, const struct network_state *last);
 /* Logits [count][outputs] of listed rows, in their order, by the present weights. False without an
  * error: a signal asked to stop. */
 bool run_answer(const struct run *r, const struct row_list *rows, real *logits, struct err *e);
-/* The same for the first `count` of the records `first` (struct table). They must last as long as
- * the network. Of sequences of records: they are one window, and where it has one answer, that is
- * the answer of each. */
+/* As above for the first `count` of the records `first` (struct table). They must last as long as
+ * the network. In sequences of records they are one window; if it has one answer, each record gets
+ * it. */
 bool run_answer_first(const struct run *r, const struct rows *first, uint32_t count, real *logits,
                       struct err *e);
 
 /* --- run_judge.c: the rows that judge it --- */
 
-/* With a time limit: measures the pace of answers, and where those to all validation and test rows
- * would not fit, puts samples of them in place of the lists. Once; nothing changes where they fit.
- * False without an error: a signal asked to stop. */
+/* With a time limit: measures the pace of answers; if answers to all validation and test rows would
+ * not fit, it replaces the lists by samples. Once; nothing changes if they fit. False without an
+ * error: a signal asked to stop. */
 bool run_judge_begin(struct run *r, struct err *e);
-/* Behind the epochs: smaller samples, where less time is left than was expected. */
+/* After the epochs: smaller samples, if less time is left than expected. */
 void run_judge_end(struct run *r);
 double run_judge_seconds(const struct run *r); /* of answers after the epochs, by the pace so far */
 /* Seconds of the training at which steps must end; again: one more validation follows them. Steps
  * have half of the limit at least. */
 double run_judge_from(const struct run *r, bool again);
 double run_pass_seconds(uint32_t outputs); /* of a pass of the owner over one answer, about */
-/* At least so many answers of a list, whole windows or sequences, in its order; a smaller sample by
- * the same seed is part of a larger one. judged_free. */
+/* Draws at least `rows` answers of a list, whole windows or sequences, in its order; a smaller
+ * sample by the same seed is part of a larger one. judged_free. */
 void judged_draw(struct judged *j, const struct row_list *l, uint64_t rows, uint64_t seed);
 void judged_free(struct judged *j);
 

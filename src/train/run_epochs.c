@@ -96,7 +96,7 @@ static bool counted(const struct run *r, const struct step *now, int64_t least, 
     return err_help(e, "`dnn gpucheck` says what is wrong with it");
 }
 
-/* Where state passes from window to window, each epoch has an order of its own. */
+/* If state passes from window to window, each epoch has an order of its own. */
 static bool deal(struct run *r, struct err *e)
 {
     struct lanes before = run_deal(r);
@@ -105,7 +105,7 @@ static bool deal(struct run *r, struct err *e)
     return good;
 }
 
-/* Gives the network the learning rates of an epoch's steps behind the first `done` ones. */
+/* Gives the network the learning rates of an epoch's steps after the first `done` ones. */
 static bool epoch_begin(struct run *r, int64_t done, struct err *e)
 {
     struct hyper *table = r->pace.table;

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "train/run.h"
 
-enum { ROWS_LEAST = 512 };     /* so many always judge */
+enum { ROWS_LEAST = 512 };     /* least rows that judge */
 enum { PIECE = 64, GROWS = 4 }; /* rows that tell the pace, in pieces that grow */
 static const double PIECE_SECONDS = 0.05;
 static const double MOST = 0.5, SHARE = 0.25; /* of the time that is left */
@@ -29,7 +29,7 @@ void judged_free(struct judged *j)
 
 /* --- the sample --- */
 
-/* Answers to window w of a list, where the first of them would be answer `first`. */
+/* Answers to window w of a list, whose first one would be answer `first`. */
 static uint64_t answers_of(const struct row_list *l, uint64_t w, uint64_t first)
 {
     uint64_t found = 0;
@@ -42,9 +42,9 @@ static uint64_t answers_of(const struct row_list *l, uint64_t w, uint64_t first)
     return found;
 }
 
-/* What is drawn as a whole: a row; a window; all windows between which state passes. Returns their
- * number; first and window [count + 1]: the first answer and the first window of each. NULL of a
- * list of rows. mem_free both. */
+/* Finds the units that are drawn whole: a row; a window; all windows between which state passes.
+ * Returns their number; first and window [count + 1]: the first answer and the first window of
+ * each, NULL for a list of rows. mem_free both. */
 static uint64_t find_units(const struct row_list *l, uint64_t **first, uint64_t **window)
 {
     uint64_t count = 0, at = 0;

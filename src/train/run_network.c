@@ -110,7 +110,7 @@ static uint64_t rounds(uint64_t all, uint64_t each)
     return (all + each - 1) / each;
 }
 
-/* Plans micro-batches of at most so many rows. A step has the same rows and the same sum over them;
+/* Plans micro-batches of at most `most` rows. A step has the same rows and the same sum over them;
  * its last micro-batch may have fewer rows. */
 static void split(struct run *r, uint32_t most)
 {
@@ -122,7 +122,7 @@ static void split(struct run *r, uint32_t most)
 
 /* --- the plan --- */
 
-/* Of the whole step. soft_f1 counts over all rows. */
+/* Plans the whole step. No tracks for soft_f1, which counts over all rows. */
 static void plan_whole(struct run *r)
 {
     network_plan(r->features, r->machine, r->batch, r->micro, &r->plan);
@@ -229,8 +229,8 @@ void run_keep_fp32(struct run *r)
 
 /* --- the network --- */
 
-/* Makes the network and gives it its rows. Without room: with micro-batches of half as many rows,
- * again and again, down to `least`. */
+/* Makes the network and gives it its rows. Without room: with micro-batches of half the rows, again
+ * and again, down to `least`. */
 static bool network_halved(struct run *r, bool stays, uint32_t least, struct err *e)
 {
     for (uint32_t half;; split(r, half)) {
@@ -272,7 +272,7 @@ bool run_rebuild(struct run *r, int64_t batch_size, struct err *e)
     return run_network(r, e) && run_begin(r, e);
 }
 
-/* --- is there room? --- */
+/* --- does a network fit? --- */
 
 static bool counted(const struct run *r, bool streams, uint64_t room)
 {

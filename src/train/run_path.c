@@ -13,7 +13,8 @@
 
 enum { WAIT = 6, HELD = 5 }; /* penalties without a better one; every fifth row is held out */
 enum { FEW = 500 };          /* validation rows that choose a penalty by themselves */
-enum { FOLDS_MOST = 1 << 18 }; /* training rows x classes of which each fifth is held out once */
+/* training rows x classes, up to which each fifth is held out once */
+enum { FOLDS_MOST = 1 << 18 };
 #define BETTER 1e-4          /* of the metric: less is no better one */
 #define REACH 1e-4           /* the last penalty of a path, of the first */
 #define ERRORS 0.5           /* standard errors of the folds: less is no worse penalty */
@@ -57,8 +58,8 @@ struct run_path {
 };
 
 /* How many fifths of the training rows are held out, one after another, to choose the penalty; 0:
- * the validation rows choose it. Few rows choose badly; where a random split made the parts, all
- * rows are as good. */
+ * the validation rows choose it. Few rows choose badly; after a random split, all rows are as good
+ * as the validation rows. */
 static int folds_of(const struct run *r)
 {
     const struct data_options *d = &r->config->data;
@@ -160,7 +161,7 @@ static void problem_drop(struct problem *p)
 
 /* --- the network's weights --- */
 
-/* Of the output layer in the arena. */
+/* The weights of the output layer in the arena. */
 struct layer_weights {
     real *weight, *bias, *components;
     uint32_t outputs;

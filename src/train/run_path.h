@@ -13,13 +13,13 @@
 
 struct run_path;
 /* Bytes on the host that a path takes: rows x classes twice, in double, and the inputs as columns.
- * 0 for runs without one. */
+ * 0: the run has no path. */
 uint64_t run_path_bytes(const struct run *r);
 /* NULL: no row has a weight, or a category is an embedding: E13 or E14. */
 struct run_path *run_path_open(struct run *r, struct err *e);
 /* Solves for the next penalty and sets the weights. *loss: of the training rows. The time limit
- * ends it too: the weights are then those so far, on the way to the penalty. False: paths are over,
- * or a signal asked to end. */
+ * ends it too: the weights are then on the way to the penalty. False: paths are over, or a signal
+ * asked to end. */
 bool run_path_next(struct run_path *p, double *loss, struct err *e);
 /* Says which penalty was the best. */
 void run_path_tell(const struct run_path *p);

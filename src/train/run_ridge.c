@@ -12,7 +12,7 @@
 #include "model/ridge.h"
 
 enum { STEEPS = 40, TRIED = 4, ROWS_LEAST = 256 };
-#define RATE 2e9  /* operations of a thread in a second, at least: of the first penalty */
+#define RATE 2e9  /* least operations of a thread in a second: for the first penalty */
 #define SHARE 0.5 /* of the time that is left, for inputs and for the first penalty */
 enum { FIRST = 2, LEAST = -6, MOST = 14 }; /* penalties: a column's share times 10^(-i / 2) */
 #define EPSILON 1e-5                       /* of batch_norm, by default */
@@ -32,7 +32,7 @@ struct best {
     double *dual;
 };
 
-/* The number of the first layer behind the features. */
+/* The number of the first layer after the features. */
 static uint32_t behind_features(const struct model *m)
 {
     uint32_t i = 0;
@@ -56,7 +56,7 @@ uint64_t run_ridge_bytes(const struct run *r)
            ridge_bytes(rows, features_of(r), r->classes ? r->classes : 1);
 }
 
-/* Operations of so many penalties. */
+/* Operations for this number of penalties. */
 static double work(double rows, double features, int penalties)
 {
     return rows * rows * (features + penalties * 2.0 / 3 * rows);
@@ -166,7 +166,7 @@ static bool know(const struct run *r, uint32_t layer, struct known *k, struct er
 /* --- the penalty --- */
 
 /* Cross-entropy of the answers times exp(steep). One more row counts, with equal shares of all
- * labels: without it the best `steep` would be infinite where all answers are right. */
+ * labels: without it the best `steep` would be infinite if all answers are right. */
 static double entropy(const struct ridge *s, double steep)
 {
     const double by = exp(steep), wrong = 1.0 / (s->rows + 1.0) / s->outputs;

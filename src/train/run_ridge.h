@@ -8,11 +8,11 @@
 
 #include "train/run.h"
 
-/* Bytes on the host that it takes; floating-point operations, as a search usually goes. 0 where
- * run_is_ridge is false. */
+/* Bytes on the host that it takes; floating-point operations of a usual search. 0 if run_is_ridge
+ * is false. */
 uint64_t run_ridge_bytes(const struct run *r);
 double run_ridge_work(const struct run *r);
-/* Solves and sets the weights. *loss: of the training rows by leave-one-out. False without an
+/* Solves and sets the weights. *loss: on the training rows by leave-one-out. False without an
  * error: a signal. */
 bool run_ridge(struct run *r, double *loss, struct err *e);
 

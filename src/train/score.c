@@ -18,7 +18,7 @@ uint64_t score_block(const struct stepper *s, uint32_t outputs)
     return rows > SCORE_ROWS ? SCORE_ROWS : rows < 64 ? 64 : rows;
 }
 
-/* Rows that the network reads for a block; each has at most so many answers. */
+/* Rows that the network reads for a block: fewer if a row has several answers. */
 static uint64_t block_rows(const struct score_job *j)
 {
     uint32_t most = features_answers(j->features);
@@ -120,7 +120,8 @@ static void loss_add(const struct score_job *j, uint64_t rows, const real *logit
 
 /* --- measured on a device: sums over rows --- */
 
-/* False: the metric is not such a sum, or the machine cannot measure. */
+/* Sets m for a metric that is a sum over rows. False: it is not, or the machine cannot measure
+ * it. */
 static bool measure_of(const struct score_job *j, const struct metric_type *t, struct answers *m)
 {
     const struct loss_options *o = j->loss;
@@ -178,8 +179,8 @@ static bool ask(const struct score_job *j, const struct source *from, uint64_t a
                                  : step_answer(j->stepper, from, at, rows, logits, e);
 }
 
-/* Of windows at .. at + rows, where each record has an answer: moves the logits of those in the
- * list together. first: the answer that theirs begin with. Returns their number. */
+/* For windows at .. at + rows, if each record has an answer: moves the logits of records in the
+ * list together. first: their first answer. Returns their number. */
 static uint64_t close_up(const struct row_list *l, uint64_t at, uint64_t rows, uint64_t first,
                          uint32_t outputs, real *logits)
 {

@@ -38,7 +38,7 @@ struct score_job {
  * why, or a signal asked to stop and e->id is ERR_NONE. */
 bool score_metric(const struct score_job *j, enum part part, const struct metric_type *t,
                   double *value, struct err *e);
-/* All metrics and, as the last one, the loss; the value of `followed` is that of score_metric, bit
+/* All metrics and, as the last one, the loss; the value of `followed` equals score_metric's, bit
  * for bit. */
 bool score_all(const struct score_job *j, enum part part, const struct metric_type *followed,
                struct metrics *m, struct err *e);

@@ -42,7 +42,8 @@ static double mean_of(const struct score_job *j, const struct target_coding *as)
     return mean;
 }
 
-/* Of targets as they are learnt: the quantile, the median or the like that the loss asks for. */
+/* The best constant for targets in their learnt coding: the quantile, median or mean, as the loss
+ * asks. */
 static void center_of(const struct score_job *j, double *center)
 {
     const struct row_list *list = &j->list[PART_TRAIN];

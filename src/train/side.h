@@ -19,7 +19,7 @@ struct side {
     void *owner;
     uint32_t count;          /* items 0 .. count - 1 */
     uint32_t threads;        /* the most items at a time; 0 counts as 1 */
-    /* used where one item is done at a time; else they have machines like it; NULL: any */
+    /* used if one item is done at a time; else threads have machines like it; NULL: any */
     struct machine *machine;
     /* Asked with the lock, for each item in order: do it, pass over it, or end before it. */
     enum side_turn (*turn)(void *owner, uint32_t item);
@@ -36,7 +36,7 @@ struct side {
 /* Returns when all items are done or the work has ended. False: an item failed, e says why; or a
  * signal asked to stop, and e->id is ERR_NONE. */
 bool side_run(struct side *s, struct err *e);
-/* Seconds until all items are done, from those of each, where so many of them are side by side. */
+/* Makespan of items with these durations on `threads` workers, in seconds. */
 double side_seconds(const double *each, uint32_t count, uint32_t threads);
 /* Around data that items share: inside `work` alone. */
 void side_lock(struct side *s);

@@ -24,12 +24,12 @@ struct draw {
     size_t count; /* 0: trial 0 */
 };
 
-/* Reads tune.space, or that of the preset. class_weights is no key of a regression, and
- * --batch-size fixes train.batch_size. False, E13: a key that no trial can set, or a bad range.
- * space_close in either case. */
+/* Reads tune.space, or the preset's. class_weights is no key of a regression, and --batch-size
+ * fixes train.batch_size. False, E13: a key that no trial can set, or a bad range. space_close in
+ * either case. */
 bool space_open(struct space *s, const struct config *c, struct err *e);
 void space_close(struct space *s);
-/* A note where trial 0 is solved for (rocket) and the others, which draw an optimiser, are not. */
+/* Notes that trial 0 is solved for (rocket) if the others, which draw an optimiser, are not. */
 void space_note_steps(const struct space *s, const struct config *c);
 void space_draw(const struct space *s, uint32_t trial, struct draw *d); /* draw_free */
 void draw_free(struct draw *d);

@@ -1,6 +1,6 @@
 /* split_csv.h - train --split-csv: the part of every row as a CSV file: `row`, its number among the
- * data rows of data.train, or of data.valid behind them; the id columns; `part`, empty for a row
- * that is in none. Rows of data.test are all test rows, and are not listed. */
+ * data rows of data.train, then of data.valid; the id columns; `part`, empty for a row without one.
+ * Rows of data.test are all test rows, and are not listed. */
 #ifndef DNN_TRAIN_SPLIT_CSV_H
 #define DNN_TRAIN_SPLIT_CSV_H
 

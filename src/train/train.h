@@ -11,8 +11,8 @@ struct train_request {
     struct config *config;
     const char *output; /* model path: -o or output.model */
     bool resume;
-    bool restart; /* resume, and start afresh where config or data have changed */
-    bool force;   /* replace a model by one that is no better than a constant answer */
+    bool restart; /* resume, but start afresh if config or data have changed */
+    bool force;   /* replace a model even by one that is no better than a constant answer */
     char *const *require; /* gates, "auc>=0.85": on the test part, else the validation part */
     size_t require_count;
     const char *split_csv; /* path of the list of parts (split_csv.h); NULL: none */
@@ -39,19 +39,19 @@ struct train_result {
     bool _Atomic over; /* it ended well and gives the machine back: the result is whole */
     struct selection backend;
     uint64_t rows[3], rows_unlabelled;
-    /* Of validation rows (of an ensemble: those left out) and test rows: so many answers of so many
-     * judged the model, where the time limit left no time for all; 0 of 0: all did. */
+    /* The answers to validation rows (in an ensemble: rows left out) and test rows that judged the
+     * model, and the number of all, if the time limit left no time for all; 0 of 0: all did. */
     uint64_t judged[3], judged_of[3];
     struct calibration calibration; /* train_release frees both */
     struct decision decision;       /* threshold 0: none was chosen */
     struct conformal conformal;
     int64_t epochs;      /* finished ones */
     int64_t best_epoch;  /* 0: none ended, or the metric never had a value, or the start was best */
-    bool begun;          /* the first weights are those of --init-from, and were measured */
+    bool begun;          /* the first weights came from --init-from, and were measured */
     const char *metric;  /* that chose the epoch; NULL: none, or each member's own */
     const char *stopped; /* epochs, patience, time_limit, diverged */
     size_t said;         /* bytes of the message before the part about checkpoints */
-    int exit;            /* 0, or that of the error */
+    int exit;            /* 0, or the error's */
     bool says_kept;      /* the error's message names the checkpoint that is left */
     struct metrics valid, test, baseline;
     bool has_valid, has_test;
@@ -74,16 +74,16 @@ bool train_merge(const struct train_request *q, const char *const *parts, size_t
                  struct train_result *r, struct err *e);
 void train_release(struct train_result *r); /* after success and after failure */
 /* Called by another thread when the machine of the training that fills r never comes back: keeps
- * the last good state, and executes the program anew with the CPU where it may. Returns if it may
- * not; e names the kept checkpoint. The training's own thread waits in the machine for ever. */
+ * the last good state, and executes the program anew with the CPU if it may. Returns if it may not;
+ * e names the kept checkpoint. The training's own thread waits in the machine for ever. */
 void train_stuck(struct train_result *r, struct err *e);
 void train_write(const struct train_request *q, const struct train_result *r,
                  struct json_out *out); /* dnn.train/1 */
 /* Member "members"; whole: with intervals and the time that each took, as no model keeps them. */
 void train_write_members(const struct train_result *r, bool whole, struct json_out *out);
-/* Member "judged", where the time limit left no time to answer all rows. */
+/* Member "judged", if the time limit left no time to answer all rows. */
 void train_write_judged(const struct train_result *r, struct json_out *out);
-/* Members "epochs", "best_epoch" (null where there is none) and "stopped". */
+/* Members "epochs", "best_epoch" (null without one) and "stopped". */
 void train_write_end(const struct train_result *r, struct json_out *out);
 
 #endif

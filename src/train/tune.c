@@ -51,7 +51,7 @@ void tune_add(struct tune *t, const struct tune_result *r)
 
 /* --- a training --- */
 
-/* Of stage s of n: all epochs in the last one, a third of them in the one before. */
+/* Epochs in stage s of n: all in the last one, a third of them in the one before, and so on. */
 static int64_t epochs_of(int64_t all, uint32_t stage, uint32_t stages)
 {
     for (uint32_t s = stage + 1; s < stages; s++)
@@ -128,7 +128,8 @@ bool tune_precedes(const struct metric_type *m, const struct tune_result *a,
            (equal && (a->stage > b->stage || (a->stage == b->stage && a->trial < b->trial)));
 }
 
-/* A training that the time limit of the search cut short counts only where there is no other. */
+/* Trains a trial. A training cut short by the time limit of the search counts only if there is no
+ * other. */
 static bool work(void *tune, uint32_t item, struct machine *m, struct err *e)
 {
     struct tune *t = tune;
@@ -179,8 +180,7 @@ static void free_draws(struct draw *draws, uint32_t count)
     mem_free(draws);
 }
 
-/* The error of a trial's config, whose text is no file: it gets the place of its key in c, or that
- * of the space. */
+/* Places the error of a trial's config, whose text is no file: at its key in c, or in the space. */
 static bool place_error(const struct config *c, uint32_t trial, const struct draw *d, struct err *e)
 {
     struct text sets = {0};
@@ -266,7 +266,7 @@ static int by_number(const void *one, const void *other, const void *context)
     return a < b ? -1 : a > b;
 }
 
-/* The best third goes on, in order of their numbers; of equal scores the first. */
+/* The best third continues, in the order of their numbers; ties: the first. */
 static void halve(struct tune *t)
 {
     sort_stable(t->slots, t->slot_count, sizeof *t->slots, by_score, t);
@@ -297,7 +297,7 @@ static bool run_round(struct tune *t, uint32_t count, struct err *e)
 {
     const uint32_t stages = stages_of(t, count);
     struct ensemble *n = open_round(t, count, e);
-    t->job.ensemble = n; /* job_close frees it where this fails */
+    t->job.ensemble = n; /* job_close frees it if this fails */
     if (!n || !ensemble_encode(&t->job, e))
         return false;
     if (!t->first) {
@@ -376,7 +376,7 @@ static bool check_config(const struct tune *t, struct err *e)
     return true;
 }
 
-/* What a trial is, where the config trains more than one network. */
+/* Notes which network a trial is, if the config trains more than one. */
 static void note_network(const struct config *c)
 {
     const char *network = config_auto_network(c);

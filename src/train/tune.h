@@ -15,7 +15,7 @@
 
 #include "measure/metric.h"
 
-#define TUNE_TRIALS 30    /* where neither a number nor a time limit is given */
+#define TUNE_TRIALS 30    /* used if neither a number nor a time limit is given */
 #define TUNE_ROUND 27     /* trials of a round under a time limit */
 #define TUNE_MOST 10000   /* trials */
 
@@ -56,7 +56,7 @@ struct tune_answer {
     double total_s;      /* with earlier runs */
 };
 
-/* The plan and each score are functions of config, data and seed; so is the best trial, but where a
+/* The plan and each score are functions of config, data and seed; so is the best trial, unless a
  * time limit cuts the search. False: e says why. 75 or 130 after a signal: finished trials are kept
  * beside the output. tune_release in either case. */
 bool tune_run(const struct tune_request *q, struct tune_answer *a, struct err *e);
@@ -64,7 +64,7 @@ void tune_release(struct tune_answer *a);
 /* Whether a search could begin: the space, and the configs of its first trials. False: E13, the
  * error of tune_run. */
 bool tune_check(const struct config *c, struct err *e);
-/* What the gain is of: the metric of the search; of rmse the mean squared error. */
+/* The name of the gain: the metric of the search; for rmse the mean squared error. */
 const char *tune_gain_name(const struct config *c, const struct tune_answer *a);
 /* The last training of a trial. NULL: none. */
 const struct tune_result *tune_last(const struct tune_answer *a, uint32_t trial);

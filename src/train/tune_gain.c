@@ -1,6 +1,6 @@
-/* tune_gain.c - how much better the best trial is than trial 0, the config as it is. If the search
- * follows the loss that counts: row by row on the validation rows, so that what both find hard does
- * not count. Else by the intervals of the two scores. */
+/* tune_gain.c - the gain of the best trial over trial 0, the unchanged config. If the search
+ * follows the criterion: row by row on the validation rows, so that rows that both find hard do not
+ * count. Else by the intervals of the two scores. */
 #include <math.h>
 #include <string.h>
 

@@ -278,7 +278,7 @@ static void put_number(struct text *out, double value)
     text_add(out, digits, length);
 }
 
-/* The metrics, then the interval of the one that is searched for. */
+/* The metrics, then the interval of the searched one. */
 static void put_metrics(struct text *out, const struct metrics *names, const struct metrics *m,
                         const struct metric_type *searched)
 {

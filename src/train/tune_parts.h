@@ -5,7 +5,7 @@
 #include "train/ensemble_mix.h"
 #include "train/tune.h"
 
-/* Of the validation rows, by one training. */
+/* Losses of the validation rows, by one training. */
 struct tune_losses {
     uint64_t rows;
     double *loss, *weight; /* [rows] */
@@ -42,7 +42,7 @@ void tune_add(struct tune *t, const struct tune_result *r);
 
 /* --- tune_gain.c --- */
 
-/* The loss that counts in a search: that of its config, not of a trial. mem_free(*weights). */
+/* The criterion of a search: its config's, not a trial's. mem_free(*weights). */
 void tune_criterion(const struct config *config, const struct run_part *p, struct criterion *c,
                     float **weights);
 /* Keeps the losses of a training's rows if it is of trial 0, or the best so far. Under the lock,

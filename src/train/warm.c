@@ -131,7 +131,7 @@ struct warm_from warm_of_run(const struct warm *w, const struct ensemble *n, uin
 
 /* --- two plans --- */
 
-/* The network of the run (now) and that of the model (was). */
+/* The run's network (now) and the model's (was). */
 struct pair {
     const struct schema *now, *was;
     const struct features *now_f, *was_f;
@@ -251,7 +251,7 @@ static bool same_encodings(const struct pair *p, struct err *e)
 
 /* --- weights --- */
 
-/* The first layer: its rows are those of x, then of one-hot columns. */
+/* Copies the first layer: the rows of x, then of one-hot columns. */
 static bool copy_hot(struct pair *p, const struct param *now, const struct param *was,
                      struct err *e)
 {
@@ -350,7 +350,7 @@ static const struct param *find(const struct model *m, const struct layer *l, co
     return NULL;
 }
 
-/* Warns of numbers that stand elsewhere than those of the model: they may be of another unit. */
+/* Warns of numbers far from the model's: they may be in another unit. */
 static void tell_units(const struct pair *p)
 {
     const double far = 10; /* spreads, or a quotient of two */

@@ -50,7 +50,7 @@ static void put_tick(struct text *out, double value, double step, bool percent)
     html_number_near(out, value, 10 * step);
 }
 
-/* Where a tick of the x axis stands; its text follows. */
+/* Draws a tick of the x axis; its text follows. */
 static void put_x_tick(const struct chart *c, double x)
 {
     const bool edge = at_x(c, x) > WIDTH - EDGE;

@@ -1,5 +1,5 @@
 /* chart.h - charts as SVG inside a page of html.h: axes with round numbers, lines, bars, dots. The
- * colours are those of the page's series, 0 to CHART_SERIES - 1. */
+ * colours belong to the page's series, 0 to CHART_SERIES - 1. */
 #ifndef DNN_CLI_CHART_H
 #define DNN_CLI_CHART_H
 
@@ -28,7 +28,7 @@ void chart_band(struct chart *c, unsigned series, const double *x, const double 
 void chart_even(struct chart *c, double x0, double y0, double x1, double y1); /* to compare with */
 void chart_bar(struct chart *c, unsigned series, double from, double to, double y);
 void chart_dot(struct chart *c, unsigned series, double x, double y, double radius);
-/* What a series is; name: user text. */
+/* The entry of a series in the key; name: user text. */
 void chart_key(struct chart *c, unsigned series, const char *name);
 void chart_end(struct chart *c, const char *note); /* note: markup, or NULL */
 

@@ -55,7 +55,7 @@ static void draw_curves(const struct report *r, bool pr, struct text *out)
             chart_key(&c, i, report_label(r, list[i]));
         class_curves_free(&all);
     }
-    if (r->answers.classes == 2) { /* where it is cut */
+    if (r->answers.classes == 2) { /* a dot at the threshold */
         double hit = t->hit[1], answered = t->answered[1];
         double recall = report_share(hit, t->support[1]);
         chart_dot(&c, 1, pr ? recall : report_share(answered - hit, t->support[0]),
@@ -65,7 +65,7 @@ static void draw_curves(const struct report *r, bool pr, struct text *out)
     chart_end(&c, more ? "each label against the others; the six most frequent" : NULL);
 }
 
-/* Of two classes. */
+/* The gains curve of two labels. */
 static void gains_curve(const struct report *r, struct text *out)
 {
     struct chart c = {.x1 = 1, .y1 = 1, .x_percent = true, .y_percent = true};
@@ -159,7 +159,7 @@ static void put_confusion(const struct report *r, struct text *out)
     text_put(out, "</div>\n");
 }
 
-/* Of many labels: which one is taken for which, the most frequent mistakes first. */
+/* The mistakes among many labels, the most frequent first. */
 static void put_mistakes(const struct report *r, struct text *out)
 {
     static const char *const names[] = {"label", "answered as", "rows", "share of the label's rows",

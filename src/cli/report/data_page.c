@@ -138,7 +138,7 @@ static void put_column_note(const struct infer_column *c, const char *lead, cons
     text_put(out, ".</p>\n");
 }
 
-/* What `init` would say of the file. */
+/* The notes that `init` would write about the file. */
 static void put_notes(const struct data_look *l, struct text *out)
 {
     const struct infer *f = l->found;

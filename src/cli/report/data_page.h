@@ -5,12 +5,12 @@
 #include "base/text.h"
 #include "check/data_look.h"
 
-/* name: of the file; note, date: of the page, NULL: none. */
+/* name: the file's; note, date: the page's, NULL: none. */
 void report_data_page(const struct data_look *l, const char *name, const char *note,
                       const char *date, struct text *out);
 
-/* What its parts share. User text, cut between characters; a number or a date of a column; the
- * target of a value: a share or a mean. */
+/* Shared by the parts of the page: user text, cut between characters; a number or a date of a
+ * column; the target of a value: a share or a mean. */
 void data_put_short(struct text *out, const char *text);
 void data_put_number(const struct look_column *c, double value, struct text *out);
 void data_put_target(const struct data_look *l, double target, struct text *out);

@@ -1,4 +1,4 @@
-/* data_values.c - see data_page.h: of each column of a file its values, and the target there. */
+/* data_values.c - see data_page.h: the values of each column of a file, and the target at each. */
 #include <math.h>
 #include <string.h>
 
@@ -198,7 +198,7 @@ static void put_values(const struct data_look *l, const struct look_column *c, b
 
 /* --- the section --- */
 
-/* Of a few different numbers a table says more. */
+/* False: a table shows a few different numbers better. */
 static bool has_chart(const struct look_column *c)
 {
     return c->numbers && c->about->distinct > LOOK_VALUES && c->count > 2 && c->bars > 1 &&
@@ -221,7 +221,7 @@ static void put_spread(const struct data_look *l, size_t k, struct text *out)
     text_put(out, "</div>\n");
 }
 
-/* What `target` means. */
+/* The meaning of `target`. */
 static void put_meaning(const struct data_look *l, struct text *out)
 {
     if (!l->targets)

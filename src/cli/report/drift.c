@@ -1,4 +1,4 @@
-/* report_drift.c - the part of a report that says how rows differ from those of the training. */
+/* report_drift.c - the part of a report about the difference of the rows from the training rows. */
 #include <math.h>
 #include <time.h>
 
@@ -19,7 +19,7 @@ struct moved {
     double index, chance;
 };
 
-/* The columns that have an index, from the one that moved most down. */
+/* The columns that have an index, the most drifted first. */
 static uint32_t list_moved(const struct report *r, struct moved *list)
 {
     const struct schema *s = r->file->schema;
@@ -75,7 +75,7 @@ static void put_edge(const struct schema *s, const struct column *c, float edge,
         html_number(out, value);
 }
 
-/* What is in a place: a category, or a range of numbers. */
+/* The content of a place: a category, or a range of numbers. */
 static void put_place(const struct schema *s, const struct column *c, uint32_t place,
                       struct text *out)
 {

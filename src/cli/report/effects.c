@@ -38,7 +38,7 @@ static const struct effect_point *missing_point(const struct effect *f)
 
 /* --- numbers --- */
 
-/* The classes that are drawn: the one that moves most, then the first ones. */
+/* The classes to draw: the class with the largest effect, then the first ones. */
 static uint32_t list_classes(const struct effects_result *r, const struct effect *f,
                              uint32_t list[CLASSES_DRAWN])
 {
@@ -94,7 +94,8 @@ static void put_curve(const struct effects_result *r, const struct effect *f, st
 
 /* --- all others --- */
 
-/* Of a value how much its mean differs from that of the rows as they are, of a word its change. */
+/* For a value the difference of its mean from the mean over unchanged rows, for a word its
+ * change. */
 static double difference(const struct effects_result *r, const struct effect *f,
                          const struct effect_point *p)
 {

@@ -9,7 +9,7 @@
 
 enum { SHOWN = 5 }; /* metrics beside each other */
 
-/* In percent where the metric is a share. */
+/* Writes a metric, in percent if it is a share. */
 static void put_metric(const struct by_group *g, const char *name, double low, double high,
                        struct text *out)
 {

@@ -199,7 +199,7 @@ void html_table(struct text *out, const char *label, const char *const *names, u
         count++;
     text_printf(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n"
                      "<table", label);
-    if (count >= STACKED_FROM) { /* where the window is narrow: a line a cell, with its name */
+    if (count >= STACKED_FROM) { /* in a narrow window: a line a cell, with its name */
         text_put(out, " class=\"stack\" style=\"");
         for (unsigned i = 1; i < count; i++) {
             text_printf(out, "--n%u:", i + 1);

@@ -15,10 +15,9 @@ void html_section(struct text *out, const char *heading);
 void html_section_end(struct text *out);
 void html_note(struct text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A table. Where the window is narrow, one of many columns has a line for each cell. It scrolls
- * where it does not fit. Names of columns are ours, that of the one that
- * counts with a star in front; those from `numbers` on hold numbers. label: for readers that do not
- * see it. */
+/* A table. In a narrow window a table of many columns has a line for each cell. It scrolls if it
+ * does not fit. Names of columns are ours, the metric that counts with a star in front; columns
+ * from `numbers` on hold numbers. label: for readers that do not see it. */
 void html_table(struct text *out, const char *label, const char *const *names, unsigned numbers);
 void html_table_end(struct text *out);
 void html_row(struct text *out);
@@ -27,7 +26,7 @@ void html_cell(struct text *out, const char *string); /* user text */
 /* Three digits, those before the point all, with a comma at each thousand; no exponent below 1e15.
  * NaN: a dash. */
 void html_number(struct text *out, double value);
-/* With as many decimals as `largest` needs: what is small beside it is 0. */
+/* With the decimals that `largest` needs: a number far smaller becomes 0. */
 void html_number_near(struct text *out, double value, double largest);
 void html_percent(struct text *out, double share); /* of a share: "26.5 %" */
 /* "low to high", or a dash; high NaN: low alone. */

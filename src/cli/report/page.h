@@ -6,7 +6,7 @@
 
 void report_page(const struct report_request *q, const struct report *r, struct text *out);
 
-/* What the sections share. */
+/* Shared by the sections. */
 const char *report_file(const char *path); /* its name without the folders */
 /* A label of the model. */
 const char *report_label(const struct report *r, uint32_t class_number);
@@ -14,21 +14,21 @@ const char *report_label(const struct report *r, uint32_t class_number);
 double report_share(double part, double whole);
 /* The task whose metrics count (metric_belongs). */
 int report_task(const struct report *r);
-/* That of the loss which the training minimised. */
+/* The metric of the loss that the training minimised. */
 const struct metric_type *report_counts(const struct report *r);
-/* "test", or "valid" where the training had no test rows. */
+/* "test", or "valid" if the training had no test rows. */
 const char *report_stored_part(const struct report *r);
 /* A number of the training's metrics, NaN: there is none. part: "test", "valid", "baseline",
  * "rows"; NULL: beside them. */
 double report_stored(const struct report *r, const char *part, const char *name);
-/* A value of a metric, in percent where it is a share. high NaN: low alone. */
+/* A value of a metric, in percent if it is a share. high NaN: low alone. */
 void report_value(const struct metric_type *t, double low, double high, struct text *out);
 void report_cell(const struct metric_type *t, double low, double high, struct text *out);
 
 /* A row of a table of two columns, name and value; the value is user text. */
 void report_fact(struct text *out, const char *name, const char *value);
 
-/* In the order of the page. Each writes its section, or nothing where it has no content. */
+/* The sections in the order of the page. Each writes itself, or nothing without content. */
 void report_summary(const struct report_request *q, const struct report *r, struct text *out);
 void report_scores(const struct report *r, struct text *out);
 void report_results(const struct report *r, struct text *out);

@@ -10,7 +10,7 @@
 
 enum { LABELS_MOST = 40 };
 
-/* coverage: its chart, with the level; else that of the width. */
+/* coverage: draws coverage, with the level; else the width. */
 static void put_chart(const struct regions *s, double level, bool coverage, struct text *out)
 {
     struct chart c = {.x0 = INFINITY, .x1 = -INFINITY, .y1 = coverage ? 1 : 0,

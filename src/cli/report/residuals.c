@@ -63,7 +63,7 @@ static void put_bands(const struct residuals *s, struct text *out)
     chart_end(&c, NULL);
 }
 
-/* Of a model of a quantile: the share of the rows at or below the answer, over the answer. */
+/* For a model of a quantile: the share of the rows at or below the answer, over the answer. */
 static void put_covered(const struct residuals *s, double quantile, struct text *out)
 {
     const struct curve *v = &s->covered;
@@ -78,7 +78,7 @@ static void put_covered(const struct residuals *s, double quantile, struct text 
     chart_end(&c, "tenths of the rows; dashed: the quantile");
 }
 
-/* Of a model of several quantiles: the share of the rows at or below each. */
+/* For a model of several quantiles: the share of the rows at or below each. */
 static void put_quantiles(const struct report *r, struct text *out)
 {
     static const char *const names[] = {"quantile", "rows at or below it", NULL};

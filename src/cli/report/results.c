@@ -15,7 +15,7 @@ static double value_of(const struct report *r, const struct figures *f,
     return f->part ? report_stored(r, f->part, t->name) : metrics_get(&r->value.metrics, t->name);
 }
 
-/* Of the metrics of the task the next one after t; NULL: the first; the loss that counts last. */
+/* The metric of the task after t; t NULL: the first; the criterion is the last. */
 static const struct metric_type *next_metric(const struct report *r, const struct metric_type *t)
 {
     if (t == &metric_loss)
@@ -61,7 +61,7 @@ static void put_metrics(const struct report *r, struct text *out)
     int count = 0, named = 1;
     for (int i = r->measured ? 0 : 1; i < 4; i++) {
         if ((i == 1 && r->held) || !has_values(r, &all[i]))
-            continue; /* the rows measured are those of the test part */
+            continue; /* the measured rows are the test part's */
         columns[count++] = &all[i];
         names[named++] = all[i].heading;
         if (!all[i].part)

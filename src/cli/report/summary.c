@@ -11,7 +11,7 @@ enum { CARDS = 4 };
 
 /* --- the sentence --- */
 
-/* "68", "over 99": of a hundred. */
+/* "68", "over 99": out of a hundred. */
 static void put_hundred(struct text *out, double share)
 {
     const double of = 100 * share;
@@ -41,8 +41,7 @@ static void put_positive(const struct report *r, struct text *out)
     html_text_z(out, report_label(r, 1));
 }
 
-/* flagged: share of the rows that it answers as positive; NaN: not known. base: of those that are
- * positive. */
+/* flagged: share of the rows answered as positive; NaN: not known. base: share of positive rows. */
 static void put_two(const struct report *r, double flagged, double precision, double recall,
                     double base, struct text *out)
 {
@@ -152,7 +151,7 @@ static void say_quantiles(const struct report *r, struct text *out)
     text_put(out, " should.");
 }
 
-/* Of rows without labels; how good the model was in its training follows. */
+/* For rows without labels; the training's quality follows. */
 static void say_scores(const struct report *r, struct text *out)
 {
     const struct scored *s = &r->scored;

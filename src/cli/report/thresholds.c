@@ -1,5 +1,5 @@
-/* thresholds.c - the section of a report about where to cut the probabilities of two labels: round
- * steps, and the likeliest rows. */
+/* thresholds.c - the section of a report about thresholds for the probabilities of two labels:
+ * round steps, and the likeliest rows. */
 #include <math.h>
 #include <string.h>
 
