@@ -18,9 +18,9 @@ struct init_sequence {
 struct init_sequence init_sequence_find(const struct infer *found, const char *target,
                                         const struct overrides *sets);
 void init_sequence_free(struct init_sequence *s);
-/* Looks for sequences with a row a step (infer/series.c). Where they are found, their two columns
- * become ids and the task may become tagging; a --set that says what the columns or the rows are
- * ends it. False on an error, or with e->id == ERR_NONE after a stop. */
+/* Looks for sequences with a row a step (infer/series.c). If it finds them, their two columns
+ * become ids and the task may become tagging; a --set about the types of columns or rows ends it.
+ * False on an error, or with e->id == ERR_NONE after a stop. */
 bool init_sequence_rows(const struct infer_request *r, const struct overrides *sets,
                         struct infer *found, struct err *e);
 /* Whether the column is one of its steps. */

@@ -48,7 +48,7 @@ extern const char *const csv_encoding_names[]; /* the words of data.encoding; NU
 enum csv_quote { QUOTE_STRICT, QUOTE_LENIENT, QUOTE_NONE, QUOTE_BACKSLASH };
 extern const char *const csv_quote_names[]; /* the words of data.quote; NULL at the end */
 
-/* Where the dialect comes from. Error messages name the place that the user must change. */
+/* The origin of the dialect. Error messages name the place that the user must change. */
 enum csv_said {
     CSV_SAID_BY_CONFIG, CSV_SAID_BY_MODEL_OR_IO, CSV_SAID_BY_IO, CSV_SAID_BY_MODEL
 };

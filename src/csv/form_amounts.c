@@ -1,6 +1,5 @@
-/* form_amounts.c - how the numbers of a column are written, where they are not plain: what groups
- * their digits, their units. A reading is proposed only if it reads every cell and one of them
- * proves it. */
+/* form_amounts.c - the form of a column's numbers that are not plain: the grouping of digits, the
+ * units. A reading is proposed only if it reads every cell and one of them proves it. */
 #include "csv/form_guess.h"
 
 #include <math.h>
@@ -36,7 +35,7 @@ static bool is_word(const char *text, size_t length)
     return true;
 }
 
-/* Letters behind a number that multiply it. */
+/* Letters after a number that multiply it. */
 static bool is_multiplier(const char *text, size_t length)
 {
     static const char *const words[] = {"k", "m", "bn", "mn", "mio"};

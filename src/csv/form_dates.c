@@ -1,5 +1,5 @@
-/* form_dates.c - the format of a column's dates that are not ISO dates: the first cell says where
- * day, month, year and time stand, and the others prove it or rule it out. */
+/* form_dates.c - the format of a column's dates that are not ISO dates: the first cell proposes the
+ * order of day, month, year and time, and the others prove it or rule it out. */
 #include "csv/form_guess.h"
 
 #include <string.h>
@@ -72,8 +72,8 @@ static bool name_parts(const size_t digits[3], bool second, char part[3])
     return fits && words < 2 && digits[year] && !(second && (words || year == 0));
 }
 
-/* Year, month and day, each with its sign behind it, as Chinese, Japanese and Korean have; in
- * Korean often with a blank behind the sign. */
+/* Takes year, month and day, each with its sign after it, as in Chinese, Japanese and Korean; in
+ * Korean often with a blank after the sign. */
 static bool take_cjk(struct shape *s)
 {
     static const char *const signs[2][3] = {{"\xe5\xb9\xb4", "\xe6\x9c\x88", "\xe6\x97\xa5"},
@@ -163,7 +163,7 @@ static void take_universal(struct shape *s)
     }
 }
 
-/* A clock, and behind it AM, PM, a zone; *half: of 12 hours. */
+/* Takes a clock, and after it AM, PM, a zone; *half: of 12 hours. */
 static bool take_time(struct shape *s, bool *half)
 {
     const size_t at = s->used;

@@ -20,7 +20,7 @@ enum form_kind {
 };
 
 #define FORM_UNITS 4
-/* What a text beside a number is. */
+/* The meaning of a text beside a number. */
 enum form_unit {
     UNIT_MONEY, /* $ R$ Rs. */
     UNIT_SHARE, /* % */
@@ -33,12 +33,12 @@ struct form_amounts {
     uint64_t cells, read[2], proofs[2]; /* proofs: cells that no other sign could read so */
     const char *between[2];             /* the mark between groups of digits; NULL: none */
     char units[FORM_UNITS][12];
-    unsigned unit_count, words;         /* words: those of UNIT_WORD */
+    unsigned unit_count, words;         /* words: units of kind UNIT_WORD */
     bool before;                        /* a word stands before the number: Size 3.5 */
-    uint64_t with_words, with_limits;   /* cells with such a unit */
+    uint64_t with_words, with_limits;   /* cells with a word, with a limit */
     double share[2];                    /* the greatest number with a percent sign, without it */
     uint64_t closed;                    /* cells in brackets */
-    uint64_t scaled;                    /* numbers with k, M, bn, .. behind them: not read */
+    uint64_t scaled;                    /* numbers with k, M, bn, .. after them: not read */
 };
 #define FORM_CELL 40u /* bytes; longer cells are texts */
 #define FORM_FORMAT 32
@@ -52,11 +52,10 @@ struct form_dates {
 
 /* The form of a cell that is not a number or an ISO date. */
 int form_guess(const char *text, size_t length);
-/* Writes what to say of such cells. decimal: of the file. Returns a text that stands for the
- * form. */
+/* Writes the reason for such a form. decimal: the file's. Returns the name of the form. */
 const char *form_reason(int form, char decimal, char *out, size_t size);
 enum form_unit form_unit(const char *text, size_t length);
-/* Whether the units are those of two currencies, or of a currency and a share, .. */
+/* True: the units are two currencies, or a currency and a share, .. */
 bool form_units_differ(const struct form_amounts *a);
 /* Take one more cell. */
 void form_amounts_add(struct form_amounts *a, const char *text, size_t length);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Words of currencies, in capitals as they are written. Those of one name are one currency. */
+/* Words of currencies, in capitals, as people write them. Words with one name are one currency. */
 static const struct {
     const char *word, *name;
 } currencies[] = {
@@ -22,8 +22,8 @@ static const struct {
     {"CLP", "CLP"}, {"COP", "COP"}, {"PKR", "PKR"}, {"BDT", "BDT"}, {"LKR", "LKR"},
     {"EGP", "EGP"}, {"KES", "KES"}};
 
-/* Marks that leave the number as it is: about, or a cell that Excel shall take as text; and marks
- * of a limit. */
+/* Marks that do not change the number: about, a cell that Excel shall take as text; and marks of a
+ * limit. */
 static const char *const marks[] = {"~",      "\xe2\x89\x88", "ca.", "ca", "approx.",
                                     "approx", "=\"",          "\"",  "=",  "'",
                                     "*",      "\xc2\xb1"};

@@ -1,7 +1,7 @@
-/* dress.c - columns of numbers that stand between letters and signs which no key takes away:
- * 84.9S beside 43.4N, 12KB beside 3MB, 10-20. The cells of such a column have digits and few
- * patterns; those of texts have many patterns, and codes have letters in front, signs of codes, or
- * digits of one count. */
+/* dress.c - columns of numbers that stand between letters and signs which no key takes away: 84.9S
+ * beside 43.4N, 12KB beside 3MB, 10-20. The cells of such a column have digits and few patterns;
+ * texts have many patterns, and codes have letters in front, signs of codes, or digits of one
+ * count. */
 #include <stdio.h>
 #include <string.h>
 

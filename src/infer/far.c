@@ -1,7 +1,7 @@
-/* far.c - values that stand for "none": -999 among ages, 99999, 9999-12-31, 1900-01-01. Such
- * a value is the least or the greatest of a number or a date, stands in many rows, and is far from
- * the others. One that people use as such a mark is written into the column's missing; another one
- * is told. The sampled rows are looked at. */
+/* far.c - values that stand for "none": -999 among ages, 99999, 9999-12-31, 1900-01-01. Such a
+ * value is the least or the greatest of a number or a date, stands in many rows, and is far from
+ * the others. A value that people use as such a mark is written into the column's missing; for
+ * another one a note is written. Only sampled rows are checked. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 enum {
     LEAST_ROWS = 20,
     LEAST_CELLS = 3,
-    SHARE = 100,    /* a value in one row of so many has a mass */
-    RARE = 1000,    /* so has, in one of so many, a mark that is very far */
+    SHARE = 100,    /* a value in one of SHARE rows has a mass */
+    RARE = 1000,    /* so has, in one of RARE rows, a mark that is very far */
     TOGETHER = 3,   /* values at one end: 97, 98, 99 */
     TEXTS = 8       /* that they are written as, in one column */
 };
@@ -35,7 +35,7 @@ struct far {
     uint32_t count;  /* of sorted, at the beginning */
 };
 
-/* What is said of the values at one end. */
+/* The verdict on the values at one end. */
 enum verdict { NEAR, FAR, MARK };
 
 static void read_column(struct far *f)
@@ -80,7 +80,7 @@ static bool is_limit(double value)
     return fabs(value) > 9.9e35;
 }
 
-/* Of few digits, as people write a number that is none. */
+/* True: few digits, as people write a mark for none. */
 static bool is_round(double value)
 {
     char text[32];
@@ -233,7 +233,7 @@ static void put_value(const struct far *f, double value, char *out, size_t size)
         snprintf(out, size, "%.10g", value);
 }
 
-/* What becomes of them. */
+/* The use of marks: written to the config, or only noted. */
 enum fate { TAKEN, LEFT, LEFT_IN_TARGET };
 
 static void tell(const struct far *f, const struct found *found, enum fate fate,

@@ -10,7 +10,7 @@
 enum {
     LEAST = 20,      /* values of a column whose name or cells say what it is */
     CODES_LEAST = 50, /* of one with codes, which also tell of the target, .. */
-    ROWS_MOST = 50   /* .. and have at most so many rows each */
+    ROWS_MOST = 50   /* .. and the most rows for each */
 };
 #define TELLS 0.1 /* infer_column.alone */
 
@@ -73,7 +73,7 @@ static bool names_things(const struct watch *w, const struct infer_column *c, ui
            present <= ROWS_MOST * c->distinct && c->alone >= TELLS && !column_names_kind(c->name);
 }
 
-/* Such a column, with some of its values in several rows. */
+/* True: an id or category with some of its values in several rows. */
 static bool is_repeated(const struct watch *w, const struct infer_column *c, uint64_t rows)
 {
     const uint64_t present = rows - c->missing;

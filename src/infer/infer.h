@@ -21,7 +21,7 @@ struct infer_column {
     double low, high;       /* range of its numbers; NaN: none */
     char *examples[5];      /* first distinct cells, raw text; NULL: fewer */
     struct form *form;      /* how its cells are written; NULL: plain */
-    struct opt_strings none; /* texts that mean missing here, beside those of the file */
+    struct opt_strings none; /* texts that mean missing in this column, in addition to the file's */
     uint32_t buckets;       /* of a text, the only kind of input: how many its terms want; 0: as
                                usual */
     bool repeats;           /* it names things that have several rows each: the reason is a warning
@@ -37,8 +37,8 @@ struct infer_series {
     size_t group, order;      /* columns */
     uint64_t groups, longest; /* 0: there are none; rows of the longest group */
     bool varies;              /* rows of a group have several labels, or only some have one */
-    /* groups 0: what speaks against `group` and `order`, which have the names for it; NULL: there
-     * are no such columns. unordered: it is the order of the rows. */
+    /* groups 0: the reason against `group` and `order`, which have fitting names; NULL: no columns
+     * have. unordered: the order of the rows is the reason. */
     const char *against;
     bool unordered;
 };
@@ -62,7 +62,7 @@ struct infer {
     char note[200];         /* about the header line; or "" */
     char encoding_note[200]; /* encoding guessed: the first byte that is not UTF-8; or "" */
     char missing_note[400];  /* marks of missing guessed, beside "" and NA; or "" */
-    char page_note[500];     /* the letters look like those of another encoding; or "" */
+    char page_note[500];     /* a note if the letters look like another encoding; or "" */
     char quote_note[400];    /* quoting other than strict guessed: the first line; or "" */
     char prime_note[400];    /* columns whose cells stand in single quotes; or "" */
     struct infer_series series; /* infer_series */
@@ -76,7 +76,7 @@ struct infer_own {
  * 0, encoding, header, quote -1: to be guessed. */
 struct infer_request {
     const char *path, *target;
-    const char *const *more; /* files behind the first one, with the same columns */
+    const char *const *more; /* files after the first one, with the same columns */
     size_t more_count;
     const char *weight; /* the column of weights: a row of weight 0 is not looked at; NULL: none */
     const char *const *ids, *const *ignored;

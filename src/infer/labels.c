@@ -25,7 +25,7 @@ static uint64_t rows_of(const struct watch *w, const struct vocab *labels, uint3
 
 /* --- labels that are equal as numbers --- */
 
-/* The rows of a label are those of another one: its count, and its cells of the sample. */
+/* Makes the rows of a label another label's: its count, and its cells of the sample. */
 static void rename_label(struct watch *w, uint32_t samples, const char *from, const char *to)
 {
     const uint32_t at = vocab_find(w->texts, from, strlen(from));

@@ -55,7 +55,7 @@ bool infer_is_of_codes(const struct watch *w)
 
 enum meaning { NOT_THERE, NO_VALUE, A_VALUE };
 
-/* What one of infer_missing_texts means in a column. */
+/* The meaning of one of infer_missing_texts in a column. */
 static enum meaning meaning_of(const struct watch *w, int i, char decimal)
 {
     if (!w->absent[i])

@@ -43,7 +43,7 @@ static int of_words(char *const word[2])
     return -1;
 }
 
-/* The rest of a word behind a negation; NULL: it has none. */
+/* The rest of a word after a negation; NULL: it has none. */
 static const char *negated(const char *word)
 {
     static const char *const spaced[] = {

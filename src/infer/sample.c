@@ -62,7 +62,7 @@ static bool is_input(const struct infer_column *c)
     return c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME || c->type == COLUMN_CATEGORICAL;
 }
 
-/* Reads the cells of `rows` as numbers, less the first one; NaN: missing, or no number. part: of
+/* Reads the cells of `rows` as numbers, minus the first one; NaN: missing, or no number. part: of
  * date_parts, for dates. */
 static void read_numbers(const struct sample *t, size_t column, const uint32_t *rows,
                          uint32_t count, int part, float *out)
@@ -136,8 +136,8 @@ static void score_tile(void *context, unsigned tile, unsigned thread)
         snprintf(c->note, sizeof c->note, "%s", infer_leak_words);
 }
 
-/* Columns that rise by one a row, where the order of the rows tells of the target, are numbers; not
- * so in a file that is sorted by its classes. */
+/* Columns that rise by one a row are numbers if the order of the rows predicts the target; not in
+ * a file that is sorted by its classes. */
 static void free_counts(const struct sample *t)
 {
     int order = -1;
@@ -179,7 +179,7 @@ static bool hash_rows(const struct sample *t, struct leak_row *hash)
     return used;
 }
 
-/* Rows that equal another one; none where they are equal by chance. */
+/* Counts rows that equal another one; none if chance explains them. */
 static void find_copies(const struct sample *t)
 {
     const uint32_t n = t->of.count;

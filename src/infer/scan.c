@@ -187,7 +187,7 @@ static int missing_index(const char *text, size_t length)
     return -1;
 }
 
-/* True if this text is in the user's list of missing texts; bit: of its first one. */
+/* True if this text is in the user's list of missing texts; bit: of the list's first text. */
 static bool is_given(struct watch *w, const struct opt_strings *missing, const char *text,
                      size_t length, size_t bit)
 {
@@ -311,7 +311,7 @@ static void thin_out(struct survey *s)
 }
 
 /* Chooses sampled rows; returns the end of the rows that fit the sample. The block is processed in
- * such pieces. */
+ * pieces of this kind. */
 static size_t choose_samples(struct survey *s, uint32_t *sampled, size_t from, size_t count)
 {
     for (size_t r = from; r < count; r++) {

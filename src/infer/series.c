@@ -1,6 +1,6 @@
-/* series.c - finds sequences in long format: a column of groups whose rows stand together,
- * and a column of order that rises in each group by equal steps and begins anew in the next. Names
- * alone or cells alone prove nothing: a table sorted by two columns has such cells. */
+/* series.c - finds sequences in long format: a column of groups whose rows stand together, and a
+ * column of order that rises in each group by equal steps and begins anew in the next. Names alone
+ * or cells alone prove nothing: a table sorted by two columns has the same cells. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ enum { MOST_COLUMNS = 4, LEAST_GROUPS = 8, LEAST_ROWS = 4, STEPS_KEPT = 4096 };
 /* A column that may be the groups. */
 struct grouping {
     size_t column;
-    uint64_t now, label; /* hashes: of its last cell, of the last label in the group */
+    uint64_t now, label; /* hashes: of the group's last cell, of its last label */
     struct vocab *met;
     uint64_t rows, longest;
     bool begins, apart;          /* the row begins a group; one came again */

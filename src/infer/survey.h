@@ -33,7 +33,7 @@ struct infer_dress {
     uint64_t cells, cut;  /* cells; those with a decimal fraction */
     unsigned fewest, most; /* digits of a cell */
     unsigned count;
-    bool more;            /* there are more patterns, or cells without one */
+    bool more;            /* there are more patterns, or cells without a pattern */
     char pattern[INFER_PATTERNS][INFER_PATTERN], first[INFER_PATTERNS][FORM_CELL + 1];
     int64_t line[INFER_PATTERNS]; /* of the first cell of each */
 };
@@ -111,13 +111,13 @@ struct watch {
     uint64_t *text_counts;
     uint32_t *sample_hash;      /* [sample_most] of the sampled rows; NULL without a target */
     struct text sample_text;    /* of the same rows: cells that may be numbers or dates */
-    uint32_t *sample_at;        /* [sample_most + 1] where each begins; empty: other cells */
+    uint32_t *sample_at;        /* [sample_most + 1] begin of each; empty: other cells */
 };
 
 struct survey {
     struct csv_dialect dialect;
-    bool guessed;               /* the quoting is; none is no guess where quoted cells end in
-                                 * quotes */
+    /* the quoting was guessed; "none" is no guess if quoted cells end in quotes */
+    bool guessed;
     uint64_t opened, closed;    /* with `guessed`: cells that begin with a quote; end with one */
     const char *const *names;   /* owned by csv */
     size_t count;
@@ -218,7 +218,7 @@ void infer_sample(const struct survey *s, size_t target, struct infer *i);
 /* The text of a sampled cell that may be a number or a date; NULL: another one, or missing. */
 const char *infer_sampled(const struct survey *s, const struct infer *i, size_t column,
                           uint32_t row, size_t *size);
-/* words.c: a text without digits, such as a mark of missing; 0000-00-00 is one. */
+/* words.c: a text without digits, e.g. a mark of missing; 0000-00-00 counts as one. */
 bool infer_is_word(const char *text, size_t length);
 void infer_word(struct infer_words *w, const char *text, size_t length, int64_t line);
 void infer_words_free(struct infer_words *w);
@@ -228,7 +228,7 @@ bool infer_without_words(const struct watch *w, struct watch *plain, struct opt_
                          uint64_t *cells, int64_t *line);
 void infer_tell_words(const struct opt_strings *words, uint64_t cells, uint64_t all, int64_t line,
                       bool target, struct infer_column *c);
-bool infer_means_nothing(const char *text); /* a label such as unknown, None, - */
+bool infer_means_nothing(const char *text); /* a label that names no value: unknown, None, - */
 /* far.c: values of numbers and dates that stand for "none": adds them to the columns'
  * missing, and tells. After the types. */
 void infer_far(const struct infer_request *r, const struct survey *s, struct infer *i);
@@ -239,13 +239,13 @@ static inline uint32_t infer_hash32(uint64_t hash) /* of a sampled cell */
 /* positive.c: which of two labels is the affirmative one: 0, 1; -1: they are no known
  * pair. */
 int infer_affirmative(const char *one, const char *other);
-/* Sets the positive label, and why. rows: of the first two labels. */
+/* Sets the positive label, and the reason. rows: of the first two labels. */
 void infer_positive(const struct vocab *labels, const uint64_t *rows, struct infer *i);
 /* twins.c: columns of codes that are equal as numbers become categories; categories that are
  * twins get a note (twins.h). After the types. */
 void infer_twins(const struct survey *s, struct infer *i);
-/* labels.c. Labels of the target's texts that are equal as numbers become one in w, whose
- * sample has so many rows; returns how many have become another one. */
+/* labels.c. Joins labels of the target's texts that are equal as numbers in w, whose sample has
+ * `samples` rows; returns how many became another one. */
 uint32_t infer_join_labels(struct watch *w, const struct vocab *labels, uint32_t samples,
                            struct infer *i);
 /* The positive label, and notes about labels and the last line. */

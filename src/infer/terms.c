@@ -1,6 +1,6 @@
-/* terms.c - how many buckets the terms of a text column want: as many as it has different
- * terms, to the next power of two. Terms are counted in a bitmap by their hashes. Source: Whang et
- * al., "A linear-time probabilistic counting algorithm for database applications", 1990. */
+/* terms.c - the number of buckets for the terms of a text column: its number of different terms, up
+ * to the next power of two. Terms are counted in a bitmap by their hashes. Source: Whang et al., "A
+ * linear-time probabilistic counting algorithm for database applications", 1990. */
 #include <math.h>
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* time.c - finds tables that grew with time: their rows are in the order of a date, or their
- * dates repeat. A split by chance judges such a model on days that it was trained on. */
+/* time.c - finds tables that grew with time: their rows are in the order of a date, or their dates
+ * repeat. A split by chance tests a model on days that it was trained on. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

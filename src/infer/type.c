@@ -213,14 +213,14 @@ static bool type_of_read(const struct watch *w, const struct counts *n, char dec
     return true;
 }
 
-/* Many values, of which a class would have few rows each. */
+/* True: many values, so that classes would have few rows each. */
 static bool is_measure(const struct watch *w, uint64_t distinct)
 {
     return distinct > (w->fraction > 0 ? 10 : 20);
 }
 
-/* The column without its words, if it is numbers or dates then: these words mean missing. Where
- * the user lists what does, they do not. */
+/* Types the column without its words, if it is numbers or dates then: the words mean missing. Not
+ * if the user lists the missing texts. */
 static bool type_without_words(const struct infer_request *r, const struct watch *w,
                                const struct counts *n, char decimal, bool target,
                                struct infer_column *c)

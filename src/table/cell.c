@@ -334,7 +334,7 @@ bool cell_left_out(const struct schema *s, const struct binding *b, const struct
 /* The numbers of another record. */
 static void copy_numbers(const struct schema *s, unsigned char *out, const struct raw_record *raw)
 {
-    /* behind them are target statistics, as many as each schema has */
+    /* target statistics follow them; each schema has its own number */
     const size_t numbers = schema_numbers(s), words = (numbers + 31) / 32;
     memcpy(out, raw->at, 4 * numbers);
     memcpy(out + s->format.at_missing, raw->at + raw->s->format.at_missing, 4 * words);

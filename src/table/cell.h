@@ -13,7 +13,7 @@
  * (CLASS_WEIGHT_MOST) multiply again: the product must stay below the largest float. */
 #define WEIGHT_MOST 1e20
 
-/* What cell_parse made of a record, by a schema with the same columns. */
+/* A record made by cell_parse, by a schema with the same columns. */
 struct raw_record {
     const struct schema *s;
     const unsigned char *at;

@@ -65,7 +65,7 @@ static inline __m512i fours(const struct lanes *l)
     return _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x00010064));
 }
 
-/* The last 16 bytes of a cell; those of `field` are read. */
+/* The last 16 bytes of a cell; the bytes of `field` are read. */
 static inline __m128i load_end(const struct csv_cell *cell, __mmask16 field)
 {
     /* computed as an integer: the 16 bytes may begin before the text, and are masked there */

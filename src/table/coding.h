@@ -10,7 +10,7 @@ enum target_transform { TARGET_NONE, TARGET_LOG, TARGET_CBRT, TARGET_QUANTILE, T
 extern const char *const target_transform_names[]; /* ends with NULL */
 
 #define CODING_KNOTS_MOST 1024
-/* What target_transform "auto" chose. */
+/* The choice of target_transform "auto". */
 struct target_choice {
     bool made;
     int transform;
@@ -25,11 +25,10 @@ struct target_coding {
 };
 /* True: the transform is defined for y. */
 bool coding_takes(const struct target_coding *c, double y);
-/* What the network learns: (function of y - center) / scale. A NaN stays one. A value outside the
- * domain counts as the least one inside. */
+/* The target that the network learns: (function of y - center) / scale. A NaN stays one. A value
+ * outside the domain counts as the least one inside. */
 double coding_encode(const struct target_coding *c, double y);
-/* The same backwards: an answer of the network in the units of the target, always finite where z
- * is. */
+/* The inverse: an answer of the network in the units of the target, always finite if z is. */
 double coding_decode(const struct target_coding *c, double z);
 /* Sets knots from `count` values, ascending, at least one. They reach from the first to the last
  * value. */

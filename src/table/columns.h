@@ -1,5 +1,5 @@
-/* columns.h - numbers of records to columns and back, four by four where vectors are. Private to
- * src/table. */
+/* columns.h - numbers of records to columns and back, four by four if the processor has vectors.
+ * Private to src/table. */
 #ifndef DNN_TABLE_COLUMNS_H
 #define DNN_TABLE_COLUMNS_H
 

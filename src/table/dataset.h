@@ -36,9 +36,9 @@ struct dataset {
     struct rows rows;             /* raw records (base/rowfmt.h); no chunks after view_make with
                                    * `give` */
     uint64_t **hash;              /* by chunk of rows: record_hash; NULL after rows_hash */
-    struct samples samples;       /* the records of each sample; a table: one; sequences of records:
-                                   * those of a group */
-    uint32_t *moved;              /* where the rows of the files went that were sorted; else NULL */
+    /* the records of each sample: in a table one; in sequences of records the records of a group */
+    struct samples samples;
+    uint32_t *moved;              /* the new places of rows that were sorted; else NULL */
     double *target;               /* regression: [rows]; else NULL */
     int32_t *label;               /* classes of a table: [rows], as in its record; NULL after the
                                    * first encoder is fitted */
@@ -55,7 +55,7 @@ struct dataset {
     uint64_t blank_lines, extra_columns;
     uint64_t vanished;            /* numbers too small for float32, read as 0 */
     struct table_sample sample;
-    int progress;                 /* enum progress_style: of the options, for an encoder */
+    int progress;                 /* enum progress_style: from the options, for an encoder */
     struct remarks remarks;
 };
 
@@ -97,8 +97,8 @@ void dataset_free(struct dataset *d);
 uint64_t *rows_hash(struct dataset *d);
 /* Frees chunks allocated by mem_alloc. */
 void rows_release(struct rows *rows);
-/* Sets file and line of e to those of a row, from 1. No effect for row 0 or if the files cannot be
- * read again. */
+/* Sets the file and line of a row, from 1, in e. No effect for row 0 or if the files cannot be read
+ * again. */
 void dataset_place(const struct dataset *d, const struct data_options *o, uint64_t row,
                    struct err *e);
 /* Calls for dataset_walk. False: e says why it ends. */

@@ -42,16 +42,16 @@ bool dataset_join_labels(struct dataset *d); /* true: some are another one now *
  * which are not joined. */
 void dataset_tell_twins(const struct dataset *d, bool joined);
 /* --- dataset_series.c --- */
-/* Finds the groups of a dataset: d->samples. group, order: of each row; order NULL: the rows are in
- * order as they are. Rows that are not are sorted if the schema says so (d->moved), else an error.
- * Notes gaps and duplicates of the order. */
+/* Finds the groups of a dataset: d->samples. group, order: of each row; order NULL: the file's
+ * order counts. Rows out of order are sorted if the schema says so (d->moved), else an error. Notes
+ * gaps and duplicates of the order. */
 bool dataset_find_series(struct dataset *d, const struct data_options *o, uint64_t *group,
                          double *order, struct err *e);
 
 /* dataset_block.c: one block, parsed by one thread. */
 #define UNLABELLED_SHOWN 5
 enum block_state { BLOCK_FREE, BLOCK_BEGUN, BLOCK_PARSED };
-/* Where rows of a block go, all in one chunk. */
+/* The destination of rows of a block, all in one chunk. */
 struct block_piece {
     unsigned char *records;
     uint64_t *hash, rows;

@@ -19,7 +19,7 @@ struct deal {
 typedef void deal_fn(struct deal *d, uint64_t seed, uint32_t epoch, uint32_t count,
                      uint32_t *place);
 deal_fn deal_plain, deal_avx2;
-/* The best one that this processor runs. */
+/* The best code that this processor runs. */
 deal_fn *deal_choose(void);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A number is missing or in one of at most 10 bins, each with a tenth of the training values where
- * they are not too often equal. A category is in its slot. */
+/* A number is missing or in one of at most 10 bins, each with a tenth of the training values unless
+ * too many are equal. A category is in its slot. */
 #define DISTRIBUTION_EDGES 9
 #define DISTRIBUTION_PLACES_MOST 4096u  /* a column of more categories has none */
 #define DISTRIBUTION_ROWS_MOST 8192u    /* of the training, evenly spaced */
@@ -33,7 +33,7 @@ void distribution_new(struct distribution *d, uint32_t places);
 void distribution_free(struct distribution *d);
 /* The stability index of counts [places]: the sum of (a - e) ln(a / e) over the shares a of the
  * counts and e of the training rows; categories of less than a hundredth of them are one place.
- * *chance: the mean index of as many rows of the training itself. NaN: no rows. */
+ * *chance: the mean index of the same number of training rows. NaN: no rows. */
 double distribution_index(const struct distribution *d, bool category, const uint64_t *counts,
                           double *chance);
 

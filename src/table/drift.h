@@ -1,4 +1,4 @@
-/* drift.h - how the cells of a prediction differ from those of the training. */
+/* drift.h - the difference of a prediction's cells from the training's. */
 #ifndef DNN_TABLE_DRIFT_H
 #define DNN_TABLE_DRIFT_H
 
@@ -15,7 +15,7 @@ struct drift {
     const struct bloom *pooled; /* what training pooled (pooled.h), borrowed; NULL: not known */
     size_t columns;
     uint64_t *unknown;      /* unseen categories; without `pooled` those that are pooled, too */
-    struct drift_new_values *first; /* of `unknown`; those of a dropped record stay */
+    struct drift_new_values *first; /* texts of `unknown`; texts of a dropped record stay */
     uint64_t *rare;         /* categories that training pooled */
     uint64_t *outside;      /* numbers beyond the training range */
     uint64_t *missing;
@@ -25,7 +25,7 @@ struct drift {
                              * row. Without `pooled`, not the unknown ones of columns whose rare
                              * categories share a place */
     uint64_t unseen;        /* rows with one of them */
-    /* Of rows that can be read. */
+    /* Counts over rows that can be read. */
     uint64_t **places;      /* [columns][places of column.spread]; NULL: it has none */
     uint64_t *counts;       /* all of them */
     float *least, *most;    /* of the outside values, minus the offset; NaN: none */
@@ -38,7 +38,7 @@ void drift_undo(struct drift *from, struct drift *one, size_t columns);
 void drift_free(struct drift *d);
 /* Keeps a value of a column that training did not see. */
 void drift_keep(struct drift *d, size_t column, const char *text, size_t length);
-/* Ends a row: counts it where one of its cells was unusual. */
+/* Ends a row: counts it if one of its cells was unusual. */
 static inline void drift_row(struct drift *d)
 {
     d->unseen += d->unusual != d->last;
@@ -50,12 +50,12 @@ void drift_places(struct drift *d, const struct schema *s, const unsigned char *
 /* Stability indices from which on a column has moved: some, and much. */
 #define DRIFT_SOME 0.1
 #define DRIFT_MUCH 0.25
-/* True: the index is at least so large, and well above that of chance. */
+/* True: the index is at least `least`, and well above its value by chance. */
 static inline bool drift_moved(double index, double chance, double least)
 {
     return index >= least && index > 3 * chance;
 }
-/* The stability index of a column, and that of chance; NaN: there is none. */
+/* The stability index of a column, and its value by chance; NaN: there is none. */
 double drift_index(const struct drift *d, const struct schema *s, size_t column, double *chance);
 /* "stability_index": {column: index}, of the columns that have one. */
 void drift_write(const struct drift *d, const struct schema *s, struct json_out *out);

@@ -143,7 +143,7 @@ static void warn_constant(const struct fit *f)
 
 /* --- the whole --- */
 
-/* listed: rows, before those of weight 0 are left out. */
+/* listed: number of rows, also of weight 0. */
 static bool fit(struct fit *f, uint64_t listed, struct err *e)
 {
     struct schema *s = f->encoder->schema;

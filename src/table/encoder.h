@@ -26,8 +26,8 @@ struct encoder {
  * label. */
 struct encoder *encoder_fit(const struct dataset *d, const uint32_t *rows, uint64_t count,
                             struct err *e);
-/* The same by the options that `as` declares for its columns, those of d, and its target.
- * judges [judge_count]: validation rows; target_transform "auto" alone looks at them. */
+/* As encoder_fit by the options that `as` declares for its columns, which are d's, and its target.
+ * judges [judge_count]: validation rows; only target_transform "auto" uses them. */
 struct encoder *encoder_fit_as(const struct dataset *d, const struct schema *as,
                                const uint32_t *rows, uint64_t count, const uint32_t *judges,
                                uint64_t judge_count, struct err *e);

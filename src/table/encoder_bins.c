@@ -10,7 +10,8 @@
 #include "table/encoder_fit.h"
 #include "table/tree.h"
 
-enum { LEAF_ROWS = 20, LEAF_SHARE = 500 }; /* rows of a leaf: at least so many, or a 500th */
+/* least rows of a leaf: LEAF_ROWS, or a 500th of the rows */
+enum { LEAF_ROWS = 20, LEAF_SHARE = 500 };
 
 /* The present values of a number, ascending, with the target of each for a tree. */
 struct pairs {

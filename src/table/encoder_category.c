@@ -51,7 +51,7 @@ static int32_t other_slot(const struct column *c)
 }
 
 /* "auto": few rows for each of many values teach nothing but noise. Below 10 rows a value the limit
- * grows to 2 log2(rows) as values become as many as a third of the rows. */
+ * grows, up to 2 log2(rows) at 3 rows a value. */
 static int64_t auto_min_count(const struct column *c, double rows, const uint64_t *counts,
                               uint32_t values)
 {

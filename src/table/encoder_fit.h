@@ -11,7 +11,7 @@
 struct fit {
     const struct dataset *data;
     struct weighed weighed;     /* the rows to fit on, and how much they count */
-    const uint32_t *rows;       /* = weighed.rows: one stands as often as it counts */
+    const uint32_t *rows;       /* = weighed.rows: each row repeated by its weight */
     uint64_t count;             /* = weighed.count */
     struct weighed judges;      /* validation rows */
     struct encoder *encoder;    /* filled */
@@ -41,16 +41,16 @@ bool fit_series(struct fit *f, struct err *e);
 bool fit_categories(struct fit *f, struct err *e);
 /* Fits a text from all texts and the ids at `at` of the records. */
 void fit_text(const struct fit *f, struct column *c, const struct vocab *all, uint32_t at);
-/* Fits the edges of piecewise-linear numbers; behind numbers and labels or target. */
+/* Fits the edges of piecewise-linear numbers; call it after numbers and labels or target. */
 void fit_bins(struct fit *f);
-/* Fits the target statistics, their numbers and encoder.held; behind numbers and labels or
+/* Fits the target statistics, their numbers and encoder.held; call it after numbers and labels or
  * target. */
 void fit_statistics(struct fit *f);
-/* Fits column.spread; behind numbers and categories. */
+/* Fits column.spread; call it after numbers and categories. */
 void fit_spread(const struct fit *f);
 /* Chooses the function of a regression target: by f->rows and f->judges, evenly spread samples of
  * them; without judges every fourth row judges. "none" unless another one is 1 % better; log only
- * where all these targets are above 0. Behind numbers and categories, of raw rows. */
+ * if all these targets are above 0. Call it after numbers and categories; rows are raw. */
 void target_choose(const struct fit *f, struct target_choice *choice);
 /* Orders the labels, the positive one last, and builds class_of. */
 bool fit_labels(struct fit *f, struct err *e);

@@ -18,7 +18,7 @@
 #include "table/encoder_values.h"
 #include "table/quantile.h"
 
-/* Of the values that are scaled. */
+/* The offset of the values that are scaled. */
 static double offset_of(const struct number_slot *n)
 {
     return n->transform ? 0 : n->offset;
@@ -200,7 +200,7 @@ static void fit_impute(struct number_slot *n, int impute, struct values *s)
 {
     switch ((enum column_impute)impute) {
     case IMPUTE_MEDIAN:
-    case IMPUTE_ERROR: /* not used: such a row is an error */
+    case IMPUTE_ERROR: /* not used: a missing value is an error */
         n->impute = (float)(s->has_median ? s->median : values_at_share(s, 0.5));
         return;
     case IMPUTE_MEAN:
@@ -377,7 +377,7 @@ static uint32_t columns_a_round(const struct fit *f, uint32_t numbers)
     uint64_t other = (f->data->label ? 12 : 8) * rows->count; /* hashes and labels */
     uint64_t room = table / 16 + ((uint64_t)8 << 20);
     uint64_t most = (room > other ? room - other : 0) / column;
-    uint32_t hands = threads_hands(); /* each gets as many columns of a round */
+    uint32_t hands = threads_hands(); /* each thread gets the same number of columns in a round */
     most = most > hands ? most / hands * hands : most;
     return most < 1 ? 1 : most > numbers ? numbers : (uint32_t)most;
 }

@@ -9,7 +9,7 @@
 /* Sums of one number; offsets are added, so that numbers of a channel can be put together. */
 struct step_sums {
     uint64_t count;
-    double sum, square, low, high; /* square: of distances from `from` */
+    double sum, square, low, high; /* square: sum of squared distances from `from` */
 };
 
 struct series_task {

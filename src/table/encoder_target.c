@@ -27,8 +27,8 @@ enum {
 /* Rows 0 .. fit - 1 are fitted on, the others judge. */
 struct additive {
     const struct fit *of;
-    uint32_t fit, rows, columns, most; /* columns: at most so many */
-    uint32_t *record; /* [rows]: of the dataset */
+    uint32_t fit, rows, columns, most; /* columns: `most` of them at most */
+    uint32_t *record; /* [rows]: number of the row in the dataset */
     double *target, *weight; /* [rows]; weight: mean 1 */
     uint32_t *bin;    /* [columns][rows] */
     uint32_t *bins;   /* [columns]: their number */
@@ -51,7 +51,7 @@ static void add_rows(struct additive *a, const uint32_t *rows, uint64_t count, u
             continue;
         a->record[a->rows] = row;
         a->target[a->rows] = d->target[row];
-        a->weight[a->rows] = 1; /* the list has a row as often as it counts */
+        a->weight[a->rows] = 1; /* the list repeats a row by its weight */
         a->positive = a->positive && d->target[row] > 0;
         a->rows++;
     }
@@ -186,8 +186,8 @@ static bool code_target(const struct additive *a, struct target_coding *c, doubl
     return c->scale > 0 && isfinite(c->scale) && isfinite(1 / c->scale);
 }
 
-/* One column: its line, then the effect of each bin, move to where the penalised squares are least.
- * answer [rows - fit]: of the rows that judge. */
+/* Fits one column: its line, then the effect of each bin, by penalised least squares. answer [rows
+ * - fit]: answers to the rows that judge. */
 static void fit_line(const struct additive *a, uint32_t column, double *left, double *answer)
 {
     const float *x = a->line + (size_t)column * a->rows;

@@ -23,7 +23,7 @@ size_t column_place_text(const struct column *c, struct terms *t, const char *te
     return tokens;
 }
 
-/* The rows' texts in a column, one after another; rows without one are counted. */
+/* The texts of a column, one after another; rows without a text are counted. */
 struct texts {
     const struct fit *fit;
     const struct vocab *all;
@@ -46,7 +46,7 @@ static const char *next_text(struct texts *t, size_t *length)
 struct counted {
     const char *text;
     size_t length;
-    uint64_t rows; /* of training, each as often as it stands there */
+    uint64_t rows; /* training rows, each repeated by its weight */
 };
 
 static int by_count(const void *a, const void *b, const void *context)

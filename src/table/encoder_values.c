@@ -144,7 +144,7 @@ static void sign_zeros(const float *v, uint64_t rows, float *low, float *high)
 typedef float floats __attribute__((vector_size(4 * LANES)));
 typedef int32_t ints __attribute__((vector_size(4 * LANES)));
 
-/* Selects a where mask is set, else b. */
+/* Selects a if mask is set, else b. */
 static inline floats choose(ints mask, floats a, floats b)
 {
     return (floats)((mask & (ints)a) | (~mask & (ints)b));

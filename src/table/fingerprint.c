@@ -45,7 +45,7 @@ void fingerprint_look(const struct fingerprint *f, uint64_t key, struct row_look
     l->known += knows(f, key);
 }
 
-/* Of `looked` rows, the share that the filter knows and not by error. */
+/* The share of the `looked` rows that the filter knows, without its errors. */
 static double share_known(const struct fingerprint *f, const struct row_lookups *l)
 {
     double share = l->looked ? (double)l->known / (double)l->looked : 0;
@@ -168,7 +168,7 @@ static bool keep_start(struct fingerprint_starts *s, const uint8_t *bits, uint64
     return true;
 }
 
-/* Adds what the start knows, behind the rows of this training. */
+/* Adds the filters of the start, after the rows of this training. */
 static void add_start(struct fingerprint *f, const struct split *s, const uint64_t *key,
                       const struct fingerprint *start, bool covered)
 {

@@ -19,9 +19,9 @@
 #include "table/part.h"
 #include "table/split.h"
 
-/* rows: those with a target; sums of their keys, which tell whether a file has the same rows; own:
- * bits of the parts with files of their own, and FINGERPRINT_HELD where the start was trained on
- * held-out rows */
+/* rows: number of rows with a target; sums: of their keys, to tell whether a file has the same
+ * rows; own: bits of the parts with files of their own, and FINGERPRINT_HELD if the start was
+ * trained on held-out rows */
 enum { FINGERPRINT_LIMIT, FINGERPRINT_ROWS, FINGERPRINT_SUMS = FINGERPRINT_ROWS + PARTS,
        FINGERPRINT_OWN = FINGERPRINT_SUMS + PARTS, FINGERPRINT_NUMBERS };
 enum { FINGERPRINT_HELD = 1 << PART_TRAIN };
@@ -30,7 +30,7 @@ enum { FINGERPRINT_STARTS = 7 };
 /* Filters of starts, as a file has them. */
 struct fingerprint_starts {
     uint64_t count, bytes;
-    uint8_t *bits;                             /* one filter behind the other */
+    uint8_t *bits;                             /* one filter after another */
     struct bloom filters[FINGERPRINT_STARTS];  /* places in bits */
     int64_t numbers[2 * FINGERPRINT_STARTS];   /* bytes and limit of each */
 };
@@ -38,23 +38,26 @@ struct fingerprint_starts {
 struct fingerprint {
     struct bloom filter;
     struct fingerprint_starts starts;
-    struct bloom pooled; /* categories; not there: no column has such, or an older file */
+    struct bloom pooled; /* categories; empty: no column has pooled ones, or an older file */
     int64_t numbers[FINGERPRINT_NUMBERS];
-    double twins;   /* share of new rows that equal a training row by chance: of the held-out rows,
-                     * or, where they are few, of training rows that equal another one */
+    /* share of new rows that equal a training row by chance: among held-out rows, or, if they are
+     * few, training rows that equal another one */
+    double twins;
     double errors;  /* share of unknown rows that are taken for known */
     int64_t limit;  /* of keys that are looked up: the least of all filters */
-    double held[PARTS]; /* made with a start: the share of the part's rows that the start was
-                         * trained on; 0 where that is not sure. Not in a file */
+    /* made with a start: the share of the part's rows that the start was trained on; 0 if not sure.
+     * Not in a file */
+    double held[PARTS];
 };
 
-/* Rows that were looked up, and those of them that the filter knows. */
+/* Rows that were looked up, and how many of them the filter knows. */
 struct row_lookups {
     uint64_t looked, known;
 };
 
-/* Of the parts as they are now, from the raw rows of d, without the pooled categories. start: of
- * the model that the training starts from; NULL: none. Uses the pool. Caller: fingerprint_free. */
+/* Makes the fingerprint of the present parts, from the raw rows of d, without the pooled
+ * categories. start: the fingerprint of the model that the training starts from; NULL: none. Uses
+ * the pool. Caller: fingerprint_free. */
 struct fingerprint *fingerprint_make(const struct dataset *d, const struct split *s,
                                      const struct fingerprint *start);
 void fingerprint_free(struct fingerprint *f);
@@ -66,10 +69,10 @@ double fingerprint_share(const struct fingerprint *f, const struct row_lookups *
 
 /* Tensors fingerprint.filter (U8), fingerprint.numbers (I64: limit, rows and sums of the parts,
  * own), fingerprint.twins (F64 [1]), fingerprint.pooled (U8); with starts fingerprint.starts (U8:
- * their filters one behind the other) and fingerprint.starts.numbers (I64 [starts][2]: bytes and
+ * their filters one after another) and fingerprint.starts.numbers (I64 [starts][2]: bytes and
  * limit). The writer borrows f until it has written. */
 void fingerprint_save(const struct fingerprint *f, struct tensor_writer *w);
-/* *f: NULL where the file has none. False, E15: they are not as they must be. */
+/* *f: NULL if the file has none. False, E15: the tensors are not valid. */
 bool fingerprint_load(const struct tensor_file *file, struct fingerprint **f, struct err *e);
 
 #endif

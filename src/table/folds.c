@@ -11,7 +11,7 @@
 #include "table/series.h"
 #include "table/vocab.h"
 
-#define FOLD_STREAM 0x466f6c64u /* permutations of folds are not those of the split */
+#define FOLD_STREAM 0x466f6c64u /* permutations of folds differ from the split's */
 #define EARLY UINT32_MAX        /* in no block, trained on by every run */
 
 struct cut {
@@ -40,8 +40,8 @@ static uint32_t class_of(const struct cut *c, uint32_t i)
     return label < 0 ? 0 : (uint32_t)label;
 }
 
-/* Rows of a class go to the folds in turn, in an order of chance. A class begins where the one
- * before ended, so that the folds are of nearly equal size. */
+/* Deals the rows of a class to the folds in turn, in random order. A class begins with the fold
+ * after the last row of the one before, so that folds have nearly equal sizes. */
 static void cut_stratified(struct cut *c)
 {
     uint32_t classes = vocab_count(c->data->schema->labels) + 1, begin = 0;

@@ -23,8 +23,8 @@ struct folds {
     struct fold_rows *rows; /* [count] */
 };
 
-/* The folds of all rows that are not test. count 1: one fold as the split has it, validation rows
- * left out. A label that a run could not train on is in no fold, and every run trains on it
+/* The folds of all rows that are not test. count 1: one fold, which leaves out the split's
+ * validation rows. A label that a run could not train on is in no fold, and every run trains on it
  * (rare.h); r lists such labels and may be NULL. False, E12: a fold would be empty. Caller:
  * folds_free. */
 bool folds_make(struct folds *f, uint32_t count, const struct dataset *d, const struct split *s,

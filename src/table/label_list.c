@@ -9,14 +9,14 @@
 enum { LABELS_LEAST = 2, LABELS_READ = 20000 };
 #define RECUR 0.8   /* share of the pieces that stand in two labels at least */
 #define LISTS 0.25  /* share of the labels that have two pieces at least */
-#define WHOLE 0.5   /* share of the lists that have a piece which is a label by itself */
+#define WHOLE 0.5   /* share of the lists with a piece that is also a label alone */
 
 struct pieces {
     struct vocab *known;
     uint32_t *labels, *last; /* by piece: labels that hold it, and the last of them, from 1 */
     size_t room;
     uint32_t lists;          /* labels of two pieces and more */
-    uint32_t whole;          /* of them with a piece that is a label by itself, as a|b beside a */
+    uint32_t whole;          /* lists with a piece that is also a label alone, e.g. a|b and a */
     uint32_t quoted;         /* labels as ['a', 'b'] */
     bool spaced;             /* pieces of lists have blanks inside, as of A|B test */
     const char *example;     /* the first list */
@@ -82,8 +82,8 @@ static void cut_label(struct pieces *p, const struct vocab *labels, uint32_t lab
     p->spaced |= spaced;
 }
 
-/* Few labels may be lists whose pieces do not recur: a separator that is no punctuation of names
- * tells them where a piece is a label too. */
+/* True: the labels are lists. Few labels may be lists whose pieces do not recur: then a separator
+ * that names do not use proves it if a piece is a label too. */
 static bool are_lists(const struct pieces *p, uint32_t labels, char separator)
 {
     uint32_t pieces = vocab_count(p->known), recur = 0;

@@ -67,7 +67,8 @@ static double area(const int32_t *label, const float *score, uint32_t count)
 /* --- groups --- */
 
 /* Score of a row: the share of class 1 among the other rows of its group, with one row of the
- * overall share added. So a one scores below a zero of its own group: such a pair counts half. */
+ * overall share added. So a row of class 1 scores below a row of class 0 in its own group: such a
+ * pair counts half. */
 static double area_of_groups(const struct leak_target *t, const int32_t *group, uint32_t groups)
 {
     double *ones = mem_zero(groups, sizeof *ones), *rows = mem_zero(groups, sizeof *rows), all = 0;
@@ -263,7 +264,8 @@ static int by_inputs(const void *a, const void *b, const void *unused)
 
 bool leak_by_chance(struct leak_row *rows, uint32_t count, uint32_t *copies)
 {
-    uint32_t alike = 0, apart = 0; /* of equal inputs: rows, those of a rarer target */
+    /* rows with equal inputs: all, and the ones with a rarer target */
+    uint32_t alike = 0, apart = 0;
     *copies = 0;
     sort_stable(rows, count, sizeof *rows, by_inputs, NULL);
     for (uint32_t i = 0, next; i < count; i = next) {

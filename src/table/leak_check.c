@@ -175,7 +175,7 @@ static size_t power_above(uint64_t least)
     return size;
 }
 
-/* A bit for each validation and test row, 16 times as many bits. */
+/* A hash set of validation and test rows: a bit each, in 16 times as many bits. */
 struct sieve {
     uint64_t *bits;
     size_t mask;

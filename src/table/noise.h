@@ -9,8 +9,8 @@ struct dataset;
 struct encoder;
 struct noise {
     uint64_t rows, of; /* rows that equal another one; all rows */
-    /* Of those rows. Classes: the probability that two equal ones have different labels. Values:
-     * the variance of the target of equal ones. */
+    /* For rows with equal inputs. Classes: the probability that two of them have different labels.
+     * Values: the variance of their targets. */
     double differ;
 };
 

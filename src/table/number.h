@@ -19,8 +19,9 @@ struct number_slot {
      * interpolated rank, clipped to least and most. */
     float *quantiles;
     float low, high;        /* range of the training values, for counting drift */
-    int transform;          /* enum column_transform: of v + offset, before imputing and scaling;
-                             * impute, center and quantiles are in its units, without offset */
+    /* enum column_transform, applied to v + offset, before imputing and scaling; impute, center and
+     * quantiles are in its units, without offset */
+    int transform;
     /* Piecewise-linear: ascending edges of the scaled value; none: plain */
     uint32_t edge_count;
     float *edges;

@@ -72,7 +72,7 @@ struct statistics_options {
     double prior;
     bool counts;
 };
-/* "encoders" of the config: the values for columns without such a key. */
+/* "encoders" of the config: the values for columns that do not set the key. */
 struct encoder_options {
     struct column_options numeric, categorical;
     struct statistics_options statistics;
@@ -92,7 +92,7 @@ struct data_options {
     bool header;
     struct opt_strings missing;
     int reader;           /* enum data_reader */
-    int64_t workers;      /* threads that read and parse, 0: as many as compute */
+    int64_t workers;      /* threads that read and parse; 0: as many as threads that compute */
     int64_t min_rows;     /* fewer training rows are an error */
     char *target, *positive;
     const struct json *columns; /* "columns": name -> "type" or {...}; read by schema_declare */
@@ -100,7 +100,7 @@ struct data_options {
     struct split_options split;
     struct encoder_options encoders; /* the keys beside "data" */
     int target_transform;            /* enum target_transform */
-    /* The quantiles that each answer gives, from train.loss; 0: one value. Set behind
+    /* The quantiles that each answer gives, from train.loss; 0: one value. Set after
      * data_options_settle, which clears them. */
     double quantiles[QUANTILES_MOST];
     uint32_t quantile_count;

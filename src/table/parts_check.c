@@ -76,7 +76,7 @@ static bool check_unseen(const struct dataset *d, const uint64_t *counts, uint32
     return true;
 }
 
-/* counts: of this part, by id. */
+/* counts: rows of this part, by id. */
 static void warn_lacking(const struct encoder *c, uint32_t ids, const uint64_t *counts,
                          enum part part, struct remarks *remarks)
 {

@@ -33,7 +33,7 @@ static uint64_t key_of(const char *column, const char *text, size_t length)
     return rng_hash(text, length, rng_hash(column, strlen(column), 0));
 }
 
-/* Slots 0 and 1 are those of missing and unknown values. */
+/* Slots 0 and 1 are missing and unknown values. */
 static bool is_pooled(const struct search *s, uint32_t slot, uint32_t id)
 {
     for (uint32_t k = 0; k < s->encoder_count; k++)

@@ -9,7 +9,7 @@
 #include "table/encoder.h"
 
 /* The categories of `count` rows of d, weight above 0, that at least one of the encoders pools. It
- * depends neither on the order of rows nor on threads. Uses the pool. No filter where d has no
+ * depends neither on the order of rows nor on threads. Uses the pool. No filter if d has no
  * categories. Caller: bloom_free. */
 struct bloom pooled_make(const struct dataset *d, const uint32_t *rows, uint64_t count,
                          struct encoder *const *encoders, uint32_t encoder_count);

@@ -13,7 +13,7 @@ struct search {
     uint64_t count;
     uint32_t ids;
     uint8_t *met;      /* [ids], 1: in a training sample */
-    uint64_t *rows, *first; /* [ids]: of the labels that are not */
+    uint64_t *rows, *first; /* [ids]: for labels that are in none */
 };
 
 static uint64_t sample_at(const struct search *s, uint64_t i)
@@ -138,7 +138,7 @@ void rare_tell(const struct rare *r, const struct dataset *d, const struct data_
             text_printf(&line, ", line %lld", (long long)place.line);
         const unsigned long long all = records_of(d, l->id), rows = l->rows;
         struct text of = {0};
-        if (all > rows) /* as where one is a test row, and the folds have the other */
+        if (all > rows) /* e.g. if one is a test row, and the folds have the other */
             text_printf(&of, "%llu of its ", rows);
         remark_add(remarks,
                    "the label \"%.80s\" of \"%.60s\" is too rare to split (%s%llu row%s%s): %s "

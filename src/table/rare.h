@@ -1,6 +1,6 @@
 /* rare.h - labels that would be in no training row: their samples stay in training, so that every
- * run knows every label. Such a sample measures nothing. With the key of a split (group, hash) its
- * whole group stays. */
+ * run knows every label. Such a sample is not in validation or test. With the key of a split
+ * (group, hash) its whole group stays. */
 #ifndef DNN_TABLE_RARE_H
 #define DNN_TABLE_RARE_H
 

@@ -1,8 +1,8 @@
-/* row_key.h - a 64-bit key of a labelled row: of the cells that a network reads and of the target,
- * by their values. Training computes it from raw records, an evaluation from the cells of another
- * file: equal rows have equal keys in whatever order columns or rows stand. A number counts as its
- * stored float32, a date as its parts, a category and a text as its characters, a label by its
- * name. Ids, groups and weights do not count. */
+/* row_key.h - a 64-bit key of a labelled row, from the values of the cells that a network reads and
+ * of the target. Training computes it from raw records, an evaluation from the cells of another
+ * file: equal rows have equal keys in any order of columns and rows. A number counts as its stored
+ * float32, a date as its parts, a category and a text as its characters, a label by its name. Ids,
+ * groups and weights do not count. */
 #ifndef DNN_TABLE_ROW_KEY_H
 #define DNN_TABLE_ROW_KEY_H
 
@@ -10,9 +10,9 @@
 #include "table/dataset.h"
 
 struct row_keys;
-/* For row_key_of: of the dataset's raw records and vocabularies. Caller: row_keys_free. */
+/* For row_key_of: keys from the dataset's raw records and vocabularies. Caller: row_keys_free. */
 struct row_keys *row_keys_of(const struct dataset *d);
-/* For row_key_read: of a fitted schema, whose raw records cell_parse makes. */
+/* For row_key_read: keys from raw records that cell_parse makes by a fitted schema. */
 struct row_keys *row_keys_reading(const struct schema *s);
 void row_keys_free(struct row_keys *k);
 /* The key of a row of the dataset. False: it has no target. */

@@ -43,7 +43,7 @@ static inline uint64_t sample_of(const struct samples *s, uint64_t record)
     return s->first ? low : record;
 }
 
-/* The records of listed samples, one after another: of a table the list itself, else mem_free. */
+/* The records of listed samples, one after another: in a table the list itself, else mem_free. */
 static inline uint32_t *samples_records(const struct samples *s, uint32_t *samples, uint64_t count,
                                         uint64_t *records)
 {
@@ -61,17 +61,18 @@ static inline uint32_t *samples_records(const struct samples *s, uint32_t *sampl
     return list;
 }
 
-/* What a run trains on or answers. Of sequences of records the network reads windows of them. */
+/* The rows that a run trains on or answers. In sequences of records the network reads windows of
+ * them. */
 struct row_list {
     uint32_t *index; /* the record of each answer */
     uint64_t count;  /* answers */
-    /* Sequences: the records of each window, SAMPLE_NONE behind the last; NULL: a record is read by
-     * itself */
+    /* Sequences: the records of each window, SAMPLE_NONE after the last; NULL: each record is read
+     * alone */
     uint32_t *windows; /* [window_count][window] */
     uint32_t *begins; /* [window_count], 1: the first of its group; NULL: no state is carried */
     uint64_t window_count;
     uint32_t window;
-    bool each; /* each record of a window has an answer, where it has a target; else the last */
+    bool each; /* each record of a window with a target has an answer; false: the last one alone */
 };
 #define SAMPLE_NONE UINT32_MAX
 

@@ -163,7 +163,7 @@ static uint32_t auto_dim(uint32_t count)
     return dim > 100 ? 100 : dim < 1 ? 1 : (uint32_t)dim;
 }
 
-/* Of a token: "auto" is the same for every text. */
+/* The width of a token: "auto" is the same for every text. */
 static uint32_t token_dim(const struct column *c)
 {
     enum { TOKEN_DIM = 128 };
@@ -188,7 +188,7 @@ struct feature_category column_category(const struct column *c)
     return f;
 }
 
-/* Numbers and edges of piecewise-linear encoding, and which are periodic; NULL where all are
+/* Adds numbers and edges of piecewise-linear encoding, and the periodic ones; NULL if all are
  * plain. */
 static void add_bins(struct features *f, const struct schema *s)
 {

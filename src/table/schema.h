@@ -49,7 +49,7 @@ struct column {
                              * saved */
 };
 
-/* Sequences of records: rows of one group, in windows of at most so many. */
+/* Sequences of records: rows of one group, in windows of at most `window`. */
 enum window_label { LABEL_LAST, LABEL_ROW, LABEL_GROUP };
 struct windows {
     uint32_t window, stride; /* window 0: each record is a row of its own */
@@ -76,8 +76,8 @@ struct schema {
     struct number_slot *numbers;
     uint32_t number_count, category_count;
     uint32_t term_count;             /* of fitted texts; they follow the categories of a record */
-    /* The target statistics; their numbers stand behind those of the columns. NULL: none. wanted:
-     * as declared, without names: column.keyed; not saved. */
+    /* The target statistics; their numbers follow the columns' numbers. NULL: none. wanted: as
+     * declared, without names: column.keyed; not saved. */
     struct statistics *statistics;
     struct statistics_options wanted;
     bool all_keys;                   /* wanted.columns is "auto" */
@@ -131,7 +131,7 @@ void schema_layout(struct schema *s);
 void schema_add_statistics(struct schema *s, struct statistics *t);
 /* Sets the places of fitted texts (column.slots) in a record. */
 void schema_add_texts(struct schema *s);
-/* Numbers of the columns, without those of target statistics. */
+/* Numbers of the columns, without the target statistics'. */
 static inline uint32_t schema_numbers(const struct schema *s)
 {
     return s->statistics ? s->statistics->first : s->number_count;
@@ -148,8 +148,8 @@ static inline bool schema_keeps_context(const struct schema *s)
 {
     return s->windows.window > 0;
 }
-/* The column that names the group of a row: that of windows, else the first of type group;
- * UINT32_MAX: none. */
+/* The column that names the group of a row: the windows', else the first of type group; UINT32_MAX:
+ * none. */
 uint32_t schema_group_column(const struct schema *s);
 /* True: an answer is of a window or a group of records. */
 static inline bool schema_answers_windows(const struct schema *s)
@@ -195,8 +195,8 @@ struct features *schema_features(const struct schema *s);
 struct feature_category column_category(const struct column *c);
 void features_free(struct features *f);
 
-/* Adds the schema to a model file: tensors "schema.*" and "encoders.<number>.*"; of numbers above 0
- * the latter alone: the former are those of encoder 0. The writer borrows memory of s and of the
+/* Adds the schema to a model file: tensors "schema.*" and "encoders.<number>.*"; from number 1 on
+ * only encoders.*, as schema.* is the same for all. The writer borrows memory of s and of the
  * result until it has written. */
 struct schema_saved;
 struct schema_saved *schema_save(const struct schema *s, uint32_t number, struct tensor_writer *w);

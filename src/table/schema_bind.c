@@ -214,8 +214,8 @@ static bool has_beyond_ascii(const char *name)
     return *name != '\0';
 }
 
-/* The cell of a name: of the same bytes, else of the same letters where accents are apart in one of
- * the two; UINT32_MAX: none. */
+/* The cell of a name: with the same bytes, else with the same letters if one of the two has its
+ * accents apart; UINT32_MAX: none. */
 static uint32_t find_cell(const struct vocab *known, const char *name)
 {
     uint32_t cell = vocab_find(known, name, strlen(name));

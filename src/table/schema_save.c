@@ -60,7 +60,7 @@ static void texts_of_vocab(struct texts *t, const struct vocab *v)
     }
 }
 
-/* name: as of encoder 0. Of another encoder the tensors of the schema are there already. */
+/* name: as for encoder 0. For another encoder, tensors of the schema are written already. */
 static void add(const struct schema_saved *k, const char *name, enum dtype type, uint64_t count,
                 const void *data)
 {
@@ -93,7 +93,7 @@ static void write_words(struct json_out *out, const char *key, const char *const
     json_close(out, ']');
 }
 
-/* What cuts the texts; older readers take no other rule than that of bytes. */
+/* Writes the rule that cuts texts into words; older readers know bytes only. */
 static void write_rule(const struct schema *s, struct json_out *out)
 {
     int rule = WORDS_BYTES;
@@ -273,7 +273,7 @@ static void save_texts(const struct schema *s, struct schema_saved *k)
     add(k, IN_BUCKETS, DTYPE_F32, buckets, k->bucket_weights);
 }
 
-/* Of one encoder: drift is counted by the first. */
+/* Only for the first encoder: it counts drift. */
 static void save_spread(const struct schema *s, struct schema_saved *k)
 {
     uint64_t places = 0, edges = 0;
@@ -318,7 +318,7 @@ static void save_number(const struct number_slot *n, uint32_t i, struct schema_s
         memcpy(k->quantiles + k->knots[i], n->quantiles, n->quantile_count * sizeof(float));
 }
 
-/* Piecewise-linear numbers, where there are some. */
+/* Saves piecewise-linear numbers, if there are any. */
 static void save_bins(const struct schema *s, struct schema_saved *k)
 {
     uint32_t count = schema_numbers(s);

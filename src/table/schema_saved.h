@@ -71,7 +71,7 @@
 
 #include "table/schema.h"
 
-/* Limit of texts in data.missing: as many as fit a config, each with quotes and a comma. */
+/* Limit of texts in data.missing: the most that a config holds, each with quotes and a comma. */
 #define SAVED_MISSING_MOST (JSON_MOST_BYTES / 3)
 
 #define IN_HEAD "schema"
@@ -80,7 +80,7 @@
 #define IN_MISSING "schema.missing"
 #define IN_LABELS "schema.labels"
 #define IN_ENCODER "encoders.0."
-/* The name of an encoder's tensor behind its number; NULL: one of the schema. */
+/* The name of an encoder's tensor after its number; NULL: a tensor of the schema. */
 static inline const char *encoder_tail(const char *name)
 {
     return strncmp(name, IN_ENCODER, sizeof IN_ENCODER - 1) == 0 ? name + sizeof IN_ENCODER - 1
@@ -159,14 +159,14 @@ bool saved_knots(const struct loading *l, const char *tensor, const float *v,
 bool saved_edges(const struct loading *l, const char *tensor, const float *v, uint64_t count,
                  struct number_slot *n);
 
-/* schema_spread.c: reads how the training values are spread, where the model says. */
+/* schema_spread.c: reads the spread of the training values, if the model has it. */
 bool saved_spread(const struct loading *l);
 /* --- schema_target.c --- */
 extern const char *const saved_target_names[];
 bool saved_target(const struct loading *l);
 
 
-/* Reads how the cells of columns are written (forms of the head); the columns are there. */
+/* Reads the forms of the columns' cells (forms of the head); the columns are read already. */
 bool saved_forms(const struct loading *l);
 
 #endif

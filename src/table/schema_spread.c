@@ -4,7 +4,7 @@
 
 #include "table/schema_saved.h"
 
-/* Whether a column can have so many places. */
+/* True: a column can have this number of places. */
 static bool places_fit(const struct column *c, int64_t places)
 {
     if (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME)

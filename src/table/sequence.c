@@ -23,7 +23,7 @@ struct finding {
 
 bool sequence_matches(const char *pattern, const char *name)
 {
-    const char *star = NULL, *from = NULL; /* the last *, and where the text that it takes ends */
+    const char *star = NULL, *from = NULL; /* the last *, and the end of the text that it takes */
     while (*name) {
         if (*pattern == '*') {
             star = pattern++;
@@ -89,7 +89,7 @@ static int by_number(const void *one, const void *other, const void *context)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Steps follow their numbers, where all names have one and these neither rise nor fall: columns
+/* Sorts steps by their numbers, if all names have one and these neither rise nor fall: columns
  * sorted as text (t_1, t_10, t_2). Others keep their order; lags fall (lag_3, lag_2, lag_1). */
 static void sort_steps(struct finding *f, const char *pattern, char **names, size_t count)
 {
@@ -157,7 +157,7 @@ static bool add_channel(struct finding *f, const struct json *at)
     return true;
 }
 
-/* All channels have as many columns. */
+/* True: all channels have the same number of columns. */
 static bool check_steps(struct finding *f, const struct json *at, size_t steps)
 {
     struct sequence *s = f->to;

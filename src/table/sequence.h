@@ -34,11 +34,11 @@ struct sequence {
     uint32_t steps;
     bool sorted; /* a pattern's columns neither rise nor fall in the file */
 };
-/* Finds the columns: those of a list in its order, those that a pattern means in that of the first
- * training file, whose header is read for it, or, where the numbers that its * stands for neither
- * rise nor fall there, in the order of these; the target and columns with an entry in data.columns
- * are not among them. None when the config has no
- * sequence. False, E13, on an error. Caller: sequence_take, after an error too. */
+/* Finds the columns: a list gives them in its order; a pattern matches names in the header of the
+ * first training file, which is read, in file order. If the matched numbers neither rise nor fall
+ * there, columns are sorted by them. The target and columns with an entry in data.columns are left
+ * out. None if the config has no sequence. False, E13, on an error. Caller: sequence_take, after an
+ * error too. */
 bool sequence_find(const struct data_options *o, const struct json_doc *doc,
                    const struct csv_dialect *dialect, struct sequence *s, struct err *e);
 /* The steps and the names of channels, which the caller then owns; frees the rest. */

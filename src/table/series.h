@@ -31,12 +31,12 @@ static inline uint32_t window_length(const struct windows *w, uint64_t rows, uin
     uint64_t left = rows - i * w->stride;
     return left < w->window ? (uint32_t)left : w->window;
 }
-/* Rows of a group whose `order` is as in the row before, or behind a gap: a step of more than 1.5
+/* Rows of a group whose `order` equals the row before, or follows a gap: a step of more than 1.5
  * usual ones. */
 enum odd_step { STEP_EQUAL, STEP_GAP, ODD_STEPS };
 struct odd_steps {
     uint64_t count[ODD_STEPS];
-    struct text first[ODD_STEPS]; /* where the first one is: "FILE:LINE, group "s3"" */
+    struct text first[ODD_STEPS]; /* place of the first one: "FILE:LINE, group "s3"" */
 };
 /* The kind of a step; ODD_STEPS: usual. */
 enum odd_step odd_step(const struct windows *w, double step);
@@ -46,8 +46,8 @@ void odd_step_place(struct text *to, const char *path, int64_t line, const char 
 void odd_steps_note(const struct odd_steps *o, const struct schema *s);
 void odd_steps_free(struct odd_steps *o);
 
-/* Lists the windows of some groups, and their answers: of each row with a target, or of each window
- * whose last row has one. Windows without an answer are left out. Caller: row_list_free. */
+/* Lists the windows of some groups, and their answers: one for each row with a target, or for each
+ * window whose last row has one. Windows without an answer are left out. Caller: row_list_free. */
 void series_list(const struct dataset *d, const uint32_t *groups, uint64_t count,
                  struct row_list *to);
 

@@ -302,7 +302,8 @@ static uint32_t count_classes(const struct shares *s)
     return count;
 }
 
-/* Explains an empty part by the rows that the method keeps together. False: no such reason. */
+/* Explains an empty part by the rows that the method keeps together. False: that is not the
+ * reason. */
 static bool kept_together(const struct shares *s, const struct split_options *o, struct err *e)
 {
     uint32_t classes = o->method == SPLIT_STRATIFIED ? count_classes(s) : 0;

@@ -30,7 +30,7 @@ static unsigned tiles_of(uint64_t count)
 
 /* --- inputs of the methods --- */
 
-/* Returns the values of the first or last record of each sample: of a table `values` itself, else
+/* Returns the values of the first or last record of each sample: in a table `values` itself, else
  * mem_free. */
 static void *by_sample(const struct samples *s, void *values, size_t size, bool last)
 {
@@ -69,7 +69,7 @@ struct labels {
     int32_t *label;
 };
 
-/* The label of a sample is that of its last record. A table has them (dataset.h). */
+/* The label of a sample is its last record's. A table has them (dataset.h). */
 static void label_tile(void *context, unsigned tile, unsigned thread)
 {
     const struct labels *l = context;
@@ -241,7 +241,8 @@ static void keep_labels(struct split *s, const struct dataset *d, const struct s
                         bool joined, struct rare *r)
 {
     const struct samples *samples = &d->samples;
-    const uint64_t own = d->rows_of[PART_TRAIN]; /* the rows behind have a part's own file */
+    /* the rows after these come from a part's own file */
+    const uint64_t own = d->rows_of[PART_TRAIN];
     if (!d->schema->labels || o->method == SPLIT_COLUMN)
         return;
     uint64_t dealt = samples->count, left[PARTS] = {0};

@@ -1,7 +1,7 @@
 /* statistics.h - target statistics: smoothed means of the target by key, as numbers of a record
- * behind those of the columns. A key is a value of a column, or a pair of values. A schema holds
- * them fitted; column_apply looks them up in training and answers alike, and a view replaces those
- * of training rows by statistics out of fold (encoder.h). */
+ * after the columns' numbers. A key is a value of a column, or a pair of values. A schema holds
+ * them fitted; column_apply looks them up in training and answers alike, and a view replaces
+ * training rows' numbers by statistics out of fold (encoder.h). */
 #ifndef DNN_TABLE_STATISTICS_H
 #define DNN_TABLE_STATISTICS_H
 
@@ -28,8 +28,8 @@ struct statistic_key {
 struct statistic_table {
     uint32_t keys[2];    /* places in statistics.keys; the second ABSENT: one column */
     uint32_t means;      /* numbers of an entry: 0, 1, or one a class ... */
-    bool counted;        /* ... and log(1 + rows) behind them */
-    uint32_t first;      /* its first number among those of all tables */
+    bool counted;        /* ... and log(1 + rows) after them */
+    uint32_t first;      /* its first number among the numbers of all tables */
     uint32_t count;      /* entries */
     uint64_t *codes;     /* [count], ascending: id, or id of the first << 32 | id of the second */
     float *values;       /* [count][means + counted]; of other codes: 0 */

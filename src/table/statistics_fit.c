@@ -158,7 +158,7 @@ static double smoothed(const struct statistics_fit *f, uint32_t k, double rows, 
     return (sum + f->options->prior * f->mean[k]) / (rows + f->options->prior);
 }
 
-/* The number of a record: log-odds less those of the mean, or the difference to the mean. */
+/* The number of a record: log-odds minus the mean's, or the difference from the mean. */
 static float value_of(const struct statistics_fit *f, uint32_t k, double rows, double sum)
 {
     if (!(rows > 1e-9))
@@ -293,7 +293,7 @@ static void held_by_fold(const struct statistics_fit *f, const struct statistic_
     mem_free(of_cell);
 }
 
-/* Of earlier rows alone; rows of one time do not see each other. */
+/* Statistics of earlier rows alone; rows of one time do not see each other. */
 static void held_by_time(const struct statistics_fit *f, const struct statistic_table *t,
                          const struct group *g)
 {

@@ -36,7 +36,7 @@ void statistics_keys(struct statistics_fit *f);
 
 /* Rows with the same code. */
 struct group {
-    uint32_t *of;        /* [count]: of each row; ABSENT: too rare */
+    uint32_t *of;        /* [count]: group of each row; ABSENT: too rare */
     uint32_t count;
     uint64_t *codes;     /* [count] */
 };

@@ -20,7 +20,7 @@ struct statistics_saved {
 
 /* --- writing --- */
 
-/* name: behind "encoders.<number>.statistics.". */
+/* name: after "encoders.<number>.statistics.". */
 static void add(const struct statistics_saved *k, const char *name, enum dtype type, unsigned rank,
                 const uint64_t *dims, const void *data)
 {

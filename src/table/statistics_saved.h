@@ -27,7 +27,7 @@ struct statistics_saved;
 struct statistics_saved *statistics_save(const struct schema *s, uint32_t number,
                                          struct tensor_writer *w);
 void statistics_saved_free(struct statistics_saved *k);
-/* Reads them into l->schema, which has its columns. False, E15, where they cannot be. */
+/* Reads them into l->schema, which has its columns. False, E15: they cannot be read. */
 bool statistics_load(const struct loading *l);
 
 #endif

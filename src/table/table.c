@@ -22,7 +22,7 @@ static void count_bytes(struct table *t)
     t->bytes = chunks * ((uint64_t)t->rows.format.stride << t->rows.shift) + t->rows.count * row;
 }
 
-/* Adds the files to an error of all rows: those of training; of a label that training lacks,
+/* Adds the files to an error about all rows: the training files; for a label that training lacks,
  * all. */
 static bool in_files(const struct data_options *o, struct err *e)
 {

@@ -24,7 +24,7 @@ struct table {
     uint64_t blank_lines, extra_columns, unlabelled;
     struct table_sample sample;
     struct target_choice choice;  /* of a single training */
-    struct fingerprint *known;    /* of the rows, where the options ask for it; else NULL */
+    struct fingerprint *known;    /* of the rows, if the options ask for it; else NULL */
     char sha256[65];              /* of schema, split and rows; a checkpoint stores it */
     uint64_t bytes;               /* host memory in use */
     struct remarks remarks;       /* constant columns, leaks, duplicates across parts, ... */
@@ -44,11 +44,11 @@ struct table *table_load(struct schema *s, const struct data_options *o, uint32_
 struct table *table_of_fold(const struct table *t, uint32_t fold, const struct split_options *o,
                             uint32_t folds, struct err *e);
 void table_free(struct table *t);
-/* Sets the pooled categories of t->known, where there is one. table_load does it for a single
- * training; the owner of the folds does it once, with the encoders of all its runs. */
+/* Sets the pooled categories of t->known, if it exists. table_load does it for a single training;
+ * the owner of the folds does it once, with the encoders of all its runs. */
 void table_know_pooled(struct table *t, struct encoder *const *encoders, uint32_t count);
-/* Fits an encoder on the training rows of a fold, by the options that `as` declares (NULL: those of
- * the table). Its remarks are those of all rows. NULL: a label is in no such row. */
+/* Fits an encoder on the training rows of a fold, by the options that `as` declares (NULL: the
+ * table's). Its remarks are about all rows. NULL: a label is in no training row of the fold. */
 struct encoder *table_fit_fold(const struct table *t, const struct schema *all, uint32_t fold,
                                const struct schema *as, struct err *e);
 

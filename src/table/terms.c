@@ -140,7 +140,7 @@ void terms_make(struct terms *t, const struct text_options *o, const char *text,
     for (uint32_t i = 0; i < t->count; i++) /* in reverse of their coming, so that each is found */
         t->table[place_of(t, TERM_BUCKET(t->items[t->count - 1 - i]))] = 0;
     t->count = 0;
-    /* both rules are one for ASCII, where that of bytes is the faster one */
+    /* for ASCII both rules agree, and bytes is the faster one */
     size_t count = o->rule == WORDS_BYTES || is_ascii(text, length) ? join_bytes(t, text, length)
                                                                     : join_words(t, text, length);
     if (!count)

@@ -1,13 +1,13 @@
 /* terms.h - the hashed terms of a text: a bucket and a signed count each (base/rowfmt.h).
  *
  * A text is cut into folded words (words.h). They are joined to " word word ... ", with no blank
- * between neighbours that are both syllables or signs and have nothing between them. Terms are
- * runs of words, without the blanks around them, and runs of the characters (UTF-8). Older models
- * have WORDS_BYTES: words are runs of ASCII letters, digits and bytes above 127, in lower case of
- * ASCII, and a blank stands between any two. The hash of a term h = rng_hash(bytes, 0), of a run
- * of characters rng_hash(bytes, 1), gives the bucket (h >> 1) % buckets and the sign, minus where
- * h is odd. Terms of one bucket are added. Source: Weinberger et al., "Feature hashing for large
- * scale multitask learning", 2009. */
+ * between neighbours that are both syllables or signs and have nothing between them. Terms are runs
+ * of words, without the blanks around them, and runs of the characters (UTF-8). Older models have
+ * WORDS_BYTES: words are runs of ASCII letters, digits and bytes above 127, in lower case of ASCII,
+ * and a blank stands between any two. The hash of a term h = rng_hash(bytes, 0), of a run of
+ * characters rng_hash(bytes, 1), gives the bucket (h >> 1) % buckets and the sign, minus if h is
+ * odd. Terms of one bucket are added. Source: Weinberger et al., "Feature hashing for large scale
+ * multitask learning", 2009. */
 #ifndef DNN_TABLE_TERMS_H
 #define DNN_TABLE_TERMS_H
 
@@ -19,12 +19,12 @@
 enum { TERM_RUN_MOST = 8, TERM_SLOTS_MOST = 1024 };
 /* How a text becomes inputs: terms by weight or by count, or tokens (tokens.h). */
 enum text_weight { TEXT_TFIDF, TEXT_COUNT, TEXT_TOKENS };
-/* What cuts a text into words. */
+/* The rule that cuts a text into words. */
 enum word_rule { WORDS_BYTES, WORDS_UNICODE };
 extern const char *const word_rule_names[]; /* as a model's head has them */
 struct text_options {
     uint32_t buckets;            /* tokens: the most of the vocabulary */
-    uint32_t words[2], chars[2]; /* shortest and longest run; 0: no such terms */
+    uint32_t words[2], chars[2]; /* shortest and longest run; 0: none of this kind */
     int weight;                  /* enum text_weight */
     int rule;                    /* enum word_rule */
 };
@@ -38,7 +38,7 @@ struct terms {
     size_t *starts;    /* of words, characters or tokens, in `words` */
     size_t start_room;
 };
-/* Replaces the terms by those of a text, at most `most` buckets: later ones are left out. */
+/* Replaces the terms by the terms of a text, at most `most` buckets: later ones are left out. */
 void terms_make(struct terms *t, const struct text_options *o, const char *text, size_t length,
                 uint32_t most);
 /* Sets starts[at]. */

@@ -53,7 +53,7 @@ static enum kind kind_of(uint32_t c)
                                                                           : LETTER;
 }
 
-/* The lower case where it has as many bytes. */
+/* The lower case, if it has the same number of bytes. */
 static uint32_t lower(uint32_t c)
 {
     if ((c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde && c != 0xd7) ||
@@ -68,7 +68,7 @@ static uint32_t lower(uint32_t c)
     return c;
 }
 
-/* Bytes of the character at the beginning of a text; *c: which it is, or a letter where it is no
+/* Bytes of the character at the beginning of a text; *c: its code, or a letter if it is no
  * UTF-8. */
 static size_t character(const unsigned char *s, size_t length, uint32_t *c)
 {

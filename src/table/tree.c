@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 #define VALUE_UNIT 0x1p20
-#define VALUE_MOST 1000.0 /* in spreads: 2^31 rows of such values still fit an int64 */
+#define VALUE_MOST 1000.0 /* in spreads: 2^31 rows of that value still fit an int64 */
 #define NOISE 1e-12       /* a smaller share of the sum is rounding */
 
 struct leaf {

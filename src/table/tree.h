@@ -1,5 +1,5 @@
-/* tree.h - a regression tree on one column: where to cut a number so that the pieces say most about
- * the target. Exact: sums are integers, so that the cuts do not depend on the order of rows. */
+/* tree.h - a regression tree on one column: cuts a number so that the pieces tell most about the
+ * target. Exact: sums are integers, so that the cuts do not depend on the order of rows. */
 #ifndef DNN_TABLE_TREE_H
 #define DNN_TABLE_TREE_H
 
@@ -16,9 +16,9 @@ struct tree {
 };
 /* A target of spread 1 around 0 as a whole number; far outliers are limited. */
 int32_t tree_value(double y);
-/* Cuts the leaf with the largest gain first (squared error; of classes, that of the one-hot
- * target, which is Gini's), of equal ones the first. cuts: room for leaves - 1; ascending, each
- * between two neighbouring values. Returns their number. */
+/* Cuts the leaf with the largest gain first (squared error; for classes of the one-hot target,
+ * which is Gini's gain); ties: the first. cuts: room for leaves - 1; ascending, each between two
+ * neighbouring values. Returns their number. */
 uint32_t tree_cuts(const struct tree *t, float *cuts);
 
 #endif

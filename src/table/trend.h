@@ -27,9 +27,9 @@ struct trend {
 struct trend_row { double time, value; };
 /* Sorts the rows by time. */
 struct trend trend_of(struct trend_row *rows, uint32_t count, uint32_t classes);
-/* Adds a remark where rows of data.train are dealt by chance and the target changes with a column
- * of type datetime, which is no date of birth by its name; the strongest one. The rows of d must
- * be raw. */
+/* Adds a remark if rows of data.train are split by chance and the target changes with a column of
+ * type datetime that is no date of birth by its name; only the strongest one. The rows of d must be
+ * raw. */
 void trend_check(const struct encoder *c, const struct dataset *d, const struct data_options *o,
                  struct remarks *remarks);
 

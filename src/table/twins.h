@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "table/vocab.h"
 
-/* Values of a column that are compared; those behind them are not. */
+/* The most values of a column that are compared. */
 #define TWINS_MOST 4096u
 /* Adds `"NYC" and "nyc" (case), ...` to `out`: the first pairs of twins, and how many more there
  * are. Returns how many pairs. */

@@ -6,8 +6,8 @@
 
 struct view {
     struct rows rows;           /* encoded records, in the order of the dataset; chunks owned */
-    /* The first records, at most TABLE_SAMPLE_ROWS, as an answer encodes them: with target
-     * statistics those of training rows differ. Without chunks: as in rows. */
+    /* The first records, at most TABLE_SAMPLE_ROWS, encoded as for an answer: with target
+     * statistics training rows differ. Without chunks: the same as rows. */
     struct rows first;
 };
 

@@ -8,7 +8,7 @@
 struct vocab;
 struct vocab *vocab_new(void);
 void vocab_free(struct vocab *v);
-/* Limit of categories of one column in a model. vocab_add has no such limit. */
+/* Most categories of one column in a model. vocab_add has no such limit. */
 #define VOCAB_MOST 1048576u
 /* Adds a text if it is new. Returns its index, from 0 in order of arrival. */
 uint32_t vocab_add(struct vocab *v, const char *text, size_t length);

@@ -5,7 +5,8 @@
 
 #include "base/mem.h"
 
-#define ENTRIES_MOST (UINT64_C(4) << 20) /* of a list, or twice the rows where these are more */
+/* most entries of a list, or twice the rows if that is more */
+#define ENTRIES_MOST (UINT64_C(4) << 20)
 #define FINE 8.0                         /* entries of a row of mean weight, of weights that are
                                           * not whole numbers */
 
@@ -38,13 +39,13 @@ static void take_rows(struct weighed *w, const struct dataset *d)
     w->single = w->own_single;
 }
 
-/* The place in the list behind the rows with this sum of weights. */
+/* The place in the list after the rows with this sum of weights. */
 static uint64_t place_of(const struct weighed *w, double sum)
 {
     return (uint64_t)round(sum * w->unit);
 }
 
-/* Lists each row as often as it counts: places are rounded, not single rows, so that many rows of
+/* Lists each row repeated by its weight: places are rounded, not single rows, so that many rows of
  * small weight count for their sum. rows: the sum of the weights. */
 static void repeat_rows(struct weighed *w, double rows, bool whole)
 {

@@ -1,20 +1,19 @@
-/* weighed.h - the rows that a fit takes, and how much each of them counts: the one place that says
- * so. A row of weight 0 is not there; a row of weight 2 is there twice. Weights that are all whole
- * numbers are numbers of rows. Others are divided by their mean, because they are known only
- * against each other.
+/* weighed.h - the rows that a fit takes, with their weights: the only place that applies them. A
+ * row of weight 0 is left out; a row of weight 2 is there twice. Weights that are all whole numbers
+ * are numbers of rows. Others are divided by their mean, because only their ratios are known.
  *
- * A statistic reads a list in which each row stands as often as it counts, and so needs no weights
- * of its own. Of whole numbers the list is exact. Of others, and of whole numbers with a very large
- * sum, it stands at most one entry off, maybe not at all, and each run of rows at most one. */
+ * A statistic reads a list that repeats each row by its weight, and so needs no weights itself. For
+ * whole numbers the list is exact. For others, and for whole numbers with a very large sum, the
+ * number of entries of a row, and of each run of rows, is at most one off. */
 #ifndef DNN_TABLE_WEIGHED_H
 #define DNN_TABLE_WEIGHED_H
 
 #include "table/dataset.h"
 
 struct weighed {
-    const uint32_t *rows;    /* [count], ascending: each as often as it counts */
+    const uint32_t *rows;    /* [count], ascending: each row repeated by its weight */
     uint64_t count;
-    double unit;             /* entries of the list for one row; 1 where it is exact */
+    double unit;             /* entries of the list for one row; 1 if it is exact */
     const uint32_t *single;  /* [single_count] each row once */
     uint64_t single_count;
     double *weight;          /* [single_count]; NULL: each is 1, and single = rows */

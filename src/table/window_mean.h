@@ -14,7 +14,8 @@ struct window_mean {
     double *sum;     /* [members][lines][outputs] */
     uint32_t *times; /* [lines]: windows in the sum */
 };
-/* No window yet, of so many lines. m is zero, or was begun before. Caller: window_mean_free. */
+/* Begins means of `lines` lines, without a window yet. m is zero, or was begun before. Caller:
+ * window_mean_free. */
 void window_mean_begin(struct window_mean *m, uint32_t members, uint64_t lines, uint32_t outputs);
 /* Adds answer i of logits [members][answers][outputs] to a line. */
 void window_mean_add(struct window_mean *m, uint64_t line, const real *logits, uint64_t answers,

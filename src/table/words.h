@@ -1,11 +1,11 @@
 /* words.h - cuts a text into words, by the classes of its Unicode characters (base/unicode.h).
  *
  * A word is a run of letters, numbers and marks. A character of a script that puts no blanks
- * between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) is a word by itself, with the marks
- * behind it; so is a sign beyond ASCII, such as a picture. Punctuation and blanks separate.
- * Joiners, soft hyphens and variation selectors are no part of a word and separate nothing. A
- * folded word has no case and is composed (NFC), so that a word is the same in capitals, and with
- * its accents apart. */
+ * between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) is one word, with the marks after
+ * it; so is a sign beyond ASCII, such as a picture. Punctuation and blanks separate. Joiners, soft
+ * hyphens and variation selectors are no part of a word and separate nothing. A folded word has no
+ * case and is composed (NFC), so that a word is the same in capitals, and with its accents
+ * apart. */
 #ifndef DNN_TABLE_WORDS_H
 #define DNN_TABLE_WORDS_H
 
