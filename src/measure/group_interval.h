@@ -1,15 +1,18 @@
 /* group_interval.h - 95 % intervals of metrics if rows come in groups (rows of one customer,
  * windows of one recording) that are independent of each other, while rows of a group are not.
  *
- * The error is that of the jackknife over groups (Efron and Stein, 1981): how the metric moves when
+ * The error is the jackknife's over groups (Efron and Stein, 1981): how the metric moves when
  * a group is left out. For areas below curves it is the sum of the influence of the group's rows
- * (Obuchowski, 1997, of auc). The quantile is that of Student's t with one degree of freedom less
+ * (Obuchowski, 1997, of auc). The quantile is Student's t with one degree of freedom less
  * than there are groups, by Kish's effective number of them: groups weigh by their rows that the
  * metric counts. Nothing is drawn at random.
  *
- * GROUP_SIZE symmetric on the scale of logarithms: a mean loss, an error GROUP_SHARE Wilson's, with
- * the rows that would give this error (Korn and Graubard, 1998) GROUP_AREA symmetric on the logit
- * scale GROUP_REST as GROUP_SIZE, of 1 - value GROUP_PLAIN symmetric, not below 0, not above 1 */
+ *   GROUP_SIZE    symmetric on the scale of logarithms: a mean loss, an error
+ *   GROUP_SHARE   Wilson's, with the rows that would give this error (Korn and Graubard, 1998)
+ *   GROUP_AREA    symmetric on the logit scale
+ *   GROUP_REST    as GROUP_SIZE, of 1 - value
+ *   GROUP_PLAIN   symmetric, not below 0, not above 1
+ */
 #ifndef DNN_MEASURE_GROUP_INTERVAL_H
 #define DNN_MEASURE_GROUP_INTERVAL_H
 

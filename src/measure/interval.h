@@ -1,20 +1,20 @@
-/* interval.h - 95 % intervals of metrics on independent rows (group_interval.h: rows in groups),
- * each by a formula; nothing is drawn at random. With weights the number of rows is Kish's
- * effective one, (sum w)^2 / sum w^2.
+/* interval.h - 95 % intervals of metrics on independent rows (group_interval.h: rows in groups), each
+ * by a formula; nothing is drawn at random. With weights the number of rows is Kish's effective one, (sum w)^2 / sum w^2.
  *
- * accuracy, precision, recall, coverage Wilson, 1927 auc error of DeLong et al., 1988, on the logit
- * scale; at 0 and 1 Wilson's over the
+ *   accuracy, precision, recall, coverage   Wilson, 1927
+ *   auc         error of DeLong et al., 1988, on the logit scale; at 0 and 1 Wilson's over the
  *               smaller class
- * macro_auc the same with the mean of the classes' errors, an upper bound pr_auc Boyd, Eng and
- * Page, 2013: logit scale, error 1 / sqrt(positives p (1 - p)); at 0
+ *   macro_auc   the same with the mean of the classes' errors, an upper bound
+ *   pr_auc      Boyd, Eng and Page, 2013: logit scale, error 1 / sqrt(positives p (1 - p)); at 0
  *               and 1 Wilson's
- * f1, macro_f1, r2 linearised ratios (delta method): error of sum (a - r b) / sum b; F1 at 0
+ *   f1, macro_f1, r2   linearised ratios (delta method): error of sum (a - r b) / sum b; F1 at 0
  *               and 1 Wilson's
- * logloss, brier, mae, pinball, width, set_size, loss mean and its standard error; not below 0,
- *               that of brier not above 1
- * rmse root of the interval of the mean squared error ece sqrt(sum over bins of share^2 o (1 - o) /
- * rows), o the share observed; not below 0,
- *               not above 1 */
+ *   logloss, brier, mae, pinball, width, set_size, loss   mean and its standard error; not below 0,
+ *               brier not above 1
+ *   rmse        root of the interval of the mean squared error
+ *   ece         sqrt(sum over bins of share^2 o (1 - o) / rows), o the share observed; not below 0,
+ *               not above 1
+ */
 #ifndef DNN_MEASURE_INTERVAL_H
 #define DNN_MEASURE_INTERVAL_H
 

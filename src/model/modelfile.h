@@ -2,67 +2,71 @@
  * bytes lie) that holds all that answers need. No paths, no time, host, thread count or measured
  * speed: the same training gives the same bytes.
  *
- * Metadata (texts) kind "model" format "3" plan JSON: backend, kind of processor, precision that
- * trained it metrics JSON: metrics of the validation and test rows config JSON: the training's
- * resolved config, a record for people. A tensor U8 of that name
+ * Metadata (texts)
+ *   kind      "model"
+ *   format    "3"
+ *   plan      JSON: backend, kind of processor, precision that trained it
+ *   metrics   JSON: metrics of the validation and test rows
+ *   config    JSON: the training's resolved config, a record for people. A tensor U8 of that name
  *             where it is long.
- * Tensors schema, schema.*, encoders.E.* the columns and their statistics: schema_saved.h
- * members.I.layers U8: JSON, the layers of member I as a config has them, the
+ * Tensors
+ *   schema, schema.*, encoders.E.*   the columns and their statistics: schema_saved.h
+ *   members.I.layers                 U8: JSON, the layers of member I as a config has them, the
  *                                    output layer last. Options that answers do not need are left
  *                                    out.
- * members.I.layers.N.NAME F32: a parameter of layer N of the list (from 0), with its
+ *   members.I.layers.N.NAME          F32: a parameter of layer N of the list (from 0), with its
  *                                    true shape. dense, ntk_dense: weight [in][out],
  *                                    bias [out]. batch_norm:
  *                                    scale, shift, running_mean, running_var [in]. layer_norm:
  *                                    scale, shift [in]. residual: weight [in][out] where its layers
  *                                    change the width; theirs are members.I.layers.N.layers.M.NAME.
- * members.I.embeddings F32 [numbers]: the tables [2 + values][dim] of all embedded
+ *   members.I.embeddings             F32 [numbers]: the tables [2 + values][dim] of all embedded
  *                                    columns back to back, in the order of the columns. Absent
  *                                    without any.
- * members.I.history F64 [epochs][4]: epoch, training loss, validation metric (NaN:
+ *   members.I.history                F64 [epochs][4]: epoch, training loss, validation metric (NaN:
  *                                    none), learning rate; of many epochs every n-th. For people:
  *                                    absent where no epoch ended, and in earlier files.
- * ensemble.weights F64 [members]: the weight of each member in the mean of the
+ *   ensemble.weights                 F64 [members]: the weight of each member in the mean of the
  *                                    answers. Absent: one member, 0.
- * ensemble.encoders I64 [members]: the encoder E of each member's inputs. Absent:
+ *   ensemble.encoders                I64 [members]: the encoder E of each member's inputs. Absent:
  *                                    0 for all.
- * threshold F64 [1]: of two labels the second is answered where its
+ *   threshold                        F64 [1]: of two labels the second is answered where its
  *                                    probability is at least this. Absent: 0.5.
- * decision F64 [classes]: of more labels the answered one has the
+ *   decision                         F64 [classes]: of more labels the answered one has the
  *                                    greatest ln p + decision, p calibrated. Absent: all 0.
- * calibration.scale F64 [1]: probabilities are softmax(scale ln p + shift), p the
+ *   calibration.scale                F64 [1]: probabilities are softmax(scale ln p + shift), p the
  *                                    mean of the members. Absent, as its shift: they stay as they
  *                                    are.
- * calibration.shift F64 [classes] calibration.range F64 [2]: values below the first become it, as
- * those above the
+ *   calibration.shift                F64 [classes]
+ *   calibration.range                F64 [2]: values below the first become it, as those above the
  *                                    second do. Absent: none.
- * intervals F64 [5]: rule, level, reach, floor, folds (conformal.h): the
+ *   intervals                        F64 [5]: rule, level, reach, floor, folds (conformal.h): the
  *                                    interval around a value. Absent: none.
- * sets F64 [2]: level, reach: the set of labels. Absent: none. fingerprint.filter U8: a filter that
- * knows the training rows; .numbers, .twins
+ *   sets                             F64 [2]: level, reach: the set of labels. Absent: none.
+ *   fingerprint.filter               U8: a filter that knows the training rows; .numbers, .twins
  *                                    and .pooled belong to it (table/fingerprint.h). No answer
  *                                    needs it; absent, as they are, in earlier files.
- * loss.class_weight F32 [classes]: weights of classes in the loss that counts,
+ *   loss.class_weight                F32 [classes]: weights of classes in the loss that counts,
  *                                    with those of sampling, for the metric "loss"; absent:
  *                                    all 1
- * golden.text U8: cells of some training rows, back to back; all three are
+ *   golden.text                      U8: cells of some training rows, back to back; all three are
  *                                    absent without rows
- * golden.offsets I64 [rows * cells + 1] golden.logits F32 [rows][outputs]: the logits of the
- * network; of several
+ *   golden.offsets                   I64 [rows * cells + 1]
+ *   golden.logits                    F32 [rows][outputs]: the logits of the network; of several
  *                                    members [members][rows][outputs]
  *
- * From a record to an answer 1. Each cell becomes numbers or a category: 0 missing, 1 unknown, 2..
- * the values in order. 2. x: all numbers; 1 or 0 "was missing" for each number with an indicator;
- * the row of its table
+ * From a record to an answer
+ *   1. Each cell becomes numbers or a category: 0 missing, 1 unknown, 2.. the values in order.
+ *   2. x: all numbers; 1 or 0 "was missing" for each number with an indicator; the row of its table
  *      for each embedded column; then 2 + values columns of 0 and a 1 for each one-hot column. Each
  *      group in the order of the schema.
- * 3. The layers, one after another. dense: x weight + bias. batch_norm: (x - running_mean) /
+ *   3. The layers, one after the other. dense: x weight + bias. batch_norm: (x - running_mean) /
  *      sqrt(running_var + epsilon) * scale + shift. layer_norm: the same with mean and variance of
  *      the row. residual: x (or x weight) + the output of its layers. dropout: x.
- * 4. Classification: softmax. Regression: y * encoders.E.target[1] + encoders.E.target[0]. 5. Of
- * several members: the mean of their probabilities or values. In double: the weights are
+ *   4. Classification: softmax. Regression: y * encoders.E.target[1] + encoders.E.target[0].
+ *   5. Of several members: the mean of their probabilities or values. In double: the weights are
  *      divided by their sum, and the products are added in the order of the members.
- * 6. calibration.*.
+ *   6. calibration.*.
  *
  * Reading is lenient: unknown metadata and tensors are ignored, and the config is not looked at.
  * What answers need and this build does not know (a layer, an option of it, a code of a column) is

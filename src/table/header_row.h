@@ -1,6 +1,6 @@
 /* header_row.h - header lines among the rows: the header again, as `cat a.csv b.csv` makes it, also
  * after a byte-order mark; the header of a file for a model that was trained without one. Private
- * to cell.c, header_row.c and infer/scan.c. */
+ * to cell.c, header_row.c and src/infer. */
 #ifndef DNN_TABLE_HEADER_ROW_H
 #define DNN_TABLE_HEADER_ROW_H
 

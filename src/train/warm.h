@@ -1,12 +1,12 @@
-/* warm.h - train --init-from: the weights of a model as the first weights of a training, e.g. every
- * night. The encoder is fitted to the new rows; weights are brought to it: - rows of categories and
- * tokens (one-hot, embeddings) by the text of the value; a new value
+/* warm.h - train --init-from: the weights of a model as the first weights of a training, e.g.
+ * every night. The encoder is fitted to the new rows; weights are brought to it:
+ *   - rows of categories and tokens (one-hot, embeddings) by the text of the value; a new value
  *     starts as in any training
- * - where the first layer is dense, its weights of plain numbers for their new centre and scale;
- *     of a regression the output layer's for those of the target: the function stays
- * - piecewise-linear numbers by bin; where a column has another number of bins, they start anew The
- * start counts as an epoch before the first: the result is never worse on the validation rows. All
- * else must be equal: task, labels, input columns with their encodings, layers. Private to
+ *   - if the first layer is dense, its weights of plain numbers for their new centre and scale;
+ *     for a regression the output layer's for the target's: the function stays
+ *   - piecewise-linear numbers by bin; if a column has another number of bins, they start anew
+ * The start counts as an epoch before the first: the result is never worse on the validation rows.
+ * All else must be equal: task, labels, input columns with their encodings, layers. Private to
  * src/train. */
 #ifndef DNN_TRAIN_WARM_H
 #define DNN_TRAIN_WARM_H
