@@ -1,10 +1,9 @@
 /* bf16.h - products of numbers rounded to bf16 (to nearest, ties to even), with sums in fp32, on
  * processors that have them. Private to src/backend.
  *
- * A product has two packed inputs of the same depth: k rounded up to BF16_STEP, with zeros after
- * k. Numbers below 2^-126 count as 0, in the inputs and in the sums. Each output is one chain of
- * sums in the order of k, so that blocking changes no bit. The link of the chain depends on the
- * code:
+ * A product has two packed inputs of the same depth: k rounded up to BF16_STEP, with zeros after k.
+ * Numbers below 2^-126 count as 0, in the inputs and in the sums. Each output is one chain of sums
+ * in the order of k, so that blocking changes no bit. The link of the chain depends on the code:
  *   avx512_bf16   two terms, one after the other (VDPBF16PS)
  *   amx           32 terms: the sum of the ones in even places and the sum of the ones in odd places,
  *                 added, then added to the chain (TDPBF16PS)
