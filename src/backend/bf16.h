@@ -5,7 +5,7 @@
  * Numbers below 2^-126 count as 0, in the inputs and in the sums. Each output is one chain of sums
  * in the order of k, so that blocking changes no bit. The link of the chain depends on the code:
  *   avx512_bf16   two terms, one after the other (VDPBF16PS)
- *   amx           32 terms: the sum of the ones in even places and the sum of the ones in odd places,
+ *   amx           32 terms: the sum of the ones in even places and of the ones in odd places,
  *                 added, then added to the chain (TDPBF16PS)
  * Intel, "64 and IA-32 Architectures Software Developer's Manual", volume 2. */
 #ifndef DNN_BACKEND_BF16_H

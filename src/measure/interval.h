@@ -1,6 +1,6 @@
 /* interval.h - 95 % intervals of metrics on independent rows (group_interval.h: rows in groups),
- * each by a formula; nothing is drawn at random. With weights the number of rows is Kish's effective
- * one, (sum w)^2 / sum w^2.
+ * each by a formula; nothing is drawn at random. With weights the number of rows is Kish's
+ * effective one, (sum w)^2 / sum w^2.
  *
  *   accuracy, precision, recall, coverage   Wilson, 1927
  *   auc         error of DeLong et al., 1988, on the logit scale; at 0 and 1 Wilson's over the
