@@ -1,4 +1,4 @@
-/* cuda_guest.cu - cuBLASLt in place of our product kernels, in trainings. It serves where `rows`
+/* cuda_guest.cu - cuBLASLt in place of our product kernels, in trainings. It serves if `rows`
  * has it as faster and the training is long enough to pay for loading it (cuda_guest_work); if a
  * plan names it, the products of `rows`; all products with "cublaslt" in backend.guests, or in a
  * test build with DNN_GUESTS=always or cuBLASLt (base/fault.h).

@@ -2,7 +2,7 @@
  * backend.guests, in a test build with DNN_GUESTS=always or cuDNN (base/fault.h), and if a plan
  * names it. On an H200 our own layers were 1.6 to 5 times as fast (tests/bench/results), so "auto"
  * never chooses it. It trains a direction of a layer in three
- * calls; answers are never its own. Its layout is that of recur_guest.cuh. After its first failure
+ * calls; answers are never its own. Its layout: recur_guest.cuh. After its first failure
  * our kernels serve. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -98,7 +98,7 @@ DEVICE bool position_of(const struct op_gather &a, uint32_t row, uint32_t view, 
     return true;
 }
 
-/* Gathers a row of the batch by G lanes, of which this is `lane`; `to`: its destination, `view`:
+/* Gathers a row of the batch by G lanes, this one is `lane`; `to`: its destination, `view`:
  * the view whose order it has. */
 template <int G>
 DEVICE void gather_row(const struct op_gather &a, uint32_t row, uint32_t lane, size_t to,

@@ -76,7 +76,7 @@ struct machine_options {
     const char *precision;
     unsigned guests; /* bits: which libraries of NVIDIA may serve a training on a device */
 };
-enum { GUESTS_BY_TABLE = 1, /* where a row of measurements has it as faster */
+enum { GUESTS_BY_TABLE = 1, /* if a row of measurements has it as faster */
        GUESTS_CUBLASLT = 2, GUESTS_CUDNN = 4 /* all that it can */ };
 /* The memory limit of a device with `total` bytes. */
 uint64_t machine_limit(const struct machine_options *o, uint64_t total);

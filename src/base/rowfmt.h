@@ -5,9 +5,9 @@
  *                                 before that
  *     uint32  missing[words]      bit i set: number i was missing in the file; words =
  *                                 (numbers + 31) / 32
- *     int32   category[categories]  0 missing, 1 unknown, 2.. the values of the vocabulary; behind
+ *     int32   category[categories]  0 missing, 1 unknown, 2.. the values of the vocabulary; after
  *                                 those the terms of texts (term_make), or the tokens of one: 0
- *                                 behind the last, 1 unknown, 2.. those of its vocabulary
+ *                                 after the last, 1 unknown, 2.. the values of its vocabulary
  *     float | int32  target       class number from 0, or the value (already standardised);
  *                                 -1 / NaN = unlabelled
  *     float   weight              1 when there is no weight column

@@ -104,7 +104,7 @@ bool csv_header_read(struct csv *c, struct err *e);
 void csv_header_free(struct csv *c);
 
 /* Parses a block with libcsv for csv_cells_parse. Every error message of the syntax comes from
- * here: it checks for NUL and invalid UTF-8, where scan_parse (scan.h) refuses. */
+ * here: it checks for NUL and invalid UTF-8, as scan_parse (scan.h) gives no reason. */
 bool libcsv_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
                   struct csv_cells *out, struct err *e);
 

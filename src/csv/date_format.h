@@ -5,7 +5,7 @@
  *     %y        two digits: 69 to 99 are 19xx          %H %I   hour of 24, of 12
  *     %M        minute                                 %p      AM or PM
  *     %S        second, with or without a fraction     %s %Q   seconds, milliseconds,
- *               behind a point or a comma              %q %N   microseconds, nanoseconds since
+ *               after a point or a comma               %q %N   microseconds, nanoseconds since
  *     %z        Z or (+|-)hh[[:]mm]                            1970: a number
  *     %a %A     day of the week: English, whole or     %%      %
  *               three letters; it says nothing

@@ -22,7 +22,7 @@
  * least ambiguous sets (Sadinle, Lei and Wasserman, 2019): of all sets that hold their level over
  * all rows these are the smallest. The decided label is in each set, so a row that it answers
  * rightly is held by any reach: its score is the lowest. Sets that held the level without that
- * label would hold more with it, most where a decision follows class weights. If the answers are
+ * label would hold more with it, most if a decision follows class weights. If the answers are
  * right more often than the level, sets cover that share. Adaptive sets (Romano et al., 2020) are
  * larger, and nearer to the level for each kind of row.
  *

@@ -8,7 +8,7 @@
  *   plan      JSON: backend, kind of processor, precision that trained it
  *   metrics   JSON: metrics of the validation and test rows
  *   config    JSON: the training's resolved config, a record for people. A tensor U8 of that name
- *             where it is long.
+ *             if it is long.
  * Tensors
  *   schema, schema.*, encoders.E.*   the columns and their statistics: schema_saved.h
  *   members.I.layers                 U8: JSON, the layers of member I as a config has them, the
@@ -18,19 +18,19 @@
  *                                    true shape. dense, ntk_dense: weight [in][out],
  *                                    bias [out]. batch_norm:
  *                                    scale, shift, running_mean, running_var [in]. layer_norm:
- *                                    scale, shift [in]. residual: weight [in][out] where its layers
+ *                                    scale, shift [in]. residual: weight [in][out] if its layers
  *                                    change the width; theirs are members.I.layers.N.layers.M.NAME.
  *   members.I.embeddings             F32 [numbers]: the tables [2 + values][dim] of all embedded
  *                                    columns back to back, in the order of the columns. Absent
  *                                    without any.
  *   members.I.history                F64 [epochs][4]: epoch, training loss, validation metric (NaN:
  *                                    none), learning rate; of many epochs every n-th. For people:
- *                                    absent where no epoch ended, and in earlier files.
+ *                                    absent if no epoch ended, and in earlier files.
  *   ensemble.weights                 F64 [members]: the weight of each member in the mean of the
  *                                    answers. Absent: one member, 0.
  *   ensemble.encoders                I64 [members]: the encoder E of each member's inputs. Absent:
  *                                    0 for all.
- *   threshold                        F64 [1]: of two labels the second is answered where its
+ *   threshold                        F64 [1]: of two labels the second is answered if its
  *                                    probability is at least this. Absent: 0.5.
  *   decision                         F64 [classes]: of more labels the answered one has the
  *                                    greatest ln p + decision, p calibrated. Absent: all 0.

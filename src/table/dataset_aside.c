@@ -8,9 +8,9 @@
 #include "table/cell.h"
 #include "table/dataset_read.h"
 
-enum { LEAST = 5, NAMED = 5 }; /* cells that are there; columns in the note */
+enum { LEAST = 5, NAMED = 5 }; /* least present cells; most columns in the note */
 
-/* Whether most cells of the first rows that are there are numbers or dates, and not all of them
+/* True: most present cells of the first rows are numbers or dates, and not all of them
  * plain numbers. *all: each has a form of its own. */
 static bool most_formed(const struct schema *s, const struct binding *b,
                         const struct csv_cells *cells, size_t column, uint32_t cell,

@@ -34,7 +34,7 @@
  *   encoders.0.transform  U8 [numbers]: code; absent: none
  *   encoders.0.periodic   U8 [numbers]: it has periodic inputs; absent: none
  *   encoders.0.bins       F32: edges; .bins.offsets I64 [numbers + 1]: first of each number, and
- *   encoders.0.plain      U8 [numbers]: 1 where the number itself is an input; absent: no edges
+ *   encoders.0.plain      U8 [numbers]: 1 if the number itself is an input; absent: no edges
  *   encoders.0.texts      I64 [texts * 7]: buckets, shortest and longest run of words, of
  *                         characters (0: none), weight (0 tfidf, 1 count), terms at most; in the
  *                         order of the columns of type text; absent: none. Weight 2: tokens, the
@@ -57,7 +57,7 @@
  *   any other        (x - center) * factor, within least and most
  *   scale clip       the same, and z / sqrt(1 + (z/3)^2) of that z
  * A number with edges e[0] < .. < e[n] has n more inputs, clamp((x - e[j]) / (e[j+1] - e[j]), 0, 1)
- * of the scaled x. They are 0 where it was missing and has an indicator.
+ * of the scaled x. They are 0 if it was missing and has an indicator.
  *
  * A text's terms: table/terms.h, words.h. The value of a term is its count; with tfidf, its count
  * times the weight of its bucket, divided by the root of the sum of the squares of a text's values.

@@ -9,13 +9,13 @@
  *               and scale; .values.offsets I64 [keys + 1]
  *   .tables     I32 [tables][2]: one or two places in .keys; -1: no second one
  *   .means      I32 [tables]: numbers of an entry; .counted U8 [tables]: 1 for one more
- *   .codes      I32 [entries][2]: the ids of an entry; the second is 0 where a table has one key;
+ *   .codes      I32 [entries][2]: the ids of an entry; the second is 0 if a table has one key;
  *               ascending in a table; .codes.offsets I64 [tables + 1]
  *   .entries    F32: the numbers of each entry, one table after the other
  *   .center, .factor   F64 [numbers]: of the numbers of one record
  *
- * A record takes the numbers of its entry in each table, 0 where there is no entry; each becomes
- * (number - center) * factor, and stands behind the numbers of the columns. */
+ * A record takes the numbers of its entry in each table, 0 without an entry; each becomes
+ * (number - center) * factor, and follows the numbers of the columns. */
 #ifndef DNN_TABLE_STATISTICS_SAVED_H
 #define DNN_TABLE_STATISTICS_SAVED_H
 
