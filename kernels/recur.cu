@@ -27,7 +27,7 @@ static void walk_rows_of(struct walk *s, uint32_t rows, bool back)
     s->floats *= s->padded;
 }
 
-/* Behind the scratch's head stand u and the rooms. */
+/* The scratch holds its head, then u, then the rooms. */
 size_t cuda_recur_scratch(struct dims d, uint32_t kind, bool back)
 {
     struct walk s = {};

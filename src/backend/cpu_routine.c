@@ -101,7 +101,7 @@ struct stage {
     uint32_t first, count; /* rounds */
     uint32_t tracks;       /* 0: a round */
 };
-/* So many do not stay in the second-level cache, beside the rows, from one strip to the next. */
+/* More weights than stay in the second-level cache, beside the rows, from strip to strip. */
 enum { MANY_WEIGHTS = 1 << 16 };
 struct cpu_routine {
     struct routine head;

@@ -40,8 +40,8 @@ struct op_rotary {
 
 /* Self attention of several heads (Vaswani et al., 2017), each of width / heads columns:
  * y[t] = sum over u of p[t][u] v[u], with p[t] the softmax over u of q[t] k[u] / root(columns of a
- * head), u < length; causal: u <= t. Behind a sequence's end y is 0. The way forward may leave p in
- * `kept`, as the machine likes; the way back takes it from there. */
+ * head), u < length; causal: u <= t. After a sequence's end y is 0. The way forward may leave p in
+ * `kept`, in the machine's own layout; the way back reads it there. */
 struct op_attention {
     DIMS(width);
     void *kept;                /* of the size of its need, or NULL: p is computed again */

@@ -1,6 +1,6 @@
 /* mem.c - every block has a header of one cache line in front, which knows its size. Blocks of 4
- * MiB and more are mapped by themselves, on a 2 MiB boundary and with huge pages asked for: they
- * come cleared and go back to the system when freed. */
+ * MiB and more are separate mappings, on a 2 MiB boundary and with huge pages asked for: they come
+ * cleared and go back to the system when freed. */
 #include "base/mem.h"
 
 #include <assert.h>

@@ -90,7 +90,7 @@ static int by_place(const void *a, const void *b, const void *context)
     return y->place - x->place;
 }
 
-/* Pages whose lines are found by themselves. */
+/* Pages whose lines the search finds one by one. */
 static bool lists_others(const char *topic)
 {
     return strcmp(topic, "keys") == 0 || strcmp(topic, "errors") == 0;

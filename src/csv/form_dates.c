@@ -222,7 +222,7 @@ static bool take_month(struct shape *s)
            (!memcmp(year, "19", 2) || !memcmp(year, "20", 2));
 }
 
-/* Behind the day of the week: Aug 27 13:08:45 +0000 2008, as C and its children write it. */
+/* Takes what follows the day of the week in C's form: Aug 27 13:08:45 +0000 2008. */
 static bool take_ctime(struct shape *s)
 {
     if (run_of(s, is_letter) != 3)

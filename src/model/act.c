@@ -1,5 +1,5 @@
-/* act.c - the activations: one function of every value, without parameters. Behind a dense layer
- * they are taken in by it (layer.c, fuse); here they stand alone. */
+/* act.c - the activations: one function of every value, without parameters. A dense
+ * layer computes the one after it itself (layer.c, fuse); here they stand alone. */
 #include <stddef.h>
 
 #include "model/layer.h"

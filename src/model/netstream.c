@@ -116,7 +116,7 @@ static void pack_tile(void *packing, unsigned tile, unsigned thread)
     }
 }
 
-/* Behind the operations that were issued: they may still read this part of the ring. */
+/* Sends a part after the issued operations, which may still read this part of the ring. */
 static void send(struct netstream *s, struct machine *m, uint64_t part)
 {
     unsigned at = (unsigned)(part % STREAM_RING);

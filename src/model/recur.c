@@ -172,7 +172,7 @@ static real *plain(const struct pass *p, struct act_place at)
 {
     return pass_act(p, at).at;
 }
-/* Behind the first `count` columns of a plain activation. */
+/* A plain activation without its first `count` columns. */
 static struct act columns_from(struct act a, uint32_t count)
 {
     a.at = bytes_at(a.at, count * sizeof(real));

@@ -7,7 +7,7 @@
 #include "table/vocab.h"
 
 /* True if labels are lists by one separator: their pieces recur in other labels, or pieces of | and
- * ; are labels by themselves (a|b beside a), or all labels are as ['a', 'b']. Adds to `out` what
+ * ; are also labels alone (a|b and a), or all labels are as ['a', 'b']. Adds to `out` what
  * that means and what to do. target: its name. */
 bool label_list_tell(const struct vocab *labels, const char *target, struct text *out);
 

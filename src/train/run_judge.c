@@ -168,7 +168,7 @@ static bool measure_pace(struct run *r, struct err *e)
 
 /* --- the choice --- */
 
-/* So many answers of a part judge, drawn anew from all of its rows. */
+/* Makes `rows` answers judge a part, drawn anew from all of its rows. */
 static void use(struct run *r, enum part part, double rows)
 {
     struct judged *j = &r->judged[part];

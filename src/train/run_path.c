@@ -12,7 +12,7 @@
 #include "train/run_ridge.h"
 
 enum { WAIT = 6, HELD = 5 }; /* penalties without a better one; every fifth row is held out */
-enum { FEW = 500 };          /* validation rows that choose a penalty by themselves */
+enum { FEW = 500 };          /* fewer validation rows cannot choose a penalty alone */
 /* training rows x classes, up to which each fifth is held out once */
 enum { FOLDS_MOST = 1 << 18 };
 #define BETTER 1e-4          /* of the metric: less is no better one */
