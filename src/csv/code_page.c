@@ -121,9 +121,35 @@ static void end_word(struct code_page *p)
     p->word = p->ascii = p->one = 0;
 }
 
+/* Passes over the ASCII bytes at the beginning, which are most of a file. They change the current
+ * word alone. Returns their number. No byte waits, and no pair is open. */
+static size_t pass_ascii(struct code_page *p, const char *bytes, size_t length)
+{
+    size_t end = 0, word = 0;
+    for (uint64_t eight; end + sizeof eight <= length; end += sizeof eight) {
+        memcpy(&eight, bytes + end, sizeof eight);
+        if (eight & UINT64_C(0x8080808080808080))
+            break;
+    }
+    while (end < length && (unsigned char)bytes[end] < 0x80)
+        end++;
+    while (word < end && is_letter((unsigned char)bytes[end - 1 - word]))
+        word++;
+    if (word < end)
+        end_word(p);
+    p->word += word;
+    p->ascii += word;
+    p->before = end ? (unsigned char)bytes[end - 1] : p->before;
+    return end;
+}
+
 void code_page_count(struct code_page *p, const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length && p->high < ENOUGH; i++) {
+        if (!p->waiting)
+            i += pass_ascii(p, bytes + i, length - i);
+        if (i == length)
+            break;
         const unsigned char b = (unsigned char)bytes[i];
         if (p->waiting) {
             const bool left = is_letter(p->before), right = is_letter(b);
