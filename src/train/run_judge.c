@@ -183,7 +183,8 @@ static void use(struct run *r, enum part part, double rows)
     r->score.list[part] = r->list[part];
 }
 
-/* A share of the answers of each part, but enough of them for the metric to have a value. */
+/* A share of the answers of each part, but enough of them for the metric to have a value: as many
+ * as until now, where it has none on fewer. */
 static void shrink(struct run *r, double share)
 {
     for (enum part part = PART_VALID; part <= PART_TEST; part++) {
@@ -198,7 +199,7 @@ static void shrink(struct run *r, double share)
             use(r, part, rows);
             if (!metric || score_defined(&r->score, part, metric, &ignored))
                 break;
-            use(r, part, INFINITY);
+            use(r, part, all);
         }
     }
 }

@@ -2,6 +2,7 @@
  * larger ones, whole windows and sequences; parts of two runs that keep their common rows. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "tap.h"
 #include "train/part.h"
@@ -126,6 +127,63 @@ static void test_common(void)
     part_rows_free(&others);
 }
 
+/* Of so many validation rows one has label 1. */
+enum { VALID = 20000, MORE = 2900, LESS = 2450 };
+static void set_labels(const struct row_list *valid, uint64_t seed, const struct rows *rows)
+{
+    struct judged more, less;
+    judged_draw(&more, valid, MORE, seed);
+    judged_draw(&less, valid, LESS, seed);
+    uint64_t rare = 0;
+    while (rare < LESS && more.at[rare] == less.at[rare])
+        rare++;
+    for (uint32_t i = 0; i < VALID; i++) {
+        const int32_t label = i == more.at[rare];
+        memcpy(rows_at(rows, i) + rows->format.at_target, &label, sizeof label);
+    }
+    judged_free(&more);
+    judged_free(&less);
+}
+
+/* Judges with so many seconds left. Returns the rows that do. */
+static uint64_t judge_in(struct run *r, double seconds)
+{
+    const double limit = r->config->train.time_limit_s;
+    r->began = clock_now();
+    r->used = limit * 1.02 + 0.5 - seconds;
+    run_judge_end(r);
+    return r->list[PART_VALID].count;
+}
+
+/* A metric with a value on the sample, but on none that is smaller. */
+static void test_least(void)
+{
+    struct config c = {.train.time_limit_s = 1000, .data.split.seed = 3};
+    struct schema s = {.task = TASK_BINARY};
+    struct features f = {.outputs = 2};
+    uint32_t *index = mem_alloc(VALID, sizeof *index);
+    unsigned char *records = mem_zero(VALID, rowfmt_make(0, 0).stride);
+    for (uint32_t i = 0; i < VALID; i++)
+        index[i] = i;
+    const struct rows rows = {rowfmt_make(0, 0), &records, 20, VALID};
+    const struct loss_options loss = {.kind = LOSS_CROSS_ENTROPY};
+    const double counts[] = {0.5, 0.5};
+    struct run r = {.config = &c, .features = &f, .row_seconds = 0.01,
+                    .list[PART_VALID] = {.index = index, .count = VALID}};
+    r.history.metric = metric_find("auc", TASK_BINARY);
+    r.score = (struct score_job){.loss = &loss, .schema = &s, .features = &f, .rows = rows,
+                                 .class_counts = counts, .list[PART_VALID] = r.list[PART_VALID]};
+    set_labels(&r.list[PART_VALID], c.data.split.seed, &rows);
+    const uint64_t first = judge_in(&r, 60), then = judge_in(&r, 12);
+    ok(first > MORE && first < 3100, "a sample that the time is enough for: %llu",
+       (unsigned long long)first);
+    ok(then == first, "a metric has no value on fewer: these go on judging, not all rows: %llu",
+       (unsigned long long)then);
+    judged_free(&r.judged[PART_VALID]);
+    mem_free(index);
+    mem_free(records);
+}
+
 int main(void)
 {
     test_rows();
@@ -134,5 +192,6 @@ int main(void)
     test_windows(true, false);
     test_windows(true, true);
     test_common();
+    test_least();
     return done();
 }
