@@ -402,4 +402,3 @@ struct loss_options modelfile_loss(const struct modelfile *f)
         choose_labels(f->schema->labels, f->config, &o, &ignored);
     return o;
 }
-

@@ -1,4 +1,4 @@
-/* schema_check.c - checks of a schema from a model file . The input is not trusted. */
+/* schema_check.c - checks of a schema from a model file. The input is not trusted. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -161,10 +161,12 @@ bool saved_edges(const struct loading *l, const char *tensor, const float *v, ui
 
 /* schema_spread.c: reads the spread of the training values, if the model has it. */
 bool saved_spread(const struct loading *l);
+
 /* --- schema_target.c --- */
 extern const char *const saved_target_names[];
 bool saved_target(const struct loading *l);
 
+/* --- schema_form.c --- */
 
 /* Reads the forms of the columns' cells (forms of the head); the columns are read already. */
 bool saved_forms(const struct loading *l);
