@@ -122,12 +122,12 @@ static void cuda_plan(const struct machine *machine, uint32_t, uint32_t, struct 
     cuda_wgmma_plan(m, plan);
 }
 
-static void cuda_obey(struct machine *m, const struct plan *plan)
+static void cuda_set_plan(struct machine *m, const struct plan *plan)
 {
-    cuda_precision_obey(card_of(m), plan->precision);
-    cuda_wgmma_obey(card_of(m), plan);
-    cuda_guest_obey(card_of(m), plan);
-    cuda_recur_obey(card_of(m), plan);
+    cuda_precision_set(card_of(m), plan->precision);
+    cuda_wgmma_set_plan(card_of(m), plan);
+    cuda_guest_set_plan(card_of(m), plan);
+    cuda_recur_set_plan(card_of(m), plan);
 }
 
 static void cuda_work(struct machine *m, const struct machine_work *work)
@@ -263,10 +263,10 @@ size_t device_block_bytes(const struct machine *m)
 
 extern "C" const struct machine_type machine_cuda = {
     "cuda",          cuda_open,     cuda_close,    cuda_alloc,        cuda_release,
-    cuda_host_alloc, cuda_host_release, cuda_adopt, cuda_disown,      cuda_bytes_free,
+    cuda_host_alloc, cuda_host_release, cuda_map_host, cuda_unmap_host, cuda_bytes_free,
     cuda_upload,     cuda_download, cuda_act_download, cuda_fence,    cuda_wait,
     cuda_issue,      cuda_record,   cuda_stop,     cuda_play,         cuda_drop,
-    cuda_need,       cuda_plan,     cuda_obey,     cuda_act_bytes,    cuda_shadow_bytes,
+    cuda_need,       cuda_plan,     cuda_set_plan, cuda_act_bytes,    cuda_shadow_bytes,
     cuda_refresh,    cuda_shadow_of, cuda_act_form, cuda_rounds,  cuda_describe,
     cuda_expect,
     NULL,            NULL,          cuda_reserve_bytes, cuda_mark,    cuda_marked,

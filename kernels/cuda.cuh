@@ -102,7 +102,7 @@ uint64_t cuda_device_free(struct cuda_runtime *r); /* bytes; 0: not known */
 
 /* --- the machine --- */
 
-/* A block of device memory. adopted: a copy of these host bytes, lent `uses` times; uses 0: a
+/* A block of device memory. mapped: a copy of these host bytes, lent `uses` times; uses 0: a
  * spare, kept for the next rows of that size. */
 struct block {
     void *at;
@@ -110,7 +110,7 @@ struct block {
     const void *host;
     size_t host_bytes;
     unsigned uses;
-    bool adopted;
+    bool mapped;
     enum memory_kind kind;
 };
 struct pinned { char *at; size_t bytes; bool plain; }; /* plain: it could not be pinned */
@@ -206,8 +206,8 @@ void *cuda_alloc(struct machine *m, size_t bytes, struct err *e);
 void cuda_release(struct machine *m, void *memory);
 void *cuda_host_alloc(struct machine *m, size_t bytes, struct err *e);
 void cuda_host_release(struct machine *m, void *memory);
-const void *cuda_adopt(struct machine *m, const void *host, size_t bytes, struct err *e);
-void cuda_disown(struct machine *m, const void *adopted);
+const void *cuda_map_host(struct machine *m, const void *host, size_t bytes, struct err *e);
+void cuda_unmap_host(struct machine *m, const void *mapped);
 uint64_t cuda_bytes_free(struct machine *m);
 /* Releases all, and logs the peak (verbose). */
 void cuda_memory_close(struct card *m);
@@ -218,7 +218,7 @@ void cuda_memory_close(struct card *m);
 void cuda_precision(struct card *m, const char *wish);
 const char *cuda_precision_name(const struct card *m);
 /* The precision of a plan, if this card has it. */
-void cuda_precision_obey(struct card *m, const char *name);
+void cuda_precision_set(struct card *m, const char *name);
 /* Kept in 16 bits by a training: activations, and a copy of the parameters for products, which
  * every writer of parameters refreshes. */
 size_t cuda_act_bytes(const struct machine *m);
@@ -235,7 +235,7 @@ struct act cuda_shadow_of(const struct machine *m, const void *shadow, uint64_t 
 /* wish: as above. Runs the trial if they are wanted. */
 void cuda_wgmma_begin(struct card *m, const char *wish);
 void cuda_wgmma_plan(const struct card *m, struct plan *plan);
-void cuda_wgmma_obey(struct card *m, const struct plan *plan);
+void cuda_wgmma_set_plan(struct card *m, const struct plan *plan);
 
 /* --- a library of NVIDIA in the place of kernels: cuda_guests.cu --- */
 
@@ -274,7 +274,7 @@ void cuda_guest_fail(struct card *m, struct card_guest *g, const char *call, int
 void cuda_guest_begin(struct card *m);
 void cuda_guest_end(struct card *m);
 void cuda_guest_plan(const struct card *m, struct plan *plan);
-void cuda_guest_obey(struct card *m, const struct plan *plan);
+void cuda_guest_set_plan(struct card *m, const struct plan *plan);
 /* Opens it for this training if that pays (machine_work). */
 void cuda_guest_work(struct card *m, const struct machine_work *work);
 /* Scratch bytes that the library needs for this operation. */
@@ -285,7 +285,7 @@ size_t cuda_guest_scratch(const struct card *m, enum op_id op);
 void cuda_recur_begin(struct card *m);
 void cuda_recur_end(struct card *m);
 void cuda_recur_plan(const struct card *m, struct plan *plan); /* adds itself */
-void cuda_recur_obey(struct card *m, const struct plan *plan);
+void cuda_recur_set_plan(struct card *m, const struct plan *plan);
 /* Adds the workspace of cuDNN for a whole layer (struct recur_inputs); kept stays 0: not
  * supported. */
 void cuda_recur_need(const struct card *m, enum op_id op, const void *arguments, struct need *n);

@@ -170,7 +170,7 @@ void cuda_guest_plan(const struct card *m, struct plan *plan)
     cuda_guest_add(&m->guest->guest, plan);
 }
 
-void cuda_guest_obey(struct card *m, const struct plan *plan)
+void cuda_guest_set_plan(struct card *m, const struct plan *plan)
 {
     struct guest_use *use = m->guest;
     struct card_guest *g = &use->guest;

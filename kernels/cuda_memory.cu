@@ -31,7 +31,7 @@ static bool drop_spares(struct card *m)
 {
     bool any = false;
     for (size_t i = m->block_count; i-- > 0;)
-        if (m->blocks[i].adopted && m->blocks[i].uses == 0) {
+        if (m->blocks[i].mapped && m->blocks[i].uses == 0) {
             block_free(m, &m->blocks[i]);
             any = true;
         }
@@ -194,7 +194,7 @@ static struct block *block_lent(struct card *m, const void *host, size_t bytes)
 {
     for (size_t i = 0; i < m->block_count; i++) {
         struct block *b = &m->blocks[i];
-        if (b->adopted && b->uses && b->host == host && b->host_bytes == bytes)
+        if (b->mapped && b->uses && b->host == host && b->host_bytes == bytes)
             return b;
     }
     return NULL;
@@ -205,13 +205,13 @@ static struct block *block_spare(struct card *m, size_t bytes)
 {
     for (size_t i = 0; i < m->block_count; i++) {
         struct block *b = &m->blocks[i];
-        if (b->adopted && !b->uses && b->bytes >= bytes && b->bytes / 4 <= bytes)
+        if (b->mapped && !b->uses && b->bytes >= bytes && b->bytes / 4 <= bytes)
             return b;
     }
     return NULL;
 }
 
-const void *cuda_adopt(struct machine *machine, const void *host, size_t bytes, struct err *e)
+const void *cuda_map_host(struct machine *machine, const void *host, size_t bytes, struct err *e)
 {
     struct card *m = card_of(machine);
     size_t wished = bytes ? bytes : 1;
@@ -227,7 +227,7 @@ const void *cuda_adopt(struct machine *machine, const void *host, size_t bytes, 
             return NULL;
         b = block_at(m, at);
     }
-    b->adopted = true;
+    b->mapped = true;
     b->host = host;
     b->host_bytes = bytes;
     b->uses = 1;
@@ -241,9 +241,9 @@ const void *cuda_adopt(struct machine *machine, const void *host, size_t bytes, 
     return NULL;
 }
 
-void cuda_disown(struct machine *machine, const void *adopted)
+void cuda_unmap_host(struct machine *machine, const void *mapped)
 {
-    struct block *b = block_at(card_of(machine), adopted);
+    struct block *b = block_at(card_of(machine), mapped);
     if (b && b->uses)
         b->uses--;
 }

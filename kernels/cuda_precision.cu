@@ -70,7 +70,7 @@ const char *cuda_precision_name(const struct card *m)
     return names[m->products.how];
 }
 
-void cuda_precision_obey(struct card *m, const char *name)
+void cuda_precision_set(struct card *m, const char *name)
 {
     int how = named(name);
     if (!takes(m, how) || m->products.how == (enum product)how)

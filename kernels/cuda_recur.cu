@@ -144,7 +144,7 @@ void cuda_recur_plan(const struct card *m, struct plan *plan)
     cuda_guest_add(&m->recur->guest, plan);
 }
 
-void cuda_recur_obey(struct card *m, const struct plan *plan)
+void cuda_recur_set_plan(struct card *m, const struct plan *plan)
 {
     struct card_guest *g = &m->recur->guest;
     bool wanted = cuda_guest_named(g, plan) && load(m->recur) && cuda_guest_same(g, plan);

@@ -177,7 +177,7 @@ void cuda_wgmma_plan(const struct card *m, struct plan *plan)
         snprintf(plan->guests + used, sizeof plan->guests - used, "%s%s", used ? "; " : "", word);
 }
 
-void cuda_wgmma_obey(struct card *m, const struct plan *plan)
+void cuda_wgmma_set_plan(struct card *m, const struct plan *plan)
 {
     bool wanted = strstr(plan->guests, word) != NULL;
     if (wanted != m->wgmma)

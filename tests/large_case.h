@@ -258,7 +258,7 @@ static void large_embed(struct machine *m, enum op_id op, uint64_t at, large_tol
     machine_download(m, columns, of, sizeof columns);
     for (int k = 0; k < TABLES; k++)
         columns[k].table += at;
-    const void *moved = machine_adopt(m, columns, sizeof columns, &e);
+    const void *moved = machine_map_host(m, columns, sizeof columns, &e);
     struct opbuffer *b = far->buffers;
     while (strcmp(b->name, name) != 0)
         b++;
@@ -287,7 +287,7 @@ static void large_embed(struct machine *m, enum op_id op, uint64_t at, large_tol
     tell(to, text, bad);
     free(host);
     machine_release(m, vast);
-    machine_disown(m, moved);
+    machine_unmap_host(m, moved);
     opcase_free(near);
     opcase_free(far);
 }

@@ -132,16 +132,17 @@ static void listing_host_release(struct machine *m, void *memory)
     machine_host_release(listing_under(m), memory);
 }
 /* A copy: what the host does to its own afterwards is not seen. */
-static const void *listing_adopt(struct machine *m, const void *host, size_t bytes, struct err *e)
+static const void *listing_map_host(struct machine *m, const void *host, size_t bytes,
+                                    struct err *e)
 {
     void *copy = listing_alloc(m, bytes, e);
     if (copy)
         memcpy(listing_near(m, copy), host, bytes);
     return copy;
 }
-static void listing_disown(struct machine *m, const void *adopted)
+static void listing_unmap_host(struct machine *m, const void *mapped)
 {
-    memset(listing_near(m, adopted), 0xaa, 1); /* who reads on, reads something else */
+    memset(listing_near(m, mapped), 0xaa, 1); /* who reads on, reads something else */
 }
 static uint64_t listing_bytes_free(struct machine *m)
 {
@@ -241,9 +242,9 @@ static void listing_plan(const struct machine *m, uint32_t batch, uint32_t micro
 {
     machine_plan(listing_under(m), batch, micro, plan);
 }
-static void listing_obey(struct machine *m, const struct plan *plan)
+static void listing_set_plan(struct machine *m, const struct plan *plan)
 {
-    machine_obey(listing_under(m), plan);
+    machine_set_plan(listing_under(m), plan);
 }
 static size_t listing_act_bytes(const struct machine *m)
 {
@@ -280,8 +281,8 @@ static const struct machine_type machine_listing = {
     .release = listing_release,
     .host_alloc = listing_host_alloc,
     .host_release = listing_host_release,
-    .adopt = listing_adopt,
-    .disown = listing_disown,
+    .map_host = listing_map_host,
+    .unmap_host = listing_unmap_host,
     .bytes_free = listing_bytes_free,
     .upload = listing_upload,
     .download = listing_download,
@@ -295,7 +296,7 @@ static const struct machine_type machine_listing = {
     .drop = listing_drop,
     .need = listing_need,
     .plan = listing_plan,
-    .obey = listing_obey,
+    .set_plan = listing_set_plan,
     .act_bytes = listing_act_bytes,
     .act_form = listing_act_form,
     .rounds = listing_rounds,

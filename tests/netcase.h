@@ -294,7 +294,7 @@ static inline bool case_open(struct netcase *c)
     machine_plan(c->machine, c->rows, c->micro, &c->plan);
     c->plan.tracks = c->tracks;
     c->plan.shards = c->tracks ? c->tracks : c->plan.shards;
-    machine_obey(c->machine, &c->plan);
+    machine_set_plan(c->machine, &c->plan);
     c->options = (struct network_options){.architecture = c->architecture,
                                           .features = &c->features,
                                           .rows = c->rows,

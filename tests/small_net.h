@@ -102,7 +102,7 @@ static struct net *net_new(struct machine *m, uint32_t batch, uint32_t micro)
     struct net *n = mem_zero(1, sizeof *n);
     struct plan plan;
     machine_plan(m, batch, micro, &plan);
-    machine_obey(m, &plan);
+    machine_set_plan(m, &plan);
     n->m = m;
     n->batch = batch;
     n->micro = micro;

@@ -203,7 +203,7 @@ static bool make_network(struct serve *s, struct serve_member *member,
                          const struct network_options *o, struct err *e)
 {
     machine_plan(s->machine, o->rows, 1, &s->plan);
-    machine_obey(s->machine, &s->plan);
+    machine_set_plan(s->machine, &s->plan);
     snprintf(s->backend.blas_core, sizeof s->backend.blas_core, "%s", s->plan.blas_core);
     struct network *n = member->network = network_new(o, s->machine, &s->plan, e);
     if (n && network_answer_source(n, &s->source, e)) /* it has room for rows */

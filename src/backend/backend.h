@@ -102,7 +102,7 @@ void machine_close(struct machine *m);
 /* Fills the plan for this batch: the machine's choice, or the plan it obeys. */
 void machine_plan(const struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan);
 /* Obeys a plan as far as possible; machine_plan then returns the result. */
-void machine_obey(struct machine *m, const struct plan *plan);
+void machine_set_plan(struct machine *m, const struct plan *plan);
 /* The work of a training. rows and batch count each step of a sequence. */
 struct machine_work {
     double rows;                /* of all epochs */
@@ -140,10 +140,10 @@ void machine_release(struct machine *m, void *memory);
 void *machine_host_alloc(struct machine *m, size_t bytes, struct err *e);
 void machine_host_release(struct machine *m, void *memory);
 /* Lends host memory to the machine for reading; returns the address for operations, NULL with an
- * error. It must not change until it is disowned, once for each adopt. The CPU reads it in place; a
- * device copies it. NULL gives NULL without an error. */
-const void *machine_adopt(struct machine *m, const void *host, size_t bytes, struct err *e);
-void machine_disown(struct machine *m, const void *adopted);
+ * error. It must not change until it is unmapped, once for each map_host. The CPU reads it in
+ * place; a device copies it. NULL gives NULL without an error. */
+const void *machine_map_host(struct machine *m, const void *host, size_t bytes, struct err *e);
+void machine_unmap_host(struct machine *m, const void *mapped);
 /* True: its memory is the host's and may be read without a transfer. */
 bool machine_in_place(const struct machine *m);
 /* Bytes that can still be allocated; 0: not known. */
@@ -184,7 +184,7 @@ static inline struct act act_at(const struct machine *m, const void *arena, stru
     struct act a = {(void *)at, place.form, 0};
     return a;
 }
-/* True: by the plan obeyed, some product of these groups is rounded; small ones stay in fp32. */
+/* True: by the plan set, some product of these groups is rounded; small ones stay in fp32. */
 bool machine_rounds(const struct machine *m, const struct group *groups, uint32_t count);
 /* Bytes of the machine's private copy of the weights (0: none); machine_refresh makes it from p
  * after init, resume or load. Groups are on the host. */

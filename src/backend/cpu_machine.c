@@ -55,7 +55,7 @@ static void cpu_plan(const struct machine *m, uint32_t batch, uint32_t micro, st
     plan->version = CPU_VERSION;
 }
 
-static void cpu_obey(struct machine *m, const struct plan *plan)
+static void cpu_set_plan(struct machine *m, const struct plan *plan)
 {
     struct cpu *cpu = cpu_of(m);
     const struct vec *vec = vec_find(plan->core);
@@ -82,7 +82,7 @@ static void cpu_release(struct machine *m, void *memory)
     mem_free(memory);
 }
 
-static const void *cpu_adopt(struct machine *m, const void *host, size_t bytes, struct err *e)
+static const void *cpu_map_host(struct machine *m, const void *host, size_t bytes, struct err *e)
 {
     (void)m;
     (void)bytes;
@@ -90,10 +90,10 @@ static const void *cpu_adopt(struct machine *m, const void *host, size_t bytes, 
     return host;
 }
 
-static void cpu_disown(struct machine *m, const void *adopted)
+static void cpu_unmap_host(struct machine *m, const void *mapped)
 {
     (void)m;
-    (void)adopted;
+    (void)mapped;
 }
 
 static uint64_t cpu_bytes_free(struct machine *m)
@@ -202,8 +202,8 @@ const struct machine_type machine_cpu = {
     .release = cpu_release,
     .host_alloc = cpu_alloc,
     .host_release = cpu_release,
-    .adopt = cpu_adopt,
-    .disown = cpu_disown,
+    .map_host = cpu_map_host,
+    .unmap_host = cpu_unmap_host,
     .bytes_free = cpu_bytes_free,
     .describe = cpu_describe_self,
     .upload = cpu_copy,
@@ -218,7 +218,7 @@ const struct machine_type machine_cpu = {
     .drop = cpu_drop,
     .need = cpu_need,
     .plan = cpu_plan,
-    .obey = cpu_obey,
+    .set_plan = cpu_set_plan,
     .act_bytes = cpu_act_bytes,
     .shadow_bytes = cpu_shadow_bytes,
     .refresh = cpu_refresh,

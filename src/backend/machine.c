@@ -79,9 +79,9 @@ void machine_plan(const struct machine *m, uint32_t batch, uint32_t micro, struc
     m->type->plan(m, batch, micro, plan);
 }
 
-void machine_obey(struct machine *m, const struct plan *plan)
+void machine_set_plan(struct machine *m, const struct plan *plan)
 {
-    m->type->obey(m, plan);
+    m->type->set_plan(m, plan);
     m->plan = *plan;
 }
 
@@ -254,18 +254,18 @@ void machine_host_release(struct machine *m, void *memory)
         m->type->host_release(m, memory);
 }
 
-const void *machine_adopt(struct machine *m, const void *host, size_t bytes, struct err *e)
+const void *machine_map_host(struct machine *m, const void *host, size_t bytes, struct err *e)
 {
     if (refused(m, e) || !host)
         return NULL;
     m->kind = MEMORY_DATA;
-    return m->type->adopt(m, host, bytes, e);
+    return m->type->map_host(m, host, bytes, e);
 }
 
-void machine_disown(struct machine *m, const void *adopted)
+void machine_unmap_host(struct machine *m, const void *mapped)
 {
-    if (adopted)
-        m->type->disown(m, adopted);
+    if (mapped)
+        m->type->unmap_host(m, mapped);
 }
 
 bool machine_in_place(const struct machine *m)

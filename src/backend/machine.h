@@ -2,8 +2,8 @@
  * begins with struct machine, its routines with struct routine. machine.c has the common parts:
  * types, the first failure, counters. Private to src/backend, and to tests with machines of their
  * own. All members of a type are set, except those marked at its end. After the first failure only
- * close, release, host_release, disown, drop, and functions that return sizes or plans are called.
- */
+ * close, release, host_release, unmap_host, drop, and functions that return sizes or plans are
+ * called. */
 #ifndef DNN_BACKEND_MACHINE_H
 #define DNN_BACKEND_MACHINE_H
 
@@ -24,8 +24,8 @@ struct machine_type {
     void (*release)(struct machine *m, void *memory);
     void *(*host_alloc)(struct machine *m, size_t bytes, struct err *e);
     void (*host_release)(struct machine *m, void *memory);
-    const void *(*adopt)(struct machine *m, const void *host, size_t bytes, struct err *e);
-    void (*disown)(struct machine *m, const void *adopted);
+    const void *(*map_host)(struct machine *m, const void *host, size_t bytes, struct err *e);
+    void (*unmap_host)(struct machine *m, const void *mapped);
     uint64_t (*bytes_free)(struct machine *m);
 
     /* transfers: in order within a slot, complete at its fence */
@@ -47,7 +47,7 @@ struct machine_type {
     void (*need)(const struct machine *m, enum op_id op, const void *arguments, struct need *n);
 
     void (*plan)(const struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan);
-    void (*obey)(struct machine *m, const struct plan *plan);
+    void (*set_plan)(struct machine *m, const struct plan *plan);
 
     size_t (*act_bytes)(const struct machine *m);
     size_t (*shadow_bytes)(const struct machine *m, const struct group *groups, uint32_t count,
@@ -79,7 +79,7 @@ struct machine_type {
 struct machine {
     const struct machine_type *type;
     struct err failure;        /* the first */
-    struct plan plan;          /* the one obeyed; batch 0: none yet */
+    struct plan plan;          /* the one set; batch 0: none yet */
     struct machine_counts counts;
     enum memory_kind kind;     /* the kind of the current allocation */
     bool recording;

@@ -207,12 +207,12 @@ int32_t *opdata_lengths(struct opdata *d, const struct opcase *c)
     return opdata_values(d, "length", BUFFER_INT, length, c->rows, false);
 }
 
-const void *opdata_adopt(struct opdata *d, const void *host, size_t bytes)
+const void *opdata_map_host(struct opdata *d, const void *host, size_t bytes)
 {
-    assert(d->adopted_count < sizeof d->adopted / sizeof *d->adopted);
+    assert(d->mapped_count < sizeof d->mapped / sizeof *d->mapped);
     if (!opcase_ready(d, NULL))
         return NULL;
-    return d->adopted[d->adopted_count++] = machine_adopt(d->machine, host, bytes, &d->failure);
+    return d->mapped[d->mapped_count++] = machine_map_host(d->machine, host, bytes, &d->failure);
 }
 
 struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t seed)
@@ -250,8 +250,8 @@ void opcase_free(struct opdata *d)
         return;
     for (unsigned i = 0; i < d->count; i++)
         machine_release(d->machine, d->buffers[i].memory);
-    for (unsigned i = 0; i < d->adopted_count; i++)
-        machine_disown(d->machine, d->adopted[i]);
+    for (unsigned i = 0; i < d->mapped_count; i++)
+        machine_unmap_host(d->machine, d->mapped[i]);
     for (unsigned i = 0; i < d->host_count; i++)
         mem_free(d->host[i]);
     mem_free(d);

@@ -73,8 +73,8 @@ struct opdata {
     double flops, bytes;      /* of one issue */
     struct err failure;       /* the machine had no room for it */
     void *host[8];            /* host memory of the data, owned */
-    const void *adopted[8];   /* those that the machine has adopted */
-    unsigned host_count, adopted_count;
+    const void *mapped[8];   /* those that the machine has mapped */
+    unsigned host_count, mapped_count;
 };
 
 const struct opcase *opcase_at(size_t index); /* NULL at the end */
@@ -120,7 +120,7 @@ void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type,
 int32_t *opdata_lengths(struct opdata *d, const struct opcase *c);
 void *opdata_host(struct opdata *d, size_t count, size_t size); /* cleared, freed with d */
 /* The memory as operations read it; do not change it afterwards. */
-const void *opdata_adopt(struct opdata *d, const void *host, size_t bytes);
+const void *opdata_map_host(struct opdata *d, const void *host, size_t bytes);
 /* The step of all cases of layers and losses: row0 0, 100 steps tried. */
 struct step *opdata_step(struct opdata *d);
 /* Activations of a case: rows x width, ld = width + the case's pad. */

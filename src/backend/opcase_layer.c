@@ -46,7 +46,7 @@ static const uint32_t *make_steps(struct opdata *d, uint32_t records, uint32_t p
             index[i * places + t] =
                 t < length ? (uint32_t)opdata_random(d, records) : SOURCE_NONE;
     }
-    return opdata_adopt(d, index, (size_t)records * places * sizeof *index);
+    return opdata_map_host(d, index, (size_t)records * places * sizeof *index);
 }
 
 static void make_gather(const struct opcase *c, struct opdata *d)
@@ -90,21 +90,21 @@ static void make_gather(const struct opcase *c, struct opdata *d)
     for (uint32_t k = 0; k < c->in; k += 3)
         indicators[features.indicator_count++] = k;
     const void *pointed =
-        opdata_adopt(d, indicators, features.indicator_count * sizeof *indicators);
+        opdata_map_host(d, indicators, features.indicator_count * sizeof *indicators);
     memcpy(&features.indicators, &pointed, sizeof pointed);
-    const void *chunk = opdata_adopt(d, bytes, (size_t)records * f.stride);
+    const void *chunk = opdata_map_host(d, bytes, (size_t)records * f.stride);
     struct source from = {
         .rows = {f, opdata_values(d, "chunks", BUFFER_BYTES, &chunk, sizeof chunk, false), 63,
                  records},
         .index = steps > 1 && !views ? make_steps(d, records, places)
-                                     : opdata_adopt(d, index, records * sizeof *index),
+                                     : opdata_map_host(d, index, records * sizeof *index),
         .count = records,
         .steps = views ? 1 : places,
         .by_length = {.batch = 7, .runs = places > steps ? 3 : 0},
         .shuffle = c->flags & CASE_SHUFFLE ? 1 : 0,
         .classes = c->kind,
         .class_weight =
-            c->kind > 2 ? opdata_adopt(d, class_weight, c->kind * sizeof *class_weight) : NULL,
+            c->kind > 2 ? opdata_map_host(d, class_weight, c->kind * sizeof *class_weight) : NULL,
         .features = opdata_values(d, "features", BUFFER_BYTES, &features, sizeof features, false)};
     uint32_t width = c->in + features.indicator_count;
     long_case.rows = c->rows * steps;
@@ -154,7 +154,7 @@ static const struct onehot_column *columns_of(struct opdata *d, uint32_t categor
         columns[k] = (struct onehot_column){k, *width, 2 + 3 * k};
         *width += 2 + 3 * k;
     }
-    return opdata_adopt(d, columns, categories * sizeof *columns);
+    return opdata_map_host(d, columns, categories * sizeof *columns);
 }
 
 static const struct opcase cases_onehot[] = {
@@ -182,7 +182,7 @@ static const struct embed_column *tables_of(struct opdata *d, const struct opcas
         columns[k] = (struct embed_column){k, k * c->out, c->out, values_of(c, k), *size};
         *size += (uint64_t)values_of(c, k) * c->out;
     }
-    return opdata_adopt(d, columns, c->in * sizeof *columns);
+    return opdata_map_host(d, columns, c->in * sizeof *columns);
 }
 
 static const struct opcase cases_embed[] = {

@@ -44,7 +44,7 @@ static struct grads grads_of(struct opdata *d)
     return (struct grads){.g = g, .part_weight = opdata_values(d, "part_weight", BUFFER_DOUBLE,
                                                                weights, c->rows, false),
                           .shard_stride = n, .n = n, .shards = c->rows, .group_count = count,
-                          .groups = opdata_adopt(d, groups, count * sizeof *groups)};
+                          .groups = opdata_map_host(d, groups, count * sizeof *groups)};
 }
 
 static struct act shadow_of(struct opdata *d, const struct grads *from)
@@ -204,8 +204,8 @@ static void make_advance(const struct opcase *c, struct opdata *d)
         .buffer_count = c->in, .part_loss = opdata_values(d, "part_loss", BUFFER_DOUBLE, loss,
                                                             c->rows, false),
         .part_weight = opdata_values(d, "part_weight", BUFFER_DOUBLE, weight, c->rows, false),
-        .table = bare ? NULL : opdata_adopt(d, table, 8 * sizeof *table),
-        .first = opdata_adopt(d, first, sizeof *first), .consumed = 256,
+        .table = bare ? NULL : opdata_map_host(d, table, 8 * sizeof *table),
+        .first = opdata_map_host(d, first, sizeof *first), .consumed = 256,
             .shards = c->rows, .table_count = 8};
 }
 OPCASES(advance);

@@ -16,7 +16,7 @@ static const struct periodic_column *columns_of(struct opdata *d, uint32_t n)
     struct periodic_column *columns = opdata_host(d, n, sizeof *columns);
     for (uint32_t i = 0; i < n; i++)
         columns[i] = (struct periodic_column){n - 1 - i, n + i * PERIODIC_OUTPUTS};
-    return opdata_adopt(d, columns, n * sizeof *columns);
+    return opdata_map_host(d, columns, n * sizeof *columns);
 }
 
 #define PERIODIC(OP, r, i, p, f)                                                                   \

@@ -23,7 +23,7 @@ static const struct ple_column *columns_of(struct opdata *d, const struct opcase
         *components += columns[i].count;
         *edges += columns[i].count + 1;
     }
-    return opdata_adopt(d, columns, c->in * sizeof *columns);
+    return opdata_map_host(d, columns, c->in * sizeof *columns);
 }
 
 #define PLE(r, i, k, p) {.op = OP_ple, .rows = r, .in = i, .kind = k, .pad = p}
@@ -49,7 +49,7 @@ static void make_ple(const struct opcase *c, struct opdata *d)
     for (uint32_t r = 0; r < c->rows; r++)
         for (uint32_t k = c->in; k < width; k++)
             x[(size_t)r * (width + c->pad) + k] = opdata_random(d, 4) == 0;
-    const float *of_machine = opdata_adopt(d, edges, count * sizeof *edges);
+    const float *of_machine = opdata_map_host(d, edges, count * sizeof *edges);
     d->arguments.ple = (struct op_ple){
         .bins = opdata_output(d, "bins", BUFFER_INT, c->in, c->rows, 0, false),
         .shares = opdata_output(d, "shares", BUFFER_REAL, c->in, c->rows, 0, false),

@@ -36,8 +36,8 @@ static struct texts texts_of(struct opdata *d, const struct opcase *c, uint32_t 
                 to[k] = term_make((uint32_t)opdata_random(d, c->kind),
                                   opdata_random(d, 2) ? 1 : -(int32_t)opdata_random(d, 3) - 1);
         }
-    t.column = opdata_adopt(d, column, COLUMNS * sizeof *column);
-    t.weights = opdata_adopt(d, weights, t.buckets * sizeof *weights);
+    t.column = opdata_map_host(d, column, COLUMNS * sizeof *column);
+    t.weights = opdata_map_host(d, weights, t.buckets * sizeof *weights);
     t.ids = opdata_values(d, "ids", BUFFER_INT, ids, (size_t)c->rows * t.ids_ld, false);
     return t;
 }

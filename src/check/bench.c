@@ -196,7 +196,7 @@ static bool open_blas(struct bench_task *t, struct err *e)
     machine_plan(own, 256, 1, &plan);
     snprintf(plan.blas, sizeof plan.blas, "none");
     snprintf(plan.blas_core, sizeof plan.blas_core, "none");
-    machine_obey(own, &plan);
+    machine_set_plan(own, &plan);
     t->openblas = machine_open(&(struct machine_options){.backend = "cpu", .blas = true}, e);
     return t->openblas != NULL;
 }

@@ -164,7 +164,7 @@ static bool open_net(struct bench_task *t, struct work_net *w, enum bench_size s
     o.rows = w->plan.batch;
     o.micro = training ? w->plan.micro : o.micro;
     o.tracks = w->plan.tracks;
-    machine_obey(w->machine, &w->plan);
+    machine_set_plan(w->machine, &w->plan);
     w->network = network_new(&o, w->machine, &w->plan, e);
     if (!w->network)
         return false;

@@ -53,7 +53,7 @@ bool bench_operation(struct bench_task *t, enum op_id op, enum bench_size size,
     struct plan plan;
     bench_shape(t, size, &rows, &width);
     machine_plan(m, rows, 1, &plan);
-    machine_obey(m, &plan);
+    machine_set_plan(m, &plan);
     struct opcase c = opcase_sized(op, rows, width);
     opcase_keep(&c, m);
     struct opdata *d = opcase_make(&c, m, 1);

@@ -133,7 +133,7 @@ static real *gradient(struct trial *t, struct machine *m, uint64_t *count, doubl
                                 .micro = 1, .steps = 1, .training = true, .loss = &t->loss,
                                 .optim = &t->optim};
     machine_plan(m, ROWS, 1, &plan);
-    machine_obey(m, &plan);
+    machine_set_plan(m, &plan);
     struct network *n = network_new(&o, m, &plan, e);
     if (!n)
         return NULL;

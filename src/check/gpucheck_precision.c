@@ -62,7 +62,7 @@ static bool computes_in(const struct gpu_job *j, const char *name, bool warpgrou
     struct plan plan = j->plan;
     snprintf(plan.precision, sizeof plan.precision, "%s", name);
     snprintf(plan.guests, sizeof plan.guests, "%s", warpgroups ? "wgmma" : "");
-    machine_obey(j->machine, &plan);
+    machine_set_plan(j->machine, &plan);
     machine_plan(j->machine, plan.batch, plan.micro, &plan);
     return strcmp(plan.precision, name) == 0 && (!warpgroups || strstr(plan.guests, "wgmma"));
 }
@@ -147,7 +147,7 @@ void gpucheck_precision(struct gpu_job *j, struct gpu_check *c, enum op_id op,
         text_printf(&measured, "%s%s %.2g", measured.length ? ", " : "", kinds[i].name, worst);
         bad = worst <= gate ? bad : kinds[i].name;
     }
-    machine_obey(j->machine, &j->plan);
+    machine_set_plan(j->machine, &j->plan);
     if (measured.length) {
         char said[sizeof c->reason];
         snprintf(said, sizeof said, "%s", c->reason);

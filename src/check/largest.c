@@ -44,7 +44,7 @@ static bool predict_fits(const struct train_job *j, uint32_t rows, const struct 
     snprintf(plan.precision, sizeof plan.precision, "fp32");
     plan.guests[0] = '\0';
     plan.batch = rows;
-    machine_obey(j->machine, &plan);
+    machine_set_plan(j->machine, &plan);
     struct network_options o = serve_network(j->config->architecture, j->run.features, gpu);
     o.rows = rows;
     struct source from = {.rows.format = j->table->rows.format, /* lines have two bytes at least */

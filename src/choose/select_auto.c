@@ -79,7 +79,7 @@ bool select_stays(struct selection *s, struct machine *m, double opened_s)
     s->estimated = false;
     machine_describe(m, &info);
     machine_plan(m, 256, 1, &plan);
-    machine_obey(m, &plan); /* the probe uses the precision of the job */
+    machine_set_plan(m, &plan); /* the probe uses the precision of the job */
     card_find(info.device, plan.core, &card);
     struct cost_rates gpu = cost_of_card(&card, plan.precision);
     if (!s->deterministic) {

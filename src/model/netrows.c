@@ -64,7 +64,7 @@ static bool set_rows(struct network *n, struct netrows_of *to, const struct sour
 bool network_source(struct network *n, const struct source *from, struct err *e)
 {
     struct netrows_of *train = &n->rows.train;
-    bool there = train->there.adopted && train->from.rows.chunks == from->rows.chunks;
+    bool there = train->there.mapped && train->from.rows.chunks == from->rows.chunks;
     bool room = !n->o.own_memory || there || has_room(n, from); /* there: only an index is new */
     train->from = *from;
     train->streams = n->o.own_memory && !n->o.stays && (n->o.streams || !room);

@@ -1,4 +1,4 @@
-/* netsource.c - see netsource.h. The machine adopts new rows before it disowns the old ones: if
+/* netsource.c - see netsource.h. The machine maps new rows before it unmaps the old ones: if
  * both have chunks in common, a machine with memory of its own keeps its copy. */
 #include "model/netsource.h"
 
@@ -6,11 +6,11 @@
 
 #include "base/mem.h"
 
-static void disown_all(struct machine *m, const void **adopted, uint64_t count)
+static void unmap_all(struct machine *m, const void **mapped, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
-        machine_disown(m, adopted[i]);
-    mem_free((void *)adopted);
+        machine_unmap_host(m, mapped[i]);
+    mem_free((void *)mapped);
 }
 
 static uint64_t chunk_count(const struct rows *r)
@@ -25,23 +25,23 @@ static uint64_t records_of(const struct rows *r, uint64_t i)
     return left < full ? left : full;
 }
 
-static const void *adopt(struct netsource *s, struct machine *m, const void *host, size_t bytes,
+static const void *map_host(struct netsource *s, struct machine *m, const void *host, size_t bytes,
                         struct err *e)
 {
-    const void *adopted = machine_adopt(m, host, bytes, e);
-    s->adopted[s->adopted_count++] = adopted;
-    return adopted;
+    const void *mapped = machine_map_host(m, host, bytes, e);
+    s->mapped[s->mapped_count++] = mapped;
+    return mapped;
 }
 
 /* Adopts class weights, and the memory for a list of `chunks` chunks. */
-static bool adopt_rest(struct netsource *s, struct machine *m, const struct source *from,
+static bool map_rest(struct netsource *s, struct machine *m, const struct source *from,
                    struct source *as_read, uint64_t chunks, struct err *e)
 {
     as_read->class_weight =
-        adopt(s, m, from->class_weight, from->classes * sizeof *from->class_weight, e);
+        map_host(s, m, from->class_weight, from->classes * sizeof *from->class_weight, e);
     if (chunks > s->chunk_room) {
         machine_release(m, s->chunks);
-        s->chunks = machine_alloc_for(m, MEMORY_DATA, (size_t)chunks * sizeof *s->adopted, e);
+        s->chunks = machine_alloc_for(m, MEMORY_DATA, (size_t)chunks * sizeof *s->mapped, e);
         s->chunk_room = s->chunks ? chunks : 0;
     }
     as_read->rows.chunks = s->chunks;
@@ -56,35 +56,36 @@ static void send_source(struct netsource *s, struct machine *m, const struct sou
     machine_fence(m, 0);
 }
 
-static bool adopt_all(struct netsource *s, struct machine *m, const struct source *from,
+static bool map_all(struct netsource *s, struct machine *m, const struct source *from,
                      struct source *as_read, struct err *e)
 {
     const struct rows *r = &from->rows;
     uint64_t chunks = chunk_count(r);
-    s->adopted = mem_alloc((size_t)chunks + 3, sizeof *s->adopted);
-    s->adopted_count = 0;
+    s->mapped = mem_alloc((size_t)chunks + 3, sizeof *s->mapped);
+    s->mapped_count = 0;
     for (uint64_t i = 0; i < chunks; i++)
-        if (!adopt(s, m, r->chunks[i], (size_t)records_of(r, i) * r->format.stride, e))
+        if (!map_host(s, m, r->chunks[i], (size_t)records_of(r, i) * r->format.stride, e))
             return false;
     uint64_t places = from->count * (from->steps > 1 ? from->steps : 1);
-    as_read->index = adopt(s, m, from->index, (size_t)places * sizeof *from->index, e);
+    as_read->index = map_host(s, m, from->index, (size_t)places * sizeof *from->index, e);
     if (from->begins)
-        as_read->begins = adopt(s, m, from->begins, (size_t)from->count * sizeof *from->begins, e);
+        as_read->begins =
+            map_host(s, m, from->begins, (size_t)from->count * sizeof *from->begins, e);
     return !from->index == !as_read->index && !from->begins == !as_read->begins &&
-           adopt_rest(s, m, from, as_read, chunks, e);
+           map_rest(s, m, from, as_read, chunks, e);
 }
 
 bool netsource_put(struct netsource *s, struct machine *m, const struct source *from,
                    const struct features *features, struct err *e)
 {
-    const void **before = s->adopted;
-    uint64_t before_count = s->adopted_count;
+    const void **before = s->mapped;
+    uint64_t before_count = s->mapped_count;
     struct source as_read = *from;
     as_read.features = features;
-    bool good = adopt_all(s, m, from, &as_read, e);
+    bool good = map_all(s, m, from, &as_read, e);
     if (good)
-        send_source(s, m, &as_read, s->adopted, chunk_count(&from->rows));
-    disown_all(m, before, before_count);
+        send_source(s, m, &as_read, s->mapped, chunk_count(&from->rows));
+    unmap_all(m, before, before_count);
     return good;
 }
 
@@ -100,8 +101,8 @@ bool netsource_put_ring(struct netsource *s, struct machine *m, const struct sou
     as_read.shuffle = 0;
     as_read.rows.count = from->count;
     as_read.rows.shift = shift;
-    s->adopted = mem_alloc(1, sizeof *s->adopted);
-    if (!adopt_rest(s, m, from, &as_read, chunks, e))
+    s->mapped = mem_alloc(1, sizeof *s->mapped);
+    if (!map_rest(s, m, from, &as_read, chunks, e))
         return false;
     const void **list = mem_alloc((size_t)chunks + 1, sizeof *list);
     for (uint64_t i = 0; i < chunks; i++)
@@ -113,9 +114,9 @@ bool netsource_put_ring(struct netsource *s, struct machine *m, const struct sou
 
 void netsource_end(struct netsource *s, struct machine *m)
 {
-    disown_all(m, s->adopted, s->adopted_count);
-    s->adopted = NULL;
-    s->adopted_count = 0;
+    unmap_all(m, s->mapped, s->mapped_count);
+    s->mapped = NULL;
+    s->mapped_count = 0;
 }
 
 void netsource_close(struct netsource *s, struct machine *m)

@@ -8,8 +8,8 @@
 struct netsource {
     struct source *at;    /* machine memory; the network allocates it, close releases it */
     void *chunks;         /* machine memory: the list of chunks */
-    const void **adopted; /* host memory that the machine uses: chunks, index, class_weight */
-    uint64_t chunk_room, adopted_count;
+    const void **mapped; /* host memory that the machine uses: chunks, index, class_weight */
+    uint64_t chunk_room, mapped_count;
 };
 /* Sets the rows: host memory that must not change until other rows are set or the source is closed.
  * features: machine memory. `at` stays the same, so that recorded routines stay valid. */

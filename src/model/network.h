@@ -59,8 +59,8 @@ void network_plan(const struct features *f, const struct machine *m, uint32_t ba
 void network_plan_tracks(const struct architecture *a, const struct features *f,
                          const struct machine *m, struct plan *plan);
 
-/* Borrows the options' pointers until network_free. machine_obey comes before it. plan NULL: the
- * network only answers. */
+/* Borrows the options' pointers until network_free. machine_set_plan comes before it. plan NULL:
+ * the network only answers. */
 struct network *network_new(const struct network_options *o, struct machine *m,
                             const struct plan *plan, struct err *e);
 void network_free(struct network *n);

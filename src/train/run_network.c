@@ -117,7 +117,7 @@ static void split(struct run *r, uint32_t most)
     uint32_t whole = r->batch * r->micro;
     uint32_t micro = (uint32_t)rounds(whole, most);
     network_plan(r->features, r->machine, (uint32_t)rounds(whole, micro), micro, &r->plan);
-    machine_obey(r->machine, &r->plan);
+    machine_set_plan(r->machine, &r->plan);
 }
 
 /* --- the plan --- */
@@ -205,7 +205,7 @@ const char *run_plan(struct run *r, const struct plan *wanted)
                          rounds(whole, rows) == wanted->micro &&
                          (!wanted->tracks || r->plan.tracks) && wanted->tracks <= wanted->micro;
         if (same_kind)
-            machine_obey(r->machine, wanted);
+            machine_set_plan(r->machine, wanted);
         if (same_kind && same_step)
             plan_like(r, wanted);
         else
@@ -214,7 +214,7 @@ const char *run_plan(struct run *r, const struct plan *wanted)
     } else {
         keep_limit(r);
     }
-    machine_obey(r->machine, &r->plan);
+    machine_set_plan(r->machine, &r->plan);
     return differs;
 }
 
@@ -223,7 +223,7 @@ void run_keep_fp32(struct run *r)
     if (network_rounds(r->network))
         return;
     snprintf(r->plan.precision, sizeof r->plan.precision, "fp32");
-    machine_obey(r->machine, &r->plan);
+    machine_set_plan(r->machine, &r->plan);
     plan_like(r, &r->plan);
 }
 
@@ -291,12 +291,12 @@ bool run_fits(const struct run *r, int64_t batch_size, const struct plan *opened
     struct run other = *r;
     bool gpu = on_gpu(r), statistics = gpu && takes_statistics(r);
     run_size(&other, batch_size);
-    machine_obey(r->machine, opened);
+    machine_set_plan(r->machine, opened);
     plan_whole(&other);
     int64_t kept_to = statistics ? 0 : limit_of(&other);
     if (kept_to)
         split(&other, (uint32_t)kept_to);
-    machine_obey(r->machine, &other.plan);
+    machine_set_plan(r->machine, &other.plan);
     if (counted(&other, false, room))
         return true;
     uint32_t wished = other.plan.batch, half = (wished + 1) / 2;

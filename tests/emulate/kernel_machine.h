@@ -67,15 +67,15 @@ static void download(struct machine *, uint32_t, void *to, const void *from, siz
 {
     memcpy(to, from, bytes);
 }
-static const void *adopt(struct machine *m, const void *host, size_t bytes, struct err *e)
+static const void *map_host(struct machine *m, const void *host, size_t bytes, struct err *e)
 {
     void *at = alloc(m, bytes ? bytes : 1, e);
     upload(m, 0, at, host, bytes);
     return at;
 }
-static void disown(struct machine *, const void *adopted)
+static void unmap_host(struct machine *, const void *mapped)
 {
-    memory_free((void *)(uintptr_t)adopted, 0);
+    memory_free((void *)(uintptr_t)mapped, 0);
 }
 static void act_download(struct machine *, real *to, struct act from, size_t rows,
                          size_t width, size_t ld)
@@ -135,8 +135,8 @@ static struct machine *kernel_machine(void)
     type.open = open_kernels;
     type.alloc = alloc;
     type.release = release;
-    type.adopt = adopt;
-    type.disown = disown;
+    type.map_host = map_host;
+    type.unmap_host = unmap_host;
     type.upload = upload;
     type.download = download;
     type.fence = fence;

@@ -280,10 +280,10 @@ static void a_plan(void)
     is_string(plan.guests, bf16_choose()->name, "and by which code");
     kept = plan;
     memcpy(plan.precision, "fp32", sizeof "fp32");
-    machine_obey(m, &plan);
+    machine_set_plan(m, &plan);
     machine_describe(m, &info);
     is_string(info.precision, "fp32", "a plan of fp32 is obeyed");
-    machine_obey(m, &kept);
+    machine_set_plan(m, &kept);
     machine_describe(m, &info);
     is_string(info.precision, "bf16", "so is one of bf16");
     machine_close(m);

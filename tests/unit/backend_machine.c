@@ -240,10 +240,10 @@ static void memory(void)
         if (back[0] != (int)slot)
             ok(false, "slot %u brings back what was sent", slot);
     }
-    const int *lent = machine_adopt(m, there, sizeof there, &e);
+    const int *lent = machine_map_host(m, there, sizeof there, &e);
     ok(lent == there, "the CPU reads what it is lent in place");
-    ok(!machine_adopt(m, NULL, 0, &e) && e.id == ERR_NONE, "nothing is lent as nothing");
-    machine_disown(m, lent);
+    ok(!machine_map_host(m, NULL, 0, &e) && e.id == ERR_NONE, "nothing is lent as nothing");
+    machine_unmap_host(m, lent);
     ok(machine_bytes_free(m) > 1 << 20, "there is room: %llu bytes",
        (unsigned long long)machine_bytes_free(m));
     struct need need;

@@ -23,7 +23,7 @@ static void out_of_reach(void)
     struct machine *m = machine_open(&(struct machine_options){.backend = "listing"}, &e);
     int here[2] = {7, 8}, back[2] = {0};
     int *there = machine_alloc(m, sizeof here, &e);
-    const int *lent = machine_adopt(m, here, sizeof here, &e);
+    const int *lent = machine_map_host(m, here, sizeof here, &e);
     ok(pipe(ends) == 0, "a pipe");
     ok(write(ends[1], there, 1) == -1 && write(ends[1], lent, 1) == -1,
        "its memory cannot be read from the host, nor what it was lent there");
@@ -32,7 +32,7 @@ static void out_of_reach(void)
     ok(back[1] == 8, "but through the door");
     close(ends[0]);
     close(ends[1]);
-    machine_disown(m, lent);
+    machine_unmap_host(m, lent);
     machine_close(m);
 }
 
@@ -129,9 +129,9 @@ static void *scarce_host_alloc(struct machine *m, size_t bytes, struct err *e)
 {
     return none_left(e) ? NULL : listing_host_alloc(m, bytes, e);
 }
-static const void *scarce_adopt(struct machine *m, const void *host, size_t bytes, struct err *e)
+static const void *scarce_map_host(struct machine *m, const void *host, size_t bytes, struct err *e)
 {
-    return none_left(e) ? NULL : listing_adopt(m, host, bytes, e);
+    return none_left(e) ? NULL : listing_map_host(m, host, bytes, e);
 }
 
 static void scarce(void)
@@ -141,7 +141,7 @@ static void scarce(void)
     type.name = "scarce";
     type.alloc = scarce_alloc;
     type.host_alloc = scarce_host_alloc;
-    type.adopt = scarce_adopt;
+    type.map_host = scarce_map_host;
     machine_register(&type);
     int64_t room = 0, refused = 0;
     for (bool good = false; !good && room < 100; room++) {

@@ -263,7 +263,7 @@ static void memory(void)
     case_fill(&c);
     c.machine = machine_open(&(struct machine_options){.backend = "cpu"}, &c.e);
     machine_plan(c.machine, c.rows, c.micro, &c.plan);
-    machine_obey(c.machine, &c.plan);
+    machine_set_plan(c.machine, &c.plan);
     c.options = (struct network_options){.architecture = c.architecture,
                                          .features = &c.features,
                                          .rows = c.rows,
@@ -325,7 +325,7 @@ static void foretold(struct netcase *c, bool training)
                                 .optim = &c->optim_options};
     struct machine *m = machine_open(&(struct machine_options){.backend = "adding"}, &c->e);
     machine_plan(m, c->rows, c->micro, &c->plan);
-    machine_obey(m, &c->plan);
+    machine_set_plan(m, &c->plan);
     asked = 0;
     ok(network_need(&o, m, &need, &c->e) && asked == 0, "asking for the bytes takes none");
     struct network *n = network_new(&o, m, &c->plan, &c->e);
