@@ -340,7 +340,7 @@ static bool answer_beside(struct serve *s, unsigned char *records, uint64_t coun
 static bool answer_instead(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                            struct err *e)
 {
-    if (!select_falls_back(&s->backend, &s->options, e))
+    if (!select_may_use_cpu(&s->backend, &s->options, e))
         return false;
     if (e->id == ERR_MACHINE_FAULT && e->cause == FAULT_HANG)
         return err_help(e, "--backend dnn_cpu answers on the CPU; the process may have to be "
@@ -349,7 +349,7 @@ static bool answer_instead(struct serve *s, unsigned char *records, uint64_t cou
         return err_help(e, "the state that its group's windows passed on is lost with the GPU: "
                            "answer on the CPU (--backend dnn_cpu)");
     bool device = beside(s);
-    select_fall_back(&s->backend, e, "continuing on the CPU at the first row without an answer");
+    select_use_cpu(&s->backend, e, "continuing on the CPU at the first row without an answer");
     err_clear(e);
     leave_machine(s, device);
     return answer(s, records, count, logits, e);

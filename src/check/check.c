@@ -252,7 +252,7 @@ static void begin_anew(struct train_job *j, struct err *e)
 
 static bool may_begin_anew(const struct train_job *j, const struct err *e)
 {
-    return j->backend.used && select_falls_back(&j->backend, &j->config->backend, e);
+    return j->backend.used && select_may_use_cpu(&j->backend, &j->config->backend, e);
 }
 
 void check_stuck(struct check_result *r, struct err *e)

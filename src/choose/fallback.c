@@ -150,8 +150,8 @@ void select_say_loaded(const struct selection *s, const struct machine *m)
 
 /* --- the GPU fails --- */
 
-bool select_falls_back(const struct selection *s, const struct backend_options *b,
-                       const struct err *e)
+bool select_may_use_cpu(const struct selection *s, const struct backend_options *b,
+                        const struct err *e)
 {
     return select_is_gpu(s) && !b->fallback &&
            (e->id == ERR_MACHINE_FAULT || e->id == ERR_GPU_MEMORY);
@@ -192,7 +192,7 @@ static void say(struct selection *s, const struct err *e, const char *then)
         log_line("dnn_gpu: %s", e->help);
 }
 
-void select_fall_back(struct selection *s, const struct err *e, const char *then)
+void select_use_cpu(struct selection *s, const struct err *e, const char *then)
 {
     say(s, e, then);
     if (e->id == ERR_MACHINE_FAULT) {
@@ -216,7 +216,7 @@ void select_restart(struct selection *s, const struct config *c, const struct er
     text_free(&warned);
 }
 
-bool select_fell_back(struct selection *s)
+bool select_was_restarted(struct selection *s)
 {
     if (!anew_why(s->reason, sizeof s->reason))
         return false;

@@ -98,7 +98,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
     bool other_kind = kind && strcmp(kind, "cuda") != 0, kernels = machine_known("cuda");
     if (other_kind && word == BACKEND_AUTO)
         s->requested = kind;
-    if (word != BACKEND_CPU && select_fell_back(s)) {
+    if (word != BACKEND_CPU && select_was_restarted(s)) {
         log_line("dnn_cpu: Using CPU (%s)", s->reason);
     } else if (word == BACKEND_AUTO && !other_kind && !card_present()) {
         why_not(b, s->reason, sizeof s->reason); /* no estimate, no message */

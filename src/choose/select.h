@@ -62,20 +62,20 @@ void select_by_plan(struct selection *s, const struct plan *plan);
 struct machine *select_open(struct selection *s, const struct backend_options *b, bool blas,
                             struct err *e);
 /* True: the CPU takes over after this failure of the machine. */
-bool select_falls_back(const struct selection *s, const struct backend_options *b,
-                       const struct err *e);
+bool select_may_use_cpu(const struct selection *s, const struct backend_options *b,
+                        const struct err *e);
 /* True: a GPU has failed in this process, and the CPU is chosen; a line says why, without a second
  * warning. False: none has failed, or fallback is "none". */
 bool select_lost(struct selection *s, const struct backend_options *b);
 /* The CPU takes over in this process. Logs the one warning. then: the words for the next step. */
-void select_fall_back(struct selection *s, const struct err *e, const char *then);
+void select_use_cpu(struct selection *s, const struct err *e, const char *then);
 /* As above by executing the program anew, without the GPU. resume: the training continues from its
  * newest checkpoint. The new program gets the seconds spent, the warnings and the config's text.
  * Returns if that is impossible, or a signal has asked to end (stop_wanted). */
 void select_restart(struct selection *s, const struct config *c, const struct err *e, bool resume,
                     const char *then, struct anew_spent spent);
 /* True: this program was executed anew; sets the reason of s. */
-bool select_fell_back(struct selection *s);
+bool select_was_restarted(struct selection *s);
 /* Logs the precision of large products and the reason, or the code that computes them. rounds
  * false: the network has no large products (network_rounds). No line for fp32. */
 void select_say_products(const struct machine *m, bool rounds);

@@ -310,7 +310,7 @@ static void say_network(struct train_job *j, uint32_t wished)
 /* A GPU without room for the network: the CPU takes over. */
 static bool network_on_cpu(struct train_job *j, struct err *e)
 {
-    select_fall_back(&j->backend, e, "using CPU");
+    select_use_cpu(&j->backend, e, "using CPU");
     err_clear(e);
     machine_close(j->machine);
     j->machine = select_open(&j->backend, &j->config->backend, true, e);
@@ -333,7 +333,7 @@ static bool make_network(struct train_job *j, struct err *e)
     if (good && select_is_gpu(&j->backend))
         run_keep_fp32(&j->run);
     if (good || e->id != ERR_GPU_MEMORY ||
-        !select_falls_back(&j->backend, &j->config->backend, e))
+        !select_may_use_cpu(&j->backend, &j->config->backend, e))
         return good;
     return network_on_cpu(j, e);
 }

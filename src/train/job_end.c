@@ -86,7 +86,7 @@ bool job_failed(struct train_job *j, struct err *e)
     if (!left && e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !j->run.network))
         return false; /* no room for the network: nothing was begun */
     bool again = job_keep_last(j, kept, sizeof kept);
-    bool falls = select_falls_back(&j->backend, &j->config->backend, e) && j->output;
+    bool falls = select_may_use_cpu(&j->backend, &j->config->backend, e) && j->output;
     bool gone = falls && !job_lasts(j);
     if (falls && !gone && !stop_wanted())
         restart(j, e, again);
