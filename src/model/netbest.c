@@ -39,12 +39,12 @@ bool network_is_finite(struct network *n, bool *finite, struct err *e)
     return true;
 }
 
-bool network_keeps_best(const struct network *n)
+bool network_has_best_copy(const struct network *n)
 {
     return n->best.params != NULL;
 }
 
-void network_keep_best(struct network *n)
+void network_save_best(struct network *n)
 {
     const struct model *m = network_model(n);
     issue_keep(n, n->best.params, n->weights.params, m->params, 0);

@@ -166,7 +166,7 @@ void network_issue_step(void *network, struct machine *machine)
     network_issue_update(n, machine);
 }
 
-uint32_t network_most(const struct network *n, bool answers)
+uint32_t network_max_steps(const struct network *n, bool answers)
 {
     return answers ? n->answers.most : n->step.most;
 }

@@ -105,11 +105,11 @@ bool network_layer_input(struct network *n, const struct source *from, uint32_t 
 bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table, uint32_t count,
                    struct err *e);
 /* How many of the next `steps` steps may be issued now, at least 1. Rows that stream are sent for
- * them. Sequences of these steps are of like length (network_most). */
+ * them. Sequences of these steps are of like length (network_max_steps). */
 uint32_t network_feed(struct network *n, uint32_t steps);
 /* Steps of time that a training step, or a batch of answers, computes now; 0: all. It is a part of
  * what a routine is recorded for. */
-uint32_t network_most(const struct network *n, bool answers);
+uint32_t network_max_steps(const struct network *n, bool answers);
 /* Bytes of the stream in machine memory; 0: the rows to train on lie there. */
 uint64_t network_streams(const struct network *n);
 void network_issue_step(void *network, struct machine *m); /* the next step: machine_issuer */
@@ -165,8 +165,8 @@ void network_check_finite(struct network *n);
 bool network_is_finite(struct network *n, bool *finite, struct err *e);
 /* The copy of the best weights and buffers on the machine: whether it exists; made from the present
  * ones; put back in their place; set from the host; fetched (params, buffers). */
-bool network_keeps_best(const struct network *n);
-void network_keep_best(struct network *n);
+bool network_has_best_copy(const struct network *n);
+void network_save_best(struct network *n);
 void network_restore_best(struct network *n);
 void network_set_best(struct network *n, const struct network_state *s);
 bool network_get_best(struct network *n, struct network_state *s, struct err *e);

@@ -66,7 +66,7 @@ void step_close(struct stepper *s)
 
 static struct entry *entry_of(struct stepper *s, machine_issuer *issuer, void *context)
 {
-    const uint32_t most = network_most(s->network, issuer == network_issue_answer);
+    const uint32_t most = network_max_steps(s->network, issuer == network_issue_answer);
     unsigned i = 0;
     while (s->entries[i].issuer &&
            (s->entries[i].issuer != issuer || s->entries[i].context != context ||

@@ -309,7 +309,7 @@ static void resume_best(struct run *r, struct checkpoint *c)
     r->best.mark = c->best_journal;
     r->best.state.now = (struct step){
         .seed = c->now.seed, .tried = r->best.epochs * r->steps, .scale = c->now.scale};
-    if (!network_keeps_best(r->network))
+    if (!network_has_best_copy(r->network))
         return;
     network_set_best(r->network, &r->best.state);
     r->there.is = true;

@@ -117,7 +117,7 @@ struct run {
     struct run_pace pace;
 
     struct run_best best;
-    /* A GPU keeps the best weights itself (network_keep_best). They are brought to `best` now and
+    /* A GPU keeps the best weights itself (network_save_best). They are brought to `best` now and
      * then, for a card that breaks. */
     struct {
         bool is;

@@ -162,8 +162,8 @@ static const double BRING_EVERY = 1;
 
 bool run_remember(struct run *r, const struct step *now, struct err *e)
 {
-    if (network_keeps_best(r->network)) {
-        network_keep_best(r->network);
+    if (network_has_best_copy(r->network)) {
+        network_save_best(r->network);
         r->there.is = true;
         r->there.now = *now;
         r->there.epochs = r->history.epochs;

@@ -155,7 +155,7 @@ static bool train(struct netcase *c, uint32_t steps, uint32_t *least)
     *least = STEPS;
     for (; steps && good; steps--) {
         good = step_train(s, 1, &c->e);
-        uint32_t most = network_most(c->network, false);
+        uint32_t most = network_max_steps(c->network, false);
         *least = most && most < *least ? most : *least;
     }
     step_close(s);
