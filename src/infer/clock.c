@@ -23,7 +23,7 @@ bool infer_is_stamp(const char *text, size_t length)
 }
 
 /* 20240131123000: all of one length, of the years 1900 to 2099. */
-static const char *format_of_stamps(const struct watch *w, uint64_t present)
+static const char *format_of_stamps(const struct column_profile *w, uint64_t present)
 {
     if (w->stamps != present || w->whole != present || w->distinct < 10)
         return NULL;
@@ -32,7 +32,7 @@ static const char *format_of_stamps(const struct watch *w, uint64_t present)
                                                                     : NULL;
 }
 
-bool infer_epoch(const struct watch *w, uint64_t present, struct infer_column *c)
+bool infer_epoch(const struct column_profile *w, uint64_t present, struct infer_column *c)
 {
     static const double first = 946684800, last = 2208988800.0; /* the years 2000 to 2039 */
     const bool named = column_names_moment(c->name), cut = w->fraction > 0;
@@ -83,7 +83,7 @@ void infer_span(struct infer_spans *s, const char *text, size_t length, int64_t 
     s->long_ones += words || seconds < 0 || seconds > 86400;
 }
 
-bool infer_propose_span(const struct watch *w, uint64_t present, bool always,
+bool infer_propose_span(const struct column_profile *w, uint64_t present, bool always,
                         struct infer_column *c)
 {
     const struct infer_spans *s = &w->spans;

@@ -7,7 +7,7 @@
 
 enum { LEAST = 20 }; /* cells, and different ones, of a column that is a date and not a category */
 
-bool infer_mostly_dates(const struct watch *w, uint64_t present, struct infer_column *c)
+bool infer_mostly_dates(const struct column_profile *w, uint64_t present, struct infer_column *c)
 {
     const struct form_dates *d = &w->date_forms;
     const int best = d->read[1] > d->read[0];

@@ -276,7 +276,7 @@ void infer_primes(const struct survey *s, struct infer *i)
     size_t found = 0;
     const char *first = "";
     for (size_t c = 0; c < s->count; c++) {
-        const struct watch *w = &s->watches[c];
+        const struct column_profile *w = &s->profiles[c];
         if (w->primed < LEAST || w->primed < w->others)
             continue;
         first = found ? first : w->other;

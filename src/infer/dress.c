@@ -107,7 +107,7 @@ static bool are_codes(const struct infer_dress *d)
     return !d->cut && (marked || d->fewest == d->most);
 }
 
-bool infer_is_dressed(const struct watch *w, uint64_t present, struct infer_column *c)
+bool infer_is_dressed(const struct column_profile *w, uint64_t present, struct infer_column *c)
 {
     const struct infer_dress *d = &w->dress;
     const uint64_t numbers = w->whole + w->points + w->commas, words = w->words_only.cells;

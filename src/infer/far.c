@@ -301,8 +301,8 @@ void infer_far(const struct infer_request *r, const struct survey *s, struct inf
 {
     for (size_t c = 0; r->target && c < s->count; c++) {
         const int type = out->columns[c].type;
-        if ((type != COLUMN_NUMERIC && type != COLUMN_DATETIME) || !s->watches[c].sample_at ||
-            s->watches[c].own)
+        if ((type != COLUMN_NUMERIC && type != COLUMN_DATETIME) || !s->profiles[c].sample_at ||
+            s->profiles[c].own)
             continue; /* or the user says what is missing */
         struct far f = {.survey = s, .infer = out, .column = c, .dates = type == COLUMN_DATETIME};
         f.at = mem_alloc((size_t)s->samples + 1, sizeof *f.at);

@@ -60,7 +60,8 @@ int infer_id_shape(const char *text, size_t length)
 }
 
 /* Whether the values name things, and not kinds of things as cities and products do. */
-static bool names_things(const struct watch *w, const struct infer_column *c, uint64_t present)
+static bool names_things(const struct column_profile *w, const struct infer_column *c,
+                         uint64_t present)
 {
     const uint64_t names = w->shapes[SHAPE_NAME];
     const uint64_t codes = names + w->shapes[SHAPE_CODE] + (w->padded ? w->whole : 0);
@@ -74,7 +75,7 @@ static bool names_things(const struct watch *w, const struct infer_column *c, ui
 }
 
 /* True: an id or category with some of its values in several rows. */
-static bool is_repeated(const struct watch *w, const struct infer_column *c, uint64_t rows)
+static bool is_repeated(const struct column_profile *w, const struct infer_column *c, uint64_t rows)
 {
     const uint64_t present = rows - c->missing;
     if (c->type == COLUMN_DATETIME || c->type == COLUMN_TEXT || c->form || c->unread ||
@@ -93,7 +94,7 @@ void infer_groups(const struct infer_request *r, const struct survey *s, struct 
             given |= strcmp(c->name, r->ids[n]) == 0;
         for (size_t n = 0; n < r->ignored_count; n++)
             given |= strcmp(c->name, r->ignored[n]) == 0;
-        if (given || !is_repeated(&s->watches[k], c, i->rows))
+        if (given || !is_repeated(&s->profiles[k], c, i->rows))
             continue;
         const bool named = column_name_kind(c->name) == NAME_ID;
         c->repeats = true;

@@ -48,14 +48,14 @@ void infer_way_back(struct infer_column *c, bool numbers)
 
 /* True if this many integers of this range would rarely all differ by chance (birthdays: n^2 / 2
  * range equal pairs expected), or there are 1000. */
-static bool hardly_chance(const struct watch *w, uint64_t present)
+static bool hardly_chance(const struct column_profile *w, uint64_t present)
 {
     double rows = (double)present, range = w->high - w->low + 1;
     return present >= 20 && (present >= 1000 || rows * rows > 2 * 5 * range);
 }
 
-void infer_numbers(const struct watch *w, uint64_t present, uint64_t missing, uint64_t distinct,
-                   struct infer_column *c)
+void infer_numbers(const struct column_profile *w, uint64_t present, uint64_t missing,
+                   uint64_t distinct, struct infer_column *c)
 {
     bool whole = !(w->fraction > 0), all = w->whole == present;
     bool different = whole && all && distinct == present;

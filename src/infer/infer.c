@@ -151,7 +151,7 @@ static struct infer *infer_read(const struct infer_request *r, struct survey *s,
     if (c && csv_header(c, &s->names, &s->count, e) && check_names(r, s, e) &&
         infer_scan(r, c, s, e)) {
         struct csv_notes notes = csv_notes(c);
-        s->watches[0].unnamed = notes.unnamed;
+        s->profiles[0].unnamed = notes.unnamed;
         if (!allows_none(s)) {
             err_at(e, ERR_CSV_QUOTE, r->path, 0, 0, "quotes stand around cells");
         } else if (s->rows || !r->target) {

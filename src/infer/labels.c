@@ -15,7 +15,7 @@
 enum { FEW = 10, MANY = 1000, NAMED = 4 }; /* rows of a label; labels in a warning */
 
 /* Rows with a label. */
-static uint64_t rows_of(const struct watch *w, const struct vocab *labels, uint32_t label)
+static uint64_t rows_of(const struct column_profile *w, const struct vocab *labels, uint32_t label)
 {
     size_t length;
     const char *text = vocab_text(labels, label, &length);
@@ -26,7 +26,8 @@ static uint64_t rows_of(const struct watch *w, const struct vocab *labels, uint3
 /* --- labels that are equal as numbers --- */
 
 /* Makes the rows of a label another label's: its count, and its cells of the sample. */
-static void rename_label(struct watch *w, uint32_t samples, const char *from, const char *to)
+static void rename_label(struct column_profile *w, uint32_t samples, const char *from,
+                         const char *to)
 {
     const uint32_t at = vocab_find(w->texts, from, strlen(from));
     const uint32_t hash = infer_hash32(rng_hash(from, strlen(from), 0)),
@@ -38,7 +39,7 @@ static void rename_label(struct watch *w, uint32_t samples, const char *from, co
             w->sample_hash[i] = other;
 }
 
-uint32_t infer_join_labels(struct watch *w, const struct vocab *labels, uint32_t samples,
+uint32_t infer_join_labels(struct column_profile *w, const struct vocab *labels, uint32_t samples,
                            struct infer *i)
 {
     const uint32_t count = vocab_count(labels);
@@ -68,7 +69,8 @@ uint32_t infer_join_labels(struct watch *w, const struct vocab *labels, uint32_t
 
 /* --- the positive label --- */
 
-static void find_positive(const struct watch *w, const struct vocab *labels, struct infer *i)
+static void find_positive(const struct column_profile *w, const struct vocab *labels,
+                          struct infer *i)
 {
     uint64_t rows[2] = {0, 0};
     for (uint32_t k = 0; k < vocab_count(labels) && k < 2; k++)
@@ -87,7 +89,7 @@ static void find_twins(const struct vocab *labels, struct text *out)
     text_free(&list);
 }
 
-static void find_few(const struct watch *w, const struct vocab *labels, struct text *out)
+static void find_few(const struct column_profile *w, const struct vocab *labels, struct text *out)
 {
     uint64_t most = 0;
     unsigned found = 0;
@@ -112,7 +114,7 @@ static void find_few(const struct watch *w, const struct vocab *labels, struct t
 void infer_labels(const struct survey *s, size_t target, const struct vocab *labels,
                   struct infer *i)
 {
-    const struct watch *w = &s->watches[target];
+    const struct column_profile *w = &s->profiles[target];
     struct text out = {0};
     if (i->task == TASK_BINARY && vocab_count(labels))
         find_positive(w, labels, i);
@@ -154,7 +156,7 @@ void infer_footer(const struct survey *s, struct infer *i)
         return;
     }
     for (size_t c = 0; c < s->count && !why; c++) {
-        const struct watch *w = &s->watches[c];
+        const struct column_profile *w = &s->profiles[c];
         uint64_t numbers = w->whole + w->points + w->commas + w->dates;
         if (w->others == 1 && w->other_line == s->last_line && w->other && numbers >= 10) {
             why = w->other;

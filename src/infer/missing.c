@@ -7,7 +7,7 @@
 #include "infer/survey.h"
 
 /* True if 99 % of the cells are numbers with either sign, or may mean missing. */
-static bool is_numeric(const struct watch *w)
+static bool is_numeric(const struct column_profile *w)
 {
     return (w->others + w->dates) * 100 <= w->whole + w->points + w->commas;
 }
@@ -20,7 +20,7 @@ char infer_decimal(const struct survey *s, bool *sure)
     uint64_t points = 0, commas = 0;
     bool point = false, comma = false;
     for (size_t i = 0; i < s->count; i++) {
-        const struct watch *w = &s->watches[i];
+        const struct column_profile *w = &s->profiles[i];
         points += w->odd_points ? w->points : 0;
         commas += w->odd_commas ? w->commas : 0;
         point |= w->odd_points && is_numeric(w);
@@ -28,7 +28,7 @@ char infer_decimal(const struct survey *s, bool *sure)
     }
     *sure = point != comma;
     for (size_t i = 0; i < s->count && !point && !comma; i++) {
-        const struct form_amounts *a = &s->watches[i].amounts;
+        const struct form_amounts *a = &s->profiles[i].amounts;
         point |= a->proofs[0] && a->read[0] == a->cells;
         comma |= a->proofs[1] && a->read[1] == a->cells;
     }
@@ -39,7 +39,7 @@ char infer_decimal(const struct survey *s, bool *sure)
 
 /* True if all cells are numbers, or all are dates, or in the list of missing texts: those then mean
  * missing. */
-static bool is_clean(const struct watch *w, char decimal)
+static bool is_clean(const struct column_profile *w, char decimal)
 {
     uint64_t numbers = w->whole + (decimal == ',' ? w->commas : w->points);
     uint64_t wrong = w->others + (decimal == ',' ? w->points : w->commas);
@@ -47,7 +47,7 @@ static bool is_clean(const struct watch *w, char decimal)
 }
 
 /* True for codes of two capital letters: EU, AS, NA. NA is then a code. */
-bool infer_is_of_codes(const struct watch *w)
+bool infer_is_of_codes(const struct column_profile *w)
 {
     return w->others && w->codes == w->others && w->distinct >= 4 &&
            !(w->whole + w->points + w->commas + w->dates);
@@ -56,7 +56,7 @@ bool infer_is_of_codes(const struct watch *w)
 enum meaning { NOT_THERE, NO_VALUE, A_VALUE };
 
 /* The meaning of one of infer_missing_texts in a column. */
-static enum meaning meaning_of(const struct watch *w, int i, char decimal)
+static enum meaning meaning_of(const struct column_profile *w, int i, char decimal)
 {
     if (!w->absent[i])
         return NOT_THERE;
@@ -73,20 +73,20 @@ void infer_missing(const struct infer_request *r, const struct survey *s, char d
     if (r->missing)
         out->missing = opt_strings_copy(r->missing);
     for (size_t c = 0; c < s->count; c++)
-        if (s->watches[c].own)
-            out->columns[c].none = opt_strings_copy(s->watches[c].own);
+        if (s->profiles[c].own)
+            out->columns[c].none = opt_strings_copy(s->profiles[c].own);
     for (int i = 0; i < INFER_MISSING; i++) {
         const char *text = infer_missing_texts[i];
         bool seen[] = {false, false, false};
         for (size_t c = 0; c < s->count; c++)
-            seen[meaning_of(&s->watches[c], i, decimal)] = true;
+            seen[meaning_of(&s->profiles[c], i, decimal)] = true;
         const bool all = r->missing ? opt_strings_has(r->missing, text, strlen(text))
                                     : i == 0 || (seen[NO_VALUE] && !seen[A_VALUE]) ||
                                           (i == INFER_NA && !seen[A_VALUE]);
         if (all && !r->missing)
             opt_strings_add(&out->missing, text);
         for (size_t c = 0; c < s->count; c++) {
-            struct watch *w = &s->watches[c];
+            struct column_profile *w = &s->profiles[c];
             const bool own = !all && !r->missing && meaning_of(w, i, decimal) == NO_VALUE;
             w->means_missing[i] = all || own;
             if (own)
@@ -103,7 +103,7 @@ void infer_missing_note(const struct infer_request *r, const struct survey *s,
         uint64_t cells = 0, most = 0;
         size_t columns = 0, first = 0;
         for (size_t c = 0; c < s->count; c++) {
-            uint64_t of = s->watches[c].means_missing[i] ? s->watches[c].absent[i] : 0;
+            uint64_t of = s->profiles[c].means_missing[i] ? s->profiles[c].absent[i] : 0;
             if (!of || (r->target && strcmp(s->names[c], r->target) == 0))
                 continue;
             first = of > most ? c : first;

@@ -18,7 +18,7 @@ static bool is_short_word(const struct form_amounts *a)
 }
 
 /* 12% beside 0.12: one of them is a hundred times the other. */
-static bool mixes_scales(const struct watch *w, bool comma)
+static bool mixes_scales(const struct column_profile *w, bool comma)
 {
     const double high = comma ? fmax(w->high, w->comma_high) : w->high;
     const double low = comma ? fmin(w->low, w->comma_low) : w->low;
@@ -27,8 +27,8 @@ static bool mixes_scales(const struct watch *w, bool comma)
 
 /* True if these other cells, and the numbers with the other sign, read as numbers. *between: what
  * groups digits, or NULL. *proved: no other reading fits all cells. */
-static bool are_amounts(const struct watch *w, uint64_t present, bool comma, const char **between,
-                        bool *proved)
+static bool are_amounts(const struct column_profile *w, uint64_t present, bool comma,
+                        const char **between, bool *proved)
 {
     const struct form_amounts *a = &w->amounts;
     uint64_t foreign = comma ? w->points : w->commas, odd = comma ? w->odd_points : w->odd_commas;
@@ -47,7 +47,7 @@ static bool are_amounts(const struct watch *w, uint64_t present, bool comma, con
            !(a->before && !a->proofs[comma]); /* Size 3.5, and not Room 101 */
 }
 
-static void propose_number(const struct watch *w, uint64_t present, const char *between,
+static void propose_number(const struct column_profile *w, uint64_t present, const char *between,
                            struct infer_column *c)
 {
     const struct form_amounts *a = &w->amounts;
@@ -91,7 +91,7 @@ static void set_aside(struct infer_column *c, const char *kind)
 }
 
 /* 21k is 21000 and not 21. */
-static void leave_scaled(const struct watch *w, struct infer_column *c)
+static void leave_scaled(const struct column_profile *w, struct infer_column *c)
 {
     const char *letter = w->other + strlen(w->other);
     while (letter > w->other && !strchr("0123456789 .,", letter[-1]))
@@ -107,7 +107,7 @@ static void leave_scaled(const struct watch *w, struct infer_column *c)
 }
 
 /* Shares as percents and as fractions. */
-static void leave_scales(const struct watch *w, bool comma, struct infer_column *c)
+static void leave_scales(const struct column_profile *w, bool comma, struct infer_column *c)
 {
     set_aside(c, "percents beside fractions");
     snprintf(c->reason, sizeof c->reason,
@@ -118,7 +118,8 @@ static void leave_scales(const struct watch *w, bool comma, struct infer_column 
 }
 
 /* Numbers that two readings fit. */
-static void leave_number(const struct watch *w, const char *between, struct infer_column *c)
+static void leave_number(const struct column_profile *w, const char *between,
+                         struct infer_column *c)
 {
     const char *first = w->comma ? w->comma : w->point ? w->point : w->other;
     struct text units = {0};
@@ -136,7 +137,7 @@ static void leave_number(const struct watch *w, const char *between, struct infe
     text_free(&units);
 }
 
-static bool propose_date(const struct watch *w, struct infer_column *c)
+static bool propose_date(const struct column_profile *w, struct infer_column *c)
 {
     const char *other, *format = form_dates_format(&w->date_forms, &other);
     if (!format || w->date_forms.cells != w->others)
@@ -161,7 +162,8 @@ static bool propose_date(const struct watch *w, struct infer_column *c)
     return true;
 }
 
-bool infer_propose(const struct watch *w, const struct infer_cells *n, struct infer_column *c)
+bool infer_propose(const struct column_profile *w, const struct infer_cells *n,
+                   struct infer_column *c)
 {
     const uint64_t present = n->present, read = n->numbers;
     bool comma = n->decimal == ',', proved;

@@ -51,7 +51,7 @@ static bool is_missing(const struct hashes *h, uint32_t hash)
 const char *infer_sampled(const struct survey *s, const struct infer *i, size_t column,
                           uint32_t row, size_t *size)
 {
-    const struct watch *w = &s->watches[column];
+    const struct column_profile *w = &s->profiles[column];
     const char *text = w->sample_text.data + w->sample_at[row];
     *size = w->sample_at[row + 1] - w->sample_at[row];
     return *size && !infer_is_missing(i, column, text, *size) ? text : NULL;
@@ -92,7 +92,7 @@ static void read_numbers(const struct sample *t, size_t column, const uint32_t *
 
 static double of_groups(const struct sample *t, size_t column)
 {
-    const struct watch *w = &t->survey->watches[column];
+    const struct column_profile *w = &t->survey->profiles[column];
     struct hashes none = missing_of(t, column);
     uint32_t n = t->of.count;
     int32_t *group = mem_alloc((size_t)n + 1, sizeof *group);
@@ -166,14 +166,14 @@ static bool hash_rows(const struct sample *t, struct leak_row *hash)
     bool used = false;
     for (size_t c = 0; c < t->survey->count; c++) {
         const struct infer_column *column = &t->infer->columns[c];
-        const uint32_t *of = t->survey->watches[c].sample_hash;
+        const uint32_t *of = t->survey->profiles[c].sample_hash;
         if (c == t->target || (!is_input(column) && column->type != COLUMN_TEXT))
             continue;
         used = true;
         for (uint32_t i = 0; i < t->of.count; i++)
             hash[i].inputs = rng_hash(&of[t->rows[i]], sizeof *of, hash[i].inputs);
     }
-    const uint32_t *of = t->survey->watches[t->target].sample_hash;
+    const uint32_t *of = t->survey->profiles[t->target].sample_hash;
     for (uint32_t i = 0; i < t->of.count; i++)
         hash[i].whole = rng_hash(&of[t->rows[i]], sizeof *of, hash[i].inputs);
     return used;
@@ -197,7 +197,7 @@ static bool take_target(const struct sample *t, int32_t *label, float *value, ui
                         struct leak_target *of)
 {
     const struct survey *s = t->survey;
-    const struct watch *w = &s->watches[t->target];
+    const struct column_profile *w = &s->profiles[t->target];
     const bool values = t->infer->task == TASK_REGRESSION;
     struct hashes none = missing_of(t, t->target);
     struct vocab *known = vocab_new(); /* labels by hash, in order of arrival */

@@ -33,7 +33,7 @@ static void hash_insert(uint64_t *hashes, size_t places, uint64_t hash)
 }
 
 /* Adds a hash. False: it was present, or the set is full. */
-static bool hash_add(struct watch *w, uint64_t hash)
+static bool hash_add(struct column_profile *w, uint64_t hash)
 {
     size_t at = hash & (w->places - 1);
     for (; w->hashes[at]; at = (at + 1) & (w->places - 1))
@@ -57,7 +57,7 @@ static bool hash_add(struct watch *w, uint64_t hash)
     return true;
 }
 
-static void keep_example(struct watch *w, const char *text, size_t length)
+static void keep_example(struct column_profile *w, const char *text, size_t length)
 {
     if (w->distinct <= INFER_TEXTS && 64 * w->distinct <= w->most)
         vocab_add(w->values, text, length);
@@ -68,7 +68,7 @@ static void keep_example(struct watch *w, const char *text, size_t length)
         }
 }
 
-static void keep_text(struct watch *w, const char *text, size_t length)
+static void keep_text(struct column_profile *w, const char *text, size_t length)
 {
     if (!w->texts)
         return;
@@ -86,7 +86,7 @@ static bool is_day(double value)
 }
 
 /* Counts the signs of codes in a whole number: leading zeros, too many digits. */
-static void inspect_digits(struct watch *w, const char *text, size_t length, double value)
+static void inspect_digits(struct column_profile *w, const char *text, size_t length, double value)
 {
     double seconds;
     bool plain = !memchr(text, 'e', length) && !memchr(text, 'E', length);
@@ -105,7 +105,7 @@ static void inspect_digits(struct watch *w, const char *text, size_t length, dou
     }
 }
 
-static void inspect_number(struct watch *w, const char *text, size_t length, double value,
+static void inspect_number(struct column_profile *w, const char *text, size_t length, double value,
                            bool comma, int64_t line)
 {
     const char *point = memchr(text, comma ? ',' : '.', length);
@@ -133,7 +133,7 @@ static void inspect_number(struct watch *w, const char *text, size_t length, dou
     }
 }
 
-static void inspect_other(struct watch *w, const char *text, size_t length, int64_t line)
+static void inspect_other(struct column_profile *w, const char *text, size_t length, int64_t line)
 {
     bool inside = false;
     unsigned char high = 0;
@@ -188,7 +188,7 @@ static int missing_index(const char *text, size_t length)
 }
 
 /* True if this text is in the user's list of missing texts; bit: of the list's first text. */
-static bool is_given(struct watch *w, const struct opt_strings *missing, const char *text,
+static bool is_given(struct column_profile *w, const struct opt_strings *missing, const char *text,
                      size_t length, size_t bit)
 {
     for (size_t i = 0; i < missing->count; i++)
@@ -209,7 +209,7 @@ static void trim_number(const char **text, size_t *length)
     *length = (size_t)(end - from);
 }
 
-static void inspect_cell(struct watch *w, const struct opt_strings *missing,
+static void inspect_cell(struct column_profile *w, const struct opt_strings *missing,
                           const struct csv_cell *cell, int64_t line, uint64_t hash)
 {
     const char *text = cell->text;
@@ -251,7 +251,8 @@ static void inspect_cell(struct watch *w, const struct opt_strings *missing,
 }
 
 /* Keeps a sampled cell: its hash, and its text if it may be a number or a date. */
-static void keep_sample(struct watch *w, uint32_t at, const struct csv_cell *cell, uint64_t hash)
+static void keep_sample(struct column_profile *w, uint32_t at, const struct csv_cell *cell,
+                        uint64_t hash)
 {
     bool digit = false;
     for (uint32_t i = 0; i < cell->length && cell->length <= FORM_CELL && !digit; i++)
@@ -281,7 +282,7 @@ static void inspect_tile(void *context, unsigned tile, unsigned thread)
     for (size_t r = 0; r < t->cells->record_count; r++) {
         const struct csv_cell *cells = t->cells->cells + t->cells->records[r].first_cell;
         for (size_t c = first; c < end; c++) {
-            struct watch *w = &t->survey->watches[c];
+            struct column_profile *w = &t->survey->profiles[c];
             uint64_t hash = rng_hash(cells[c].text, cells[c].length, 0);
             inspect_cell(w, t->survey->missing, &cells[c], t->cells->records[r].line,
                          hash ? hash : 1);
@@ -295,7 +296,7 @@ static void inspect_tile(void *context, unsigned tile, unsigned thread)
 static void thin_out(struct survey *s)
 {
     for (size_t c = 0; c < s->count; c++) {
-        struct watch *w = &s->watches[c];
+        struct column_profile *w = &s->profiles[c];
         for (uint32_t i = 0; w->sample_hash && i < s->sample_most / 2; i++) {
             uint32_t from = w->sample_at[2 * i], size = w->sample_at[2 * i + 1] - from;
             w->sample_hash[i] = w->sample_hash[2 * i];
@@ -410,7 +411,7 @@ static bool inspect_block(struct survey *s, const struct csv_block *b, struct cs
         s->last_line = last->line;
         snprintf(s->last_cell, sizeof s->last_cell, "%.*s", (int)cell->length, cell->text);
         for (size_t c = 0; c < s->count; c++)
-            if (s->watches[c].texts) /* the target */
+            if (s->profiles[c].texts) /* the target */
                 s->last_unlabelled = cell[c].length == 0;
     }
     mem_free(sampled);
@@ -426,11 +427,11 @@ static void begin_survey(const struct infer_request *r, struct survey *s)
             s->weight = c;
     size_t most = INFER_HASHES / s->count, rows = ((size_t)1 << 23) / s->count;
     most = most < 4096 ? 4096 : most;
-    s->watches = mem_zero(s->count, sizeof *s->watches);
+    s->profiles = mem_zero(s->count, sizeof *s->profiles);
     s->sample_most = rows < 1000 ? 1000 : rows > LEAK_ROWS ? LEAK_ROWS : (uint32_t)rows & ~1u;
     s->sample_step = 1;
     for (size_t c = 0; c < s->count; c++) {
-        struct watch *w = &s->watches[c];
+        struct column_profile *w = &s->profiles[c];
         w->steps = w->minutes = w->rises = w->falls = true;
         for (size_t i = 0; i < r->own_count; i++)
             if (strcmp(r->own[i].column, s->names[c]) == 0)
@@ -471,8 +472,8 @@ bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, 
 
 void infer_scan_free(struct survey *s)
 {
-    for (size_t c = 0; s->watches && c < s->count; c++) {
-        struct watch *w = &s->watches[c];
+    for (size_t c = 0; s->profiles && c < s->count; c++) {
+        struct column_profile *w = &s->profiles[c];
         for (size_t i = 0; i < sizeof w->example / sizeof *w->example; i++)
             mem_free(w->example[i]);
         mem_free(w->other);
@@ -490,6 +491,6 @@ void infer_scan_free(struct survey *s)
         text_free(&w->sample_text);
         mem_free(w->sample_at);
     }
-    mem_free(s->watches);
-    s->watches = NULL;
+    mem_free(s->profiles);
+    s->profiles = NULL;
 }

@@ -64,7 +64,7 @@ struct infer_words {
 };
 
 /* Statistics of one column. */
-struct watch {
+struct column_profile {
     const struct opt_strings *own; /* the user's list for this column; NULL: none */
     uint64_t cells;             /* all cells */
     uint64_t absent[INFER_MISSING]; /* cells with each text that may mean missing */
@@ -121,7 +121,7 @@ struct survey {
     uint64_t opened, closed;    /* with `guessed`: cells that begin with a quote; end with one */
     const char *const *names;   /* owned by csv */
     size_t count;
-    struct watch *watches;
+    struct column_profile *profiles;
     uint64_t rows;              /* rows of weight 0 do not count */
     size_t weight;              /* the column of weights; count: there is none */
     const struct opt_strings *missing; /* the user's list; NULL: to be guessed */
@@ -144,12 +144,12 @@ bool infer_encoding(const struct infer_request *r, int *encoding, struct err *e)
 void infer_quoted_cells(struct survey *s, const struct csv_cells *cells);
 /* Writes i->prime_note. */
 void infer_primes(const struct survey *s, struct infer *i);
-/* scan.c: reads the whole file once into s->watches. */
+/* scan.c: reads the whole file once into s->profiles. */
 bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, struct err *e);
 void infer_scan_free(struct survey *s);
 /* True if most cells are dates of one format: the column is set aside with a warning. */
-struct watch;
-bool infer_mostly_dates(const struct watch *w, uint64_t present, struct infer_column *c);
+struct column_profile;
+bool infer_mostly_dates(const struct column_profile *w, uint64_t present, struct infer_column *c);
 /* Why no format of a column reads all of its dates, and what reads them. Returns the reason's
  * kind. */
 const char *infer_date_reason(const struct form_dates *d, const char *column, char *out,
@@ -172,25 +172,26 @@ struct infer_cells {
     char decimal;              /* of the file */
     bool sure;                 /* numbers of other columns prove it */
 };
-bool infer_propose(const struct watch *w, const struct infer_cells *n, struct infer_column *c);
+bool infer_propose(const struct column_profile *w, const struct infer_cells *n,
+                   struct infer_column *c);
 /* dress.c: takes one more of the other cells. */
 void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64_t line);
 /* True if all cells are numbers between letters and signs, in a few patterns: the column, which
  * would be lost, is set aside with a warning. */
-bool infer_is_dressed(const struct watch *w, uint64_t present, struct infer_column *c);
+bool infer_is_dressed(const struct column_profile *w, uint64_t present, struct infer_column *c);
 /* clock.c: seconds, milliseconds, .. since 1970 of the years 2000 to 2039, by the column's
  * name, or because all are whole minutes; or dates of digits alone: the column is typed. */
 bool infer_is_stamp(const char *text, size_t length); /* YYYYMMDDhhmm[ss] */
-bool infer_epoch(const struct watch *w, uint64_t present, struct infer_column *c);
+bool infer_epoch(const struct column_profile *w, uint64_t present, struct infer_column *c);
 void infer_span(struct infer_spans *s, const char *text, size_t length, int64_t line);
 /* True if all cells are durations, and not times of a day: the column is typed, or set aside with a
  * warning. always: times of a day too. */
-bool infer_propose_span(const struct watch *w, uint64_t present, bool always,
+bool infer_propose_span(const struct column_profile *w, uint64_t present, bool always,
                         struct infer_column *c);
 /* missing.c: the decimal sign; which of infer_missing_texts mean missing in each column; the
  * lists for data.missing and for columns. */
 char infer_decimal(const struct survey *s, bool *sure);
-bool infer_is_of_codes(const struct watch *w); /* EU, AS, NA: two capital letters */
+bool infer_is_of_codes(const struct column_profile *w); /* EU, AS, NA: two capital letters */
 void infer_missing(const struct infer_request *r, const struct survey *s, char decimal,
                    struct infer *out);
 /* Names the marks of missing that were guessed, beside "" and NA, outside the target; "": none. */
@@ -203,8 +204,8 @@ __attribute__((format(printf, 3, 4))) void infer_set(struct infer_column *c, int
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
 void infer_target(const struct survey *s, size_t target, struct infer *i);
 /* id.c: types a column of whole or other numbers. */
-void infer_numbers(const struct watch *w, uint64_t present, uint64_t missing, uint64_t distinct,
-                   struct infer_column *c);
+void infer_numbers(const struct column_profile *w, uint64_t present, uint64_t missing,
+                   uint64_t distinct, struct infer_column *c);
 /* The reason, and the kind, of a column that only its values make an id: it rises by one a row. */
 extern const char infer_counts[];
 /* Whether the order of the rows tells of their target, more than nine other orders do; SORTED: the
@@ -224,8 +225,8 @@ void infer_word(struct infer_words *w, const char *text, size_t length, int64_t 
 void infer_words_free(struct infer_words *w);
 /* The column as if its words meant missing: *plain, which borrows from w. Sets the words (caller:
  * opt_strings_free), their cells and the line of the first. False: there are none, or too many. */
-bool infer_without_words(const struct watch *w, struct watch *plain, struct opt_strings *words,
-                         uint64_t *cells, int64_t *line);
+bool infer_without_words(const struct column_profile *w, struct column_profile *plain,
+                         struct opt_strings *words, uint64_t *cells, int64_t *line);
 void infer_tell_words(const struct opt_strings *words, uint64_t cells, uint64_t all, int64_t line,
                       bool target, struct infer_column *c);
 bool infer_means_nothing(const char *text); /* a label that names no value: unknown, None, - */
@@ -246,7 +247,7 @@ void infer_positive(const struct vocab *labels, const uint64_t *rows, struct inf
 void infer_twins(const struct survey *s, struct infer *i);
 /* labels.c. Joins labels of the target's texts that are equal as numbers in w, whose sample has
  * `samples` rows; returns how many became another one. */
-uint32_t infer_join_labels(struct watch *w, const struct vocab *labels, uint32_t samples,
+uint32_t infer_join_labels(struct column_profile *w, const struct vocab *labels, uint32_t samples,
                            struct infer *i);
 /* The positive label, and notes about labels and the last line. */
 void infer_labels(const struct survey *s, size_t target, const struct vocab *labels,

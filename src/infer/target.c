@@ -11,7 +11,7 @@
 #include "base/text.h"
 
 /* Two values: binary. Texts, or few frequent integers: classes. Otherwise regression. */
-static int find_task(const struct watch *w, const struct infer_column *c, uint64_t rows)
+static int find_task(const struct column_profile *w, const struct infer_column *c, uint64_t rows)
 {
     uint64_t present = rows - c->missing;
     bool whole = !(w->fraction > 0);
@@ -25,7 +25,7 @@ static int find_task(const struct watch *w, const struct infer_column *c, uint64
 
 /* Orders the labels as the contract says, without missing texts; sets the smallest class's
  * share. */
-static struct vocab *find_labels(const struct watch *w, size_t target, struct infer *i)
+static struct vocab *find_labels(const struct column_profile *w, size_t target, struct infer *i)
 {
     struct vocab *labels = vocab_new();
     uint64_t smallest = UINT64_MAX, all = 0;
@@ -47,7 +47,7 @@ static struct vocab *find_labels(const struct watch *w, size_t target, struct in
 }
 
 /* Lists the texts of missing targets, if not just empty. */
-static void name_missing(const struct watch *w, size_t target, struct infer *i)
+static void name_missing(const struct column_profile *w, size_t target, struct infer *i)
 {
     struct infer_column *c = &i->columns[target];
     struct text seen = {0};
@@ -75,8 +75,8 @@ static void name_missing(const struct watch *w, size_t target, struct infer *i)
 }
 
 /* A label beside two others that may stand for "none". */
-static void find_nothing(const char *name, const struct watch *w, const struct vocab *labels,
-                         struct infer *i)
+static void find_nothing(const char *name, const struct column_profile *w,
+                         const struct vocab *labels, struct infer *i)
 {
     const char *found = NULL;
     uint32_t count = 0;
@@ -109,7 +109,7 @@ static void find_answers(const struct vocab *labels, struct infer *out)
 
 void infer_target(const struct survey *s, size_t target, struct infer *out)
 {
-    struct watch *w = &s->watches[target];
+    struct column_profile *w = &s->profiles[target];
     struct infer_column *c = &out->columns[target];
     struct vocab *labels = find_labels(w, target, out);
     const uint32_t joined = infer_join_labels(w, labels, s->samples, out);

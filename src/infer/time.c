@@ -64,7 +64,7 @@ void infer_time(const struct infer_request *r, const struct survey *s, struct in
     bool ordered = false, repeated = false;
     for (size_t k = 0; r->target && k < i->count; k++) {
         const struct infer_column *c = &i->columns[k];
-        const struct watch *w = &s->watches[k];
+        const struct column_profile *w = &s->profiles[k];
         if (c->type != COLUMN_DATETIME || strcmp(c->name, r->target) == 0)
             continue;
         dates++;

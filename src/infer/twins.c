@@ -7,7 +7,7 @@
 #include "table/twins.h"
 
 /* 110E1 and 11E2 are one number. Of a target, infer_target decides (label.h). */
-static void find_codes(const struct watch *w, struct infer_column *c)
+static void find_codes(const struct column_profile *w, struct infer_column *c)
 {
     uint32_t one, other;
     if (c->type != COLUMN_NUMERIC || c->form || w->texts || !twins_codes(w->values, &one, &other))
@@ -26,7 +26,7 @@ static void find_codes(const struct watch *w, struct infer_column *c)
 void infer_twins(const struct survey *s, struct infer *i)
 {
     for (size_t k = 0; k < s->count; k++) {
-        const struct watch *w = &s->watches[k];
+        const struct column_profile *w = &s->profiles[k];
         struct infer_column *c = &i->columns[k];
         struct text list = {0};
         find_codes(w, c);

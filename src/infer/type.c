@@ -20,7 +20,7 @@ struct counts {
     int64_t word_line;
 };
 
-static struct counts count_cells(const struct watch *w, char decimal)
+static struct counts count_cells(const struct column_profile *w, char decimal)
 {
     struct counts c = {.missing = w->given,
                        .distinct = w->distinct - (uint64_t)__builtin_popcountll(w->given_seen)};
@@ -61,20 +61,20 @@ void infer_set(struct infer_column *c, int type, const char *format, ...)
 }
 
 /* True if leading zeros are common: 00501 is a code. */
-static bool is_padded(const struct watch *w, const struct counts *n)
+static bool is_padded(const struct column_profile *w, const struct counts *n)
 {
     return w->padded * 200 >= n->present && w->padded;
 }
 
 /* True for repeated integers that a float cannot distinguish: codes. */
-static bool long_codes(const struct watch *w, const struct counts *n)
+static bool long_codes(const struct column_profile *w, const struct counts *n)
 {
     return w->serials * 2 > n->present && n->distinct * 2 <= n->present;
 }
 
 /* Returns the first cell that is not a number, or NULL: a word, or a number with the other decimal
  * sign. */
-static const char *first_wrong(const struct watch *w, const struct counts *n, char decimal,
+static const char *first_wrong(const struct column_profile *w, const struct counts *n, char decimal,
                                int64_t *line)
 {
     bool comma = decimal == ',';
@@ -99,7 +99,8 @@ struct place {
     char text[120];
 };
 
-static struct place place_of_wrong(const struct watch *w, const struct counts *n, char decimal)
+static struct place place_of_wrong(const struct column_profile *w, const struct counts *n,
+                                   char decimal)
 {
     struct place p = {""};
     int64_t line;
@@ -111,7 +112,7 @@ static struct place place_of_wrong(const struct watch *w, const struct counts *n
 }
 
 /* Numbers or dates in 99 % of the cells: the type stays, and training reports the place. */
-static bool type_of_most(const struct watch *w, const struct counts *n, char decimal,
+static bool type_of_most(const struct column_profile *w, const struct counts *n, char decimal,
                          struct infer_column *c)
 {
     bool dates = w->dates > n->numbers;
@@ -132,7 +133,7 @@ static bool type_of_most(const struct watch *w, const struct counts *n, char dec
 }
 
 /* Numbers or dates in a form that dnn does not read, alone or among numbers. */
-static bool type_of_forms(const struct watch *w, const struct counts *n, char decimal,
+static bool type_of_forms(const struct column_profile *w, const struct counts *n, char decimal,
                           struct infer_column *c)
 {
     bool comma = decimal == ',';
@@ -174,14 +175,14 @@ static bool type_of_forms(const struct watch *w, const struct counts *n, char de
     return true;
 }
 
-static bool propose(const struct watch *w, const struct counts *n, char decimal,
+static bool propose(const struct column_profile *w, const struct counts *n, char decimal,
                     struct infer_column *c)
 {
     return infer_propose(w, &(struct infer_cells){n->present, n->numbers, decimal, n->sure}, c);
 }
 
 /* Dates; notes times without a date and months without a day. */
-static void type_of_dates(const struct watch *w, struct infer_column *c)
+static void type_of_dates(const struct column_profile *w, struct infer_column *c)
 {
     c->type = COLUMN_DATETIME;
     if (w->times && w->times < w->dates)
@@ -194,15 +195,15 @@ static void type_of_dates(const struct watch *w, struct infer_column *c)
                   (unsigned long long)w->months, (unsigned long long)w->dates);
 }
 
-static bool are_numbers(const struct watch *w, const struct counts *n)
+static bool are_numbers(const struct column_profile *w, const struct counts *n)
 {
     return !n->texts && !w->dates && !is_padded(w, n) && !long_codes(w, n);
 }
 
 /* Types a column whose cells are all read; false: they are not. target: times of a day are
  * durations too. */
-static bool type_of_read(const struct watch *w, const struct counts *n, char decimal, bool target,
-                         struct infer_column *c)
+static bool type_of_read(const struct column_profile *w, const struct counts *n, char decimal,
+                         bool target, struct infer_column *c)
 {
     if (are_numbers(w, n))
         infer_numbers(w, n->present, n->missing, n->distinct, c);
@@ -214,18 +215,18 @@ static bool type_of_read(const struct watch *w, const struct counts *n, char dec
 }
 
 /* True: many values, so that classes would have few rows each. */
-static bool is_measure(const struct watch *w, uint64_t distinct)
+static bool is_measure(const struct column_profile *w, uint64_t distinct)
 {
     return distinct > (w->fraction > 0 ? 10 : 20);
 }
 
 /* Types the column without its words, if it is numbers or dates then: the words mean missing. Not
  * if the user lists the missing texts. */
-static bool type_without_words(const struct infer_request *r, const struct watch *w,
+static bool type_without_words(const struct infer_request *r, const struct column_profile *w,
                                const struct counts *n, char decimal, bool target,
                                struct infer_column *c)
 {
-    struct watch plain;
+    struct column_profile plain;
     struct opt_strings words;
     uint64_t cells;
     int64_t line;
@@ -261,7 +262,7 @@ static bool type_without_words(const struct infer_request *r, const struct watch
 
 /* Numbers in nearly all cells of a target, too many different ones for classes: the task is
  * regression once the others are mended. */
-static bool numbers_of_most(const struct watch *w, const struct counts *n, char decimal,
+static bool numbers_of_most(const struct column_profile *w, const struct counts *n, char decimal,
                             struct infer_column *c)
 {
     const uint64_t wrong = n->present - n->numbers;
@@ -277,7 +278,7 @@ static bool numbers_of_most(const struct watch *w, const struct counts *n, char 
 
 /* A target is never ignored. If its cells are numbers that dnn does not read, its reason says so:
  * the task is then regression, after they are corrected. */
-static void type_of_target(const struct infer_request *r, const struct watch *w,
+static void type_of_target(const struct infer_request *r, const struct column_profile *w,
                            const struct counts *n, char decimal, struct infer_column *c)
 {
     bool read = !n->texts && !w->dates;
@@ -298,8 +299,8 @@ static void type_of_target(const struct infer_request *r, const struct watch *w,
     c->type = read ? COLUMN_NUMERIC : COLUMN_CATEGORICAL;
 }
 
-static void report_wrong(const struct watch *w, const struct counts *n, char decimal, int type,
-                         struct infer_column *c)
+static void report_wrong(const struct column_profile *w, const struct counts *n, char decimal,
+                         int type, struct infer_column *c)
 {
     uint64_t wrong = n->present - n->numbers;
     int64_t line;
@@ -317,7 +318,7 @@ static void report_wrong(const struct watch *w, const struct counts *n, char dec
     c->unread = type == COLUMN_IGNORE && (wrong * 10 <= n->present || w->alike * 2 > wrong);
 }
 
-static void type_of_texts(const struct watch *w, const struct counts *n, char decimal,
+static void type_of_texts(const struct column_profile *w, const struct counts *n, char decimal,
                           struct infer_column *c)
 {
     double present = (double)n->present, distinct = (double)n->distinct;
@@ -377,8 +378,9 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
                   "order");
 }
 
-static void type_of(const struct infer_request *r, const struct survey *s, const struct watch *w,
-                    const struct counts *n, char decimal, struct infer_column *c)
+static void type_of(const struct infer_request *r, const struct survey *s,
+                    const struct column_profile *w, const struct counts *n, char decimal,
+                    struct infer_column *c)
 {
     uint64_t least = s->rows < 40 ? 1 : 10;
     if (r->target && strcmp(c->name, r->target) == 0)
@@ -423,7 +425,7 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
     for (size_t c = 0; c < s->count; c++)
         out->columns[c].alone = (double)NAN;
     for (size_t i = 0; i < s->count; i++) {
-        struct watch *w = &s->watches[i];
+        struct column_profile *w = &s->profiles[i];
         struct infer_column *c = &out->columns[i];
         struct counts n = count_cells(w, out->decimal);
         n.sure = sure;

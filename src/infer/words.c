@@ -56,8 +56,8 @@ void infer_word(struct infer_words *w, const char *text, size_t length, int64_t 
         w->more = true;
 }
 
-bool infer_without_words(const struct watch *w, struct watch *plain, struct opt_strings *words,
-                         uint64_t *cells, int64_t *line)
+bool infer_without_words(const struct column_profile *w, struct column_profile *plain,
+                         struct opt_strings *words, uint64_t *cells, int64_t *line)
 {
     *plain = *w;
     *words = (struct opt_strings){0};
