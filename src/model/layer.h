@@ -131,7 +131,10 @@ struct pass {
     const int32_t *begins; /* then: [rows], 1: the window is the first of its sequence */
     uint32_t carried;
     const void *tables; /* machine memory: the bytes of plan_table */
-    struct fitting *fitting; /* NULL, unless layers are fitted on the way (netfit.c) */
+    /* Called before each layer, with its input, when layers are fitted on the way (netfit.c);
+     * NULL: they are not. fitting: its own. */
+    void (*before)(const struct layer *l, struct pass *p, struct act x);
+    struct fitting *fitting;
 };
 /* Places in an arena, computed as integers: a network that is only counted has no arena. */
 static inline void *bytes_at(const void *arena, uint64_t at)
@@ -364,8 +367,6 @@ struct act layer_list_forward(struct layer *const *layers, uint32_t count, struc
 /* The layer's way back, as its own in a trace. */
 void layer_run_backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
                         struct act dx, bool add);
-/* Fits the layer to this input, if its type has a hook (netfit.c). */
-void layer_fit(const struct layer *l, struct pass *p, struct act x);
 /* width: x's, for a list without layers. */
 void layer_list_backward(struct layer *const *layers, uint32_t count, struct pass *p,
                          struct act x, struct act dy, struct act dx, bool add,

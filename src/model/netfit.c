@@ -28,7 +28,8 @@ static void fit_on(struct fitting *f, const struct layer *l, const struct fit_sa
     mem_free(s.buffers);
 }
 
-void layer_fit(const struct layer *l, struct pass *p, struct act x)
+/* Fits a layer to this input, if its type has a hook. */
+static void fit_layer(const struct layer *l, struct pass *p, struct act x)
 {
     struct fitting *f = p->fitting;
     uint32_t width = l->in - l->hot.width;
@@ -75,6 +76,7 @@ bool network_fit_layers(struct network *n, struct err *e)
     f.model = now.model;
     net_feed_again(n, &now);
     struct pass p = net_train_pass(n, n->m, 0);
+    p.before = fit_layer;
     p.fitting = &f;
     p.most = 0;
     model_forward(m, &p, p.target);
@@ -95,6 +97,7 @@ bool network_layer_input(struct network *n, const struct source *from, uint32_t 
                             .to = to + at * tap->in, .good = true, .e = e};
         network_answer_from(n, s, at);
         struct pass p = net_answer_pass(n, n->m, s);
+        p.before = fit_layer;
         p.fitting = &f;
         model_forward(s->model, &p, p.target);
         good = machine_wait(n->m, MACHINE_PATIENCE, e);

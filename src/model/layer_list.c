@@ -1,4 +1,4 @@
-/* layer.c - the list of layer types, and lists of layers: read, planned, run forward and backward,
+/* layer_list.c - the list of layer types, and lists of layers: read, planned, run forward and backward,
  * written. A layer whose type has takes_act computes the activation after it as well. */
 #include "model/layer.h"
 
@@ -364,8 +364,8 @@ struct act layer_list_forward(struct layer *const *layers, uint32_t count, struc
         if (layers[i]->skipped)
             continue;
         stand_at(p, layers[i]);
-        if (p->fitting)
-            layer_fit(layers[i], p, x);
+        if (p->before)
+            p->before(layers[i], p, x);
         x = run_forward(layers[i], p, x);
     }
     return x; /* an empty list gives back its input */
