@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/network.h"
+#include "model/network/network.h"
 
 enum { CASE_CATEGORIES = 8, CASE_NUMBERS = 48, CASE_EDGES = 2048, CASE_STEPS = 64 };
 

@@ -39,7 +39,7 @@ flags_table_encoder_number := -O3
 flags_table_encoder_values := -O3
 flags_table_encoder_scan   := -O3
 flags_table_apply       := -O3
-flags_model_ridge       := -O3
+flags_model_solve_ridge       := -O3
 flags_table_record_hash      := -O3
 flags_table_deal        := -O3
 flags_table_deal_avx2   := -O3 -mavx2
@@ -59,7 +59,7 @@ flags_csv_scan_avx512   := -O3 -mavx512f -mavx512bw
 # the sums of a block stay in registers: clearing the memory behind them first would cost more than a short block
 VEC_OPT := $(if $(SANFLAGS),-O1,-O3) $(if $(findstring auto-var-init,$(KNOWN)),-ftrivial-auto-var-init=uninitialized)
 flags_backend_cpu_view := -O3
-flags_model_design       := $(VEC_OPT)
+flags_model_solve_design       := $(VEC_OPT)
 flags_backend_vec_c      := $(VEC_OPT) $(if $(SANFLAGS),-fno-inline)
 flags_backend_vec_avx2   := $(VEC_OPT) -mavx2 -mfma
 flags_backend_vec_avx512 := $(VEC_OPT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mbmi

@@ -2,7 +2,7 @@
 #ifndef DNN_ANSWER_GOLDEN_H
 #define DNN_ANSWER_GOLDEN_H
 
-#include "model/modelfile.h"
+#include "model/file/modelfile.h"
 #include "table/table.h"
 #include "table/cell.h"
 

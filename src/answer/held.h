@@ -5,7 +5,7 @@
 #define DNN_ANSWER_HELD_H
 
 #include "csv/csv.h"
-#include "model/modelfile.h"
+#include "model/file/modelfile.h"
 
 /* The records of the files, in their order. */
 struct held {

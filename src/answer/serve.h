@@ -8,8 +8,8 @@
 #include "choose/select.h"
 #include "measure/criterion.h"
 #include "measure/probability.h"
-#include "model/modelfile.h"
-#include "model/step.h"
+#include "model/file/modelfile.h"
+#include "model/network/step.h"
 
 enum { SERVE_ANSWERS = 4096 }; /* answers that a GPU keeps until all are computed */
 

@@ -12,7 +12,7 @@
 #include "base/stop.h"
 #include "base/thread.h"
 #include "check/bench_parts.h"
-#include "model/preset.h"
+#include "model/preset/preset.h"
 
 const char *const bench_size_names[] = {"small", "medium", "large", NULL};
 

@@ -3,8 +3,8 @@
 #define DNN_CHECK_BENCH_PARTS_H
 
 #include "check/bench.h"
-#include "model/modelfile.h"
-#include "model/step.h"
+#include "model/file/modelfile.h"
+#include "model/network/step.h"
 
 /* Runs the work of a row `iterations` times and waits for all of it. */
 typedef bool bench_work(void *context, uint32_t times, struct err *e);

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "base/worst.h"
 #include "check/gpucheck_parts.h"
-#include "model/step.h"
+#include "model/network/step.h"
 
 enum { ROWS = 64, NUMBERS = 5, CLASSES = 3 };
 #define AGREE 1e-4  /* of the largest component */

@@ -15,7 +15,7 @@
 #include "base/rng.h"
 #include "base/worst.h"
 #include "check/gpucheck_parts.h"
-#include "model/checkpoint_list.h"
+#include "model/file/checkpoint_list.h"
 #include "train/train.h"
 
 #define LEARNT 0.9  /* accuracy that a deep model reaches with ease, and no linear one */

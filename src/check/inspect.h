@@ -2,7 +2,7 @@
 #ifndef DNN_CHECK_INSPECT_H
 #define DNN_CHECK_INSPECT_H
 
-#include "model/modelfile.h"
+#include "model/file/modelfile.h"
 #include "infer/infer.h"
 
 struct inspect {

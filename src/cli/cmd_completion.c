@@ -5,7 +5,7 @@
 #include "cli/help.h"
 #include "config/config_help.h"
 #include "measure/metric.h"
-#include "model/preset.h"
+#include "model/preset/preset.h"
 
 static void each_option(const struct command *c,
                         void (*each)(const struct arg_option *, struct text *), struct text *out)

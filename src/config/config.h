@@ -9,8 +9,8 @@
 #include "measure/calibrate.h"
 #include "measure/threshold.h"
 #include "model/loss.h"
-#include "model/model.h"
-#include "model/optim.h"
+#include "model/network/model.h"
+#include "model/network/optim.h"
 #include "model/schedule.h"
 #include "table/options.h"
 

@@ -8,7 +8,7 @@
 #include "config/config_table.h"
 #include "measure/metric.h"
 #include "model/layer.h"
-#include "model/model.h"
+#include "model/network/model.h"
 
 /* --- one row --- */
 

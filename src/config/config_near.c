@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "config/config_help.h"
 #include "config/config_table.h"
-#include "model/preset.h"
+#include "model/preset/preset.h"
 
 struct paths {
     char **names;

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "config/config_table.h"
 #include "csv/source.h"
-#include "model/preset.h"
+#include "model/preset/preset.h"
 
 enum { FOLDS = 5, FOLDS_OF_MANY = 3, MANY_ROWS = 100000, SMALL_ROWS = 10000, WIDE = 64 };
 enum { VISITS = 320000, VISITS_OF_VALUES = 600000, EPOCHS_LEAST = 6, EPOCHS_MOST = 40 };

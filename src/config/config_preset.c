@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "config/config_table.h"
-#include "model/preset.h"
+#include "model/preset/preset.h"
 #include "table/options.h"
 
 struct laying {

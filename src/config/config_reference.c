@@ -6,7 +6,7 @@
 #include "config/config_help.h"
 #include "config/config_table.h"
 #include "model/layer.h"
-#include "model/preset.h"
+#include "model/preset/preset.h"
 
 /* "key   First sentence of its help. [words; default]" */
 static void write_row(struct text *out, const char *key, const struct option *row)

@@ -5,7 +5,7 @@
 #include "config/config_table.h"
 #include "measure/metric.h"
 #include "model/layer.h"
-#include "model/model.h"
+#include "model/network/model.h"
 #include "table/sequence.h"
 
 /* Checks beyond the rows of the tables. */

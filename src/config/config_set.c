@@ -6,7 +6,7 @@
 #include "base/shell.h"
 #include "config/config_help.h"
 #include "config/config_table.h"
-#include "model/preset.h"
+#include "model/preset/preset.h"
 
 /* True: a key of this kind takes the JSON value; row NULL: a key of a room's own object. */
 static bool fits(const struct option *row, const struct json *v)

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "config/config_table.h"
-#include "model/preset.h"
+#include "model/preset/preset.h"
 
 /* The space that every network has. */
 static const char common_space[] =

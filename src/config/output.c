@@ -16,7 +16,7 @@
 #include "base/outfile.h"
 #include "base/text.h"
 #include "config/config_help.h"
-#include "model/checkpoint_list.h"
+#include "model/file/checkpoint_list.h"
 
 static bool meet(const char *output, const char *input)
 {

@@ -339,7 +339,7 @@ struct layer {
 
 extern const struct layer_type *const layer_types[]; /* NULL-terminated */
 #define LAYER(name) extern const struct layer_type layer_##name;
-#include "model/layers.def"
+#include "model/layers/layers.def"
 const struct layer_type *layer_find(const char *name);
 
 /* A layer of this type without options; layer_list_free. */

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/tensorfile.h"
 #include "base/text.h"
-#include "model/modelfile.h"
+#include "model/file/modelfile.h"
 
 #define REAL_TYPE (sizeof(real) == sizeof(double) ? DTYPE_F64 : DTYPE_F32)
 enum { COUNTERS = 9, SUMS = 7, HISTORY_WIDTH = 3 };

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "measure/metric.h"
-#include "model/modelfile.h"
+#include "model/file/modelfile.h"
 
 struct history_row {
     double loss, metric, learning_rate;

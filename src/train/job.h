@@ -14,7 +14,7 @@
 #include "base/lock.h"
 #include "measure/conform.h"
 #include "base/progress.h"
-#include "model/modelfile.h"
+#include "model/file/modelfile.h"
 #include "table/table.h"
 #include "train/keep.h"
 #include "train/train.h"

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/tensorfile.h"
 #include "base/text.h"
-#include "model/checkpoint_list.h"
+#include "model/file/checkpoint_list.h"
 
 #define REAL_TYPE (sizeof(real) == sizeof(double) ? DTYPE_F64 : DTYPE_F32)
 enum { COUNTERS = 6 };

@@ -14,7 +14,7 @@
 #define DNN_TRAIN_PART_H
 
 #include "backend/backend.h"
-#include "model/modelfile.h"
+#include "model/file/modelfile.h"
 #include "table/dataset.h"
 
 #define PART_FORMAT 1

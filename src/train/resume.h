@@ -3,7 +3,7 @@
 #ifndef DNN_TRAIN_RESUME_H
 #define DNN_TRAIN_RESUME_H
 
-#include "model/checkpoint_list.h"
+#include "model/file/checkpoint_list.h"
 #include "train/checkpoint.h"
 
 /* A checkpoint: the number in its file's name, and its step. They differ if a file of another

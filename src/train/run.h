@@ -16,7 +16,7 @@
 #define DNN_TRAIN_RUN_H
 
 #include "config/config.h"
-#include "model/lanes.h"
+#include "model/network/lanes.h"
 #include "train/checkpoint.h"
 #include "train/history.h"
 #include "train/score.h"

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/profile.h"
 #include "base/stop.h"
-#include "model/nonfinite.h"
+#include "model/network/nonfinite.h"
 #include "train/run_path.h"
 
 static const double STRETCH = 0.05; /* seconds of steps between two looks */

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "model/length.h"
+#include "model/network/length.h"
 #include "train/run.h"
 
 enum { MICRO_LEAST = 32 }; /* rows */

@@ -1,9 +1,9 @@
 /* run_path.h - presets without steps. rocket: see run_ridge.h. linear: the output layer's weights
- * are solved for along paths of penalties (model/elastic.h) on the host, and put into the network.
- * Each penalty is an epoch: the validation rows choose one as they choose the best epoch. Without
- * validation rows, or with few of them by a random split, training rows choose it: each fifth is
- * answered by the four others (of many rows one fifth alone), the least mean loss counts, and all
- * of them are solved for with that penalty: one epoch.
+ * are solved for along paths of penalties (model/solve/elastic.h) on the host, and put into the
+ * network. Each penalty is an epoch: the validation rows choose one as they choose the best epoch.
+ * Without validation rows, or with few of them by a random split, training rows choose it: each
+ * fifth is answered by the four others (of many rows one fifth alone), the least mean loss counts,
+ * and all of them are solved for with that penalty: one epoch.
  * Signals and the time limit are looked at after each class, and inside one of many rows. Of run*.c
  * and of the forecast in check. */
 #ifndef DNN_TRAIN_RUN_PATH_H

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/thread.h"
-#include "model/ridge.h"
+#include "model/solve/ridge.h"
 
 enum { STEEPS = 40, TRIED = 4, ROWS_LEAST = 256 };
 #define RATE 2e9  /* least operations of a thread in a second: for the first penalty */

@@ -1,8 +1,8 @@
 /* run_ridge.h - preset rocket without steps: the output layer is solved for by ridge regression of
- * the classes, or of the target, on the features (model/ridge.h), on the host, with the penalty
- * that answers best to each training row by all others. Classes: answers are scaled so that these
- * have the least cross-entropy. No validation row is used, and there is one epoch. Of run*.c
- * and of the forecast in check. */
+ * the classes, or of the target, on the features (model/solve/ridge.h), on the host, with the
+ * penalty that answers best to each training row by all others. Classes: answers are scaled so
+ * that these have the least cross-entropy. No validation row is used, and there is one epoch. Of
+ * run*.c and of the forecast in check. */
 #ifndef DNN_TRAIN_RUN_RIDGE_H
 #define DNN_TRAIN_RUN_RIDGE_H
 

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/nonfinite.h"
+#include "model/network/nonfinite.h"
 #include "train/run.h"
 
 /* --- host arrays --- */

@@ -6,7 +6,7 @@
 #include "measure/gate.h"
 #include "measure/metric.h"
 #include "measure/score_loss.h"
-#include "model/step.h"
+#include "model/network/step.h"
 #include "table/dataset.h"
 #include "table/part.h"
 #include "table/samples.h"

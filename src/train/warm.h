@@ -11,7 +11,7 @@
 #ifndef DNN_TRAIN_WARM_H
 #define DNN_TRAIN_WARM_H
 
-#include "model/modelfile.h"
+#include "model/file/modelfile.h"
 
 struct ensemble;
 struct run;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/modelfile.h"
+#include "model/file/modelfile.h"
 #include "signed.h"
 
 static void load(const void *bytes, size_t size)

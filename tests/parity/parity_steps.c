@@ -4,7 +4,7 @@
 
 #include "netcase.h"
 #include "parity.h"
-#include "model/step.h"
+#include "model/network/step.h"
 
 static const struct { const char *name, *model; uint32_t numbers, rows; } nets[] = {
     {"small", "{\"preset\": \"mlp\", \"hidden\": [128, 128], \"dropout\": 0}", 14, 256},

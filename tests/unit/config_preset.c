@@ -2,7 +2,7 @@
 #include "tap.h"
 
 #include "config/config_table.h"
-#include "model/preset.h"
+#include "model/preset/preset.h"
 
 /* A preset may set any default; what the document says is kept, right or wrong. */
 static void fragments(void)

@@ -2,7 +2,7 @@
  * model_config.c - the "model" object: presets, layers, what is refused and how it is said;
  * resolved and read back. */
 #include "base/mem.h"
-#include "model/model.h"
+#include "model/network/model.h"
 #include "tap.h"
 
 static struct feature_category categories[2] = {

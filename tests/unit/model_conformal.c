@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "model/modelfile_parts.h"
+#include "model/file/modelfile_parts.h"
 #include "tap.h"
 
 /* Loads them from a file that has them alone. */

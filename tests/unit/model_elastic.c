@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/elastic.h"
+#include "model/solve/elastic.h"
 
 enum { ROWS = 303, NUMBERS = 3, VALUES = 5, BINS = 4 };
 

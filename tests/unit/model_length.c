@@ -1,7 +1,7 @@
 /* Steps of sequences of like length: the order of an epoch, lengths on the host, and networks that
  * compute no further than the longest sequence of a batch. */
-#include "model/length.h"
-#include "model/step.h"
+#include "model/network/length.h"
+#include "model/network/step.h"
 #include "netcase.h"
 #include "tap.h"
 

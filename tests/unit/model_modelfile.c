@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "base/tensorfile.h"
-#include "model/modelfile.h"
+#include "model/file/modelfile.h"
 #include "scratch.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
  * the first such step met them, whatever follows it. Ids: N01. */
 #include <math.h>
 
-#include "model/nonfinite.h"
+#include "model/network/nonfinite.h"
 #include "netcase.h"
 #include "tap.h"
 

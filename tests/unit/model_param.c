@@ -1,6 +1,6 @@
 /* model_param.c - the parameters and buffers of a plan: names, shapes and places. */
 #include "base/mem.h"
-#include "model/model.h"
+#include "model/network/model.h"
 #include "tap.h"
 
 static struct feature_category categories[2] = {

@@ -1,7 +1,7 @@
 /* model_preset.c - the lists of layers that presets give: values of options put into a text. */
 #include "base/mem.h"
 #include "model/layer.h"
-#include "model/preset.h"
+#include "model/preset/preset.h"
 #include "tap.h"
 
 struct toy_spec {

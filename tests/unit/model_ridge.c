@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/thread.h"
-#include "model/ridge.h"
+#include "model/solve/ridge.h"
 
 enum { ROWS = 150, COLUMNS = 7, OUTPUTS = 2, SIZE = COLUMNS + 1 };
 #define PENALTY 3.0

@@ -4,7 +4,7 @@
 #include "backend/machine.h"
 #include "base/thread.h"
 #include "listing.h"
-#include "model/step.h"
+#include "model/network/step.h"
 #include "netcase.h"
 #include "tap.h"
 

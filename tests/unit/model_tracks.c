@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/thread.h"
-#include "model/nonfinite.h"
+#include "model/network/nonfinite.h"
 #include "netcase.h"
 #include "tap.h"
 

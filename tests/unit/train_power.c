@@ -17,7 +17,7 @@
 #include "base/rng.h"
 #include "base/sys.h"
 #include "base/text.h"
-#include "model/modelfile.h"
+#include "model/file/modelfile.h"
 #include "scratch.h"
 #include "tap.h"
 #include "train/resume.h"

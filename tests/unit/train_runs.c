@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/thread.h"
-#include "model/modelfile.h"
+#include "model/file/modelfile.h"
 #include "scratch.h"
 #include "table/view.h"
 #include "tap.h"

@@ -17,7 +17,7 @@
 #include "base/stop.h"
 #include "base/thread.h"
 #include "check/check.h"
-#include "model/checkpoint_list.h"
+#include "model/file/checkpoint_list.h"
 #include "scratch.h"
 #include "table/schema.h"
 #include "tap.h"

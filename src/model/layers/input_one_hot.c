@@ -1,0 +1,68 @@
+/* input_one_hot.c - a 0/1 column for each value of a category. A first hidden layer that takes ids
+ * (dense) is given them in place of the columns. */
+#include "base/mem.h"
+#include "model/layers/inputs.h"
+
+struct one_hot_spec {
+    struct onehot_column *columns; /* [count], owned */
+    uint32_t count;
+    uint64_t table; /* the columns in machine memory */
+};
+static const struct option options[] = {{0}};
+
+static bool plan(struct layer *l, struct planner *p, struct err *e)
+{
+    struct one_hot_spec *s = l->spec;
+    const struct features *f = p->features;
+    uint64_t before = p->columns;
+    (void)e;
+    s->columns = mem_zero((size_t)f->format.categories + 1, sizeof *s->columns);
+    for (uint32_t id = 0; id < f->format.categories; id++) {
+        struct onehot_column *to = &s->columns[s->count];
+        if (f->categories[id].encode != CATEGORY_ONEHOT)
+            continue;
+        *to = (struct onehot_column){.id = id, .count = f->categories[id].count};
+        if (!plan_columns(p, to->count, &to->at))
+            return true;
+        s->count++;
+    }
+    s->table = plan_table(p, s->columns, s->count * sizeof *s->columns);
+    if (p->takes_ids)
+        l->hot = (struct layer_hot){.columns = s->columns,
+                                    .table = s->table,
+                                    .count = s->count,
+                                    .width = (uint32_t)(p->columns - before)};
+    l->skipped = s->count == 0 || p->takes_ids;
+    return true;
+}
+
+static struct act forward(const struct layer *l, struct pass *p, struct act x)
+{
+    const struct one_hot_spec *s = l->spec;
+    struct act row = pass_act(p, l->y);
+    (void)x;
+    op_onehot(p->m, &(struct op_onehot){.x = row,
+                                        .ids = p->ids,
+                                        .columns = pass_table(p, s->table),
+                                        .dims = pass_dims(p, l->in),
+                                        .ld = l->in,
+                                        .ids_ld = p->ids_ld,
+                                        .column_count = s->count});
+    return row;
+}
+
+static void release(struct layer *l)
+{
+    struct one_hot_spec *s = l->spec;
+    mem_free(s->columns);
+}
+
+const struct layer_type input_one_hot = {
+    .name = "one_hot",
+    .summary = "A 0/1 column for each value of a category.",
+    .options = options,
+    .spec_size = sizeof(struct one_hot_spec),
+    .plan = plan,
+    .forward = forward,
+    .release = release,
+};

@@ -1,0 +1,262 @@
+/* optim.c - train.optimizer: options, factors of parameter groups, and which operation makes the
+ * step. */
+#include "model/network/optim.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const char *const kinds[] = {"sgd", "rmsprop", "adam", "adamw", NULL};
+
+#define FACTOR "{\"type\":\"number\",\"minimum\":0,\"maximum\":1000}"
+#define FACTORS                                                                                    \
+    "{\"type\":\"object\",\"properties\":{\"learning_rate\":" FACTOR ",\"weight_decay\":" FACTOR   \
+    "},\"additionalProperties\":false}"
+
+const struct option optim_options_table[] = {
+    {.key = "type",
+     .type = OPT_WORD,
+     .offset = offsetof(struct optim_options, kind),
+     .standard = "\"adamw\"",
+     .words = kinds,
+     .help = "The optimiser. adamw is Adam with decoupled weight decay. sgd has momentum. "
+             "rmsprop divides by a running root mean square."},
+    {.key = "learning_rate",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_LOW,
+     .offset = offsetof(struct optim_options, learning_rate),
+     .standard = "0.001",
+     .low = 0,
+     .high = 1000,
+     .help = "The learning rate; the schedule multiplies it. Raise it until the loss becomes "
+             "unsteady, then halve it. The preset linear has the default 0.01 where its solver is "
+             "gradient, except with sgd."},
+    {.key = "weight_decay",
+     .type = OPT_NUMBER,
+     .offset = offsetof(struct optim_options, weight_decay),
+     .standard = "0.01",
+     .low = 0,
+     .high = 1000,
+     .help = "Pulls weights toward zero. adamw multiplies it by the learning rate; the others "
+             "add it to the gradient. Biases and norm layers have none, unless groups give it."},
+    {.key = "momentum",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct optim_options, momentum),
+     .standard = "0.9",
+     .low = 0,
+     .high = 1,
+     .help = "sgd: momentum, the share of the last step in the next one."},
+    {.key = "nesterov",
+     .type = OPT_BOOL,
+     .offset = offsetof(struct optim_options, nesterov),
+     .standard = "false",
+     .help = "sgd: Nesterov momentum."},
+    {.key = "decay",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct optim_options, decay),
+     .standard = "0.99",
+     .low = 0,
+     .high = 1,
+     .help = "rmsprop: the decay of the running mean square."},
+    {.key = "betas",
+     .type = OPT_NUMBERS,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct optim_options, betas),
+     .standard = "[0.9, 0.999]",
+     .low = 0,
+     .high = 1,
+     .help = "adam, adamw: the decay of the running means of the gradient and of its square."},
+    {.key = "epsilon",
+     .type = OPT_NUMBER,
+     .offset = offsetof(struct optim_options, epsilon),
+     .standard = "1e-08",
+     .low = 1e-20, /* gradients whose squares are 0 in a float32 are smaller, and stay short */
+     .high = 1,
+     .help = "adam, adamw, rmsprop: added to the root before a step is divided by it."},
+    {.key = "groups",
+     .type = OPT_CUSTOM,
+     .flags = OPT_NULLABLE,
+     .offset = offsetof(struct optim_options, groups),
+     .standard = "null",
+     .schema =
+         "{\"type\":[\"object\",\"null\"],\"properties\":{\"weight\":" FACTORS ",\"bias\":" FACTORS
+         ",\"norm\":" FACTORS ",\"embedding\":" FACTORS "},\"additionalProperties\":false}",
+     .help = "Factors on learning_rate and weight_decay for kinds of parameters (weight, bias, "
+             "norm, embedding), such as {\"bias\": {\"learning_rate\": 2, \"weight_decay\": "
+             "0}}. The default is 1, except for the weight_decay of bias and norm: 0."},
+    {0},
+};
+
+/* One entry of groups. NAN: not given. */
+struct factors {
+    double learning_rate, weight_decay;
+};
+static const struct option factor_options[] = {
+    {.key = "learning_rate",
+     .type = OPT_NUMBER,
+     .flags = OPT_NULLABLE,
+     .offset = offsetof(struct factors, learning_rate),
+     .standard = "null",
+     .low = 0,
+     .high = 1000,
+     .help = "The factor on the learning rate."},
+    {.key = "weight_decay",
+     .type = OPT_NUMBER,
+     .flags = OPT_NULLABLE,
+     .offset = offsetof(struct factors, weight_decay),
+     .standard = "null",
+     .low = 0,
+     .high = 1000,
+     .help = "The factor on the weight decay."},
+    {0},
+};
+
+static bool check_group(const struct json *entry, const struct json_doc *doc, struct err *e)
+{
+    for (int i = 0; i < PARAM_KINDS; i++)
+        if (strcmp(param_kind_names[i], json_key(entry)) == 0) {
+            struct factors f;
+            struct text path = {0};
+            text_printf(&path, "train.optimizer.groups.%s", param_kind_names[i]);
+            bool good = opt_read(factor_options, doc, entry, path.data, &f, e);
+            text_free(&path);
+            return good;
+        }
+    int64_t line, column;
+    json_place_key(doc, entry, &line, &column);
+    err_at(e, ERR_CONFIG_KEY, json_name(doc), line, column,
+           "unknown key \"train.optimizer.groups.%s\"", text_quote_z(json_key(entry)));
+    json_blame(doc, entry, e);
+    err_expected(e, "one of weight, bias, norm, embedding");
+    const char *near = text_nearest(json_key(entry), param_kind_names, PARAM_KINDS);
+    return near ? err_help(e, "did you mean `%s`?", near) : false;
+}
+
+bool optim_check(const struct optim_options *o, const struct json_doc *doc, struct err *e)
+{
+    struct json *betas = doc ? json_path(json_root(doc), "train.optimizer.betas") : NULL;
+    if (o->betas.count != 2)
+        return json_fail(doc, betas, e, ERR_CONFIG_RANGE,
+                         "`train.optimizer.betas`: %zu numbers, expected two", o->betas.count);
+    if (o->kind == OPTIM_SGD && o->nesterov && o->momentum <= 0) {
+        err_set(e, ERR_CONFIG_CONFLICT,
+                "`train.optimizer.nesterov` is true, but `train.optimizer.momentum` is 0");
+        err_key(e, "train.optimizer.nesterov");
+        return err_other(e, "train.optimizer.momentum");
+    }
+    if (!o->groups || json_kind(o->groups) == JSON_NULL)
+        return true;
+    if (json_kind(o->groups) != JSON_OBJECT)
+        return json_fail(doc, o->groups, e, ERR_CONFIG_TYPE,
+                         "`train.optimizer.groups`: expected an object");
+    for (const struct json *entry = json_at(o->groups, 0); entry; entry = json_next(entry))
+        if (!check_group(entry, doc, e))
+            return false;
+    return true;
+}
+
+unsigned optim_states(const struct optim_options *o)
+{
+    switch ((enum optim_kind)o->kind) {
+    case OPTIM_SGD: return o->momentum > 0 ? 1 : 0;
+    case OPTIM_RMSPROP: return 1;
+    case OPTIM_ADAM:
+    case OPTIM_ADAMW: return 2;
+    }
+    return 0;
+}
+
+/* optim_check has seen the numbers. */
+static void read_factor(const struct json *entry, const char *key, double *factor)
+{
+    const struct json *v = entry ? json_get(entry, key) : NULL;
+    if (v && json_kind(v) == JSON_NUMBER)
+        *factor = json_number(v);
+}
+
+void optim_factors(const struct optim_options *o, enum param_kind kind, double *learning_rate,
+                   double *weight_decay)
+{
+    *learning_rate = 1;
+    *weight_decay = kind == PARAM_BIAS || kind == PARAM_NORM ? 0 : 1;
+    const struct json *groups = o->groups;
+    const struct json *entry = groups && json_kind(groups) == JSON_OBJECT
+                                   ? json_get(groups, param_kind_names[kind])
+                                   : NULL;
+    read_factor(entry, "learning_rate", learning_rate);
+    read_factor(entry, "weight_decay", weight_decay);
+}
+
+/* Gives w the steps and decay of a parameter p with w = scale p: the gradient of p is scale times
+ * w's. A step of sgd grows with the gradient; steps of the others do not. Only adamw keeps the
+ * decay apart from the gradient. A rate counts for steps and decay, as in RealMLP: with adamw it
+ * pulls twice. */
+static void scale_rates(const struct optim_options *o, const struct rates *r, struct group *g)
+{
+    double square = r->scale * r->scale;
+    g->lr *= r->rate * (o->kind == OPTIM_SGD ? square : r->scale);
+    g->weight_decay *= r->rate / (o->kind == OPTIM_ADAMW ? r->scale : square);
+}
+
+struct group *optim_groups(const struct optim_options *o, const struct model *m)
+{
+    struct group *groups = mem_zero((size_t)m->group_count + 1, sizeof *groups);
+    for (uint32_t i = 0; i < m->group_count; i++) {
+        groups[i] = m->groups[i];
+        if (!o)
+            continue;
+        optim_factors(o, (enum param_kind)m->kinds[i], &groups[i].lr, &groups[i].weight_decay);
+        scale_rates(o, &m->rates[i], &groups[i]);
+    }
+    return groups;
+}
+
+void optim_issue(const struct optim_options *o, struct pass *p, real *params, void *shadow,
+                 real *m1, real *m2, const struct grads *g, struct step *now, double clip,
+                 void *sums)
+{
+    struct act copy = shadow ? machine_shadow_of(p->m, shadow, 0) : no_act();
+    op_norm2(p->m, &(struct op_norm2){.now = now, .sums = sums, .from = *g, .halt = 1});
+    switch ((enum optim_kind)o->kind) {
+    case OPTIM_SGD:
+        op_sgd(p->m, &(struct op_sgd){.p = params,
+                                      .m = m1,
+                                      .shadow = copy,
+                                      .from = *g,
+                                      .sums = sums,
+                                      .now = now,
+                                      .momentum = o->momentum,
+                                      .clip = clip,
+                                      .nesterov = o->nesterov});
+        return;
+    case OPTIM_RMSPROP:
+        op_rmsprop(p->m, &(struct op_rmsprop){.p = params,
+                                              .v = m1,
+                                              .shadow = copy,
+                                              .from = *g,
+                                              .sums = sums,
+                                              .now = now,
+                                              .decay = o->decay,
+                                              .epsilon = o->epsilon,
+                                              .clip = clip});
+        return;
+    case OPTIM_ADAM:
+    case OPTIM_ADAMW:
+        op_adam(p->m, &(struct op_adam){.p = params,
+                                        .m1 = m1,
+                                        .m2 = m2,
+                                        .shadow = copy,
+                                        .from = *g,
+                                        .sums = sums,
+                                        .now = now,
+                                        .beta1 = o->betas.items[0],
+                                        .beta2 = o->betas.items[1],
+                                        .epsilon = o->epsilon,
+                                        .clip = clip,
+                                        .decoupled = o->kind == OPTIM_ADAMW});
+        return;
+    }
+}
