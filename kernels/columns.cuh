@@ -34,8 +34,8 @@ DEVICE void column_sums(float (&sum)[N], uint32_t begin, uint32_t end, float *ro
     add_warps(sum, room);
 }
 
-/* The same sums, with M words of each of eight rows on their way: load(row, word), and later
- * add(word, sum). */
+/* As above, with M words of each of eight rows in flight: load(row, word), and later add(word,
+ * sum). */
 template <int N, int M, class Load, class Add>
 DEVICE void column_sums(float (&sum)[N], uint32_t begin, uint32_t end, float *room,
                         const Load &load, const Add &add)

@@ -163,7 +163,7 @@ struct card {
     double patience;       /* seconds: the limit of the current work */
     void *scratch;         /* the largest so far; older ones live on in routines */
     size_t scratch_bytes;
-    struct cuda_routine *recorded; /* the one being recorded, or NULL */
+    struct cuda_routine *recorded; /* the routine being recorded, or NULL */
     bool unpinned;         /* some memory could not be pinned: said once */
     bool no_graphs;        /* graphs failed: said once */
     bool capturing;
@@ -174,12 +174,13 @@ static inline const struct card *card_of(const struct machine *m)
 {
     return (const struct card *)m;
 }
-/* It has failed: issue nothing more. */
+/* True: the card has failed; issue nothing more. */
 static inline bool cuda_lost(const struct card *m)
 {
     return m->head.failure.id != ERR_NONE || cuda_ended(m->runtime);
 }
-/* It has failed, and not only by lack of memory: its device memory is not released any more. */
+/* True: the card has failed, not only by lack of memory: its device memory is not released any
+ * more. */
 static inline bool cuda_gone(const struct card *m)
 {
     return cuda_ended(m->runtime) ||
@@ -196,7 +197,7 @@ bool cuda_await(struct card *m, cudaEvent_t event, double seconds);
 /* Cleared device memory, counted for the machine's current memory kind; NULL: no room, or a
  * failure. */
 void *cuda_allocate(struct card *m, size_t bytes, struct err *e);
-/* Fills e with the error that there is no room for `what`; false. */
+/* Fills e: no memory for `what`; false. */
 bool cuda_full(const struct card *m, const char *what, const char *why, struct err *e);
 /* Host memory for transfers, pinned if possible; false after a failure of the card. */
 bool cuda_pin(struct card *m, struct pinned *p, size_t bytes);
@@ -254,19 +255,19 @@ const struct guest_row *cuda_guest_row(const struct card *m, const struct guest_
                                        size_t count, uint32_t of, double size);
 /* Seconds that the library saves in this number of operations; row NULL: 0. */
 double cuda_guest_saves(const struct guest_row *row, double operations);
-/* Whether the config asks for it; a test build by DNN_GUESTS=always or its name, and any other word
- * says no. */
+/* True: the config asks for the library; a test build by DNN_GUESTS=always or its name, and any
+ * other word says no. */
 bool cuda_guest_asked(const struct card *m, const struct card_guest *g);
-/* Whether it may serve unasked, by rows. In a test build DNN_GUESTS=rule says yes, any other word
- * no; on an emulated card only that word does. */
+/* True: the library may serve unasked, by its rows. In a test build DNN_GUESTS=rule means yes, any
+ * other word no; on an emulated card only that word does. */
 bool cuda_guest_may(const struct card *m);
 /* "cuBLASLt 13.1.0", as in a plan. */
 void cuda_guest_write(const struct card_guest *g, char *to, size_t room);
 void cuda_guest_add(const struct card_guest *g, struct plan *plan); /* if it is on */
-/* Whether the plan names it. The same version: another one gives other bits. */
+/* named: the plan names the library. same: with this version; another one gives other bits. */
 bool cuda_guest_named(const struct card_guest *g, const struct plan *plan);
 bool cuda_guest_same(const struct card_guest *g, const struct plan *plan);
-/* It is off from now on, which is said; or the card itself has failed. */
+/* Switches the library off after a failure, with a warning; or the card itself has failed. */
 void cuda_guest_fail(struct card *m, struct card_guest *g, const char *call, int status);
 
 /* --- cuBLASLt in the place of product kernels: cuda_guest.cu --- */

@@ -80,7 +80,7 @@ static bool attribute(struct cuda_runtime *r, int *value, enum cudaDeviceAttr wh
     return code == cudaSuccess || cuda_refused(r, code, "cudaDeviceGetAttribute", e);
 }
 
-/* Its properties that are known without a context. */
+/* The properties of a device that are known without a context. */
 static bool describe(struct cuda_runtime *r, struct cuda_device *d, struct err *e)
 {
     cudaDeviceProp p;

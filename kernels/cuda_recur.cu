@@ -190,7 +190,7 @@ static int describe_layer(struct card *m, struct recur_served *s, const char **f
     return status;
 }
 
-/* Whether the matrix that was told has this shape; row by row, as recur_pack writes it. */
+/* True: the matrix that was told has this shape; row by row, as recur_pack writes it. */
 static bool is_matrix(struct card *m, int rows, int columns)
 {
     int type = -1, count = 0, dims[3] = {0}, strides[3] = {0};
@@ -225,7 +225,7 @@ static int find_places(struct card *m, struct recur_served *s, const char **fail
     return status;
 }
 
-/* Which layers cuDNN computes. Its sizes are ints. */
+/* The layers that cuDNN computes. Its sizes are ints. */
 static bool suits(const struct card *m, const struct recur_shape *h)
 {
     uint64_t widest = h->in > 4 * (uint64_t)h->units ? h->in : 4 * (uint64_t)h->units;

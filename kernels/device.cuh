@@ -72,7 +72,7 @@ unsigned device_sms(const struct machine *m);
  * bytes. */
 enum { BESIDE_DYNAMIC = 1024 };
 size_t device_block_bytes(const struct machine *m);
-/* Whether products of warpgroups (wgmma.cuh) are used on it. */
+/* True: products of warpgroups (wgmma.cuh) are used on it. */
 bool device_wgmma(const struct machine *m);
 
 #if !defined(__CUDACC__)

@@ -76,7 +76,7 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
     }
 }
 
-/* The same width with rows anywhere: a word is of one row. */
+/* As above for rows anywhere: a word lies in one row. */
 KERNEL_SHARING(SHEET_LANES, 4, dropout_words)(struct op_dropout a)
 {
     uint64_t words = (uint64_t)a.rows * a.width / 16, begin = words * a.micro, fall = a.now->fall;

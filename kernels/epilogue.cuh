@@ -75,7 +75,7 @@ DEVICE float act_derivative(uint32_t kind, float by, float slope)
     }
 }
 
-/* Whether the derivative is taken at z. */
+/* True: the derivative is taken at z. */
 HOST_DEVICE bool act_needs_z(uint32_t kind)
 {
     return ACT_NEEDS_Z(kind);

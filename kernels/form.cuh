@@ -80,7 +80,7 @@ DEVICE void form_put(struct act p, uint64_t i, float x)
         ((uint16_t *)p.at)[i] = float_to_bits(form, x);
 }
 
-/* As it would be in that matrix. */
+/* x rounded to the form of the matrix. */
 DEVICE float form_round(struct act p, float x)
 {
     uint32_t form = p.form;

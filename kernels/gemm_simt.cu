@@ -65,7 +65,7 @@ DEVICE void put_bare(const struct gemm &g, uint32_t row, uint32_t col, uint32_t 
             if (row + i < g.m && col + j < g.n)
                 c[j] = g.add ? c[j] + sum[i][j] : sum[i][j];
 }
-/* They leave by rows of the block. */
+/* The sums leave by rows of the block. */
 template <int BM, int BN, int TM, int TN>
 DEVICE void put_stripe(const struct gemm &g, float *tiles, uint32_t row0, uint32_t col0,
                        uint32_t part, int row, int col, const float (&sum)[TM][TN])

@@ -7,7 +7,7 @@
 
 /* True: it serves all sizes on this machine, or did before it failed; then layers are not fused. */
 bool device_guest(const struct machine *m);
-/* Whether it can do this product. It adds no sums (g->sums). */
+/* True: the library can do this product. It adds no sums (g->sums). */
 bool device_guest_takes(struct machine *m, const struct gemm *g, enum product how);
 /* True: the product was issued, with its whole epilogue. */
 bool device_guest_product(struct machine *m, const struct gemm *g, enum product how);

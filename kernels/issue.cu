@@ -39,7 +39,7 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
     }
 }
 
-/* How each is called: most with its arguments alone. */
+/* The call of each operation: most with its arguments alone. */
 #define SHARDS(name) GIVEN(name)->shards
 #define HOW(name, exact) \
     product_of(by, GIVEN(name)->rows, GIVEN(name)->in, GIVEN(name)->out, exact)

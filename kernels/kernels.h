@@ -62,7 +62,7 @@ struct kernel_op { uint32_t op; const void *arguments; };
 enum { KERNEL_FRONT = 52 }; /* no more are looked at */
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
                              struct products by, void *scratch);
-/* Its memory needs (backend.h); scratch includes its head. */
+/* The memory needs of an operation (backend.h); scratch includes its head. */
 void kernels_need(uint32_t op, const void *arguments, struct need *n);
 
 /* *from and all it points to: on the device. */
@@ -196,7 +196,7 @@ struct gemm {
     const float *hot_b;
 };
 void gemm_simt(struct machine *m, const struct gemm *g);
-/* The same with a fixed tile size: same bits, as tests show. */
+/* As above, with a fixed tile size: same bits, as tests show. */
 enum simt_size { SIMT_NARROW, SIMT_SMALL, SIMT_MEDIUM, SIMT_LARGE };
 void gemm_simt_sized(struct machine *m, const struct gemm *g, enum simt_size size);
 void gemm_mma(struct machine *m, const struct gemm *g, enum product how);
@@ -212,7 +212,7 @@ void gemm_half_start(struct machine *m, const struct gemm *g, enum product how);
 bool gemm_wgmma_built(void);
 bool gemm_wgmma_serves(const struct machine *m, const struct gemm *g, enum product how);
 void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how);
-/* The same product. The caller chooses: two blocks share a multiprocessor, or one has it alone. The
+/* As above, by the caller's choice: two blocks share a multiprocessor, or one has it alone. The
  * bits are equal. */
 void gemm_wgmma_in(struct machine *m, const struct gemm *g, enum product how, bool sharing);
 

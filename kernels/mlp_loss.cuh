@@ -5,7 +5,7 @@
 #include "loss.cuh"
 #include "mlp.cuh"
 
-/* How many of the rows from `row` on are in the batch. */
+/* Number of the rows from `row` on that are in the batch. */
 DEVICE uint32_t rows_left(const struct mlp &f, uint32_t row)
 {
     return row < f.rows ? f.rows - row : 0;

@@ -27,7 +27,7 @@ DEVICE const struct group *group_of(const struct grads *from, uint64_t i)
 
 /* --- norm2 --- */
 
-/* Whether all groups have all shards; the whole warp must ask. */
+/* True: all groups have all shards; the whole warp must ask. */
 DEVICE bool groups_even(const struct grads *from)
 {
     bool even = true;

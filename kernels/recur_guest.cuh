@@ -51,7 +51,7 @@ struct recur_weights {
 void recur_pack(struct machine *m, const struct recur_weights *a);
 void recur_unpack(struct machine *m, const struct recur_weights *a);
 
-/* Numbers of all steps here and there. */
+/* Numbers of all steps, in our layout and cuDNN's. */
 struct recur_steps {
     struct act ours;           /* [rows * steps][ld], from column `at` */
     float *theirs;             /* [steps][rows][width] */

@@ -4,7 +4,7 @@
 
 enum { LANES_OF_BLOCK = 256, ROWS_OF_BLOCK = 512 };
 
-/* As class_row, of the classes that it would answer with: 1 lane. */
+/* True: the answer is the label, by the classes of class_row; 1 lane. */
 DEVICE bool is_right(const float *logits, uint32_t outputs, float target)
 {
     uint32_t best = outputs == 2 && logits[1] >= logits[0];

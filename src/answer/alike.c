@@ -65,7 +65,7 @@ static bool looked_at(const struct schema *s, const struct unit *u)
                     : u->count == 1 && s->columns[u->columns[0]].type != COLUMN_TEXT;
 }
 
-/* Those that say the same as unit `first`, which are in no group yet. */
+/* Finds the units that say the same as unit `first` and are in no group yet. */
 static void find_group(struct alikes *a, const struct unit *const *units,
                        const struct trait *traits, uint32_t count, uint32_t first, bool *taken,
                        uint32_t *scratch)

@@ -137,7 +137,7 @@ static void add_moves(struct paths *p, uint32_t unit, uint32_t steps, const uint
     }
 }
 
-/* As many paths and steps as there is time for. */
+/* The number of paths and steps that the time allows. */
 static void choose_size(struct paths *p, uint32_t numbers)
 {
     static const struct { uint32_t paths, steps; } sizes[] = {

@@ -74,7 +74,7 @@ static bool counts(const struct answers_kept *k, uint64_t row)
     return k->classes ? k->label[row] >= 0 : !isnan(k->target[row]);
 }
 
-/* How often a row, or a group of this key, is drawn: Poisson's distribution of mean 1. */
+/* The number of draws of a row, or of a group with this key: Poisson's distribution of mean 1. */
 static float times_drawn(uint32_t draw, uint64_t row)
 {
     double u = ((double)rng_bits(COMPARE_SEED, row, 0, draw, RNG_SAMPLE) + 0.5) * 0x1p-32;

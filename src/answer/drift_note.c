@@ -117,7 +117,7 @@ static void note_moved(const struct drift *d, const struct schema *s)
     text_free(&names);
 }
 
-/* Whether a number of column i lies further outside the training range than that is wide. */
+/* True: a number of column i lies further outside the training range than that is wide. */
 static bool far_outside(const struct drift *d, const struct schema *s, size_t i)
 {
     const struct number_slot *n = &s->numbers[s->columns[i].number];

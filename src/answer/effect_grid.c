@@ -41,7 +41,7 @@ static int by_weight(const void *a, const void *b, const void *context)
     return x->weight > y->weight ? -1 : x->weight < y->weight;
 }
 
-/* Sorts the cells and lists the runs of those that are not missing. *present: their cells. */
+/* Sorts the cells and lists the runs of equal present ones. *present: number of present cells. */
 static struct run *list_runs(struct grid_cell *cells, uint32_t count,
                              int (*compare)(const void *, const void *, const void *),
                              uint32_t *runs, uint32_t *present)

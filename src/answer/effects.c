@@ -234,7 +234,7 @@ static void order(struct effects_result *r)
     }
 }
 
-/* The answers to the rows as they are. */
+/* The answers to the unchanged rows. */
 static bool measure_base(struct sample *x, double *line_weight, double **base, struct err *e)
 {
     struct kept *k = &x->kept;

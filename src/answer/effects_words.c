@@ -1,6 +1,6 @@
-/* effects_words.c - the words of a text that push the answers most; see effects.h. Words are those
- * that the model's terms have (table/terms.h), in any case; a word is left out wherever it stands
- * in the text. The rows that have it are answered again without it. */
+/* effects_words.c - the words of a text that push the answers most; see effects.h. Words are the
+ * words of the model's terms (table/terms.h), in any case; a word is left out wherever it stands in
+ * the text. The rows that have it are answered again without it. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct words {
     struct word *list;
     uint32_t count;
     struct kept kept; /* the rows that have a word, without it */
-    double *base, *weight; /* of those rows: answers as they are [][width], and weights */
+    double *base, *weight; /* for the rows with the word: answers [][width] with it, and weights */
     struct weighted *values;
     struct text word, left; /* buffers: a word, a text without it */
 };
@@ -76,7 +76,7 @@ static int by_rows(const void *a, const void *b, const void *context)
     return order ? order : n < m ? -1 : n > m;
 }
 
-/* Lists the words, those in most rows first. */
+/* Lists the words, the most frequent first. */
 static void list_words(struct words *w)
 {
     uint32_t room = 0;

@@ -6,7 +6,7 @@
 #include "base/text.h"
 
 /* A sum of weights, which are floats: 7 digits of it, or all that stand before the point. Whole
- * ones are as they are. */
+ * sums are printed in full. */
 static double weight_sum(double sum)
 {
     char digits[32];

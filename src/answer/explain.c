@@ -123,7 +123,7 @@ static void deal_cells(const void *context, uint32_t encoder, uint64_t read, uin
                       k->raw[encoder] + rows[t % others] * stride);
 }
 
-/* The metric of all rows, with the cells of `dealt` from the reads `from`. NULL: as they are. */
+/* The metric of all rows, with the cells of `dealt` from the reads `from`. NULL: unchanged. */
 static bool measure(struct explain *x, const struct unit *dealt, const uint32_t *from,
                     double *value, struct err *e)
 {

@@ -35,7 +35,7 @@ struct importance {
 struct explain_result {
     struct selection backend;
     const struct metric_type *metric; /* the task's default */
-    double value;                     /* of the rows as they are */
+    double value;                     /* of the unchanged rows */
     uint64_t rows, unlabelled;
     struct importance *columns; /* from the most important down */
     uint32_t column_count;

@@ -1,4 +1,4 @@
-/* hard_rows.h - the rows of an evaluation that the model answers worst: those whose label has the
+/* hard_rows.h - the rows of an evaluation that the model answers worst: rows whose label has the
  * lowest probability, or whose value is farthest from the truth. */
 #ifndef DNN_ANSWER_HARD_ROWS_H
 #define DNN_ANSWER_HARD_ROWS_H

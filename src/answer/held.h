@@ -19,7 +19,7 @@ struct held {
 bool held_find(struct held *h, const struct modelfile *f, const char *part, char *const *files,
                size_t count, struct err *e);
 void held_free(struct held *h);
-/* These records, and of those the first `limit` (0: all); count 0: every record. */
+/* The choice of these records, or of the first `limit` of them (0: all); count 0: every record. */
 struct csv_choice held_choice(const struct held *h, uint64_t limit);
 
 #endif

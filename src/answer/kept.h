@@ -62,12 +62,12 @@ void kept_copy(struct kept *x, const struct kept *from, uint64_t row);
 void kept_replace(struct kept *x, uint64_t row);
 /* After the last row: lists the lines. */
 void kept_lines(struct kept *x);
-/* How many reads the rows are. */
+/* Number of reads that the rows make. */
 uint64_t kept_reads(const struct kept *x);
 /* Rows of a window; SAMPLE_NONE after the last. */
 const uint32_t *kept_window(const struct kept *x, uint64_t window, uint32_t *length);
-/* Answers all lines; change NULL: as they are. The same numbers with any number of threads. False,
- * e: a signal asks to end, or the machine fails. */
+/* Answers all lines; change NULL: unchanged. The same numbers with any number of threads. False, e:
+ * a signal asks to end, or the machine fails. */
 bool kept_answer(struct kept *x, kept_change *change, const void *context, struct err *e);
 /* Forgets the rows of a table. */
 void kept_clear(struct kept *x);

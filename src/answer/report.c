@@ -105,7 +105,7 @@ static bool group(const struct report_request *q, struct report *r, struct err *
     return false;
 }
 
-/* Hashes of the model's file, and of those with the rows. */
+/* Hashes of the model's file, and of the files with rows. */
 static bool digest(const struct report_request *q, struct report *r, struct err *e)
 {
     bool good = tensor_digest(q->model, r->sha256, e);

@@ -107,13 +107,13 @@ bool serve_answer_windows(struct serve *s, unsigned char *records, uint64_t coun
  * answer, each record gets it. */
 bool serve_answer_one(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                       struct err *e);
-/* The same in two halves: in between, records and logits are left alone. A device computes
+/* serve_answer in two halves: in between, records and logits are left alone. A device computes
  * meanwhile; elsewhere, and the first time, all is done at the end. */
 void serve_begin(struct serve *s, unsigned char *records, uint64_t count, real *logits);
 bool serve_end(struct serve *s, struct err *e);
 /* The answers of `rows` records as the mean of all members, from those logits. */
 struct answer_mean serve_mean(const struct serve *s, const real *logits, uint64_t rows);
-/* Whether a device is to compute beside us: known after serve_threads. */
+/* True: a device computes while this thread works; known after serve_threads. */
 bool serve_overlaps(const struct serve *s);
 void serve_close(struct serve *s);
 

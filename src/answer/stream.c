@@ -160,8 +160,8 @@ static bool settle_width(struct stream *t, const struct csv_cells *cells, struct
     return t->bound;
 }
 
-/* Answers the records up to *end; of sequences those that nothing further changes, and sets *end to
- * the first that waits. */
+/* Answers the records up to *end; in sequences only records that nothing further changes, and sets
+ * *end to the first that waits. */
 static bool answer_records(struct work *w, bool final, size_t *end, const struct stream_sink *sink,
                            struct err *e)
 {

@@ -22,7 +22,7 @@ struct piece {
     uint64_t at;   /* place of `begin` in its group */
     bool closed;   /* the group ends with `end` */
     uint64_t first_window, windows; /* answered now: first_window .. first_window + windows - 1 */
-    size_t delivered, next; /* records below are delivered; the next span begins there */
+    size_t delivered, next; /* records below are delivered; the next span begins at it */
 };
 
 struct stream_series {

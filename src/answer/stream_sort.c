@@ -246,7 +246,7 @@ static bool deliver(const struct stream_sort *s, struct work *w, size_t first, s
     return sink->group(sink->context, &g, e);
 }
 
-/* Swaps the records of the input and those in order. */
+/* Swaps the records of the input and the sorted ones. */
 static void swap_records(struct stream_sort *s, struct csv_record **other)
 {
     struct csv_record *records = s->cells.records;

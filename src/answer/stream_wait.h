@@ -16,7 +16,7 @@ void wait_turn(struct work *w, size_t at);
 /* The records of the block of w->cells that begin below byte `end` are of input `at`. */
 void origins_add(struct origins *o, uint64_t end, size_t at);
 void origins_free(struct origins *o);
-/* The input of a record of w->cells; *line: its line there. */
+/* The input of a record of w->cells; *line: its line in that input. */
 size_t work_origin(const struct work *w, size_t record, int64_t *line);
 
 #endif

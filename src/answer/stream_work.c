@@ -125,7 +125,7 @@ static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, uns
         if (drift && counts)
             drift_row(drift);
     }
-    size_t from = begin, to = end; /* of them, those that are counted */
+    size_t from = begin, to = end; /* the rows that are counted */
     if (w->series) {
         from = w->count_from > begin ? w->count_from : begin;
         to = w->count_to < end ? w->count_to : end;

@@ -20,7 +20,7 @@ struct stream_part {
 struct origin {
     uint64_t end;
     size_t at;     /* index of the input */
-    int64_t shift; /* to their line there */
+    int64_t shift; /* line of each in its input */
 };
 struct origins {
     struct origin *items; /* ascending */
@@ -34,7 +34,7 @@ struct work {
     struct stream_part now, before; /* being parsed; being answered by a device meanwhile */
     struct waiting {
         struct text bytes;     /* records that wait for more of their group, then the next block */
-        size_t used;           /* of them, those that wait */
+        size_t used;           /* part of `rows` that waits */
         struct csv_block from; /* their file and line */
         struct csv_cells cells;
         bool turned; /* the next block is of a further input */

@@ -85,7 +85,7 @@ bool machine_known(const char *name);
 /* NULL with an error: no such machine in this build, or a part of it is missing. The causes of
  * E1801 for a GPU: */
 enum gpu_refusal {
-    REFUSAL_DRIVER = 1, /* there is none */
+    REFUSAL_DRIVER = 1, /* no driver */
     REFUSAL_LIBRARY,    /* libcuda and the kernel module do not match, or it is a stub */
     REFUSAL_RUNTIME,    /* the driver is older than the program */
     REFUSAL_HIDDEN,     /* no device is visible */

@@ -61,7 +61,7 @@ struct cpu {
     uint64_t shared_bytes;
     bool (*stop)(void);         /* NULL: never */
     _Atomic bool broken_off;    /* it said so */
-    struct cpu_routine *recorded; /* the one being recorded, or NULL */
+    struct cpu_routine *recorded; /* the routine being recorded, or NULL */
     struct cpu_routine *plain;  /* the operation that is run at once */
 };
 

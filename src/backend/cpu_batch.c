@@ -63,8 +63,8 @@ static void find_order(uint32_t *order, const struct op_gather *a, const struct 
     }
 }
 
-/* The addresses of those records. They lie anywhere in memory, so all are prefetched before the
- * first is read. */
+/* The addresses of the records of a batch. They lie anywhere in memory, so all are prefetched
+ * before the first is read. */
 static void find_records(const unsigned char **records, const struct op_gather *a,
                          const struct slice *s, uint64_t begin, uint32_t count, uint32_t view)
 {
@@ -127,7 +127,7 @@ static void clear_rows(const struct op_gather *a, size_t begin, size_t end)
         memset(a->ids + begin * f->categories, 0, 4 * (end - begin) * f->categories);
 }
 
-/* The same for sequences. */
+/* As above, for sequences. */
 static void gather_series(const struct op_gather *a, const struct slice *s, uint64_t begin,
                           size_t row0, uint32_t count)
 {

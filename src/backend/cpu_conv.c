@@ -211,7 +211,7 @@ static void weights_back(const struct op_conv_back *a, const struct slice *s, si
     }
 }
 
-/* dx += dz times the rows [o, o + n) of tap k's weight turned, of all sequences of the strip. */
+/* dx += dz times rows [o, o + n) of tap k's transposed weight, for all sequences of the strip. */
 static void tap_across(const struct op_conv_back *a, const struct slice *s, uint32_t k, uint32_t o,
                        uint32_t n, const real *turned)
 {

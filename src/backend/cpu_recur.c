@@ -36,7 +36,7 @@ void cpu_series(const struct op_series *a, const struct slice *s)
 
 /* --- recurrent layers --- */
 
-/* The step that comes i-th, and the one before it. */
+/* The index of the i-th step in the layer's direction. */
 static size_t step_at(uint32_t steps, uint32_t i, bool reverse)
 {
     return reverse ? steps - 1 - i : i;

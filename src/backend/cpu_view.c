@@ -28,7 +28,7 @@ unsigned cpu_view_scale_back_tiles(const struct op_view_scale_back *a)
     return (a->width + VIEW_COLUMNS - 1) / VIEW_COLUMNS;
 }
 
-/* to += or, of the first row, = from (times by) */
+/* to (= for the first row, or +=) from, times by */
 static void add_product(real *restrict to, const real *restrict from, const real *restrict by,
                         uint32_t n, bool add)
 {

@@ -25,7 +25,7 @@ float form_widen(uint32_t form, uint16_t bits)
     return bits >> 15 ? -x : x;
 }
 
-/* For x >= 0: the nearest multiple of the distance between neighbours there. */
+/* For x >= 0: the nearest multiple of the distance between neighbours of that size. */
 static uint16_t half_of(float x)
 {
     int exponent;

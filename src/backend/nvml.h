@@ -29,7 +29,7 @@ unsigned nvml_count(const struct nvml *n); /* cards of the machine */
 void nvml_driver(const struct nvml *n, char *to, size_t room); /* "550.54.14", "" */
 /* False: no such card. */
 bool nvml_card_at(const struct nvml *n, unsigned index, struct nvml_card *card);
-/* The same for the card with that UUID. */
+/* As above, for the card with that UUID. */
 bool nvml_card_of(const struct nvml *n, const char *uuid, struct nvml_card *card);
 /* True: no program may use it, or only one, which already does. */
 bool nvml_taken(const struct nvml_card *card);

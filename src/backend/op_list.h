@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Its arguments: at this offset of bytes. track: see machine_track. */
+/* An operation and the offset of its arguments in bytes. track: see machine_track. */
 struct op_entry { enum op_id op; uint32_t track; size_t at; };
 struct op_list {
     struct op_entry *ops;

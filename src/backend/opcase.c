@@ -445,7 +445,7 @@ struct step *opdata_step(struct opdata *d)
     return opdata_values(d, "now", BUFFER_BYTES, &now, sizeof now, false);
 }
 
-/* How many rows of the batch are data. */
+/* Number of rows of the batch that are data. */
 uint64_t opcase_count(const struct opcase *c)
 {
     return c->flags & CASE_ONE_ROW ? 1 : c->flags & CASE_RAGGED ? c->rows - c->rows / 3 : c->rows;

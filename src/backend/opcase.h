@@ -66,14 +66,14 @@ struct opdata {
     const struct opcase *of;
     struct machine *machine;
     uint64_t seed;
-    uint32_t form;            /* how its activations lie there */
+    uint32_t form;            /* form of its activations */
     union op_arguments arguments;
     struct opbuffer buffers[OPBUFFERS];
     unsigned count;
     double flops, bytes;      /* of one issue */
     struct err failure;       /* the machine had no room for it */
     void *host[8];            /* host memory of the data, owned */
-    const void *mapped[8];   /* those that the machine has mapped */
+    const void *mapped[8];   /* mapped by the machine */
     unsigned host_count, mapped_count;
 };
 

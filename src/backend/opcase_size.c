@@ -12,7 +12,7 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         c.kind = 2;
         c.flags = CASE_SHUFFLE;
         break;
-    case OP_onehot: /* `in` categories, of an embedding `out` wide */
+    case OP_onehot: /* `in` categories, with an embedding `out` wide */
         c.in = 8;
         break;
     case OP_embed:

@@ -178,7 +178,7 @@ struct op_embed_back {
 struct hot_inputs {
     const int32_t *ids;        /* [rows][ids_ld] */
     const struct onehot_column *columns;
-    uint32_t ids_ld, column_count; /* 0 columns: there are none */
+    uint32_t ids_ld, column_count; /* 0 columns: no missing indicators */
     uint32_t width, pad;       /* rows of w that belong to them */
 };
 

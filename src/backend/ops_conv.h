@@ -47,7 +47,8 @@ struct op_rocket {
     struct rocket of;
     const int32_t *length;
 };
-/* Every second kernel answers at all steps, and those that are longer than the sequence. */
+/* True: kernel k answers at all steps: every second kernel, and kernels longer than the
+ * sequence. */
 #define rocket_padded(k, dilation, length)                                                         \
     (((k) + (dilation)) % 2 == 0 || (length) <= (ROCKET_TAPS - 1) * (dilation))
 

@@ -16,7 +16,7 @@ struct toolkit {
     const char *driver;   /* on Linux, at least */
     const char *cudnn;    /* that goes with it, as a guest */
     unsigned least, most; /* compute capability of cards, 10 * major + minor */
-    const char *newest;   /* the newest of those cards */
+    const char *newest;   /* the newest card of the row */
 };
 
 /* Row i, NULL after the last. */

@@ -152,7 +152,7 @@ INLINE void shuffle_walk(uint32_t *x, uint32_t half, const struct shuffle *s)
     }
 }
 
-/* Positions past the end walk again, only those. */
+/* Positions that fall past the end are permuted again, alone. */
 static void permute(uint32_t *out, uint32_t first, uint32_t count, const struct shuffle *s)
 {
     enum { MANY = 4 * LANES };

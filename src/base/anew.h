@@ -33,7 +33,7 @@ bool anew_is(void);                      /* this program was executed anew */
 bool anew_resumes(void);                 /* ... to resume from a checkpoint */
 /* Why the old program ended, quoted. False: there was none. */
 bool anew_why(char *to, size_t room);
-struct anew_spent anew_spent(void);      /* 0: there was no old program */
+struct anew_spent anew_spent(void);      /* 0: no old program */
 const char *anew_warnings(void);         /* the old program's warnings, one a line; or "" */
 char *anew_config(size_t *length);       /* the text, once; caller mem_frees; NULL: none */
 

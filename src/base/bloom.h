@@ -14,7 +14,7 @@
 
 struct bloom {
     uint8_t *bits;
-    uint64_t bytes; /* 0: there is no filter */
+    uint64_t bytes; /* 0: no filter */
 };
 
 /* An empty filter with room for `keys` keys, in 1 to BLOOM_BYTES bytes. Caller: bloom_free. */

@@ -31,7 +31,7 @@ bool file_open_early(struct file *f, const char *path, struct err *e);
 bool file_read(struct file *f, void *bytes, size_t room, size_t *got, struct err *e);
 /* The result of one read; waits for at least one byte, except at the end of the file. */
 bool file_read_some(struct file *f, void *bytes, size_t room, size_t *got, struct err *e);
-/* Would that not wait? Gives it some time to get ready, < 0: as long as it takes. */
+/* True: a read would not block. Waits for that, at most this long; < 0: for ever. */
 bool file_ready(const struct file *f, int milliseconds);
 bool file_read_at(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got,
                   struct err *e);
@@ -43,7 +43,7 @@ void file_close(struct file *f);
  * mem_frees. */
 bool file_slurp(const char *path, size_t most, enum err_id too_long, char **bytes, size_t *length,
                 struct err *e);
-/* The text of a file of at most 1 MiB, mem_free; NULL: it is not there or cannot be read. */
+/* The text of a file of at most 1 MiB, mem_free; NULL: it is missing or cannot be read. */
 char *file_small(const char *path);
 /* The names stand for one file: both exist and are one inode, or neither exists and writing to both
  * would make one. */
@@ -58,9 +58,9 @@ bool file_is_output(const char *path);
 /* True: the name is the regular file that standard input reads. */
 bool file_is_input(const char *path);
 bool file_exists(const char *path);
-/* Can it be read from its beginning any number of times: a regular file that is named? */
+/* True: it can be read from its beginning any number of times: a regular file that is named. */
 bool file_lasts(const char *path);
-/* Is it there, and can it be read only once: standard input, a pipe, a terminal? */
+/* True: it exists, and can be read only once: standard input, a pipe, a terminal. */
 bool file_once(const char *path);
 /* the part of `path` after the last slash: empty for a folder's "a/" */
 const char *file_base_name(const char *path);

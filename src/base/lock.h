@@ -13,7 +13,7 @@ struct lock {
     int fd;
     char *path;
     bool held;
-    bool abrupt; /* the file was there: the process before did not end in order */
+    bool abrupt; /* the file existed: the process before did not end in order */
 };
 char *lock_path(const char *output); /* of the file; mem_free */
 /* Held by another: LOCKED (75) naming pid, host and time. A file of that name that no training

@@ -20,7 +20,7 @@ enum log_level {
 void log_setup(int level, bool json);
 int log_level(void);
 bool log_json(void);
-/* How many warnings were given so far (a test makes each one a failure). */
+/* The number of warnings so far (a test makes each one a failure). */
 unsigned log_warnings(void);
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -94,7 +94,7 @@ void opt_release(const struct option *table,
 /* Copies a struct of `size` bytes that opt_read filled; strings and lists of the copy are its own.
  * Pointers into a document stay as they are. Caller: opt_release. */
 void opt_copy(const struct option *table, const void *from, size_t size, void *into);
-/* Whether two structs have equal values at every key of the table. */
+/* True: two structs have equal values at every key of the table. */
 bool opt_equal(const struct option *table, const void *a, const void *b);
 /* The resolved object of this table as JSON members (no braces), nested where keys are dotted. */
 void opt_write(const struct option *table, const void *from, struct json_out *out);

@@ -24,7 +24,7 @@ static inline bool opt_null_table(const struct option *row)
 {
     return row->type == OPT_TABLE && row->flags & OPT_NULLABLE;
 }
-/* Are there limits at all? */
+/* True: the row has limits. */
 bool opt_limited(const struct option *row);
 /* The kind as a word: "object", "number", ... */
 const char *opt_kind_name(enum json_kind kind);

@@ -40,7 +40,7 @@ char *outfile_temp(const char *path, unsigned turn)
     return t.data;
 }
 
-/* Whether stem[length] is name, or name, infix and digits; or the beginning of one, when cut. */
+/* True: stem[length] is name, or name, infix and digits; or the beginning of one, when cut. */
 static bool stands_for(const char *stem, size_t length, bool cut, const char *name,
                        const char *infix)
 {

@@ -17,7 +17,7 @@
 #include "base/err.h"
 
 enum { PROFILE_STEPS = 4, PROFILE_SPANS = 50000 }; /* steps by operations; spans kept, the first */
-#define PROFILE_STEP "a step, operation by operation" /* the span of one of those steps */
+#define PROFILE_STEP "a step, operation by operation" /* the span of one such step */
 enum profile_lane { PROFILE_HOST, PROFILE_STRETCHES, PROFILE_OPERATIONS, PROFILE_LAYERS };
 
 /* Keeps spans from now on, for the file of that name; the present phase is the first. False: the

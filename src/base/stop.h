@@ -36,7 +36,7 @@ const char *stop_name(void);          /* "SIGTERM"; "" when none */
 enum err_id stop_id(void);            /* STOPPED or INTERRUPTED */
 /* Fills e with that id: stopped by the signal before `what`. False. */
 bool stop_error(const char *what, struct err *e);
-bool stop_is(const struct err *e);    /* one of those two */
+bool stop_is(const struct err *e);    /* STOPPED or INTERRUPTED */
 bool stop_checkpoint(void);           /* SIGUSR1 since the last call */
 bool stop_status(void);               /* SIGUSR2 since the last call */
 void stop_request(int signal_number); /* for tests: as if that signal had come */

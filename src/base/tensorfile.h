@@ -28,7 +28,7 @@ void tensor_add(struct tensor_writer *w, const char *name, enum dtype type, unsi
  * digest of the file, as sha256sum prints it; the digits inside the file are another number.
  * Refuses a file that its reader would refuse. */
 bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], struct err *e);
-/* The same up to the rename: the file is durable under a temporary name, and `path` is untouched.
+/* As above up to the rename: the file is durable under a temporary name, and `path` is untouched.
  * The caller ends with outfile_commit or outfile_abort; after false there is nothing to end. */
 bool tensor_prepare(struct tensor_writer *w, const char *path, struct outfile *o, char sha256[65],
                     struct err *e);

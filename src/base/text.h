@@ -27,7 +27,7 @@ void text_free(struct text *t);
  * bytes with "...", no surrounding quotes. Returns one of 8 rotating thread-local buffers. */
 const char *text_quote(const char *bytes, size_t length);
 const char *text_quote_z(const char *string);
-/* The same escapes but for the quotes, into out, cut to room with "...": paths and excerpts. */
+/* As above without escaping quotes, into out, cut to room with "...": paths and excerpts. */
 void text_escape(char *out, size_t room, const char *bytes, size_t length);
 
 /* The length of the character at bytes; 0 if it is not valid UTF-8 or steers a terminal: a control,
@@ -49,7 +49,7 @@ bool text_to_double(const char *string, double *value);
 /* A duration in seconds: 90, 1.5, 90s, 5m, 2h, 1h30m, 1d, 500ms (the units d, h, m or min, s or
  * sec, ms, the largest first). */
 bool text_to_seconds(const char *string, double *value);
-/* Whether the two are the same word, in any case of ASCII letters. */
+/* True: the two are the same word, in any case of ASCII letters. */
 bool text_same(const char *a, const char *b);
 bool text_ends(const char *string, const char *ending);
 

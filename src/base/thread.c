@@ -63,7 +63,7 @@ static struct {
     _Atomic bool stop;
 } pool = {.running = ATOMIC_FLAG_INIT};
 
-/* This thread works without the pool (threads_alone); it is inside a tile. */
+/* The state of this thread: it works without the pool (threads_alone); it is inside a tile. */
 static _Thread_local bool alone_here, working_here;
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t seen)

@@ -25,7 +25,7 @@ unsigned threads_hands(void);
  * time, except threads that are alone. */
 void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread),
                  void *context);
-/* This thread does a tile: it must not call threads_run. */
+/* True: this thread does a tile; it must not call threads_run. */
 bool threads_inside(void);
 /* As threads_run, for tiles that take memory of their own: no more than threads_hands() of them at
  * a time, each with a hand < threads_hands(). With more threads than processors, chance would

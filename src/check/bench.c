@@ -295,7 +295,7 @@ static bool all_rows(struct bench_task *t, struct err *e)
     return true;
 }
 
-/* Which path serves each preset, on each side. */
+/* The path that serves each preset, on each side. */
 static bool all_paths(struct bench_task *t, struct err *e)
 {
     struct bench *b = t->b;

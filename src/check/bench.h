@@ -29,7 +29,7 @@ struct bench_figure {
     double percent;    /* of the limit; negative: none was measured */
     double rate;       /* bytes a second of a reader; 0 elsewhere */
 };
-/* How a machine plays a job of a preset. */
+/* The way a machine plays a job of a preset. */
 struct bench_path {
     bool made, stacks; /* stacks: its layers say that they may be one piece (model_stacks) */
     struct machine_path path;
@@ -53,14 +53,13 @@ struct bench {
     bool has[BENCH_SIDES];
     char device[BENCH_SIDES][96], precision[BENCH_SIDES][8];
     bool emulated;                 /* the device: nothing is claimed of it */
-    char missing[256];             /* why there is no GPU; "": there is one, or none was asked
-                                    * for */
+    char missing[256];             /* why there is no GPU; "": it exists, or none was asked for */
     struct bench_limits limits[BENCH_SIDES];
     struct bench_row rows[BENCH_ROWS];
     unsigned count;
     struct bench_preset presets[BENCH_PRESETS]; /* filled if all rows were wanted */
     unsigned preset_count;
-    unsigned left_out;             /* figures that there was no time for */
+    unsigned left_out;             /* figures that the time did not allow */
     double seconds;
 };
 

@@ -40,7 +40,7 @@ struct work_net {
     double *values, *targets;
 };
 
-/* --- what there is to compute on --- */
+/* --- the data to compute on --- */
 
 static void fill_record(const struct work_net *w, unsigned char *at, uint64_t i)
 {
@@ -148,7 +148,7 @@ static bool open_net(struct bench_task *t, struct work_net *w, enum bench_size s
     if (!make_model(t, w, width, e))
         return false;
     w->steps = w->rows * 4 > RECORDS ? 4 : RECORDS / w->rows;
-    if (t->q->iterations > 0 && t->q->iterations < w->steps) /* no more than are asked for */
+    if (t->q->iterations > 0 && t->q->iterations < w->steps) /* at most the number asked for */
         w->steps = (uint32_t)t->q->iterations;
     w->next = w->steps;
     make_records(w);

@@ -34,7 +34,7 @@ bool bench_job(struct bench_task *t, enum job job, enum bench_size size, enum be
 /* Cells of CSV found by a reader: 28 numbers a row. */
 bool bench_read(struct bench_task *t, bool libcsv, enum bench_size size, struct bench_figure *f,
                 struct err *e);
-/* How this side plays a step and a batch of answers of a network of that preset. */
+/* The way this side plays a step and a batch of answers of a network of that preset. */
 bool bench_path(struct bench_task *t, const char *preset, bool answers, enum bench_side side,
                 struct bench_path *p, struct err *e);
 

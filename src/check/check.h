@@ -32,7 +32,7 @@ struct check_result {
     struct train_job *_Atomic job; /* at work; NULL: none. For check_stuck */
     bool _Atomic over; /* it ended well and gives the machine back: the result is whole */
     uint64_t rows[3], columns_by_type[COLUMN_TYPES], parameters; /* of run 0 */
-    uint64_t fold_rows[2];      /* of run 0 of an ensemble: training rows, those that it answers */
+    uint64_t fold_rows[2];      /* of run 0 of an ensemble: training rows, rows left out */
     uint64_t model_parameters;  /* of all networks */
     /* The peak of the host, and its parts: they add up to it. Weights: the network's, with
      * gradients, moments and the copy of the best epoch. Activations: all else that steps and

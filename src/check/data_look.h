@@ -21,7 +21,7 @@ struct look_value {
     char *text;       /* NULL: a band from low to high */
     double low, high; /* of dates seconds since 1970 */
     double share;     /* of the rows of the sample */
-    /* [targets], over its rows that have a target; NaN: there are none */
+    /* [targets], over its rows with a target; NaN: none */
     double target[LOOK_LABELS];
 };
 struct look_column {

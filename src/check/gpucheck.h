@@ -35,11 +35,11 @@ struct gpucheck {
     struct gpu_check checks[GPU_CHECKS];
     unsigned count;
     unsigned at_hand; /* the check that was begun last; count 0: none was */
-    struct gpu_device devices[GPU_DEVICES]; /* those that the driver shows */
+    struct gpu_device devices[GPU_DEVICES]; /* cards that the driver shows */
     unsigned device_count;
     struct gpu_versions versions;
     enum gpu_verdict verdict;
-    unsigned visible; /* to CUDA: how many indices there are */
+    unsigned visible; /* number of cards that CUDA sees */
     unsigned index;   /* of the checked card */
     unsigned rounds;
     struct gpu_cards *cards; /* the options' cards */

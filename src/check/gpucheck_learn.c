@@ -140,7 +140,7 @@ static bool ended(const struct lesson *s, struct gpu_check *c, bool good, struct
 {
     if (good || !gpucheck_blame(c, e))
         return good;
-    if (c->verdict == GPU_NONE) /* it was there before */
+    if (c->verdict == GPU_NONE) /* it existed before */
         c->verdict = GPU_FAULTY;
     if (s->said && s->said < strlen(c->reason)) { /* the sentence about the kept folder goes */
         c->reason[s->said] = '\0';

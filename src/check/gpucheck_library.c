@@ -7,7 +7,7 @@
 #include "base/guest.h"
 #include "check/gpucheck_parts.h"
 
-/* It needs no initialisation. */
+/* The one function needs no initialisation. */
 struct cuda_calls { int (*cuDriverGetVersion)(int *version); };
 
 void gpucheck_cuda_library(struct gpu_libraries *l)

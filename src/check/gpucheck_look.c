@@ -9,7 +9,7 @@
 #include "check/gpucheck_parts.h"
 #include "choose/select.h"
 
-/* Which check the machine's refusal is about. */
+/* The check that the machine's refusal belongs to. */
 static const char *cause_of(const struct err *e)
 {
     switch (e->id == ERR_NO_GPU ? e->cause : 0) {

@@ -27,7 +27,7 @@ bool gpucheck_good(const struct gpucheck *g); /* no required check has failed */
 struct gpu_host {
     char system[32], like[64];  /* ID and ID_LIKE of os-release */
     bool container, wsl;
-    char amd[32];               /* a GPU of AMD's: "/dev/kfd, gfx942"; "": there is none */
+    char amd[32];               /* a GPU of AMD's: "/dev/kfd, gfx942"; "": none */
     bool bus_known, on_bus;     /* an NVIDIA device on the PCI bus */
     char bus_driver[32];        /* the kernel module that has it: nvidia, nouveau, vfio-pci */
     char module[32];            /* version of the kernel's nvidia module */
@@ -38,7 +38,7 @@ struct gpu_host {
     bool is_visible_set, hides; /* hides: it shows no device at all */
 };
 void gpucheck_host(struct gpu_host *h);
-/* How the driver is had on this system. */
+/* The way to get the driver on this system. */
 const char *gpucheck_driver_package(const struct gpu_host *h);
 
 /* --- the driver's libraries: gpucheck_library.c --- */

@@ -34,7 +34,7 @@ static bool check_alloc(struct gpu_job *j, size_t bytes, void **at, struct err *
         gpucheck_reason(c, "%.0f MiB can be had", (double)bytes / (double)MIB);
         return true;
     }
-    if (e->id == ERR_NONE) /* a failure that the question met, if there was one */
+    if (e->id == ERR_NONE) /* a failure that the question met, if any */
         machine_wait(j->machine, MACHINE_PATIENCE, e);
     if (!gpucheck_blame(c, e)) {
         gpucheck_fail(c, GPU_BUSY);
@@ -150,7 +150,7 @@ static bool wanted(const struct gpu_job *j, const struct opcase *c, double small
     return !quick(j) || work_of(c) <= 20000 || work_of(c) <= smallest;
 }
 
-/* Whether the check tells of the failure: e is clear then. */
+/* True: the check tells of the failure: e is clear then. */
 static bool told(struct gpu_check *c, struct err *e)
 {
     if (gpucheck_blame(c, e))

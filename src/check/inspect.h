@@ -18,7 +18,7 @@ bool inspect_open(struct inspect *i, const char *path, struct err *e);
 void inspect_write(const struct inspect *i, struct json_out *out); /* dnn.inspect/1 */
 void inspect_text(const struct inspect *i, struct text *out);      /* for people */
 void inspect_close(struct inspect *i);
-/* Whether the file can be read, and is neither a model nor a config. */
+/* True: the file can be read, and is neither a model nor a config. */
 bool inspect_is_data(const char *path);
 
 #endif

@@ -17,7 +17,7 @@ struct selection {
     const char *used;      /* "dnn_cpu", "dnn_gpu" */
     /* its name in backend.h: "cpu", "cuda"; NULL: not decided before select_decide */
     const char *machine;
-    bool fell_back;        /* the GPU failed, in this process or the one that became it */
+    bool fell_back;        /* the GPU failed, in this process or the one before its restart */
     char reason[256];
     char device[96]; /* "cpu" */
     char driver[32]; /* "" */

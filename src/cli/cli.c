@@ -116,7 +116,7 @@ int cli_fail_output(const struct args *a, const struct err *e, const char *outpu
 {
     char note[1200];
     struct stat st;
-    bool other = file_in_place(e); /* then the error names the file there */
+    bool other = file_in_place(e); /* then the error names the file and line */
     if (other && output && file_same(output, e->file))
         return cli_fail(a, e, NULL);
     bool there = output && strcmp(output, "-") != 0 && stat(output, &st) == 0;

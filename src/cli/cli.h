@@ -17,7 +17,7 @@ int cli_main(int argc, char **argv);
 int cli_fail(const struct args *a, const struct err *e, const char *disk_note);
 /* dnn.error/1. Allocates nothing that out has room for, but for an e with `more`. */
 void cli_error_json(const struct err *e, struct json_out *out);
-/* Whether rows go to standard output, so that the object of --json belongs on standard error. */
+/* True: rows go to standard output, so that the object of --json belongs on standard error. */
 bool cli_rows_out(const struct args *a);
 const struct args *cli_running(void); /* of the command at work; NULL: none is */
 /* The handler of mem_on_failure: ends the process (ends.c). */

@@ -249,7 +249,7 @@ static int check_command(struct args *a)
     int code;
     a->work = &(struct work){config, &r};
     if (!output_standard(config, &e))
-        code = cli_fail(NULL, &e, NULL); /* no object there either */
+        code = cli_fail(NULL, &e, NULL); /* no JSON object in this case either */
     else if (!batch_sizes_asked(a, &q, &e) || !check_space(config, &e) ||
              !check_run(config, &q, &r, &e))
         code = cli_fail(a, &e, NULL);

@@ -75,8 +75,8 @@ static void put_gate(const struct args *a, const struct gate *g, struct text *ou
     text_put(out, "\"/>\n    </testcase>\n");
 }
 
-/* How a group stands: gates on the worst that it does not meet, and whether one of them cannot be
- * judged, as its metric has no value. */
+/* The state of a group: gates on the worst group that it does not meet, and whether one of them
+ * cannot be judged, as its metric has no value. */
 struct standing {
     size_t failed;
     bool skipped;

@@ -36,7 +36,7 @@ void help_toolkits(struct text *out); /* CUDA toolkits and their drivers */
 void help_limits(struct text *out);   /* the largest tables and networks */
 /* The effect of a signal, or (word "signals") of all; false: dnn does not handle it. */
 bool help_signals(const char *word, struct text *out);
-/* The exit codes (word "exit"), or the one with this number; false: there is none. */
+/* The exit codes (word "exit"), or the one with this number; false: no such code. */
 bool help_exit(const char *word, struct text *out);
 
 /* The manual pages dnn.1 and dnn-COMMAND.1 in the man macros. */

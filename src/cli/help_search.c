@@ -26,7 +26,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Whether a word of the text begins with the word; one more "s" of either does not count. */
+/* True: a word of the text begins with the word; one more "s" of either does not count. */
 static bool has(const char *text, const char *word)
 {
     size_t length = strlen(word);

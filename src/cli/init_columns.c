@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* Whether a column of that type is an input of the network. */
+/* True: a column of that type is an input of the network. */
 static bool is_feature(const char *type)
 {
     static const char *const features[] = {"numeric", "categorical", "datetime", "text"};

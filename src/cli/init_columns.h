@@ -5,11 +5,11 @@
 #include "config/config.h"
 #include "infer/infer.h"
 
-/* Whether the config has an input column: numeric, categorical or datetime. */
+/* True: the config has an input column: numeric, categorical or datetime. */
 bool init_has_feature(const struct config *c);
 /* Removes the notes about columns that the config does not use as inputs. */
 void init_unused(const struct config *c, struct infer *found);
-/* Whether the target has an entry of its own, which says how its cells are written. */
+/* True: the target has an entry of its own, which gives the form of its cells. */
 bool init_lists_target(const struct infer_column *c, int task);
 /* Writes a column's entry: its type alone, or with how its cells are written. */
 void init_put_column(const struct infer_column *c, int type, struct json_out *o);

@@ -12,7 +12,7 @@
 
 enum { TOLD_ONE_BY_ONE = 3, TOLD_NAMES = 5, TOLD_CELL = 30 };
 
-/* Whether chance deals the rows to the parts. */
+/* True: chance splits the rows into parts. */
 static bool split_by_chance(const struct overrides *o, const struct infer *found)
 {
     const char *given = init_set_value(o, "data.split.method");
@@ -35,7 +35,7 @@ static const char **told_kinds(const struct infer *found, const char *target,
     return kinds;
 }
 
-/* Whether one note may tell of both columns: the same kind of reason, type and form. */
+/* True: one note may tell of both columns: the same kind of reason, type and form. */
 static bool is_alike(const struct infer_column *a, const struct infer_column *b)
 {
     return a->kind == b->kind && a->type == b->type && form_same(a->form, b->form);
@@ -128,7 +128,7 @@ static void tell_scores(const struct infer *found, const struct overrides *o)
     text_free(&best);
 }
 
-/* How the target's numbers are written. */
+/* Writes the form of the target's numbers. */
 static void tell_target(const struct infer *found, const char *target, const struct overrides *o)
 {
     for (size_t i = 0; i < found->count; i++) {
@@ -168,7 +168,7 @@ static void tell_copies(const struct infer *found, const struct overrides *o)
         return;
     for (size_t i = 0; i < found->count; i++)
         if (init_column_given(o, found->columns[i].name))
-            return; /* other columns are used than those that were compared */
+            return; /* other columns are used than the compared ones */
     log_warning("%llu of %llu sampled rows are duplicates in all columns used: if they are "
                 "copies, metrics of a part that has some are too good; take them out, or split by "
                 "a group (`dnn help splits`)", (unsigned long long)found->copies,

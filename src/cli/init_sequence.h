@@ -23,7 +23,7 @@ void init_sequence_free(struct init_sequence *s);
  * False on an error, or with e->id == ERR_NONE after a stop. */
 bool init_sequence_rows(const struct infer_request *r, const struct overrides *sets,
                         struct infer *found, struct err *e);
-/* Whether the column is one of its steps. */
+/* True: the column is one of its steps. */
 bool init_sequence_has(const struct init_sequence *s, const struct infer_column *c);
 /* Writes data.sequence and logs a note of what was seen. False: the file holds no sequences, and
  * nothing is written. */

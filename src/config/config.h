@@ -56,7 +56,7 @@ struct output_options {
 };
 
 struct config {
-    struct json_doc *doc; /* with the --set values put in; files as they are named there */
+    struct json_doc *doc; /* with the --set values put in; file names unchanged */
     char *path;           /* of the config; files below are joined to its folder */
     char *text;           /* the text of the file as read; NULL: not from a file */
     size_t text_length;
@@ -102,7 +102,7 @@ struct config *config_member(const struct config *c, size_t i, struct err *e);
  * `model`, `train` and `encoders`, and it has no ensemble. NULL: E13. Caller: config_free. */
 struct config *config_trial(const struct config *c, const char *const *sets, size_t count,
                             struct err *e);
-/* The same as the text of a config file at `path`, with the ensemble of c. */
+/* As above, as the text of a config file at `path`, with the ensemble of c. */
 bool config_trial_text(const struct config *c, const char *const *sets, size_t count,
                        const char *path, struct text *out, struct err *e);
 /* The row of a key, also of an option of the preset ("model.dropout"). NULL: unknown. */

@@ -17,7 +17,7 @@ void config_note_sets(struct config *c, const struct overrides *o)
     }
 }
 
-/* Whether one of the two keys is the other, or stands above it. */
+/* True: one of the two keys is the other, or stands above it. */
 static bool related(const char *key, size_t length, const char *path)
 {
     size_t n = strlen(path), shorter = n < length ? n : length;

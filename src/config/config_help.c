@@ -309,7 +309,7 @@ static size_t put_other_words(struct text *out, const char *word, size_t found)
 struct search {
     struct text *out;
     const char *word;
-    const char **known; /* every name there is, for the nearest */
+    const char **known; /* every name, to find the nearest */
     size_t known_count, known_room, found;
     bool values; /* look at words instead of names */
     bool backend; /* a key of that section was found */

@@ -15,7 +15,7 @@ bool config_key_help(const char *key, struct text *out);
 /* Every key, also the keys of columns, presets and layers: a row each with words and default. */
 void config_reference(struct text *out);
 /* The key that an option of this name would set (epochs, seed; lr, as other programs have it): the
- * one nearest to the top that ends so. value: what stands in place of the option's own (fp16: the
+ * key nearest to the top with this end. value: what stands in place of the option's own (fp16: the
  * precision of that name), NULL: its own. list: the value is a list of numbers. */
 struct spoken_key { char key[128]; const char *value; bool list; };
 /* false: none, or more than two. word: with _ between its parts. */

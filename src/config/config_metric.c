@@ -2,7 +2,7 @@
 #include "config/config.h"
 #include "measure/metric.h"
 
-/* Whether classes weigh differently, by train.loss.class_weights or by train.sampling. */
+/* True: classes weigh differently, by train.loss.class_weights or by train.sampling. */
 static bool weighs(const struct config *c)
 {
     const struct json *w = c->train.loss.class_weights;

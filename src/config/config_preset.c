@@ -30,7 +30,7 @@ const struct preset *config_preset(const struct json_doc *doc)
              : NULL;
 }
 
-/* Whether "key=word" or "key!=word" holds; it ends at a comma or with the string. */
+/* True: "key=word" or "key!=word" holds; it ends at a comma or with the string. */
 static bool holds_one(const struct json_doc *doc, const char *condition)
 {
     char key[80];

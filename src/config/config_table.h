@@ -27,7 +27,7 @@ void settings_change(struct setting_list *l, const char *key, const char *value_
 void settings_from(struct setting_list *l, const struct json_doc *doc, const char *key,
                    const char *from);
 
-/* Whether rows are steps: the config has data.sequence, or a text as tokens. */
+/* True: rows are steps: the config has data.sequence, or a text as tokens. */
 bool config_has_steps(const struct json *sequence, const struct json *columns);
 /* The preset that doc names, "auto" as the one it stands for. NULL: none, or an unknown one. */
 const struct preset *config_preset(const struct json_doc *doc);

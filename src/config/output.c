@@ -120,7 +120,7 @@ static bool like_config(const char *words)
     return known;
 }
 
-/* It has a task or data, and all of its keys are a config's. */
+/* True: it has a task or data, and all of its keys are a config's. */
 static bool is_config(const char *path)
 {
     struct err unread = {0};

@@ -1,5 +1,5 @@
-/* output.h - is it safe to write there? Asked before a training begins, so that hours are not lost
- * at their end. */
+/* output.h - checks that outputs are safe to write. Called before a training begins, so that hours
+ * are not lost at their end. */
 #ifndef DNN_CONFIG_OUTPUT_H
 #define DNN_CONFIG_OUTPUT_H
 
@@ -18,11 +18,11 @@ bool output_standard(const struct config *c, struct err *e);
 /* A training may write a model, or a part (train --run), at this name: no file exists, or a file of
  * the same kind. Else 73. */
 bool output_replaceable(const char *model, bool part, struct err *e);
-/* Whether a regular file at path begins as a checkpoint of dnn does. */
+/* True: a regular file at path begins as a checkpoint of dnn does. */
 bool output_is_checkpoint(const char *path);
 /* True: a file can be made or replaced at this name; no file is left. */
 bool output_probe(const char *path, struct err *e);
-/* How each line of output.metrics begins. */
+/* The begin of each line of output.metrics. */
 #define OUTPUT_METRICS_BEGIN "{\"schema\":\"dnn.epoch/1\","
 /* True: a config may be written there. 73 if a config exists and `force` is not given, or any other
  * file. An empty file is replaced. */

@@ -20,7 +20,7 @@ bool card_named(const char *word);              /* "cuda:3" */
 const char *card_number(const char *device);    /* "3" of "cuda:3"; anything else unchanged */
 /* The card that `device`, or else a backend "cuda:N", names; NULL: neither names one. */
 const char *overrides_card(const struct overrides *o);
-/* Whether that, or else GPU_DEVICE_ID, is one card and not auto. */
+/* True: overrides_card, or else GPU_DEVICE_ID, is one card and not auto. */
 bool overrides_one_card(const struct overrides *o);
 
 #endif

@@ -7,7 +7,7 @@
 /* NULL when it is not set, or empty: the same for every one of them. */
 const char *variable(const char *name);
 
-/* Whether a job reads this switch (DNN_TRAIN_GPU, ..., ALL_GPU), of this build or a later one. */
+/* True: a job reads this switch (DNN_TRAIN_GPU, ..., ALL_GPU), of this build or a later one. */
 bool config_switch_known(const char *name);
 
 #endif

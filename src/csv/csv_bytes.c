@@ -39,7 +39,7 @@ static bool read_file(struct csv *c, char *to, size_t room, size_t *got, struct 
     return true;
 }
 
-/* Reads raw bytes: first those in c->head, then the file. */
+/* Reads raw bytes: first the bytes in c->head, then the file. */
 static bool read_raw(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
 {
     size_t from_head = c->head_used - c->head_at, more = 0;
@@ -122,7 +122,7 @@ static bool is_ready(struct csv *c, int milliseconds)
            source_ready(&c->source, milliseconds);
 }
 
-/* Reads the bytes that have arrived and those that follow soon: fewer and larger blocks. */
+/* Reads the bytes that have arrived, and bytes that follow soon: fewer and larger blocks. */
 static bool fill_live(struct csv *c, size_t room, struct err *e)
 {
     double until = clock_now() + GATHERING_S;

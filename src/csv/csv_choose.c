@@ -3,7 +3,7 @@
 
 #include "csv/csv_reader.h"
 
-/* Whether the next record is wanted. */
+/* True: the next record is wanted. */
 static bool wanted(struct csv_choice *c)
 {
     const uint64_t at = c->met++;

@@ -285,7 +285,7 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
     return true;
 }
 
-/* The name's place among the cells of a record; the number of cells: it is not there. */
+/* The name's place among the cells of a record; the number of cells: no such name. */
 static uint32_t find_name(const struct csv_cells *cells, const char *name)
 {
     const uint32_t count = cells->records[0].cells;
@@ -299,8 +299,8 @@ static uint32_t find_name(const struct csv_cells *cells, const char *name)
     return count;
 }
 
-/* Finds the columns of the first file by name in a later one, in another order. False: one is not
- * there. */
+/* Finds the columns of the first file by name in a later one, in another order. False: one is
+ * missing. */
 static bool find_order(struct csv *c, const struct csv_cells *cells)
 {
     uint32_t *order = mem_alloc(c->name_count, sizeof *order), at = 0;

@@ -132,7 +132,7 @@ static double unit_below(double unit)
     return unit == 3600 ? 60 : unit == 60 ? 1 : 0;
 }
 
-/* Whether the rest is a sign and a clock, or a clock. */
+/* True: the rest is a sign and a clock, or a clock. */
 static bool ends_with_clock(struct rest r, double *seconds)
 {
     const bool minus = take(&r, '-');

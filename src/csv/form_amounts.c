@@ -45,7 +45,7 @@ static bool is_multiplier(const char *text, size_t length)
     return false;
 }
 
-/* Whether a word may stand before a number and be no part of a code: Size 3.5, and not C1000. */
+/* True: a word may stand before a number and be no part of a code: Size 3.5, and not C1000. */
 static bool is_front_word(const char *text, size_t length, bool apart)
 {
     const bool point = length > 2 && strchr(".:", text[length - 1]);
@@ -92,7 +92,8 @@ static const char *separator(const char *from, const char *end, char decimal)
     return NULL;
 }
 
-/* A letter that stands in no number: an exponent's may. Of a text it says so at its first word. */
+/* True: the text has a letter that no number has; an exponent's e is allowed. A text is found out
+ * at its first word. */
 static bool is_lettered(const char *from, const char *end)
 {
     while (from < end && (!is_letter(*from) || (*from | 32) == 'e'))

@@ -273,7 +273,7 @@ static void find_format(const char *text, size_t length, bool second, char out[F
         memcpy(out, s->format, sizeof s->format);
 }
 
-/* Whether it is written as a date, of a day or an hour that does not exist. */
+/* True: it has the form of a date, of a day or an hour that does not exist. */
 static bool is_unreal(const char *text, size_t length)
 {
     char format[FORM_FORMAT];

@@ -48,7 +48,7 @@ static void unescape(struct scan *s, struct csv_cell *cell)
 {
     struct csv_cells *out = s->out;
     if (out->unescaped_room < s->size) {
-        /* no cell points there yet: allocate for all */
+        /* no cell points into it yet: allocate for all */
         mem_free(out->unescaped);
         out->unescaped = mem_alloc(s->size, 1);
         out->unescaped_room = s->size;

@@ -197,7 +197,7 @@ static enum verdict look_at_end(struct far *f, bool top, double values[TOGETHER]
 
 /* --- what is told --- */
 
-/* Values that were found, as they are written. */
+/* Values that were found, as text. */
 struct found {
     struct opt_strings texts;
     uint32_t cells;
@@ -303,7 +303,7 @@ void infer_far(const struct infer_request *r, const struct survey *s, struct inf
         const int type = out->columns[c].type;
         if ((type != COLUMN_NUMERIC && type != COLUMN_DATETIME) || !s->profiles[c].sample_at ||
             s->profiles[c].own)
-            continue; /* or the user says what is missing */
+            continue; /* or the user gives the missing texts */
         struct far f = {.survey = s, .infer = out, .column = c, .dates = type == COLUMN_DATETIME};
         f.at = mem_alloc((size_t)s->samples + 1, sizeof *f.at);
         f.sorted = mem_alloc((size_t)s->samples + 1, sizeof *f.sorted);

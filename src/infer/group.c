@@ -59,7 +59,7 @@ int infer_id_shape(const char *text, size_t length)
     return digit && length >= 3 && length <= FORM_CELL ? SHAPE_CODE : SHAPE_NONE;
 }
 
-/* Whether the values name things, and not kinds of things as cities and products do. */
+/* True: the values name things, and not kinds of things as cities and products do. */
 static bool names_things(const struct column_profile *w, const struct infer_column *c,
                          uint64_t present)
 {

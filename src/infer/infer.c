@@ -59,7 +59,7 @@ static bool check_target(const struct infer_request *r, const struct infer *i, s
     return e->id == ERR_NONE;
 }
 
-/* Inputs beside texts: networks with many weights for those too are slow. */
+/* Inputs beside texts: networks with many weights for inputs too are slow. */
 static bool has_other_inputs(const struct infer_request *r, const struct infer *i)
 {
     for (size_t c = 0; c < i->count; c++) {

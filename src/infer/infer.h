@@ -35,7 +35,7 @@ struct infer_column {
 /* Sequences with a row a step. */
 struct infer_series {
     size_t group, order;      /* columns */
-    uint64_t groups, longest; /* 0: there are none; rows of the longest group */
+    uint64_t groups, longest; /* 0: none; rows of the longest group */
     bool varies;              /* rows of a group have several labels, or only some have one */
     /* groups 0: the reason against `group` and `order`, which have fitting names; NULL: no columns
      * have. unordered: the order of the rows is the reason. */

@@ -65,7 +65,7 @@ static const char *negated(const char *word)
     return NULL;
 }
 
-/* "churned" beside "not churned": the one without the negation. */
+/* "churned" and "not churned": the label without the negation. */
 static int of_negation(char *const word[2])
 {
     for (int k = 0; k < 2; k++) {

@@ -115,7 +115,7 @@ static double of_numbers(const struct sample *t, size_t column)
     float *v = mem_alloc((size_t)t->of.count + 1, sizeof *v);
     double explained = (double)NAN;
     int parts = t->infer->columns[column].type == COLUMN_DATETIME ? DATE_PARTS : 1;
-    for (int i = 0; i < parts; i++) { /* the best of those that the network reads */
+    for (int i = 0; i < parts; i++) { /* the best of the numbers that the network reads */
         read_numbers(t, column, t->rows, t->of.count, i, v);
         explained = fmax(explained, leak_of_number(&t->of, v));
     }

@@ -21,8 +21,8 @@ enum { INFER_NA = 1, INFER_ANYWHERE = 14, INFER_MISSING = 33 };
 /* Cells as durations. */
 struct infer_spans {
     uint64_t read;
-    uint64_t long_ones; /* of those: words, negative, or longer than a day: no times of a day */
-    uint64_t clocks[2]; /* of those: h:mm, h:mm:ss */
+    uint64_t long_ones; /* words, negative numbers, or longer than a day: no times of a day */
+    uint64_t clocks[2]; /* written as h:mm, h:mm:ss */
     char first[FORM_CELL + 1];
     int64_t line; /* of the first */
 };
@@ -30,7 +30,7 @@ struct infer_spans {
 /* dress.c: the patterns of cells, in which 0 stands for a number. */
 enum { INFER_PATTERNS = 8, INFER_PATTERN = 24 };
 struct infer_dress {
-    uint64_t cells, cut;  /* cells; those with a decimal fraction */
+    uint64_t cells, cut;  /* cells; cells with a decimal fraction */
     unsigned fewest, most; /* digits of a cell */
     unsigned count;
     bool more;            /* there are more patterns, or cells without a pattern */
@@ -58,7 +58,7 @@ enum { INFER_WORDS = 4 };
 struct infer_words {
     char *text[INFER_WORDS];
     unsigned count;
-    bool more;      /* there are others */
+    bool more;      /* more than these exist */
     uint64_t cells; /* all cells with a word */
     int64_t line;   /* of the first */
 };
@@ -123,7 +123,7 @@ struct survey {
     size_t count;
     struct column_profile *profiles;
     uint64_t rows;              /* rows of weight 0 do not count */
-    size_t weight;              /* the column of weights; count: there is none */
+    size_t weight;              /* the column of weights; count: none */
     const struct opt_strings *missing; /* the user's list; NULL: to be guessed */
     uint32_t sample_most, samples; /* samples of every sample_step-th row */
     uint64_t sample_step;

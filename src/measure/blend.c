@@ -64,7 +64,7 @@ static double answer_of(const struct blend *b, const double *weights, uint64_t i
     return sum / all;
 }
 
-/* Losses of the rows [rows] by those weights; their weighted mean is the loss. */
+/* Losses of the rows [rows] by the given weights; their weighted mean is the loss. */
 static void row_losses(const struct blend *b, const double *weights, double *losses)
 {
     const uint64_t numbers = b->rows * b->width;

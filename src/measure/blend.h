@@ -28,8 +28,8 @@ uint32_t blend_width(const struct criterion *c);
 /* The loss of the mean of the members' answers. NaN without weight. The weights need not sum to
  * 1. */
 double blend_loss(const struct blend *b, const double *weights);
-/* How much lower the loss is by the weights `with` than by `from`, row by row, and *error, the
- * standard error of that mean; it is NaN below two effective rows. with NULL: the loss itself. */
+/* The mean decrease of the loss from weights `from` to weights `with`, row by row, and *error, its
+ * standard error; NaN below two effective rows. with NULL: the loss itself. */
 double blend_gain(const struct blend *b, const double *from, const double *with, double *error);
 /* Fills weights [members] with the sum 1. In each round the member is added, again if need be, that
  * gives the lowest loss (of equal ones the first); the best prefix of the rounds counts. Weights

@@ -62,8 +62,8 @@ uint64_t conform_least(double level)
     return (uint64_t)ceil(level / (1 - level) - ROUNDING);
 }
 
-/* How far the reach must go to hold row i. A score that leaves its target outside, as beyond the
- * ends of a transform, is infinite. */
+/* The score of row i: the reach that covers it. A score is infinite if no reach covers its target,
+ * e.g. beyond the ends of a transform. */
 static double score_of(const struct conform_rows *r, const struct conformal *c, uint64_t i)
 {
     if (c->rule == CONFORMAL_SETS) {

@@ -58,8 +58,8 @@ struct conform_widths {
 };
 /* The least number of rows of equal weight for a level. */
 uint64_t conform_least(double level);
-/* An interval or sets of this level. False: rows are too few; the largest score that is finite
- * serves, or sets have every label. Without a row of weight there is none. w may be NULL. */
+/* An interval or sets of this level. False: rows are too few; then the largest finite score is the
+ * reach, or sets have every label. Without a row of weight c stays zeroed. w may be NULL. */
 bool conform_fit(const struct conform_rows *r, double level, struct conformal *c,
                  struct conform_widths *w);
 

@@ -35,12 +35,12 @@ struct criterion_sum {
     double right2[F1_CLASSES], cross[F1_CLASSES], all2[F1_CLASSES];
 };
 
-/* Whether a metric of the task orders answers as this criterion does: logloss, rmse, mae or
+/* True: a metric of the task orders answers as this criterion does: logloss, rmse, mae or
  * pinball. */
 bool criterion_is_metric(const struct criterion *c);
-/* The same loss, with the same options and weights. */
+/* True: the same loss, with the same options and weights. */
 bool criterion_equal(const struct criterion *a, const struct criterion *b);
-/* Whether a row's loss follows from the probability of its own label, or from its value. */
+/* True: a row's loss follows from the probability of its own label, or from its value. */
 static inline bool criterion_of_rows(const struct criterion *c)
 {
     return c->loss.kind != LOSS_SOFT_F1;

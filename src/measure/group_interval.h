@@ -27,7 +27,7 @@ enum group_of {
     GROUP_OF_EITHER,   /* positive, or answered so */
     GROUP_OF_BOTH      /* pairs of a positive and another row */
 };
-/* How the metric is taken without a group. */
+/* The way to compute the metric without a group. */
 enum group_by { GROUP_BY_VALUE, GROUP_BY_AUC, GROUP_BY_PRECISION, GROUP_BY_MACRO_AUC };
 
 struct group_method {

@@ -139,7 +139,7 @@ struct interval interval_f1(struct tally *t, double value)
     return interval_normal(value, sqrt(sum) / whole, 0, 1);
 }
 
-/* The same for the mean over classes: a row of label i answered j moves F1 of i and of j. */
+/* As above for the mean over classes: a row of label i answered j moves F1 of i and of j. */
 struct interval interval_macro_f1(struct tally *t, double value)
 {
     double classes = 0, sum = 0;

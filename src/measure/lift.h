@@ -9,7 +9,7 @@
 #define LIFT_CUTS 3
 extern const double lift_cuts[LIFT_CUTS]; /* 0.05, 0.1, 0.2 of the rows' weight */
 
-/* NaN: there is no positive row. */
+/* NaN: no positive row */
 struct lift {
     double top;       /* share of the rows' weight */
     double precision; /* share of them that is positive */

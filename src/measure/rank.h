@@ -48,7 +48,7 @@ void rank_groups(struct rank *r, rank_group_fn *group, void *context); /* sorts 
 void rank_clear(struct rank *r);               /* keeps the memory of the first chunk */
 void rank_free(struct rank *r);                /* its memory, not r itself */
 
-/* The same areas from groups of equal scores given from the highest down. */
+/* As rank_finish, from groups of equal scores given from the highest down. */
 struct rank_walk {
     double positive, negative, positive2, negative2; /* totals, set before the first group */
     double above_positive, above_negative;           /* so far */

@@ -48,7 +48,7 @@ static void add_counts(struct score_loss *s, const real *logits, uint32_t classe
     s->classes = classes;
 }
 
-/* The mean over the values of a row. Quantiles count in their order, as they are answered. */
+/* The mean over the values of a row. Quantiles count in rising order, as they are answered. */
 static double of_values(const struct loss_options *o, const real *logits, double target)
 {
     const uint32_t values = loss_values(o);

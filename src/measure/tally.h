@@ -138,13 +138,13 @@ uint64_t tally_bytes(uint32_t classes, uint64_t rows);
 /* Areas of one class against the others; binary: class 1. May reorder the kept rows. */
 struct rank_areas tally_areas(struct tally *t, uint32_t class_number);
 /* The areas, and how much the rows of each group pull them: rank_pulls, auc and precision
- * [groups->count], zeroed before. False: there are no areas, or they come from bins. */
+ * [groups->count], zeroed before. False: no areas, or areas from bins. */
 bool tally_pulls(struct tally *t, uint32_t class_number, struct rank_areas *areas, double *auc,
                  double *precision);
 void tally_mean_add(struct tally_mean *m, double weight, double x);
 /* weight: the sum of all weights. */
 double tally_mean_value(const struct tally_mean *m, double weight);
-/* Its standard error; NaN below two effective rows. */
+/* The mean's standard error; NaN below two effective rows. */
 double tally_mean_error(const struct tally_mean *m, double weight);
 
 #endif

@@ -111,8 +111,8 @@ static double recall_of(const struct search *s)
     return s->positives > 0 ? s->hits / s->positives : (double)NAN;
 }
 
-/* The next lower score is known: both thresholds lie in the middle; of numbers that stay apart when
- * they are rounded to floats, of those. */
+/* Settles thresholds once the next lower score is known: in the middle between two scores, taken as
+ * floats if these stay apart. */
 static void settle(struct search *s, double score)
 {
     const float above = (float)s->last, below = (float)score;

@@ -49,14 +49,14 @@ bool threshold_read(const struct json_doc *doc, const struct json *v, struct thr
 struct threshold_point {
     double threshold, precision, recall; /* NaN: no row is flagged; no row is positive */
 };
-/* The best point of the rows, scored by answer_odds, by a rule that chooses; of equal ones
- * that with the fewest rows flagged. It is above 0 and lies in the middle between two
- * neighbouring scores. False: no point reaches `at`, and p is the nearest to it; or there is no
- * positive row, and p is one half. Sorts the rows. */
+/* The best point of the rows, scored by answer_odds, by a rule that chooses; ties: the point with
+ * the fewest rows flagged. It is above 0 and lies in the middle between two neighbouring scores.
+ * False: no point reaches `at`, and p is the nearest to it; or there is no positive row, and p is
+ * one half. Sorts the rows. */
 bool threshold_choose(struct rank *scores, const struct threshold_rule *r,
                       struct threshold_point *p);
-/* The greatest precision (recall) of all points whose recall (precision) is at least `at`; NaN:
- * there is none. */
+/* The greatest precision (recall) of all points whose recall (precision) is at least `at`; NaN: no
+ * such point. */
 double threshold_precision_at(struct rank *scores, double recall);
 double threshold_recall_at(struct rank *scores, double precision);
 

@@ -19,7 +19,7 @@ double init_limit(enum init_kind kind, uint32_t next_act, uint64_t in, uint64_t 
 /* Fills w; element is the number of the first one in the layer's stream. */
 void init_uniform(real *w, uint64_t count, double limit, uint64_t seed, uint32_t model,
                   uint32_t position, uint64_t element);
-/* The same with normal numbers of this deviation. */
+/* As above, with normal numbers of this deviation. */
 void init_normal(real *w, uint64_t count, double deviation, uint64_t seed, uint32_t model,
                  uint32_t position, uint64_t element);
 void init_constant(real *w, uint64_t count, double value);

@@ -222,7 +222,7 @@ struct layer_type {
     bool takes_act;               /* it computes the activation after it too (l->fused_act) */
     bool takes_pool;              /* it computes the pool after it too (l->early) */
     bool whole_rows;              /* it cannot stand inside views */
-    /* How many networks its output is of: each gets an output layer and a loss of its own
+    /* The number of networks in its output: each gets an output layer and a loss of its own
      * (view_dense). NULL: one. */
     uint32_t (*views)(const struct layer *l);
     bool (*own_rows)(const struct layer *l); /* in training each of them reads rows of its own */
@@ -239,8 +239,8 @@ struct layer_type {
      * before the first step, in the order of the layers: those before it are fitted already. NULL:
      * nothing to do. */
     void (*fit)(const struct layer *l, const struct fit_sample *x, real *params, real *buffers);
-    /* Index of the first buffer that training cannot have left there (a negative variance), or
-     * UINT64_MAX. NULL: any finite one will do. */
+    /* Index of the first buffer with a value that training cannot leave (a negative variance), or
+     * UINT64_MAX. NULL: any finite value is valid. */
     uint64_t (*unsound)(const struct layer *l, const real *buffers);
     /* x has ld = l->in; the layer writes its y (l->y in acts) and returns it. */
     struct act (*forward)(const struct layer *l, struct pass *p, struct act x);
@@ -294,7 +294,7 @@ struct early_pool {
 bool pool_goes_early(const struct layer *l, uint32_t *kind);
 /* Plans the pool in the layer that takes it: later layers have one step. gradient: dx is needed. */
 void early_plan(struct layer *l, struct planner *p, bool gradient);
-/* Returns x, pooled. From there on the pass has one step. Without such a pool: x. */
+/* Returns x, pooled; the pass has one step from there on. Without such a pool: x. */
 struct act early_forward(const struct layer *l, struct pass *p, struct act x);
 /* The padding for the products: a sequence without steps has sums of 0, as the pool would give. */
 struct padding early_padding(const struct layer *l, const struct pass *p);
@@ -318,7 +318,7 @@ struct layer {
     uint32_t steps, steps_out; /* of its input and of y, at most (pass_steps) */
     uint64_t more, divide, more_out, divide_out; /* as in struct planner, before and after it */
     uint64_t length;  /* of its input's sequences, in the reals */
-    uint64_t length_out; /* of those that it gives */
+    uint64_t length_out; /* lengths of its output's sequences */
     /* the output layer: answers of a row in training, y is [rows][answers][out]; 0: 1 */
     uint32_t answers;
     struct layer_hot hot;     /* count 0: all inputs are numbers */

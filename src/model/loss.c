@@ -227,8 +227,7 @@ bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool c
 
 /* --- labels: weights, and which of them count --- */
 
-/* The class of that label, as a text or else as a number ("1" is "1.0"); `classes`: there is
- * none. */
+/* The class of a label, as a text or else as a number ("1" is "1.0"); `classes`: no such label. */
 static uint32_t label_at(const char *const *labels, uint32_t classes, const char *label)
 {
     struct vocab *known = vocab_new();

@@ -40,7 +40,7 @@ struct param_list {
     uint32_t count, room;
 };
 void param_list_free(struct param_list *list);
-/* NULL: there is none of that name. */
+/* NULL: no parameter of that name. */
 const struct param *param_find(const struct param_list *list, const char *name);
 
 #endif

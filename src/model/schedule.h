@@ -31,7 +31,7 @@ extern const struct option schedule_options_table[]; /* keys below "train.schedu
 /* Factor on the learning rate at step `tried` of `total` (steps_per_epoch known). */
 double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t total,
                        int64_t steps_per_epoch);
-/* The same factor on the weight decay. */
+/* As above, for the weight decay. */
 double schedule_decay(const struct schedule_options *o, int64_t tried, int64_t total);
 /* By how much of it the p of dropout layers is less, times 2^32. */
 uint64_t schedule_fall(const struct schedule_options *o, int64_t tried, int64_t total);

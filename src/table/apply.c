@@ -48,7 +48,7 @@ static bool needs_plain(const unsigned char *at, uint32_t numbers)
     return found;
 }
 
-/* Neighbouring slots of scale none without offset: other numbers stay as they are, and most records
+/* Neighbouring slots of scale none without offset: their numbers do not change, and most records
  * are not written. */
 static void apply_same(const struct number_slot *n, uint32_t numbers, unsigned char *at,
                        size_t stride, size_t count)

@@ -34,7 +34,7 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
 void column_apply(const struct schema *s, unsigned char *records, size_t count);
 /* Imputes and scales `count` records in place. Each result depends on its own record only. */
 void numbers_scale(const struct schema *s, unsigned char *records, size_t count);
-/* The same for `count` values of one number; no NaN stays. */
+/* As above, for `count` values of one number; no NaN stays. */
 void number_apply(const struct number_slot *n, float *v, size_t count);
 /* The transform of a raw value alone; NaN stays one. */
 float number_transform(const struct number_slot *n, float v);

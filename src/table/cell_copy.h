@@ -4,12 +4,12 @@
 
 #include "table/schema.h"
 
-/* Whether the network reads the column. */
+/* True: the network reads the column. */
 static inline bool column_is_input(const struct column *c)
 {
     return c->number != UINT32_MAX || c->category != UINT32_MAX;
 }
-/* How many numbers of a record the column has. */
+/* The number of numbers of a record that the column makes. */
 uint32_t column_numbers(const struct column *c);
 /* The parsed cell of a column, from one raw record (cell_parse) into another of the same format. */
 void cell_copy(const struct rowfmt *f, const struct column *c, unsigned char *to,

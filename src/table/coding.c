@@ -18,7 +18,7 @@ bool coding_takes(const struct target_coding *c, double y)
 
 /* --- quantile: knot k of n stands at the share (k + 1/2) / n of the training rows --- */
 
-/* Knots below y, or with `equal` those that are not above it. */
+/* Knots below y; with `equal` also knots equal to it. */
 static uint32_t knots_below(const struct target_coding *c, double y, bool equal)
 {
     uint32_t low = 0, high = c->knot_count;
@@ -67,7 +67,7 @@ void coding_fit_knots(struct target_coding *c, const double *sorted, uint64_t co
     }
 }
 
-/* --- there and back --- */
+/* --- encoding and decoding --- */
 
 static double transform(const struct target_coding *c, double y)
 {

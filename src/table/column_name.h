@@ -4,14 +4,14 @@
 
 #include <stdbool.h>
 
-/* What a column's name says. NAME_ID: an identifier (customerID); NAME_NUMBER: an
- * identifier if its values are unique (order_no, account). */
+/* The kind of name of a column. NAME_ID: an identifier (customerID); NAME_NUMBER: an identifier if
+ * its values are unique (order_no, account). */
 bool column_names_moment(const char *name); /* created_at, timestamp */
 bool column_names_duration(const char *name); /* call_duration, elapsed */
 enum column_name { NAME_OTHER, NAME_NUMBER, NAME_ID };
 int column_name_kind(const char *name);
-/* group: the name says which sequence a row belongs to (series, machine_id). order: it says when or
- * where the row stands in its sequence (t, visit_date, step). */
+/* group: the name tells the sequence of a row (series, machine_id). order: it tells the row's place
+ * in its sequence (t, visit_date, step). */
 bool column_names_group(const char *name);
 /* entity: an identifier, or its last word is a person or thing that may have several rows
  * (customer, patient, machine). */

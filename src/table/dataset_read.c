@@ -337,7 +337,7 @@ static void note_unlabelled(const struct load *l, uint64_t rows)
     text_free(&lines);
 }
 
-/* Rows of weight 0 count for nothing. rows: the others. False: there are none. */
+/* Rows of weight 0 count for nothing. rows: the others. False: no others. */
 static bool tell_weightless(const struct load *l, int part, uint64_t rows, const char *path,
                             struct err *e)
 {

@@ -14,7 +14,7 @@ struct drift_new_values {
 struct drift {
     const struct bloom *pooled; /* what training pooled (pooled.h), borrowed; NULL: not known */
     size_t columns;
-    uint64_t *unknown;      /* unseen categories; without `pooled` those that are pooled, too */
+    uint64_t *unknown;      /* unseen categories; without `pooled` also the pooled ones */
     struct drift_new_values *first; /* texts of `unknown`; texts of a dropped record stay */
     uint64_t *rare;         /* categories that training pooled */
     uint64_t *outside;      /* numbers beyond the training range */

@@ -22,7 +22,7 @@ struct pairs {
 
 struct bins_task {
     const struct fit *fit;
-    uint32_t *columns; /* of the schema: those with bins */
+    uint32_t *columns; /* numbers of the schema with bins */
     uint32_t count;
 };
 

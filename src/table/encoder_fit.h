@@ -35,7 +35,7 @@ struct number_scan {
 void numbers_scan(const struct fit *f, struct number_scan *scans, uint32_t slots);
 /* Fits every number_slot but its offset. False, E12: a column without values. */
 bool fit_numbers(struct fit *f, struct err *e);
-/* The same for the numbers of sequences. False, E12: a channel without values. */
+/* As above, for the numbers of sequences. False, E12: a channel without values. */
 bool fit_series(struct fit *f, struct err *e);
 /* Builds the vocabularies of the rows' values, and slot_of. */
 bool fit_categories(struct fit *f, struct err *e);

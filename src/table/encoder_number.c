@@ -229,7 +229,7 @@ static void transform_values(struct number_slot *n, int transform, struct values
 struct number_task {
     const struct fit *fit;
     const uint32_t *column_of; /* by number slot: its column */
-    uint32_t *slots;           /* those that need copies */
+    uint32_t *slots;           /* numbers that need copies */
     uint32_t slot_count;
     uint32_t first, count;     /* of `slots`, in this round */
     float *copies;             /* [slots of a round][rows]; NaN = missing */

@@ -27,8 +27,8 @@ bool leak_suspect(const struct leak_target *t, double explained);
 
 /* The hash of a row's inputs, and of its inputs and target. */
 struct leak_row { uint64_t inputs, whole; };
-/* Sorts the rows. *copies: those that equal another one. True: equal inputs often have different
- * targets, so rows of few columns of few values are equal by chance. */
+/* Sorts the rows. *copies: rows that equal another one. True: equal inputs often have different
+ * targets, so rows of few columns with few values are equal by chance. */
 bool leak_by_chance(struct leak_row *rows, uint32_t count, uint32_t *copies);
 
 struct dataset;

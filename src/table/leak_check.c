@@ -199,7 +199,7 @@ static struct sieve make_sieve(const struct split *split, const uint64_t *hash)
     return s;
 }
 
-/* The training rows that pass the sieve: few more than those that have a copy. */
+/* The training rows that pass the sieve: rows with a copy, and few others. */
 static struct hashes sift(const struct check *k, const uint64_t *hash)
 {
     struct sieve s = make_sieve(k->split, hash);

@@ -45,7 +45,7 @@ static bool all_met(const struct search *s, const uint8_t *trained)
     return !left;
 }
 
-/* Keeps the samples with a label that is not met. False: there are none. */
+/* Keeps the samples with a label that is not met. False: no such samples. */
 static bool keep_samples(struct search *s, uint8_t *keep)
 {
     bool any = false;

@@ -130,7 +130,7 @@ static void help_header(const struct schema *s, bool sure, struct err *e)
                  whether);
 }
 
-/* Names all of them; those that do not fit `what` continue in `more`. */
+/* Names all missing columns; names that do not fit `what` continue in `more`. */
 static bool report_missing(const struct schema *s, const char *const *names, size_t count,
                            const struct binding *b, const bool *listed, const uint32_t *missing,
                            size_t missing_count, struct err *e)

@@ -99,7 +99,7 @@ static bool set_form(const struct declaration *d, struct column *c, const struct
     return err_expected(d->e, "%s", expected);
 }
 
-/* Takes the options of a column; of those that its entry v (NULL: none) lacks, the defaults of
+/* Takes the options of a column; keys that its entry v (NULL: none) lacks take the defaults of
  * "encoders". */
 static bool set_options(const struct declaration *d, struct column *c, const struct json *v,
                         const struct column_options *own)

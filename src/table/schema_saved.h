@@ -124,7 +124,7 @@ struct loading {
     struct err *e;
     uint32_t number; /* of the encoder: names begin with "encoders.<number>." */
 };
-/* Whether the encoder has this tensor of its own. */
+/* True: the encoder has this tensor of its own. */
 bool saved_has(const struct loading *l, const char *name);
 /* tensor_need with the encoder's number put into the name. */
 const struct tensor *saved_need(const struct loading *l, const char *name, enum dtype type,

@@ -240,7 +240,7 @@ static void score(const struct statistics_fit *f, struct scored *list, uint32_t 
     sort_stable(list, count, sizeof *list, by_score, NULL);
 }
 
-/* Chooses pairs of the keys that tell most: those that tell more than both columns alone. */
+/* Chooses the pairs of keys that tell most: pairs that tell more than both columns alone. */
 static struct scored *choose_pairs(const struct statistics_fit *f, uint32_t *count)
 {
     const uint32_t keys = f->made->key_count;

@@ -17,7 +17,7 @@
 #include "base/text.h"
 
 enum { TERM_RUN_MOST = 8, TERM_SLOTS_MOST = 1024 };
-/* How a text becomes inputs: terms by weight or by count, or tokens (tokens.h). */
+/* The inputs made of a text: terms by weight or by count, or tokens (tokens.h). */
 enum text_weight { TEXT_TFIDF, TEXT_COUNT, TEXT_TOKENS };
 /* The rule that cuts a text into words. */
 enum word_rule { WORDS_BYTES, WORDS_UNICODE };

@@ -93,7 +93,7 @@ static struct leaf leaf_of(const struct growth *g, uint32_t begin, uint32_t end)
     return leaf;
 }
 
-/* The value between two neighbours; it belongs to the upper one when there is none. */
+/* The middle between two neighbours, or the upper one if no float lies between. */
 static float between(float low, float high)
 {
     float middle = (float)(((double)low + (double)high) / 2);

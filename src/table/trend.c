@@ -28,7 +28,7 @@ static int by_value(const void *one, const void *other, const void *context)
     return a < b ? -1 : a > b;
 }
 
-/* The end of each block; returns how many there are. */
+/* Sets the end of each block; returns the number of blocks. */
 static uint32_t cut(const struct trend_row *rows, uint32_t count, uint32_t end[TREND_BLOCKS])
 {
     uint32_t blocks = 0, at = 0;
@@ -146,7 +146,7 @@ struct trend trend_of(struct trend_row *rows, uint32_t count, uint32_t classes)
 
 /* --- the columns of a table --- */
 
-/* Whether chance deals rows of data.train to the validation or test rows. */
+/* True: rows of data.train are split by chance into validation or test rows. */
 static bool by_chance(const struct data_options *o)
 {
     const int method = o->split.method;

@@ -30,7 +30,7 @@ struct word_place {
 /* Finds the next word from w->to on; begin with {0}. points: punctuation is a word too. False: no
  * more. */
 bool words_next(struct word_place *w, const char *text, size_t length, bool points);
-/* How many words of WORD_SYLLABLE a text has. */
+/* The number of words of WORD_SYLLABLE in a text. */
 size_t words_syllables(const char *text, size_t length);
 /* Adds the folded word. */
 void words_fold(struct text *out, const char *text, const struct word_place *w);

@@ -20,7 +20,7 @@ struct cv_request {
     int progress;       /* enum progress_style of progress.h */
 };
 struct cv_fold {
-    uint64_t rows[3]; /* training, validation, and those left out */
+    uint64_t rows[3]; /* training rows, validation rows, rows left out */
     uint64_t judged;  /* number of them answered within the time limit; 0: all */
     uint32_t runs;
     int64_t epochs; /* of all runs */

@@ -16,7 +16,7 @@ struct run;
 struct at_work {
     char *output;             /* that name */
     struct keeper keeper;
-    struct checkpoint *found; /* to go on from; NULL: none */
+    struct checkpoint *found; /* checkpoints to resume from; NULL: none */
 };
 
 struct ensemble {
@@ -51,7 +51,7 @@ bool ensemble_encode(struct train_job *j, struct err *e);
 void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r);
 
 /* Trains the runs that are not finished, or the run `only` (-1: all). With --resume finished runs
- * are read from their files, and runs that were at work go on from their checkpoints. False: e says
+ * are read from their files, and unfinished runs continue from their checkpoints. False: e says
  * why. */
 bool ensemble_train(struct train_job *j, int64_t only, struct err *e);
 /* Operations of a run's epochs. Negative: e says why its network cannot be. */
@@ -64,7 +64,7 @@ bool ensemble_solves(const struct config *c);
 double ensemble_seconds(const struct ensemble *n, uint32_t run);
 /* Passes over an answer that the mean of all members takes, in run_pass_seconds. */
 double ensemble_passes(const struct ensemble *n);
-/* How many of `count` runs train at a time: on a CPU one a thread, on a GPU one. */
+/* The number of `count` runs that train at a time: on a CPU one a thread, on a GPU one. */
 uint32_t ensemble_beside(const struct train_job *j, uint32_t count);
 /* Truth and logits of a part of a run; part_rows_free in either case. */
 bool part_rows_answer(const struct run *r, enum part part, struct part_rows *to, struct err *e);
@@ -79,8 +79,8 @@ bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e);
 /* The part belongs to this config and data. False: CHECKPOINT_OTHER. */
 bool ensemble_fits(const struct train_job *j, const struct run_part *p, const char *data,
                    const char *path, struct err *e);
-/* With --resume: reads all finished runs, and the checkpoints of those that were at work. Without:
- * says that there are some. Then runs at work write checkpoints. */
+/* With --resume: reads all finished runs, and the checkpoints of unfinished ones. Without: notes
+ * that some exist. Then runs at work write checkpoints. */
 bool ensemble_find(struct train_job *j, int64_t only, struct err *e);
 void ensemble_let_go(struct ensemble *n); /* frees at_work */
 /* The checkpoints of a run that is at work. */

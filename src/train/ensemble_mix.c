@@ -38,8 +38,8 @@ static void pack(struct ensemble *n, uint32_t member, bool whole)
         }
 }
 
-/* Members with a whole run for each fold. If there is none (the time limit): the first one with
- * any, with the runs that it has. */
+/* Lists members with a whole run for each fold. If no member has (the time limit): the first one
+ * with any run, with the runs that it has. */
 static void find_members(struct mixing *x, bool so_far)
 {
     struct ensemble *n = x->n;
@@ -301,7 +301,7 @@ uint32_t mixing_linear(const struct mixing *x)
     return i;
 }
 
-/* Whether the linear member is as good as the mean of all, within a standard error. */
+/* True: the linear member is as good as the mean of all, within a standard error. */
 static bool linear_suffices(const struct mixing *x, uint32_t linear)
 {
     double *alone = mem_zero(x->count + 1, sizeof *alone), error = 0, gain = INFINITY;

@@ -89,7 +89,7 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
 struct storing {
     struct modelfile f;
     struct features **features; /* [encoder_count] */
-    struct text *bytes;         /* [encoder_count]: as they are saved, to know equal ones */
+    struct text *bytes;         /* [encoder_count]: as saved, to find equal ones */
     const struct model **plans;
     real *logits; /* of the sample: [members][rows][outputs] */
 };

@@ -52,7 +52,7 @@ struct keep job_keep(struct train_job *j)
 
 /* --- after a failure --- */
 
-/* The newest checkpoint that was found. mem_free; NULL: there is none. */
+/* The newest checkpoint that was found. mem_free; NULL: none. */
 static char *left_there(const struct train_job *j)
 {
     struct kept newest = keeper_newest(&j->keeper);
@@ -99,7 +99,7 @@ bool job_keep_last(struct train_job *j, char *text, size_t room)
 bool job_tell_kept(struct train_job *j, struct err *e)
 {
     char shown[512], advice[sizeof e->help];
-    bool model = keeper_placed(e) && file_same(e->file, j->output); /* there already */
+    bool model = keeper_placed(e) && file_same(e->file, j->output); /* it exists already */
     bool again = !keeper_placed(e) && j->keeper.last && strcmp(e->file, j->keeper.last) == 0;
     if (j->says_kept || !j->keeper.last || again) /* resuming from it would fail as well */
         return false;

@@ -62,7 +62,7 @@ bool part_save(const struct run_part *p, const char *path, struct err *e);
 struct run_part *part_load(const char *path, struct err *e);
 void part_free(struct run_part *p);
 void part_rows_free(struct part_rows *r);
-uint64_t part_rows_all(const struct part_rows *r); /* those without an answer too */
+uint64_t part_rows_all(const struct part_rows *r); /* also rows without an answer */
 /* Keeps the answers to rows that `as` has: they are among r's. A smaller sample is part of a larger
  * one (judged_draw); else CHECKPOINT_OTHER. */
 bool part_rows_keep(struct part_rows *r, const struct part_rows *as, uint32_t outputs,

@@ -24,7 +24,7 @@ struct keeper {
     double at;  /* clock_now() of it, or of the start */
 };
 void keeper_own(struct keeper *k, int64_t name, int64_t step); /* this one is ours */
-struct kept keeper_newest(const struct keeper *k);             /* -1, -1: there is none */
+struct kept keeper_newest(const struct keeper *k);             /* -1, -1: none */
 int64_t keeper_step(const struct keeper *k, int64_t name);     /* of ours; 0: it is not */
 /* Writes one, durable; then deletes our oldest beyond `keep`. A deletion that fails is a warning.
  * *name: the number in its file name: its step, or the next free number if another checkpoint has
@@ -33,7 +33,7 @@ int64_t keeper_step(const struct keeper *k, int64_t name);     /* of ours; 0: it
 bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
 /* After a failure: true: the new one is in place and whole; only a power cut can lose its name. */
 bool keeper_placed(const struct err *e);
-void keeper_undo(struct keeper *k); /* deletes those that this process wrote */
+void keeper_undo(struct keeper *k); /* deletes the checkpoints that this process wrote */
 void keeper_clear(struct keeper *k); /* deletes all of ours and the damaged ones: at the end */
 void keeper_release(struct keeper *k); /* forgets them; the files stay */
 

@@ -57,7 +57,7 @@ struct run_pace {
     struct hyper *table; /* [steps] of an epoch */
     uint32_t stretch;    /* steps between two looks at signals and clock */
     int64_t epochs;
-    double seconds; /* of those epochs */
+    double seconds; /* of these epochs */
     double validation; /* seconds of the last one; 0: none yet */
     int64_t steps;  /* of this epoch */
     double began, step_seconds; /* of this epoch; the part of it spent in steps */
@@ -195,7 +195,8 @@ enum run_end run_epochs(struct run *r, struct err *e);
 /* True: preset linear solves for the weights along a path of penalties, an epoch a penalty, or
  * rocket in one epoch; there are no steps and no checkpoints. */
 bool run_is_path(const struct run *r);
-/* The second: the config asks for it, and there are no more rows to train on. */
+/* True: the weights are solved for by ridge regression: the config asks for it, and there are at
+ * most RIDGE_ROWS training rows. */
 enum { RIDGE_ROWS = 8000 };
 bool run_is_ridge(const struct run *r);
 /* Label, target and weight of a training record. False: it does not count: no label, no target, no
@@ -260,7 +261,8 @@ void judged_free(struct judged *j);
 
 /* --- between the files of a run --- */
 
-/* It broke at step number `step`; what: "the loss is not finite". Fills e (DIVERGED). False. */
+/* The run diverged at step number `step`; what: "the loss is not finite". Fills e (DIVERGED).
+ * False. */
 bool run_diverged(const struct run *r, int64_t step, const char *what, struct err *e);
 /* Checks weights and buffers: begins, and after other waits gives the result; else DIVERGED. */
 void run_sound_begin(struct run *r);

@@ -205,7 +205,7 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
             !counted(r, now, all ? tried + steps : tried, tried + steps, e))
             return FAILED;
         if (!all)
-            steps = (uint32_t)(now->tried - tried); /* those before the stop */
+            steps = (uint32_t)(now->tried - tried); /* the steps before the stop */
         done += steps;
         r->pace.steps += steps;
         r->pace.step_seconds += took;

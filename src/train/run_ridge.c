@@ -128,8 +128,7 @@ static void known_free(struct known *k)
     mem_free(k->target);
 }
 
-/* The rows for which there is time. False without an error: a
- * signal. */
+/* The rows that the time allows. False without an error: a signal. */
 static bool know(const struct run *r, uint32_t layer, struct known *k, struct err *e)
 {
     const uint64_t rows = r->list[PART_TRAIN].count;

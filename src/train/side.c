@@ -24,7 +24,7 @@ bool side_failed(struct side *s)
     return failed;
 }
 
-/* The next item to do. False: there is none. */
+/* The next item to do. False: none is left. */
 static bool take(struct side *s, uint32_t *item)
 {
     enum side_turn turn = SIDE_PASS;

@@ -107,7 +107,7 @@ static void warn_no_test(const struct train_job *j, const struct train_result *r
                  "held-out`)", chosen[fitted + cut]);
 }
 
-/* What is not cut short can take longer than the limit. */
+/* Work that is not cut short can take longer than the limit. */
 static void tell_passed(const struct train_job *j, const struct train_result *r)
 {
     const double limit = j->config->train.time_limit_s;

@@ -61,7 +61,7 @@ struct tune_answer {
  * beside the output. tune_release in either case. */
 bool tune_run(const struct tune_request *q, struct tune_answer *a, struct err *e);
 void tune_release(struct tune_answer *a);
-/* Whether a search could begin: the space, and the configs of its first trials. False: E13, the
+/* True: a search could begin: the space, and the configs of its first trials. False: E13, the
  * error of tune_run. */
 bool tune_check(const struct config *c, struct err *e);
 /* The name of the gain: the metric of the search; for rmse the mean squared error. */

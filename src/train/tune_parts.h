@@ -23,7 +23,7 @@ struct tune {
     /* the stage at work */
     uint32_t first;         /* trial of the round that slot 0 is */
     uint32_t stage;
-    uint32_t *slots;        /* [slot_count] of the round, ascending: those in this stage */
+    uint32_t *slots;        /* [slot_count] of the round, ascending: trials in this stage */
     uint32_t slot_count;
     double per_epoch;       /* seconds of an epoch, the mean so far; 0: not known */
     double epoch_seconds;

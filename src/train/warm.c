@@ -136,7 +136,7 @@ struct pair {
     const struct schema *now, *was;
     const struct features *now_f, *was_f;
     const struct model *now_m, *was_m;
-    const real *from; /* parameters of the latter */
+    const real *from; /* parameters of the model */
     real *to;
     const char *path;
     uint32_t anew;

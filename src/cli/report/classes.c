@@ -10,8 +10,8 @@
 
 enum { CLASSES_DRAWN = 6, CONFUSION_MOST = 25, MISTAKES = 12, LABELS_MOST = 60 };
 
-/* The labels that are shown: all of them in their order, or of more than `most` those with the most
- * rows. list: [most]. */
+/* The labels to show: all of them in their order, or of more than `most` the most frequent ones.
+ * list: [most]. */
 static uint32_t list_labels(const struct report *r, uint32_t most, uint32_t *list)
 {
     const struct tally *t = r->value.tally;

@@ -8,7 +8,7 @@
 
 enum { SPREADS_MOST = 60 };
 
-/* The label that most of the rows have; SIZE_MAX: it is none of those that are shown. */
+/* The label that most of the rows have; SIZE_MAX: it is not among the shown ones. */
 static size_t main_label(const struct data_look *l, const double *target)
 {
     size_t most = 0;

@@ -168,7 +168,7 @@ static void put_histograms(const struct report *r, const struct moved *list, uin
     text_put(out, "</div>\n");
 }
 
-/* How many columns have changed, and which. */
+/* The number of changed columns, and their names. */
 static void put_verdict(const struct report *r, const struct moved *list, uint32_t count,
                         struct text *out)
 {

@@ -72,7 +72,7 @@ static void put_row(const struct report_request *q, const struct report *r,
     html_row_end(out);
 }
 
-/* Names of columns are user text: escaped into `names`, which html_table takes as they are. */
+/* Names of columns are user text: escaped into `names`, which html_table takes unescaped. */
 static void put_table(const struct report_request *q, const struct report *r,
                       const struct shown *w, uint32_t count, struct text *out)
 {

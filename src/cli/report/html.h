@@ -23,8 +23,8 @@ void html_table_end(struct text *out);
 void html_row(struct text *out);
 void html_row_end(struct text *out);
 void html_cell(struct text *out, const char *string); /* user text */
-/* Three digits, those before the point all, with a comma at each thousand; no exponent below 1e15.
- * NaN: a dash. */
+/* Three digits, before the point all of them, with a comma at each thousand; no exponent below
+ * 1e15. NaN: a dash. */
 void html_number(struct text *out, double value);
 /* With the decimals that `largest` needs: a number far smaller becomes 0. */
 void html_number_near(struct text *out, double value, double largest);

@@ -22,7 +22,7 @@ static void put_alikes(const struct alikes *a, struct text *out)
     }
 }
 
-/* Its interval lies above 0, or below. */
+/* True: the interval lies above 0, or below. */
 static bool is_sure(const struct importance *p)
 {
     return p->interval.low > 0 || p->interval.high < 0;

@@ -97,7 +97,7 @@ struct member {
     struct architecture *architecture; /* of a loaded file; else NULL */
     real *params, *buffers;  /* the arenas of model_plan */
     uint64_t param_count, buffer_count;
-    uint64_t flops; /* of a record's answer, of a loaded file: model_flops */
+    uint64_t flops; /* operations of a record's answer, for a loaded file: model_flops */
     double weight; /* in the mean of the answers; not of one member alone */
     uint32_t encoder; /* of its inputs: in modelfile.encoders */
     double *history;  /* [epochs][HISTORY_COLUMNS]; NULL: not known */
@@ -125,7 +125,7 @@ struct modelfile {
  * follow. digest may be NULL. */
 bool modelfile_save(const struct modelfile *f, const struct model *const *plans, const char *path,
                     char digest[65], struct err *e);
-/* The same up to the rename, as tensor_prepare. */
+/* As above up to the rename, as tensor_prepare. */
 bool modelfile_prepare(const struct modelfile *f, const struct model *const *plans,
                        const char *path, struct outfile *o, char digest[65], struct err *e);
 /* True: a model file has room for the names of its parameters; else E13, before a training of hours

@@ -105,7 +105,7 @@ static uint32_t number_of(const struct model_loading *l)
     return (uint32_t)(l->member - l->f->members);
 }
 
-/* A tensor of the member. NULL and an error: there is none of that name and type. */
+/* A tensor of the member. NULL and an error: no tensor of that name and type. */
 static const struct tensor *need(const struct model_loading *l, const char *name, enum dtype type)
 {
     struct text full = {0};
@@ -173,7 +173,7 @@ static const struct tensor *find_param(const struct model_loading *l, const stru
     return t;
 }
 
-/* All of them there, before memory is taken. */
+/* Finds all parameters before memory is taken. */
 static bool find_params(const struct model_loading *l, const struct model *m,
                         const struct tensor **tensors)
 {

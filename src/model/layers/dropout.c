@@ -1,5 +1,5 @@
 /* dropout.c - in training, values are zeroed at random and the others scaled up (Srivastava et al.,
- * 2014); in prediction it is not there. */
+ * 2014); prediction leaves it out. */
 #include <stddef.h>
 
 #include "model/layer.h"

@@ -63,7 +63,7 @@ static uint32_t takes_pairs(const struct layer *l, double *rate)
     return (uint32_t)s->dim;
 }
 
-/* Whether column i of x is a number with bins. */
+/* True: column i of x is a number with bins. */
 static bool has_bins(const struct features *f, uint32_t i)
 {
     return f->numbers && i < f->format.numbers && f->numbers[i].bins > 0;

@@ -1,5 +1,5 @@
 /* input_numbers.c - numbers and "was missing" indicators: op_gather has put them into the first
- * columns of x, as they are. */
+ * columns of x, unchanged. */
 #include "model/layers/inputs.h"
 
 static const struct option options[] = {{0}};

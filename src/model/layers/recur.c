@@ -251,7 +251,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
     return y;
 }
 
-/* The gradients of one weight and its bias, of the gates from `first` on; dx.at NULL: not
+/* The gradients of one weight and its bias, for the gates from `first` on; dx.at NULL: not
  * wanted. */
 static void weight_back(const struct layer *l, struct pass *p, const struct recur_way *way,
                         struct op_dense_back op, uint32_t first)

@@ -62,7 +62,7 @@ static int by_count(const void *one, const void *other, const void *context)
     return a->count > b->count ? -1 : a->count < b->count;
 }
 
-/* Each to the lane with the fewest windows; load [lanes]: those that it has. */
+/* Deals each sequence to the lane with the fewest windows; load [lanes]: windows of each lane. */
 static void deal(struct chain *list, uint64_t count, uint64_t *load, uint32_t lanes)
 {
     sort_stable(list, (size_t)count, sizeof *list, by_count, NULL);

@@ -38,7 +38,7 @@ struct model {
  * architecture and features alone. NULL after an error; model_free. */
 struct model *model_plan(const struct architecture *a, const struct features *f, uint32_t rows,
                          uint32_t shards, bool training, struct err *e);
-/* The same with room for values that this machine's operations keep from forward to backward.
+/* As above, with memory for values that this machine's operations keep from forward to backward.
  * tracks: each shard is the gradient of a track, which has every parameter. */
 struct model *model_plan_on(const struct machine *machine, const struct architecture *a,
                             const struct features *f, uint32_t rows, uint32_t shards,
@@ -58,7 +58,7 @@ struct act model_forward(const struct model *m, struct pass *p, real *target);
 void model_backward(const struct model *m, struct pass *p);
 /* Floating-point operations of one row, forward: two for a multiply-add, none for a table. */
 uint64_t model_flops(const struct model *m);
-/* Whether all layers say that a machine may compute them in one piece (layer_type.stacks). */
+/* True: a machine may compute all layers in one piece (layer_type.stacks). */
 bool model_stacks(const struct model *m);
 /* Layers with shapes and numbers of parameters, for inspect and check. */
 void model_describe(const struct model *m, struct json_out *out);

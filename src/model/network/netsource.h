@@ -15,7 +15,7 @@ struct netsource {
  * features: machine memory. `at` stays the same, so that recorded routines stay valid. */
 bool netsource_put(struct netsource *s, struct machine *m, const struct source *from,
                    const struct features *features, struct err *e);
-/* The same for rows that arrive in order in a ring of chunks of 1 << shift rows in machine memory:
+/* As above, for rows that arrive in order in a ring of chunks of 1 << shift rows in machine memory:
  * chunk i is ring[i % count]. */
 bool netsource_put_ring(struct netsource *s, struct machine *m, const struct source *from,
                         const struct features *features, void *const *ring, unsigned count,

@@ -65,8 +65,8 @@ struct network *network_new(const struct network_options *o, struct machine *m,
                             const struct plan *plan, struct err *e);
 void network_free(struct network *n);
 const struct model *network_model(const struct network *n);
-/* Whether the plan's precision rounds anything of the training. False: all its products are small,
- * and it is one of fp32. */
+/* True: the plan's precision rounds some product of the training. False: all products are small,
+ * and the training is in fp32. */
 bool network_rounds(const struct network *n);
 
 /* State as host arrays: params [params], buffers [network_buffers], m1, m2 [params]. A NULL member
@@ -82,8 +82,8 @@ bool network_get(struct network *n, struct network_state *s, struct err *e);
 /* The network's own arrays, not a copy. False: they are not in host memory; s is unchanged. */
 bool network_view(const struct network *n, struct network_state *s);
 
-/* The model's buffers, and in training those that each row of a step passes from window to window
- * (data.sequence.carry_state). */
+/* The model's buffers, and in training the state that each row of a step passes from window to
+ * window (data.sequence.carry_state). */
 uint64_t network_buffers(const struct network *n);
 
 /* --- training --- */
@@ -104,8 +104,8 @@ bool network_layer_input(struct network *n, const struct source *from, uint32_t 
  * network was made for fewer steps. */
 bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table, uint32_t count,
                    struct err *e);
-/* How many of the next `steps` steps may be issued now, at least 1. Rows that stream are sent for
- * them. Sequences of these steps are of like length (network_max_steps). */
+/* The number of steps, of the next `steps`, that may be issued now, at least 1. Streamed rows are
+ * sent for them. Sequences of these steps have like lengths (network_max_steps). */
 uint32_t network_feed(struct network *n, uint32_t steps);
 /* Steps of time that a training step, or a batch of answers, computes now; 0: all. It is a part of
  * what a routine is recorded for. */
@@ -113,7 +113,7 @@ uint32_t network_max_steps(const struct network *n, bool answers);
 /* Bytes of the stream in machine memory; 0: the rows to train on lie there. */
 uint64_t network_streams(const struct network *n);
 void network_issue_step(void *network, struct machine *m); /* the next step: machine_issuer */
-/* The same in its parts, in this order: the gradients of each micro-batch 0..network_micros - 1,
+/* A step in its parts, in this order: the gradients of each micro-batch 0..network_micros - 1,
  * added up in the arena of gradients together with the sums of loss and weight; the update of
  * weights, optimiser state and counters. Only the update changes the network: a step may be given
  * up before it. */
@@ -129,8 +129,8 @@ void network_fetch_step(struct network *n);
 /* The rows to answer for, in their order, as network_source takes them. */
 bool network_answer_source(struct network *n, const struct source *from, struct err *e);
 void network_answer_release(struct network *n); /* the rows are the caller's again */
-/* The same for rows that are asked for again and again: the machine gets them once. They must not
- * change until others are given. */
+/* As above, for rows that are answered repeatedly: the machine gets them once. They must not change
+ * until others are given. */
 bool network_answer_hold(struct network *n, const struct source *from, struct err *e);
 /* Batches come in a few shapes. Returns the largest one that `rows` rows fill by more than a half,
  * else the smallest. *most: its rows. */
@@ -151,16 +151,16 @@ uint64_t network_room(const struct network *n);
  * logits are kept, at most network_room rows. */
 void network_answers_begin(struct network *n, uint64_t row0, uint64_t count,
                            const struct answers *what, bool kept);
-/* How many of the next `times` batches of this shape, the first of them at row0, may be played now;
- * at least 1. */
+/* The number of batches of this shape, of the next `times` from row0 on, that may be played now; at
+ * least 1. */
 uint32_t network_answers_feed(struct network *n, const struct netshape *s, uint64_t row0,
                               uint64_t times);
 /* Waits for all of them. measured, logits [count][outputs]: NULL: not wanted. False: the machine
  * has failed. */
 bool network_answers_wait(struct network *n, struct answers *measured, real *logits, struct err *e);
 
-/* Whether weights and buffers are finite: computed by the first, fetched by the second or with
- * the next wait in between. */
+/* Checks that weights and buffers are finite: the first computes it, the second fetches the result,
+ * or the next wait in between does. */
 void network_check_finite(struct network *n);
 bool network_is_finite(struct network *n, bool *finite, struct err *e);
 /* The copy of the best weights and buffers on the machine: whether it exists; made from the present

@@ -11,7 +11,7 @@
  * from 1 in the resolved config; a nested one counts after the layer that holds it; the last one is
  * the output layer. Overwrites gradients and activations; the counters stay. */
 void network_nonfinite(struct network *n, char *text, size_t room);
-/* "a weight of layer 3 of 5 (dense)", of the parameter at this offset. */
+/* "a weight of layer 3 of 5 (dense)", for the parameter at this offset. */
 void model_name_weight(const struct model *m, uint64_t at, char *text, size_t room);
 
 #endif

@@ -29,7 +29,7 @@ struct stepper {
         bool seen; /* it has been run once */
         struct routine *routine;
         uint32_t measured; /* plays */
-        double slowest;    /* seconds of a round of those */
+        double slowest;    /* seconds of a round in these plays */
     } entries[ROUTINES_MOST];
 };
 

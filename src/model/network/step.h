@@ -9,7 +9,7 @@
 struct stepper;
 /* Borrows both until step_close. */
 struct stepper *step_open(struct network *n, struct machine *m);
-/* How the machine plays a training step, or a batch of answers. False: it was not played yet, or
+/* How the machine plays a training step, or a batch of answers. False: nothing was played yet, or
  * the machine does not tell. */
 bool step_path(const struct stepper *s, bool answers, struct machine_path *path);
 void step_close(struct stepper *s); /* before the network's end; NULL does nothing */
@@ -34,8 +34,8 @@ bool step_answer(struct stepper *s, const struct source *from, uint64_t row0, ui
 /* Rows whose logits it keeps at once; 0: the machine keeps none, and step_measure must not be
  * called. */
 uint64_t step_room(const struct stepper *s);
-/* The same answers, measured on the machine as `what` asks: sets its sum and weight; NULL: not
- * measured. logits NULL: not wanted. The rows must not change until others are asked for. */
+/* As step_answer, measured on the machine as `what` asks: sets its sum and weight; NULL: not
+ * measured. logits NULL: not wanted. The rows must not change until others are answered. */
 bool step_measure(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
                   struct answers *what, real *logits, struct err *e);
 

@@ -173,7 +173,7 @@ static bool same_layers(const struct architecture *a, struct layer *const *layer
     return same;
 }
 
-/* Layers beside a preset must be those that the preset gives. */
+/* Checks that layers beside a preset equal the preset's. */
 static bool read_beside(struct architecture *a, const struct model_options *o,
                         const struct json *list, struct err *e)
 {

@@ -20,13 +20,14 @@ struct model_options {
     bool stored; /* from a model file: "layers" are all layers, the output layer included */
 };
 
-/* How the weights are found: by gradient steps; by the path of penalties of preset linear
- * (train/run_path.h); by ridge regression of preset rocket (train/run_ridge.h), if there are not
- * too many rows. */
+/* The way to find the weights: gradient steps; the path of penalties of preset linear
+ * (train/run_path.h); ridge regression of preset rocket (train/run_ridge.h), if there are not too
+ * many rows. */
 enum solution { SOLVED_BY_STEPS, SOLVED_BY_PATH, SOLVED_BY_RIDGE };
 
 struct architecture {
-    const struct preset *preset; /* "auto" as the one it stands for; NULL: layers spelled out */
+    /* for "auto" the preset that it stands for; NULL: layers spelled out */
+    const struct preset *preset;
     void *spec;                  /* the options of the preset */
     struct layer **layers;       /* [count], never planned: the hidden ones; of a file all */
     uint32_t count;
@@ -39,7 +40,7 @@ struct architecture {
 /* NULL: a key, a word or a value is wrong (E13). Nothing of o is kept. Caller:
  * architecture_free. */
 struct architecture *architecture_read(const struct model_options *o, struct err *e);
-/* The same from the text of the object, or NULL; `name` stands for a file in messages. */
+/* As above, from the text of the object, or NULL; `name` stands for a file in messages. */
 struct architecture *architecture_parse(const char *text, const char *name, struct err *e);
 void architecture_free(struct architecture *a);
 /* New layers to plan, the output layer with `outputs` units the last. Caller: layer_list_free. */

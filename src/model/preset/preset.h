@@ -28,8 +28,8 @@ struct preset {
     const char *output;
     /* Ends with an empty one; NULL: none. */
     const struct preset_defaults *defaults;
-    /* Keys that a search varies, with their values (tune.space); NULL: those that every network
-     * has. */
+    /* Keys that a search varies, with their values (tune.space); NULL: the keys of every
+     * network. */
     const char *space;
     const char *solved_space; /* instead, if ridge solves for the weights; or NULL */
     const char *(*config_of)(const struct json_doc *doc); /* more of them; NULL: none */

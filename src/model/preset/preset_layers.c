@@ -85,7 +85,7 @@ static void expand_each(const struct values *v, const char *name, const struct j
     }
 }
 
-/* Whether the condition "{name}", "{name}=word" or "{name}!=word" does not hold. */
+/* True: the condition "{name}", "{name}=word" or "{name}!=word" does not hold. */
 static bool left_out(const struct values *v, const char *condition)
 {
     const char *equals = strchr(condition, '=');

@@ -1,7 +1,7 @@
 /* design.h - the inputs of a linear model as columns, for a solver: numbers, indicators, one-hot
  * values and components of piecewise-linear numbers of encoded records (base/rowfmt.h). Numbers are
- * standardised over the rows, components centred; 0/1 columns stay as they are, as lists of rows.
- * Sums over rows have one order in every vector code. */
+ * standardised over the rows, components centred; 0/1 columns stay unscaled, as lists of rows. Sums
+ * over rows have one order in every vector code. */
 #ifndef DNN_MODEL_DESIGN_H
 #define DNN_MODEL_DESIGN_H
 
@@ -34,7 +34,7 @@ struct design *design_new(const struct features *f, const struct rows *rows, con
 void design_free(struct design *d);
 /* Most bytes of a design of `rows` rows. */
 uint64_t design_bytes(const struct features *f, uint64_t rows);
-/* Its columns, at most. */
+/* The most columns of a design. */
 uint64_t design_most(const struct features *f);
 /* Sum over the rows of column j times u [rows]. */
 double design_dot(const struct design *d, uint32_t j, const double *u);

@@ -136,7 +136,7 @@ static double penalty_of(const struct elastic *s, uint32_t k, const struct penal
     return sum;
 }
 
-/* The best value of one weight with all others as they are; returns the gain's measure. */
+/* The best value of one weight with all others fixed; returns the gain's measure. */
 static double move_one(struct elastic *s, double *b, uint32_t j, const struct penalty *p)
 {
     const double curve = s->square[j], old = b[j];
@@ -260,8 +260,8 @@ static bool converge(struct elastic *s, const struct penalty *p)
     return close;
 }
 
-/* The slopes of all weights by the present answers; those that `stop` leaves out stay as they
- * were. */
+/* The slopes of all weights by the present answers; slopes that `stop` leaves out stay
+ * unchanged. */
 static void measure_slopes(struct elastic *s)
 {
     const uint32_t columns = s->problem.x->columns;
