@@ -20,6 +20,9 @@ trap 'rm -rf "$WORK"' EXIT
 cd "$WORK" || exit 1
 TAP=0
 FAILED=0
+STATUS=0
+RAN=
+EXIT_SEEN=no
 # Whether the GPU's kernels are in this build; with a card that answers, tests must say when they do not want it.
 has_kernels() { "$DNN" --version --json 2>/dev/null | grep -q '"backends":\["cuda"'; }
 # A sanitizer needs terabytes of address space, more memory than the program plans, and takes crashes for itself; what cannot be
@@ -33,12 +36,23 @@ if grep -qaE '__(asan|tsan)_init' "$DNN" 2>/dev/null; then
 fi
 sanitized() { [ $SANITIZED = yes ]; }
 dnn() { "$DNN" "$@"; }
+# The lines of the script that led to a check, the check's own first: "at tests/robust/x.sh:12, from line 40".
+place() {
+    local i file at=
+    for ((i = 1; i < ${#BASH_LINENO[@]} - 1; i++)); do
+        file=${BASH_SOURCE[i + 1]}
+        [ "${file##*/}" != tap.sh ] || continue
+        file=${file#"$ROOT"/}
+        if [ -z "$at" ]; then at="at ${file#./}:${BASH_LINENO[i]}"; else at+=", from line ${BASH_LINENO[i]}"; fi
+    done
+    printf '%s\n' "$at"
+}
 ok() { # ok STATUS NAME [detail]
     TAP=$((TAP + 1))
     if [ "$1" -eq 0 ]; then
         printf 'ok %d - %s\n' "$TAP" "$2"
     else
-        printf 'not ok %d - %s\n' "$TAP" "$2"
+        printf 'not ok %d - %s\n#   %s\n' "$TAP" "$2" "$(place)"
         FAILED=$((FAILED + 1))
         [ -z "${3:-}" ] || printf '%s\n' "$3" | head -n 20 | sed 's/^/#   /'
     fi
@@ -50,12 +64,25 @@ check() { # check NAME command...: passes when the command succeeds
 }
 run() { # status in STATUS, standard output in ./out, standard error in ./err
     STATUS=0
+    RAN=${*//$'\n'/ }
+    RAN=${RAN:0:200}
+    EXIT_SEEN=no
     "$@" >out 2>err </dev/null || STATUS=$?
 }
-is_exit() { [ "$STATUS" -eq "$1" ]; ok $? "$2" "exit $STATUS, expected $1: $(head -n 5 err)"; }
+is_exit() { # is_exit STATUS [name]
+    EXIT_SEEN=yes
+    [ "$STATUS" -eq "$1" ]
+    ok $? "${2:-exit $1: $RAN}" "exit $STATUS, expected $1: $(head -n 5 err)"
+}
 err_has() { grep -qF -- "$1" err; ok $? "${2:-says: $1}" "$(head -n 8 err)"; }
-err_lacks() { ! grep -qF -- "$1" err; ok $? "${2:-does not say: $1}" "$(head -n 8 err)"; }
 out_has() { grep -qF -- "$1" out; ok $? "${2:-prints: $1}" "$(head -n 8 out)"; }
+# A command that dies says nothing. So each check that something is not said needs an is_exit since the last run.
+after_exit() { # after_exit STATUS NAME detail
+    if [ $EXIT_SEEN = yes ]; then ok "$@"; else ok 1 "$2" "no is_exit since: run $RAN (exit $STATUS)"; fi
+}
+err_lacks() { ! grep -qF -- "$1" err; after_exit $? "${2:-does not say: $1}" "$(head -n 8 err)"; }
+out_lacks() { ! grep -qF -- "$1" out; after_exit $? "${2:-does not print: $1}" "$(head -n 8 out)"; }
+err_empty() { [ ! -s err ]; after_exit $? "$1" "$(head -n 8 err)"; }
 same() { cmp -s -- "$1" "$2"; ok $? "${3:-$1 and $2 are the same}" "$(cmp -- "$1" "$2" 2>&1)"; }
 is() { [ "$1" = "$2" ]; ok $? "$3" "got '$1', expected '$2'"; }
 skip() { # skip NAME REASON

@@ -19,7 +19,7 @@ out_has '"device":"emulated"' "its name"
 out_has '"emulated":true' "marked"
 out_has '"performance_gains":{}' "no gain is claimed"
 ! grep -o '"gpu_true":{"mean[^}]*}' out | grep -v '"success_rate":1,"percent_of_limit":null'
-ok $? "and no share of a limit"
+ok $? "no share of a limit is told"
 out_has '"linear":{"train":{"gpu_true":{"path":"fused","operations":7,"pieces":3,"longest":4,"stacks":true}' "a small stack is one piece"
 run dnn bench --iterations 1 --operation add --operation act
 out_has "the device is emulated" "the table says so"
@@ -41,13 +41,13 @@ err_has "bench: dense 1 x 128 -> 128, kind 1, flags 8, beside the limit of fp32"
 for job in predict evaluate; do
     run dnn bench --iterations 5 --operation $job --size small -v
     err_has "bench: answers of 256 rows: in batches of 1024, of whose answers the device keeps 4096" "$job on the device"
-    err_has "bench: answers of 256 rows: in batches of 1024, of whose answers the device keeps 0" "and on the CPU"
+    err_has "bench: answers of 256 rows: in batches of 1024, of whose answers the device keeps 0" "$job on the CPU"
     run dnn bench --backend dnn_gpu --iterations 5 --operation $job --size small --batch-size 100 -v
     err_has "bench: answers of 100 rows: in batches of 100, of whose answers the device keeps 4096" "or in those that are asked for"
 done
 DNN_EMULATE=devices:0:0 run dnn bench --iterations 1 --operation add --size small --json
 is_exit 0 "no device: the CPU's rows"
-out_has '"no_gpu":"' "and why"
+out_has '"no_gpu":"' "no device: the reason"
 DNN_EMULATE=break:5:719 run dnn bench --iterations 1 --size small
 is_exit 81 "a card that breaks: 81"
 done_testing

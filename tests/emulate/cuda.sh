@@ -24,9 +24,9 @@ is_exit 0 "2,000 rows, one epoch on the emulated GPU"
 err_has "dnn_gpu: Using GPU acceleration (2 GPU(s) detected): emulated" "says which"
 err_has "dnn_gpu: model loaded on GPU 0 (emulated, " "says how full it is"
 out_has '"used":"dnn_gpu"' "the summary names it"
-out_has '"device":"emulated"' "and the device"
+out_has '"device":"emulated"' "the summary names the device"
 ! grep -q '"device_peak_bytes":0' out
-ok $? "and its memory"
+after_exit $? "the summary has the device's memory"
 run dnn train c.json --force -o c.dnn --progress none --backend dnn_cpu
 run dnn predict g.dnn d.csv
 err_has "dnn_gpu: predicted 2000 rows, 2000 answers" "predicted there"
@@ -45,7 +45,7 @@ same out g.csv "other batches, the same bytes"
 run dnn verify g.dnn --backend dnn_gpu
 out_has "the same bits" "golden rows are bit-equal where they were made"
 run dnn verify g.dnn --backend dnn_cpu
-is_exit 0 "and within the bound on the CPU"
+is_exit 0 "golden rows are within the bound on the CPU"
 run dnn evaluate g.dnn d.csv --require 'auc>=0.5'
 is_exit 0 "evaluate"
 for kind in multi value; do
@@ -90,6 +90,7 @@ faulted() { # faulted NAME VARIABLES: a training that loses its GPU ends in 0 wi
     shift
     rm -f x.dnn*
     run env "$@" "$DNN" train f.json --force -o x.dnn --progress none --json
+    is_exit 0 "$name: 0"
     err_lacks "is called after a fault" "$name: no call after the fault"
     [ $STATUS -eq 0 ] && one_warning && [ -e x.dnn ] && ! ls x.dnn.* >/dev/null 2>&1 && grep -q '"requested":"dnn_gpu","used":"dnn_cpu"' out &&
         ! grep -q '^#' out
@@ -106,7 +107,7 @@ faulted "G12 a hang" DNN_EMULATE=hang:450,report DNN_PATIENCE=0.2
 err_has "hangs: no answer for 0.2 seconds; last given to it: " "says of what"
 err_has "; continuing on the CPU from the last good checkpoint" "goes on where the last epoch ended"
 err_has "dnn_gpu: the process may need kill -9" "says what may be needed"
-err_has "resuming at step" "with the epochs that were good"
+err_has "resuming at step" "G12 a hang: the good epochs are kept"
 dnn train f.json --force -o same.dnn --progress none --quiet
 dnn train n.json --force -o same.n.dnn --progress none --quiet
 for n in 1 30 560; do # of 700 calls at least
@@ -115,8 +116,8 @@ for n in 1 30 560; do # of 700 calls at least
 done
 run env DNN_EMULATE=stall:560 DNN_PATIENCE=0.3 "$DNN" train n.json --force -o x.dnn --progress none
 is_exit 81 "G12 the same without a fallback: 81"
-err_has "the process may need kill -9" "G12 and what may be needed"
-err_has "the last good checkpoint is kept" "and a checkpoint"
+err_has "the process may need kill -9" "G12 the same without a fallback: what may be needed"
+err_has "the last good checkpoint is kept" "G12 the same without a fallback: a checkpoint is kept"
 rm -f x.dnn*
 bad=""
 for ((n = 1; n <= calls; n += 1 + calls / 40)); do
@@ -134,9 +135,9 @@ ok $? "G09 any call fails in its turn: the CPU with one warning, or 69, 81" "$ba
 rm -f x.dnn*
 run env DNN_EMULATE=break:150:700 "$DNN" train n.json --force -o x.dnn --progress none
 is_exit 81 "G09 fallback none: 81"
-err_has "error[E1810]: GPU 0 (emulated) failed: cudaErrorIllegalAddress (700)" "and what it was"
+err_has "error[E1810]: GPU 0 (emulated) failed: cudaErrorIllegalAddress (700)" "G09 fallback none: what failed"
 err_has "; last given to it: a recorded round of 15 operations, gather to advance, in steps " "G09 in which work: a graph does not say more"
-err_has "CUDA_LAUNCH_BLOCKING=1 waits for each kernel" "and how to have it said"
+err_has "CUDA_LAUNCH_BLOCKING=1 waits for each kernel" "G09 fallback none: how to have the kernel named"
 seen=""
 for n in 150 151 152 153; do
     rm -f x.dnn*
@@ -145,7 +146,8 @@ for n in 150 151 152 153; do
 done
 is "$(tr , '\n' <<<"$seen" | sed 's/^ *//; s/<.*//; /^81/!d' | sort | paste -sd,)" \
     "81 kernel gemm_many,81 kernel mlp_step,81 kernel norm2_tile,81 kernel update" "G09 one by one each kernel is named"
-err_lacks "CUDA_LAUNCH_BLOCKING=1" "nor is that said again"
+is_exit 81
+err_lacks "CUDA_LAUNCH_BLOCKING=1" "G09 one by one: the advice is not given again"
 
 # answers
 awk 'NR == 1 { print; next } { rows[NR] = $0 } END { for (k = 0; k < 12; k++) for (i = 2; i <= NR; i++) print rows[i] }' d.csv >big.csv
@@ -156,6 +158,7 @@ for n in 2 10 20; do
     run env DNN_EMULATE=break:$n:719,report "$DNN" predict a.dnn big.csv
     [ $STATUS -eq 0 ] && one_warning && close out want.csv 1e-5
     ok $? "predict loses its GPU after kernel $n: one warning, every row once" "exit $STATUS: $(cat err)"
+    is_exit 0
     err_lacks "is called after a fault" "no call after the fault"
 done
 dnn predict a.dnn d.csv --quiet >few.csv
@@ -175,10 +178,10 @@ err_has "hangs: no answer for 0.2 seconds" "G12 says so"
 rows=$(($(wc -l <out) - 1))
 [ $rows -gt 0 ] && [ $rows -lt 24000 ] && cmp -s out <(head -n $((rows + 1)) want.csv)
 ok $? "G12 the rows written so far are whole: $rows" "$(wc -l out; tail -n 2 out)"
-err_has "the answers to the first $rows rows are written" "G12 and counted"
+err_has "the answers to the first $rows rows are written" "G12 predict hangs: the rows written are counted"
 bash -c "cat big.csv | DNN_EMULATE=break:20:719 '$DNN' predict a.dnn -" >out 2>err
 close out want.csv 1e-5 && one_warning
-ok $? "and from a pipe" "$(cat err)"
+ok $? "G12 predict from a pipe: every row, with one warning" "$(cat err)"
 
 # --- none to be had ---
 had() { # had CODE ID TEXT NAME VARIABLES: what is said without a fallback, and with one
@@ -213,7 +216,7 @@ dnn predict m.dnn d.csv --quiet >m.csv
 check "GPU_BATCH_SIZE: the same mathematics" close m.csv w.csv 1e-4
 run env DNN_EMULATE=devices:1:60000 "$DNN" train l.json --force -o m.dnn --progress none
 is_exit 75 "batch_norm is not halved"
-err_has "batch_norm takes its statistics over the micro-batch of 64 rows, which is not halved" "and says so"
+err_has "batch_norm takes its statistics over the micro-batch of 64 rows, which is not halved" "batch_norm is not halved: the reason"
 err_has "error[E1804]" "E1804 no room"
 # a step that no micro-batch divides
 sed 's/"batch_size": 64/"batch_size": 257/' n.json >p.json
@@ -240,7 +243,7 @@ dnn train n.json --force -o w.dnn --progress none --quiet
 dnn train l.json --force -o l0.dnn --progress none --quiet
 run env GPU_BATCH_SIZE=16 "$DNN" train l.json --force -o m.dnn --progress none
 is_exit 0 "GPU_BATCH_SIZE does not split it either"
-err_has "GPU_BATCH_SIZE=16 is not kept to: batch_norm takes its statistics over the micro-batch of 64 rows" "and says so"
+err_has "GPU_BATCH_SIZE=16 is not kept to: batch_norm takes its statistics over the micro-batch of 64 rows" "GPU_BATCH_SIZE does not split batch_norm: the reason"
 cmp -s m.dnn l0.dnn
 ok $? "the same bytes"
 for n in 1 2 3 4 5; do
@@ -250,7 +253,7 @@ for n in 1 2 3 4 5; do
     ok $? "the same bytes"
 done
 run env DNN_EMULATE=HostAlloc:1:2 "$DNN" train n.json --force -o m.dnn --progress none
-is "$(grep -c "could not pin" err)" 1 "which is said once"
+is "$(grep -c "could not pin" err)" 1 "memory that cannot be pinned is said once"
 run env DNN_EMULATE=HostAlloc:1:719 "$DNN" train n.json --force -o m.dnn --progress none --set backend.fallback=none
 is_exit 81 "a fault there is one"
 run env DNN_EMULATE=devices:1:60000 "$DNN" train n.json --force -o m.dnn --progress none
@@ -258,7 +261,7 @@ is_exit 75 "G06 too little memory: 75"
 run env DNN_EMULATE=devices:1:60000 "$DNN" train f.json --force -o m.dnn --progress none
 is_exit 0 "or the CPU"
 one_warning
-ok $? "with one warning" "$(cat err)"
+ok $? "too little memory, the CPU serves: one warning" "$(cat err)"
 run dnn train n.json --force -o m.dnn --progress none --set backend.memory_limit_gb=0.00005
 is_exit 75 "backend.memory_limit_gb is kept to"
 
@@ -296,6 +299,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, void 
 C
 if gcc -shared -fPIC -o nvml/libnvidia-ml.so.1 nvml/stub.c 2>/dev/null; then
     run env LD_LIBRARY_PATH=nvml "$DNN" train c.json --force -o x.dnn --progress none
+    is_exit 0
     err_has "model loaded on GPU 1" "the freest of two"
     err_lacks "cannot be asked" "is no guess"
     run env LD_LIBRARY_PATH=nvml DNN_EMULATE=on:1,SetDevice:1:46 "$DNN" train c.json --force -o x.dnn --progress none
@@ -305,8 +309,9 @@ if gcc -shared -fPIC -o nvml/libnvidia-ml.so.1 nvml/stub.c 2>/dev/null; then
         # shellcheck disable=SC2086 # words
         gcc -shared -fPIC ${how#* } -o nvml/libnvidia-ml.so.1 nvml/stub.c
         run env LD_LIBRARY_PATH=nvml "$DNN" train c.json --force -o x.dnn --progress none
+        is_exit 0
         err_has "model loaded on GPU ${how%% *}" "the freest, of mode and holders ${how#* }"
-        err_lacks "passed over" "none is tried in vain"
+        err_lacks "passed over" "of mode and holders ${how#* }: none is tried in vain"
     done
     gcc -shared -fPIC -DMODE=2 -o nvml/libnvidia-ml.so.1 nvml/stub.c
     run env LD_LIBRARY_PATH=nvml DNN_EMULATE=on:0,SetDevice:1:46 "$DNN" train c.json --force -o x.dnn --progress none
@@ -321,7 +326,7 @@ run dnn train c.json --force -o x.dnn --progress none --backend auto
 err_has "auto: cpu 0.0 s, gpu 0.4 s; using CPU" "small work stays on the CPU"
 out=$(DNN_EMULATE=report dnn train c.json --force -o x.dnn --progress none --backend auto 2>&1)
 ! grep -q emulated: <<<"$out"
-ok $? "and makes no call" "$out"
+ok $? "small work of auto makes no call to the card" "$out"
 run dnn predict g.dnn d.csv --backend auto
 err_has "using CPU" "predict as well"
 cat d.csv | dnn predict g.dnn --backend auto >x.out 2>err
@@ -336,7 +341,7 @@ ok $? "deterministic: the choice knows neither threads nor a clock" "$(cat one e
 auto --json --set backend.deterministic=false
 perl -ne '$good ||= /auto: cpu ([0-9.]+) s, gpu ([0-9.]+) s; using CPU/ && $1 > 1 && $2 > $1; END { exit !$good }' err
 ok $? "where the CPU has much to do, the GPU is opened and probed, and left where it is slower" "$(cat err)"
-out_has '"used":"dnn_cpu","reason":"estimates: cpu ' "with both estimates as the reason"
+out_has '"used":"dnn_cpu","reason":"estimates: cpu ' "auto: both estimates are the reason"
 perl -ne 'next unless /"reason":"estimates: cpu ([0-9.]+) s, gpu ([0-9.]+) s"/; my $said = "$1 $2";
     $good = /"estimates":\{"cpu_s":([-0-9.e+]+),"gpu_s":([-0-9.e+]+)\}/ && sprintf("%.1f %.1f", $1, $2) eq $said; END { exit !$good }' out
 ok $? "check --json: the estimates that decided" "$(cat out)"
@@ -348,7 +353,7 @@ sed 's/\[16, 8\]/[512, 512]/' c.json >wide.json
 for word in cpu none; do
     run env DNN_EMULATE=devices:0:0 "$DNN" check wide.json --backend auto --set train.epochs=1000000 --set backend.fallback=$word
     is_exit 0 "auto without a GPU, fallback $word: the CPU is the faster one that is there"
-    err_has "auto: GPU unavailable" "and says why"
+    err_has "auto: GPU unavailable" "auto without a GPU, fallback $word: the reason"
 done
 # what is looked up in a table is no product: 3,000,000 parameters of which a row uses a thousand
 awk 'BEGIN { srand(4); print "c,y"; for (i = 0; i < 6000; i++) print "v" i % 3000 "," i % 2 }' >e.csv
@@ -377,10 +382,10 @@ same part.dnn whole.dnn "to the same bytes"
 cd cpu || exit 1
 run "$DNN" train r.json --force -o part.dnn --progress none --resume --backend dnn_cpu
 is_exit 0 "or on the CPU"
-err_has "backend differs" "which is said"
+err_has "backend differs" "resumed on the CPU: a warning that the backend differs"
 dnn predict part.dnn d.csv --backend dnn_cpu --quiet >part.csv
 dnn predict ../whole.dnn d.csv --backend dnn_cpu --quiet >whole.csv
-check "with the same answers" close part.csv whole.csv 1e-4
+check "resumed on the CPU: the same answers" close part.csv whole.csv 1e-4
 cd ../auto || exit 1
 run "$DNN" train r.json --force -o part.dnn --progress none --resume --backend auto
 err_has "auto: the checkpoint was computed on the GPU; using it" "auto goes on where it was"

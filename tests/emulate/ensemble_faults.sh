@@ -10,7 +10,7 @@ make_config c.json d.csv binary '"epochs": 20, "early_stopping": {"patience": 0}
 run dnn train c.json -o card.dnn --progress none
 is_exit 0 "six runs on the card"
 run dnn train c.json -o host.dnn --progress none --backend dnn_cpu
-is_exit 0 "and on the CPU"
+is_exit 0 "six runs on the CPU"
 dnn predict card.dnn d.csv -o card.csv -q --backend dnn_cpu
 DNN_FAULT=count dnn train c.json -o counted.dnn --progress none 2>err >out
 calls=$(sed -n 's/.* cuda=\([0-9]*\).*/\1/p' err)
@@ -25,7 +25,7 @@ for part in 4 40 80; do # percent: within the first run, and later ones
     rm -f x.dnn*
     run env DNN_FAULT=cuda:$call:$code "$DNN" train c.json -o x.dnn --json --verbose --progress none
     is_exit 0 "$what after $part % of the calls: the CPU goes on"
-    is "$(grep -c 'warning: dnn_gpu: .*on the CPU' err)" 1 "with one warning" "$(cat err)"
+    is "$(grep -c 'warning: dnn_gpu: .*on the CPU' err)" 1 "$what after $part % of the calls: one warning" "$(cat err)"
     out_has '"requested":"dnn_gpu","used":"dnn_cpu"' "the summary says who ended it"
     no_leftovers x.dnn "nothing is left beside the model"
     [ $part -lt 10 ] || err_has "runs are finished" "finished runs are taken over"
@@ -33,7 +33,7 @@ for part in 4 40 80; do # percent: within the first run, and later ones
     near x.csv
     ok $? "the answers are those of the card" "$(paste -d, card.csv x.csv | head -n 4)"
     run dnn verify x.dnn --backend dnn_cpu
-    is_exit 0 "and its rows come out again"
+    is_exit 0 "$what after $part % of the calls: the golden rows come out again"
 done
 dnn train c.json -o same.dnn --progress none -q --set backend.fallback=none
 run env DNN_FAULT=cuda:$((calls / 2)):999 "$DNN" train c.json -o x2.dnn --progress none --set backend.fallback=none

@@ -57,10 +57,10 @@ one() { # one ID CODE TEXT
     err_has "$3" "$1 by its name"
 }
 one G10 214 "cudaErrorECCUncorrectable (214)"
-err_has "Xid 48, 63, 64, 94 or 95 in the kernel log" "G10 and where to look"
+err_has "Xid 48, 63, 64, 94 or 95 in the kernel log" "G10 an ECC fault: where to look"
 one G10 220 "cudaErrorNvlinkUncorrectable (220)"
 one G11 999 "cudaErrorUnknown (999)"
-err_has "Xid 79 in the kernel log" "G11 and where to look"
+err_has "Xid 79 in the kernel log" "G11 an unknown fault: where to look"
 
 # --- a card that is gone before it is opened; one that goes later is any:N:999 ---
 run env DNN_EMULATE=vanish,report "$DNN" train f.json --force -o v.dnn --progress none
@@ -71,17 +71,17 @@ for job in "train f.json -o w.dnn --progress none --set $none" "predict v.dnn d.
     # shellcheck disable=SC2086
     run env DNN_EMULATE=vanish,report "$DNN" $job
     is_exit 75 "G11 ${job%% *} without a fallback: 75, as CUDA says the same of a busy card"
-    err_has "where it finds no card, that has gone (Xid 79 in the kernel log)" "G11 and how to tell one from the other"
+    err_has "where it finds no card, that has gone (Xid 79 in the kernel log)" "G11 ${job%% *} without a fallback: how to tell a lost card from a busy one"
 done
 run env DNN_EMULATE=vanish "$DNN" gpucheck --level quick
 is_exit 75 "G11 gpucheck: 75"
-out_has "that has gone (Xid 79" "G11 and the same advice"
+out_has "that has gone (Xid 79" "G11 gpucheck: a lost card may look like a busy one"
 
 # --- check goes on as the training would ---
 run env DNN_FAULT=cuda:60:719 "$DNN" check f.json --json
 [ $STATUS -eq 0 ] && one_warning
 ok $? "G09 check: the CPU, with one warning" "exit $STATUS: $(cat err)"
-out_has '"requested":"dnn_gpu","used":"dnn_cpu"' "and who was asked"
+out_has '"requested":"dnn_gpu","used":"dnn_cpu"' "G09 check: the summary has what was asked and what was used"
 run env DNN_FAULT=cuda:60:719 "$DNN" check f.json --set "$none"
 is_exit 81 "without a fallback 81"
 
@@ -143,13 +143,13 @@ run env DNN_EMULATE=wrong:1 "$DNN" verify m.dnn --backend dnn_gpu
 is_exit 81 "G19 a silent wrong result: verify finds it, 81"
 run env DNN_EMULATE=wrong:40 "$DNN" gpucheck --level quick
 [ $STATUS -eq 81 ]
-ok $? "G19 and gpucheck" "exit $STATUS: $(tail -n 2 out)"
+ok $? "G19 a silent wrong result: gpucheck finds it, 81" "exit $STATUS: $(tail -n 2 out)"
 run env DNN_EMULATE=dry "$DNN" train f.json --force -o w.dnn --progress none
 [ $STATUS -eq 0 ] && one_warning && cmp -s w.dnn c.dnn
 ok $? "G19 a card that does not compute, its counters with it: the CPU's bytes, with one warning" "exit $STATUS: $(cat err)"
 run env DNN_EMULATE=dry "$DNN" train f.json --force -o w.dnn --progress none --set "$none"
 is_exit 81 "G19 or 81"
-err_has "the GPU does not compute: it says that" "G19 and why"
+err_has "the GPU does not compute: it says that" "G19 a card that does not compute, fallback none: the reason"
 
 # --- several at once; each has an emulated card of its own ---
 for i in 1 2 3 4 5 6 7 8; do

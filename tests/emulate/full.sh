@@ -34,7 +34,7 @@ run env DNN_EMULATE=MemsetAsync:5:2,report "$DNN" train n.json --force -o m.dnn 
 is_exit 0 "what clears it finds none"
 err_has "dnn_gpu: out of memory; micro-batch 64 -> 32" "the micro-batch is halved as well"
 clean
-ok $? "and nothing is left" "$(cat err)"
+ok $? "what clears memory finds none: nothing is left" "$(cat err)"
 run env DNN_EMULATE=GraphLaunch:1:2,report "$DNN" train n.json --force -o m.dnn --progress none
 is_exit 0 "a graph finds none"
 err_has "no CUDA graphs (cudaErrorMemoryAllocation from cudaGraphLaunch)" "its operations are issued"
@@ -46,17 +46,17 @@ same m.dnn w.dnn "to the same bytes"
 run env DNN_EMULATE=LaunchKernelExC:1:2,report "$DNN" train n.json --force -o m.dnn --progress none
 is_exit 75 "G06 a kernel finds none: 75"
 err_has "error[E1804]: GPU 0 (emulated): no room for what cudaLaunchKernelExC needs" "says what found none"
-err_has "; last given to it: " "and in which work"
+err_has "; last given to it: " "G06 a kernel finds none: in which work"
 clean
-ok $? "and nothing is left" "$(cat err)"
+ok $? "G06 a kernel finds none: nothing is left" "$(cat err)"
 rm -f m.dnn*
 run env DNN_EMULATE=LaunchKernelExC:20:2 "$DNN" train f.json --force -o m.dnn --progress none
 is_exit 0 "or the CPU"
-err_has "; starting again on the CPU" "which is said"
+err_has "; starting again on the CPU" "a kernel finds none, the CPU serves: a warning"
 run env DNN_EMULATE=LaunchKernelExC:2:2,report "$DNN" predict w.dnn d.csv --backend dnn_gpu
 is_exit 75 "an answer's kernel finds none: 75"
 clean
-ok $? "and nothing is left" "$(cat err)"
+ok $? "an answer's kernel finds none: nothing is left" "$(cat err)"
 
 # --- products of warpgroups are tried when a training opens ---
 for call in Malloc:1 LaunchKernelExC:1 LaunchKernelExC:2; do

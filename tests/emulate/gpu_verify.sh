@@ -33,10 +33,10 @@ is_json() { perl -MJSON::PP -e 'local $/; open my $in, "<", $ARGV[0] or die; dec
 # --- what is asked for ---
 verify --part nonsense
 is_exit 64 "a part that is none: 64"
-err_has "no part nonsense; there are: build first" "and which there are"
+err_has "no part nonsense; there are: build first" "a part that is none: those that are"
 verify --stage nonsense
 is_exit 64 "a stage that is none: 64"
-err_has "there are: right fast trust rare" "and which there are"
+err_has "there are: right fast trust rare" "a stage that is none: those that are"
 verify --list
 is_exit 0 "--list"
 for stage in right fast trust rare; do
@@ -52,7 +52,7 @@ verify --help
 is_exit 0 "--help"
 out_has "a part was skipped, which is no pass" "says what counts"
 [ ! -e "$OUT" ]
-ok $? "none of these writes a report"
+ok $? "a wrong command line and --help write no report"
 
 # --- a row of the bench says what was measured, and what follows from it ---
 row() {
@@ -66,7 +66,7 @@ is "$(cat row.json)" '{"work": "1.1M x 28, 512x3, batch 4096", "who": "dnn_gpu b
 row 1000 32 256 fp32 0 12096 >row.json
 is_json row.json "a row without a rate"
 grep -q '^{"work": "1000 x 28, 32x3, batch 256",.*"epoch_ms": 0.0, "extrapolated": ' row.json
-ok $? "and its label" "$(cat row.json)"
+ok $? "a row without a rate has its label" "$(cat row.json)"
 
 # --- parts that pass ---
 mkdir -p "$OUT"
@@ -83,7 +83,7 @@ for part in sanitizer constants; do
 done
 is "$(grep -c "^$(date -u +%Y-%m-%d)\|^gpu_verify, 20[0-9-]* [0-9:]* UTC, commit" "$OUT/report.txt")" 1 "the report is dated, and names the commit"
 tail -n 1 "$OUT/report.txt" | grep -q "^$(wc -w <<<"build $parts") passed; failed: none; skipped, which is not a pass: sanitizer constants; an optional tool is missing: kernels; [0-9]* s; exit 69$"
-ok $? "and closes with what passed and what did not" "$(tail -n 1 "$OUT/report.txt")"
+ok $? "the report closes with what passed and what did not" "$(tail -n 1 "$OUT/report.txt")"
 same out "$OUT/report.txt" "it is what was shown"
 is "$(ls "$OUT" | tr '\n' ' ')" "logs.tar.gz report.txt verify.json " "three files, and nothing of an earlier run"
 mkdir logs && tar -xzf "$OUT/logs.tar.gz" -C logs
@@ -124,10 +124,10 @@ verify --emulated --part parity --part repeat --part constants
 is_exit 1 "a part that fails: 1, whatever was skipped"
 state repeat failed "a card that is wrong in one command: repeat"
 told parts repeat why | grep -q "answers in batches of 7 have other bytes"
-ok $? "and in what" "$(told parts repeat why)"
+ok $? "a card that is wrong in one command: the reason says in what" "$(told parts repeat why)"
 state parity failed "a card that makes no graphs: parity, whose recorded half was none"
 told parts parity why | grep -q "nothing was recorded: .*no CUDA graphs"
-ok $? "and that is said" "$(told parts parity why)"
+ok $? "a card that makes no graphs: the reason" "$(told parts parity why)"
 grep -q '^1 passed; failed: parity repeat; skipped, which is not a pass: constants; .* exit 1$' "$OUT/report.txt"
 ok $? "the closing verdict names them" "$(cat "$OUT/report.txt")"
 is "$(told exit)" 1 "as verify.json does"
@@ -135,14 +135,14 @@ mv sound "$BUILD/emulated/dnn"
 broken=yes verify --emulated --part constants
 is_exit 1 "what does not build: 1"
 told parts build why | grep -q "it does not build"
-ok $? "and that is said" "$(told parts build why)"
+ok $? "what does not build: the reason" "$(told parts build why)"
 
 # --- a part that hangs is ended, and the next one has its turn ---
 printf '#!/bin/sh\nsleep 1000\n' >"$BUILD/parity/emulated"
 GPU_VERIFY_PART_SECONDS=10 verify --emulated --part parity --part first
 state parity failed "a part that hangs fails"
 told parts parity why | grep -q "ended after its limit"
-ok $? "and that is said" "$(told parts parity why)"
+ok $? "a part that hangs: the reason" "$(told parts parity why)"
 state first passed "the part behind it has its turn"
 rm "$BUILD/parity/emulated"
 ln -s "$build/parity/emulated" "$BUILD/parity/emulated"
@@ -156,8 +156,8 @@ mv "$BUILD/emulated" gone
 verify --emulated --part repeat
 is_exit 1 "no program: 1"
 state build failed "it was not built"
-state repeat skipped "and nothing is tried with it"
-is "$(told parts repeat why)" "the program was not built" "which is said"
+state repeat skipped "no program: no part is tried"
+is "$(told parts repeat why)" "the program was not built" "no program: the reason"
 mv gone "$BUILD/emulated"
 if [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null 2>&1; then
     skip "no card" "there may be one"
@@ -165,7 +165,7 @@ else
     ln -s "$DNN" "$BUILD/dnn"
     verify --part repeat
     is_exit 69 "no card: 69"
-    is "$(told parts repeat why)" "no GPU is seen here" "which is said"
-    is "$(told emulated)" no "and it is not called emulated"
+    is "$(told parts repeat why)" "no GPU is seen here" "no card: the reason"
+    is "$(told emulated)" no "no card: the report does not say emulated"
 fi
 done_testing

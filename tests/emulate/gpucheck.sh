@@ -13,7 +13,7 @@ run dnn gpucheck
 is_exit 69 "G20 the emulated card: 69"
 out_has "verdict: emulated (exit 69)" "the verdict"
 [ ! -s err ]
-ok $? "and nothing else is said" "$(cat err)"
+after_exit $? "the emulated card: nothing on standard error" "$(cat err)"
 ! grep -E '^[a-z_.]+ +(fail|skip) ' out && ! grep -q '^not run' out
 ok $? "every check runs, and passes" "$(grep -E ' (fail|skip) ' out)"
 is "$(grep -c '^kernel\.' out)" "$(grep -cE '^(ROW|ALL|ONE)\([a-z]' "$ROOT/src/backend/ops.def")" "every operation's kernel"
@@ -30,13 +30,13 @@ if [ "${NIGHTLY:-no}" = yes ]; then # every shape takes a minute; by day the pro
     # every form of every kernel, but: what measures speed, which an emulated card has not; what follows a guest; layers
     # too wide for a block's memory
     (cd "$ROOT" && EMULATE_RAN=$WORK/ran EMULATE_LIB=$DNN tests/emulate/ran.pl 'peak_.*' guest_end 'recur_(to|steps)_.*' 'recur_walk.*<4, 3>') >forms
-    ok $? "and starts every form of the kernels that a training or an answer may" "$(cat forms)"
+    ok $? "every shape starts every form of the kernels that a training or an answer may" "$(cat forms)"
 else
     run dnn gpucheck --json
 fi
 out_has '"verdict":"emulated","exit":69' "the same verdict"
 ! grep -q '"status":"\(fail\|skip\)"' out
-ok $? "and all pass"
+ok $? "every check passes"
 out_has '"devices":[{"id":"0","name":"emulated","uuid":"GPU-00000000-0000-0000-0000-000000000001"' "the device"
 DNN_EMULATE=devices:1:64000000 run dnn gpucheck --format spark
 is_exit 0 "Spark: 0"
@@ -45,14 +45,14 @@ run dnn gpucheck --device 1 --format prom
 out_has 'dnn_gpucheck_check{id="repeat",status="pass"} 1' "another device, Prometheus"
 timeout -s TERM 4 "$DNN" gpucheck --level soak --minutes 5 >out 2>err
 is $? 124 "soak goes on until it is told to end"
-err_has "stopped by SIGTERM before the checks were done" "and says so"
+err_has "stopped by SIGTERM before the checks were done" "soak: SIGTERM is told"
 nothing_left "after a signal"
 for n in 300 2000; do
     run env DNN_EMULATE=term:$n "$DNN" gpucheck --format spark
     is "$STATUS $(cat out)" '75 {"name":"gpu","addresses":[]}' "a signal at call $n: Spark is left with a list"
     run env DNN_EMULATE=term:$n "$DNN" gpucheck --format prom
-    is "$STATUS $(grep '^dnn_gpucheck_exit' out)" "75 dnn_gpucheck_exit 75" "and Prometheus with samples"
-    err_has "stopped by SIGTERM before the checks were done" "and says so"
+    is "$STATUS $(grep '^dnn_gpucheck_exit' out)" "75 dnn_gpucheck_exit 75" "a signal at call $n: Prometheus is left with samples"
+    err_has "stopped by SIGTERM before the checks were done" "a signal at call $n: SIGTERM is told"
 done
 mkdir stopped
 DNN_EMULATE=term:2000 run sh "$ROOT/scripts/examples/prometheus.sh" stopped
@@ -60,7 +60,7 @@ is "$(grep -c '^dnn_gpucheck_exit 75' stopped/dnn.prom)" 1 "the monitor shows it
 for home in /nowhere "$WORK/tmp/none"; do
     TMPDIR=$home run dnn gpucheck
     is_exit 73 "no folder for the models: 73"
-    err_has "set TMPDIR to a folder" "and how to give one"
+    err_has "set TMPDIR to a folder" "no folder for the models: how to give one"
 done
 
 # told NAME EXIT CHECK TEXT VARIABLES: the check that fails, and why
@@ -101,10 +101,10 @@ run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" gpucheck --json
 ok $? "G12 the same in JSON" "exit $STATUS: $(cut -c1-200 out)"
 run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" gpucheck --format prom
 [ "$STATUS" -eq 81 ] && grep -q '^dnn_gpucheck_exit 81$' out && grep -q '^dnn_gpucheck_check{id="[a-z._0-9]*",status="fail"} 1$' out
-ok $? "G12 and for Prometheus" "exit $STATUS: $(head -n 3 out)"
+ok $? "G12 a call that does not come back: Prometheus" "exit $STATUS: $(head -n 3 out)"
 run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" gpucheck --format spark
-is "$STATUS $(cat out)" '81 {"name":"gpu","addresses":[]}' "G12 and for Spark"
-err_has "dnn: warning: GPU 0 is faulty: " "G12 with a line of the card"
+is "$STATUS $(cat out)" '81 {"name":"gpu","addresses":[]}' "G12 a call that does not come back: Spark"
+err_has "dnn: warning: GPU 0 is faulty: " "G12 a call that does not come back: Spark, with a line of the card"
 # --- several cards: one after the other, up to a faulty one ---
 spark() { # spark EXIT NAME VARIABLES..: an empty list, as an emulated card is not listed
     local code=$1 name=$2
@@ -117,12 +117,13 @@ warned() {
     local text=$1 index
     shift
     for index in "$@"; do err_has "dnn: warning: GPU $index is $text" "GPU $index: $text"; done
-    is "$(grep -c 'warning: GPU [0-9]* is' err)" $# "and of no other card" "$(cat err)"
+    is "$(grep -c 'warning: GPU [0-9]* is' err)" $# "no other card is warned of: $text" "$(cat err)"
 }
 spark 0 "two good ones" DNN_EMULATE=devices:2:64000000
 is "$(grep -c 'dnn: note: GPU [01] is emulated: it is not listed' err)" 2 "each is checked to the end" "$(cat err)"
 spark 81 "three broken ones" DNN_EMULATE=devices:3:64000000,break:20:719,report
 warned "faulty: kernel." 0
+is_exit 81
 err_has "GPU 1 and later are not checked after a fault" "the others are not checked, and it is said"
 err_lacks "is called after a fault" "without a call after the fault"
 spark 75 "two that are full" DNN_EMULATE=devices:2:60000
@@ -131,14 +132,14 @@ run env DNN_EMULATE=devices:3:64000000,break:20:719 "$DNN" gpucheck --format spa
 warned "faulty: kernel." 1
 run env DNN_EMULATE=devices:3:64000000,break:20:719 "$DNN" gpucheck --format spark --backend=cuda:2 -q
 is "$STATUS $(wc -l <err)" "81 1" "--quiet is obeyed by all of them: one line"
-err_has "dnn: warning: GPU 2 is faulty: kernel." "which is a warning"
+err_has "dnn: warning: GPU 2 is faulty: kernel." "--quiet: the one line is a warning"
 run "$DNN" gpucheck --format spark --backend cuda:1 --device 0
 is "$STATUS $(wc -c <out)" "64 0" "a wrong command line: 64, and no list"
-err_has "name two cards" "and why"
+err_has "name two cards" "a wrong command line: the reason"
 rm -rf tmp/dnn-gpucheck-*
 mkdir text && echo 'dnn_gpucheck_exit 0' >text/dnn.prom
 DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 run sh "$ROOT/scripts/examples/prometheus.sh" text
-is "$STATUS $(grep '^dnn_gpucheck_exit' text/dnn.prom)" "0 dnn_gpucheck_exit 81" "G12 nor does the monitor say ready" "$(cat err)"
+is "$STATUS $(grep '^dnn_gpucheck_exit' text/dnn.prom)" "0 dnn_gpucheck_exit 81" "G12 the monitor does not say ready" "$(cat err)"
 run env DNN_EMULATE=devices:2:64000000 "$DNN" gpucheck --backend cuda:1 --json
 out_has '"id":"context","status":"pass","measured":"GPU 1"' "G04 --backend cuda:1"
 calls=$(DNN_FAULT=count dnn gpucheck 2>&1 >/dev/null | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
@@ -183,8 +184,8 @@ if gcc -shared -fPIC -DECC=3 -DHOT=0 -o ecc/libnvidia-ml.so.1 nvml.c 2>/dev/null
     run env LD_LIBRARY_PATH=hot "$DNN" gpucheck
     is_exit 69 "a hot card is no failure"
     grep -q '^health  *warn  the card has slowed itself down' out
-    ok $? "but a warning" "$(grep -A2 '^health' out)"
-    out_has "uncorrected errors 0, slowed down, 71 degrees" "with what was measured"
+    ok $? "a hot card is a warning" "$(grep -A2 '^health' out)"
+    out_has "uncorrected errors 0, slowed down, 71 degrees" "a hot card: what was measured"
 else
     skip "memory errors, heat" "no gcc"
 fi

@@ -79,11 +79,11 @@ close() { # MODEL MODEL BOUND
 config '{"type": "lstm", "units": 8, "bidirectional": true}, {"type": "dropout", "p": 0.1}, {"type": "gru", "units": 6}'
 run dnn train c.json --force --progress none -o own.dnn
 is_exit 0 "without guests"
-is "$(plan own.dnn)" "" "none is kept"
+is "$(plan own.dnn)" "" "no guest is kept in a model without guests"
 run with tells "$DNN" train c.json --force --progress none -o guest.dnn
 is_exit 0 "it serves"
 is "$(warnings)" 0 "without a warning"
-err_has "in the place of our kernels: cuDNN 9.19.0" "which is named"
+err_has "in the place of our kernels: cuDNN 9.19.0" "the guest that serves is named"
 is "$(plan guest.dnn)" "cuDNN 9.19.0" "the model keeps it"
 [ "$(calls 'forward 2')" -gt 0 ] && [ "$(calls 'weights 3')" -gt 0 ]
 ok $? "lstm and gru are its own: $(calls forward) calls forward"
@@ -152,8 +152,8 @@ ours "no handle" "cuDNN cannot serve (cudnnCreate: 1)" closed
 stub refusing $version -DREFUSES
 run with refusing "$DNN" train c.json --force --progress none -o refused.dnn --verbosity 3
 is_exit 0 "no layer is supported"
-err_has "a layer of 8 units on 2 inputs, 9 steps: cudnnSetRNNDescriptor_v8: 3000" "which is said"
-check "and the training is the same" close refused.dnn own.dnn 1e-3
+err_has "a layer of 8 units on 2 inputs, 9 steps: cudnnSetRNNDescriptor_v8: 3000" "no layer is supported: the reason"
+check "no layer is supported: the training is the same" close refused.dnn own.dnn 1e-3
 SPACE="" ours "sums that NVIDIA does not call repeatable" "CUBLAS_WORKSPACE_CONFIG is not :4096:2" whole
 for word in none "" cuBLASLt; do
     RULE=$word run with tells "$DNN" train c.json --force --progress none -o none.dnn
@@ -172,7 +172,7 @@ err_has "cuDNN failed (cudnnRNN" "the call is named"
 sed -i 's/"none", "precision"/"cpu", "precision"/' c.json
 run with whole env DNN_EMULATE=break:300:700,report "$DNN" train c.json --force --progress none -o x.dnn
 is_exit 0 "the card breaks: the CPU takes over"
-err_lacks "is called after a fault" "and nothing of it is called again"
+err_lacks "is called after a fault" "the card breaks: the guest is not called again"
 
 # --- the numbers that stand for cuDNN's, where its headers are ---
 headers=$(ls -d /usr/local/cuda/include "${CUDA_HOME:-/nowhere}/include" 2>/dev/null | while read -r d; do [ ! -e "$d/cudnn.h" ] || echo "$d"; done | head -n 1)

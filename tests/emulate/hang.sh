@@ -35,16 +35,16 @@ for n in 1 25 $((calls / 2)) $((calls / 2 + 111)); do
     ok $? "G12 predict: call $n never comes back; 81, the rows before it whole" "exit $STATUS: $(cat err)"
 done
 [ "$(wc -l <out)" -gt 4000 ]
-ok $? "and there are some" "$(wc -l <out)"
+ok $? "G12 predict: rows were written before the hang" "$(wc -l <out)"
 err_has "has not come back for 0.3 seconds" "it says what hangs"
 err_has "rows are written; start again with the rows behind them" "what is there"
-err_has "--backend dnn_cpu answers on the CPU" "and what serves"
+err_has "--backend dnn_cpu answers on the CPU" "G12 predict: the CPU is proposed"
 run env DNN_EMULATE=stall:$((calls / 2)) DNN_PATIENCE=0.3 "$DNN" predict a.dnn big.csv -o f.csv --json
 is_exit 81 "G12 into a file: 81"
 [ ! -e f.csv ]
-ok $? "which is not there"
+ok $? "G12 into a file: no file is left"
 bash -c "cat big.csv | DNN_EMULATE=stall:$((calls / 2)) DNN_PATIENCE=0.3 '$DNN' predict a.dnn -" >out 2>err
-is $? 81 "G12 and from a pipe"
+is $? 81 "G12 from a pipe: 81"
 check "whole" whole
 run env DNN_EMULATE=stall:$((calls / 2)) DNN_PATIENCE=0.3 "$DNN" predict n.dnn big.csv -o lost.csv
 is_exit 81 "G12 without a fallback: 81"
@@ -115,5 +115,5 @@ done
 wait $pid && wait $other
 ok $? "S07 stopped for longer than a GPU may take: nothing hangs" "$(cat err err.z)"
 ! grep -q 'hangs\|come back\|using CPU' err.z && cmp -s y.dnn z.dnn
-ok $? "nor is anything else" "$(cat err.z)"
+ok $? "S07 another training beside it does not hang either" "$(cat err.z)"
 done_testing

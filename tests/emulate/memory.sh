@@ -23,7 +23,7 @@ for key in host_peak_bytes device_allocated_bytes device_peak_bytes device_free_
 done
 run dnn predict m.dnn d.csv -o p.csv --json
 [ "$(device_of out memory device_peak_bytes)" -gt 0 ]
-ok $? "and in predict's" "$(cat out)"
+ok $? "device_peak_bytes in the summary of predict" "$(cat out)"
 run dnn predict m.dnn d.csv -o p.csv --json --backend dnn_cpu
 is "$(device_of out memory device_peak_bytes)" 0 "0 on the CPU"
 
@@ -71,8 +71,9 @@ out_has "device      " "for readers as well"
 grep -q '^device .*at most (weights .*, state .*, activations .*, data .*)$' out
 ok $? "by kind" "$(cat out)"
 run dnn check wide.json --backend dnn_cpu
+is_exit 0
 ! grep -q '^device' out
-ok $? "not on the CPU"
+after_exit $? "check on the CPU: no line of a device"
 
 # --- the largest batch that fits: a training and a prediction of it are not halved, of a few percent more are ---
 most_of() { sed 's/.*"largest_batch":{"train":\([0-9]*\),"predict":\([0-9]*\)}.*/\'"$1/" told; }
@@ -102,7 +103,7 @@ largest wide 1500000
 largest sgd 1000000
 largest batch16 1500000 --set backend.memory_fraction=0.6
 DNN_EMULATE=devices:1:1500000 GPU_BATCH_SIZE=100 dnn check wide.json --json 2>/dev/null | tail -n 1 >told
-is "$(most_of 1)" 65536 "with GPU_BATCH_SIZE micro-batches are small, and any batch fits"
+is "$(most_of 1)" 65536 "GPU_BATCH_SIZE: micro-batches are small, and any batch fits"
 
 # --- the limits are kept to ---
 whole=$(dnn train batch.json --force -o x.dnn --progress none --json 2>/dev/null | tail -n 1 >w.json; device_of w.json memory device_peak_bytes)
@@ -137,7 +138,7 @@ run env GPU_BATCH_SIZE=100 "$DNN" predict m.dnn d.csv -o p100.csv --json
 took=$(device_of out memory device_peak_bytes)
 run env GPU_BATCH_SIZE=1000 "$DNN" predict m.dnn d.csv -o p1000.csv --json
 [ "$took" -lt "$(device_of out memory device_peak_bytes)" ] && cmp -s p100.csv p1000.csv
-ok $? "and batches of a prediction, with the same answers"
+ok $? "GPU_BATCH_SIZE: smaller batches of a prediction, the same answers"
 
 # --- nothing is allocated once the steps run ---
 allocations() { DNN_EMULATE=report dnn train c.json --force -o x.dnn --progress none --set train.epochs="$1" 2>&1 >/dev/null |
@@ -155,6 +156,6 @@ run dnn train wide.json --force -o x.dnn --progress none --json
 free=$(($(device_of out memory device_peak_bytes) * 100 / 85))
 run env DNN_EMULATE=devices:1:$free "$DNN" train wide.json --force -o x.dnn --progress none --set backend.memory_fraction=1
 grep -q 'warning: dnn_gpu: 8[0-9] % of the memory of GPU 0 is in use' err
-ok $? "and 80 % in use" "$(cat err)"
+ok $? "80 % of the card's memory in use: a warning" "$(cat err)"
 is "$(grep -c warning: err)" 1 "once"
 done_testing

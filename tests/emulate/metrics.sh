@@ -48,7 +48,7 @@ CUDA_LAUNCH_BLOCKING=1 few -o plain.dnn >err
 same graphs.dnn plain.dnn "the same bytes without graphs"
 for n in 1 3 5; do # one of a round, of 8, of a whole epoch
     DNN_EMULATE=GraphInstantiateWithFlags:$n:2 few -o small.dnn >err
-    same small.dnn plain.dnn "and without room for graph $n"
+    same small.dnn plain.dnn "the same bytes without room for graph $n"
 done
 
 # --- what the device measures is what the host would, and does not depend on who writes it down ---
@@ -102,7 +102,7 @@ best=$(sed -n 's/.*"best_epoch":\([0-9]*\).*/\1/p' out)
 ok $? "epoch $best of 9 was the best" "$(cat out)"
 # shellcheck disable=SC2086
 run dnn train c.json --force -o short.dnn --progress none --json $hot --set train.epochs="$best"
-out_has "\"best_epoch\":$best" "and is without those behind it"
+out_has "\"best_epoch\":$best" "the best epoch is the same without the epochs after it"
 dnn predict best.dnn d.csv --quiet >best.csv
 run dnn predict short.dnn d.csv --quiet
 same out best.csv "the model is what it was then"

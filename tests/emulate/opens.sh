@@ -25,9 +25,9 @@ fi
 ok $? "makes calls" "$(cat err)"
 if [ -n "$driver" ]; then
     [ -e loaded ]
-    ok $? "and opens NVML, which is noticed" "$(cat err)"
+    ok $? "a program that opens NVML is noticed" "$(cat err)"
 else
-    skip "and opens NVML" "no gcc"
+    skip "a program that opens NVML" "no gcc"
 fi
 if [ $traced = yes ]; then
     grep -q '^[^=]*libnvidia-ml' trace

@@ -22,7 +22,7 @@ is "$bad $(wc -l <want.csv)" "0 15001" "answers in parts of one group"
 for order in 0 1 2 3; do
     run env DNN_EMULATE=hide,report,order:$order "$DNN" predict m.dnn big.csv --on-bad-row null
     same out want.csv "the same bytes in order $order"
-    err_has " 0 findings, 0 left" "and nothing wrong"
+    err_has " 0 findings, 0 left" "no finding in order $order"
 done
 run bash -c 'cat big.csv | "$DNN" predict m.dnn - --on-bad-row null'
 same out want.csv "through a pipe"
@@ -31,8 +31,8 @@ run dnn predict m.dnn big.csv big.csv --on-bad-row null
 same out twice.csv "of two inputs"
 run dnn predict m.dnn big.csv --on-bad-row skip --rejects bad.csv --json -o x.csv
 out_has '"bad_rows":15,' "bad rows are counted"
-is "$(wc -l <x.csv)" 14986 "and left out"
-is "$(grep -c nine bad.csv)" 15 "and listed, in their order"
+is "$(wc -l <x.csv)" 14986 "bad rows are left out"
+is "$(grep -c nine bad.csv)" 15 "bad rows are listed, in their order"
 run dnn predict m.dnn big.csv --on-bad-row skip --max-bad-rows 10 -o y.csv
 code=$STATUS
 run dnn predict m.dnn big.csv --on-bad-row skip --max-bad-rows 10 -o y.csv --backend dnn_cpu
@@ -44,7 +44,7 @@ code=$STATUS
 run dnn predict m.dnn big.csv --on-bad-row stop --backend dnn_cpu
 is "$code $(wc -l <stop.csv)" "$STATUS $(wc -l <out)" "stopped at the first of them: as the CPU"
 grep -q 'big.csv:' stop.err
-ok $? "and names it" "$(cat stop.err)"
+ok $? "stopped at a bad row: it is named" "$(cat stop.err)"
 run dnn evaluate m.dnn rows.csv --json
 out_has '"rows":15000' "evaluate: every row once"
 

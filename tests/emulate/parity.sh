@@ -11,7 +11,7 @@ DNN_EMULATE=calls run "$parity" --cases "${some[@]}" cases.json
 is_exit 0 "every operation is as on the CPU, twice and recorded with the same bits"
 cases=$(grep -c '"name"' cases.json)
 err_has " $((3 * cases)) graphs," "recorded: each of the $cases cases was played as graphs, of two rounds and of one"
-check "and the report says so" grep -q '"failed": 0, "left_out": 0, "alive": true' cases.json
+check "the report has no failure" grep -q '"failed": 0, "left_out": 0, "alive": true' cases.json
 check "an emulated device is no GPU" grep -q '"real_gpu": false' cases.json
 run "$parity" --training --only "tanh, a number to learn" training.json
 is_exit 0 "a training: its gradient, its loss, its bits"
@@ -36,21 +36,21 @@ check "leaves out the others" grep -q '"failed": 0, "left_out": 4, "alive": true
 run env DNN_EMULATE=devices:0:0 "$parity" none.json
 is_exit 69 "without a device it is no pass"
 run env DNN_EMULATE=break:100:719 "$parity" --cases broken.json
-is_exit 81 "nor with one that fails"
-err_has "the device failed: GPU 0 (emulated) failed: cudaErrorLaunchFailure (719)" "which is named"
-check "and the report ends as one" grep -q '"alive": false}' broken.json
+is_exit 81 "a device that fails is no pass"
+err_has "the device failed: GPU 0 (emulated) failed: cudaErrorLaunchFailure (719)" "a device that fails is named"
+check "a device that fails: the report ends as one" grep -q '"alive": false}' broken.json
 run env DNN_EMULATE=report "$parity" --cards cards.json
 is_exit 0 "two cards train at the same time, by turns and in two threads: the bytes of each alone"
-err_has " 0 after a fault, 0 findings, 0 left" "and nothing is left on them"
+err_has " 0 after a fault, 0 findings, 0 left" "two cards: nothing is left on them"
 for fault in $faults; do
     run env DNN_EMULATE=$fault,on:1,report "$parity" --cards-break cards.json
     is_exit 0 "one of two cards fails ($fault): the other goes on" "$(grep -v '"bad": ""' cards.json)"
-    err_has " 0 after a fault, 0 findings" "and the card that failed is left alone"
+    err_has " 0 after a fault, 0 findings" "one of two cards fails ($fault): it is left alone"
 done
 run "$parity" --large 100000 large.json
 is_exit 0 "G17 rows, shards, records and tables far apart, through the real machine"
 run "$parity" --large 0 none.json
-is_exit 69 "G17 and where there is no room for 2^31 bytes, it is no pass"
+is_exit 69 "G17 no room for 2^31 bytes is no pass"
 run "$parity" --wrong
 is_exit 64 "an option that does not exist"
 done_testing

@@ -86,10 +86,11 @@ chosen 75 fp16 fp16 ""
 chosen 75 bf16 fp32 'backend.precision "bf16": sm_75 has no tensor cores that take bf16; computing in fp32'
 run dnn check c.json --json --backend dnn_cpu --set backend.precision=tf32
 out_has '"precision":"fp32"' "the CPU: fp32"
-err_has 'backend.precision "tf32" is for GPUs; the CPU computes in fp32' "and says so"
+err_has 'backend.precision "tf32" is for GPUs; the CPU computes in fp32' "the CPU, tf32 asked for: a warning"
 run dnn train c.json --force -o x.dnn --progress none --set backend.precision=fp8
 is_exit 64 "a precision that does not exist"
 run dnn predict bf16.dnn d.csv --json -o x.csv
+is_exit 0
 err_lacks "bf16" "answers are not rounded"
 
 # --- a network without a layer that is large enough is one of fp32, and every file says so ---
@@ -98,6 +99,7 @@ make_config small.json d.csv binary '"epochs": 4, "early_stopping": {"patience":
 for precision in fp32 auto $(night && echo tf32 bf16) fp16; do
     little() { dnn train small.json --force --progress none --set backend.precision=$precision "$@"; }
     run little -o little.dnn --json --set output.metrics=lines
+    is_exit 0
     out_has "\"precision_requested\":\"$precision\",\"precision\":\"fp32\"" "small, $precision: the summary has what was asked and what was done"
     case $precision in
     fp32) err_lacks "fp32" "small, fp32: nothing to be said" ;;
@@ -127,6 +129,7 @@ for precision in fp32 auto $(night && echo tf32 bf16) fp16; do
     grep -aho 'precision[^a-z]*[a-z0-9]*[^a-z]*batch' part.dnn.ckpt-* | tr -d '\\' | sort -u >found
     is "$(cat found)" 'precision":"fp32","batch' "small, $precision: the checkpoint"
     run little -o part.dnn --resume
+    is_exit 0
     err_has "resuming at step" "small, $precision: goes on"
     err_lacks "differs" "small, $precision: on the same machine"
     same part.dnn little.dnn "small, $precision: to the same bytes"
@@ -141,19 +144,20 @@ run dnn train c.json --force -o part.dnn --progress none --json --resume --set b
 out_has '"precision":"fp16"' "a checkpoint of fp16 goes on in fp16"
 said='backend.precision "tf32" is not used: the checkpoint "part.dnn.ckpt-[0-9]*" was computed in fp16, and a resumed training keeps its precision'
 grep -q "warning: $said" err
-ok $? "with a warning" "$(cat err)"
+ok $? "a checkpoint of fp16, tf32 asked for: a warning" "$(cat err)"
 grep -q '"warnings":\[.*is not used' out
 ok $? "in the summary too" "$(cat out)"
 run dnn inspect part.dnn
-out_has "trained with cuda, emulated, fp16 (requested tf32)" "and the model tells of both"
+out_has "trained with cuda, emulated, fp16 (requested tf32)" "a checkpoint of fp16, tf32 asked for: the model has both"
 cp cpu/part.dnn.ckpt-* .
 run dnn train c.json --force -o part.dnn --progress none --resume
+is_exit 0
 err_has "large products in fp16 (as the training began)" "auto goes on in fp16"
-err_lacks "warning: backend.precision" "which asks for no other"
+err_lacks "warning: backend.precision" "auto asks for no other precision: no warning"
 cd cpu || exit 1
 run dnn train c.json --force -o part.dnn --progress none --json --resume --backend dnn_cpu
-out_has '"precision":"fp32"' "and in fp32 on the CPU"
-err_has "backend differs" "which is said"
+out_has '"precision":"fp32"' "a checkpoint of fp16 goes on in fp32 on the CPU"
+err_has "backend differs" "a checkpoint of fp16 on the CPU: a warning"
 cd ..
 
 # --- fp16: gradients that run over ---
@@ -174,15 +178,16 @@ DNN_EMULATE=break:700:719 over -o part.dnn --quiet 2>err
 is $? 81 "one that breaks off"
 run over -o part.dnn --resume
 err_has "resuming at step" "goes on"
-same part.dnn whole.dnn "with its scale, to the same bytes"
+same part.dnn whole.dnn "a broken run of fp16 goes on with its scale: the same bytes"
 for precision in tf32 bf16; do
     run over -o x.dnn --set backend.precision=$precision
+    is_exit 0
     err_lacks "scaled" "$precision needs no scale"
 done
 rm -f x.dnn
 run over -o x.dnn --set 'train.optimizer={"type":"sgd","learning_rate":1000}' --set train.schedule.type=constant
 is_exit 80 "N13 nothing helps, and the scale is at its least: 80"
-err_has "is not finite, at the smallest scale of fp16" "N13 which is said"
+err_has "is not finite, at the smallest scale of fp16" "N13 the scale is at its least: the error says so"
 [ ! -e x.dnn ]
 ok $? "N13 no model"
 done_testing

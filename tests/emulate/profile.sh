@@ -8,7 +8,7 @@ make_data d.csv 600
 make_config c.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_gpu"}'
 run env DNN_EMULATE=report "$DNN" train c.json --force -o m.dnn --progress none --profile trace.json
 is_exit 0 "a training with a profile"
-err_has " 0 findings, 0 left" "which leaves no event behind"
+err_has " 0 findings, 0 left" "a training with a profile leaves no event behind"
 perl -MJSON::PP -e 'local $/; open my $f, "<", "trace.json" or die; my $t = decode_json(<$f>); my (%n, %us);
     for (@{$t->{traceEvents}}) { if ($_->{ph} eq "M") { print "lane $_->{args}{name}\n"; next }
         die "ph" if $_->{ph} ne "X"; my $l = "$_->{pid}/$_->{tid}"; $n{$l}++; $us{$l} += $_->{dur} if $_->{dur} > 0 }

@@ -37,7 +37,7 @@ touch bare/dev/nvidia0 bare/dev/nvidiactl held/dev/nvidia0 held/dev/nvidiactl he
 run env DNN_EMULATE=GetDeviceCount:1:999 "$DNN" train n.json --force -o m.dnn --progress none
 is_exit 69 "train: 69, the driver does not begin"
 err_has "the CUDA driver does not begin: cudaErrorUnknown (999) from cudaGetDeviceCount" "says so"
-err_has "sudo nvidia-modprobe -c 0 -u" "and what helps"
+err_has "sudo nvidia-modprobe -c 0 -u" "the driver does not begin: what helps"
 has_begun() { # has_begun ROOT TEXT MEND
     run env DNN_EMULATE=GetDeviceCount:1:999 DNN_GPUCHECK_ROOT="$WORK/$1" "$DNN" gpucheck
     [ "$STATUS" -eq 69 ] && grep -A3 "^device  *fail  " out | grep -qF "$2" && grep -A3 "^device  *fail  " out | grep ' fix: ' | grep -qF -- "$3"
@@ -87,7 +87,7 @@ if gcc -shared -fPIC -DINIT=18 -DMIG=0 -DPROCESSES=0 -o old/libnvidia-ml.so.1 nv
     run env DNN_EMULATE=StreamCreateWithFlags:1:46,StreamCreateWithFlags:1:46 LD_LIBRARY_PATH=many "$DNN" gpucheck
     is_exit 75 "a busy card, with many processes"
     grep -A3 '^context  *fail  ' out | grep -q ' fix: processes on the card: 100, 101, 102, '
-    ok $? "which are named" "$(grep -A3 '^context' out)"
+    ok $? "a busy card: the processes are named" "$(grep -A3 '^context' out)"
 else
     skip "NVML as it may be" "no gcc"
 fi

@@ -26,7 +26,7 @@ fed() { # NAME WANT ARGS..: whether the GPU was open before a row was read
     run env "${@:3}" "$DNN" train pipe.json --force -o n.dnn --progress none
     wait $!
     is "$STATUS $(cat open 2>/dev/null)" "$2" "$1"
-    same n.dnn m.dnn "and the same bytes"
+    same n.dnn m.dnn "$1: the same bytes"
 }
 fed "the GPU opens before the data are there" "0 1" DNN_EMULATE=hide
 fed "without a thread to be had, too" "0 1" DNN_FAULT=thread:1:11
@@ -56,7 +56,7 @@ for plan in break:60:719 hang:100 stall:300; do
     STATUS=0
     cat d.csv | DNN_EMULATE=$plan DNN_PATIENCE=0.5 timeout 30 "$DNN" train dash.cpu.json --force -o x.dnn --progress none >out 2>err || STATUS=$?
     is_exit 81 "a fault, and rows from a pipe, $plan: 81"
-    err_has "the CPU cannot go on: the rows came through a pipe" "and why the CPU does not take over"
+    err_has "the CPU cannot go on: the rows came through a pipe" "a fault, and rows from a pipe, $plan: why the CPU does not take over"
 done
 sed 's/"d.csv"/"none.csv"/' c.json >absent.json
 run env DNN_EMULATE=report "$DNN" train absent.json --force -o x.dnn --progress none
@@ -66,7 +66,7 @@ run env DNN_EMULATE=devices:0:0 "$DNN" train absent.json --force -o x.dnn --prog
 is_exit 69 "neither are they, nor is a GPU: that comes first"
 sed 's/"none"/"cpu"/' absent.json >either.json
 run env DNN_EMULATE=devices:0:0 "$DNN" train either.json --force -o x.dnn --progress none
-is_exit 66 "with the CPU in its place, the data"
+is_exit 66 "no data and no GPU, fallback cpu: the data come first"
 run env DNN_EMULATE=devices:0:0 "$DNN" train c.json --force -o x.dnn --progress none
 is_exit 69 "data, and no GPU"
 [ ! -e x.dnn ] && [ ! -e x.dnn.lock ]

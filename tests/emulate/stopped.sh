@@ -64,8 +64,8 @@ ended mask 75 'E1902.*: stopped by SIGTERM; the checkpoint ".*" is written'
 run env DNN_EMULATE=term:150,break:152:700 "$DNN" train c.json --force -o a.dnn --progress none
 is_exit 75 "G09 S01 a signal at piece of work 150, a fault at 152: it ends"
 err_has "stopped by SIGTERM, and GPU 0 (emulated) failed" "as asked, and says what broke"
-err_has "the last good checkpoint is kept: \"a.dnn.ckpt-" "with its checkpoint"
-err_lacks "continuing on the CPU" "and nobody goes on"
+err_has "the last good checkpoint is kept: \"a.dnn.ckpt-" "a signal, and then a fault: the checkpoint is kept"
+err_lacks "continuing on the CPU" "a signal, and then a fault: the CPU does not go on"
 run dnn train c.json --force -o a.dnn --progress none --resume --backend dnn_cpu
 is_exit 0 "from which --resume goes on"
 run env DNN_EMULATE=term:60,break:61:700 "$DNN" check c.json
@@ -81,20 +81,20 @@ for n in 40 150; do
     rm -f a.dnn*
     bash -c "cat c.json | DNN_EMULATE=break:$n:700 '$DNN' train /dev/stdin -o a.dnn --progress none" >out 2>err
     is $? 0 "G09 break:$n, a config from standard input: the CPU goes on"
-    check "and leaves the model" dnn verify a.dnn --backend dnn_cpu
+    check "G09 break:$n, a config from standard input: the model is whole" dnn verify a.dnn --backend dnn_cpu
 done
 rm -f a.dnn*
 bash -c "DNN_EMULATE=break:150:700 '$DNN' train <(cat c.json) -o a.dnn --progress none --set train.epochs=14" >out 2>err
 is $? 0 "as it does with <(...), and a --set"
-err_has "of 14)" "which is obeyed"
+err_has "of 14)" "--set train.epochs holds when the CPU goes on"
 mkfifo pipe
 cat c.json >pipe &
 run env DNN_EMULATE=break:150:700 "$DNN" train pipe -o a.dnn --progress none
-is_exit 0 "and with a pipe that has a name"
+is_exit 0 "G09 a config from a named pipe: the CPU goes on"
 bash -c "DNN_EMULATE=break:60:700 '$DNN' check <(cat c.json)" >out 2>err
 is $? 0 "check too"
 bash -c "DNN_EMULATE=stall:300 DNN_PATIENCE=0.5 '$DNN' train <(cat c.json) -o a.dnn --progress none" >out 2>err
-is $? 0 "and where a call did not come back"
+is $? 0 "G09 a config from <(...), and a call that does not come back: the CPU goes on"
 # a config that is another one by now
 cp c.json moves.json
 (export DNN_PATIENCE=1 DNN_EMULATE=hang:150; exec "$DNN" train moves.json --force -o b.dnn --progress none 2>moves.err) &

@@ -12,8 +12,8 @@ dnn predict there.dnn d.csv --quiet >there.csv
 for order in 0 1 2 3; do
     run env DNN_EMULATE=devices:1:250000,hide,report,order:$order "$DNN" train c.json --force -o s.dnn --progress none --json
     is_exit 0 "too large a table, in order $order"
-    err_has "dnn_gpu: out of memory; data streamed (" "which is said in one line"
-    err_has " 0 findings, 0 left" "with nothing wrong"
+    err_has "dnn_gpu: out of memory; data streamed (" "too large a table, in order $order: one line says that data are streamed"
+    err_has " 0 findings, 0 left" "too large a table, in order $order: no finding"
     same s.dnn there.dnn "the same bytes"
 done
 is "$(grep -c 'out of memory' err)" 1 "said once"
@@ -69,7 +69,7 @@ done
 run env DNN_EMULATE=devices:1:160000 "$DNN" train c.json --force -o s.dnn --progress none --set train.batch_size=256
 is_exit 0 "little room"
 err_has "dnn_gpu: out of memory; micro-batch 256 -> " "micro-batches are halved"
-err_has "dnn_gpu: out of memory; data streamed (" "and data streamed"
+err_has "dnn_gpu: out of memory; data streamed (" "little room: data are streamed"
 run env DNN_EMULATE=devices:1:20000 "$DNN" train f.json --force -o s.dnn --progress none
 is_exit 0 "no room for anything"
 is "$(grep -c 'warning:' err)" 1 "the CPU, with one warning"
@@ -95,8 +95,8 @@ done
 for order in 0 1 2 3; do
     run env DNN_EMULATE=hide,report,order:$order "$DNN" predict there.dnn d.csv
     err_has " 0 findings, 0 left" "answers in order $order: nothing wrong"
-    same out there.csv "and the same bytes"
+    same out there.csv "answers in order $order: the same bytes"
 done
 run env DNN_EMULATE=devices:1:200000 "$DNN" predict there.dnn d.csv
-same out there.csv "with little room as well"
+same out there.csv "answers with little room: the same bytes"
 done_testing

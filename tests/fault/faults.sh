@@ -88,9 +88,9 @@ for before in none before.dnn; do
     [ $before = none ] || cp $before m.dnn
     run env DNN_FAULT=fsync:1 "$HOOKED" train c.json -o m.dnn --progress none
     is_exit 74 "F03 the folder of the metrics cannot be synced"
-    err_has 'm.jsonl: the folder' "which is said"
+    err_has 'm.jsonl: the folder' "F03 the folder of the metrics cannot be synced: the error names it"
     note_is_true m.dnn $before && grep -q 'note: m.dnn' err
-    ok $? "F03 and what became of the model" "$(cat err)"
+    ok $? "F03 the folder of the metrics cannot be synced: what became of the model" "$(cat err)"
 done
 cp before.dnn m.dnn
 run env DNN_FAULT=fsync:"$(fsyncs)" "$HOOKED" train c.json -o m.dnn --progress none
@@ -138,7 +138,7 @@ elif command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; 
     strace -f -o /dev/null -e inject=read:error=EINTR:when=16+3 -e inject=write,fsync:error=EINTR:when=1+3 \
         "$DNN" train c.json -o m.dnn --progress none >out 2>err
     ok $? "F09 every third call is interrupted: repeated" "$(cat err)"
-    is "$(digest m.dnn)" "$want" "with the same bytes"
+    is "$(digest m.dnn)" "$want" "F09 every third call is interrupted: the same bytes"
 else
     skip "F09 every third call is interrupted" "no strace here"
 fi
@@ -154,7 +154,7 @@ if mkdir -p full && mount -t tmpfs -o size=64k none full 2>/dev/null; then
     head -c 60000 /dev/zero >full/ballast 2>/dev/null
     run dnn train c.json -o full/m.dnn --progress none
     is_exit 74 "F01 a full disk: 74"
-    err_has "free" "with the bytes that are free"
+    err_has "free" "F01 a full disk: the bytes that are free"
     ls full | grep -v ballast >left
     [ ! -s left ]
     ok $? "nothing is left on it" "$(cat left)"

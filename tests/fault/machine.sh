@@ -41,7 +41,7 @@ run env DNN_FAULT=play:$((total - 1)) "$HOOKED" train c.json -o m.dnn --progress
 is_exit 81 "after the last epoch, while the model is measured"
 err_has "no checkpoint had been written yet" "what is kept is said: the host has weights without moments, and those are no state to go on from"
 run dnn train c.json -o m.dnn --resume --progress none
-is "$(digest m.dnn)" "$want" "and the model comes of it"
+is "$(digest m.dnn)" "$want" "a fault after the last epoch, resumed: the same model"
 
 # what comes back from the machine: nothing that it did not have is taken for its weights
 rm -f m.dnn*
@@ -94,12 +94,12 @@ written=$(($(wc -l <part.csv) - 1))
 ok $? "answers were written before: $written"
 head -n $((written + 1)) all.csv | cmp -s - part.csv
 ok $? "they are whole lines and those of a run without faults"
-err_has "the answers to the first $written rows are written" "and the message counts them"
+err_has "the answers to the first $written rows are written" "the error counts the answers that were written"
 run env DNN_FAULT=play:60 "$HOOKED" predict m.dnn big.csv -o answers.csv
 is_exit 81 "into a file"
 err_has "are dropped" "they are not kept"
 [ ! -e answers.csv ]
-ok $? "and no half of a file is there"
+ok $? "a fault while answers go into a file: no file is left"
 run env DNN_FAULT=play:2 "$HOOKED" evaluate m.dnn d.csv
 is_exit 81 "evaluate: 81"
 run env DNN_FAULT=play:1 "$HOOKED" verify m.dnn

@@ -45,7 +45,7 @@ for signal in TERM HUP XCPU; do
     [ $(($(now_ms) - began)) -lt 10000 ]
     ok $? "within 10 s"
     err_has "stopped by SIG$signal" && ls a.dnn.ckpt-* >/dev/null 2>&1
-    ok $? "with a checkpoint"
+    ok $? "S01 SIG$signal: a checkpoint is left"
     resume_same a.dnn "SIG$signal"
 done
 
@@ -133,17 +133,17 @@ ok $? "S04 SIGUSR2: a status line" "$(tail -n 3 err)"
 quiet=$!
 for _ in $(seq 200); do sleep 0.05 && kill -USR2 $quiet && grep -q 'step .*best epoch' quiet.err && break; done
 grep -q 'step .*best epoch' quiet.err
-ok $? "S04 with --quiet as well" "$(cat quiet.err)"
+ok $? "S04 SIGUSR2 with --quiet: a status line" "$(cat quiet.err)"
 kill -TERM $quiet
 wait $quiet
-is $? 75 "which ends as any other"
+is $? 75 "S04 SIGTERM with --quiet: 75"
 rm -f quiet.dnn*
 kill -STOP $PID
 sleep 0.3
 kill -CONT $PID
 reap
 is_exit 0 "S07 stopped and continued: it goes on and ends well"
-is "$(digest c.dnn)" "$want" "with the same bytes"
+is "$(digest c.dnn)" "$want" "S07 stopped and continued: the same bytes"
 
 # a thousand signals while it saves, again and again
 start d.dnn --set train.checkpoint.every_s=0.02
@@ -167,7 +167,7 @@ for f in kept/*; do # each alone, so that no other one can stand in for it
 done
 [ $count -ge 1 ] && [ -z "$bad" ]
 ok $? "every checkpoint is whole and leads to the same bytes ($count)" "$bad"
-no_leftovers d.dnn "and is gone in the end"
+no_leftovers d.dnn "no checkpoint is left at the end"
 
 start e.dnn
 await_epoch

@@ -62,7 +62,7 @@ done
 run dnn check resolved.json
 is_exit 0 "a config with every default filled in is a config"
 dnn check leads.json --resolved >again.json 2>err
-same resolved.json again.json "and a pure function of the config"
+same resolved.json again.json "a resolved config is a pure function of the config"
 
 # the overview's own three lines
 dnn help | sed -n 's/^  \(dnn .*[^ ]\)   *.*/\1/p' | sed 's/   .*//' >lines

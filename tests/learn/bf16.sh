@@ -25,9 +25,9 @@ accuracy() { sed -n 's/.*"test":{[^}]*"accuracy":\([0-9.]*\).*/\1/p' out; }
 # where the processor has none: a note, and fp32
 DNN_BF16=none "$HOOKED" train s.json -o none.dnn --progress none --set train.epochs=1 --set backend.precision=bf16 2>err
 ok $? "a processor without products in bf16 trains" "$(cat err)"
-err_has 'backend.precision "bf16": this processor has no products in bf16; computing in fp32' "and says so"
+err_has 'backend.precision "bf16": this processor has no products in bf16; computing in fp32' "no products in bf16: a note says so"
 "$HOOKED" inspect none.dnn 2>err | grep -q 'fp32 (requested bf16)'
-ok $? "so does the model"
+ok $? "no products in bf16: the model says so"
 train lstm tf32 m.dnn --set train.epochs=1
 err_has 'backend.precision "tf32" is for GPUs; the CPU computes in fp32'
 
@@ -61,7 +61,7 @@ ls killed.dnn.ckpt-* >/dev/null 2>&1
 ok $? "a killed training leaves checkpoints"
 train lstm bf16 killed.dnn --threads 2 --resume
 err_has "resuming at step" "it is resumed"
-same whole.dnn killed.dnn "with the same bytes"
+same whole.dnn killed.dnn "resumed after a kill: the same bytes"
 # each code by its name; a checkpoint names its own
 for code in avx512_bf16 amx; do
     DNN_BF16=$code "$HOOKED" train s.json -o code.dnn --force --progress none --set backend.precision=bf16 --set train.epochs=1 >out 2>err

@@ -41,9 +41,9 @@ for preset in lstm gru; do
     ok $? "$preset answers groups of 150 rows and more" "$(cat err)"
     is "$(wc -l <long-$preset.csv)" "$(wc -l <long.csv)" "a line each row"
     dnn predict $preset.dnn long.csv --quiet --threads 1 -o t1.csv
-    same t1.csv long-$preset.csv "so with one thread"
+    same t1.csv long-$preset.csv "$preset: the same answers with one thread"
     dnn predict $preset.dnn - --quiet --batch-size 5 -o b5.csv <long.csv
-    same b5.csv long-$preset.csv "so in batches of five rows, from a pipe"
+    same b5.csv long-$preset.csv "$preset: the same answers in batches of five rows, from a pipe"
     perl -ne 'BEGIN { $n = shift } print if $. == 1 || /^g$n,/' 17 long.csv >one.csv
     dnn predict $preset.dnn one.csv --quiet -o one.out
     perl -e 'open my $k, "<", "long.csv"; open my $a, "<", $ARGV[0]; while (<$k>) { my $l = <$a>; print $l if $. == 1 || /^g17,/ }' long-$preset.csv >want.out

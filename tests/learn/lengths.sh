@@ -62,7 +62,7 @@ dnn predict one.dnn test.csv >all.csv
 dnn predict one.dnn few.csv >few.out
 same few.out <(head -n 9 all.csv) "an answer has the same bytes in another batch"
 dnn predict one.dnn test.csv --threads 2 >two.csv
-same all.csv two.csv "and with two threads"
+same all.csv two.csv "an answer has the same bytes with two threads"
 # a text as tokens, and groups of rows
 awk 'BEGIN { srand(4); print "text,y"; for (i = 0; i < 1500; i++) { n = 1 + int(rand() * 9) + (rand() < 0.1) * int(rand() * 50)
     line = y = ""; for (t = 0; t < n; t++) { w = "w" int(rand() * 30); if (rand() < 0.1 && !y) { w = "key"; y = "yes" } line = line w " " }

@@ -89,6 +89,7 @@ for task in multiclass regression; do
     done
 done
 run dnn train binary.json -o m.dnn --progress none --set train.epochs=1
+is_exit 0
 err_lacks "early stopping follows" "logloss rates epochs as cross-entropy does"
 
 # a skewed target: the best epoch by rmse answers with means, and nine tenths of the rows would not lie below a ninth decile

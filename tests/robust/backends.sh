@@ -15,11 +15,12 @@ out_has '"reason":"no GPU is visible' "the reason is in the JSON"
 err_lacks warning
 out_has '"requested":"auto","used":"dnn_cpu"'
 run dnn train c.json -o m.dnn --backend dnn_cpu
+is_exit 0
 err_has "dnn_cpu: Using CPU (GPU disabled)"
 err_lacks "autotune" "the default of a key without effect is not named"
 run dnn train c.json -o m.dnn --backend dnn_cpu --set backend.autotune=false
 is_exit 0 "backend.autotune is accepted"
-err_has "note: backend.autotune has no effect" "and train says that it has no effect"
+err_has "note: backend.autotune has no effect" "train says that backend.autotune has no effect"
 run dnn train c.json -o m.dnn --backend dnn_cpu --set 'backend.guests=["cudnn"]'
 is_exit 0 "backend.guests on a CPU"
 err_has "note: for GPUs alone, without effect on the CPU: backend.guests" "it has no effect there, which is said"
@@ -34,10 +35,10 @@ err_has 'cudnn' "an unknown library: the nearest name is shown"
 for word in dnn_gpu cuda cuda:0; do
     run dnn train c.json -o m.dnn --backend $word
     is_exit 0 "G01 --backend $word: the CPU, as backend.fallback says"
-    err_has "warning: dnn_gpu: requested but unavailable (" "with a loud warning"
+    err_has "warning: dnn_gpu: requested but unavailable (" "G01 --backend $word: a loud warning"
     rm m.dnn
     run dnn train c.json -o m.dnn --backend $word -q
-    is "$(grep -c . err) $(grep -c 'warning: dnn_gpu: requested but unavailable (' err)" "1 1" "and --quiet leaves no more and no less"
+    is "$(grep -c . err) $(grep -c 'warning: dnn_gpu: requested but unavailable (' err)" "1 1" "--backend $word --quiet: one line, the warning"
     rm m.dnn
     run dnn train c.json -o m.dnn --backend $word --set backend.fallback=none
     is_exit 69 "G01 with \"fallback\": \"none\": 69"
@@ -57,7 +58,7 @@ grep -qE 'GPU_BACKEND "rocm" is not supported: this build has no kernels for AMD
 ok $? "rocm: what is there of it" "$(cat err)"
 GPU_BACKEND=mps run dnn train c.json -o m.dnn --set backend.fallback=none
 is_exit 69 "mps: 69"
-err_has 'GPU_BACKEND "mps" is not supported: this platform has no Metal' "and why"
+err_has 'GPU_BACKEND "mps" is not supported: this platform has no Metal' "mps: the reason is that there is no Metal"
 GPU_BACKEND=rocm run dnn train c.json -o m.dnn --backend dnn_gpu
 is_exit 0 "rocm with a fallback"
 grep -q 'warning: dnn_gpu: requested but unavailable (GPU_BACKEND "rocm" is not supported' err
@@ -81,5 +82,5 @@ run dnn predict strict.dnn d.csv --backend dnn_gpu -o x.out
 is_exit 69 "predict with a model whose fallback is none"
 err_has '--backend dnn_cpu' "the way out"
 run dnn predict strict.dnn d.csv --backend dnn_cpu -o x.out
-is_exit 0 "  and so it goes"
+is_exit 0 "predict with --backend dnn_cpu as advised"
 done_testing

@@ -17,7 +17,7 @@ else
     ! grep -aoE 'DNN_[A-Z_]+' "$DNN" | grep -vE '^DNN_(TRAIN|PREDICT|EVALUATE|EXPLAIN|TUNE)_GPU$|^DNN_FALLBACK' >names
     ok $? "the released program reads no variable that exists for tests" "$(sort -u names)"
     run env DNN_FAULT=alloc:1+,open:1+ DNN_CPU=abacus "$DNN" --version
-    is_exit 0 "and obeys none"
+    is_exit 0 "the released program obeys no variable that exists for tests"
     run env DNN_FAULT=alloc:1+ "$HOOKED" --version
     is_exit 71 "the testing program does"
 fi
@@ -29,13 +29,13 @@ unset CUDA CUDA_ARCHS CUDA_VISIBLE_DEVICES
 export CUDA DEVICE=$WORK/no-card
 mkdir smi && printf '#!/bin/sh\ncat "%s/cards"\n' "$WORK" >smi/nvidia-smi && chmod +x smi/nvidia-smi
 PATH=$WORK/smi:$PATH
-would() { make -n -C "$tree" LOCAL= BUILD="$WORK/build" "$@" all >out 2>err; STATUS=$?; }
+would() { run make -n -C "$tree" LOCAL= BUILD="$WORK/build" "$@" all; }
 # codes: for which cards dense.cu would be compiled
 codes() { grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' '; }
 would NVCC=
 is_exit 0 "make NVCC="
 ! grep -q -e 'kernels/' -e cudart out
-ok $? "is a build without kernels" "$(grep -m 3 -e 'kernels/' -e cudart out)"
+after_exit $? "is a build without kernels" "$(grep -m 3 -e 'kernels/' -e cudart out)"
 
 # an nvcc that knows five architectures, with its runtime beside it
 mkdir -p toolkit/bin toolkit/lib64
@@ -54,7 +54,7 @@ would NVCC="$WORK/toolkit/bin/nvcc"
 is_exit 0 "nvcc without its static runtime"
 err_has "is there, but its static runtime (libcudart_static.a) is not" "is said"
 ! grep -q 'kernels/' out
-ok $? "and the build goes without kernels"
+after_exit $? "nvcc without its static runtime: a build without kernels"
 : >toolkit/lib64/libcudart_static.a
 would NVCC="$WORK/toolkit/bin/nvcc"
 is_exit 0 "nvcc with it"
@@ -68,9 +68,9 @@ front=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'arch=[a-z_0-9]*' | uni
 [ "$front" = "arch=compute_75 arch=compute_80 arch=compute_100 arch=compute_80 " ]
 ok $? "of three texts" "$front"
 grep -q -- '-lcudart_static' out && ! grep -qE -- '-l(cudart|cublas|cudnn)( |$)' out
-ok $? "with the static runtime"
+ok $? "the static runtime is linked, and no other library of CUDA"
 grep -q -- '-compress-mode=size .*-c kernels/dense.cu' out
-ok $? "and code for several cards is compressed"
+ok $? "code for several cards is compressed"
 
 # which cards: the visible ones; those that are asked for
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA=
@@ -91,7 +91,7 @@ is "$(codes)" "code=sm_90 code=compute_80 " "a visible card: for that, as far as
 grep -q -- '-compress-mode' out
 is $? 1 "code for one card is not compressed"
 grep -q '^kernels: for the visible GPU ' out
-ok $? "which is said" "$(grep '^kernels' out)"
+ok $? "make says that it builds for the visible card" "$(grep '^kernels' out)"
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA=all
 is "$(codes)" "$all" "CUDA=all: for all cards, whatever is visible"
 export CUDA_VISIBLE_DEVICES=
@@ -100,7 +100,7 @@ is "$(codes)" "" "a hidden card is not visible"
 unset CUDA_VISIBLE_DEVICES
 printf '7.0\n' >cards
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA=
-is "$(codes)" "" "nor one that no kernels are for"
+is "$(codes)" "" "a card of a generation without kernels is passed over"
 printf '12.1\n' >cards
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA=
 is "$(codes)" "$all" "one that is younger than nvcc: for all"
@@ -125,23 +125,24 @@ code=$(grep -o -- '-c kernels/[a-z]*_w[a-z]*.cu\|code=[a-z_0-9]*' out | grep -B 
 ok $? "90a is for the kernels that have its instructions" "$code"
 code=$(codes)
 [ "$code" = "code=sm_80 code=sm_90 code=compute_80 " ]
-ok $? "and all others have code for 90, though nobody named that" "$code"
+ok $? "CUDA_ARCHS with 90a alone of its kind: all other kernels have code for 90" "$code"
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS=90a
 code=$(codes)
 [ "$code" = "code=sm_90 code=compute_80 " ]
-ok $? "and the others then have code for 90" "$code"
+ok $? "CUDA_ARCHS=90a: all other kernels have code for 90" "$code"
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS=70
 [ "$STATUS" -ne 0 ] && grep -q 'CUDA_ARCHS=70 names no architecture that this nvcc knows: 75 80 90 100 120' err
-ok $? "none that it knows is an error, not a build without kernels" "$(cat err)"
+ok $? "CUDA_ARCHS that nvcc does not know is an error, not a build without kernels" "$(cat err)"
 would NVCC="$WORK/toolkit/bin/nvcc" SAN=address
+is_exit 0
 ! grep -q -- '-c kernels/' out
-ok $? "a sanitizer's build has no kernels"
+after_exit $? "a sanitizer's build has no kernels"
 printf '#!/bin/sh\necho "error: unsupported GNU version" >&2\nexit 1\n' >toolkit/bin/nvcc
 would NVCC="$WORK/toolkit/bin/nvcc"
 is_exit 0 "an nvcc that does not compile"
 err_has "it does not compile: error: unsupported GNU version" "is said with its words"
 ! grep -q -- '-c kernels/' out
-ok $? "and the build goes without kernels"
+after_exit $? "an nvcc that does not compile: a build without kernels"
 
 # --- registers, shared memory, spills ---
 table() { printf '# toolkit %s: registers / shared bytes / spilled bytes\n%s  sm_90 %s\n' "$1" "$2" "$3"; }

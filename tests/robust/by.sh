@@ -50,9 +50,9 @@ is "$high" "$(group x '*')" "a bin is the rows between its ends"
 auc=$(dnn evaluate b.dnn d.csv --by city --json --quiet | perl -MJSON::PP -0777 -ne '@a = sort { $a <=> $b } map { $_->{metrics}{auc} } @{decode_json($_)->{groups}{city}}; printf "%.17g", $a[0]')
 run dnn evaluate b.dnn d.csv --by city --json --quiet --require "auc.worst>=$auc"
 is_exit 0 "auc.worst at its value"
-out_has '"pass":true,"where":"city ' "with the group"
+out_has '"pass":true,"where":"city ' "auc.worst names the group"
 run dnn evaluate b.dnn d.csv --by city --require "auc.worst>$auc"
-is_exit 82 "and above it"
+is_exit 82 "auc.worst above its value: 82"
 grep -qE 'gate auc.worst>.*: NOT met \(0\.[0-9]+, of city ".*", [0-9]+ rows\)' out
 ok $? "the text names the group" "$(tail -n 2 out)"
 is "$(grep -A1 -E '^city +rows +auc' out | wc -l)" 2 "its table is ordered by that metric"
@@ -65,7 +65,7 @@ dnn evaluate b.dnn d.csv --by city --json --quiet >by.out
 below=$(perl -MJSON::PP -0777 -ne "print scalar grep { \$_->{metrics}{auc} <= $auc } @{decode_json(\$_)->{groups}{city}}" by.out)
 out_has "tests=\"5\" failures=\"$((1 + below))\" errors=\"0\" skipped=\"0\"" "a case a group, failed where it does not meet the gate"
 south=$(perl -MJSON::PP -0777 -ne '($g) = grep { $_->{group} eq "south" } @{decode_json($_)->{groups}{city}}; printf "%d %.9g %.9g", $g->{rows}, $g->{metrics}{auc}, $g->{intervals}{auc}[0]' by.out)
-is "$(sed -n '/name="city &quot;south&quot;"/,/<\/properties>/s/.*name="\(rows\|auc\|auc.low\)" value="\([^"]*\)".*/\2/p' out | tr '\n' ' ')" "$south " "with its figures"
+is "$(sed -n '/name="city &quot;south&quot;"/,/<\/properties>/s/.*name="\(rows\|auc\|auc.low\)" value="\([^"]*\)".*/\2/p' out | tr '\n' ' ')" "$south " "the case of a group has its figures"
 sed 's/south/"<s>\\""\&"/' d.csv >evil.csv
 run dnn evaluate b.dnn evil.csv --by city --format junit
 xml out
@@ -74,8 +74,8 @@ out_has 'name="city &quot;&lt;s&gt;\&quot;&amp;&quot;"' "as text"
 run dnn evaluate b.dnn evil.csv --by city --format prom --quiet
 prom out
 ok $? "gauges of groups" "$(cat out)"
-is "$(sed -n 's/^dnn_metric{part="data",metric="auc",by="city",group="<s>\\\\\\"&"} //p' out)" "$(echo "$south" | cut -d' ' -f2)" "with the group's value"
-is "$(grep -c '^dnn_metric{part="data",metric="auc"' out)" 5 "and that of all rows"
+is "$(sed -n 's/^dnn_metric{part="data",metric="auc",by="city",group="<s>\\\\\\"&"} //p' out)" "$(echo "$south" | cut -d' ' -f2)" "the gauge of a group has its value"
+is "$(grep -c '^dnn_metric{part="data",metric="auc"' out)" 5 "five gauges of auc: one of all rows, four of groups"
 # a group of one label has no auc, and is not the worst
 awk -F, 'NR == 1 || !/,north,/ || $6 == "yes"' d.csv >one.csv
 run dnn evaluate b.dnn one.csv --by city --require 'auc.worst>=0.01'
@@ -97,7 +97,7 @@ head -n 1 words.csv >other.csv
 grep ',other,' words.csv >>other.csv
 other=$(group note other)
 run dnn evaluate b.dnn other.csv --json --quiet
-is "$other" "$(group note '*')" "  with their metrics"
+is "$other" "$(group note '*')" "the group of other notes has the metrics of its rows"
 run dnn evaluate b.dnn words.csv --by note
 out_has '(other): '
 run dnn evaluate b.dnn words.csv --by note --format prom --quiet
@@ -114,8 +114,8 @@ err_has 'did you mean "city"?'
 run dnn evaluate b.dnn d.csv --require 'auc.worst>=0.5'
 is_exit 64 "auc.worst without --by"
 run dnn train b.json --require 'auc.worst>=0.5'
-is_exit 64 "and in train"
+is_exit 64 "auc.worst without --by in train"
 run dnn evaluate b.dnn d.csv --by city:4 --quiet
 is_exit 64 "bins of a column of texts"
-err_has 'the column "city" has no numbers or dates to cut' "and why"
+err_has 'the column "city" has no numbers or dates to cut' "bins of a column of texts: the reason"
 done_testing

@@ -127,13 +127,13 @@ ok $? "the best one is one of them: $best"
 grep -qF '"network":{"inputs":' out && grep -qE '"type":"dense","in":[0-9]+,"out":16,"parameters":[1-9][0-9]*,"activation_bytes":[1-9]' out
 ok $? "memory and parameters of each layer"
 run dnn train small.json --force -o found.dnn --set "train.batch_size=$best"
-is_exit 0 "and trains"
+is_exit 0 "train takes the batch size that was found"
 run dnn check small.json --find-batch-size --max 100000
 is_exit 64 "more rows than a batch may have"
 run dnn check small.json --find-batch-size --set 'model={"preset":"auto"}'
 is_exit 78 "a network that is solved has no batches"
 grep -qF -- "--set model.preset=mlp" err
-ok $? "and a network that has is named" "$(cat err)"
+ok $? "no batches: a network that has them is named" "$(cat err)"
 run dnn check small.json --min 8
 is_exit 64 "--min alone"
 run dnn check small.json --find-batch-size --min 4000 --max 5000
@@ -146,7 +146,7 @@ run dnn check resolved.json --resolved
 same out resolved.json "a resolved config resolves to itself"
 run dnn train small.json -o a.dnn
 run dnn train resolved.json -o b.dnn --set data.train=d.csv
-same a.dnn b.dnn "and trains the same model"
+same a.dnn b.dnn "a resolved config trains the same model"
 # as many columns as a config may list: what is printed can be read, or a warning says that it cannot
 broad() { # broad COLUMNS DIGITS-OF-A-NAME
     perl -e 'my ($n, $digits) = @ARGV; my @c = map { sprintf "c%0*d", $digits, $_ } 1 .. $n;
@@ -158,13 +158,13 @@ broad() { # broad COLUMNS DIGITS-OF-A-NAME
     cp out resolved.json
 }
 broad 34000 12
-err_lacks "more than a command reads" "which a command reads"
+err_lacks "more than a command reads" "34,000 columns: the resolved config is short enough to read"
 run dnn check resolved.json --resolved
 same out resolved.json "34,000 columns resolve to themselves: without blanks"
 broad 39985 5
-err_has "more than a command reads (E1105)" "which has keys more than a command reads, and that is said"
+err_has "more than a command reads (E1105)" "39,985 columns: check says that the resolved config is too long to read"
 run dnn check resolved.json
-is_exit 78 "and is so"
+is_exit 78 "39,985 columns: the resolved config is refused"
 
 run dnn train small.json --force -o w.dnn --set data.workers=1
 same a.dnn w.dnn "one thread that reads: the same model"
@@ -182,5 +182,5 @@ err_has "the model has seen 64 of " "how far it came"
 run dnn verify a.dnn
 is_exit 0 "the model can be used"
 run dnn train small.json --force -o a.dnn --time-limit 0.000001
-err_has "no whole epoch (time limit)" "and the summary says so"
+err_has "no whole epoch (time limit)" "the summary says that no epoch was whole"
 done_testing

@@ -96,7 +96,7 @@ run dnn train c.json --resume --set train.seed=9 --progress none
 is_exit 76 "another config with --resume: 76"
 echo "a letter" >m.dnn.ckpt-000000000001
 run dnn train c.json --resume=or-restart --set train.seed=9 --set train.epochs=2 --progress none
-is_exit 0 "with --resume=or-restart it starts afresh"
+is_exit 0 "another config with --resume=or-restart: a new start"
 is "$(cat m.dnn.ckpt-000000000001)" "a letter" "a file of that name that is no checkpoint stays"
 rm m.dnn.ckpt-000000000001
 err_has "the config differs in" "it says what differs"

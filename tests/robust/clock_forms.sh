@@ -27,7 +27,7 @@ is "$(wc -l <a.out)" 201 "every row has an answer"
 sed '5s/;PT[^;]*;/;soon;/' a.csv >b.csv
 run dnn predict a.dnn b.csv -o b.out
 is_exit 65 "what is no duration is a bad row"
-err_has 'expected: a duration such as 1:20:00, PT1H20M or 1h 20m' "and what is expected is said"
+err_has 'expected: a duration such as 1:20:00, PT1H20M or 1h 20m' "a bad duration: the error says which forms are read"
 run dnn check a.json --set 'data.columns.dep={"type": "datetime", "format": "duration"}'
 is_exit 64 "a date is no duration"
 run dnn check a.json --set 'data.columns.took={"type": "numeric", "format": "%H:%M"}'

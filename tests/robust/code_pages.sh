@@ -70,6 +70,7 @@ iconv -f UTF-8 -t CP1251 utf8.csv >cp1251.csv
 table Köln Zürich | iconv -f UTF-8 -t CP1252 >cp1252.csv
 dnn init cp1252.csv --target y --set model.preset=mlp --set train.epochs=2 -o c.json --force 2>/dev/null
 run dnn train c.json -o m.dnn --force
+is_exit 0
 err_lacks "look like" "train says nothing of cp1252"
 run dnn predict m.dnn cp1251.csv -o p.csv
 is_exit 0 "predict"

@@ -15,7 +15,7 @@ pasted=$(sed -n 's/.*to learn from it, --set //p' err)
 is "$pasted" "'data.columns.\"size.x=y\"=categorical'" "the note prints the name in quotes"
 bash -c "'$DNN' init d.csv --target y.t -o c.json --force --set $pasted" 2>/dev/null
 grep -q '"size.x=y": "categorical"' c.json
-ok $? "and its --set runs as printed" "$(cat c.json)"
+ok $? "the printed --set with a quoted name works" "$(cat c.json)"
 
 run dnn init d.csv --target y.t -o c.json --force --set 'data.columns."k=v".type=categorical' \
     --set 'data.columns."sepal.length"=ignore' --set 'data.columns."a \"q\" b".missing=["u"]'
@@ -39,7 +39,7 @@ err_has '"new.one"' "a name that the file lacks is one name"
 sed '1s/.*/caf\xc3\xa9,a\xcc\x81,b,e\xcc\x81tat,d/' d.csv >nfd.csv
 run dnn init nfd.csv --target $'\xc3\xa9tat' --ignore $'\xc3\xa1' --id $'cafe\xcc\x81' -o c.json --force
 is_exit 0 "names in another form of Unicode are found"
-err_has '--target "état": the file has this name in another form of Unicode' "and told"
+err_has '--target "état": the file has this name in another form of Unicode' "the note says that the file has another form of Unicode"
 grep -q $'"a\xcc\x81": "ignore"' c.json && grep -q $'"caf\xc3\xa9": "id"' c.json && grep -q $'"target": "e\xcc\x81tat"' c.json
 ok $? "the config has the names of the file" "$(cat c.json)"
 run dnn check c.json
@@ -54,7 +54,7 @@ is_exit 0 "init of two files"
 grep -q '"train": \["a.csv", "b.csv"\]' two.json
 ok $? "data.train lists them" "$(cat two.json)"
 diff <(sed -n '/"columns"/,/}/p' one.json) <(sed -n '/"columns"/,/}/p' two.json) >diff
-ok $? "with the columns of the whole" "$(cat diff)"
+ok $? "init of two files finds the columns of the whole" "$(cat diff)"
 run dnn train two.json -o m.dnn --force --set train.epochs=2
 is_exit 0 "train takes them"
 awk -F, -v OFS=, '{ print $3, $1, $4, $5, $2 }' b.csv >c.csv

@@ -45,7 +45,7 @@ refused() { # refused NAME WORDS-ON-STDERR ARGUMENTS...
     is_exit 64 "$name: 64"
     err_has "$words" "$name: says $words"
     [ ! -s out ]
-    ok $? "$name: nothing on standard output"
+    after_exit $? "$name: nothing on standard output"
 }
 refused "L02 an unknown command" 'did you mean `dnn train`?' tarin
 refused "L02 nothing like a command" '`dnn help` lists the commands' zzzzzzzzzz
@@ -82,13 +82,14 @@ is_exit 0 "L02 the first file of one"
 run dnn check leads.json --set data.split.method=random --set data.split.column=city
 is_exit 78 "L02 a split column that is not read"
 run dnn check leads.json --set train.epochs=1
+is_exit 0
 ! grep -q ' 1 epochs' out
-ok $? "L02 one epoch"
+after_exit $? "L02 one epoch"
 ! grep -q 'backend.train ' out
-ok $? "L02 what only follows backend.name is not shown"
+after_exit $? "L02 what only follows backend.name is not shown"
 run dnn train leads.json --set train.epochs=1 -o verbose.dnn -v
 err_has 'train.epochs = 1 (--set)' "L02 --verbose tells where settings come from"
-err_has 'seconds: load' "L02   and where the time went"
+err_has 'seconds: load' "L02 --verbose tells how many seconds each part took"
 err_has ': 1 epoch (all)' "L02   in one epoch"
 run dnn train leads.json --set train.epochs=1 -o verbose.dnn --log-format json
 grep '"message":"epoch 1/1 ' err | grep -q '"epoch":1,"epochs":1,"loss":0\..*,"metric":"logloss","value":0\..*,"best":true,"rows_per_s":.*,"seconds":'
@@ -190,7 +191,7 @@ done
 for value in 0 1025; do
     run dnn train leads.json --batch-size $((value * 1024 * 1024)) --threads $value
     is_exit 64 "L04 --batch-size $((value * 1024 * 1024))"
-    err_has "an integer from" "L04 with the range"
+    err_has "an integer from" "L04 --batch-size $((value * 1024 * 1024)): the range is named"
 done
 for value in -1 ten 1e99 "" nan inf; do
     run dnn train leads.json --time-limit "$value"
@@ -224,7 +225,7 @@ usage_json train --log-format json
 usage_json completion --log-format json
 usage_json trian leads.json --log-format json
 run dnn train leads.json --threads x -- --log-format json
-err_has 'dnn: error[E1004]: --threads' "but not behind --"
+err_has 'dnn: error[E1004]: --threads' "--log-format after -- is no option"
 refused "L05 quiet and verbose" "--quiet and --verbose contradict" train leads.json --quiet --verbose
 refused "L05 --columns with a header" "--no-header" predict m.dnn new.csv --columns a,b
 refused "L05 --rejects where the first bad row stops" "--rejects belongs to --on-bad-row" predict m.dnn new.csv --rejects x.out
@@ -233,7 +234,7 @@ refused "L05 --max-bad-rows there" "--max-bad-rows belongs to --on-bad-row" pred
 run dnn predict m.dnn new.csv --on-bad-row null --null --json
 is_exit 0 "L05 --null --json: a text"
 ! grep -q dnn.predict out err
-ok $? "L05   and no object" "$(cat out err)"
+after_exit $? "L05 --null --json: no object is printed" "$(cat out err)"
 run dnn predict m.dnn new.csv --bogus -o o.csv --json
 out_has '"id":"E1003"' "L05 -o behind what is wrong: the object is on standard output"
 for wrong in "--bogus -o - --json" "--json --bogus" "--json -qo- --bogus" "--json --output=- --bogus" "--bogus --json -- -o o.csv"; do
@@ -242,9 +243,9 @@ for wrong in "--bogus -o - --json" "--json --bogus" "--json -qo- --bogus" "--jso
     err_has '"id":"E1003"' "L05 $wrong: on standard error, as the rows were"
 done
 run dnn predict m.dnn new.csv --null --log-format=json --bogus
-err_has 'dnn: error[E1003]' "L05 nor is it a format of the log"
+err_has 'dnn: error[E1003]' "L05 --log-format=json as the value of --null is no format"
 run dnn predict m.dnn new.csv --bogus --log-format=json
-err_has '"id":"E1003"' "L05 which is seen behind what is wrong"
+err_has '"id":"E1003"' "L05 --log-format=json after a wrong option still holds"
 keys() { grep -o '{"schema":"dnn.error/1".*' "$1" | grep -oE '"[a-z]+":' | tr -d '\n'; }
 run dnn check none.json --json
 keys out >told.keys
@@ -266,7 +267,7 @@ run dnn predict m.dnn new.csv --null '' --on-bad-row null
 is_exit 0 "L05 --null '' is the default"
 { head -n 1 new.csv | sed 's/$/,prediction,probability_yes,probability_no more/'; sed '1d; s/$/,1,2,3/' new.csv; } >clash.csv
 refused "L05 a passthrough of an output's name" 'column "prediction"' predict m.dnn clash.csv --passthrough prediction
-refused "L05 and of a probability" 'column "probability_yes"' predict m.dnn clash.csv --passthrough "probability_yes"
+refused "L05 a passthrough of the name of a probability" 'column "probability_yes"' predict m.dnn clash.csv --passthrough "probability_yes"
 refused "L05 among all" 'E1005' predict m.dnn clash.csv --passthrough all
 { head -n 1 leads.csv | sed 's/$/,prediction/'; sed '1d; s/$/,1/' leads.csv; } >named.csv
 run dnn check leads.json --set data.train=named.csv --set data.columns.prediction=id
@@ -321,13 +322,13 @@ same leads.json spared.json "L06 the config is untouched"
 same m.dnn spared.dnn "L06 the model too"
 { printf '%9000s\n{%300s' "" "" && tail -c +2 leads.json; } >spaced.json
 run dnn predict m.dnn new.csv -o spaced.json
-is_exit 73 "L06 nor a config behind as many blanks as one likes"
+is_exit 73 "L06 a config after 9,000 blanks is not replaced by answers"
 printf '{"key": 1}\n' >other.json
 run dnn predict m.dnn new.csv -o other.json
 is_exit 0 "L06 another JSON is replaced like any file"
 cp answers.csv again.csv
 run dnn predict m.dnn new.csv -o again.csv
-is_exit 0 "L06 and so are older answers"
+is_exit 0 "L06 older answers are replaced"
 is "$(digest new.csv) $(digest m.dnn)" "$before $want" "L06 the inputs are untouched"
 
 bytes=$'odd \xff\nname.csv'
@@ -339,6 +340,7 @@ run dnn predict m.dnn "$bytes.not"
 is_exit 66 "L07 one that is not there"
 err_has 'odd \xff\x0aname.csv.not' "L07 is escaped in the message"
 run dnn predict m.dnn $'\e[31m::error::x'
+is_exit 66
 err_lacks $'\e' "L07 no escape sequence reaches the terminal"
 is "$(grep -c '^::' err)" 0 "L07 no line of a message begins with the user's text"
 cp new.csv ./-new.csv
@@ -378,7 +380,7 @@ for words in "predict m.dnn new.csv" "init leads.csv --target converted" "evalua
     # shellcheck disable=SC2086 # words
     "$DNN" $words >&- 2>err
     is $? 74 "L08 $words with standard output closed: 74"
-    err_has "standard output: cannot be written" "L08   and says so"
+    err_has "standard output: cannot be written" "L08 $words with standard output closed: the error says so"
 done
 "$DNN" predict m.dnn - <&- >out 2>err
 is $? 74 "L08 rows from standard input that is closed: 74"
@@ -440,11 +442,12 @@ is "$(wc -l <err) $(grep -c '^dnn: warning:' err)" "1 1" "LOG_LEVEL=Warning prin
 [ "$plain" -gt 0 ] && [ "$info" -ge "$plain" ] && [ "$debug" -gt "$info" ]
 ok $? "info and debug print more and more" "$plain $info $debug"
 is "$(rank DEBUG=true)" "$debug" "DEBUG=true is LOG_LEVEL=debug"
-is "$(rank DEBUG=1)" "$debug" "and so is DEBUG=1"
+is "$(rank DEBUG=1)" "$debug" "DEBUG=1 is LOG_LEVEL=debug"
 for word in false 0 off No; do is "$(rank DEBUG=$word)" "$plain" "DEBUG=$word changes nothing"; done
 run env LOG_LEVEL=debug "$DNN" train leads.json -o x.dnn --quiet
+is_exit 0
 [ ! -s err ]
-ok $? "an option wins over LOG_LEVEL" "$(cat err)"
+after_exit $? "an option wins over LOG_LEVEL" "$(cat err)"
 run dnn train leads.json -o x.dnn --verbose --progress plain
 is "$(wc -l <err)" "$info" "--verbose is LOG_LEVEL=info"
 # descriptors that are closed: the first file that is opened must not become standard output or error
@@ -473,13 +476,13 @@ done
 printf 'a,y\n1,0\n"2,1\n' >broken.csv
 run dnn init broken.csv --target y --set train.epochs=many
 is_exit 64 "a wrong --set comes before a data error"
-err_has '--set train.epochs' "and is named"
+err_has '--set train.epochs' "a wrong --set before a data error is named"
 # a config is UTF-8: it cannot name a file whose name is not
 odd=$(printf 'caf\351.csv')
 printf 'a,y\n1,0\n2,1\n' >"$odd"
 run dnn init "$odd" --target y --set model.preset=mlp -o odd.json
 is_exit 64 "a file name that is not UTF-8"
-err_has 'is not UTF-8' "with the reason"
+err_has 'is not UTF-8' "a file name that is not UTF-8: the reason"
 # a long column name does not run into its type
 long=$(printf 'n%.0s' $(seq 60))
 { echo "$long,y"; for i in $(seq 20); do echo "$i.5,$((i % 2))"; done; } >long.csv

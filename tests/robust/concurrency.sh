@@ -55,7 +55,7 @@ wait
 cmp -s same.out want.csv
 ok $? "X07 16 writers of one output in the same second: it is whole"
 [ -z "$(cat e[0-9]*)" ] && [ -z "$(find . -name '*dnn-tmp*')" ]
-ok $? "X07 none of them failed, nothing is left" "$(cat e[0-9]*; find . -name '*dnn-tmp*')"
+ok $? "X07 no writer of one output failed, nothing is left" "$(cat e[0-9]*; find . -name '*dnn-tmp*')"
 pids=""
 for i in $(seq 6); do
     "$DNN" train leads.json -o locked.dnn --quiet --progress none 2>"t$i" &
@@ -112,7 +112,7 @@ for i in $(seq 8); do
 done
 wait
 is "$(grep -vcE '^dnn: ' log)" 0 "X10 every line of eight logs in one file is whole"
-is "$(grep -cE '^dnn: epoch [0-9]+/12 loss [0-9.]+, .*s$' log)" 96 "X10 and none is lost"
+is "$(grep -cE '^dnn: epoch [0-9]+/12 loss [0-9.]+, .*s$' log)" 96 "X10 no line of eight logs is lost"
 for i in $(seq 8); do "$DNN" train leads.json --force -o "x$i.dnn" --progress plain --log-format json 2>>json.log & done
 wait
 perl -MJSON::PP -ne 'decode_json($_)' <json.log 2>err
@@ -130,7 +130,7 @@ else
     wait $pid 2>/dev/null
     is $? 139 "S11 SIGSEGV ends it by that signal"
     grep -qE '^dnn: .*SIGSEGV.*' err
-    ok $? "S11 with one line" "$(cat err)"
+    ok $? "S11 SIGSEGV leaves one line" "$(cat err)"
     grep -q "$("$DNN" --version | head -n 1 | cut -d' ' -f2)" err
     ok $? "S11 that names the version" "$(cat err)"
     [ ! -e crash.dnn ] && [ -z "$(find . -name '*crash*dnn-tmp*')" ]

@@ -44,7 +44,7 @@ run dnn init bom.csv --target converted --set model.preset=mlp -o bom.json
 grep -q '"lead_id": "id"' bom.json
 ok $? "C03 init sees a clean name"
 run dnn inspect bom-quoted.csv --json
-out_has '"name":"lead_id"' "C03 so does inspect"
+out_has '"name":"lead_id"' "C03 inspect sees a clean name"
 
 # quoted line ends belong to the cell, so only ends of records are changed
 to_ends() { # to_ends PERL-EXPRESSION-FOR-THE-END < in
@@ -72,8 +72,8 @@ same_answers "C07 CRLF in prediction" new-crlf.csv
 with_line 9 'L00008,30,Oslo,1.5\r,2024-01-01,no' flat.csv >stray.csv
 run dnn train leads.json -o s.dnn --set data.train=stray.csv
 is_exit 65 "C07 a stray CR"
-err_has "error[E1213]: stray.csv:9" "C07 with its line"
-err_has "help:" "C07 and a hint"
+err_has "error[E1213]: stray.csv:9" "C07 a stray CR: file and line"
+err_has "help:" "C07 a stray CR: a hint"
 
 head -c -1 leads.csv >cut.csv
 same_model "C08 no line end at the end of the file" cut.csv
@@ -137,12 +137,12 @@ cat >ints.json <<'JSON'
 JSON
 run dnn train ints.json -o ints.dnn
 is_exit 0 "C25 train anyway"
-err_has 'column "customer" goes to 127407520, where float32 makes numbers equal that are nearer than 8' "C25 with a warning"
+err_has 'column "customer" goes to 127407520, where float32 makes numbers equal that are nearer than 8' "C25 integers above 2^24: the warning"
 err_has "looks like an identifier" "C25   of what they may be"
 awk 'BEGIN { print "customer,x,y"; for (i = 0; i < 300; i++) printf "%d,%d,%d\n", 16777217 + i * 37, i % 11, i % 2 }' >big.csv
 run dnn train ints.json -o ints.dnn
 is_exit 0 "C25 integers above 2^24 and near each other"
-err_lacks "float32" "C25   which the first one, taken off, keeps apart: no warning"
+err_lacks "float32" "C25 integers above 2^24 that keep apart less the first one: no warning"
 
 mkdir folder.csv
 for command in "train leads.json -o x.dnn --set data.train=folder.csv" "predict m.dnn folder.csv" "evaluate m.dnn folder.csv" \
@@ -161,13 +161,13 @@ mkfifo pipe
 cat new.csv >pipe &
 run dnn predict m.dnn pipe -o x.out
 is_exit 0 "C27 prediction from a named pipe"
-same new.out x.out "C27 with the same answers"
+same new.out x.out "C27 the same answers from a named pipe"
 dnn predict m.dnn - <new.csv >x.out 2>err
 is $? 0 "C27 prediction from standard input"
-same new.out x.out "C27 with the same answers"
+same new.out x.out "C27 the same answers from standard input"
 cat new.csv | dnn predict m.dnn >x.out 2>err
 is $? 0 "C27 standard input is the default"
-same new.out x.out "C27 with the same answers"
+same new.out x.out "C27 the same answers from standard input by default"
 dnn predict m.dnn - - <new.csv >x.out 2>err
 [ $? -ne 0 ]
 ok $? "C27 standard input twice is an error"
@@ -185,10 +185,10 @@ err_has "E1410" "C27 by its name"
 cat leads.csv >pipe &
 "$DNN" init - --target converted <leads.csv 2>err
 is $? 64 "C27 init of standard input, which holds a file"
-err_has "give a file" "C27 and what to do"
+err_has "give a file" "C27 init of standard input: the error says what to do"
 run timeout 20 "$DNN" init pipe --target converted
 is_exit 65 "C27 init needs two passes"
-err_has "E1237" "C27 and says so"
+err_has "E1237" "C27 init of a pipe: the error says that it reads twice"
 cat pipe >/dev/null 2>&1 &
 reader=$!
 : >pipe
@@ -220,7 +220,7 @@ else
     run bash -c "ulimit -v 1500000; exec '$DNN' train leads.json -o big.dnn --set 'model={\"preset\":\"mlp\",\"hidden\":[30000,30000]}'"
     is_exit 71 "C22 more than this process may have: 71 before training"
     grep -Eq 'needs [0-9.]+ [GM]iB.* [0-9.]+ [GM]iB' err
-    ok $? "C22 with both numbers" "$(cat err)"
+    ok $? "C22 more than this process may have: both numbers" "$(cat err)"
     [ ! -e big.dnn ]
     ok $? "C22 nothing was written"
 fi

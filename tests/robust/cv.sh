@@ -14,7 +14,7 @@ is "$(cut -d, -f1 oof.csv | tail -n +2)" "$(cut -d, -f1 ids.csv | tail -n +2)" "
 is "$(cut -d, -f2 oof.csv | tail -n +2 | sort | uniq -c | awk '{print $2 ":" $1}' | tr '\n' ' ')" "0:150 1:150 2:150 3:150 " \
     "each row is in one fold"
 err_has "pooled" "the summary"
-err_has "+-" "with standard errors"
+err_has "+-" "the summary has standard errors"
 run dnn cv c.json --folds 4 -o side.csv --threads 3 -q
 is "$(digest side.csv)" "$(digest oof.csv)" "the same bytes side by side"
 check_python() { if command -v python3 >/dev/null; then check "$1" python3 -; else skip "$1" "no python3"; fi; }
@@ -85,7 +85,7 @@ run dnn cv c.json --folds 1
 is_exit 64 "one fold"
 run dnn cv c.json --folds 90 --set data.split.method=group --set data.split.column=c
 is_exit 65 "more folds than groups"
-err_has "--folds" "which names the option"
+err_has "--folds" "more folds than groups: the error names the option"
 run dnn cv c.json -o ids.csv
 is_exit 64 "the output is the input"
 run dnn cv c.json -o c.json
@@ -107,7 +107,7 @@ nap 700
 kill -TERM $pid
 wait $pid
 is $? 75 "SIGTERM: 75"
-err_has "nothing of a cross-validation is kept" "and says so"
+err_has "nothing of a cross-validation is kept" "SIGTERM: the error says that nothing is kept"
 [ ! -e x.csv ]
 ok $? "nothing was written"
 done_testing

@@ -106,7 +106,7 @@ done
 for c in few:focal values:quantile; do
     run dnn train ${c%:*}.json -o x.dnn --force --json --progress none --set train.loss.type=${c#*:} --set ensemble.folds=2 --time-limit 20
     is_exit 0 "auto is trained by ${c#*:}"
-    out_has '"name":"linear"' "with a linear member"
+    out_has '"name":"linear"' "auto by ${c#*:} has a linear member"
 done
 sed 's/.*"sequence".*/&/' tagging.json | sed 's/"tagging"/"multiclass"/; s/"window": 20/"window": 20, "label": "group"/; s/"model": .*/"model": {"preset": "auto"}}/; /^ "train"/d' >series.json
 run dnn check series.json --quiet --set train.loss.type=focal
@@ -124,5 +124,5 @@ run dnn check few.json --set model.dropout=0.3
 is_exit 64 "an option that auto does not have"
 err_has "add --set model.preset=mlp" "names the way"
 run dnn check few.json --quiet --set model.dropout=0.3 --set model.preset=mlp
-is_exit 0 "which works"
+is_exit 0 "the way that was named works"
 done_testing

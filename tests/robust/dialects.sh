@@ -43,7 +43,7 @@ for code in latin1:ISO-8859-1 cp1252:CP1252; do
     run dnn train want.json -o x.dnn --set data.train=coded.csv
     is_exit 65 "${code%:*} read as UTF-8"
     err_has E1209 "is told apart"
-    err_has "coded.csv:" "with its line"
+    err_has "coded.csv:" "${code%:*} read as UTF-8: file and line"
 done
 sed 's/,NA,/,-,/; s/,,/,-,/' leads.csv >dashes.csv
 table "another text for missing" dashes.csv "" "" -
@@ -123,7 +123,7 @@ done
 is "$(awk -F, 'NR > 1 { n[$(NF - 1)]++ } END { printf "\"rows\":{\"train\":%d,\"valid\":%d,\"test\":%d}", n["train"], n["valid"], n["test"] }' parts.csv)" "$(cat rows)" \
     "split column: as the file says"
 run dnn check s.json --json --set data.test=two.csv
-is "$(grep -o '"rows":{[^}]*}' out)" "$(sed 's/"test":.*/"test":301}/' rows)" "but a part with its own file is that file alone, which needs no such column"
+is "$(grep -o '"rows":{[^}]*}' out)" "$(sed 's/"test":.*/"test":301}/' rows)" "split column: a part with its own file is that file alone"
 err_has "$(grep -o '"test":[0-9]*' rows | cut -d: -f2) rows of data.train left out: column \"part\" says a part that has its own file"
 awk -F, '$(NF - 1) != "valid"' parts.csv >unvalid.csv
 run dnn train s.json -o s1.dnn --set data.train=unvalid.csv --set train.epochs=2 --progress none

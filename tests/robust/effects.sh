@@ -51,7 +51,7 @@ ok $? "it says what is measured, and on what" "$(head -n 3 table)"
 # the same bytes, threads, standard input, the summary alone, JSON
 run dnn explain b.dnn test.csv --effects again.csv --threads 3 --batch-size 37
 same first.csv again.csv "the same with other threads and batches"
-same out table "and the same table"
+same out table "the table is the same with other threads and batches"
 dnn explain b.dnn - --effects=stdin.csv <test.csv >out 2>err
 same first.csv stdin.csv "the same from standard input"
 run dnn explain b.dnn test.csv --effects
@@ -61,7 +61,7 @@ same out table "--effects before the data takes no file for its own"
 run dnn explain b.dnn test.csv --effects --json
 is "$(perl -0777 -ne 'my @p; while (/\{"kind":"(\w+)",(?:"value":"([^"]*)",)?"rows":(\d+),"mean":([-0-9.e]+),"low":([-0-9.e]+),"high":([-0-9.e]+)\}/g) {
     push @p, sprintf "%s,%s,%d,%.9g,%.9g,%.9g", $1, $2 // "", $3, $4, $5, $6 } print join("\n", @p)' out)" "$(tail -n +2 first.csv | cut -d , -f 2-)" "--json has the same points"
-out_has '"rows_measured":300' "and the rows"
+out_has '"rows_measured":300' "--json has the number of rows measured"
 sed 's/,[^,]*,[^,]*,[^,]*$//' test.csv >bare.csv
 run dnn explain b.dnn bare.csv --effects bare-effects.csv
 same first.csv bare-effects.csv "no target is needed"

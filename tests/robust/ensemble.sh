@@ -40,7 +40,7 @@ run dnn inspect side.dnn
 out_has "weight" "inspect lists the members"
 
 run dnn predict side.dnn d.csv -o u.csv --uncertainty
-is_exit 0 "with their uncertainty"
+is_exit 0 "predict --uncertainty of an ensemble"
 cut -d, -f1-3 u.csv >cut.csv
 same p.csv cut.csv "a last column, the others as before"
 awk -F, 'NR == 1 && $4 != "uncertainty" {exit 1} NR > 1 {if ($4 < 0 || $4 > 0.5) exit 1; sum += $4}
@@ -84,25 +84,25 @@ EOF
 done
 run dnn check c.json
 out_has "networks    9: 3 members in 3 folds each" "in words too"
-out_has " in 9 networks" "with the parameters of all"
-is "$(grep -cE '^  [A-Za-z0-9_"\ -]+ +[0-9]+ +[0-9.e-]+$' out)" 3 "and a line for each member"
+out_has " in 9 networks" "check names the parameters of all networks"
+is "$(grep -cE '^  [A-Za-z0-9_"\ -]+ +[0-9]+ +[0-9.e-]+$' out)" 3 "check has a line for each member"
 
 # --- parts ---
 for i in 0 1 2 3 4 5 6 7 8; do dnn train c.json --run $i -o part$i -q --threads $((1 + i % 2)) || break; done
 run dnn merge c.json part* -o merged.dnn
 is_exit 0 "nine parts are merged"
-err_has "member   " "with the members and their scores"
+err_has "member   " "merge tells the members and their scores"
 is "$(digest merged.dnn)" "$want" "the same bytes as one training"
 run dnn merge c.json part8 part[0-7] -o merged.dnn
 is "$(digest merged.dnn)" "$want" "in any order"
 run dnn merge c.json part[0-7] -o none.dnn
 is_exit 64 "a part is missing"
-err_has "run 8 is missing" "which one"
+err_has "run 8 is missing" "a part is missing: the error says which one"
 run dnn merge c.json part* part3 -o none.dnn
 is_exit 64 "a part is there twice"
 run dnn merge c.json part* -o none.dnn --set train.epochs=11
 is_exit 76 "parts of another config"
-err_has "train.epochs" "which key"
+err_has "train.epochs" "parts of another config: the key is named"
 sed '$d' d.csv >less.csv
 dnn train c.json --run 3 -o other -q --set data.train=less.csv
 run dnn merge c.json part[0-2] other part[4-8] -o none.dnn
@@ -132,7 +132,7 @@ ok $? "a model does not replace a part" "$(cat err)"
 ok $? "nothing was written"
 run dnn predict part0 d.csv
 is_exit 76 "a part answers nothing"
-err_has "dnn merge" "and says what makes a model of it"
+err_has "dnn merge" "a part answers nothing: the error says what makes a model of it"
 
 # --- what stands at the names of the runs ---
 mkdir there.dnn.ckpt-run-4
@@ -165,19 +165,19 @@ for signal in TERM KILL; do
     wait $pid 2>/dev/null
     status=$?
     [ $signal = KILL ] || is $status 75 "SIGTERM: 75"
-    [ $signal = KILL ] || err_has "runs are finished and kept" "and says what is kept"
+    [ $signal = KILL ] || err_has "runs are finished and kept" "SIG$signal: the error says which runs are kept"
     [ ! -e cut.dnn ] && [ -e cut.dnn.ckpt-run-0 ]
     ok $? "SIG$signal: finished runs are in files, no model"
     before=$(digest cut.dnn.ckpt-run-0)
     # shellcheck disable=SC2086
     run dnn train long.json -o cut.dnn --resume $still --set train.epochs=9
     is_exit 76 "SIG$signal: not resumed by another config"
-    is "$(digest cut.dnn.ckpt-run-0)" "$before" "and left"
+    is "$(digest cut.dnn.ckpt-run-0)" "$before" "SIG$signal: another config leaves the kept run as it was"
     # shellcheck disable=SC2086
     run dnn train long.json -o cut.dnn --resume --threads 2 --verbose $still
     is_exit 0 "SIG$signal: --resume"
     err_has "runs are finished" "says how many are finished"
-    err_lacks "run 0, member" "and does not train them again"
+    err_lacks "run 0, member" "SIG$signal: --resume does not train finished runs again"
     is "$(digest cut.dnn)" "$want" "SIG$signal: the same bytes"
     no_leftovers cut.dnn "SIG$signal: the files of the runs are gone"
     rm -f cut.dnn
@@ -190,8 +190,8 @@ head -c 2000 /dev/zero >cut.dnn.ckpt-run-1
 run dnn train long.json -o cut.dnn --resume --progress none $still
 is_exit 0 "damaged files of runs do not stop a resume"
 for i in 0 1 2; do err_has "warning: \"cut.dnn.ckpt-run-$i\" is passed over, and its run is trained again" "run $i is named"; done
-is "$(digest cut.dnn)" "$want" "and the model has the same bytes"
-no_leftovers cut.dnn "and nothing of them is left"
+is "$(digest cut.dnn)" "$want" "damaged files of runs: the model has the same bytes"
+no_leftovers cut.dnn "damaged files of runs: nothing is left of them"
 rm -f cut.dnn
 # the time limit counts over resumes: what the first process spent is spent
 # shellcheck disable=SC2086
@@ -205,15 +205,15 @@ kept=$(ls cut.dnn.ckpt-run-* | wc -l)
 run dnn train long.json -o cut.dnn --resume --time-limit 0.001 --json --verbose $still
 is_exit 0 "a resumed ensemble whose time is spent"
 out_has '"stopped":"time_limit"' "ends"
-ok "$(grep -q 'run [0-9]*, member' err; [ $? = 1 ]; echo $?)" "and begins no run" "$(cat err)"
+ok "$(grep -q 'run [0-9]*, member' err; [ $? = 1 ]; echo $?)" "a resumed ensemble whose time is spent begins no run" "$(cat err)"
 err_has "$kept runs, " "the model has the finished runs"
 rm -f cut.dnn
 # shellcheck disable=SC2086
 run dnn train long.json -o timed.dnn --time-limit 0.3 --threads 1 --json $still --set train.epochs=4000
 is_exit 0 "the time limit ends an ensemble"
-out_has '"stopped":"time_limit"' "and says so"
+out_has '"stopped":"time_limit"' "the summary says that the time limit ended the ensemble"
 run dnn verify timed.dnn
-is_exit 0 "with a whole model"
+is_exit 0 "the time limit ends an ensemble: the model is whole"
 
 # --- other tasks, other folds ---
 make_data v.csv 600 value
@@ -243,7 +243,7 @@ is_exit 0 "answers"
 ensemble s.json '"members": [{"name": "A"}, {"name": "B", "model": {"hidden": [4]}}]'
 run dnn train s.json -o s.dnn --progress none --json
 is_exit 0 "members without folds: one run each, on the split"
-out_has '"rows":{"train":1050,"valid":225,"test":225}' "with its validation rows"
+out_has '"rows":{"train":1050,"valid":225,"test":225}' "members without folds have the validation rows of the split"
 run dnn train s.json -o s.dnn --set data.split.valid=0
 is_exit 78 "members without folds need validation rows"
 for method in group time hash random; do
@@ -262,7 +262,7 @@ run dnn train n.json -o one.dnn --progress none --set train.optimizer.learning_r
 is_exit 82 "no better than a constant on the rows left out: the model that is there stays"
 run dnn train n.json -o n.dnn --progress none --set train.optimizer.learning_rate=0.5 --set train.epochs=1
 is_exit 0 "where none is, it is written"
-err_has "no better than a constant answer" "with a warning"
+err_has "no better than a constant answer" "no better than a constant: a warning"
 
 # --- the config ---
 refused() { # ENSEMBLE CODE WORDS NAME
@@ -275,8 +275,8 @@ refused '"folds": 1' 78 "ensemble.folds" "one fold"
 refused '"folds": 101' 78 "ensemble.folds" "too many folds"
 refused '"folds": 2, "members": [{"name": "A"}, {"name": "A"}]' 78 "have the name" "two of a name"
 refused '"folds": 2, "members": [{"name": "A", "data": {}}]' 78 "cannot be set in a member" "a key that no member has"
-refused '"folds": 2, "members": [{"name": "A", "epoch": 3}]' 78 'unknown key "epoch"' "and one that nothing has"
-err_lacks 'did you mean `epoch`' "not itself as another word"
+refused '"folds": 2, "members": [{"name": "A", "epoch": 3}]' 78 'unknown key "epoch"' "a key that nothing has"
+err_lacks 'did you mean `epoch`' "the unknown key is not proposed for itself"
 refused '"folds": 2, "members": [{"name": "A", "train": {"epoch": 3}}]' 78 'member "A"' "an error inside a member"
 refused '"folds": 2, "members": [{"encoders": {"numeric": {"bin": 3}}}]' 78 'member "member-0"' "an error in a member's encoders"
 ensemble k.json '"folds": 2, "select": "mean", "members": [{"name": "A"}, {"name": "B", "encoders": {"numeric": {"encode": "ple", "bins": 8}}}]'
@@ -310,7 +310,7 @@ open("f1", "wb").write(b[:at] + hashlib.sha256(b).hexdigest().encode() + b[at + 
 EOF
     run dnn merge f.json f0 f1 -o f.dnn
     is_exit 76 "a part of other rows under the same hash"
-    err_has "holds other rows" "and why"
+    err_has "holds other rows" "a part of other rows under the same hash: the reason"
 else
     skip "a part of other rows under the same hash" "no python3"
 fi

@@ -70,11 +70,11 @@ kill -TERM $pid
 wait $pid
 is $? 75 "SIGTERM: 75"
 ok "$(ls cut.dnn.ckpt-run-0.ckpt-* cut.dnn.ckpt-run-1.ckpt-* >/dev/null 2>&1; echo $?)" "both runs at work wrote checkpoints" "$(ls)"
-err_has "2 in progress have checkpoints" "and says so"
+err_has "2 in progress have checkpoints" "SIGTERM: two runs have checkpoints, and it is told"
 err_has "with --resume continues from there"
 run dnn train c.json -o cut.dnn --resume
 is_exit 76 "another config: not resumed"
-err_has "train.epochs" "and says what differs"
+err_has "train.epochs" "another config: the error says what differs"
 run dnn train c.json -o cut.dnn --set train.epochs=2
 err_has "2 runs of an earlier training will be replaced" "without --resume they are noted"
 no_leftovers cut.dnn "and replaced"
@@ -87,7 +87,7 @@ DNN_FAULT=kill:rename:9 "$HOOKED" train c.json --run 4 -o part4 -q --set train.c
 wait $! 2>/dev/null
 ok "$(ls part4.ckpt-* >/dev/null 2>&1; echo $?)" "a run alone, killed: its checkpoints are there"
 run dnn train c.json --run 4 -o part4 --resume --verbose
-is_exit 0 "and resumed"
+is_exit 0 "a run alone, killed, is resumed"
 err_has "run 4 goes on at step" "inside"
 no_leftovers part4 "its checkpoints are gone"
 for i in 0 1 2 3 5; do dnn train c.json --run $i -o part$i -q; done

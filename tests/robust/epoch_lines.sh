@@ -31,7 +31,7 @@ ok $? "a training that is killed"
 echo '{"schema":"dnn.epoch/1","run":5,"epoch":2,"step":9}' >>lines.jsonl
 # shellcheck disable=SC2086
 run dnn train c.json -o k.dnn --progress none --resume $lines $ensemble --threads 1
-is_exit 0 "and resumed"
+is_exit 0 "a killed training is resumed"
 check "each epoch is there once" whole 6 '"run":(\d+),'
 rm lines.jsonl
 # shellcheck disable=SC2086

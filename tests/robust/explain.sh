@@ -152,7 +152,7 @@ JSON
 dnn train k.json -o k.dnn --quiet
 run dnn explain k.dnn test.csv --rows w.csv
 is_exit 0 "attributions of four labels"
-is "$(head -n 1 w.csv)" "a,b,y,prediction,base,answer" "with the label that is explained"
+is "$(head -n 1 w.csv)" "a,b,y,prediction,base,answer" "attributions name the label that is explained"
 adds_up k.dnn w.csv test.csv best "they add up to the probability of the prediction"
 run dnn explain m.dnn test.csv --rows w.csv --repeats 3
 is_exit 64 "--rows with --repeats"
@@ -170,7 +170,7 @@ for more in "" "--rows w.csv"; do
 done
 run dnn report m.dnn bad.csv -o bad.html
 is_exit 65 "report stops at it, too"
-err_lacks "on-bad-row" "and names no such option"
+err_lacks "on-bad-row" "report on a bad row: no option that it lacks is named"
 run dnn evaluate m.dnn bad.csv
 err_has "on-bad-row skip" "evaluate has it"
 done_testing

@@ -16,7 +16,7 @@ written a.json '"thousands": ","' '"unit": ["$"]' '"unit": ["%"]' '"unit": ["km"
     '"format": "%m/%d/%Y %I:%M %p"' '"amb": "ignore"'
 err_has 'numbers such as "$1,000.00" (line 2) in 200 cells: "thousands": ",", "unit": "$"' "a note says what it saw"
 err_has 'warning: column "amb": ignore: nothing proves whether the "," in "1,000" groups digits' "what nothing proves gets a warning"
-err_has '"thousands": ","}' "with the key that would read it"
+err_has '"thousands": ","}' "a form that nothing proves: the key that would read it"
 sed 's/"train": "a.csv"/"train": "plain.csv"/; s/"when": {[^}]*}/"when": "datetime"/; s/"us": {[^}]*}/"us": "datetime"/' a.json |
     sed '/"thousands"/d; s/"type": "numeric",/"type": "numeric"/; /"unit"/d' >plain.json
 alike a plain "the same numbers and dates, plainly written: the same answers"
@@ -24,7 +24,7 @@ is "$(wc -l <a.out)" 201 "every row has an answer"
 sed '5s/ km/ mi/' a.csv >b.csv
 run dnn predict a.dnn b.csv -o b.out
 is_exit 65 "another unit is a bad row"
-err_has 'error[E1203]: b.csv:5:' "with its place"
+err_has 'error[E1203]: b.csv:5:' "another unit: file and line"
 err_has 'an amount, unit "km"' "what is expected is the column's own form"
 sed '5s/[0-9]*\.[0-9]*\.2024/2024-01-02/' a.csv >b.csv
 run dnn predict a.dnn b.csv -o b.out
@@ -37,7 +37,7 @@ bad() { # COLUMN SED HELP
     sed "5$2" plain.csv >b.csv
     run dnn predict plain.dnn b.csv -o b.out
     is_exit 65 "a plain column $1 that changes its form is a bad row"
-    err_has "$3 in the entry of \"$1\" in data.columns reads such cells; this model was trained without it" "and its help names the key"
+    err_has "$3 in the entry of \"$1\" in data.columns reads such cells; this model was trained without it" "a plain column $1 that changes its form: the help names the key"
 }
 bad share 's/;[0-9.]*;/;12.5%;/' '"unit": ["%"]'
 bad share 's/;[0-9.]*;/;$1,234.50;/' '"thousands": ",", "unit": ["$"]'
@@ -71,10 +71,10 @@ err_has 'note: column "t": ignore: 266 of 400 cells are numbers, 134 are not'
 sed 's/A\/5 .*,\(.*\),/999999,\1,/; 5,40s/^[0-9]*,/call 112,/' most.csv >few.csv
 run dnn init few.csv --target y -o few.json
 err_has 'warning: column "t": ignore: 364 of 400 cells are numbers, 36 are not, the first "call 112" at line 5' "a good column that few cells spoil: a warning"
-err_has 'add a text that means missing ("call 112") to data.missing' "with the key"
+err_has 'add a text that means missing ("call 112") to data.missing' "few cells that spoil a column: the key"
 run dnn init few.csv --target y --set 'data.missing=["", "NA", "call 112"]' -o few.json --force
 grep -qF '"t": "numeric"' few.json
-ok $? "which reads it"
+ok $? "the key reads the column as numbers"
 run dnn check most.json
 err_has 'note: column "t": set aside (ignore), though most cells are numbers or dates; `dnn init` says which are not' "reading repeats it in one line"
 done_testing

@@ -19,7 +19,7 @@ gate "auc.high<=$high"
 is_exit 0 "auc.high at its value"
 gate "auc.low>$low"
 is_exit 82 "auc.low above it"
-out_has "\"value\":$low,\"pass\":false" "with its value"
+out_has "\"value\":$low,\"pass\":false" "auc.low above it: the value is told"
 # the best precision where recall is at least 0.8, from the answers themselves
 dnn predict m.dnn more.csv --quiet >answers.csv
 best() { # best RECALL|PRECISION AT: the best of the other one
@@ -37,11 +37,11 @@ about() { perl -e 'printf "%.9g", $ARGV[0] + $ARGV[1]' "$1" "$2"; }
 gate "precision@recall=0.8>=$(about "$precision" -0.000001)"
 is_exit 0 "precision@recall=0.8 is $precision"
 gate "precision@recall=0.8>=$(about "$precision" 0.000001)"
-is_exit 82 "and not more"
+is_exit 82 "precision@recall=0.8 is not above $precision"
 gate " recall@precision=0.7 > $(about "$recall" -0.000001)"
 is_exit 0 "recall@precision=0.7 is $recall"
 gate "recall@precision=0.7>$(about "$recall" 0.000001)"
-is_exit 82 "and not more"
+is_exit 82 "recall@precision=0.7 is not above $recall"
 for wrong in 'auc@recall=0.8>=0.5' 'precision@recall=1.5>=0.5' 'precision@recall>=0.5' 'auc.middle>=0.5' 'auc.>=0.5' 'recall@recall=0.8>=0.5' '.low>=0.5'; do
     gate "$wrong"
     is_exit 64 "$wrong"
@@ -63,7 +63,7 @@ run dnn evaluate m.dnn yes.csv --threshold 0.999999 --require 'precision>=0.5' -
 out_has "precision>=0.5: NOT met (undefined: precision needs rows answered with the positive label)" "precision without answers"
 out_has "auc.low>=0.5: NOT met (undefined: auc's interval needs enough rows of two labels)" "an interval"
 run dnn evaluate m.dnn yes.csv --require 'auc>=0.5' --format junit
-out_has 'message="measured undefined: auc needs rows of two labels"' "and in JUnit"
+out_has 'message="measured undefined: auc needs rows of two labels"' "an undefined metric in JUnit"
 run dnn evaluate m.dnn more.csv --require 'auc>=0.99' --require 'logloss<9' --quiet
 out_has "gate logloss<9: met" "--quiet keeps results on standard output"
 run dnn train c.json -o x.dnn --quiet --require 'auc.low>=0.01' --require 'precision@recall=0.8>=0.01' --set 'ensemble={"folds": 2}' --set train.epochs=2
@@ -85,11 +85,11 @@ better twin.dnn --on logloss --json
 perl -ne "/$interval/ or exit 1; exit !(\$1 < 0 && \$2 > 0)" out
 ok $? "a twin: the interval holds 0" "$(cat out)"
 better twin.dnn --on logloss --by -1
-is_exit 0 "not much worse than it"
-err_has "reaches below 0" "with a note that it may be chance"
+is_exit 0 "a twin is not much worse"
+err_has "reaches below 0" "a twin: a note that the difference may be chance"
 out_has " to " "the text has the interval"
 better weak.dnn --on accuracy --by 0.9
-is_exit 82 "not so much better"
+is_exit 82 "a weak model is not better by 0.9"
 # rows that one of the models cannot read count for neither
 perl -0777 -pe 's/New\nYork/New York/g' leads.csv | perl -ne 'print if $. == 1 || !/^[^,]*,,/' >whole.csv
 dnn train c.json -o strict.dnn --quiet --set 'data.columns.age={"type": "numeric", "impute": "error"}' --set data.train=whole.csv

@@ -33,10 +33,10 @@ sed '/measured:/d' out | head -n 4 >got
 same got want "what is missing, and how to get it"
 verdict none "no GPU"
 [ ! -s err ]
-ok $? "nothing on standard error" "$(cat err)"
+after_exit $? "nothing on standard error" "$(cat err)"
 run dnn gpucheck --format spark
 is_exit 0 "G20 Spark: 0"
-is "$(cat out)" '{"name":"gpu","addresses":[]}' "and exactly an empty list"
+is "$(cat out)" '{"name":"gpu","addresses":[]}' "G20 Spark: exactly an empty list"
 run dnn gpucheck --json
 is_exit 69 "G20 JSON: the same exit"
 out_has '{"schema":"dnn.gpucheck/1","verdict":"none","exit":69,"checks":[{"id":"driver","status":"fail"' "one object"
@@ -99,7 +99,7 @@ kind mps "this platform has no Metal"
 kind rocm "this build has no kernels for AMD GPUs"
 touch hip/dev/kfd
 run dnn gpucheck --json
-out_has "an AMD GPU is here (/dev/kfd), and no NVIDIA card; this build has no kernels for AMD GPUs" "with its card"
+out_has "an AMD GPU is here (/dev/kfd), and no NVIDIA card; this build has no kernels for AMD GPUs" "an AMD card is named in the JSON"
 machine wsl 'ID=ubuntu\n'
 touch wsl/dev/dxg
 run dnn gpucheck
@@ -142,23 +142,23 @@ if gcc -shared -fPIC -o full/libcuda.so.1 cuda.c 2>/dev/null && gcc -shared -fPI
     fi
     grep -q '^device .*pass' out && grep -q "^runtime .*fail  $why" out
     ok $? "what is there passes, what is missing fails" "$(cat out)"
-    out_has "$mend" "and how to get it"
+    out_has "$mend" "what is missing: how to get it"
     run env LD_LIBRARY_PATH=full "$DNN" gpucheck --json
     out_has '"devices":[{"id":"0","name":"Stand-in","uuid":"GPU-1","backend":"cuda","compute_capability":"9.0","total_bytes":1000,"used_bytes":400,"free_bytes":600}],"versions":{"driver":"550.54.14"' "the device"
     CUDA_VISIBLE_DEVICES=-1 run env LD_LIBRARY_PATH=full "$DNN" gpucheck
     out_has 'no device is visible: CUDA_VISIBLE_DEVICES="-1"' "G20 a hidden card"
-    out_has "unset CUDA_VISIBLE_DEVICES" "and how it is seen"
+    out_has "unset CUDA_VISIBLE_DEVICES" "G20 a hidden card: how to show it"
     if [ "$(id -u)" -ne 0 ]; then
         chmod 000 driver/dev/nvidia0
         run env LD_LIBRARY_PATH=full "$DNN" gpucheck
         out_has "/dev/nvidia0 may not be opened for reading and writing" "G20 no permission"
-        out_has "sudo usermod -aG video,render" "and how it is had"
+        out_has "sudo usermod -aG video,render" "G20 no permission: how to get it"
     else
         skip "G20 no permission" "root may read anything"
     fi
     run env LD_LIBRARY_PATH=closed "$DNN" gpucheck
     is_exit 75 "G20 a card that lets nobody in: 75"
-    out_has "sudo nvidia-smi -c 0" "and how it does"
+    out_has "sudo nvidia-smi -c 0" "G20 a card that lets nobody in: how to open it"
     verdict busy "the compute mode"
     run env LD_LIBRARY_PATH=closed "$DNN" gpucheck --format spark
     is_exit 75 "Spark hears of it"

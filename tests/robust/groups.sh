@@ -27,7 +27,7 @@ for metric in auc accuracy logloss brier; do
     check "$metric: the interval by groups is wider" wider "$(ends g.out intervals $metric)" "$(ends rows.out intervals $metric)" 1.4
 done
 run dnn evaluate g.dnn rows.csv
-err_has 'the data lacks "who", the column of groups: intervals are as if all rows were independent' "which is said"
+err_has 'the data lacks "who", the column of groups: intervals are as if all rows were independent' "data without the column of groups: a note"
 # accuracy by hand: a jackknife over groups, Student's t of 59 degrees of freedom (2.000995), Wilson's with the rows of that error
 dnn predict g.dnn g.csv --quiet >answers
 want=$(paste -d, g.csv answers | perl -F, -ane 'next if $. == 1; chomp @F; $n{$F[0]}++; $r{$F[0]} += $F[3] eq $F[4]; $N++; $R += $F[3] eq $F[4]; END {
@@ -39,7 +39,7 @@ low=$(ends g.out intervals auc | cut -d' ' -f1)
 run dnn evaluate g.dnn g.csv --quiet --require "auc.low>=$(perl -e "print $low - 1e-6")"
 is_exit 0 "auc.low at its value"
 run dnn evaluate g.dnn g.csv --quiet --require "auc.low>=$(perl -e "print $low + 1e-6")"
-is_exit 82 "and above it"
+is_exit 82 "auc.low of intervals by groups, above its value: 82"
 # train: intervals of its parts; without a column of groups they are by row
 run dnn train g.json --json --quiet --set data.split.method=random --set data.columns.who=ignore -o r.dnn
 check "train: intervals of the test rows by groups" wider "$(ends train.json test_intervals brier)" "$(ends out test_intervals brier)" 1.3

@@ -46,7 +46,7 @@ dnn evaluate m.dnn leads.csv --json --quiet --threads 1 | sed 's/"memory".*//' >
 dnn evaluate m.dnn leads.csv.gz --json --quiet --threads 1 | sed 's/"memory".*//' >got.json
 same want.json got.json "evaluate reads it"
 grep -q '"rows":600' got.json
-ok $? "with all rows" "$(cat got.json)"
+ok $? "evaluate of a packed file reads all rows" "$(cat got.json)"
 run dnn --version --json
 out_has '"zlib":"1.' "--version says which zlib"
 

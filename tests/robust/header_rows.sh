@@ -15,13 +15,13 @@ for file in twice marked; do
     err_has "error[E1228]: $file.csv:82: the row is the header again" "it names the line"
     run dnn check a.json --set data.train=$file.csv
     is_exit 65 "check: $file.csv"
-    err_has "sed 82d FILE > data.csv" "and the remedy"
+    err_has "sed 82d FILE > data.csv" "check: $file.csv: the remedy"
     run dnn predict a.dnn $file.csv
     is_exit 65 "predict: $file.csv"
     run dnn predict a.dnn $file.csv --on-bad-row skip --quiet
     is "$STATUS $(wc -l <out)" "0 161" "left out, the others are answered"
     run dnn predict a.dnn $file.csv --on-bad-row skip --rejects bad.csv
-    err_has "1 of 161 rows cannot be read: left out" "with a count"
+    err_has "1 of 161 rows cannot be read: left out" "predict: $file.csv: rows left out are counted"
     run dnn evaluate a.dnn $file.csv
     is_exit 65 "evaluate: $file.csv"
 done
@@ -64,6 +64,7 @@ err_has 'warning: all text beyond ASCII in "utf8.csv" is valid UTF-8, and it is 
 run dnn train e.json --set data.train=utf8.csv -o e.dnn --progress none --quiet
 err_has 'set data.encoding to "utf-8"' "train warns, and names the key"
 run dnn check e.json
+is_exit 0
 err_lacks "valid UTF-8" "the right one brings no warning"
 
 # files of one list, the second one with its columns in another order

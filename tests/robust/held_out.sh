@@ -41,6 +41,7 @@ is "$(grep -c 'about 70' err)" 1 "once"
 for f in "new.csv" "t.csv --part test" "t.csv --part train"; do
     # shellcheck disable=SC2086 # a file and an option
     run dnn evaluate m.dnn $f
+    is_exit 0
     err_lacks 'was trained on'
 done
 { head -n 1 t.csv; rows 1500 2499; } >half.csv
@@ -56,6 +57,7 @@ run dnn evaluate all.dnn t.csv
 err_has 'about 100 % of these rows are rows that the model was trained on: its figures are better here than on new rows; the training left no test rows'
 run dnn train m.json -o off.dnn --quiet --set output.fingerprint=false
 run dnn evaluate off.dnn t.csv
+is_exit 0
 err_lacks 'was trained on'
 check "9.6 bits a row" [ $(($(wc -c <m.dnn) - $(wc -c <off.dnn))) -lt 2500 ]
 parts_are "output.fingerprint false" m.out off.dnn t.csv
@@ -68,6 +70,7 @@ awk 'NR == 1 || NR % 3 { print; keep = $0; next } { print keep }' <(grep -v '"' 
 run dnn train m.json -o copies.dnn --quiet --set data.train=copies.csv --set data.columns.id=ignore
 awk 'NR == 1 || NR % 3 { print; keep = $0; next } { print keep }' <(grep -v '"' new.csv) >more.csv
 run dnn evaluate copies.dnn more.csv
+is_exit 0
 err_lacks 'was trained on'
 
 # --- --part ---
@@ -91,7 +94,7 @@ is_exit 64 "it is read as the training did"
 run dnn predict m.dnn t.csv --part test --quiet
 is "$(wc -l <out)" 301 "predict --part: a line each"
 run dnn predict m.dnn t.csv --part test --limit 5 --quiet
-same out <(dnn predict m.dnn t.csv --part test --quiet | head -n 6) "and the first of them"
+same out <(dnn predict m.dnn t.csv --part test --quiet | head -n 6) "predict --part --limit: the first rows of the part"
 run dnn predict m.dnn t.csv --limit 5 --quiet
 same out <(dnn predict m.dnn t.csv --quiet | head -n 6) "--limit"
 printf 'id,a,b,c\n1,.5,1,p\n2,"x"y,1,p\n3,.25,1,q\n4,.1,1,r\n' >bad.csv
@@ -139,8 +142,10 @@ err_has 'note: there is no test part: the validation rows choose the epoch and t
 run dnn train m.json -o gate.dnn --force --set data.split.test=0 --set calibrate=none --set 'threshold={"maximize": "f1"}'
 err_has 'choose the epoch and the threshold and'
 run dnn train m.json -o gate.dnn --force --set data.split.test=0 --quiet
+is_exit 0
 err_lacks 'there is no test part' "--quiet: no note"
 run dnn train m.json -o gate.dnn --force --require 'auc>=0.5'
+is_exit 0
 err_lacks 'there is no test part'
 
 # --- other splits, tasks and shapes ---
@@ -162,7 +167,7 @@ cp out own.out
 run dnn evaluate own.dnn t.csv --part valid --quiet --json
 is "$(metrics out metrics)" "$(metrics own.out valid)" "beside a file of its own for the test"
 run dnn evaluate own.dnn t.csv --part test
-is_exit 65 "which is that file"
+is_exit 65 "a test file of its own: --part test is refused"
 err_has 'had a file of its own, data.test'
 config none '{"data": {"split": {"test": 0}}}'
 run dnn train none.json -o none.dnn --quiet

@@ -16,7 +16,7 @@ for place in 'leads.csv c.json "leads.csv"' 'leads.csv jobs/c.json "../leads.csv
     is_exit 0 "init $data -o $config"
     has "\"train\": $name" "$config" "  names $name"
     run dnn train "$config" -o m.dnn --set model.preset=mlp -q
-    is_exit 0 "  and trains"
+    is_exit 0 "train takes the config of init $data -o $config"
 done
 ln -s data/in.csv linked.csv
 run dnn init --force linked.csv --target converted -o jobs/c.json --set train.epochs=1
@@ -29,13 +29,13 @@ run dnn train jobs/c.json -o m.dnn --set model.preset=mlp -q
 is_exit 0 "a file in a linked folder is found again"
 has '"train": "../folder/in.csv"' jobs/c.json "  by the name of that link"
 run dnn init --force jobs/../folder/in.csv --target converted -o jobs/c.json --set train.epochs=1
-has '"train": "../data/in.csv"' jobs/c.json "  which is resolved where the path goes up"
+has '"train": "../data/in.csv"' jobs/c.json "a linked folder is resolved where the path goes up"
 awk 'BEGIN { print "north,x,y"; for (i = 0; i < 400; i++) printf "%d,%d,%s\n", 5310000 + i * 100, i % 7, i % 3 ? "a" : "b" }' >map.csv
 run dnn init --force map.csv --target y -o map.json --set train.epochs=1
 run dnn train map.json -o map.dnn --set model.preset=mlp -q
 is_exit 0 "large numbers of a narrow range train"
 run dnn predict map.dnn map.csv
-is_exit 0 "  and are predicted from"
+is_exit 0 "large numbers of a narrow range are predicted from"
 
 # what --set says of the reading is not guessed
 { echo 'a;b;y'; for i in $(seq 60); do echo "$((i % 7)).5;$((i % 5)),5;$((i % 2))"; echo "-999;n.v.;1"; done; } >odd.csv
@@ -43,9 +43,9 @@ run dnn init --force odd.csv --target y
 has '"missing": ["", "NA"]' out "texts that usually mean nothing alone are found out, and NA is one"
 run dnn init --force odd.csv --target y --set 'data.missing=["-999","n.v."]' --set data.decimal=,
 has '"missing": ["-999", "n.v."]' out "a list of data.missing is taken"
-has '"b": "numeric"' out "  and decides what a column is"
+has '"b": "numeric"' out "a list of data.missing decides what a column is"
 run dnn init --force odd.csv --target y --set data.missing=n.v. --set data.decimal=,
-has '"b": "numeric"' out "so does one text"
+has '"b": "numeric"' out "one text as data.missing decides what a column is"
 run dnn init --force odd.csv --target y --set 'data.missing=[1]'
 is_exit 64 "a list of others is refused"
 tr ';' '\t' <odd.csv >odd.tsv
@@ -76,10 +76,10 @@ is_exit 0 "four bytes that are not UTF-8 in a thousand lines of ASCII: another e
 has '"encoding": "cp1252"' out "  is taken"
 { cat few.csv; printf 'K\xc3\xb6ln,1,0\n%.0s' 1 2 3; } >fewer.csv
 run dnn init --force fewer.csv --target y
-has '"encoding": "cp1252"' out "  and with three characters that are"
+has '"encoding": "cp1252"' out "three characters of UTF-8 beside them: the other encoding still"
 { cat fewer.csv; printf 'K\xc3\xb6ln,1,0\n'; } >many.csv
 run dnn init --force many.csv --target y
-is_exit 65 "  with four, damage"
+is_exit 65 "four characters of UTF-8: a damaged file"
 { printf '\xef\xbb\xbf'; cat few.csv; } >marked.csv
 run dnn init --force marked.csv --target y
 is_exit 65 "  as behind a byte-order mark"
@@ -103,7 +103,7 @@ refuses() { # refuses ERROR args...: check and train refuse the config
     run dnn check told.json
     err_has "error[$id]" "  check refuses it"
     run dnn train told.json -o told.dnn --set model.preset=mlp -q
-    err_has "error[$id]" "  and train does"
+    err_has "error[$id]" "train refuses it"
 }
 refuses E1401 s.csv --target y --set data.columns.zz=numeric
 refuses E1203 s.csv --target w --set task=regression
@@ -121,29 +121,31 @@ is_exit 0 "a weight of 0 is one"
 run dnn init --force s.csv --target y --set data.split.method=column --set data.split.column=s -o told.json
 is_exit 0 "the column that says the part is no feature"
 grep -qE '"(valid|test)": 0' told.json
-is $? 1 "  and there are no shares, which such a split does not know"
+is $? 1 "a split by column has no shares in the config"
 run dnn train told.json -o told.dnn --set model.preset=mlp -q --set train.epochs=1
-is_exit 0 "  and train takes it"
+is_exit 0 "train takes a split by column"
 awk 'BEGIN { print "id,x,v,y"; for (i = 0; i < 100; i++) print "k" i "," i % 7 "," i % 2 "," i % 2 }' >ids.csv
 run dnn init --force ids.csv --target y -o ids.json
 err_has 'note: column "id": id: ' "a column that is set aside is told of"
-err_has 'column "v": it alone gives the target away' "  and one that says too much"
+err_has 'column "v": it alone gives the target away' "a column that gives the target away is told of"
 run dnn init --force ids.csv --target y --set 'data.columns={"x":"numeric"}' -o ids.json
-is "$(grep -vc 'dnn check ids.json\|the positive label is' err)" 0 "  not where the config lacks them"
+is "$(grep -vc 'dnn check ids.json\|the positive label is' err)" 0 "a config without the columns: nothing is said of them"
 run dnn init --force ids.csv --target y --set data.columns.v=ignore -o ids.json
-err_lacks 'gives the target away' "  and not where it ignores that one"
+is_exit 0
+err_lacks 'gives the target away' "an ignored column: nothing is said of it"
 
 # groups keep together what would be on both sides: a column of that type is for the split, and for nothing else
 awk 'BEGIN { print "x,g,y"; for (i = 0; i < 400; i++) print i % 7 "," int(i / 20) "," int(i / 20) % 2 }' >groups.csv
 for set in data.columns.g=group 'data.columns.g={"type":"group"}' data.columns.g.type=group 'data.columns={"x":"numeric","g":"group"}'; do
     run dnn init --force groups.csv --target y --set "$set"
     has '"split": {"method": "group"' out "$set: split by it"
-    err_lacks 'gives the target away' "  and it is not learned from"
+    is_exit 0
+    err_lacks 'gives the target away' "$set: the groups are not learned from"
 done
 run dnn init --force groups.csv --target y --set data.columns.g=group --set data.split.method=random -o groups.json
 has '"split": {"method": "random"' groups.json "another method that was asked for is kept"
 run dnn train groups.json -o m.dnn --set model.preset=mlp --set train.epochs=1
-err_has 'column "g" of type group has no effect on the parts, as data.split.method is random' "  and train says that the groups are of no use then"
+err_has 'column "g" of type group has no effect on the parts, as data.split.method is random' "groups without a split by group: train says that they have no effect"
 run dnn init --force groups.csv --target y --set data.columns.g=group --set data.columns.g=numeric
 has '"method": "stratified"' out "a type that a later --set replaces"
 
@@ -184,15 +186,18 @@ column() {
 column 'i % 60 ? i % 31 + i / 200 : "unknown"'
 err_has 'note: taken as missing: "unknown" in column "x" (2 cells); data.missing lists them'
 column 'i % 60 ? i % 31 + i / 200 : "NA"'
+is_exit 0
 err_lacks 'taken as missing' "NA is one by default"
 column 'sprintf("2024-02-%02d", i % 30 + 1)'
+is_exit 0
 err_has 'warning: column "x": ignore: dates, and 4 of the cells are days that do not exist, the first "2024-02-30": mend them'
 err_lacks '%d.%m.%Y' "no other format is named"
 column 'i == 50 ? "2024-02-31" : sprintf("2024-02-%02d", i % 28 + 1)'
 err_has '1 of 120 cells is no day that exists, the first "2024-02-31" at line 52'
 column 'i % 2 ? sprintf("%d/%02d/2024", i % 28 + 1, i % 12 + 1) : sprintf("%02d/%d/2024", i % 12 + 1, i % 28 + 1)'
+is_exit 0
 err_has 'dates of a mixed order, which no one format reads'
-err_lacks '"format"' "so none is named"
+err_lacks '"format"' "dates of a mixed order: no format is named"
 column 'sprintf("2024-%02d-%02d %d:30 %sM", i % 12 + 1, i % 28 + 1, i % 12 + 1, i % 2 ? "P" : "A")'
 has '"format": "%Y-%m-%d %I:%M %p"' out "an ISO date with a clock of twelve hours"
 column 'i % 2 ? sprintf("2024-%d-%02d", i % 12 + 1, i % 28 + 1) : sprintf("2024/%d/%02d", i % 12 + 1, i % 28 + 1)'
@@ -200,7 +205,7 @@ err_has '"format": "%Y/%m/%d"}' "an example is the format of a cell"
 for mark in k K M m bn Mio; do
     column "i % 31 + 1 \"$mark\""
     err_has "numbers such as \"1$mark\" (line 2) in 120 cells, whose letters may multiply them"
-    has '"x": "ignore"' out "  and are no unit"
+    has '"x": "ignore"' out "numbers such as 1$mark are ignored, not taken as a unit"
 done
 column '"$" i % 31 + 1 ".5k"'
 err_has 'whose letters may multiply them'
@@ -211,6 +216,7 @@ err_has 'note: column "x": numeric: numbers such as "1USD"'
 column 'i % 2 ? i % 31 / 4 : "(0.0" i % 9 + 1 ")"'
 err_has '"thousands": "," (brackets are a minus, and this key reads them)'
 column 'sprintf("2024-%02d-%02d %02d:00", i % 12 + 1, i % 28 + 1, i % 3)'
+is_exit 0
 err_has '"x" 1.00' "a date is scored by the best of its parts"
 err_lacks 'the best 5'
 { echo "t,x,y"; for i in $(seq 60); do echo "c$((i % 5)),$((i % 9)),$((i % 2))"; done; echo '"c1,3,1'; } >open.csv
@@ -229,15 +235,17 @@ err_has 'note: column "b": id: every cell is different'
 run dnn train aside.json -o aside.dnn --set model.preset=mlp
 is_exit 78 "  train refuses it"
 err_has 'error[E1312]: aside.json:13:'
-err_has 'the notes of `dnn init DATA.csv --target COL` say why it takes none' "  and does not send back to what wrote it"
+err_has 'the notes of `dnn init DATA.csv --target COL` say why it takes none' "train: the help does not send back to init"
 run dnn init --force aside.csv --target y --set data.columns.b=categorical -o aside.json
+is_exit 0
 err_lacks 'warning: no column'
 err_lacks 'column "b"' "of a column that was given no reason is told"
 run dnn train aside.json -o aside.dnn --set model.preset=mlp --set train.epochs=1 -q
-is_exit 0 "  and it trains"
+is_exit 0 "a column given its type is trained on"
 awk 'BEGIN { print "customer_id,story,short,code,half,y"
     for (i = 0; i < 300; i++) printf "%d,the %dth of many words told here,w%d tail,%d,.%d,%d\n", i * 7 % 160 + 1000, i % 170, i % 170, i * 31 % 211, i % 9 + 1, i % 2 }' >story.csv
 run dnn init --force story.csv --target y
+is_exit 0
 err_has 'warning: column "customer_id": id: its name is that of an identifier, and its 160 values come again, in 300 rows'
 err_has 'column "story": text: free text'
 err_has 'column "short": ignore: 170 different values in 300 cells: hardly one is met again'
@@ -271,7 +279,7 @@ for list in '[]' '["zz"]'; do
     done
 done
 run dnn train bad.json -o bad.dnn --set model.preset=mlp -q --set train.epochs=1 --set 'data.missing=["12O"]'
-is_exit 0 "  and trains where it means no value"
+is_exit 0 "train takes the text as a missing value"
 
 # a table written with the numbers of its rows: that column has no name
 { echo ,x,y; for i in $(seq 0 99); do echo "$i,$((i * 7919 % 100)).5,$((i % 2))"; done; } >index.csv
@@ -283,7 +291,7 @@ run dnn train index.json -o index.dnn --set model.preset=mlp -q --set train.epoc
 is_exit 0 "  trains"
 run dnn predict index.dnn index.csv index.csv -q
 is_exit 0 "  predicts"
-is "$(sed -n 2p out | cut -d, -f1)" 0 "  and is repeated"
+is "$(sed -n 2p out | cut -d, -f1)" 0 "predict repeats the index column"
 
 # more columns than a config can list
 wide() { awk -v columns="$1" -v rows="$2" 'BEGIN { for (i = 0; i < columns; i++) printf "c%d,", i; print "y"; for (r = 0; r < rows; r++) { for (i = 0; i < columns; i++) printf "%d,", (i + r) % 3; print r % 2 } }'; }
@@ -293,7 +301,7 @@ is_exit 65 "too many columns for a config"
 err_has '40051 columns are more than a config can list'
 wide 39970 3 >wide.csv
 run dnn init --force wide.csv --target y -o wide.json
-is_exit 65 "and one that would be longer than a config may be"
+is_exit 65 "a config that would be longer than one may be"
 err_has '39971 columns are more than a config can list'
 # less: the config is read, and so is what it becomes in the model, with its other keys
 wide 30000 20 >wide.csv
@@ -302,7 +310,7 @@ is_exit 0 "as many columns as a config can list"
 run dnn train wide.json --set model.preset=mlp --progress none --set train.epochs=1
 is_exit 0 "are trained on"
 run dnn predict wide.dnn wide.csv -q
-is_exit 0 "and the model is read"
+is_exit 0 "the model of as many columns as a config can list answers"
 
 # names and options that contradict each other, or do nothing
 run dnn init --force leads.csv --target converted --id lead_id --ignore lead_id
@@ -321,7 +329,7 @@ is_exit 73 "a config is not replaced"
 err_has 'split.json: there is a config already: it is not replaced'
 err_has 'help: --force replaces it'
 run dnn init leads.csv --target converted -o split.json --force
-is_exit 0 "but with --force"
+is_exit 0 "--force replaces a config"
 : >empty.json
 run dnn init leads.csv --target converted -o empty.json
 is_exit 0 "an empty file is"
@@ -353,13 +361,13 @@ for text in '{"data": [{"id": 1, "name": "precious"}], "next": null}' '{"model":
     '{"task": "binary", "done": false}' '{"task": "binary",' '{"task": 3}'; do
     printf '%s' "$text" >theirs.json
     run dnn init --force leads.csv --target converted -o theirs.json
-    is_exit 73 "nor one that has keys of a config among others: $text"
+    is_exit 73 "--force keeps a JSON with some keys of a config: $text"
     is "$(cat theirs.json)" "$text" "it stays"
 done
 for bytes in '\0\0\0\030ftyp' '{\0"task"' '\n\0'; do
     printf "$bytes" >film.mp4
     run dnn init --force leads.csv --target converted -o film.mp4
-    is_exit 73 "nor a file of bytes with a NUL among the first ($bytes)"
+    is_exit 73 "--force keeps a file with a NUL byte among the first ($bytes)"
 done
 printf ' {\n' >cut.json
 run dnn init --force leads.csv --target converted -o cut.json
@@ -387,7 +395,7 @@ printf 'a,b,y\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n' >sets.csv
 run dnn init --force sets.csv --target y --set data.target=a
 is_exit 78 "another target by --set"
 err_has "(--set data.target)" "the --set is named"
-err_lacks "config:1:" "and no place in a config that is not there"
+err_lacks "config:1:" "another target by --set: no place of a config is named"
 # data.positive is a label as training reads it: whole, and with the blanks that quotes keep
 awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) print i % 7 "," (i % 3 ? "\" no\"" : " yes ") }' >labels.csv
 for word in o no 'yes ' ' no' 'yes'; do
@@ -409,7 +417,7 @@ ok $? "buckets for $terms terms: $buckets" "$(cat words.json)"
 has '"t": "text"' few.json "few terms: the usual number"
 awk 'NR == 1 { print "n," $0; next } { print NR * 37 % 101 / 7 "," $0 }' words.csv >beside.csv
 dnn init beside.csv --target y -q -o beside.json
-has '"t": "text"' beside.json "so beside a number, where each network would be large"
+has '"t": "text"' beside.json "few terms beside a number: the usual number, as each network would be large"
 run dnn check words.json
-is_exit 0 "and the config is one"
+is_exit 0 "check takes the config with more buckets"
 done_testing

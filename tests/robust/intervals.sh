@@ -37,7 +37,7 @@ out_has "gate width<=1000: met" "beside one on width"
 run dnn inspect one.dnn
 out_has "intervals  0.9, value" "inspect shows them"
 run dnn inspect one.dnn --json
-out_has '"intervals":{"level":0.9,"rule":"value","reach":' "and in JSON"
+out_has '"intervals":{"level":0.9,"rule":"value","reach":' "inspect --json shows the intervals"
 run dnn verify one.dnn
 is_exit 0 "verify is as before"
 dnn train v.json -o one2.dnn -q --progress none --threads 1
@@ -98,7 +98,7 @@ run dnn evaluate one.dnn more.csv -q --better-than short.dnn --on width
 is_exit 0 "one is better than another by the width of its intervals"
 check "the widths are those of predict" awk -v a="$(mean_width one.dnn)" -v b="$(mean_width short.dnn)" '/^gate width/ { sub(/.*[(]/, "", $7); n++; bad += ($7 / a - 1) ^ 2 > 1e-10 || ($9 / b - 1) ^ 2 > 1e-10 } END { exit !(n == 1 && !bad) }' out
 run dnn evaluate short.dnn more.csv -q --better-than one.dnn --on width
-is_exit 82 "and the other is not"
+is_exit 82 "the model of wider intervals is not better"
 dnn train v.json -o none.dnn -q --progress none --set intervals=null
 run dnn evaluate one.dnn more.csv -q --better-than none.dnn --on width
 is_exit 65 "a model without intervals has no width (E1422)"
@@ -156,7 +156,7 @@ is_exit 0 "gates on sets"
 dnn report one.dnn more.csv -o r.html -q
 check "the report has a row for each tenth, and the rows are all there" perl -0777 -ne '($t) = /<h2>Intervals.*?<tbody>(.*?)<\/tbody>/s; @rows = $t =~ /<tr>/g; $n += $_ for $t =~ m{</td><td class="n">([0-9]+)</td>}g; print scalar(@rows), " of $n"; exit !(@rows == 10 && $n == 3000)' r.html
 dnn report c.dnn c_more.csv -o r.html -q
-check "and for each label" perl -0777 -ne '($t) = /<h2>Intervals.*?<tbody>(.*?)<\/tbody>/s; @rows = $t =~ /<tr>/g; exit !(@rows == 3 && /Size of the sets/)' r.html
+check "the report has a row for each label" perl -0777 -ne '($t) = /<h2>Intervals.*?<tbody>(.*?)<\/tbody>/s; @rows = $t =~ /<tr>/g; exit !(@rows == 3 && /Size of the sets/)' r.html
 # two labels: a threshold of one's own is in the set
 sed 's/y\\2/x|1/' c.csv >two.csv
 dnn train c.json -o two.dnn -q --progress none --set data.train=two.csv --set task=binary --set 'data.positive="x|1"' --set sets=0.5

@@ -19,6 +19,7 @@ err_has 'note: the positive label is "1.0"' "1.0 beside 0.0 is the positive labe
 train point.json -o point.dnn
 is "$(dnn predict point.dnn plain.csv -q | head -n 1)" "prediction,probability_0.0,probability_1.0" "answers have the texts of the training file"
 run dnn evaluate point.dnn point.csv --json
+is_exit 0
 err_lacks 'not written as in training' "its own labels need no note"
 metrics out >want
 for file in plain odd mixed; do
@@ -26,7 +27,7 @@ for file in plain odd mixed; do
     is_exit 0 "$file.csv: labels are equal as numbers"
     is "$(grep -c 'labels are not written as in training: they count as the equal numbers among "0.0", "1.0"' err)" 1 "  one note"
     metrics out >got
-    same want got "  and the same metrics"
+    same want got "$file.csv: the same metrics"
 done
 sed 's/,1$/,2/' plain.csv >other.csv
 run dnn evaluate point.dnn other.csv
@@ -51,7 +52,7 @@ is "$(grep -c 'note: data.positive "1" is the label "1.0" of the file, equal as 
 answers positive.dnn
 same alone.csv answers.csv "  the same model"
 train point.json -o positive.dnn --set data.positive=2
-is_exit 65 "  not another number"
+is_exit 65 "data.positive that is another number is refused"
 train point.json -o one.dnn --set 'train.loss.class_weights={"1.0": 3, "0.0": 1}'
 train point.json -o two.dnn --set 'train.loss.class_weights={"1": 3, "0": 1}'
 is_exit 0 "weights by another spelling"
@@ -60,7 +61,7 @@ answers one.dnn && mv answers.csv one.csv && answers two.dnn && same one.csv ans
 # one file with both spellings: one label, whose text is that of most rows
 run dnn init mixed.csv --target y --set model.preset=linear -o mixed.json
 is "$(grep -c '"task": "binary"' mixed.json)$(grep -c '"positive": "1"' mixed.json)" 11 "init finds two labels of four spellings"
-err_has 'note: target "y": labels that are equal as numbers are one: "' "  and says so"
+err_has 'note: target "y": labels that are equal as numbers are one: "' "a note says that four spellings are two labels"
 train mixed.json -o mixed.dnn
 err_has 'note: target "y": labels that are equal as numbers are one: "' "train says so too"
 dnn init plain.csv --target y --set model.preset=linear -q -o plain.json
@@ -69,6 +70,7 @@ answers mixed.dnn && mv answers.csv mixed.out
 answers plain.dnn
 same mixed.out answers.csv "  the answers are those of one spelling"
 run dnn evaluate plain.dnn point.csv --better-than point.dnn --on auc
+is_exit 82
 err_lacks E15 "models with other spellings are compared"
 out_has 'gate auc better than point.dnn'
 train plain.json -o two.dnn --set ensemble.folds=3 --set data.train=mixed.csv

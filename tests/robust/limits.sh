@@ -52,11 +52,11 @@ is_exit 0 "a limit that leaves no time to answer all rows" "$(cat err)"
 within 60000
 out_has "$judged" "  is said"
 out_has '"valid":900,"test":900' "  beside the rows of the split"
-err_has "time to answer 512 of 900 validation rows and 512 of 900 test rows" "  and noted"
+err_has "time to answer 512 of 900 validation rows and 512 of 900 test rows" "no time to answer all rows: a note"
 run dnn inspect few.dnn --json
-out_has "$judged" "  and kept in the model"
+out_has "$judged" "no time to answer all rows: kept in the model"
 run dnn inspect few.dnn
-out_has "judged     by 512 of 900 test rows, for lack of time" "  and shown"
+out_has "judged     by 512 of 900 test rows, for lack of time" "no time to answer all rows: inspect shows it"
 # shellcheck disable=SC2086
 run dnn train many.json -o all.dnn --time-limit 1000 --json --set model.preset=mlp --set train.epochs=1 $still
 # shellcheck disable=SC2086
@@ -75,18 +75,18 @@ fold="--set train.time_limit_s=0.01 --set model.preset=mlp --set train.epochs=2 
 run dnn cv many.json --folds 2 --json $fold
 is_exit 0 "cv under a limit" "$(cat err)"
 out_has '"rows":1024,' "  measures a sample of each fold"
-err_has "time to answer 1024 of 6000 rows that the folds leave out" "  and says so"
+err_has "time to answer 1024 of 6000 rows that the folds leave out" "cv under a limit says how many rows it answers"
 # shellcheck disable=SC2086
 run dnn cv many.json --folds 2 --json -o answers.csv $fold
-is "$(grep -c . answers.csv)" 6001 "  with -o every row has its answer"
+is "$(grep -c . answers.csv)" 6001 "cv under a limit with -o: every row has its answer"
 for run in 0 1; do
     # shellcheck disable=SC2086
     run dnn train many.json --run $run -o part$run.dnn --set ensemble.folds=2 --json $fold
 done
 out_has '"judged":{"valid":512,"valid_of":2550,"test":512,"test_of":900}' "a part of an ensemble says so too"
 run dnn merge many.json part0.dnn part1.dnn -o merged.dnn --set ensemble.folds=2 --set model.preset=mlp --set train.epochs=2 --json --force
-is_exit 0 "and is merged" "$(cat err)"
-out_has '"judged":{"valid":1024,"valid_of":5100,"test":512,"test_of":900}' "  with its rows"
+is_exit 0 "parts judged by samples are merged" "$(cat err)"
+out_has '"judged":{"valid":1024,"valid_of":5100,"test":512,"test_of":900}' "a merged model says how many rows judged it"
 
 "$DNN" train many.json -o killed.dnn --progress plain >out 2>err &
 child=$!

@@ -63,6 +63,6 @@ table "groups that stand apart" 'print "station,step,amount,y\n"; for my $s (0 .
 table "names that speak of no sequence" 'print "city,price,amount,y\n"; for my $s (1 .. 20) { line("c$s", 5 * $_) for 0 .. 19 }'
 table "an order that falls" 'print "machine,t,amount,y\n"; for my $s (1 .. 20) { line("c$s", $_ * 7 % 20) for 0 .. 19 }' "the order falls within a group"
 run dnn train t.json --set data.sequence.group=machine --set data.sequence.order=t --set data.sequence.unordered=sort --set train.epochs=2 -o t.dnn --quiet --force
-is_exit 0 "and what it says to do is right"
+is_exit 0 "the config that the note proposes trains"
 table "rows of few groups" 'print "machine,t,amount,y\n"; for my $s (1 .. 5) { line("c$s", $_) for 0 .. 19 }'
 done_testing

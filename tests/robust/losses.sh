@@ -42,7 +42,7 @@ run dnn train classes.json -o focal.dnn --quiet --set 'train.loss={"type":"focal
 run dnn train classes.json -o plain.dnn --quiet
 run dnn evaluate focal.dnn test.csv --better-than plain.dnn
 out_has "gate logloss better than plain.dnn" "models of two losses are compared by logloss"
-err_has "the two models were trained by different losses: logloss compares their probabilities" "  which is told"
+err_has "the two models were trained by different losses: logloss compares their probabilities" "models of two losses: the comparison is told"
 # the figures, from the answers
 dnn predict quantile.dnn test.csv --quiet --passthrough y >answers.csv
 run dnn evaluate quantile.dnn test.csv --quiet
@@ -64,9 +64,9 @@ run dnn tune values.json -o best.json --trials 4 --quiet --json --set train.opti
 is_exit 0 "tune of a quantile"
 out_has '"metric":"pinball"' "tune compares by pinball"
 grep -q '"learning_rate": 0.01' best.json
-ok $? "and takes the rate that learns"
+ok $? "tune of a quantile takes the rate that learns"
 perl -ne 'exit !(/"gain":\{"metric":"pinball","value":[0-9.]+,"standard_error":[0-9.]+\}/)' out
-ok $? "and tells its gain by pinball, with an error"
+ok $? "tune of a quantile tells its gain by pinball, with an error"
 run dnn tune classes.json -o best.json --force --trials 3 --quiet --json --set train.early_stopping.metric=f1 --set 'tune={"space":{"train.loss.class_weights":[null,"balanced"]}}'
 perl -MJSON::PP -ne 'my $j = decode_json($_); my ($best) = $j->{best}; my ($plain) = grep { $_->{trial} == 0 } @{$j->{trials}};
     exit !($j->{metric} eq "f1" && (!$j->{gain} || ($j->{gain}{metric} eq "f1" && abs($j->{gain}{value} - ($best->{valid}{f1} - $plain->{valid}{f1})) < 1e-9)))' out
@@ -80,10 +80,10 @@ ok $? "the baseline of balanced classes is a constant of one half"
 run dnn train values.json -o u.dnn --quiet --force --set 'train.loss={"type":"quantile","q":0.9}' --set train.early_stopping.metric=coverage
 is_exit 78 "coverage orders no epochs"
 run dnn evaluate quantile.dnn test.csv --quiet --better-than quantile.dnn --on coverage
-is_exit 64 "nor models"
+is_exit 64 "coverage compares no models"
 run dnn train classes.json -o u.dnn --quiet --set train.early_stopping.metric=pinball
 is_exit 78 "a metric of another loss"
-err_has 'is not a metric of `task` "binary"' "and why"
+err_has 'is not a metric of `task` "binary"' "a metric of another loss: the reason"
 awk -F, 'NR == 1 { print "x,z,c"; next } { print $1 "," $2 "," ($1 < -1 ? "low" : $1 < 1 ? "middle" : "high") }' train.csv >three.csv
 sed 's/train.csv/three.csv/; s/"binary"/"multiclass"/; s/"positive": "yes", //' classes.json >three.json
 run dnn train three.json -o f1.dnn --progress none --set train.epochs=1 --set 'train.loss={"type":"soft_f1","labels":["low"]}'

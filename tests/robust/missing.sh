@@ -24,7 +24,7 @@ done
 same a.out empty.out "missing by column answers as empty cells do"
 same a.told empty.told "  evaluate too"
 same a.explained empty.explained "  explain too"
-same a.effects empty.effects "  and its effects"
+same a.effects empty.effects "missing by column: the effects are as of empty cells"
 is "$(dnn inspect a.dnn --json | grep -o '"missing_texts":\[[^]]*\]' | tr -d '\n')" '"missing_texts":["-999","n.a."]"missing_texts":["never"]' \
     "inspect shows the texts of each column"
 dnn schema | grep -q 'Texts that mean no value in this column'
@@ -61,7 +61,7 @@ ok $? "init writes NA and unknown for the number" "$(cat init.json)"
 grep -qF '"country": "categorical"' init.json && grep -qF '"job": "categorical"' init.json && grep -qF '"missing": [""]' init.json
 ok $? "  where they are a code and a job elsewhere" "$(cat init.json)"
 run dnn check init.json
-is_exit 0 "  and check takes it"
+is_exit 0 "check takes NA and unknown of init"
 # words among numbers or dates
 words() { # words EXPRESSION [ARGS]: rows of column x; $i counts them
     awk "BEGIN { print \"x,k,y\"; for (i = 0; i < 400; i++) print ($1) \",\" i % 7 \".5,\" (i % 3 ? \"a\" : \"b\") }" >words.csv
@@ -73,7 +73,7 @@ while IFS='|' read -r cells list said; do
     ok $? "$cells: missing [$list]" "$(cat words.json err)"
     err_has "warning: column \"x\": $said taken as missing"
     run dnn train words.json -o words.dnn --set model.preset=mlp --set train.epochs=1 --force -q
-    is_exit 0 "  and trains"
+    is_exit 0 "$cells: train takes the config"
 done <<'EOF'
 i % 40 ? i * 7919 % 1000 / 10 : "nil"|"nil"|"nil" in 10 of 400 cells (the first at line 2) is no number:
 i % 40 ? 18 + i % 70 : i % 80 ? "n.b." : "-"|"n.b.", "-"|"n.b.", "-" in 10 of 400 cells (the first at line 2) are no number:
@@ -84,6 +84,7 @@ i % 9 ? sprintf("%02d.%02d.2024", i % 28 + 1, i % 12 + 1) : i % 2 ? "ongoing" : 
 EOF
 for value in 'i % 9 ? i % 6 : "x"' 'i % 3 ? "-inf" : i / 8' 'i % 2 ? substr("abcdefghijkl", i % 12 + 1, 1) : i * 7' 'i % 3 ? "low" : i / 8'; do
     words "$value"
+    is_exit 0
     err_lacks 'taken as missing' "$value: words"
 done
 # a target of numbers with a bad cell is one of a regression
@@ -91,7 +92,7 @@ words 'i == 99 ? "n.a." : i * 7919 % 1000' x
 err_has 'target "x": "n.a." in 1 of 400 cells (at line 101) is no number: taken as missing, by the column'"'"'s "missing", and the task is regression'
 err_has '1 of 400 rows have no target: training leaves them out'
 run dnn train words.json -o words.dnn --set model.preset=mlp --set train.epochs=1 --force -q
-is_exit 0 "  and trains"
+is_exit 0 "a text that is missing in the target: train takes the config"
 run dnn init words.csv --target x --set 'data.columns.x={"type": "categorical", "missing": []}'
 out_has '"task": "multiclass"' "  unless classes are asked for, as the warning says"
 words 'i == 99 ? "12O" : i * 7919 % 1000' x
@@ -102,10 +103,11 @@ words 'i % 40 ? substr("yesno ", i % 2 * 3 + 1, 3) : "None"' x
 err_has 'target "x": is "None" (10 rows) a label? If it means that the label is not known, --set '"'data.columns.x={\"type\": \"categorical\", \"missing\": [\"None\"]}'"
 run dnn init words.csv --target x --set 'data.columns.x={"type": "categorical", "missing": ["None"]}' -o words.json --force
 grep -qF '"task": "binary"' words.json
-ok $? "  which leaves two labels" "$(cat words.json)"
+ok $? ""None" as missing leaves two labels" "$(cat words.json)"
 run dnn check words.json
 err_has 'is missing in 10 of 400 rows'
 words 'i % 2 ? "None" : "churn"' x
+is_exit 0
 err_lacks 'a label?' "None is one of two labels"
 
 # a value that stands for none: the least or greatest, in many rows, far from the others
@@ -137,12 +139,13 @@ is_exit 0 "  such a config trains"
 for value in 'i % 10 ? 18 + i % 80 : 99' 'i % 5 ? 1 + i % 900 : 0' 'i % 4 * 33' 'i % 5 * 20 + 19' 'i % 10 ? i % 30 : -1' 'i % 100 ? i % 9 : 20' \
     'sprintf("20%02d-%02d-01", i % 20, i % 12 + 1)' 'i % 10 ? i * 7919 % 1000 - 500 : -501' 'i == 7 ? -999 : i % 70'; do
     far "$value"
+    is_exit 0
     err_lacks 'far from the others' "$value: values"
 done
 far 'i % 20 ? 1990 + i % 20 : 0'
 err_has '"0" in 20 of 400 cells is far from the others (1991 to 2009): if it means no value, --set '"'data.columns.x.missing=[\"0\"]'" "what may be a value is told"
 grep -qF '"x": "numeric"' far.json
-ok $? "  and stays one"
+ok $? "a value that may be missing stays in a column of numbers"
 run dnn init far.csv --target y --set 'data.columns.x.missing=["0"]'
 grep -A2 '"x": {' out | grep -qF '"missing": ["0"]'
 ok $? "  until that is said"

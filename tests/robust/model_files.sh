@@ -203,7 +203,7 @@ run bash -c "$(limit 400000) exec timeout 5 '$DNN' verify sparse.dnn"
 is_exit 76 "M13 a sparse file of 1 TiB: at once"
 { cat m.dnn; } >sparse.dnn && truncate -s 1T sparse.dnn
 run bash -c "$(limit 400000) exec timeout 5 '$DNN' predict sparse.dnn leads.csv"
-is_exit 76 "M13 with a header that is right: too"
+is_exit 76 "M13 a sparse file of 1 TiB after a whole model: at once"
 rm -f sparse.dnn
 mkfifo pipe.dnn
 mkdir folder.dnn

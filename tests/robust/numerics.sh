@@ -17,8 +17,8 @@ run dnn train v.json -o m.dnn --set "$sgd" --set train.checkpoint.every_s=0
 is_exit 80 "N01 a learning rate that blows up: 80"
 err_has 'error[E1901]'
 err_has "lower train.optimizer.learning_rate (now 20)" "what to change"
-err_has "step " "and the step"
-err_has " of layer " "N01 and the layer where it began"
+err_has "step " "N01 a learning rate that blows up: the step"
+err_has " of layer " "N01 a learning rate that blows up: the layer where it began"
 is "$(digest m.dnn)" "$before" "the model from before is untouched"
 run dnn train v.json -o m.dnn --set "$sgd" --set train.clip_norm=0.001
 is_exit 0 "N02 the same with train.clip_norm: it goes through"
@@ -111,13 +111,13 @@ is_exit 65 "N03 three labels in a binary task: 65"
 { echo a,b,c,y; echo 0.1,0.2,red,1; echo 0.1,0.3,red,7; } >valid.csv
 run dnn train c.json -o m.dnn --set data.valid=valid.csv
 is_exit 65 "N04 a label that no training row has: 65"
-err_has "row" "with the row"
+err_has "row" "N04 a label that no training row has: the row"
 
 awk -F, 'NR == 1 {print "k," $0; next} {print "5," $0}' d.csv >const.csv
 sed 's/"columns": {/"columns": {"k": "numeric", /' c.json >const.json
 run dnn train const.json -o m.dnn --set data.train=const.csv
 is_exit 0 "N05 a constant column"
-err_has "warning" "with a warning"
+err_has "warning" "N05 a constant column: a warning"
 awk -F, 'NR == 1 {print "k," $0; next} {print "123456789," $0}' d.csv >later.csv
 "$DNN" predict m.dnn const.csv -q >same.txt
 run dnn predict m.dnn later.csv -q
@@ -145,7 +145,7 @@ is_exit 65 "N07 no row for the validation part: 65"
 { echo a,b,c,y; grep ',1$' d.csv | head -n 20; } >ones.csv
 run dnn train c.json -o m.dnn --set data.valid=ones.csv
 is_exit 0 "N07 a validation part that lacks a class"
-err_has "warning" "with a warning"
+err_has "warning" "N07 a validation part that lacks a class: a warning"
 grep -v ',1$' d.csv | head -n 20 >noughts.csv
 value() { awk 'NR == 1 || $0 ~ /,100/' v.csv | head -n 2; }
 value >same.csv
@@ -176,9 +176,9 @@ err_has "dnn: test: no metric has a value"
 is "$(grep -o '"test":{"auc":null' out)" '"test":{"auc":null' "  their metrics are null"
 is "$(grep -o '"warnings":.*the weight of each of the [0-9]* test' out | wc -l)" 1 "  the summary has the warning"
 grep -q '"baseline":{"auc":0.5' out
-ok $? "  and the constant answer is measured on the validation rows" "$(cat out)"
+ok $? "the constant answer is measured on the validation rows" "$(cat out)"
 run dnn train w.json -o m.dnn --set data.test=idle.csv --set data.split.valid=0
-is_exit 0 "N14 and without validation rows"
+is_exit 0 "N14 test rows of weight 0, and no validation rows"
 run dnn train c.json -o m.dnn --set data.valid=ones.csv --set train.loss.class_weights='{"0": 1, "1": 0}'
 is_exit 65 "N14 the loss of rows whose class weighs 0: 65"
 
@@ -200,17 +200,17 @@ awk -F, 'NR == 1 {print "leak," $0; next} {print $4 "," $0}' d.csv >leak.csv
 sed 's/"columns": {/"columns": {"leak": "numeric", /' c.json >leak.json
 run dnn train leak.json -o m.dnn --set data.train=leak.csv
 is_exit 0 "N10 a column that is the label"
-err_has '"leak"' "with a warning that names it"
+err_has '"leak"' "N10 a column that is the label: a warning that names it"
 { cat d.csv; tail -n +2 d.csv; } >twice.csv
 run dnn train c.json -o m.dnn --set data.train=twice.csv
 is_exit 0 "N11 rows that are in training and in validation"
 grep -q 'warning.*[0-9]' err
-ok $? "with a warning that counts them" "$(cat err)"
+ok $? "N11 rows in both parts: a warning that counts them" "$(cat err)"
 run dnn train leak.json -o m.dnn --json --set data.train=leak.csv --set 'model={"preset":"linear"}' --set train.epochs=60 \
     --set 'train.optimizer={"type":"adam","learning_rate":300}' --set train.early_stopping.patience=0
 is_exit 0 "N12 logits of thousands"
 grep -q '"logloss":[0-9]' out
-ok $? "and a finite loss" "$(cat out)"
+ok $? "N12 logits of thousands: a finite loss" "$(cat out)"
 
 printf 'a,y\n' >single.csv
 awk -F, 'NR > 1 {print $1 "," ($1 > 0)}' d.csv >>single.csv
@@ -245,7 +245,7 @@ awk -F, 'BEGIN {OFS = ","} NR > 1 {$4 = 7} {print}' v.csv >seven.csv
 run dnn train v.json --set data.train=seven.csv --set output.model=seven.dnn
 is_exit 0 "N04 a constant target"
 err_has 'has the same value in every training row: there is nothing to learn' "what it is about is said"
-err_lacks "lower train.optimizer.learning_rate" "and nothing else is advised"
+err_lacks "lower train.optimizer.learning_rate" "N04 a constant target: nothing else is advised"
 # a target that is large against its spread: 9 digits do not tell its values apart, 17 do
 awk 'BEGIN {srand(2); print "x,when_ms"; for (i = 0; i < 300; i++) {x = rand(); printf "%.4f,%.0f\n", x, 1700000000000 + 5000 * x}}' >ms.csv
 cat >ms.json <<'J'
@@ -264,7 +264,7 @@ check "its answers keep the digits that matter" near ms.answers 1
 run dnn cv ms.json --folds 3 -o ms.folds --set data.split.test=0
 check "those of cv too" near ms.folds 2
 run dnn explain ms.dnn ms.csv --rows ms.rows
-check "and of explain" near ms.rows 3
+check "answers of explain keep the digits that matter" near ms.rows 3
 
 # the largest weights that a row and a class may have, together
 awk 'BEGIN { print "x,w,y"; for (i = 0; i < 600; i++) print i % 7 ",1e20," (i % 3 == 0) }' >heavy.csv

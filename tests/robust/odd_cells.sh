@@ -23,6 +23,7 @@ for form in '#%d' '%d-A' 'No. %d' 'A-%d' '§%d' 'Order #%d' 'T%d-7' '[%d]'; do
     err_lacks "warning" "codes such as $form bring no warning"
 done
 column code '%dA' '%dB' '%dC'
+is_exit 0
 err_lacks "warning" "seats bring no warning"
 column size '%dKB' '%dMB'
 err_has 'warning: column "size": ignore: numbers in a form that no key reads' "sizes of two units do"
@@ -37,7 +38,7 @@ bash -c "'$DNN' init t.csv --target y -o t.json --force --set ${line##*--set }" 
 run dnn train t.json -o t.dnn --force --set model.preset=mlp --set train.epochs=1
 is_exit 0 "the key that is proposed for grouped digits has the unit" "$(cat t.json)"
 grep -q '"unit"' t.json
-ok $? "and is written" "$line"
+ok $? "the config has the proposed unit" "$line"
 
 {
     echo 'a;b;c;d;e;y'
@@ -45,7 +46,7 @@ ok $? "and is written" "$line"
 } >t.csv
 run dnn init t.csv --target y -o t.json --force
 is "$(grep -c 'in a form that no key reads' err)" 1 "warnings of one kind are one line"
-err_has '"b" (1x1), "c" (1-11)' "with the first cell of each column"
+err_has '"b" (1x1), "c" (1-11)' "the one line names the first cell of each column"
 
 column temp '%d.5' '%d' '%d' '%d' '%d' '%d' '%d' '%d' '%d' '%d' '%d' 'inf'
 err_has 'warning: column "temp": "inf" in 10 of 120 cells' "a few infinite cells drop no column"
@@ -55,7 +56,7 @@ day=(); for i in {10..28}; do day+=("$i/03/2024"); done
 column day "${day[@]}" '99/99/9999' '14/04/2024' '15/05/2024'
 err_has '"99/99/9999" in' "a date of nines is told"
 grep -q '"missing": \["99/99/9999"\]' t.json
-ok $? "and is missing" "$(cat t.json err)"
+ok $? "a date of nines is missing" "$(cat t.json err)"
 day=(); for i in {10..30}; do day+=("2024年03月${i}日"); done
 column day "${day[@]}"
 grep -q '"format": "%Y年%m月%d日"' t.json

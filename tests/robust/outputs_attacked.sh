@@ -52,7 +52,7 @@ begin e.dnn; ln -s precious e.dnn; end "a link at the model's name"
 is_exit 73 "a link to a foreign file: 73"
 err_has 'the model is written to "'
 [ -L e.dnn ] && dnn verify e.dnn.new >/dev/null 2>&1
-ok $? "and there it is" "$(ls)"
+ok $? "a link to a foreign file: the model is beside it" "$(ls)"
 begin f.dnn; cp precious f.dnn; end "a foreign file at the model's name"
 is_exit 73 "73"
 is "$(cat f.dnn)" precious "it is untouched"
@@ -65,7 +65,7 @@ ok $? "the model is beside it"
 begin h.dnn; ln -s nowhere h.dnn; end "a link that leads nowhere"
 is_exit 0 "is replaced"
 [ ! -L h.dnn ] && [ ! -e nowhere ]
-ok $? "and not followed"
+ok $? "a link that leads nowhere is not followed"
 begin i.dnn; rm i.dnn.lock; cp precious i.dnn.lock; end "a foreign file at the lock's name"
 is "$(cat i.dnn.lock)" precious "it is untouched"
 begin j.dnn; rm j.dnn.lock; ln -s precious j.dnn.lock; end "a link at the lock's name"
@@ -74,7 +74,7 @@ ok $? "it stays"
 ln -s precious k.dnn.lock
 run dnn train c.json -o k.dnn --set train.epochs=1
 is_exit 73 "a link at the lock's name before the training: 73"
-err_has 'this name is a symbolic link: remove it' "with the help for a link"
+err_has 'this name is a symbolic link: remove it' "a link at the lock's name: the help says to remove it"
 
 # a name that some file of the training would not have room for is refused at once
 bad=""

@@ -55,7 +55,7 @@ line=$(sed -n 's/^`15 2 \* \* \* \(.*\)`$/\1/p' README.md | sed "s|/srv/churn|$W
 run env -i HOME="$WORK" PATH=/usr/bin:/bin CUDA_VISIBLE_DEVICES= sh -c "$line"
 is "$STATUS $(cat out)" "0 " "README's line for a crontab works in an installed tree: $line" "$(cat err)"
 "$DNN" predict "$WORK/srv/model.dnn" "$WORK/srv/new.csv" -q -o "$WORK/want.csv"
-same "$WORK/srv/answers.csv" "$WORK/want.csv" "and answers the new rows"
+same "$WORK/srv/answers.csv" "$WORK/want.csv" "README's line for a crontab answers the new rows"
 run make -s uninstall DESTDIR="$WORK/strict" PREFIX=/usr
 is "$(find "$WORK/strict" -type f)" "" "make uninstall leaves nothing of it"
 run make -s uninstall DESTDIR="$WORK/tree" PREFIX=/opt/x
@@ -89,7 +89,7 @@ mkdir -p "$WORK/image/build/man1" && cp "${DNN%/*}"/man1/*.1 "$WORK/image/build/
 run make -s -C "$WORK/image" -o all -o build/man1/dnn.1 LOCAL= NVCC= install DESTDIR="$WORK/pack" PREFIX=/usr
 is_exit 0 "Dockerfile: the tree that .dockerignore leaves installs"
 [ -s "$WORK/pack/usr/share/dnn/data/flights.csv" ] && [ -s "$WORK/pack/usr/share/dnn/leads/new.csv" ]
-ok $? "with its data"
+ok $? "Dockerfile: the installed tree has its data"
 # what the workflow and compose call is there
 words=$(grep -hoE '(dnn/)?scripts/[a-z/]+\.(sh|yaml)|docker/Dockerfile' scripts/docker/compose.yaml scripts/examples/github-workflow.yml | sort -u)
 for word in $words; do
@@ -137,7 +137,7 @@ elif need dpkg-shlibdeps "make deb"; then
         run dpkg --root="$there" --force-depends --purge dnn
         is_exit 0 "it is removed"
         rm -f out err
-        is "$(find "$there/usr" -type f 2>/dev/null)" "" "and nothing is left"
+        is "$(find "$there/usr" -type f 2>/dev/null)" "" "purge leaves nothing"
     fi
 fi
 done_testing

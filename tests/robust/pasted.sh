@@ -200,7 +200,7 @@ means() { # means HELP COMMAND..: what an option of other programs stands for
     shift
     run "$DNN" "$@"
     is_exit 64 "$*: no option"
-    is "$(sed -n 's/^  = help: //p' err)" "$help" "  and what it stands for"
+    is "$(sed -n 's/^  = help: //p' err)" "$help" "$*: the help says what it stands for"
 }
 means 'did you mean --target churned?' init new.csv --label churned
 means 'it is an argument, not an option: `dnn init DATA.csv...`' init --data new.csv
@@ -214,6 +214,7 @@ means 'it is a command: `dnn cv`' train churn.json --cv 3
 means '--backend dnn_gpu asks for a GPU; the device says which one' train churn.json --device gpu
 means 'did you mean `train.loss.type`?' train churn.json --set train.loss=focal
 run "$DNN" predict churn.dnn new.csv --epochs 3
+is_exit 64
 err_lacks "--set" "a command without a config has no such help"
 for limit in 90 90s 5m 2h 1h30m 1d; do
     run "$DNN" train churn.json --time-limit $limit -q --set train.epochs=1 --force

@@ -8,7 +8,7 @@ make_config c.json d.csv binary '"epochs": 8, "checkpoint": {"every_s": 0, "keep
 run env DNN_BLAS=none "$HOOKED" train c.json -o none.dnn --progress none
 is_exit 0 "a training without OpenBLAS"
 run env DNN_BLAS=always "$HOOKED" train c.json -o always.dnn --progress none --json
-is_exit 0 "and one with it, where it is installed"
+is_exit 0 "a training with OpenBLAS, where it is installed"
 blas=$(sed -n 's/.*"blas_core":"\([^"]*\)".*/\1/p' out)
 "$DNN" inspect always.dnn --json >model
 "$DNN" inspect none.dnn --json >plain
@@ -21,7 +21,7 @@ stopped() { # stopped BLAS: a checkpoint of m.dnn after some epochs
     run env DNN_BLAS="$1" DNN_FAULT=play:$((plays * 2 / 3)) "$HOOKED" train c.json -o m.dnn --progress none
     is_exit 81 "stopped, DNN_BLAS=$1"
     ls m.dnn.ckpt-* >/dev/null 2>&1
-    ok $? "with a checkpoint"
+    ok $? "stopped, DNN_BLAS=$1: a checkpoint is left"
 }
 stopped none
 run env DNN_BLAS=always "$HOOKED" train c.json -o m.dnn --resume --progress none
@@ -51,13 +51,14 @@ run dnn train c.json -o open.dnn --progress none --set backend.blas=openblas --j
 is_exit 0 "backend.blas openblas"
 if grep -q '"blas_core":"none"' out; then
     err_has 'warning: backend.blas "openblas": ' "is not here, which is said"
-    err_has "; our own products serve" "and what serves"
+    err_has "; our own products serve" "OpenBLAS is not here: our own products serve"
     is "$(digest open.dnn)" "$(digest own.dnn)" "as if they were asked for"
 else
     run dnn inspect open.dnn --json
     grep -q '"blas":"OpenBLAS [0-9.]*","blas_core":"[A-Za-z]' out
     ok $? "backend.blas openblas: the model says that it served" "$(cat out)"
     run dnn train c.json -o again.dnn --progress none --set backend.blas=openblas
+    is_exit 0
     err_lacks warning
     is "$(digest again.dnn)" "$(digest open.dnn)" "the same bytes twice"
 fi

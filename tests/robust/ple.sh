@@ -42,7 +42,7 @@ dnn predict m.dnn ask.csv --quiet --batch-size 7 --threads 3 -o parts.csv
 ok "$(cmp -s all.csv parts.csv; echo $?)" "an answer does not depend on its batch"
 (head -n 1 ask.csv; sed -n 31p ask.csv) >one.csv
 dnn predict m.dnn one.csv --quiet | tail -n 1 >one
-ok "$(sed -n 31p all.csv | cmp -s - one; echo $?)" "nor on other rows"
+ok "$(sed -n 31p all.csv | cmp -s - one; echo $?)" "an answer does not depend on other rows"
 printf 'id,a,b,c,k\n1,1e9,,0,k1\n2,-1e9,1e30,1,new\n' >far.csv
 run dnn predict m.dnn far.csv --quiet
 is_exit 0 "values beyond all edges, and missing ones"
@@ -73,7 +73,7 @@ for bad in '{"numeric": {"encode": "plee"}}' '{"numeric": {"bins": 1}}' '{"numer
     config "$bad"
     run dnn check c.json --quiet
     is_exit 78 "refused: $bad"
-    ok "$(grep -q 'c.json:3:' err; echo $?)" "with its place"
+    ok "$(grep -q 'c.json:3:' err; echo $?)" "refused: $bad: file and line"
 done
 config '{"numeric": {}, "categorical": {}, "target_statistics": null}'
 run dnn check c.json --quiet

@@ -2,7 +2,6 @@
 # portfolio.sh - preset auto: a list of members that follows from the config and the number of rows alone; its training, its
 # parts, its answers.
 . "$(dirname "$0")/../tap.sh"
-lacks() { ! grep -qF -- "$1" out; ok $? "$2" "$(cat out)"; }
 awk 'BEGIN { srand(2); print "a,b,c,y"; for (i = 0; i < 120; i++) { a = rand(); b = rand()
     printf "%.3f,%.3f,%s,%s\n", a, b, (i % 3 ? "p" : "q"), (a + b + 0.3 * rand() > 1.15 ? "yes" : "no") } }' >d.csv
 run dnn init d.csv --target y -o mlp.json --set model.preset=mlp
@@ -10,13 +9,13 @@ run grep -c '"preset": "mlp"' mlp.json
 is "$(cat out)" 1 "init writes the fast preset when it is told so"
 run dnn init d.csv --target y -o auto.json
 run grep -c '"preset": "auto"' auto.json
-is "$(cat out)" 1 "and auto else, as one word"
+is "$(cat out)" 1 "init writes preset auto by default, as one word"
 run dnn check auto.json --resolved
 is_exit 0 "check spells the members out"
 for name in linear mlp statistics tree realmlp realmlp_statistics realmlp_tree; do out_has "\"name\": \"$name\"" "member $name"; done
 out_has '"folds": 5' "of five folds"
 out_has '"epochs": 40' "few rows have the most epochs"
-lacks '"name": "wide"' "and no network for pixels"
+out_lacks '"name": "wide"' "a small table: no network for pixels"
 cp out first
 run dnn check auto.json --resolved
 same out first "the same list each time"
@@ -32,38 +31,43 @@ for key in '"model":{"value":{"preset":"auto"},"from":"config"}' '"train.seed":{
     '"data.target":{"value":"y","from":"config"}' '"ensemble.folds":{"value":5,"from":"preset"}'; do out_has "$key" "check tells origins: $key"; done
 run dnn check auto.json --resolved --set 'data.columns.c={"type": "categorical", "dim": 2}'
 is_exit 0 "a category with an embedding of its own"
-lacks '"solver": "path"' "whose linear member is trained by steps"
+out_lacks '"solver": "path"' "whose linear member is trained by steps"
 
 run dnn check auto.json --resolved --set train.time_limit_s=0.01
+is_exit 0
 out_has '"folds": 3' "little time: three folds"
-lacks '"name": "realmlp"' "without the slow members"
-out_has '"epochs": 2' "and few epochs"
+out_lacks '"name": "realmlp"' "without the slow members"
+out_has '"epochs": 2' "little time: few epochs"
 # other rows and columns: another list
 awk 'BEGIN { print "a,b,c,y"; for (i = 0; i < 130000; i++) print i % 7 "," i % 5 ",p," i % 2 }' >many.csv
 run dnn check auto.json --resolved --set data.train=many.csv --set data.positive=1
+is_exit 0
 out_has '"folds": 3' "many rows: three folds"
-lacks '"name": "statistics"' "and fewer members"
-lacks '"name": "tree"' "of the small networks one"
-lacks '"name": "realmlp"' "of RealMLP no periodic form"
-for name in realmlp_tree realmlp_quantile; do out_has "\"name\": \"$name\"" "but member $name"; done
+out_lacks '"name": "statistics"' "many rows: no member on statistics"
+out_lacks '"name": "tree"' "of the small networks one"
+out_lacks '"name": "realmlp"' "of RealMLP no periodic form"
+for name in realmlp_tree realmlp_quantile; do out_has "\"name\": \"$name\"" "many rows: member $name"; done
 out_has '"batch_size": 512' "in larger batches"
-out_has '"epochs": 20' "and of more epochs"
+out_has '"epochs": 20' "many rows: more epochs"
 awk 'BEGIN { for (k = 0; k < 70; k++) printf "x%d,", k; print "y"; for (i = 0; i < 40; i++) { for (k = 0; k < 70; k++) printf "%.2f,", (i * k) % 11 + i / 7; print i % 2 } }' >wide.csv
 dnn init wide.csv --target y -q -o wide.json
 run dnn check wide.json --resolved
+is_exit 0
 out_has '"name": "wide"' "many columns of numbers: a wide network"
 out_has '"name": "wide_log"' "one on logarithms"
-lacks '"name": "tree"' "in place of the others"
+out_lacks '"name": "tree"' "in place of the others"
 # texts alone: a narrow network beside the linear one; beside numbers the network of tables
 awk 'BEGIN { print "t,y"; for (i = 0; i < 200; i++) print "w" i % 20 " v" i % 19 " u" i % 17 "," i % 2 }' >text.csv
 awk 'BEGIN { print "t,n,y"; for (i = 0; i < 200; i++) print "w" i % 20 " v" i % 19 " u" i % 17 "," i * 37 % 101 / 7 "," i % 2 }' >both.csv
 for f in text both; do dnn init $f.csv --target y -q -o $f.json; done
 run dnn check text.json --resolved
+is_exit 0
 out_has '"name": "text"' "texts alone: a network for them"
-lacks '"name": "mlp"' "in place of that for tables"
+out_lacks '"name": "mlp"' "in place of that for tables"
 run dnn check both.json --resolved
+is_exit 0
 out_has '"name": "mlp"' "texts and numbers: the network for tables"
-lacks '"name": "text"' "in place of that for texts"
+out_lacks '"name": "text"' "in place of that for texts"
 # few sequences: more folds, so that each network has most of them
 for n in 60 150 500; do
     awk -v n=$n 'BEGIN { for (k = 0; k < 24; k++) printf "t%d,", k; print "label"; for (i = 0; i < n; i++) { for (k = 0; k < 24; k++) printf "%d,", (i * 7 + k * (1 + i % 2)) % 13; print i % 2 } }' >series.csv
@@ -85,7 +89,7 @@ run dnn check auto.json --resolved --set 'ensemble={"folds": 2, "members": [], "
 for word in '"folds": 2' '"name": "linear"' '"name": "realmlp_tree"' '"select": "mean"' '"rounds": 7'; do out_has "$word" "an ensemble without members: $word"; done
 cp out two.json
 run dnn check two.json --resolved
-same out two.json "which means the same when it is read again"
+same out two.json "a resolved ensemble without members resolves to itself"
 run dnn check auto.json --json --set ensemble.folds=2 --set ensemble.select=mean
 for key in '"ensemble.folds":{"value":2,"from":"--set"}' '"ensemble.select":{"value":"mean","from":"--set"}'; do out_has "$key" "its origin: $key"; done
 run dnn check auto.json --json --set ensemble.select=mean
@@ -96,7 +100,8 @@ out_has '"epochs": 2' "few epochs"
 run dnn check auto.json --set ensemble.folds=0
 err_has "preset auto has its own ensemble.folds" "folds 0: those of the list, with a note"
 run dnn check auto.json --resolved --set 'ensemble.members=[{"name": "A"}, {"name": "B", "train": {"epochs": 3}}]'
-lacks '"name": "linear"' "a config with members of its own keeps them"
+is_exit 0
+out_lacks '"name": "linear"' "a config with members of its own keeps them"
 run dnn check auto.json --set 'ensemble.members=[{"name": "A"}, {"name": "B", "model": {"preset": "auto"}}]'
 is_exit 64 "a member of preset auto"
 err_has 'member "B" of the ensemble: preset "auto" is a list of members' "is named"
@@ -105,7 +110,7 @@ for wrong in encoders.categorical.min_count=-1 data.columns.a.scale=foo; do
     run dnn check auto.json --set $wrong
     is_exit 64 "--set $wrong"
     err_has "error[E1008]: --set ${wrong%=*}: " "names --set"
-    err_lacks "auto.json:" "and no place in the file"
+    err_lacks "auto.json:" "--set $wrong: no place in the file is named"
 done
 sed 's/"a": "numeric"/"a": {"type": "numeric",\n "scale": "foo"}/' auto.json >place.json
 run dnn check place.json
@@ -119,15 +124,15 @@ run dnn train auto.json -o auto.dnn --threads 2
 is_exit 0 "it trains"
 err_has '35 runs' "35 runs"
 for name in linear realmlp_tree; do err_has "member \"$name\": logloss " "member by member, $name"; done
-err_has "left" "with the time that is left"
+err_has "left" "the progress tells the time that is left"
 err_has "the linear model alone: logloss " "the linear model beside it"
-err_has "the best single network, of member" "and the best network"
+err_has "the best single network, of member" "the best network beside it"
 err_has "without it the loss would be" "what a member brings"
 dnn train first -o first.dnn -q --threads 1
 cmp -s auto.dnn first.dnn
 ok $? "the same bytes as the list, with one thread and with two"
 run dnn predict auto.dnn d.csv
-is "$(wc -l <out)" 121 "and answers"
+is "$(wc -l <out)" 121 "auto answers"
 # where nothing beats the linear model by more than a standard error, it is the model
 awk 'BEGIN { srand(4); print "a,b,y"; for (i = 0; i < 200; i++) { a = rand(); b = rand(); printf "%.3f,%.3f,%.4f\n", a, b, 2 * a - b + (rand() + rand() + rand() - 1.5) } }' >line.csv
 cat >line.json <<'JSON'
@@ -152,7 +157,7 @@ run dnn train twins.json -o twins.dnn
 err_has "noise: 400 of 400 rows equal others in every column used; two such rows have different labels in 27.8 % of cases" "the noise of rows that repeat"
 awk 'BEGIN { print "a,y"; for (i = 0; i < 200; i++) print i % 50 "," i % 50 + (i < 100 ? 3 : -3) }' >pairs.csv
 run dnn train twins.json -o twins.dnn --force --set task=regression --set data.train=pairs.csv --set 'data.columns={"a":"numeric"}' --set data.positive=null
-err_has "the target has a standard deviation of about 3.464" "and of values"
+err_has "the target has a standard deviation of about 3.464" "the noise of rows that repeat, of values"
 # rows of two kinds in validation and test
 awk 'BEGIN { srand(5); print "a,y,part"; for (i = 0; i < 600; i++) { a = rand(); p = i < 400 ? "train" : i < 500 ? "valid" : "test"
     printf "%.3f,%s,%s\n", a, ((p == "test" ? rand() : a) > 0.5 ? "yes" : "no"), p } }' >apart.csv

@@ -46,19 +46,19 @@ run dnn train c.json -o m.dnn --progress none --profile mine.csv
 is_exit 73 "anything else is not"
 is "$(cat mine.csv)" "a,b" "it stays as it is"
 run dnn train c.json -o x.dnn --progress none --profile x.dnn
-is_exit 64 "nor is it the model"
+is_exit 64 "--profile does not take the place of the model"
 run dnn train c.json -o x.dnn --progress none --profile x.dnn.lock
-is_exit 64 "nor its lock"
+is_exit 64 "--profile does not take the place of the model's lock"
 run dnn train c.json -o x.dnn --progress none --profile ./x.dnn.ckpt-000000000004
-is_exit 64 "nor a name of its checkpoints"
+is_exit 64 "--profile does not take the name of a checkpoint"
 run dnn train c.json -o x.dnn --progress none --profile x.jsonl --set output.metrics=x.jsonl
-is_exit 64 "nor output.metrics, which is not there yet"
+is_exit 64 "--profile does not take the place of output.metrics"
 run dnn train c.json -o x.dnn --progress none --profile c.json
-is_exit 64 "nor the config"
+is_exit 64 "--profile does not replace the config"
 run dnn train c.json -o x.dnn --progress none --profile ./d.csv
-is_exit 64 "nor the data"
+is_exit 64 "--profile does not replace the data"
 [ ! -e x.jsonl ] && [ ! -e x.dnn.lock ] && [ ! -e x.dnn.ckpt-000000000004 ]
-ok $? "none of them was made" "$(ls)"
+ok $? "a refused --profile makes no file" "$(ls)"
 run dnn train c.json -o x.dnn --progress none --profile - --json
 is_exit 64 "two documents on standard output are refused"
 out_has "both write to standard output"

@@ -5,9 +5,9 @@
 . "$ROOT/tests/training.sh"
 make_data d.csv 400 value
 make_config c.json d.csv regression
-hooked() { DNN_PROGRESS=1 "$HOOKED" "$@" >out 2>err; }
+hooked() { run env DNN_PROGRESS=1 "$HOOKED" "$@"; }
 says() { grep -qE "^dnn: $1\$" err; ok $? "$2" "$(head -n 12 err)"; }
-silent() { ! grep -qE '^dnn: (reading|fitting|explaining) ' err; ok $? "$1" "$(head -n 12 err)"; }
+silent() { is_exit 0; ! grep -qE '^dnn: (reading|fitting|explaining) ' err; after_exit $? "$1" "$(head -n 12 err)"; }
 hooked train c.json -o m.dnn --progress plain
 says 'fitting [0-9]+ %' "train: the encoder"
 says 'reading [0-9]+ of [0-9]+ MiB.*' "train: the file"

@@ -38,7 +38,7 @@ holds "mlp" m.dnn
 run dnn evaluate m.dnn new.csv --quiet
 out_has "quantile   0.5: 0." "evaluate shows the share at or below each"
 run dnn evaluate m.dnn new.csv --quiet --json
-out_has '"quantiles":[{"q":0.05,"coverage":0.0' "and in JSON"
+out_has '"quantiles":[{"q":0.05,"coverage":0.0' "evaluate --json shows the share at or below each quantile"
 run dnn inspect m.dnn
 out_has "quantiles  0.05 0.5 0.95" "inspect shows them"
 run dnn report m.dnn new.csv -o r.html
@@ -63,7 +63,7 @@ dnn train c.json -o high.dnn --quiet --set train.loss.q=0.9 --set train.epochs=1
 run dnn explain high.dnn new.csv --effects --quiet
 out_has "the 0.9 quantile of y on " "  or of the one that there is"
 grep -q "the 0.5 quantile of y, on" r.html
-ok $? "so does the report" "$(grep -o 'answers are averaged.\{60\}' r.html)"
+ok $? "the report says which quantile it tells of" "$(grep -o 'answers are averaged.\{60\}' r.html)"
 dnn train c.json -o m2.dnn --quiet --threads 1
 same m.dnn m2.dnn "the same bytes by one thread"
 run dnn train c.json -o m.dnn --quiet --init-from m.dnn

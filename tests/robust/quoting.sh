@@ -34,10 +34,10 @@ dnn predict backslash.dnn backslash.tsv --quiet --passthrough note >out
 is "$(sed -n 2p out | cut -d, -f2)" '"the ""best""	one"' "a backslash makes a quote a character"
 is "$(sed -n 3p out | cut -d, -f2),$(sed -n 13p out | cut -d, -f2)" 'C:\dir,C:\' "alone it is a character, two are one"
 run dnn predict strict.dnn backslash.tsv
-is_exit 65 "and text behind the closing quote by RFC 4180"
+is_exit 65 "text after the closing quote is an error by RFC 4180"
 err_has "give --quote backslash" "the help names the rule"
 run dnn predict strict.dnn backslash.tsv --quote backslash --quiet
-is "$STATUS $(wc -l <out)" "0 201" "which reads it"
+is "$STATUS $(wc -l <out)" "0 201" "--quote backslash reads it"
 for odd in '"N1"	5	"an "odd" one"	"no"' '"N1"	5	"odd	"no"'; do
     { grep -v '\\"' backslash.tsv; printf '%s\n' "$odd"; } >odd.tsv
     run dnn init odd.tsv --target y --set model.preset=mlp -o n.json --force

@@ -36,7 +36,7 @@ err_has 'help: give --encoding "latin1" or "cp1252"' "the help names that one"
 run dnn predict m.dnn q.csv
 is_exit 65 "a quote inside a cell is an error by RFC 4180"
 run dnn predict m.dnn q.csv --quote lenient --quiet
-is "$STATUS $(wc -l <out)" "0 2" "and a character with --quote lenient"
+is "$STATUS $(wc -l <out)" "0 2" "a quote inside a cell is a character with --quote lenient"
 tr ';' '\t' <utf8.csv >t.csv
 for tab in '\t' $'\t'; do
     run dnn predict m.dnn t.csv --delimiter "$tab" --decimal , --quiet

@@ -21,7 +21,7 @@ is_exit 0 "  as many are enough" "$(cat err)"
 # where no model is, a useless one is written, with a warning
 train --set train.optimizer.learning_rate=0.000001 --time-limit 0.000001
 is_exit 0 "a time limit inside the first epoch, and no model yet: exit 0"
-err_has "warning: on the validation rows the model is no better than a constant answer" "with a warning"
+err_has "warning: on the validation rows the model is no better than a constant answer" "a time limit inside the first epoch: a warning"
 rm -f m.dnn
 train
 is_exit 0 "a good model"
@@ -43,18 +43,18 @@ is_exit 82 "a rate at which nothing is learnt: 82"
 out_has '"exit":82' "as JSON too"
 kept "the good model stays"
 train --set train.optimizer.learning_rate=0.000001 --time-limit 0.000001 --force
-is_exit 0 "with --force it is replaced"
+is_exit 0 "--force replaces a good model by a useless one"
 [ "$(digest m.dnn)" != "$good" ]
 ok $? "by the useless one"
 train
 is_exit 0 "a good one replaces a useless one"
-kept "with the same bytes"
+kept "the good model is the same again"
 
 # a better one of less than an epoch replaces it, and the warning names both
 train --time-limit 0.000001 -q
 is_exit 0 "a time limit inside the first epoch, better than a constant answer: exit 0"
 err_has 'warning: the model, trained for less than an epoch, replaces "m.dnn" (validation logloss 0.' "a warning even under -q"
-err_has ', of the replaced model 0.' "with the figures of both"
+err_has ', of the replaced model 0.' "a better model of less than an epoch: the figures of both"
 train
 kept "the same bytes again"
 
@@ -67,7 +67,7 @@ JSON
 run dnn train noise.json -o noise.dnn
 err_has "no better than a constant answer" "a model that answers one constant: a warning"
 run dnn train noise.json -o m.dnn
-is_exit 82 "and it replaces no model"
+is_exit 82 "a model that answers one constant replaces no model"
 kept "the good model stays"
 # answers that order nothing, though nearer to the labels of the test rows than the training's shares are
 awk 'BEGIN { print "x,part,y"; for (i = 0; i < 400; i++) print (i % 2 ? "a" : "b") "," (i < 200 ? "train" : i % 8 < 4 ? "valid" : "test") "," \
@@ -105,7 +105,7 @@ is_exit 64 "a gate of another task: 64"
 kept "the old model stays"
 train --set train.seed=1 --require 'auc>=0.6' --require 'logloss<0.7' --json
 is_exit 0 "gates that are met"
-out_has '"gates":[{"gate":"auc>=0.6","value":1' "and are in the summary"
+out_has '"gates":[{"gate":"auc>=0.6","value":1' "gates that are met are in the summary"
 [ "$(digest m.dnn)" != "$good" ]
 ok $? "the new model is there"
 rm -f m.dnn
@@ -126,6 +126,6 @@ train --resume
 is_exit 76 "--resume with the checkpoints of another seed: 76"
 train --resume=or-restart
 is_exit 0 "--resume=or-restart starts afresh"
-err_has "its checkpoints are removed, and the training starts afresh" "with a note"
+err_has "its checkpoints are removed, and the training starts afresh" "--resume=or-restart: a note says that it starts afresh"
 no_leftovers m.dnn "and they are gone"
 done_testing

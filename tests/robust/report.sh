@@ -108,10 +108,10 @@ page_has b.html "missing ($(grep '^b,missing' effects.csv | cut -d , -f 4) rows)
 dnn evaluate b.dnn '<i>.csv' --quiet --json >e.json
 page_has b.html "<b>$(three "$(metric auc)")</b>" "the AUC of evaluate"
 # shellcheck disable=SC2046 # two numbers
-page_has b.html "$(three $(interval auc))" "with its interval"
+page_has b.html "$(three $(interval auc))" "the AUC has the interval of evaluate"
 for name in precision recall; do page_has b.html "<b>$(percent "$(metric $name)")</b>" "the $name of evaluate, in percent"; done
 # shellcheck disable=SC2046 # two numbers
-page_has b.html "$(percent $(interval recall) | sed 's/ % to/ to/')" "with its interval"
+page_has b.html "$(percent $(interval recall) | sed 's/ % to/ to/')" "the recall has the interval of evaluate"
 hundred() { printf '<b>%.0f</b>' "$(echo "100 * $1" | perl -ne 'print eval')"; }
 page_has b.html "$(hundred "$(metric precision)") are; it finds $(hundred "$(metric recall)") of 100 such rows" "the sentence at the top"
 dnn explain b.dnn '<i>.csv' --quiet --json >x.json
@@ -223,7 +223,7 @@ mistakes() { perl -0777 -ne '/most frequent mistakes.*?<tbody>(.*?)<\/tbody>/s o
 named=$(mistakes | cut -d '|' -f 2 | tr , '\n')
 pairs=$(paste -d ' ' <(tail -n +2 many.csv | cut -d , -f 2) <(tail -n +2 p.csv | cut -d , -f 1) | awk '$1 != $2 { k[$0]++ } END { for (p in k) print p, k[p] }')
 is "$(mistakes | cut -d '|' -f 1)" "$(echo "$pairs" | cut -d ' ' -f 3 | sort -rn | head -n 12 | paste -sd ' ')" "rows of the most frequent mistakes"
-is "$(echo "$named" | while read -r pair; do echo "$pairs" | grep -cx "$pair"; done | sort -u)" 1 "and their labels"
+is "$(echo "$named" | while read -r pair; do echo "$pairs" | grep -cx "$pair"; done | sort -u)" 1 "labels of the most frequent mistakes"
 is "$(perl -0777 -ne '/<h3>Per class.*?<tbody>(.*?)<\/tbody>/s or exit; $t = $1; print join " ", $t =~ m{<td class="n">([^<]*)</td></tr>}g' many.html)" \
     "$(tail -n +2 many.csv | cut -d , -f 2 | sort | uniq -c | awk '{ print $1 }' | sort -rn | head -n 60 | paste -sd ' ')" "the labels with the most rows"
 # rows that are written otherwise
@@ -246,7 +246,7 @@ valid one.html "that of a regression"
 printf 'not a model' >n.dnn
 run dnn report n.dnn -o n.html
 is_exit 76 "no model"
-ok "$([ ! -e n.html ]; echo $?)" "and no page"
+ok "$([ ! -e n.html ]; echo $?)" "no model: no page"
 run dnn report b.dnn '<i>.csv' --require 'auc>=0.5' --require 'f1>0.999'
 is_exit 82 "a gate that is not met"
 err_has 'gate not met: f1>0.999' 'the page is b.html'

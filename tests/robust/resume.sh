@@ -20,8 +20,8 @@ cp m.dnn.ckpt-* kept
 
 run dnn train c.json --progress none --set train.checkpoint.every_s=1000
 is_exit 0 "without --resume it starts afresh"
-err_has "--resume would go on from the newest one of this config and data" "and notes what is there"
-is "$(ls m.dnn.ckpt-* | wc -l)" 3 "which is left"
+err_has "--resume would go on from the newest one of this config and data" "without --resume: a note tells of the checkpoints"
+is "$(ls m.dnn.ckpt-* | wc -l)" 3 "without --resume: the checkpoints stay"
 is "$(digest m.dnn)" "$want" "the same bytes"
 
 # a file of metrics that lost its end, in the middle of a line
@@ -58,13 +58,13 @@ perl -MJSON::PP -ne '$e = decode_json($_)->{epoch}; die "line $. is of epoch $e\
     END { die "the last epoch is $last\n" if !$? && $last != 40 }' torn.jsonl 2>half
 ok $? "each line is whole, from the first epoch to the last" "$(cat half)"
 run dnn train c.json --resume --set train.epochs=41
-is_exit 76 "M17 with another config: 76"
+is_exit 76 "M17 --resume with another config: 76"
 err_has 'error[E1520]'
 err_has "train.epochs" "the key that differs is named"
 sed '9s/^0/1/' d.csv >e.csv
 sed '9s/^-0/-1/' e.csv >f.csv
 run dnn train c.json --resume --set data.train=f.csv
-is_exit 76 "M17 with other data: 76"
+is_exit 76 "M17 --resume with other data: 76"
 err_has "the data differ"
 is "$(ls m.dnn.ckpt-* | wc -l)" 3 "the checkpoints are left"
 
@@ -109,7 +109,7 @@ for damage in cut flipped empty foreign; do
     esac
     run dnn train c.json --resume --progress none
     is_exit 0 "the newest one $damage: the one before serves"
-    err_has "passed over" "with a warning"
+    err_has "passed over" "the newest one $damage: a warning"
     is "$(digest m.dnn)" "$want" "the same bytes"
     rm -f m.dnn.ckpt-*
 done
@@ -144,8 +144,8 @@ done
 ok $? "a disk that cannot be read from some moment on: never afresh" "$reads reads; $bad"
 rm -f m.dnn*
 run dnn train c.json --resume --progress none
-is_exit 0 "none at all: it starts afresh"
-err_has "no checkpoint to resume from" "with a note"
+is_exit 0 "--resume without a checkpoint starts afresh"
+err_has "no checkpoint to resume from" "--resume without a checkpoint: a note"
 is "$(digest m.dnn)" "$want" "the same bytes"
 
 # the time of all runs counts against the limit
@@ -168,7 +168,7 @@ awk -v s="$spent" 'BEGIN { exit !(s < 2) }'
 ok $? "leaves what is left of it: $spent s"
 most=$(tr '\r' '\n' <err | sed -n 's/.*, \([0-9.]*\) s left.*/\1/p' | sort -g | tail -n 1)
 awk -v s="${most:-99}" 'BEGIN { exit !(s < 2) }'
-ok $? "and so the bar says: $most s left at the most" "$(tr '\r' '\n' <err | tail -n 5)"
+ok $? "the bar shows what is left of the time: at most $most s" "$(tr '\r' '\n' <err | tail -n 5)"
 rm -f m.dnn*
 # what was cut goes with the rest when the model is written
 cp kept/* .
@@ -178,7 +178,7 @@ run dnn train c.json --resume --progress none
 is_exit 0 "a checkpoint that was cut, and one before it"
 err_has "passed over" "is told"
 [ -z "$(find . -maxdepth 1 -name 'm.dnn.ckpt-*')" ]
-ok $? "and gone with the others" "$(ls)"
+ok $? "a cut checkpoint is removed with the others" "$(ls)"
 rm -f m.dnn*
 # a training that was stopped by patience, and one that lasts several lives
 for turn in 1 2 3 4 5 6 7 8; do

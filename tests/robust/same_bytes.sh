@@ -46,11 +46,11 @@ cp d.csv binary.json elsewhere/deep
 is "$(digest t.dnn)" "$want" "C29 another folder, another working folder"
 for surroundings in TZ=Asia/Tokyo LC_ALL=de_DE.UTF-8 LANG=tr_TR.UTF-8 HOME=/nowhere OPENBLAS_NUM_THREADS=9999 OMP_NUM_THREADS=7; do
     env "$surroundings" "$DNN" train binary.json -o t.dnn --progress none 2>err
-    is "$(digest t.dnn)" "$want" "C29 L10 L11 with $surroundings"
+    is "$(digest t.dnn)" "$want" "C29 L10 L11 $surroundings: the same bytes"
 done
 (umask 077 && dnn train binary.json -o u.dnn --progress none) 2>err
-is "$(digest u.dnn)" "$want" "L10 with umask 077"
-is "$(stat -c %a u.dnn)" 600 "which decides the file's mode"
+is "$(digest u.dnn)" "$want" "L10 umask 077: the same bytes"
+is "$(stat -c %a u.dnn)" 600 "L10 umask 077 decides the file's mode"
 env -i "$DNN" train binary.json -o t.dnn --progress none 2>err
 is "$(digest t.dnn)" "$want" "L10 in an empty environment"
 if command -v faketime >/dev/null 2>&1; then

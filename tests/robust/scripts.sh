@@ -20,11 +20,11 @@ is_exit 0 "the same model again: 0"
 GATE='auc>=0' MODEL=used.dnn run "$examples/ci-step.sh" one.json d.csv
 is_exit 82 "a model that is no better: 82"
 cmp -s used.dnn before.dnn
-ok $? "and the one in use stays"
+ok $? "a model that is no better: the one in use stays"
 GATE='auc>=1.1' MODEL=none.dnn run "$examples/ci-step.sh" c.json d.csv
 [ "$STATUS" -ne 0 ] && ! ls none.dnn* >/dev/null 2>&1
 ok $? "a gate that is not met: no model" "$STATUS $(ls)"
-is "$(ls used.dnn*)" used.dnn "and none is left of what was no better"
+is "$(ls used.dnn*)" used.dnn "a model that is no better leaves no file"
 # a step that is stopped, the script alone told of it
 sed 's/"epochs": 1/"epochs": 100000, "checkpoint": {"every_s": 0}/' c.json >endless.json
 MODEL=used.dnn GATE='auc>=0' "$examples/ci-step.sh" endless.json d.csv >out 2>err &
@@ -53,17 +53,17 @@ printf '#!/bin/sh\n[ "$1" != train ] || { echo "another one trains" >&2; exit 75
 cp answers.csv before.csv && rm answers.csv
 DNN=$WORK/bin/busy MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
 is "$STATUS $(cat out err)" "0 " "cron.sh: another one trains: 0, without a word"
-same answers.csv before.csv "and the answers of the model from before"
+same answers.csv before.csv "cron.sh: another one trains: the answers of the model before"
 DNN=$WORK/bin/busy MODEL=no.dnn run "$examples/cron.sh" c.json d.csv no.csv
-is "$STATUS $(cat out err) $(ls no.* 2>/dev/null)" "75 another one trains " "but without a model from before it is 75, and said"
+is "$STATUS $(cat out err) $(ls no.* 2>/dev/null)" "75 another one trains " "cron.sh: another one trains, and no model before: 75, and said"
 # a file that is cut off replaces no good model
 cp night.dnn good.dnn && cp d.csv whole.csv && head -n 150 whole.csv >d.csv
 MODEL=night.dnn run "$examples/cron.sh" c.json whole.csv answers.csv
 is_exit 65 "cron.sh: fewer than 80 % of the last training's rows: 65"
 err_has "E1240" "why"
-err_has "LEAST=0 cron.sh" "and the remedy"
+err_has "LEAST=0 cron.sh" "cron.sh: fewer rows: the remedy"
 same night.dnn good.dnn "the good model stays"
-same answers.csv before.csv "and its answers"
+same answers.csv before.csv "cron.sh: fewer rows: the good answers stay"
 sed 's/"target"/"min_rows": 50, "target"/' c.json >own.json
 for how in "LEAST=50 c.json" "LEAST=0 c.json" "LEAST=100 own.json"; do
     MODEL=night.dnn run env "${how% *}" "$examples/cron.sh" "${how#* }" whole.csv answers.csv
@@ -86,17 +86,17 @@ ok $? "cron.sh: a gate that nothing meets: $STATUS"
 GATE='auc>=0.9999' MODEL=night.dnn run "$examples/cron.sh" one.json d.csv answers.csv
 is_exit 82 "cron.sh: GATE is not met: 82"
 same night.dnn good.dnn "the model in use stays"
-same answers.csv before.csv "and answers"
+same answers.csv before.csv "cron.sh: GATE is not met: the answers stay"
 TEST=whole.csv MODEL=night.dnn run "$examples/cron.sh" one.json d.csv answers.csv
 is_exit 82 "cron.sh: on TEST it is no better: 82"
 same night.dnn good.dnn "the model in use stays"
-same answers.csv before.csv "and answers"
+same answers.csv before.csv "cron.sh: no better on TEST: the answers stay"
 is "$(ls night.dnn*)" night.dnn "nothing else is left"
 sed 's/"epochs": 1/"epochs": 9/' c.json >nine.json
 TEST=whole.csv GATE='auc>=0.5' MODEL=night.dnn run "$examples/cron.sh" nine.json d.csv answers.csv
 is "$STATUS $(cat out) $(ls night.dnn*)" "0  night.dnn" "cron.sh: a better one is taken" "$(cat err)"
 ! cmp -s night.dnn good.dnn
-ok $? "and is another"
+ok $? "cron.sh: a better one replaces the model"
 TEST=whole.csv MODEL=night.dnn run "$examples/cron.sh" nine.json d.csv answers.csv
 is_exit 0 "cron.sh: the same model again: 0"
 cp good.dnn night.dnn
@@ -109,7 +109,7 @@ perl "$ROOT/tests/resign.pl" "$newest" night.dnn.ckpt-000000000999 's/"format":"
 lay=$(ls night.dnn.ckpt-*)
 MODEL=night.dnn run "$examples/cron.sh" nine.json d.csv answers.csv
 is_exit 76 "cron.sh: a checkpoint that cannot be gone on from: its code"
-is "$(ls night.dnn.ckpt-*)" "$lay" "and every checkpoint stays"
+is "$(ls night.dnn.ckpt-*)" "$lay" "cron.sh: a checkpoint that cannot be gone on from: all checkpoints stay"
 MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
 is "$STATUS $(ls night.dnn.ckpt-* 2>/dev/null)" "0 " "those of another config are removed"
 odd='a "quote" and a \n'
@@ -122,13 +122,13 @@ sed -i '3s/[^,]*/what/' d.csv
 MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
 is_exit 65 "bad data tonight: its exit code"
 cmp -s answers.csv last.csv
-ok $? "and the answers of last night stay"
+ok $? "cron.sh: bad data tonight: the answers of last night stay"
 
 gpus=$ROOT/scripts/spark/getGpusResources.sh
 run "$gpus"
 is_exit 0 "getGpusResources.sh without a GPU: 0"
 [ "$(cat out)" = '{"name":"gpu","addresses":[]}' ]
-ok $? "and an empty list, all there is on standard output" "$(cat out)"
+ok $? "getGpusResources.sh without a GPU: an empty list, and nothing else" "$(cat out)"
 mkdir text && run "$examples/prometheus.sh" text
 is_exit 0 "prometheus.sh without a GPU: 0"
 grep -q '^dnn_gpucheck_exit 69$' text/dnn.prom && [ "$(find text -type f | wc -l)" -eq 1 ]
@@ -147,7 +147,7 @@ told "no dnn" 127
 printf '#!/bin/sh\nexit 0\n' >bin/silent && chmod +x bin/silent
 ready && DNN=$WORK/bin/silent run "$examples/prometheus.sh" text
 [ "$STATUS" -eq 70 ] && grep -qx 'dnn_gpucheck_exit 70' text/dnn.prom
-ok $? "nor is silence ready" "$STATUS: $(cat text/dnn.prom)"
+ok $? "prometheus.sh: silence is not ready" "$STATUS: $(cat text/dnn.prom)"
 # a signal to the script alone ends the check
 cat >bin/slow <<'EOF'
 #!/bin/sh

@@ -35,7 +35,7 @@ DNN_PREDICT_GPU=true run dnn predict leads.dnn leads.csv -o answers.csv --batch-
 is_exit 0 "001 hybrid: prediction with use_gpu_in_udf, prediction_batch_size 128, verbosity 2"
 run dnn predict leads.dnn leads.csv -o answers.csv --backend dnn_cpu -q
 is_exit 0 "001 the default: CPU only"
-is "$(cat err)" "" "001 and quiet"
+err_empty "001 and quiet"
 
 # 002: detection, monitoring
 run dnn gpucheck --format spark

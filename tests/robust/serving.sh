@@ -14,7 +14,7 @@ perl -ne 'BEGIN { $/ = undef } while (/"members\.0\.(embeddings|layers[^"]*)":\{
 awk -F';' '{ n = split($2, s, ","); sum += s[1] * (n > 1 ? s[2] : 1) } END { print sum }' parts >sum
 is "$(cat sum)" "$(dnn inspect m.dnn --json | grep -o '"parameters":[0-9]*' | head -n 1 | cut -d: -f2)" "the model holds all parameters"
 grep -q '^layers.0.weight;[0-9]*,16$' parts
-ok $? "with names and shapes" "$(cat parts)"
+ok $? "the model holds names and shapes" "$(cat parts)"
 
 # rows that cannot be read: no advice on a training that is over, but on what goes on
 head -n 9 d.csv >bad.csv
@@ -27,9 +27,10 @@ sed -n '1p;5p' bad.csv >comma.csv
 run dnn predict m.dnn comma.csv
 err_has 'the model reads numbers with a decimal point'
 run dnn evaluate m.dnn bad.csv
+is_exit 65
 err_has 'or --on-bad-row skip goes on without such rows' "evaluate names the rule that it has"
-err_lacks '--rejects' "and no option that it lacks"
-err_lacks 'categorical' "nor does it advise on the config"
+err_lacks '--rejects' "evaluate names no option that it lacks"
+err_lacks 'categorical' "evaluate does not advise on the config"
 sed '3d' bad.csv >bad2.csv
 run dnn predict m.dnn bad.csv bad2.csv -o a.csv --on-bad-row skip --rejects r.csv
 is_exit 0 "two files with bad rows"
@@ -47,7 +48,7 @@ head -n 4 d.csv >short.csv
 dnn predict m.dnn short.csv --quiet >want.csv
 { head -c 17000000 /dev/zero | tr '\0' x; echo; sed -n '3,4p' d.csv; } >long.csv
 run dnn predict m.dnn long.csv -o a.csv --on-bad-row skip --rejects r.csv
-is_exit 65 "and so does a header of 17 MB"
+is_exit 65 "a header of 17 MB stops, whatever --on-bad-row says"
 err_has 'tells how many columns there are'
 # without a header the first row is one like any other, whatever is wrong with it; from a pipe it is answered as it comes
 columns=$(head -n 1 d.csv)
@@ -59,7 +60,7 @@ for bad in 'x"y,1,2,3' '"x"y,1,2,3' '\xff,1,2,3' '1,2\0,3,4' 1,2 1,2,3,4,5; do
         run dnn predict m.dnn first.csv --no-header --columns "$columns" --on-bad-row $way
         is "$STATUS $(if [ $way = null ]; then sed 1d out; else cat out; fi)" "0 $(cat rows.want)" "the first row is $bad: $way"
         cat first.csv | dnn predict m.dnn --no-header --columns "$columns" --on-bad-row $way >piped 2>err
-        same piped out "and through a pipe"
+        same piped out "the first row is $bad, through a pipe: $way"
     done
 done
 printf '  \r\n' >blank.csv
@@ -86,7 +87,7 @@ for cells in 3 4; do # the target, which is last, may be absent
     same piped rows.want "a model without header: a bad first row does not tell how many columns there are ($cells)"
     { printf 'x"y,1,2\n1\n'; cat bare.csv; } >first.csv
     run dnn predict bare.dnn first.csv --on-bad-row null
-    check "nor are they waited for: rows that cannot be read are answered before ($cells)" perl "$ROOT/tests/talk.pl" \
+    check "rows that cannot be read are answered before more come ($cells)" perl "$ROOT/tests/talk.pl" \
         talk.out "$DNN" predict bare.dnn - --on-bad-row null -- $'x"y,1,2\n' 2 $'1\n' 3 "$(cat bare.csv)"$'\n' 5
     same out talk.out "as those of a file are"
     run dnn predict bare.dnn first.csv --on-bad-row skip --passthrough all
@@ -115,9 +116,10 @@ err_has 'the first row has 6 fields, and the model was trained on 4 without head
 sed 's/^/x/' rows.csv >first.csv
 run dnn predict bare.dnn first.csv --on-bad-row null
 err_has '2 of 2 rows cannot be read: no answer; all for one reason, as the first: first.csv:1: column "c1"'
-err_has '; --max-bad-rows N makes more than N an error (65)' "with the way to make it an error"
+err_has '; --max-bad-rows N makes more than N an error (65)' "no row can be read: the way to make it an error"
 cat rows.csv >>first.csv
 run dnn predict bare.dnn first.csv --on-bad-row null
+is_exit 0
 err_has '2 of 4 rows cannot be read'
 err_lacks 'as the first' "where some are answered, the list of them is enough"
 run dnn evaluate bare.dnn /dev/null
@@ -142,7 +144,7 @@ rm -f a.csv r.csv long.csv
 run dnn predict m.dnn bad.csv -o a.csv --on-bad-row skip --max-bad-rows 1 --rejects r.csv
 is_exit 65 "--max-bad-rows stops"
 err_has 'mend the rows listed in "r.csv"'
-is "$(cut -d, -f1,3 r.csv)" "$(printf 'line,name\n3,a\n5,a')" "and the list of bad rows is there"
+is "$(cut -d, -f1,3 r.csv)" "$(printf 'line,name\n3,a\n5,a')" "--max-bad-rows: the list of bad rows is there"
 [ ! -e a.csv ]
 ok $? "the answers are not"
 run dnn predict m.dnn bad.csv -o a.csv --on-bad-row skip --max-bad-rows 1
@@ -160,14 +162,14 @@ done
 run dnn predict m.dnn field.csv -o a.csv --on-bad-row skip --rejects r.csv
 is "$STATUS $(sed 1d r.csv | cut -d, -f1,2 | head -n 1) $(wc -l <a.csv)" "0 4,1 4" "a long field: the place of its row, the rows around it answered"
 run dnn evaluate m.dnn field.csv
-err_has 'field.csv:4:1: a field is longer' "and in words"
+err_has 'field.csv:4:1: a field is longer' "a long field: evaluate says so in words"
 
 # --json beside answers: whatever ends them, its object is the last line of standard error, and standard output has rows alone
 told() { # NAME ID: of the run that was
     tail -n 1 err | grep -q '^{"schema":"dnn.error/1","id":"'"$2"'",.*}$'
     ok $? "$1: the object is last on standard error" "$(tail -n 2 err)"
     ! grep -q '[{}]' out
-    ok $? "$1: nothing but rows on standard output" "$(tail -n 2 out)"
+    after_exit $? "$1: nothing but rows on standard output" "$(tail -n 2 out)"
 }
 for ((i = 0; i < 40; i++)); do sed 1d d.csv; done | cat d.csv - <(sed 1d bad.csv) >late.csv
 run dnn predict m.dnn late.csv --json
@@ -176,8 +178,10 @@ is_exit 65 "a bad row behind thousands of good ones, with --json"
 ok $? "answers were written before it" "$(wc -l <out)"
 told "a bad row" E1203
 run dnn predict none.dnn d.csv --json -o -
+is_exit 66 "no model: 66"
 told "no model" E1601
 run dnn predict m.dnn d.csv --json --max-bad-rows 1
+is_exit 64 "options that contradict each other: 64"
 told "options that contradict each other" E1005
 run env DNN_FAULT=alloc:300 "$HOOKED" predict m.dnn d.csv --json
 is_exit 71 "no memory"
@@ -213,7 +217,7 @@ for words in "train own.json" "train own.json --json" "check own.json --json" "t
     shares "data of a config: $words" own.csv $words --set output.model=new.dnn
 done
 [ ! -e new.dnn ]
-ok $? "and nothing is trained"
+ok $? "data of a config that cannot be shared: nothing is trained"
 
 # --null: a missing value, in and out, in TSV as SQL writes it
 printf 'a\tb\tc\n0.5\t\\N\tred\n\\N\t0.1\t\\N\nx\t0.1\tred\n' >sql.tsv
@@ -236,12 +240,12 @@ is_exit 64 "--rejects - and --json"
 rm -f a.csv
 run dnn predict m.dnn bad.csv -o a.csv --on-bad-row skip --rejects - <c.json
 is_exit 0 "--rejects - alone, whatever standard input is"
-is "$(cut -d, -f1,3 out)" "$(printf 'line,name\n3,a\n5,a\n7,a')" "and there they are"
+is "$(cut -d, -f1,3 out)" "$(printf 'line,name\n3,a\n5,a\n7,a')" "--rejects - prints the bad rows"
 cp d.csv own.csv
 dnn predict m.dnn own.csv >>own.csv 2>err
 is "$?" 64 "answers do not go behind the rows that they answer"
 dnn predict m.dnn - <own.csv >>own.csv 2>err
-is "$?" 64 "nor by standard input"
+is "$?" 64 "answers of standard input do not go behind the rows that they answer"
 same own.csv d.csv "the rows are as they were"
 
 # a further thread takes its scratch and no blocks of its own: 64 MiB and the model, by any number of threads
@@ -265,11 +269,13 @@ awk -F, -v OFS=, '{ print $0, NR == 1 ? "w" : NR % 3 + 1 }' d.csv >w.csv
 sed 's/d.csv/w.csv/; s/"c": "categorical"/"c": "categorical", "w": "weight"/' c.json >w.json
 run dnn train w.json -o w.dnn --progress none
 run dnn evaluate w.dnn w.csv
+is_exit 0
 err_lacks 'lacks the column of weights'
 run dnn evaluate w.dnn d.csv
 is_exit 0 "rows without their weights are measured"
 err_has '"d.csv" lacks the column of weights "w": every row weighs 1'
 run dnn predict w.dnn d.csv -o a.csv
+is_exit 0
 err_lacks 'lacks the column of weights' "predict needs none"
 sed '2,$s/[^,]*$/0/' w.csv >idle.csv
 run dnn evaluate w.dnn idle.csv
@@ -285,7 +291,7 @@ sed '2,$s/[^,]*$/1e-30/' w.csv >tiny.csv
 run dnn evaluate w.dnn tiny.csv --json
 supports=$(grep -o '"support": *[0-9.e-]*' out | sed 's/.*: *//')
 [[ $supports = *e-2* ]] && ! grep -qE '[0-9.]{9}' <<<"$supports"
-ok $? "and tiny ones no more than theirs" "$supports"
+ok $? "tiny weights are printed with their digits and no more" "$supports"
 
 # a model of another encoding
 awk -F, -v OFS=, '{ if (NR > 1) $3 = NR % 2 ? "M\374nchen" : "K\366ln"; print }' d.csv >latin.csv
@@ -293,11 +299,13 @@ iconv -f latin1 -t utf-8 latin.csv >utf8.csv
 sed 's/d.csv/latin.csv/; s/"target"/"encoding": "latin1", "target"/' c.json >latin.json
 run dnn train latin.json -o latin.dnn --progress none
 run dnn predict latin.dnn latin.csv -o a.csv
+is_exit 0
 err_lacks 'valid UTF-8'
 run dnn predict latin.dnn utf8.csv -o a.csv
 is_exit 0 "a file in UTF-8 for a model in latin1"
 err_has 'all text beyond ASCII in the input is valid UTF-8, and it is read as latin1' "is warned of"
 run dnn predict latin.dnn d.csv -o a.csv
+is_exit 0
 err_lacks 'valid UTF-8' "ASCII is both"
 
 # a byte that the encoding does not have spoils its row, as one that is no UTF-8 does
@@ -310,7 +318,7 @@ run dnn predict cp.dnn hole.csv --on-bad-row null --rejects r.csv
 is "$STATUS $(sed -n '4p' out) $(sed 4d out | cksum)" "0 ,, $(sed 4d rows.want | cksum)" "a byte that cp1252 does not have"
 is "$(sed -n 2p r.csv | cut -c1-66)" "4,1,,E1209,the byte 81 (hexadecimal) stands for nothing in cp1252," "is told with its place"
 cat hole.csv | dnn predict cp.dnn --on-bad-row null --quiet >piped
-same piped out "and in a pipe"
+same piped out "a byte that cp1252 does not have: the same through a pipe"
 run dnn predict cp.dnn hole.csv
 is_exit 65 "or stops"
 err_has 'hole.csv:4:1: the byte 81 (hexadecimal) stands for nothing in cp1252'
@@ -368,7 +376,7 @@ tail -n +2 odd.csv >bare.csv
 run dnn predict odd.dnn bare.csv -o got.odd --no-header --columns '"a,x",b "q",c,y' --passthrough all
 is_exit 0 "--columns names them as well"
 tail -n +2 want.odd >want.bare
-same want.bare got.odd "with the same answers"
+same want.bare got.odd "--columns with quoted names: the same answers"
 head -n 1 d.csv | cut -d, -f1,2 >short.csv
 run dnn predict m.dnn d.csv short.csv -o short.out
 is_exit 65 "a later file lacks a column of the model"

@@ -27,7 +27,7 @@ while read -r file target task; do
     is "$(grep -o '"rows":[0-9]*' out)" "$records" "  every row of it"
     grep -qiE ',-?(nan|inf)[a-z]*(,|$)' answers.csv
     [ $? -ne 0 ]
-    ok $? "  with numbers"
+    ok $? "$file: every answer is a number"
     rm -f "$name.dnn"
 done <<'FILES'
 adult/adult_train.csv income binary

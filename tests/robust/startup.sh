@@ -30,7 +30,7 @@ starts() { # starts NAME VARIABLES: help exit
     run env "$@" "$DNN" help exit
     is_exit 0 "G01 help exit, $name"
     [ ! -e loaded ]
-    ok $? "G08 and loads no library of a GPU, $name"
+    ok $? "G08 help exit loads no library of a GPU, $name"
 }
 starts "no driver" LD_LIBRARY_PATH=
 if [ -n "$driver" ]; then
@@ -40,7 +40,7 @@ if [ -n "$driver" ]; then
     [ -e loaded ] || ! has_kernels
     ok $? "gpucheck loads them"
 else
-    skip "G01 with a driver" "no gcc"
+    skip "G01 gpucheck where a driver is" "no gcc"
 fi
 if [ $traced = yes ]; then
     ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" strace -f -o trace "$DNN" help exit >/dev/null 2>&1
@@ -48,7 +48,7 @@ if [ $traced = yes ]; then
     ok $? "G08 starting opens nothing of a GPU, and no other guest" "$(grep -E 'open' trace)"
     calls=$(wc -l <trace)
     sanitized || [ "$calls" -lt 300 ]
-    ok $? "and makes few calls of the kernel: $calls"
+    ok $? "starting makes few system calls: $calls"
 else
     skip "G08 what starting opens" "no strace"
 fi
@@ -56,6 +56,6 @@ if command -v readelf >/dev/null 2>&1; then
     needed=$(readelf -d "$DNN" 2>&1) && ! grep -E 'NEEDED.*(cuda|nvidia|cublas|cudnn|hip)' <<<"$needed"
     ok $? "G01 no library of a GPU is among those it needs" "$needed"
 else
-    skip "G01 which libraries it needs" "no readelf"
+    skip "G01 the libraries that it needs" "no readelf"
 fi
 done_testing

@@ -28,7 +28,7 @@ run timeout 60 "$DNN" check c.json --set train.batch_size=65536 --set train.grad
 is_exit 0 "check of the largest step that a config may ask for"
 out_has "batch       210: all training rows; the largest that fits: train 65536," "names the rows of a step"
 run dnn check c.json --set train.grad_accumulation=1000
-out_has "batch       64, 4 of them a step;" "and the batches that there are"
+out_has "batch       64, 4 of them a step;" "check names the batches of a step"
 
 # --- what a checkpoint says of a step holds for the one that is resumed ---
 big=(c.json --progress none --set train.batch_size=65536 --set train.grad_accumulation=9)

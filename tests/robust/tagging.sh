@@ -33,7 +33,7 @@ same want have "one line a row, in their order"
 dnn evaluate row.dnn ask.csv --json --quiet >eval.json
 ok "$(perl -ne 'print $1 > 0.95 ? 0 : 1 if /"accuracy":([0-9.e-]+)/' eval.json)" "evaluate agrees" "$(cat eval.json)"
 grep -q '"stormy":{"precision"' eval.json
-ok $? "with metrics of each label"
+ok $? "evaluate has metrics of each label"
 check "verify" "$DNN" verify row.dnn --quiet
 
 # overlapping windows: the answers of a row are averaged, as of windows that are groups of their own
@@ -67,7 +67,7 @@ dnn predict tile.dnn windows.csv --quiet | cut -d, -f2- >windows.out
 same windows.out long.out "a group of 30,000 rows: window by window"
 dnn predict lap.dnn long.csv -o one.csv --quiet
 dnn predict lap.dnn --quiet <long.csv >two.csv
-same one.csv two.csv "and with windows that overlap"
+same one.csv two.csv "windows that overlap: the same answers from a file and a pipe"
 is "$(wc -l <one.csv)" 30001 "a line for each"
 
 # a line a window, a line a group
@@ -293,14 +293,14 @@ run dnn predict tile.dnn gaps.csv
 err_has "$twice" "predict counts equal places, and says where"
 err_has "$gap" "predict counts gaps, and says where"
 (head -c 1000 gaps.csv; sleep 0.2; tail -c +1001 gaps.csv) | dnn predict lap.dnn 2>&1 >out | sed 's/<stdin>\|standard input\|-:/gaps.csv:/' >err
-err_has 'has 1 gap: steps' "and once, from rows that come in pieces"
+err_has 'has 1 gap: steps' "predict counts a gap once, from rows that come in pieces"
 
 # folds, members, threads, resume
 run dnn cv c.json --folds 2 -o oof.csv --json
 is_exit 0 "cv"
 cut -d, -f1 oof.csv | uniq | sort | uniq -d >twice
 ok "$([ -s twice ]; [ $? = 1 ]; echo $?)" "no group twice among the answers" "$(head -n 3 twice)"
-is "$(wc -l <oof.csv)" "$(wc -l <train.csv)" "with a line a row"
+is "$(wc -l <oof.csv)" "$(wc -l <train.csv)" "cv has a line a row"
 sed 's/,$/,calm/' train.csv >labelled.csv
 for label in last group row; do # the answers of a fold are those of predict by a model of the other rows
     config '"window": 16, "stride": 5, "label": "'$label'"' multiclass
@@ -314,7 +314,7 @@ for label in last group row; do # the answers of a fold are those of predict by 
     dnn predict m.dnn parts.csv --quiet >out.csv
     is "$(wc -l <oof.csv)" "$(wc -l <out.csv)" "as many lines as predict"
     word=windows; [ $label = group ] && word=sequences; [ $label = row ] && word=rows
-    err_has "2 folds, $(sed 1d oof.csv | wc -l) $word answered" "and says how many $word are answered"
+    err_has "2 folds, $(sed 1d oof.csv | wc -l) $word answered" "cv says how many $word are answered"
     perl -F, -lane 'BEGIN { open F, "oof.csv"; <F>; while (<F>) { chomp; @o = split /,/; next if $o[2] != 1; $of{"$o[0],$o[1]"} = [@o[4 .. $#o]] } }
         next unless $p = $of{"$F[0],$F[1]"}; $n++; for (0 .. $#$p) { $d = abs($p->[$_] - $F[3 + $_]); $worst = $d if $d > $worst }
         END { print $n == keys %of && $n >= 100 && $worst < 1e-5 ? "same" : "$n, off by $worst" }' out.csv >got
@@ -328,7 +328,7 @@ run dnn train m.json -o e.dnn --quiet
 is_exit 0 "an ensemble of folds"
 check "verify it" "$DNN" verify e.dnn --quiet
 run dnn predict e.dnn ask.csv -o out.csv
-is_exit 0 "and ask it"
+is_exit 0 "an ensemble of folds answers"
 sed 's/"epochs": 3/"epochs": 4, "checkpoint": {"every_s": 0}/' c.json >m.json
 dnn train m.json -o whole.dnn --quiet --threads 1
 dnn train m.json -o two.dnn --quiet --threads 2

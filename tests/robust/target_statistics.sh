@@ -52,7 +52,7 @@ config c.json d.csv binary two "$columns, \"t\": \"datetime\"" ', "split": {"met
 answers "times" c.json
 run dnn inspect m.dnn --json
 out_has '"target_statistics":[{"columns":["a"],"entries":' "inspect lists the keys"
-out_has '"columns":["a","b"]' "and the pairs"
+out_has '"columns":["a","b"]' "inspect lists the pairs"
 # members with statistics of their own folds, and one without any
 config c.json d.csv binary two "$columns"
 perl -pi -e 's/"backend"/"ensemble": {"folds": 2, "select": "mean", "members": [{"name": "with"}, {"name": "without", "encoders": {"target_statistics": null}}]}, "backend"/' c.json
@@ -77,7 +77,7 @@ err_has '"nothing" is no categorical or numeric column'
 dnn check c.json --resolved 2>/dev/null | tr -d ' \n' >out
 out_has '"target_statistics":{"columns":"auto","pairs":16,"prior":10,"folds":5,"counts":true}' "check --resolved spells the defaults out"
 run dnn check c.json --resolved --set encoders.target_statistics=null
-out_has '"target_statistics": null' "and null"
+out_has '"target_statistics": null' "check --resolved spells null out"
 # --- many names: min_count auto ---
 awk 'BEGIN { seed = 4; print "s,few,y"; for (i = 0; i < 3000; i++) { seed = (seed * 16807) % 2147483647; print "s" (i % 10 ? seed % 1500 : 7) ",f" seed % 7 "," (seed % 7 < 3) } }' >names.csv
 config n.json names.csv binary y '"s": "categorical", "few": "categorical"'

@@ -13,7 +13,7 @@ make_leads_config gaps.json gaps.csv '"missing": ["", "NA"]' '"epochs": 2'
 make_leads_config rest.json rest.csv '"missing": ["", "NA"]' '"epochs": 2'
 run dnn train gaps.json -o m.dnn --json
 is_exit 0 "C23 train leaves out rows without a target"
-out_has '"rows_unlabelled":30' "and counts them"
+out_has '"rows_unlabelled":30' "C23 train counts rows without a target"
 err_has 'gaps.csv: target "converted" is missing in 30 of 300 rows (lines 10, 20, 30, 40, 50, ...): left out' "a note says how many"
 dnn train rest.json -o rest.dnn --quiet
 dnn predict m.dnn whole.csv --quiet >a.csv
@@ -24,7 +24,7 @@ err_has "is missing in 30 of 300 rows" "check says it too"
 
 run dnn evaluate m.dnn gaps.csv --json
 is_exit 0 "evaluate leaves them out"
-out_has '"rows":270,"rows_unlabelled":30,"rows_bad":0' "and counts them"
+out_has '"rows":270,"rows_unlabelled":30,"rows_bad":0' "C23 evaluate counts rows without a target"
 err_has "note: 30 of 300 rows have no target: left out"
 json_of() { perl -ne 'print "$1\n" if /("metrics":.*),"backend"/' "$1"; }
 json_of out >gaps.metrics
@@ -57,7 +57,7 @@ err_has "error[E1217]: part.csv:2:"
 { cat rest.csv; printf 'A,1x,Oslo,1,2024-01-01,yes\nB,30,Oslo,1,2024-01-01,perhaps\nC,30\nD,1x,Oslo,1,2024-01-01,\n'; } >bad.csv
 run dnn evaluate m.dnn bad.csv
 is_exit 65 "a bad row stops evaluate"
-err_has "--on-bad-row skip" "with the option that goes on"
+err_has "--on-bad-row skip" "a bad row stops evaluate: the option that goes on"
 run dnn evaluate m.dnn bad.csv --on-bad-row skip --json
 is_exit 0 "evaluate --on-bad-row skip"
 out_has '"rows":270,"rows_unlabelled":1,"rows_bad":3' "counts each kind"

@@ -39,7 +39,7 @@ dnn predict m.dnn ask.csv --quiet -o all.csv
 dnn predict m.dnn ask.csv --quiet --batch-size 7 --threads 3 -o parts.csv
 ok "$(cmp -s all.csv parts.csv; echo $?)" "an answer does not depend on its batch"
 (head -n 1 ask.csv; sed -n 31p ask.csv) | dnn predict m.dnn - --quiet | tail -n 1 >one
-ok "$(sed -n 31p all.csv | cmp -s - one; echo $?)" "nor on other rows"
+ok "$(sed -n 31p all.csv | cmp -s - one; echo $?)" "an answer does not depend on other rows"
 printf 'id,note,n\n1,,5\n2,?!,5\n3,BROKEN,5\n4,broken,5\n5,"%s",5\n' "$(seq 3000 | tr '\n' ' ')" >odd.csv
 run dnn predict m.dnn odd.csv --quiet
 is_exit 0 "cells without a term, in capitals, with 3,000 words"

@@ -28,7 +28,7 @@ high=$(value threshold out)
 ok "$(perl -e 'exit !($ARGV[0] > 0.5)' "${high:-0}"; echo $?)" "alarms that cost 30 make it high: $high"
 train plain.dnn null
 ok "$(grep -q '"threshold"' out; [ $? = 1 ]; echo $?)" "null: none"
-check "and one half cuts" cuts plain.dnn 0.5
+check "without a rule one half cuts" cuts plain.dnn 0.5
 cut -d, -f3- answers.csv >a
 dnn predict costs.dnn more.csv --quiet | cut -d, -f3- >b
 same a b "probabilities are those without a threshold"
@@ -63,7 +63,7 @@ is_exit 0 "a precision of 1"
 make_leads_config bad.json leads.csv '' '"epochs": 1' '"threshold": {"maximise": "f1"}'
 run dnn check bad.json
 is_exit 78 "an unknown rule"
-err_has '"maximize": "f1"' "with those that are known"
+err_has '"maximize": "f1"' "an unknown rule: the known one is named"
 make_leads_config bad.json leads.csv '"split": {"valid": 0}' '"epochs": 1' '"threshold": {"maximize": "f1"}'
 run dnn train bad.json -o x.dnn
 is_exit 78 "no validation rows to choose by"

@@ -46,7 +46,7 @@ dnn predict m.dnn ask.csv --quiet -o all.csv
 dnn predict m.dnn ask.csv --quiet --batch-size 7 --threads 3 -o parts.csv
 ok "$(cmp -s all.csv parts.csv; echo $?)" "an answer does not depend on its batch"
 (head -n 1 ask.csv; sed -n 31p ask.csv) | dnn predict m.dnn - --quiet | tail -n 1 >one
-ok "$(sed -n 31p all.csv | cmp -s - one; echo $?)" "nor on other rows"
+ok "$(sed -n 31p all.csv | cmp -s - one; echo $?)" "an answer does not depend on other rows"
 printf 'id,note\n1,\n2,  \n3,CAT dog\n4,"cat\t DOG"\n5,never seen\n6,unknown words\n7,"%s"\n' "$(seq 3000 | tr '\n' ' ')" >odd.csv
 run dnn predict m.dnn odd.csv --quiet
 is_exit 0 "empty, unknown and long texts"

@@ -40,5 +40,5 @@ is_exit 0 "a model of two labels" "$(cat err; cat t.json)"
 dnn predict t.dnn t.csv --quiet --threshold 0.05 | cut -d , -f 1 >plain
 run dnn predict t.dnn t.csv --quiet --threshold 0.05 --top 2
 same plain <(cut -d , -f 1 out) "--top keeps the predicted label"
-check "which is not always the likeliest" awk -F , 'NR > 1 && $4 > $2 { n++ } END { exit !n }' out
+check "the predicted label is not always the likeliest" awk -F , 'NR > 1 && $4 > $2 { n++ } END { exit !n }' out
 done_testing

@@ -59,7 +59,7 @@ for job in train check; do
     err_has "a checkpoint, which --resume may continue"
 done
 run dnn predict m.dnn d.csv -o precious.dnn
-is_exit 73 "nor is it replaced by answers"
+is_exit 73 "F06 a checkpoint is not replaced by answers"
 err_has "there is a dnn checkpoint"
 is "$(digest precious.dnn)" "$before" "it is untouched"
 printf '[[package]]\n' >poetry.lock
@@ -68,7 +68,7 @@ is_exit 73 "F06 a file in the lock's place that is no lock: 73"
 err_has "no lock of dnn"
 is "$(cat poetry.lock)" "[[package]]" "it is untouched"
 [ ! -e poetry ]
-ok $? "and there is no model"
+ok $? "F06 no lock of dnn: no model is written"
 
 for target in d.csv c.json; do
     before=$(digest $target)
@@ -135,9 +135,9 @@ is "$(grep -c '^{"schema":"dnn.epoch/1",' told) $(tr -d '\000' <told | cmp - tol
 run dnn train c.json -o new.dnn -q --set output.metrics=/dev/fd/77
 is_exit 74 "a descriptor that is not open"
 run dnn train c.json -o readonly.dnn -q --set output.metrics=/dev/fd/5 5</dev/null
-is_exit 74 "nor one that is open for reading only"
+is_exit 74 "a descriptor that is open for reading only"
 dnn check c.json -q --set output.metrics=/dev/fd/5 5</dev/null >/dev/null 2>&1
-is $? 74 "which check says as well"
+is $? 74 "check refuses a descriptor that is open for reading only"
 dnn train c.json -o new.dnn --json --set output.metrics=named >named 2>err
 is "$? $(grep -c dnn.epoch named)" "64 0" "--json and the metrics do not write over each other"
 for profile in - /dev/stdout /dev/fd/1; do
@@ -146,7 +146,7 @@ for profile in - /dev/stdout /dev/fd/1; do
 done
 printf '"$DNN" train c.json -o new.dnn -q --profile - >trace\necho the next line\n' >s.sh
 is "$(bash <s.sh 2>&1)" "the next line" "--profile - reads nothing"
-is "$(head -c 16 trace)" '{"displayTimeUni' "and is the trace"
+is "$(head -c 16 trace)" '{"displayTimeUni' "--profile - prints the trace"
 : >lines
 for turn in empty ours; do
     run dnn train c.json -o new.dnn --set output.metrics=lines
@@ -166,7 +166,7 @@ for setting in output.model=d.csv output.metrics=d.csv output.model=/nope/m.dnn 
     run dnn check c.json --set "output.model=fine.dnn" --set "$setting"
     is "$STATUS $(grep 'error\[' err)" "$want_status $(cat want.err)" "check refuses $setting as train does"
     [ "$STATUS" -ne 0 ]
-    ok $? "and does refuse it"
+    ok $? "check refuses $setting"
 done
 run dnn check c.json --set output.model=fine.dnn --set output.metrics=fine.lines
 is_exit 0 "check of outputs that may be"
@@ -207,7 +207,7 @@ run dnn train c.json -o x.dnn
 is_exit 0 "X02 the lock of a killed run is free"
 is "$(head -n 3 x.jsonl | sed 's/.*"epoch":\([0-9]*\),.*/\1/' | tr '\n' ' ')" "1 2 3 " "X01 its metrics are whole"
 run dnn train c.json -o y.dnn --set output.metrics=x.jsonl
-is_exit 0 "X02 and its metrics are free"
+is_exit 0 "X02 the metrics of a killed run are free"
 no_leftovers x.dnn "and gone"
 
 run dnn train c.json -o m.dnn --json
@@ -216,7 +216,7 @@ out_has '"schema":"dnn.train/1"'
 out_has '"stopped":"epochs"'
 [ "$(grep -oE '"(valid|test)_intervals":\{.*' out | grep -oE '"(logloss|rmse)":\[[0-9.e-]+,[0-9.e-]+\]' | wc -l)" -ge 1 ]
 ok $? "each score has its interval" "$(cat out)"
-out_has "\"model_sha256\":\"$want\"" "with the hash that sha256sum prints"
+out_has "\"model_sha256\":\"$want\"" "the summary has the hash that sha256sum prints"
 dnn train c.json -o m.dnn --json 2>/dev/null | true
 is "$(digest m.dnn)" "$want" "S05 nobody reads the answer: the model is there"
 dnn train c.json -o m.dnn --json >/dev/full 2>err
@@ -242,16 +242,16 @@ ok $? "F15 a lock that cannot be had: 73"
 run dnn train c.json -o bar.dnn --progress bar
 is_exit 0 "a bar, on demand"
 LC_ALL=C grep -q $'\repoch 1/2 \\[#*-*\\] .*rows/s.*left' err
-ok $? "with loss, rows a second and the time that is left" "$(cat -v err)"
+ok $? "a bar has loss, rows a second and the time that is left" "$(cat -v err)"
 LC_ALL=C grep -q $'\r\x1b\\[Kdnn: metric' err
-ok $? "and gone before the next line" "$(cat -v err)"
+ok $? "a bar is removed before the next line" "$(cat -v err)"
 run dnn train c.json -o bar.dnn --progress plain
 is "$(grep -c '^dnn: epoch [12]/2 loss ' err)" 2 "plain: a line an epoch"
 run dnn train c.json -o bar.dnn --progress none
-is "$(grep -c 'epoch 1/2' err)" 0 "none: no epoch"
+is "$(grep -c 'epoch 1/2' err)" 0 "--progress none: no epoch"
 run dnn train c.json -o bar.dnn
 is "$(grep -c $'\r' err)" 0 "auto: no bar where there is no terminal"
-is "$(grep -c 'epoch [12]/2' err)" 1 "but a line at most each 10 seconds"
+is "$(grep -c 'epoch [12]/2' err)" 1 "auto without a terminal: a line at most each 10 seconds"
 run dnn train c.json -o bar.dnn --json
 is "$(grep -c 'epoch [12]/2' err)" 1 "--json changes nothing of it"
 run dnn train c.json -o bar.dnn --log-format json

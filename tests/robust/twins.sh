@@ -7,7 +7,7 @@ awk 'BEGIN { print "x,ville,caf\xc3\xa9,y"; n = split("NYC|nyc|Paris|Paris\xc2\x
 run dnn init t.csv --target y --set model.preset=linear --set train.epochs=2 -o t.json
 is_exit 0 "init"
 err_has 'warning: target "y": labels "Yes' "labels"
-err_has '(blanks) differ in the way they are written alone: are they one label? Mend the file' "  and what differs"
+err_has '(blanks) differ in the way they are written alone: are they one label? Mend the file' "labels that differ in blanks: the warning says so"
 err_has 'note: column "ville": values differ in the way they are written alone: ' "categories"
 err_has '"1" and "1.0" (one number)' "  a number"
 for command in "check t.json" "train t.json -o t.dnn"; do
@@ -23,25 +23,26 @@ run dnn predict t.dnn ask.csv -o -
 is_exit 0 "a column's name composed and apart"
 err_has 'column "ville": 5 cells with a category that training did not see: "nyC" (training had "NYC"), "Li' "new values"
 err_has ' (training had "Li' "  a twin in blanks"
-err_has '"Tokyo", ...' "  and how many are not named"
+err_has '"Tokyo", ...' "new values: the list is cut short"
 sed '1s/.*/x,ville,cafe\xcc\x81,y/' t.csv >apart.csv
 run dnn evaluate t.dnn apart.csv
 is_exit 0 "in evaluate too"
 run dnn train t.json --set data.train=apart.csv -o a.dnn
-is_exit 0 "and in training"
+is_exit 0 "a column's name composed and apart, in training"
 dnn predict t.dnn t.csv --quiet >want && dnn predict a.dnn t.csv --quiet >got
-same want got "  which learns the same"
+same want got "a column's name apart: the same model"
 # codes and long digits
 awk 'BEGIN { print "c,d,y,l"; split("110E1 11E2 7E2 5E3", w, " "); for (i = 0; i < 200; i++) print w[1 + i % 4] "," i % 37 "E" i % 5 "," (i % 4 < 2 ? "110E1" : "11E2") "," (i % 4 < 2 ? "12345678901234567" : "12345678901234568") }' >c.csv
 run dnn init c.csv --target y --ignore l --set model.preset=linear -o c.json
 err_has 'column "c": categorical: codes, taken as categories: as numbers "110E1" and "11E2" would be one' "codes are categories"
 run dnn train c.json -o c.dnn --set train.epochs=2 --json
-is_exit 0 "  and labels"
-err_lacks "equal as numbers" "  which are two"
-err_lacks "the same number" "  and not taken for a mistake"
+is_exit 0 "codes as labels train"
+err_lacks "equal as numbers" "codes as labels: not equal as numbers"
+err_lacks "the same number" "codes as labels: not taken for a mistake"
 run dnn init c.csv --target l --ignore y --set model.preset=linear -o l.json
 is_exit 0 "labels of 17 digits"
 run dnn train l.json -o l.dnn --set train.epochs=2
+is_exit 0
 err_lacks "the same number" "  compare by their digits"
 is "$(dnn predict l.dnn c.csv --quiet | cut -d, -f1 | sort -u | wc -l)" 3 "  are two classes"
 done_testing

@@ -66,7 +66,7 @@ for how in data.columns.w=weight 'data.columns={"a": "numeric", "b": "numeric", 
     run dnn init with.csv --target y --set "$how"
     sed -i 's/with\.csv/rows.csv/; s/with\.dnn/rows.dnn/' out err
     same expected out "  rows of weight 0 change nothing of the config"
-    same expected.err err "  and nothing of the notes"
+    same expected.err err "rows of weight 0 change nothing of the notes"
 done
 run dnn init with.csv --target y
 out_has '"multiclass"' "init: without a weight their labels are labels"
