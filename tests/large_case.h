@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/opcase.h"
+#include "backend/cases/opcase.h"
 
 /* One case: what it is, and "" or what was wrong. */
 typedef void large_told(void *to, const char *name, const char *bad);

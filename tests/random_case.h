@@ -3,7 +3,7 @@
 #ifndef DNN_TESTS_RANDOM_CASE_H
 #define DNN_TESTS_RANDOM_CASE_H
 
-#include "backend/opcase.h"
+#include "backend/cases/opcase.h"
 #include "base/rng.h"
 
 struct random_draw { uint64_t seed; uint32_t at; };

@@ -3,7 +3,7 @@
 #ifndef DNN_TESTS_REFERENCE_OP_H
 #define DNN_TESTS_REFERENCE_OP_H
 
-#include "backend/opcase.h"
+#include "backend/cases/opcase.h"
 #include "reference.h"
 #include "reference_answer.h"
 #include "reference_f1.h"

@@ -58,9 +58,9 @@ flags_csv_scan_avx512   := -O3 -mavx512f -mavx512bw
 # unrolled loops with a check at each access take minutes to compile: not under a sanitizer
 # the sums of a block stay in registers: clearing the memory behind them first would cost more than a short block
 VEC_OPT := $(if $(SANFLAGS),-O1,-O3) $(if $(findstring auto-var-init,$(KNOWN)),-ftrivial-auto-var-init=uninitialized)
-flags_backend_cpu_view := -O3
+flags_backend_cpu_cpu_view := -O3
 flags_model_solve_design       := $(VEC_OPT)
-flags_backend_vec_c      := $(VEC_OPT) $(if $(SANFLAGS),-fno-inline)
-flags_backend_vec_avx2   := $(VEC_OPT) -mavx2 -mfma
-flags_backend_vec_avx512 := $(VEC_OPT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mbmi
-flags_backend_vec_bf16 := $(VEC_OPT) -mavx512f -mavx512bw -mavx512dq -mavx512vl $(foreach f,-mavx512bf16 -mamx-tile -mamx-bf16,$(call try,$(f)))
+flags_backend_cpu_vec_c      := $(VEC_OPT) $(if $(SANFLAGS),-fno-inline)
+flags_backend_cpu_vec_avx2   := $(VEC_OPT) -mavx2 -mfma
+flags_backend_cpu_vec_avx512 := $(VEC_OPT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mbmi
+flags_backend_cpu_vec_bf16 := $(VEC_OPT) -mavx512f -mavx512bw -mavx512dq -mavx512vl $(foreach f,-mavx512bf16 -mamx-tile -mamx-bf16,$(call try,$(f)))

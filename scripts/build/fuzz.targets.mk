@@ -17,7 +17,7 @@ $(FUZZ_DIR)/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) $(filter -m%,$(flags_$(subst /,_,$*))) -MMD -MP -c $< -o $@
 # vector code sees shapes that were checked, and takes a third of the time to build with sanitizers
-$(FUZZ_DIR)/obj/backend/vec_%.o: FUZZ_FLAGS := $(filter-out -fsanitize=%,$(FUZZ_FLAGS))
+$(FUZZ_DIR)/obj/backend/cpu/vec_%.o: FUZZ_FLAGS := $(filter-out -fsanitize=%,$(FUZZ_FLAGS))
 $(FUZZ_DIR)/lib/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -c $< -o $@

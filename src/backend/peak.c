@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/cpu.h"
+#include "backend/cpu/cpu.h"
 #include "backend/machine.h"
 #include "base/clock.h"
 #include "base/mem.h"

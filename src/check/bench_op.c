@@ -1,6 +1,6 @@
 /* bench_op.c - one operation as a row of the benchmark: a case of its size (opcase_size.c), taken
  * down once and replayed. */
-#include "backend/opcase.h"
+#include "backend/cases/opcase.h"
 #include "base/log.h"
 #include "check/bench_parts.h"
 

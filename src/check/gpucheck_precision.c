@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/opcase.h"
+#include "backend/cases/opcase.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "check/gpucheck_parts.h"

@@ -1,11 +1,11 @@
 /* gpucheck_work.c - the checks by computing: memory, copies, every kernel against the CPU, and the
- * card's health afterwards. The cases of the kernels: backend/opcase.h. */
+ * card's health afterwards. The cases of the kernels: backend/cases/opcase.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "backend/card.h"
-#include "backend/opcase.h"
+#include "backend/cases/opcase.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/stop.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/opcase.h"
+#include "backend/cases/opcase.h"
 #include "base/clock.h"
 
 /* Operations a second of one thread, by vector code. */

@@ -13,7 +13,7 @@
 
 extern "C" {
 #include "backend/machine.h"
-#include "backend/opcase.h"
+#include "backend/cases/opcase.h"
 }
 
 static char *scratch;

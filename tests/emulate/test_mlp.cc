@@ -4,7 +4,7 @@
 #include "stack.h"
 
 extern "C" {
-#include "backend/opcase.h"
+#include "backend/cases/opcase.h"
 }
 #include "random_case.h"
 #include "reference_op.h"

@@ -1,9 +1,9 @@
-/* Every case of every operation (backend/opcase.h) on emulated kernels, against the reference in
- * double: within the case's gate, the same bits in all four orders of lanes (large cases: in two),
- * nothing written outside; most also with activations in 16 bits, attention on a smaller card.
- * Then as many random shapes as EMULATE_SHAPES says, each in two orders; the number of one brings
- * it back. NIGHTLY=no (environment): two orders of each case; OPS_SHARE=I/N: share I of N, from
- * 0. */
+/* Every case of every operation (backend/cases/opcase.h) on emulated kernels, against the
+ * reference in double: within the case's gate, the same bits in all four orders of lanes (large
+ * cases: in two), nothing written outside; most also with activations in 16 bits, attention on a
+ * smaller card. Then as many random shapes as EMULATE_SHAPES says, each in two orders; the number
+ * of one brings it back. NIGHTLY=no (environment): two orders of each case; OPS_SHARE=I/N: share I
+ * of N, from 0. */
 #include "harness.h"
 #include "kernel_machine.h"
 #include "random_case.h"

@@ -1,7 +1,7 @@
 /* parity_cases.c - every case of every operation, on the device and on the CPU. */
 #include <string.h>
 
-#include "backend/opcase.h"
+#include "backend/cases/opcase.h"
 #include "parity.h"
 
 enum { SEED = 42 };

@@ -2,8 +2,8 @@
  * that are computed again, of every case, in fp32 and bf16. */
 #include "tap.h"
 
-#include "backend/cpu.h"
-#include "backend/opcase.h"
+#include "backend/cpu/cpu.h"
+#include "backend/cases/opcase.h"
 #include "base/mem.h"
 #include "base/thread.h"
 

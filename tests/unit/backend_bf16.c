@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cpu.h"
+#include "backend/cpu/cpu.h"
 #include "backend/form.h"
-#include "backend/opcase.h"
+#include "backend/cases/opcase.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/thread.h"

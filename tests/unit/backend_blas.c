@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
-#include "backend/cpu_blas.h"
+#include "backend/cpu/cpu_blas.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LIMITED false /* a sanitizer needs all the addresses there are */

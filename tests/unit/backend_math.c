@@ -2,7 +2,7 @@
  * units of the last place, their special values, and the same bits from every vector code. */
 #include "tap.h"
 
-#include "backend/vec.h"
+#include "backend/cpu/vec.h"
 #include "base/rng.h"
 
 enum { COUNT = 40000 };

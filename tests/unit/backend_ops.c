@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cpu.h"
-#include "backend/opcase.h"
+#include "backend/cpu/cpu.h"
+#include "backend/cases/opcase.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "reference_op.h"

@@ -2,7 +2,7 @@
  * runs again and again on finite numbers. */
 #include <math.h>
 
-#include "backend/opcase.h"
+#include "backend/cases/opcase.h"
 #include "backend/peak.h"
 #include "base/thread.h"
 #include "tap.h"

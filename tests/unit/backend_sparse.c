@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "backend/cpu_sparse.h"
+#include "backend/cpu/cpu_sparse.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
