@@ -1,7 +1,8 @@
 #!/bin/sh
 # check_floors.sh - a folder is a room: a file includes its own room and the rooms that %rooms lists for it. Of backend the rooms
 # above include only the headers of %door. A header whose first comment says "Private to LIST." is included by those alone (files
-# beside it, stars allowed, or whole rooms with their sub-rooms; tests are free). No circles between files: a .c and its .h are one file. TAP.
+# beside it, stars allowed, or whole rooms with their sub-rooms; tests are free). No circles between files: a .c and its .h are one file.
+# Calls as includes: by the symbols of BUILD/obj (default build), if it is built. TAP.
 cd "$(dirname "$0")/.." || exit 1
 perl - <<'PERL'
 use strict; use warnings;
@@ -27,7 +28,8 @@ sub owners { my ($header) = @_;
     return map { my $item = $_; push @breach, "src/$header: \"$item\" is no file or floor" unless $item =~ m{^[\w*/]+(?:\.[ch])?$};
         my $path = $item =~ s{^src/}{} ? $item : "$folder/$item"; my $room = $path !~ /\.[ch]$/; $path .= "/*" if $room;
         push @breach, "src/$header: there is no $item" unless grep { -e } glob("src/$path");
-        (my $pattern = quotemeta $path) =~ s{\\\*}{[^/]*}g; $pattern =~ s{\[\^/\]\*$}{.*} if $room; $pattern } split /, and |, | and /, $list;
+        (my $pattern = quotemeta $path) =~ s{\\\*}{[^/]*}g; $pattern =~ s{\[\^/\]\*$}{.*} if $room;
+        $pattern } split /, and |, | and /, $list;
 }
 for my $file (sort glob("src/*/*.[ch] src/*/*/*.[ch] src/*/*.def src/*.c")) {
     my ($floor) = $file =~ m{^src/(?:(\w+)/)?};
@@ -42,7 +44,8 @@ for my $file (sort glob("src/*/*.[ch] src/*/*/*.[ch] src/*/*.def src/*.c")) {
         push @breach, "$file:$row: $what is private to others" if @{$of{$what}} && !grep { $by =~ /^$_$/ } @{$of{$what}};
         next unless defined $floor;
         push @up, "$file:$row: $floor includes $what" unless $below{$floor}{$to};
-        push @inside, "$file:$row: $what is private to src/backend" if $to eq 'backend' && $floor ne 'backend' && $what !~ m{backend/(backend|ops|acts)\.(h|def)|backend/(cases/opcase|peak|card|nvml|guests|toolkit)\.h};
+        push @inside, "$file:$row: $what is private to src/backend" if $to eq 'backend' && $floor ne 'backend' &&
+            $what !~ m{backend/(backend|ops|acts)\.(h|def)|backend/(cases/opcase|peak|card|nvml|guests|toolkit)\.h};
     }
 }
 result(!@up, "includes point down", @up);
@@ -53,5 +56,34 @@ sub visit { my ($f, @path) = @_; return if ($state{$f}||0) == 2; if (($state{$f}
     $state{$f} = 1; visit($_, @path, $f) for sort keys %{$edges{$f}||{}}; $state{$f} = 2 }
 visit($_) for sort keys %edges;
 result(!@circle, "no circles between files", @circle);
+# the same of calls, by the symbols of the objects of this build
+my $build = $ENV{BUILD} || 'build';
+my (%def, %use, %calls, @above, @across);
+for (`find $build/obj -name '*.o' -print0 2>/dev/null | xargs -0 nm -A 2>/dev/null`) {
+    my ($unit, $kind, $name) = m{^\Q$build\E/obj/(.*)\.o:[0-9a-f ]* ([A-Za-z]) (\S+)} or next;
+    next unless -e "src/$unit.c"; # else it is of a file that went
+    if ($kind =~ /[TDBRVW]/) { $def{$name} = $unit } elsif ($kind =~ /[Uwv]/) { $use{$unit}{$name} = 1 }
+}
+for my $unit (sort keys %use) { for my $name (sort keys %{$use{$unit}}) {
+    my $to = $def{$name}; next if !defined $to || $to eq $unit;
+    $calls{$unit}{$to} = 1;
+    my ($from_room, $room) = map { m{^(\w+)/} } $unit, $to;
+    push @above, "src/$unit.c takes $name of src/$to.c" if $from_room && $room && !$below{$from_room}{$room};
+} }
+my ($count, %number, %lowest, %open, @open) = 0;
+no warnings 'recursion';
+sub walk { my $v = shift; # Tarjan, 1972: the parts of a graph in which each reaches each
+    $number{$v} = $lowest{$v} = $count++; push @open, $v; $open{$v} = 1;
+    for my $w (sort keys %{$calls{$v}||{}}) {
+        if (!defined $number{$w}) { walk($w); $lowest{$v} = $lowest{$w} if $lowest{$w} < $lowest{$v} }
+        elsif ($open{$w}) { $lowest{$v} = $number{$w} if $number{$w} < $lowest{$v} }
+    }
+    return if $lowest{$v} != $number{$v};
+    my (@part, %folder);
+    while (1) { my $w = pop @open; $open{$w} = 0; push @part, $w; $folder{$w =~ m{^(.*)/} ? $1 : ''} = 1; last if $w eq $v }
+    push @across, join ' ', sort @part if keys %folder > 1 }
+walk($_) for grep { !defined $number{$_} } sort keys %use;
+if (%use) { result(!@above, "calls point down", @above); result(!@across, "no circle of calls crosses two folders", @across) }
+else { $n += 2; print "ok ", $n - 1, " # SKIP no objects\nok $n # SKIP no objects\n" }
 print "1..$n\n"; exit($bad ? 1 : 0);
 PERL
