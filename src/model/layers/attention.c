@@ -14,10 +14,11 @@ struct attention_spec {
     int64_t heads;
     bool causal, rotary;
     /* planned */
-    uint64_t weight, bias, output, output_bias, turn, room;
+    uint64_t weight, bias, output, output_bias, rope_table, room;
     bool keeps; /* the way forward leaves something for the way back */
     uint64_t kept;
-    struct act_place parts, mixed, dparts, dmixed; /* q k v; the heads' answers; gradients */
+    /* q, k and v; the heads' outputs; their gradients */
+    struct act_place qkv, context, dqkv, dcontext;
 };
 
 static const char *const type_words[] = {"attention", NULL};
@@ -55,7 +56,7 @@ static uint32_t heads_of(const struct layer *l)
 }
 
 /* cos and sin of the angle of each pair at each step. */
-static uint64_t plan_turns(struct planner *p, uint32_t each)
+static uint64_t plan_rope_table(struct planner *p, uint32_t each)
 {
     uint32_t half = each / 2;
     size_t count = (size_t)p->steps * 2 * half;
@@ -73,8 +74,8 @@ static uint64_t plan_turns(struct planner *p, uint32_t each)
 
 static void plan_way_back(const struct layer *l, struct attention_spec *s, struct planner *p)
 {
-    s->dparts = plan_back(p, 3 * l->in, p->steps);
-    s->dmixed = plan_back(p, l->in, p->steps);
+    s->dqkv = plan_back(p, 3 * l->in, p->steps);
+    s->dcontext = plan_back(p, l->in, p->steps);
     s->room = plan_reals(p, (uint64_t)p->rows * p->steps * 2 * heads_of(l));
     s->keeps = plan_need(p, OP_attention,
                          &(struct op_attention){.dims = {.rows = p->rows, .steps = p->steps,
@@ -99,14 +100,14 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     s->bias = plan_param(p, "bias", SHAPE1(3 * l->in), PARAM_BIAS);
     s->output = plan_param(p, "output", SHAPE2(l->in, l->in), PARAM_WEIGHT);
     s->output_bias = plan_param(p, "output_bias", SHAPE1(l->in), PARAM_BIAS);
-    s->parts = plan_acts(p, 3 * l->in);
-    s->mixed = plan_acts(p, l->in);
+    s->qkv = plan_acts(p, 3 * l->in);
+    s->context = plan_acts(p, l->in);
     l->y = plan_acts(p, l->in);
     s->keeps = false;
     if (p->training)
         plan_way_back(l, s, p);
     if (s->rotary)
-        s->turn = plan_turns(p, each);
+        s->rope_table = plan_rope_table(p, each);
     p->flops += 8 * (uint64_t)l->in * l->in + 4 * (uint64_t)p->steps * l->in;
     return true;
 }
@@ -126,7 +127,7 @@ static void rotate(const struct layer *l, struct pass *p, struct act x, bool bac
     const struct attention_spec *s = l->spec;
     if (s->rotary)
         op_rotary(p->m, &(struct op_rotary){.x = x,
-                                            .turn = pass_table(p, s->turn),
+                                            .turn = pass_table(p, s->rope_table),
                                             .dims = pass_dims(p, 2 * l->in),
                                             .ld = 3 * l->in,
                                             .half = l->in / heads_of(l) / 2,
@@ -159,18 +160,18 @@ static void *kept_of(const struct layer *l, const struct pass *p)
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct attention_spec *s = l->spec;
-    struct act parts = pass_act(p, s->parts), mixed = pass_act(p, s->mixed), y = pass_act(p, l->y);
-    product(l, p, parts, x, s->weight, s->bias, 3 * l->in);
-    rotate(l, p, parts, false);
+    struct act qkv = pass_act(p, s->qkv), context = pass_act(p, s->context), y = pass_act(p, l->y);
+    product(l, p, qkv, x, s->weight, s->bias, 3 * l->in);
+    rotate(l, p, qkv, false);
     op_attention(p->m, &(struct op_attention){.kept = kept_of(l, p),
-                                              .y = mixed,
-                                              .x = parts,
+                                              .y = context,
+                                              .x = qkv,
                                               .length = p->length,
                                               .dims = pass_dims(p, l->in),
                                               .heads = heads_of(l),
                                               .causal = s->causal,
                                               .exact = p->exact});
-    product(l, p, y, mixed, s->output, s->output_bias, l->in);
+    product(l, p, y, context, s->output, s->output_bias, l->in);
     return y;
 }
 
@@ -201,19 +202,20 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                      struct act dx, bool add)
 {
     const struct attention_spec *s = l->spec;
-    struct act dparts = pass_act(p, s->dparts), dmixed = pass_act(p, s->dmixed);
-    product_back(l, p, dmixed, false, dy, pass_act(p, s->mixed), s->output, s->output_bias, l->in);
+    struct act dqkv = pass_act(p, s->dqkv), dcontext = pass_act(p, s->dcontext);
+    product_back(l, p, dcontext, false, dy, pass_act(p, s->context), s->output, s->output_bias,
+                 l->in);
     op_attention_back(p->m, &(struct op_attention_back){.kept = kept_of(l, p),
-                                                        .dx = dparts,
+                                                        .dx = dqkv,
                                                         .room = reals_at(p->reals, s->room),
-                                                        .dy = dmixed,
-                                                        .x = pass_act(p, s->parts),
+                                                        .dy = dcontext,
+                                                        .x = pass_act(p, s->qkv),
                                                         .length = p->length,
                                                         .dims = pass_dims(p, l->in),
                                                         .heads = heads_of(l),
                                                         .causal = s->causal});
-    rotate(l, p, dparts, true);
-    product_back(l, p, dx, add, dparts, x, s->weight, s->bias, 3 * l->in);
+    rotate(l, p, dqkv, true);
+    product_back(l, p, dx, add, dqkv, x, s->weight, s->bias, 3 * l->in);
 }
 
 const struct layer_type layer_attention = {
