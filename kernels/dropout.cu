@@ -21,9 +21,9 @@ DEVICE struct rng4 draw(const struct op_dropout *a, uint64_t counter)
 KERNEL_BOUNDED(SHEET_LANES, dropout_any)(struct op_dropout a)
 {
     uint64_t count = (uint64_t)a.rows * a.width, begin = (uint64_t)a.micro * count;
-    uint64_t quads = (begin % 4 + count + 3) / 4, fall = a.now->fall;
-    uint32_t threshold = dropout_threshold(a.threshold, fall);
-    float scale = dropout_scale(a.scale, threshold, fall);
+    uint64_t quads = (begin % 4 + count + 3) / 4, decay = a.now->dropout_decay;
+    uint32_t threshold = dropout_threshold(a.threshold, decay);
+    float scale = dropout_scale(a.scale, threshold, decay);
     for (uint64_t q = global_id(); q < quads; q += global_count()) {
         struct rng4 bits = draw(&a, begin / 4 + q);
         for (unsigned i = 0; i < 4; i++) {
@@ -39,9 +39,10 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_any)(struct op_dropout a)
  * one word of the mask. */
 KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
 {
-    uint64_t quads = (uint64_t)a.rows * a.width / 4, begin = quads * a.micro, fall = a.now->fall;
-    uint32_t threshold = dropout_threshold(a.threshold, fall);
-    float scale = dropout_scale(a.scale, threshold, fall);
+    uint64_t quads = (uint64_t)a.rows * a.width / 4, begin = quads * a.micro;
+    uint64_t decay = a.now->dropout_decay;
+    uint32_t threshold = dropout_threshold(a.threshold, decay);
+    float scale = dropout_scale(a.scale, threshold, decay);
     for (uint64_t first = global_id() / WARP * WARP; first < quads; first += global_count()) {
         uint64_t q = first + lane_id();
         bool inside = q < quads;
@@ -79,9 +80,10 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
 /* As above for rows anywhere: a word lies in one row. */
 KERNEL_SHARING(SHEET_LANES, 4, dropout_words)(struct op_dropout a)
 {
-    uint64_t words = (uint64_t)a.rows * a.width / 16, begin = words * a.micro, fall = a.now->fall;
-    uint32_t threshold = dropout_threshold(a.threshold, fall);
-    float scale = dropout_scale(a.scale, threshold, fall);
+    uint64_t words = (uint64_t)a.rows * a.width / 16, begin = words * a.micro;
+    uint64_t decay = a.now->dropout_decay;
+    uint32_t threshold = dropout_threshold(a.threshold, decay);
+    float scale = dropout_scale(a.scale, threshold, decay);
     for (uint64_t w = global_id(); w < words; w += global_count()) {
         uint32_t keep = a.kept_known ? ((const uint16_t *)a.kept)[w] : 0;
         for (unsigned k = 0; k < 4 && !a.kept_known; k++) {

@@ -16,7 +16,7 @@
 #include "mlp_product.cuh"
 
 /* A block's memory, its first row, and how far dropout has fallen. */
-struct place { float *room; uint32_t row0; uint64_t fall; };
+struct place { float *room; uint32_t row0; uint64_t decay; };
 
 /* --- dropout --- */
 
@@ -28,7 +28,7 @@ template <int T> DEVICE void draw_kept(const struct mlp &f, const struct place &
         const struct mlp_layer &l = f.layer[i];
         uint32_t fours = l.scale != 0 ? (l.first + T * l.out + 3) / 4 : 0;
         uint8_t *kept = (uint8_t *)(at.room + l.at_kept);
-        uint32_t threshold = dropout_threshold(l.threshold, at.fall);
+        uint32_t threshold = dropout_threshold(l.threshold, at.decay);
         for (uint32_t q = block_size() - 1 - thread_id(); q < fours; q += block_size()) {
             struct rng4 bits =
                 dropout_bits(f.now, l.position, l.counter + (uint64_t)(at.row0 / 4) * l.out + q);
@@ -47,7 +47,7 @@ DEVICE void dropped(const struct mlp_layer &l, const struct place &at, uint32_t 
                     float (&x)[N])
 {
     const uint8_t *kept = (const uint8_t *)(at.room + l.at_kept);
-    float scale = dropout_scale(l.scale, dropout_threshold(l.threshold, at.fall), at.fall);
+    float scale = dropout_scale(l.scale, dropout_threshold(l.threshold, at.decay), at.decay);
     UNROLL
     for (int i = 0; i < N; i++) {
         uint32_t e = l.first + (r + i) * l.out + col;
@@ -309,7 +309,7 @@ template <int T> KERNEL_SHARING(MLP_LANES, 2, mlp_step)(ARGUMENT(struct mlp) f)
     SHARED(struct step, now, 1);
     /* lanes of a row, lanes that gather */
     enum { EACH = MLP_NARROW / MLP_TILE, GATHER = T * EACH };
-    struct place at = {room, block_x() * T, f.now ? f.now->fall : 0};
+    struct place at = {room, block_x() * T, f.now ? f.now->dropout_decay : 0};
     struct loss_row mine = {at.row0 + thread_id(), 0, 0, 0, {}};
     /* some lanes gather while others copy, if the block has enough */
     uint32_t others = f.gather.rows && block_size() > GATHER ? GATHER : 0;

@@ -68,7 +68,7 @@ DEVICE void end_of_step(const struct op_advance &a, const struct step_end &e)
     if (a.table && in_table(a, e.at + 1)) {
         now->lr = e.next.lr;
         now->weight_decay = e.next.weight_decay;
-        now->fall = e.next.fall;
+        now->dropout_decay = e.next.dropout_decay;
     }
 }
 

@@ -273,7 +273,7 @@ static void ref_act_back(const struct op_act_back *a)
 
 static void ref_dropout(const struct op_dropout *a)
 {
-    double left = 1 - (double)a->now->fall / 0x1p32, p = left * (1 - 1 / a->scale);
+    double left = 1 - (double)a->now->dropout_decay / 0x1p32, p = left * (1 - 1 / a->scale);
     for (size_t r = 0; r < a->rows; r++)
         for (size_t i = 0; i < a->width; i++) {
             uint64_t row = (uint64_t)a->micro * a->rows + r, element = row * a->width + i;

@@ -127,7 +127,7 @@ static void ref_advance(const struct op_advance *a)
     if (a->table) {
         now->lr = a->table[now->tried - *a->first].lr;
         now->weight_decay = a->table[now->tried - *a->first].weight_decay;
-        now->fall = a->table[now->tried - *a->first].fall;
+        now->dropout_decay = a->table[now->tried - *a->first].dropout_decay;
     }
 }
 

@@ -7,15 +7,15 @@
 #include "base/rng.h"
 
 /* p times 2^32. threshold: op_dropout's; fall: struct step's. */
-RNG_FN uint32_t dropout_threshold(uint32_t threshold, uint64_t fall)
+RNG_FN uint32_t dropout_threshold(uint32_t threshold, uint64_t decay)
 {
-    return threshold - (uint32_t)(threshold * fall >> 32);
+    return threshold - (uint32_t)(threshold * decay >> 32);
 }
 
 /* 1 / (1 - p). threshold: this step's; scale: op_dropout's, for the whole p. */
-RNG_FN float dropout_scale(double scale, uint32_t threshold, uint64_t fall)
+RNG_FN float dropout_scale(double scale, uint32_t threshold, uint64_t decay)
 {
-    return fall ? 0x1p32f / (0x1p32f - (float)threshold) : (float)scale;
+    return decay ? 0x1p32f / (0x1p32f - (float)threshold) : (float)scale;
 }
 
 #endif

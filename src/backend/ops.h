@@ -82,7 +82,7 @@ struct step {
      * skipped and counted in `skipped` (advance) */
     double scale;
     int64_t skipped;
-    uint64_t fall;             /* the part of p that dropout is less, times 2^32 */
+    uint64_t dropout_decay;    /* the part of p that the schedule takes away, times 2^32 */
 };
 #define STEP_AT(member, at)                                                                        \
     static_assert(offsetof(struct step, member) == (at), "struct step has no holes")
@@ -104,12 +104,12 @@ STEP_AT(good, 104);
 STEP_AT(bad_steps, 112);
 STEP_AT(scale, 120);
 STEP_AT(skipped, 128);
-STEP_AT(fall, 136);
+STEP_AT(dropout_decay, 136);
 #undef STEP_AT
 static_assert(sizeof(struct step) == 144, "struct step has no holes");
 
 /* Per step of an epoch: computed in double on the host, uploaded once an epoch. */
-struct hyper { double lr, weight_decay; uint64_t fall; };
+struct hyper { double lr, weight_decay; uint64_t dropout_decay; };
 
 /* A range of the parameter arena with its own factors. Groups are sorted and cover [0, n). A weight
  * matrix has its shape here, so that a machine can refresh its private copy. */
@@ -263,9 +263,10 @@ struct op_blend_back {
     double slope;
 };
 /* keep[i] = bits(seed, row in the whole step's batch * width + column, layer, tried, RNG_DROPOUT)
- * >= threshold; threshold = p * 2^32, less what now->fall takes of it (dropout.h). Row: micro *
- * rows + r. Backward is the same on gradients. The way forward leaves in `kept` which values went
- * on, as the machine likes; the way back (kept_known) takes it from there and draws nothing. */
+ * >= threshold; threshold = p * 2^32, less what now->dropout_decay takes of it (dropout.h). Row:
+ * micro * rows + r. Backward is the same on gradients. The way forward leaves in `kept` which
+ * values went on, as the machine likes; the way back (kept_known) takes it from there and draws
+ * nothing. */
 struct op_dropout {
     DIMS(width);
     struct act y;

@@ -103,7 +103,7 @@ double schedule_decay(const struct schedule_options *o, int64_t tried, int64_t t
     return decay_factor(o->decay, tried, total);
 }
 
-uint64_t schedule_fall(const struct schedule_options *o, int64_t tried, int64_t total)
+uint64_t schedule_dropout_decay(const struct schedule_options *o, int64_t tried, int64_t total)
 {
     return (uint64_t)((1 - decay_factor(o->dropout, tried, total)) * 0x1p32);
 }

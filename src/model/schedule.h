@@ -33,7 +33,7 @@ double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t 
                        int64_t steps_per_epoch);
 /* As above, for the weight decay. */
 double schedule_decay(const struct schedule_options *o, int64_t tried, int64_t total);
-/* By how much of it the p of dropout layers is less, times 2^32. */
-uint64_t schedule_fall(const struct schedule_options *o, int64_t tried, int64_t total);
+/* The part of p that the schedule takes away from dropout layers, times 2^32. */
+uint64_t schedule_dropout_decay(const struct schedule_options *o, int64_t tried, int64_t total);
 
 #endif

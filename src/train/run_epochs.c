@@ -38,10 +38,10 @@ static double decay_of(const struct run *r, int64_t step)
            schedule_decay(&o->schedule, step, o->epochs * r->steps);
 }
 
-static uint64_t fall_of(const struct run *r, int64_t step)
+static uint64_t dropout_decay_of(const struct run *r, int64_t step)
 {
     const struct train_options *o = &r->config->train;
-    return schedule_fall(&o->schedule, step, o->epochs * r->steps);
+    return schedule_dropout_decay(&o->schedule, step, o->epochs * r->steps);
 }
 
 double run_epoch_loss(const struct step *now)
@@ -113,7 +113,7 @@ static bool epoch_begin(struct run *r, int64_t done, struct err *e)
         int64_t step = r->history.epochs * r->steps + i;
         table[i - done] = (struct hyper){.lr = run_rate(r, step),
                                          .weight_decay = decay_of(r, step),
-                                         .fall = fall_of(r, step)};
+                                         .dropout_decay = dropout_decay_of(r, step)};
     }
     struct network_state s = {0};
     network_step(r->network, &s.now);
@@ -124,7 +124,7 @@ static bool epoch_begin(struct run *r, int64_t done, struct err *e)
     if (done > 0) { /* resumed inside an epoch: its sums and its place in the order go back */
         s.now.lr = table[0].lr; /* the schedule's, not the checkpoint's */
         s.now.weight_decay = table[0].weight_decay;
-        s.now.fall = table[0].fall;
+        s.now.dropout_decay = table[0].dropout_decay;
         network_set(r->network, &s);
     }
     r->pace.began = clock_now();

@@ -76,11 +76,12 @@ int main(void)
     is_near(schedule_decay(&o, 499, 1000), 1, 0, "the decay is whole in the first half");
     is_near(schedule_decay(&o, 750, 1000), 0.5, 1e-15, "and half at three quarters");
     is_near(schedule_decay(&o, 2000, 1000), 0, 1e-15, "and 0 beyond the end");
-    is_int((int64_t)schedule_fall(&o, 999, 1000), 0, "dropout is constant by default");
+    is_int((int64_t)schedule_dropout_decay(&o, 999, 1000), 0, "dropout is constant by default");
     o = read("{\"dropout\": \"flat_cos\"}");
-    is_int((int64_t)schedule_fall(&o, 499, 1000), 0, "dropout is whole in the first half");
-    is_near((double)schedule_fall(&o, 750, 1000), 0x1p31, 1, "and half at three quarters");
-    is_int((int64_t)schedule_fall(&o, 1000, 1000), (int64_t)1 << 32, "and none at the end");
+    is_int((int64_t)schedule_dropout_decay(&o, 499, 1000), 0, "dropout is whole in the first half");
+    is_near((double)schedule_dropout_decay(&o, 750, 1000), 0x1p31, 1, "and half at three quarters");
+    is_int((int64_t)schedule_dropout_decay(&o, 1000, 1000), (int64_t)1 << 32,
+           "and none at the end");
     is_near(schedule_decay(&o, 999, 1000), 1, 0, "the decay is constant by default");
     return done();
 }

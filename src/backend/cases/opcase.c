@@ -441,7 +441,7 @@ struct step *opdata_step(struct opdata *d)
     struct step now = {.seed = 0x9e3779b97f4a7c15u, .tried = 100, .applied = 97, .epoch = 3,
                        .lr = 0.01, .weight_decay = 0.1};
     if (d->of->flags & CASE_FALLS)
-        now.fall = (uint64_t)5 << 29; /* by 5/8 */
+        now.dropout_decay = (uint64_t)5 << 29; /* by 5/8 */
     return opdata_values(d, "now", BUFFER_BYTES, &now, sizeof now, false);
 }
 

@@ -50,11 +50,11 @@ void cpu_dropout_need(const struct op_dropout *a, struct need *n)
 
 void cpu_dropout(const struct op_dropout *a, const struct slice *s)
 {
-    const uint64_t fall = a->now->fall;
-    const uint32_t threshold = dropout_threshold(a->threshold, fall);
+    const uint64_t decay = a->now->dropout_decay;
+    const uint32_t threshold = dropout_threshold(a->threshold, decay);
     struct keep keep = {.seed = a->now->seed, .stream = a->layer | a->now->model << 16,
                         .step = (uint32_t)a->now->tried, .threshold = threshold,
-                        .scale = fall ? (real)dropout_scale(a->scale, threshold, fall)
+                        .scale = decay ? (real)dropout_scale(a->scale, threshold, decay)
                                       : (real)a->scale,
                         .known = a->kept && a->kept_known};
     bool whole = a->ldx == a->width && a->ldy == a->width; /* rows without gaps: one run */

@@ -163,7 +163,7 @@ static uint32_t shares_of(const struct head *h, uint32_t begin, uint32_t rows)
     for (uint32_t i = 0; i < rows; i++) {
         uint32_t n = seen_by(h, begin + i);
         real *row = h->share + (size_t)i * h->length;
-        h->vec->softmax(row, n, h->scale);
+        h->vec->softmax_row(row, n, h->scale);
         memset(row + n, 0, (seen - n) * sizeof *row);
     }
     return seen;
@@ -249,7 +249,7 @@ static void head_back(struct head *h, real *dx, size_t width, const real *dy, re
         for (uint32_t i = 0; i < rows; i++) {
             uint32_t n = seen_by(h, t + i);
             real *row = h->dshare + (size_t)i * h->length;
-            h->vec->softmax_back(row, h->share + (size_t)i * h->length, n, h->scale);
+            h->vec->softmax_row_back(row, h->share + (size_t)i * h->length, n, h->scale);
             memset(row + n, 0, (seen - n) * sizeof *row);
         }
         straight(h, (struct blas_product){.c = dx + t * h->ld, .a = h->dshare, .b = h->k,
@@ -291,7 +291,7 @@ void cpu_weigh(const struct op_weigh *a, const struct slice *s)
         if (!length)
             continue;
         memcpy(share, act_read(a->score) + first, length * sizeof *share);
-        vec->softmax(share, length, 1);
+        vec->softmax_row(share, length, 1);
         cpu_product(vec,
                     (struct product){.c = y, .a = share, .rows = 1, .k = (uint32_t)length,
                                      .lda = a->steps, .ldb = a->width, .ldc = a->width},
@@ -309,7 +309,7 @@ void cpu_weigh_back(const struct op_weigh_back *a, const struct slice *s)
         for (size_t t = 0; t < length; t++)
             for (size_t j = 0; j < a->width; j++)
                 dscore[t] += dy[j] * x[t * a->width + j];
-        s->m->vec->softmax_back(dscore, a->share + first, length, 1);
+        s->m->vec->softmax_row_back(dscore, a->share + first, length, 1);
         for (size_t t = 0; t < a->steps && a->dx.at; t++) {
             real *dx = act_real(a->dx) + (first + t) * a->width, share = a->share[first + t];
             for (size_t j = 0; j < a->width; j++)

@@ -228,7 +228,7 @@ void cpu_advance(const struct op_advance *a, const struct slice *s)
         if (at >= 0 && at < (int64_t)a->table_count) {
             now->lr = a->table[at].lr;
             now->weight_decay = a->table[at].weight_decay;
-            now->fall = a->table[at].fall;
+            now->dropout_decay = a->table[at].dropout_decay;
         }
     }
 }

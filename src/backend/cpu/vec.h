@@ -184,8 +184,8 @@ struct vec {
     void (*gru)(const struct cell *c);
     void (*gru_back)(const struct cell_back *c);
     /* s = softmax(scale s), n > 0; d = scale p (d - d p), the way back through it */
-    void (*softmax)(real *s, size_t n, real scale);
-    void (*softmax_back)(real *d, const real *p, size_t n, real scale);
+    void (*softmax_row)(real *s, size_t n, real scale);
+    void (*softmax_row_back)(real *d, const real *p, size_t n, real scale);
     /* y[t] = 3 times the sum of the taps `three` of s, less the sum of all taps: tap j at t + j
      * dilation; and how many of y are above the bias */
     void (*rocket_taps)(real *y, const real *s, size_t n, size_t dilation, const uint8_t *three);

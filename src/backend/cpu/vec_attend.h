@@ -2,7 +2,7 @@
 #ifndef DNN_BACKEND_VEC_ATTEND_H
 #define DNN_BACKEND_VEC_ATTEND_H
 
-static void softmax(real *s, size_t n, real scale)
+static void softmax_row(real *s, size_t n, real scale)
 {
     v16 high = v_set(s[0]), sum = v_set(0), factor = v_set(scale);
     for (size_t j = 0; j + LANES <= n; j += LANES)
@@ -21,7 +21,7 @@ static void softmax(real *s, size_t n, real scale)
         store_run(s + j, v_mul(GET(s + j, size), factor), size);
 }
 
-static void softmax_back(real *d, const real *p, size_t n, real scale)
+static void softmax_row_back(real *d, const real *p, size_t n, real scale)
 {
     v16 sum = v_set(0), factor = v_set(scale);
     RUN(j, n, size)

@@ -54,7 +54,7 @@ bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table,
     now.bad_steps = 0;
     now.lr = table[0].lr;
     now.weight_decay = table[0].weight_decay;
-    now.fall = table[0].fall;
+    now.dropout_decay = table[0].dropout_decay;
     host->now = now;
     machine_send(n->m, 0, n->step.first, &host->first, sizeof host->first);
     machine_send(n->m, 0, n->step.now, &host->now, sizeof host->now);
