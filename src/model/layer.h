@@ -220,7 +220,7 @@ struct layer_type {
      * rate of the weights for pairs, as in struct rates. NULL: it reads columns. */
     uint32_t (*takes_pairs)(const struct layer *l, double *rate);
     bool takes_act;               /* it computes the activation after it too (l->fused_act) */
-    bool takes_pool;              /* it computes the pool after it too (l->early) */
+    bool takes_pool;              /* it computes the pool after it too (l->pooled) */
     bool whole_rows;              /* it cannot stand inside views */
     /* The number of networks in its output: each gets an output layer and a loss of its own
      * (view_dense). NULL: one. */
@@ -284,31 +284,31 @@ void texts_backward(const struct layer_texts *t, struct pass *p, struct text_pla
 /* The pool after a linear layer, computed on its inputs: pooling (mean, or one step) commutes with
  * a linear layer, so the layer has products of one step instead of many. x: the inputs, pooled; dx:
  * their gradient. */
-struct early_pool {
+struct pooled_input {
     bool on;
     uint32_t kind; /* enum pool_kind */
     struct act_place x, dx;
     uint64_t length; /* 1, or 0 of a sequence without steps, in the reals */
 };
 /* True: a layer is a pool that commutes; *kind: its kind. */
-bool pool_goes_early(const struct layer *l, uint32_t *kind);
+bool pool_commutes(const struct layer *l, uint32_t *kind);
 /* Plans the pool in the layer that takes it: later layers have one step. gradient: dx is needed. */
-void early_plan(struct layer *l, struct planner *p, bool gradient);
+void pooled_plan(struct layer *l, struct planner *p, bool gradient);
 /* Returns x, pooled; the pass has one step from there on. Without such a pool: x. */
-struct act early_forward(const struct layer *l, struct pass *p, struct act x);
+struct act pooled_forward(const struct layer *l, struct pass *p, struct act x);
 /* The padding for the products: a sequence without steps has sums of 0, as the pool would give. */
-struct padding early_padding(const struct layer *l, const struct pass *p);
-/* The arguments of the products on the way back, between early_back and early_end. */
-struct early_way {
+struct padding pooled_padding(const struct layer *l, const struct pass *p);
+/* The arguments of the products on the way back, between pooled_back and pooled_end. */
+struct pooled_grad {
     struct act x, dx;
     bool add;
 };
-struct early_way early_back(const struct layer *l, struct pass *p, struct act x, struct act dx,
-                            bool add);
+struct pooled_grad pooled_back(const struct layer *l, struct pass *p, struct act x, struct act dx,
+                               bool add);
 /* The gradient of all steps from the gradient of one, `from`. Without such a pool it does
  * nothing. */
-void early_end(const struct layer *l, struct pass *p, struct act from, struct act x,
-               struct act dx, bool add);
+void pooled_end(const struct layer *l, struct pass *p, struct act from, struct act x,
+                struct act dx, bool add);
 enum { FIRST_VALUE = 2 }; /* slots 0 and 1 of a category are missing and unknown */
 
 struct layer {
@@ -330,7 +330,7 @@ struct layer {
     bool logits;              /* the output layer: y is read by the loss, and stays plain */
     uint32_t fused_act;       /* takes_act: the activation that follows, or ACT_NONE */
     double fused_slope;
-    struct early_pool early; /* takes_pool: the pool that follows */
+    struct pooled_input pooled; /* takes_pool: the pool that follows */
     uint32_t next_act;       /* the activation that this layer's output meets first; for init */
     struct layer **children; /* residual */
     uint32_t child_count;

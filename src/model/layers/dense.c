@@ -64,8 +64,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
         s->bias_at = plan_param(p, "bias", SHAPE1(l->out), PARAM_BIAS);
     if (s->bias && s->bias_rate > 0)
         plan_rates(p, s->bias_rate, 1);
-    if (l->early.on)
-        early_plan(l, p, true);
+    if (l->pooled.on)
+        pooled_plan(l, p, true);
     l->y = l->logits ? plan_plain(p, l->out) : plan_acts(p, l->out);
     if (p->training && ACT_NEEDS_Z(l->fused_act))
         s->z = plan_acts(p, l->out);
@@ -137,7 +137,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct dense_spec *s = l->spec;
     uint32_t held = held_of(l);
-    x = early_forward(l, p, x);
+    x = pooled_forward(l, p, x);
     struct op_dense op = {.y = pass_act(p, l->y),
                           .z = z_of(l, p),
                           .x = x,
@@ -153,7 +153,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                           .act = l->fused_act,
                           .exact = p->exact,
                           .slope = l->fused_slope,
-                          .padding = early_padding(l, p)};
+                          .padding = pooled_padding(l, p)};
     op_dense(p->m, &op);
     if (l->pairs.count)
         op_ple_dense(p->m, &(struct op_ple_dense){.y = op.y,
@@ -179,7 +179,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
 {
     const struct dense_spec *s = l->spec;
     uint32_t held = held_of(l);
-    struct early_way way = early_back(l, p, x, dx, add);
+    struct pooled_grad way = pooled_back(l, p, x, dx, add);
     op_dense_back(p->m, &(struct op_dense_back){.dx = way.dx,
                                                 .dw = reals_at(p->grads, s->weight),
                                                 .db = grads_of_bias(s, p),
@@ -202,8 +202,8 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                                 .add_dx = way.add,
                                                 .more = p->more,
                                                 .slope = l->fused_slope,
-                                                .padding = early_padding(l, p)});
-    early_end(l, p, way.dx, x, dx, add);
+                                                .padding = pooled_padding(l, p)});
+    pooled_end(l, p, way.dx, x, dx, add);
     if (l->pairs.count)
         op_ple_dense_back(p->m,
                           &(struct op_ple_dense_back){

@@ -191,8 +191,8 @@ static void fuse(struct layer *const *layers, uint32_t count, uint32_t i, const 
     struct layer *l = layers[i], *next = i + 1 < count ? layers[i + 1] : NULL;
     l->next_act = next_act(layers, count, i);
     if (next && !inside && p->steps > 1 && !p->in_views && takes_pool(l) &&
-        pool_goes_early(next, &l->early.kind))
-        l->early.on = next->skipped = true;
+        pool_commutes(next, &l->pooled.kind))
+        l->pooled.on = next->skipped = true;
     if (!l->type->takes_act || l->pairs.count || l->texts.count || !next ||
         next->type->act == ACT_NONE)
         return;
@@ -227,7 +227,7 @@ static bool check_steps(const struct layer *l, const struct planner *p, struct e
 /* A block's answer is added to its input: step by step. */
 static bool check_nested(const struct layer *l, const struct planner *p, struct err *e)
 {
-    return !p->sequences || p->in_views || p->steps == l->steps || l->early.on ||
+    return !p->sequences || p->in_views || p->steps == l->steps || l->pooled.on ||
            layer_refuse(l, p, e, "gives another number of steps, and stands inside a residual "
                                  "block", "put it before or behind the block");
 }
@@ -258,7 +258,7 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
              (outside && !check_nested(l, p, e))))
             return false;
         if (!l->type->nests) /* else its layers have */
-            p->flops = flops + (p->flops - flops) * (l->early.on ? 1 : l->steps);
+            p->flops = flops + (p->flops - flops) * (l->pooled.on ? 1 : l->steps);
         l->params = p->trained - trained;
         l->room = p->acts - room;
         l->steps_out = p->steps;

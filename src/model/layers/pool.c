@@ -170,7 +170,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
 
 /* --- computed before the layer that it follows --- */
 
-bool pool_goes_early(const struct layer *l, uint32_t *kind)
+bool pool_commutes(const struct layer *l, uint32_t *kind)
 {
     if (l->type != &layer_pool || kind_of(l) == POOL_ATTENTION || kind_of(l) == POOL_MAX)
         return false;
@@ -178,23 +178,23 @@ bool pool_goes_early(const struct layer *l, uint32_t *kind)
     return true;
 }
 
-void early_plan(struct layer *l, struct planner *p, bool gradient)
+void pooled_plan(struct layer *l, struct planner *p, bool gradient)
 {
-    l->early.length = plan_kept(p, (uint64_t)p->rows * sizeof(int32_t));
+    l->pooled.length = plan_kept(p, (uint64_t)p->rows * sizeof(int32_t));
     plan_one_step(p);
-    l->early.x = plan_plain(p, l->in);
+    l->pooled.x = plan_plain(p, l->in);
     if (p->training && gradient)
-        l->early.dx = plan_plain(p, l->in);
+        l->pooled.dx = plan_plain(p, l->in);
 }
 
-struct act early_forward(const struct layer *l, struct pass *p, struct act x)
+struct act pooled_forward(const struct layer *l, struct pass *p, struct act x)
 {
-    if (!l->early.on)
+    if (!l->pooled.on)
         return x;
-    struct act y = pass_act(p, l->early.x);
+    struct act y = pass_act(p, l->pooled.x);
     p->dims.steps = pass_steps(p, l);
-    pool_steps(p, l->early.kind, l->in, x, y);
-    op_lengths(p->m, &(struct op_lengths){.to = lengths_at(p, l->early.length),
+    pool_steps(p, l->pooled.kind, l->in, x, y);
+    op_lengths(p->m, &(struct op_lengths){.to = lengths_at(p, l->pooled.length),
                                           .from = p->length,
                                           .dims = pass_dims(p, 1),
                                           .divide = l->steps});
@@ -202,29 +202,29 @@ struct act early_forward(const struct layer *l, struct pass *p, struct act x)
     return y;
 }
 
-struct padding early_padding(const struct layer *l, const struct pass *p)
+struct padding pooled_padding(const struct layer *l, const struct pass *p)
 {
-    struct padding empty = {lengths_at(p, l->early.length), 1, 0};
-    return l->early.on ? empty : pass_padding(p);
+    struct padding empty = {lengths_at(p, l->pooled.length), 1, 0};
+    return l->pooled.on ? empty : pass_padding(p);
 }
 
-struct early_way early_back(const struct layer *l, struct pass *p, struct act x, struct act dx,
-                            bool add)
+struct pooled_grad pooled_back(const struct layer *l, struct pass *p, struct act x, struct act dx,
+                               bool add)
 {
-    if (!l->early.on)
-        return (struct early_way){x, dx, add};
+    if (!l->pooled.on)
+        return (struct pooled_grad){x, dx, add};
     p->dims.steps = 1;
-    return (struct early_way){pass_act(p, l->early.x),
-                              dx.at ? pass_act(p, l->early.dx) : no_act(), false};
+    return (struct pooled_grad){pass_act(p, l->pooled.x),
+                                dx.at ? pass_act(p, l->pooled.dx) : no_act(), false};
 }
 
-void early_end(const struct layer *l, struct pass *p, struct act from, struct act x,
-               struct act dx, bool add)
+void pooled_end(const struct layer *l, struct pass *p, struct act from, struct act x,
+                struct act dx, bool add)
 {
-    if (!l->early.on || !dx.at)
+    if (!l->pooled.on || !dx.at)
         return;
     p->dims.steps = pass_steps(p, l);
-    pool_steps_back(p, l->early.kind, l->in, x, from, dx, add);
+    pool_steps_back(p, l->pooled.kind, l->in, x, from, dx, add);
 }
 
 const struct layer_type layer_pool = {

@@ -48,12 +48,12 @@ static bool check(const struct layer *l, const struct json_doc *doc, const struc
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     struct residual_spec *s = l->spec;
-    if (l->early.on)
-        l->children[l->child_count - 1]->early = l->early;
+    if (l->pooled.on)
+        l->children[l->child_count - 1]->pooled = l->pooled;
     if (!layer_list_plan(l->children, l->child_count, l->in, p, &l->out, e))
         return false;
-    if (l->early.on)
-        early_plan(l, p, l->out != l->in);
+    if (l->pooled.on)
+        pooled_plan(l, p, l->out != l->in);
     if (l->out != l->in) {
         s->weight = plan_param(p, "weight", SHAPE2(l->in, l->out), PARAM_WEIGHT);
         s->projected = plan_acts(p, l->out);
@@ -76,7 +76,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct residual_spec *s = l->spec;
     struct act f = layer_list_forward(l->children, l->child_count, p, x);
-    struct act straight = early_forward(l, p, x);
+    struct act straight = pooled_forward(l, p, x);
     if (l->out != l->in) {
         struct act projected = pass_act(p, s->projected);
         op_dense(p->m, &(struct op_dense){.y = projected,
@@ -88,7 +88,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                           .ldx = l->in,
                                           .ldy = l->out,
                                           .exact = p->exact,
-                                          .padding = early_padding(l, p)});
+                                          .padding = pooled_padding(l, p)});
         straight = projected;
     }
     struct op_add op = {.y = pass_act(p, l->y),
@@ -107,7 +107,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                      struct act dx, bool add)
 {
     const struct residual_spec *s = l->spec;
-    struct early_way way = early_back(l, p, x, dx, add);
+    struct pooled_grad way = pooled_back(l, p, x, dx, add);
     if (l->out != l->in)
         op_dense_back(p->m, &(struct op_dense_back){.dx = way.dx,
                                                     .dw = reals_at(p->grads, s->weight),
@@ -125,8 +125,8 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                                     .lddy = l->out,
                                                     .add_dx = way.add,
                                                     .more = p->more,
-                                                    .padding = early_padding(l, p)});
-    else if (!l->early.on && dx.at)
+                                                    .padding = pooled_padding(l, p)});
+    else if (!l->pooled.on && dx.at)
         op_add(p->m, &(struct op_add){.y = dx,
                                       .a = dy,
                                       .b = add ? dx : no_act(),
@@ -134,7 +134,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                       .ldy = l->in,
                                       .lda = l->in,
                                       .ldb = l->in});
-    early_end(l, p, l->out == l->in ? dy : way.dx, x, dx, add);
+    pooled_end(l, p, l->out == l->in ? dy : way.dx, x, dx, add);
     layer_list_backward(l->children, l->child_count, p, x, dy, dx, true, l->in);
 }
 

@@ -89,8 +89,8 @@ static const struct preset_defaults recur_defaults[] = {
 
 /* --- transformer: encoder blocks with the norm before each part (Xiong et al., 2020). The last
  * norm comes after the pool, and no dropout follows the last dense layer: so the pool can be
- * computed before it (struct early_pool). It is better too. Log-loss before and now, means of three
- * seeds, 3 folds over the training files: ItalyPowerDemand .894 .602, NATOPS .215 .212,
+ * computed before it (struct pooled_input). It is better too. Log-loss before and now, means of
+ * three seeds, 3 folds over the training files: ItalyPowerDemand .894 .602, NATOPS .215 .212,
  * JapaneseVowels .143 .097, SyntheticControl .156 .069; without a norm there: .759, .289, .240,
  * .327 --- */
 
