@@ -128,7 +128,7 @@ static bool copy_weights(struct run *r, struct run_part *p, struct err *e)
 {
     const struct model *m = network_model(r->network);
     struct network_state s;
-    bool good = run_look(r, false, &s, e) && run_finite(r, &s, e);
+    bool good = run_map_state(r, false, &s, e) && run_finite(r, &s, e);
     if (good) {
         p->param_count = m->params;
         p->buffer_count = m->buffers;
@@ -136,7 +136,7 @@ static bool copy_weights(struct run *r, struct run_part *p, struct err *e)
         p->buffers = m->buffers ? mem_copy(s.buffers, (size_t)m->buffers * sizeof *p->buffers)
                                 : NULL;
     }
-    run_look_end(r, &s);
+    run_unmap_state(r, &s);
     return good;
 }
 
@@ -163,7 +163,7 @@ static bool fill(const struct train_job *j, struct run *r, const struct rows *fi
            answer_sample(r, &j->table->sample, first, p, e);
     if (!good && e->id == ERR_NONE)
         run_use_last(r, &last); /* a checkpoint holds the last weights */
-    run_look_end(r, &last);
+    run_unmap_state(r, &last);
     return good;
 }
 

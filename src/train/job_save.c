@@ -328,7 +328,7 @@ static bool write_model(struct train_job *j, struct train_result *r, struct err 
     const struct model *m = network_model(j->run.network);
     struct network_state s;
     struct text metrics = {0};
-    bool good = run_look(&j->run, false, &s, e) && run_finite(&j->run, &s, e);
+    bool good = run_map_state(&j->run, false, &s, e) && run_finite(&j->run, &s, e);
     struct member member = {.params = s.params,
                             .buffers = s.buffers,
                             .param_count = m->params,
@@ -354,7 +354,7 @@ static bool write_model(struct train_job *j, struct train_result *r, struct err 
     golden_free(&f.golden);
     mem_free(member.history);
     text_free(&metrics);
-    run_look_end(&j->run, &s);
+    run_unmap_state(&j->run, &s);
     return good;
 }
 
@@ -379,7 +379,7 @@ bool job_save(struct train_job *j, struct train_result *r, struct err *e)
         run_use_last(n, &last); /* a checkpoint holds the last weights */
     if (!good && e->id == ERR_NONE)
         job_stopped(j, e);
-    run_look_end(n, &last);
+    run_unmap_state(n, &last);
     good = good && judge(j, r, &against, &shown, e);
     /* with the model in place its folder's sync alone can fail: then its checkpoints stay */
     good = good && journal_sync(&j->journal, e) && write_model(j, r, e);

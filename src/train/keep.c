@@ -69,12 +69,12 @@ bool keep_write(const struct keep *k, struct run *r, struct err *e)
 {
     struct network_state s, best = {0};
     double began = clock_now();
-    bool good = run_look(r, true, &s, e) && run_finite(r, &s, e) && run_newer_best(r, &best, e);
+    bool good = run_map_state(r, true, &s, e) && run_finite(r, &s, e) && run_newer_best(r, &best, e);
     if (good) {
         struct checkpoint c = checkpoint_of(k, r, &s, &best);
         good = save(k, &c, e);
     }
-    run_look_end(r, &s);
+    run_unmap_state(r, &s);
     run_state_free(&best);
     profile_span("checkpoint", 0, began);
     return good;

@@ -249,12 +249,12 @@ static bool begin_warm(struct run *r, struct err *e)
                      "used");
         return true;
     }
-    bool good = run_look(r, false, &s, e) && warm_fill(&r->from, r, s.params, s.buffers, &anew, e);
+    bool good = run_map_state(r, false, &s, e) && warm_fill(&r->from, r, s.params, s.buffers, &anew, e);
     if (good && !machine_in_place(r->machine)) {
         network_step(r->network, &s.now);
         network_set(r->network, &s);
     }
-    run_look_end(r, &s);
+    run_unmap_state(r, &s);
     good = good && (!metric || run_judge_begin(r, e)); /* by the rows that judge the epochs */
     if (!good || (metric && !score_metric(&r->score, PART_VALID, metric, &value, e)))
         return false;

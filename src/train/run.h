@@ -8,7 +8,7 @@
  *     good = run_open(&r, &e) && run_plan(&r, NULL) == NULL && run_network(&r, &e) &&
  *            run_begin(&r, &e) && run_epochs(&r, &e) == RUN_ENDED &&
  *            run_use_best(&r, &last, &e) && run_answer(&r, &valid, logits, &e);
- *     run_look_end(&r, &last);
+ *     run_unmap_state(&r, &last);
  *     run_close(&r);
  *
  * A signal ends every run of the process (base/stop.h). */
@@ -216,10 +216,10 @@ double run_epoch_loss(const struct step *now);           /* mean so far; NaN: no
 /* --- the state --- */
 
 /* The network's state, all of it or weights and buffers alone, until the next step: in place if the
- * machine's memory is the host's, else a copy. run_look_end in either case. False: the machine has
- * failed. */
-bool run_look(struct run *r, bool all, struct network_state *s, struct err *e);
-void run_look_end(const struct run *r, struct network_state *s);
+ * machine's memory is the host's, else a copy. run_unmap_state in either case. False: the machine
+ * has failed. */
+bool run_map_state(struct run *r, bool all, struct network_state *s, struct err *e);
+void run_unmap_state(const struct run *r, struct network_state *s);
 void run_state_free(struct network_state *s);
 /* All weights and buffers are finite; else DIVERGED. */
 bool run_finite(const struct run *r, const struct network_state *s, struct err *e);
@@ -228,8 +228,8 @@ bool run_answered(const struct run *r, struct err *e);
 /* The best weights of the machine if they are newer than r->best, as a copy (run_state_free); else
  * nothing. */
 bool run_newer_best(struct run *r, struct network_state *s, struct err *e);
-/* Puts the best weights in place of the last ones. *last keeps those for run_use_last; run_look_end
- * in either case. Nothing changes if the last weights are used. */
+/* Puts the best weights in place of the last ones. *last keeps those for run_use_last;
+ * run_unmap_state in either case. Nothing changes if the last weights are used. */
 bool run_use_best(struct run *r, struct network_state *last, struct err *e);
 void run_use_last(struct run *r, const struct network_state *last);
 /* Logits [count][outputs] of listed rows, in their order, by the present weights. False without an

@@ -41,7 +41,7 @@ bool run_answered(const struct run *r, struct err *e)
     return machine_wait(r->machine, MACHINE_PATIENCE, e);
 }
 
-bool run_look(struct run *r, bool all, struct network_state *s, struct err *e)
+bool run_map_state(struct run *r, bool all, struct network_state *s, struct err *e)
 {
     *s = (struct network_state){0};
     if (network_view(r->network, s))
@@ -53,7 +53,7 @@ bool run_look(struct run *r, bool all, struct network_state *s, struct err *e)
     return network_get(r->network, s, e);
 }
 
-void run_look_end(const struct run *r, struct network_state *s)
+void run_unmap_state(const struct run *r, struct network_state *s)
 {
     if (!machine_in_place(r->machine))
         run_state_free(s);
@@ -107,10 +107,10 @@ bool run_sound(struct run *r, const struct step *now, struct err *e)
         return false;
     if (finite)
         return true;
-    bool good = run_look(r, false, &s, e); /* finds the value */
+    bool good = run_map_state(r, false, &s, e); /* finds the value */
     s.now = *now;
     good = good && run_finite(r, &s, e);
-    run_look_end(r, &s);
+    run_unmap_state(r, &s);
     return good;
 }
 
@@ -131,7 +131,7 @@ static bool copy_best(struct run *r, struct err *e)
 {
     const struct model *m = network_model(r->network);
     struct network_state end, *best = &r->best.state;
-    if (!run_look(r, false, &end, e))
+    if (!run_map_state(r, false, &end, e))
         return false;
     if (!best->params)
         alloc_weights(r, best);
@@ -204,7 +204,7 @@ bool run_use_best(struct run *r, struct network_state *last, struct err *e)
     *last = (struct network_state){0};
     if (!r->best.state.params || (!r->history.metric && !r->broke))
         return true; /* without validation rows the last weights serve */
-    if (!run_look(r, false, last, e))
+    if (!run_map_state(r, false, last, e))
         return false;
     if (machine_in_place(r->machine))
         swap_best(r);

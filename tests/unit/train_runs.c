@@ -145,7 +145,7 @@ static bool train_fold(struct fold *f, real *logits, struct err *why)
                 run_begin(&r, why) && run_epochs(&r, why) == RUN_ENDED &&
                 run_use_best(&r, &last, why) && run_answer(&r, &r.list[PART_VALID], logits, why);
     f->same = good && same_weights(&r, f);
-    run_look_end(&r, &last);
+    run_unmap_state(&r, &last);
     run_close(&r);
     machine_close(m);
     return good;
