@@ -69,7 +69,8 @@ bool keep_write(const struct keep *k, struct run *r, struct err *e)
 {
     struct network_state s, best = {0};
     double began = clock_now();
-    bool good = run_map_state(r, true, &s, e) && run_finite(r, &s, e) && run_newer_best(r, &best, e);
+    bool good = run_map_state(r, true, &s, e) && run_finite(r, &s, e) &&
+                run_newer_best(r, &best, e);
     if (good) {
         struct checkpoint c = checkpoint_of(k, r, &s, &best);
         good = save(k, &c, e);

@@ -249,7 +249,8 @@ static bool begin_warm(struct run *r, struct err *e)
                      "used");
         return true;
     }
-    bool good = run_map_state(r, false, &s, e) && warm_fill(&r->from, r, s.params, s.buffers, &anew, e);
+    bool good = run_map_state(r, false, &s, e) &&
+                warm_fill(&r->from, r, s.params, s.buffers, &anew, e);
     if (good && !machine_in_place(r->machine)) {
         network_step(r->network, &s.now);
         network_set(r->network, &s);
