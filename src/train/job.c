@@ -370,8 +370,8 @@ bool job_build(struct train_job *j, struct err *e)
     good = good && set_weights(j, c, e) && journal_cut(&j->journal, c ? c->journal : 0, e);
     checkpoint_free(c);
     j->found = NULL;
-    if (!good)
-        return false;
+    if (!good) /* a signal can stop the answers of first weights that another model gave */
+        return e->id == ERR_NONE ? job_stopped(j, e) : false;
     unsigned copies = 2 + optim_states(&j->config->train.optimizer);
     if (j->output)
         output_room(j->output, 2 * copies * network_model(r->network)->params * sizeof(real));

@@ -143,4 +143,20 @@ err_lacks "was trained on" "rows that it does not have"
 is_exit 0 "  another file" "$(cat err)"
 run dnn evaluate third.dnn first.csv
 err_has 'warning: about 70 % of these rows are rows that the model was trained on' "  evaluate knows the rows of the start"
+
+# a signal while the first weights answer the validation rows, which takes seconds
+wide='--threads 1 --set model.hidden=[2048,2048] --set train.epochs=1'
+rows 11 20000 0 5 | sed 's/$/,1/; 1s/1$/left/' >many.csv
+# shellcheck disable=SC2086
+dnn train b.json -o wide.dnn --quiet $still $wide
+# shellcheck disable=SC2086
+env --default-signal=TERM "$DNN" train b.json -o stopped.dnn $still $wide --set data.valid=many.csv --set data.train=many.csv --init-from wide.dnn >out 2>err &
+for _ in {1..200}; do grep -q 'not in the config' err && break; sleep 0.1; done
+sleep 0.5
+kill -TERM $!
+wait $!
+STATUS=$?
+is_exit 75 "SIGTERM while the first weights answer" "$(cat err)"
+err_has 'error[E1902]: stopped by SIGTERM before the first step' "  says so"
+check "  and leaves no model" test ! -e stopped.dnn
 done_testing
