@@ -122,7 +122,7 @@ static bool report(const struct work *w, size_t record, uint64_t key, bool apart
     return err_help(e, "sort the file: rows of one group together, in order%s",
                     s->windows.order == UINT32_MAX
                         ? ""
-                        : "; a model trained with \"unordered\": \"sort\" does it by itself");
+                        : "; a model trained with \"unordered\": \"sort\" sorts it");
 }
 
 /* Group and place of record i of the span. A record that cannot be read is of the group before it,

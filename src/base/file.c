@@ -125,7 +125,7 @@ bool file_unchanged(const struct file *f, struct err *e)
     if (now.size != f->size)
         err_expected(e, "%llu bytes as at the start; now it has %llu", (unsigned long long)f->size,
                      (unsigned long long)now.size);
-    return err_help(e, "wait until whoever writes the file has finished, then start again");
+    return err_help(e, "wait until the file is written, then start again");
 }
 
 void file_close(struct file *f)

@@ -148,7 +148,7 @@ bool json_set(struct json_doc *doc, const char *path, const char *value_json, st
             return err_set(e, ERR_CONFIG_KEY, "\"%s\" is not a path of keys", text_quote_z(path));
         if (!json_container(at))
             return err_set(e, ERR_CONFIG_TYPE,
-                           "\"%s\": \"%s\" has no keys, because what holds it is not an object",
+                           "\"%s\": the text is not an object, so it has no key \"%s\"",
                            text_quote_z(path), text_quote_z(here));
         cJSON *child = step(at, &rest);
         if (child && !rest) {

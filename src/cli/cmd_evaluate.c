@@ -25,7 +25,7 @@ static const struct arg_option evaluate_options_table[] = {
     {"on", 0, "METRIC", NULL, 0, 0, 0, "The metric of --better-than; default: the task's own."},
     {"by", 0, "COLUMN", NULL, ARG_MANY, 0, 0,
      "Metrics by group: a group for each text of a column of the data, or, as age:4, for each of "
-     "so many bins of its numbers or dates. May stand many times. With --better-than a number is "
+     "4 bins of its numbers or dates. May stand many times. With --better-than a number is "
      "its least advantage; default 0."},
     {"on-bad-row", 0, "RULE", bad_row_words, 0, 0, 0,
      "What happens at a row that cannot be read: stop (default, exit 65), skip (left out and "

@@ -27,7 +27,7 @@ static const struct arg_option init_options_table[] = {
      "A column that names a row: repeated in predictions, never learned from."},
     {"ignore", 0, "COL", NULL, ARG_MANY, 0, 0, "A column to leave out."},
     {"output", 'o', "CONFIG", NULL, ARG_FILE, 0, 0, "The config file; default: standard output."},
-    {"force", 0, NULL, NULL, 0, 0, 0, "Replace a config that is there."},
+    {"force", 0, NULL, NULL, 0, 0, 0, "Replace a config that exists."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 /* A task that the user names decides what else is written: the split, the positive label. */

@@ -28,7 +28,7 @@ static const struct arg_option report_options_table[] = {
      "Text for the model card: whom to ask, what the model is for, what it is not for."},
     {"by", 0, "COLUMN", NULL, ARG_MANY, 0, 0,
      "Metrics by group, the worst first, as `dnn evaluate --by` gives them: a group for each text "
-     "of a column of the data, or, as age:4, for each of so many bins of its numbers or dates. "
+     "of a column of the data, or, as age:4, for each of 4 bins of its numbers or dates. "
      "May stand many times."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 

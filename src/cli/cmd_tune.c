@@ -12,7 +12,7 @@
 static const struct arg_option tune_options_table[] = {
     {"output", 'o', "BEST.json", NULL, ARG_FILE, 0, 0,
      "Write the best config, one as any other. While the search runs, its journal lies beside it."},
-    {"force", 0, NULL, NULL, 0, 0, 0, "Replace a config that is there; without it: 73."},
+    {"force", 0, NULL, NULL, 0, 0, 0, "Replace a config that exists; without it: 73."},
     {"trials", 0, "N", NULL, ARG_INT, 1, TUNE_MOST,
      "The number of trials; default: 30, or with --time-limit as many as fit."},
     {"trial", 0, "I", NULL, ARG_INT, 0, TUNE_MOST - 1,

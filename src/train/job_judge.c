@@ -184,9 +184,9 @@ void job_compare_parts(const struct train_job *j, const struct train_result *r)
     if (!r->has_valid || !r->has_test || !metrics_disagree(&r->valid, &r->test, t->name) ||
         (j->ensemble && test < valid))
         return;
-    log_warning("validation and test rows disagree beyond chance: %s %.4g and %.4g; rows of one "
-                "kind may be in one part alone (data.split.method time or group), or the same rows "
-                "in both training and %s", t->name, valid, test,
+    log_warning("validation and test rows disagree beyond chance: %s %.4g and %.4g; the "
+                "split may put a whole group into one part (data.split.method time or group), or "
+                "the same rows may be in both training and %s", t->name, valid, test,
                 test > valid ? "validation rows" : "test rows");
 }
 

@@ -73,7 +73,7 @@ void report_groups(const struct report *r, struct text *out)
     if (!r->by_count)
         return;
     html_section(out, "By group");
-    html_note(out, "Each group measured by itself, the worst by %s first. Of many small groups "
+    html_note(out, "Each group measured alone, the worst by %s first. Of many small groups "
                    "some are worse by chance: the interval tells.", r->by[0].metric->name);
     if (r->regrouped)
         html_note(out, "Groups of the columns that matter most; --by names others.");

@@ -137,7 +137,7 @@ static bool read_spec(struct architecture *a, const struct json_doc *doc, const 
     mem_free(a->spec); /* opt_read has released its members */
     a->spec = NULL;
     if (e && e->id == ERR_CONFIG_KEY && a->preset->same_as && !e->help[0])
-        err_help(e, "preset \"%s\" chooses by itself; a preset that is named takes options: add "
+        err_help(e, "preset \"%s\" chooses the options; a preset that is named takes options: add "
                     "--set model.preset=%s", a->preset->name, sequences ? "gru" : "mlp");
     return false;
 }
@@ -268,7 +268,7 @@ static bool read_spelled(struct architecture *a, const struct model_options *o, 
     }
     if (e && e->id == ERR_CONFIG_KEY && !json_get(o->model, "layers")) {
         err_expected(e, "one of preset, layers");
-        err_help(e, "the preset is auto, which chooses by itself; a preset that is named takes "
+        err_help(e, "the preset is auto, which chooses its options; a preset that is named takes "
                     "options: add --set model.preset=%s", o->sequences ? "gru" : "mlp");
     } else if (e && e->id == ERR_CONFIG_KEY) {
         err_help(e, "the options of a preset stand beside its name: \"preset\": \"mlp\"");
