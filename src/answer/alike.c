@@ -15,13 +15,13 @@ enum { STEPS_MOST = 50 }; /* of a channel that are looked at in a row */
 
 /* The sample that is compared: the same rows, and for channels the same steps, of every unit. */
 struct look {
-    const struct kept *k;
+    const struct row_store *k;
     const struct schema *s;
     uint32_t count, steps; /* cells of a unit; of a row */
     uint32_t *row;         /* [count] */
 };
 
-static struct look look_at(const struct kept *k)
+static struct look look_at(const struct row_store *k)
 {
     struct look l = {.k = k, .s = k->serve->schema, .steps = 1};
     if (l.s->steps)
@@ -88,7 +88,7 @@ static void find_group(struct alikes *a, const struct unit *const *units,
     }
 }
 
-void alikes_find(struct alikes *a, const struct kept *k, const struct unit *const *units,
+void alikes_find(struct alikes *a, const struct row_store *k, const struct unit *const *units,
                  uint32_t count)
 {
     *a = (struct alikes){0};

@@ -1,10 +1,10 @@
 /* alike.h - columns that say the same: each alone seems to matter little, because the answers find
- * the same in the others. Measured on kept rows (association.h). A group has a first column, the
+ * the same in the others. Measured on stored rows (association.h). A group has a first column, the
  * most important one; each of the others says the same as that one. */
 #ifndef DNN_ANSWER_ALIKE_H
 #define DNN_ANSWER_ALIKE_H
 
-#include "answer/kept.h"
+#include "answer/row_store.h"
 #include "answer/unit.h"
 #include "base/text.h"
 
@@ -25,7 +25,7 @@ struct alikes {
     uint32_t count;
 };
 /* Among units, from the most important down, but for texts and groups of the user. */
-void alikes_find(struct alikes *a, const struct kept *k, const struct unit *const *units,
+void alikes_find(struct alikes *a, const struct row_store *k, const struct unit *const *units,
                  uint32_t count);
 /* The value of --group that deals them together: a,b. */
 void alike_option(const struct alike *a, struct text *out);

@@ -1,6 +1,6 @@
-/* attribute.c - see attribute.h. Rows are kept (kept.h) and go along a path side by side: after
- * each move all of them are answered. Rows of a table are explained group by group, sequences of
- * records when all rows are read. */
+/* attribute.c - see attribute.h. Rows are stored (row_store.h) and go along a path side by side:
+ * after each move all of them are answered. Rows of a table are explained group by group, sequences
+ * of records when all rows are read. */
 #include "answer/attribute.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "answer/answer_line.h"
 #include "answer/attribute_path.h"
-#include "answer/kept.h"
+#include "answer/row_store.h"
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/stop.h"
@@ -22,13 +22,13 @@ struct attribute {
     struct attribute_result *r;
     struct stream *stream;
     struct progress_amount progress;
-    struct kept kept;
+    struct row_store store;
     struct paths paths;
     struct answer_line line;
     struct outfile out;
     struct text text;
     double *values; /* [rows of a group][width] */
-    /* by line of kept */
+    /* by line of the store */
     uint64_t lines, room;
     uint32_t *label;   /* the class whose probability is explained */
     double *answer;    /* as the stream gives it */
@@ -46,17 +46,17 @@ static void place_cells(const void *context, uint32_t encoder, uint64_t read, ui
                         unsigned char *records)
 {
     const struct attribute *x = context;
-    const size_t stride = x->kept.serve->encoders[encoder]->format.stride;
+    const size_t stride = x->store.serve->encoders[encoder]->format.stride;
     (void)read;
     for (uint32_t t = 0; t < length; t++)
         for (uint32_t j = 0; j < x->paths.unit_count; j++)
-            paths_place(&x->paths, x->kept.serve, encoder, x->path, j, x->share[j],
+            paths_place(&x->paths, x->store.serve, encoder, x->path, j, x->share[j],
                         records + t * stride);
 }
 
 static double explained(const struct attribute *x, uint64_t line)
 {
-    return x->kept.answer[line * x->kept.width + x->label[line]];
+    return x->store.answer[line * x->store.width + x->label[line]];
 }
 
 static bool walk(struct attribute *x, uint32_t path, struct err *e)
@@ -65,7 +65,7 @@ static bool walk(struct attribute *x, uint32_t path, struct err *e)
     const uint32_t units = x->paths.unit_count;
     x->path = path;
     memset(x->share, 0, units * sizeof *x->share);
-    if (!kept_answer(&x->kept, place_cells, x, e))
+    if (!store_answer(&x->store, place_cells, x, e))
         return false;
     for (uint64_t i = 0; i < x->lines; i++) {
         x->last[i] = explained(x, i);
@@ -73,7 +73,7 @@ static bool walk(struct attribute *x, uint32_t path, struct err *e)
     }
     for (uint32_t k = 0; k < x->paths.move_count; k++) {
         x->share[moves[k].unit] = moves[k].share;
-        if (!kept_answer(&x->kept, place_cells, x, e))
+        if (!store_answer(&x->store, place_cells, x, e))
             return false;
         for (uint64_t i = 0; i < x->lines; i++) {
             double now = explained(x, i);
@@ -88,7 +88,7 @@ static bool walk(struct attribute *x, uint32_t path, struct err *e)
 
 static void add_line(struct attribute *x, const struct stream_group *g, uint64_t i)
 {
-    const struct kept *k = &x->kept;
+    const struct row_store *k = &x->store;
     const double *p = x->values + i * k->width;
     if (x->lines == x->room) {
         x->room = x->lines ? 2 * x->lines : 256;
@@ -127,7 +127,7 @@ static void write_line(struct attribute *x, uint64_t i)
         x->r->mean[j] += fabs(value);
         total += value;
     }
-    if (x->kept.classes > 2) {
+    if (x->store.classes > 2) {
         const struct text *label = &x->line.labels[x->label[i]];
         text_add(&x->text, label->data, label->length);
         text_char(&x->text, delimiter);
@@ -140,13 +140,13 @@ static void write_line(struct attribute *x, uint64_t i)
         fmax(x->r->largest_difference, fabs(total - (x->answer[i] - x->base[i])));
 }
 
-/* Explains the lines of all rows that are kept, and forgets them. */
+/* Explains the lines of all stored rows, and clears the store. */
 static bool explain_lines(struct attribute *x, struct err *e)
 {
     bool good = true;
-    kept_lines(&x->kept);
+    store_lines(&x->store);
     /* the stream forgot a group, as too many others came between */
-    if (x->kept.line_count != x->lines)
+    if (x->store.line_count != x->lines)
         return err_set(e, ERR_SERIES_ORDER, "the rows of a group stand apart in the files");
     for (uint64_t i = 0; i < x->lines; i++)
         x->base[i] = 0;
@@ -162,14 +162,14 @@ static bool explain_lines(struct attribute *x, struct err *e)
         write_line(x, i);
     x->lines = 0;
     text_clear(&x->cells);
-    kept_clear(&x->kept);
+    store_clear(&x->store);
     return good && outfile_write(&x->out, x->text.data ? x->text.data : "", x->text.length, e);
 }
 
 static bool keep_group(void *context, const struct stream_group *g, struct err *e)
 {
     struct attribute *x = context;
-    struct kept *k = &x->kept;
+    struct row_store *k = &x->store;
     if (!g->cells)
         return true;
     const struct answer_mean mean = serve_mean(k->serve, g->logits, g->rows);
@@ -179,10 +179,10 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
     for (uint64_t i = 0; i < g->rows; i++) {
         if (g->bad[i] && !k->window)
             continue;
-        if (!kept_add(k, x->stream, g, i, e))
+        if (!store_add(k, x->stream, g, i, e))
             return false;
         if (!k->classes)
-            kept_values(k, &mean, i, x->values + i);
+            store_values(k, &mean, i, x->values + i);
         if (!g->bad[i])
             add_line(x, g, i);
     }
@@ -204,7 +204,7 @@ static void put_name(struct attribute *x, const char *name)
 
 static bool begin_output(struct attribute *x, struct err *e)
 {
-    const struct schema *s = x->kept.serve->schema;
+    const struct schema *s = x->store.serve->schema;
     if (!answer_line_open(&x->line, s, ANSWER_ALONE, &x->stream->binding, NULL, false, NULL, e) ||
         !outfile_open(&x->out, x->q->output, e))
         return false;
@@ -212,7 +212,7 @@ static bool begin_output(struct attribute *x, struct err *e)
         put_name(x, x->line.names[i]);
     for (uint32_t j = 0; j < x->paths.unit_count; j++)
         put_name(x, x->paths.units[j].name);
-    if (x->kept.classes > 2)
+    if (x->store.classes > 2)
         put_name(x, "prediction");
     put_name(x, "base");
     put_name(x, "answer");
@@ -230,9 +230,9 @@ static bool attribute(struct attribute *x, struct err *e)
                                         .progress = PROGRESS_NONE};
     x->stream = &stream;
     progress_amount_open(&x->progress, (enum progress_style)x->q->progress, "explaining", "rows");
-    bool good = stream_open(&stream, x->kept.serve, &want, e) && begin_output(x, e) &&
+    bool good = stream_open(&stream, x->store.serve, &want, e) && begin_output(x, e) &&
                 stream_run(&stream, &(struct stream_sink){keep_group, next_input, x}, e) &&
-                (!x->kept.window || explain_lines(x, e));
+                (!x->store.window || explain_lines(x, e));
     if (good && !x->r->rows)
         good = err_at(e, ERR_CSV_NO_ROWS, x->q->inputs[0], 0, 0,
                       "0 data rows: there is nothing to explain");
@@ -250,8 +250,8 @@ static void attribute_free(struct attribute *x)
                             x->base,   x->last,  x->sum,    x->share};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         mem_free(blocks[i]);
-    paths_free(&x->paths, x->kept.serve);
-    kept_close(&x->kept);
+    paths_free(&x->paths, x->store.serve);
+    store_close(&x->store);
     answer_line_close(&x->line);
     text_free(&x->cells);
     text_free(&x->text);
@@ -271,8 +271,8 @@ bool attribute_run(const struct attribute_request *q, struct attribute_result *r
     r->mean = mem_zero(r->units.count + 1, sizeof *r->mean);
     struct attribute x = {.q = q, .r = r, .out = {.fd = -1}};
     x.share = mem_zero(r->units.count + 1, sizeof *x.share);
-    kept_open(&x.kept, &r->serve);
-    kept_middle(&x.kept);
+    store_open(&x.store, &r->serve);
+    store_middle(&x.store);
     paths_make(&x.paths, &r->serve, &r->units);
     bool good = attribute(&x, e);
     r->backend = r->serve.backend;

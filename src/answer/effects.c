@@ -81,7 +81,7 @@ static void place_cells(const void *context, uint32_t encoder, uint64_t read, ui
                         unsigned char *records)
 {
     const struct placing *p = context;
-    const struct kept *k = &p->x->kept;
+    const struct row_store *k = &p->x->store;
     const struct schema *s = k->serve->encoders[encoder];
     const size_t stride = s->format.stride;
     const struct grid_point *g = p->point;
@@ -98,10 +98,10 @@ static void place_cells(const void *context, uint32_t encoder, uint64_t read, ui
 /* The rows' cells in the unit, without rows of weight 0. */
 static uint32_t list_cells(const struct sample *x, const struct unit *u, struct grid_cell *cells)
 {
-    const struct schema *s = x->kept.serve->schema;
+    const struct schema *s = x->store.serve->schema;
     uint32_t count = 0;
-    for (uint32_t row = 0; row < x->kept.rows; row++) {
-        const unsigned char *record = x->kept.raw[0] + row * s->format.stride;
+    for (uint32_t row = 0; row < x->store.rows; row++) {
+        const unsigned char *record = x->store.raw[0] + row * s->format.stride;
         for (uint32_t i = 0; x->weight[row] > 0 && i < u->count; i++) {
             const uint32_t c = u->columns[i], number = s->columns[c].number;
             struct grid_cell *cell = &cells[count];
@@ -125,7 +125,7 @@ static struct effect_point point_of(const struct sample *x, const struct unit *u
                                     const struct grid_point *g)
 {
     static const enum effect_kind kinds[] = {EFFECT_VALUE, EFFECT_OTHER, EFFECT_MISSING};
-    const bool steps = x->kept.serve->schema->steps > 0;
+    const bool steps = x->store.serve->schema->steps > 0;
     struct text value = {0};
     size_t length = 0;
     const char *text = "";
@@ -144,9 +144,9 @@ static struct effect_point point_of(const struct sample *x, const struct unit *u
 static bool measure_points(struct sample *x, struct effect *f, const struct grid *g,
                            const double *line_weight, struct err *e)
 {
-    struct weighted *values = mem_alloc(x->kept.line_count + 1, sizeof *values);
-    struct spread s = {.weight = line_weight, .count = x->kept.line_count,
-                       .width = x->kept.width, .first = x->r->first, .classes = x->r->classes};
+    struct weighted *values = mem_alloc(x->store.line_count + 1, sizeof *values);
+    struct spread s = {.weight = line_weight, .count = x->store.line_count,
+                       .width = x->store.width, .first = x->r->first, .classes = x->r->classes};
     double all = 0;
     bool good = true;
     for (uint32_t i = 0; i < g->count; i++)
@@ -154,13 +154,13 @@ static bool measure_points(struct sample *x, struct effect *f, const struct grid
     f->points = mem_zero(g->count + 1, sizeof *f->points);
     for (uint32_t i = 0; good && i < g->count; i++) {
         const struct placing place = {x, f->unit, &g->points[i]};
-        good = kept_answer(&x->kept, place_cells, &place, e);
+        good = store_answer(&x->store, place_cells, &place, e);
         if (!good)
             break;
         struct effect_point *p = &f->points[f->count++];
         *p = point_of(x, f->unit, &g->points[i]);
         p->share = g->points[i].weight / all;
-        s.value = x->kept.answer;
+        s.value = x->store.answer;
         spread_point(&s, values, p);
     }
     mem_free(values);
@@ -191,14 +191,14 @@ static void size_effect(struct effect *f, uint32_t classes)
 static bool measure_unit(struct sample *x, struct effect *f, const double *line_weight,
                          const double *base, struct err *e)
 {
-    const struct schema *s = x->kept.serve->schema;
+    const struct schema *s = x->store.serve->schema;
     f->type = s->columns[f->unit->columns[0]].type;
     bool good;
     if (f->type == COLUMN_TEXT) {
         good = effect_words(x, f, base, e);
     } else {
         struct grid grid;
-        struct grid_cell *cells = mem_alloc(x->kept.rows * f->unit->count + 1, sizeof *cells);
+        struct grid_cell *cells = mem_alloc(x->store.rows * f->unit->count + 1, sizeof *cells);
         uint32_t count = list_cells(x, f->unit, cells);
         if (s->columns[f->unit->columns[0]].number != UINT32_MAX)
             grid_numbers(&grid, cells, count);
@@ -237,8 +237,8 @@ static void order(struct effects_result *r)
 /* The answers to the unchanged rows. */
 static bool measure_base(struct sample *x, double *line_weight, double **base, struct err *e)
 {
-    struct kept *k = &x->kept;
-    if (!kept_answer(k, NULL, NULL, e))
+    struct row_store *k = &x->store;
+    if (!store_answer(k, NULL, NULL, e))
         return false;
     *base = mem_copy(k->answer, k->line_count * k->width * sizeof **base);
     double all = 0;
@@ -257,7 +257,7 @@ static bool measure_base(struct sample *x, double *line_weight, double **base, s
 static bool measure_all(struct sample *x, struct err *e)
 {
     struct effects_result *r = x->r;
-    double *base = NULL, *line_weight = mem_alloc(x->kept.line_count + 1, sizeof *line_weight);
+    double *base = NULL, *line_weight = mem_alloc(x->store.line_count + 1, sizeof *line_weight);
     struct progress_amount progress;
     bool good = measure_base(x, line_weight, &base, e);
     progress_amount_open(&progress, (enum progress_style)x->q->progress, "explaining", "columns");
@@ -267,7 +267,7 @@ static bool measure_all(struct sample *x, struct err *e)
         const bool text = r->serve.schema->columns[u->columns[0]].type == COLUMN_TEXT;
         if (!wanted(x->q, u))
             continue;
-        if (text && x->kept.window) {
+        if (text && x->store.window) {
             r->left_out++;
             continue;
         }
@@ -284,14 +284,14 @@ static bool measure_all(struct sample *x, struct err *e)
 
 static uint64_t sample_rows(const struct sample *x)
 {
-    const struct schema *s = x->kept.serve->schema;
-    uint64_t rows = x->kept.window ? EFFECTS_SERIES_ROWS : EFFECTS_ROWS, columns = 0;
+    const struct schema *s = x->store.serve->schema;
+    uint64_t rows = x->store.window ? EFFECTS_SERIES_ROWS : EFFECTS_ROWS, columns = 0;
     for (uint32_t i = 0; i < x->r->units.count; i++)
         columns += wanted(x->q, &x->r->units.items[i]);
     if (columns > EFFECTS_COLUMNS)
         rows = rows * EFFECTS_COLUMNS / columns;
     rows = rows > EFFECTS_ROWS_LEAST ? rows : EFFECTS_ROWS_LEAST;
-    return x->q->quick && (s->steps || x->kept.window) ? rows / 5 : rows;
+    return x->q->quick && (s->steps || x->store.window) ? rows / 5 : rows;
 }
 
 bool effects_run(const struct effects_request *q, struct effects_result *r, struct err *e)
@@ -309,8 +309,8 @@ bool effects_run(const struct effects_request *q, struct effects_result *r, stru
     r->classes = classes && r->serve.outputs > 2 ? r->serve.outputs : 1;
     r->mean = mem_zero(r->classes, sizeof *r->mean);
     struct sample x = {.q = q, .r = r};
-    kept_open(&x.kept, &r->serve);
-    kept_middle(&x.kept);
+    store_open(&x.store, &r->serve);
+    store_middle(&x.store);
     x.most = sample_rows(&x);
     bool good = sample_read(&x, e) && measure_all(&x, e);
     r->backend = r->serve.backend;

@@ -5,7 +5,7 @@
 
 #include "answer/effect_grid.h"
 #include "answer/effects.h"
-#include "answer/kept.h"
+#include "answer/row_store.h"
 #include "measure/weighted.h"
 
 /* The cells of a row, one after another: cell i ends at end[i]. */
@@ -17,7 +17,7 @@ struct sample {
     const struct effects_request *q;
     struct effects_result *r;
     struct stream *stream;
-    struct kept kept;
+    struct row_store store;
     uint32_t *cell_of; /* [columns]: its number among the cells; UINT32_MAX: none */
     uint32_t cell_count;
     struct sample_cells *cells; /* [rows] */

@@ -13,7 +13,7 @@
 /* The columns whose cells are kept as they are written. Of wide sequences numbers suffice. */
 static void number_cells(struct sample *x)
 {
-    const struct schema *s = x->kept.serve->schema;
+    const struct schema *s = x->store.serve->schema;
     x->cell_of = mem_alloc(s->column_count + 1, sizeof *x->cell_of);
     for (size_t c = 0; c < s->column_count; c++)
         x->cell_of[c] = s->steps || !column_is_input(&s->columns[c]) ? UINT32_MAX : x->cell_count++;
@@ -39,7 +39,7 @@ static bool read_weight(const struct sample *x, const struct stream_group *g, ui
 
 static void keep_cells(struct sample *x, const struct stream_group *g, uint64_t i, uint64_t row)
 {
-    const struct schema *s = x->kept.serve->schema;
+    const struct schema *s = x->store.serve->schema;
     struct sample_cells *to = &x->cells[row];
     struct text all = {0};
     to->end = mem_alloc((size_t)x->cell_count + 1, sizeof *to->end);
@@ -65,9 +65,9 @@ static void free_cells(struct sample_cells *c)
 /* The place of the next row in the sample, or UINT64_MAX: it is not drawn. */
 static uint64_t draw_place(const struct sample *x)
 {
-    if (x->kept.rows < x->most)
-        return x->kept.rows;
-    if (x->kept.window)
+    if (x->store.rows < x->most)
+        return x->store.rows;
+    if (x->store.window)
         return UINT64_MAX;
     double share = rng_uniform(SEED, x->seen, 0, 0, RNG_SAMPLE);
     uint64_t place = (uint64_t)(share * (double)(x->seen + 1));
@@ -77,18 +77,18 @@ static uint64_t draw_place(const struct sample *x)
 static bool keep_row(struct sample *x, const struct stream_group *g, uint64_t i, uint64_t place,
                      double weight, struct err *e)
 {
-    if (x->kept.rows >= x->room) {
+    if (x->store.rows >= x->room) {
         uint64_t room = x->room ? 2 * x->room : EFFECTS_ROWS;
         x->cells = mem_grow(x->cells, room, sizeof *x->cells);
         x->weight = mem_grow(x->weight, room, sizeof *x->weight);
         memset(x->cells + x->room, 0, (room - x->room) * sizeof *x->cells);
         x->room = room;
     }
-    bool last = place == x->kept.rows;
-    if (!kept_add(&x->kept, x->stream, g, i, e))
+    bool last = place == x->store.rows;
+    if (!store_add(&x->store, x->stream, g, i, e))
         return false;
     if (!last)
-        kept_replace(&x->kept, place);
+        store_replace(&x->store, place);
     free_cells(&x->cells[place]);
     keep_cells(x, g, i, place);
     x->weight[place] = weight;
@@ -100,7 +100,7 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
     struct sample *x = context;
     for (uint64_t i = 0; g->cells && i < g->rows; i++) {
         double weight;
-        if (g->bad[i] && !x->kept.window)
+        if (g->bad[i] && !x->store.window)
             continue;
         if (!read_weight(x, g, i, &weight, e))
             return false;
@@ -126,10 +126,10 @@ bool sample_read(struct sample *x, struct err *e)
     const struct stream_sink sink = {.group = keep_group, .context = x};
     number_cells(x);
     x->stream = &stream;
-    bool good = stream_open(&stream, x->kept.serve, &want, e) && stream_run(&stream, &sink, e);
+    bool good = stream_open(&stream, x->store.serve, &want, e) && stream_run(&stream, &sink, e);
     if (good)
-        kept_lines(&x->kept);
-    x->r->lines = x->kept.line_count;
+        store_lines(&x->store);
+    x->r->lines = x->store.line_count;
     if (good && !x->r->lines && stream.weightless)
         good = err_set(e, ERR_WEIGHT_SUM,
                        "the weight of each row is 0: there is nothing to measure");
@@ -156,5 +156,5 @@ void sample_free(struct sample *x)
     mem_free(x->cells);
     mem_free(x->weight);
     mem_free(x->cell_of);
-    kept_close(&x->kept);
+    store_close(&x->store);
 }

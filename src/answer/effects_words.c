@@ -22,7 +22,7 @@ struct words {
     struct vocab *vocab;
     struct word *list;
     uint32_t count;
-    struct kept kept; /* the rows that have a word, without it */
+    struct row_store store; /* the rows that have a word, without it */
     double *base, *weight; /* for the rows with the word: answers [][width] with it, and weights */
     struct weighted *values;
     struct text word, left; /* buffers: a word, a text without it */
@@ -60,7 +60,7 @@ static bool next_word(struct words *w, struct word_place *p, const char *text, s
 static const char *text_of(const struct words *w, uint32_t row, size_t *length)
 {
     const char *text = sample_cell(w->x, row, w->column, length);
-    if (cell_is_missing(w->x->kept.serve->schema, w->column, text, *length))
+    if (cell_is_missing(w->x->store.serve->schema, w->column, text, *length))
         *length = 0;
     return text;
 }
@@ -80,7 +80,7 @@ static int by_rows(const void *a, const void *b, const void *context)
 static void list_words(struct words *w)
 {
     uint32_t room = 0;
-    for (uint32_t row = 0; row < w->x->kept.rows; row++) {
+    for (uint32_t row = 0; row < w->x->store.rows; row++) {
         size_t length;
         const char *text = text_of(w, row, &length);
         for (struct word_place p = {0}; next_word(w, &p, text, length);) {
@@ -117,7 +117,7 @@ static bool leave_out(struct words *w, const char *word, size_t word_length, con
 /* Writes w->left into the row that was added last. */
 static void place_text(struct words *w)
 {
-    struct kept *k = &w->kept;
+    struct row_store *k = &w->store;
     for (uint32_t i = 0; i < k->serve->encoder_count; i++) {
         const struct schema *s = k->serve->encoders[i];
         const struct column *c = &s->columns[w->column];
@@ -132,28 +132,28 @@ static void place_text(struct words *w)
 static bool measure_word(struct words *w, const struct word *word, const double *base,
                          struct err *e)
 {
-    const uint32_t width = w->kept.width;
+    const uint32_t width = w->store.width;
     size_t word_length, length;
     const char *name = vocab_text(w->vocab, word->id, &word_length);
-    kept_clear(&w->kept);
-    for (uint32_t row = 0; row < w->x->kept.rows; row++) {
+    store_clear(&w->store);
+    for (uint32_t row = 0; row < w->x->store.rows; row++) {
         const char *text = text_of(w, row, &length);
         if (!leave_out(w, name, word_length, text, length))
             continue;
-        memcpy(w->base + w->kept.rows * width, base + row * width, width * sizeof *base);
-        w->weight[w->kept.rows] = w->x->weight[row];
-        kept_copy(&w->kept, &w->x->kept, row);
+        memcpy(w->base + w->store.rows * width, base + row * width, width * sizeof *base);
+        w->weight[w->store.rows] = w->x->weight[row];
+        store_copy(&w->store, &w->x->store, row);
         place_text(w);
     }
-    kept_lines(&w->kept);
-    if (!kept_answer(&w->kept, NULL, NULL, e))
+    store_lines(&w->store);
+    if (!store_answer(&w->store, NULL, NULL, e))
         return false;
     struct effect_point *p = &w->f->points[w->f->count++];
     *p = effect_point_new(EFFECT_WORD, name, word_length, w->x->r->classes);
     p->rows = word->rows;
     p->share = word->weight;
-    spread_point(&(struct spread){.value = w->base, .minus = w->kept.answer, .weight = w->weight,
-                                  .count = w->kept.rows, .width = width, .first = w->x->r->first,
+    spread_point(&(struct spread){.value = w->base, .minus = w->store.answer, .weight = w->weight,
+                                  .count = w->store.rows, .width = width, .first = w->x->r->first,
                                   .classes = w->x->r->classes},
                  w->values, p);
     return true;
@@ -185,15 +185,15 @@ bool effect_words(struct sample *x, struct effect *f, const double *base, struct
 {
     const uint32_t column = f->unit->columns[0];
     struct words w = {.x = x, .f = f, .column = column, .vocab = vocab_new(),
-                      .rule = x->kept.serve->schema->columns[column].text.rule};
-    const uint64_t rows = x->kept.rows;
+                      .rule = x->store.serve->schema->columns[column].text.rule};
+    const uint64_t rows = x->store.rows;
     const uint32_t least = rows >= 200 ? (uint32_t)(rows / 100) : 2; /* rows with a word */
     double all = 0;
     bool good = true;
     list_words(&w);
-    kept_open(&w.kept, x->kept.serve);
-    kept_middle(&w.kept);
-    w.base = mem_alloc(rows * w.kept.width + 1, sizeof *w.base);
+    store_open(&w.store, x->store.serve);
+    store_middle(&w.store);
+    w.base = mem_alloc(rows * w.store.width + 1, sizeof *w.base);
     w.weight = mem_alloc(rows + 1, sizeof *w.weight);
     w.values = mem_alloc(rows + 1, sizeof *w.values);
     f->points = mem_zero(EFFECTS_WORDS_TRIED, sizeof *f->points);
@@ -212,6 +212,6 @@ bool effect_words(struct sample *x, struct effect *f, const double *base, struct
     mem_free(w.values);
     text_free(&w.word);
     text_free(&w.left);
-    kept_close(&w.kept);
+    store_close(&w.store);
     return good;
 }

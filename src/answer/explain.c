@@ -1,12 +1,12 @@
-/* explain.c - see explain.h. The rows are read once and kept (kept.h). A permuted unit takes its
- * values from another row, or in sequences of records from another window: step t takes step t of
- * the other window, which starts again at its begin if it is shorter. */
+/* explain.c - see explain.h. The rows are read once and stored (row_store.h). A permuted unit takes
+ * its values from another row, or in sequences of records from another window: step t takes step t
+ * of the other window, which starts again at its begin if it is shorter. */
 #include "answer/explain.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "answer/kept.h"
+#include "answer/row_store.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/stop.h"
@@ -19,7 +19,7 @@
 struct explain {
     struct explain_result *r;
     struct stream *stream;
-    struct kept kept;
+    struct row_store store;
     uint64_t most, room; /* most rows, 0: no limit */
     int32_t *label;      /* by row; of the lines when all are known */
     double *target;
@@ -32,9 +32,9 @@ struct explain {
 
 static void make_room(struct explain *x)
 {
-    if (x->kept.rows < x->room)
+    if (x->store.rows < x->room)
         return;
-    x->room = x->kept.rows ? 2 * x->kept.rows : 256;
+    x->room = x->store.rows ? 2 * x->store.rows : 256;
     x->label = mem_grow(x->label, x->room, sizeof *x->label);
     x->target = mem_grow(x->target, x->room, sizeof *x->target);
     x->weight = mem_grow(x->weight, x->room, sizeof *x->weight);
@@ -43,14 +43,14 @@ static void make_room(struct explain *x)
 static bool keep_group(void *context, const struct stream_group *g, struct err *e)
 {
     struct explain *x = context;
-    struct kept *k = &x->kept;
+    struct row_store *k = &x->store;
     const struct rowfmt *f = &k->serve->schema->format;
     for (uint64_t i = 0; i < g->rows; i++) {
         const uint64_t row = k->rows;
         if ((g->bad[i] && !k->window) || (x->most && row >= x->most))
             continue; /* a record of a window has no answer of its own, or no target */
         make_room(x);
-        if (!kept_add(k, x->stream, g, i, e))
+        if (!store_add(k, x->stream, g, i, e))
             return false;
         const unsigned char *record = k->raw[0] + row * f->stride;
         x->weight[row] = record_float(record, f->at_weight);
@@ -64,14 +64,14 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
 /* Lists the target, label and weight of each line. */
 static void list_lines(struct explain *x)
 {
-    kept_lines(&x->kept);
-    for (uint64_t i = 0; i < x->kept.line_count; i++) {
-        const uint32_t row = x->kept.row_of[i]; /* i or above */
+    store_lines(&x->store);
+    for (uint64_t i = 0; i < x->store.line_count; i++) {
+        const uint32_t row = x->store.row_of[i]; /* i or above */
         x->label[i] = x->label[row];
         x->target[i] = x->target[row];
         x->weight[i] = x->weight[row];
     }
-    x->r->rows = x->kept.line_count;
+    x->r->rows = x->store.line_count;
 }
 
 static bool read_rows(struct explain *x, const struct explain_request *q, struct err *e)
@@ -86,7 +86,7 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
                                         .max_bad_rows = -1};
     const struct stream_sink sink = {.group = keep_group, .context = x};
     x->stream = &stream;
-    bool good = stream_open(&stream, x->kept.serve, &want, e) && stream_run(&stream, &sink, e);
+    bool good = stream_open(&stream, x->store.serve, &want, e) && stream_run(&stream, &sink, e);
     const char *path = q->input_count ? q->inputs[0] : "-";
     if (good)
         list_lines(x);
@@ -94,7 +94,7 @@ static bool read_rows(struct explain *x, const struct explain_request *q, struct
     if (good && !x->r->rows && stream.weightless) {
         good = err_at(e, ERR_WEIGHT_SUM, path, 0, 0,
                       "the weight of each row is 0: there is nothing to measure");
-    } else if (good && !x->r->rows && (stream.unlabelled || x->kept.rows)) {
+    } else if (good && !x->r->rows && (stream.unlabelled || x->store.rows)) {
         err_at(e, ERR_CSV_LABEL_MISSING, path, 0, 0, "target \"%s\" is missing in every row",
                text_quote_z(stream.schema->columns[stream.schema->target].name));
         good = err_help(e, "importance is measured against the target");
@@ -111,12 +111,12 @@ static void deal_cells(const void *context, uint32_t encoder, uint64_t read, uin
                        unsigned char *records)
 {
     const struct explain *x = context;
-    const struct kept *k = &x->kept;
+    const struct row_store *k = &x->store;
     const struct schema *s = k->serve->encoders[encoder];
     const size_t stride = s->format.stride;
     uint32_t others = 1;
     const uint32_t *rows =
-        k->window ? kept_window(k, x->from[read], &others) : &x->from[read];
+        k->window ? store_window(k, x->from[read], &others) : &x->from[read];
     for (uint32_t t = 0; t < length; t++)
         for (uint32_t c = 0; c < x->dealt->count; c++)
             cell_copy(&s->format, &s->columns[x->dealt->columns[c]], records + t * stride,
@@ -127,10 +127,10 @@ static void deal_cells(const void *context, uint32_t encoder, uint64_t read, uin
 static bool measure(struct explain *x, const struct unit *dealt, const uint32_t *from,
                     double *value, struct err *e)
 {
-    struct kept *k = &x->kept;
+    struct row_store *k = &x->store;
     x->dealt = dealt;
     x->from = from;
-    if (!kept_answer(k, dealt ? deal_cells : NULL, x, e))
+    if (!store_answer(k, dealt ? deal_cells : NULL, x, e))
         return false;
     struct tally *t = tally_new(k->serve->schema->task, k->classes, x->r->metric->needs);
     t->decision = k->serve->decision;
@@ -181,7 +181,7 @@ static bool measure_unit(struct explain *x, struct importance *p, int64_t repeat
     double mean = 0, square = 0;
     for (int64_t k = 0; k < repeats; k++) {
         double value;
-        deal_rows(from, kept_reads(&x->kept), p->unit->columns[0], (uint32_t)k);
+        deal_rows(from, store_reads(&x->store), p->unit->columns[0], (uint32_t)k);
         if (!measure(x, p->unit, from, &value, e))
             return false;
         double worse = x->r->metric->higher ? x->r->value - value : value - x->r->value;
@@ -219,7 +219,7 @@ static void order(struct explain_result *r)
 
 static bool explain(struct explain *x, const struct explain_request *q, struct err *e)
 {
-    uint32_t *from = mem_alloc(kept_reads(&x->kept), sizeof *from);
+    uint32_t *from = mem_alloc(store_reads(&x->store), sizeof *from);
     bool good = measure(x, NULL, NULL, &x->r->value, e);
     if (good && isnan(x->r->value))
         good = err_set(e, ERR_WEIGHT_SUM,
@@ -235,7 +235,7 @@ static bool explain(struct explain *x, const struct explain_request *q, struct e
     return good;
 }
 
-static void find_alike(struct explain_result *r, const struct kept *k)
+static void find_alike(struct explain_result *r, const struct row_store *k)
 {
     const struct unit **units = mem_alloc(r->column_count + 1, sizeof(struct unit *));
     for (uint32_t i = 0; i < r->column_count; i++)
@@ -261,13 +261,13 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
     for (uint32_t i = 0; i < r->column_count; i++)
         r->columns[i].unit = &r->units.items[i];
     struct explain x = {.r = r, .most = q->most_rows};
-    kept_open(&x.kept, &r->serve);
+    store_open(&x.store, &r->serve);
     bool good = read_rows(&x, q, e) && explain(&x, q, e);
     order(r);
     if (good)
-        find_alike(r, &x.kept);
+        find_alike(r, &x.store);
     r->backend = r->serve.backend;
-    kept_close(&x.kept);
+    store_close(&x.store);
     mem_free(x.label);
     mem_free(x.target);
     mem_free(x.weight);

@@ -1,30 +1,31 @@
-/* kept.c - see kept.h; for windows kept_series.c. */
-#include "answer/kept.h"
+/* row_store.c - see row_store.h; for windows row_store_series.c. */
+#include "answer/row_store.h"
 
 #include <string.h>
 
-#include "answer/kept_series.h"
+#include "answer/row_store_series.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "table/samples.h"
 
 #define TILE 256u
 
-void kept_open(struct kept *x, struct serve *s)
+void store_open(struct row_store *x, struct serve *s)
 {
-    *x = (struct kept){.serve = s, .window = s->schema->windows.window,
-                       .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs};
+    *x = (struct row_store){.serve = s, .window = s->schema->windows.window,
+                            .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs};
     x->width = s->outputs;
     x->raw = mem_zero(s->encoder_count, sizeof(unsigned char *));
 }
 
-void kept_middle(struct kept *x)
+void store_middle(struct row_store *x)
 {
     x->middle = !x->classes;
     x->width = x->classes ? x->classes : 1;
 }
 
-void kept_values(const struct kept *x, const struct answer_mean *mean, uint64_t line, double *value)
+void store_values(const struct row_store *x, const struct answer_mean *mean, uint64_t line,
+                  double *value)
 {
     if (x->middle)
         *value = answer_mean_value(mean, line);
@@ -32,7 +33,7 @@ void kept_values(const struct kept *x, const struct answer_mean *mean, uint64_t 
         answer_mean_values(mean, line, value);
 }
 
-static void make_room(struct kept *x)
+static void make_room(struct row_store *x)
 {
     if (x->rows < x->room)
         return;
@@ -41,11 +42,11 @@ static void make_room(struct kept *x)
         x->raw[k] = mem_grow(x->raw[k], x->room, x->serve->encoders[k]->format.stride);
     x->wanted = mem_grow(x->wanted, x->room, sizeof *x->wanted);
     if (x->window)
-        kept_series_room(x);
+        store_series_room(x);
 }
 
-bool kept_add(struct kept *x, const struct stream *t, const struct stream_group *g, uint64_t i,
-              struct err *e)
+bool store_add(struct row_store *x, const struct stream *t, const struct stream_group *g,
+               uint64_t i, struct err *e)
 {
     if (x->rows >= UINT32_MAX - 1)
         return err_set(e, ERR_CSV_LIMIT, "the files have more than %u rows", UINT32_MAX - 1);
@@ -59,13 +60,13 @@ bool kept_add(struct kept *x, const struct stream *t, const struct stream_group 
             return false;
     }
     if (x->window)
-        kept_series_place(x, t, g, i);
+        store_series_place(x, t, g, i);
     x->wanted[x->rows++] = !g->bad[i];
     return true;
 }
 
 /* Copies a row of `from` to that place of x, which has room. */
-static void put_row(struct kept *x, uint64_t place, const struct kept *from, uint64_t row)
+static void put_row(struct row_store *x, uint64_t place, const struct row_store *from, uint64_t row)
 {
     for (uint32_t k = 0; k < x->serve->encoder_count; k++) {
         const size_t stride = x->serve->encoders[k]->format.stride;
@@ -74,21 +75,21 @@ static void put_row(struct kept *x, uint64_t place, const struct kept *from, uin
     x->wanted[place] = from->wanted[row];
 }
 
-void kept_copy(struct kept *x, const struct kept *from, uint64_t row)
+void store_copy(struct row_store *x, const struct row_store *from, uint64_t row)
 {
     make_room(x);
     put_row(x, x->rows++, from, row);
 }
 
-void kept_replace(struct kept *x, uint64_t row)
+void store_replace(struct row_store *x, uint64_t row)
 {
     put_row(x, row, x, --x->rows);
 }
 
-void kept_lines(struct kept *x)
+void store_lines(struct row_store *x)
 {
     if (x->window) {
-        kept_series_lines(x);
+        store_series_lines(x);
         return;
     }
     const size_t chunk = x->rows < KEPT_CHUNK ? x->rows : KEPT_CHUNK;
@@ -102,12 +103,12 @@ void kept_lines(struct kept *x)
     x->answer = mem_grow(x->answer, x->rows * x->width + 1, sizeof *x->answer);
 }
 
-uint64_t kept_reads(const struct kept *x)
+uint64_t store_reads(const struct row_store *x)
 {
     return x->window ? x->window_count : x->rows;
 }
 
-const uint32_t *kept_window(const struct kept *x, uint64_t window, uint32_t *length)
+const uint32_t *store_window(const struct row_store *x, uint64_t window, uint32_t *length)
 {
     const uint32_t *rows = x->windows + window * x->window;
     for (*length = 0; *length < x->window && rows[*length] != SAMPLE_NONE;)
@@ -117,7 +118,7 @@ const uint32_t *kept_window(const struct kept *x, uint64_t window, uint32_t *len
 
 static void encode_tile(void *context, unsigned tile, unsigned thread)
 {
-    const struct kept *x = context;
+    const struct row_store *x = context;
     uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
     (void)thread;
     for (uint32_t k = 0; k < x->serve->encoder_count; k++) {
@@ -134,7 +135,7 @@ static void encode_tile(void *context, unsigned tile, unsigned thread)
 
 static void answer_tile(void *context, unsigned tile, unsigned thread)
 {
-    const struct kept *x = context;
+    const struct row_store *x = context;
     struct answer_mean mean = serve_mean(x->serve, x->logits, x->count);
     uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
     double *answer = x->answer + x->first * x->width;
@@ -142,15 +143,15 @@ static void answer_tile(void *context, unsigned tile, unsigned thread)
     if (x->classes)
         answer_mean_probabilities(&mean, begin, end, x->classes, answer + begin * x->classes);
     for (uint64_t i = begin; !x->classes && i < end; i++)
-        kept_values(x, &mean, i, answer + i * x->width);
+        store_values(x, &mean, i, answer + i * x->width);
 }
 
-bool kept_answer(struct kept *x, kept_change *change, const void *context, struct err *e)
+bool store_answer(struct row_store *x, store_change *change, const void *context, struct err *e)
 {
     x->change = change;
     x->context = context;
     if (x->window)
-        return kept_series_answer(x, e);
+        return store_series_answer(x, e);
     for (x->first = 0; x->first < x->rows; x->first += x->count) {
         x->count = x->rows - x->first < KEPT_CHUNK ? x->rows - x->first : KEPT_CHUNK;
         unsigned tiles = (unsigned)((x->count + TILE - 1) / TILE);
@@ -162,12 +163,12 @@ bool kept_answer(struct kept *x, kept_change *change, const void *context, struc
     return true;
 }
 
-void kept_clear(struct kept *x)
+void store_clear(struct row_store *x)
 {
     x->rows = x->line_count = 0;
 }
 
-void kept_close(struct kept *x)
+void store_close(struct row_store *x)
 {
     void *const all[] = {x->raw, x->wanted, x->row_of, x->answer, x->records, x->logits};
     for (uint32_t k = 0; x->raw && k < x->serve->encoder_count; k++)
@@ -175,5 +176,5 @@ void kept_close(struct kept *x)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mem_free(all[i]);
     terms_free(&x->terms);
-    kept_series_close(x);
+    store_series_close(x);
 }

@@ -1,5 +1,5 @@
-/* kept_series.c - see kept_series.h. */
-#include "answer/kept_series.h"
+/* row_store_series.c - see row_store_series.h. */
+#include "answer/row_store_series.h"
 
 #include <string.h>
 
@@ -13,14 +13,14 @@
 
 /* --- rows --- */
 
-void kept_series_room(struct kept *x)
+void store_series_room(struct row_store *x)
 {
     x->group = mem_grow(x->group, x->room, sizeof *x->group);
     x->order = mem_grow(x->order, x->room, sizeof *x->order);
 }
 
-void kept_series_place(struct kept *x, const struct stream *t, const struct stream_group *g,
-                       uint64_t i)
+void store_series_place(struct row_store *x, const struct stream *t, const struct stream_group *g,
+                        uint64_t i)
 {
     const struct schema *s = x->serve->schema;
     struct err ignored = {0}; /* a row without a place has ended the stream */
@@ -30,7 +30,7 @@ void kept_series_place(struct kept *x, const struct stream *t, const struct stre
 }
 
 /* Groups together, each in order: a model that sorts reads files in any order. */
-static struct row_place *put_in_order(const struct kept *x)
+static struct row_place *put_in_order(const struct row_store *x)
 {
     struct row_place *places = mem_alloc(x->rows + 1, sizeof *places);
     struct vocab *met = vocab_new();
@@ -46,7 +46,7 @@ static struct row_place *put_in_order(const struct kept *x)
 /* --- windows and lines --- */
 
 /* The windows of a group of `count` rows. */
-static void add_group(struct kept *x, const struct row_place *places, uint64_t count)
+static void add_group(struct row_store *x, const struct row_place *places, uint64_t count)
 {
     const struct windows *w = &x->serve->schema->windows;
     for (uint64_t k = 0; k < windows_count(w, count); k++) {
@@ -60,7 +60,7 @@ static void add_group(struct kept *x, const struct row_place *places, uint64_t c
     }
 }
 
-static uint64_t group_end(const struct kept *x, const struct row_place *places, uint64_t begin)
+static uint64_t group_end(const struct row_store *x, const struct row_place *places, uint64_t begin)
 {
     uint64_t end = begin + 1;
     while (end < x->rows && places[end].group == places[begin].group)
@@ -68,12 +68,12 @@ static uint64_t group_end(const struct kept *x, const struct row_place *places, 
     return end;
 }
 
-static uint32_t answers_of(const struct kept *x)
+static uint32_t answers_of(const struct row_store *x)
 {
     return x->serve->schema->windows.label == LABEL_ROW ? x->window : 1;
 }
 
-static void number_lines(struct kept *x)
+static void number_lines(struct row_store *x)
 {
     bool *has = mem_zero(x->rows + 1, sizeof *has);
     for (uint64_t i = 0; i < x->window_count; i++)
@@ -87,13 +87,13 @@ static void number_lines(struct kept *x)
     mem_free(has);
 }
 
-static uint64_t chunk_windows(const struct kept *x)
+static uint64_t chunk_windows(const struct row_store *x)
 {
     uint64_t most = KEPT_CHUNK / x->window ? KEPT_CHUNK / x->window : 1;
     return most < x->window_count ? most : x->window_count;
 }
 
-static void make_room(struct kept *x)
+static void make_room(struct row_store *x)
 {
     const struct serve *v = x->serve;
     const size_t windows = chunk_windows(x), records = windows * x->window;
@@ -106,7 +106,7 @@ static void make_room(struct kept *x)
     x->answer = mem_alloc(x->line_count * x->width + 1, sizeof *x->answer);
 }
 
-void kept_series_lines(struct kept *x)
+void store_series_lines(struct row_store *x)
 {
     const struct windows *w = &x->serve->schema->windows;
     struct row_place *places = put_in_order(x);
@@ -128,7 +128,7 @@ void kept_series_lines(struct kept *x)
     make_room(x);
 }
 
-void kept_series_close(struct kept *x)
+void store_series_close(struct row_store *x)
 {
     void *const all[] = {x->group, x->order, x->windows, x->ends, x->line_of, x->chunk};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -139,12 +139,12 @@ void kept_series_close(struct kept *x)
 /* --- answers --- */
 
 /* The records of window w for encoder k, at `to`. */
-static void encode_window(const struct kept *x, uint32_t k, uint64_t w, unsigned char *to)
+static void encode_window(const struct row_store *x, uint32_t k, uint64_t w, unsigned char *to)
 {
     const struct schema *s = x->serve->encoders[k];
     const size_t stride = s->format.stride;
     uint32_t length;
-    const uint32_t *rows = kept_window(x, w, &length);
+    const uint32_t *rows = store_window(x, w, &length);
     memset(to + length * stride, 0, (x->window - length) * stride);
     for (uint32_t t = 0; t < length; t++)
         memcpy(to + t * stride, x->raw[k] + rows[t] * stride, stride);
@@ -155,7 +155,7 @@ static void encode_window(const struct kept *x, uint32_t k, uint64_t w, unsigned
 
 static void encode_tile(void *context, unsigned tile, unsigned thread)
 {
-    const struct kept *x = context;
+    const struct row_store *x = context;
     uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
     (void)thread;
     for (uint64_t i = begin; i < end; i++) {
@@ -171,14 +171,14 @@ static void encode_tile(void *context, unsigned tile, unsigned thread)
 }
 
 /* Adds answer j of window i of the chunk to the line of a row. */
-static void add_answer(struct kept *x, uint64_t i, uint32_t j, uint32_t row)
+static void add_answer(struct row_store *x, uint64_t i, uint32_t j, uint32_t row)
 {
     const uint32_t answers = answers_of(x), line = x->line_of[row];
     if (line != SAMPLE_NONE)
         window_mean_add(&x->mean, line, x->logits, x->count * answers, i * answers + j);
 }
 
-static bool add_windows(struct kept *x, struct err *e)
+static bool add_windows(struct row_store *x, struct err *e)
 {
     const struct serve *v = x->serve;
     const uint64_t most = chunk_windows(x);
@@ -191,7 +191,7 @@ static bool add_windows(struct kept *x, struct err *e)
             return false;
         for (uint64_t i = 0; i < x->count; i++) {
             uint32_t length;
-            const uint32_t *window = kept_window(x, x->first + i, &length);
+            const uint32_t *window = store_window(x, x->first + i, &length);
             if (answers_of(x) == 1)
                 add_answer(x, i, 0, x->ends[x->first + i]);
             for (uint32_t t = 0; answers_of(x) > 1 && t < length; t++)
@@ -201,7 +201,7 @@ static bool add_windows(struct kept *x, struct err *e)
     return true;
 }
 
-bool kept_series_answer(struct kept *x, struct err *e)
+bool store_series_answer(struct row_store *x, struct err *e)
 {
     const struct serve *v = x->serve;
     const uint64_t lines = x->line_count;
@@ -212,6 +212,6 @@ bool kept_series_answer(struct kept *x, struct err *e)
     if (x->classes)
         answer_mean_probabilities(&mean, 0, lines, x->classes, x->answer);
     for (uint64_t i = 0; !x->classes && i < lines; i++)
-        kept_values(x, &mean, i, x->answer + i * x->width);
+        store_values(x, &mean, i, x->answer + i * x->width);
     return true;
 }
