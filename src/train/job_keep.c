@@ -55,7 +55,7 @@ struct keep job_keep(struct train_job *j)
 /* The newest checkpoint that was found. mem_free; NULL: none. */
 static char *left_there(const struct train_job *j)
 {
-    struct kept newest = keeper_newest(&j->keeper);
+    struct checkpoint_id newest = keeper_newest(&j->keeper);
     return newest.name < 0 || !j->output ? NULL : checkpoint_path(j->output, newest.name);
 }
 

@@ -288,7 +288,7 @@ void keeper_own(struct keeper *k, int64_t name, int64_t step)
         k->own = mem_grow(k->own, k->room, sizeof *k->own);
     }
     memmove(k->own + at + 1, k->own + at, (k->count - at) * sizeof *k->own);
-    k->own[at] = (struct kept){.name = name, .step = step};
+    k->own[at] = (struct checkpoint_id){.name = name, .step = step};
     k->count++;
 }
 
@@ -299,9 +299,9 @@ static void own_written(struct keeper *k, int64_t name, int64_t step)
         k->own[i].written |= k->own[i].name == name;
 }
 
-struct kept keeper_newest(const struct keeper *k)
+struct checkpoint_id keeper_newest(const struct keeper *k)
 {
-    return k->count ? k->own[k->count - 1] : (struct kept){.name = -1, .step = -1};
+    return k->count ? k->own[k->count - 1] : (struct checkpoint_id){.name = -1, .step = -1};
 }
 
 int64_t keeper_step(const struct keeper *k, int64_t name)

@@ -8,7 +8,7 @@
 
 /* A checkpoint: the number in its file's name, and its step. They differ if a file of another
  * training had the name of that step. */
-struct kept {
+struct checkpoint_id {
     int64_t name, step;
     bool written; /* by this run; else it was found */
 };
@@ -17,14 +17,14 @@ struct kept {
 struct keeper {
     const char *output;
     int64_t keep;
-    struct kept *own; /* by name, ascending */
+    struct checkpoint_id *own; /* by name, ascending */
     size_t count, room;
     struct checkpoint_list damaged; /* found by a search; removed with ours */
     char *last; /* path of the last one, written or resumed from; NULL: none */
     double at;  /* clock_now() of it, or of the start */
 };
 void keeper_own(struct keeper *k, int64_t name, int64_t step); /* this one is ours */
-struct kept keeper_newest(const struct keeper *k);             /* -1, -1: none */
+struct checkpoint_id keeper_newest(const struct keeper *k);             /* -1, -1: none */
 int64_t keeper_step(const struct keeper *k, int64_t name);     /* of ours; 0: it is not */
 /* Writes one, durable; then deletes our oldest beyond `keep`. A deletion that fails is a warning.
  * *name: the number in its file name: its step, or the next free number if another checkpoint has
