@@ -10,7 +10,7 @@
 #include "train/ensemble.h"
 #include "train/run_path.h"
 #include "train/run_ridge.h"
-#include "train/side.h"
+#include "train/parallel.h"
 
 enum { ANSWERS = 4096 }; /* rows whose answers are timed */
 static const double QUICKLY = 0.02; /* seconds of steps that are timed, for init */
@@ -175,7 +175,7 @@ bool check_runs(struct train_job *j, double load_s, uint64_t before, bool quick,
             r->runs_seconds += seconds[run] = k->seconds;
         }
     }
-    r->seconds = load_s + side_seconds(seconds, n->runs, r->runs_beside);
+    r->seconds = load_s + parallel_seconds(seconds, n->runs, r->runs_beside);
     mem_free(seconds);
     if (!good)
         return false;

@@ -27,7 +27,7 @@ struct cv {
     struct train_job all;         /* the table of all folds */
     struct train_job *folds;      /* [count] */
     uint32_t count, runs;         /* runs: number of runs of a fold */
-    uint32_t finished;            /* runs of all folds, under the lock of `side` */
+    uint32_t finished;            /* runs of all folds, under the lock of `jobs` */
     struct cv_answers answers;
     struct conformal told; /* of the last fold */
 };
@@ -116,11 +116,11 @@ static void close_fold(struct train_job *j)
 
 /* --- training --- */
 
-static enum side_turn turn(void *cv, uint32_t item)
+static enum parallel_turn turn(void *cv, uint32_t item)
 {
     (void)cv;
     (void)item;
-    return SIDE_DO;
+    return PARALLEL_DO;
 }
 
 /* Under the lock. */
@@ -157,13 +157,13 @@ static bool work(void *cv, uint32_t item, struct machine *m, struct err *e)
     } else {
         log_warning("fold %u: run %u is left out: %s", fold, run, e->what);
     }
-    side_lock(j->side);
+    parallel_lock(j->jobs);
     if (p)
         tell(v, fold, p);
     else if (j->ensemble->broke.id == ERR_NONE)
         j->ensemble->broke = *e;
     j->ensemble->parts[run] = p;
-    side_unlock(j->side);
+    parallel_unlock(j->jobs);
     err_clear(e);
     return true;
 }
@@ -171,16 +171,16 @@ static bool work(void *cv, uint32_t item, struct machine *m, struct err *e)
 static bool train(struct cv *v, struct err *e)
 {
     const uint32_t items = v->count * v->runs;
-    struct side s = {.owner = v,
-                     .count = items,
-                     .threads = ensemble_beside(v->folds, items),
-                     .machine = v->folds->machine,
-                     .turn = turn,
-                     .work = work};
+    struct parallel_jobs s = {.owner = v,
+                              .count = items,
+                              .threads = ensemble_beside(v->folds, items),
+                              .machine = v->folds->machine,
+                              .turn = turn,
+                              .work = work};
     for (uint32_t f = 0; f < v->count; f++)
-        v->folds[f].side = &s;
+        v->folds[f].jobs = &s;
     stop_phase("training", false);
-    if (side_run(&s, e) && !stop_wanted())
+    if (parallel_run(&s, e) && !stop_wanted())
         return true;
     if (e->id != ERR_NONE)
         return false;

@@ -253,16 +253,16 @@ static bool has_time(const struct train_job *j, uint32_t run)
     return !(limit > 0) || used + each * (first ? rounds : 1) + mean_seconds(n) < limit;
 }
 
-static enum side_turn turn(void *training, uint32_t run)
+static enum parallel_turn turn(void *training, uint32_t run)
 {
     struct training *t = training;
     struct ensemble *n = t->j->ensemble;
     if (n->parts[run] || (t->only >= 0 && run != t->only))
-        return SIDE_PASS;
+        return PARALLEL_PASS;
     if (run == 0 || t->only >= 0 || has_time(t->j, run))
-        return SIDE_DO;
+        return PARALLEL_DO;
     n->cut = true;
-    return SIDE_PASS; /* one of another member may take less */
+    return PARALLEL_PASS; /* one of another member may take less */
 }
 
 static void tell_run(const struct train_job *j, const struct run_part *p, uint32_t finished)
@@ -297,7 +297,7 @@ static bool keep(const struct training *t, struct run_part *p, struct err *e)
         keeper_clear(&n->at_work[p->run].keeper);
         good = good && keep_drop(n->at_work[p->run].output, e);
     }
-    side_lock(t->j->side);
+    parallel_lock(t->j->jobs);
     n->parts[p->run] = p;
     n->kept[p->run] = save && good;
     n->cut |= !p->whole;
@@ -306,7 +306,7 @@ static bool keep(const struct training *t, struct run_part *p, struct err *e)
     tell_run(t->j, p, finished);
     if (t->only < 0 && t->j->request->progress != PROGRESS_NONE)
         ensemble_tell(t->j, p->member);
-    side_unlock(t->j->side);
+    parallel_unlock(t->j->jobs);
     return good;
 }
 
@@ -318,10 +318,10 @@ static bool left_out(struct train_job *j, uint32_t run, struct err *e)
         return false;
     log_warning("run %u (member \"%s\", fold %u) is left out: %s", run,
                 text_quote_z(n->names[run / n->folds]), run % n->folds, e->what);
-    side_lock(j->side);
+    parallel_lock(j->jobs);
     if (n->broke.id == ERR_NONE)
         n->broke = *e;
-    side_unlock(j->side);
+    parallel_unlock(j->jobs);
     err_clear(e);
     return true;
 }
@@ -339,15 +339,15 @@ static bool train_runs(struct train_job *j, int64_t only, uint32_t count, struct
     struct training t = {j, only};
     j->ensemble->beside = only < 0 ? ensemble_beside(j, count) : 1;
     find_work(j);
-    struct side s = {.owner = &t,
-                     .count = j->ensemble->runs,
-                     .threads = j->ensemble->beside,
-                     .machine = j->machine,
-                     .turn = turn,
-                     .work = work};
-    j->side = &s;
-    bool good = side_run(&s, e);
-    j->side = NULL;
+    struct parallel_jobs s = {.owner = &t,
+                              .count = j->ensemble->runs,
+                              .threads = j->ensemble->beside,
+                              .machine = j->machine,
+                              .turn = turn,
+                              .work = work};
+    j->jobs = &s;
+    bool good = parallel_run(&s, e);
+    j->jobs = NULL;
     return good;
 }
 

@@ -6,7 +6,7 @@
 
 #include "train/keep.h"
 #include "train/part.h"
-#include "train/side.h"
+#include "train/parallel.h"
 #include "train/train.h"
 
 struct train_job;
@@ -32,7 +32,7 @@ struct ensemble {
     struct at_work *at_work; /* [runs]; NULL: runs at work write no checkpoints (cv, tune) */
     double *work;            /* [runs]: operations, to estimate their time; 0: not known */
     uint32_t beside;         /* runs at a time */
-    /* while runs train, under the lock of the job's struct side */
+    /* while runs train, under the lock of the job's struct parallel_jobs */
     bool cut;         /* the time limit left out or cut short a run */
     struct err broke; /* of the first run that broke before an epoch had ended */
     uint32_t scored; /* finished runs of a search, which keeps no parts */

@@ -88,7 +88,7 @@ void mixing_report(const struct mixing *x);
  * weight, or all of it. */
 double mixing_brings(const struct mixing *x, uint32_t i);
 /* Tells of a member that a run has finished: its loss, the loss of the mean so far, and the time
- * that is left. Called under the lock of the job's struct side. */
+ * that is left. Called under the lock of the job's struct parallel_jobs. */
 void ensemble_tell(struct train_job *j, uint32_t member);
 
 #endif

@@ -11,11 +11,11 @@
 
 static void log_status(const struct train_job *j)
 {
-    side_lock(j->side);
+    parallel_lock(j->jobs);
     uint32_t finished = j->ensemble->scored;
     for (uint32_t i = 0; i < j->ensemble->runs; i++)
         finished += j->ensemble->parts[i] != NULL;
-    side_unlock(j->side);
+    parallel_unlock(j->jobs);
     log_asked("%u of %u runs are finished", finished, j->ensemble->runs);
 }
 
@@ -30,11 +30,11 @@ struct working {
 static bool asked(struct working *w)
 {
     struct ensemble *n = w->j->ensemble;
-    side_lock(w->j->side);
+    parallel_lock(w->j->jobs);
     n->asked += stop_checkpoint();
     bool is = w->asked != n->asked;
     w->asked = n->asked;
-    side_unlock(w->j->side);
+    parallel_unlock(w->j->jobs);
     return is;
 }
 
@@ -45,7 +45,7 @@ static bool pause_here(void *working, struct run *r, const struct step *now, str
     struct train_job *j = w->j;
     if (stop_status())
         log_status(j);
-    if (side_failed(j->side))
+    if (parallel_failed(j->jobs))
         return err_set(e, ERR_BUG, "another run of the ensemble failed");
     if (!j->ensemble->at_work)
         return true;
@@ -225,9 +225,9 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
                               .epoch = epoch_done},
                     .began = n->apart ? began : j->began,
                     .used = n->apart ? 0 : j->run.used};
-    side_lock(j->side);
+    parallel_lock(j->jobs);
     w.asked = n->asked;
-    side_unlock(j->side);
+    parallel_unlock(j->jobs);
     ensemble_set_run(j, run, &r);
     view = view_make(j->table->data, n->encoders[run], false);
     r.schema = n->encoders[run]->schema;

@@ -20,7 +20,7 @@
 #include "train/train.h"
 
 struct ensemble;
-struct side;
+struct parallel_jobs;
 
 struct train_job {
     const struct train_request *request; /* NULL: a check */
@@ -51,7 +51,7 @@ struct train_job {
     char *config_text; /* resolved, portable */
     struct run run; /* of an ensemble: the first one, which only `dnn check` trains */
     struct ensemble *ensemble; /* NULL: a single run */
-    struct side *side;         /* while its runs train; NULL: none does */
+    struct parallel_jobs *jobs; /* while its runs train; NULL: none does */
     struct view *view; /* the run's view, for `dnn check` of an ensemble; NULL: the table's */
     struct progress *progress;
     int progress_style; /* of a check: enum progress_style */

@@ -8,7 +8,7 @@
 #include "base/stop.h"
 #include "choose/memory.h"
 #include "train/job.h"
-#include "train/side.h"
+#include "train/parallel.h"
 
 static void steps_done(void *job, const struct run *r, const struct step *now, int64_t done)
 {
@@ -72,11 +72,11 @@ bool job_epoch_line(struct train_job *j, const struct run *r, int64_t run,
     memory_note(r->machine);
     memory_write("memory", &out);
     json_close(&out, '}');
-    if (j->side)
-        side_lock(j->side);
+    if (j->jobs)
+        parallel_lock(j->jobs);
     bool good = journal_line(j->shared ? j->shared : &j->journal, out.text.data, e);
-    if (j->side)
-        side_unlock(j->side);
+    if (j->jobs)
+        parallel_unlock(j->jobs);
     text_free(&out.text);
     return good;
 }

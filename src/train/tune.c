@@ -66,19 +66,19 @@ static uint32_t trial_of(const struct tune *t, uint32_t item)
 
 /* Passes over a training of an earlier run of the program; ends the search if the estimated time
  * does not fit. */
-static enum side_turn turn(void *tune, uint32_t item)
+static enum parallel_turn turn(void *tune, uint32_t item)
 {
     struct tune *t = tune;
     const struct config *c = t->job.ensemble->configs[t->slots[item]];
     if (find(t, trial_of(t, item), t->stage))
-        return SIDE_PASS;
+        return PARALLEL_PASS;
     double expected = t->epochs_done ? t->epoch_seconds / (double)t->epochs_done *
                                            (double)c->train.epochs
                                      : 0;
     if (!(t->q->limit_s > 0) || !t->a->count || tune_used(t) + expected < t->q->limit_s)
-        return SIDE_DO;
+        return PARALLEL_DO;
     t->a->timed_out = true;
-    return SIDE_END;
+    return PARALLEL_END;
 }
 
 static void measure(const struct tune *t, struct run_part *p, struct tune_result *r)
@@ -152,7 +152,7 @@ static bool work(void *tune, uint32_t item, struct machine *m, struct err *e)
     else
         snprintf(r.stopped, sizeof r.stopped, "diverged");
     cut = cut && strcmp(r.stopped, "time_limit") == 0;
-    side_lock(t->job.side);
+    parallel_lock(t->job.jobs);
     t->job.ensemble->scored++;
     if (!p && t->broke.id == ERR_NONE)
         t->broke = *e;
@@ -166,7 +166,7 @@ static bool work(void *tune, uint32_t item, struct machine *m, struct err *e)
         tell(t, &r);
         good = cut || tune_keep(t, &r, e);
     }
-    side_unlock(t->job.side);
+    parallel_unlock(t->job.jobs);
     part_free(p);
     return good;
 }
@@ -239,15 +239,15 @@ static bool run_stage(struct tune *t, uint32_t stages, const int64_t *epochs, st
     struct ensemble *n = t->job.ensemble;
     for (uint32_t i = 0; i < t->slot_count; i++)
         n->configs[t->slots[i]]->train.epochs = epochs_of(epochs[t->slots[i]], t->stage, stages);
-    struct side s = {.owner = t,
-                     .count = t->slot_count,
-                     .threads = ensemble_beside(&t->job, t->slot_count),
-                     .machine = t->job.machine,
-                     .turn = turn,
-                     .work = work};
-    t->job.side = &s;
-    bool good = side_run(&s, e);
-    t->job.side = NULL;
+    struct parallel_jobs s = {.owner = t,
+                              .count = t->slot_count,
+                              .threads = ensemble_beside(&t->job, t->slot_count),
+                              .machine = t->job.machine,
+                              .turn = turn,
+                              .work = work};
+    t->job.jobs = &s;
+    bool good = parallel_run(&s, e);
+    t->job.jobs = NULL;
     return good && !stop_wanted();
 }
 

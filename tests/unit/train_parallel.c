@@ -1,6 +1,6 @@
-/* train_side.c - items side by side: each is done once, in order of the turns; the first error and
- * a signal end all. */
-#include "train/side.h"
+/* train_parallel.c - items side by side: each is done once, in order of the turns; the first error
+ * and a signal end all. */
+#include "train/parallel.h"
 
 #include <string.h>
 
@@ -9,26 +9,26 @@
 enum { ITEMS = 40 };
 
 struct shared {
-    struct side *side;
+    struct parallel_jobs *jobs;
     uint32_t asked, done[ITEMS], least;
     int broken, stopping; /* items that fail and stop; -1: none */
     uint32_t last;        /* items from here on are left */
 };
 
-static enum side_turn turn(void *owner, uint32_t item)
+static enum parallel_turn turn(void *owner, uint32_t item)
 {
     struct shared *s = owner;
     s->asked += item >= s->least;
     s->least = item;
-    return item >= s->last ? SIDE_END : item % 4 == 3 ? SIDE_PASS : SIDE_DO;
+    return item >= s->last ? PARALLEL_END : item % 4 == 3 ? PARALLEL_PASS : PARALLEL_DO;
 }
 
 static bool work(void *owner, uint32_t item, struct machine *m, struct err *e)
 {
     struct shared *s = owner;
-    side_lock(s->side);
+    parallel_lock(s->jobs);
     s->done[item] += m != NULL;
-    side_unlock(s->side);
+    parallel_unlock(s->jobs);
     if ((int)item == s->broken)
         return err_set(e, ERR_BUG, "item %u", item);
     return (int)item != s->stopping;
@@ -36,9 +36,10 @@ static bool work(void *owner, uint32_t item, struct machine *m, struct err *e)
 
 static bool run(struct shared *s, uint32_t threads, struct err *e)
 {
-    struct side side = {.owner = s, .count = ITEMS, .threads = threads, .turn = turn, .work = work};
-    s->side = &side;
-    return side_run(&side, e);
+    struct parallel_jobs jobs = {
+        .owner = s, .count = ITEMS, .threads = threads, .turn = turn, .work = work};
+    s->jobs = &jobs;
+    return parallel_run(&jobs, e);
 }
 
 static uint32_t count_done(const struct shared *s, uint32_t from, uint32_t to)
@@ -52,8 +53,8 @@ static uint32_t count_done(const struct shared *s, uint32_t from, uint32_t to)
 static void foretell(void)
 {
     static const double each[] = {4, 1, 1, 1, 5};
-    const double all[] = {side_seconds(each, 5, 1), side_seconds(each, 5, 2),
-                          side_seconds(each, 5, 3), side_seconds(each, 5, 9)};
+    const double all[] = {parallel_seconds(each, 5, 1), parallel_seconds(each, 5, 2),
+                          parallel_seconds(each, 5, 3), parallel_seconds(each, 5, 9)};
     ok(all[0] == 12 && all[1] == 8 && all[2] == 6 && all[3] == 5,
        "seconds of 1, 2, 3 and 9 at a time: %g, %g, %g, %g", all[0], all[1], all[2], all[3]);
 }

@@ -1,55 +1,55 @@
-/* side.c - see side.h. */
-#include "train/side.h"
+/* parallel.c - see parallel.h. */
+#include "train/parallel.h"
 
 #include "backend/backend.h"
 #include "base/aside.h"
 #include "base/mem.h"
 #include "base/thread.h"
 
-void side_lock(struct side *s)
+void parallel_lock(struct parallel_jobs *s)
 {
     pthread_mutex_lock(&s->lock);
 }
 
-void side_unlock(struct side *s)
+void parallel_unlock(struct parallel_jobs *s)
 {
     pthread_mutex_unlock(&s->lock);
 }
 
-bool side_failed(struct side *s)
+bool parallel_failed(struct parallel_jobs *s)
 {
-    side_lock(s);
+    parallel_lock(s);
     bool failed = s->failed;
-    side_unlock(s);
+    parallel_unlock(s);
     return failed;
 }
 
 /* The next item to do. False: none is left. */
-static bool take(struct side *s, uint32_t *item)
+static bool take(struct parallel_jobs *s, uint32_t *item)
 {
-    enum side_turn turn = SIDE_PASS;
-    side_lock(s);
-    while (turn == SIDE_PASS && s->next < s->count && !s->failed && !s->stopped) {
+    enum parallel_turn turn = PARALLEL_PASS;
+    parallel_lock(s);
+    while (turn == PARALLEL_PASS && s->next < s->count && !s->failed && !s->stopped) {
         turn = s->turn(s->owner, s->next);
-        if (turn != SIDE_END)
+        if (turn != PARALLEL_END)
             *item = s->next++;
     }
-    side_unlock(s);
-    return turn == SIDE_DO;
+    parallel_unlock(s);
+    return turn == PARALLEL_DO;
 }
 
-static void end(struct side *s, const struct err *e)
+static void end(struct parallel_jobs *s, const struct err *e)
 {
-    side_lock(s);
+    parallel_lock(s);
     if (e->id == ERR_NONE)
         s->stopped = true;
     else if (!s->failed)
         s->e = *e;
     s->failed |= e->id != ERR_NONE;
-    side_unlock(s);
+    parallel_unlock(s);
 }
 
-static void work(struct side *s, struct machine *m)
+static void work(struct parallel_jobs *s, struct machine *m)
 {
     struct err e = {0};
     struct machine *own = NULL;
@@ -70,15 +70,15 @@ static void work(struct side *s, struct machine *m)
     machine_close(own);
 }
 
-static void *work_alone(void *side)
+static void *work_alone(void *jobs)
 {
     threads_alone(true);
-    work(side, NULL);
+    work(jobs, NULL);
     return NULL;
 }
 
 /* One a thread; a thread that cannot be had means fewer at a time. */
-static void work_beside(struct side *s)
+static void work_beside(struct parallel_jobs *s)
 {
     pthread_t *threads = mem_alloc(s->threads, sizeof *threads);
     uint32_t begun = 0;
@@ -91,7 +91,7 @@ static void work_beside(struct side *s)
     mem_free(threads);
 }
 
-bool side_run(struct side *s, struct err *e)
+bool parallel_run(struct parallel_jobs *s, struct err *e)
 {
     pthread_mutex_init(&s->lock, NULL);
     s->next = 0;
@@ -109,7 +109,7 @@ bool side_run(struct side *s, struct err *e)
     return !s->failed && !s->stopped;
 }
 
-double side_seconds(const double *each, uint32_t count, uint32_t threads)
+double parallel_seconds(const double *each, uint32_t count, uint32_t threads)
 {
     double *until = mem_zero(threads ? threads : 1, sizeof *until), last = 0;
     for (uint32_t i = 0; i < count; i++) {
