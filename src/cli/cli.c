@@ -95,6 +95,11 @@ bool cli_rows_out(const struct args *a)
 
 int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
 {
+    struct err bug = {0};
+    if (e->id == ERR_NONE) { /* a failure is never the exit of a success */
+        err_set(&bug, ERR_BUG, "the command failed and gave no reason");
+        e = &bug;
+    }
     int code = (int)err_exit(e);
     if (code == EXIT_SIGPIPE)
         return code; /* the reader closed the pipe, and knows */

@@ -1,12 +1,14 @@
 /* window_mean.c - see window_mean.h. */
 #include "table/window_mean.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
 
 void window_mean_begin(struct window_mean *m, uint32_t members, uint64_t lines, uint32_t outputs)
 {
+    assert(!m->sum || (members == m->members && outputs == m->outputs));
     if (!m->sum || lines > m->room) {
         window_mean_free(m);
         m->room = lines;

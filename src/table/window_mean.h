@@ -14,7 +14,8 @@ struct window_mean {
     double *sum;     /* [members][lines][outputs] */
     uint32_t *times; /* [lines]: windows in the sum */
 };
-/* Begins means of `lines` lines, without a window yet. m is zero, or was begun before. Caller:
+/* Begins means of `lines` lines, without a window yet. m is zero, or was begun before
+ * with as many members and outputs. Caller:
  * window_mean_free. */
 void window_mean_begin(struct window_mean *m, uint32_t members, uint64_t lines, uint32_t outputs);
 /* Adds answer i of logits [members][answers][outputs] to a line. */

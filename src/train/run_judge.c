@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "measure/conform.h"
 #include "train/run.h"
 
 enum { ROWS_LEAST = 512 };     /* least rows that judge */
@@ -183,6 +184,13 @@ static void use(struct run *r, enum part part, double rows)
     r->score.list[part] = r->list[part];
 }
 
+/* Intervals and sets are fitted on halves of the rows that judge. */
+static double rows_least(const struct run *r)
+{
+    const double level = config_region(r->config);
+    return fmax(ROWS_LEAST, level > 0 ? 2 * (double)conform_least(level) : 0);
+}
+
 /* A share of the answers of each part, but enough of them for the metric to have a value: as many
  * as until now, where it has none on fewer. */
 static void shrink(struct run *r, double share)
@@ -195,7 +203,7 @@ static void shrink(struct run *r, double share)
             continue;
         if (metric && !score_defined(&r->score, part, metric, &ignored))
             metric = NULL; /* on no rows */
-        for (double rows = fmax(share * all, ROWS_LEAST); rows < all; rows *= 2) {
+        for (double rows = fmax(share * all, rows_least(r)); rows < all; rows *= 2) {
             use(r, part, rows);
             if (!metric || score_defined(&r->score, part, metric, &ignored))
                 break;
@@ -207,8 +215,9 @@ static void shrink(struct run *r, double share)
 /* Both parts are judged whole, whatever the time. */
 static bool is_little(const struct run *r)
 {
-    return r->list[PART_VALID].count <= ROWS_LEAST &&
-           (r->whole_test || r->list[PART_TEST].count <= ROWS_LEAST);
+    const double least = rows_least(r);
+    return (double)r->list[PART_VALID].count <= least &&
+           (r->whole_test || (double)r->list[PART_TEST].count <= least);
 }
 
 bool run_judge_begin(struct run *r, struct err *e)
