@@ -6,7 +6,6 @@
 #include "answer/row_store_series.h"
 #include "base/mem.h"
 #include "base/thread.h"
-#include "table/samples.h"
 
 #define TILE 256u
 
@@ -42,7 +41,7 @@ static void make_room(struct row_store *x)
         x->raw[k] = mem_grow(x->raw[k], x->room, x->serve->encoders[k]->format.stride);
     x->wanted = mem_grow(x->wanted, x->room, sizeof *x->wanted);
     if (x->window)
-        store_series_room(x);
+        x->steps = mem_grow(x->steps, x->room, sizeof *x->steps);
 }
 
 bool store_add(struct row_store *x, const struct stream *t, const struct stream_group *g,
@@ -59,8 +58,10 @@ bool store_add(struct row_store *x, const struct stream *t, const struct stream_
                         e))
             return false;
     }
+    struct err ignored = {0}; /* a row without a place has ended the stream */
     if (x->window)
-        store_series_place(x, t, g, i);
+        series_step_read(t->schema, &t->binding, NULL, g->cells, g->first + i, &x->steps[x->rows],
+                         &ignored);
     x->wanted[x->rows++] = !g->bad[i];
     return true;
 }
@@ -105,15 +106,12 @@ void store_lines(struct row_store *x)
 
 uint64_t store_reads(const struct row_store *x)
 {
-    return x->window ? x->window_count : x->rows;
+    return x->window ? x->windows.count : x->rows;
 }
 
 const uint32_t *store_window(const struct row_store *x, uint64_t window, uint32_t *length)
 {
-    const uint32_t *rows = x->windows + window * x->window;
-    for (*length = 0; *length < x->window && rows[*length] != SAMPLE_NONE;)
-        ++*length;
-    return rows;
+    return window_list_rows(&x->windows, &x->serve->schema->windows, window, length);
 }
 
 static void encode_tile(void *context, unsigned tile, unsigned thread)

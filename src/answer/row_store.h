@@ -10,7 +10,9 @@
 #define DNN_ANSWER_ROW_STORE_H
 
 #include "answer/stream.h"
-#include "table/window_mean.h"
+#include "table/sequence/order.h"
+#include "table/sequence/window_mean.h"
+#include "table/sequence/windows.h"
 
 /* Changes the records of a read, in the format of that encoder, in place. Called by several
  * threads. */
@@ -35,14 +37,10 @@ struct row_store {
     real *logits;
     uint64_t first, count;
     /* Sequences of records */
-    uint32_t window;   /* 0: a table */
-    uint64_t *group;   /* [rows] */
-    double *order;
-    uint32_t *windows; /* [window_count][window]: rows, SAMPLE_NONE after the last */
-    uint64_t window_count;
-    uint32_t *ends;    /* [window_count]: the row that has the window's line; not of label row */
-    uint32_t *line_of; /* [rows]: SAMPLE_NONE: none */
-    uint32_t *chunk;   /* windows of a chunk's records */
+    uint32_t window; /* 0: a table */
+    struct series_step *steps; /* [rows] */
+    struct window_list windows;
+    uint32_t *chunk; /* windows of a chunk's records */
     struct window_mean mean; /* of the windows of each line */
 };
 

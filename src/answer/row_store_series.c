@@ -5,92 +5,15 @@
 
 #include "base/mem.h"
 #include "base/thread.h"
-#include "table/samples.h"
-#include "table/series.h"
-#include "table/vocab.h"
 
 #define TILE 4u /* windows */
 
-/* --- rows --- */
-
-void store_series_room(struct row_store *x)
-{
-    x->group = mem_grow(x->group, x->room, sizeof *x->group);
-    x->order = mem_grow(x->order, x->room, sizeof *x->order);
-}
-
-void store_series_place(struct row_store *x, const struct stream *t, const struct stream_group *g,
-                        uint64_t i)
-{
-    const struct schema *s = x->serve->schema;
-    struct err ignored = {0}; /* a row without a place has ended the stream */
-    x->order[x->rows] = 0;
-    series_place(s, &t->binding, NULL, g->cells, g->first + i, &x->group[x->rows],
-                 s->windows.order == UINT32_MAX ? NULL : &x->order[x->rows], &ignored);
-}
-
-/* Groups together, each in order: a model that sorts reads files in any order. */
-static struct row_place *put_in_order(const struct row_store *x)
-{
-    struct row_place *places = mem_alloc(x->rows + 1, sizeof *places);
-    struct vocab *met = vocab_new();
-    for (uint64_t i = 0; i < x->rows; i++)
-        places[i] = (struct row_place){
-            x->order[i], vocab_add(met, (const char *)&x->group[i], sizeof x->group[i]),
-            (uint32_t)i};
-    vocab_free(met);
-    row_places_sort(places, x->rows);
-    return places;
-}
-
 /* --- windows and lines --- */
-
-/* The windows of a group of `count` rows. */
-static void add_group(struct row_store *x, const struct row_place *places, uint64_t count)
-{
-    const struct windows *w = &x->serve->schema->windows;
-    for (uint64_t k = 0; k < windows_count(w, count); k++) {
-        const struct row_place *first = places + k * w->stride;
-        const uint32_t length = window_length(w, count, k);
-        uint32_t *to = x->windows + x->window_count * w->window;
-        for (uint32_t t = 0; t < w->window; t++)
-            to[t] = t < length ? first[t].row : SAMPLE_NONE;
-        x->ends[x->window_count++] =
-            w->label == LABEL_GROUP ? places[count - 1].row : first[length - 1].row;
-    }
-}
-
-static uint64_t group_end(const struct row_store *x, const struct row_place *places, uint64_t begin)
-{
-    uint64_t end = begin + 1;
-    while (end < x->rows && places[end].group == places[begin].group)
-        end++;
-    return end;
-}
-
-static uint32_t answers_of(const struct row_store *x)
-{
-    return x->serve->schema->windows.label == LABEL_ROW ? x->window : 1;
-}
-
-static void number_lines(struct row_store *x)
-{
-    bool *has = mem_zero(x->rows + 1, sizeof *has);
-    for (uint64_t i = 0; i < x->window_count; i++)
-        has[x->ends[i]] = true;
-    for (uint64_t i = 0; i < x->rows; i++) {
-        bool line = x->wanted[i] && (has[i] || answers_of(x) > 1);
-        x->line_of[i] = line ? (uint32_t)x->line_count : SAMPLE_NONE;
-        if (line)
-            x->row_of[x->line_count++] = (uint32_t)i;
-    }
-    mem_free(has);
-}
 
 static uint64_t chunk_windows(const struct row_store *x)
 {
     uint64_t most = KEPT_CHUNK / x->window ? KEPT_CHUNK / x->window : 1;
-    return most < x->window_count ? most : x->window_count;
+    return most < x->windows.count ? most : x->windows.count;
 }
 
 static void make_room(struct row_store *x)
@@ -98,7 +21,7 @@ static void make_room(struct row_store *x)
     const struct serve *v = x->serve;
     const size_t windows = chunk_windows(x), records = windows * x->window;
     const size_t numbers = (size_t)v->member_count * v->outputs;
-    const size_t logits = windows * answers_of(x);
+    const size_t logits = windows * window_answers(&v->schema->windows);
     x->records = mem_alloc(records * v->encoder_count + 1, v->stride);
     x->chunk = mem_alloc(records + 1, sizeof *x->chunk);
     x->logits = mem_alloc((logits > x->line_count ? logits : x->line_count) * numbers + 1,
@@ -106,33 +29,34 @@ static void make_room(struct row_store *x)
     x->answer = mem_alloc(x->line_count * x->width + 1, sizeof *x->answer);
 }
 
+/* A model that sorts reads files in any order. */
 void store_series_lines(struct row_store *x)
 {
     const struct windows *w = &x->serve->schema->windows;
-    struct row_place *places = put_in_order(x);
-    uint64_t most = 0;
+    struct row_places p;
+    row_places_begin(&p, x->rows);
+    for (uint64_t i = 0; i < x->rows; i++)
+        row_places_add(&p, &x->steps[i]);
+    row_places_sort(&p);
     for (uint64_t at = 0, end; at < x->rows; at = end) {
-        end = group_end(x, places, at);
-        most += windows_count(w, end - at);
+        end = row_places_end(&p, at);
+        for (uint64_t k = 0; k < windows_count(w, end - at); k++) {
+            const struct window one = window_at(w, end - at, k);
+            window_list_add(&x->windows, w, &one, p.at + at, 0);
+        }
     }
-    x->windows = mem_alloc(most * w->window + 1, sizeof *x->windows);
-    x->ends = mem_alloc(most + 1, sizeof *x->ends);
-    x->line_of = mem_alloc(x->rows + 1, sizeof *x->line_of);
+    row_places_free(&p);
     x->row_of = mem_alloc(x->rows + 1, sizeof *x->row_of);
-    for (uint64_t at = 0, end; at < x->rows; at = end) {
-        end = group_end(x, places, at);
-        add_group(x, places + at, end - at);
-    }
-    mem_free(places);
-    number_lines(x);
+    x->line_count = lines_number(x->windows.line, x->windows.count * window_answers(w), x->rows,
+                                 x->wanted, x->row_of);
     make_room(x);
 }
 
 void store_series_close(struct row_store *x)
 {
-    void *const all[] = {x->group, x->order, x->windows, x->ends, x->line_of, x->chunk};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        mem_free(all[i]);
+    mem_free(x->steps);
+    mem_free(x->chunk);
+    window_list_free(&x->windows);
     window_mean_free(&x->mean);
 }
 
@@ -159,7 +83,7 @@ static void encode_tile(void *context, unsigned tile, unsigned thread)
     uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
     (void)thread;
     for (uint64_t i = begin; i < end; i++) {
-        const uint32_t *window = x->windows + (x->first + i) * x->window;
+        const uint32_t *window = x->windows.rows + (x->first + i) * x->window;
         for (uint32_t k = 0; k < x->serve->encoder_count; k++)
             encode_window(x, k, x->first + i,
                           x->records + k * x->count * x->window * x->serve->stride +
@@ -170,33 +94,20 @@ static void encode_tile(void *context, unsigned tile, unsigned thread)
     }
 }
 
-/* Adds answer j of window i of the chunk to the line of a row. */
-static void add_answer(struct row_store *x, uint64_t i, uint32_t j, uint32_t row)
-{
-    const uint32_t answers = answers_of(x), line = x->line_of[row];
-    if (line != SAMPLE_NONE)
-        window_mean_add(&x->mean, line, x->logits, x->count * answers, i * answers + j);
-}
-
 static bool add_windows(struct row_store *x, struct err *e)
 {
     const struct serve *v = x->serve;
     const uint64_t most = chunk_windows(x);
+    const uint32_t answers = window_answers(&v->schema->windows);
     window_mean_begin(&x->mean, v->member_count, x->line_count, v->outputs);
-    for (x->first = 0; x->first < x->window_count; x->first += x->count) {
-        x->count = x->window_count - x->first < most ? x->window_count - x->first : most;
+    for (x->first = 0; x->first < x->windows.count; x->first += x->count) {
+        x->count = x->windows.count - x->first < most ? x->windows.count - x->first : most;
         threads_run((unsigned)((x->count + TILE - 1) / TILE), encode_tile, x);
         if (stream_stopped(e) || !serve_answer_windows(x->serve, x->records, x->count * x->window,
                                                        x->chunk, NULL, x->count, x->logits, e))
             return false;
-        for (uint64_t i = 0; i < x->count; i++) {
-            uint32_t length;
-            const uint32_t *window = store_window(x, x->first + i, &length);
-            if (answers_of(x) == 1)
-                add_answer(x, i, 0, x->ends[x->first + i]);
-            for (uint32_t t = 0; answers_of(x) > 1 && t < length; t++)
-                add_answer(x, i, t, window[t]);
-        }
+        window_mean_add(&x->mean, x->windows.line + x->first * answers, x->logits,
+                        x->count * answers, 0, x->count * answers);
     }
     return true;
 }

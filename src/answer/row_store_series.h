@@ -7,9 +7,6 @@
 
 enum { KEPT_CHUNK = 8192 }; /* records that are answered at once */
 
-void store_series_room(struct row_store *x);
-void store_series_place(struct row_store *x, const struct stream *t, const struct stream_group *g,
-                        uint64_t i);
 void store_series_lines(struct row_store *x);
 bool store_series_answer(struct row_store *x, struct err *e);
 void store_series_close(struct row_store *x);

@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "choose/memory.h"
 #include "measure/threshold.h"
+#include "table/sequence/windows.h"
 
 #define BATCH_MOST 1024u
 #define BATCH_LEAST 32u
@@ -391,8 +392,7 @@ bool serve_answer_one(struct serve *s, unsigned char *records, uint64_t count, r
     const uint64_t answers = features_answers(f);
     uint32_t *window = mem_alloc(f->window, sizeof *window);
     real *all = mem_alloc(s->member_count * answers * out, sizeof *all);
-    for (uint32_t t = 0; t < f->window; t++)
-        window[t] = t < length ? t : SOURCE_NONE;
+    window_rows(window, f->window, 0, (uint32_t)length);
     bool good = !count || serve_answer_windows(s, records, count, window, NULL, 1, all, e);
     for (uint32_t m = 0; good && m < s->member_count; m++)
         for (uint64_t i = 0; i < count; i++)

@@ -16,7 +16,7 @@
 #include "csv/reject.h"
 #include "table/cell.h"
 #include "table/row_key.h"
-#include "table/series.h"
+#include "table/sequence/odd_steps.h"
 
 enum bad_row { BAD_ROW_STOP, BAD_ROW_NULL, BAD_ROW_SKIP };
 

@@ -4,15 +4,15 @@
  * so that neither blocks nor spans change an answer. */
 #include "answer/stream_series.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "answer/stream_input.h"
 #include "answer/stream_wait.h"
 #include "base/mem.h"
 #include "table/record.h"
-#include "table/series.h"
-#include "table/window_mean.h"
+#include "table/sequence/order.h"
+#include "table/sequence/window_mean.h"
+#include "table/sequence/windows.h"
 
 #define GROUPS_MET ((size_t)1 << 16) /* number of remembered groups, to find one that comes again */
 
@@ -28,23 +28,19 @@ struct piece {
 struct stream_series {
     const struct windows *o;
     size_t room;
-    /* the record before the span is in the group that continues */
-    bool goes_on;
-    uint64_t group, met[GROUPS_MET];
+    bool goes_on;              /* the span's first record may be of the group before it */
+    struct series_step before; /* of the record before the span */
+    uint64_t met[GROUPS_MET];
     uint64_t parted; /* the last group of an input before, whose columns were others; 0: none */
-    double order;
     uint64_t at;      /* place of the span's first record in that group */
     size_t context;   /* its first records, which are delivered already */
     struct window_mean of_group; /* label group: the mean over the windows so far, one line */
     bool bad; /* of carried state: the window before was bad */
     /* of a span */
-    uint64_t *key;    /* [room] */
-    double *place;
-    bool *broken, *line; /* [room]: the record is bad; it has an answer */
-    uint32_t *windows;   /* [window_count][window]: records of the span */
-    struct window_mean mean; /* [room]: the mean over the windows of each record */
-    uint32_t *begins;    /* [window_count], 1: the first of its group */
-    size_t window_room;
+    struct series_step *step; /* [room] */
+    bool *broken, *line;      /* [room]: the record is bad; it has an answer */
+    struct window_list windows; /* of records of the span */
+    struct window_mean mean;  /* [room]: of the windows that a record is in */
     real *logits;
     size_t logit_room;
     struct piece *pieces;
@@ -62,8 +58,7 @@ struct stream_series *stream_series_new(const struct stream *t, size_t room)
     s->o = &t->schema->windows;
     s->room = room;
     window_mean_begin(&s->of_group, t->serve->member_count, 1, t->serve->outputs);
-    s->key = mem_alloc(room, sizeof *s->key);
-    s->place = mem_alloc(room, sizeof *s->place);
+    s->step = mem_alloc(room, sizeof *s->step);
     s->broken = mem_zero(room, sizeof *s->broken);
     s->line = mem_zero(room, sizeof *s->line);
     s->pieces = mem_zero(room, sizeof *s->pieces);
@@ -74,10 +69,10 @@ void stream_series_free(struct stream_series *s)
 {
     if (!s)
         return;
-    void *const all[] = {s->key,     s->place,  s->broken, s->line,
-                         s->windows, s->logits, s->pieces, s->begins};
+    void *const all[] = {s->step, s->broken, s->line, s->logits, s->pieces};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mem_free(all[i]);
+    window_list_free(&s->windows);
     window_mean_free(&s->of_group);
     window_mean_free(&s->mean);
     mem_free(s);
@@ -85,64 +80,46 @@ void stream_series_free(struct stream_series *s)
 
 void stream_series_cut(struct stream_series *s)
 {
-    s->met[s->group % GROUPS_MET] = 0;
+    s->met[s->before.group % GROUPS_MET] = 0;
     s->goes_on = false;
     s->context = 0;
 }
 
 void stream_series_part(struct stream_series *s)
 {
-    s->met[s->group % GROUPS_MET] = s->parted = s->group;
+    s->met[s->before.group % GROUPS_MET] = s->parted = s->before.group;
 }
 
 /* --- the groups of the records --- */
 
-/* key: of the record's group. */
-static bool report(const struct work *w, size_t record, uint64_t key, bool apart, struct err *e)
+/* Record i of the block is not in order. group: its own. False. */
+static bool report(const struct work *w, size_t i, uint64_t group, enum disorder why,
+                   struct err *e)
 {
     const struct schema *s = w->t->schema;
-    const char *group = s->columns[s->windows.group].name;
     int64_t line;
-    const char *path = input_name(w->t, work_origin(w, record, &line));
-    if (s->windows.sort || (apart && key == w->series->parted)) {
+    const char *path = input_name(w->t, work_origin(w, i, &line));
+    if (s->windows.sort || (why == GROUP_APART && group == w->series->parted)) {
         err_at(e, ERR_SERIES_ORDER, path, line, 0,
                "rows of this group (\"%s\") stand in an earlier file, too, whose columns are not "
-               "known to be the same", text_quote_z(group));
+               "known to be the same", text_quote_z(s->columns[s->windows.group].name));
         return err_help(e, "a group goes on in a further file if that has the same columns in the "
                            "same order");
     }
-    if (apart)
-        err_at(e, ERR_SERIES_ORDER, path, line, 0,
-               "the rows of a group (\"%s\") stand apart: other rows come before this one",
-               text_quote_z(group));
-    else
-        err_at(e, ERR_SERIES_ORDER, path, line, 0,
-               "\"%s\" is less than in the row before, which is of the same group (\"%s\")",
-               text_quote_z(s->columns[s->windows.order].name), text_quote_z(group));
+    disorder_report(s, why, e);
+    err_in_file(e, path);
+    e->line = line;
     return err_help(e, "sort the file: rows of one group together, in order%s",
                     s->windows.order == UINT32_MAX
                         ? ""
                         : "; a model trained with \"unordered\": \"sort\" sorts it");
 }
 
-/* Group and place of record i of the span. A record that cannot be read is of the group before it,
- * and makes it bad. */
-static void read_place(struct work *w, size_t first, size_t i)
+/* True: record i of the span is of the group of the record before it, whose step is *before. */
+static bool joins(const struct stream_series *s, size_t i, const struct series_step **before)
 {
-    struct stream_series *s = w->series;
-    struct err ignored = {0};
-    bool there = w->cells->records[first + i].cells == w->t->binding.cells;
-    s->key[i] = i ? s->key[i - 1] : s->group;
-    s->place[i] = i ? s->place[i - 1] : s->order;
-    if (there)
-        s->broken[i] = !series_place(w->t->schema, &w->t->binding, w->block, w->cells, first + i,
-                                     &s->key[i],
-                                     s->o->order == UINT32_MAX ? NULL : &s->place[i], &ignored);
-    else
-        s->broken[i] = true;
-    bool joins = i ? s->key[i] == s->key[i - 1] : s->goes_on && s->key[i] == s->group;
-    if (s->broken[i] && s->o->order != UINT32_MAX)
-        s->place[i] = !joins ? (double)-INFINITY : i ? s->place[i - 1] : s->order;
+    *before = i ? &s->step[i - 1] : &s->before;
+    return (i || s->goes_on) && s->step[i].group == (*before)->group;
 }
 
 static void begin_group(struct stream_series *s)
@@ -150,28 +127,29 @@ static void begin_group(struct stream_series *s)
     window_mean_begin(&s->of_group, s->of_group.members, 1, s->of_group.outputs);
 }
 
-/* Cuts the span into pieces of one group each. False: rows are not in order. */
+/* Cuts the span into pieces of one group each. False: rows are not in order. A record that cannot
+ * be read is of the group before it, and makes it bad. */
 static bool find_pieces(struct work *w, size_t first, size_t records, bool final, struct err *e)
 {
     struct stream_series *s = w->series;
-    const bool ordered = s->o->order != UINT32_MAX;
     s->piece_count = 0;
     for (size_t i = 0; i < records; i++) {
-        read_place(w, first, i);
-        bool joins = i ? s->key[i] == s->key[i - 1] : s->goes_on && s->key[i] == s->group;
-        double before = i ? s->place[i - 1] : s->order;
-        uint64_t *met = &s->met[s->key[i] % GROUPS_MET];
-        if (joins && ordered && (i || s->at) && s->place[i] < before)
-            return report(w, first + i, s->key[i], false, e);
-        if (!joins && *met == s->key[i] && !s->broken[i])
-            return report(w, first + i, s->key[i], true, e);
-        *met = s->key[i];
-        if (i && joins)
+        const struct series_step *before = i ? &s->step[i - 1] : &s->before;
+        s->broken[i] = !series_step_follow(w->t->schema, &w->t->binding, w->block, w->cells,
+                                           first + i, before, i || s->goes_on, &s->step[i]);
+        const bool same = joins(s, i, &before);
+        uint64_t *met = &s->met[s->step[i].group % GROUPS_MET];
+        if (same && (i || s->at) && s->step[i].order < before->order)
+            return report(w, first + i, s->step[i].group, ORDER_FALLS, e);
+        if (!same && *met == s->step[i].group && !s->broken[i])
+            return report(w, first + i, s->step[i].group, GROUP_APART, e);
+        *met = s->step[i].group;
+        if (i && same)
             continue;
         if (i)
             s->pieces[s->piece_count - 1].end = i;
-        s->pieces[s->piece_count++] = (struct piece){.begin = i, .at = joins ? s->at : 0};
-        if (!joins && !i) { /* the group that went on ended with the span before */
+        s->pieces[s->piece_count++] = (struct piece){.begin = i, .at = same ? s->at : 0};
+        if (!same && !i) { /* the group that went on ended with the span before */
             begin_group(s);
             s->bad = false;
         }
@@ -189,10 +167,11 @@ static void count_steps(const struct work *w, size_t first, size_t begin, size_t
     const struct stream_series *s = w->series;
     struct odd_steps *odd = &w->t->odd;
     for (size_t i = begin; i < end && s->o->order != UINT32_MAX; i++) {
-        bool joins = i ? s->key[i] == s->key[i - 1] && !s->broken[i - 1]
-                       : s->goes_on && s->at && s->key[i] == s->group;
-        enum odd_step kind = odd_step(s->o, s->place[i] - (i ? s->place[i - 1] : s->order));
-        if (!joins || s->broken[i] || kind == ODD_STEPS || odd->count[kind]++)
+        const struct series_step *before;
+        if (!joins(s, i, &before) || s->broken[i] || (i ? s->broken[i - 1] : !s->at))
+            continue;
+        enum odd_step kind = odd_step(s->o, s->step[i].order - before->order);
+        if (kind == ODD_STEPS || odd->count[kind]++)
             continue;
         const struct csv_cell *group = cell_at(&w->t->binding, w->cells, first + i, s->o->group);
         int64_t line;
@@ -225,31 +204,12 @@ static void plan_piece(const struct stream_series *s, struct piece *p)
 
 /* --- answers --- */
 
-static size_t add_windows(struct stream_series *s, const struct piece *p, size_t count)
+static void add_windows(struct stream_series *s, const struct piece *p)
 {
-    const uint32_t window = s->o->window;
-    for (uint64_t k = 0; k < p->windows; k++, count++) {
-        uint64_t from = (p->first_window + k) * s->o->stride;
-        size_t first = p->begin + (size_t)(from - p->at);
-        size_t left = p->end - first, length = left < window ? left : window;
-        if (count == s->window_room) {
-            s->window_room = count ? 2 * count : 64;
-            s->windows = mem_grow(s->windows, s->window_room * window, sizeof *s->windows);
-            s->begins = mem_grow(s->begins, s->window_room, sizeof *s->begins);
-        }
-        s->begins[count] = from == 0;
-        for (uint32_t t = 0; t < window; t++)
-            s->windows[count * window + t] = t < length ? (uint32_t)(first + t) : SOURCE_NONE;
+    for (uint64_t k = p->first_window; k < p->first_window + p->windows; k++) {
+        const struct window x = window_at(s->o, p->at + (p->end - p->begin), k);
+        window_list_add(&s->windows, s->o, &x, NULL, p->begin - p->at);
     }
-    return count;
-}
-
-static uint32_t window_end(const struct stream_series *s, const uint32_t *records)
-{
-    uint32_t length = 0;
-    while (length < s->o->window && records[length] != SOURCE_NONE)
-        length++;
-    return length;
 }
 
 /* label group: the windows of a piece are added; the last one answers. */
@@ -257,8 +217,7 @@ static void answer_group(struct work *w, const struct piece *p, size_t first, si
 {
     struct stream_series *s = w->series;
     const size_t line = p->end - 1;
-    for (size_t k = first; k < first + p->windows; k++)
-        window_mean_add(&s->of_group, 0, s->logits, windows, k);
+    window_mean_add(&s->of_group, NULL, s->logits, windows, first, p->windows);
     for (size_t i = p->begin; i < p->end; i++)
         s->bad |= w->now.bad[i];
     if (!p->closed)
@@ -270,34 +229,31 @@ static void answer_group(struct work *w, const struct piece *p, size_t first, si
     s->bad = false;
 }
 
-/* One record each answers of windows first .. first + count - 1, or all of their records. */
-static void answer_windows(struct work *w, size_t first, size_t count, size_t windows)
+/* The lines of the windows; those of a bad window are broken, and of what it carries on. */
+static void find_lines(struct work *w)
 {
     struct stream_series *s = w->series;
-    const bool each = s->o->label == LABEL_ROW;
-    const uint32_t window = s->o->window;
-    for (size_t k = first; k < first + count; k++) {
-        const uint32_t *records = s->windows + k * window;
-        uint32_t length = window_end(s, records);
-        bool bad = s->o->carry && !s->begins[k] && s->bad; /* what it carries on is bad */
+    const uint32_t answers = window_answers(s->o);
+    for (uint64_t k = 0; k < s->windows.count; k++) {
+        uint32_t length;
+        const uint32_t *records = window_list_rows(&s->windows, s->o, k, &length);
+        const uint32_t *line = s->windows.line + k * answers;
+        s->bad &= s->o->carry && !s->windows.begins[k];
         for (uint32_t t = 0; t < length; t++)
-            bad |= w->now.bad[records[t]];
-        s->bad = bad;
-        for (uint32_t t = each ? 0 : length - 1; t < length; t++) {
-            window_mean_add(&s->mean, records[t], s->logits, each ? windows * window : windows,
-                            each ? k * window + t : k);
-            s->line[records[t]] = true;
-            s->broken[records[t]] |= bad;
+            s->bad |= w->now.bad[records[t]];
+        for (uint32_t i = 0; i < answers && line[i] != SAMPLE_NONE; i++) {
+            s->line[line[i]] = true;
+            s->broken[line[i]] |= s->bad;
         }
     }
 }
 
-static bool answer_span(struct work *w, size_t windows, struct err *e)
+static bool answer_span(struct work *w, struct err *e)
 {
     struct stream_series *s = w->series;
     struct serve *v = w->t->serve;
-    const uint32_t answers = s->o->label == LABEL_ROW ? s->o->window : 1;
-    size_t wanted = windows * answers * v->member_count * v->outputs, at = 0;
+    const size_t windows = s->windows.count, answers = windows * window_answers(s->o);
+    const size_t wanted = answers * v->member_count * v->outputs;
     if (wanted > s->logit_room) {
         mem_free(s->logits);
         s->logits = mem_alloc(wanted, sizeof *s->logits);
@@ -306,18 +262,19 @@ static bool answer_span(struct work *w, size_t windows, struct err *e)
     memset(w->now.logits, 0,
            w->now.rows * v->member_count * v->outputs * sizeof *w->now.logits);
     memset(s->line, 0, w->now.rows * sizeof *s->line);
-    window_mean_begin(&s->mean, v->member_count, w->now.rows, v->outputs);
     memset(s->broken, 0, w->now.rows * sizeof *s->broken);
-    if (!serve_answer_windows(v, w->now.records, w->now.rows, s->windows,
-                              s->begins, windows, s->logits, e))
+    if (!serve_answer_windows(v, w->now.records, w->now.rows, s->windows.rows, s->windows.begins,
+                              windows, s->logits, e))
         return false;
-    for (size_t k = 0; k < s->piece_count; at += s->pieces[k++].windows)
-        if (s->o->label == LABEL_GROUP)
+    if (s->o->label == LABEL_GROUP) {
+        for (size_t k = 0, at = 0; k < s->piece_count; at += s->pieces[k++].windows)
             answer_group(w, &s->pieces[k], at, windows);
-        else
-            answer_windows(w, at, (size_t)s->pieces[k].windows, windows);
-    if (s->o->label != LABEL_GROUP)
-        window_mean_put(&s->mean, w->now.logits, w->now.rows, 0);
+        return true;
+    }
+    window_mean_begin(&s->mean, v->member_count, w->now.rows, v->outputs);
+    window_mean_add(&s->mean, s->windows.line, s->logits, answers, 0, answers);
+    window_mean_put(&s->mean, w->now.logits, w->now.rows, 0);
+    find_lines(w);
     return true;
 }
 
@@ -326,11 +283,11 @@ static void go_on(struct stream_series *s, size_t records, size_t delivered, siz
 {
     const struct piece *last = &s->pieces[s->piece_count - 1];
     s->goes_on = !last->closed;
-    s->group = s->key[records - 1];
+    if (next)
+        s->before.order = s->step[next - 1].order;
+    s->before.group = s->step[records - 1].group;
     s->context = delivered - next;
     s->at = last->at + (next - last->begin);
-    if (next)
-        s->order = s->place[next - 1];
 }
 
 /* records: number of the span's records; it begins at record `first` of the block. */
@@ -339,25 +296,25 @@ static bool span(struct work *w, size_t first, size_t records, bool final,
 {
     struct stream_series *s = w->series;
     const size_t context = s->context;
-    size_t windows = 0;
+    s->windows.count = 0;
     if (!find_pieces(w, first, records, final, e))
         return false;
     for (size_t k = 0; k < s->piece_count; k++) {
         plan_piece(s, &s->pieces[k]);
-        windows = add_windows(s, &s->pieces[k], windows);
+        add_windows(s, &s->pieces[k]);
     }
     const struct piece *last = &s->pieces[s->piece_count - 1];
     *next = last->next;
     count_steps(w, first, context, last->delivered);
     w->now.first = first;
     w->now.rows = records;
-    if (last->delivered > context || windows) {
+    if (last->delivered > context || s->windows.count) {
         bool *broken = mem_copy(s->broken, records * sizeof *broken);
         work_parse(w, context, last->delivered);
         for (size_t i = 0; i < records; i++)
             w->now.bad[i] |= broken[i];
         mem_free(broken);
-        if (!answer_span(w, windows, e) ||
+        if (!answer_span(w, e) ||
             !work_deliver(w, context, last->delivered, s->line, s->broken, sink, e))
             return false;
     }

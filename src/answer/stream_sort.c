@@ -1,16 +1,13 @@
 /* stream_sort.c - see stream_sort.h. */
 #include "answer/stream_sort.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "answer/stream_input.h"
 #include "answer/stream_series.h"
 #include "answer/stream_wait.h"
-#include "base/log.h"
 #include "base/mem.h"
-#include "table/series.h"
-#include "table/vocab.h"
+#include "table/sequence/order.h"
 
 /* A block of an input, and its place in all bytes. */
 struct piece {
@@ -152,48 +149,25 @@ const struct csv_cells *stream_sort_cells(const struct stream_sort *s)
 
 /* --- the order --- */
 
-/* A record that cannot be read follows the one before it, if that is in its group. */
-static void read_places(const struct stream_sort *s, struct row_place *places)
-{
-    const struct stream *t = s->t;
-    struct vocab *met = vocab_new();
-    struct row_place before = {.order = -INFINITY};
-    for (size_t i = 0; i < s->cells.record_count; i++) {
-        struct row_place *p = &places[i];
-        struct err ignored = {0};
-        uint64_t group;
-        *p = (struct row_place){-INFINITY, before.group, (uint32_t)i};
-        bool there = s->cells.records[i].cells == t->binding.cells;
-        bool good = there && series_place(t->schema, &t->binding, &s->block, &s->cells, i, &group,
-                                          &p->order, &ignored);
-        if (there)
-            p->group = vocab_add(met, (const char *)&group, sizeof group);
-        if (!good)
-            p->order = p->group == before.group ? before.order : (double)-INFINITY;
-        before = *p;
-    }
-    vocab_free(met);
-}
-
 static void find_order(struct stream_sort *s)
 {
+    const struct stream *t = s->t;
     const size_t count = s->cells.record_count;
-    const struct schema *schema = s->t->schema;
-    struct row_place *places = mem_alloc(count + 1, sizeof *places);
-    bool moved = false;
-    read_places(s, places);
-    row_places_sort(places, count);
-    s->order = mem_alloc(count + 1, sizeof *s->order);
+    struct series_step step = {0};
+    struct row_places p;
+    row_places_begin(&p, count);
     for (size_t i = 0; i < count; i++) {
-        s->order[i] = places[i].row;
-        moved |= s->order[i] != i;
+        const struct series_step before = step;
+        series_step_follow(t->schema, &t->binding, &s->block, &s->cells, i, &before, i > 0,
+                           &step);
+        row_places_add(&p, &step);
     }
-    mem_free(places);
-    if (moved && !s->t->request.again)
-        log_note("rows were put in order by \"%s\" and \"%s\": all %zu are held in memory for it; "
-                 "the answers are in the order of the input",
-                 text_quote_z(schema->columns[schema->windows.group].name),
-                 text_quote_z(schema->columns[schema->windows.order].name), count);
+    if (row_places_sort(&p) && !t->request.again)
+        row_places_note(&p, t->schema, "; the answers are in the order of the input");
+    s->order = mem_alloc(count + 1, sizeof *s->order);
+    for (size_t i = 0; i < count; i++)
+        s->order[i] = p.at[i].row;
+    row_places_free(&p);
 }
 
 /* --- answers --- */

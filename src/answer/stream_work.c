@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "table/record.h"
-#include "table/series.h"
+#include "table/sequence/order.h"
 
 #define LOOKED_ALL 16384 /* the first rows, which are all looked up in the fingerprint */
 
@@ -160,16 +160,6 @@ static bool finite_answer(const struct serve *s, const struct stream_part *p, si
     return true;
 }
 
-/* For sequences. False: the record has no place in one; `why` gives the reason. */
-static bool has_place(const struct work *w, size_t record, struct err *why)
-{
-    uint64_t group;
-    double order;
-    const struct schema *s = w->t->schema;
-    return series_place(s, &w->t->binding, w->block, w->cells, record, &group,
-                        s->windows.order == UINT32_MAX ? NULL : &order, why);
-}
-
 /* Why record i of the part has no answer. Parses it again, for the error and to undo its counts. */
 static void reason(struct work *w, const struct stream_part *p, size_t i, struct err *why)
 {
@@ -177,7 +167,9 @@ static void reason(struct work *w, const struct stream_part *p, size_t i, struct
     const struct csv_record *r = &w->cells->records[p->first + i];
     err_clear(why);
     unsigned char *record = mem_zero(1, w->t->serve->stride);
-    bool good = r->cells != w->t->binding.cells || !w->series || has_place(w, p->first + i, why);
+    struct series_step step;
+    bool good = r->cells != w->t->binding.cells || !w->series ||
+                series_step_read(s, &w->t->binding, w->block, w->cells, p->first + i, &step, why);
     const bool placed = good;
     for (uint32_t k = w->t->serve->encoder_count; good && k-- > 0;)
         good = cell_parse(w->t->serve->encoders[k], &w->t->binding, w->block, w->cells,

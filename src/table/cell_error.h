@@ -1,6 +1,6 @@
 /* cell_error.h - errors of cells, each with a help line. All functions fill the error and return
  * false. Private to cell.c, cell_error.c, dataset_block.c, dataset_place.c,
- * dataset_walk.c, header_row.h, header_row.c and series.c. */
+ * dataset_walk.c, header_row.h, header_row.c and src/table/sequence/order.c. */
 #ifndef DNN_TABLE_CELL_ERROR_H
 #define DNN_TABLE_CELL_ERROR_H
 

@@ -29,12 +29,8 @@ static bool load(struct reading *r, const struct data_options *o, const struct s
     d->time = spill_flat(&r->time);
     d->said = spill_flat(&r->said);
     dataset_tell_twins(d, dataset_join_labels(d));
-    uint64_t *series = spill_flat(&r->series);
-    double *order = spill_flat(&r->order);
-    bool good = !series || dataset_find_series(d, o, series, order, e);
-    mem_free(series);
-    mem_free(order);
-    return good;
+    struct series_step *steps = spill_flat(&r->steps);
+    return !steps || dataset_find_series(d, o, steps, e);
 }
 
 struct dataset *dataset_load(const struct schema *declared, const struct data_options *o,
@@ -50,8 +46,7 @@ struct dataset *dataset_load(const struct schema *declared, const struct data_op
     spill_free(&r.said);
     spill_free(&r.target);
     spill_free(&r.label);
-    spill_free(&r.series);
-    spill_free(&r.order);
+    spill_free(&r.steps);
     if (good)
         return r.data;
     dataset_free(r.data);

@@ -8,7 +8,6 @@
 #include "table/cell_error.h"
 #include "table/dataset_read.h"
 #include "table/record_hash.h"
-#include "table/series.h"
 
 /* --- inputs of the split --- */
 
@@ -109,10 +108,8 @@ static void make_room(struct block_rows *b, const struct block_request *q, size_
         b->target = mem_grow(b->target, b->rows_room, sizeof *b->target);
     if (b->label)
         b->label = mem_grow(b->label, b->rows_room, sizeof *b->label);
-    if (b->series)
-        b->series = mem_grow(b->series, b->rows_room, sizeof *b->series);
-    if (b->order)
-        b->order = mem_grow(b->order, b->rows_room, sizeof *b->order);
+    if (b->steps)
+        b->steps = mem_grow(b->steps, b->rows_room, sizeof *b->steps);
 }
 
 /* Copies the schema: the ids of a block come from vocabularies of its own, without locks. */
@@ -172,9 +169,8 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
         return true; /* it is left out */
     }
     if (!read_split(b, q, w, b->rows) ||
-        (b->series &&
-         !series_place(s, w->b, w->block, w->cells, w->record, &b->series[b->rows],
-                       b->order ? &b->order[b->rows] : NULL, w->e)))
+        (b->steps && !series_step_read(s, w->b, w->block, w->cells, w->record,
+                                       &b->steps[b->rows], w->e)))
         return false;
     if (b->target) {
         const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, s->target);
@@ -301,6 +297,5 @@ void block_free(struct block_rows *b)
     mem_free(b->said);
     mem_free(b->target);
     mem_free(b->label);
-    mem_free(b->series);
-    mem_free(b->order);
+    mem_free(b->steps);
 }

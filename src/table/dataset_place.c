@@ -3,7 +3,7 @@
 
 #include "table/cell_error.h"
 #include "table/dataset_read.h"
-#include "table/series.h"
+#include "table/sequence/odd_steps.h"
 
 /* Finds the row in a block; *row counts down to it. Returns the number of records if it comes
  * later. */

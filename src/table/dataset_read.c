@@ -205,8 +205,7 @@ static bool append(struct load *l, struct block_rows *b, struct err *e)
     spill_add(&raw->time, b->time, b->rows);
     spill_add(&raw->said, b->said, b->rows);
     spill_add(&raw->target, b->target, b->rows);
-    spill_add(&raw->series, b->series, b->rows);
-    spill_add(&raw->order, b->order, b->rows);
+    spill_add(&raw->steps, b->steps, b->rows);
     block_merge(b, l->schema);
     spill_add(&raw->label, b->label, b->rows);
     if (t->sample.rows < TABLE_SAMPLE_ROWS)
@@ -303,8 +302,7 @@ static void prepare_blocks(struct load *l)
         b->said = l->raw->said.size ? mem_alloc(1, sizeof *b->said) : NULL;
         b->target = l->raw->target.size ? mem_alloc(1, sizeof *b->target) : NULL;
         b->label = l->raw->label.size ? mem_alloc(1, sizeof *b->label) : NULL;
-        b->series = l->raw->series.size ? mem_alloc(1, sizeof *b->series) : NULL;
-        b->order = l->raw->order.size ? mem_alloc(1, sizeof *b->order) : NULL;
+        b->steps = l->raw->steps.size ? mem_alloc(1, sizeof *b->steps) : NULL;
     }
 }
 
@@ -485,8 +483,7 @@ bool dataset_read(struct reading *raw, const struct data_options *o, const struc
     raw->said.size = method == SPLIT_COLUMN ? sizeof(uint8_t) : 0;
     raw->target.size = s->task == TASK_REGRESSION ? sizeof(double) : 0;
     raw->label.size = s->labels && !s->windows.window ? sizeof(int32_t) : 0;
-    raw->series.size = s->windows.window ? sizeof(uint64_t) : 0;
-    raw->order.size = s->windows.window && s->windows.order != UINT32_MAX ? sizeof(double) : 0;
+    raw->steps.size = s->windows.window ? sizeof(struct series_step) : 0;
     for (int part = PART_TRAIN; part < PARTS; part++)
         if (given[part] && !read_files(raw, s, o, part, stop, e))
             return false;

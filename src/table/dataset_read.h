@@ -6,6 +6,7 @@
 
 #include "table/cell.h"
 #include "table/dataset.h"
+#include "table/sequence/order.h"
 
 /* One value for each row while the number of rows is unknown. Its chunks never move. */
 struct spill {
@@ -22,7 +23,7 @@ struct reading {
     unsigned char **chunks;    /* = data->rows.chunks; grown here */
     size_t chunk_count;
     struct spill key, group, time, said, target, label;
-    struct spill series, order; /* sequences of records */
+    struct spill steps; /* sequences of records: struct series_step */
 };
 
 /* Reads data.train, data.valid and data.test. Decides number_slot.offset of the dataset's schema
@@ -42,11 +43,11 @@ bool dataset_join_labels(struct dataset *d); /* true: some are another one now *
  * which are not joined. */
 void dataset_tell_twins(const struct dataset *d, bool joined);
 /* --- dataset_series.c --- */
-/* Finds the groups of a dataset: d->samples. group, order: of each row; order NULL: the file's
- * order counts. Rows out of order are sorted if the schema says so (d->moved), else an error. Notes
- * gaps and duplicates of the order. */
-bool dataset_find_series(struct dataset *d, const struct data_options *o, uint64_t *group,
-                         double *order, struct err *e);
+/* Finds the groups of a dataset: d->samples. steps: of each row; freed here. Rows that are not in
+ * order are sorted if the schema says so (d->moved), else an error. Notes gaps and duplicates of
+ * the order. */
+bool dataset_find_series(struct dataset *d, const struct data_options *o, struct series_step *steps,
+                         struct err *e);
 
 /* dataset_block.c: one block, parsed by one thread. */
 #define UNLABELLED_SHOWN 5
@@ -68,8 +69,7 @@ struct block_rows {
     uint64_t *group;           /* as of a dataset */
     double *time, *target;
     int32_t *label;            /* of a table; after block_merge with the ids of the table */
-    uint64_t *series;          /* of sequences of records: rng_hash of the group, and */
-    double *order;             /* their place in it */
+    struct series_step *steps; /* of sequences of records */
     uint8_t *said;
     size_t rows_room;
     struct text sample;        /* the first rows, if requested */

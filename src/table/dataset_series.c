@@ -8,75 +8,26 @@
 #include "base/sort.h"
 #include "table/dataset_read.h"
 #include "table/record.h"
-#include "table/series.h"
+#include "table/sequence/odd_steps.h"
+#include "table/sequence/order.h"
 
 #define STEPS_LOOKED_AT ((uint64_t)1 << 16) /* for the usual distance of two rows */
 
 /* --- order --- */
 
-struct rows_of_groups {
-    struct dataset *data;
-    uint64_t *group;
-    double *order; /* NULL: none */
-    uint32_t *id;  /* of the group, in the order of first rows; groups of another part are others */
-};
-
-/* Sets the ids. Returns the first row that is not in order, or UINT64_MAX. */
-static uint64_t number_groups(struct rows_of_groups *r, bool *apart)
-{
-    const struct dataset *d = r->data;
-    uint64_t bad = UINT64_MAX, row = 0;
-    uint32_t base = 0;
-    *apart = false;
-    for (int part = PART_TRAIN; part < PARTS; part++) {
-        struct vocab *met = vocab_new();
-        for (uint64_t end = row + d->rows_of[part], begin = row; row < end; row++) {
-            bool same = row > begin && r->group[row] == r->group[row - 1];
-            uint32_t known = vocab_count(met);
-            r->id[row] = same ? r->id[row - 1]
-                              : base + vocab_add(met, (const char *)&r->group[row],
-                                                 sizeof r->group[row]);
-            bool back = !same && r->id[row] - base < known;
-            bool falls = same && r->order && r->order[row] < r->order[row - 1];
-            if (bad == UINT64_MAX && (back || falls)) {
-                bad = row;
-                *apart = back;
-            }
-        }
-        base += vocab_count(met);
-        vocab_free(met);
-    }
-    return bad;
-}
-
-static int by_place(const void *one, const void *other, const void *context)
-{
-    const struct rows_of_groups *r = context;
-    uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
-    if (r->id[a] != r->id[b])
-        return r->id[a] < r->id[b] ? -1 : 1;
-    return r->order[a] < r->order[b] ? -1 : r->order[a] > r->order[b];
-}
-
-/* to[i] = from[order[i]], for all values of a row. */
-static void *permuted(const void *from, size_t size, const uint32_t *order, uint64_t count)
-{
-    unsigned char *to = mem_alloc(count + 1, size);
-    for (uint64_t i = 0; i < count; i++)
-        memcpy(to + i * size, (const unsigned char *)from + order[i] * size, size);
-    return to;
-}
-
-static void permute(void *values, size_t size, const uint32_t *order, uint64_t count)
+/* A value goes to the place of its row. */
+static void permute(void *values, size_t size, const struct row_places *p)
 {
     if (!values)
         return;
-    void *moved = permuted(values, size, order, count);
-    memcpy(values, moved, count * size);
-    mem_free(moved);
+    unsigned char *to = mem_alloc(p->count + 1, size);
+    for (uint64_t i = 0; i < p->count; i++)
+        memcpy(to + i * size, (const unsigned char *)values + p->at[i].row * size, size);
+    memcpy(values, to, p->count * size);
+    mem_free(to);
 }
 
-static void permute_records(struct dataset *d, const uint32_t *order)
+static void permute_records(struct dataset *d, const struct row_places *p)
 {
     struct rows *rows = &d->rows;
     const size_t stride = rows->format.stride;
@@ -84,8 +35,9 @@ static void permute_records(struct dataset *d, const uint32_t *order)
     uint64_t *hash = mem_alloc(rows->count + 1, sizeof *hash);
     const uint64_t mask = (UINT64_C(1) << rows->shift) - 1;
     for (uint64_t i = 0; i < rows->count; i++) {
-        memcpy(all + i * stride, rows_at(rows, order[i]), stride);
-        hash[i] = d->hash[order[i] >> rows->shift][order[i] & mask];
+        const uint32_t row = p->at[i].row;
+        memcpy(all + i * stride, rows_at(rows, row), stride);
+        hash[i] = d->hash[row >> rows->shift][row & mask];
     }
     for (uint64_t i = 0; i < rows->count; i++) {
         memcpy(rows_at(rows, i), all + i * stride, stride);
@@ -97,59 +49,58 @@ static void permute_records(struct dataset *d, const uint32_t *order)
 
 /* Rows of the sample, the first rows of the file that the model keeps as text, stay in their
  * places, or leave the sample. */
-static void sort_rows(struct rows_of_groups *r)
+static void sort_rows(struct dataset *d, struct row_places *p)
 {
-    struct dataset *d = r->data;
-    const uint64_t count = d->rows.count;
-    uint32_t *order = mem_alloc(count + 1, sizeof *order);
-    for (uint64_t i = 0; i < count; i++)
-        order[i] = (uint32_t)i;
-    sort_stable(order, count, sizeof *order, by_place, r);
-    permute_records(d, order);
-    permute(d->target, sizeof *d->target, order, count);
-    permute(d->key, sizeof *d->key, order, count);
-    permute(d->group, sizeof *d->group, order, count);
-    permute(d->time, sizeof *d->time, order, count);
-    permute(d->said, sizeof *d->said, order, count);
-    permute(r->group, sizeof *r->group, order, count);
-    permute(r->order, sizeof *r->order, order, count);
-    permute(r->id, sizeof *r->id, order, count);
-    d->moved = mem_alloc(count + 1, sizeof *d->moved);
-    for (uint64_t i = 0; i < count; i++)
-        d->moved[order[i]] = (uint32_t)i;
+    row_places_sort(p);
+    permute_records(d, p);
+    permute(d->target, sizeof *d->target, p);
+    permute(d->key, sizeof *d->key, p);
+    permute(d->group, sizeof *d->group, p);
+    permute(d->time, sizeof *d->time, p);
+    permute(d->said, sizeof *d->said, p);
+    d->moved = mem_alloc(p->count + 1, sizeof *d->moved);
+    for (uint64_t i = 0; i < p->count; i++)
+        d->moved[p->at[i].row] = (uint32_t)i;
     for (uint32_t i = 0; i < d->sample.rows; i++)
-        if (order[i] != i)
+        if (p->at[i].row != i)
             d->sample.rows = i;
-    mem_free(order);
-    log_note("rows were put in order by \"%s\" and \"%s\": all %llu are held in memory for it",
-             text_quote_z(d->schema->columns[d->schema->windows.group].name),
-             text_quote_z(d->schema->columns[d->schema->windows.order].name),
-             (unsigned long long)count);
+    row_places_note(p, d->schema, "");
     if (!d->sample.rows)
         log_note("the first row of the file moved: the model keeps no golden rows for `dnn "
                  "verify`");
 }
 
-static bool report_disorder(const struct rows_of_groups *r, const struct data_options *o,
-                            uint64_t row, bool apart, struct err *e)
+static bool report_disorder(const struct dataset *d, const struct data_options *o, uint64_t row,
+                            enum disorder why, struct err *e)
 {
-    const struct schema *s = r->data->schema;
-    const char *group = s->columns[s->windows.group].name;
-    if (apart)
-        err_set(e, ERR_SERIES_ORDER,
-                "the rows of a group (\"%s\") stand apart: other rows come before this one",
-                text_quote_z(group));
-    else
-        err_set(e, ERR_SERIES_ORDER,
-                "\"%s\" is less than in the row before, which is of the same group (\"%s\")",
-                text_quote_z(s->columns[s->windows.order].name), text_quote_z(group));
+    disorder_report(d->schema, why, e);
     err_key(e, "data.sequence.unordered");
-    err_help(e, s->windows.order == UINT32_MAX
+    err_help(e, d->schema->windows.order == UINT32_MAX
                     ? "sort the file, or name a column with data.sequence.order and set "
                       "data.sequence.unordered to \"sort\""
                     : "set data.sequence.unordered to \"sort\", or sort the file");
-    dataset_place(r->data, o, row + 1, e);
+    dataset_place(d, o, row + 1, e);
     return false;
+}
+
+/* Places the rows, part by part. Returns how the first row that is not in order stands; *bad: that
+ * row. */
+static enum disorder place_rows(const struct dataset *d, const struct series_step *steps,
+                                struct row_places *p, uint64_t *bad)
+{
+    enum disorder found = IN_ORDER;
+    row_places_begin(p, d->rows.count);
+    for (int part = PART_TRAIN; part < PARTS; part++) {
+        for (uint64_t i = 0; i < d->rows_of[part]; i++) {
+            const enum disorder why = row_places_add(p, &steps[p->count]);
+            if (found == IN_ORDER) {
+                found = why;
+                *bad = p->count - 1;
+            }
+        }
+        row_places_part(p);
+    }
+    return found;
 }
 
 /* --- gaps and duplicates --- */
@@ -162,14 +113,15 @@ static int by_value(const void *one, const void *other, const void *context)
 }
 
 /* The distance that more than half of the first steps have, within a thousandth; 0: none is. */
-static double usual_step(const struct rows_of_groups *r)
+static double usual_step(const struct row_places *p)
 {
-    uint64_t rows = r->data->rows.count, count = 0;
+    const struct row_place *at = p->at;
+    uint64_t rows = p->count, count = 0;
     double *steps = mem_alloc((rows < STEPS_LOOKED_AT ? rows : STEPS_LOOKED_AT) + 1,
                               sizeof *steps);
     for (uint64_t i = 1; i < rows && count < STEPS_LOOKED_AT; i++)
-        if (r->id[i] == r->id[i - 1] && r->order[i] > r->order[i - 1])
-            steps[count++] = r->order[i] - r->order[i - 1];
+        if (at[i].group == at[i - 1].group && at[i].order > at[i - 1].order)
+            steps[count++] = at[i].order - at[i - 1].order;
     sort_stable(steps, count, sizeof *steps, by_value, NULL);
     double middle = count ? steps[count / 2] : 0;
     uint64_t alike = 0;
@@ -179,15 +131,16 @@ static double usual_step(const struct rows_of_groups *r)
     return 2 * alike > count ? middle : 0;
 }
 
-static void note_steps(const struct rows_of_groups *r, const struct data_options *o)
+static void note_steps(const struct dataset *d, const struct row_places *p,
+                       const struct data_options *o)
 {
-    const struct dataset *d = r->data;
+    const struct row_place *at = p->at;
     const struct schema *s = d->schema;
     struct odd_steps odd = {0};
     for (uint64_t i = 1; i < d->rows.count; i++) {
-        if (r->id[i] != r->id[i - 1])
+        if (at[i].group != at[i - 1].group)
             continue;
-        enum odd_step kind = odd_step(&s->windows, r->order[i] - r->order[i - 1]);
+        enum odd_step kind = odd_step(&s->windows, at[i].order - at[i - 1].order);
         if (kind < ODD_STEPS && odd.count[kind]++ == 0)
             dataset_step_place(d, o, i + 1, &odd.first[kind]);
     }
@@ -220,13 +173,11 @@ static void warn_labels(struct dataset *d)
                    (unsigned long long)differ, (unsigned long long)s->count);
 }
 
-static void set_groups(struct rows_of_groups *r)
+static void set_groups(struct dataset *d, const struct row_places *p)
 {
-    struct dataset *d = r->data;
     uint64_t count = 0, *first = mem_alloc(d->rows.count + 1, sizeof *first), longest = 0;
-    for (uint64_t i = 0; i < d->rows.count; i++)
-        if (i == 0 || r->id[i] != r->id[i - 1])
-            first[count++] = i;
+    for (uint64_t at = 0; at < p->count; at = row_places_end(p, at))
+        first[count++] = at;
     first[count] = d->rows.count;
     first = mem_grow(first, count + 1, sizeof *first);
     d->samples = (struct samples){.count = count, .first = first};
@@ -241,25 +192,27 @@ static void set_groups(struct rows_of_groups *r)
                  (unsigned long long)longest);
 }
 
-bool dataset_find_series(struct dataset *d, const struct data_options *o, uint64_t *group,
-                         double *order, struct err *e)
+bool dataset_find_series(struct dataset *d, const struct data_options *o, struct series_step *steps,
+                         struct err *e)
 {
-    struct rows_of_groups r = {.data = d, .group = group, .order = order};
-    bool apart;
-    r.id = mem_alloc(d->rows.count + 1, sizeof *r.id);
-    uint64_t bad = number_groups(&r, &apart);
-    bool sorts = bad != UINT64_MAX && d->schema->windows.sort && order;
-    bool good = bad == UINT64_MAX || sorts || report_disorder(&r, o, bad, apart, e);
+    struct windows *w = &d->schema->windows;
+    const bool ordered = w->order != UINT32_MAX;
+    struct row_places p;
+    uint64_t bad;
+    const enum disorder why = place_rows(d, steps, &p, &bad);
+    mem_free(steps);
+    const bool sorts = why != IN_ORDER && w->sort && ordered;
+    const bool good = why == IN_ORDER || sorts || report_disorder(d, o, bad, why, e);
     if (sorts)
-        sort_rows(&r);
+        sort_rows(d, &p);
     if (good)
-        set_groups(&r);
-    if (good && order) {
-        d->schema->windows.step = usual_step(&r);
-        note_steps(&r, o);
+        set_groups(d, &p);
+    if (good && ordered) {
+        w->step = usual_step(&p);
+        note_steps(d, &p, o);
     }
-    if (good && d->schema->windows.label == LABEL_GROUP)
+    if (good && w->label == LABEL_GROUP)
         warn_labels(d);
-    mem_free(r.id);
+    row_places_free(&p);
     return good;
 }

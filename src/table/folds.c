@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "table/record.h"
-#include "table/series.h"
+#include "table/row_list.h"
 #include "table/vocab.h"
 
 #define FOLD_STREAM 0x466f6c64u /* permutations of folds differ from the split's */
@@ -248,8 +248,8 @@ static void list_reads(struct folds *f, const struct dataset *d)
     for (uint32_t k = 0; k < f->count; k++) {
         struct fold_rows *r = &f->rows[k];
         if (d->schema->windows.window) {
-            series_list(d, r->train, r->train_count, &r->trains_on);
-            series_list(d, r->left, r->left_count, &r->answers);
+            row_list_windows(d, r->train, r->train_count, &r->trains_on);
+            row_list_windows(d, r->left, r->left_count, &r->answers);
         } else {
             r->trains_on = (struct row_list){.index = r->train, .count = r->train_count};
             r->answers = (struct row_list){.index = r->left, .count = r->left_count};

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "table/record.h"
-#include "table/series.h"
+#include "table/row_list.h"
 
 const char *const part_names[PARTS] = {"training", "validation", "test"};
 const char *const part_words[PARTS] = {"train", "valid", "test"};
@@ -145,7 +145,7 @@ void split_list(struct split *s, const struct dataset *d)
         s->records[part] = samples_records(&d->samples, s->index[part], s->count[part],
                                            &s->record_count[part]);
         if (d->schema->windows.window)
-            series_list(d, s->index[part], s->count[part], &s->list[part]);
+            row_list_windows(d, s->index[part], s->count[part], &s->list[part]);
         else
             s->list[part] = (struct row_list){.index = s->index[part], .count = s->count[part]};
     }

@@ -16,8 +16,8 @@
 #include "base/warnings.h"
 #include "choose/memory.h"
 #include "config/output.h"
+#include "table/sequence/windows.h"
 #include "train/cv_answers.h"
-#include "train/cv_series.h"
 #include "train/ensemble_mix.h"
 #include "train/train.h"
 
@@ -274,6 +274,26 @@ static bool keep_judged(const struct cv *v, struct train_job *j, struct cv_fold 
     return good;
 }
 
+/* Joins the answers of windows that are of one line, as predict does it. */
+static void join_windows(const struct cv *v, struct train_job *j)
+{
+    const struct dataset *d = v->all.table->data;
+    struct row_list *list = &j->table->list[PART_TEST];
+    if (!list->windows)
+        return;
+    uint32_t *line = mem_alloc(list->count + 1, sizeof *line);
+    for (uint64_t i = 0; i < list->count; i++)
+        line[i] = line_of(&d->schema->windows, &d->samples, list->index[i]);
+    const uint64_t lines = lines_number(line, list->count, d->rows.count, NULL, list->index);
+    for (uint32_t i = 0; i < v->runs; i++) {
+        struct run_part *p = j->ensemble->parts[i];
+        if (p)
+            part_rows_join(&p->test, line, lines, p->outputs);
+    }
+    list->count = lines;
+    mem_free(line);
+}
+
 static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, struct cv_fold *r,
                          struct err *e)
 {
@@ -293,7 +313,7 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
     }
     if (!keep_judged(v, j, r, e))
         return false;
-    cv_series_join(d, &j->table->list[PART_TEST], j->ensemble->parts, v->runs);
+    join_windows(v, j);
     if (!mixing_open(&x, j, false, e))
         return false;
     if (!v->answers.answer) {
@@ -353,7 +373,8 @@ static bool measure(struct cv *v, struct cv_result *r, struct err *e)
     struct tally *pooled = NULL;
     uint64_t all = 0;
     bool good = true;
-    v->answers.line = cv_series_lines(v->all.table->data);
+    if (schema_answers_windows(v->all.schema))
+        v->answers.line = lines_of(&v->all.schema->windows, &v->all.table->data->samples, rows);
     r->label = v->answers.line ? v->all.schema->windows.label : LABEL_ROW;
     v->answers.fold = mem_alloc(rows + 1, sizeof *v->answers.fold);
     for (uint64_t i = 0; i < rows; i++)

@@ -9,6 +9,7 @@
 #include "base/tensorfile.h"
 #include "base/text.h"
 #include "model/file/checkpoint_list.h"
+#include "table/sequence/window_mean.h"
 
 #define REAL_TYPE (sizeof(real) == sizeof(double) ? DTYPE_F64 : DTYPE_F32)
 enum { COUNTERS = 6 };
@@ -304,6 +305,18 @@ uint64_t part_rows_all(const struct part_rows *r)
     return r->at ? r->of : r->count;
 }
 
+/* Row i goes to a place before it, but for its logits. */
+static void move_truth(struct part_rows *r, uint64_t to, uint64_t i)
+{
+    r->weight[to] = r->weight[i];
+    if (r->label)
+        r->label[to] = r->label[i];
+    if (r->target)
+        r->target[to] = r->target[i];
+    if (r->group)
+        r->group[to] = r->group[i];
+}
+
 bool part_rows_keep(struct part_rows *r, const struct part_rows *as, uint32_t outputs,
                     struct err *e)
 {
@@ -314,13 +327,7 @@ bool part_rows_keep(struct part_rows *r, const struct part_rows *as, uint32_t ou
     for (uint64_t i = 0; i < r->count && kept < as->count; i++) {
         if ((r->at ? r->at[i] : i) != at[kept])
             continue;
-        r->weight[kept] = r->weight[i];
-        if (r->label)
-            r->label[kept] = r->label[i];
-        if (r->target)
-            r->target[kept] = r->target[i];
-        if (r->group)
-            r->group[kept] = r->group[i];
+        move_truth(r, kept, i);
         memmove(r->logits + kept * outputs, r->logits + i * outputs, outputs * sizeof *r->logits);
         kept++;
     }
@@ -331,6 +338,18 @@ bool part_rows_keep(struct part_rows *r, const struct part_rows *as, uint32_t ou
     return kept == as->count ||
            err_set(e, ERR_CHECKPOINT_OTHER, "the parts of two runs hold other rows: train both "
                                             "runs again");
+}
+
+void part_rows_join(struct part_rows *r, const uint32_t *line, uint64_t lines, uint32_t outputs)
+{
+    struct window_mean mean = {0};
+    window_mean_begin(&mean, 1, lines, outputs);
+    window_mean_add(&mean, line, r->logits, r->count, 0, r->count);
+    window_mean_put(&mean, r->logits, lines, 0);
+    window_mean_free(&mean);
+    for (uint64_t i = 0; i < r->count; i++)
+        move_truth(r, line[i], i);
+    r->count = lines;
 }
 
 void part_free(struct run_part *p)

@@ -67,6 +67,9 @@ uint64_t part_rows_all(const struct part_rows *r); /* also rows without an answe
  * one (judged_draw); else CHECKPOINT_OTHER. */
 bool part_rows_keep(struct part_rows *r, const struct part_rows *as, uint32_t outputs,
                     struct err *e);
+/* Joins rows of one line [count], a number below `lines` each, that rises: their logits are
+ * averaged, their truth is that of the last. */
+void part_rows_join(struct part_rows *r, const uint32_t *line, uint64_t lines, uint32_t outputs);
 char *part_path(const char *output, uint32_t run); /* of a checkpoint; mem_free */
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "measure/metric.h"
+#include "table/sequence/windows.h"
 
 /* --- metric and weights --- */
 
@@ -176,8 +177,7 @@ bool run_answer_first(const struct run *r, const struct rows *first, uint32_t co
         list.index[i] = i;
     if (f->window && count) {
         list.windows = mem_alloc(f->window, sizeof *list.windows);
-        for (uint32_t t = 0; t < f->window; t++)
-            list.windows[t] = t < length ? t : SAMPLE_NONE;
+        window_rows(list.windows, f->window, 0, length);
         list.window_count = 1;
     }
     of_first.rows = *first;

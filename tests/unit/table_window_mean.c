@@ -1,5 +1,5 @@
 /* table_window_mean.c - the mean of overlapping windows: in double, by member and line. */
-#include "table/window_mean.h"
+#include "table/sequence/window_mean.h"
 #include "tap.h"
 
 static void members(void)
@@ -9,9 +9,9 @@ static void members(void)
     real to[2 * 4 * 2] = {0};
     struct window_mean m = {0};
     window_mean_begin(&m, 2, 2, 2);
-    window_mean_add(&m, 0, logits, 3, 0);
-    window_mean_add(&m, 0, logits, 3, 2);
-    window_mean_add(&m, 1, logits, 3, 1);
+    const uint32_t line[] = {0, 1, 0}, none[] = {UINT32_MAX, UINT32_MAX};
+    window_mean_add(&m, line, logits, 3, 0, 3);
+    window_mean_add(&m, none, logits, 3, 1, 2);
     window_mean_put(&m, to, 4, 1);
     const real want[] = {0, 0, 3, 4, 3, 4, 0, 0, 0, 0, -3, -4, -3, -4, 0, 0};
     for (int i = 0; i < 16; i++)
@@ -29,8 +29,8 @@ static void digits(void)
     real to = 0;
     struct window_mean m = {0};
     window_mean_begin(&m, 1, 1, 1);
-    for (uint64_t i = 0; i < 3; i++)
-        window_mean_add(&m, 0, logits, 3, i);
+    window_mean_add(&m, NULL, logits, 3, 0, 2);
+    window_mean_add(&m, NULL, logits, 3, 2, 1);
     window_mean_put(&m, &to, 1, 0);
     ok(to > (real)0.333333 && to < (real)0.333334, "summed in double: %.9g", (double)to);
     window_mean_free(&m);

@@ -1,10 +1,11 @@
 /* window_mean.c - see window_mean.h. */
-#include "table/window_mean.h"
+#include "table/sequence/window_mean.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "table/samples.h"
 
 void window_mean_begin(struct window_mean *m, uint32_t members, uint64_t lines, uint32_t outputs)
 {
@@ -22,15 +23,20 @@ void window_mean_begin(struct window_mean *m, uint32_t members, uint64_t lines, 
     memset(m->times, 0, lines * sizeof *m->times);
 }
 
-void window_mean_add(struct window_mean *m, uint64_t line, const real *logits, uint64_t answers,
-                     uint64_t i)
+void window_mean_add(struct window_mean *m, const uint32_t *line, const real *logits,
+                     uint64_t answers, uint64_t from, uint64_t count)
 {
-    m->times[line]++;
-    for (uint32_t k = 0; k < m->members; k++) {
-        const real *from = logits + (k * answers + i) * m->outputs;
-        double *to = m->sum + (k * m->lines + line) * m->outputs;
-        for (uint32_t o = 0; o < m->outputs; o++)
-            to[o] += (double)from[o];
+    for (uint64_t i = 0; i < count; i++) {
+        const uint32_t at = line ? line[i] : 0;
+        if (at == SAMPLE_NONE)
+            continue;
+        m->times[at]++;
+        for (uint32_t k = 0; k < m->members; k++) {
+            const real *answer = logits + (k * answers + from + i) * m->outputs;
+            double *to = m->sum + (k * m->lines + at) * m->outputs;
+            for (uint32_t o = 0; o < m->outputs; o++)
+                to[o] += (double)answer[o];
+        }
     }
 }
 
