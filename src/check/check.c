@@ -44,10 +44,10 @@ static uint64_t score_bytes(const struct train_job *j)
     const bool region = config_region(j->config) > 0;
     if (j->config->calibrate == CALIBRATE_NONE && !region)
         return score;
-    /* of all validation rows: logits, answers, label or target, weight; scores, sorted */
-    uint64_t answers = valid * (j->run.features->outputs * (sizeof(real) + sizeof(double)) + 16);
+    /* of all validation rows: logits, answers, label or target, weight, twice; scores, sorted */
+    uint64_t answers = valid * (j->run.features->outputs * (sizeof(real) + sizeof(double)) + 28);
     answers += region ? valid * 32 : 0;
-    answers += j->run.groups ? valid * 8 : 0;
+    answers += j->run.groups ? valid * 16 : 0;
     return score > answers ? score : answers;
 }
 

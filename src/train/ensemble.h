@@ -66,6 +66,11 @@ double ensemble_seconds(const struct ensemble *n, uint32_t run);
 double ensemble_passes(const struct ensemble *n);
 /* The number of `count` runs that train at a time: on a CPU one a thread, on a GPU one. */
 uint32_t ensemble_beside(const struct train_job *j, uint32_t count);
+/* The part of a run with the weights s, which it borrows, without left-out and test rows. first:
+ * the encoded rows of the sample. NULL: e says why; of a signal e->id is ERR_NONE. */
+struct run_part *part_of_run(const struct train_job *j, struct run *r,
+                             const struct network_state *s, const struct rows *first,
+                             struct err *e);
 /* Truth and logits of a part of a run; part_rows_free in either case. */
 bool part_rows_answer(const struct run *r, enum part part, struct part_rows *to, struct err *e);
 /* Writes the part of the run `only` as the job's output. */

@@ -1,9 +1,71 @@
-/* ensemble_conform.c - intervals and sets of the mean of an ensemble, by the rows left out. */
+/* ensemble_conform.c - the keys `intervals` and `sets`: what is told beside answers, by rows that
+ * no network was trained on, and notes about it. */
 #include <math.h>
 #include <string.h>
 
+#include "answer/answer_line.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "train/ensemble_mix.h"
+
+#define FEW_GROUPS 0.03 /* so far above the level few groups are told */
+
+int job_region(const struct config *c)
+{
+    return !(config_region(c) > 0)       ? ANSWER_ALONE
+           : c->task == TASK_REGRESSION ? ANSWER_INTERVAL
+                                        : ANSWER_SET;
+}
+
+static const char *key_of(const struct config *c)
+{
+    return c->task == TASK_REGRESSION ? "intervals" : "sets";
+}
+
+static const char *rows_of(const struct train_job *j)
+{
+    return j->folds > 1 ? "rows that the runs did not train on" : "validation rows";
+}
+
+bool job_conform_rows(const struct train_job *j, struct err *e)
+{
+    const struct config *c = j->config;
+    const double level = config_region(c);
+    uint64_t rows = j->ensemble ? 0 : j->table->list[PART_VALID].count;
+    if (!(level > 0))
+        return true;
+    for (uint32_t f = 0; j->ensemble && f < j->folds; f++)
+        rows += j->table->folds.rows[f].answers.count;
+    if (rows >= conform_least(level))
+        return true;
+    err_set(e, ERR_CONFIG_CONFLICT, "`%s` %.6g needs at least %llu %s, and there are %llu",
+            key_of(c), level, (unsigned long long)conform_least(level), rows_of(j),
+            (unsigned long long)rows);
+    err_key(e, "%s", key_of(c));
+    return err_help(e, "set `ensemble.folds` to 5, say, `data.split.valid` higher, or a lower "
+                       "level");
+}
+
+static void tell(const struct train_job *j, const struct conformal *c,
+                 const struct conform_widths *w)
+{
+    static const char *const rules[] = {
+        [CONFORMAL_VALUE] = "of one width for all rows",
+        [CONFORMAL_LEARNT] = "of one width in the learnt scale of the target",
+        [CONFORMAL_SPREAD] = "as wide as the networks differ"};
+    if (c->rule == CONFORMAL_SETS && c->reach >= 1)
+        log_note("sets of %.4g: the predicted label alone is right as often, by the %s", c->level,
+                 rows_of(j));
+    else if (c->rule == CONFORMAL_SETS)
+        log_note("sets of %.4g: the predicted label, and labels of at least %.4g, by the %s",
+                 c->level, c->reach, rows_of(j));
+    else if (c->rule != CONFORMAL_VALUE)
+        log_note("intervals of %.4g are %s: on the %s their mean width is %.4g, of one width %.4g",
+                 c->level, rules[c->rule], rows_of(j), w->of[c->rule], w->of[CONFORMAL_VALUE]);
+    else
+        log_note("intervals of %.4g are %s, answer - %.4g to answer + %.4g, by the %s", c->level,
+                 rules[c->rule], c->reach, c->reach, rows_of(j));
+}
 
 /* struct conformal's spread of `count` rows; of test rows the mean over the folds. room [2 *
  * count]. */
@@ -99,6 +161,28 @@ static double *spreads_of(const struct mixing *x)
     return spread;
 }
 
+static void fit(struct mixing *x, const struct conform_rows *r, bool quiet)
+{
+    const double level = config_region(x->j->config);
+    const char *key = key_of(x->j->config), *rows = rows_of(x->j);
+    struct conform_widths w;
+    bool enough = conform_fit(r, level, &x->conformal, &w);
+    if (!x->conformal.rule)
+        log_warning("`%s` %.6g has no effect: none of the %s has a weight above 0", key, level,
+                    rows);
+    else if (!enough)
+        log_warning("`%s` %.6g: the %s, or their groups, are too few for that level, so %s", key,
+                    level, rows, x->conformal.rule == CONFORMAL_SETS
+                        ? "every set has every label"
+                        : "intervals reach as far as the largest error among them");
+    else if (!quiet)
+        tell(x->j, &x->conformal, &w);
+    if (enough && r->group && w.share > level + FEW_GROUPS && !quiet)
+        log_note("`%s` %.6g: the %s are of about %.0f groups or sequences, each one "
+                 "piece of evidence: with so few, intervals or sets are made to hold %.3g %% of "
+                 "them", key, level, rows, level / (w.share - level), 100 * w.share);
+}
+
 void mixing_conform(struct mixing *x, bool quiet)
 {
     if (!(config_region(x->j->config) > 0))
@@ -106,19 +190,19 @@ void mixing_conform(struct mixing *x, bool quiet)
     const bool values = !x->classes;
     double *answers = mixing_answers(x), *spread = values && several(x) ? spreads_of(x) : NULL;
     uint64_t *group = groups_of(x);
-    job_conform(x->j, &(struct conform_rows){.count = x->rows,
-                                             .classes = x->classes,
-                                             .probability = answers,
-                                             .decision = &x->decision,
-                                             .label = x->label,
-                                             .value = answers,
-                                             .target = x->target,
-                                             .spread = spread,
-                                             .weight = x->weight,
-                                             .group = group,
-                                             .limits = &x->calibration,
-                                             .coding = values ? coding_of(x) : NULL,
-                                             .folds = x->folds}, quiet, &x->conformal);
+    fit(x, &(struct conform_rows){.count = x->rows,
+                                  .classes = x->classes,
+                                  .probability = answers,
+                                  .decision = &x->decision,
+                                  .label = x->label,
+                                  .value = answers,
+                                  .target = x->target,
+                                  .spread = spread,
+                                  .weight = x->weight,
+                                  .group = group,
+                                  .limits = &x->calibration,
+                                  .coding = values ? coding_of(x) : NULL,
+                                  .folds = x->folds}, quiet);
     mem_free(group);
     mem_free(spread);
     mem_free(answers);

@@ -20,16 +20,11 @@ static void count_classes(const struct mixing *x, double *rows, double *sums)
             rows[x->label[i]]++;
 }
 
-/* Finds the criterion: all members', or the config's if members differ. *differ: bit 0, the members
- * differ in it; bit 1, in its weights of classes. False: E13. */
-static bool find_criterion(const struct mixing *x, struct criterion *k, float **weights,
-                           unsigned *differ, struct err *e)
+bool mixing_judge_by(struct mixing *x, struct err *e)
 {
     const struct schema *s = mixing_part(x, 0, 0)->schema;
     double *rows = mem_zero(x->outputs, sizeof *rows), *sums = mem_zero(x->outputs, sizeof *sums);
-    bool good = true;
-    *differ = 0;
-    *weights = NULL;
+    bool good = true, differ = false;
     if (x->classes)
         count_classes(x, rows, sums);
     for (uint32_t i = 0; good && i < x->count; i++) {
@@ -37,44 +32,21 @@ static bool find_criterion(const struct mixing *x, struct criterion *k, float **
         float *mine = NULL;
         good = run_criterion(x->n->configs[x->members[i]], s, rows, sums, &own, &mine, e);
         if (good && !i) {
-            *k = own;
-            *weights = mine;
+            x->criterion = own;
+            x->class_weight = mine;
             continue;
         }
-        as_first = *k;
+        as_first = x->criterion;
         as_first.class_weight = own.class_weight;
-        *differ |= good && !criterion_equal(k, &own);
-        *differ |= good && !criterion_equal(k, &as_first) ? 2 : 0;
+        differ |= good && !criterion_equal(&x->criterion, &own);
+        x->weights_differ |= good && !criterion_equal(&x->criterion, &as_first);
         mem_free(mine);
     }
-    if (good && *differ) {
-        mem_free(*weights);
-        good = run_criterion(x->j->config, s, rows, sums, k, weights, e);
+    if (good && differ) {
+        mem_free(x->class_weight);
+        good = run_criterion(x->j->config, s, rows, sums, &x->criterion, &x->class_weight, e);
     }
     mem_free(rows);
     mem_free(sums);
     return good;
-}
-
-bool mixing_judge_by(struct mixing *x, struct err *e)
-{
-    unsigned differ;
-    return find_criterion(x, &x->criterion, &x->class_weight, &differ, e);
-}
-
-bool mixing_prior_weights(const struct mixing *x, float **weights, struct err *e)
-{
-    struct criterion k;
-    unsigned differ;
-    const bool good = find_criterion(x, &k, weights, &differ, e);
-    if (good && !(differ & 2))
-        return true;
-    mem_free(*weights);
-    *weights = NULL;
-    if (!good)
-        return false;
-    return err_set(e, ERR_CONFIG_CONFLICT,
-                   "`calibrate` \"prior\" undoes the weights of classes in the mean of the "
-                   "members, and the members differ in train.loss.class_weights or "
-                   "train.sampling");
 }

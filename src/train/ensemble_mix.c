@@ -94,6 +94,12 @@ static void gather_truth(struct mixing *x)
     for (uint64_t i = 0; x->label && i < x->rows; i++)
         if (x->label[i] < 0) /* without a label: no loss */
             x->weight[i] = 0;
+    x->range[0] = INFINITY;
+    x->range[1] = -INFINITY;
+    for (uint64_t i = 0; x->target && i < x->rows; i++) {
+        x->range[0] = fmin(x->range[0], x->target[i]);
+        x->range[1] = fmax(x->range[1], x->target[i]);
+    }
 }
 
 /* Member i's answer to each row left out, as struct blend has it. mem_free. */
@@ -334,38 +340,6 @@ void mixing_choose(struct mixing *x, struct against *a)
                               .constant = constant_loss(x)};
 }
 
-/* --- calibration --- */
-
-bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
-{
-    const int how = x->j->config->calibrate;
-    float *weights = NULL;
-    if (how == CALIBRATE_NONE || (how == CALIBRATE_PRIOR && !mixing_prior_weights(x, &weights, e)))
-        return how == CALIBRATE_NONE;
-    double *answers = mixing_answers(x);
-    double range[2] = {INFINITY, -INFINITY};
-    const char *leans = NULL;
-    for (uint32_t i = 0; i < x->count && !leans; i++)
-        leans = x->weights[i] > 0 ? config_leans(x->n->configs[x->members[i]]) : NULL;
-    for (uint64_t i = 0; x->target && i < x->rows; i++) {
-        range[0] = fmin(range[0], x->target[i]);
-        range[1] = fmax(range[1], x->target[i]);
-    }
-    job_calibrate(x->j, &(struct calibrate_rows){.count = x->rows,
-                                                 .criterion = &x->criterion,
-                                                 .classes = x->classes,
-                                                 .probability = answers,
-                                                 .value = answers,
-                                                 .label = x->label,
-                                                 .target = x->target,
-                                                 .weight = x->weight},
-                  weights, leans, range, quiet, &x->calibration);
-    x->decided = job_decide(x->j->config, leans, &x->calibration, quiet, &x->decision);
-    mem_free(weights);
-    mem_free(answers);
-    return true;
-}
-
 /* --- open and free --- */
 
 /* If the time limit left no time to answer all rows, only the rows that every run of x answered
@@ -417,19 +391,17 @@ static bool parts_agree(const struct ensemble *n, struct err *e)
     return true;
 }
 
-bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err *e)
+static struct mixing mixing_new(struct train_job *j, struct ensemble *n)
 {
-    *x = (struct mixing){.j = j,
-                         .n = j->ensemble,
-                         .decision = {.threshold = DECISION_HALF},
-                         .alone = {.threshold = DECISION_HALF}};
-    if (!parts_agree(x->n, e))
-        return false;
-    find_members(x, so_far);
-    if (!keep_common(x, e)) {
-        mixing_free(x);
-        return false;
-    }
+    return (struct mixing){.j = j,
+                           .n = n,
+                           .decision = {.threshold = DECISION_HALF},
+                           .alone = {.threshold = DECISION_HALF}};
+}
+
+/* The shape of answers, and the rows, once the members are known. */
+static void set_rows(struct mixing *x)
+{
     x->grouped = true;
     for (uint32_t i = 0; i < x->n->runs; i++) {
         const struct run_part *p = x->n->parts[i];
@@ -440,6 +412,29 @@ bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err 
     x->classes =
         mixing_part(x, 0, 0)->schema->task == TASK_REGRESSION ? 0 : x->outputs;
     gather_truth(x);
+}
+
+void mixing_of_one(struct mixing *x, struct train_job *j, struct ensemble *n)
+{
+    const double all = 1;
+    *x = mixing_new(j, n);
+    x->count = x->folds = 1;
+    x->members = mem_zero(1, sizeof *x->members);
+    x->weights = mem_copy(&all, sizeof all);
+    set_rows(x);
+}
+
+bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err *e)
+{
+    *x = mixing_new(j, j->ensemble);
+    if (!parts_agree(x->n, e))
+        return false;
+    find_members(x, so_far);
+    if (!keep_common(x, e)) {
+        mixing_free(x);
+        return false;
+    }
+    set_rows(x);
     if (mixing_judge_by(x, e))
         return true;
     mixing_free(x);

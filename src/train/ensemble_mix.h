@@ -24,6 +24,8 @@ struct mixing {
     bool decided;           /* the model keeps `decision` */
     struct criterion criterion; /* the criterion: the members', if all have the same */
     float *class_weight;        /* its weights of classes; NULL: all 1 */
+    bool weights_differ;        /* the members were trained with other weights of classes */
+    double range[2];            /* of the targets that limit values: of the rows left out */
     struct calibration calibration; /* of the mean by `weights` */
     struct conformal conformal;     /* the same */
     /* all rows left out, fold by fold */
@@ -38,11 +40,12 @@ struct mixing {
  * member is whole, and nothing is said of the others. */
 bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err *e);
 void mixing_free(struct mixing *x);
-/* Sets x->criterion by the configs of x's members (mixing_open does). False: E13. */
+/* Sets x->criterion by the configs of x's members (mixing_open does): their loss; if they differ in
+ * it, that of the config itself. False: E13. */
 bool mixing_judge_by(struct mixing *x, struct err *e);
-/* Weights of classes that all members were trained with, for `calibrate` "prior"; NULL: none.
- * mem_free. False: E13, the members differ in them. */
-bool mixing_prior_weights(const struct mixing *x, float **weights, struct err *e);
+/* A mean of one: the run of n, by the answers in its part. Sets neither criterion nor
+ * class_weight. */
+void mixing_of_one(struct mixing *x, struct train_job *j, struct ensemble *n);
 const struct run_part *mixing_part(const struct mixing *x, uint32_t i, uint32_t fold);
 /* The first linear member; count: none. */
 uint32_t mixing_linear(const struct mixing *x);

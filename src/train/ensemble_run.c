@@ -124,28 +124,25 @@ static void set_constant(const struct run *r, struct run_part *p)
         p->constant[c] = sum > 0 ? r->class_counts[c] / sum : 1.0 / r->classes;
 }
 
-static bool copy_weights(struct run *r, struct run_part *p, struct err *e)
+static struct run_part *free_unless(bool good, struct run_part *p)
 {
-    const struct model *m = network_model(r->network);
-    struct network_state s;
-    bool good = run_map_state(r, false, &s, e) && run_finite(r, &s, e);
-    if (good) {
-        p->param_count = m->params;
-        p->buffer_count = m->buffers;
-        p->params = mem_copy(s.params, (size_t)m->params * sizeof *p->params);
-        p->buffers = m->buffers ? mem_copy(s.buffers, (size_t)m->buffers * sizeof *p->buffers)
-                                : NULL;
-    }
-    run_unmap_state(r, &s);
-    return good;
+    if (good)
+        return p;
+    part_free(p);
+    return NULL;
 }
 
-/* Fills the part of a run whose epochs have ended. first: view_first. */
-static bool fill(const struct train_job *j, struct run *r, const struct rows *first,
-                 struct run_part *p, struct err *e)
+struct run_part *part_of_run(const struct train_job *j, struct run *r,
+                             const struct network_state *s, const struct rows *first,
+                             struct err *e)
 {
-    struct network_state last;
-    bool good = run_use_best(r, &last, e);
+    const struct model *m = network_model(r->network);
+    struct run_part *p = mem_zero(1, sizeof *p);
+    p->borrows = true;
+    p->params = s->params;
+    p->buffers = s->buffers;
+    p->param_count = m->params;
+    p->buffer_count = m->buffers;
     p->outputs = r->features->outputs;
     p->schema = r->schema;
     p->plan = r->plan;
@@ -157,14 +154,39 @@ static bool fill(const struct train_job *j, struct run *r, const struct rows *fi
     p->config = mem_string(j->config_text);
     p->known = j->table->known;
     memcpy(p->data, j->table->sha256, sizeof p->data);
-    set_constant(r, p);
-    good = good && copy_weights(r, p, e) && part_rows_answer(r, PART_VALID, &p->left, e) &&
-           part_rows_answer(r, PART_TEST, &p->test, e) &&
-           answer_sample(r, &j->table->sample, first, p, e);
-    if (!good && e->id == ERR_NONE)
+    return free_unless(answer_sample(r, &j->table->sample, first, p, e), p);
+}
+
+static void own_weights(struct run_part *p)
+{
+    p->borrows = false;
+    p->params = mem_copy(p->params, (size_t)p->param_count * sizeof *p->params);
+    p->buffers = p->buffer_count
+                     ? mem_copy(p->buffers, (size_t)p->buffer_count * sizeof *p->buffers)
+                     : NULL;
+}
+
+/* The part of a run whose epochs have ended. NULL as part_of_run. */
+static struct run_part *fill(const struct train_job *j, struct run *r, const struct rows *first,
+                             struct err *e)
+{
+    struct network_state last, s = {0};
+    bool good = run_use_best(r, &last, e) && run_map_state(r, false, &s, e) &&
+                run_finite(r, &s, e);
+    struct run_part *p = good ? part_of_run(j, r, &s, first, e) : NULL;
+    good = p && part_rows_answer(r, PART_VALID, &p->left, e) &&
+           part_rows_answer(r, PART_TEST, &p->test, e);
+    if (good) {
+        p->rows = j->table->count[PART_TRAIN] + j->table->count[PART_VALID];
+        set_constant(r, p);
+        own_weights(p);
+    } else if (e->id == ERR_NONE) {
         run_use_last(r, &last); /* a checkpoint holds the last weights */
+    }
+    p = free_unless(good, p);
+    run_unmap_state(r, &s);
     run_unmap_state(r, &last);
-    return good;
+    return p;
 }
 
 /* Sets the first weights, or a checkpoint's. */
@@ -207,7 +229,7 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
 {
     const struct ensemble *n = j->ensemble;
     const double began = clock_now();
-    struct run_part *p = mem_zero(1, sizeof *p);
+    struct run_part *p = NULL;
     struct view *view = NULL; /* of this run, while it trains */
     struct working w = {.j = j, .run = run};
     struct run r = {.target = j->table->target,
@@ -232,26 +254,25 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
     view = view_make(j->table->data, n->encoders[run], false);
     r.schema = n->encoders[run]->schema;
     r.rows = view->rows;
-    p->run = run;
-    p->member = run / n->folds;
-    p->fold = run % n->folds;
-    p->rows = j->table->count[PART_TRAIN] + j->table->count[PART_VALID];
-    bool good = begin(j, run, &r, e) && train(&r, e) && fill(j, &r, view_first(view), p, e);
-    if (!good && e->id == ERR_NONE && n->at_work) {
+    if (begin(j, run, &r, e) && train(&r, e))
+        p = fill(j, &r, view_first(view), e);
+    if (!p && e->id == ERR_NONE && n->at_work) {
         const struct keep k = ensemble_keep(j, run);
         keep_stopped(&k, &r, e);
     }
-    if (good && r.broke)
+    if (p) {
+        p->run = run;
+        p->member = run / n->folds;
+        p->fold = run % n->folds;
+        p->seconds = clock_now() - began;
+    }
+    if (p && r.broke)
         log_warning("run %u (member \"%s\", fold %u): %s; its weights are those of epoch %lld, the "
                     "best before", run, text_quote_z(n->names[p->member]), p->fold, r.broke,
                     (long long)r.history.best_epoch);
     run_close(&r);
     view_free(view);
-    p->seconds = clock_now() - began;
-    if (good)
-        return p;
-    part_free(p);
-    return NULL;
+    return p;
 }
 
 bool ensemble_save_part(struct train_job *j, uint32_t only, struct train_result *r, struct err *e)

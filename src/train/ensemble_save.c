@@ -1,10 +1,7 @@
 /* ensemble_save.c - the end of an ensemble: the weights of its members, out-of-fold metrics, the
  * model. Everything comes from the parts and the config; no data are read. */
-#include <stdio.h>
 #include <string.h>
 
-#include "answer/golden.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
@@ -69,11 +66,8 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
     const char *advice = j->ensemble->cut ? JOB_MORE_TIME
                                           : "the columns may tell nothing of the target";
     bool useless = !against_better(a);
-    if (useless && !j->request->force && job_model_stands(j))
-        return job_refuse_useless(r, a, e);
-    if (!job_gates_met(r, e))
+    if (!job_accept(j, r, useless, a, e))
         return false;
-    job_compare_parts(j, r);
     if (useless)
         log_warning("on the rows that the runs did not train on the model is no better than a "
                     "constant answer: loss %.4g, that of the constant %.4g; %s", a->loss,
@@ -85,111 +79,21 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
 
 /* --- the model --- */
 
-/* The stored runs of the model. */
-struct storing {
-    struct modelfile f;
-    struct features **features; /* [encoder_count] */
-    struct text *bytes;         /* [encoder_count]: as saved, to find equal ones */
-    const struct model **plans;
-    real *logits; /* of the sample: [members][rows][outputs] */
-};
-
-/* The number of an encoder in the model; a new one is added. */
-static uint32_t find_encoder(struct storing *s, const struct schema *c)
-{
-    struct tensor_writer *w = tensor_writer_new();
-    struct schema_saved *kept = schema_save(c, 0, w);
-    struct text bytes = {0};
-    struct err ignored = {0};
-    uint32_t k = 0;
-    tensor_meta(w, "kind", "model");
-    tensor_write_bytes(w, "encoder", &bytes, &ignored);
-    schema_saved_free(kept);
-    tensor_writer_free(w);
-    while (k < s->f.encoder_count && (s->bytes[k].length != bytes.length ||
-                                      memcmp(s->bytes[k].data, bytes.data, bytes.length) != 0))
-        k++;
-    if (k < s->f.encoder_count) {
-        text_free(&bytes);
-        return k;
-    }
-    s->bytes[k] = bytes;
-    s->features[k] = schema_features(c);
-    s->f.encoders[k] = (struct schema *)(uintptr_t)c; /* only read */
-    s->f.encoder_count++;
-    return k;
-}
-
-static bool store_run(const struct mixing *x, struct storing *s, uint32_t i, uint32_t fold,
-                      struct err *e)
-{
-    const struct run_part *p = mixing_part(x, i, fold);
-    const struct config *c = x->n->configs[x->members[i]];
-    const size_t sample = (size_t)p->sample.rows * x->outputs;
-    uint32_t encoder = find_encoder(s, p->schema);
-    struct model *m = model_plan(c->architecture, s->features[encoder], 1, 1, false, e);
-    if (!m)
-        return false;
-    s->plans[s->f.member_count] = m;
-    if (sample)
-        memcpy(s->logits + s->f.member_count * sample, p->sample_logits,
-               sample * sizeof *s->logits);
-    s->f.members[s->f.member_count++] = (struct member){.params = p->params,
-                                                        .buffers = p->buffers,
-                                                        .param_count = p->param_count,
-                                                        .buffer_count = p->buffer_count,
-                                                        .encoder = encoder,
-                                                        .history = p->history,
-                                                        .epochs = p->history_rows,
-                                                        .weight = x->weights[i] / x->folds};
-    return (m->params == p->param_count && m->buffers == p->buffer_count) ||
-           err_set(e, ERR_MODEL_TENSOR, "run %u is not of the network of its member", p->run);
-}
-
 static bool write_model(const struct mixing *x, struct train_result *r, struct err *e)
 {
-    const struct run_part *first = mixing_part(x, 0, 0);
-    struct storing s = {.plans = mem_zero(x->n->runs, sizeof *s.plans)};
-    struct text metrics = {0};
-    bool good = true;
-    s.logits = mem_zero((size_t)x->n->runs * (first->sample.rows + 1) * x->outputs,
-                        sizeof *s.logits);
-    s.f.members = mem_zero(x->n->runs, sizeof *s.f.members);
-    s.f.encoders = mem_zero(x->n->runs, sizeof(struct schema *));
-    s.features = mem_zero(x->n->runs, sizeof(struct features *));
-    s.bytes = mem_zero(x->n->runs, sizeof *s.bytes);
+    struct stored_run *runs = mem_alloc(x->n->runs, sizeof *runs);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < x->count; i++)
-        for (uint32_t f = 0; good && x->weights[i] > 0 && f < x->folds; f++)
-            good = store_run(x, &s, i, f, e);
-    job_metrics_text(r, &metrics);
-    s.f.schema = s.f.encoders[0];
-    s.f.config_text = x->j->config_text;
-    s.f.metrics_text = metrics.data;
-    s.f.plan = first->plan;
-    /* a merge has no table; a part of an earlier version has no fingerprint */
-    s.f.known = x->j->table ? x->j->table->known : (struct fingerprint *)(uintptr_t)first->known;
-    s.f.decision = r->decision;
-    s.f.calibration = x->calibration;
-    s.f.conformal = x->conformal;
-    s.f.class_weight = x->class_weight;
-    golden_make(&s.f.golden, &first->sample, s.logits, s.f.member_count, x->outputs);
-    stop_phase("writing the model", false);
-    good = good && journal_sync(&x->j->journal, e) &&
-           job_write_model(x->j, &s.f, s.plans, r->sha256, e);
-    golden_free(&s.f.golden);
-    for (uint32_t i = 0; i < s.f.member_count; i++)
-        model_free((struct model *)(uintptr_t)s.plans[i]);
-    for (uint32_t i = 0; i < s.f.encoder_count; i++) {
-        features_free(s.features[i]);
-        text_free(&s.bytes[i]);
-    }
-    mem_free(s.features);
-    mem_free(s.bytes);
-    mem_free(s.f.encoders);
-    mem_free(s.plans);
-    mem_free(s.logits);
-    mem_free(s.f.members);
-    text_free(&metrics);
+        for (uint32_t f = 0; x->weights[i] > 0 && f < x->folds; f++)
+            runs[count++] = (struct stored_run){mixing_part(x, i, f),
+                                                x->n->configs[x->members[i]],
+                                                x->weights[i] / x->folds};
+    bool good = job_write_model(x->j, runs, count,
+                                &(struct modelfile){.decision = r->decision,
+                                                    .calibration = x->calibration,
+                                                    .conformal = x->conformal,
+                                                    .class_weight = x->class_weight}, r, e);
+    mem_free(runs);
     return good;
 }
 

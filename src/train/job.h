@@ -130,20 +130,20 @@ bool job_useless(struct train_job *j, const char *broke, const char *why, struct
 /* Advice on a run that broke. */
 void job_advice(const struct train_job *j, char *text, size_t room);
 
-/* --- job_save.c: the end of a training, of one run or of an ensemble --- */
+/* --- job_write.c: the model of one run or of many --- */
 
-struct against;
-/* A model file stands at the output's name. */
-bool job_model_stands(const struct train_job *j);
-bool job_refuse_useless(const struct train_result *r, const struct against *a, struct err *e);
-bool job_gates_met(struct train_result *r, struct err *e); /* on test, else validation rows */
-/* The metrics, as the JSON object of the model file. text_free. */
-void job_metrics_text(const struct train_result *r, struct text *out);
-/* Writes the model; if a foreign file has taken its name, beside it, and that is an error. */
-bool job_write_model(struct train_job *j, const struct modelfile *f,
-                     const struct model *const *plans, char digest[65], struct err *e);
+struct run_part;
+struct stored_run {
+    const struct run_part *part; /* without rows */
+    const struct config *config; /* of its network */
+    double weight;
+};
+/* Writes the model of these runs [count]; if a foreign file has taken its name, beside it, and that
+ * is an error. answers: decision, calibration, conformal, class_weight. */
+bool job_write_model(struct train_job *j, const struct stored_run *runs, uint32_t count,
+                     const struct modelfile *answers, struct train_result *r, struct err *e);
 
-/* --- job_judge.c, job_calibrate.c --- */
+/* --- job_judge.c --- */
 
 /* Keeps the threshold that the config's rule chose, and says which it is. */
 void job_cut(const struct train_job *j, struct train_result *r, const struct threshold_point *p,
@@ -153,30 +153,6 @@ void job_cut(const struct train_job *j, struct train_result *r, const struct thr
  * (`of`). */
 void job_count_judged(struct train_result *r, const uint64_t count[PARTS],
                       const uint64_t of[PARTS]);
-/* Warns if validation and test rows judge the model differently. */
-void job_compare_parts(const struct train_job *j, const struct train_result *r);
-/* Fits the calibration that the key `calibrate` asks for, on answers to rows that no network was
- * trained on. class_weight: the training's, NULL: none. leans: the key that asks for other labels
- * than the likeliest (config_leans), so that raw probabilities are not honest; NULL: none. range:
- * the target's in the training rows. */
-void job_calibrate(const struct train_job *j, const struct calibrate_rows *r,
-                   const float *class_weight, const char *leans, const double range[2], bool quiet,
-                   struct calibration *c);
-/* For `leans` with `calibrate` auto: the calibrated probabilities are honest, and the label stays
- * the likeliest before calibration, kept in *d (decision_before). A `threshold` of the config wins.
- * False: *d stays. */
-bool job_decide(const struct config *c, const char *leans, const struct calibration *calibration,
-                bool quiet, struct decision *d);
-
-/* --- job_conform.c: the keys `intervals` and `sets` --- */
-
-int job_region(const struct config *c); /* enum answer_region */
-/* True: enough rows to measure such an interval or set by. False: E13. Call it after the data were
- * read. */
-bool job_conform_rows(const struct train_job *j, struct err *e);
-/* Fits them on answers to rows that no network was trained on. Neither key: nothing. */
-void job_conform(const struct train_job *j, const struct conform_rows *r, bool quiet,
-                 struct conformal *c);
 
 /* The trained loss of the model and of a constant answer (class shares or mean of the training
  * rows), on the same rows. */
@@ -191,7 +167,18 @@ bool against_better(const struct against *a); /* than the constant, beyond round
 void job_warn_of_chance(const struct train_result *r, const char *advice);
 /* Warns of a model of less than an epoch that replaces another one, with the figures of both. */
 void job_tell_replaced(const struct train_job *j, const struct train_result *r);
+/* False: a useless model would replace another one (USELESS), or a gate is not met on the test
+ * rows, else the validation rows. Warns if these two speak of two models. */
+bool job_accept(const struct train_job *j, struct train_result *r, bool useless,
+                const struct against *a, struct err *e);
 /* Warns of a model that is no better than a constant answer, or whose epochs ended too soon. */
 void job_judge(const struct train_job *j, const struct train_result *r, const struct against *a);
+
+/* --- ensemble_conform.c: the keys `intervals` and `sets` --- */
+
+int job_region(const struct config *c); /* enum answer_region */
+/* True: enough rows to measure such an interval or set by. False: E13. Call it after the data were
+ * read. */
+bool job_conform_rows(const struct train_job *j, struct err *e);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "measure/metric.h"
@@ -117,12 +118,80 @@ static double metric_there(const char *model, const char *metric)
     return value;
 }
 
+/* True: a model is at the output's name: a regular file, not empty (output_check has read it). */
+static bool model_stands(const struct train_job *j)
+{
+    struct stat st;
+    return stat(j->output, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
+/* All networks of an ensemble answer a test row, but only the networks of one fold answer a row
+ * left out: its test metrics may be the better ones. */
+static void compare_parts(const struct train_job *j, const struct train_result *r)
+{
+    const struct metric_type *t = config_metric(j->config);
+    double valid = metrics_get(&r->valid, t->name), test = metrics_get(&r->test, t->name);
+    if (!r->has_valid || !r->has_test || !metrics_disagree(&r->valid, &r->test, t->name) ||
+        (j->ensemble && test < valid))
+        return;
+    log_warning("validation and test rows disagree beyond chance: %s %.4g and %.4g; the "
+                "split may put a whole group into one part (data.split.method time or group), or "
+                "the same rows may be in both training and %s", t->name, valid, test,
+                test > valid ? "validation rows" : "test rows");
+}
+
+static bool refuse_useless(const struct train_result *r, const struct against *a, struct err *e)
+{
+    if (r->has_valid)
+        err_set(e, ERR_USELESS,
+                "the new model is no better than a constant answer: loss %.4g on the validation "
+                "rows, that of the constant %.4g; the existing model is kept",
+                a->loss, a->constant);
+    else
+        err_set(e, ERR_USELESS,
+                "the training ended inside its first epoch, and there are no validation rows to "
+                "measure the new model on; the existing model is kept");
+    return err_help(e, "train longer, or on other data; --force replaces the existing model");
+}
+
+/* On the test part, else the validation part. */
+static bool gates_met(struct train_result *r, struct err *e)
+{
+    struct text failed = {0};
+    for (size_t i = 0; i < r->gate_count; i++) {
+        const struct gate *g = &r->gates[i];
+        if (g->pass)
+            continue;
+        text_printf(&failed, "%s%s, measured ", failed.length ? "; " : "", text_quote_z(g->text));
+        gate_put(g, &failed);
+    }
+    bool met = !failed.length;
+    if (!met)
+        err_set(e, ERR_GATE_UNMET, "gate not met on the %s rows: %s",
+                part_names[r->has_test ? PART_TEST : PART_VALID], failed.data);
+    text_free(&failed);
+    return met;
+}
+
+bool job_accept(const struct train_job *j, struct train_result *r, bool useless,
+                const struct against *a, struct err *e)
+{
+    if (useless && !j->request->force && model_stands(j))
+        return refuse_useless(r, a, e);
+    if (!gates_met(r, e))
+        return false;
+    compare_parts(j, r);
+    return true;
+}
+
 void job_tell_replaced(const struct train_job *j, const struct train_result *r)
 {
     const struct metric_type *t = config_metric(j->config);
-    double now = metrics_get(&r->valid, t->name), then = metric_there(j->output, t->name);
     struct text line = {0};
     char room[512];
+    if (r->epochs || !model_stands(j))
+        return;
+    double now = metrics_get(&r->valid, t->name), then = metric_there(j->output, t->name);
     if (r->has_valid && !isnan(now) && !isnan(then))
         text_printf(&line, " (validation %s %.4g, of the replaced model %.4g)", t->name, now, then);
     log_warning("the model, trained for less than an epoch, replaces \"%s\"%s; give "
@@ -173,21 +242,6 @@ void job_cut(const struct train_job *j, struct train_result *r, const struct thr
         log_warning("no threshold reaches what `threshold` asks for on the %s: %.6g comes nearest, "
                     "with precision %.4g and recall %.4g", rows, p->threshold, p->precision,
                     p->recall);
-}
-
-/* All networks of an ensemble answer a test row, but only the networks of one fold answer a row
- * left out: its test metrics may be the better ones. */
-void job_compare_parts(const struct train_job *j, const struct train_result *r)
-{
-    const struct metric_type *t = config_metric(j->config);
-    double valid = metrics_get(&r->valid, t->name), test = metrics_get(&r->test, t->name);
-    if (!r->has_valid || !r->has_test || !metrics_disagree(&r->valid, &r->test, t->name) ||
-        (j->ensemble && test < valid))
-        return;
-    log_warning("validation and test rows disagree beyond chance: %s %.4g and %.4g; the "
-                "split may put a whole group into one part (data.split.method time or group), or "
-                "the same rows may be in both training and %s", t->name, valid, test,
-                test > valid ? "validation rows" : "test rows");
 }
 
 void job_count_judged(struct train_result *r, const uint64_t count[PARTS],

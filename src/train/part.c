@@ -358,8 +358,10 @@ void part_free(struct run_part *p)
         return;
     schema_free(p->own);
     fingerprint_free(p->own_known);
-    mem_free(p->params);
-    mem_free(p->buffers);
+    if (!p->borrows) {
+        mem_free(p->params);
+        mem_free(p->buffers);
+    }
     part_rows_free(&p->left);
     part_rows_free(&p->test);
     mem_free(p->sample.text);

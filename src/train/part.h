@@ -42,6 +42,7 @@ struct run_part {
     const struct schema *schema; /* fitted; the encoder of the run */
     struct schema *own;          /* the same, if the part owns it; else NULL */
     real *params, *buffers;
+    bool borrows; /* them: they are a network's */
     uint64_t param_count, buffer_count;
     double *history; /* [history_rows][HISTORY_COLUMNS] of modelfile.h */
     uint32_t history_rows;

@@ -83,16 +83,12 @@ static enum parallel_turn turn(void *tune, uint32_t item)
 
 static void measure(const struct tune *t, struct run_part *p, struct tune_result *r)
 {
-    const double one = 1;
-    uint32_t member = 0;
     struct ensemble alone = {.parts = &p, .members = 1, .folds = 1, .runs = 1};
-    struct mixing x = {
-        .n = &alone, .members = &member, .count = 1, .folds = 1, .outputs = p->outputs,
-        .decision = {.threshold = DECISION_HALF}, .alone = {.threshold = DECISION_HALF}};
-    x.classes = p->schema->task == TASK_REGRESSION ? 0 : p->outputs;
+    struct mixing x;
+    mixing_of_one(&x, NULL, &alone);
     tune_criterion(t->q->config, p, &x.criterion, &x.class_weight);
-    mixing_measure(&x, &one, false, NULL, &r->valid);
-    mem_free(x.class_weight);
+    mixing_measure(&x, x.weights, false, NULL, &r->valid);
+    mixing_free(&x);
     r->score = metrics_get(&r->valid, t->a->metric->name);
     r->trained = p->epochs;
     r->best_epoch = p->best_epoch;

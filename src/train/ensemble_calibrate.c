@@ -1,0 +1,99 @@
+/* ensemble_calibrate.c - the key `calibrate`: corrects a model's answers, with notes about it. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "train/ensemble_mix.h"
+
+/* Squared errors are in the units of the target. */
+static void tell(const struct train_job *j, const struct calibration *c,
+                 const struct calibrate_rows *r, const struct calibrate_gain *g)
+{
+    const char *rows = j->ensemble ? "rows that the runs did not train on" : "validation rows";
+    if (c->limited) {
+        char range[96], low[40] = "", high[40] = "";
+        if (isfinite(c->low))
+            snprintf(low, sizeof low, "not below %.6g", c->low);
+        if (isfinite(c->high))
+            snprintf(high, sizeof high, "not above %.6g", c->high);
+        snprintf(range, sizeof range, "%s%s%s", low, *low && *high ? " and " : "", high);
+        const int kind = r->criterion->loss.kind;
+        log_note("values are kept %s, the range of the target: on the %s the %s is %.6g, without "
+                 "limits %.6g", range, rows,
+                 kind == LOSS_MSE        ? "mean squared error"
+                 : kind == LOSS_QUANTILE ? "pinball loss"
+                                         : loss_names[kind],
+                 g->after, g->before);
+    } else {
+        log_note("probabilities are calibrated (scale %.4g): on the %s the log-loss is %.6g, "
+                 "without calibration %.6g", c->scale, rows, g->after, g->before);
+    }
+}
+
+/* Fits x->calibration. leans: the key that asks for other labels than the likeliest, whose
+ * probabilities are known not to be honest; NULL: none. */
+static void fit(struct mixing *x, const char *leans, bool quiet)
+{
+    const int how = x->j->config->calibrate;
+    double *answers = mixing_answers(x);
+    const struct calibrate_rows rows = {.count = x->rows,
+                                        .criterion = &x->criterion,
+                                        .classes = x->classes,
+                                        .probability = answers,
+                                        .value = answers,
+                                        .label = x->label,
+                                        .target = x->target,
+                                        .weight = x->weight};
+    struct calibrate_gain g = {0};
+    bool found = x->rows > 0;
+    if (found && x->classes)
+        found = calibrate_fit(&rows, &x->calibration, &g);
+    else if (found)
+        found = calibrate_range(&rows, x->range[0], x->range[1], how == CALIBRATE_AUTO,
+                                &x->calibration, &g);
+    if (!found || (how == CALIBRATE_AUTO && x->classes &&
+                   !(leans ? g.gain > 0 : calibrate_pays(&g))))
+        calibration_free(&x->calibration);
+    else if (!quiet)
+        tell(x->j, &x->calibration, &rows, &g);
+    mem_free(answers);
+}
+
+/* If calibrated probabilities are honest, the label stays that of the answers before. */
+static void decide(struct mixing *x, const char *leans, bool quiet)
+{
+    const struct config *c = x->j->config;
+    if (!leans || c->calibrate != CALIBRATE_AUTO || c->cut.kind != THRESHOLD_NONE ||
+        !decision_before(&x->calibration, &x->decision))
+        return;
+    x->decided = true;
+    if (!quiet && x->decision.offset)
+        log_note("the label is decided as before the calibration, because `%s` asks for other "
+                 "labels than the likeliest: the model keeps an offset for each label; "
+                 "\"calibrate\": \"affine\" answers the likeliest label", leans);
+    else if (!quiet)
+        log_note("the label is decided as before the calibration, because `%s` asks for other "
+                 "labels than the likeliest: the threshold is %.4g; %s\"calibrate\": \"affine\" "
+                 "decides otherwise", leans, x->decision.threshold,
+                 c->task == TASK_BINARY ? "a `threshold` in the config, or " : "");
+}
+
+bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e)
+{
+    const int how = x->j->config->calibrate;
+    const char *leans = NULL;
+    for (uint32_t i = 0; i < x->count && !leans; i++)
+        leans = x->weights[i] > 0 ? config_leans(x->n->configs[x->members[i]]) : NULL;
+    if (how == CALIBRATE_PRIOR && x->weights_differ)
+        return err_set(e, ERR_CONFIG_CONFLICT,
+                       "`calibrate` \"prior\" undoes the weights of classes in the mean of the "
+                       "members, and the members differ in train.loss.class_weights or "
+                       "train.sampling");
+    if (how == CALIBRATE_PRIOR && x->class_weight)
+        calibrate_prior(x->class_weight, x->classes, &x->calibration);
+    if (how != CALIBRATE_NONE && how != CALIBRATE_PRIOR)
+        fit(x, leans, quiet);
+    decide(x, leans, quiet);
+    return true;
+}
