@@ -30,8 +30,9 @@ static bool read_weight(const struct sample *x, const struct stream_group *g, ui
     const struct csv_cell *cell = cell_at(&t->binding, g->cells, g->first + i, column);
     if (cell_weight(t->schema, column, cell, weight))
         return true;
-    return err_at(e, ERR_CSV_WEIGHT, x->q->input_count ? x->q->inputs[t->at] : "-",
-                  g->cells->records[g->first + i].line, 0,
+    int64_t line;
+    const size_t at = stream_place(t, g, i, &line);
+    return err_at(e, ERR_CSV_WEIGHT, x->q->input_count ? x->q->inputs[at] : "-", line, 0,
                   "column \"%s\": \"%s\" is not a weight from 0 to 1e20",
                   text_quote_z(t->schema->columns[column].name),
                   text_quote(cell->text, cell->length));

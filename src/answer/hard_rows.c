@@ -42,8 +42,7 @@ static void take(struct hard_rows *h, const struct stream *t, const struct strea
         free_cells(&h->rows[--h->count], h->columns);
     memmove(&h->rows[at + 1], &h->rows[at], (h->count - at) * sizeof *h->rows);
     h->rows[at] = *as;
-    h->rows[at].file = t->at;
-    h->rows[at].line = g->cells->records[g->first + i].line;
+    h->rows[at].file = stream_place(t, g, i, &h->rows[at].line);
     h->rows[at].cells = copy_cells(t, g, i);
     h->count++;
 }

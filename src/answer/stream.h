@@ -42,6 +42,8 @@ struct stream_request {
     void *idle_context;
 };
 
+struct origins; /* stream_work.h */
+
 /* Consecutive records of one block: whole samples. */
 struct stream_group {
     const struct csv_cells *cells; /* NULL: one record that is not CSV; it has no cells */
@@ -53,6 +55,7 @@ struct stream_group {
     const uint32_t *sample;       /* [samples + 1] first record of each, 0 .. rows; NULL: each
                                    * record is a sample */
     uint64_t samples;
+    const struct origins *origins; /* of the records that are not of the stream's input: stream_place */
 };
 static inline uint64_t group_samples(const struct stream_group *g)
 {
@@ -122,6 +125,9 @@ bool stream_commit(struct stream *t, struct err *e);
 /* The target of a good row of the group as training read it: in double, not as the record's
  * standardised float. */
 double stream_target(const struct stream *t, const struct stream_group *g, uint64_t row);
+/* The input of record i of the group (index in the request), and its line there. */
+size_t stream_place(const struct stream *t, const struct stream_group *g, uint64_t i,
+                    int64_t *line);
 void stream_close(struct stream *t);
 /* The notes about all rows, at the end: drift, blank lines, bad rows, encoding. */
 void stream_notes(const struct stream *t);

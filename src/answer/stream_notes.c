@@ -63,6 +63,7 @@ static void note_known(const struct stream *t)
 
 void stream_notes(const struct stream *t)
 {
+    const uint64_t blank = t->blank_lines - t->choice.blanked;
     note_known(t);
     drift_note(t->drift, t->schema, t->rows);
     if (t->unlabelled)
@@ -73,9 +74,8 @@ void stream_notes(const struct stream *t)
                  (unsigned long long)t->weightless, (unsigned long long)t->rows);
     if (t->drift->respelt)
         note_respelt(t);
-    if (t->blank_lines)
-        log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines,
-                 t->blank_lines == 1 ? "" : "s");
+    if (blank)
+        log_note("%llu blank line%s left out", (unsigned long long)blank, blank == 1 ? "" : "s");
     odd_steps_note(&t->odd, t->schema);
     if (t->stepless)
         log_warning("%llu of %llu rows have no step, as every cell of the sequence is missing: "

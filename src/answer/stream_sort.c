@@ -216,6 +216,7 @@ static bool deliver(const struct stream_sort *s, struct work *w, size_t first, s
         .logits = p->logits,
         .sample = s->t->schema->windows.label == LABEL_ROW ? NULL : p->sample,
         .samples = p->samples,
+        .origins = &w->origins,
     };
     return sink->group(sink->context, &g, e);
 }

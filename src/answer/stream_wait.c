@@ -3,6 +3,7 @@
 
 #include "answer/stream_input.h"
 #include "base/mem.h"
+#include "csv/scan.h"
 
 /* --- the origin of records --- */
 
@@ -32,15 +33,25 @@ static void skip_bytes(struct origins *o, uint64_t skip)
     o->count = kept;
 }
 
-size_t work_origin(const struct work *w, size_t record, int64_t *line)
+static size_t origin_of(const struct stream *t, const struct origins *o,
+                        const struct csv_record *r, int64_t *line)
 {
-    const struct csv_record *r = &w->cells->records[record];
-    const struct origins *o = &w->origins;
     size_t i = 0;
     while (i < o->count && r->offset >= o->items[i].end)
         i++;
     *line = r->line + (i < o->count ? o->items[i].shift : 0);
-    return i < o->count ? o->items[i].at : w->t->at;
+    return i < o->count ? o->items[i].at : t->at;
+}
+
+size_t work_origin(const struct work *w, size_t record, int64_t *line)
+{
+    return origin_of(w->t, &w->origins, &w->cells->records[record], line);
+}
+
+size_t stream_place(const struct stream *t, const struct stream_group *g, uint64_t i,
+                    int64_t *line)
+{
+    return origin_of(t, g->origins, &g->cells->records[g->first + i], line);
 }
 
 /* --- records that wait --- */
@@ -93,6 +104,17 @@ static void end_lines(struct waiting *wait, char end)
     }
 }
 
+/* Records that are not chosen stood between those that wait and the block: their lines. */
+static void fill_lines(struct work *w, const struct csv_block *block)
+{
+    struct waiting *wait = &w->waiting;
+    const char end = block->cr ? '\r' : '\n';
+    int64_t line = wait->from.first_line +
+                   scan_lines(wait->bytes.data, wait->bytes.length, end);
+    for (; line < block->first_line; line++, w->t->choice.blanked++)
+        text_char(&wait->bytes, end);
+}
+
 /* Before the first block of a further input: lines are counted as in that input, and the lines of
  * the waiting records are shifted. */
 static void turn(struct work *w, struct csv_block *block)
@@ -123,6 +145,8 @@ bool wait_join(struct work *w, struct csv_block *block)
     const struct csv_block next = *block;
     if (wait->turned)
         turn(w, block);
+    else
+        fill_lines(w, block);
     text_add(&wait->bytes, next.bytes, next.size);
     *block = wait->from;
     block->bytes = wait->bytes.data;

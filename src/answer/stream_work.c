@@ -249,7 +249,8 @@ static bool deliver(struct work *w, struct stream_part *p, const struct stream_s
                              .rows = p->rows,
                              .bad = p->bad,
                              .records = p->records,
-                             .logits = p->logits};
+                             .logits = p->logits,
+                             .origins = &w->origins};
     return sink->group(sink->context, &g, e);
 }
 
@@ -285,7 +286,8 @@ static struct stream_group from(struct work *w, size_t begin, size_t end)
                                  .rows = end - begin,
                                  .bad = p->bad + begin,
                                  .records = p->records + begin * w->t->schema->format.stride,
-                                 .logits = p->logits};
+                                 .logits = p->logits,
+                                 .origins = &w->origins};
 }
 
 bool work_deliver(struct work *w, size_t begin, size_t end, const bool *line, const bool *broken,

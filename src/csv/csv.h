@@ -144,8 +144,11 @@ struct csv_choice {
     const uint8_t *wanted; /* [(count + 7) / 8] bits by record, the lowest first; NULL: all */
     uint64_t count;        /* no record from this one on; the reading ends there */
     uint64_t met;          /* records so far: set by the reader, 0 at the beginning */
+    uint64_t blanked;      /* blank lines in the place of records, likewise */
 };
-/* csv_next returns no other records. Borrowed, and counted on by a later reader of the same
+/* csv_next returns no other records. Between two records of a block, the lines of the others are
+ * left as blank lines: csv_record.line is that of the file. In files of one column, where a blank
+ * line is a record, they are taken out. Borrowed, and counted on by a later reader of the same
  * choice. Call it before csv_next. */
 void csv_choose(struct csv *c, struct csv_choice *choice);
 /* Reads the header of the first file (without one: c1, c2, .. from its first record). The other

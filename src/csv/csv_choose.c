@@ -1,4 +1,4 @@
-/* csv_choose.c - leaves the chosen records of a block: the others are taken out of its bytes. */
+/* csv_choose.c - leaves the chosen records of a block: of the others only the line ends stay. */
 #include <string.h>
 
 #include "csv/csv_reader.h"
@@ -12,16 +12,26 @@ static bool wanted(struct csv_choice *c)
 
 struct keeping {
     struct csv_block *b;
+    struct csv_choice *choice;
     char *bytes;  /* of the block */
     size_t kept;  /* bytes */
+    int64_t line; /* of the next byte that is kept */
     bool any;     /* a record */
+    bool blanks;  /* blank lines may stand between records */
 };
 
-/* Keeps bytes from .. end - 1 of `part`, the rest of the block: a record and its line end. */
+/* Keeps bytes from .. end - 1 of `part`, the rest of the block: a record and its line end. The
+ * lines before it since the last one become blank; they had at least a byte each. */
 static void keep(struct keeping *k, const struct csv_block *part, size_t from, size_t end,
                  int64_t line)
 {
+    const char feed = k->b->cr ? '\r' : '\n';
+    const size_t blank = k->any && k->blanks ? (size_t)(line - k->line) : 0;
+    memset(k->bytes + k->kept, feed, blank);
+    k->kept += blank;
+    k->choice->blanked += blank;
     memmove(k->bytes + k->kept, part->bytes + from, end - from);
+    k->line = line + (int64_t)scan_lines(k->bytes + k->kept, end - from, feed);
     k->kept += end - from;
     if (!k->any)
         k->b->first_line = line;
@@ -31,7 +41,10 @@ static void keep(struct keeping *k, const struct csv_block *part, size_t from, s
 bool csv_keep_chosen(struct csv *c, struct csv_block *b)
 {
     struct csv_buffer *buffer = b->owner;
-    struct keeping k = {.b = b, .bytes = buffer->bytes};
+    struct keeping k = {.b = b,
+                        .choice = c->choice,
+                        .bytes = buffer->bytes,
+                        .blanks = c->name_count != 1};
     struct csv_block rest = *b;
     struct csv_cells *cells = &c->chosen;
     for (bool more = true; more;) {

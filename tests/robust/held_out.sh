@@ -193,6 +193,17 @@ err_has 'about 85 % of these rows'
 for i in 0 1; do dnn train folds.json --run $i -o part$i --quiet; done
 run dnn merge folds.json part0 part1 -o merged.dnn --quiet
 same folds.dnn merged.dnn "merge gives the same bytes"
+# a report names the lines of the training files: errors FILE: "LINE ID" of the page's Errors
+errors() { perl -0777 -ne 'm{<h2>Errors(.*?)</section>}s; $t = $1; print "$1 $2\n" while $t =~ m{<tr><td>([^<]*)</td><td class="t">([^<]*)</td>}g' "$1"; }
+# lines FILE..: "LINE ID" of each record
+lines() { perl -e 'for $f (@ARGV) { open F, $f; $q = 0; while (<F>) { print @ARGV > 1 ? "$f:" : "", "$.", " $1\n" if !$q && /^(\d+),/; $q ^= tr/"// % 2 } close F }' "$@"; }
+in_file() { [ "$(wc -l <got)" -gt 2 ] && ! grep -vxFf <(lines "${@:2}") got; }
+for name in m two; do
+    dnn report $name.dnn -o $name.html --quiet
+    errors $name.html >got
+    # shellcheck disable=SC2046 # names of files
+    check "$name: the lines of Errors are those of the training files" in_file $([ $name = m ] && echo x t.csv || echo x one.csv two.csv)
+done
 # sequences of rows, adjacent and sorted
 # a label of one row stays in training, whichever part it was dealt to
 sed '/^123,/s/,\(yes\|no\),/,rare,/' t.csv >rare.csv
@@ -204,7 +215,8 @@ for seed in 1 2 3 4; do for folds in '{}' '{"folds": 3}'; do
     run dnn evaluate rare.dnn rare.csv --part test --quiet --json
     is "x$(metrics out metrics)" "x$(metrics rare.out test)" "a rare label, seed $seed, ensemble $folds: --part test"
 done; done
-awk 'BEGIN { srand(3); print "s,t,x,y"; for (g = 0; g < 60; g++) for (t = 0; t < 8; t++) { x = rand(); printf "%d,%d,%.4f,%s\n", g, t, x, (t == 3 ? "" : (x > .5 ? "up" : "down")) } }' >s.csv
+awk 'BEGIN { srand(3); pad = sprintf("%900s", ""); gsub(/ /, ".", pad) # two blocks
+    print "s,t,x,y,pad"; for (g = 0; g < 60; g++) for (t = 0; t < 8; t++) { x = rand(); printf "%d,%d,%.4f,%s,%s\n", g, t, x, (t == 3 ? "" : (x > .5 ? "up" : "down")), pad } }' >s.csv
 { head -n 1 s.csv; tail -n +2 s.csv | sort -t, -k2,2n -k3,3n; } >mixed.csv
 for label in row last; do for file in s mixed; do
     [ $file = s ] || digits=11 # the order of groups is another one
@@ -215,6 +227,9 @@ JSON
     run dnn train seq.json -o seq.dnn --quiet --force --json
     cp out seq.out
     parts_are "windows, label $label, $file.csv" seq.out seq.dnn $file.csv
+    dnn report seq.dnn -o seq.html --quiet
+    perl -0777 -ne 'm{<h2>Errors(.*?)</section>}s; $t = $1; print "$1 $2 ", $3 || $4, "\n" while $t =~ m{<tr><td>(\d+)</td><td class="t">(\d+)</td><td class="t">(up|down)}g' seq.html >got
+    check "windows, label $label, $file.csv: the report's lines" [ "$(wc -l <got)" -gt 2 -a -z "$(grep -vxFf <(awk -F, 'NR > 1 { print NR, $1, $4 }' $file.csv) got)" ]
     run dnn evaluate seq.dnn $file.csv
     err_has 'of these rows are rows that the model was trained on'
 done; done

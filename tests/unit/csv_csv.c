@@ -323,6 +323,41 @@ static void test_hold(void)
     mem_free(path);
 }
 
+/* Chosen records keep their lines, through quoted line ends, blank lines and blocks. */
+static void test_choose(void)
+{
+    struct text bytes = {0}, want = {0};
+    uint8_t wanted[5000] = {0};
+    uint64_t records = 0;
+    text_put(&bytes, "a,b\r\n");
+    for (int line = 2; records < 8 * sizeof wanted; records++) {
+        const bool two = records % 5 == 1, takes = records * 7919 % 11 < 3;
+        text_printf(&bytes, two ? "\"%d\n\",%d\r\n" : "%d,%d\r\n", line, (int)records);
+        if (takes) {
+            text_printf(&want, two ? "%d:\"%d\n\"|%d|\n" : "%d:%d|%d|\n", line, line,
+                        (int)records);
+            wanted[records >> 3] |= (uint8_t)(1u << (records & 7));
+        }
+        line += two ? 2 : 1;
+        if (records % 1000 == 7 && ++line)
+            text_put(&bytes, "\r\n");
+    }
+    char *path = mem_string(write_file("t.csv", bytes.data, bytes.length));
+    struct csv_choice choice = {.wanted = wanted, .count = records};
+    struct reading r = {0};
+    struct csv *c = csv_open(&comma, &path, 1, &r.e);
+    csv_choose(c, &choice);
+    read_csv(&r, &comma, c);
+    ok(r.blocks > 1 && r.records.length == want.length &&
+           memcmp(r.records.data, want.data, want.length) == 0,
+       "chosen records of %d blocks: each has its line in the file", (int)r.blocks);
+    ok(choice.blanked && r.blank_lines - choice.blanked < 41, "the blank lines of its own are told");
+    drop(&r);
+    text_free(&bytes);
+    text_free(&want);
+    mem_free(path);
+}
+
 /* C28: the file grows behind the reader's back. */
 static void test_change(void)
 {
@@ -388,6 +423,7 @@ int main(void)
     test_ask();
     test_ask_long();
     test_hold();
+    test_choose();
     test_change();
     test_notes();
     test_place();
