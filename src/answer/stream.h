@@ -55,7 +55,7 @@ struct stream_group {
     const uint32_t *sample;       /* [samples + 1] first record of each, 0 .. rows; NULL: each
                                    * record is a sample */
     uint64_t samples;
-    const struct origins *origins; /* of the records that are not of the stream's input: stream_place */
+    const struct origins *origins; /* of the records, for stream_place */
 };
 static inline uint64_t group_samples(const struct stream_group *g)
 {

@@ -3,7 +3,6 @@
 
 #include "answer/stream_input.h"
 #include "base/mem.h"
-#include "csv/scan.h"
 
 /* --- the origin of records --- */
 
@@ -104,13 +103,20 @@ static void end_lines(struct waiting *wait, char end)
     }
 }
 
+static int64_t count_lines(const struct text *bytes, char end)
+{
+    int64_t lines = 0;
+    for (size_t i = 0; i < bytes->length; i++)
+        lines += bytes->data[i] == end;
+    return lines;
+}
+
 /* Records that are not chosen stood between those that wait and the block: their lines. */
 static void fill_lines(struct work *w, const struct csv_block *block)
 {
     struct waiting *wait = &w->waiting;
     const char end = block->cr ? '\r' : '\n';
-    int64_t line = wait->from.first_line +
-                   scan_lines(wait->bytes.data, wait->bytes.length, end);
+    int64_t line = wait->from.first_line + count_lines(&wait->bytes, end);
     for (; line < block->first_line; line++, w->t->choice.blanked++)
         text_char(&wait->bytes, end);
 }
@@ -121,14 +127,11 @@ static void turn(struct work *w, struct csv_block *block)
 {
     struct waiting *wait = &w->waiting;
     const char end = block->cr ? '\r' : '\n';
-    int64_t lines = 0;
     if (wait->from.cr != block->cr)
         end_lines(wait, end);
     if (wait->bytes.data[wait->bytes.length - 1] != end)
         text_char(&wait->bytes, end);
-    for (size_t i = 0; i < wait->bytes.length; i++)
-        lines += wait->bytes.data[i] == end;
-    block->first_line -= lines;
+    block->first_line -= count_lines(&wait->bytes, end);
     for (size_t i = 0; i < w->origins.count; i++)
         w->origins.items[i].shift += wait->from.first_line - block->first_line;
     block->file_offset -= wait->bytes.length;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 
 bool file_not_ours(const char *path, const char *what, const char *help, struct err *e)
 {
@@ -35,12 +36,14 @@ bool file_first_words(const char *path, char *words, size_t room, struct err *e)
 bool file_is_ours(const char *path, const char *begins, const char *what, const char *help,
                     struct err *e)
 {
-    char words[64];
     if (file_descriptor(path) >= 0)
         return true; /* the process that opened it chose the bytes before */
-    if (!file_first_words(path, words, sizeof words, e))
-        return false;
+    size_t length = 0;
+    char *words = mem_alloc(strlen(begins) + 1, 1);
+    bool good = file_first_words(path, words, strlen(begins) + 1, e), same = true;
     /* an empty file, or a line that was cut, too */
-    size_t length = strlen(begins) < strlen(words) ? strlen(begins) : strlen(words);
-    return strncmp(words, begins, length) == 0 || file_not_ours(path, what, help, e);
+    for (const char *at = begins; good && same && *at && words[length]; at++)
+        same = strchr(" \t\r\n", *at) || *at == words[length++];
+    mem_free(words);
+    return good && (same || file_not_ours(path, what, help, e));
 }

@@ -10,8 +10,8 @@
 /* The first bytes of a regular file without its blanks, as a string of at most room - 1 bytes; a
  * NUL becomes '?'. Empty when there is no file or it is empty. False: it cannot be read. */
 bool file_first_words(const char *path, char *words, size_t room, struct err *e);
-/* True when the regular file at path is empty, is not there, or begins with `begins` (at most 63
- * bytes, no blanks; blanks of the file do not count). Else FILE_CREATE (73): it is not `what`.
+/* True when the regular file at path is empty, is not there, or begins with `begins`; blanks do
+ * not count. Else FILE_CREATE (73): it is not `what`.
  * A path that is not a regular file, and one that is open already ("-", "/dev/stdout"), passes. */
 bool file_is_ours(const char *path, const char *begins, const char *what, const char *help,
                   struct err *e);

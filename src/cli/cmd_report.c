@@ -3,21 +3,25 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/file_begin.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "base/shell.h"
 #include "base/stop.h"
 #include "check/inspect.h"
 #include "cli/cli.h"
 #include "cli/held_rows.h"
 #include "cli/report/data_page.h"
+#include "cli/report/html.h"
 #include "cli/report/page.h"
 #include "config/output.h"
 
 static const struct arg_option report_options_table[] = {
     {"output", 'o', "REPORT.html", NULL, ARG_FILE, 0, 0,
-     "The page; default: beside the first argument, named after it, "
-     "leads.html for leads.dnn."},
+     "The page; default: beside the first argument, named after it, leads.html for leads.dnn, "
+     "leads.data.html for the data leads.csv. A default name replaces no file but the page of the "
+     "same model or data."},
     PART_OPTION,
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
      "A gate on a metric, as `dnn evaluate --require` takes it; the page says whether it is met. "
@@ -32,14 +36,29 @@ static const struct arg_option report_options_table[] = {
      "May stand many times."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
-/* Beside the first argument: its name with the ending .html. */
-static void name_output(const struct args *a, struct text *out)
+/* Beside the first argument: its name with the ending .html; of data .data.html, as a model often
+ * has the name of its data. */
+static void name_output(const struct args *a, bool data, struct text *out)
 {
     const char *first = a->positionals[0], *slash = strrchr(first, '/'),
                *dot = strrchr(first, '.');
     const bool ends = dot && dot > (slash ? slash + 1 : first);
     text_add(out, first, ends ? (size_t)(dot - first) : strlen(first));
-    text_put(out, ".html");
+    text_put(out, data ? ".data.html" : ".html");
+}
+
+/* A name that nobody gave replaces the page of the same file alone. */
+static bool is_own_page(const struct args *a, bool data, const char *output, struct err *e)
+{
+    struct text title = {0}, head = {0}, what = {0};
+    report_title(a->positionals[0], data, &title);
+    html_title(&head, title.data);
+    text_printf(&what, "the page of \"%s\"", text_quote_z(a->positionals[0]));
+    bool own = file_is_ours(output, head.data, what.data, "name the page with -o FILE", e);
+    text_free(&title);
+    text_free(&head);
+    text_free(&what);
+    return own;
 }
 
 static bool check_output(const struct args *a, const char *output, struct err *e)
@@ -78,7 +97,12 @@ static bool find_rows(const struct args *a, bool needs, struct held_rows *rows,
 {
     if (!held_rows_read(a, false, rows, &q->inputs, &q->input_count, &q->part, e))
         return false;
-    q->held = held_rows_default(a, rows, &q->inputs, &q->input_count, &q->part);
+    struct text why = {0};
+    q->held = held_rows_default(a, rows, &q->inputs, &q->input_count, &q->part, &why);
+    if (why.length && !needs)
+        log_note("the page is without rows: %s; to name rows: dnn report %s DATA.csv, or "
+                 "TRAIN.csv --part test", why.data, shell_file(q->model));
+    text_free(&why);
     return !needs || q->input_count ||
            held_rows_read(a, true, rows, &q->inputs, &q->input_count, &q->part, e);
 }
@@ -182,13 +206,15 @@ static int report_command(struct args *a)
                                .overrides = cli_overrides(a)};
     struct text named = {0};
     bool passed = true;
+    const bool data = inspect_is_data(q.model);
     if (!output) {
-        name_output(a, &named);
+        name_output(a, data, &named);
         output = named.data;
     }
     bool good = check_output(a, output, &e) &&
-                (inspect_is_data(q.model) ? make_data_page(a, output, day.text, &e)
-                                          : make_model_page(a, &q, output, &passed, &e));
+                (!named.data || is_own_page(a, data, output, &e)) &&
+                (data ? make_data_page(a, output, day.text, &e)
+                      : make_model_page(a, &q, output, &passed, &e));
     if (good && named.data)
         log_note("the page is %s", text_quote_z(output));
     int code = good ? passed ? EXIT_DONE : EXIT_GATE : cli_fail_output(a, &e, output);

@@ -63,31 +63,40 @@ bool held_rows_read(const struct args *a, bool needs, struct held_rows *r, char 
     return true;
 }
 
-static bool are_there(const struct opt_strings *files)
+static bool are_there(const struct opt_strings *files, struct text *why)
 {
     for (size_t i = 0; i < files->count; i++)
-        if (!file_exists(files->items[i]) || file_once(files->items[i]))
+        if (!file_exists(files->items[i]) || file_once(files->items[i])) {
+            text_printf(why, "the config beside the model names \"%s\", which %s",
+                        text_quote_z(files->items[i]),
+                        file_exists(files->items[i]) ? "can be read only once" : "is not there");
             return false;
+        }
     return files->count > 0;
 }
 
 bool held_rows_default(const struct args *a, struct held_rows *r, char *const **inputs,
-                       size_t *count, const char **part)
+                       size_t *count, const char **part, struct text *why)
 {
-    struct err ignored = {0};
+    struct err e = {0};
     struct text path = {0};
     if (*count || *part)
         return false;
     put_config_path(a, &path);
     if (file_exists(path.data))
-        r->config = config_load(path.data, NULL, &ignored);
-    mem_free(ignored.more);
+        r->config = config_load(path.data, NULL, &e);
+    else
+        text_printf(why, "no config stands beside the model as \"%s\"", text_quote_z(path.data));
+    if (!r->config && e.id != ERR_NONE)
+        text_printf(why, "\"%s\" cannot be taken as its config: %s", text_quote_z(path.data),
+                    e.what);
+    mem_free(e.more);
     text_free(&path);
     if (!r->config)
         return false;
     const struct data_options *d = &r->config->data;
     const struct opt_strings *files = d->test.count ? &d->test : &d->train;
-    if (!are_there(files))
+    if (!are_there(files, why))
         return false;
     *inputs = files->items;
     *count = files->count;

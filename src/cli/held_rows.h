@@ -22,9 +22,9 @@ bool held_rows_read(const struct args *a, bool needs, struct held_rows *r, char 
                     size_t *count, const char **part, struct err *e);
 /* Without files and --part in the line: the test rows of the training by the config beside the
  * model, if it and its files exist: the files of data.test, or part "test" of data.train. False:
- * the config names none, and nothing is set. */
+ * nothing is set, and *why says why. */
 bool held_rows_default(const struct args *a, struct held_rows *r, char *const **inputs,
-                       size_t *count, const char **part);
+                       size_t *count, const char **part, struct text *why);
 void held_rows_free(struct held_rows *r);
 
 #endif

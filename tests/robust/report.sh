@@ -308,6 +308,38 @@ run dnn report '<i>.csv' bare.csv -o none.html
 is_exit 64 "two files of data"
 run dnn report b.dnn --target y -o none.html
 is_exit 64 "a target of a model"
+# default names: of the model and of its data; no file of another kind is replaced
+mkdir names
+cp b.dnn b.json '<i>.csv' names
+cp '<i>.csv' names/b.csv
+for turn in first second; do
+    run dnn report names/b.dnn
+    is_exit 0 "names/b.dnn, the $turn time"
+    err_has 'the page is names/b.html'
+    run dnn report names/b.csv
+    is_exit 0 "names/b.csv, the $turn time"
+    err_has 'the page is names/b.data.html'
+done
+page_has names/b.html '<title>b.dnn: report'
+page_has names/b.data.html '<title>b.csv: data'
+cp names/b.data.html names/b.html
+cp names/b.csv names/b.tsv
+echo '<p>mine</p>' >names/x.html
+cp b.dnn names/x.dnn
+for pair in 'b.dnn b.html' 'b.tsv b.data.html' 'x.dnn x.html'; do
+    set -- $pair
+    before=$(sha256sum <names/"$2")
+    run dnn report names/"$1"
+    is_exit 73 "names/$2 is not the page of $1"
+    err_has 'it is not replaced' '-o FILE'
+    is "$(sha256sum <names/"$2")" "$before" "it is as it was"
+done
+run dnn report names/x.dnn -o names/x.html
+is_exit 0 "-o replaces it"
+err_has 'the page is without rows: no config stands beside the model as "names/x.json"' 'dnn report names/x.dnn DATA.csv'
+echo '{"task": "binary", "data": {"train": "away.csv", "target": "y", "columns": {}}}' >names/x.json
+run dnn report names/x.dnn -o names/x.html
+err_has 'names "names/away.csv", which is not there'
 head -n 1 '<i>.csv' >empty.csv
 run dnn report empty.csv -o data.html
 is_exit 0 "a header alone"

@@ -351,7 +351,7 @@ static void test_choose(void)
     ok(r.blocks > 1 && r.records.length == want.length &&
            memcmp(r.records.data, want.data, want.length) == 0,
        "chosen records of %d blocks: each has its line in the file", (int)r.blocks);
-    ok(choice.blanked && r.blank_lines - choice.blanked < 41, "the blank lines of its own are told");
+    ok(choice.blanked && r.blank_lines - choice.blanked < 41, "its own blank lines are told");
     drop(&r);
     text_free(&bytes);
     text_free(&want);

@@ -7,6 +7,7 @@
 
 #include "cli/report/chart.h"
 #include "cli/report/html.h"
+#include "cli/report/page.h"
 
 enum { COLUMNS_MOST = 1000, TEXT_MOST = 60 };
 
@@ -266,7 +267,7 @@ void report_data_page(const struct data_look *l, const char *name, const char *n
                       const char *date, struct text *out)
 {
     struct text title = {0};
-    text_printf(&title, "%s: data", name);
+    report_title(name, true, &title);
     html_begin(out, title.data);
     text_put(out, "<header>\n<h1>");
     html_text_z(out, name);

@@ -140,14 +140,20 @@ void html_text_z(struct text *out, const char *string)
     html_text(out, string, strlen(string));
 }
 
-void html_begin(struct text *out, const char *title)
+void html_title(struct text *out, const char *title)
 {
     text_put(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n"
                   "<meta name=\"generator\" content=\"dnn\" />\n<link rel=\"icon\" "
                   "href=\"data:,\" />\n<title>");
     html_text_z(out, title);
-    text_put(out, "</title>\n<style>\n");
+    text_put(out, "</title>\n");
+}
+
+void html_begin(struct text *out, const char *title)
+{
+    html_title(out, title);
+    text_put(out, "<style>\n");
     text_put(out, style);
     text_put(out, style_of_small_screens_and_paper);
     text_put(out, "</style>\n</head>\n<body>\n");

@@ -8,6 +8,8 @@
 /* User text. Control bytes and bytes that are not UTF-8 are shown as \x1b; markup is escaped. */
 void html_text(struct text *out, const char *bytes, size_t length);
 void html_text_z(struct text *out, const char *string);
+/* How a page of this title begins, then the rest of its head. */
+void html_title(struct text *out, const char *title);
 void html_begin(struct text *out, const char *title);
 void html_end(struct text *out);
 /* A chapter with its heading, and a paragraph of ours (no user text). */

@@ -12,6 +12,11 @@ const char *report_file(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+void report_title(const char *path, bool data, struct text *out)
+{
+    text_printf(out, "%s: %s", report_file(path), data ? "data" : "report");
+}
+
 const char *report_label(const struct report *r, uint32_t class_number)
 {
     return vocab_text(r->file->schema->labels, class_number, NULL);
@@ -70,7 +75,7 @@ void report_cell(const struct metric_type *t, double low, double high, struct te
 void report_page(const struct report_request *q, const struct report *r, struct text *out)
 {
     struct text title = {0};
-    text_printf(&title, "%s: report", report_file(q->model));
+    report_title(q->model, false, &title);
     html_begin(out, title.data);
     report_summary(q, r, out);
     text_put(out, "<main>\n");

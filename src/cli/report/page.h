@@ -8,6 +8,8 @@ void report_page(const struct report_request *q, const struct report *r, struct 
 
 /* Shared by the sections. */
 const char *report_file(const char *path); /* its name without the folders */
+/* The title of the page of a model or of data: the file's name and the kind. */
+void report_title(const char *path, bool data, struct text *out);
 /* A label of the model. */
 const char *report_label(const struct report *r, uint32_t class_number);
 /* NaN: the whole is 0. */
