@@ -36,7 +36,8 @@ say "dnn benchmarks, $(date -u +%Y-%m-%d), $(nproc) cores, $(sed -n 's/^model na
 
 train_config() { # THREADS FILE
     cat >"$2" <<END
-{"task": "binary", "data": {"train": "numeric.csv", "target": "y", "columns": {$(for i in $(seq 14); do printf '"x%d": {"type": "numeric", "scale": "standard"}%s' "$i" "$([ "$i" = 14 ] || echo ,)"; done)},
+{"task": "binary", "data": {"train": "numeric.csv", "target": "y",
+  "columns": {$(for i in $(seq 14); do printf '"x%d": {"type": "numeric", "scale": "standard"}%s' "$i" "$([ "$i" = 14 ] || echo ,)"; done)},
  "split": {"method": "random", "valid": 0, "test": 0}},
  "model": {"layers": [{"type": "dense", "units": 128}, {"type": "relu"}, {"type": "dense", "units": 128}, {"type": "relu"}]},
  "train": {"epochs": 50, "batch_size": 256, "schedule": {"type": "constant"}},
@@ -74,7 +75,8 @@ for row in $rows; do
         "$dnn" init mixed.csv --target y --id id --force --set data.split.valid=0 --set data.split.test=0 --set train.epochs=10 \
             --set train.schedule.type=constant --set train.batch_size=256 \
             --set 'model={"preset":"mlp","hidden":[128,128],"activation":"relu","dropout":0}' -o mixed.json -q
-        perl -pi -e 's/: "numeric"/: {"type": "numeric", "scale": "standard"}/g; s/: "categorical"/: {"type": "categorical", "encode": "onehot"}/g' mixed.json
+        perl -pi -e 's/: "numeric"/: {"type": "numeric", "scale": "standard"}/g;
+            s/: "categorical"/: {"type": "categorical", "encode": "onehot"}/g' mixed.json
         cat >job.sh <<END
 $dnn train mixed.json -o mixed.dnn -q && exec $dnn predict mixed.dnn mixed-new.csv -o mixed-answers.csv -q
 END
@@ -92,8 +94,12 @@ END
         peer "pyarrow" "$ours" peer_csv pyarrow
         say "    the same with a class, to encoded rows, as train does it (wanted: 2x pandas with scale none, 1.5x with the default)"
         make_data table 400000 rows.csv
-        "$dnn" init rows.csv --target y --force -q -o rows.json --set train.epochs=1 --set train.batch_size=4096 --set 'model={"preset":"mlp","hidden":[8]}'
-        one_load() { number "%.6f" "$("$dnn" train rows.json -o rows.dnn --force --json -q --set "encoders.numeric.scale=$1" 2>load.err | field seconds.load)"; }
+        "$dnn" init rows.csv --target y --force -q -o rows.json --set train.epochs=1 --set train.batch_size=4096 \
+            --set 'model={"preset":"mlp","hidden":[8]}'
+        one_load() {
+            number "%.6f" "$("$dnn" train rows.json -o rows.dnn --force --json -q --set "encoders.numeric.scale=$1" 2>load.err |
+                field seconds.load)"
+        }
         peer_rows() { "$python" "$here/peers.py" csv "$1" rows.csv; }
         turns=("one_load none" "one_load auto")
         [ -z "$python" ] || turns+=("peer_rows pandas" "peer_rows pyarrow")
@@ -131,13 +137,16 @@ done
 if [ $memory = yes ]; then
     say ""; say "memory"
     [ -s table.csv ] || "$here/make_data.pl" table 11000000 | perl -pe 's/(\.\d{4})\d+/$1/g' >table.csv
-    "$dnn" init table.csv --target y --force -o table.json -q --set data.split.valid=0.05 --set data.split.test=0 --set 'model={"preset":"mlp","hidden":[64]}' \
+    "$dnn" init table.csv --target y --force -o table.json -q --set data.split.valid=0.05 --set data.split.test=0 \
+        --set 'model={"preset":"mlp","hidden":[64]}' \
         --set train.batch_size=4096 --set train.epochs=1
     foretold=$("$dnn" check table.json --json -q | field memory.host_bytes)
     read -r seconds _ peak < <(measure 1 "$dnn" train table.json -o table.dnn -q)
     encoded=$((11000000 * 4 * 31)) # 28 numbers, a word of missing bits, target, weight
     limit=$((encoded * 5 / 4 + (64 << 20)))
-    say "    train 11M x 28: peak $((peak >> 20)) MiB in $seconds s; encoded table $((encoded >> 20)) MiB, limit $((limit >> 20)) MiB; check foretold $((foretold >> 20)) MiB ($(number '%+.0f' "($foretold-$peak)*100/$peak") %)"
+    say \
+        "    train 11M x 28: peak $((peak >> 20)) MiB in $seconds s; encoded table $((encoded >> 20)) MiB, limit $((limit >> 20)) MiB;" \
+        "check foretold $((foretold >> 20)) MiB ($(number '%+.0f' "($foretold-$peak)*100/$peak") %)"
     read -r seconds _ peak < <(measure 1 "$dnn" predict table.dnn table.csv -o /dev/null -q)
     size=$(stat -c %s table.csv)
     say "    predict $((size >> 20)) MiB: peak $((peak >> 20)) MiB in $seconds s (limit: 64 MiB and the model)"

@@ -88,7 +88,8 @@ third=$root/build/third-party
 if [ $pack = yes ]; then
     tests/fuzz/sources.sh || { echo "gpu_verify.sh: the sources cannot be had" >&2; exit 69; }
     mkdir -p "$third/cjson"
-    cp build/sources/cjson-1.7.15/cJSON.[ch] "$third/cjson/" && cp build/sources/libcsv-3.0.3/libcsv.c build/sources/libcsv-3.0.3/csv.h "$third/" &&
+    cp build/sources/cjson-1.7.15/cJSON.[ch] "$third/cjson/" && cp build/sources/libcsv-3.0.3/libcsv.c build/sources/libcsv-3.0.3/csv.h \
+        "$third/" &&
         cp build/sources/utf8proc-2.8.0/utf8proc.[ch] build/sources/utf8proc-2.8.0/utf8proc_data.c "$third/" &&
         echo "packed: build/third-party ($(du -sk "$third" | cut -f1) KiB)"
     exit
@@ -110,7 +111,8 @@ nvcc=${NVCC:-$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)}
 [ ! -d /usr/local/cuda/bin ] || PATH=$PATH:/usr/local/cuda/bin
 # a driver that is mounted into a container is not always known to the loader
 for folder in /usr/local/nvidia/lib64 /usr/local/nvidia/lib; do
-    [ ! -e $folder/libcuda.so.1 ] || ldconfig -p 2>/dev/null | grep -q libcuda.so.1 || export LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    [ ! -e $folder/libcuda.so.1 ] || ldconfig -p 2>/dev/null | grep -q libcuda.so.1 ||
+        export LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 done
 # the card's own architecture: 8.6 as 86; unknown: the one the kernels are tuned for
 own=$(timeout 60 nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -dc '0-9\n' | sort -un | tr '\n' ' ')
@@ -166,14 +168,27 @@ list_of() { awk 'NR > 1 { printf ",\n" } { printf "  %s", $0 }' "$@" 2>/dev/null
 json_of() { if [ -s "$1" ]; then cat "$1"; else echo null; fi; }
 # write_results CODE: after each part, so that an end from outside loses one part at most
 write_results() {
-    printf '{"program": "gpu_verify", "date": "%s", "commit": "%s", "gpu": %s, "emulated": %s, "seconds": %d, "exit": %d, "parts": [\n%s\n],\n"constants": %s,\n"rows": [\n%s\n],\n"musts": [\n%s\n]}\n' \
+    printf \
+        '{"program": "gpu_verify", "date": "%s", "commit": "%s", "gpu": %s, "emulated": %s, "seconds": %d, "exit": %d, "parts": [
+%s
+],
+"constants": %s,
+"rows": [
+%s
+],
+"musts": [
+%s
+]}\n' \
         "$date" "$commit" "$(quoted "$gpu")" "$([ $emulated = yes ] && echo true || echo false)" $((SECONDS - began)) "$1" \
-        "$(list_of $states)" "$(json_of "$work/constants.json")" "$(list_of "$work"/*.rows)" "$(list_of "$work"/*.musts)" >"$results/verify.json"
-    (cd "$work" && find . -maxdepth 1 -type f \( -name '*.log' -o -name '*.json' -o -name '*.txt' -o -name '*.result' \) -size -8M | tar -czf "$results/logs.tar.gz" -T - 2>/dev/null)
+        "$(list_of $states)" "$(json_of "$work/constants.json")" "$(list_of "$work"/*.rows)" \
+        "$(list_of "$work"/*.musts)" >"$results/verify.json"
+    (cd "$work" && find . -maxdepth 1 -type f \( -name '*.log' -o -name '*.json' -o -name '*.txt' -o -name '*.result' \) -size -8M |
+        tar -czf "$results/logs.tar.gz" -T - 2>/dev/null)
 }
 
 say "gpu_verify, $date UTC, commit $commit"
-say "GPU: ${gpu:-none is seen}; toolkit: $([ -n "$nvcc" ] && "$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p' || echo none); $jobs cores; built for sm $archs"
+say "GPU: ${gpu:-none is seen}; toolkit: $([ -n "$nvcc" ] && "$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p' ||
+    echo none); $jobs cores; built for sm $archs"
 [ $emulated = no ] || say "EMULATED: this tries the script and proves nothing of a GPU"
 wanted=${parts:-$all}
 case " $wanted " in *" build "*) ;; *) wanted="build $wanted" ;; esac
@@ -216,7 +231,8 @@ for part in $wanted; do
     69) state=skipped; if optional "$part"; then missing="$missing $part"; else skipped="$skipped $part"; fi ;;
     *) state=failed; red="$red $part"; why=${why:-exit $code} ;;
     esac
-    printf '{"part": "%s", "state": "%s", "seconds": %d, "exit": %d, "why": %s}\n' "$part" $state $took $code "$(quoted "$why")" >"$work/$part.state"
+    printf '{"part": "%s", "state": "%s", "seconds": %d, "exit": %d, "why": %s}\n' "$part" $state $took $code \
+        "$(quoted "$why")" >"$work/$part.state"
     states="$states $work/$part.state"
     say "$(printf '%-10s %-8s %4d s  %s' "$part" $state $took "$why")"
     [ ! -s "$work/$part.told" ] || sed 's/^/    /' "$work/$part.told" | tee -a "$report"
@@ -226,6 +242,8 @@ code=0
 [ -z "$skipped" ] || code=69
 [ $emulated = no ] || code=69
 [ -z "$red" ] || code=1
-say "$green passed; failed:${red:- none}; skipped, which is not a pass:${skipped:- none}; an optional tool is missing:${missing:- none}; $((SECONDS - began)) s; exit $code"
+say \
+    "$green passed; failed:${red:- none}; skipped, which is not a pass:${skipped:- none};" \
+    "an optional tool is missing:${missing:- none}; $((SECONDS - began)) s; exit $code"
 write_results $code
 exit $code

@@ -29,7 +29,8 @@ installed() { [ "$(dpkg-query -W -f='${Status}' "$1" 2>/dev/null)" = "install ok
 # a package that is there under another name counts: a compiler of one's own, another build of OpenBLAS
 present() {
     case $1 in
-    gcc | g++ | make | perl | strace | clang) command -v "$1" >/dev/null 2>&1 && { [ "$1" != perl ] || command -v prove >/dev/null 2>&1; } ;;
+    gcc | g++ | make | perl | strace | clang) command -v "$1" >/dev/null 2>&1 && { [ "$1" != perl ] ||
+        command -v prove >/dev/null 2>&1; } ;;
     # what libFuzzer and the sanitizers need, whatever the number of clang's version
     libclang-rt-14-dev)
         installed "$1" || echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
@@ -85,14 +86,16 @@ if command -v dpkg-query >/dev/null 2>&1; then
         fi
     fi
 else
-    say "no dpkg here: a C compiler, make, cJSON, libcsv, utf8proc (with headers), OpenBLAS (libopenblas.so.0) and zlib (libz.so.1) must be there"
+    say \
+        "no dpkg here: a C compiler, make, cJSON, libcsv, utf8proc (with headers), OpenBLAS (libopenblas.so.0) and zlib (libz.so.1) must be there"
 fi
 
 # Spark for tests/spark; what is pinned and there needs no network
 pinned=scripts/spark/requirements.txt
 if [ "$spark" = yes ] && ! cmp -s "$pinned" .cache/spark/installed; then
     say "installing Spark into .cache/spark"
-    if python3 -m venv --clear .cache/spark >setup.log 2>&1 && .cache/spark/bin/python3 -m pip install -q -r "$pinned" >>setup.log 2>&1; then
+    if python3 -m venv --clear .cache/spark >setup.log 2>&1 && .cache/spark/bin/python3 -m pip install \
+        -q -r "$pinned" >>setup.log 2>&1; then
         cp "$pinned" .cache/spark/installed
     else
         say "going on without Spark (optional)"

@@ -9,7 +9,8 @@ adds_up() {
     perl -e 'open my $p, "<", "p"; open my $w, "<", shift; my $name = shift;
         my @n = split /,/, scalar(<$p>) =~ s/\n//r; my @c = split /,/, scalar(<$w>) =~ s/\n//r;
         my ($at) = grep { $n[$_] eq $name } 0 .. $#n; my ($ids) = grep { $n[$_] eq "prediction" } 0 .. $#n; my $rows = 0;
-        while (<$w>) { chomp; my @v = split /,/; my @a = split /,/, scalar(<$p>) =~ s/\n//r; my ($answer, $base) = (pop @v, pop @v); my $sum = 0;
+        while (<$w>) { chomp; my @v = split /,/; my @a = split /,/, scalar(<$p>) =~ s/\n//r; my ($answer, $base) = (pop @v, pop @v);
+        my $sum = 0;
             for my $i (0 .. $ids - 1) { $v[$i] eq $a[$i] or die "row $rows: $v[$i] is not $a[$i]\n" }
             for my $i ($ids .. $#v) { $sum += $v[$i] if $c[$i] ne "prediction" }
             my $want = $name eq "best" ? (sort { $b <=> $a } @a[$ids + 1 .. $#a])[0] : $a[$at];

@@ -3,7 +3,8 @@
 # xml FILE: well formed by xmllint where it is there, else by a parser of these few elements
 xml() {
     if command -v xmllint >/dev/null; then xmllint --noout "$1"; else
-        perl -0777 -ne 's/^<\?xml[^>]*\?>\s*//; 1 while s/<(\w+)((?: \w+="[^"<]*")*)\/>//g || s/<(\w+)((?: \w+="[^"<]*")*)>\s*<\/\1>//g; exit /\S/ ? 1 : 0' "$1"
+        perl -0777 -ne 's/^<\?xml[^>]*\?>\s*//; 1 while s/<(\w+)((?: \w+="[^"<]*")*)\/>//g || s/<(\w+)((?: \w+="[^"<]*")*)>\s*<\/\1>//g;
+            exit /\S/ ? 1 : 0' "$1"
     fi
 }
 # prom FILE: the text format, line by line: HELP and TYPE once and before the samples, names, labels, numbers

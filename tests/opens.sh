@@ -13,7 +13,8 @@ int cuInit(unsigned flags) { (void)flags; return 0; }
 C
     gcc -shared -fPIC -o driver/mark.so driver/mark.c 2>/dev/null || return 0
     local library
-    for library in libcuda.so.1 libnvidia-ml.so.1 libcublasLt.so.1{2,3} libcudnn.so.{8,9} libcudart.so.1{2,3} libnccl.so.2 libamdhip64.so; do
+    for library in libcuda.so.1 libnvidia-ml.so.1 libcublasLt.so.1{2,3} libcudnn.so.{8,9} libcudart.so.1{2,3} libnccl.so.2 \
+        libamdhip64.so; do
         cp driver/mark.so "driver/$library"
     done
     driver=$WORK/driver
@@ -32,7 +33,10 @@ watched() {
 }
 # opened: a library, or a call of the runtime was made, as DNN_EMULATE=report counts them. A folder that is searched for others may have
 # a driver's name.
-opened() { [ -e loaded ] || grep -q '^emulated: [0-9]* calls' err || grep -qiE "/proc/driver/nvidia|[\"/][^\"/]*($gpu_names)[^\"/]*\"" trace 2>/dev/null; }
+opened() {
+    [ -e loaded ] || grep -q '^emulated: [0-9]* calls' err || grep -qiE "/proc/driver/nvidia|[\"/][^\"/]*($gpu_names)[^\"/]*\"" \
+        trace 2>/dev/null
+}
 # looks: there is something that would notice. Where nothing is, that is said: "opened none" would be an answer to no question.
 looks() { [ -n "$driver" ] || [ $traced = yes ] || [ "${DNN_EMULATE:-}" = report ]; }
 # opened_none NAME: the job that was watched ended well, and opened nothing

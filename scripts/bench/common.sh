@@ -28,4 +28,7 @@ in_turns() {
 turn_median() { # N: of the seconds in turns.N
     ! grep -q failed "turns.$1" && sort -g "turns.$1" | sed -n "$((($(wc -l <"turns.$1") + 1) / 2))p"
 }
-field() { perl -0777 -MJSON::PP -e 'my ($p) = @ARGV; my $v = decode_json(<STDIN>); $v = ref $v eq "ARRAY" ? $v->[$_] : $v->{$_} for split /\./, $p; print "$v\n"' "$1"; }
+field() {
+    perl -0777 -MJSON::PP -e 'my ($p) = @ARGV; my $v = decode_json(<STDIN>); $v = ref $v eq "ARRAY" ? $v->[$_] : $v->{$_} for split /\./,
+        $p; print "$v\n"' "$1"
+}

@@ -18,16 +18,19 @@ mkdir -p "$(dirname "$file")"
 try=$(mktemp -d)
 trap 'rm -rf "$try"' EXIT
 without() {
-    printf '%s\n' "kernels: $nvcc is there, but $1" "kernels: built without them; with the GPU needed, mend that, or name another: make NVCC=..." >&2
+    printf '%s\n' "kernels: $nvcc is there, but $1" \
+        "kernels: built without them; with the GPU needed, mend that, or name another: make NVCC=..." >&2
     exit 0
 }
 # through a link, as a toolkit's package leaves it, and through one of the system's
 lib=""
-for folder in "$bin/../lib64" "$bin/../lib" "$bin/../targets/x86_64-linux/lib" "$(dirname "$nvcc")/../lib64" "$(dirname "$nvcc")/../lib" /usr/lib/x86_64-linux-gnu; do
+for folder in "$bin/../lib64" "$bin/../lib" "$bin/../targets/x86_64-linux/lib" "$(dirname "$nvcc")/../lib64" "$(dirname "$nvcc")/../lib" \
+    /usr/lib/x86_64-linux-gnu; do
     if [ -z "$lib" ] && [ -f "$folder/libcudart_static.a" ]; then lib=$(cd "$folder" && pwd); fi
 done
 [ -n "$lib" ] || without "its static runtime (libcudart_static.a) is not; the package is cuda-cudart-dev or nvidia-cuda-dev"
-printf '%s\n' '#include <cuda_runtime.h>' '__global__ void touch(float *x) { *x = 1; }' 'int main(void) { touch<<<1, 1>>>(0); return 0; }' >"$try/try.cu"
+printf '%s\n' '#include <cuda_runtime.h>' '__global__ void touch(float *x) { *x = 1; }' \
+    'int main(void) { touch<<<1, 1>>>(0); return 0; }' >"$try/try.cu"
 "$nvcc" -std=c++17 -o "$try/try.o" -c "$try/try.cu" >"$try/said" 2>&1 ||
     without "it does not compile: $(grep -m 1 -i -e error -e 'not supported' -e 'not found' "$try/said" || head -n 1 "$try/said")"
 archs=$("$nvcc" --list-gpu-arch | sed -n 's/^compute_\([0-9]*\)$/\1/p' | tr '\n' ',')

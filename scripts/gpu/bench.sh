@@ -10,7 +10,8 @@ part_constants() {
     [ -z "$lt" ] || export LD_LIBRARY_PATH="$lt${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
     "$build/gpu_constants" >"$work/constants.json" || fail "exit $?"
     cat "$work/constants.json"
-    sed -n 's/.*"name": "\([^"]*\)", "value": \([^,]*\), "\(unit\|why\)": "\([^"]*\)".*/\1: \2 \4/p' "$work/constants.json" >"$work/constants.told"
+    sed -n 's/.*"name": "\([^"]*\)", "value": \([^,]*\), "\(unit\|why\)": "\([^"]*\)".*/\1: \2 \4/p' \
+        "$work/constants.json" >"$work/constants.told"
     passed
 }
 
@@ -35,13 +36,15 @@ must() {
         [ $emulated = yes ] || fail "$1: $2, wanted $3 $4"
     fi
     echo "must: $1: ${2:-no figure} (wanted $3 $4, aim $5): $verdict" | tee -a "$work/$part.told"
-    printf '{"what": %s, "figure": %s, "op": "%s", "must": %s, "aim": %s, "verdict": "%s"}\n' "$(quoted "$1")" "$(or_null "$2")" "$3" "$4" "$5" "$verdict" >>"$work/$part.musts"
+    printf '{"what": %s, "figure": %s, "op": "%s", "must": %s, "aim": %s, "verdict": "%s"}\n' "$(quoted "$1")" "$(or_null "$2")" "$3" "$4" \
+        "$5" "$verdict" >>"$work/$part.musts"
 }
 judge() { passed && { [ -z "$unjudged" ] || skip "not judged: $unjudged"; }; }
 # rate_of FILE: rows a second of output.metrics, the median of the epochs behind the third: kernels load in the first,
 # and graphs are made up to the third
 rate_of() {
-    sed -n 's/.*"rows_per_s":\([0-9.e+]*\).*/\1/p' "$1" 2>/dev/null | awk 'NR > 3' | sort -g | awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)] }'
+    sed -n 's/.*"rows_per_s":\([0-9.e+]*\).*/\1/p' "$1" 2>/dev/null | awk 'NR > 3' | sort -g |
+        awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)] }'
 }
 
 # --- bench: a step, a whole job, and the GPU beside our own CPU ---
@@ -83,7 +86,8 @@ bench_both() { # 100,000 rows, width 256
         figure "both.$name" "$(rate_of both.lines)"
         row "{\"work\": \"$rows x 14, 256-256-2, batch 1024\", \"who\": \"$name\", \"rows_per_s\": $(or_null "$(figure_of "both.$name")")}"
     done
-    must "GPU over our CPU on all $jobs cores, 100k rows, width 256" "$(quotient "$(figure_of both.dnn_gpu)" "$(figure_of both.dnn_cpu)")" ">=" 10 100
+    must "GPU over our CPU on all $jobs cores, 100k rows, width 256" "$(quotient "$(figure_of both.dnn_gpu)" "$(figure_of both.dnn_cpu)")" \
+        ">=" 10 100
 }
 bench_quick() {
     local at took
@@ -106,7 +110,8 @@ bench_report() {
             my ($key, $opens, $n) = ($1, $2, $3);
             if ($opens) { if ($key =~ /^(small|medium|large)$/) { $size = $key } else { $name = $key } }
             elsif ($key eq "time_improvement_percent" && $name =~ /^(dense|dense_back|train|predict|evaluate)$/ && $n < 100) {
-                printf "GPU over CPU, %s %s: %.1f times\n", $name, $size, 100 / (100 - $n) } }' "$work/dnn-bench.json" | tee -a "$work/bench.told"
+                printf "GPU over CPU, %s %s: %.1f times\n", $name, $size, 100 / (100 - $n) } }' "$work/dnn-bench.json" |
+                tee -a "$work/bench.told"
 }
 part_bench() {
     need_gpu && need_program || return
@@ -132,16 +137,19 @@ millions() { if [ "$1" -ge 100000 ]; then number '%.3gM' "$1 / 1e6"; else printf
 # from their rate and is named extrapolated
 large_row() {
     local whole=$(($1 * 10))
-    printf '{"work": "%s x 28, %sx3, batch %s", "who": "dnn_gpu %s", "rows": %s, "rows_per_s": %s, "epoch_ms": %s, ' "$(millions "$1")" "$2" "$3" "$4" "$1" "$5" \
+    printf '{"work": "%s x 28, %sx3, batch %s", "who": "dnn_gpu %s", "rows": %s, "rows_per_s": %s, "epoch_ms": %s, ' "$(millions "$1")" \
+        "$2" "$3" "$4" "$1" "$5" \
         "$(number %.1f "$5 ? $1 * 1e3 / $5 : 0")"
-    printf '"extrapolated": {"rows": %s, "epoch_ms": %s}, "tflops": %s}' $whole "$(number %.1f "$5 ? $whole * 1e3 / $5 : 0")" "$(number %.3g "$5 * $6 / 1e12")"
+    printf '"extrapolated": {"rows": %s, "epoch_ms": %s}, "tflops": %s}' $whole "$(number %.1f "$5 ? $whole * 1e3 / $5 : 0")" \
+        "$(number %.3g "$5 * $6 / 1e12")"
 }
 large_rows() { [ $emulated = yes ] && echo 1000 || echo 1100000; }
 large_config() { # BATCH WIDTH EPOCHS
     local columns
     columns=$(for i in $(seq 28); do printf '"x%d": "numeric"%s' "$i" "$([ "$i" = 28 ] || echo ,)"; done)
     cat >large.json <<END
-{"task": "binary", "data": {"train": "large.csv", "target": "y", "columns": {$columns}, "split": {"method": "random", "valid": 0, "test": 0}},
+{"task": "binary", "data": {"train": "large.csv", "target": "y", "columns": {$columns}, "split": {"method": "random",
+  "valid": 0, "test": 0}},
  "model": {"preset": "mlp", "hidden": [$2, $2, $2], "dropout": 0}, "train": {"epochs": $3, "batch_size": $1},
  "backend": {"name": "dnn_gpu", "fallback": "none"}, "output": {"model": "large.dnn", "metrics": "large.lines"}}
 END
@@ -171,8 +179,10 @@ part_large() {
 # profile_told TRACE NAME: the operations of a trace that took longest, a line each
 profile_told() {
     perl -MJSON::PP -e 'local $/; open my $f, "<", $ARGV[0] or die; my (%us, %n);
-        for (@{decode_json(<$f>)->{traceEvents}}) { next unless ($_->{pid} // 0) == 2 && ($_->{tid} // 0) == 2 && defined $_->{dur}; $us{$_->{name}} += $_->{dur}; $n{$_->{name}}++ }
-        printf "$ARGV[1]: %-14s %9.1f us in %d\n", $_, $us{$_}, $n{$_} for grep { defined } (sort { $us{$b} <=> $us{$a} } keys %us)[0 .. 11]' "$1" "$2"
+        for (@{decode_json(<$f>)->{traceEvents}}) { next unless ($_->{pid} // 0) == 2 && ($_->{tid} // 0) == 2 && defined $_->{dur};
+        $us{$_->{name}} += $_->{dur}; $n{$_->{name}}++ }
+        printf "$ARGV[1]: %-14s %9.1f us in %d\n", $_, $us{$_}, $n{$_} for grep { defined } (sort {
+        $us{$b} <=> $us{$a} } keys %us)[0 .. 11]' "$1" "$2"
 }
 # --- profile: where the time of those trainings goes, as the program's own trace says ---
 part_profile() {

@@ -2,12 +2,14 @@
 # build.sh - parts of gpu_verify.sh: build, opens.
 
 # --- build ---
-have_packages() { printf '#include <cjson/cJSON.h>\n#include <stddef.h>\n#include <csv.h>\n#include <utf8proc.h>\nint main(void) { return 0; }\n' |
+have_packages() { printf \
+    '#include <cjson/cJSON.h>\n#include <stddef.h>\n#include <csv.h>\n#include <utf8proc.h>\nint main(void) { return 0; }\n' |
     "${CC:-gcc}" -x c - -lcjson -lcsv -lutf8proc -o "$work/packages" 2>/dev/null; }
 use_packages() { # else those that were carried here
     have_packages && return 0
     [ -f "$third/cjson/cJSON.c" ] && [ -f "$third/libcsv.c" ] && [ -f "$third/utf8proc.c" ] || return 1
-    "${CC:-gcc}" -O2 -fPIE -c "$third/cjson/cJSON.c" -o "$work/cJSON.o" && "${CC:-gcc}" -O2 -fPIE -w -I"$third" -c "$third/libcsv.c" -o "$work/libcsv.o" &&
+    "${CC:-gcc}" -O2 -fPIE -c "$third/cjson/cJSON.c" -o "$work/cJSON.o" && "${CC:-gcc}" -O2 -fPIE -w -I"$third" -c "$third/libcsv.c" \
+        -o "$work/libcsv.o" &&
         "${CC:-gcc}" -O2 -fPIE -w -c "$third/utf8proc.c" -o "$work/utf8proc.o" && ar rcs "$work/libutf8proc.a" "$work/utf8proc.o" &&
         ar rcs "$work/libcjson.a" "$work/cJSON.o" && ar rcs "$work/libcsv.a" "$work/libcsv.o" || return 1
     export CPATH=$third${CPATH:+:$CPATH} LIBRARY_PATH=$work${LIBRARY_PATH:+:$LIBRARY_PATH}
@@ -15,7 +17,8 @@ use_packages() { # else those that were carried here
 }
 part_build() {
     [ $emulated = yes ] || [ -n "$nvcc" ] || skip "no CUDA toolkit: nvcc is not found" || return
-    use_packages || { fail "cJSON, libcsv and utf8proc are not here: carry build/third-party, made by scripts/gpu_verify.sh --pack"; return 1; }
+    use_packages ||
+        { fail "cJSON, libcsv and utf8proc are not here: carry build/third-party, made by scripts/gpu_verify.sh --pack"; return 1; }
     local targets="all testing parity gpu-constants"
     [ $emulated = yes ] && targets="emulated parity-emulated"
     local nvcc_here="NVCC=$nvcc"

@@ -11,7 +11,8 @@ fault() { # NAME EXITS WARNINGS COMMAND...: one of these exits, so many warnings
     echo "$name: exit $code"
     cat err
     case " $exits " in *" $code "*) ;; *) fail "$name: exit $code, not $exits" ;; esac
-    [ "$warnings" = any ] || [ "$(grep 'warning:' err | grep -vc 'less than 4 GiB')" -eq "$warnings" ] || fail "$name: $(grep -c 'warning:' err) warnings, not $warnings"
+    [ "$warnings" = any ] || [ "$(grep 'warning:' err | grep -vc 'less than 4 GiB')" -eq "$warnings" ] ||
+        fail "$name: $(grep -c 'warning:' err) warnings, not $warnings"
     if [ $code -eq 0 ]; then [ -e x.dnn ] || fail "$name: no model"; else [ ! -e x.dnn ] || fail "$name: a model"; fi
 }
 # G18: eight processes on one card, which an emulated one cannot show (each process has its own): each does its work, or says 75
@@ -31,7 +32,11 @@ at_once() {
         wait "${pids[i]}"
         code=$?
         case $code in 0) served=$((served + 1)) ;; 75) continue ;; *) fail "eight at once: exit $code"; continue ;; esac
-        if [ $i -le 4 ]; then cmp at.csv at.$i.csv || fail "eight at once: other answers"; else cmp x.dnn at.$i.dnn || fail "eight at once: another model"; fi
+        if [ $i -le 4 ]; then
+            cmp at.csv at.$i.csv || fail "eight at once: other answers"
+        else
+            cmp x.dnn at.$i.dnn || fail "eight at once: another model"
+        fi
     done
     echo "eight at once: $served served"
     [ $served -gt 0 ] || fail "eight at once: none was served"
@@ -50,7 +55,8 @@ part_faults() {
     done
     if command -v strace >/dev/null 2>&1 && [ $emulated = no ]; then
         try strace -f -e trace=open,openat -o trace "$dnn" train c.json -o x.dnn --backend auto -q || fail "auto under strace: exit $?"
-        ! grep -q 'libcuda\|libnvidia' trace || fail "auto: small work opens $(grep -o 'lib[a-z-]*\.so[.0-9]*' trace | grep -m 1 'libcuda\|libnvidia')"
+        ! grep -q 'libcuda\|libnvidia' trace || fail "auto: small work opens $(grep -o 'lib[a-z-]*\.so[.0-9]*' trace |
+            grep -m 1 'libcuda\|libnvidia')"
     fi
     fault "error 719 while it begins, no fallback" 81 0 env DNN_FAULT=cuda:120:719 "$hooked" train c.json -o x.dnn
     if [ $emulated = no ]; then
@@ -91,15 +97,18 @@ part_memory() {
     told=$(sed -n 's/.*"device_bytes":\([0-9]*\).*/\1/p' check.out)
     data=$(sed -n 's/.*"device_by_kind":{[^}]*"data":\([0-9]*\).*/\1/p' check.out)
     echo "check: $told bytes on the device, of them $data data; the training held $took"
-    [ $((10 * ${told:-0})) -ge $((9 * ${took:-1})) ] && [ $((10 * ${told:-0})) -le $((11 * ${took:-1})) ] || fail "check is more than 10 % off"
+    [ $((10 * ${told:-0})) -ge $((9 * ${took:-1})) ] && [ $((10 * ${told:-0})) -le $((11 * ${took:-1})) ] ||
+        fail "check is more than 10 % off"
     for kind in weights state activations data; do
         told=$(sed -n "s/.*\"device_by_kind\":{[^}]*\"$kind\":\([0-9]*\).*/\1/p" check.out)
         held=$(sed -n "s/.* bytes of GPU .* were taken:.* $kind \([0-9]*\).*/\1/p" m.err)
         echo "check: $told bytes of $kind; the training held ${held:-?}"
-        [ $((10 * ${told:-0})) -ge $((9 * ${held:-1})) ] && [ $((10 * ${told:-0})) -le $((11 * ${held:-1})) ] || fail "check is more than 10 % off in $kind"
+        [ $((10 * ${told:-0})) -ge $((9 * ${held:-1})) ] && [ $((10 * ${told:-0})) -le $((11 * ${held:-1})) ] ||
+            fail "check is more than 10 % off in $kind"
     done
     limit=$(awk "BEGIN { printf \"%.9f\", (${took:-0} - ${data:-0} / 2) / 1073741824 }")
-    try "$dnn" train c.json -o s.dnn --json --set backend.memory_limit_gb="$limit" >s.out 2>err || fail "a training with room for half of its data"
+    try "$dnn" train c.json -o s.dnn --json --set backend.memory_limit_gb="$limit" >s.out 2>err ||
+        fail "a training with room for half of its data"
     cat err
     grep -q 'data streamed' err || fail "its data do not stream"
     cmp m.dnn s.dnn || fail "data that stream make another model"
@@ -107,7 +116,8 @@ part_memory() {
     try "$dnn" train c.json -o p.dnn -q --profile trace.json || fail "a training with a profile"
     cmp m.dnn p.dnn || fail "a profile makes another model"
     perl -MJSON::PP -e 'local $/; open my $f, "<", "trace.json" or die; my %us;
-        $us{"$_->{pid}/$_->{tid}"} += $_->{dur} // 0 for @{decode_json(<$f>)->{traceEvents}}; print "profile, us: host $us{\"1/1\"}, steps $us{\"2/1\"}, operations $us{\"2/2\"}\n";
+        $us{"$_->{pid}/$_->{tid}"} += $_->{dur} // 0 for @{decode_json(<$f>)->{traceEvents}};
+        print "profile, us: host $us{\"1/1\"}, steps $us{\"2/1\"}, operations $us{\"2/2\"}\n";
         exit !($us{"2/1"} > 0 && $us{"2/2"} > 0 && $us{"2/1"} < $us{"1/1"})' || fail "the profile lacks the card's times"
     cp trace.json "$work/profile.json"
     # the driver's start is within its patience: where nobody keeps the card awake, that takes seconds

@@ -11,7 +11,8 @@ rows_of() { sed -n "s/.*\"$1\": \([0-9.e+]*\).*/\1/p"; }
 part_peers() {
     need_gpu && need_program || return
     [ $emulated = no ] || skip "not on an emulated device" || return
-    [ -n "$python" ] && "$python" -c 'import torch, pandas; assert torch.cuda.is_available()' 2>/dev/null || skip "no PyTorch with CUDA and pandas" || return
+    [ -n "$python" ] && "$python" -c 'import torch, pandas; assert torch.cuda.is_available()' 2>/dev/null ||
+        skip "no PyTorch with CUDA and pandas" || return
     local rows=45000 how batch at took="" eager="" best="" large=""
     numeric $rows
     numeric $((rows / 5))
@@ -34,7 +35,8 @@ part_peers() {
     must "cold job: Python with PyTorch, times" "$(quotient "$took" "$(figure_of job)")" ">=" 8 15
     for batch in 65536 4096; do
         large=$(grep "batch $batch\|batch\": $batch" "$work/peers.rows" | rows_of rows_per_s | best_of r)
-        must "28-512-512-512-2 in bf16, batch $batch: PyTorch's best, times" "$(quotient "$(figure_of large.$batch)" "$large")" ">=" 1 "$([ $batch = 4096 ] && echo 4 || echo 2.5)"
+        must "28-512-512-512-2 in bf16, batch $batch: PyTorch's best, times" "$(quotient "$(figure_of large.$batch)" "$large")" ">=" 1 \
+            "$([ $batch = 4096 ] && echo 4 || echo 2.5)"
     done
     judge
 }

@@ -35,7 +35,9 @@ part_first() {
     try "$dnn" train c.json -o f.dnn --json >f.out || { fail "a training"; return; }
     cat f.out
     grep -q '"used":"dnn_gpu"' f.out || fail "it did not use the GPU"
-    for where in gpu cpu; do try "$dnn" predict f.dnn "$(small).csv" -o f.$where.csv -q --backend dnn_$where || fail "predict on $where"; done
+    for where in gpu cpu; do
+        try "$dnn" predict f.dnn "$(small).csv" -o f.$where.csv -q --backend dnn_$where || fail "predict on $where"
+    done
     within f.gpu.csv f.cpu.csv 1e-4 "answers of both"
     passed
 }
@@ -47,7 +49,8 @@ part_warpgroups() {
         DNN_WGMMA=always try "$hooked" check c.json -v --set backend.precision=$precision 2>wgmma.err || fail "$precision: check"
         cat wgmma.err
         ! grep -q 'they are not used' wgmma.err || fail "$(grep -m 1 'they are not used' wgmma.err)"
-        grep -q 'products are those of warpgroups\|they are not used' wgmma.err || skip "not a card of 9.0, or a toolkit without 90a" || return
+        grep -q 'products are those of warpgroups\|they are not used' wgmma.err || skip "not a card of 9.0, or a toolkit without 90a" ||
+            return
     done
     passed
 }
@@ -58,7 +61,8 @@ part_repeat() {
     cmp r1.dnn r2.dnn || fail "two trainings, two models"
     for rows in 0 7 999; do
         # shellcheck disable=SC2046 # words
-        try "$dnn" predict r1.dnn "$(small).csv" -o p$rows.csv -q --backend dnn_gpu $([ $rows = 0 ] || echo --batch-size $rows) || fail "predict by $rows"
+        try "$dnn" predict r1.dnn "$(small).csv" -o p$rows.csv -q --backend dnn_gpu $([ $rows = 0 ] || echo --batch-size $rows) ||
+            fail "predict by $rows"
         cmp p0.csv p$rows.csv || fail "answers in batches of $rows have other bytes"
     done
     passed
@@ -91,7 +95,8 @@ part_learning() {
 # --- precision: each learns, repeats, goes on after a break with the same bytes; fp16's gradients run over ---
 part_precision() {
     prepare 4 || return
-    local precision width=512 batch=4096 calls auc="" fp32="" saves='"optimizer": {"type": "adamw", "learning_rate": 0.003}, "checkpoint": {"every_s": 0, "keep": 2}'
+    local precision width=512 batch=4096 calls auc="" fp32="" saves='"optimizer": {"type": "adamw", "learning_rate": 0.003}'
+    saves+=', "checkpoint": {"every_s": 0, "keep": 2}'
     [ $emulated = yes ] && width=48 batch=128
     config w.json "$(small).csv" 4 $batch
     sed -i "s/128/$width/g; s/\"epochs\"/$saves, \"epochs\"/; s/\"batch_size\": [0-9]*/\"batch_size\": $batch/" w.json
@@ -137,18 +142,21 @@ part_wgmma() {
     DNN_WGMMA=always "$hooked" check c.json -v --set backend.precision=bf16 >check.out 2>&1 || fail "check: exit $?"
     grep -q 'products are those of warpgroups' check.out || skip "warpgroups do not serve here" || return
     for way in always none; do
-        DNN_WGMMA=$way "$parity" --precision "$work/wgmma.$way" 2>"$work/wgmma.err" || fail "$way: a product: $(grep 'not ok' "$work/wgmma.err" | head -n 3)"
+        DNN_WGMMA=$way "$parity" --precision "$work/wgmma.$way" 2>"$work/wgmma.err" ||
+            fail "$way: a product: $(grep 'not ok' "$work/wgmma.err" | head -n 3)"
         cat "$work/wgmma.err"
     done
     config g.json "$(small).csv" 2 $batch
     sed -i "s/128/$width/g; s/\"batch_size\": [0-9]*/\"batch_size\": $batch/" g.json
     for precision in bf16 fp16; do
         for way in always none; do
-            DNN_WGMMA=$way try "$hooked" train g.json -o g.$way.dnn --json -q --set backend.precision=$precision >g.$way.out || fail "$precision, $way: training"
+            DNN_WGMMA=$way try "$hooked" train g.json -o g.$way.dnn --json -q --set backend.precision=$precision >g.$way.out ||
+                fail "$precision, $way: training"
             try "$dnn" predict g.$way.dnn "$(small).csv" -o g.$way.csv -q --backend dnn_cpu || fail "predict"
             echo "$precision, $way: $(grep -o '"train":[0-9.e-]*' g.$way.out | tail -n 1) seconds"
         done
-        DNN_WGMMA=always try "$hooked" train g.json -o g.again.dnn -q --set backend.precision=$precision || fail "$precision: training again"
+        DNN_WGMMA=always try "$hooked" train g.json -o g.again.dnn -q --set backend.precision=$precision ||
+            fail "$precision: training again"
         cmp g.always.dnn g.again.dnn || fail "$precision: two trainings, two models"
         within g.none.csv g.always.csv 0.05 "$precision: products of warpgroups and their twin's"
     done

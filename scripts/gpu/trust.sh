@@ -53,8 +53,10 @@ part_gpucheck() {
     verdict=$(sed -n 's/.*"verdict":"\([a-z_]*\)".*/\1/p' "$work/gpucheck.result")
     [ $code -eq $wanted ] || fail "exit $code, verdict ${verdict:-none}"
     [ $emulated = no ] || [ "$verdict" = emulated ] || fail "verdict ${verdict:-none}"
-    ! grep -q '"status":"fail"' "$work/gpucheck.result" || fail "$(grep -o '"id":"[a-z_]*","status":"fail"' "$work/gpucheck.result" | head -n 3)"
-    [ $emulated = yes ] || "$dnn" gpucheck --format spark 2>"$work/spark.err" | grep -qE '^\{"name":"gpu","addresses":\["[0-9]+"(,"[0-9]+")*\]\}$' ||
+    ! grep -q '"status":"fail"' "$work/gpucheck.result" || fail "$(grep -o '"id":"[a-z_]*","status":"fail"' "$work/gpucheck.result" |
+        head -n 3)"
+    [ $emulated = yes ] || "$dnn" gpucheck --format spark 2>"$work/spark.err" |
+        grep -qE '^\{"name":"gpu","addresses":\["[0-9]+"(,"[0-9]+")*\]\}$' ||
         fail "Spark is offered no card: $(head -n 3 "$work/spark.err")"
     passed
 }
@@ -64,10 +66,14 @@ sanitize() { # TOOL [without]: trainings and cases under it; `without`: also the
     need_gpu && need_program || return
     [ $emulated = no ] || skip "not on an emulated device" || return
     local tool=$1 sanitizer code=0 under
-    sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer /opt/nvidia/*/compute-sanitizer 2>/dev/null | head -n 1)
+    sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer /opt/nvidia/*/compute-sanitizer 2>/dev/null |
+        head -n 1)
     [ -n "$sanitizer" ] || skip "compute-sanitizer is not found" || return
     timeout 60 "$sanitizer" --tool memcheck "$parity" --cases --only add "$work/none.result" >"$work/sanitizer.try" 2>&1
-    if grep -qi 'not supported' "$work/sanitizer.try"; then skip "compute-sanitizer does not work here: $(grep -i -m 1 'not supported' "$work/sanitizer.try")"; return; fi
+    if grep -qi 'not supported' "$work/sanitizer.try"; then
+        skip "compute-sanitizer does not work here: $(grep -i -m 1 'not supported' "$work/sanitizer.try")"
+        return
+    fi
     numeric 1000 # the fused step of small dense layers, which no single operation is
     cd "$work/run" && config s.json 1000.csv 2 256
     under="$sanitizer --tool $tool --report-api-errors no --error-exitcode 9 --print-limit 20"
@@ -80,7 +86,8 @@ sanitize() { # TOOL [without]: trainings and cases under it; `without`: also the
         timeout 40 $under "$parity" --least --only "bf16 kept" "$work/$tool.kept.result" || code=$?
     } >"$work/$tool.out" 2>&1
     tail -n 80 "$work/$tool.out"
-    [ $code -eq 0 ] && [ "$(grep -c SUMMARY "$work/$tool.out")" -ge 4 ] || fail "$tool: exit $code, $(grep -o 'ERROR SUMMARY.*\|RACECHECK SUMMARY.*' "$work/$tool.out" | tail -n 1)"
+    [ $code -eq 0 ] && [ "$(grep -c SUMMARY "$work/$tool.out")" -ge 4 ] ||
+        fail "$tool: exit $code, $(grep -o 'ERROR SUMMARY.*\|RACECHECK SUMMARY.*' "$work/$tool.out" | tail -n 1)"
     passed
 }
 part_memcheck() { sanitize memcheck; }
@@ -99,10 +106,13 @@ part_kernels() {
     sed -i 's/128/512/g' l.json
     local name
     for name in c l; do
-        timeout 45 "$ncu" --clock-control none --launch-skip 8 --launch-count 12 --section SpeedOfLight --section LaunchStats --section Occupancy \
-            --section WarpStateStats "$dnn" train $name.json -o k.dnn -q --set backend.precision=$([ $name = c ] && echo fp32 || echo bf16) >"$work/ncu.$name.txt" 2>&1 ||
+        timeout 45 "$ncu" --clock-control none --launch-skip 8 --launch-count 12 --section SpeedOfLight --section LaunchStats \
+            --section Occupancy \
+            --section WarpStateStats "$dnn" train $name.json -o k.dnn -q --set backend.precision=$([ $name = c ] && echo fp32 ||
+            echo bf16) >"$work/ncu.$name.txt" 2>&1 ||
             fail "ncu: exit $?: $(grep -m 1 '==ERROR==' "$work/ncu.$name.txt")"
-        awk '/^  [a-z_]+.*\(/ { kernel = $1 } $1 == "Duration" { print kernel, $3, $2 }' "$work/ncu.$name.txt" | sort | uniq -c | sort -k3 -gr | head -n 12 >>"$work/kernels.told"
+        awk '/^  [a-z_]+.*\(/ { kernel = $1 } $1 == "Duration" { print kernel, $3, $2 }' "$work/ncu.$name.txt" | sort | uniq -c |
+            sort -k3 -gr | head -n 12 >>"$work/kernels.told"
     done
     [ -s "$work/kernels.told" ] || fail "no kernel was measured"
     passed

@@ -3,7 +3,8 @@
 . "$(dirname "$0")/../tap.sh"
 unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BACKEND GPU_DEVICE_ID GPU_BATCH_SIZE DNN_TRAIN_GPU
 # in parts: on a busy machine the time of one benchmark is not enough for all rows
-mapfile -t rows < <(sed -nE 's/^(ROW|ALL|ONE)\(([a-z0-9_]+).*/\2/p; s/^JOB\([A-Z]+, *([a-z]+),.*/\1/p' "$ROOT/src/backend/ops.def" "$ROOT/src/config/jobs.def")
+mapfile -t rows < <(sed -nE 's/^(ROW|ALL|ONE)\(([a-z0-9_]+).*/\2/p; s/^JOB\([A-Z]+, *([a-z]+),.*/\1/p' "$ROOT/src/backend/ops.def" \
+    "$ROOT/src/config/jobs.def")
 bad="" there=0
 for ((i = 0; i < ${#rows[@]}; i += 20)); do
     # shellcheck disable=SC2046 # an option a row

@@ -20,7 +20,8 @@ config() { # PRESET
  "data": {"train": "train.csv", "target": "y", "columns": {"series": "id", "t": "id", "cue": "categorical"},
           "sequence": {"group": "series", "order": "t", "window": 4, "carry_state": true}},
  "model": {"preset": "$1", "hidden": [6], "bidirectional": false},
- "train": {"epochs": 8, "batch_size": 8, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0}, "optimizer": {"learning_rate": 0.03}},
+ "train": {"epochs": 8, "batch_size": 8, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0},
+ "optimizer": {"learning_rate": 0.03}},
  "backend": {"name": "dnn_gpu", "fallback": "none", "precision": "fp32"}}
 JSON
 }

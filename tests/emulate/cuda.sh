@@ -65,7 +65,8 @@ done
 layers='"layers": [{"type": "dense", "units": 16}, {"type": "batch_norm"}, {"type": "gelu"}, {"type": "dropout", "p": 0.2},
   {"type": "residual", "layers": [{"type": "layer_norm"}, {"type": "dense", "units": 16}, {"type": "silu"}]}]'
 for optimizer in sgd rmsprop adamw; do
-    sed "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/${layers//$'\n'/}/; s/\"epochs\"/\"optimizer\": {\"type\": \"$optimizer\"}, \"epochs\"/" c.json >l.json
+    sed -e "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/${layers//$'\n'/}/" \
+        -e "s/\"epochs\"/\"optimizer\": {\"type\": \"$optimizer\"}, \"epochs\"/" c.json >l.json
     run dnn train l.json --force -o l.dnn --progress none --set calibrate=none # which would multiply a difference
     is_exit 0 "every kind of layer, $optimizer"
     dnn train l.json --force -o lc.dnn --progress none --backend dnn_cpu --quiet --set calibrate=none
@@ -92,7 +93,8 @@ faulted() { # faulted NAME VARIABLES: a training that loses its GPU ends in 0 wi
     run env "$@" "$DNN" train f.json --force -o x.dnn --progress none --json
     is_exit 0 "$name: 0"
     err_lacks "is called after a fault" "$name: no call after the fault"
-    [ $STATUS -eq 0 ] && one_warning && [ -e x.dnn ] && ! ls x.dnn.* >/dev/null 2>&1 && grep -q '"requested":"dnn_gpu","used":"dnn_cpu"' out &&
+    [ $STATUS -eq 0 ] && one_warning && [ -e x.dnn ] && ! ls x.dnn.* >/dev/null 2>&1 &&
+        grep -q '"requested":"dnn_gpu","used":"dnn_cpu"' out &&
         ! grep -q '^#' out
     ok $? "$name" "exit $STATUS: $(cat err)"
 }
@@ -243,7 +245,8 @@ dnn train n.json --force -o w.dnn --progress none --quiet
 dnn train l.json --force -o l0.dnn --progress none --quiet
 run env GPU_BATCH_SIZE=16 "$DNN" train l.json --force -o m.dnn --progress none
 is_exit 0 "GPU_BATCH_SIZE does not split it either"
-err_has "GPU_BATCH_SIZE=16 is not kept to: batch_norm takes its statistics over the micro-batch of 64 rows" "GPU_BATCH_SIZE does not split batch_norm: the reason"
+err_has "GPU_BATCH_SIZE=16 is not kept to: batch_norm takes its statistics over the micro-batch of 64 rows" \
+    "GPU_BATCH_SIZE does not split batch_norm: the reason"
 cmp -s m.dnn l0.dnn
 ok $? "the same bytes"
 for n in 1 2 3 4 5; do
@@ -346,7 +349,8 @@ perl -ne 'next unless /"reason":"estimates: cpu ([0-9.]+) s, gpu ([0-9.]+) s"/; 
     $good = /"estimates":\{"cpu_s":([-0-9.e+]+),"gpu_s":([-0-9.e+]+)\}/ && sprintf("%.1f %.1f", $1, $2) eq $said; END { exit !$good }' out
 ok $? "check --json: the estimates that decided" "$(cat out)"
 auto --set backend.deterministic=false
-perl -ne '$c = $1 if /requested auto: estimates: cpu ([0-9.]+) s, gpu/; $good ||= /^time .* by steps timed here, ([0-9.]+) s as estimated \(/ && $1 eq $c;
+perl -ne '$c = $1 if /requested auto: estimates: cpu ([0-9.]+) s, gpu/;
+    $good ||= /^time .* by steps timed here, ([0-9.]+) s as estimated \(/ && $1 eq $c;
     END { exit !$good }' out
 ok $? "as in its text, beside the time that was measured" "$(cat out)"
 sed 's/\[16, 8\]/[512, 512]/' c.json >wide.json

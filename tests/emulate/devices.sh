@@ -100,9 +100,11 @@ for call in SetDevice StreamCreateWithFlags; do
     refused "G05 all of them" 75 "$taken" devices:3:64000000,$call:1:46,$call:1:46,$call:1:46
 done
 err_has "GPU 2 is passed over ($taken)" "G05 after each was tried"
-for plan in SetDevice:1:46 StreamCreateWithFlags:1:46 FuncSetAttribute:1:46 StreamCreateWithFlags:1:2 FuncSetAttribute:1:209 FuncSetAttribute:1:222; do
+for plan in SetDevice:1:46 StreamCreateWithFlags:1:46 FuncSetAttribute:1:46 StreamCreateWithFlags:1:2 FuncSetAttribute:1:209 \
+    FuncSetAttribute:1:222; do
     run env DNN_EMULATE=report,on:0,$plan "$DNN" train n.json -o y.dnn --progress none
-    [ $STATUS -eq 0 ] && grep -q "GPU 0 is passed over (" err && grep -q "model loaded on GPU 1 (emulated" err && grep -q " 0 findings, 0 left" err
+    [ $STATUS -eq 0 ] && grep -q "GPU 0 is passed over (" err && grep -q "model loaded on GPU 1 (emulated" err &&
+        grep -q " 0 findings, 0 left" err
     ok $? "G05 $plan on the first card: the next one serves" "exit $STATUS: $(cat err)"
 done
 run env DNN_EMULATE=report,SetDevice:1:46,SetDevice:1:209 "$DNN" train n.json -o y.dnn --progress none

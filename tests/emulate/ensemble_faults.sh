@@ -6,7 +6,8 @@
 unset DNN_EMULATE DNN_PATIENCE DNN_FAULT CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 make_data d.csv 300
 make_config c.json d.csv binary '"epochs": 20, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0}' \
-    '"ensemble": {"folds": 3, "members": [{"name": "a"}, {"name": "b", "model": {"hidden": [8]}}], "select": "mean"}, "backend": {"name": "dnn_gpu"}'
+    '"ensemble": {"folds": 3, "members": [{"name": "a"}, {"name": "b", "model": {"hidden": [8]}}], "select": "mean"},
+    "backend": {"name": "dnn_gpu"}'
 run dnn train c.json -o card.dnn --progress none
 is_exit 0 "six runs on the card"
 run dnn train c.json -o host.dnn --progress none --backend dnn_cpu
@@ -18,7 +19,10 @@ calls=$(sed -n 's/.* cuda=\([0-9]*\).*/\1/p' err)
 ok $? "calls are counted: $calls"
 
 # near ANSWERS: as far from those of the card as two machines may be, and a run that begins anew
-near() { paste -d, card.csv "$1" | awk -F, 'NR > 1 {d = $2 - $5; if (d < 0) d = -d; if (d > worst) worst = d} END {exit !(NR == 301 && worst < 0.02)}'; }
+near() {
+    paste -d, card.csv "$1" | awk -F, 'NR > 1 {d = $2 - $5; if (d < 0) d = -d; if (d > worst) worst = d}
+        END {exit !(NR == 301 && worst < 0.02)}'
+}
 for part in 4 40 80; do # percent: within the first run, and later ones
     call=$((calls * part / 100)) code=999 what="G11 the card is gone"
     [ $part -ne 40 ] || code=719 what="G09 a sticky error"

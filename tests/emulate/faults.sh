@@ -71,7 +71,8 @@ for job in "train f.json -o w.dnn --progress none --set $none" "predict v.dnn d.
     # shellcheck disable=SC2086
     run env DNN_EMULATE=vanish,report "$DNN" $job
     is_exit 75 "G11 ${job%% *} without a fallback: 75, as CUDA says the same of a busy card"
-    err_has "where it finds no card, that has gone (Xid 79 in the kernel log)" "G11 ${job%% *} without a fallback: how to tell a lost card from a busy one"
+    err_has "where it finds no card, that has gone (Xid 79 in the kernel log)" \
+        "G11 ${job%% *} without a fallback: how to tell a lost card from a busy one"
 done
 run env DNN_EMULATE=vanish "$DNN" gpucheck --level quick
 is_exit 75 "G11 gpucheck: 75"
@@ -97,7 +98,8 @@ bad=""
 for ((n = 1; n <= calls - 30; n += 2)); do
     run env DNN_EMULATE="any:$n:$(code_of "$n"),report" "$DNN" predict m.dnn big.csv
     [ $STATUS -eq 0 ] && { one_warning || [ "$n" -gt $((calls - 60)) ]; } || bad+="any:$n: exit $STATUS: $(tail -n 2 err); "
-    # once all is answered, nobody minds; each line is the GPU's or the CPU's answer to that row, the CPU's to the end once it has taken over
+    # once all is answered, nobody minds; each line is the GPU's or the CPU's answer to that row, the CPU's to the end once it has taken
+    # over
     perl -e 'my @f = map { open my $h, "<", $_ or die; [<$h>] } @ARGV; my ($out, $gpu, $cpu) = @f; my $late = 0;
         exit 1 if @$out != @$gpu; for (0 .. $#$out) { $late ||= $out->[$_] ne $gpu->[$_]; exit 1 if $late && $out->[$_] ne $cpu->[$_] }' \
         out gpu.csv cpu.csv || bad+="any:$n: rows; "
@@ -108,7 +110,8 @@ bad=""
 for ((n = 1; n <= calls - 30; n += 9)); do
     for code in 719 2 46; do
         run env DNN_EMULATE="any:$n:$code,report" "$DNN" evaluate m.dnn d.csv
-        [ $STATUS -eq 0 ] && [ "$(grep 'warning:' err | grep -vcE 'less than 4 GiB|rows that the model was trained on')" -le 1 ] || bad+="any:$n:$code: exit $STATUS: $(tail -n 2 err); "
+        [ $STATUS -eq 0 ] && [ "$(grep 'warning:' err | grep -vcE 'less than 4 GiB|rows that the model was trained on')" -le 1 ] ||
+            bad+="any:$n:$code: exit $STATUS: $(tail -n 2 err); "
     done
 done
 [ -z "$bad" ]

@@ -16,12 +16,14 @@ clean() { grep -q ' 0 after a fault, 0 findings, 0 left' "${1:-err}"; }
 for call in StreamCreateWithFlags:2 EventCreateWithFlags:1; do
     run env DNN_EMULATE=$call:2,report "$DNN" train n.json --force -o m.dnn --progress none
     is_exit 75 "$call, no fallback: 75"
-    err_has "error[E1804]: dnn_gpu: requested (config) but unavailable (GPU 0 (emulated): no room for what cuda" "$call: says what found no room"
+    err_has "error[E1804]: dnn_gpu: requested (config) but unavailable (GPU 0 (emulated): no room for what cuda" \
+        "$call: says what found no room"
     clean
     ok $? "$call: and leaves nothing on the card" "$(cat err)"
     run env DNN_EMULATE=$call:2 "$DNN" train f.json --force -o m.dnn --progress none
     is_exit 0 "$call, with one: 0"
-    run env DNN_EMULATE=$call:2 "$DNN" train n.json --force -o m.dnn --progress none --backend auto --set backend.deterministic=false --set train.epochs=1000000 --time-limit 1
+    run env DNN_EMULATE=$call:2 "$DNN" train n.json --force -o m.dnn --progress none --backend auto --set backend.deterministic=false \
+        --set train.epochs=1000000 --time-limit 1
     [ "$STATUS" -ne 81 ]
     ok $? "$call, where nobody asked for a GPU: no fault" "exit $STATUS: $(cat err)"
 done
@@ -62,7 +64,8 @@ ok $? "an answer's kernel finds none: nothing is left" "$(cat err)"
 for call in Malloc:1 LaunchKernelExC:1 LaunchKernelExC:2; do
     run env DNN_EMULATE=$call:2,report "$DNN" train n.json --force -o m.dnn --progress none --set backend.precision=bf16
     is_exit 0 "bf16, $call: 0"
-    err_has "products of warpgroups are not used, as they could not be tried (GPU 0 (emulated): no room for" "bf16, $call: they are not taken"
+    err_has "products of warpgroups are not used, as they could not be tried (GPU 0 (emulated): no room for" \
+        "bf16, $call: they are not taken"
     clean
     ok $? "bf16, $call: nothing is left" "$(cat err)"
 done

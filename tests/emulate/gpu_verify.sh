@@ -28,7 +28,10 @@ told() {
         print JSON::PP::is_bool($at) ? $at ? "yes" : "no" : ref $at ? join " ", sort keys %$at : $at' "$@" 2>&1
 }
 state() { is "$(told parts "$1" state)" "$2" "$3" "$(told parts "$1" why)"; }
-is_json() { perl -MJSON::PP -e 'local $/; open my $in, "<", $ARGV[0] or die; decode_json(<$in>)' "$1" 2>err; ok $? "$2 is JSON" "$(cat err)"; }
+is_json() {
+    perl -MJSON::PP -e 'local $/; open my $in, "<", $ARGV[0] or die; decode_json(<$in>)' "$1" 2>err
+    ok $? "$2 is JSON" "$(cat err)"
+}
 
 # --- what is asked for ---
 verify --part nonsense
@@ -61,8 +64,9 @@ row() {
       large_row "$@" )
 }
 row 1100000 512 4096 bf16 1e8 3206144 >row.json
-is "$(cat row.json)" '{"work": "1.1M x 28, 512x3, batch 4096", "who": "dnn_gpu bf16", "rows": 1100000, "rows_per_s": 1e8, "epoch_ms": 11.0, '\
-'"extrapolated": {"rows": 11000000, "epoch_ms": 110.0}, "tflops": 321}' "a tenth of the table is called a tenth, the whole one extrapolated"
+large='{"work": "1.1M x 28, 512x3, batch 4096", "who": "dnn_gpu bf16", "rows": 1100000, "rows_per_s": 1e8, "epoch_ms": 11.0, '
+large+='"extrapolated": {"rows": 11000000, "epoch_ms": 110.0}, "tflops": 321}'
+is "$(cat row.json)" "$large" "a tenth of the table is called a tenth, the whole one extrapolated"
 row 1000 32 256 fp32 0 12096 >row.json
 is_json row.json "a row without a rate"
 grep -q '^{"work": "1000 x 28, 32x3, batch 256",.*"epoch_ms": 0.0, "extrapolated": ' row.json
@@ -79,16 +83,19 @@ is_exit 69 "an emulated card is never green"
 for part in build $parts; do state $part passed "$part passes"; done
 for part in sanitizer constants; do
     state $part skipped "$part is skipped"
-    is "$(told parts $part why)" "not on an emulated device" "and why"
+    is "$(told parts $part why)" "not on an emulated device" "$part is skipped: the reason"
 done
-is "$(grep -c "^$(date -u +%Y-%m-%d)\|^gpu_verify, 20[0-9-]* [0-9:]* UTC, commit" "$OUT/report.txt")" 1 "the report is dated, and names the commit"
-tail -n 1 "$OUT/report.txt" | grep -q "^$(wc -w <<<"build $parts") passed; failed: none; skipped, which is not a pass: sanitizer constants; an optional tool is missing: kernels; [0-9]* s; exit 69$"
+is "$(grep -c "^$(date -u +%Y-%m-%d)\|^gpu_verify, 20[0-9-]* [0-9:]* UTC, commit" "$OUT/report.txt")" 1 \
+    "the report is dated, and names the commit"
+counts="$(wc -w <<<"build $parts") passed; failed: none; skipped, which is not a pass: sanitizer constants"
+tail -n 1 "$OUT/report.txt" | grep -q "^$counts; an optional tool is missing: kernels; [0-9]* s; exit 69$"
 ok $? "the report closes with what passed and what did not" "$(tail -n 1 "$OUT/report.txt")"
 same out "$OUT/report.txt" "it is what was shown"
 is "$(ls "$OUT" | tr '\n' ' ')" "logs.tar.gz report.txt verify.json " "three files, and nothing of an earlier run"
 mkdir logs && tar -xzf "$OUT/logs.tar.gz" -C logs
 ok $? "the logs unpack"
-is "$(told | tr ' ' '\n' | sort | tr '\n' ' ')" "commit constants date emulated exit gpu musts parts program rows seconds " "verify.json: its keys"
+is "$(told | tr ' ' '\n' | sort | tr '\n' ' ')" "commit constants date emulated exit gpu musts parts program rows seconds " \
+    "verify.json: its keys"
 is "$(told emulated) $(told exit) $(told gpu)" "yes 69 the emulated device" "that the card is emulated, and the verdict"
 told date | grep -qE '^20[0-9]{2}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9]$'
 ok $? "when it was" "$(told date)"

@@ -29,7 +29,8 @@ if [ "${NIGHTLY:-no}" = yes ]; then # every shape takes a minute; by day the pro
     is_exit 69 "every shape"
     # every form of every kernel, but: what measures speed, which an emulated card has not; what follows a guest; layers
     # too wide for a block's memory
-    (cd "$ROOT" && EMULATE_RAN=$WORK/ran EMULATE_LIB=$DNN tests/emulate/ran.pl 'peak_.*' guest_end 'recur_(to|steps)_.*' 'recur_walk.*<4, 3>') >forms
+    (cd "$ROOT" && EMULATE_RAN=$WORK/ran EMULATE_LIB=$DNN tests/emulate/ran.pl 'peak_.*' guest_end 'recur_(to|steps)_.*' \
+        'recur_walk.*<4, 3>') >forms
     ok $? "every shape starts every form of the kernels that a training or an answer may" "$(cat forms)"
 else
     run dnn gpucheck --json
@@ -84,7 +85,8 @@ told "G06 one that fills up in the midst of the checks" 75 kernel.gather "no roo
 told "G05 a service that is not ready" 69 context "(807) from cuda" DNN_EMULATE=StreamCreateWithFlags:1:807
 told "G13 no kernel image" 69 architecture "no kernels for the architecture" DNN_EMULATE=devices:1:64000000,FuncSetAttribute:1:209
 told "G09 an error that stays, at once" 81 context "cudaErrorLaunchFailure" DNN_FAULT=cuda:1:719
-told "G09 in a kernel" 81 'kernel\.[a-z_]*' "failed: cudaErrorLaunchFailure .*; last given to it: [a-z_]* (kernel [a-z_]*" DNN_EMULATE=break:20:719
+told "G09 in a kernel" 81 'kernel\.[a-z_]*' "failed: cudaErrorLaunchFailure .*; last given to it: [a-z_]* (kernel [a-z_]*" \
+    DNN_EMULATE=break:20:719
 told "G09 in a training" 81 train "failed: cudaErrorIllegalAddress" DNN_EMULATE=break:2000:700
 grep -q 'resume\|checkpoint' out
 is $? 1 "a training inside is not to be resumed"
@@ -92,7 +94,8 @@ told "G10 an ECC error" 81 copy "failed: cudaErrorECCUncorrectable" DNN_FAULT=cu
 told "G12 a hang" 81 'kernel\.[a-z_]*' "hangs: no answer for 0.3 seconds" DNN_EMULATE=hang:150 DNN_PATIENCE=0.3
 for n in $stalls; do # while it opens, in a kernel, in a training
     run env DNN_EMULATE=stall:$n DNN_PATIENCE=0.3 "$DNN" gpucheck
-    [ "$STATUS" -eq 81 ] && grep -q '^verdict: faulty (exit 81)' out && grep -q ' fail  .*has not come back for 0.3 seconds' out && [ ! -s err ]
+    [ "$STATUS" -eq 81 ] && grep -q '^verdict: faulty (exit 81)' out && grep -q ' fail  .*has not come back for 0.3 seconds' out &&
+        [ ! -s err ]
     ok $? "G12 call $n does not come back: faulty, and in which check" "exit $STATUS: $(grep -A2 ' fail ' out; cat err)"
     nothing_left "call $n"
 done
@@ -179,7 +182,8 @@ int nvmlDeviceGetTotalEccErrors(void *d, int kind, int counter, unsigned long lo
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *d, unsigned long long *bits) { *bits = HOT; return d == 0; }
 int nvmlDeviceGetTemperature(void *d, int sensor, unsigned *t) { *t = 71; return d == 0 || sensor != 0; }
 C
-if gcc -shared -fPIC -DECC=3 -DHOT=0 -o ecc/libnvidia-ml.so.1 nvml.c 2>/dev/null && gcc -shared -fPIC -DECC=0 -DHOT=0x40 -o hot/libnvidia-ml.so.1 nvml.c; then
+if gcc -shared -fPIC -DECC=3 -DHOT=0 -o ecc/libnvidia-ml.so.1 nvml.c 2>/dev/null &&
+    gcc -shared -fPIC -DECC=0 -DHOT=0x40 -o hot/libnvidia-ml.so.1 nvml.c; then
     told "memory errors" 81 health "errors that could not be corrected" LD_LIBRARY_PATH=ecc
     run env LD_LIBRARY_PATH=hot "$DNN" gpucheck
     is_exit 69 "a hot card is no failure"

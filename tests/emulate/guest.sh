@@ -68,7 +68,8 @@ same again.dnn guest.dnn "in another order of work as well"
 err_has "0 after a fault, 0 findings, 0 left" "nothing found, nothing left"
 # the released program asks by backend.guests
 for word in cublaslt '["cublaslt"]' auto none; do
-    run env LD_LIBRARY_PATH="whole${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$DNN" train c.json --force --progress none -o keyed.dnn --set "backend.guests=$word"
+    run env LD_LIBRARY_PATH="whole${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$DNN" train c.json --force --progress none -o keyed.dnn \
+        --set "backend.guests=$word"
     is_exit 0 "backend.guests $word"
     same keyed.dnn "$([[ $word == *cublaslt* ]] && echo guest || echo own).dnn" "backend.guests $word: the bytes of who serves"
 done
@@ -93,7 +94,8 @@ check "fp16, whose large products are scaled, stays with our kernels" close fp16
 # --- what a training keeps in 16 bits is given to them as it lies ---
 stub tells lt $lt -DTELLS
 half='"layers": [{"type": "dense", "units": 64}, {"type": "layer_norm"}, {"type": "relu"}, {"type": "dense", "units": 64, "bias": false},
-  {"type": "relu"}, {"type": "dense", "units": 64, "bias": false}, {"type": "layer_norm"}, {"type": "dense", "units": 64}, {"type": "tanh"}]'
+  {"type": "relu"}, {"type": "dense", "units": 64, "bias": false}, {"type": "layer_norm"}, {"type": "dense",
+  "units": 64}, {"type": "tanh"}]'
 sed "s/\"layers\": \[.*\]}\]/${half//$'\n'/}/" c.json >half.json
 products() { grep -c "^product $1\$" err; }
 for precision in bf16 fp16; do
@@ -167,7 +169,8 @@ for precision in tf32 bf16; do
 done
 large tells -o x.dnn --set backend.precision=bf16
 is "$(grep '^product' err | grep -vc '^product 14 14 ')" 0 "bf16: only of factors in 16 bits"
-GUESTS_RULE=rule run with closed "$DNN" train half.json --force --progress none -o short.dnn --set backend.precision=tf32 --set train.epochs=2
+GUESTS_RULE=rule run with closed "$DNN" train half.json --force --progress none -o short.dnn --set backend.precision=tf32 \
+    --set train.epochs=2
 is "$STATUS $(warnings) $(plan short.dnn)" "0 0 " "a short training does not open it" "$(cat err)"
 for precision in fp32 fp16; do
     large closed -o x.dnn --set backend.precision=$precision
@@ -219,7 +222,8 @@ for n in 1 4 9 20; do
     check "product $n is refused: the training is the same" close refused.dnn own.dnn 1e-3
 done
 DNN_FAULT=cuda.cublasLtMatmul:13:13 refused "the 13th call of one function" "cuBLASLt failed (cublasLtMatmul: 13)" whole
-DNN_FAULT=cuda.cublasLtMatmulAlgoGetHeuristic:2:14 refused "a question is refused" "cuBLASLt failed (cublasLtMatmulAlgoGetHeuristic: 14)" whole
+DNN_FAULT=cuda.cublasLtMatmulAlgoGetHeuristic:2:14 refused "a question is refused" "cuBLASLt failed (cublasLtMatmulAlgoGetHeuristic: 14)" \
+    whole
 DNN_FAULT=cuda.cublasLtMatmulAlgoGetHeuristic:2:15 run with whole "$DNN" train c.json --force --progress none -o x.dnn
 [ $STATUS -eq 0 ] && [ "$(warnings)" -eq 0 ]
 ok $? "a shape it does not have is no failure" "$(cat err)"
@@ -249,7 +253,8 @@ is_exit 81 "a guest that does not come back: 81"
 err_has "the GPU hangs: cublasLtMatmul has not come back for 0.3 seconds" "by its own name"
 # a run that began without guests goes on without: its layers are fused as they were, whatever opened the door
 rm -f x.dnn*
-make_config small.json d.csv binary '"epochs": 4, "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
+make_config small.json d.csv binary '"epochs": 4, "checkpoint": {"every_s": 0, "keep": 2}' \
+    '"backend": {"name": "dnn_gpu", "fallback": "none"}'
 DNN_EMULATE=break:60:719 run dnn train small.json --force --progress none -o x.dnn
 for f in x.dnn.ckpt-*; do cp "$f" "y${f#x}"; done
 CUDA_LAUNCH_BLOCKING=1 DNN_EMULATE=calls run dnn train small.json --force --progress none -o y.dnn --resume
@@ -281,7 +286,8 @@ for op in dense dense_back act act_back gradient train portable repeat; do
 done
 
 # --- the numbers that stand for the toolkit's, where its headers are ---
-headers=$(ls -d /usr/local/cuda/include "${CUDA_HOME:-/nowhere}/include" 2>/dev/null | while read -r d; do [ ! -e "$d/cublasLt.h" ] || echo "$d"; done | head -n 1)
+headers=$(ls -d /usr/local/cuda/include "${CUDA_HOME:-/nowhere}/include" 2>/dev/null | while read -r d; do [ ! -e "$d/cublasLt.h" ] ||
+    echo "$d"; done | head -n 1)
 if [ -n "$headers" ]; then
     cat >numbers.cc <<'C'
 namespace ours {
@@ -296,16 +302,20 @@ SAME(CUBLASLT_BF16, CUBLAS_COMPUTE_32F_FAST_16BF); SAME(CUBLASLT_TF32, CUBLAS_CO
 SAME(CUBLASLT_ACROSS_A, CUBLASLT_MATMUL_DESC_TRANSA); SAME(CUBLASLT_ACROSS_B, CUBLASLT_MATMUL_DESC_TRANSB);
 SAME(CUBLASLT_EPILOGUE, CUBLASLT_MATMUL_DESC_EPILOGUE); SAME(CUBLASLT_BIAS, CUBLASLT_MATMUL_DESC_BIAS_POINTER);
 SAME(CUBLASLT_END_NONE, CUBLASLT_EPILOGUE_DEFAULT); SAME(CUBLASLT_END_RELU, CUBLASLT_EPILOGUE_RELU);
-SAME(CUBLASLT_END_BIAS, CUBLASLT_EPILOGUE_BIAS); static_assert((ours::CUBLASLT_END_BIAS | ours::CUBLASLT_END_RELU) == CUBLASLT_EPILOGUE_RELU_BIAS);
+SAME(CUBLASLT_END_BIAS, CUBLASLT_EPILOGUE_BIAS);
+static_assert((ours::CUBLASLT_END_BIAS | ours::CUBLASLT_END_RELU) == CUBLASLT_EPILOGUE_RELU_BIAS);
 SAME(CUBLASLT_BATCH, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT); SAME(CUBLASLT_STRIDE, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
 SAME(CUBLASLT_WORKSPACE, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES); SAME(CUBLASLT_REDUCTIONS, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK);
 static_assert(CUBLASLT_REDUCTION_SCHEME_NONE == 0 && CUBLAS_OP_N == 0 && CUBLAS_OP_T == 1);
-SAME(CUBLASLT_ALIGNMENT, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES); static_assert(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES == ours::CUBLASLT_ALIGNMENT + 3);
-static_assert(sizeof(ours::cublaslt_way) == sizeof(cublasLtMatmulHeuristicResult_t) && sizeof(ours::cublaslt_algorithm) == sizeof(cublasLtMatmulAlgo_t));
+SAME(CUBLASLT_ALIGNMENT, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
+static_assert(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES == ours::CUBLASLT_ALIGNMENT + 3);
+static_assert(sizeof(ours::cublaslt_way) == sizeof(cublasLtMatmulHeuristicResult_t) &&
+              sizeof(ours::cublaslt_algorithm) == sizeof(cublasLtMatmulAlgo_t));
 static_assert(offsetof(ours::cublaslt_way, workspace) == offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize) &&
               offsetof(ours::cublaslt_way, status) == offsetof(cublasLtMatmulHeuristicResult_t, state));
 C
-    check "numbers and layouts are the toolkit's" g++ -std=c++17 -w -I"$ROOT/src" -I"$headers" -include cstddef -include cstdint -c numbers.cc -o numbers.o
+    check "numbers and layouts are the toolkit's" g++ -std=c++17 -w -I"$ROOT/src" -I"$headers" -include cstddef -include cstdint \
+        -c numbers.cc -o numbers.o
 else
     skip "numbers and layouts are the toolkit's" "no headers of cuBLASLt"
 fi

@@ -1,6 +1,6 @@
 #!/bin/bash
-# guest_recur.sh - cuDNN in the place of our recurrent kernels, on the emulated GPU, with a stand-in built here (cudnn_stub.c): gradients and
-# trainings of lstm and gru at ragged lengths and in both directions as on the CPU; kept in the model and obeyed by a resume; refused,
+# guest_recur.sh - cuDNN in the place of our recurrent kernels, on the emulated GPU, with a stand-in built here (cudnn_stub.c): gradients
+# and trainings of lstm and gru at ragged lengths and in both directions as on the CPU; kept in the model and obeyed by a resume; refused,
 # lacking, old, failing in the middle. DNN is build/emulated/dnn, with build/parity/emulated beside it.
 . "$(dirname "$0")/../tap.sh"
 unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE DNN_GUESTS CUBLAS_WORKSPACE_CONFIG
@@ -19,7 +19,8 @@ stub tells $version -DTELLS
 with() { # with FOLDER COMMAND...: that library, serving
     local folder=$1
     shift
-    env DNN_GUESTS="${RULE-cuDNN}" CUBLAS_WORKSPACE_CONFIG="${SPACE-:4096:2}" LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
+    env DNN_GUESTS="${RULE-cuDNN}" CUBLAS_WORKSPACE_CONFIG="${SPACE-:4096:2}" \
+        LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
 }
 calls() { grep -c "^$1" err; } # that the stand-in told
 
@@ -61,7 +62,8 @@ make_rows d.csv 500
 config() { # LAYERS
     cat >c.json <<JSON
 {"task": "binary", "data": {"train": "d.csv", "target": "y", "columns": {}, "sequence": {"wide": {"a": "ch0_*", "b": "ch1_*"}}},
- "model": {"layers": [$1, {"type": "pool", "kind": "last"}]}, "train": {"epochs": 4, "batch_size": 64, "optimizer": {"type": "adamw", "learning_rate": 0.02},
+ "model": {"layers": [$1, {"type": "pool", "kind": "last"}]}, "train": {"epochs": 4, "batch_size": 64,
+ "optimizer": {"type": "adamw", "learning_rate": 0.02},
   "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0, "keep": 2}},
  "backend": {"name": "dnn_gpu", "fallback": "none", "precision": "fp32"}}
 JSON
@@ -95,7 +97,8 @@ same again.dnn guest.dnn "in another order of work as well"
 err_has "0 after a fault, 0 findings, 0 left" "nothing found, nothing left"
 # --- the released program asks by backend.guests, and sets what makes sums repeatable ---
 keyed() { # FOLDER GUESTS
-    run env LD_LIBRARY_PATH="$1${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$DNN" train c.json --force --progress none -o keyed.dnn --set "backend.guests=$2"
+    run env LD_LIBRARY_PATH="$1${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$DNN" train c.json --force --progress none -o keyed.dnn \
+        --set "backend.guests=$2"
     is_exit 0 "backend.guests $2"
 }
 for word in cudnn all '["cudnn"]' '["cublaslt", "cudnn"]'; do
@@ -110,7 +113,8 @@ for word in auto none '[]'; do
 done
 export CUBLAS_WORKSPACE_CONFIG=:0:0
 keyed whole cudnn
-err_has "warning: dnn_gpu: cuDNN cannot serve (CUBLAS_WORKSPACE_CONFIG is not :4096:2): our own kernels do" "a wish that cannot be met is a warning"
+err_has "warning: dnn_gpu: cuDNN cannot serve (CUBLAS_WORKSPACE_CONFIG is not :4096:2): our own kernels do" \
+    "a wish that cannot be met is a warning"
 same keyed.dnn own.dnn "another workspace: the bytes of our kernels"
 unset CUBLAS_WORKSPACE_CONFIG
 run with tells "$DNN" predict guest.dnn d.csv
@@ -121,7 +125,8 @@ config '{"type": "dense", "units": 64}, {"type": "tanh"}, {"type": "gru", "units
 for precision in fp32 bf16 fp16; do
     run with tells "$DNN" train c.json --force --progress none -o half.dnn --set backend.precision=$precision --set train.batch_size=256
     is_exit 0 "$precision"
-    is "$(grep -o '^forward.*' err | sort -u)" "forward 3 256 9 64 32 $([ $precision = fp32 ] && echo 3 || echo 0)" "$precision: its mathematics"
+    is "$(grep -o '^forward.*' err | sort -u)" "forward 3 256 9 64 32 $([ $precision = fp32 ] && echo 3 || echo 0)" \
+        "$precision: its mathematics"
     dnn train c.json --force --progress none -o half.own.dnn --set backend.precision=$precision --set train.batch_size=256 2>/dev/null
     check "$precision: within its rounding" close half.dnn half.own.dnn 0.1
 done
@@ -139,7 +144,8 @@ ours() { # NAME TEXT FOLDER
     run with "$3" "$DNN" train c.json --force --progress none -o ours.dnn --verbosity 3
     [ $STATUS -eq 0 ] && [ "$(warnings)" -eq 0 ]
     ok $? "$1: no warning" "exit $STATUS: $(cat err)"
-    is "$(grep -c 'cuDNN cannot serve' err)" "${4:-1}" "$1: said $([ "${4:-1}" = 1 ] && echo once || echo "once a shape")" "$(grep cuDNN err)"
+    is "$(grep -c 'cuDNN cannot serve' err)" "${4:-1}" "$1: said $([ "${4:-1}" = 1 ] && echo once || echo "once a shape")" \
+        "$(grep cuDNN err)"
     err_has "$2" "$1: and why"
     same ours.dnn own.dnn "$1: the bytes of our kernels"
 }
@@ -175,7 +181,8 @@ is_exit 0 "the card breaks: the CPU takes over"
 err_lacks "is called after a fault" "the card breaks: the guest is not called again"
 
 # --- the numbers that stand for cuDNN's, where its headers are ---
-headers=$(ls -d /usr/local/cuda/include "${CUDA_HOME:-/nowhere}/include" 2>/dev/null | while read -r d; do [ ! -e "$d/cudnn.h" ] || echo "$d"; done | head -n 1)
+headers=$(ls -d /usr/local/cuda/include "${CUDA_HOME:-/nowhere}/include" 2>/dev/null | while read -r d; do [ ! -e "$d/cudnn.h" ] ||
+    echo "$d"; done | head -n 1)
 if [ -n "$headers" ]; then
     cat >numbers.cc <<'C'
 namespace ours {
@@ -185,7 +192,8 @@ extern "C" {
 }
 #include <cudnn.h>
 #define SAME(a, b) static_assert((int)ours::a == (int)b, #a)
-SAME(CUDNN_FLOAT, CUDNN_DATA_FLOAT); SAME(CUDNN_STANDARD, CUDNN_RNN_ALGO_STANDARD); SAME(CUDNN_CELL_LSTM, CUDNN_LSTM); SAME(CUDNN_CELL_GRU, CUDNN_GRU);
+SAME(CUDNN_FLOAT, CUDNN_DATA_FLOAT); SAME(CUDNN_STANDARD, CUDNN_RNN_ALGO_STANDARD);
+SAME(CUDNN_CELL_LSTM, CUDNN_LSTM); SAME(CUDNN_CELL_GRU, CUDNN_GRU);
 SAME(CUDNN_BIAS_INPUT, CUDNN_RNN_SINGLE_INP_BIAS); SAME(CUDNN_BIAS_BOTH, CUDNN_RNN_DOUBLE_BIAS); SAME(CUDNN_ONE_WAY, CUDNN_UNIDIRECTIONAL);
 SAME(CUDNN_INPUTS_LINEAR, CUDNN_LINEAR_INPUT); SAME(CUDNN_MATH_DEFAULT, CUDNN_DEFAULT_MATH); SAME(CUDNN_MATH_FMA, CUDNN_FMA_MATH);
 SAME(CUDNN_STEPS_FIRST, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED); SAME(CUDNN_PADDED, CUDNN_RNN_PADDED_IO_ENABLED);
@@ -202,7 +210,8 @@ template <class A> struct equal<A, A> { static const bool yes = true; };
     static_assert(equal<shape_of<decltype(&::name)>::type, shape_of<decltype(ours::cudnn::name)>::type>::yes, #name);
 #include "backend/cudnn.def"
 C
-    check "numbers and arguments are cuDNN's" g++ -std=c++17 -w -I"$ROOT/src" -I"$headers" -include cstddef -include cstdint -c numbers.cc -o numbers.o
+    check "numbers and arguments are cuDNN's" g++ -std=c++17 -w -I"$ROOT/src" -I"$headers" -include cstddef -include cstdint \
+        -c numbers.cc -o numbers.o
 else
     skip "numbers and arguments are cuDNN's" "no headers of cuDNN"
 fi

@@ -83,7 +83,8 @@ at_end check n.json --set train.epochs=1 --json
 # what was promised stands on standard output, whole and alone
 told_json() {
     run env DNN_EMULATE=stall:$1 DNN_PATIENCE=0.3 "$DNN" "${@:2}" --json
-    [ $STATUS -eq 81 ] && [ "$(wc -l <out)" -eq 1 ] && grep -q '^{"schema":"dnn.error/1","id":"E1810","exit":81,.*has not come back for 0.3 seconds.*}$' out
+    [ $STATUS -eq 81 ] && [ "$(wc -l <out)" -eq 1 ] &&
+        grep -q '^{"schema":"dnn.error/1","id":"E1810","exit":81,.*has not come back for 0.3 seconds.*}$' out
     ok $? "G12 $2 --json, call $1: the error, in JSON" "exit $STATUS: $(cat out err)"
 }
 told_json 3 train n.json -o w.dnn --progress none
@@ -104,7 +105,8 @@ err_has "hangs: no answer for 10 seconds" "as it says"
 # a process that was stopped has waited for nothing
 "$DNN" train c.json --force -o y.dnn --progress none --quiet --set train.epochs=40 --set train.early_stopping.patience=0 2>err &
 pid=$!
-(export DNN_PATIENCE=1; exec "$DNN" train c.json --force -o z.dnn --progress none --quiet --set train.epochs=40 --set train.early_stopping.patience=0) 2>err.z &
+(export DNN_PATIENCE=1; exec "$DNN" train c.json --force -o z.dnn --progress none --quiet --set train.epochs=40 \
+    --set train.early_stopping.patience=0) 2>err.z &
 other=$!
 for _ in 1 2 3; do
     nap 300

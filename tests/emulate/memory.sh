@@ -63,7 +63,10 @@ foretold big --set data.split.method=random --set data.split.test=0.4
 DNN_EMULATE=devices:1:320000 foretold big
 grep -q 'data streamed' held
 ok $? "the last of which streamed" "$(cat held)"
-acts() { dnn check "$1.json" --json --set backend.precision="$2" 2>/dev/null | tail -n 1 >acts.json; device_of acts.json device_by_kind activations; }
+acts() {
+    dnn check "$1.json" --json --set backend.precision="$2" 2>/dev/null | tail -n 1 >acts.json
+    device_of acts.json device_by_kind activations
+}
 [ $((100 * $(acts layers16 bf16))) -lt $((70 * $(acts layers16 fp32))) ]
 ok $? "activations and their gradients in bf16 take much less" "$(acts layers16 bf16) of $(acts layers16 fp32)"
 run dnn check wide.json
@@ -106,7 +109,8 @@ DNN_EMULATE=devices:1:1500000 GPU_BATCH_SIZE=100 dnn check wide.json --json 2>/d
 is "$(most_of 1)" 65536 "GPU_BATCH_SIZE: micro-batches are small, and any batch fits"
 
 # --- the limits are kept to ---
-whole=$(dnn train batch.json --force -o x.dnn --progress none --json 2>/dev/null | tail -n 1 >w.json; device_of w.json memory device_peak_bytes)
+whole=$(dnn train batch.json --force -o x.dnn --progress none --json 2>/dev/null | tail -n 1 >w.json; device_of w.json \
+    memory device_peak_bytes)
 for share in 95 80; do
     limit=$(awk "BEGIN { printf \"%.9f\", $whole * $share / 100 / 1073741824 }")
     bytes=$((whole * share / 100))

@@ -81,7 +81,8 @@ measured multi.json logloss macro_auc
 measured multi.json accuracy macro_auc
 measured value.json rmse r2
 measured value.json mae r2
-for loss in '{"type":"focal","gamma":1.5}' '{"type":"cross_entropy","label_smoothing":0.1}' '{"type":"cross_entropy","class_weights":"balanced"}'; do
+for loss in '{"type":"focal","gamma":1.5}' '{"type":"cross_entropy","label_smoothing":0.1}' \
+    '{"type":"cross_entropy","class_weights":"balanced"}'; do
     run dnn train multi.json --force -o a.dnn --progress none --set train.loss="$loss" --set output.metrics=j.jsonl
     is_exit 0 "$loss"
     there=$(value loss)

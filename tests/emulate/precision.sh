@@ -8,7 +8,8 @@ make_data d.csv 1000
 make_config c.json d.csv binary '"epochs": 6, "optimizer": {"type": "adamw", "learning_rate": 0.02}, "early_stopping": {"patience": 0},
   "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
 # the norm keeps the layers from being fused, and 64 x 32 x 32 is what an emulated card takes as large
-layers='"layers": [{"type": "dense", "units": 32}, {"type": "relu"}, {"type": "layer_norm"}, {"type": "dense", "units": 32}, {"type": "gelu"}]'
+layers='"layers": [{"type": "dense", "units": 32}, {"type": "relu"}, {"type": "layer_norm"}, '
+layers+='{"type": "dense", "units": 32}, {"type": "gelu"}]'
 cp c.json mixed.json
 sed -i "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/$layers/" c.json
 auc() { sed -n 's/.*"test":{[^}]*"auc":\([-0-9.e+]*\).*/\1/p' out; }
@@ -100,7 +101,8 @@ for precision in fp32 auto $(night && echo tf32 bf16) fp16; do
     little() { dnn train small.json --force --progress none --set backend.precision=$precision "$@"; }
     run little -o little.dnn --json --set output.metrics=lines
     is_exit 0
-    out_has "\"precision_requested\":\"$precision\",\"precision\":\"fp32\"" "small, $precision: the summary has what was asked and what was done"
+    out_has "\"precision_requested\":\"$precision\",\"precision\":\"fp32\"" \
+        "small, $precision: the summary has what was asked and what was done"
     case $precision in
     fp32) err_lacks "fp32" "small, fp32: nothing to be said" ;;
     auto) err_has "no layer is large enough for bf16 (auto on sm_90): all in fp32" "small, auto: why" ;;
@@ -142,7 +144,8 @@ DNN_EMULATE=break:500:719 dnn train c.json --force -o part.dnn --progress none -
 mkdir cpu && cp c.json d.csv part.dnn.ckpt-* cpu/
 run dnn train c.json --force -o part.dnn --progress none --json --resume --set backend.precision=tf32
 out_has '"precision":"fp16"' "a checkpoint of fp16 goes on in fp16"
-said='backend.precision "tf32" is not used: the checkpoint "part.dnn.ckpt-[0-9]*" was computed in fp16, and a resumed training keeps its precision'
+said='backend.precision "tf32" is not used: the checkpoint "part.dnn.ckpt-[0-9]*" was computed in fp16,'
+said+=' and a resumed training keeps its precision'
 grep -q "warning: $said" err
 ok $? "a checkpoint of fp16, tf32 asked for: a warning" "$(cat err)"
 grep -q '"warnings":\[.*is not used' out

@@ -19,7 +19,8 @@ for lane in "lane host" "lane emulated" "lane steps" "lane operations of the fir
 done
 dnn train c.json --force -o n.dnn --progress none --quiet
 same m.dnn n.dnn "the same bytes as without"
-calls=$(DNN_EMULATE=report dnn train c.json --force -o m.dnn --progress none --profile trace.json 2>&1 >/dev/null | sed -n 's/^emulated: \([0-9]*\) calls.*/\1/p')
+calls=$(DNN_EMULATE=report dnn train c.json --force -o m.dnn --progress none --profile trace.json 2>&1 >/dev/null |
+    sed -n 's/^emulated: \([0-9]*\) calls.*/\1/p')
 bad=""
 for ((n = calls / 8; n < calls * 7 / 8; n += calls / 16)); do
     run env DNN_EMULATE=any:$n:719,report "$DNN" train c.json --force -o x.dnn --progress none --profile trace.json

@@ -16,7 +16,8 @@ told() { # told PLAN CHECK TEXT MEND [VARIABLES]: what a training says without a
     [ "$STATUS" -eq 69 ] && grep -qF "error[E1801]: dnn_gpu: requested (config) but unavailable ($text" err && grep -qF -- "$mend" err
     ok $? "G02 G13 G20 train: 69, $text" "exit $STATUS: $(cat err)"
     run env DNN_EMULATE="$plan" "$@" "$DNN" gpucheck
-    [ "$STATUS" -eq 69 ] && grep -A3 "^$id  *fail  " out | grep -qF "$text" && grep -A3 "^$id  *fail  " out | grep ' fix: ' | grep -qF -- "$mend" &&
+    [ "$STATUS" -eq 69 ] && grep -A3 "^$id  *fail  " out | grep -qF "$text" && grep -A3 "^$id  *fail  " out | grep ' fix: ' |
+        grep -qF -- "$mend" &&
         [ "$(grep -cE '^[a-z_.]+ +fail ' out)" -eq 1 ] && tail -n 1 out | grep -q '^verdict: none ' && [ ! -s err ]
     ok $? "gpucheck: none, $id" "exit $STATUS: $(grep -A3 ' fail ' out; tail -n 1 out; cat err)"
 }
@@ -25,11 +26,14 @@ told GetDeviceCount:1:35 driver "the CUDA driver calls itself too old, though it
 told GetDeviceCount:1:34 driver "the libcuda.so.1 that is found is a toolkit's stub" LD_LIBRARY_PATH
 told GetDeviceCount:1:803 driver "the CUDA driver's library and its module in the kernel are of different versions" "restart"
 told GetDeviceCount:1:804 driver "CUDA's compatibility package (cuda-compat) does not serve this card" "take it out of LD_LIBRARY_PATH"
-told GetDeviceCount:1:802 context "the cards are not ready: those with NVSwitch wait for their fabric" "sudo systemctl start nvidia-fabricmanager"
+told GetDeviceCount:1:802 context "the cards are not ready: those with NVSwitch wait for their fabric" \
+    "sudo systemctl start nvidia-fabricmanager"
 told devices:1:64000000,FuncSetAttribute:1:209 architecture "this build has no kernels" CUDA_ARCHS=
-told devices:1:64000000,FuncSetAttribute:1:221 architecture "this build has no machine code for the GPU, and the driver's compiler (libnvidia-ptxjitcompiler.so.1)" \
+told devices:1:64000000,FuncSetAttribute:1:221 architecture \
+    "this build has no machine code for the GPU, and the driver's compiler (libnvidia-ptxjitcompiler.so.1)" \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility
-told devices:1:64000000,FuncSetAttribute:1:222 architecture "this build has no machine code for the GPU, and the driver is too old" "install a newer driver"
+told devices:1:64000000,FuncSetAttribute:1:222 architecture "this build has no machine code for the GPU, and the driver is too old" \
+    "install a newer driver"
 
 # the driver does not begin: what is missing is seen in /dev
 mkdir -p bare/dev held/dev boxed/dev
@@ -40,7 +44,8 @@ err_has "the CUDA driver does not begin: cudaErrorUnknown (999) from cudaGetDevi
 err_has "sudo nvidia-modprobe -c 0 -u" "the driver does not begin: what helps"
 has_begun() { # has_begun ROOT TEXT MEND
     run env DNN_EMULATE=GetDeviceCount:1:999 DNN_GPUCHECK_ROOT="$WORK/$1" "$DNN" gpucheck
-    [ "$STATUS" -eq 69 ] && grep -A3 "^device  *fail  " out | grep -qF "$2" && grep -A3 "^device  *fail  " out | grep ' fix: ' | grep -qF -- "$3"
+    [ "$STATUS" -eq 69 ] && grep -A3 "^device  *fail  " out | grep -qF "$2" && grep -A3 "^device  *fail  " out |
+        grep ' fix: ' | grep -qF -- "$3"
     ok $? "gpucheck: none, device, $1" "exit $STATUS: $(grep -A3 ' fail ' out; tail -n 1 out)"
 }
 has_begun bare "/dev/nvidia-uvm is not there" "sudo nvidia-modprobe -c 0 -u, or sudo modprobe nvidia_uvm"

@@ -5,8 +5,10 @@
 . "$ROOT/tests/training.sh"
 unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 make_data d.csv 300
-make_config c.json d.csv binary '"epochs": 40, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0}' '"backend": {"name": "dnn_gpu"}'
-make_config long.json d.csv binary '"epochs": 1000000, "checkpoint": {"every_s": 0}, "early_stopping": {"patience": 0}' '"backend": {"name": "dnn_gpu"}'
+make_config c.json d.csv binary '"epochs": 40, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0}' \
+    '"backend": {"name": "dnn_gpu"}'
+make_config long.json d.csv binary '"epochs": 1000000, "checkpoint": {"every_s": 0}, "early_stopping": {"patience": 0}' \
+    '"backend": {"name": "dnn_gpu"}'
 seconds() { sed -n "s/.*\"seconds\":{[^}]*\"$1\":\([0-9.e+-]*\).*/\1/p" out; }
 between() { awk -v x="$1" -v low="$2" -v high="$3" 'BEGIN { exit !(x >= low && x <= high) }'; }
 # how many warnings the summary has, and how many were given
@@ -15,7 +17,8 @@ listed() { sed 's/.*"warnings":\[\([^]]*\)\].*/\1/' out | sed 's/","/"\n"/g' | g
 for n in 40 400; do # anew, and from a checkpoint
     run env DNN_EMULATE=break:$n:719 "$DNN" train c.json --force -o a.dnn --json --progress none
     is_exit 0 "G09 break:$n: the CPU goes on"
-    grep -q '"warnings":\[.*"dnn_gpu: .*cudaErrorLaunchFailure.*continuing on the CPU\|"warnings":\[.*"dnn_gpu: .*starting again on the CPU' out
+    grep -q \
+        '"warnings":\[.*"dnn_gpu: .*cudaErrorLaunchFailure.*continuing on the CPU\|"warnings":\[.*"dnn_gpu: .*starting again on the CPU' out
     ok $? "break:$n: the summary has the warning" "$(cat out)"
     is "$(listed)" "$(grep -c 'warning: ' err)" "break:$n: and all others" "$(cat out err)"
     out_has '"reason":"GPU 0 ' "break:$n: with the reason, and nothing else in it"

@@ -54,7 +54,8 @@ exec 9>&-
 sed 's/"none"/"cpu"/' dash.json >dash.cpu.json
 for plan in break:60:719 hang:100 stall:300; do
     STATUS=0
-    cat d.csv | DNN_EMULATE=$plan DNN_PATIENCE=0.5 timeout 30 "$DNN" train dash.cpu.json --force -o x.dnn --progress none >out 2>err || STATUS=$?
+    cat d.csv | DNN_EMULATE=$plan DNN_PATIENCE=0.5 timeout 30 "$DNN" train dash.cpu.json --force -o x.dnn --progress none >out 2>err ||
+        STATUS=$?
     is_exit 81 "a fault, and rows from a pipe, $plan: 81"
     err_has "the CPU cannot go on: the rows came through a pipe" "a fault, and rows from a pipe, $plan: why the CPU does not take over"
 done

@@ -6,8 +6,10 @@
 . "$ROOT/tests/training.sh"
 unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 make_data d.csv 300
-make_config c.json d.csv binary '"epochs": 12, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0}' '"backend": {"name": "dnn_gpu"}'
-make_config long.json d.csv binary '"epochs": 1000000, "checkpoint": {"every_s": 0}, "early_stopping": {"patience": 0}' '"backend": {"name": "dnn_gpu"}'
+make_config c.json d.csv binary '"epochs": 12, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0}' \
+    '"backend": {"name": "dnn_gpu"}'
+make_config long.json d.csv binary '"epochs": 1000000, "checkpoint": {"every_s": 0}, "early_stopping": {"patience": 0}' \
+    '"backend": {"name": "dnn_gpu"}'
 sed 's/"name": "dnn_gpu"/"name": "dnn_gpu", "fallback": "none"/' c.json >n.json
 
 # --- what waits for its end is told at once, all of it together: a card that hangs before anything was measured ---
@@ -33,10 +35,14 @@ waits stuck env DNN_EMULATE=stall:60 timeout --preserve-status -k 30 2 "$DNN" gp
 waits bench env DNN_EMULATE=hang:20 timeout --preserve-status -k 30 2 "$DNN" bench --operation act --backend dnn_gpu
 waits predict env DNN_EMULATE=hang:30 timeout --preserve-status -k 30 2 "$DNN" predict m.dnn d.csv --backend dnn_gpu -o p.csv
 waits evaluate env DNN_EMULATE=stall:60 timeout --preserve-status -k 30 2 "$DNN" evaluate m.dnn d.csv --backend dnn_gpu
-waits limit env DNN_PATIENCE=4 $at_first timeout --preserve-status -k 30 25 "$DNN" train c.json --force -o w5.dnn --progress none --time-limit 1 --json
-waits limit_call env DNN_PATIENCE=4 DNN_EMULATE=stall:150 timeout --preserve-status -k 30 25 "$DNN" train c.json --force -o w6.dnn --progress none --time-limit 1
-waits measured env DNN_PATIENCE=5 DNN_EMULATE=hang:400 timeout --preserve-status -k 30 2 "$DNN" train long.json --force -o w8.dnn --progress none
-waits mask env DNN_PATIENCE=1 DNN_EMULATE=stall:300 timeout --preserve-status -k 30 5 "$DNN" train long.json --force -o w7.dnn --progress none
+waits limit env DNN_PATIENCE=4 $at_first timeout --preserve-status -k 30 25 "$DNN" train c.json --force -o w5.dnn --progress none \
+    --time-limit 1 --json
+waits limit_call env DNN_PATIENCE=4 DNN_EMULATE=stall:150 timeout --preserve-status -k 30 25 "$DNN" train c.json --force -o w6.dnn \
+    --progress none --time-limit 1
+waits measured env DNN_PATIENCE=5 DNN_EMULATE=hang:400 timeout --preserve-status -k 30 2 "$DNN" train long.json \
+    --force -o w8.dnn --progress none
+waits mask env DNN_PATIENCE=1 DNN_EMULATE=stall:300 timeout --preserve-status -k 30 5 "$DNN" train long.json \
+    --force -o w7.dnn --progress none
 wait
 # ended NAME EXIT WORDS: not in ten minutes
 ended() {

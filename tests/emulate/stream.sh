@@ -24,13 +24,15 @@ run env DNN_EMULATE=devices:1:250000 "$DNN" check c.json --json
 told=$(sed -n 's/.*"device_bytes":\([0-9]*\).*/\1/p' out)
 [ $((10 * told)) -ge $((9 * peak)) ] && [ $((10 * told)) -le $((11 * peak)) ]
 ok $? "check tells $told, the device held $peak"
-allocations() { DNN_EMULATE=devices:1:250000,report dnn train c.json --force -o x.dnn --progress none --set train.epochs="$1" 2>&1 >/dev/null |
+allocations() { DNN_EMULATE=devices:1:250000,report dnn train c.json --force -o x.dnn --progress none \
+    --set train.epochs="$1" 2>&1 >/dev/null |
     sed -n 's/^emulated: .* \([0-9]*\) allocations.*/\1/p'; }
 is "$(allocations 4)" "$(allocations 2)" "nothing is allocated once the steps run"
 
 # evaluation, batch_norm and an odd batch pass through as well
 layers='"layers": [{"type": "dense", "units": 16}, {"type": "batch_norm"}, {"type": "relu"}, {"type": "dropout", "p": 0.2}]'
-sed "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/$layers/; s/\"batch_size\": 64/\"batch_size\": 37, \"grad_accumulation\": 2/" c.json >l.json
+sed "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/$layers/; s/\"batch_size\": 64/\"batch_size\": 37, \"grad_accumulation\": 2/" \
+    c.json >l.json
 dnn train l.json --force -o l.dnn --progress none --quiet
 run env DNN_EMULATE=devices:1:250000 "$DNN" train l.json --force -o m.dnn --progress none
 err_has "data streamed" "batch_norm, dropout, 37 rows twice a step"
@@ -55,7 +57,8 @@ run env DNN_EMULATE=devices:1:350000 "$DNN" train c.json --force -o s.dnn --prog
 ok $? "350000 bytes: streamed alone where whole micro-batches have room so" "$(cat err)"
 run env DNN_EMULATE=devices:1:250000 "$DNN" train l.json --force -o s.dnn --progress none
 is "$(grep -o 'batch_norm takes its.*\|data streamed' err | tr '\n' ';')" \
-    "batch_norm takes its statistics over the micro-batch of 37 rows, which is not halved;data streamed;" "batch_norm goes without the first rung, and says so"
+    "batch_norm takes its statistics over the micro-batch of 37 rows, which is not halved;data streamed;" \
+    "batch_norm goes without the first rung, and says so"
 for bytes in 1000000 400000 350000; do
     export DNN_EMULATE=devices:1:$bytes
     most=$(dnn check c.json --json --set train.batch_size=1024 2>/dev/null | sed 's/.*"largest_batch":{"train":\([0-9]*\).*/\1/')
@@ -79,7 +82,8 @@ dnn train c.json --force -o cpu.dnn --progress none --quiet --backend dnn_cpu
 
 # stopped and gone on, failed and gone on
 rm -f s.dnn*
-calls=$(DNN_EMULATE=devices:1:250000,report dnn train c.json --force -o x.dnn --progress none 2>&1 >/dev/null | sed -n 's/^emulated: \([0-9]*\) calls.*/\1/p')
+calls=$(DNN_EMULATE=devices:1:250000,report dnn train c.json --force -o x.dnn --progress none 2>&1 >/dev/null |
+    sed -n 's/^emulated: \([0-9]*\) calls.*/\1/p')
 run env DNN_EMULATE=devices:1:250000,any:$((calls * 2 / 3)):719,report "$DNN" train c.json --force -o s.dnn --progress none
 is_exit 81 "a fault in the middle"
 run env DNN_EMULATE=devices:1:250000 "$DNN" train c.json --force -o s.dnn --progress none --resume

@@ -21,10 +21,12 @@ line() { # line NAME VALUE [ALLOWED]: printed, or held against the kept one, ALL
     local most
     if [ $print = yes ]; then printf '%s: %s\n' "$1" "$2"; return; fi
     most=$(kept "$1")
-    awk -v now="${2:-none}" -v most="${most:-none}" -v more="${3:-0}" 'BEGIN { exit !(now ~ /^[0-9.]+$/ && most ~ /^[0-9.]+$/ && now + 0 <= most + more) }'
+    awk -v now="${2:-none}" -v most="${most:-none}" -v more="${3:-0}" \
+        'BEGIN { exit !(now ~ /^[0-9.]+$/ && most ~ /^[0-9.]+$/ && now + 0 <= most + more) }'
     ok $? "$1: $2, kept ${most:-nothing}"
 }
-[ $print = no ] || echo "# steps of the benchmark's networks, as they are recorded; calls of the host in an epoch are those of whole graphs: one"
+[ $print = no ] ||
+    echo "# steps of the benchmark's networks, as they are recorded; calls of the host in an epoch are those of whole graphs: one"
 [ $print = no ] || echo "# launches an epoch that is like the one before, and the others ask for its end: none stands between its steps"
 for net in small preset large; do
     few=$(counted $net 640)

@@ -19,7 +19,8 @@ used dnn_cpu "MODEL_BACKEND=dnn wins over the config"
 CUDA_VISIBLE_DEVICES='' run dnn train gpu.json --force -o hidden.dnn --json
 is_exit 0 "CUDA_VISIBLE_DEVICES= hides the card"
 used dnn_cpu "and the CPU serves"
-err_has 'warning: dnn_gpu: requested but unavailable (no GPU is visible; CUDA_VISIBLE_DEVICES=""); using CPU' "CUDA_VISIBLE_DEVICES= hides the card: a warning"
+err_has 'warning: dnn_gpu: requested but unavailable (no GPU is visible; CUDA_VISIBLE_DEVICES=""); using CPU' \
+    "CUDA_VISIBLE_DEVICES= hides the card: a warning"
 for model in cpu cpu2 hidden; do dnn predict $model.dnn d.csv -q --backend dnn_cpu -o $model.out; done
 [ "$(wc -l <cpu.out)" -eq 201 ] && cmp cpu.out cpu2.out && cmp cpu.out hidden.out
 ok $? "each way the same answers"

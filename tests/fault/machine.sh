@@ -39,7 +39,8 @@ ok $? "G09 the machine fails: 81, nothing is lost, --resume ends in the same byt
 rm -f m.dnn*
 run env DNN_FAULT=play:$((total - 1)) "$HOOKED" train c.json -o m.dnn --progress none
 is_exit 81 "after the last epoch, while the model is measured"
-err_has "no checkpoint had been written yet" "what is kept is said: the host has weights without moments, and those are no state to go on from"
+err_has "no checkpoint had been written yet" \
+    "what is kept is said: the host has weights without moments, and those are no state to go on from"
 run dnn train c.json -o m.dnn --resume --progress none
 is "$(digest m.dnn)" "$want" "a fault after the last epoch, resumed: the same model"
 

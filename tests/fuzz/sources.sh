@@ -14,7 +14,9 @@ done
 [ -f /etc/apt/sources.list ] && sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >parts/main.list
 options="-qq -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=$work/parts -o Dir::State::Lists=$work/lists"
 # shellcheck disable=SC2086 # a list of options
-{ apt-get $options update && apt-get $options source --download-only cjson libcsv utf8proc; } >log 2>&1 || { echo "the archive did not answer"; exit 1; }
+{
+    apt-get $options update && apt-get $options source --download-only cjson libcsv utf8proc
+} >log 2>&1 || { echo "the archive did not answer"; exit 1; }
 sha256sum -c --quiet - >>log 2>&1 <<END || { echo "other sources than the pinned ones"; exit 1; }
 5308fd4bd90cef7aa060558514de6a1a4a0819974a26e6ed13973c5f624c24b2  cjson_1.7.15.orig.tar.gz
 06fddfaca720a4be7603bad63eb1833bca5b6c5a69b42b1c518a02cda2a73aef  libcsv_3.0.3+dfsg.orig.tar.gz

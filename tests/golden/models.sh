@@ -1,6 +1,7 @@
 #!/bin/bash
-# models.sh - a model of a released format that this build reads gives the answers of its day, within the bound for another build (id M11). In models/: NAME.dnn, its
-# input NAME.csv and its answers NAME.answers.csv, computed by the plain C code (DNN_CPU=c), which is the same everywhere.
+# models.sh - a model of a released format that this build reads gives the answers of its day, within the bound for another build (id M11).
+# In models/: NAME.dnn, its input NAME.csv and its answers NAME.answers.csv, computed by the plain C code (DNN_CPU=c), which is the same
+# everywhere.
 #
 #     models.sh --make NAME      trains one; once a format, and never again after its release
 . "$(dirname "$0")/../tap.sh"
@@ -25,7 +26,8 @@ fi
 # The same words, and numbers that differ by at most 1e-5.
 near() {
     paste -d '\n' "$1" "$2" | perl -ne 'push @l, [split /,|\n/]; next if @l < 2; my ($a, $b) = splice @l;
-        $bad ||= @$a != @$b; for my $i (0 .. $#$a) { $bad ||= $a->[$i] ne $b->[$i] && !("$a->[$i]$b->[$i]" =~ /^[-.0-9e]+$/ && abs($a->[$i] - $b->[$i]) <= 1e-5) }
+        $bad ||= @$a != @$b; for my $i (0 .. $#$a) { $bad ||= $a->[$i] ne $b->[$i] && !("$a->[$i]$b->[$i]" =~ /^[-.0-9e]+$/ &&
+        abs($a->[$i] - $b->[$i]) <= 1e-5) }
         END { exit !!$bad }'
 }
 count=0

@@ -20,7 +20,8 @@ for word in $(sed -s -n '1s/:.*//p' "$pages"/*.txt | tr -d ,); do
     "$DNN" help "$word" >/dev/null 2>&1 || missing+=" $word"
     "$DNN" help "${word^^}" >/dev/null 2>&1 || missing+=" ${word^^}"
 done
-for word in $(grep -hoE 'dnn help [A-Za-z0-9._-]+(, [a-z-]+)*[.\`]' README.md "$pages"/*.txt scripts/examples/* | sed 's/dnn help//; s/[,\`]//g; s/\.$//'); do
+for word in $(grep -hoE 'dnn help [A-Za-z0-9._-]+(, [a-z-]+)*[.\`]' README.md "$pages"/*.txt scripts/examples/* |
+    sed 's/dnn help//; s/[,\`]//g; s/\.$//'); do
     [ "$word" = WORD ] || "$DNN" help "$word" >/dev/null 2>&1 || missing+=" $word"
 done
 none "every topic that is named has a page" "$missing"
@@ -35,7 +36,8 @@ for option in $(cat README.md "$pages"/*.txt | grep -vE 'docker|--gpus|--conf|^ 
 done
 none "every option that is named exists" "$missing"
 missing=""
-for key in $(cat README.md "$pages"/*.txt | grep -oE '\b(data|model|train|backend|output)(\.[a-z_]+)+' | grep -vE '\.(csv|json|dnn|chars|c|h)\b' | sort -u); do
+for key in $(cat README.md "$pages"/*.txt | grep -oE '\b(data|model|train|backend|output)(\.[a-z_]+)+' |
+    grep -vE '\.(csv|json|dnn|chars|c|h)\b' | sort -u); do
     "$DNN" help "$key" >/dev/null 2>&1 || missing+=" $key"
 done
 none "every key that is named exists" "$missing"
@@ -45,11 +47,13 @@ for word in $(cat README.md "$pages"/*.txt | grep -oE '\b(DNN|LOG|GPU|ALL|MODEL)
 done
 none "every variable that is named has a page" "$missing"
 missing=""
-for path in $(grep -hoE '\b(scripts|tests|data|configs)/[A-Za-z0-9_./-]*[A-Za-z0-9_/]' README.md HACKING.md "$pages"/*.txt | grep -v '\.h$' | sort -u) \
+for path in $(grep -hoE '\b(scripts|tests|data|configs)/[A-Za-z0-9_./-]*[A-Za-z0-9_/]' README.md HACKING.md "$pages"/*.txt |
+    grep -v '\.h$' | sort -u) \
     $(grep -oE '\]\([A-Za-z0-9_./-]+\)' README.md | tr -d '])('); do
     [ -e "$path" ] || missing+=" $path"
 done
-for header in $(grep -oE '\b(base|csv|table|backend|model|measure|config|choose|answer|train|check|cli)/[a-z_]+\.[ch]' HACKING.md | sort -u); do
+for header in $(grep -oE '\b(base|csv|table|backend|model|measure|config|choose|answer|train|check|cli)/[a-z_]+\.[ch]' HACKING.md |
+    sort -u); do
     [ -e "src/$header" ] || missing+=" $header"
 done
 none "every file that is named exists" "$missing"
@@ -79,7 +83,8 @@ fi
 if [ "$build" = "$ROOT/build" ]; then # built by plain `make`: nothing is left to build
     make -s install PREFIX=/usr DESTDIR="$WORK/there" >"$WORK/out" 2>&1
     ok $? "make install" "$(cat "$WORK/out")"
-    none "the manual page is beside the binary" "$(cd "$WORK/there/usr" && ls bin/dnn share/man/man1/dnn.1 share/man/man1/dnn-train.1 2>&1 >/dev/null)"
+    none "the manual page is beside the binary" "$(cd "$WORK/there/usr" && ls bin/dnn share/man/man1/dnn.1 \
+        share/man/man1/dnn-train.1 2>&1 >/dev/null)"
     make -s uninstall PREFIX=/usr DESTDIR="$WORK/there"
     none "make uninstall leaves no file" "$(find "$WORK/there" -type f)"
 fi
@@ -112,9 +117,11 @@ for block in ./[0-9]*.json; do
     if grep -q '"task"' "$block"; then
         cp "$block" shown.json
     elif grep -q '^"age"' "$block"; then # a column
-        perl -0pe 'BEGIN { open my $in, "<", shift; $part = join "", <$in>; chomp $part } s/"age": "numeric"/$part/' "$block" 1.json >shown.json
+        perl -0pe 'BEGIN { open my $in, "<", shift; $part = join "", <$in>; chomp $part } s/"age": "numeric"/$part/' \
+            "$block" 1.json >shown.json
     elif grep -q '"split"' "$block"; then # a member of data
-        perl -0pe 'BEGIN { open my $in, "<", shift; $part = join "", <$in>; chomp $part } s/("data": \{)/$1$part, /' "$block" 1.json >shown.json
+        perl -0pe 'BEGIN { open my $in, "<", shift; $part = join "", <$in>; chomp $part } s/("data": \{)/$1$part, /' \
+            "$block" 1.json >shown.json
     else # a member: put into a config
         { sed 's/ *}$//; $d' 1.json; printf '},\n'; cat "$block"; echo '}'; } | perl -0pe 's/\},?\n\},\n/},\n/' >shown.json
     fi

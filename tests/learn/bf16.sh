@@ -5,18 +5,25 @@
 . "$ROOT/tests/training.sh"
 # two channels of 24 steps; the label follows from where the first one peaks, and the sign of the second there
 awk 'BEGIN { srand(3); printf "y"; for (t = 0; t < 24; t++) printf ",a%d,b%d", t, t; print ""
-    for (i = 0; i < 1200; i++) { at = int(24 * rand()); s = rand() < 0.5 ? -1 : 1; printf "%s%s", at < 12 ? "early" : "late", s < 0 ? "_down" : "_up"
-        for (t = 0; t < 24; t++) printf ",%.3f,%.3f", (t == at) * 2 + 0.4 * rand(), (t == at) * s + 0.4 * (rand() - 0.5); print "" } }' >s.csv
+    for (i = 0; i < 1200; i++) { at = int(24 * rand()); s = rand() < 0.5 ? -1 : 1; printf "%s%s", at < 12 ? "early" : "late",
+    s < 0 ? "_down" : "_up"
+        for (t = 0; t < 24; t++) printf ",%.3f,%.3f", (t == at) * 2 + 0.4 * rand(), (t == at) * s + 0.4 * (rand() - 0.5);
+        print "" } }' >s.csv
 cat >s.json <<'JSON'
 {"task": "multiclass", "data": {"train": "s.csv", "target": "y", "columns": {}, "sequence": {"wide": {"a": "a*", "b": "b*"}}},
  "model": {"layers": [{"type": "dense", "units": 32}, {"type": "pool"}]},
- "train": {"epochs": 12, "batch_size": 32, "optimizer": {"learning_rate": 0.005}, "checkpoint": {"every_s": 0, "keep": 3}}, "backend": {"name": "dnn_cpu"}}
+ "train": {"epochs": 12, "batch_size": 32, "optimizer": {"learning_rate": 0.005}, "checkpoint": {"every_s": 0, "keep": 3}},
+ "backend": {"name": "dnn_cpu"}}
 JSON
 attention='{"type": "residual", "layers": [{"type": "layer_norm"}, {"type": "attention", "heads": 2}]}'
 declare -A layers=([lstm]='{"type": "lstm", "units": 32}' [gru]='{"type": "gru", "units": 32}'
-    [conv]='{"type": "position", "kind": "learned"}, {"type": "conv1d", "units": 32, "kernel": 5}, {"type": "relu"}, {"type": "conv1d", "units": 32, "kernel": 3, "dilation": 2, "causal": true}, {"type": "relu"}'
+    [conv]='{"type": "position", "kind": "learned"}, {"type": "conv1d", "units": 32, "kernel": 5}, {"type": "relu"}, {"type": "conv1d",
+    "units": 32, "kernel": 3, "dilation": 2, "causal": true}, {"type": "relu"}'
     [attention]='{"type": "position", "kind": "learned"}, '"$attention")
-model_of() { echo 'model.layers=[{"type": "dense", "units": 32}, '"${layers[$1]}"', {"type": "pool", "kind": "max"}, {"type": "dense", "units": 32}, {"type": "relu"}]'; }
+model_of() {
+    echo 'model.layers=[{"type": "dense", "units": 32}, '"${layers[$1]}"', {"type": "pool", "kind": "max"}, {"type": "dense", "units": 32},
+        {"type": "relu"}]'
+}
 train() { # KIND PRECISION MODEL [OPTIONS]
     dnn train s.json -o "$3" --force --json --progress none --set backend.precision="$2" --set "$(model_of "$1")" "${@:4}" >out 2>err
 }
@@ -55,7 +62,8 @@ for kind in lstm gru conv attention; do
 done
 # killed and resumed, with another number of threads
 train lstm bf16 whole.dnn --threads 1
-DNN_FAULT=kill:rename:5 "$HOOKED" train s.json -o killed.dnn --force --progress none --set backend.precision=bf16 --set "$(model_of lstm)" >/dev/null 2>&1 &
+DNN_FAULT=kill:rename:5 "$HOOKED" train s.json -o killed.dnn --force --progress none --set backend.precision=bf16 \
+    --set "$(model_of lstm)" >/dev/null 2>&1 &
 wait $! 2>/dev/null
 ls killed.dnn.ckpt-* >/dev/null 2>&1
 ok $? "a killed training leaves checkpoints"
@@ -66,7 +74,8 @@ same whole.dnn killed.dnn "resumed after a kill: the same bytes"
 for code in avx512_bf16 amx; do
     DNN_BF16=$code "$HOOKED" train s.json -o code.dnn --force --progress none --set backend.precision=bf16 --set train.epochs=1 >out 2>err
     grep -qF "large products in bf16 ($code)" err || { skip "$code" "this processor does not have it"; continue; }
-    DNN_BF16=$code "$HOOKED" train s.json -o again.dnn --force --progress none --set backend.precision=bf16 --set train.epochs=1 --threads 1 >out 2>err
+    DNN_BF16=$code "$HOOKED" train s.json -o again.dnn --force --progress none --set backend.precision=bf16 --set train.epochs=1 \
+        --threads 1 >out 2>err
     same code.dnn again.dnn "$code: the same bytes"
 done
 done_testing

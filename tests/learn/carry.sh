@@ -22,7 +22,8 @@ config() { # MODEL CARRY [MORE of the sequence]
  "data": {"train": "train.csv", "test": "test.csv", "target": "y",
           "columns": {"series": "id", "t": "id", "cue": "categorical", "noise": "numeric"},
           "sequence": {"group": "series", "order": "t", "window": 6, "carry_state": $2${3:-}}},
- "model": {"preset": "$1", "hidden": [16], "bidirectional": false}, "train": {"epochs": 25, "batch_size": 16, "optimizer": {"learning_rate": 0.01}},
+ "model": {"preset": "$1", "hidden": [16], "bidirectional": false}, "train": {"epochs": 25, "batch_size": 16,
+ "optimizer": {"learning_rate": 0.01}},
  "backend": {"name": "dnn_cpu"}}
 JSON
 }
@@ -46,7 +47,8 @@ for preset in lstm gru; do
     same b5.csv long-$preset.csv "$preset: the same answers in batches of five rows, from a pipe"
     perl -ne 'BEGIN { $n = shift } print if $. == 1 || /^g$n,/' 17 long.csv >one.csv
     dnn predict $preset.dnn one.csv --quiet -o one.out
-    perl -e 'open my $k, "<", "long.csv"; open my $a, "<", $ARGV[0]; while (<$k>) { my $l = <$a>; print $l if $. == 1 || /^g17,/ }' long-$preset.csv >want.out
+    perl -e 'open my $k, "<", "long.csv"; open my $a, "<", $ARGV[0]; while (<$k>) { my $l = <$a>; print $l if $. == 1 || /^g17,/ }' \
+        long-$preset.csv >want.out
     same one.out want.out "neighbours change no answer of a group"
 done
 
@@ -60,7 +62,8 @@ for preset in lstm gru; do
     same whole.csv long-$preset.csv "$preset: one window over each group answers the same, bit for bit"
 done
 dnn evaluate gru.dnn test.csv --json >evaluated 2>err
-is "$(perl -ne 'print $1 if /"accuracy":([0-9.e-]+)/' evaluated)" "$(perl -ne 'print $1 if /"test":\{[^}]*"accuracy":([0-9.e-]+)/' trained)" \
+is "$(perl -ne 'print $1 if /"accuracy":([0-9.e-]+)/' evaluated)" \
+    "$(perl -ne 'print $1 if /"test":\{[^}]*"accuracy":([0-9.e-]+)/' trained)" \
     "dnn evaluate says what training said of the test rows"
 dnn verify gru.dnn --quiet
 ok $? "dnn verify"

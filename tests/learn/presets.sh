@@ -34,10 +34,12 @@ reaches "linear, a plane, 300 rows" few.json r2 '>' 0.9 --set 'data.columns.a={"
     --set 'data.columns.b={"type":"numeric","scale":"standard"}' --set 'model={"preset":"linear"}' --set train.epochs=200
 # an elastic net finds the few columns that matter among many
 awk 'BEGIN { srand(5); for (k = 0; k < 400; k++) printf "x%d,", k; print "y"; for (i = 0; i < 500; i++) { s = 0
-    for (k = 0; k < 400; k++) { v = rand() - 0.5; if (k < 5) s += v; printf "%.3f,", v } print (s + 0.1 * (rand() - 0.5) > 0) ? "yes" : "no" } }' >wide.csv
+    for (k = 0; k < 400; k++) { v = rand() - 0.5; if (k < 5) s += v; printf "%.3f,", v }
+    print (s + 0.1 * (rand() - 0.5) > 0) ? "yes" : "no" } }' >wide.csv
 dnn init wide.csv --target y --set model.preset=mlp -q -o wide.json
 reaches "linear, 5 of 400 columns matter" wide.json auc '>' 0.97 --set 'model={"preset":"linear"}'
-dnn train wide.json -o one.dnn -q --set 'model={"preset":"linear"}' --threads 1 && dnn train wide.json -o two.dnn -q --set 'model={"preset":"linear"}' --threads 2
+dnn train wide.json -o one.dnn -q --set 'model={"preset":"linear"}' --threads 1 && dnn train wide.json -o two.dnn \
+    -q --set 'model={"preset":"linear"}' --threads 2
 cmp -s one.dnn two.dnn
 ok $? "the same bytes with one thread and with two"
 reaches "linear, without validation rows" wide.json auc '>' 0.9 --set 'model={"preset":"linear"}' --set data.split.valid=0
@@ -57,7 +59,8 @@ reaches "label smoothing" binary.json auc '>' 0.95 --set train.loss.label_smooth
 for optimizer in sgd rmsprop adam adamw; do
     rate=0.01
     [ $optimizer = sgd ] && rate=0.1
-    reaches "optimizer $optimizer" multiclass.json accuracy '>' 0.9 --set "train.optimizer={\"type\":\"$optimizer\",\"learning_rate\":$rate}"
+    reaches "optimizer $optimizer" multiclass.json accuracy '>' 0.9 \
+        --set "train.optimizer={\"type\":\"$optimizer\",\"learning_rate\":$rate}"
 done
 for schedule in constant step cosine one_cycle; do
     reaches "schedule $schedule with warm-up" regression.json r2 '>' 0.97 \
@@ -96,7 +99,8 @@ err_lacks "early stopping follows" "logloss rates epochs as cross-entropy does"
 awk 'BEGIN { srand(3); print "a,b,c,y"; for (i = 0; i < 4000; i++) { a = rand(); e = -log(1 - rand())
     printf "%.5f,%.5f,x,%.5f\n", a, rand(), a + 3 * e * e } }' >skew.csv
 make_config skew.json skew.csv regression '"epochs": 60, "early_stopping": {"patience": 8}' "$cpu"
-dnn train skew.json -o skew.dnn --progress none --set 'train.loss={"type":"quantile","q":0.9}' --set train.optimizer.learning_rate=0.005 2>err
+dnn train skew.json -o skew.dnn --progress none --set 'train.loss={"type":"quantile","q":0.9}' \
+    --set train.optimizer.learning_rate=0.005 2>err
 dnn predict skew.dnn skew.csv --passthrough y 2>>err | awk -F, 'NR > 1 { n++; below += $1 <= $2 }
     END { print below / n; exit !(below / n > 0.87 && below / n < 0.93) }' >out
 ok $? "a ninth decile lies above nine tenths of the rows: $(cat out)" "$(cat err)"

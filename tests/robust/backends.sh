@@ -38,10 +38,11 @@ for word in dnn_gpu cuda cuda:0; do
     err_has "warning: dnn_gpu: requested but unavailable (" "G01 --backend $word: a loud warning"
     rm m.dnn
     run dnn train c.json -o m.dnn --backend $word -q
-    is "$(grep -c . err) $(grep -c 'warning: dnn_gpu: requested but unavailable (' err)" "1 1" "--backend $word --quiet: one line, the warning"
+    is "$(grep -c . err) $(grep -c 'warning: dnn_gpu: requested but unavailable (' err)" "1 1" \
+        "--backend $word --quiet: one line, the warning"
     rm m.dnn
     run dnn train c.json -o m.dnn --backend $word --set backend.fallback=none
-    is_exit 69 "G01 with \"fallback\": \"none\": 69"
+    is_exit 69 "G01 --backend $word, fallback none: 69"
     err_has 'error[E1801]'
     [ ! -e m.dnn ]
     ok $? "nothing is written"

@@ -4,7 +4,8 @@
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 unset GPU_BACKEND CUDA_VISIBLE_DEVICES DNN_TRAIN_GPU
-names=$(sed -nE 's/^(ROW|ALL|ONE)\(([a-z0-9_]+),.*/\2/p' "$ROOT/src/backend/ops.def"; sed -nE 's/^JOB\([A-Z]+, *([a-z]+),.*/\1/p' "$ROOT/src/config/jobs.def")
+names=$(sed -nE 's/^(ROW|ALL|ONE)\(([a-z0-9_]+),.*/\2/p' "$ROOT/src/backend/ops.def"; sed -nE 's/^JOB\([A-Z]+, *([a-z]+),.*/\1/p' \
+    "$ROOT/src/config/jobs.def")
 run dnn bench --size small --iterations 1 --json
 is_exit 0 "every row, small"
 missing=""
@@ -50,7 +51,8 @@ timeout -s TERM 2 "$DNN" bench --backend dnn_cpu --size large --operation train 
 is $? 124 "it ends when it is told to"
 err_has "stopped by SIGTERM" "the benchmark says that SIGTERM stopped it"
 if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
-    ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" strace -f -e trace=open,openat -o trace "$DNN" bench --backend dnn_cpu --operation add --size small --iterations 1 >out 2>err
+    ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" strace -f -e trace=open,openat -o trace "$DNN" bench --backend dnn_cpu --operation add \
+        --size small --iterations 1 >out 2>err
     ! grep -qiE 'cuda|nvidia|cudnn|cublas|nvml|rocm|hip' trace
     ok $? "G08 dnn_cpu opens no GPU library" "$(grep -iE 'cuda|nvidia' trace)"
 else

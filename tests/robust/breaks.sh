@@ -11,7 +11,8 @@ train() { run dnn train v.json --progress none "$@"; }
 cliff() { train -o m.dnn --set train.schedule.warmup=0.9 --set "$fast" --json "$@"; } # the rate grows until the run breaks
 
 # a perfect model whose gradients are tiny, and then some larger ones: no divergence
-awk 'BEGIN { x = 12; print "f0,f1,f2,f3,y"; for (i = 0; i < 10000; i++) { r = ""; for (c = 0; c < 4; c++) { x = (x * 1103515245 + 12345) % 2147483648
+awk 'BEGIN { x = 12; print "f0,f1,f2,f3,y"; for (i = 0; i < 10000; i++) { r = ""; for (c = 0; c < 4; c++) {
+    x = (x * 1103515245 + 12345) % 2147483648
     w[c] = sprintf("%c", 97 + int(x / 65536) % 8); r = r w[c] "," } print r (w[0] == "a" || (w[1] == "b" && w[2] == "c")) } }' >l.csv
 run dnn init l.csv --target y --set model.preset=mlp -o l.json -q
 run dnn train l.json --json --set train.optimizer.learning_rate=0.01 --set train.batch_size=64 --set train.epochs=80 \
@@ -29,7 +30,9 @@ for valid in 0.15 0; do
     cliff "${rows[@]}" --set output.metrics=m.jsonl
     is_exit 0 "N01 some good epochs, then it breaks: exit 0 (validation rows: $valid)"
     out_has '"stopped":"diverged"'
-    grep -q 'warning: training diverged: .* is not finite (epoch [0-9]*, step [0-9]*, learning rate .*; the model is that of epoch [0-9]*, the best before; lower train.optimizer.learning_rate (now 2), or set train.clip_norm' err
+    grep -q \
+        'warning: training diverged: .* is not finite (epoch [0-9]*, step [0-9]*, learning rate .*; the model is that of epoch [0-9]*, the best before; lower train.optimizer.learning_rate (now 2), or set train.clip_norm' \
+        err
     ok $? "N01 broken after good epochs: the warning says what to change" "$(cat err)"
     no_leftovers m.dnn "nothing but the model is left"
     best=$(sed -n 's/.*"best_epoch":\([0-9]*\).*/\1/p' out) want=$(digest m.dnn) lines=$(wc -l <m.jsonl)
@@ -69,10 +72,12 @@ run dnn train "${bad[@]}" --json --set 'train.optimizer={"type":"sgd","learning_
 out_has '"exit":80' "as JSON too"
 
 # checkpoints that a run resumed from are not its own to delete
-DNN_FAULT=kill:rename:2 "$HOOKED" train v.json -o m.dnn --progress none --set train.batch_size=8 --set train.checkpoint.every_s=0.00001 --set train.optimizer.type=sgd --set train.optimizer.momentum=0.99 >/dev/null 2>&1 &
+DNN_FAULT=kill:rename:2 "$HOOKED" train v.json -o m.dnn --progress none --set train.batch_size=8 --set train.checkpoint.every_s=0.00001 \
+    --set train.optimizer.type=sgd --set train.optimizer.momentum=0.99 >/dev/null 2>&1 &
 wait $! 2>/dev/null
 found=$(ls m.dnn.ckpt-*)
-train -o m.dnn --resume --set train.batch_size=8 --set train.checkpoint.keep=9 --set train.optimizer.type=sgd --set train.optimizer.learning_rate=1000 --set train.optimizer.momentum=0.99
+train -o m.dnn --resume --set train.batch_size=8 --set train.checkpoint.keep=9 --set train.optimizer.type=sgd \
+    --set train.optimizer.learning_rate=1000 --set train.optimizer.momentum=0.99
 is_exit 80 "a resumed run that breaks"
 err_has "without --resume"
 is "$(ls m.dnn.ckpt-*)" "$found" "leaves the checkpoint that it found"
@@ -84,7 +89,8 @@ is_exit 0 "a loss far above a constant's, epoch after epoch, is no break"
 err_has "no better than a constant answer" "a loss above a constant's is warned of"
 (echo a,b,c,y; for i in $(seq 90); do echo "$((i % 2)),$((i % 3)),red,$((i == 9))"; done) >rare.csv
 make_data d.csv 600
-make_config p.json rare.csv binary '"epochs": 3, "optimizer": {"learning_rate": 0.1}, "early_stopping": {"metric": "precision", "patience": 0}' \
+make_config p.json rare.csv binary '"epochs": 3, "optimizer": {"learning_rate": 0.1}, "early_stopping": {"metric": "precision",
+    "patience": 0}' \
     "$cpu"
 sed -i 's/"target"/"valid": "d.csv", &/; s/"batch_size": 64/"batch_size": 4/' p.json
 run dnn train p.json -o p.dnn --json

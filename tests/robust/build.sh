@@ -74,7 +74,8 @@ ok $? "code for several cards is compressed"
 
 # which cards: the visible ones; those that are asked for
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA=
-is "$STATUS $(codes)$(grep -c '^kernels: not built, since no GPU is visible; make CUDA=1 ' out)" "0 1" "no card is visible: no kernels, and one line"
+is "$STATUS $(codes)$(grep -c '^kernels: not built, since no GPU is visible; make CUDA=1 ' out)" "0 1" \
+    "no card is visible: no kernels, and one line"
 for word in all 1; do
     would NVCC="$WORK/toolkit/bin/nvcc" CUDA=$word
     is "$(codes)$(grep -c 'no GPU is visible' out)" "${all}0" "CUDA=$word: for all cards"
@@ -161,7 +162,8 @@ compare 0 "of another toolkit registers and shared memory are shown" 12.8 'gemm<
 compare 1 "spilled bytes of a hot kernel fail there too" 12.8 'gemm<64>' 80/1024/16
 new=${DNN%/*}/kernels/table.txt
 if [ -f "$new" ] && has_kernels; then
-    check "the machine code is that of tests/kernels.table" perl "$ROOT/scripts/build/ptxas_table.pl" --compare "$ROOT/tests/kernels.table" "$new"
+    check "the machine code is that of tests/kernels.table" perl "$ROOT/scripts/build/ptxas_table.pl" \
+        --compare "$ROOT/tests/kernels.table" "$new"
 else
     skip "registers and spills of the kernels" "no kernels in this build"
 fi

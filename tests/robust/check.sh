@@ -91,7 +91,8 @@ make=$ROOT/scripts/data/make_tagging.pl
 [ -e "$make" ] || make=$ROOT/../scripts/data/make_tagging.pl
 perl "$make" 200 >rows.csv
 cat >windows.json <<JSON
-{"task": "tagging", "data": {"train": "rows.csv", "target": "y", "columns": {"series": "id", "t": "id", "cue": "categorical", "noise": "numeric"},
+{"task": "tagging", "data": {"train": "rows.csv", "target": "y", "columns": {"series": "id", "t": "id",
+  "cue": "categorical", "noise": "numeric"},
   "sequence": {"group": "series", "order": "t", "window": 40, "stride": 20}},
  "model": {"preset": "lstm"}, "train": {"epochs": 1, "batch_size": 64}, "backend": {"name": "dnn_cpu", "threads": 2}}
 JSON

@@ -24,14 +24,18 @@ my ($from, $to, $change, $which) = @ARGV;
 local $/; open my $in, '<:raw', $from or die; my $b = <$in>;
 my $n = unpack 'Q<', $b; my ($h, $d) = (substr($b, 8, $n), substr($b, 8 + $n)); $h =~ s/ +\z//;
 my (@all, $at);
-while ($h =~ /"([^"]+)":\{"dtype":"(\w+)","shape":\[([\d,]*)\],"data_offsets":\[(\d+),(\d+)\]\}/g) { push @all, [$1, $2, $3, substr($d, $4, $5 - $4)] }
+while ($h =~ /"([^"]+)":\{"dtype":"(\w+)","shape":\[([\d,]*)\],"data_offsets":\[(\d+),(\d+)\]\}/g) {
+    push @all, [$1, $2, $3, substr($d, $4, $5 - $4)] }
 if ($change eq 'names') { print map { "$_->[0]\n" } @all; exit }
 my ($meta) = $h =~ /\A(\{"__metadata__":\{.*?"\}),"/s or die; my $data = '';
 for my $t (@all) {
     if ($t->[0] eq $which) {
         my @s = split /,/, $t->[2];
         if ($change eq 'none') { $s[0] = 0; $t->[3] = '' }
-        elsif ($change eq 'half') { next if $s[0] < 2; my $row = length($t->[3]) / $s[0]; $s[0] = int($s[0] / 2); $t->[3] = substr $t->[3], 0, $row * $s[0] }
+        elsif ($change eq 'half') {
+            next if $s[0] < 2;
+            my $row = length($t->[3]) / $s[0];
+            $s[0] = int($s[0] / 2); $t->[3] = substr $t->[3], 0, $row * $s[0] }
         else { $s[0] *= 2; $t->[3] x= 2 }
         $t->[2] = join ',', @s;
     }
@@ -52,7 +56,9 @@ resume() { # NAME: the checkpoint in this folder
     rm -f m.dnn
     local limits=""
     sanitized || limits="ulimit -v 1000000;"
-    bash -c "$limits exec timeout 20 '$DNN' train c.json --set train.epochs=100000 --time-limit 0.05 --resume --progress none" >out 2>err </dev/null
+    bash -c \
+        "$limits exec timeout 20 '$DNN' train c.json --set train.epochs=100000 --time-limit 0.05 --resume --progress none" \
+        >out 2>err </dev/null
     local status=$?
     began=$(($(now_ms) - began))
     [ $began -le $slowest ] || slowest=$began
@@ -73,7 +79,8 @@ ok $? "each of $count changed tensors was read by --resume" "$met"
 is "$bad" "" "$count tensors without numbers, cut or doubled: no crash"
 bad="" count=0 met=0
 for change in 's/(\\"batch\\":)\d+/${1}16777216/' 's/(\\"micro\\":)\d+/${1}4294967295/' 's/(\\"shards\\":)\d+/${1}4294967295/' \
-    's/(\\"batch\\":)\d+/${1}0/' 's/(\\"batch\\":)\d+/${1}4294967295/' 's/(\\"core\\":\\")\w+/${1}zzz/' 's/(\\"precision\\":\\")\w+/${1}fp16/' \
+    's/(\\"batch\\":)\d+/${1}0/' 's/(\\"batch\\":)\d+/${1}4294967295/' 's/(\\"core\\":\\")\w+/${1}zzz/' \
+    's/(\\"precision\\":\\")\w+/${1}fp16/' \
     's/(\\"backend\\":\\")\w+/${1}cuda/'; do
     perl "$ROOT/tests/resign.pl" "kept/$newest" "$newest" "$change" && resume "$change"
 done
@@ -81,7 +88,9 @@ is "$count $met" "8 8" "each of 8 changed plans was read by --resume"
 is "$bad" "" "$count plans that cannot be: no crash, no memory beyond what the config needs"
 bad="" count=0 met=0
 for ((i = 0; i < cases; i++)); do
-    perl "$ROOT/tests/resign.pl" "kept/$newest" "$newest" '' "my \$s = $i + 1; for my \$k (0 .. \$s % 4) { \$s = \$s * 16807 % 2147483647; my \$at = \$s % length; \$s = \$s * 16807 % 2147483647;
+    perl "$ROOT/tests/resign.pl" "kept/$newest" "$newest" '' \
+        "my \$s = $i + 1; for my \$k (0 .. \$s % 4) { \$s = \$s * 16807 % 2147483647; my \$at = \$s % length;
+        \$s = \$s * 16807 % 2147483647;
         substr(\$_, \$at, 1) = chr(\$s % 3 ? \$s >> 8 & 255 : (0, 255, 127, 128)[\$s % 4]) }"
     resume "bytes at random, case $i"
 done

@@ -4,7 +4,8 @@
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 600
-make_config c.json d.csv binary '"epochs": 8, "schedule": {"dropout": "flat_cos"}, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0, "keep": 2}' \
+make_config c.json d.csv binary '"epochs": 8, "schedule": {"dropout": "flat_cos"}, "early_stopping": {"patience": 0},
+    "checkpoint": {"every_s": 0, "keep": 2}' \
     '"backend": {"name": "dnn_cpu", "threads": 1}, "output": {"model": "m.dnn"}'
 run dnn train c.json -o whole.dnn --progress none
 want=$(digest whole.dnn)
@@ -41,15 +42,19 @@ passed_over "no format" "its format has no number" 's/"format":"1"/"format":"x"/
 passed_over "a later format" "has format 9; this build reads 1 to" 's/"format":"1"/"format":"9"/'
 passed_over "no hash of the data" "its metadata are incomplete" 's/"data":"[0-9a-f]*"/"data":"0"/'
 passed_over "a journal before its beginning" "its metadata are incomplete" 's/"journal":"\d+"/"journal":"-1"/'
-passed_over "a journal of its best epoch before the beginning" "its metadata contradict each other" 's/"best.journal":"\d+"/"best.journal":"-1"/'
+passed_over "a journal of its best epoch before the beginning" "its metadata contradict each other" \
+    's/"best.journal":"\d+"/"best.journal":"-1"/'
 passed_over "no plan" "its plan cannot be read" 's/\\"micro\\":1/\\"micra\\":1/'
 passed_over "a counter below 0" "its counters contradict each other" "$(at counters)" "$(put 1 q -5)"
 passed_over "a time that is none" "its time is not a number" "$(at times)" "$(put 0 d '"NaN"')"
-passed_over "a weight that is no number" "a weight or a moment is not a number that a training has" "$(at params)" 'substr($_, $main::at, 4) = pack "f<", "NaN"'
-passed_over "a second moment below 0" "a weight or a moment is not a number that a training has" "$(at m2)" 'substr($_, $main::at, 4) = pack "f<", -1'
+passed_over "a weight that is no number" "a weight or a moment is not a number that a training has" "$(at params)" \
+    'substr($_, $main::at, 4) = pack "f<", "NaN"'
+passed_over "a second moment below 0" "a weight or a moment is not a number that a training has" \
+    "$(at m2)" 'substr($_, $main::at, 4) = pack "f<", -1'
 passed_over "a config with a zero byte" "its config holds a zero byte" "$(at config)" 'substr($_, $main::at + 9, 1) = "\0"'
 passed_over "no weights" "" 's/"params":/"porams":/'
-passed_over "a history of another shape" "its history has another shape" 's/("history":\{"dtype":"F64","shape":)\[(\d+),(\d+)\]/"${1}[" . $2 * $3 . ",1]"/e'
+passed_over "a history of another shape" "its history has another shape" \
+    's/("history":\{"dtype":"F64","shape":)\[(\d+),(\d+)\]/"${1}[" . $2 * $3 . ",1]"/e'
 # the rate of a step is the schedule's, whatever the state says
 other "$(at sums)" "$(put 0 d 0.5)"
 run dnn train c.json --resume --progress none
@@ -80,7 +85,9 @@ is "$told$bad" 12 "two checkpoints and a model that may be lost with the power"
 bad=""
 count=0
 for tensor in counters:q history:d sums:d times:d; do
-    other "$(at "${tensor%:*}")" '' && words=$(perl -ne 'BEGIN { $/ = undef } print(($2 - $1) / 8) if /"'"${tensor%:*}"'":\{[^}]*"data_offsets":\[(\d+),(\d+)\]/' "kept/$newest")
+    other "$(at "${tensor%:*}")" '' &&
+        words=$(perl -ne 'BEGIN { $/ = undef } print(($2 - $1) / 8) if /"'"${tensor%:*}"'":\{[^}]*"data_offsets":\[(\d+),(\d+)\]/' \
+        "kept/$newest")
     [ "$words" -gt 0 ] 2>/dev/null || { bad="$bad $tensor:none"; continue; }
     for ((i = 0; i < words; i += words > 12 ? 5 : 1)); do
         case $tensor in *:q) values='-1 9223372036854775807 3' ;; *) values='"NaN" -1 1e300' ;; esac

@@ -64,7 +64,8 @@ done
 refused "L02 an option without a command, behind one" 'did you mean `dnn --version`?' train leads.json --verison
 refused "L02 a topic near a word that is none" '`dnn help` lists commands' help nope
 refused "L02 an entry of a list that is a word is not refused as a type" '"abc" is not an integer' train leads.json --set train.epochs=abc
-refused "L02 an option of a preset that takes none" 'add --set model.preset=mlp' check leads.json --set 'model={"preset": "auto"}' --set 'model.hidden=[64]'
+refused "L02 an option of a preset that takes none" 'add --set model.preset=mlp' check leads.json --set 'model={"preset": "auto"}' \
+    --set 'model.hidden=[64]'
 refused "L02 inspect of a config" 'is a config' inspect leads.json
 refused "L02 inspect of a pipe" 'give a file' inspect -
 for name in DNN_TUNE_GPU DNN_EXPLAIN_GPU; do
@@ -92,7 +93,8 @@ err_has 'train.epochs = 1 (--set)' "L02 --verbose tells where settings come from
 err_has 'seconds: load' "L02 --verbose tells how many seconds each part took"
 err_has ': 1 epoch (all)' "L02   in one epoch"
 run dnn train leads.json --set train.epochs=1 -o verbose.dnn --log-format json
-grep '"message":"epoch 1/1 ' err | grep -q '"epoch":1,"epochs":1,"loss":0\..*,"metric":"logloss","value":0\..*,"best":true,"rows_per_s":.*,"seconds":'
+grep '"message":"epoch 1/1 ' err |
+    grep -q '"epoch":1,"epochs":1,"loss":0\..*,"metric":"logloss","value":0\..*,"best":true,"rows_per_s":.*,"seconds":'
 ok $? "L02 --log-format json: the figures of an epoch are members" "$(cat err)"
 run dnn predict verbose.dnn new.csv -v -o verbose.csv
 err_has '20 rows; seconds: load' "L02   predict too"
@@ -158,7 +160,8 @@ is "$(complete_at dnn verify --re)" "" "L02 completion: but stands behind its ow
 is "$(complete_at dnn help exi)" "exit-codes" "L02 completion: topics with an e"
 mkdir spaced
 touch 'spaced/my data.csv' 'spaced/my.csv'
-is "$(bash -c '. ./complete.bash; COMP_WORDS=(dnn train spaced/my); COMP_CWORD=2; _dnn; printf "[%s]" "${COMPREPLY[@]}"' | sed 's/\]\[/]\n[/' | sort | tr -d '\n')" \
+is "$(bash -c '. ./complete.bash; COMP_WORDS=(dnn train spaced/my); COMP_CWORD=2; _dnn; printf "[%s]" "${COMPREPLY[@]}"' |
+    sed 's/\]\[/]\n[/' | sort | tr -d '\n')" \
     "[spaced/my data.csv][spaced/my.csv]" "L02 completion: a blank in the name of a file"
 dnn completion zsh >complete.zsh
 grep -qF "'" complete.zsh && grep -qF ":value:(stop null skip)'" complete.zsh
@@ -217,7 +220,8 @@ refused "L04 a backend that is none" "E1" train leads.json --backend tpu
 usage_json() {
     run dnn "$@"
     is_exit 64 "usage: dnn $*"
-    is "$(wc -l <err) $(cut -c1-46 err)" '1 {"schema":"dnn.error/1","id":"E100'"$(sed 's/.*"id":"E100\(.\).*/\1/' err)"'","exit":64' "as one line of JSON"
+    is "$(wc -l <err) $(cut -c1-46 err)" '1 {"schema":"dnn.error/1","id":"E100'"$(sed 's/.*"id":"E100\(.\).*/\1/' err)"'","exit":64' \
+        "as one line of JSON"
 }
 usage_json train --log-format json leads.json --threads x
 usage_json train leads.json --sett train.epochs=1 --log-format=json
@@ -375,8 +379,8 @@ same answers.csv x.out "L08 the answers hold no text of the log"
 "$DNN" predict m.dnn new.csv -o x.out <&- 2>err
 is $? 0 "L08 prediction without standard input"
 # only silence that was asked for (/dev/null) is silence
-for words in "predict m.dnn new.csv" "init leads.csv --target converted" "evaluate m.dnn leads.csv" "check leads.json" schema --version help \
-    "train leads.json -o closed.dnn --json"; do
+for words in "predict m.dnn new.csv" "init leads.csv --target converted" "evaluate m.dnn leads.csv" "check leads.json" schema --version \
+    help "train leads.json -o closed.dnn --json"; do
     # shellcheck disable=SC2086 # words
     "$DNN" $words >&- 2>err
     is $? 74 "L08 $words with standard output closed: 74"
@@ -465,7 +469,8 @@ run env LD_PRELOAD=/nowhere/shim.so "$DNN" predict m.dnn new.csv -o x.out
 is_exit 0 "L11 an LD_PRELOAD that is not there"
 # a small stack: raised where that is allowed, else an error that says so; never a fault in the middle
 for kib in 256 64; do
-    for command in "train leads.json -o stack.dnn --progress none --threads 2" "predict stack.dnn leads.csv -o stack.csv" "check leads.json"; do
+    for command in "train leads.json -o stack.dnn --progress none --threads 2" "predict stack.dnn leads.csv -o stack.csv" \
+        "check leads.json"; do
         # shellcheck disable=SC2086
         run bash -c "ulimit -s $kib; exec \"\$0\" $command" "$DNN"
         [ "$STATUS" -eq 0 ] || { [ "$STATUS" -eq 71 ] && grep -q 'the stack limit is' err; }

@@ -14,7 +14,8 @@ dnn predict two.dnn new.csv --quiet >two.csv
 cp m.dnn now.dnn
 {
     for i in 1 2 3 4 5 6; do
-        "$DNN" train leads.json --force -o now.dnn --set train.seed=$((i % 2 * 7)) --quiet --progress none 2>now.err || echo "train: $?: $(cat now.err)"
+        "$DNN" train leads.json --force -o now.dnn --set train.seed=$((i % 2 * 7)) --quiet --progress none 2>now.err ||
+            echo "train: $?: $(cat now.err)"
     done
 } >trainings 2>&1 &
 pid=$!

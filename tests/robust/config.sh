@@ -94,8 +94,10 @@ wrong '"batch_size"' '"batchsize"' "J05 an unknown key" E1301 ":9:26" 'did you m
 wrong '"train": {' '"trian": {' "J05 an unknown section" E1301 ":9:3" 'did you mean `train`'
 wrong '"target"' '"Target"' "J05 a key in another case" E1301 ":5:5" 'did you mean `target`'
 wrong '"hidden": [8]' '"hiden": [8]' "J05 an unknown option of the model" E1301 ":8:"
-wrong '"age": "numeric"' '"age": {"type": "numeric", "scales": "none"}' "J05 an unknown option of a column" E1301 ":6:" 'did you mean `scale`'
-wrong '"preset": "mlp", "hidden": [8]' '"layers": [{"type": "dense", "unit": 8}]' "J05 an unknown option of a layer" E1301 ":8:" 'did you mean `units`'
+wrong '"age": "numeric"' '"age": {"type": "numeric", "scales": "none"}' "J05 an unknown option of a column" E1301 ":6:" \
+    'did you mean `scale`'
+wrong '"preset": "mlp", "hidden": [8]' '"layers": [{"type": "dense", "unit": 8}]' "J05 an unknown option of a layer" E1301 ":8:" \
+    'did you mean `units`'
 
 wrong '"epochs": 2' '"epochs": "2"' "J06 a string for an integer" E1302 ":9:" "train.epochs"
 wrong '"hidden": [8]' '"hidden": 8' "J06 a number for a list" E1302 ":8:" "model.hidden"
@@ -103,7 +105,8 @@ wrong '"hidden": [8]' '"hidden": ["8"]' "J06 a string in a list of integers" E13
 wrong '"target": "converted"' '"target": 5' "J06 a number for a string" E1302 ":5:" "data.target"
 wrong '"epochs": 2' '"epochs": 2, "optimizer": "adam"' "J06 a string for an object" E1302 ":9:" "train.optimizer"
 wrong '"epochs": 2' '"epochs": null' "J06 null where none is allowed" E1302 ":9:" "train.epochs"
-wrong '"preset": "mlp", "hidden": [8]' '"layers": [{"type": "dense", "units": 8}, {"type": "relu"}, {"type": "dense", "units": "8"}]' "J06 inside a list of layers" E1302 ":8:" "model.layers.2.units"
+wrong '"preset": "mlp", "hidden": [8]' '"layers": [{"type": "dense", "units": 8}, {"type": "relu"}, {"type": "dense", "units": "8"}]' \
+    "J06 inside a list of layers" E1302 ":8:" "model.layers.2.units"
 for root in '[]' '"x"' 1 null true; do
     echo "$root" >c.json
     run dnn check c.json
@@ -258,11 +261,14 @@ given() { # given NAME EXIT ID TEXT ARGUMENT...
     err_lacks "good.json" "J13 $name: the file is not"
 }
 given "a --set of a number for an object" 64 E1008 'train: expected an object, got number' --set train=3
-given "a --set of layers that are not the preset's" 78 E1311 'model.layers: `model.layers` is not what `model.preset` "auto" gives, which is "mlp" here' --set 'model={"preset": "auto"}' --set 'model.layers=[]'
+given "a --set of layers that are not the preset's" 78 E1311 \
+    'model.layers: `model.layers` is not what `model.preset` "auto" gives, which is "mlp" here' --set 'model={"preset": "auto"}' \
+    --set 'model.layers=[]'
 given "a --set that the task contradicts" 78 E1311 'train.loss.type:' --set train.loss.type=mse
 given "a --set without effect" 78 E1311 'train.optimizer.momentum:' --set train.optimizer.momentum=0.5
 given "a --set that leaves no rows" 78 E1311 'data.split.valid:' --set data.split.valid=0.9
-given "a --set of an object without its quotes" 64 E1008 'train.loss: character 2 of the value: unexpected "t"' --set 'train.loss={type:focal}'
+given "a --set of an object without its quotes" 64 E1008 'train.loss: character 2 of the value: unexpected "t"' \
+    --set 'train.loss={type:focal}'
 given "a --set of an object with .5" 64 E1008 'train.loss: character 26 of the value' --set 'train.loss={"type": "quantile", "q":.5}'
 given "a --set of a list that does not end" 64 E1008 'model.layers: character' --set 'model.layers=[{"type":"relu"}'
 given "a --set of a column's object without its quotes" 64 E1008 'data.columns.age: character 2' --set 'data.columns.age={type:numeric}'
@@ -270,7 +276,8 @@ given "a --set out of range" 64 E1008 'train.epochs: 0 is out of range' --set tr
 given "a --set of an unknown device" 64 E1008 'backend.device:' --set backend.device=xx
 given "a --set of an unknown type" 64 E1008 'data.columns.age.type:' --set data.columns.age.type=foo
 given "a --set of another type" 64 E1008 'data.columns.lead_id:' --set data.columns.lead_id=foo
-given "a --set of a column that is not listed" 64 E1008 'data.columns.agee.impute: `data.columns.agee` has no "type"' --set data.columns.agee.impute=mean
+given "a --set of a column that is not listed" 64 E1008 'data.columns.agee.impute: `data.columns.agee` has no "type"' \
+    --set data.columns.agee.impute=mean
 err_has 'did you mean the column "age"?' "J13 a --set of a column that is not listed: the nearest is named"
 given "a --set of no file" 64 E1008 'data.train:' --set data.train=
 given "a --set of a split without its column" 78 E1313 'data.split.method:' --set data.split.method=group
@@ -355,11 +362,21 @@ is_exit 66 "a config that is not there"
 # rows of a part that stand in the training rows too: a few meet by chance
 seq 300 | awk 'BEGIN { print "a,b,y" } { print $1 ",k" $1 % 5 "," $1 % 2 }' >meet.csv
 for copies in 1 2; do
-    { echo a,b,y; seq 400 $((599 - copies)) | awk '{ print $1 ",k" $1 % 5 "," $1 % 2 }'; seq $copies | awk '{ print $1 ",k" $1 % 5 "," $1 % 2 }'; } >meet$copies.csv
-    echo '{"task": "binary", "data": {"train": "meet.csv", "test": "meet'$copies'.csv", "target": "y", "columns": {"a": "numeric", "b": "categorical"}}, "backend": {"name": "dnn_cpu"}}' >meet.json
+    {
+        echo a,b,y
+        seq 400 $((599 - copies)) | awk '{ print $1 ",k" $1 % 5 "," $1 % 2 }'
+        seq $copies | awk '{ print $1 ",k" $1 % 5 "," $1 % 2 }'
+    } >meet$copies.csv
+    echo '{"task": "binary", "data": {"train": "meet.csv",
+        "test": "meet'$copies'.csv", "target": "y", "columns": {"a": "numeric", "b": "categorical"}},
+        "backend": {"name": "dnn_cpu"}}' >meet.json
     run dnn check meet.json
     is_exit 0
-    if [ $copies = 1 ]; then err_lacks "equal a training row" "1 of 200 test rows is no warning"; else err_has "note: 2 of 200 test rows equal a training row" "2 of 200 are a note"; fi
+    if [ $copies = 1 ]; then
+        err_lacks "equal a training row" "1 of 200 test rows is no warning"
+    else
+        err_has "note: 2 of 200 test rows equal a training row" "2 of 200 are a note"
+    fi
 done
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 300; i++) print i % 7 ",k" i % 3 "," (i * 16807 % 2147 % 10 > i % 7) }' >meet.csv
 cp meet.csv meet2.csv
@@ -382,7 +399,8 @@ err_has "there are no validation rows: \`train.early_stopping\` has no effect" "
 # model.preset is mlp where nothing else is said
 printf 'a,b,y\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n2,2,0\n3,3,1\n4,6,0\n7,9,1\n' >preset.csv
 cat >preset.json <<'JSON'
-{"task": "binary", "data": {"train": "preset.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric"}, "split": {"valid": 0, "test": 0}},
+{"task": "binary", "data": {"train": "preset.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric"},
+  "split": {"valid": 0, "test": 0}},
  "backend": {"name": "dnn_cpu"}}
 JSON
 dnn check preset.json --resolved --set model.preset=mlp >want 2>/dev/null

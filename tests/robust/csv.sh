@@ -7,7 +7,8 @@
 make_plain() {
     awk -v rows="$1" 'BEGIN {
         print "age,visits,city,converted"
-        for (i = 0; i < rows; i++) printf "%d,%.1f,%s,%s\n", 18 + i * 7 % 50, i % 9 / 2, (i % 3 ? "Oslo" : "Bergen"), (i % 5 > 2 ? "yes" : "no")
+        for (i = 0; i < rows; i++) printf "%d,%.1f,%s,%s\n", 18 + i * 7 % 50, i % 9 / 2, (i % 3 ? "Oslo" : "Bergen"),
+        (i % 5 > 2 ? "yes" : "no")
     }'
 }
 make_plain 60 >plain.csv
@@ -117,7 +118,8 @@ is_exit 0 "C15 init takes them"
 err_has "differ only by" "C15 names that differ only by case: a note"
 run dnn check c.json
 err_has "differ only by" "C15 also in check"
-for sign in '\xe2\x80\x8b U[+]200B,_which_cannot_be_seen' '\xc2\xa0 U[+]00A0,_which_is_no_ordinary_blank' '\xef\xbb\xbf U[+]FEFF,_which_cannot_be_seen'; do
+for sign in '\xe2\x80\x8b U[+]200B,_which_cannot_be_seen' '\xc2\xa0 U[+]00A0,_which_is_no_ordinary_blank' \
+    '\xef\xbb\xbf U[+]FEFF,_which_cannot_be_seen'; do
     read -r bytes words <<<"$sign"
     with_line 1 "age,visits,city$(printf '%b' "$bytes"),converted" plain.csv >x.csv
     run dnn init x.csv --target converted --set model.preset=mlp --force -o i.json
@@ -137,7 +139,8 @@ cp numbers.csv x.csv
 run dnn train c.json --force -o old.dnn
 is_exit 65 "C16 a first row of numbers in the header's place"
 err_has '"header"' "C16 the hint names the key"
-sed 's/"target": "converted"/"target": "0"/; s/"age": "numeric", "visits": "numeric", "city": "categorical"/"18": "numeric", "0.0": "numeric"/' c.json >n.json
+sed 's/"target": "converted"/"target": "0"/;
+    s/"age": "numeric", "visits": "numeric", "city": "categorical"/"18": "numeric", "0.0": "numeric"/' c.json >n.json
 run dnn check n.json
 is_exit 0 "C16 names that are numbers are names"
 err_has "header" "C16 names that are numbers: a note names the key"
@@ -315,7 +318,8 @@ is_exit 65 "C21 /dev/zero"
 ok $? "C21 no output"
 
 cp plain.csv x.csv
-run dnn train c.json --force -o old.dnn --set data.split.method=hash --set data.split.column=city --set data.split.valid=0.000001 --set data.split.test=0
+run dnn train c.json --force -o old.dnn --set data.split.method=hash --set data.split.column=city --set data.split.valid=0.000001 \
+    --set data.split.test=0
 err_has "error[E1230]: x.csv: " "a split without rows names the file"
 sed '2,$s/^[0-9]*//' plain.csv >x.csv
 run dnn train c.json --force -o old.dnn

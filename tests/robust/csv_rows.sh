@@ -101,7 +101,8 @@ err_has 'dots.csv:8:3: column "age": "x"' "C11 has the right physical line"
 printf 'lead_id,age,city,visits,signed_on\n"a,""b""\nc",30,Oslo,1,2024-01-01\n' >quoted.csv
 run dnn predict m.dnn quoted.csv
 is_exit 0 "C11 an id with delimiter, quotes and line end"
-is "$(sed -n 2,3p out | cut -d, -f1-2 | head -n 2)" "$(printf '"a,""b""\nc",%s' "$(sed -n 3p out | cut -d, -f2)")" "C11 comes out as it went in"
+is "$(sed -n 2,3p out | cut -d, -f1-2 | head -n 2)" "$(printf '"a,""b""\nc",%s' "$(sed -n 3p out | cut -d, -f2)")" \
+    "C11 comes out as it went in"
 
 perl -0777 -pe 's/\n(L0000[3579])/\n\n$1/g' new.csv >blank.csv
 run dnn predict m.dnn blank.csv -o x.out
@@ -137,7 +138,8 @@ cat >ints.json <<'JSON'
 JSON
 run dnn train ints.json -o ints.dnn
 is_exit 0 "C25 train anyway"
-err_has 'column "customer" goes to 127407520, where float32 makes numbers equal that are nearer than 8' "C25 integers above 2^24: the warning"
+err_has 'column "customer" goes to 127407520, where float32 makes numbers equal that are nearer than 8' \
+    "C25 integers above 2^24: the warning"
 err_has "looks like an identifier" "C25   of what they may be"
 awk 'BEGIN { print "customer,x,y"; for (i = 0; i < 300; i++) printf "%d,%d,%d\n", 16777217 + i * 37, i % 11, i % 2 }' >big.csv
 run dnn train ints.json -o ints.dnn
@@ -152,7 +154,8 @@ for command in "train leads.json -o x.dnn --set data.train=folder.csv" "predict 
     is_exit 66 "C27 a folder: dnn ${command%% *}"
 done
 for command in "train leads.json -o x.dnn --set data.train=none.csv.not" "predict m.dnn none.csv.not" "evaluate m.dnn none.csv.not" \
-    "init none.csv.not --target y" "inspect none.csv.not" "train none.json" "check none.json" "predict none.dnn new.csv" "verify none.dnn"; do
+    "init none.csv.not --target y" "inspect none.csv.not" "train none.json" "check none.json" "predict none.dnn new.csv" \
+    "verify none.dnn"; do
     # shellcheck disable=SC2086
     run dnn $command
     is_exit 66 "C27 a file that is not there: dnn ${command%% *}"

@@ -3,10 +3,16 @@
 # key that splits by it; train tells a target that changes with a date. No word about categories and dates of birth.
 . "$(dirname "$0")/../tap.sh"
 table() { # NAME EXPRESSION: a file of a column and y; i is the row, v = i * 7 % 100 a value that ten rows have
-    awk -v name="$1" "BEGIN { srand(3); print name \",x,y\"; for (i = 0; i < 1000; i++) { v = i * 7 % 100; print $2 \",\" i % 13 \",\" (rand() > 0.5 ? \"yes\" : \"no\") } }" >t.csv
+    awk -v name="$1" \
+        "BEGIN { srand(3); print name \",x,y\"; for (i = 0; i < 1000; i++) { v = i * 7 % 100
+            print $2 \",\" i % 13 \",\" (rand() > 0.5 ? \"yes\" : \"no\") } }" >t.csv
     run dnn init t.csv --target y --set model.preset=linear "${@:3}" -o t.json --force
 }
-repeats() { table "$@"; is "$(grep -c "warning: column \"$1\": .*values come again, in .* rows: .*--set data.columns.$1=group --set data.split.method=group" err)" 1 "rows of one $1 in both parts: $2"; }
+repeats() {
+    table "$@"
+    is "$(grep -c "warning: column \"$1\": .*values come again, in .* rows: .*--set data.columns.$1=group --set data.split.method=group" \
+        err)" 1 "rows of one $1 in both parts: $2"
+}
 silent() { table "$@"; is_exit 0; err_lacks "come again" "no word about $1: $2"; }
 repeats customer_id '"C" (1000 + v)'
 repeats id 'sprintf("%06d", v * 37)'
@@ -30,12 +36,15 @@ is "$(grep -c '"method": "group"' t.json)" 1 "  by which the rows are split"
 
 # dates: days from 2020-01-01
 dates() { # NAME EXPRESSION
-    perl -MPOSIX=strftime -e 'my ($name, $of) = @ARGV; print "$name,x,y\n"; for my $i (0 .. 999) { my $d = eval $of; print((defined $d ? strftime("%Y-%m-%d", gmtime(1577836800 + 86400 * $d)) : ""), ",", $i % 13, ",", ($i * 31 % 97 > 50 ? "yes" : "no"), "\n") }' "$1" "$2" >d.csv
+    perl -MPOSIX=strftime -e 'my ($name, $of) = @ARGV; print "$name,x,y\n"; for my $i (0 .. 999) { my $d = eval $of;
+        print((defined $d ? strftime("%Y-%m-%d", gmtime(1577836800 + 86400 * $d)) : ""), ",", $i % 13, ",", ($i * 31 % 97 > 50 ?
+        "yes" : "no"), "\n") }' "$1" "$2" >d.csv
     run dnn init d.csv --target y --set model.preset=linear "${@:3}" -o d.json --force
 }
 told='judge it on the latest ones: --set data.split.method=time'
 dates date '$i'
-err_has "note: the rows are in the order of column \"date\": if the model answers rows that come later than these, $told" "the order of the only date"
+err_has "note: the rows are in the order of column \"date\": if the model answers rows that come later than these, $told" \
+    "the order of the only date"
 dates date '1000 - $i'
 err_has "note: the rows are in the order of column \"date\"" "  the latest first"
 dates day '$i % 20 ? int($i / 5) : undef'

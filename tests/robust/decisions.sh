@@ -7,7 +7,8 @@ perl -e 'srand 5; sub g { sqrt(-2 * log(1 - rand)) * cos(6.2831853 * rand) }
     for my $f (qw(rows more)) { open my $o, ">", "$f.csv"; print $o "a,b,two,three,s\n";
         for my $i (0 .. 1199) { my ($a, $b) = (g(), g()); my $z = rand;
             printf $o "%.3f,%.3f,%s,%s,%d\n", $a, $b, rand() < 1 / (1 + exp(3 - $a - $b)) ? "yes" : "no",
-                $z < 0.4 / (1 + exp(3 - 2 * $a)) ? "red" : $z < 0.4 / (1 + exp(3 - 2 * $a)) + 0.4 / (1 + exp(3 - 2 * $b)) ? "tan" : "any", $i / 20 } }'
+                $z < 0.4 / (1 + exp(3 - 2 * $a)) ? "red" : $z < 0.4 / (1 + exp(3 - 2 * $a)) + 0.4 / (1 + exp(3 - 2 * $b)) ? "tan" : "any",
+                $i / 20 } }'
 columns='"columns": {"s": "id", "a": "numeric", "b": "numeric"}'
 cat >binary.json <<JSON
 {"task": "binary", "data": {"train": "rows.csv", "target": "two", "positive": "yes", $columns}, "model": {"preset": "mlp", "hidden": [8]},
@@ -19,7 +20,9 @@ cat >tagging.json <<JSON
  "model": {"preset": "gru", "hidden": [6]}, "train": {"epochs": 4, "batch_size": 8, "optimizer": {"learning_rate": 0.02}}}
 JSON
 metric() { dnn evaluate "$1" more.csv --quiet --json | perl -ne '/"metrics":\{[^}]*"'"$2"'":([0-9.e+-]+)/ and print $1'; }
-recall() { dnn evaluate "$1" more.csv --quiet --json | perl -0777 -ne '/"per_label":\{.*?"(?:yes|red)":\{[^}]*"recall":([0-9.e+-]+)/s and print $1'; }
+recall() {
+    dnn evaluate "$1" more.csv --quiet --json | perl -0777 -ne '/"per_label":\{.*?"(?:yes|red)":\{[^}]*"recall":([0-9.e+-]+)/s and print $1'
+}
 labels() { dnn predict "$1" more.csv --quiet | cut -d, -f2 >"$2"; }
 mean() { # mean CONFIG SETS...: with and without calibration: the same labels, honest probabilities
     local sets=() name="$*" s
@@ -30,7 +33,8 @@ mean() { # mean CONFIG SETS...: with and without calibration: the same labels, h
     labels auto.dnn a
     labels none.dnn b
     same a b "$name: the labels are those before the calibration"
-    check "$name: no log-loss is lost" perl -e 'exit !($ARGV[0] <= $ARGV[1] + 0.004)' "$(metric auto.dnn logloss)" "$(metric none.dnn logloss)"
+    check "$name: no log-loss is lost" perl -e 'exit !($ARGV[0] <= $ARGV[1] + 0.004)' "$(metric auto.dnn logloss)" \
+        "$(metric none.dnn logloss)"
 }
 for task in binary multiclass tagging; do
     mean $task
@@ -42,21 +46,25 @@ for task in binary multiclass tagging; do
         case $one in
         *=balanced | *sampling*)
             check "$task $one: more rare rows are found" perl -e 'exit !($ARGV[1] > $ARGV[0] + 0.2)' "$plain" "$(recall auto.dnn)"
-            check "$task $one: log-loss near that of a plain training" perl -e 'exit !($ARGV[1] < $ARGV[0] + 0.06)' "$loss" "$(metric auto.dnn logloss)"
-            check "$task $one: a note says so" grep -q "note: the label is decided as before the calibration, because .${one%=*}. asks" auto.err ;;
+            check "$task $one: log-loss near that of a plain training" perl -e 'exit !($ARGV[1] < $ARGV[0] + 0.06)' "$loss" \
+                "$(metric auto.dnn logloss)"
+            check "$task $one: a note says so" grep -q "note: the label is decided as before the calibration, because .${one%=*}. asks" \
+                auto.err ;;
         esac
     done
 done
 mean binary train.loss.class_weights=balanced 'model={"preset":"linear"}'
 mean binary train.loss.class_weights=balanced 'ensemble={"folds":2}'
-mean multiclass train.loss.class_weights=balanced 'ensemble={"folds":2,"select":"mean","members":[{"name":"a"},{"name":"b","train":{"loss":{"type":"focal"}}}]}'
+mean multiclass train.loss.class_weights=balanced \
+    'ensemble={"folds":2,"select":"mean","members":[{"name":"a"},{"name":"b","train":{"loss":{"type":"focal"}}}]}'
 run dnn inspect auto.dnn --json
 out_has '"decision":[0,' "inspect shows the offsets"
 run dnn inspect auto.dnn
 out_has "decision   by the probability, and an offset for each label" "in words"
 dnn cv multiclass.json --folds 2 -o oof.csv --quiet --json --set train.loss.class_weights=balanced >cv.out 2>err
 is $? 0 "cv"
-check "cv answers the same labels" perl -e '@ARGV = "oof.csv"; <>; while (<>) { chomp; my @c = split /,/; my $best = $c[3] >= $c[4] && $c[3] >= $c[5] ? "any" : $c[4] >= $c[5] ? "red" : "tan"; $other++ if $best ne $c[2] } exit !($other > 20)'
+check "cv answers the same labels" perl -e '@ARGV = "oof.csv"; <>; while (<>) { chomp; my @c = split /,/; my $best = $c[3] >= $c[4] &&
+    $c[3] >= $c[5] ? "any" : $c[4] >= $c[5] ? "red" : "tan"; $other++ if $best ne $c[2] } exit !($other > 20)'
 # what is said by name wins
 sets=(--force --quiet --set train.loss.class_weights=balanced)
 dnn train binary.json -o auto.dnn "${sets[@]}"
@@ -81,10 +89,14 @@ done
 run dnn check multiclass.json --set threshold=0.3
 is_exit 78 "a threshold of several labels"
 # a search by f1 sees them: its trials are not calibrated, and answer the labels that a model would
-run dnn tune binary.json --trials 4 -o best.json --trials-csv trials.csv --quiet --set train.early_stopping.metric=f1 --set 'tune={"space":{"train.loss.class_weights":[null,"balanced"]}}'
+run dnn tune binary.json --trials 4 -o best.json --trials-csv trials.csv --quiet --set train.early_stopping.metric=f1 \
+    --set 'tune={"space":{"train.loss.class_weights":[null,"balanced"]}}'
 is_exit 0 "a search among class weights"
-check "it takes the weights, and no trial answers one label alone" perl -e 'my ($best, $trials) = @ARGV; open my $b, "<", $best; my $text = join "", <$b>; open my $t, "<", $trials;
-    my @names = split /,/, <$t>; my ($at) = grep { $names[$_] eq "accuracy" } 0 .. $#names; while (<$t>) { $low++ if (split /,/)[$at] < 0.3 } exit !($text =~ /"loss": \{"class_weights": "balanced"\}|"class_weights": "balanced"/ && !$low)' best.json trials.csv
+check "it takes the weights, and no trial answers one label alone" perl -e 'my ($best, $trials) = @ARGV; open my $b, "<", $best;
+    my $text = join "", <$b>; open my $t, "<", $trials;
+    my @names = split /,/, <$t>; my ($at) = grep { $names[$_] eq "accuracy" } 0 .. $#names;
+    while (<$t>) { $low++ if (split /,/)[$at] < 0.3 }
+    exit !($text =~ /"loss": \{"class_weights": "balanced"\}|"class_weights": "balanced"/ && !$low)' best.json trials.csv
 
 # --- preset auto, which init writes, takes every loss, and every line of `help bad-model` works on its config ---
 head -121 rows.csv | cut -d, -f1-3 >few.csv
@@ -108,7 +120,8 @@ for c in few:focal values:quantile; do
     is_exit 0 "auto is trained by ${c#*:}"
     out_has '"name":"linear"' "auto by ${c#*:} has a linear member"
 done
-sed 's/.*"sequence".*/&/' tagging.json | sed 's/"tagging"/"multiclass"/; s/"window": 20/"window": 20, "label": "group"/; s/"model": .*/"model": {"preset": "auto"}}/; /^ "train"/d' >series.json
+sed 's/.*"sequence".*/&/' tagging.json | sed 's/"tagging"/"multiclass"/; s/"window": 20/"window": 20, "label": "group"/;
+    s/"model": .*/"model": {"preset": "auto"}}/; /^ "train"/d' >series.json
 run dnn check series.json --quiet --set train.loss.type=focal
 is_exit 0 "auto, focal, sequences"
 { dnn help bad-model; dnn help imbalance; } | grep '^ *--set' | sed 's/^ *//; s/  .*//' >lines
@@ -119,7 +132,9 @@ while read -r line; do
     err_lacks "is not used" "bad-model: $line: it is used"
 done <lines
 run dnn check few.json --set train.epochs=9
-err_has "preset auto has its own train.epochs for its members: what the config says is not used; one network that uses it: --set model.preset=mlp" "a key without effect is told"
+err_has \
+    "preset auto has its own train.epochs for its members: what the config says is not used; one network that uses it: --set model.preset=mlp" \
+    "a key without effect is told"
 run dnn check few.json --set model.dropout=0.3
 is_exit 64 "an option that auto does not have"
 err_has "add --set model.preset=mlp" "names the way"

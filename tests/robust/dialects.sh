@@ -82,7 +82,8 @@ found() { # found NAME FILE PATTERN...
     is_exit 0 "init: $name: its config trains"
 }
 types='"lead_id": "id"'
-found "commas" leads.csv '"delimiter": ","' '"encoding": "utf-8"' '"header": true' '"positive": "yes"' "$types" '"age": "numeric"' '"city": "categorical"' \
+found "commas" leads.csv '"delimiter": ","' '"encoding": "utf-8"' '"header": true' '"positive": "yes"' "$types" '"age": "numeric"' \
+    '"city": "categorical"' \
     '"signed_on": "datetime"' '"missing": ["", "NA"]'
 found "semicolons" semicolon.csv '"delimiter": ";"' "$types"
 found "tabs" tabs.csv '"delimiter": "\t"' "$types"
@@ -109,9 +110,11 @@ grep -q '"task": "multiclass"' m.json
 ok $? "init: a target of several words is multiclass"
 
 # parts of their own, each split method, from outside: rows add up and the same twice
-awk -F, 'NR == 1 { print $0 ",part,team"; next } { print $0 "," (NR % 7 == 0 ? "test" : NR % 5 == 0 ? "valid" : "train") ",t" NR % 11 }' leads.csv >parts.csv
+awk -F, 'NR == 1 { print $0 ",part,team"; next } { print $0 "," (NR % 7 == 0 ? "test" : NR % 5 == 0 ? "valid" : "train") ",t" NR % 11 }' \
+    leads.csv >parts.csv
 for method in random stratified hash time group column; do
-    config s.json "\"train\": \"parts.csv\", \"split\": {\"method\": \"$method\"$([ $method != column ] || echo ', "column": "part"')$([ $method != group ] || echo ', "column": "team"')}"
+    config s.json "\"train\": \"parts.csv\", \"split\": {\"method\": \"$method\"$([ $method != column ] ||
+        echo ', "column": "part"')$([ $method != group ] || echo ', "column": "team"')}"
     run dnn check s.json --json
     is_exit 0 "split $method"
     grep -o '"rows":{[^}]*}' out >rows
@@ -120,7 +123,8 @@ for method in random stratified hash time group column; do
     dnn train s.json -o s2.dnn --progress none --threads 3 2>err
     same s1.dnn s2.dnn "split $method: the same twice"
 done
-is "$(awk -F, 'NR > 1 { n[$(NF - 1)]++ } END { printf "\"rows\":{\"train\":%d,\"valid\":%d,\"test\":%d}", n["train"], n["valid"], n["test"] }' parts.csv)" "$(cat rows)" \
+is "$(awk -F, 'NR > 1 { n[$(NF - 1)]++ } END { printf "\"rows\":{\"train\":%d,\"valid\":%d,\"test\":%d}", n["train"], n["valid"],
+    n["test"] }' parts.csv)" "$(cat rows)" \
     "split column: as the file says"
 run dnn check s.json --json --set data.test=two.csv
 is "$(grep -o '"rows":{[^}]*}' out)" "$(sed 's/"test":.*/"test":301}/' rows)" "split column: a part with its own file is that file alone"

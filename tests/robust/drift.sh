@@ -102,7 +102,8 @@ awk 'BEGIN { for (c = 0; c < 40; c++) printf "feature_%02d,", c; print "y"
     for (r = 0; r < 60; r++) { for (c = 0; c < 40; c++) printf "%d,", r * (c + 7) % 31; print r % 2 ? "no" : "yes" } }' >wide.csv
 { printf '{"task": "binary", "data": {"train": "wide.csv", "target": "y", "columns": {"feature_00": "numeric"'
   for i in $(seq -w 1 39); do printf ', "feature_%s": "numeric"' "$i"; done
-  printf '}}, "model": {"preset": "mlp", "hidden": [4]}, "train": {"epochs": 1}, "backend": {"name": "dnn_cpu", "threads": 1}}'; } >wide.json
+  printf '}}, "model": {"preset": "mlp", "hidden": [4]}, "train": {"epochs": 1}, "backend": {"name": "dnn_cpu", "threads": 1}}'
+  } >wide.json
 run dnn train wide.json -o wide.dnn
 is_exit 0 "D06 a wide model"
 sed '2,$s/\([0-9]\),/99\1,/g' wide.csv >far.csv
@@ -168,7 +169,9 @@ is "$(cat x.out)" before "D10 after an error the earlier output is untouched"
 tail -n +2 flat.csv >bare.csv
 run dnn predict m.dnn bare.csv -o x.out
 is_exit 65 "D08 a file without header"
-err_has 'help: the first line looks like data, not like names: put a header line in front of it (predict: --no-header and --columns a,b,c)' "D08 the hint says what to do"
+err_has \
+    'help: the first line looks like data, not like names: put a header line in front of it (predict: --no-header and --columns a,b,c)' \
+    "D08 the hint says what to do"
 err_has "--no-header" "D08 by this option"
 run dnn predict m.dnn bare.csv --no-header --columns lead_id,age,city,visits,signed_on -o x.out
 is_exit 0 "D08 --no-header --columns read a file without header"
@@ -346,7 +349,8 @@ err_has 'help: --io tsv knows no quoting: a cell cannot hold a tab' "D13 --io ts
 # what a row without an answer holds is not counted: nothing was answered by it
 head -n 1 flat.csv >rejects.csv
 awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next} NR == 2 {OFS = ","
-    $at["city"] = "Atlantis"; $at["age"] = 1e9; print; $at["signed_on"] = "2024-13-01"; print; print; $at["visits"] = "many"; print; exit}' \
+    $at["city"] = "Atlantis"; $at["age"] = 1e9; print; $at["signed_on"] = "2024-13-01"; print; print; $at["visits"] = "many"; print;
+    exit}' \
     <(columns 0 1 2 3 4 | sed 's/"[^"]*"/x/') >>rejects.csv
 run dnn predict m.dnn rejects.csv --on-bad-row skip --json -o x.out
 out_has '"rows":4,"bad_rows":3' "of four rows one is answered"

@@ -20,8 +20,10 @@ config() { # FILE TASK TARGET [MORE-DATA [MORE]]
     local role columns='' n
     for n in y z three; do [ $n = "$3" ] || columns="$columns, \"$n\": \"ignore\""; done
     cat >"$1" <<JSON
-{"task": "$2", "data": {"train": "train.csv", "target": "$3", "missing": [""], "columns": {"a": "numeric", "b": "numeric", "k": "categorical",
- "many": "categorical", "one": "numeric", "day": "datetime", "at": {"type": "datetime", "format": "%s"}, "note": "text", "w": "ignore"$columns}${4:+, $4}},
+{"task": "$2", "data": {"train": "train.csv", "target": "$3", "missing": [""], "columns": {"a": "numeric",
+  "b": "numeric", "k": "categorical",
+ "many": "categorical", "one": "numeric", "day": "datetime", "at": {"type": "datetime", "format": "%s"}, "note": "text",
+ "w": "ignore"$columns}${4:+, $4}},
  "model": {"preset": "mlp", "hidden": [16]}, "train": {"epochs": 8, "batch_size": 32}, "backend": {"name": "dnn_cpu"}${5:+, $5}}
 JSON
 }
@@ -40,12 +42,15 @@ is "$(head -n 1 effects.csv)" "column,kind,value,rows,mean,low,high" "the column
 is "$(cut -d , -f 1 effects.csv | tail -n +2 | uniq | sort | tr '\n' ' ')" "a at b day k many note one " "all inputs"
 is "$(awk -F , '$1 == "a" { n++; s += $4 } END { print n, s }' effects.csv)" "20 300" "20 bins of a number, with all rows"
 is "$(awk -F , '$1 == "one"' effects.csv | cut -d , -f 1-4)" "one,value,7,300" "a column of one value has one point"
-is "$(awk -F , '$1 == "one" { print $5 }' effects.csv)" "$(dnn predict b.dnn test.csv --quiet | awk -F , 'NR > 1 { s += $NF; n++ } END { printf "%.9g", s / n }' |
+is "$(awk -F , '$1 == "one" { print $5 }' effects.csv)" "$(dnn predict b.dnn test.csv --quiet |
+    awk -F , 'NR > 1 { s += $NF; n++ } END { printf "%.9g", s / n }' |
     awk '{ printf "%.9g", $1 }')" "its mean is that of the answers"
 for kind in b,missing, k,missing, many,other, note,word,red; do grep -q "^$kind" effects.csv; ok $? "a point $kind"; done
 is "$(awk -F , '$1 == "many" && $2 == "value"' effects.csv | wc -l)" 15 "the 15 largest categories"
-is "$(awk -F , '$1 == "note" { v = $5 < 0 ? -$5 : $5; if (n++ && v > last) bad++; last = v } END { print n, bad + 0 }' effects.csv)" "5 0" "words, from the strongest down"
-is "$(awk 'NR > 2 && NR < 11 { print $1 }' table | head -n 1)" "$(sed -n 2p effects.csv | cut -d , -f 1)" "the table begins with the column that moves most"
+is "$(awk -F , '$1 == "note" { v = $5 < 0 ? -$5 : $5; if (n++ && v > last) bad++; last = v } END { print n, bad + 0 }' effects.csv)" "5 0" \
+    "words, from the strongest down"
+is "$(awk 'NR > 2 && NR < 11 { print $1 }' table | head -n 1)" "$(sed -n 2p effects.csv | cut -d , -f 1)" \
+    "the table begins with the column that moves most"
 grep -q '^the probability of "yes" on 300 of 300 rows' table
 ok $? "it says what is measured, and on what" "$(head -n 3 table)"
 # the same bytes, threads, standard input, the summary alone, JSON
@@ -59,8 +64,10 @@ same out table "--effects alone prints the table"
 run dnn explain b.dnn --effects test.csv
 same out table "--effects before the data takes no file for its own"
 run dnn explain b.dnn test.csv --effects --json
-is "$(perl -0777 -ne 'my @p; while (/\{"kind":"(\w+)",(?:"value":"([^"]*)",)?"rows":(\d+),"mean":([-0-9.e]+),"low":([-0-9.e]+),"high":([-0-9.e]+)\}/g) {
-    push @p, sprintf "%s,%s,%d,%.9g,%.9g,%.9g", $1, $2 // "", $3, $4, $5, $6 } print join("\n", @p)' out)" "$(tail -n +2 first.csv | cut -d , -f 2-)" "--json has the same points"
+is "$(perl -0777 -ne 'my @p;
+    while (/\{"kind":"(\w+)",(?:"value":"([^"]*)",)?"rows":(\d+),"mean":([-0-9.e]+),"low":([-0-9.e]+),"high":([-0-9.e]+)\}/g) {
+    push @p, sprintf "%s,%s,%d,%.9g,%.9g,%.9g", $1, $2 // "", $3, $4, $5, $6 } print join("\n", @p)' out)" \
+    "$(tail -n +2 first.csv | cut -d , -f 2-)" "--json has the same points"
 out_has '"rows_measured":300' "--json has the number of rows measured"
 sed 's/,[^,]*,[^,]*,[^,]*$//' test.csv >bare.csv
 run dnn explain b.dnn bare.csv --effects bare-effects.csv
@@ -87,7 +94,9 @@ head -n "$(awk -v n="$n" 'NR > 1 && NR <= n { s += NR % 3 ? 1 : 2 } END { print 
 run dnn explain w.dnn two-head.csv --effects two-effects.csv
 run dnn explain w.dnn twice-head.csv --effects twice-effects.csv
 # bins and others are in the order of rows; the columns of few values are equal but for the count of rows
-for f in two twice; do grep -E '^(k|one),' $f-effects.csv | perl -F, -ane 'printf "%s %s %s %.7g %.7g %.7g\n", @F[0 .. 2], @F[4 .. 6]' >$f.txt; done
+for f in two twice; do
+    grep -E '^(k|one),' $f-effects.csv | perl -F, -ane 'printf "%s %s %s %.7g %.7g %.7g\n", @F[0 .. 2], @F[4 .. 6]' >$f.txt
+done
 ok "$([ "$(wc -l <two.txt)" -ge 6 ]; echo $?)" "points to compare"
 same two.txt twice.txt "weight 2 is as twice"
 # several classes, an ensemble with encoders of its own; a regression through a logarithm; the preset auto
@@ -113,10 +122,12 @@ by_hand auto.dnn small.csv "an ensemble of the preset auto"
 # sequences: a channel of a wide row has the value in all steps that the row has; a column of rows in all rows of a window
 awk 'BEGIN { srand(5); print "a_0,a_1,a_2,a_3,b_0,b_1,b_2,b_3,v"
     for (i = 1; i <= 120; i++) { n = i % 5 ? 4 : 2; a = b = ""; s = 0
-        for (t = 0; t < 4; t++) { x = sprintf("%.3f", rand()); y = int(rand() * 3); a = a (t < n ? x : "") ","; b = b (t < n ? y : "") ","; if (t < n) s += x * (y + 1) }
+        for (t = 0; t < 4; t++) { x = sprintf("%.3f", rand()); y = int(rand() * 3); a = a (t < n ? x : "") ","; b = b (t < n ? y : "") ",";
+        if (t < n) s += x * (y + 1) }
         printf "%s%s%.4f\n", a, b, s + rand() / 5 } }' >wide.csv
 cat >wide.json <<'JSON'
-{"task": "regression", "data": {"train": "wide.csv", "target": "v", "columns": {}, "missing": [""], "sequence": {"wide": {"a": "a_*", "b": "b_*"}}},
+{"task": "regression", "data": {"train": "wide.csv", "target": "v", "columns": {}, "missing": [""],
+  "sequence": {"wide": {"a": "a_*", "b": "b_*"}}},
  "model": {"preset": "gru"}, "train": {"epochs": 4, "batch_size": 16}, "backend": {"name": "dnn_cpu"}}
 JSON
 dnn train wide.json -o wide.dnn --quiet 2>train.err
@@ -131,12 +142,14 @@ near() { perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) < 1e-6 * (1 + abs $ARGV[1]))' 
 for channel in a:1:3 b:5:2; do
     IFS=: read -r name first row <<<"$channel"
     value=$(grep "^$name," effects-wide.csv | sed -n "${row}p" | cut -d , -f 3)
-    awk -F , -v OFS=, -v f="$first" -v v="$value" 'NR > 1 { for (i = f; i < f + 4; i++) if ($i != "") $i = v } { print }' wide.csv >level.csv
+    awk -F , -v OFS=, -v f="$first" -v v="$value" 'NR > 1 { for (i = f; i < f + 4; i++) if ($i != "") $i = v } { print }' \
+        wide.csv >level.csv
     near "$(grep "^$name," effects-wide.csv | sed -n "${row}p" | cut -d , -f 5)" "$(mean_of wide.dnn level.csv)"
     ok $? "channel $name at $value: the mean of predict's answers"
 done
 awk 'BEGIN { srand(7); print "g,t,x,k,v"
-    for (g = 1; g <= 30; g++) { s = 0; for (t = 1; t <= 6; t++) { x = int(rand() * 9); k = "k" int(rand() * 3); s = x + s / 2 + (k == "k1") * 3; printf "%d,%d,%d,%s,%.4f\n", g, t, x, k, s } } }' >long.csv
+    for (g = 1; g <= 30; g++) { s = 0; for (t = 1; t <= 6; t++) { x = int(rand() * 9); k = "k" int(rand() * 3);
+    s = x + s / 2 + (k == "k1") * 3; printf "%d,%d,%d,%s,%.4f\n", g, t, x, k, s } } }' >long.csv
 cat >long.json <<'JSON'
 {"task": "regression", "data": {"train": "long.csv", "target": "v", "columns": {"x": "numeric", "k": "categorical", "t": "ignore"},
  "sequence": {"group": "g", "order": "t", "window": 4, "stride": 2, "label": "row"}},
@@ -156,20 +169,25 @@ done
 # names and values with commas and quotes
 { echo '"a,""b""",y'; for i in 1 2 3 4 5 6 7 8 9 10; do echo "\"v,$((i % 2))\",$((i % 3))"; done; } >q.csv
 cat >q.json <<'JSON'
-{"task": "regression", "data": {"train": "q.csv", "target": "y", "columns": {"a,\"b\"": "categorical"}}, "model": {"preset": "linear"}, "backend": {"name": "dnn_cpu"}}
+{"task": "regression", "data": {"train": "q.csv", "target": "y", "columns": {"a,\"b\"": "categorical"}}, "model": {"preset": "linear"},
+  "backend": {"name": "dnn_cpu"}}
 JSON
 dnn train q.json -o q.dnn --quiet 2>err || cat err
 run dnn explain q.dnn q.csv --effects q-effects.csv
-is "$(sed 's/,[0-9]*,[^,]*,[^,]*,[^,]*$//' q-effects.csv | tail -n +2 | tr '\n' ' ')" '"a,""b""",value,"v,0" "a,""b""",value,"v,1" ' "CSV quotes"
+is "$(sed 's/,[0-9]*,[^,]*,[^,]*,[^,]*$//' q-effects.csv | tail -n +2 | tr '\n' ' ')" '"a,""b""",value,"v,0" "a,""b""",value,"v,1" ' \
+    "CSV quotes"
 # answers that are large against what moves them: digits that tell the rows apart
 awk 'BEGIN { print "x,y"; for (i = 0; i < 200; i++) printf "%d,%d\n", i % 5, 1700000000 + 100 * (i % 5) }' >far.csv
 cat >far.json <<'JSON'
-{"task": "regression", "data": {"train": "far.csv", "target": "y", "columns": {"x": "numeric"}}, "model": {"preset": "linear"}, "backend": {"name": "dnn_cpu"}}
+{"task": "regression", "data": {"train": "far.csv", "target": "y", "columns": {"x": "numeric"}}, "model": {"preset": "linear"},
+  "backend": {"name": "dnn_cpu"}}
 JSON
 dnn train far.json -o far.dnn --quiet 2>err || cat err
 run dnn explain far.dnn far.csv --effects far-effects.csv
-is "$(awk '$1 == "value" { on = 1; next } on { print substr($3, 1, 8) }' out | sort -u | wc -l)" 5 "rows of the table differ near 1.7e9" "$(cat out)"
-is "$(tail -n +2 far-effects.csv | cut -d , -f 5 | sort -u | awk '{ d = $1 - 1700000000 - 100 * (NR - 1); if (d < 25 && d > -25) n++ } END { print n + 0 }')" 5 \
+is "$(awk '$1 == "value" { on = 1; next } on { print substr($3, 1, 8) }' out | sort -u | wc -l)" 5 "rows of the table differ near 1.7e9" \
+    "$(cat out)"
+is "$(tail -n +2 far-effects.csv | cut -d , -f 5 | sort -u | awk '{ d = $1 - 1700000000 - 100 * (NR - 1); if (d < 25 && d > -25) n++ }
+    END { print n + 0 }')" 5 \
     "and those of the CSV" "$(cat far-effects.csv)"
 # with --part FILE stands behind MODEL
 run dnn explain far.dnn --part train --effects part.csv

@@ -63,10 +63,12 @@ threads = min(9, plan["backend"]["threads"])
 assert alone / threads < plan["seconds"] and (threads == 1 or max(r["seconds"] for r in runs) < plan["seconds"]), plan
 EOF
 make_data wide.csv 6000
-make_config wide.json wide.csv binary '"epochs": 1' '"ensemble": {"folds": 4, "members": [{"name": "a"}, {"name": "b", "model": {"hidden": [512, 256]}}]}, "backend": {"name": "dnn_cpu"}'
+make_config wide.json wide.csv binary '"epochs": 1' '"ensemble": {"folds": 4, "members": [{"name": "a"}, {"name": "b",
+    "model": {"hidden": [512, 256]}}]}, "backend": {"name": "dnn_cpu"}'
 # a run after another: the memory of a finished one serves the next, or leaves the process
 make_data few.csv 800 value
-make_config few.json few.csv regression '"epochs": 3' '"ensemble": {"folds": 5, "members": [{"name": "a"}, {"name": "b", "model": {"preset": "realmlp"}},
+make_config few.json few.csv regression '"epochs": 3' '"ensemble": {"folds": 5, "members": [{"name": "a"}, {"name": "b",
+    "model": {"preset": "realmlp"}},
   {"name": "c", "model": {"preset": "tabm"}}]}, "backend": {"name": "dnn_cpu"}'
 for of in wide few; do
     if sanitized; then
@@ -279,7 +281,8 @@ refused '"folds": 2, "members": [{"name": "A", "epoch": 3}]' 78 'unknown key "ep
 err_lacks 'did you mean `epoch`' "the unknown key is not proposed for itself"
 refused '"folds": 2, "members": [{"name": "A", "train": {"epoch": 3}}]' 78 'member "A"' "an error inside a member"
 refused '"folds": 2, "members": [{"encoders": {"numeric": {"bin": 3}}}]' 78 'member "member-0"' "an error in a member's encoders"
-ensemble k.json '"folds": 2, "select": "mean", "members": [{"name": "A"}, {"name": "B", "encoders": {"numeric": {"encode": "ple", "bins": 8}}}]'
+ensemble k.json '"folds": 2, "select": "mean", "members": [{"name": "A"}, {"name": "B", "encoders": {"numeric": {"encode": "ple",
+    "bins": 8}}}]'
 run dnn train k.json -o k1.dnn --progress none --threads 1
 is_exit 0 "members with encoders of their own"
 for i in 0 1 2 3; do dnn train k.json --run $i -o k$i -q; done

@@ -12,7 +12,8 @@ ensemble='--set ensemble.folds=3 --set ensemble.members=[{"name":"a"},{"name":"b
 # each run of COUNT, epochs 1..3, once; $2: what a line begins with
 whole() {
     perl -e 'my ($runs, $begin) = @ARGV; my %seen; open my $f, "<", "lines.jsonl" or die; my $n = 0;
-        while (<$f>) { $n++; /^\{"schema":"dnn.epoch\/1",$begin"epoch":(\d+),.*"train":\{"loss":[\d.e-]+\},"valid":\{.*"logloss".*\}\n$/ or die "line: $_";
+        while (<$f>) { $n++;
+        /^\{"schema":"dnn.epoch\/1",$begin"epoch":(\d+),.*"train":\{"loss":[\d.e-]+\},"valid":\{.*"logloss".*\}\n$/ or die "line: $_";
             $seen{join "/", map { $_ // "" } $1, $2, $3}++ }
         $n == 3 * $runs && keys %seen == $n or die "$n lines of " . keys(%seen)' "$1" "$2"
 }

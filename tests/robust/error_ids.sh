@@ -14,7 +14,8 @@ says() { # says CODE ID NAME: what the last run ended with
 # E1233: more categories than a column may have, all kept
 awk 'BEGIN { print "c,y"; for (i = 0; i < 1048580; i++) print i ",", i % 2 }' | tr -d ' ' | sed '2,$s/,/k,/' >many.csv
 cat >many.json <<'JSON'
-{"task": "binary", "data": {"train": "many.csv", "target": "y", "columns": {"c": {"type": "categorical", "min_count": 1}}, "split": {"valid": 0, "test": 0}},
+{"task": "binary", "data": {"train": "many.csv", "target": "y", "columns": {"c": {"type": "categorical", "min_count": 1}},
+  "split": {"valid": 0, "test": 0}},
  "model": {"preset": "linear"}, "train": {"epochs": 1}, "backend": {"name": "dnn_cpu"}}
 JSON
 run dnn check many.json
@@ -58,7 +59,8 @@ make_leads long.csv 20000 4 bare
 dnn predict m.dnn long.csv 2>err | head -n 1 >/dev/null
 is "${PIPESTATUS[0]}" 141 "S05 the reader goes away: 141"
 err_lacks "error[E1608]" "S05 quietly"
-if [ "$(id -u)" -eq 0 ] && tables=$(dirname "$(ls -d /usr/lib*/*/gconv/CP1252.so /usr/lib*/gconv/CP1252.so 2>/dev/null | head -n 1)") && [ "$tables" != . ] &&
+if [ "$(id -u)" -eq 0 ] && tables=$(dirname "$(ls -d /usr/lib*/*/gconv/CP1252.so /usr/lib*/gconv/CP1252.so 2>/dev/null | head -n 1)") &&
+    [ "$tables" != . ] &&
     unshare -m mount -t tmpfs none "$tables" 2>/dev/null; then
     run unshare -m sh -c "mount -t tmpfs none '$tables' && exec '$DNN' train leads.json -o x.dnn --set data.encoding=cp1252"
     says 69 E1609 "a system without conversions"
@@ -93,7 +95,8 @@ ok $? "$(wc -l <ids) ids"
 ok $? "every one is provoked by a test" "$(grep missing ids)"
 # every code of the contract that a CPU can reach stands in a golden case or a script
 for code in 64 65 66 69 71 73 74 75 76 77 78 80 82 130 141 143; do
-    grep -qE "(^\? $code\$)|(\b(is_exit|says|refused|is [^ ]+|expect) $code\b)|\b$code\b" "$ROOT"/tests/golden/*.case "$ROOT"/tests/robust/*.sh "$ROOT"/tests/fault/*.sh
+    grep -qE "(^\? $code\$)|(\b(is_exit|says|refused|is [^ ]+|expect) $code\b)|\b$code\b" "$ROOT"/tests/golden/*.case \
+        "$ROOT"/tests/robust/*.sh "$ROOT"/tests/fault/*.sh
     ok $? "exit code $code is in a test"
 done
 done_testing

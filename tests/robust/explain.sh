@@ -18,7 +18,8 @@ head -n 601 all.csv >train.csv
 { head -n 1 all.csv; tail -n 300 all.csv; } >test.csv
 config() { # FILE [MORE]
     cat >"$1" <<JSON
-{"task": "binary", "data": {"train": "train.csv", "target": "y", "positive": "yes", "missing": ["", "NA"], "columns": {"a": "numeric", "b": "numeric",
+{"task": "binary", "data": {"train": "train.csv", "target": "y", "positive": "yes", "missing": ["", "NA"],
+  "columns": {"a": "numeric", "b": "numeric",
  "c": "numeric", "k": "categorical", "day": "datetime", "note": "text"}},
  "model": {"preset": "mlp", "hidden": [16]}, "train": {"epochs": 15, "batch_size": 32}, "backend": {"name": "dnn_cpu"}${2:+, $2}}
 JSON
@@ -38,10 +39,13 @@ is "$value" "$(dnn evaluate m.dnn test.csv --quiet --json | perl -ne 'print $1 i
 shuffled() { # COLUMN: how much worse on average
     local column=$1 sum=0 i
     for i in 1 2 3 4 5 6 7 8; do
-        perl -e 'my ($n, $s) = splice @ARGV, 0, 2; srand $s; my $h = <>; my @r = map { chomp; [split /,/, $_, -1] } <>; my @v = map { $_->[$n] } @r;
-            for my $k (reverse 1 .. $#v) { my $j = int rand $k + 1; @v[$k, $j] = @v[$j, $k] } print $h; $_->[$n] = shift @v, print join(",", @$_), "\n" for @r' \
+        perl -e 'my ($n, $s) = splice @ARGV, 0, 2; srand $s; my $h = <>; my @r = map { chomp; [split /,/, $_, -1] } <>;
+            my @v = map { $_->[$n] } @r;
+            for my $k (reverse 1 .. $#v) { my $j = int rand $k + 1; @v[$k, $j] = @v[$j, $k] } print $h;
+            $_->[$n] = shift @v, print join(",", @$_), "\n" for @r' \
             "$column" "$i" test.csv >s.csv
-        sum=$(perl -e 'print $ARGV[0] + $ARGV[1]' "$sum" "$(dnn evaluate m.dnn s.csv --quiet --json | perl -ne 'print $1 if /"logloss":([0-9.]+)/')")
+        sum=$(perl -e 'print $ARGV[0] + $ARGV[1]' "$sum" "$(dnn evaluate m.dnn s.csv --quiet --json |
+            perl -ne 'print $1 if /"logloss":([0-9.]+)/')")
     done
     perl -e 'print $ARGV[0] / 8 - $ARGV[1]' "$sum" "$value"
 }
@@ -49,18 +53,23 @@ i=0
 for name in a b c k day note; do
     by_hand=$(shuffled $i)
     ours=$(importance $name whole)
-    ok "$(perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) < 0.012 + 0.15 * abs $ARGV[0])' -- "$by_hand" "${ours:-9}"; echo $?)" "column $name: $ours, by hand $by_hand"
+    ok "$(perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) < 0.012 + 0.15 * abs $ARGV[0])' -- "$by_hand" "${ours:-9}"; echo $?)" \
+        "column $name: $ours, by hand $by_hand"
     i=$((i + 1))
 done
-ok "$(perl -ne 'exit 1 if /"importance":([-0-9.e+]+),"low":([-0-9.e+]+),"high":([-0-9.e+]+)/ && !($2 < $1 && $1 < $3)' whole; echo $?)" "intervals hold their means"
+ok "$(perl -ne 'exit 1 if /"importance":([-0-9.e+]+),"low":([-0-9.e+]+),"high":([-0-9.e+]+)/ && !($2 < $1 && $1 < $3)' whole; echo $?)" \
+    "intervals hold their means"
 run dnn explain m.dnn test.csv --json --repeats 8 --threads 3 --batch-size 37
-is "$(perl -ne 'print $1 if /("columns".*?\])/' out)" "$(perl -ne 'print $1 if /("columns".*?\])/' whole)" "the same with other threads and batches"
+is "$(perl -ne 'print $1 if /("columns".*?\])/' out)" "$(perl -ne 'print $1 if /("columns".*?\])/' whole)" \
+    "the same with other threads and batches"
 run dnn explain m.dnn test.csv --group a,b --group c,day --json
 is "$(perl -ne 'print scalar(() = /"name"/g)' out)" 4 "groups stand in place of their columns"
-ok "$(perl -e 'exit !($ARGV[0] > $ARGV[1])' "$(importance 'a, b' out)" "$(importance a whole)"; echo $?)" "a group matters more than its first column"
+ok "$(perl -e 'exit !($ARGV[0] > $ARGV[1])' "$(importance 'a, b' out)" "$(importance a whole)"; echo $?)" \
+    "a group matters more than its first column"
 run dnn explain m.dnn test.csv --repeats 1
 is_exit 0 "one repeat"
-ok "$(head -n 2 out | tail -n 1 | grep -q '^a  *0[.0-9]*  *##############################$'; echo $?)" "text with bars, without an interval" "$(cat out)"
+ok "$(head -n 2 out | tail -n 1 | grep -q '^a  *0[.0-9]*  *##############################$'; echo $?)" \
+    "text with bars, without an interval" "$(cat out)"
 # target statistics follow the dealt keys; an ensemble with encoders of its own
 config t.json '"encoders": {"target_statistics": {"columns": ["k"], "pairs": 2}}, "ensemble": {"folds": 2}'
 dnn train t.json -o t.dnn --quiet --set train.epochs=12
@@ -69,7 +78,8 @@ is_exit 0 "an ensemble with target statistics"
 is "$(perl -ne 'print join " ", (/"name":"([^"]*)"/g)[0]' out)" "a" "the same first column"
 ok "$(perl -e 'exit !($ARGV[0] > 0.005)' -- "$(importance k out)"; echo $?)" "the key matters"
 cat >r.json <<'JSON'
-{"task": "regression", "data": {"train": "train.csv", "target": "a", "missing": ["", "NA"], "columns": {"b": "numeric", "k": "categorical", "y": "categorical"}},
+{"task": "regression", "data": {"train": "train.csv", "target": "a", "missing": ["", "NA"], "columns": {"b": "numeric",
+  "k": "categorical", "y": "categorical"}},
  "model": {"preset": "linear"}, "train": {"epochs": 20}, "backend": {"name": "dnn_cpu"}}
 JSON
 dnn train r.json -o r.dnn --quiet
@@ -91,18 +101,22 @@ awk 'BEGIN {
     print "a,\"a, twice\",code,num,b,it\x27s,y"
     for (i = 1; i <= 600; i++) {
         a = r() - 0.5; k = int(r() * 5); b = r()
-        printf "%.5f,%.5f,k%d,%d,%.5f,%s,%s\n", a, exp(3 * a) + r() / 50, k, k * k, b, (k == 1 ? "one" : k "x"), (a + (k == 2) + b + r() > 1.4 ? "yes" : "no")
+        printf "%.5f,%.5f,k%d,%d,%.5f,%s,%s\n", a, exp(3 * a) + r() / 50, k, k * k, b, (k == 1 ? "one" : k "x"),
+        (a + (k == 2) + b + r() > 1.4 ? "yes" : "no")
     }
 }
 function r() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }' >alike.csv
 cat >alike.json <<'JSON'
-{"task": "binary", "data": {"train": "alike.csv", "target": "y", "positive": "yes", "columns": {"a": "numeric", "a, twice": "numeric", "code": "categorical",
- "num": "numeric", "b": "numeric", "it's": "categorical"}}, "model": {"preset": "mlp", "hidden": [16]}, "train": {"epochs": 10, "batch_size": 32},
+{"task": "binary", "data": {"train": "alike.csv", "target": "y", "positive": "yes", "columns": {"a": "numeric", "a, twice": "numeric",
+  "code": "categorical",
+ "num": "numeric", "b": "numeric", "it's": "categorical"}}, "model": {"preset": "mlp", "hidden": [16]},
+ "train": {"epochs": 10, "batch_size": 32},
  "backend": {"name": "dnn_cpu"}}
 JSON
 dnn train alike.json -o alike.dnn --quiet
 run dnn explain alike.dnn alike.csv --json
-is "$(perl -ne 'my ($list) = /"alike":\[(.*?)\],"backend"/; my @g; push @g, join " ", sort split /","/, $1 while $list =~ /"columns":\["(.*?)"\]/g; print join "; ", sort @g' out)" \
+is "$(perl -ne 'my ($list) = /"alike":\[(.*?)\],"backend"/; my @g;
+    push @g, join " ", sort split /","/, $1 while $list =~ /"columns":\["(.*?)"\]/g; print join "; ", sort @g' out)" \
     "a a, twice; code it's num" "two groups: of numbers, and of a number and two categories"
 cp out alone
 run dnn explain alike.dnn alike.csv
@@ -110,9 +124,12 @@ is "$(grep -c '^these say much the same (association [01].[0-9]*' out)" 2 "the t
 groups=$(sed -n 's/.*all together: //p' out | tr '\n' ' ')
 eval "run dnn explain alike.dnn alike.csv --json $groups"
 is_exit 0 "the options can be given as they are written: $groups"
-is "$(perl -ne 'print scalar(() = /"importance"/g), " ", /"alike":\[\]/ ? "none" : "some"' out)" "3 none" "three entries; their groups are not offered again"
-ok "$(perl -e 'sub v { open my $f, "<", shift; local $_ = <$f>; map { /"name":"(.*?)","importance":([-0-9.e]+)/ ? ($1, $2) : () } split /\},\{/ } my %a = v("alone"); my %g = v("out");
-    my ($p) = grep { /twice/ } keys %g; exit !($g{$p} > $a{a} && $g{$p} > $a{"a, twice"})'; echo $?)" "together they matter more than each alone" "$(cat alone out)"
+is "$(perl -ne 'print scalar(() = /"importance"/g), " ", /"alike":\[\]/ ? "none" : "some"' out)" "3 none" \
+    "three entries; their groups are not offered again"
+ok "$(perl -e 'sub v { open my $f, "<", shift; local $_ = <$f>; map { /"name":"(.*?)","importance":([-0-9.e]+)/ ? ($1, $2) : () }
+    split /\},\{/ } my %a = v("alone"); my %g = v("out");
+    my ($p) = grep { /twice/ } keys %g; exit !($g{$p} > $a{a} && $g{$p} > $a{"a, twice"})'; echo $?)" \
+    "together they matter more than each alone" "$(cat alone out)"
 # --- --rows: attributions ---
 sed 's/,[^,]*$//' test.csv | head -n 60 >bare.csv # no target
 run dnn explain m.dnn bare.csv --rows w.csv --json
@@ -120,18 +137,23 @@ is_exit 0 "attributions, without a target"
 adds_up m.dnn w.csv bare.csv probability_yes "those of numbers, a category, a date and a text add up to answer - base"
 is "$(head -n 1 w.csv)" "a,b,c,k,day,note,base,answer" "the columns"
 is "$(cut -d , -f 7 w.csv | sort -u | wc -l)" 2 "one base for all rows"
-ok "$(perl -ne 'exit !(/"largest_difference":([-0-9.e+]+)/ && $1 < 1e-9)' out; echo $?)" "the summary says the largest difference" "$(cat out)"
-is "$(perl -ne '%v = /"name":"([^"]*)","mean_absolute":([0-9.e-]+)/g; print +(sort { $v{$b} <=> $v{$a} } keys %v)[0]' out)" a "the column with the largest attributions"
+ok "$(perl -ne 'exit !(/"largest_difference":([-0-9.e+]+)/ && $1 < 1e-9)' out; echo $?)" "the summary says the largest difference" \
+    "$(cat out)"
+is "$(perl -ne '%v = /"name":"([^"]*)","mean_absolute":([0-9.e-]+)/g; print +(sort { $v{$b} <=> $v{$a} } keys %v)[0]' out)" a \
+    "the column with the largest attributions"
 run dnn explain m.dnn bare.csv --rows again.csv --threads 3 --batch-size 7
 same w.csv again.csv "the same with other threads and batches"
 out_has 'probability of "yes"' "the summary says what is explained"
 run dnn explain t.dnn bare.csv --rows w.csv
 is_exit 0 "attributions of an ensemble with target statistics"
 adds_up t.dnn w.csv bare.csv probability_yes "they add up"
-# A linear model: a number's attribution is its weight times (value - mean); of two rows that differ in a column, its attribution alone differs.
+# A linear model: a number's attribution is its weight times (value - mean); of two rows that differ in a column, its attribution alone
+# differs.
 cat >l.json <<'JSON'
-{"task": "regression", "data": {"train": "train.csv", "target": "a", "missing": ["", "NA"], "columns": {"b": {"type": "numeric", "scale": "standard"}, "c": "id",
- "k": "categorical", "y": "categorical", "day": "ignore", "note": "ignore"}}, "model": {"preset": "linear"}, "train": {"epochs": 20}, "backend": {"name": "dnn_cpu"}}
+{"task": "regression", "data": {"train": "train.csv", "target": "a", "missing": ["", "NA"], "columns": {"b": {"type": "numeric",
+  "scale": "standard"}, "c": "id",
+ "k": "categorical", "y": "categorical", "day": "ignore", "note": "ignore"}}, "model": {"preset": "linear"}, "train": {"epochs": 20},
+ "backend": {"name": "dnn_cpu"}}
 JSON
 dnn train l.json -o l.dnn --quiet
 mean=$(dnn inspect l.dnn --json | perl -ne 'print $1 if /"name":"b".*?"center":([-0-9.e]+)/')
@@ -140,13 +162,15 @@ run dnn explain l.dnn lin.csv --rows w.csv
 is_exit 0 "attributions of a linear model"
 is "$(head -n 2 w.csv | cut -c 1-8)" $'c,b,k,y,\n"1,5",0,' "the id first; a number at its mean has none"
 dnn predict l.dnn lin.csv --quiet >p
-tail -n +2 w.csv | sed 's/^"1,5"/1/' | perl -e 'my @w = map { chomp; [split /,/] } <STDIN>; open my $p, "<", "p"; <$p>; my @y = map { /([^,\n]*)$/ } <$p>;
+tail -n +2 w.csv | sed 's/^"1,5"/1/' | perl -e 'my @w = map { chomp; [split /,/] } <STDIN>; open my $p, "<", "p"; <$p>;
+    my @y = map { /([^,\n]*)$/ } <$p>;
     my $near = sub { abs($_[0] - $_[1]) < 1e-6 }; my $bad = 0;
     for ([1, 0, 1], [2, 1, 2], [3, 2, 3]) { my ($r, $s, $c) = @$_; # rows r and s differ in column c
         for my $k (1 .. 3) { $near->($w[$r][$k] - $w[$s][$k], $k == $c ? $y[$r] - $y[$s] : 0) or $bad++ } } exit $bad'
 ok $? "of rows that differ in one column, its attribution alone differs, by the difference of the answers" "$(cat w.csv p)"
 cat >k.json <<'JSON'
-{"task": "multiclass", "data": {"train": "train.csv", "target": "k", "missing": ["", "NA"], "columns": {"a": "numeric", "b": "numeric", "y": "categorical", "c": "ignore",
+{"task": "multiclass", "data": {"train": "train.csv", "target": "k", "missing": ["", "NA"], "columns": {"a": "numeric", "b": "numeric",
+  "y": "categorical", "c": "ignore",
  "day": "ignore", "note": "ignore"}}, "model": {"preset": "mlp", "hidden": [8]}, "train": {"epochs": 5}, "backend": {"name": "dnn_cpu"}}
 JSON
 dnn train k.json -o k.dnn --quiet

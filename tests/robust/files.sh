@@ -6,7 +6,8 @@ TABLE=${1:-}
 # file NAME ODD PERL [WANT]: 60 rows of x, an odd cell o made by the expression PERL of $i, z and the target y, with commas; WANT is
 # what init must write
 file() {
-    perl -CS -Mutf8 -we 'my ($cell) = @ARGV; use utf8; utf8::decode($cell); print "x,o,z,y\n"; for my $i (0 .. 59) { my $o = eval $cell; die $@ if $@;
+    perl -CS -Mutf8 -we 'my ($cell) = @ARGV; use utf8; utf8::decode($cell); print "x,o,z,y\n"; for my $i (0 .. 59) { my $o = eval $cell;
+        die $@ if $@;
         printf "%d,%s,%s,%s\n", $i * 7 % 23, $o, ("red", "green", "blue")[$i % 3], $i * 7 % 23 > 11 ? "yes" : "no" }' "$3" >"$1"
     goes "$1" "$2" "${4:-}"
 }
@@ -14,7 +15,8 @@ file() {
 goes() {
     local name=$1 odd=$2 want=${3:-} target=${4:-y} new=${5:-$1} rows=${6:-60} seen
     rm -f c.json m.dnn out.csv
-    run dnn init "$name" --target "$target" -o c.json --quiet --set 'model={"preset": "mlp", "hidden": [4]}' --set backend.name=dnn_cpu --set train.epochs=1
+    run dnn init "$name" --target "$target" -o c.json --quiet --set 'model={"preset": "mlp", "hidden": [4]}' --set backend.name=dnn_cpu \
+        --set train.epochs=1
     [ $STATUS -eq 0 ] && run dnn train c.json -o m.dnn --quiet --progress none --force
     [ $STATUS -eq 0 ] && run dnn predict m.dnn "$new" -o out.csv --quiet
     seen=$(perl -0777 -ne 's/\s+/ /g; print /("(?:o|c2)": (?:"\w+"|\{[^}]*\}))/ ? $1 : "-"' c.json 2>/dev/null)
@@ -33,7 +35,9 @@ file german-date.csv '31.12.2024' 'sprintf "%02d.%02d.2024", 1 + $i % 28, 1 + $i
 file us-date.csv '12/31/2024' 'sprintf "%d/%d/2024", 1 + $i % 12, 1 + $i % 28' '"format": "%m/%d/%Y"'
 file oracle-date.csv '01-Jan-24' 'sprintf "%02d-%s-24", 1 + $i % 28, ("Jan", "Feb", "May")[$i % 3]' '"format": "%d-%b-%y"'
 file clock.csv '3:30 PM' 'sprintf "%d:%02d %s", 1 + $i % 12, $i % 60, $i % 2 ? "PM" : "AM"' '"format": "%I:%M %p"'
-file clock-seconds.csv '12/31/2024 03:30:00 PM' 'sprintf "%02d/%02d/2024 %02d:%02d:00 %s", 1 + $i % 12, 1 + $i % 28, 1 + $i % 12, $i % 60, $i % 2 ? "PM" : "AM"' '"format": "%m/%d/%Y %I:%M:%S %p"'
+file clock-seconds.csv '12/31/2024 03:30:00 PM' \
+    'sprintf "%02d/%02d/2024 %02d:%02d:00 %s", 1 + $i % 12, 1 + $i % 28, 1 + $i % 12, $i % 60, $i % 2 ? "PM" : "AM"' \
+    '"format": "%m/%d/%Y %I:%M:%S %p"'
 file zone.csv 'a time with an offset' 'sprintf "2024-05-%02dT10:00:00+02:00", 1 + $i % 28' '"o": "datetime"'
 file utc.csv 'a time in UTC, as databases write it' 'sprintf "2024-05-%02d 10:00:00 UTC", 1 + $i % 28' '"o": "datetime"'
 file dump.csv '\N for missing' '$i % 7 ? $i % 13 : "\\N"' '"o": "numeric"'
@@ -52,7 +56,8 @@ file accounts.csv 'negative sums in brackets' '$i % 2 ? "($i.50)" : "$i.50"'
 # the same rows in other dialects
 perl -pe 'tr/,/;/; s/(\d)\.(\d)/$1,$2/' percent.csv >semicolon.csv
 goes semicolon.csv 'semicolons and decimal commas' '"decimal": ","'
-awk -F, 'NR == 1 { print "x;o;z;y"; next } { printf "%s;%d.%03d,%02d EUR;%s;%s\n", $1, 1 + NR % 3, NR * 37 % 1000, NR % 100, $3, $4 }' plain.csv >euro.csv
+awk -F, 'NR == 1 { print "x;o;z;y"; next } { printf "%s;%d.%03d,%02d EUR;%s;%s\n", $1, 1 + NR % 3, NR * 37 % 1000, NR % 100, $3, $4 }' \
+    plain.csv >euro.csv
 goes euro.csv '1.161,12 EUR' '"unit": ["EUR"]'
 tr , '\t' <plain.csv >tabs.tsv
 goes tabs.tsv 'tabs' '"delimiter": "\t"'

@@ -10,7 +10,8 @@ xml out
 ok $? "junit: well formed" "$(cat out)"
 out_has 'tests="2" failures="1" errors="0"' "junit: counted"
 out_has '<testcase classname="dnn.evaluate" name="auc&gt;=0.1"/>' "junit: a gate that is met"
-is "$(grep -A1 'name="logloss &lt; 0.001"' out | grep -c '<failure type="gate" message="measured 0\.[0-9]*"/>')" 1 "junit: and one that is not"
+is "$(grep -A1 'name="logloss &lt; 0.001"' out | grep -c '<failure type="gate" message="measured 0\.[0-9]*"/>')" 1 \
+    "junit: and one that is not"
 run dnn evaluate m.dnn missing.csv --format junit
 is_exit 66 "junit: an error"
 xml out

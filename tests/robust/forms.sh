@@ -9,7 +9,8 @@ awk 'BEGIN { print "price;share;dist;when;us;amb;y"
         (i % 9 > 4 ? "yes" : "no") }' >a.csv
 awk -F';' 'BEGIN { split("0,31,59,90,120,151,181,212,243,273,304,334", before, ",") } NR == 1 { print; next }
     { gsub(/[$,%]| km/, ""); split($4, d, "."); split($5, u, /[ :\/]/)
-    printf "%s;%s;%s;2024-%s-%s;2024-%02d-%02dT%02d:05;%s;%s\n", $1, $2, $3, d[2], d[1], u[1], u[2], u[4] % 12 + 12, $6, $7 }' a.csv >plain.csv
+    printf "%s;%s;%s;2024-%s-%s;2024-%02d-%02dT%02d:05;%s;%s\n", $1, $2, $3, d[2], d[1], u[1], u[2], u[4] % 12 + 12, $6, $7 }' \
+    a.csv >plain.csv
 run dnn init a.csv --target y --set model.preset=mlp -o a.json
 is_exit 0 "init"
 written a.json '"thousands": ","' '"unit": ["$"]' '"unit": ["%"]' '"unit": ["km"]' '"format": "%d.%m.%Y"' \
@@ -37,7 +38,8 @@ bad() { # COLUMN SED HELP
     sed "5$2" plain.csv >b.csv
     run dnn predict plain.dnn b.csv -o b.out
     is_exit 65 "a plain column $1 that changes its form is a bad row"
-    err_has "$3 in the entry of \"$1\" in data.columns reads such cells; this model was trained without it" "a plain column $1 that changes its form: the help names the key"
+    err_has "$3 in the entry of \"$1\" in data.columns reads such cells; this model was trained without it" \
+        "a plain column $1 that changes its form: the help names the key"
 }
 bad share 's/;[0-9.]*;/;12.5%;/' '"unit": ["%"]'
 bad share 's/;[0-9.]*;/;$1,234.50;/' '"thousands": ",", "unit": ["$"]'
@@ -51,13 +53,17 @@ is_exit 64 "what cannot group digits"
 # brackets, no-break blanks, seconds and milliseconds since 1970
 awk 'BEGIN { print "bal;paid;fr;ts;slot;ms;code;y"
     for (i = 0; i < 200; i++) { a = i % 3 ? i * 7 % 90 ".25" : "(" i * 7 % 90 ".25)"
-        printf "%s;%s$%d,%03d.50%s;%d\302\240%03d.75\302\240\342\202\254;%d;%d;%d000;%d;%s\n", a, i % 4 ? "" : "(", 1 + i % 9, i * 37 % 1000, i % 4 ? "" : ")",
-            1 + i % 9, i * 37 % 1000, 1700000000 + i * 5003, 1700000040 + i * 3600, 1700000040 + i * 7260, 1700000000 + i * 37 % 83, (i % 9 > 4 ? "yes" : "no") } }' >e.csv
-awk -F';' -v OFS=';' 'NR > 1 { gsub(/\302\240|\342\202\254/, "", $3); gsub(/[$,]/, "", $2); for (i = 1; i < 3; i++) if (sub(/^\(/, "-", $i)) sub(/\)/, "", $i) } { print }' e.csv >e.plain.csv
+        printf "%s;%s$%d,%03d.50%s;%d\302\240%03d.75\302\240\342\202\254;%d;%d;%d000;%d;%s\n", a, i % 4 ? "" : "(", 1 + i % 9,
+        i * 37 % 1000, i % 4 ? "" : ")",
+            1 + i % 9, i * 37 % 1000, 1700000000 + i * 5003, 1700000040 + i * 3600, 1700000040 + i * 7260, 1700000000 + i * 37 % 83,
+            (i % 9 > 4 ? "yes" : "no") } }' >e.csv
+awk -F';' -v OFS=';' 'NR > 1 { gsub(/\302\240|\342\202\254/, "", $3); gsub(/[$,]/, "", $2); for (i = 1; i < 3; i++) if (sub(/^\(/, "-",
+    $i)) sub(/\)/, "", $i) } { print }' e.csv >e.plain.csv
 run dnn init e.csv --target y -o e.json
 is_exit 0 "init of brackets and epochs"
 written e.json '"bal": {"type": "numeric", "thousands": ","}' '"unit": ["$"]' '"thousands": "\u00a0"' \
-    '"ts": {"type": "datetime", "format": "%s"}' '"slot": {"type": "datetime", "format": "%s"}' '"ms": {"type": "datetime", "format": "%Q"}' '"code": "numeric"'
+    '"ts": {"type": "datetime", "format": "%s"}' '"slot": {"type": "datetime", "format": "%s"}' \
+    '"ms": {"type": "datetime", "format": "%Q"}' '"code": "numeric"'
 err_has 'column "ts": datetime: seconds since 1970, from 1700000000 to 1700995597, in 200 cells: "format": "%s"' "a note says what it saw"
 perl -pe 's/"train": "e.csv"/"train": "e.plain.csv"/; s/, "thousands": "[^"]*"//g; s/, "unit": \[[^]]*\]//g' e.json >e.plain.json
 alike e e.plain "brackets are negative numbers"
@@ -70,11 +76,13 @@ run dnn init most.csv --target y -o most.json
 err_has 'note: column "t": ignore: 266 of 400 cells are numbers, 134 are not'
 sed 's/A\/5 .*,\(.*\),/999999,\1,/; 5,40s/^[0-9]*,/call 112,/' most.csv >few.csv
 run dnn init few.csv --target y -o few.json
-err_has 'warning: column "t": ignore: 364 of 400 cells are numbers, 36 are not, the first "call 112" at line 5' "a good column that few cells spoil: a warning"
+err_has 'warning: column "t": ignore: 364 of 400 cells are numbers, 36 are not, the first "call 112" at line 5' \
+    "a good column that few cells spoil: a warning"
 err_has 'add a text that means missing ("call 112") to data.missing' "few cells that spoil a column: the key"
 run dnn init few.csv --target y --set 'data.missing=["", "NA", "call 112"]' -o few.json --force
 grep -qF '"t": "numeric"' few.json
 ok $? "the key reads the column as numbers"
 run dnn check most.json
-err_has 'note: column "t": set aside (ignore), though most cells are numbers or dates; `dnn init` says which are not' "reading repeats it in one line"
+err_has 'note: column "t": set aside (ignore), though most cells are numbers or dates; `dnn init` says which are not' \
+    "reading repeats it in one line"
 done_testing

@@ -24,10 +24,12 @@ out_has "\"value\":$low,\"pass\":false" "auc.low above it: the value is told"
 dnn predict m.dnn more.csv --quiet >answers.csv
 best() { # best RECALL|PRECISION AT: the best of the other one
     paste -d, answers.csv more.flat | perl -F, -ane 'next if $. == 1; chomp @F; push @r, [$F[3], $F[-1] eq "yes"]; END {
-        my ($at, $what) = (pop @ARGV, 0); my ($all, $hit, $n, $best) = (scalar(grep { $_->[1] } @r), 0, 0, 0); @r = sort { $b->[0] <=> $a->[0] } @r;
+        my ($at, $what) = (pop @ARGV, 0); my ($all, $hit, $n, $best) = (scalar(grep { $_->[1] } @r), 0, 0, 0);
+        @r = sort { $b->[0] <=> $a->[0] } @r;
         for my $i (0 .. $#r) { $n++; $hit += $r[$i][1]; next if $i < $#r && $r[$i + 1][0] == $r[$i][0];
             my ($recall, $precision) = ($hit / $all, $hit / $n);
-            if ("'"$1"'" eq "recall") { $best = $precision if $recall >= '"$2"' && $precision > $best } elsif ($precision >= '"$2"' && $recall > $best) { $best = $recall } }
+            if ("'"$1"'" eq "recall") { $best = $precision if $recall >= '"$2"' && $precision > $best } elsif ($precision >= '"$2"' &&
+            $recall > $best) { $best = $recall } }
         printf "%.12g", $best }'
 }
 perl -0777 -pe 's/New\nYork/New York/g' more.csv >more.flat
@@ -42,7 +44,8 @@ gate " recall@precision=0.7 > $(about "$recall" -0.000001)"
 is_exit 0 "recall@precision=0.7 is $recall"
 gate "recall@precision=0.7>$(about "$recall" 0.000001)"
 is_exit 82 "recall@precision=0.7 is not above $recall"
-for wrong in 'auc@recall=0.8>=0.5' 'precision@recall=1.5>=0.5' 'precision@recall>=0.5' 'auc.middle>=0.5' 'auc.>=0.5' 'recall@recall=0.8>=0.5' '.low>=0.5'; do
+for wrong in 'auc@recall=0.8>=0.5' 'precision@recall=1.5>=0.5' 'precision@recall>=0.5' 'auc.middle>=0.5' 'auc.>=0.5' \
+    'recall@recall=0.8>=0.5' '.low>=0.5'; do
     gate "$wrong"
     is_exit 64 "$wrong"
 done
@@ -66,7 +69,8 @@ run dnn evaluate m.dnn yes.csv --require 'auc>=0.5' --format junit
 out_has 'message="measured undefined: auc needs rows of two labels"' "an undefined metric in JUnit"
 run dnn evaluate m.dnn more.csv --require 'auc>=0.99' --require 'logloss<9' --quiet
 out_has "gate logloss<9: met" "--quiet keeps results on standard output"
-run dnn train c.json -o x.dnn --quiet --require 'auc.low>=0.01' --require 'precision@recall=0.8>=0.01' --set 'ensemble={"folds": 2}' --set train.epochs=2
+run dnn train c.json -o x.dnn --quiet --require 'auc.low>=0.01' --require 'precision@recall=0.8>=0.01' --set 'ensemble={"folds": 2}' \
+    --set train.epochs=2
 is_exit 0 "train of an ensemble: met" "$(cat err)"
 run dnn train c.json -o x.dnn --force --quiet --require 'auc.low>=0.99' --set 'ensemble={"folds": 2}' --set train.epochs=2
 is_exit 82 "train of an ensemble: not met"

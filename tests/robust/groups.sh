@@ -2,7 +2,8 @@
 # groups.sh - rows in groups: intervals of evaluate, train, cv and of an ensemble, gates on their ends and --better-than take groups
 # as independent, not rows; where the data lacks the column, a note says that intervals are by row.
 . "$(dirname "$0")/../tap.sh"
-awk 'BEGIN {srand(4); print "who,x,z,y"; for (g = 0; g < 60; g++) {u = rand() - .5; v = rand() - .5; for (i = 0; i < 10; i++) {x = u + .3 * (rand() - .5)
+awk 'BEGIN {srand(4); print "who,x,z,y"; for (g = 0; g < 60; g++) {u = rand() - .5; v = rand() - .5;
+    for (i = 0; i < 10; i++) {x = u + .3 * (rand() - .5)
     z = rand(); printf "w%d,%.4f,%.4f,%s\n", g, x, z, (u + .8 * v + .2 * (rand() - .5) > 0 ? "yes" : "no")}}}' >g.csv
 cut -d, -f2- g.csv >rows.csv
 cat >g.json <<'J'
@@ -22,15 +23,18 @@ is_exit 0 "evaluate with the column of groups"
 cp out g.out
 run dnn evaluate g.dnn rows.csv --json --quiet
 cp out rows.out
-is "$(perl -ne 'print $1 if /"metrics":(\{.*?\})/' g.out)" "$(perl -ne 'print $1 if /"metrics":(\{.*?\})/' rows.out)" "the metrics are those of rows"
+is "$(perl -ne 'print $1 if /"metrics":(\{.*?\})/' g.out)" "$(perl -ne 'print $1 if /"metrics":(\{.*?\})/' rows.out)" \
+    "the metrics are those of rows"
 for metric in auc accuracy logloss brier; do
     check "$metric: the interval by groups is wider" wider "$(ends g.out intervals $metric)" "$(ends rows.out intervals $metric)" 1.4
 done
 run dnn evaluate g.dnn rows.csv
-err_has 'the data lacks "who", the column of groups: intervals are as if all rows were independent' "data without the column of groups: a note"
+err_has 'the data lacks "who", the column of groups: intervals are as if all rows were independent' \
+    "data without the column of groups: a note"
 # accuracy by hand: a jackknife over groups, Student's t of 59 degrees of freedom (2.000995), Wilson's with the rows of that error
 dnn predict g.dnn g.csv --quiet >answers
-want=$(paste -d, g.csv answers | perl -F, -ane 'next if $. == 1; chomp @F; $n{$F[0]}++; $r{$F[0]} += $F[3] eq $F[4]; $N++; $R += $F[3] eq $F[4]; END {
+want=$(paste -d, g.csv answers | perl -F, -ane 'next if $. == 1; chomp @F; $n{$F[0]}++; $r{$F[0]} += $F[3] eq $F[4]; $N++;
+    $R += $F[3] eq $F[4]; END {
     @v = map { ($R - $r{$_}) / ($N - $n{$_}) } keys %n; $g = @v; $m += $_ / $g for @v; $s += ($_ - $m) ** 2 for @v; $s *= ($g - 1) / $g;
     $p = $R / $N; $k = $p * (1 - $p) / $s; $t = 2.000995; $d = 1 + $t ** 2 / $k; $c = ($p + $t ** 2 / 2 / $k) / $d;
     $h = $t / $d * sqrt($p * (1 - $p) / $k + $t ** 2 / 4 / $k ** 2); printf "%.5f %.5f", $c - $h, $c + $h}')
@@ -65,9 +69,11 @@ groups=$(better)
 run dnn evaluate g.dnn rows.csv --json --quiet --better-than other.dnn
 check "--better-than: the interval by groups is wider" wider "$groups" "$(better)" 1.3
 # sequences: a series is a group
-awk 'BEGIN {srand(6); print "series,t,a,y"; for (s = 0; s < 40; s++) {b = rand() > .5; for (t = 0; t < 20; t++) printf "%d,%d,%.4f,%s\n", s, t, b + 1.5 * rand(), b ? "on" : "off"}}' >s.csv
+awk 'BEGIN {srand(6); print "series,t,a,y"; for (s = 0; s < 40; s++) {b = rand() > .5; for (t = 0; t < 20; t++) printf "%d,%d,%.4f,%s\n", s,
+    t, b + 1.5 * rand(), b ? "on" : "off"}}' >s.csv
 cat >s.json <<'J'
-{"task": "tagging", "data": {"train": "s.csv", "target": "y", "columns": {"a": "numeric"}, "sequence": {"group": "series", "order": "t", "window": 20, "stride": 20, "label": "row"}},
+{"task": "tagging", "data": {"train": "s.csv", "target": "y", "columns": {"a": "numeric"}, "sequence": {"group": "series", "order": "t",
+  "window": 20, "stride": 20, "label": "row"}},
  "model": {"layers": [{"type": "dense", "units": 8}, {"type": "relu"}]}, "train": {"epochs": 3}, "output": {"model": "s.dnn"}}
 J
 run dnn train s.json --json --quiet
@@ -75,5 +81,6 @@ is_exit 0 "a tagging model"
 run dnn evaluate s.dnn s.csv --json --quiet
 by_series=$(ends out intervals accuracy)
 p=$(perl -ne 'print $1 if /"accuracy":([0-9.]+)/' out)
-check "tagging: intervals by series are wider than those of 800 rows" wider "$by_series" "0 $(perl -e "print 3.92 * sqrt($p * (1 - $p) / 800)")" 1.3
+check "tagging: intervals by series are wider than those of 800 rows" wider "$by_series" \
+    "0 $(perl -e "print 3.92 * sqrt($p * (1 - $p) / 800)")" 1.3
 done_testing

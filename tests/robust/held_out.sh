@@ -3,21 +3,26 @@
 # dealt them, with the metrics that train printed.
 . "$(dirname "$0")/../tap.sh"
 # rows FIRST LAST: lines without a header
-rows() { awk -v from="$1" -v to="$2" 'BEGIN { srand(7); for (i = 0; i <= to; i++) { a = rand(); b = rand(); c = substr("pqrst", 1 + int(5 * rand()), 1)
+rows() { awk -v from="$1" -v to="$2" 'BEGIN { srand(7); for (i = 0; i <= to; i++) { a = rand(); b = rand();
+    c = substr("pqrst", 1 + int(5 * rand()), 1)
     y = a + (c < "r") * .3 + .5 * rand() > .9; if (i < from) continue
-    printf "%d,%.5f,%s,%s,g%d,%s,%.4f\n", i, a, i % 19 == 3 ? "" : sprintf("%.3f", b), i % 7 == 2 ? "\"" c ",\n\"" : c, i / 4, y ? "yes" : "no", 3 * a + b } }'; }
+    printf "%d,%.5f,%s,%s,g%d,%s,%.4f\n", i, a, i % 19 == 3 ? "" : sprintf("%.3f", b), i % 7 == 2 ? "\"" c ",\n\"" : c, i / 4,
+    y ? "yes" : "no", 3 * a + b } }'; }
 head='id,a,b,c,g,y,v'
 { echo $head; rows 0 1999; } >t.csv
 { echo $head; rows 2000 2999; } >new.csv
 # config NAME JSON: JSON laid over a config of one small network
-config() { perl -MJSON::PP -e 'sub lay { my ($a, $b) = @_; ref $a eq "HASH" && ref $b eq "HASH" or return $b; $a->{$_} = lay($a->{$_}, $b->{$_}) for keys %$b; $a }
-    my $c = {task => "binary", data => {train => "t.csv", target => "y", positive => "yes", columns => {id => "id", a => "numeric", b => "numeric", c => "categorical"}},
+config() { perl -MJSON::PP -e 'sub lay { my ($a, $b) = @_; ref $a eq "HASH" && ref $b eq "HASH" or return $b;
+    $a->{$_} = lay($a->{$_}, $b->{$_}) for keys %$b; $a }
+    my $c = {task => "binary", data => {train => "t.csv", target => "y", positive => "yes", columns => {id => "id", a => "numeric",
+    b => "numeric", c => "categorical"}},
         model => {preset => "linear"}, train => {epochs => 3}, backend => {name => "dnn_cpu"}};
     print JSON::PP->new->canonical->encode(lay($c, decode_json($ARGV[0])))' "$2" >"$1.json"; }
 # metrics FILE KEY: a JSON object of metrics, sorted
 digits=17
 metrics() { perl -MJSON::PP -e 'local $/; open F, shift; $m = decode_json(<F>)->{+shift}; $d = shift;
-    print ref $m ? join(" ", map { "$_=" . (defined $m->{$_} ? sprintf("%.*g", $d, $m->{$_}) : "-") } sort keys %$m) : $m' "$1" "$2" $digits; }
+    print ref $m ? join(" ", map { "$_=" . (defined $m->{$_} ? sprintf("%.*g", $d, $m->{$_}) : "-") } sort keys %$m) : $m' "$1" \
+    "$2" $digits; }
 # parts_are NAME MODEL.json MODEL FILE..: the metrics of --part valid and test are those that train gave
 parts_are() { local name=$1 trained=$2 part; shift 2
     for part in valid test; do
@@ -48,13 +53,16 @@ done
 run dnn evaluate m.dnn half.csv --json
 check "half the rows of another file: their share" perl -MJSON::PP -0777 -ne 'exit(abs(decode_json($_)->{rows_known} - .35) > .05)' out
 # columns in another order, numbers written otherwise, rows backwards
-perl -MText::ParseWords -ne 'chomp; $r .= $r eq "" ? $_ : "\n$_"; next if ($r =~ tr/"//) % 2; @c = ($r =~ /("[^"]*"|[^,]*)(?:,|$)/g)[0 .. 6]; $r = "";
-    $c[1] = "+0" . $c[1] . "00" if $c[1] =~ /^[01]\./; push @l, join(",", @c[5, 3, 2, 1]) . "\n"; END { print shift @l, reverse @l }' t.csv >other.csv
+perl -MText::ParseWords -ne 'chomp; $r .= $r eq "" ? $_ : "\n$_"; next if ($r =~ tr/"//) % 2;
+    @c = ($r =~ /("[^"]*"|[^,]*)(?:,|$)/g)[0 .. 6]; $r = "";
+    $c[1] = "+0" . $c[1] . "00" if $c[1] =~ /^[01]\./; push @l, join(",", @c[5, 3, 2, 1]) . "\n"; END { print shift @l, reverse @l }' \
+    t.csv >other.csv
 run dnn evaluate m.dnn other.csv
 err_has 'about 70 % of these rows'
 run dnn train m.json -o all.dnn --quiet --set data.split.valid=0 --set data.split.test=0
 run dnn evaluate all.dnn t.csv
-err_has 'about 100 % of these rows are rows that the model was trained on: its figures are better here than on new rows; the training left no test rows'
+err_has \
+    'about 100 % of these rows are rows that the model was trained on: its figures are better here than on new rows; the training left no test rows'
 run dnn train m.json -o off.dnn --quiet --set output.fingerprint=false
 run dnn evaluate off.dnn t.csv
 is_exit 0
@@ -136,9 +144,11 @@ out_has '"limit":500'
 run dnn evaluate limit.dnn t.csv --part test --quiet
 same out <(dnn evaluate first.dnn first.csv --part test --quiet) "--part of a model with --limit"
 run dnn train m.json -o gate.dnn --force --set data.split.test=0 --require 'auc>=0.5'
-err_has 'there is no test part: --require is measured on the validation rows, which also choose the epoch and the calibration: the figures are too good'
+err_has \
+    'there is no test part: --require is measured on the validation rows, which also choose the epoch and the calibration: the figures are too good'
 run dnn train m.json -o gate.dnn --force --set data.split.test=0
-err_has 'note: there is no test part: the validation rows choose the epoch and the calibration and also measure the model, so its figures are too good'
+err_has \
+    'note: there is no test part: the validation rows choose the epoch and the calibration and also measure the model, so its figures are too good'
 run dnn train m.json -o gate.dnn --force --set data.split.test=0 --set calibrate=none --set 'threshold={"maximize": "f1"}'
 err_has 'choose the epoch and the threshold and'
 run dnn train m.json -o gate.dnn --force --set data.split.test=0 --quiet
@@ -194,9 +204,15 @@ for i in 0 1; do dnn train folds.json --run $i -o part$i --quiet; done
 run dnn merge folds.json part0 part1 -o merged.dnn --quiet
 same folds.dnn merged.dnn "merge gives the same bytes"
 # a report names the lines of the training files: errors FILE: "LINE ID" of the page's Errors
-errors() { perl -0777 -ne 'm{<h2>Errors(.*?)</section>}s; $t = $1; print "$1 $2\n" while $t =~ m{<tr><td>([^<]*)</td><td class="t">([^<]*)</td>}g' "$1"; }
+errors() {
+    perl -0777 -ne 'm{<h2>Errors(.*?)</section>}s; $t = $1;
+        print "$1 $2\n" while $t =~ m{<tr><td>([^<]*)</td><td class="t">([^<]*)</td>}g' "$1"
+}
 # lines FILE..: "LINE ID" of each record
-lines() { perl -e 'for $f (@ARGV) { open F, $f; $q = 0; while (<F>) { print @ARGV > 1 ? "$f:" : "", "$.", " $1\n" if !$q && /^(\d+),/; $q ^= tr/"// % 2 } close F }' "$@"; }
+lines() {
+    perl -e 'for $f (@ARGV) { open F, $f; $q = 0; while (<F>) { print @ARGV > 1 ? "$f:" : "", "$.", " $1\n" if !$q && /^(\d+),/;
+        $q ^= tr/"// % 2 } close F }' "$@"
+}
 in_file() { [ "$(wc -l <got)" -gt 2 ] && ! grep -vxFf <(lines "${@:2}") got; }
 for name in m two; do
     dnn report $name.dnn -o $name.html --quiet
@@ -208,7 +224,8 @@ done
 # a label of one row stays in training, whichever part it was dealt to
 sed '/^123,/s/,\(yes\|no\),/,rare,/' t.csv >rare.csv
 for seed in 1 2 3 4; do for folds in '{}' '{"folds": 3}'; do
-    config rare '{"task": "multiclass", "data": {"train": "rare.csv", "split": {"method": "random", "valid": 0.4, "test": 0.4, "seed": '$seed'}}, "ensemble": '"$folds"'}'
+    config rare '{"task": "multiclass", "data": {"train": "rare.csv", "split": {"method": "random", "valid": 0.4, "test": 0.4,
+        "seed": '$seed'}}, "ensemble": '"$folds"'}'
     sed -i 's/"positive":"yes",//' rare.json
     run dnn train rare.json -o rare.dnn --quiet --force --json
     is_exit 0 "train"; cp out rare.out
@@ -216,20 +233,24 @@ for seed in 1 2 3 4; do for folds in '{}' '{"folds": 3}'; do
     is "x$(metrics out metrics)" "x$(metrics rare.out test)" "a rare label, seed $seed, ensemble $folds: --part test"
 done; done
 awk 'BEGIN { srand(3); pad = sprintf("%900s", ""); gsub(/ /, ".", pad) # two blocks
-    print "s,t,x,y,pad"; for (g = 0; g < 60; g++) for (t = 0; t < 8; t++) { x = rand(); printf "%d,%d,%.4f,%s,%s\n", g, t, x, (t == 3 ? "" : (x > .5 ? "up" : "down")), pad } }' >s.csv
+    print "s,t,x,y,pad"; for (g = 0; g < 60; g++) for (t = 0; t < 8; t++) { x = rand();
+    printf "%d,%d,%.4f,%s,%s\n", g, t, x, (t == 3 ? "" : (x > .5 ? "up" : "down")), pad } }' >s.csv
 { head -n 1 s.csv; tail -n +2 s.csv | sort -t, -k2,2n -k3,3n; } >mixed.csv
 for label in row last; do for file in s mixed; do
     [ $file = s ] || digits=11 # the order of groups is another one
     cat >seq.json <<JSON
-{"task": "$([ $label = row ] && echo tagging || echo binary)", "data": {"train": "$file.csv", "target": "y", "columns": {"x": "numeric"}, "sequence": {"group": "s", "order": "t", "window": 8, "stride": 8, "label": "$label", "unordered": "sort"}},
+{"task": "$([ $label = row ] && echo tagging || echo binary)", "data": {"train": "$file.csv", "target": "y", "columns": {"x": "numeric"},
+  "sequence": {"group": "s", "order": "t", "window": 8, "stride": 8, "label": "$label", "unordered": "sort"}},
  "model": {"preset": "gru", "hidden": [4]}, "train": {"epochs": 1}, "backend": {"name": "dnn_cpu"}}
 JSON
     run dnn train seq.json -o seq.dnn --quiet --force --json
     cp out seq.out
     parts_are "windows, label $label, $file.csv" seq.out seq.dnn $file.csv
     dnn report seq.dnn -o seq.html --quiet
-    perl -0777 -ne 'm{<h2>Errors(.*?)</section>}s; $t = $1; print "$1 $2 ", $3 || $4, "\n" while $t =~ m{<tr><td>(\d+)</td><td class="t">(\d+)</td><td class="t">(up|down)}g' seq.html >got
-    check "windows, label $label, $file.csv: the report's lines" [ "$(wc -l <got)" -gt 2 -a -z "$(grep -vxFf <(awk -F, 'NR > 1 { print NR, $1, $4 }' $file.csv) got)" ]
+    perl -0777 -ne 'm{<h2>Errors(.*?)</section>}s; $t = $1; print "$1 $2 ", $3 ||
+        $4, "\n" while $t =~ m{<tr><td>(\d+)</td><td class="t">(\d+)</td><td class="t">(up|down)}g' seq.html >got
+    check "windows, label $label, $file.csv: the report's lines" [ "$(wc -l <got)" -gt 2 \
+        -a -z "$(grep -vxFf <(awk -F, 'NR > 1 { print NR, $1, $4 }' $file.csv) got)" ]
     run dnn evaluate seq.dnn $file.csv
     err_has 'of these rows are rows that the model was trained on'
 done; done

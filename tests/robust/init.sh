@@ -10,7 +10,8 @@ has() { grep -qF -- "$1" "$2"; ok $? "$3" "$(head -n 30 "$2")"; }
 mkdir -p jobs/night data
 cp leads.csv data/in.csv
 for place in 'leads.csv c.json "leads.csv"' 'leads.csv jobs/c.json "../leads.csv"' 'data/in.csv jobs/night/c.json "../../data/in.csv"' \
-    'data/in.csv data/c.json "in.csv"' "$WORK/data/in.csv jobs/c.json \"$WORK/data/in.csv\"" "data/in.csv $WORK/jobs/c.json \"../data/in.csv\""; do
+    'data/in.csv data/c.json "in.csv"' "$WORK/data/in.csv jobs/c.json \"$WORK/data/in.csv\"" \
+    "data/in.csv $WORK/jobs/c.json \"../data/in.csv\""; do
     read -r data config name <<<"$place"
     run dnn init --force "$data" --target converted -o "$config" --set train.epochs=1
     is_exit 0 "init $data -o $config"
@@ -70,7 +71,10 @@ run dnn init --force cut.csv --target y
 is_exit 65 "a file cut within a character"
 run dnn init --force latin.csv --target y
 err_has 'note: line 2, byte 2: the byte \xf6 is not valid UTF-8, so the file is read as cp1252'
-{ echo 'city,n,y'; for i in $(seq 1000); do [ $((i % 250)) -ne 0 ] && printf 'Oslo,%d,%d\n' "$((i % 9))" "$((i % 2))" || printf 'Orl\xe9,1,0\n'; done; } >few.csv
+{
+    echo 'city,n,y'
+    for i in $(seq 1000); do [ $((i % 250)) -ne 0 ] && printf 'Oslo,%d,%d\n' "$((i % 9))" "$((i % 2))" || printf 'Orl\xe9,1,0\n'; done
+} >few.csv
 run dnn init --force few.csv --target y
 is_exit 0 "four bytes that are not UTF-8 in a thousand lines of ASCII: another encoding"
 has '"encoding": "cp1252"' out "  is taken"
@@ -87,14 +91,16 @@ run dnn inspect damaged.csv
 is_exit 65 "inspect does not guess either"
 
 # identifiers by name and number
-awk 'BEGIN { print "customer,order_no,CustomerID,y"; for (i = 0; i < 500; i++) print 100000000 + i * 7919 % 10007 * 8009 "," 1000 + i * 389 % 8999 "," i * 7 % 200 "," i % 2 }' >ids.csv
+awk 'BEGIN { print "customer,order_no,CustomerID,y";
+    for (i = 0; i < 500; i++) print 100000000 + i * 7919 % 10007 * 8009 "," 1000 + i * 389 % 8999 "," i * 7 % 200 "," i % 2 }' >ids.csv
 run dnn init --force ids.csv --target y
 err_has 'note: column "customer": id: its name and its whole numbers, all different, are those of an identifier'
 err_has 'note: column "order_no": id: its name'
 err_has 'warning: column "CustomerID": numeric: its name is that of an identifier, and its 200 values come again'
 
 # what train will refuse is said by check, and init names that command
-awk 'BEGIN { print "s,x,w,n,y"; for (i = 0; i < 300; i++) print (i % 3 ? "train" : i % 2 ? "valid" : "test") "," i % 7 ".5," substr("abc", i % 3 + 1, 1) "," i * 7 % 149 "," i % 2 }' >s.csv
+awk 'BEGIN { print "s,x,w,n,y"; for (i = 0; i < 300; i++) print (i % 3 ? "train" : i % 2 ? "valid" : "test") "," i % 7 ".5," substr("abc",
+    i % 3 + 1, 1) "," i * 7 % 149 "," i % 2 }' >s.csv
 refuses() { # refuses ERROR args...: check and train refuse the config
     local id=$1; shift
     run dnn init --force "$@" -o told.json
@@ -111,7 +117,8 @@ refuses E1203 s.csv --target y --set data.columns.w=numeric
 refuses E1232 s.csv --target n --set task=binary
 head -n 3 s.csv >two.csv
 refuses E1230 two.csv --target y
-awk 'BEGIN { print "x,w,v,t,y"; for (i = 0; i < 60; i++) print i % 7 "," (i == 50 ? -1 : i % 4 + 1) "," (i == 50 ? "" : 2) ",a," i % 2 }' >weights.csv
+awk 'BEGIN { print "x,w,v,t,y";
+    for (i = 0; i < 60; i++) print i % 7 "," (i == 50 ? -1 : i % 4 + 1) "," (i == 50 ? "" : 2) ",a," i % 2 }' >weights.csv
 for column in w v t; do
     refuses E1220 weights.csv --target y --set data.columns.$column=weight
 done
@@ -145,7 +152,8 @@ done
 run dnn init --force groups.csv --target y --set data.columns.g=group --set data.split.method=random -o groups.json
 has '"split": {"method": "random"' groups.json "another method that was asked for is kept"
 run dnn train groups.json -o m.dnn --set model.preset=mlp --set train.epochs=1
-err_has 'column "g" of type group has no effect on the parts, as data.split.method is random' "groups without a split by group: train says that they have no effect"
+err_has 'column "g" of type group has no effect on the parts, as data.split.method is random' \
+    "groups without a split by group: train says that they have no effect"
 run dnn init --force groups.csv --target y --set data.columns.g=group --set data.columns.g=numeric
 has '"method": "stratified"' out "a type that a later --set replaces"
 
@@ -221,8 +229,10 @@ err_has '"x" 1.00' "a date is scored by the best of its parts"
 err_lacks 'the best 5'
 { echo "t,x,y"; for i in $(seq 60); do echo "c$((i % 5)),$((i % 9)),$((i % 2))"; done; echo '"c1,3,1'; } >open.csv
 run dnn init --force open.csv --target y
-err_has 'line 62: the cell that opens here with a quote does not end: likely a fault there; if it is, mend it and run init again; all 61 rows'
-awk 'BEGIN { print "a,b,c,d,e,f,y"; for (i = 0; i < 300; i++) { for (k = 1; k < 7; k++) printf "%g,", i * k % 11 + (i % 3) / k; print i % 3 ? "yes" : "no" } }' >six.csv
+err_has \
+    'line 62: the cell that opens here with a quote does not end: likely a fault there; if it is, mend it and run init again; all 61 rows'
+awk 'BEGIN { print "a,b,c,d,e,f,y"; for (i = 0; i < 300; i++) { for (k = 1; k < 7; k++) printf "%g,", i * k % 11 + (i % 3) / k;
+    print i % 3 ? "yes" : "no" } }' >six.csv
 run dnn init --force six.csv --target y
 err_has 'a quick estimate), the best 5 of 6: "'
 
@@ -243,7 +253,8 @@ err_lacks 'column "b"' "of a column that was given no reason is told"
 run dnn train aside.json -o aside.dnn --set model.preset=mlp --set train.epochs=1 -q
 is_exit 0 "a column given its type is trained on"
 awk 'BEGIN { print "customer_id,story,short,code,half,y"
-    for (i = 0; i < 300; i++) printf "%d,the %dth of many words told here,w%d tail,%d,.%d,%d\n", i * 7 % 160 + 1000, i % 170, i % 170, i * 31 % 211, i % 9 + 1, i % 2 }' >story.csv
+    for (i = 0; i < 300; i++) printf "%d,the %dth of many words told here,w%d tail,%d,.%d,%d\n", i * 7 % 160 + 1000, i % 170, i % 170,
+    i * 31 % 211, i % 9 + 1, i % 2 }' >story.csv
 run dnn init --force story.csv --target y
 is_exit 0
 err_has 'warning: column "customer_id": id: its name is that of an identifier, and its 160 values come again, in 300 rows'
@@ -252,11 +263,16 @@ err_has 'column "short": ignore: 170 different values in 300 cells: hardly one i
 err_lacks 'column "half"' "numbers without a digit before the point are numbers"
 
 # many columns set aside for one reason share a line
-{ printf 'k%s,' $(seq 40); echo x,y; for i in $(seq 60); do printf '1,%.0s' $(seq 40); echo "$((i * 37 % 53)).5,$((i % 2))"; done; } >same.csv
+{
+    printf 'k%s,' $(seq 40)
+    echo x,y
+    for i in $(seq 60); do printf '1,%.0s' $(seq 40); echo "$((i * 37 % 53)).5,$((i % 2))"; done
+} >same.csv
 run dnn init --force same.csv --target y
 err_has 'note: columns "k1", "k2", "k3", "k4", "k5" and 35 more: ignore: the same value in every row'
 is "$(grep -vc 'dnn check CONFIG\|the positive label is\|single columns as predictors' err)" 1 "  in one line"
-awk 'BEGIN { for (c = 1; c < 9; c++) printf "k%d,", c; print "y"; for (i = 0; i < 60; i++) { for (c = 1; c < 9; c++) printf "%s,", i < c ? i : ""; print i % 2 } }' >few.csv
+awk 'BEGIN { for (c = 1; c < 9; c++) printf "k%d,", c; print "y"; for (i = 0; i < 60; i++) { for (c = 1; c < 9; c++) printf "%s,",
+    i < c ? i : ""; print i % 2 } }' >few.csv
 run dnn init --force few.csv --target y
 err_has ' and 3 more: ignore: the first: only 1 of 60 rows have a value' "  of which the figures are those of the first"
 { printf 'k%s,' $(seq 40); echo y; for i in $(seq 60); do printf "$((i % 2)),%.0s" $(seq 40); echo "$((i % 2))"; done; } >leak.csv
@@ -294,7 +310,10 @@ is_exit 0 "  predicts"
 is "$(sed -n 2p out | cut -d, -f1)" 0 "predict repeats the index column"
 
 # more columns than a config can list
-wide() { awk -v columns="$1" -v rows="$2" 'BEGIN { for (i = 0; i < columns; i++) printf "c%d,", i; print "y"; for (r = 0; r < rows; r++) { for (i = 0; i < columns; i++) printf "%d,", (i + r) % 3; print r % 2 } }'; }
+wide() {
+    awk -v columns="$1" -v rows="$2" 'BEGIN { for (i = 0; i < columns; i++) printf "c%d,", i; print "y"; for (r = 0; r < rows; r++) {
+        for (i = 0; i < columns; i++) printf "%d,", (i + r) % 3; print r % 2 } }'
+}
 wide 40050 3 >wide.csv
 run dnn init --force wide.csv --target y -o wide.json
 is_exit 65 "too many columns for a config"
@@ -403,14 +422,17 @@ for word in o no 'yes ' ' no' 'yes'; do
     run dnn check labels.json
     want=78
     case $word in ' no' | yes) want=0 ;; esac
-    [ "$want" -eq 0 ] && is_exit 0 "data.positive \"$word\" is a label" || { grep -q E1411 err; ok $? "data.positive \"$word\" is no label: check says so" "$(cat err)"; }
+    [ "$want" -eq 0 ] && is_exit 0 "data.positive \"$word\" is a label" ||
+        { grep -q E1411 err; ok $? "data.positive \"$word\" is no label: check says so" "$(cat err)"; }
     rm labels.json
 done
 # texts of many words get as many buckets as they have different terms; few words need no key
-awk 'BEGIN { print "t,y"; for (i = 0; i < 400; i++) { s = ""; for (k = 0; k < 10; k++) s = s " w" (i * 7 + k * k * 13 + i * k) % 1500; print s "," i % 2 } }' >words.csv
+awk 'BEGIN { print "t,y"; for (i = 0; i < 400; i++) { s = ""; for (k = 0; k < 10; k++) s = s " w" (i * 7 + k * k * 13 + i * k) % 1500;
+    print s "," i % 2 } }' >words.csv
 awk 'BEGIN { print "t,y"; for (i = 0; i < 400; i++) print "w" i % 20 " v" i % 19 " u" i % 17 "," i % 2 }' >few.csv
 dnn init words.csv --target y -q -o words.json && dnn init few.csv --target y -q -o few.json
-terms=$(tail -n +2 words.csv | cut -d, -f1 | awk '{ for (i = 1; i <= NF; i++) { t[$i]; if (i > 1) t[$(i - 1) " " $i] } } END { n = 0; for (k in t) n++; print n }')
+terms=$(tail -n +2 words.csv | cut -d, -f1 | awk '{ for (i = 1; i <= NF; i++) { t[$i]; if (i > 1) t[$(i - 1) " " $i] } } END { n = 0;
+    for (k in t) n++; print n }')
 buckets=$(grep -oE '"buckets": [0-9]+' words.json | tr -dc 0-9)
 { [ "$terms" -gt 2100 ] && [ "$buckets" -ge "$terms" ] && [ "$buckets" -lt $((terms * 21 / 10)) ]; }
 ok $? "buckets for $terms terms: $buckets" "$(cat words.json)"

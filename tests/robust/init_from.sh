@@ -15,7 +15,10 @@ rows 2 100 0 5 >v.csv
 rows 3 500 0.7 7 >e.csv
 columns='"a": "numeric", "b": "numeric", "c": "categorical"'
 config() { # config TASK TARGET MORE
-    echo '{"task": "'"$1"'", "calibrate": "none", "data": {"train": "d.csv", "valid": "v.csv", "target": "'"$2"'", "columns": {'"$columns"'}'"$3"'}, "model": {"preset": "mlp", "hidden": [16]}, "train": {"epochs": 6, "early_stopping": {"patience": 0}}}'
+    echo \
+        '{"task": "'"$1"'", "calibrate": "none", "data": {"train": "d.csv", "valid": "v.csv", "target": "'"$2"'",
+            "columns": {'"$columns"'}'"$3"'},
+        "model": {"preset": "mlp", "hidden": [16]}, "train": {"epochs": 6, "early_stopping": {"patience": 0}}}'
 }
 config binary y ', "positive": "yes"' >b.json
 config regression t "" >r.json
@@ -33,7 +36,8 @@ for what in b:logloss r:rmse; do
         # shellcheck disable=SC2086
         run dnn train $c.json -o $c.new --init-from $c.dnn --force $still $set --set data.train=e.csv --json
         is_exit 0 "  begins a training on other rows" "$(cat err)"
-        check "  as good as it was" awk -v a="$(begin)" -v b="$wanted" 'BEGIN { d = a - b; exit !(a > 0 && d < 2e-4 * (1 + b) && -d < 2e-4 * (1 + b)) }'
+        check "  as good as it was" awk -v a="$(begin)" -v b="$wanted" \
+            'BEGIN { d = a - b; exit !(a > 0 && d < 2e-4 * (1 + b) && -d < 2e-4 * (1 + b)) }'
         [ $encode = onehot ] && { err_has "2 categories, tokens or bins are not in the model" "  new values begin anew"; }
     done
 done
@@ -74,7 +78,10 @@ slow="--set train.checkpoint.every_s=0"
 # shellcheck disable=SC2086
 dnn train b.json -o whole.dnn --init-from before.dnn --quiet $still $slow --set encoders.categorical.encode=embedding
 # shellcheck disable=SC2086
-{ DNN_FAULT=kill:rename:3 "$HOOKED" train b.json -o cut.dnn --init-from before.dnn $still $slow --set encoders.categorical.encode=embedding; } >/dev/null 2>&1
+{
+    DNN_FAULT=kill:rename:3 "$HOOKED" train b.json -o cut.dnn --init-from before.dnn $still $slow \
+        --set encoders.categorical.encode=embedding
+} >/dev/null 2>&1
 cp whole.dnn third.dnn
 # shellcheck disable=SC2086
 run dnn train b.json -o cut.dnn --resume --init-from third.dnn $still $slow --set encoders.categorical.encode=embedding
@@ -87,7 +94,8 @@ err_has "resuming at step" "  from a checkpoint"
 same cut.dnn whole.dnn "  the same bytes"
 
 # members and folds by name and number
-members='--set ensemble.folds=2 --set ensemble.members=[{"name":"m"},{"name":"line","model":{"preset":"linear"}}] --set data.valid=null --set ensemble.select=mean'
+members='--set ensemble.folds=2 --set ensemble.members=[{"name":"m"},{"name":"line","model":{"preset":"linear"}}]'
+members+=' --set data.valid=null --set ensemble.select=mean'
 # shellcheck disable=SC2086
 run dnn train b.json -o e.dnn $still $members
 is_exit 0 "an ensemble" "$(cat err)"
@@ -106,9 +114,12 @@ is_exit 0 "preset linear is solved for"
 err_has "note: --init-from: these weights are solved for" "preset linear: a note says that it begins with nothing"
 
 # an older model cuts the words of other scripts by other rules
-perl -e 'srand 5; print "note,y\n"; for (1 .. 200) { my $y = rand() < .5; print $y ? "\xc3\x89T\xc3\x89 good" : "na\xc3\xafve bad", " w" x 30, int(9 * rand), ",", $y ? "yes" : "no", "\n" }' >n.csv
-echo '{"task": "binary", "data": {"train": "n.csv", "target": "y", "positive": "yes", "columns": {"note": {"type": "text", "encode": "tokens", "vocabulary": 200, "dim": 4, "length": 26}}},
-    "model": {"layers": [{"type": "pool", "kind": "mean"}, {"type": "dense", "units": 4}, {"type": "tanh"}]}, "train": {"epochs": 2}}' >n.json
+perl -e 'srand 5; print "note,y\n"; for (1 .. 200) { my $y = rand() < .5; print $y ? "\xc3\x89T\xc3\x89 good" : "na\xc3\xafve bad",
+    " w" x 30, int(9 * rand), ",", $y ? "yes" : "no", "\n" }' >n.csv
+echo '{"task": "binary", "data": {"train": "n.csv", "target": "y", "positive": "yes", "columns": {"note": {"type": "text",
+    "encode": "tokens", "vocabulary": 200, "dim": 4, "length": 26}}},
+    "model": {"layers": [{"type": "pool", "kind": "mean"}, {"type": "dense", "units": 4}, {"type": "tanh"}]},
+    "train": {"epochs": 2}}' >n.json
 run dnn train n.json -o n.dnn $still --init-from "$ROOT/tests/golden/models/format-3-tokens.dnn"
 is_exit 0 "a model of an older version, of texts" "$(cat err)"
 err_has 'warning: --init-from: the model is of an older version, which cuts the words of column "note" at other places' "  it is told"
@@ -125,9 +136,11 @@ run dnn train b.json -o first.dnn $still ${random/more/first} --set data.split.s
 # shellcheck disable=SC2086
 run dnn train b.json -o second.dnn $still $random --init-from first.dnn
 is_exit 0 "the file has grown, and a random split deals its rows anew" "$(cat err)"
-err_has '% of the validation rows: their figures are too good; data.split by hash or time, or a data.valid,' "  the validation rows are told"
+err_has '% of the validation rows: their figures are too good; data.split by hash or time, or a data.valid,' \
+    "  the validation rows are told"
 err_has '% of the test rows: their figures are too good' "  the test rows, too"
-check "the shares of rows trained on are told: .35" awk '/its model was trained on about/ { n++; sub(/.*about /, ""); bad += $1 < 24 || $1 > 46 } END { exit !(n == 2 && !bad) }' err
+check "the shares of rows trained on are told: .35" awk '/its model was trained on about/ { n++; sub(/.*about /, "");
+    bad += $1 < 24 || $1 > 46 } END { exit !(n == 2 && !bad) }' err
 run dnn evaluate second.dnn more.csv --part test
 err_has 'of these rows are rows that the model was trained on' "  evaluate knows them"
 err_has 'the weights of its start knew held-out rows too' "evaluate says that --part test is no way out"
@@ -150,7 +163,8 @@ rows 11 20000 0 5 | sed 's/$/,1/; 1s/1$/left/' >many.csv
 # shellcheck disable=SC2086
 dnn train b.json -o wide.dnn --quiet $still $wide
 # shellcheck disable=SC2086
-env --default-signal=TERM "$DNN" train b.json -o stopped.dnn $still $wide --set data.valid=many.csv --set data.train=many.csv --init-from wide.dnn >out 2>err &
+env --default-signal=TERM "$DNN" train b.json -o stopped.dnn $still $wide --set data.valid=many.csv --set data.train=many.csv \
+    --init-from wide.dnn >out 2>err &
 for _ in {1..200}; do grep -q 'not in the config' err && break; sleep 0.1; done
 sleep 0.5
 kill -TERM $!
@@ -158,5 +172,5 @@ wait $!
 STATUS=$?
 is_exit 75 "SIGTERM while the first weights answer" "$(cat err)"
 err_has 'error[E1902]: stopped by SIGTERM before the first step' "  says so"
-check "  and leaves no model" test ! -e stopped.dnn
+check "SIGTERM while the first weights answer: no model" test ! -e stopped.dnn
 done_testing

@@ -4,7 +4,8 @@
 . "$(dirname "$0")/../tap.sh"
 rows() { # ROWS LABEL LABEL [LABEL]: x and one of the labels, which x tells but for some rows
     awk -v n="$1" -v a="$2" -v b="$3" -v c="${4-}" 'BEGIN { split(a "|" b (c == "" ? "" : "|" c), l, "|"); k = c == "" ? 2 : 3
-        print "x,z,y"; for (i = 0; i < n; i++) { j = (i * 7 + int(i / 9)) % 10; printf "%d,%d,%s\n", j, i * 13 % 11, l[1 + (i % 8 ? int(j * k / 10) : i % k)] } }'
+        print "x,z,y"; for (i = 0; i < n; i++) { j = (i * 7 + int(i / 9)) % 10;
+        printf "%d,%d,%s\n", j, i * 13 % 11, l[1 + (i % 8 ? int(j * k / 10) : i % k)] } }'
 }
 rows 300 0 1 >plain.csv
 rows 300 0.0 1.0 >point.csv
@@ -17,7 +18,8 @@ answers() { dnn predict "$1" plain.csv --quiet >answers.csv; }
 run dnn init point.csv --target y --set model.preset=linear -o point.json
 err_has 'note: the positive label is "1.0"' "1.0 beside 0.0 is the positive label"
 train point.json -o point.dnn
-is "$(dnn predict point.dnn plain.csv -q | head -n 1)" "prediction,probability_0.0,probability_1.0" "answers have the texts of the training file"
+is "$(dnn predict point.dnn plain.csv -q | head -n 1)" "prediction,probability_0.0,probability_1.0" \
+    "answers have the texts of the training file"
 run dnn evaluate point.dnn point.csv --json
 is_exit 0
 err_lacks 'not written as in training' "its own labels need no note"
@@ -89,6 +91,7 @@ same want got "  the same metrics"
 awk -F, -v OFS=, 'NR > 1 { $3 = NR % 3 ? "1.1" : NR % 2 ? "1.10" : "2" } 1' whole.csv >versions.csv
 dnn init versions.csv --target y --set task=multiclass --set model.preset=linear -q -o versions.json
 train versions.json -o versions.dnn
-is "$(dnn predict versions.dnn whole.csv -q | head -n 1)" "prediction,probability_1.1,probability_1.10,probability_2" "fractions in two spellings of one file stay two labels"
-err_has 'the labels "1.1" and "1.10" are the same number, and count as two classes' "  with a warning"
+is "$(dnn predict versions.dnn whole.csv -q | head -n 1)" "prediction,probability_1.1,probability_1.10,probability_2" \
+    "fractions in two spellings of one file stay two labels"
+err_has 'the labels "1.1" and "1.10" are the same number, and count as two classes' "fractions in two spellings: a warning"
 done_testing

@@ -1,6 +1,7 @@
 #!/bin/bash
 # limits.sh - time limit, signals and memory where one penalty, or one pass over the rows, takes long: presets that are solved for
-# with 500 classes, and (with NIGHTLY=yes) every preset with 500 classes and 10^6 rows. Bounds of time are wide: they tell seconds from minutes.
+# with 500 classes, and (with NIGHTLY=yes) every preset with 500 classes and 10^6 rows. Bounds of time are wide: they tell seconds from
+# minutes.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 export CUDA_VISIBLE_DEVICES=''
@@ -130,8 +131,8 @@ night() { # night NAME LIMIT [signal]: a time limit, and SIGTERM, with each kind
     run dnn init "$1.csv" --target y -o "$1.json" --force
     for kind in auto linear mlp realmlp tabm residual folds; do
         model="--set model.preset=$kind"
-        [ $kind != residual ] ||
-            model='--set model={"layers":[{"type":"dense","units":64},{"type":"residual","layers":[{"type":"dense","units":64},{"type":"gelu"}]}]}'
+        block='{"type":"residual","layers":[{"type":"dense","units":64},{"type":"gelu"}]}'
+        [ $kind != residual ] || model='--set model={"layers":[{"type":"dense","units":64},'"$block"']}'
         [ $kind != folds ] || model='--set model.preset=mlp --set ensemble.folds=3'
         # shellcheck disable=SC2086
         limited "$limit" "$1, $kind" train "$1.json" -o "$1.dnn" --force --time-limit "$limit" $model
@@ -150,10 +151,12 @@ night() { # night NAME LIMIT [signal]: a time limit, and SIGTERM, with each kind
 if [ "${NIGHTLY:-no}" = yes ]; then
     head -n 2001 many.csv >little.csv
     awk -v n=42000 -v k=$CLASSES 'BEGIN { OFS = ","; srand(3); print "a,b,c,d,y"
-        for (i = 0; i < n; i++) { y = i % k; print sin(y) + rand(), sin(2 * y) + rand(), cos(3 * y) + rand(), rand(), "k" y } }' >classes.csv
+        for (i = 0; i < n; i++) { y = i % k; print sin(y) + rand(), sin(2 * y) + rand(), cos(3 * y) + rand(), rand(), "k" y }
+        }' >classes.csv
     awk 'BEGIN { OFS = ","; srand(3); print "a,b,c,d,e,f,g,h,i,j,y"
         for (i = 0; i < 1000000; i++) { a = rand(); b = rand()
-            print a, b, "c" i % 7, rand(), rand(), rand(), "v" int(30 * rand()), rand(), rand(), rand(), (a + b + rand() > 1.5 ? "yes" : "no") } }' >rows.csv
+            print a, b, "c" i % 7, rand(), rand(), rand(), "v" int(30 * rand()), rand(), rand(), rand(),
+            (a + b + rand() > 1.5 ? "yes" : "no") } }' >rows.csv
     night little 5
     night classes 10 signal
     night rows 20 signal

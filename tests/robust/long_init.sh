@@ -9,7 +9,8 @@ make_long() { # KIND PLACE [SERIES]
         print "machine,", $place eq "date" ? "visit_date" : "t", ",load,mode,y\n";
         for my $s (1 .. $n) { my ($up, $last) = (next_of(2), 0); for my $t (0 .. 11 + next_of(6)) {
             my $load = ($up ? 1 : -1) * $t + next_of(100) / 50; my $mode = ("low", "mid", "high")[next_of(3)];
-            my $step = $place eq "date" ? sprintf("2024-%02d-%02d", 1 + int($t / 28), 1 + $t % 28) : $place eq "tens" ? 10 * $t : $place eq "own" ? $t + $s * 37 % 11 + $s / 100 : $t;
+            my $step = $place eq "date" ? sprintf("2024-%02d-%02d", 1 + int($t / 28), 1 + $t % 28) : $place eq "tens" ?
+            10 * $t : $place eq "own" ? $t + $s * 37 % 11 + $s / 100 : $t;
             my %y = (group => $up ? "rises" : "falls", tagging => (qw(a b c))[$last], flag => $last > 0 ? "yes" : "no",
                 value => $load / 2, level => $up * 2.5 + $s % 40 / 100, tail => "");
             print join(",", "m$s", $step, $load, $mode, $y{$kind}), "\n"; $last = {low => 0, mid => 1, high => 2}->{$mode} } }' \
@@ -52,17 +53,24 @@ table() { # NAME PERL [HINT]: what is said of columns whose names fit
     run dnn init table.csv --target y -o t.json --force
     is_exit 0 "$1: init"
     ok "$(grep -q '"sequence"' t.json; [ $? = 1 ]; echo $?)" "is a table" "$(cat t.json)"
-    if [ -n "${3:-}" ]; then err_has "may be the group and the order of sequences, but $3" "tells what speaks against it"; else err_lacks "read as a table"; fi
+    if [ -n "${3:-}" ]; then
+        err_has "may be the group and the order of sequences, but $3" "tells what speaks against it"
+    else
+        err_lacks "read as a table"
+    fi
 }
 table "a customer a row" 'print "customer_id,signup_date,amount,y\n"; line($_, day($_)) for 1 .. 400'
 table "sorted by city and customer" 'print "city,customer_id,amount,y\n"; for my $c (1 .. 20) { line("c$c", 100 * $c + $_) for 1 .. 20 }'
 table "orders of customers, on any days" 'print "customer_id,order_date,amount,y\n";
     for my $c (1 .. 30) { my $d = next_of(50); line("k$c", day($d += 1 + next_of(60))) for 1 .. 12 }' "the steps of the order are unequal"
 table "a time that goes on from one to the next" 'print "session,time,amount,y\n"; line(int($_ / 20), $_) for 0 .. 399'
-table "groups that stand apart" 'print "station,step,amount,y\n"; for my $s (0 .. 19) { line("s$_", $s) for 0 .. 19 }' "the rows of a group stand apart"
+table "groups that stand apart" 'print "station,step,amount,y\n"; for my $s (0 .. 19) { line("s$_", $s) for 0 .. 19 }' \
+    "the rows of a group stand apart"
 table "names that speak of no sequence" 'print "city,price,amount,y\n"; for my $s (1 .. 20) { line("c$s", 5 * $_) for 0 .. 19 }'
-table "an order that falls" 'print "machine,t,amount,y\n"; for my $s (1 .. 20) { line("c$s", $_ * 7 % 20) for 0 .. 19 }' "the order falls within a group"
-run dnn train t.json --set data.sequence.group=machine --set data.sequence.order=t --set data.sequence.unordered=sort --set train.epochs=2 -o t.dnn --quiet --force
+table "an order that falls" 'print "machine,t,amount,y\n"; for my $s (1 .. 20) { line("c$s", $_ * 7 % 20) for 0 .. 19 }' \
+    "the order falls within a group"
+run dnn train t.json --set data.sequence.group=machine --set data.sequence.order=t --set data.sequence.unordered=sort --set train.epochs=2 \
+    -o t.dnn --quiet --force
 is_exit 0 "the config that the note proposes trains"
 table "rows of few groups" 'print "machine,t,amount,y\n"; for my $s (1 .. 5) { line("c$s", $_) for 0 .. 19 }'
 done_testing

@@ -79,7 +79,8 @@ ok $? "training on each form gives the same network" "$bad"
 perl -e 'local $/; open my $f, "<", "new.csv"; my $t = <$f>; my $n = 0; $t =~ s/\A([^\n]*\n)//; my $head = $1;
     my @r; push @r, $1 while $t =~ /\G((?:"(?:[^"]|"")*"|[^"\n])*\n)/gc;
     my $seed = shift; my @at = (0, 1, @r - 1, scalar @r); while (@at < 24) { $seed = $seed * 16807 % 2147483647; push @at, $seed % @r }
-    @at = sort { $a <=> $b } @at; for my $i (1 .. $#at) { open my $o, ">", sprintf "part%02d.csv", $i; print $o $head, @r[$at[$i - 1] .. $at[$i] - 1] }' "$SEED"
+    @at = sort { $a <=> $b } @at; for my $i (1 .. $#at) { open my $o, ">", sprintf "part%02d.csv", $i;
+    print $o $head, @r[$at[$i - 1] .. $at[$i] - 1] }' "$SEED"
 bad=""
 head -n 1 new.out >joined.out
 for part in part*.csv; do
@@ -117,11 +118,14 @@ for locale in de_DE.UTF-8 tr_TR.UTF-8 fr_FR.UTF-8 ar_EG.UTF-8 C.UTF-8 POSIX $loc
 done
 
 # the positive label: folds that choose a penalty in small data do not depend on it
-perl -e 'srand 2; print "a,b,y\n"; for (1 .. 60) { my ($a, $b) = (rand, rand); printf "%.4f,%.4f,%s\n", $a, $b, $a + $b + rand > 1.5 ? "yes" : "no" }' >few.csv
+perl -e 'srand 2; print "a,b,y\n"; for (1 .. 60) { my ($a, $b) = (rand, rand); printf "%.4f,%.4f,%s\n", $a, $b, $a + $b + rand > 1.5 ?
+    "yes" : "no" }' >few.csv
 for positive in yes no; do
-    echo '{"task": "binary", "data": {"train": "few.csv", "target": "y", "positive": "'$positive'", "columns": {"a": "numeric", "b": "numeric"}}, "model": {"preset": "linear"}}' >few.json
+    echo '{"task": "binary", "data": {"train": "few.csv", "target": "y",
+        "positive": "'$positive'", "columns": {"a": "numeric", "b": "numeric"}}, "model": {"preset": "linear"}}' >few.json
     dnn train few.json -o few.dnn --force --quiet
-    dnn predict few.dnn few.csv --quiet | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "probability_yes") k = i } { print $k }' >few.$positive
+    dnn predict few.dnn few.csv --quiet | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "probability_yes") k = i } {
+        print $k }' >few.$positive
 done
 same few.yes few.no "the positive label does not matter to a linear model of few rows"
 

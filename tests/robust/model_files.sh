@@ -13,7 +13,8 @@ size=$(wc -c <m.dnn)
 header=$(perl -e 'open my $f, "<:raw", "m.dnn"; read $f, my $b, 8; print unpack "Q<", $b')
 [ "$header" -gt 99 ] && [ "$size" -gt $((header + 8)) ]
 ok $? "a model of $size bytes, $header of them its header"
-is "$(head -c 99 m.dnn | tail -c 64)" "$(perl -MDigest::SHA=sha256_hex -e 'local $/; open my $f, "<:raw", "m.dnn"; my $b = <$f>; substr($b, 35, 64) = "0" x 64; print sha256_hex($b)')" \
+is "$(head -c 99 m.dnn | tail -c 64)" "$(perl -MDigest::SHA=sha256_hex -e 'local $/; open my $f, "<:raw", "m.dnn"; my $b = <$f>;
+    substr($b, 35, 64) = "0" x 64; print sha256_hex($b)')" \
     "bytes 35..98 are its SHA-256"
 perl "$ROOT/tests/resign.pl" m.dnn again.dnn
 same m.dnn again.dnn "the tool of this test writes what dnn wrote"
@@ -106,11 +107,13 @@ perl -e 'local $/; open my $f, "<:raw", "m.dnn"; my $b = <$f>; substr($b, -1) ^=
 refused "M03 a bit in the weights" E1503 f.dnn
 
 for length in 18446744073709551615 9223372036854775807 9223372036854775800 1048577 $((size + 1)) $((size - 7)) 0 1; do
-    perl -e 'local $/; open my $f, "<:raw", "m.dnn"; my $b = <$f>; substr($b, 0, 8) = pack "Q<", shift; open my $o, ">:raw", "f.dnn"; print $o $b' "$length"
+    perl -e 'local $/; open my $f, "<:raw", "m.dnn"; my $b = <$f>; substr($b, 0, 8) = pack "Q<", shift; open my $o, ">:raw", "f.dnn";
+        print $o $b' "$length"
     run bash -c "$(limit 400000) exec timeout 5 '$DNN' verify f.dnn"
     is_exit 76 "M04 a header length of $length"
 done
-for shape in '[4398046511105]' '[9223372036854775807,2]' '[4611686018427387904,4]' '[18446744073709551615]' '[-1]' '[1e3]' '[1.5]' '["2"]' '[[2]]' 2; do
+for shape in '[4398046511105]' '[9223372036854775807,2]' '[4611686018427387904,4]' '[18446744073709551615]' '[-1]' '[1e3]' \
+    '[1.5]' '["2"]' '[[2]]' 2; do
     signed "M05 a tensor of shape $shape" "E1504|E1505" "s/(\"shape\":)\\[[0-9,]*\\](,\"data_offsets\":\\[0,)/\$1$shape\$2/"
 done
 signed "M06 tensors that overlap" E1505 's/(data_offsets":\[0,)(\d+)/$1.($2 + 8)/e'
@@ -119,16 +122,21 @@ signed "M06 bytes that no tensor covers" "E1502|E1505" '' '$_ .= "\0" x 64'
 signed "M07 a tensor that is missing" "E1505|E1502" 's/"encoders\.0\.center"/"encoders.0.centes"/'
 signed "M07 golden rows without their offsets" "E1533" 's/"golden\.offsets"/"golden.offsetz"/'
 signed "M07 a tensor twice" "E1504|E1505" 's/("encoders\.0\.center":\{[^}]*\},)/$1$1/'
-accepted "M07 a tensor that nobody knows" '/.*"data_offsets":\[\d+,(\d+)\]/s; my $end = $1; s/\}\z/",\"zzz\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[$end,".($end + 8)."]}}"/e' '$_ .= "12345678"'
+accepted "M07 a tensor that nobody knows" \
+    '/.*"data_offsets":\[\d+,(\d+)\]/s; my $end = $1;
+    s/\}\z/",\"zzz\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[$end,".($end + 8)."]}}"/e' \
+    '$_ .= "12345678"'
 signed "M08 a layer that is unknown" E1506 '' 's/"type":"relu"/"type":"rolu"/'
 run dnn verify s.dnn
 err_has "made by a newer version" "M08 says why"
 signed "M08 an option of a layer that is unknown" "E1506|E1530" '' 's/"units":2/"unitz":2/'
 signed "M08 layers that do not fit the weights" E1531 '' 's/"units":2,/"units":9,/'
 signed "M08 layers that are no JSON" E1530 '' 's/\[\{"type":"dense"/[["type":"dense"/'
-signed "M08 a last layer that is not dense" "E1530|E1531" '' 's/(\{"type":"dense","units":2,"bias":true\})\]/sprintf("%-*s]", length $1, "{\"type\":\"gelu\"}")/e'
+signed "M08 a last layer that is not dense" "E1530|E1531" '' \
+    's/(\{"type":"dense","units":2,"bias":true\})\]/sprintf("%-*s]", length $1, "{\"type\":\"gelu\"}")/e'
 signed "M08 a task that is unknown" "E1506" '' 's/"task":"binary"/"task":"binari"/'
-signed "M08 a scale that is unknown" "E1506" '' 's/"scales":\["auto","none","standard","robust"/"scales":["auto","none","stondard","robost"/'
+signed "M08 a scale that is unknown" "E1506" \
+    '' 's/"scales":\["auto","none","standard","robust"/"scales":["auto","none","stondard","robost"/'
 accepted "M08 a scale that is unknown and that no column has" '' 's/"minmax"/"monmix"/'
 accepted "M08 a config that is no JSON" 's/(\"config\":\")\{/$1!/'
 accepted "M08 a key of training that this build does not know" 's/\\"epochs\\"/\\"epochz\\"/'
@@ -182,7 +190,8 @@ done
 bad=""
 for name in schema.types encoders.0.impute encoders.0.unknown encoders.0.encode encoders.0.scale encoders.0.indicator; do
     for value in 0 1 2 7 9 200 254 255; do
-        perl "$ROOT/tests/resign.pl" m.dnn s.dnn '' "substr(\$_, $(place $name), 1) = chr $value; substr(\$_, $(place $name) + 1, 1) = chr $value" 2>/dev/null
+        perl "$ROOT/tests/resign.pl" m.dnn s.dnn '' \
+            "substr(\$_, $(place $name), 1) = chr $value; substr(\$_, $(place $name) + 1, 1) = chr $value" 2>/dev/null
         run dnn predict s.dnn leads.csv -o x.out
         case $STATUS in 0 | 65 | 76) ;; *) bad+="$name $value: exit $STATUS; " ;; esac
     done

@@ -9,7 +9,8 @@ rows() { # rows SHIFT CITY COUNT: b has the shift added, every tenth city is CIT
 }
 rows 0 "" 600 >a.csv
 rows 30 Mars 400 >b.csv
-dnn init a.csv --target y --set model.preset=mlp -o c.json --quiet --set train.epochs=2 --set backend.name=dnn_cpu --set data.columns.when=datetime
+dnn init a.csv --target y --set model.preset=mlp -o c.json --quiet --set train.epochs=2 --set backend.name=dnn_cpu \
+    --set data.columns.when=datetime
 run dnn train c.json -o m.dnn --progress none --quiet --force
 is_exit 0 "a model"
 run dnn predict m.dnn b.csv -o o.csv
@@ -60,7 +61,8 @@ run dnn train c.json -o t.dnn --quiet --set data.train=towns.csv --set 'data.col
 is_exit 0 "a model with min_count"
 run dnn predict t.dnn towns.csv -o o.csv --json
 is_exit 0
-out_has '"unknown_categories":{},"rare_categories":{"city":120},"outside_range":{},"unseen":0,' "the training file itself has rare categories and no new one"
+out_has '"unknown_categories":{},"rare_categories":{"city":120},"outside_range":{},"unseen":0,' \
+    "the training file itself has rare categories and no new one"
 err_lacks 'category'
 run dnn predict t.dnn towns.csv -o o.csv -v
 err_has 'column "city": 120 cells with a category that training pooled, as it is rare there' "-v tells of them"
@@ -68,17 +70,20 @@ run dnn predict t.dnn mars.csv -o o.csv --json --require 'unseen<=0.001'
 is_exit 82 "a new one counts for the gate"
 out_has '"unknown_categories":{"city":1},"rare_categories":{"city":120}' "the counts are two"
 err_has 'column "city": 1 cell with a category that training did not see'
-run dnn train c.json -o off.dnn --quiet --set data.train=towns.csv --set 'data.columns.city={"type": "categorical", "min_count": 50}' --set output.fingerprint=false
+run dnn train c.json -o off.dnn --quiet --set data.train=towns.csv --set 'data.columns.city={"type": "categorical", "min_count": 50}' \
+    --set output.fingerprint=false
 run dnn predict off.dnn mars.csv -o o.csv --quiet --json --require 'unseen<=0.001'
 is_exit 0 "without a fingerprint the model cannot tell, and the gate passes"
 out_has '"unknown_categories":{"city":121},"rare_categories":{}' "all count as unknown"
 # an ensemble: a town of one row is missing from the rows of some run, and is no new one
 towns 1 >towns.csv
-options=(--quiet --set data.train=towns.csv --set data.columns.city=categorical --set data.split.test=0 --set 'ensemble={"folds": 3}' --set train.epochs=1)
+options=(--quiet --set data.train=towns.csv --set data.columns.city=categorical --set data.split.test=0 \
+    --set 'ensemble={"folds": 3}' --set train.epochs=1)
 run dnn train c.json -o e.dnn "${options[@]}"
 is_exit 0 "an ensemble"
 run dnn predict e.dnn towns.csv -o o.csv --quiet --json
-check "training file of an ensemble: rare ones, no new one" grep -q '"unknown_categories":{},"rare_categories":{"city":[1-9][0-9]*},"outside_range":{},"unseen":0,' out
+check "training file of an ensemble: rare ones, no new one" grep \
+    -q '"unknown_categories":{},"rare_categories":{"city":[1-9][0-9]*},"outside_range":{},"unseen":0,' out
 run dnn predict e.dnn mars.csv -o o.csv --quiet --json
 check "a new one" grep -q '"unknown_categories":{"city":[1-9]' out
 for i in 0 1 2; do dnn train c.json --run $i -o part$i "${options[@]}"; done

@@ -34,7 +34,8 @@ is "$(digest m.dnn.ckpt-000000000007) $(digest m.dnn.ckpt-000000000014) $(ls m.d
 rm -f m.dnn*
 
 # numbers as they are, far from 0: the loss begins at thousands of times that of a constant answer, and falls in waves
-awk 'BEGIN {print "g,m,y"; for (i = 0; i < 500; i++) {g = 6000 + i * 7919 % 3000; m = 1000 + i * 104729 % 1500; print g "," m "," 9 * g + 11 * m + i * 31 % 97}}' >g.csv
+awk 'BEGIN {print "g,m,y"; for (i = 0; i < 500; i++) {g = 6000 + i * 7919 % 3000; m = 1000 + i * 104729 % 1500;
+    print g "," m "," 9 * g + 11 * m + i * 31 % 97}}' >g.csv
 cat >g.json <<'JSON'
 {"task": "regression", "data": {"train": "g.csv", "target": "y", "columns": {"g": {"type": "numeric", "scale": "none"},
  "m": {"type": "numeric", "scale": "none"}}}, "model": {"preset": "linear"}, "train": {"epochs": 300, "batch_size": 256,
@@ -47,7 +48,9 @@ rm -f g.dnn
 run dnn train g.json -o g.dnn --json --set train.epochs=3
 is_exit 0 "also where it is still high when the epochs are over"
 rm -f g.dnn
-high() { run dnn train v.json -o m.dnn --set 'train.optimizer={"type":"adam","learning_rate":10}' --set train.early_stopping.patience=5 "$@"; }
+high() {
+    run dnn train v.json -o m.dnn --set 'train.optimizer={"type":"adam","learning_rate":10}' --set train.early_stopping.patience=5 "$@"
+}
 high
 is_exit 0 "too high a rate for a good model"
 grep -q "warning: on the .* rows the model is no better than a constant answer: loss .*lower train.optimizer.learning_rate (now 10)" err
@@ -68,8 +71,10 @@ out_has '"warnings":[]' "a good model has no warning"
 rm -f m.dnn
 # the advice is what is known of the training: no rate is lowered that nothing could lower
 perl -e 'my $x = 12; sub draw { $x = ($x * 1103515245 + 12345) % 2147483648; $x / 2147483648 } print "a,b,y,t\n";
-    for (1 .. 400) { my ($a, $b, $c) = (draw(), draw(), draw()); printf "%.6f,%.6f,%s,%s\n", $a, $b, $c < 0.5 ? "no" : "yes", $a > 0.5 ? "no" : "yes" }' >n.csv
-printf '{"task": "binary", "data": {"train": "n.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric"}}, "backend": {"name": "dnn_cpu", "threads": 1}}' >n.json
+    for (1 .. 400) { my ($a, $b, $c) = (draw(), draw(), draw());
+        printf "%.6f,%.6f,%s,%s\n", $a, $b, $c < 0.5 ? "no" : "yes", $a > 0.5 ? "no" : "yes" }' >n.csv
+printf '{"task": "binary", "data": {"train": "n.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric"}},
+    "backend": {"name": "dnn_cpu", "threads": 1}}' >n.json
 advised() { # NAME TEXT ARGS...
     run dnn train n.json -o n.dnn "${@:3}"
     rm -f n.dnn
@@ -92,7 +97,9 @@ for loud in 1 0; do
     run dnn train v.json -o m.dnn --json --set data.train=again.csv --time-limit 0.000001 --verbosity $loud \
         --set train.optimizer.learning_rate=5
     is_exit 0 "repeated rows, and no time, --verbosity $loud"
-    grep -q '"warnings":\["[0-9]* of [0-9]* validation rows .*the time limit came before the end of the first epoch.*no better than a constant' out
+    grep -q \
+        '"warnings":\["[0-9]* of [0-9]* validation rows .*the time limit came before the end of the first epoch.*no better than a constant' \
+        out
     ok $? "three warnings" "$(grep -o '"warnings":.*' out)"
     rm -f m.dnn
 done
@@ -161,7 +168,8 @@ undefined() { # NAME WHAT ARGS...: check and train alike, before the first step
 }
 undefined "auc of one label" 'error[E1238]' c.json --set data.valid=ones.csv --set train.early_stopping.metric=auc
 for metric in pr_auc recall precision f1; do
-    undefined "$metric without the label" 'rows of the positive label' c.json --set data.valid=noughts.csv --set train.early_stopping.metric=$metric
+    undefined "$metric without the label" 'rows of the positive label' c.json --set data.valid=noughts.csv \
+        --set train.early_stopping.metric=$metric
 done
 undefined "r2 of a single row" 'targets that differ' v.json --set data.valid=same.csv --set train.early_stopping.metric=r2
 undefined "weights of 0, and the usual metric" 'error[E1235]' w.json --set data.valid=idle.csv
@@ -253,7 +261,8 @@ cat >ms.json <<'J'
  "model": {"preset": "linear"}, "train": {"epochs": 2}, "output": {"model": "ms.dnn"}}
 J
 near() { # FILE COLUMN: the answers are near the targets, in 17 digits
-    cut -d, -f"$2" "$1" | tail -n +2 | paste -d, - ms.csv.y | awk -F, '$1 != "" {n++; d = $1 - $2; s += d * d; e += $1 ~ /e/} END {exit !(n >= 200 && !e && sqrt(s / n) < 1000)}'
+    cut -d, -f"$2" "$1" | tail -n +2 | paste -d, - ms.csv.y |
+        awk -F, '$1 != "" {n++; d = $1 - $2; s += d * d; e += $1 ~ /e/} END {exit !(n >= 200 && !e && sqrt(s / n) < 1000)}'
 }
 tail -n +2 ms.csv | cut -d, -f2 >ms.csv.y
 run dnn train ms.json
@@ -270,7 +279,8 @@ check "answers of explain keep the digits that matter" near ms.rows 3
 awk 'BEGIN { print "x,w,y"; for (i = 0; i < 600; i++) print i % 7 ",1e20," (i % 3 == 0) }' >heavy.csv
 cat >heavy.json <<'J'
 {"task": "binary", "data": {"train": "heavy.csv", "target": "y", "columns": {"x": "numeric", "w": "weight"}},
- "model": {"preset": "mlp", "hidden": [8]}, "train": {"epochs": 2, "loss": {"class_weights": {"0": 1e9, "1": 1e9}}}, "output": {"model": "heavy.dnn"}}
+ "model": {"preset": "mlp", "hidden": [8]}, "train": {"epochs": 2, "loss": {"class_weights": {"0": 1e9, "1": 1e9}}},
+ "output": {"model": "heavy.dnn"}}
 J
 for loss in cross_entropy focal; do
     run dnn train heavy.json --force --set train.loss.type=$loss

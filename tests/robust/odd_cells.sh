@@ -31,7 +31,9 @@ column amount 'CHF %d’000.-'
 err_has 'warning: column "amount": ignore' "amounts that are not read do"
 
 printf 'price;x;y\n' >t.csv
-for i in {1..120}; do printf '"¥%d,%03d";%d;%s\n' $((i % 9 + 1)) $((i * 37 % 1000)) $((i % 7)) "$([ $((i % 3)) = 0 ] && echo yes || echo no)"; done >>t.csv
+for i in {1..120}; do
+    printf '"¥%d,%03d";%d;%s\n' $((i % 9 + 1)) $((i * 37 % 1000)) $((i % 7)) "$([ $((i % 3)) = 0 ] && echo yes || echo no)"
+done >>t.csv
 run dnn init t.csv --target y -o t.json --force
 line=$(grep -a 'if it groups them, --set' err)
 bash -c "'$DNN' init t.csv --target y -o t.json --force --set ${line##*--set }" 2>/dev/null

@@ -5,7 +5,7 @@
 . "$ROOT/tests/training.sh"
 EPOCHS=300 # with so many rows the first checkpoint is seen before the last epoch
 make_data d.csv 20000
-make_config c.json d.csv binary "\"epochs\": $EPOCHS, \"early_stopping\": {\"patience\": 0}, \"checkpoint\": {\"every_s\": 0, \"keep\": 2}" \
+make_config c.json d.csv binary '"epochs": '"$EPOCHS"', "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0, "keep": 2}' \
     '"backend": {"name": "dnn_cpu", "threads": 1}'
 printf 'precious\n' >precious
 # begin MODEL: a training in the background, stopped (SIGSTOP) after a checkpoint. NEXT: the epoch it is in.

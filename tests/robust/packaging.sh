@@ -11,7 +11,8 @@ need() { # need TOOL NAME: a skip where the tool lacks
 
 # --- the README shows the step of a pipeline as it is ---
 for script in ci-step.sh; do
-    perl -0ne 'BEGIN { local (@ARGV, $/) = shift; $script = <> } exit(index($_, "```\n$script```\n") < 0)' scripts/examples/$script README.md
+    perl -0ne 'BEGIN { local (@ARGV, $/) = shift; $script = <> } exit(index($_, "```\n$script```\n") < 0)' scripts/examples/$script \
+        README.md
     ok $? "$script stands in the README as it is"
 done
 for script in scripts/examples/*.sh scripts/spark/*.sh scripts/build/deb.sh; do check "$script is shell" sh -n "$script"; done
@@ -31,15 +32,18 @@ fi
 # what make install writes stands where systemd looks, and starts the script that it installs
 run make -s install DESTDIR="$WORK/tree" PREFIX=/opt/x
 is_exit 0 "make install"
-grep -q '^ExecStart=/opt/x/share/dnn/examples/cron.sh ' "$WORK/tree/opt/x/lib/systemd/system/dnn@.service" && [ -x "$WORK/tree/opt/x/share/dnn/examples/cron.sh" ]
+grep -q '^ExecStart=/opt/x/share/dnn/examples/cron.sh ' "$WORK/tree/opt/x/lib/systemd/system/dnn@.service" &&
+    [ -x "$WORK/tree/opt/x/share/dnn/examples/cron.sh" ]
 ok $? "its service starts the script that it installs"
 # where another user's umask is strict, all may read it, and nobody else may write it
 (umask 077 && make -s install DESTDIR="$WORK/strict" PREFIX=/usr) >"$WORK/out" 2>&1
 ok $? "make install under umask 077" "$(cat "$WORK/out")"
-is "$(find "$WORK/strict" ! -type l \( ! -perm -444 -o -perm /022 -o -type d ! -perm -111 \))" "" "all may read it, nobody else may write it"
+is "$(find "$WORK/strict" ! -type l \( ! -perm -444 -o -perm /022 -o -type d ! -perm -111 \))" "" \
+    "all may read it, nobody else may write it"
 is "$(find "$WORK/strict" -path '*completions/*' -type f -printf '%m ' -o -name _dnn -printf '%m ')" "644 644 " "completions have mode 0644"
 # what README and help pages name is there
-for path in $("$DNN" help 2>/dev/null | cat - README.md src/cli/pages/*.txt | grep -oE '(scripts/[a-z_]+|share/dnn)/[A-Za-z0-9_./-]+\.(py|pl|sh|sql|csv|json)' | sort -u) \
+for path in $("$DNN" help 2>/dev/null | cat - README.md src/cli/pages/*.txt |
+    grep -oE '(scripts/[a-z_]+|share/dnn)/[A-Za-z0-9_./-]+\.(py|pl|sh|sql|csv|json)' | sort -u) \
     scripts/read_model.py share/dnn/leads/leads.csv share/dnn/leads/test.csv share/dnn/leads/new.csv share/dnn/leads/leads.json; do
     case $path in share/*) ;; *) path=share/dnn/$path ;; esac
     [ -s "$WORK/strict/usr/$path" ]
@@ -91,7 +95,8 @@ is_exit 0 "Dockerfile: the tree that .dockerignore leaves installs"
 [ -s "$WORK/pack/usr/share/dnn/data/flights.csv" ] && [ -s "$WORK/pack/usr/share/dnn/leads/new.csv" ]
 ok $? "Dockerfile: the installed tree has its data"
 # what the workflow and compose call is there
-words=$(grep -hoE '(dnn/)?scripts/[a-z/]+\.(sh|yaml)|docker/Dockerfile' scripts/docker/compose.yaml scripts/examples/github-workflow.yml | sort -u)
+words=$(grep -hoE '(dnn/)?scripts/[a-z/]+\.(sh|yaml)|docker/Dockerfile' scripts/docker/compose.yaml scripts/examples/github-workflow.yml |
+    sort -u)
 for word in $words; do
     case $word in docker/*) path=scripts/$word ;; *) path=${word#dnn/} ;; esac
     [ -e "$path" ]

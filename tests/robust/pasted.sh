@@ -152,10 +152,13 @@ table "a b" '$i * 13 % 7919 + 100000'
 follows "a b" id "numbers of rows" "--id"
 # the positive label
 printf 'x,y\n' >t.csv
-for i in $(seq 100); do printf '%d,"%s"\n' $((i * 37 % 101)) "$([ $((i % 3)) = 0 ] && echo "it's $i" | sed 's/ .*/ "so"/; s/"/""/g' || echo 'not `so`')"; done >>t.csv
+for i in $(seq 100); do
+    printf '%d,"%s"\n' $((i * 37 % 101)) "$([ $((i % 3)) = 0 ] && echo "it's $i" | sed 's/ .*/ "so"/; s/"/""/g' || echo 'not `so`')"
+done >>t.csv
 run "$DNN" init t.csv --target y -o t.json --force
 bash -c "dnn init t.csv --target y -o t.json --force -q $(advice err | grep positive | head -n 1)" 2>err2
-is "$(perl -MJSON::PP -e 'local $/; print decode_json(<STDIN>)->{data}{positive}' <t.json)" 'not `so`' "the other label: $(advice err | grep positive)"
+is "$(perl -MJSON::PP -e 'local $/; print decode_json(<STDIN>)->{data}{positive}' <t.json)" 'not `so`' \
+    "the other label: $(advice err | grep positive)"
 # a file's name
 cp leads.csv "my file's.csv"
 run "$DNN" init "my file's.csv" --target converted -o "-my file's.json"

@@ -15,7 +15,8 @@ blas=$(sed -n 's/.*"blas_core":"\([^"]*\)".*/\1/p' out)
 grep -q '"blas":"none","blas_core":"none"' plain
 ok $? "the model says that none served"
 
-plays=$(DNN_FAULT=count DNN_BLAS=none "$HOOKED" train c.json -o x.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* play=\([0-9]*\).*/\1/p')
+plays=$(DNN_FAULT=count DNN_BLAS=none "$HOOKED" train c.json -o x.dnn --progress none 2>&1 >/dev/null |
+    sed -n 's/.* play=\([0-9]*\).*/\1/p')
 stopped() { # stopped BLAS: a checkpoint of m.dnn after some epochs
     rm -f m.dnn*
     run env DNN_BLAS="$1" DNN_FAULT=play:$((plays * 2 / 3)) "$HOOKED" train c.json -o m.dnn --progress none
@@ -67,7 +68,8 @@ is_exit 64 "a word that is none"
 # --- the forecast of init: each member is timed, and one on texts takes other time than its operations say ---
 
 perl -e 'srand 1; print "x,note,c,y\n";
-    for (1 .. 3000) { my $x = rand; print join(",", $x, join(" ", map { "w" . int rand 900 } 1 .. 10), "k" . $_ % 5, $x > .5 ? "a" : "b"), "\n" }' >said.csv
+    for (1 .. 3000) { my $x = rand; print join(",", $x, join(" ", map { "w" . int rand 900 } 1 .. 10), "k" . $_ % 5, $x > .5 ?
+    "a" : "b"), "\n" }' >said.csv
 run taskset -c 0 "$DNN" init said.csv --target y -o said.json --set ensemble.folds=2 --set model.preset=mlp --set train.epochs=12 \
     --set train.early_stopping.patience=0 --set 'ensemble.members=[{"name":"a","model":{"preset":"linear"}},{"name":"b"}]'
 said=$(sed -n 's/.*training on this machine (CPU, 1 thread): about \(.*\) s with preset mlp.*/\1/p' err)

@@ -20,9 +20,11 @@ make_rows ask.csv 400 17 bare
 config() { # ENCODERS [COLUMNS]
     cat >c.json <<JSON
 {"task": "binary",
- "data": {"train": "train.csv", "target": "y", "positive": "yes", "columns": {${2:-"\"id\": \"id\", \"a\": \"numeric\", \"b\": \"numeric\", \"c\": \"numeric\", \"k\": \"categorical\""}}},
+ "data": {"train": "train.csv", "target": "y", "positive": "yes",
+ "columns": {${2:-"\"id\": \"id\", \"a\": \"numeric\", \"b\": \"numeric\", \"c\": \"numeric\", \"k\": \"categorical\""}}},
  "encoders": $1,
- "model": {"preset": "mlp", "hidden": [24, 12]}, "train": {"epochs": 8, "batch_size": 64, "checkpoint": {"every_s": 0}}, "backend": {"name": "dnn_cpu"}}
+ "model": {"preset": "mlp", "hidden": [24, 12]}, "train": {"epochs": 8, "batch_size": 64, "checkpoint": {"every_s": 0}},
+ "backend": {"name": "dnn_cpu"}}
 JSON
 }
 auc() { dnn train c.json -o "$1" --force --quiet --json 2>err | perl -ne 'print $1 if /"valid":\{"auc":([0-9.]+)/'; }
@@ -30,7 +32,8 @@ config '{"numeric": {}}'
 plain=$(auc plain.dnn)
 config '{"numeric": {"encode": ["plain", "ple"], "edges": "tree", "bins": 24}}'
 both=$(auc m.dnn)
-ok "$(perl -e 'print $ARGV[1] > $ARGV[0] + 0.05 ? 0 : 1' "${plain:-1}" "${both:-0}")" "a wave is learned with bins, hardly without: auc $plain, $both"
+ok "$(perl -e 'print $ARGV[1] > $ARGV[0] + 0.05 ? 0 : 1' "${plain:-1}" "${both:-0}")" \
+    "a wave is learned with bins, hardly without: auc $plain, $both"
 run dnn verify m.dnn
 is_exit 0 "verify"
 for threads in 1 2 3; do
@@ -69,11 +72,12 @@ is "$(grep -o '"scale":"clip","impute"' out | wc -l)" 4 "the default scale of al
 ok "$(grep -q '"transform":"log1p"' out && grep -q '"encode":"embedding","dim":2' out; echo $?)" "transform, and the default of categories"
 run dnn verify own.dnn
 is_exit 0 "verify"
-for bad in '{"numeric": {"encode": "plee"}}' '{"numeric": {"bins": 1}}' '{"numeric": {"edges": ["tree"]}}' '{"number": {}}' '{"numeric": {"type": "numeric"}}'; do
+for bad in '{"numeric": {"encode": "plee"}}' '{"numeric": {"bins": 1}}' '{"numeric": {"edges": ["tree"]}}' '{"number": {}}' \
+    '{"numeric": {"type": "numeric"}}'; do
     config "$bad"
     run dnn check c.json --quiet
     is_exit 78 "refused: $bad"
-    ok "$(grep -q 'c.json:3:' err; echo $?)" "refused: $bad: file and line"
+    ok "$(grep -q 'c.json:4:' err; echo $?)" "refused: $bad: file and line"
 done
 config '{"numeric": {}, "categorical": {}, "target_statistics": null}'
 run dnn check c.json --quiet

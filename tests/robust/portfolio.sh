@@ -28,7 +28,8 @@ ok $? "each with the memory of its own network" "$(grep -o '"host_bytes":[0-9]*}
 
 run dnn check auto.json --json --set train.seed=3
 for key in '"model":{"value":{"preset":"auto"},"from":"config"}' '"train.seed":{"value":3,"from":"--set"}' \
-    '"data.target":{"value":"y","from":"config"}' '"ensemble.folds":{"value":5,"from":"preset"}'; do out_has "$key" "check tells origins: $key"; done
+    '"data.target":{"value":"y","from":"config"}' '"ensemble.folds":{"value":5,"from":"preset"}'; do out_has "$key" \
+    "check tells origins: $key"; done
 run dnn check auto.json --resolved --set 'data.columns.c={"type": "categorical", "dim": 2}'
 is_exit 0 "a category with an embedding of its own"
 out_lacks '"solver": "path"' "whose linear member is trained by steps"
@@ -49,7 +50,8 @@ out_lacks '"name": "realmlp"' "of RealMLP no periodic form"
 for name in realmlp_tree realmlp_quantile; do out_has "\"name\": \"$name\"" "many rows: member $name"; done
 out_has '"batch_size": 512' "in larger batches"
 out_has '"epochs": 20' "many rows: more epochs"
-awk 'BEGIN { for (k = 0; k < 70; k++) printf "x%d,", k; print "y"; for (i = 0; i < 40; i++) { for (k = 0; k < 70; k++) printf "%.2f,", (i * k) % 11 + i / 7; print i % 2 } }' >wide.csv
+awk 'BEGIN { for (k = 0; k < 70; k++) printf "x%d,", k; print "y"; for (i = 0; i < 40; i++) { for (k = 0; k < 70; k++) printf "%.2f,",
+    (i * k) % 11 + i / 7; print i % 2 } }' >wide.csv
 dnn init wide.csv --target y -q -o wide.json
 run dnn check wide.json --resolved
 is_exit 0
@@ -70,7 +72,8 @@ out_has '"name": "mlp"' "texts and numbers: the network for tables"
 out_lacks '"name": "text"' "in place of that for texts"
 # few sequences: more folds, so that each network has most of them
 for n in 60 150 500; do
-    awk -v n=$n 'BEGIN { for (k = 0; k < 24; k++) printf "t%d,", k; print "label"; for (i = 0; i < n; i++) { for (k = 0; k < 24; k++) printf "%d,", (i * 7 + k * (1 + i % 2)) % 13; print i % 2 } }' >series.csv
+    awk -v n=$n 'BEGIN { for (k = 0; k < 24; k++) printf "t%d,", k; print "label"; for (i = 0; i < n; i++) {
+        for (k = 0; k < 24; k++) printf "%d,", (i * 7 + k * (1 + i % 2)) % 13; print i % 2 } }' >series.csv
     dnn init series.csv --target label -q --force -o series.json
     run dnn check series.json --resolved
     [ $n = 60 ] && want=10 || { [ $n = 150 ] && want=5 || want=3; }
@@ -86,12 +89,16 @@ err_has "the ensemble has runs 0 to 20" "train has them"
 run dnn cv auto.json --folds 2 --set ensemble.folds=3 --set train.time_limit_s=0.1 --json
 out_has '"runs":12,' "cv too, of the members that fit its time"
 run dnn check auto.json --resolved --set 'ensemble={"folds": 2, "members": [], "select": "mean", "rounds": 7}'
-for word in '"folds": 2' '"name": "linear"' '"name": "realmlp_tree"' '"select": "mean"' '"rounds": 7'; do out_has "$word" "an ensemble without members: $word"; done
+for word in '"folds": 2' '"name": "linear"' '"name": "realmlp_tree"' '"select": "mean"' '"rounds": 7'; do
+    out_has "$word" "an ensemble without members: $word"
+done
 cp out two.json
 run dnn check two.json --resolved
 same out two.json "a resolved ensemble without members resolves to itself"
 run dnn check auto.json --json --set ensemble.folds=2 --set ensemble.select=mean
-for key in '"ensemble.folds":{"value":2,"from":"--set"}' '"ensemble.select":{"value":"mean","from":"--set"}'; do out_has "$key" "its origin: $key"; done
+for key in '"ensemble.folds":{"value":2,"from":"--set"}' '"ensemble.select":{"value":"mean","from":"--set"}'; do
+    out_has "$key" "its origin: $key"
+done
 run dnn check auto.json --json --set ensemble.select=mean
 out_has '"ensemble.folds":{"value":5,"from":"preset"}' "a selection alone: the folds of the list"
 run dnn check auto.json --resolved --set ensemble.folds=4 --set train.time_limit_s=0.01
@@ -134,7 +141,8 @@ ok $? "the same bytes as the list, with one thread and with two"
 run dnn predict auto.dnn d.csv
 is "$(wc -l <out)" 121 "auto answers"
 # where nothing beats the linear model by more than a standard error, it is the model
-awk 'BEGIN { srand(4); print "a,b,y"; for (i = 0; i < 200; i++) { a = rand(); b = rand(); printf "%.3f,%.3f,%.4f\n", a, b, 2 * a - b + (rand() + rand() + rand() - 1.5) } }' >line.csv
+awk 'BEGIN { srand(4); print "a,b,y"; for (i = 0; i < 200; i++) { a = rand(); b = rand();
+    printf "%.3f,%.3f,%.4f\n", a, b, 2 * a - b + (rand() + rand() + rand() - 1.5) } }' >line.csv
 cat >line.json <<'JSON'
 {"task": "regression", "data": {"train": "line.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric"}},
  "ensemble": {"folds": 3, "members": [{"name": "net", "model": {"preset": "mlp", "hidden": [8]}, "train": {"epochs": 20}},
@@ -147,16 +155,19 @@ out_has '{"name":"line","weight":1,' "its weight is 1"
 run dnn train line.json -o line.dnn --force --set ensemble.select=mean --json
 out_has '{"name":"line","weight":0.5,' "equal weights stay equal"
 # rows that repeat, and differ in their target
-awk 'BEGIN { print "a,b,y"; for (i = 0; i < 400; i++) print i % 10 "," int(i / 10) % 4 "," (i % 40 < 20 && int(i / 40) % 2 ? "yes" : "no") }' >twins.csv
+awk 'BEGIN { print "a,b,y"; for (i = 0; i < 400; i++) print i % 10 "," int(i / 10) % 4 "," (i % 40 < 20 &&
+    int(i / 40) % 2 ? "yes" : "no") }' >twins.csv
 cat >twins.json <<'JSON'
 {"task": "binary", "data": {"train": "twins.csv", "target": "y", "positive": "yes", "split": {"valid": 0.2, "test": 0},
   "columns": {"a": "numeric", "b": "numeric"}}, "model": {"preset": "linear"}, "ensemble": {"folds": 2}}
 JSON
 run dnn train twins.json -o twins.dnn
 # 20 cells of 10 rows, 5 of them "yes": 25 of 45 pairs differ; in 20 others none does
-err_has "noise: 400 of 400 rows equal others in every column used; two such rows have different labels in 27.8 % of cases" "the noise of rows that repeat"
+err_has "noise: 400 of 400 rows equal others in every column used; two such rows have different labels in 27.8 % of cases" \
+    "the noise of rows that repeat"
 awk 'BEGIN { print "a,y"; for (i = 0; i < 200; i++) print i % 50 "," i % 50 + (i < 100 ? 3 : -3) }' >pairs.csv
-run dnn train twins.json -o twins.dnn --force --set task=regression --set data.train=pairs.csv --set 'data.columns={"a":"numeric"}' --set data.positive=null
+run dnn train twins.json -o twins.dnn --force --set task=regression --set data.train=pairs.csv --set 'data.columns={"a":"numeric"}' \
+    --set data.positive=null
 err_has "the target has a standard deviation of about 3.464" "the noise of rows that repeat, of values"
 # rows of two kinds in validation and test
 awk 'BEGIN { srand(5); print "a,y,part"; for (i = 0; i < 600; i++) { a = rand(); p = i < 400 ? "train" : i < 500 ? "valid" : "test"

@@ -3,13 +3,15 @@
 # computed again from the answers, ensembles, and what is refused.
 . "$(dirname "$0")/../tap.sh"
 make_rows() { # FILE ROWS SEED: the spread grows with |z|
-    perl -e 'my ($rows, $seed) = @ARGV; srand $seed; print "id,x,z,c,y\n"; for (1 .. $rows) { my ($x, $z, $c) = (rand(4) - 2, rand(4) - 2, int rand 3); my $n = 0; $n += rand for 1 .. 12;
+    perl -e 'my ($rows, $seed) = @ARGV; srand $seed; print "id,x,z,c,y\n"; for (1 .. $rows) { my ($x, $z, $c) = (rand(4) - 2, rand(4) - 2,
+        int rand 3); my $n = 0; $n += rand for 1 .. 12;
         printf "r%d,%.4f,%.4f,%s,%.5f\n", $_, $x, $z, qw(a b c)[$c], 100 + 3 * $x + $c + (0.3 + abs $z) * ($n - 6) }' "$2" "$3" >"$1"
 }
 make_rows train.csv 1500 1
 make_rows new.csv 2000 2
 cat >c.json <<'JSON'
-{"task": "regression", "data": {"train": "train.csv", "target": "y", "columns": {"id": "id", "x": "numeric", "z": "numeric", "c": "categorical"}},
+{"task": "regression", "data": {"train": "train.csv", "target": "y", "columns": {"id": "id", "x": "numeric",
+  "z": "numeric", "c": "categorical"}},
  "model": {"preset": "mlp", "hidden": [32]}, "train": {"epochs": 20, "batch_size": 64, "optimizer": {"learning_rate": 0.01},
  "loss": {"type": "quantile", "q": [0.05, 0.5, 0.95]}}, "backend": {"name": "dnn_cpu"}}
 JSON
@@ -21,11 +23,14 @@ holds() {
     is_exit 0 "$name: predict"
     is "$(head -n 1 answers.csv)" "id,q0.05,q0.5,q0.95" "$name: a column a quantile"
     run dnn evaluate "$model" new.csv --quiet
-    paste -d, new.csv answers.csv | perl -F, -ane 'BEGIN { @q = (.05, .5, .95); ($pinball, $coverage, $rmse, $slack) = splice @ARGV, 0, 4 } next if $. == 1; chomp @F; my ($y, @a) = @F[4, 6 .. 8];
+    paste -d, new.csv answers.csv | perl -F, -ane 'BEGIN { @q = (.05, .5, .95); ($pinball, $coverage, $rmse, $slack) = splice @ARGV, 0, 4 }
+        next if $. == 1; chomp @F; my ($y, @a) = @F[4, 6 .. 8];
         $n++; $cross++ if $a[0] > $a[1] || $a[1] > $a[2]; $in += $a[0] <= $y && $y <= $a[2]; $square += ($a[1] - $y) ** 2;
         for (0 .. 2) { my $d = $a[$_] - $y; $loss += ($d < 0 ? -$q[$_] * $d : (1 - $q[$_]) * $d) / 3; $below[$_] += $y <= $a[$_] }
-        END { $bad = "$cross rows cross; " if $cross; for (0 .. 2) { $bad .= "q$q[$_] covers " . $below[$_] / $n . "; " if abs($below[$_] / $n - $q[$_]) > $slack }
-            for ([pinball => $pinball, $loss / $n], [coverage => $coverage, $in / $n], [rmse => $rmse, sqrt($square / $n)]) { $bad .= "$_->[0] $_->[1], by the answers $_->[2]; " if abs($_->[1] - $_->[2]) > 2e-5 * $_->[2] }
+        END { $bad = "$cross rows cross; " if $cross; for (0 .. 2) {
+        $bad .= "q$q[$_] covers " . $below[$_] / $n . "; " if abs($below[$_] / $n - $q[$_]) > $slack }
+            for ([pinball => $pinball, $loss / $n], [coverage => $coverage, $in / $n], [rmse => $rmse, sqrt($square / $n)]) {
+            $bad .= "$_->[0] $_->[1], by the answers $_->[2]; " if abs($_->[1] - $_->[2]) > 2e-5 * $_->[2] }
             print "$bad\n"; exit !!$bad || $n != 2000 }' "$(value pinball)" "$(value coverage)" "$(value rmse)" "$slack" - >far
     ok $? "$name: rises, covers, and has the figures of evaluate" "$(cat far out)"
     dnn verify "$model" --quiet >verified
@@ -49,8 +54,10 @@ is_exit 0 "by group, with a gate on the worst coverage"
 run dnn evaluate m.dnn new.csv --quiet
 pinball=$(value pinball)
 run dnn evaluate m.dnn new.csv --quiet --by c --json
-check "the groups' pinball has the mean of all" perl -0777 -e 'my ($json, $all) = @ARGV; open my $in, "<", $json; my ($by) = <$in> =~ /"groups":(.*)/s; my ($sum, $n) = (0, 0);
-    while ($by =~ /"rows":(\d+).*?"pinball":([0-9.e-]+)/sg) { $sum += $1 * $2; $n += $1 } print "$n rows, ", $sum / ($n || 1), " $all\n"; exit !($n == 2000 && abs($sum / $n - $all) < 1e-5 * $all)' out "$pinball"
+check "the groups' pinball has the mean of all" perl -0777 -e 'my ($json, $all) = @ARGV; open my $in, "<", $json;
+    my ($by) = <$in> =~ /"groups":(.*)/s; my ($sum, $n) = (0, 0);
+    while ($by =~ /"rows":(\d+).*?"pinball":([0-9.e-]+)/sg) { $sum += $1 * $2; $n += $1 } print "$n rows, ", $sum / ($n || 1), " $all\n";
+    exit !($n == 2000 && abs($sum / $n - $all) < 1e-5 * $all)' out "$pinball"
 run dnn explain m.dnn new.csv --json
 out_has '"metric":"pinball"' "explain judges by pinball"
 run dnn explain m.dnn new.csv --rows rows.csv --quiet

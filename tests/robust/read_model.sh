@@ -19,7 +19,8 @@ make_rows() { # FILE ROWS SEED [unlabelled]
     awk -v rows="$2" -v seed="$3" -v bare="${4:-}" '
         function next_of(n) { seed = (seed * 16807) % 2147483647; return int(seed / 2147483647 * n) }
         BEGIN {
-            split("2024-03-01|1999/12/31|20200229|2024-02-29T23:59:59Z|2021-07-04 12:30|2022-01-01T00:00:30.25+02:00|1969-07|9:05:33.5|2021-07-04 9:30 +0530|0044-03-15|2000-12-31T24:00|", date, "|")
+            split("2024-03-01|1999/12/31|20200229|2024-02-29T23:59:59Z|2021-07-04 12:30|2022-01-01T00:00:30.25+02:00|" \
+                "1969-07|9:05:33.5|2021-07-04 9:30 +0530|0044-03-15|2000-12-31T24:00|", date, "|")
             split("Köln|a b|\"x, y\"|\"the \"\"it\"\"\"|NA||z9", word, "|")
             print "id,n,m,tied,when,few,many" (bare ? "" : ",two,three,value")
             for (i = 1; i <= rows; i++) {
@@ -39,8 +40,10 @@ make_rows train.csv 600 3
 make_rows ask.csv 200 11 bare
 config() { # FILE TASK TARGET MODEL [COLUMNS]
     cat >"$1" <<JSON
-{"task": "$2", "data": {"train": "train.csv", "target": "$3", "missing": ["", "NA"], "columns": {${5:-"\"n\": \"numeric\", \"m\": \"numeric\",
-  \"tied\": {\"type\": \"numeric\", \"scale\": \"quantile\"}, \"when\": \"datetime\", \"few\": \"categorical\", \"many\": \"categorical\""}}},
+{"task": "$2", "data": {"train": "train.csv", "target": "$3", "missing": ["", "NA"],
+  "columns": {${5:-"\"n\": \"numeric\", \"m\": \"numeric\",
+  \"tied\": {\"type\": \"numeric\", \"scale\": \"quantile\"}, \"when\": \"datetime\",
+  \"few\": \"categorical\", \"many\": \"categorical\""}}},
  "model": $4, "train": {"epochs": 3, "batch_size": 64}, "backend": {"name": "dnn_cpu"}}
 JSON
 }
@@ -53,7 +56,8 @@ near() {
             next if $a->[$i] eq $b->[$i];
             if ("$a->[$i]$b->[$i]" !~ /^[-+.0-9e]+$/) { $words++; next }
             my $size = abs $a->[$i]; my $off = abs($a->[$i] - $b->[$i]) / ($size > 1 ? $size : 1); $most = $off if $off > $most; }
-        END { $bad ||= "$words words" if $words > 1; $bad ||= "off by $most" if $most > 1e-5; print "$rows rows, $most; $bad\n"; exit !!$bad || $rows < 3 }'
+        END { $bad ||= "$words words" if $words > 1; $bad ||= "off by $most" if $most > 1e-5; print "$rows rows, $most; $bad\n";
+        exit !!$bad || $rows < 3 }'
 }
 compare() { # NAME CONFIG
     local name=$1
@@ -99,7 +103,8 @@ for variant in mini full; do # wide bins: narrow ones magnify the last digit of 
     config c.json regression value "$tabm"
     compare "tabm $variant, a regression" c.json
 done
-config c.json binary two '{"preset": "tabm", "k": 3, "hidden": [8], "embedding": 3}' '"n": {"type": "numeric", "encode": ["plain", "ple"], "bins": 5},
+config c.json binary two '{"preset": "tabm", "k": 3, "hidden": [8], "embedding": 3}' \
+    '"n": {"type": "numeric", "encode": ["plain", "ple"], "bins": 5},
     "tied": {"type": "numeric", "encode": "ple"}, "m": {"type": "numeric", "encode": "plain"}, "few": "categorical"'
 compare "tabm with embedded and plain numbers" c.json
 for variant in td td-s; do
@@ -111,46 +116,60 @@ compare "realmlp, a regression" c.json
 for scale in none standard robust minmax quantile clip; do
     column="{\"type\": \"numeric\", \"scale\": \"$scale\", \"impute\": \"mean\"}"
     [ $scale = none ] && column='{"type": "numeric", "scale": "robust", "impute": "zero"}'
-    config c.json binary two '{"preset": "linear"}' "\"n\": {\"type\": \"numeric\", \"scale\": \"$scale\"}, \"m\": $column, \"tied\": {\"type\": \"numeric\", \"scale\": \"$scale\"}"
+    config c.json binary two '{"preset": "linear"}' \
+        "\"n\": {\"type\": \"numeric\", \"scale\": \"$scale\"}, \"m\": $column, \"tied\": {\"type\": \"numeric\", \"scale\": \"$scale\"}"
     compare "scale $scale" c.json
 done
-config c.json binary two '{"preset": "mlp", "hidden": [8]}' '"few": {"type": "categorical", "encode": "embedding", "dim": 3, "unknown": "missing"},
+config c.json binary two '{"preset": "mlp", "hidden": [8]}' '"few": {"type": "categorical", "encode": "embedding", "dim": 3,
+    "unknown": "missing"},
     "many": {"type": "categorical", "encode": "onehot", "min_count": 9}, "n": "numeric", "when": "datetime"'
 compare "embeddings before one-hot columns" c.json
-config c.json binary two '{"preset": "mlp", "hidden": [8]}' '"n": {"type": "numeric", "encode": ["periodic", "ple"], "bins": 5}, "m": {"type": "numeric", "encode": "periodic"},
-    "tied": {"type": "numeric", "encode": "ple"}, "few": "categorical", "many": {"type": "categorical", "encode": "embedding", "init": "normal"}'
+config c.json binary two '{"preset": "mlp", "hidden": [8]}' '"n": {"type": "numeric", "encode": ["periodic", "ple"], "bins": 5},
+    "m": {"type": "numeric", "encode": "periodic"},
+    "tied": {"type": "numeric", "encode": "ple"}, "few": "categorical", "many": {"type": "categorical", "encode": "embedding",
+    "init": "normal"}'
 compare "periodic and piecewise-linear numbers" c.json
 ple='"n": {"type": "numeric", "encode": ["plain", "ple"], "bins": 5}, "m": {"type": "numeric", "encode": "ple", "transform": "log1p"},
-    "tied": {"type": "numeric", "encode": ["ple"], "edges": "tree", "scale": "clip"}, "few": "categorical", "many": {"type": "categorical", "encode": "embedding"}'
+    "tied": {"type": "numeric", "encode": ["ple"], "edges": "tree", "scale": "clip"}, "few": "categorical", "many": {"type": "categorical",
+    "encode": "embedding"}'
 config c.json binary two '{"preset": "mlp", "hidden": [9]}' "$ple"
 compare "piecewise-linear numbers" c.json
 config c.json regression value '{"preset": "linear"}' "$ple"
 compare "piecewise-linear numbers of a linear model" c.json
 config c.json multiclass three '{"layers": [{"type": "batch_norm"}, {"type": "dense", "units": 6}, {"type": "gelu"}]}' "$ple"
 compare "piecewise-linear numbers below batch_norm" c.json
-texts='"n": "numeric", "few": {"type": "text", "buckets": 50}, "many": {"type": "text", "buckets": 30, "ngram": null, "char_ngram": [1, 3], "weight": "count"}'
+texts='"n": "numeric", "few": {"type": "text", "buckets": 50}, "many": {"type": "text", "buckets": 30, "ngram": null,
+    "char_ngram": [1, 3], "weight": "count"}'
 config c.json binary two '{"preset": "mlp", "hidden": [9]}' "$texts, \"tied\": {\"type\": \"numeric\", \"encode\": [\"plain\", \"ple\"]}"
 compare "texts beside piecewise-linear numbers" c.json
-config c.json multiclass three '{"layers": [{"type": "batch_norm"}, {"type": "dense", "units": 6}, {"type": "gelu"}]}' "$texts, \"when\": \"datetime\", \"m\": \"categorical\""
+config c.json multiclass three '{"layers": [{"type": "batch_norm"}, {"type": "dense", "units": 6}, {"type": "gelu"}]}' \
+    "$texts, \"when\": \"datetime\", \"m\": \"categorical\""
 compare "texts below batch_norm" c.json
 config c.json multiclass three '{"preset": "gru", "hidden": [5]}' "\"few\": {\"type\": \"text\", \"encode\": \"tokens\", \"dim\": 6}"
 compare "a text as tokens" c.json
 # texts beyond ASCII: case, accents, quotes, dashes, blanks, scripts without blanks, pictures; by the rule of today, and by the one of
 # older models
 cp train.csv train.keep && cp ask.csv ask.keep
-awk 'BEGIN { n = split("ÖL öl Straße STRASSE кофе КОФЕ «чай» 我喜欢 天气不好 ภาษาที่ l’eau e\xCC\x81te\xCC\x81 ÉTÉ don\x27t naïve… “x” a–b 😀👍🏽 ΣΊΣΥΦΟΣ नमस्ते 한국어 ½ co\xC2\xADop x\xC2\xA0y İz", w, " ")
-    print "note,two"; for (i = 1; i <= 300; i++) { t = ""; for (k = i % 5 + 2; k > 0; k--) t = t (k % 2 ? " " : "") w[1 + (i * 7 + k * k * 11) % n]; print "\"" t "\"," (i % 3 ? "yes" : "no") } }' >train.csv
+awk \
+    'BEGIN {
+    n = split("ÖL öl Straße STRASSE кофе КОФЕ «чай» 我喜欢 天气不好 ภาษาที่ l’eau e\xCC\x81te\xCC\x81 ÉTÉ don\x27t naïve… " \
+        "“x” a–b 😀👍🏽 ΣΊΣΥΦΟΣ नमस्ते 한국어 ½ co\xC2\xADop x\xC2\xA0y İz", w, " ")
+    print "note,two"; for (i = 1; i <= 300; i++) { t = "";
+    for (k = i % 5 + 2; k > 0; k--) t = t (k % 2 ? " " : "") w[1 + (i * 7 + k * k * 11) % n]; print "\"" t "\"," (i % 3 ? "yes" : "no") }
+    }' >train.csv
 head -n 120 train.csv | cut -d, -f1 >ask.csv
 config c.json binary two '{"preset": "mlp", "hidden": [9]}' '"note": {"type": "text", "buckets": 200, "char_ngram": [1, 3]}'
 compare "texts of many scripts" c.json
-config c.json binary two '{"layers": [{"type": "pool"}, {"type": "dense", "units": 5}, {"type": "tanh"}]}' '"note": {"type": "text", "encode": "tokens", "dim": 6}'
+config c.json binary two '{"layers": [{"type": "pool"}, {"type": "dense", "units": 5}, {"type": "tanh"}]}' \
+    '"note": {"type": "text", "encode": "tokens", "dim": 6}'
 compare "texts of many scripts as tokens" c.json
 mv train.keep train.csv && mv ask.keep ask.csv
 statistics() { perl -pi -e 's/"backend"/"encoders": {"target_statistics": {"pairs": 3}}, "backend"/' c.json; }
 config c.json binary two '{"preset": "mlp", "hidden": [9]}'
 statistics
 compare "target statistics, two classes" c.json
-config c.json multiclass three '{"preset": "mlp", "hidden": [9]}' '"n": "numeric", "m": "numeric", "tied": {"type": "numeric", "transform": "log1p"},
+config c.json multiclass three '{"preset": "mlp", "hidden": [9]}' '"n": "numeric", "m": "numeric", "tied": {"type": "numeric",
+    "transform": "log1p"},
     "when": "datetime", "few": {"type": "categorical", "encode": "target"}, "many": {"type": "categorical", "encode": "count"}'
 statistics
 compare "target statistics of three classes in place of categories" c.json
@@ -161,22 +180,29 @@ list=""
 for layer in '"relu"' '"leaky_relu", "slope": 0.2' '"gelu"' '"silu"' '"elu", "alpha": 0.7' '"selu"' '"tanh"' '"sigmoid"' '"mish"'; do
     list+="{\"type\": \"dense\", \"units\": 7, \"bias\": false}, {\"type\": $layer}, {\"type\": \"batch_norm\", \"epsilon\": 0.01}, "
 done
-config c.json binary two "{\"layers\": [{\"type\": \"layer_norm\"}, $list {\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"gelu\"},
-    {\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 5}]}]}, {\"type\": \"ntk_dense\", \"units\": 6},
+config c.json binary two \
+    "{\"layers\": [{\"type\": \"layer_norm\"}, $list {\"type\": \"residual\",
+        \"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"gelu\"},
+    {\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 5}]}]},
+    {\"type\": \"ntk_dense\", \"units\": 6},
     {\"type\": \"scale\"}, {\"type\": \"blend\", \"activation\": \"mish\"}, {\"type\": \"dropout\", \"p\": 0.2}]}"
 compare "every layer" c.json
 # sequences of up to 6 steps of two channels, some without a step, with a few missing cells inside
 cp ask.csv table.csv
 awk 'BEGIN { seed = 9; print "y,a_0,a_1,a_2,a_3,a_4,a_5,b_0,b_1,b_2,b_3,b_4,b_5"
     for (i = 0; i < 260; i++) { seed = (seed * 16807) % 2147483647; n = i % 7; line = int(seed / 1000) % 3 ? "no" : "yes"
-        for (c = 0; c < 2; c++) for (t = 0; t < 6; t++) { seed = (seed * 16807) % 2147483647; line = line "," (t < n && seed % 11 ? seed / 1e9 - c : "") }
+        for (c = 0; c < 2; c++) for (t = 0; t < 6; t++) { seed = (seed * 16807) % 2147483647; line = line "," (t < n &&
+        seed % 11 ? seed / 1e9 - c : "") }
         print line } }' >series.csv
 (head -n 1 series.csv; tail -n 60 series.csv) >ask.csv
 block='{"preset": "transformer", "blocks": 1, "dim": 8, "heads": 2, "feed_forward": 8'
-for model in '{"preset": "lstm", "hidden": [5, 4], "norm": "layer"}' "$block, \"position\": \"learned\"}" '{"preset": "rocket", "features": 84}' \
-    '{"layers": [{"type": "conv1d", "units": 4, "stride": 2}, {"type": "residual", "layers": [{"type": "conv1d", "units": 3, "kernel": 2, "dilation": 2, "causal": true}]}, {"type": "pool"}]}'  "$block, \"pool\": \"attention\", \"causal\": true}" \
+for model in '{"preset": "lstm", "hidden": [5, 4], "norm": "layer"}' "$block, \"position\": \"learned\"}" \
+    '{"preset": "rocket", "features": 84}' \
+    '{"layers": [{"type": "conv1d", "units": 4, "stride": 2}, {"type": "residual", "layers": [{"type": "conv1d", "units": 3, "kernel": 2,
+    "dilation": 2, "causal": true}]}, {"type": "pool"}]}'  "$block, \"pool\": \"attention\", \"causal\": true}" \
     "$block, \"position\": \"sinusoidal\", \"pool\": \"cls\"}" '{"preset": "gru", "hidden": [5], "pool": "last"}' \
-    '{"layers": [{"type": "dense", "units": 4}, {"type": "layer_norm"}, {"type": "gru", "units": 3}, {"type": "residual", "layers": [{"type": "lstm", "units": 3}]}, {"type": "pool", "kind": "max"}]}'; do
+    '{"layers": [{"type": "dense", "units": 4}, {"type": "layer_norm"}, {"type": "gru", "units": 3}, {"type": "residual",
+    "layers": [{"type": "lstm", "units": 3}]}, {"type": "pool", "kind": "max"}]}'; do
     config c.json binary y "$model" " "
     sed -i 's/"train": "train.csv"/"train": "series.csv", "sequence": {"wide": {"a": "a_*", "b": "b_*"}}/' c.json
     compare "sequences, $model" c.json
@@ -188,12 +214,14 @@ awk 'BEGIN { seed = 5; print "s,t,n,few,y,v"
 (head -n 1 long.csv; tail -n 190 long.csv) >ask.csv
 windows() { # NAME TASK TARGET LABEL MODEL [MORE of the sequence]
     config c.json "$2" "$3" "$5" '"n": "numeric", "few": "categorical"'
-    sed -i "s/\"train\": \"train.csv\"/\"train\": \"long.csv\", \"sequence\": {\"group\": \"s\", \"order\": \"t\", \"window\": 4, ${6:-\"stride\": 3}, \"label\": \"$4\"}/" c.json
+    local steps='"group": "s", "order": "t", "window": 4, '"${6:-"\"stride\": 3"}"', "label": "'"$4"'"'
+    sed -i 's/"train": "train.csv"/"train": "long.csv", "sequence": {'"$steps"'}/' c.json
     compare "$1" c.json
 }
 windows "tagging: a row of two windows" tagging y row '{"preset": "gru", "hidden": [5]}'
 for preset in lstm gru; do
-    windows "$preset, state carried" tagging y row "{\"preset\": \"$preset\", \"hidden\": [5], \"bidirectional\": false}" '"carry_state": true'
+    windows "$preset, state carried" tagging y row "{\"preset\": \"$preset\", \"hidden\": [5], \"bidirectional\": false}" \
+        '"carry_state": true'
 done
 windows "a value for each row" regression v row '{"preset": "tcn", "channels": 4}'
 windows "a label for each window" multiclass y last "$block}"
@@ -238,7 +266,9 @@ for task in "binary two" "multiclass three" "regression value"; do
 done
 for task in "binary two" "multiclass three" "regression value"; do # an encoder for each fold
     config c.json $task '{"preset": "mlp", "hidden": [8]}'
-    sed -i '1s/{/{"ensemble": {"folds": 3, "members": [{"name": "A"}, {"name": "B", "model": {"hidden": [6, 4]}, "encoders": {"numeric": {"encode": ["plain", "ple"], "bins": 5}}}], "select": "mean"}, /' c.json
+    sed -i \
+        '1s/{/{"ensemble": {"folds": 3, "members": [{"name": "A"}, {"name": "B", "model": {"hidden": [6, 4]}, "encoders": {"numeric": {"encode": ["plain", "ple"], "bins": 5}}}], "select": "mean"}, /' \
+        c.json
     compare "six runs, six encoders, $task" c.json
 done
 for format in 2 3 3-terms 3-tokens; do
@@ -257,7 +287,8 @@ else
 fi
 for preset in mlp tabm; do
     config c.json regression value "{\"preset\": \"$preset\"}" '"n": "numeric", "tied": "numeric", "few": "categorical"'
-    perl -pi -e 's/"epochs"/"loss": {"type": "quantile", "q": [0.05, 0.5, 0.95]}, "epochs"/; s/"backend"/"target_transform": "log", "backend"/ if "'$preset'" eq "mlp"' c.json
+    perl -pi -e 's/"epochs"/"loss": {"type": "quantile", "q": [0.05, 0.5, 0.95]}, "epochs"/;
+        s/"backend"/"target_transform": "log", "backend"/ if "'$preset'" eq "mlp"' c.json
     compare "several quantiles, $preset" c.json
 done
 config c.json regression value '{"preset": "mlp", "hidden": [8]}'

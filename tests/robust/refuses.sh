@@ -70,10 +70,12 @@ run dnn train noise.json -o m.dnn
 is_exit 82 "a model that answers one constant replaces no model"
 kept "the good model stays"
 # answers that order nothing, though nearer to the labels of the test rows than the training's shares are
-awk 'BEGIN { print "x,part,y"; for (i = 0; i < 400; i++) print (i % 2 ? "a" : "b") "," (i < 200 ? "train" : i % 8 < 4 ? "valid" : "test") "," \
+awk 'BEGIN { print "x,part,y";
+    for (i = 0; i < 400; i++) print (i % 2 ? "a" : "b") "," (i < 200 ? "train" : i % 8 < 4 ? "valid" : "test") "," \
     (i < 200 ? (i % 20 ? "no" : "yes") : i % 4 < 2 ? "no" : "yes") }' >level.csv
 cat >level.json <<JSON
-{"task": "binary", "data": {"train": "level.csv", "target": "y", "columns": {"x": "categorical"}, "split": {"method": "column", "column": "part"}},
+{"task": "binary", "data": {"train": "level.csv", "target": "y", "columns": {"x": "categorical"},
+  "split": {"method": "column", "column": "part"}},
  "model": {"preset": "mlp", "hidden": [4]}, "train": {"epochs": 1, "optimizer": {"learning_rate": 1e-6}}, "calibrate": "none", $cpu}
 JSON
 run dnn train level.json -o level.dnn

@@ -30,7 +30,8 @@ head -c 700 torn.jsonl >half && cat half >torn.jsonl
 mkdir found
 cp torn.dnn.ckpt-* found
 seen=0 bad=""
-DNN_FAULT=count "$HOOKED" train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl 2>&1 >/dev/null | grep 'fault counts' >counts
+DNN_FAULT=count "$HOOKED" train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl 2>&1 >/dev/null |
+    grep 'fault counts' >counts
 for kind in open read; do # before the metrics are cut, or after?
     low=1 high=$(sed -n "s/.* $kind=\([0-9]*\).*/\1/p" counts)
     while [ "$low" -le "$high" ]; do
@@ -38,7 +39,8 @@ for kind in open read; do # before the metrics are cut, or after?
         cp found/* .
         cat half >torn.jsonl
         STATUS=0
-        DNN_FAULT=$kind:$n+:EIO "$HOOKED" train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl >out 2>err || STATUS=$?
+        DNN_FAULT=$kind:$n+:EIO "$HOOKED" train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl >out 2>err ||
+            STATUS=$?
         if grep -q 'cannot be read, to cut it to whole lines' err; then
             seen=$((seen + 1))
             [ $STATUS -ne 0 ] && cmp -s half torn.jsonl || bad+="$kind $n: exit $STATUS, $(wc -c <torn.jsonl) bytes; "
@@ -115,7 +117,8 @@ for damage in cut flipped empty foreign; do
 done
 # one that could not be read is no damaged one: nothing starts afresh behind anybody's back
 cp kept/* .
-opens=$(DNN_FAULT=count "$HOOKED" train c.json --resume --progress none 2>&1 >/dev/null | sed -n 's/.*fault counts.* open=\([0-9]*\).*/\1/p')
+opens=$(DNN_FAULT=count "$HOOKED" train c.json --resume --progress none 2>&1 >/dev/null |
+    sed -n 's/.*fault counts.* open=\([0-9]*\).*/\1/p')
 bad="" refused=0
 for error in EMFILE EACCES; do
     for ((n = 1; n <= opens; n++)); do
@@ -132,7 +135,8 @@ done
 ok $? "a folder or checkpoint that could not be opened: an error" "$opens opens, $refused refused; $bad"
 rm -f m.dnn*
 cp kept/* .
-reads=$(DNN_FAULT=count "$HOOKED" train c.json --resume --progress none 2>&1 >/dev/null | sed -n 's/.*fault counts.* read=\([0-9]*\).*/\1/p')
+reads=$(DNN_FAULT=count "$HOOKED" train c.json --resume --progress none 2>&1 >/dev/null |
+    sed -n 's/.*fault counts.* read=\([0-9]*\).*/\1/p')
 bad=""
 for ((n = 1; n <= reads; n++)); do
     rm -f m.dnn*

@@ -62,7 +62,8 @@ fi
 # N16 another vector code gives the same bits; the metadata of the model say which one it was
 tensors() { perl -0777 -ne 'print substr $_, 8 + unpack "Q<"' "$1" | sha256sum; }
 for core in c avx2 avx512; do
-    DNN_BLAS=none DNN_CPU=$core "$HOOKED" train binary.json -o c1.dnn --threads 1 --progress none 2>err || { skip "DNN_CPU=$core" "not here"; continue; }
+    DNN_BLAS=none DNN_CPU=$core "$HOOKED" train binary.json -o c1.dnn --threads 1 --progress none 2>err ||
+        { skip "DNN_CPU=$core" "not here"; continue; }
     DNN_BLAS=none DNN_CPU=$core "$HOOKED" train binary.json -o c2.dnn --threads 2 --progress none 2>err
     same c1.dnn c2.dnn "N16 DNN_CPU=$core with 1 and 2 threads"
     [ "$core" != c ] || all=$(tensors c1.dnn)

@@ -49,7 +49,8 @@ MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
 is_exit 0 "cron.sh: the file has grown since: from the start"
 is "$(wc -l <answers.csv) $(ls night.dnn.ckpt-* 2>/dev/null | wc -l)" "205 0" "answers every row, and leaves no checkpoint"
 # another one trains: nothing to mend, so no mail, and the model from before answers
-printf '#!/bin/sh\n[ "$1" != train ] || { echo "another one trains" >&2; exit 75; }\nexec "%s" "$@"\n' "$program" >bin/busy && chmod +x bin/busy
+printf '#!/bin/sh\n[ "$1" != train ] || { echo "another one trains" >&2; exit 75; }\nexec "%s" "$@"\n' "$program" >bin/busy &&
+    chmod +x bin/busy
 cp answers.csv before.csv && rm answers.csv
 DNN=$WORK/bin/busy MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
 is "$STATUS $(cat out err)" "0 " "cron.sh: another one trains: 0, without a word"
@@ -71,7 +72,8 @@ for how in "LEAST=50 c.json" "LEAST=0 c.json" "LEAST=100 own.json"; do
     cp good.dnn night.dnn
 done
 cp whole.csv d.csv
-for change in '' '--set model={"preset":"auto"} --time-limit 1' "--set ensemble.folds=2"; do # as many rows as the last time are never too few
+# as many rows as the last time are never too few
+for change in '' '--set model={"preset":"auto"} --time-limit 1' "--set ensemble.folds=2"; do
     # shellcheck disable=SC2086
     "$program" train c.json -o rows.dnn --force -q $change 2>/dev/null
     rows=$("$program" inspect rows.dnn --json | sed 's/.*"rows":{"train":\([0-9]*\).*/\1/')
@@ -218,7 +220,8 @@ for BUILD in '' build/cpu "$WORK/elsewhere"; do
     grep -qx "$here/unit/base_text" list && grep -qx "$here/double/grad/layers" list && grep -qx "$here/asan/unit/base_text" list &&
         grep -qx "$here/tsan/unit/train_train" list && grep -qx "DNN=$here/asan/dnn tests/robust/cv.sh" list &&
         grep -q " $here/asan/replay/fuzz_csv$" list && grep -qx "with $whole/dnn" list &&
-        ! grep -v -e "^$here/" -e "^ASAN_OPTIONS=[^ ]* $here/asan/replay/" -e '^scripts/' -e '^tests/' -e "^DNN=$here/" -e '^with' list | grep -q .
+        ! grep -v -e "^$here/" -e "^ASAN_OPTIONS=[^ ]* $here/asan/replay/" -e '^scripts/' -e '^tests/' -e "^DNN=$here/" -e '^with' list |
+            grep -q .
     ok $? "test.sh with BUILD=$BUILD" "$(cat err; grep -v "$here/" list | head -5)"
 done
 # a program that fails by chance runs once more, alone, after all others; one that fails again fails the run

@@ -106,7 +106,8 @@ for word in cpu cuda cuda:0 mps; do
 done
 run dnn train leads.json -o leads.dnn --progress none --batch-size 8 --set train.grad_accumulation=4 --set backend.precision=bf16
 is_exit 0 "004 batch_size=8, gradient_accumulation_steps=4, bf16"
-run dnn train leads.json -o leads.dnn --progress none --set backend.deterministic=false --set backend.autotune=true --set backend.memory_fraction=0.9
+run dnn train leads.json -o leads.dnn --progress none --set backend.deterministic=false --set backend.autotune=true \
+    --set backend.memory_fraction=0.9
 is_exit 0 "004 cudnn_benchmark, memory_fraction=0.9"
 run dnn check leads.json --json
 is_exit 0 "004 get_optimal_batch_size"

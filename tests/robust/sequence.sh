@@ -27,7 +27,8 @@ make_rows ask.csv 60 77
 config() { # MODEL [MORE of data]
     cat >c.json <<JSON
 {"task": "binary",
- "data": {"train": "train.csv", "target": "y", "columns": {"id": "id"}, ${2:-"\"sequence\": {\"wide\": {\"a\": \"ch0_*\", \"b\": \"ch1_*\"}}"}},
+ "data": {"train": "train.csv", "target": "y", "columns": {"id": "id"},
+ ${2:-"\"sequence\": {\"wide\": {\"a\": \"ch0_*\", \"b\": \"ch1_*\"}}"}},
  "model": $1, "train": {"epochs": 12}, "backend": {"name": "dnn_cpu"}}
 JSON
 }
@@ -87,12 +88,15 @@ run dnn check c.json --set model.solver=gradient --set train.epochs=7
 out_has "(7 epochs" "rocket, solver gradient: check says how many epochs"
 run dnn tune c.json --trials 3 -o best.json --json
 is_exit 0 "tune searches the ridge"
-ok "$(perl -ne '@f = /"model.features":(\d+)/g; exit !(@f >= 2 && !/learning_rate/)' out; echo $?)" "by its features, not by steps" "$(cat out err)"
+ok "$(perl -ne '@f = /"model.features":(\d+)/g; exit !(@f >= 2 && !/learning_rate/)' out; echo $?)" "by its features, not by steps" \
+    "$(cat out err)"
 grep -q '"solver": *"ridge"' best.json || dnn check best.json --resolved --quiet | grep -q '"solver": "ridge"'
 ok $? "the best config is solved for"
 err_lacks "solved for by ridge"
-run dnn tune c.json --trials 2 --force -o best.json --set train.epochs=2 --set 'tune.space={"train.optimizer.learning_rate": [0.001, 0.002]}'
-err_has 'trial 0 is solved for by ridge regression; the others draw `train.optimizer.learning_rate`' "a space of steps: says that they are not alike"
+run dnn tune c.json --trials 2 --force -o best.json --set train.epochs=2 \
+    --set 'tune.space={"train.optimizer.learning_rate": [0.001, 0.002]}'
+err_has 'trial 0 is solved for by ridge regression; the others draw `train.optimizer.learning_rate`' \
+    "a space of steps: says that they are not alike"
 run dnn tune c.json --trials 2 --force -o best.json --set train.epochs=2 --set model.solver=gradient --json
 out_has '"train.optimizer.learning_rate":' "solver gradient: a search space of layers works"
 for more in model.solver=gradient train.optimizer.learning_rate=0.001 train.loss.type=focal; do
@@ -119,7 +123,8 @@ for model in lstm gru transformer tcn rocket; do
     (head -n 1 ask.csv; sed -n 31p ask.csv) >one.csv
     dnn predict $model.dnn one.csv --quiet | tail -n 1 >one
     ok "$(sed -n 31p all.csv | cmp -s - one; echo $?)" "$model: nor on other rows"
-    ok "$(dnn evaluate $model.dnn ask.csv --json 2>/dev/null | perl -ne '/"accuracy":([0-9.e-]+)/ && print $1 > 0.9 ? 0 : 1')" "$model: other rows are answered well"
+    ok "$(dnn evaluate $model.dnn ask.csv --json 2>/dev/null | perl -ne '/"accuracy":([0-9.e-]+)/ && print $1 > 0.9 ? 0 : 1')" \
+        "$model: other rows are answered well"
     run dnn explain $model.dnn ask.csv --rows why.$model.csv
     is_exit 0 "$model: attributions"
     adds_up $model.dnn why.$model.csv ask.csv probability_up "$model: those of its channels add up to answer - base"
@@ -158,14 +163,16 @@ is "$(perl -ne 'print $1 if /"value":([0-9.e-]+)/' out)" "$(logloss ask.csv)" "t
 for channel in 0 1; do
     sum=0
     for i in 1 2 3 4 5 6 7 8; do
-        perl -e 'my ($c, $s) = splice @ARGV, 0, 2; srand $s; my @n = split /,/, ($h = <>) =~ s/\n//r; my @r = map { chomp; [split /,/, $_, -1] } <>;
+        perl -e 'my ($c, $s) = splice @ARGV, 0, 2; srand $s; my @n = split /,/, ($h = <>) =~ s/\n//r; my @r = map { chomp;
+            [split /,/, $_, -1] } <>;
             my @at = grep { $n[$_] =~ /^ch${c}_/ } 0 .. $#n; my @v = map { [@$_[@at]] } @r;
             for my $k (reverse 1 .. $#v) { my $j = int rand $k + 1; @v[$k, $j] = @v[$j, $k] } print $h;
             for (@r) { @$_[@at] = @{shift @v}; print join(",", @$_), "\n" }' $channel $i ask.csv >dealt.csv
         sum=$(perl -e 'print $ARGV[0] + $ARGV[1]' "$sum" "$(logloss dealt.csv)")
     done
     name=$(echo ab | cut -c$((channel + 1)))
-    ok "$(perl -e '($s, $v, $i) = @ARGV; $h = $s / 8 - $v; exit !(abs($h - $i) < 0.02 + 0.15 * abs $h)' "$sum" "$(logloss ask.csv)" "$(importance $name)"
+    ok "$(perl -e '($s, $v, $i) = @ARGV; $h = $s / 8 - $v; exit !(abs($h - $i) < 0.02 + 0.15 * abs $h)' "$sum" "$(logloss ask.csv)" \
+        "$(importance $name)"
         echo $?)" "channel $name: $(importance $name), by hand a sum of $sum"
 done
 run dnn explain lstm.dnn ask.csv --json --group b,a
@@ -215,8 +222,10 @@ sed -i 's/train.csv/lags.csv/' c.json
 run dnn train c.json -o lags.dnn
 is_exit 0
 err_lacks "neither rise nor fall"
-is "$(dnn inspect lags.dnn --json | perl -ne 'print join " ", (/"name":"(ch0_\d+)"/g)[0, 1, 11]')" "ch0_11 ch0_10 ch0_0" "lags that fall keep the order of the file"
-is "$(dnn inspect list.dnn --json | perl -ne 'print join " ", (/"name":"(ch0_\d+)"/g)[0, 1, 11]')" "ch0_11 ch0_10 ch0_0" "a list keeps its own order"
+is "$(dnn inspect lags.dnn --json | perl -ne 'print join " ", (/"name":"(ch0_\d+)"/g)[0, 1, 11]')" "ch0_11 ch0_10 ch0_0" \
+    "lags that fall keep the order of the file"
+is "$(dnn inspect list.dnn --json | perl -ne 'print join " ", (/"name":"(ch0_\d+)"/g)[0, 1, 11]')" "ch0_11 ch0_10 ch0_0" \
+    "a list keeps its own order"
 # a linear model of one channel: the other has no part in any answer
 awk 'BEGIN { seed = 9; print "a_0,a_1,a_2,b_0,b_1,b_2,v"; for (i = 0; i < 400; i++) { for (k = 0; k < 6; k++) x[k] = r(); n = i % 2 ? 3 : 2
     print x[0] "," x[1] "," (n > 2 ? x[2] : "") "," x[3] "," x[4] "," (n > 2 ? x[5] : "") "," (x[0] + x[1] + (n > 2 ? x[2] : 0)) / n } }
@@ -264,7 +273,8 @@ run dnn init text.csv --target y --id id --ignore v -o text.json
 err_has "sequences of 2 channels and 12 steps" "init finds sequences in columns that are sorted as text"
 # the last steps have a value in few rows, or equal ones, and the last one has none
 perl -F, -lane '@F = map { $_ // "" } @F[0 .. 26]; $n = $. - 1;
-    @m = $. == 1 ? map { my $c = $_; [map { "ch${c}_$_" } 12 .. 16] } 0, 1 : map { [$n < 8 ? $n * .1 : "", $n < 4 ? $n * .2 : "", $n < 3 ? .5 : "", $n < 2 ? .25 : "", ""] } 0, 1;
+    @m = $. == 1 ? map { my $c = $_; [map { "ch${c}_$_" } 12 .. 16] } 0, 1 : map { [$n < 8 ? $n * .1 : "", $n < 4 ? $n * .2 : "", $n < 3 ?
+    .5 : "", $n < 2 ? .25 : "", ""] } 0, 1;
     print join ",", @F[0 .. 14], @{$m[0]}, @F[15 .. 26], @{$m[1]}' train.csv >ragged.csv
 run dnn init ragged.csv --target y --id id --ignore v -o ragged.json
 is_exit 0
@@ -273,7 +283,8 @@ err_lacks "have a value"
 ok "$(grep -qE '"ch[01]_[0-9]+": "' ragged.json; [ $? = 1 ]; echo $?)" "no step of few values is set aside" "$(cat ragged.json)"
 run dnn check ragged.json
 is_exit 0 "check takes the config of ragged sequences"
-ok "$(grep -qE '"(train|batch_size|learning_rate)": [^"]' i.json; [ $? = 1 ]; echo $?)" "a preset's own defaults are not written" "$(cat i.json)"
+ok "$(grep -qE '"(train|batch_size|learning_rate)": [^"]' i.json; [ $? = 1 ]; echo $?)" "a preset's own defaults are not written" \
+    "$(cat i.json)"
 run dnn check i.json --resolved --set model.preset=rocket
 out_has '"learning_rate": 0.0001' "another preset has its own defaults"
 run dnn init train.csv --target y --id id --ignore v -o l.json --set train.batch_size=8

@@ -10,7 +10,8 @@ is_exit 0 "a model"
 run dnn train c.json -o other.dnn --progress none --set train.seed=3
 
 # every parameter is a tensor of its own with its true shape
-perl -ne 'BEGIN { $/ = undef } while (/"members\.0\.(embeddings|layers[^"]*)":\{"dtype":"F32","shape":\[([\d,]*)\]/g) { print "$1;$2\n" }' m.dnn >parts
+perl -ne 'BEGIN { $/ = undef } while (/"members\.0\.(embeddings|layers[^"]*)":\{"dtype":"F32","shape":\[([\d,]*)\]/g) { print "$1;$2\n" }' \
+    m.dnn >parts
 awk -F';' '{ n = split($2, s, ","); sum += s[1] * (n > 1 ? s[2] : 1) } END { print sum }' parts >sum
 is "$(cat sum)" "$(dnn inspect m.dnn --json | grep -o '"parameters":[0-9]*' | head -n 1 | cut -d: -f2)" "the model holds all parameters"
 grep -q '^layers.0.weight;[0-9]*,16$' parts
@@ -76,7 +77,8 @@ is "$(sed 1d early)" "$(cat rows.want)" "a stray quote in the first row keeps no
 kill $! 2>/dev/null
 sed 1d d.csv >bare.csv
 cat >bare.json <<'JSON'
-{"task": "binary", "data": {"train": "bare.csv", "header": false, "target": "c4", "columns": {"c1": "numeric", "c2": "numeric", "c3": "categorical"}},
+{"task": "binary", "data": {"train": "bare.csv", "header": false, "target": "c4", "columns": {"c1": "numeric",
+  "c2": "numeric", "c3": "categorical"}},
  "model": {"preset": "linear"}, "train": {"epochs": 1}, "backend": {"name": "dnn_cpu"}}
 JSON
 dnn train bare.json -o bare.dnn --quiet 2>err
@@ -160,7 +162,8 @@ done
 # a field beyond 1 MiB over many lines is told where it begins
 { head -n 3 d.csv; printf '"'; yes 'a' | head -n 600000; printf '",%s\n' "$(sed -n 3p d.csv | cut -d, -f2-)"; sed -n 4p d.csv; } >field.csv
 run dnn predict m.dnn field.csv -o a.csv --on-bad-row skip --rejects r.csv
-is "$STATUS $(sed 1d r.csv | cut -d, -f1,2 | head -n 1) $(wc -l <a.csv)" "0 4,1 4" "a long field: the place of its row, the rows around it answered"
+is "$STATUS $(sed 1d r.csv | cut -d, -f1,2 | head -n 1) $(wc -l <a.csv)" "0 4,1 4" \
+    "a long field: the place of its row, the rows around it answered"
 run dnn evaluate m.dnn field.csv
 err_has 'field.csv:4:1: a field is longer' "a long field: evaluate says so in words"
 
@@ -249,7 +252,8 @@ is "$?" 64 "answers of standard input do not go behind the rows that they answer
 same own.csv d.csv "the rows are as they were"
 
 # a further thread takes its scratch and no blocks of its own: 64 MiB and the model, by any number of threads
-awk 'NR == 1; NR > 1 { row[NR] = $0 } END { for (n = 0; n < 24000000; n += length(row[i]) + 1) { i = i > NR - 1 || i < 2 ? 2 : i + 1; print row[i] } }' \
+awk 'NR == 1; NR > 1 { row[NR] = $0 } END { for (n = 0; n < 24000000; n += length(row[i]) + 1) { i = i > NR - 1 || i < 2 ? 2 : i + 1;
+    print row[i] } }' \
     d.csv >long.csv
 "$DNN" predict m.dnn long.csv -o two.csv --threads 2 --quiet
 run dnn predict m.dnn long.csv -o a.csv --threads 64 --json
@@ -336,7 +340,8 @@ is_exit 64 "--better-than with a pipe, which can be read once"
 err_has 'E1005' "  says so before it waits for the pipe"
 run dnn evaluate m.dnn unseen.csv --better-than other.dnn --on auc
 is "$(grep -c 'training did not see' err)" 1 "what there is to note about rows is said once"
-grep -Eq '^gate auc better than other.dnn: (NOT )?met \([0-9.]+ against [0-9.]+, better by -?[0-9.e-]+ \(-?[0-9.e-]+ to -?[0-9.e-]+\)\)$' out
+grep -Eq '^gate auc better than other.dnn: (NOT )?met \([0-9.]+ against [0-9.]+, better by -?[0-9.e-]+ \(-?[0-9.e-]+ to -?[0-9.e-]+\)\)$' \
+    out
 ok $? "both values, and their difference" "$(cat out)"
 
 # several files: each is matched by name on its own
@@ -386,13 +391,15 @@ dnn evaluate m.dnn turned.csv d.csv 2>err >out
 same out want "evaluate, too"
 
 # a co-process: whole rows are answered while their writer waits, wherever it stops in between (pieces, and lines that are back)
-pieces=($'a,b,c\n0.1,0.' 1 $'2,red\n-0.5,' 2 $'0.25,"bl\nu' 2 $'"\n0.75,0.5,one\r' 3 $'\n\n0.5,1,"re' 4 $'d"\n0.5,2,"r"' 5 $'"d"\n' 6 '1,2,red' 6)
+pieces=($'a,b,c\n0.1,0.' 1 $'2,red\n-0.5,' 2 $'0.25,"bl\nu' 2 $'"\n0.75,0.5,one\r' 3 $'\n\n0.5,1,"re' 4 $'d"\n0.5,2,"r"' 5 $'"d"\n' 6
+    '1,2,red' 6)
 for ((i = 0; i < ${#pieces[@]}; i += 2)); do printf '%s' "${pieces[i]}"; done >talk.csv
 run dnn predict m.dnn talk.csv -o talk.want
 is_exit 0 "rows of a file"
 check "the same rows, bit by bit" perl "$ROOT/tests/talk.pl" talk.out "$DNN" predict m.dnn - -- "${pieces[@]}"
 same talk.want talk.out "have the same answers"
-awk -F, -v OFS=, 'NR % 50 == 3 { $1 = "abc" } NR % 70 == 4 { $3 = "\"o\"ne" } NR % 90 == 5 { $3 = "\"x" NR "\n\"" } { print }' d.csv >talk.csv
+awk -F, -v OFS=, 'NR % 50 == 3 { $1 = "abc" } NR % 70 == 4 { $3 = "\"o\"ne" } NR % 90 == 5 { $3 = "\"x" NR "\n\"" } { print }' \
+    d.csv >talk.csv
 for mode in null skip; do
     dnn predict m.dnn talk.csv --on-bad-row $mode --rejects want.rejects >talk.want 2>want.err
     lines=$(wc -l <talk.want)
@@ -429,7 +436,8 @@ if command -v stty >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </de
         TERM=xterm script -qec "stty cols $width; '$DNN' train c.json -o bar.dnn --progress bar --set train.epochs=300 \
             --set train.early_stopping.patience=0 --set train.early_stopping.metric=accuracy" typescript >/dev/null 2>&1 </dev/null
         tr '\r' '\n' <typescript | grep '^epoch' | sed 's/\x1b\[K.*//' >lines
-        awk -v most=$width 'length > most - 1 || $0 !~ /^epoch [0-9]+\/300.*, [0-9.:]+( s)? left$/ { bad = 1 } END { exit bad || !NR }' lines
+        awk -v most=$width 'length > most - 1 || $0 !~ /^epoch [0-9]+\/300.*, [0-9.:]+( s)? left$/ { bad = 1 } END { exit bad || !NR }' \
+            lines
         ok $? "a bar in $width columns keeps the time that is left" "$(tail -n 3 lines)"
     done
 else

@@ -18,7 +18,8 @@ while read -r file target task; do
     is "$(grep -c '"group":' "$name.json")" "$([ "$file" = "${file/_long/}" ]; echo $?)" "  its rows are steps if the file is long"
     preset=mlp
     ! grep -q '"sequence":' "$name.json" || preset=gru
-    run dnn train "$name.json" -o "$name.dnn" --set model.preset=$preset --set train.epochs=2 --set train.batch_size=1024 --time-limit 1 --progress none
+    run dnn train "$name.json" -o "$name.dnn" --set model.preset=$preset --set train.epochs=2 --set train.batch_size=1024 \
+        --time-limit 1 --progress none
     is_exit 0 "  trains"
     head -c 2000000 "$SHARED/$file" | sed '$d' >some.csv
     run dnn predict "$name.dnn" some.csv -o answers.csv --json

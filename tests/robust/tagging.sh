@@ -42,7 +42,8 @@ dnn train c.json -o lap.dnn --quiet
 config '"window": 16'
 dnn train c.json -o tile.dnn --quiet --set model.hidden=[8]
 perl -F, -lane 'if ($. == 1) { print; next } push @{$g{$F[0]}}, $_; push @o, $F[0] if @{$g{$F[0]}} == 1;
-    END { for $s (@o) { @r = @{$g{$s}}; for ($b = 0; ; $b += 5) { for $i ($b .. $b + 15) { next if $i > $#r; ($x = $r[$i]) =~ s/^[^,]*/$s.$b/;
+    END { for $s (@o) { @r = @{$g{$s}}; for ($b = 0; ; $b += 5) { for $i ($b .. $b + 15) { next if $i > $#r;
+    ($x = $r[$i]) =~ s/^[^,]*/$s.$b/;
     print $x } last if $b + 16 > $#r } } }' ask.csv >apart.csv
 dnn predict lap.dnn ask.csv -o lap.csv --quiet
 dnn predict lap.dnn apart.csv -o apart.out --quiet
@@ -60,7 +61,8 @@ grep -E '^(series|s5),' ask.csv | dnn predict lap.dnn --quiet >alone.csv
 grep -E '^(series|s5),' lap.csv >five.csv
 same five.csv alone.csv "a group alone"
 # a group that is longer than what is held: its windows are answered as they come
-awk 'BEGIN { print "series,t,cue,noise"; for (t = 0; t < 30000; t++) printf "long,%d,%s,%.2f\n", t, t % 20 ? "none" : "calm", t % 7 / 7 }' >long.csv
+awk 'BEGIN { print "series,t,cue,noise"; for (t = 0; t < 30000; t++) printf "long,%d,%s,%.2f\n", t, t % 20 ? "none" : "calm",
+    t % 7 / 7 }' >long.csv
 awk -F, 'NR == 1 { print; next } { printf "w%d,%d,%s,%s\n", ($2 - $2 % 16) / 16, $2, $3, $4 }' long.csv >windows.csv
 dnn predict tile.dnn long.csv --quiet | cut -d, -f2- >long.out
 dnn predict tile.dnn windows.csv --quiet | cut -d, -f2- >windows.out
@@ -76,7 +78,8 @@ run dnn train c.json -o last.dnn --quiet
 is_exit 0 "label last"
 dnn predict last.dnn ask.csv --quiet | cut -d, -f1,2 >have
 perl -F, -lane 'print "series,t" if $. == 1; next if $. == 1; push @o, $F[0] unless $n{$F[0]}++;
-    END { for $s (@o) { for ($b = 0; ; $b += 8) { $e = $b + 16 < $n{$s} ? $b + 16 : $n{$s}; print "$s,", $e - 1; last if $b + 16 >= $n{$s} } } }' ask.csv >want
+    END { for $s (@o) { for ($b = 0; ; $b += 8) { $e = $b + 16 < $n{$s} ? $b + 16 : $n{$s}; print "$s,", $e - 1; last if $b + 16 >= $n{$s} }
+    } }' ask.csv >want
 same want have "one line a window, with the ids of its last row"
 config '"window": 16, "label": "group"' multiclass
 run dnn train c.json -o group.dnn
@@ -103,10 +106,13 @@ cp out whole
 for column in cue noise; do
     sum=0
     for i in 1 2 3 4 5 6 7 8; do
-        perl -e 'my ($c, $s) = splice @ARGV, 0, 2; srand $s; my @n = split /,/, ($h = <>) =~ s/\n//r; ($at) = grep { $n[$_] eq $c } 0 .. $#n;
+        perl -e 'my ($c, $s) = splice @ARGV, 0, 2; srand $s; my @n = split /,/, ($h = <>) =~ s/\n//r;
+            ($at) = grep { $n[$_] eq $c } 0 .. $#n;
             for (<>) { chomp; my @f = split /,/, $_, -1; push @o, $f[0] unless $g{$f[0]}; push @{$g{$f[0]}}, \@f }
-            my @v = map { [map { $_->[$at] } @{$g{$_}}] } @o; for my $k (reverse 1 .. $#v) { my $j = int rand $k + 1; @v[$k, $j] = @v[$j, $k] } print $h;
-            for (@o) { my ($r, $d) = ($g{$_}, shift @v); for (0 .. $#$r) { $r->[$_][$at] = $d->[$_ % @$d]; print join(",", @{$r->[$_]}), "\n" } }' \
+            my @v = map { [map { $_->[$at] } @{$g{$_}}] } @o; for my $k (reverse 1 .. $#v) { my $j = int rand $k + 1;
+            @v[$k, $j] = @v[$j, $k] } print $h;
+            for (@o) { my ($r, $d) = ($g{$_}, shift @v); for (0 .. $#$r) { $r->[$_][$at] = $d->[$_ % @$d];
+            print join(",", @{$r->[$_]}), "\n" } }' \
             $column $i ask.csv >dealt.csv
         dnn evaluate row.dnn dealt.csv --json --quiet >dealt.json
         sum=$(perl -e 'print $ARGV[0] + $ARGV[1]' "$sum" "$(value dealt.json logloss)")
@@ -116,7 +122,8 @@ for column in cue noise; do
         "column $column: $(importance $column), by hand $by_hand"
 done
 run dnn explain row.dnn ask.csv --json --repeats 8 --threads 3 --batch-size 5
-is "$(perl -ne 'print $1 if /("columns".*?\])/' out)" "$(perl -ne 'print $1 if /("columns".*?\])/' whole)" "the same with other threads and batches"
+is "$(perl -ne 'print $1 if /("columns".*?\])/' out)" "$(perl -ne 'print $1 if /("columns".*?\])/' whole)" \
+    "the same with other threads and batches"
 # --rows: a line as predict gives it, of a row, a window or a group
 for model in row lap last group; do
     run dnn explain $model.dnn ask.csv --rows $model.csv
@@ -194,17 +201,20 @@ for label in row last group; do
     dnn train c.json -o upset.dnn --quiet --force --set train.epochs=1
     dnn predict upset.dnn ask.csv --quiet >straight.out
     dnn predict upset.dnn upset.csv -o upset.out 2>err
-    err_has 'all '$(($(wc -l <ask.csv) - 1))' are held in memory for it; the answers are in the order of the input' "label $label: says that it sorts"
+    err_has 'all '$(($(wc -l <ask.csv) - 1))' are held in memory for it; the answers are in the order of the input' \
+        "label $label: says that it sorts"
     # a line stands where its row does: of a group, and of a window, its last row by t
     perl -F, -lane 'BEGIN { open F, shift; $head = <F>; while (<F>) { chomp; /^([^,]*,[^,]*),/; $of{$1} = $_ } print $head =~ s/\n//r }
         $k = "$F[0],$F[1]"; print $of{$k} if $. > 1 && $of{$k}' straight.out upset.csv >want
     dnn explain upset.dnn ask.csv --json --quiet --repeats 2 | perl -ne 'print $1 if /"value":([0-9.e-]+)/' >a
     dnn explain upset.dnn upset.csv --json --quiet --repeats 2 | perl -ne 'print $1 if /"value":([0-9.e-]+)/' >b
-    ok "$(perl -e 'exit !($ARGV[0] && abs($ARGV[0] - $ARGV[1]) < 1e-9)' "$(cat a)" "$(cat b)"; echo $?)" "label $label: explain sorts, too" "$(cat a b)"
+    ok "$(perl -e 'exit !($ARGV[0] && abs($ARGV[0] - $ARGV[1]) < 1e-9)' "$(cat a)" "$(cat b)"; echo $?)" \
+        "label $label: explain sorts, too" "$(cat a b)"
     same want upset.out "label $label: rows in any order, the same answers in the order of the input"
     dnn evaluate upset.dnn ask.csv --json --quiet | sed 's/"backend".*//' >a.json
     dnn evaluate upset.dnn upset.csv --json --quiet | sed 's/"backend".*//' >b.json
-    ok "$(perl -0 -e '@n = map { open F, $_; local $/; [<F> =~ /"accuracy":([0-9.e-]+)/] } @ARGV; exit !($n[0][0] && abs($n[0][0] - $n[1][0]) < 1e-9)' a.json b.json
+    ok "$(perl -0 -e '@n = map { open F, $_; local $/; [<F> =~ /"accuracy":([0-9.e-]+)/] } @ARGV;
+        exit !($n[0][0] && abs($n[0][0] - $n[1][0]) < 1e-9)' a.json b.json
         echo $?)" "label $label: evaluate measures the same" "$(cat a.json b.json)"
 done
 (head -c 900 upset.csv; sleep 0.1; tail -c +901 upset.csv) | dnn predict upset.dnn --quiet >pipe.csv
@@ -217,7 +227,8 @@ is "$(cut -d, -f1 rejects.csv | xargs)" "line 30 40 50" "in the order of the inp
 printf '"s1,5,none\n' >>bad.csv
 run dnn predict upset.dnn bad.csv -o out.csv --on-bad-row null
 is_exit 65 "what is not CSV cannot be sorted"
-err_has 'write it twice if it is part of the text; a file whose rows are sorted must be CSV from start to end, whatever --on-bad-row says' "the help says both"
+err_has 'write it twice if it is part of the text; a file whose rows are sorted must be CSV from start to end, whatever --on-bad-row says' \
+    "the help says both"
 # a group that is cut over files is one group
 part() { head -n 1 "$1"; sed -n "$2,$3p" "$1"; } # FILE FROM TO
 cut_up() { part "$1" 2 40 >p1.csv; part "$1" 41 41 >p2.csv; head -n 1 "$1" >p3.csv; part "$1" 42 9999 >p4.csv; } # FILE
@@ -253,7 +264,8 @@ sed -i '38s/,[^,]*\(,[^,]*\)$/,x\1/' p1.csv # of a window that ends in p4.csv
 sed -i '4s/,[^,]*,[^,]*$//' p4.csv # the next one
 for model in tile upset; do
     run dnn predict $model.dnn p1.csv p2.csv p4.csv -o out.csv --on-bad-row null --rejects rejects.csv
-    is "$(sed 's/^\([a-z0-9]*\),.*,/\1,/' rejects.csv | xargs)" "line,file 38,p1.csv 4,p4.csv" "$model: rejects name each row's file and line"
+    is "$(sed 's/^\([a-z0-9]*\),.*,/\1,/' rejects.csv | xargs)" "line,file 38,p1.csv 4,p4.csv" \
+        "$model: rejects name each row's file and line"
 done
 run dnn predict tile.dnn p1.csv p2.csv p4.csv -o out.csv
 is_exit 65 "a bad row of the file before"
@@ -292,7 +304,8 @@ done
 run dnn predict tile.dnn gaps.csv
 err_has "$twice" "predict counts equal places, and says where"
 err_has "$gap" "predict counts gaps, and says where"
-(head -c 1000 gaps.csv; sleep 0.2; tail -c +1001 gaps.csv) | dnn predict lap.dnn 2>&1 >out | sed 's/<stdin>\|standard input\|-:/gaps.csv:/' >err
+(head -c 1000 gaps.csv; sleep 0.2; tail -c +1001 gaps.csv) | dnn predict lap.dnn 2>&1 >out |
+    sed 's/<stdin>\|standard input\|-:/gaps.csv:/' >err
 err_has 'has 1 gap: steps' "predict counts a gap once, from rows that come in pieces"
 
 # folds, members, threads, resume
@@ -307,7 +320,8 @@ for label in last group row; do # the answers of a fold are those of predict by 
     sed -i 's/train.csv/labelled.csv/' c.json
     run dnn cv c.json --folds 2 -o oof.csv --set train.epochs=1 --set data.split.valid=0
     is_exit 0 "cv, label $label"
-    awk -F, 'NR == FNR { if (FNR > 1) fold[$1] = $3; next } FNR == 1 { print $0 ",part"; next } { print $0 "," (fold[$1] == 1 ? "test" : "train") }' \
+    awk -F, 'NR == FNR { if (FNR > 1) fold[$1] = $3; next } FNR == 1 { print $0 ",part"; next } {
+        print $0 "," (fold[$1] == 1 ? "test" : "train") }' \
         oof.csv labelled.csv >parts.csv
     sed 's/"labelled.csv"/"parts.csv"/; s/"columns": {/"split": {"method": "column", "column": "part"}, &/' c.json >m.json
     dnn train m.json -o m.dnn --quiet --force --set train.epochs=1 2>/dev/null
@@ -315,7 +329,8 @@ for label in last group row; do # the answers of a fold are those of predict by 
     is "$(wc -l <oof.csv)" "$(wc -l <out.csv)" "as many lines as predict"
     word=windows; [ $label = group ] && word=sequences; [ $label = row ] && word=rows
     err_has "2 folds, $(sed 1d oof.csv | wc -l) $word answered" "cv says how many $word are answered"
-    perl -F, -lane 'BEGIN { open F, "oof.csv"; <F>; while (<F>) { chomp; @o = split /,/; next if $o[2] != 1; $of{"$o[0],$o[1]"} = [@o[4 .. $#o]] } }
+    perl -F, -lane 'BEGIN { open F, "oof.csv"; <F>; while (<F>) { chomp; @o = split /,/; next if $o[2] != 1;
+        $of{"$o[0],$o[1]"} = [@o[4 .. $#o]] } }
         next unless $p = $of{"$F[0],$F[1]"}; $n++; for (0 .. $#$p) { $d = abs($p->[$_] - $F[3 + $_]); $worst = $d if $d > $worst }
         END { print $n == keys %of && $n >= 100 && $worst < 1e-5 ? "same" : "$n, off by $worst" }' out.csv >got
     is "$(cat got)" same "label $label: the answers of a fold, windows put together"
@@ -351,7 +366,8 @@ config '"window": 16' tagging '{"preset": "gru", "hidden": [8]}' '"epochs": 6, "
 for threads in 1 3; do dnn train c.json -o f1.$threads.dnn --quiet --threads $threads; done
 same f1.1.dnn f1.3.dnn "soft_f1 of two labels: 1 and 3 threads, the same bytes"
 dnn evaluate f1.1.dnn ask.csv --json --quiet >eval.json
-ok "$(grep -q '"confusion":{"labels"' eval.json && grep -q '"macro_f1"' eval.json; echo $?)" "evaluate has the table of confusion, and macro figures"
+ok "$(grep -q '"confusion":{"labels"' eval.json && grep -q '"macro_f1"' eval.json; echo $?)" \
+    "evaluate has the table of confusion, and macro figures"
 sed -i 's/"calm", "stormy"/"clam"/' c.json
 run dnn train c.json -o none.dnn
 is_exit 78 "a label that no row has"
@@ -362,13 +378,15 @@ sed -i 's/\["clam"\]/"calm"/' c.json
 run dnn check c.json
 is_exit 78 "labels is no list"
 err_has 'expected a list of labels'
-perl -e 'my $s = 7; sub r { $s = $s * 16807 % 2147483647; $s / 2147483647 } print "x,z,y\n"; for (1 .. 1200) { my ($x, $z) = (4 * r() - 2, r());
+perl -e 'my $s = 7; sub r { $s = $s * 16807 % 2147483647; $s / 2147483647 } print "x,z,y\n"; for (1 .. 1200) {
+    my ($x, $z) = (4 * r() - 2, r());
     printf "%.3f,%.3f,%s\n", $x, $z, r() < 1 / (1 + exp(4.5 - 2.5 * $x)) ? "yes" : "no" }' >rare.csv
 dnn init rare.csv --target y --set model.preset=mlp -o rare.json --quiet --set train.epochs=40 --set calibrate=none
 dnn train rare.json -o plain.dnn --quiet --json >plain
 dnn train rare.json -o f1.dnn --quiet --json --set train.loss.type=soft_f1 --set 'train.loss.labels=["yes"]' >f1
 f1_of() { perl -ne 'print $1 if /"test":\{[^}]*"f1":([0-9.e-]+)/' "$1"; }
-ok "$(perl -e 'exit !($ARGV[1] > $ARGV[0] + 0.1)' "$(f1_of plain)" "$(f1_of f1)"; echo $?)" "soft_f1 of the rarer label of a table: F1 $(f1_of f1), of cross_entropy $(f1_of plain)"
+ok "$(perl -e 'exit !($ARGV[1] > $ARGV[0] + 0.1)' "$(f1_of plain)" "$(f1_of f1)"; echo $?)" \
+    "soft_f1 of the rarer label of a table: F1 $(f1_of f1), of cross_entropy $(f1_of plain)"
 
 # errors
 bad() { # NAME EXIT TEXT

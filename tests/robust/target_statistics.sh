@@ -2,16 +2,24 @@
 # target_statistics.sh - encoders.target_statistics from config to answers: no row's own target reaches its input, answers use the
 # statistics of all training rows, and the same bytes on any number of threads and after a stop.
 . "$(dirname "$0")/../tap.sh"
-field() { perl -0777 -ne 'use strict; my ($path) = "'"$1"'"; my $v = $_; for my $k (split /\./, $path) { $v =~ s/.*?"$k":\s*//s or die } $v =~ /^"?([-+.\w]+)/ and print $1' "${2:-out}"; }
+field() {
+    perl -0777 -ne 'use strict;
+        my ($path) = "'"$1"'"; my $v = $_;
+        for my $k (split /\./, $path) { $v =~ s/.*?"$k":\s*//s or die }
+        $v =~ /^"?([-+.\w]+)/ and print $1' \
+        "${2:-out}"
+}
 within() { awk -v x="$1" -v low="$2" -v high="$3" 'BEGIN { exit !(x >= low && x <= high) }'; }
 config() { # FILE DATA TASK TARGET COLUMNS [MORE]
     cat >"$1" <<JSON
 {"task": "$3", "data": {"train": "$2", "target": "$4", "columns": {$5}${6:-}}, "model": {"preset": "mlp", "hidden": [16]},
- "encoders": {"target_statistics": {}}, "train": {"epochs": 12, "batch_size": 64, "optimizer": {"learning_rate": 0.01}}, "backend": {"name": "dnn_cpu"}}
+ "encoders": {"target_statistics": {}}, "train": {"epochs": 12, "batch_size": 64, "optimizer": {"learning_rate": 0.01}},
+ "backend": {"name": "dnn_cpu"}}
 JSON
 }
 # --- a random target and 5,000 categories of one row each ---
-awk 'BEGIN { seed = 5; print "c,d,y"; for (i = 0; i < 5000; i++) { seed = (seed * 16807) % 2147483647; y = seed % 1000 < 500; seed = (seed * 16807) % 2147483647
+awk 'BEGIN { seed = 5; print "c,d,y"; for (i = 0; i < 5000; i++) { seed = (seed * 16807) % 2147483647; y = seed % 1000 < 500;
+    seed = (seed * 16807) % 2147483647
     print "k" i ",u" i "," y } }' >noise.csv
 config noise.json noise.csv binary y '"c": {"type": "categorical", "encode": "target"}, "d": "categorical"'
 run dnn train noise.json -o noise.dnn --json --set 'output.metrics=noise.jsonl'
@@ -55,7 +63,11 @@ out_has '"target_statistics":[{"columns":["a"],"entries":' "inspect lists the ke
 out_has '"columns":["a","b"]' "inspect lists the pairs"
 # members with statistics of their own folds, and one without any
 config c.json d.csv binary two "$columns"
-perl -pi -e 's/"backend"/"ensemble": {"folds": 2, "select": "mean", "members": [{"name": "with"}, {"name": "without", "encoders": {"target_statistics": null}}]}, "backend"/' c.json
+perl \
+    -pi \
+    -e \
+    's/"backend"/"ensemble": {"folds": 2, "select": "mean", "members": [{"name": "with"}, {"name": "without", "encoders": {"target_statistics": null}}]}, "backend"/' \
+    c.json
 answers "an ensemble" c.json
 # an answer looks up what was learned: a row alone, in another order, with unseen and missing values
 config c.json d.csv binary two "$columns"
@@ -68,9 +80,11 @@ sed -n '1p;4p' new.csv >one.csv
 dnn predict m.dnn one.csv -o one.out --quiet 2>/dev/null
 is "$(tail -n 1 one.out)" "$(tail -n 1 new.out)" "a row is answered by itself"
 # --- options ---
-config c.json d.csv binary two '"a": {"type": "categorical", "encode": "target"}, "b": {"type": "categorical", "encode": "count"}, "n": "numeric"'
+config c.json d.csv binary two '"a": {"type": "categorical", "encode": "target"}, "b": {"type": "categorical", "encode": "count"},
+    "n": "numeric"'
 dnn train c.json --set encoders.target_statistics=null -o own.dnn --quiet 2>/dev/null
-is "$(dnn inspect own.dnn --json | grep -o '"target_statistics":.*' | grep -o '"columns":\[' | wc -l)" 2 "encode target and count make keys of their columns alone"
+is "$(dnn inspect own.dnn --json | grep -o '"target_statistics":.*' | grep -o '"columns":\[' | wc -l)" 2 \
+    "encode target and count make keys of their columns alone"
 run dnn train c.json -o x.dnn --set 'encoders.target_statistics.columns=["b","nothing"]'
 is_exit 78 "a column that is no key"
 err_has '"nothing" is no categorical or numeric column'
@@ -79,23 +93,28 @@ out_has '"target_statistics":{"columns":"auto","pairs":16,"prior":10,"folds":5,"
 run dnn check c.json --resolved --set encoders.target_statistics=null
 out_has '"target_statistics": null' "check --resolved spells null out"
 # --- many names: min_count auto ---
-awk 'BEGIN { seed = 4; print "s,few,y"; for (i = 0; i < 3000; i++) { seed = (seed * 16807) % 2147483647; print "s" (i % 10 ? seed % 1500 : 7) ",f" seed % 7 "," (seed % 7 < 3) } }' >names.csv
+awk 'BEGIN { seed = 4; print "s,few,y"; for (i = 0; i < 3000; i++) { seed = (seed * 16807) % 2147483647;
+    print "s" (i % 10 ? seed % 1500 : 7) ",f" seed % 7 "," (seed % 7 < 3) } }' >names.csv
 config n.json names.csv binary y '"s": "categorical", "few": "categorical"'
 dnn train n.json --set encoders.target_statistics=null -o n.dnn --quiet 2>/dev/null
 dnn inspect n.dnn --json >out
-is "$(grep -o '"min_count":[0-9][0-9]*' out | tr '\n' ' ')" '"min_count":22 "min_count":1 ' "min_count auto: names of a row or two are unknown, few values stay"
+is "$(grep -o '"min_count":[0-9][0-9]*' out | tr '\n' ' ')" '"min_count":22 "min_count":1 ' \
+    "min_count auto: names of a row or two are unknown, few values stay"
 # --- stopped and resumed ---
 config r.json d.csv binary two "$columns"
-dnn train r.json -o whole.dnn --quiet --set train.epochs=30 --set train.early_stopping.patience=0 --set train.checkpoint.every_s=0 2>/dev/null
+dnn train r.json -o whole.dnn --quiet --set train.epochs=30 --set train.early_stopping.patience=0 \
+    --set train.checkpoint.every_s=0 2>/dev/null
 run dnn train r.json -o part.dnn --quiet --set train.epochs=30 --set train.early_stopping.patience=0 --set train.checkpoint.every_s=0 &
 for _ in $(seq 200); do compgen -G 'part.dnn.ckpt-*' >/dev/null && break; sleep 0.02; done
 pkill -TERM -P $! 2>/dev/null
 wait
-run dnn train r.json -o part.dnn --quiet --resume --set train.epochs=30 --set train.early_stopping.patience=0 --set train.checkpoint.every_s=0
+run dnn train r.json -o part.dnn --quiet --resume --set train.epochs=30 --set train.early_stopping.patience=0 \
+    --set train.checkpoint.every_s=0
 is_exit 0 "resumed"
 same whole.dnn part.dnn "a training that was stopped ends in the same bytes"
 dnn init d.csv --target two --set model.preset=mlp --force --quiet -o e.json 2>/dev/null
 dnn train e.json -o e.dnn --quiet --set train.epochs=2 \
     --set 'ensemble={"folds": 2, "select": "mean", "members": [{"name": "plain"}, {"name": "keys", "encoders": {"target_statistics": {}}}]}'
-is "$(grep -ao '"encoders.[0-9].statistics.keys"' e.dnn | sort | tr '\n' ' ')" '"encoders.2.statistics.keys" "encoders.3.statistics.keys" ' "one member of an ensemble has statistics, the other has none"
+is "$(grep -ao '"encoders.[0-9].statistics.keys"' e.dnn | sort | tr '\n' ' ')" \
+    '"encoders.2.statistics.keys" "encoders.3.statistics.keys" ' "one member of an ensemble has statistics, the other has none"
 done_testing

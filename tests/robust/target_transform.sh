@@ -4,7 +4,8 @@
 . "$ROOT/tests/training.sh"
 # amounts over three decades: the logarithm of y is 5 + 1.5 a - b and a little noise
 amounts() {
-    awk -v rows="$1" 'BEGIN { seed = 7; print "a,b,c,y"; for (i = 0; i < rows; i++) { a = n(); b = n(); printf "%.4f,%.4f,%d,%.3f\n", a, b, i % 7, exp(5 + 1.5 * a - b + 0.2 * n()) } }
+    awk -v rows="$1" 'BEGIN { seed = 7; print "a,b,c,y"; for (i = 0; i < rows; i++) { a = n(); b = n();
+        printf "%.4f,%.4f,%d,%.3f\n", a, b, i % 7, exp(5 + 1.5 * a - b + 0.2 * n()) } }
     function r() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 } function n() { return r() + r() + r() + r() - 2 }'
 }
 amounts 900 >d.csv
@@ -12,8 +13,10 @@ head -n 700 d.csv >train.csv
 { head -n 1 d.csv; tail -n 200 d.csv; } >test.csv
 config() { # FILE TRANSFORM [MORE KEYS] [OF TRAIN]
     cat >"$1" <<JSON
-{"task": "regression", "data": {"train": "train.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric", "c": "numeric"}}, "model": {"preset": "mlp", "hidden": [12]},
- "target_transform": "$2", "train": {"epochs": 25, "batch_size": 32, "optimizer": {"learning_rate": 0.01}${4:-}}, "backend": {"name": "dnn_cpu"}${3:-}}
+{"task": "regression", "data": {"train": "train.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric", "c": "numeric"}},
+  "model": {"preset": "mlp", "hidden": [12]},
+ "target_transform": "$2", "train": {"epochs": 25, "batch_size": 32, "optimizer": {"learning_rate": 0.01}${4:-}},
+ "backend": {"name": "dnn_cpu"}${3:-}}
 JSON
 }
 value() { perl -ne "print \$1 if /\"metrics\":\\{[^}]*\"$1\":([^,}]+)/" out; }
@@ -47,7 +50,8 @@ out_has '"target_transform":"quantile"'
 
 # explain: attributions add up in the file's units
 run dnn explain log.dnn test.csv --rows w.csv --quiet
-paste -d, w.csv log.out | awk -F, 'NR > 1 { d = $1 + $2 + $3 + $4 - $6; if (d < 0) d = -d; if (d > 0.01 * $6) bad = bad " " NR } END { print bad; exit bad != "" || NR < 200 }' >far
+paste -d, w.csv log.out | awk -F, 'NR > 1 { d = $1 + $2 + $3 + $4 - $6; if (d < 0) d = -d; if (d > 0.01 * $6) bad = bad " " NR }
+    END { print bad; exit bad != "" || NR < 200 }' >far
 ok $? "attributions add up to the answer" "$(head -n 3 w.csv; head -n 1 far)"
 
 # several networks, each with its own coding of the rows it learnt
@@ -83,19 +87,22 @@ is "$(digest cut.dnn)" "$(digest whole.dnn)" "to the same model"
 # auto: by validation rows, whatever the test rows say
 amounts 4000 >many.csv
 for transform in log auto; do
-    run dnn train log.json -o $transform.dnn --progress none --set data.train=many.csv --set target_transform=$transform --set train.epochs=5
+    run dnn train log.json -o $transform.dnn --progress none --set data.train=many.csv --set target_transform=$transform \
+        --set train.epochs=5
     is_exit 0 "$transform: trained"
 done
 err_has "note: target_transform auto: log (rmse of a quick model: none " "auto says what it chose, and why"
 run dnn inspect auto.dnn
 out_has "target     y, learnt through log"
 is "$(dnn predict auto.dnn test.csv -q | sha256sum)" "$(dnn predict log.dnn test.csv -q | sha256sum)" "its answers are those of log"
-dnn train log.json -o other.dnn --quiet --progress none --threads 3 --set data.train=many.csv --set target_transform=auto --set train.epochs=5
+dnn train log.json -o other.dnn --quiet --progress none --threads 3 --set data.train=many.csv --set target_transform=auto \
+    --set train.epochs=5
 same auto.dnn other.dnn "auto: the same bytes with three threads"
 awk -F, 'NR == 1 || NR % 6 { print > "part1.csv" } NR == 1 || !(NR % 6) { print > "part2.csv" }' many.csv
 awk -F, -v OFS=, 'NR > 1 { $4 = -5000 * (NR % 3) } { print }' test.csv >far.csv
 for test in test far; do
-    run dnn train log.json -o "$test.m" --progress none --set target_transform=auto --set data.train=part1.csv --set data.valid=part2.csv --set data.test=$test.csv --set train.epochs=2
+    run dnn train log.json -o "$test.m" --progress none --set target_transform=auto --set data.train=part1.csv --set data.valid=part2.csv \
+        --set data.test=$test.csv --set train.epochs=2
     is_exit 0 "$test.csv is the test part"
     grep -F 'target_transform auto' err >"$test.said"
 done

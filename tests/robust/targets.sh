@@ -80,11 +80,13 @@ dnn train q.json -o q.dnn --progress none --quiet
 dnn train mean.json -o mean.dnn --progress none --quiet
 dnn predict q.dnn q.csv --quiet >q.out
 paste -d, q.csv q.out >both.csv
-want=$(awk -F, 'NR == 1 { for (i = 3; i <= NF; i++) if ($i == "prediction") p = i; next } { d = $2 - $p; loss += d > 0 ? 0.8 * d : -0.2 * d; n += d <= 0 }
+want=$(awk -F, 'NR == 1 { for (i = 3; i <= NF; i++) if ($i == "prediction") p = i; next } { d = $2 - $p; loss += d > 0 ? 0.8 * d : -0.2 * d;
+    n += d <= 0 }
     END { printf "%.5f %.5f", loss / (NR - 1), n / (NR - 1) }' both.csv)
 run dnn evaluate q.dnn q.csv --json --require 'coverage>=0.6' --require 'coverage.high<=1' --require 'pinball<=5'
 is_exit 0 "gates on coverage and pinball"
-is "$(perl -ne 'printf "%.5f %.5f", /"pinball":([^,}]+)/, /"coverage":([^,}]+)/' out)" "$want" "both are those of the predictions, in the file's units"
+is "$(perl -ne 'printf "%.5f %.5f", /"pinball":([^,}]+)/, /"coverage":([^,}]+)/' out)" \
+    "$want" "both are those of the predictions, in the file's units"
 run dnn evaluate q.dnn q.csv
 out_has "quantile   0.8 (coverage should be near it)"
 run dnn train q.json -o g.dnn --progress none --json --require 'coverage>=0.5' --require 'pinball<=5'

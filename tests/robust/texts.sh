@@ -21,7 +21,8 @@ make_rows() { # FILE ROWS SEED
 }
 make_rows train.csv 1200 5
 make_rows ask.csv 300 17
-run dnn init train.csv --target y --set data.positive=bad --set 'model={"preset": "mlp", "hidden": [16]}' --set train.epochs=12 --set train.batch_size=64 --set train.optimizer.learning_rate=0.01 -o c.json
+run dnn init train.csv --target y --set data.positive=bad --set 'model={"preset": "mlp", "hidden": [16]}' --set train.epochs=12 \
+    --set train.batch_size=64 --set train.optimizer.learning_rate=0.01 -o c.json
 is_exit 0 "init"
 err_has 'hashed n-grams of it are read; "encode": "tokens" learns its words in order' "init names both ways to read a text"
 ok "$(grep -q '"note": "text"' c.json && grep -q 'column "note": text: free text' err; echo $?)" "finds the text" "$(cat c.json err)"
@@ -50,7 +51,8 @@ wait $! 2>/dev/null
 dnn train c.json -o r.dnn --resume --quiet --set train.checkpoint.every_s=0
 dnn train c.json -o s.dnn --quiet --set train.checkpoint.every_s=0
 ok "$(cmp -s s.dnn r.dnn; echo $?)" "killed and resumed: the same model"
-run dnn train c.json -o e.dnn --quiet --set 'ensemble={"folds": 2, "select": "mean"}' --set train.epochs=3 --set encoders.target_statistics.pairs=2
+run dnn train c.json -o e.dnn --quiet --set 'ensemble={"folds": 2, "select": "mean"}' --set train.epochs=3 \
+    --set encoders.target_statistics.pairs=2
 is_exit 0 "an ensemble with target statistics"
 run dnn predict e.dnn ask.csv --quiet --uncertainty
 is_exit 0 "its answers"
@@ -60,12 +62,15 @@ run dnn inspect m.dnn --json
 ok "$(grep -q '"buckets":2000,"ngram":\[1,2\],"char_ngram":null,"weight":"tfidf"' out; echo $?)" "inspect tells the options" "$(cat out)"
 # words are those of Unicode: the same answer for a text in capitals, with its accents apart, or with other quotes and blanks
 awk 'BEGIN { split("кофе чай сахар молоко вода лимон", w, " "); print "отзыв,y"
-    for (i = 1; i <= 300; i++) printf "\"«%s»%s %s — %s номер %d\",%s\n", w[1 + i % 5], i % 2 ? " été" : "", w[1 + i % 4], w[1 + i % 3], i, i % 2 ? "да" : "нет" }' >script.csv
+    for (i = 1; i <= 300; i++) printf "\"«%s»%s %s — %s номер %d\",%s\n", w[1 + i % 5], i % 2 ? " été" : "", w[1 + i % 4], w[1 + i % 3], i,
+    i % 2 ? "да" : "нет" }' >script.csv
 run dnn init script.csv --target y --set 'model={"preset": "linear"}' --set train.epochs=10 -o script.json
 err_has 'column "отзыв": text' "a text in Cyrillic letters"
 run dnn train script.json -o script.dnn --quiet
 is_exit 0 "learns of it"
-printf 'отзыв\n"«кофе» été — чай"\n"КОФЕ\xc2\xa0ÉTÉ, ЧАЙ"\n"кофе e\xcc\x81te\xcc\x81 “чай”"\n"\xef\xbb\xbfко\xc2\xadфе été: чай"\nвода\n' >ask.txt
+printf \
+    'отзыв\n"«кофе» été — чай"\n"КОФЕ\xc2\xa0ÉTÉ, ЧАЙ"\n"кофе e\xcc\x81te\xcc\x81 “чай”"\n"\xef\xbb\xbfко\xc2\xadфе été: чай"\nвода\n' \
+    >ask.txt
 dnn predict script.dnn ask.txt --quiet -o - >out
 is "$(sed -n 2,5p out | sort -u | wc -l)" 1 "case, accents, quotes, dashes, blanks and marks without a width do not matter"
 is "$(sort -u out | wc -l)" 3 "words do"
@@ -73,7 +78,8 @@ run dnn explain script.dnn script.csv --effects
 ok "$(grep -q 'été' out && ! grep -q '«' out; echo $?)" "explain tells the same words" "$(head -n 20 out)"
 # scripts without blanks
 printf '评论,y\n' >han.csv
-awk 'BEGIN { split("这个 东西 我 昨天 买 的 手机 电影 服务 今天", w, " "); for (i = 1; i <= 400; i++) { t = ""; for (k = 0; k < 9; k++) t = t w[1 + (i * 7 + k * i) % 10]
+awk 'BEGIN { split("这个 东西 我 昨天 买 的 手机 电影 服务 今天", w, " "); for (i = 1; i <= 400; i++) { t = "";
+    for (k = 0; k < 9; k++) t = t w[1 + (i * 7 + k * i) % 10]
     print t (i % 2 ? "很好" : "太差") i % 97 "，" t "," i % 2 } }' >>han.csv
 run dnn init han.csv --target y --set 'model={"preset": "linear"}' --set train.epochs=30 -o han.json
 err_has "free text in a script without blanks between words" "init sees a text without blanks"
@@ -93,7 +99,8 @@ perl -0pe 's/,\s*"optimizer": *\{[^}]*\}//' c.json >d.json
 small='{"preset": "tabm", "k": 4, "hidden": [32, 32]}'
 for preset in linear realmlp tabm; do
     [ $preset = tabm ] && model=$small || model="{\"preset\": \"$preset\"}"
-    run dnn train d.json -o p.dnn --force --json --quiet --set "model=$model" --set 'data.columns.note={"type": "text", "buckets": 400}' --set train.epochs=10 --set train.batch_size=64
+    run dnn train d.json -o p.dnn --force --json --quiet --set "model=$model" --set 'data.columns.note={"type": "text", "buckets": 400}' \
+        --set train.epochs=10 --set train.batch_size=64
     is_exit 0 "preset $preset"
     ok "$(perl -0ne 'exit !(/"valid":\{"auc":([0-9.]+)/ && $1 > 0.85)' out; echo $?)" "preset $preset learns the word" "$(head -c 600 out)"
 done

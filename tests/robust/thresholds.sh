@@ -34,14 +34,17 @@ dnn predict costs.dnn more.csv --quiet | cut -d, -f3- >b
 same a b "probabilities are those without a threshold"
 train recall.dnn '{"precision_at_recall": 0.9}'
 t=$(value threshold out)
-ok "$(perl -0777 -ne '/"valid":\{[^}]*"recall":([0-9.]+)/; exit !($1 >= 0.9 && $1 < 1)' out; echo $?)" "recall of 0.9 on the validation rows" "$(cat out)"
+ok "$(perl -0777 -ne '/"valid":\{[^}]*"recall":([0-9.]+)/; exit !($1 >= 0.9 && $1 < 1)' out; echo $?)" \
+    "recall of 0.9 on the validation rows" "$(cat out)"
 run dnn inspect recall.dnn
 out_has "threshold  " "inspect shows it"
 dnn inspect recall.dnn --json >shown
 is "$(value threshold shown)" "$t" "the same number"
 run dnn evaluate recall.dnn more.csv --json
-ok "$(T=$t perl -MJSON::PP -0777 -ne '$j = decode_json($_); ($r) = grep { $_->{threshold} == $j->{threshold} } @{$j->{thresholds}}; $m = $j->{metrics};
-    exit !($r && abs($r->{recall} - $m->{recall}) < 1e-12 && abs($r->{precision} - $m->{precision}) < 1e-12 && abs($r->{f1} - $m->{f1}) < 1e-12
+ok "$(T=$t perl -MJSON::PP -0777 -ne '$j = decode_json($_); ($r) = grep { $_->{threshold} == $j->{threshold} } @{$j->{thresholds}};
+    $m = $j->{metrics};
+    exit !($r && abs($r->{recall} - $m->{recall}) < 1e-12 && abs($r->{precision} - $m->{precision}) < 1e-12 &&
+    abs($r->{f1} - $m->{f1}) < 1e-12
     && !defined $r->{cost} && @{$j->{thresholds}} > 5 && $j->{threshold} == $ENV{T})' out 2>/dev/null || perl -e 'exit 1'; echo $?)" \
     "evaluate: the table's own row is the metrics" "$(cat out)"
 out_has '"lift":[{"top":0.05,"precision":' "evaluate: the top of the rows"

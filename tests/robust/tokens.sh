@@ -60,7 +60,8 @@ dnn train c.json -o r.dnn --resume --quiet --set train.checkpoint.every_s=0
 dnn train c.json -o s.dnn --quiet --set train.checkpoint.every_s=0
 ok "$(cmp -s s.dnn r.dnn; echo $?)" "killed and resumed: the same model"
 run dnn inspect m.dnn --json
-ok "$(grep -q '"encode":"tokens","vocabulary":11,"length":[0-9]*,"dim":8,"min_count":1' out; echo $?)" "inspect tells the options" "$(cat out)"
+ok "$(grep -q '"encode":"tokens","vocabulary":11,"length":[0-9]*,"dim":8,"min_count":1' out; echo $?)" "inspect tells the options" \
+    "$(cat out)"
 while read -r name model; do
     run dnn train c.json -o p.dnn --force --json --quiet --set "model=$model" --set train.epochs=8
     is_exit 0 "$name"
@@ -86,15 +87,18 @@ dnn predict e.dnn --quiet < <(printf 'id,note\n1,\n') >odd
 is "$(cut -d, -f3 why.csv | uniq | tail -n +2)" "$(sed -n 2p odd | cut -d, -f4)" "the base is the answer to an empty text"
 run dnn check c.json
 is_exit 0 "check"
-run dnn train c.json -o cut.dnn --set 'data.columns.note={"type": "text", "encode": "tokens", "length": 4, "min_count": 100000}' --set train.epochs=1
+run dnn train c.json -o cut.dnn --set 'data.columns.note={"type": "text", "encode": "tokens", "length": 4, "min_count": 100000}' \
+    --set train.epochs=1
 is_exit 0 "a short length, no token that is frequent enough"
-ok "$(grep -q 'training texts have more than 4 tokens' err && grep -q 'no token stands `min_count` (100000) times' err; echo $?)" "says so" "$(cat err)"
+ok "$(grep -q 'training texts have more than 4 tokens' err && grep -q 'no token stands `min_count` (100000) times' err; echo $?)" \
+    "says so" "$(cat err)"
 refuse() { # NAME ENTRY PATTERN EXIT
     run dnn check c.json --set "$2"
     is_exit "$4" "$1"
     ok "$(grep -q "$3" err; echo $?)" "$1: says so" "$(cat err)"
 }
-refuse "a key of terms" 'data.columns.note={"type": "text", "encode": "tokens", "buckets": 10}' '`buckets` has no effect when `encode` is "tokens"' 78
+refuse "a key of terms" 'data.columns.note={"type": "text", "encode": "tokens", "buckets": 10}' \
+    '`buckets` has no effect when `encode` is "tokens"' 78
 refuse "a key of tokens" 'data.columns.note={"type": "text", "length": 10}' '`length` has no effect when `encode` is "hashed"' 78
 refuse "a length of one" 'data.columns.note={"type": "text", "encode": "tokens", "length": 1}' 'out of range' 64
 refuse "another input" 'data.columns.id=numeric' 'is an input beside the tokens of "note"' 78

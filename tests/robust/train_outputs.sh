@@ -174,7 +174,8 @@ is_exit 0 "check of outputs that may be"
 ok $? "makes none"
 # check never has a list that a training could take
 if command -v strace >/dev/null 2>&1 && strace -o trace.check -f true 2>/dev/null; then
-    ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" strace -f -o trace.check -e trace=open,openat,unlink,unlinkat "$DNN" check c.json --set output.metrics=race.lines >/dev/null 2>&1
+    ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" strace -f -o trace.check -e trace=open,openat,unlink,unlinkat "$DNN" check c.json \
+        --set output.metrics=race.lines >/dev/null 2>&1
     is "$(grep -c '"c\.json"' trace.check) $(grep -c '[/"]race\.lines"' trace.check)" "1 0" \
         "check, which reads its config, neither makes nor takes away output.metrics"
 else

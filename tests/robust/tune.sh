@@ -6,7 +6,8 @@
 make_data d.csv 400
 mkdir sub
 space='"tune": {"space": {"model.hidden": [[8], [16, 8], [24]], "train.optimizer.learning_rate": {"low": 0.001, "high": 0.1, "log": true},
-  "train.batch_size": {"low": 20, "high": 40}, "train.loss.class_weights": [null, "balanced"], "encoders.numeric.encode": ["plain", "ple"]}}'
+  "train.batch_size": {"low": 20, "high": 40}, "train.loss.class_weights": [null, "balanced"],'
+space+=' "encoders.numeric.encode": ["plain", "ple"]}}'
 make_config c.json d.csv binary '"epochs": 18' "\"backend\": {\"name\": \"dnn_cpu\"}, $space"
 run dnn tune c.json --trials 7 -o sub/best.json --trials-csv t1.csv --json --threads 1
 is_exit 0 "seven trials"

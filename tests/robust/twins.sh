@@ -3,11 +3,13 @@
 # values in predict. Names of columns compare in NFC. Codes that are one number are categories; long digits are texts.
 . "$(dirname "$0")/../tap.sh"
 awk 'BEGIN { print "x,ville,caf\xc3\xa9,y"; n = split("NYC|nyc|Paris|Paris\xc2\xa0|Li\xc3\xa8ge|Lie\xcc\x80ge|Rom|1|1.0|True", v, "|")
-    for (i = 0; i < 300; i++) printf "%s,%s,%d,%s\n", i * 13 % 50, i % 3 ? v[1 + i * 7 % n] : "Rom", i * 17 % 23, (i % 50 > 20 ? (i % 9 ? "yes" : "Yes\xc2\xa0") : "no") }' >t.csv
+    for (i = 0; i < 300; i++) printf "%s,%s,%d,%s\n", i * 13 % 50, i % 3 ? v[1 + i * 7 % n] : "Rom", i * 17 % 23,
+    (i % 50 > 20 ? (i % 9 ? "yes" : "Yes\xc2\xa0") : "no") }' >t.csv
 run dnn init t.csv --target y --set model.preset=linear --set train.epochs=2 -o t.json
 is_exit 0 "init"
 err_has 'warning: target "y": labels "Yes' "labels"
-err_has '(blanks) differ in the way they are written alone: are they one label? Mend the file' "labels that differ in blanks: the warning says so"
+err_has '(blanks) differ in the way they are written alone: are they one label? Mend the file' \
+    "labels that differ in blanks: the warning says so"
 err_has 'note: column "ville": values differ in the way they are written alone: ' "categories"
 err_has '"1" and "1.0" (one number)' "  a number"
 for command in "check t.json" "train t.json -o t.dnn"; do
@@ -32,7 +34,9 @@ is_exit 0 "a column's name composed and apart, in training"
 dnn predict t.dnn t.csv --quiet >want && dnn predict a.dnn t.csv --quiet >got
 same want got "a column's name apart: the same model"
 # codes and long digits
-awk 'BEGIN { print "c,d,y,l"; split("110E1 11E2 7E2 5E3", w, " "); for (i = 0; i < 200; i++) print w[1 + i % 4] "," i % 37 "E" i % 5 "," (i % 4 < 2 ? "110E1" : "11E2") "," (i % 4 < 2 ? "12345678901234567" : "12345678901234568") }' >c.csv
+awk 'BEGIN { print "c,d,y,l"; split("110E1 11E2 7E2 5E3", w, " ");
+    for (i = 0; i < 200; i++) print w[1 + i % 4] "," i % 37 "E" i % 5 "," (i % 4 < 2 ? "110E1" : "11E2") "," \
+        (i % 4 < 2 ? "12345678901234567" : "12345678901234568") }' >c.csv
 run dnn init c.csv --target y --ignore l --set model.preset=linear -o c.json
 err_has 'column "c": categorical: codes, taken as categories: as numbers "110E1" and "11E2" would be one' "codes are categories"
 run dnn train c.json -o c.dnn --set train.epochs=2 --json

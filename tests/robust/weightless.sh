@@ -5,7 +5,8 @@
 awk 'BEGIN { print "a,b,w,y,z"; for (i = 0; i < 240; i++) { a = (i * 37) % 101; b = (i * 53) % 17
     printf "%d,%d,%d,%s,%g\n", a, b, 1 + (i % 4 == 0), (a + b * 3 > 75 ? "up" : "down"), a / 9 + b } }' >rows.csv
 # a label that no row has, cells that are no numbers, a target that is missing or far away
-awk 'BEGIN { FS = OFS = "," } { print } NR % 30 == 7 { print 5, 3, 0, "odd", "none"; print "bad", 2, 0.0, "up", 1; print -9999, 1e9, 0, "NA", 1e30 }' rows.csv >with.csv
+awk 'BEGIN { FS = OFS = "," } { print } NR % 30 == 7 { print 5, 3, 0, "odd", "none"; print "bad", 2, 0.0, "up", 1;
+    print -9999, 1e9, 0, "NA", 1e30 }' rows.csv >with.csv
 config() { # TASK TARGET
     cat >c.json <<JSON
 {"task": "$1", "data": {"train": "rows.csv", "target": "$2", "columns": {"a": "numeric", "b": "numeric", "w": "weight"}},
@@ -110,7 +111,8 @@ for task in "multiclass y row gru" "regression v row gru" "regression v last gru
     set -- $task
     [ $3 = group ] || window=', "window": 4'
     cat >s.json <<JSON
-{"task": "$1", "data": {"target": "$2", "columns": {"x": "numeric", "w": "weight"}, "missing": [""], "split": {"method": "random", "valid": 0, "test": 0},
+{"task": "$1", "data": {"target": "$2", "columns": {"x": "numeric", "w": "weight"}, "missing": [""], "split": {"method": "random",
+  "valid": 0, "test": 0},
  "sequence": {"group": "g", "order": "t", "label": "$3"${window:-}}}, "model": {"preset": "$4"}, "train": {"epochs": 2, "batch_size": 16},
  "backend": {"name": "dnn_cpu"}, "output": {"fingerprint": false}}
 JSON

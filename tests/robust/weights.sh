@@ -14,16 +14,21 @@ awk '
             row = ""; for (k = 0; k < 6; k++) row = row (next_of(20) || k ? x[k] : "") ","
             row = row "k" c ",l" next_of(40) ",m" next_of(9) ",n" next_of(7)
             row = row ",the word" next_of(30) " and w" c ",a text w" next_of(50) " of words,tok" next_of(25) " en" c
-            printf "%s,2024-%02d-%02d,%d,%g,%s\n", row, 1 + next_of(12), 1 + next_of(28), w, s + c / 3, (s + c / 3 > 1 ? "yes" : s > 0 ? "no" : "may be")
+            printf "%s,2024-%02d-%02d,%d,%g,%s\n", row, 1 + next_of(12), 1 + next_of(28), w, s + c / 3,
+            (s + c / 3 > 1 ? "yes" : s > 0 ? "no" : "may be")
             if (i % 9 == 4)
                 printf "-9999,9999,1e6,-9999,%d,7777,odd,odd%d,odd,odd,odd words here,odd odd,odd oddest,1912-01-01,0,-99999,odd\n", i, i
         }
     }' >with.csv
 grep -v ',0,-99999,odd$' with.csv >without.csv
 head -n 60 without.csv >valid.csv
-numbers='"a": {"type": "numeric", "scale": "standard"}, "b": {"type": "numeric", "scale": "robust"}, "c": {"type": "numeric", "scale": "minmax"}, "d": {"type": "numeric", "scale": "quantile", "impute": "mean"}, "e": {"type": "numeric", "scale": "clip"}, "f": "numeric"'
-bins='"a": {"type": "numeric", "encode": "ple", "edges": "quantile"}, "b": {"type": "numeric", "encode": "ple", "edges": "tree", "bins": 6}, "c": {"type": "numeric", "encode": "periodic"}, "when": "datetime"'
-categories='"a": "numeric", "k": {"type": "categorical", "encode": "onehot"}, "l": {"type": "categorical", "encode": "embedding", "min_count": 3}, "m": {"type": "categorical", "encode": "target"}, "n": {"type": "categorical", "encode": "count"}'
+numbers='"a": {"type": "numeric", "scale": "standard"}, "b": {"type": "numeric", "scale": "robust"}, "c": {"type": "numeric",
+    "scale": "minmax"}, "d": {"type": "numeric", "scale": "quantile", "impute": "mean"}, "e": {"type": "numeric", "scale": "clip"},
+    "f": "numeric"'
+bins='"a": {"type": "numeric", "encode": "ple", "edges": "quantile"}, "b": {"type": "numeric", "encode": "ple", "edges": "tree", "bins": 6},
+    "c": {"type": "numeric", "encode": "periodic"}, "when": "datetime"'
+categories='"a": "numeric", "k": {"type": "categorical", "encode": "onehot"}, "l": {"type": "categorical", "encode": "embedding",
+    "min_count": 3}, "m": {"type": "categorical", "encode": "target"}, "n": {"type": "categorical", "encode": "count"}'
 texts='"t": "text", "u": {"type": "text", "weight": "count"}'
 tokens='"v": {"type": "text", "encode": "tokens"}'
 config() { # FILE TASK TARGET COLUMNS PRESET|MODEL [MORE [MORE OF A PRESET]]
@@ -59,7 +64,8 @@ for preset in linear realmlp tabm; do
 done
 unseen "auto" regression y "$numbers, \"k\": \"categorical\"" auto ', "ensemble": {"folds": 2}'
 unseen "residual layers" regression y "$numbers, \"k\": \"categorical\"" \
-    '{"layers": [{"type": "dense", "units": 8}, {"type": "residual", "layers": [{"type": "batch_norm"}, {"type": "relu"}, {"type": "dense", "units": 8}]}]}'
+    '{"layers": [{"type": "dense", "units": 8}, {"type": "residual", "layers": [{"type": "batch_norm"}, {"type": "relu"},
+    {"type": "dense", "units": 8}]}]}'
 series='"k": "ignore"}, "sequence": {"wide": {"x": ["a", "b", "c", "d", "e", "f"]}' # it ends the columns
 for model in '{"preset": "rocket", "features": 84}' '{"preset": "transformer", "blocks": 1, "dim": 8}'; do
     unseen "sequences, $model" multiclass label "$series" "$model"
@@ -67,11 +73,13 @@ done
 # --- twice ---
 awk -F, 'BEGIN { OFS = FS } NR == 1 { print; next } { n = $15; $15 = 1; for (; n; n--) print }' without.csv >twice.csv
 tensors() { # FILE: name and bytes of what is fitted. Sums of a key may be rounded otherwise; what is out of fold follows row numbers
-    perl -e 'use strict; local $/; open my $f, "<:raw", $ARGV[0] or die; my $all = <$f>; my $n = unpack "Q<", $all; my $head = substr $all, 8, $n;
+    perl -e 'use strict; local $/; open my $f, "<:raw", $ARGV[0] or die; my $all = <$f>; my $n = unpack "Q<", $all;
+        my $head = substr $all, 8, $n;
         while ($head =~ /"((?:encoders|schema)\.[^"]*)":\{"dtype":"(\w+)"[^}]*"data_offsets":\[(\d+),(\d+)\]/g) {
             my ($name, $type, $bytes) = ($1, $2, substr $all, 8 + $n + $3, $4 - $3);
             next if $name =~ /statistics\.(center|factor)$/;
-            print "$name ", ($name =~ /entries$/ ? join " ", map { sprintf "%.3f", $_ + 0.00001 } unpack "f<*", $bytes : unpack "H*", $bytes), "\n" }' "$1"
+            print "$name ", ($name =~ /entries$/ ? join " ", map { sprintf "%.3f", $_ + 0.00001 } unpack "f<*", $bytes : unpack "H*",
+            $bytes), "\n" }' "$1"
 }
 twice() { # NAME, the rest as config without FILE
     local name=$1 file
@@ -99,7 +107,9 @@ alike() { # NAME: the answers of both models
         rm -f p.$file.csv
         dnn predict $file.dnn valid.csv -o p.$file.csv --quiet
     done
-    far=$(paste -d, p.without.csv p.twice.csv | perl -F, -ane 'my $n = @F / 2; for my $i (0 .. $n - 1) { my ($x, $y) = @F[$i, $n + $i]; next unless $y =~ /^[-+.\de]+$/; my $d = abs $x - $y; $most = $d if !defined $most || $d > $most } END { print $most // "nothing" }')
+    far=$(paste -d, p.without.csv p.twice.csv | perl -F, -ane 'my $n = @F / 2; for my $i (0 .. $n - 1) { my ($x, $y) = @F[$i, $n + $i];
+        next unless $y =~ /^[-+.\de]+$/; my $d = abs $x - $y; $most = $d if !defined $most || $d > $most }
+        END { print $most // "nothing" }')
     ok "$(awk -v d="$far" 'BEGIN { print !(d ~ /^[0-9]/ && d < 1e-6) }')" "$1: the answers are the same within 1e-6" "$far"
 }
 for task in "regression y" "multiclass label"; do
@@ -117,9 +127,11 @@ is_exit 0
 err_has "with.csv: the weight is 0 in 40 of 400 rows, which count for nothing: left out"
 err_lacks odd "their labels are not learned"
 # many rows of a small weight count for their sum: 2 of 102 here
-awk 'BEGIN { print "x,w,y"; for (i = 0; i < 2000; i++) print 50 + i % 7 ",.001," i % 2; for (i = 0; i < 100; i++) print i % 10 ",1," i % 3 % 2 }' >small.csv
+awk 'BEGIN { print "x,w,y"; for (i = 0; i < 2000; i++) print 50 + i % 7 ",.001," i % 2;
+    for (i = 0; i < 100; i++) print i % 10 ",1," i % 3 % 2 }' >small.csv
 cat >small.json <<'JSON'
-{"task": "binary", "data": {"train": "small.csv", "target": "y", "positive": "1", "columns": {"x": "numeric", "w": "weight"}}, "model": {"preset": "linear"}, "backend": {"name": "dnn_cpu"}}
+{"task": "binary", "data": {"train": "small.csv", "target": "y", "positive": "1", "columns": {"x": "numeric", "w": "weight"}},
+  "model": {"preset": "linear"}, "backend": {"name": "dnn_cpu"}}
 JSON
 run dnn train small.json -o small.dnn
 is_exit 0 "weights far apart" "$(cat err)"
@@ -131,7 +143,8 @@ awk 'BEGIN { print "g,t,x,w,y"; for (g = 0; g < 40; g++) for (t = 0; t < 12; t++
     printf "g%d,%d,%s,%d,%s\n", g, t, odd ? 9000 + g : x, !odd, (odd ? "odd" : x > 0 ? "up" : "down") } }' >steps.csv
 cat >s.json <<'JSON'
 {"task": "multiclass", "data": {"train": "steps.csv", "target": "y", "columns": {"x": "numeric", "w": "weight"}, "missing": [""],
- "sequence": {"group": "g", "order": "t", "window": 4, "label": "last"}}, "model": {"preset": "gru", "hidden": [4]}, "train": {"epochs": 2}, "backend": {"name": "dnn_cpu"}}
+ "sequence": {"group": "g", "order": "t", "window": 4, "label": "last"}}, "model": {"preset": "gru", "hidden": [4]}, "train": {"epochs": 2},
+ "backend": {"name": "dnn_cpu"}}
 JSON
 run dnn train s.json -o s.dnn --json
 is_exit 0 "a window reads rows of weight 0"

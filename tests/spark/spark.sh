@@ -18,7 +18,8 @@ make_leads_model m.dnn
 "$DNN" train leads.json -o two.dnn --progress none --quiet --set ensemble.folds=2 || echo "not ok - training of two networks"
 make_leads raw.csv "${SPARK_ROWS:-3000}" 2 unlabelled && plain <raw.csv >new.csv
 make_data d.csv 400
-make_config runs.json d.csv binary '"epochs": 4' '"ensemble": {"folds": 2, "members": [{"name": "a"}, {"name": "b", "model": {"hidden": [4]}}]},
+make_config runs.json d.csv binary '"epochs": 4' '"ensemble": {"folds": 2, "members": [{"name": "a"}, {"name": "b",
+    "model": {"hidden": [4]}}]},
   "backend": {"name": "dnn_cpu"}'
 make_config trials.json d.csv binary '"epochs": 18' '"backend": {"name": "dnn_cpu"}, "tune": {"space": {"model.hidden": [[8], [16, 8]],
   "train.optimizer.learning_rate": {"low": 0.001, "high": 0.1, "log": true}}}'
@@ -26,7 +27,8 @@ perl "$ROOT/scripts/data/make_tagging.pl" 60 1 >series.csv
 perl "$ROOT/scripts/data/make_tagging.pl" "$((${SPARK_ROWS:-3000} / 100))" 7 >steps.csv
 for label in row group; do # rows are steps: a label each row, and one each group
     cat >steps.json <<JSON
-{"task": "multiclass", "data": {"train": "series.csv", "target": "y", "columns": {"series": "id", "t": "id", "cue": "categorical", "noise": "numeric"},
+{"task": "multiclass", "data": {"train": "series.csv", "target": "y", "columns": {"series": "id", "t": "id",
+  "cue": "categorical", "noise": "numeric"},
   "sequence": {"group": "series", "order": "t", "window": 16, "stride": 8, "label": "$label"}},
  "model": {"preset": "gru", "hidden": [8]}, "train": {"epochs": 2}, "backend": {"name": "dnn_cpu"}}
 JSON
@@ -44,7 +46,11 @@ for part in cluster local; do
     timeout 600 "$python" -B "$ROOT/tests/spark/spark.py" $part 2>spark.err
     code=$?
     [ $code -eq 0 ] || grep -vE '^\s+at |^$' spark.err | tail -n 12 | sed 's/^/#   /'
-    if [ $code -eq 0 ]; then echo "ok - the driver of the part $part came to its end"; else echo "not ok - the part $part ended with $code"; fi
+    if [ $code -eq 0 ]; then
+        echo "ok - the driver of the part $part came to its end"
+    else
+        echo "not ok - the part $part ended with $code"
+    fi
 done | tee lines
 "$python" -B "$ROOT/scripts/spark/example.py" m.dnn "file://$WORK/new.csv" >out 2>err
 if [ "$(grep -cE '^[123]\. |difference of a number 0$|other labels: 0 of ' out)" -eq 5 ]; then
