@@ -198,7 +198,7 @@ static uint32_t alignment(struct act at, uint64_t part)
  * ours is fp32. */
 static uint32_t end_of(const struct gemm *g)
 {
-    bool plain = !g->hot.column_count && !g->by.at && !g->z.at && !g->add &&
+    bool plain = !g->onehot.column_count && !g->by.at && !g->z.at && !g->add &&
                  (g->act == ACT_NONE || g->act == ACT_RELU) && (uintptr_t)g->bias % 16 == 0;
     if (!plain || (g->bias && !is_plain(g->c)))
         return CUBLASLT_END_NONE;
@@ -209,7 +209,7 @@ static uint32_t end_of(const struct gemm *g)
 }
 static bool ends_by_itself(const struct gemm *g)
 {
-    return !g->hot.column_count && !g->by.at && !g->z.at && g->act == ACT_NONE && !g->bias;
+    return !g->onehot.column_count && !g->by.at && !g->z.at && g->act == ACT_NONE && !g->bias;
 }
 
 /* Parts of k are a batch of products of equal length (part_begin). */
@@ -222,7 +222,7 @@ static bool equal_parts(const struct gemm *g)
  */
 static bool rounds_too_soon(const struct gemm *g)
 {
-    return !is_plain(g->c) && (g->hot.column_count || g->bias || g->z.at || !g->by.at);
+    return !is_plain(g->c) && (g->onehot.column_count || g->bias || g->z.at || !g->by.at);
 }
 
 /* fp32 operands of fp16 products, and gradients, are scaled: the library does not do that. */

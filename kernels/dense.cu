@@ -1,5 +1,5 @@
-/* dense.cu - the dense layer: its products, dz, column sums of dz, and the weight rows of one-hot
- * inputs. */
+/* dense.cu - the dense layer: its products, dz, column sums of dz, and the weight rows of
+ * one-hot inputs. */
 #include "gemm.cuh"
 #include "guest.cuh"
 #include "hot.cuh"
@@ -114,8 +114,8 @@ void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
     g.z = a->z;
     g.z_row = a->ldz;
     g.slope = (float)a->slope;
-    g.hot = a->hot;
-    g.hot_b = (const float *)a->w;
+    g.onehot = a->onehot;
+    g.onehot_b = (const float *)a->w;
     if (a->exact || !device_guest_product(m, &g, how))
         product(m, &g, how);
 }
@@ -218,7 +218,7 @@ static void go_back(struct machine *m, const struct op_dense_back *a,
         both[count++] = of_w;
     if (a->dx.at && !launch_product(m, &of_x, how))
         both[count++] = of_x;
-    gemm_together(m, both, count, a->dw && a->hot.column_count ? a : nullptr, shards);
+    gemm_together(m, both, count, a->dw && a->onehot.column_count ? a : nullptr, shards);
 }
 
 static bool follows(const struct op_dense_back *a, const struct op_dense_back *below)
@@ -252,11 +252,11 @@ void cuda_dense_gradients(struct machine *m, const struct op_dense_back *const *
                           unsigned shards)
 {
     struct gemm g[GEMMS];
-    const struct op_dense_back *hot = nullptr;
+    const struct op_dense_back *onehot = nullptr;
     for (unsigned i = 0; i < count; i++) {
         g[i] = weight_gradient(a[i], shards, true);
-        if (a[i]->hot.column_count)
-            hot = a[i];
+        if (a[i]->onehot.column_count)
+            onehot = a[i];
     }
-    gemm_together(m, g, count, hot, shards);
+    gemm_together(m, g, count, onehot, shards);
 }

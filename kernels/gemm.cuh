@@ -76,12 +76,12 @@ DEVICE void gemm_put(const struct gemm *g, struct act c, uint32_t row, uint32_t 
 {
     size_t to = (size_t)row * g->c_row + col;
     float with[V] = {};
-    for (uint32_t h = 0; h < g->hot.column_count; h++) {
-        struct onehot_column one = g->hot.columns[h];
-        uint32_t id = (uint32_t)g->hot.ids[(size_t)row * g->hot.ids_ld + one.id];
+    for (uint32_t h = 0; h < g->onehot.column_count; h++) {
+        struct onehot_column one = g->onehot.columns[h];
+        uint32_t id = (uint32_t)g->onehot.ids[(size_t)row * g->onehot.ids_ld + one.id];
         UNROLL
         for (int i = 0; i < V && id < one.count; i++)
-            sum[i] += g->hot_b[(size_t)(one.at + id) * g->b_row + col + (uint32_t)i];
+            sum[i] += g->onehot_b[(size_t)(one.at + id) * g->b_row + col + (uint32_t)i];
     }
     UNROLL
     for (int i = 0; i < V && g->bias; i++)

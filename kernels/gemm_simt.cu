@@ -84,7 +84,7 @@ DEVICE void put_stripe(const struct gemm &g, float *tiles, uint32_t row0, uint32
 HOST_DEVICE bool is_bare(const struct gemm &g)
 {
     return is_plain(g.c) && !g.bias && !g.z.at && !g.by.at && g.act == ACT_NONE &&
-           !g.hot.column_count;
+           !g.onehot.column_count;
 }
 
 /* One block's tile: tile (x, y) of C, part z. bare: is_bare(g), if known by the caller. */
@@ -174,8 +174,8 @@ struct together {
     struct gemm g[GEMMS];
     uint32_t first[GEMMS + 1], down[GEMMS], across[GEMMS]; /* blocks; tiles of C */
     bool bare[GEMMS];
-    struct op_dense_back hot;
-    uint32_t count, hot_blocks; /* of a shard */
+    struct op_dense_back onehot;
+    uint32_t count, onehot_blocks; /* of a shard */
 };
 
 KERNEL_SHARING(TOGETHER_LANES, 4, gemm_many)(ARGUMENT(struct together) t)
@@ -187,9 +187,9 @@ KERNEL_SHARING(TOGETHER_LANES, 4, gemm_many)(ARGUMENT(struct together) t)
         which++;
     block -= t.first[which];
     if (which == t.count) { /* past the last */
-        uint32_t shards = (grid_x() - t.first[which]) / t.hot_blocks;
-        hot_gradient(t.hot, block % t.hot_blocks * TOGETHER_WARPS + warp_id(),
-                     block / t.hot_blocks, shards);
+        uint32_t shards = (grid_x() - t.first[which]) / t.onehot_blocks;
+        onehot_gradient(t.onehot, block % t.onehot_blocks * TOGETHER_WARPS + warp_id(),
+                        block / t.onehot_blocks, shards);
         return;
     }
     const struct gemm &g = t.g[which];
@@ -201,7 +201,7 @@ KERNEL_SHARING(TOGETHER_LANES, 4, gemm_many)(ARGUMENT(struct together) t)
 /* --- starting --- */
 
 void gemm_together(struct machine *m, const struct gemm *g, unsigned count,
-                   const struct op_dense_back *hot, unsigned shards)
+                   const struct op_dense_back *onehot, unsigned shards)
 {
     struct together t = {};
     for (unsigned i = 0; i < count; i++) {
@@ -212,13 +212,13 @@ void gemm_together(struct machine *m, const struct gemm *g, unsigned count,
         t.first[i + 1] = t.first[i] + t.down[i] * t.across[i] * g[i].parts;
     }
     t.count = count;
-    if (hot) {
-        t.hot = *hot;
-        t.hot_blocks = tiles_of(hot->hot.width, TOGETHER_WARPS);
+    if (onehot) {
+        t.onehot = *onehot;
+        t.onehot_blocks = tiles_of(onehot->onehot.width, TOGETHER_WARPS);
     }
-    if (t.first[count] + t.hot_blocks * shards)
-        LAUNCH(gemm_many, dim3(t.first[count] + t.hot_blocks * shards), dim3(TOGETHER_LANES), 0, m,
-               t);
+    if (t.first[count] + t.onehot_blocks * shards)
+        LAUNCH(gemm_many, dim3(t.first[count] + t.onehot_blocks * shards), dim3(TOGETHER_LANES), 0,
+               m, t);
 }
 
 template <int BM, int BN, int DEPTH, int TM, int TN>

@@ -6,29 +6,30 @@
 
 /* dw of the weight row `mine` of a one-hot input, in one shard: one warp adds the dz of the rows
  * with that id, in order. */
-DEVICE void hot_gradient(const struct op_dense_back &a, uint32_t mine, uint32_t shard,
-                         uint32_t shards)
+DEVICE void onehot_gradient(const struct op_dense_back &a, uint32_t mine, uint32_t shard,
+                            uint32_t shards)
 {
     enum { AT_ONCE = 4 };
     uint32_t h = 0;
-    if (mine >= a.hot.width)
+    if (mine >= a.onehot.width)
         return;
     mine += a.in;
-    while (h < a.hot.column_count && (mine < a.hot.columns[h].at ||
-                                      mine - a.hot.columns[h].at >= a.hot.columns[h].count))
+    while (h < a.onehot.column_count &&
+           (mine < a.onehot.columns[h].at ||
+            mine - a.onehot.columns[h].at >= a.onehot.columns[h].count))
         h++;
     uint32_t begin = part_begin(a.rows, shards, shard);
     uint32_t end = part_begin(a.rows, shards, shard + 1);
     struct onehot_column one = {0, mine, 1};
-    if (h < a.hot.column_count)
-        one = a.hot.columns[h];
+    if (h < a.onehot.column_count)
+        one = a.onehot.columns[h];
     else
         end = begin; /* no column's */
     float *to = (float *)a.dw + shard * a.shard_stride + (size_t)mine * a.out;
     for (uint32_t first = 0; first < a.out; first += AT_ONCE * WARP) {
         float sum[AT_ONCE] = {};
         uint32_t col = first + lane_id();
-        rows_of_id(a.hot.ids + one.id, a.hot.ids_ld, begin, end, mine - one.at, one.count,
+        rows_of_id(a.onehot.ids + one.id, a.onehot.ids_ld, begin, end, mine - one.at, one.count,
                    one.count, [&](uint32_t row) {
                        UNROLL
                        for (int i = 0; i < AT_ONCE; i++)

@@ -191,9 +191,9 @@ struct gemm {
      * scaling */
     const double *scale;
     enum scaled scaled;
-    /* one-hot inputs: C(i, j) also gets hot_b[(at + id(i)) * b_row + j] for each column */
-    struct hot_inputs hot;
-    const float *hot_b;
+    /* one-hot inputs: C(i, j) also gets onehot_b[(at + id(i)) * b_row + j] for each column */
+    struct onehot_inputs onehot;
+    const float *onehot_b;
 };
 void gemm_simt(struct machine *m, const struct gemm *g);
 /* As above, with a fixed tile size: same bits, as tests show. */
@@ -217,9 +217,9 @@ void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how)
 void gemm_wgmma_in(struct machine *m, const struct gemm *g, enum product how, bool sharing);
 
 /* Products that do not wait for each other, on CUDA cores in one launch; the same bits as one by
- * one. hot: NULL, or the rows of its dw that belong to one-hot inputs as well. */
+ * one. onehot: NULL, or the rows of its dw that belong to one-hot inputs as well. */
 enum { GEMMS = 8 };
 void gemm_together(struct machine *m, const struct gemm *g, unsigned count,
-                   const struct op_dense_back *hot, unsigned shards);
+                   const struct op_dense_back *onehot, unsigned shards);
 
 #endif

@@ -58,15 +58,16 @@ DEVICE void dropped(const struct mlp_layer &l, const struct place &at, uint32_t 
 /* --- forward --- */
 
 template <int N>
-DEVICE void add_hot(const struct mlp &f, uint32_t row, uint32_t col, float (&sum)[N])
+DEVICE void add_onehot(const struct mlp &f, uint32_t row, uint32_t col, float (&sum)[N])
 {
     uint32_t left = rows_left(f, row);
-    for (uint32_t h = 0; h < f.hot.column_count; h++) {
-        struct onehot_column one = f.hot.columns[h];
+    for (uint32_t h = 0; h < f.onehot.column_count; h++) {
+        struct onehot_column one = f.onehot.columns[h];
         UNROLL
         for (uint32_t i = 0; i < N; i++) {
             uint32_t id =
-                i < left ? (uint32_t)f.hot.ids[(size_t)(row + i) * f.hot.ids_ld + one.id] : ~0u;
+                i < left ? (uint32_t)f.onehot.ids[(size_t)(row + i) * f.onehot.ids_ld + one.id]
+                         : ~0u;
             if (id < one.count)
                 sum[i] += f.layer[0].w[(size_t)(one.at + id) * f.layer[0].out + col];
         }
@@ -164,8 +165,8 @@ DEVICE void layer_forward(const struct mlp &f, uint32_t number, const struct pla
     layer_begin(f, f.count - 1 - number);
     product<T>(operand_of(f, l, l.in, l.out, 0), x, padded(l.in), at.room,
                [&](uint32_t r, uint32_t col, float bias, auto &sum) {
-                   if (number == 0 && f.hot.column_count)
-                       add_hot(f, at.row0 + r, col, sum);
+                   if (number == 0 && f.onehot.column_count)
+                       add_onehot(f, at.row0 + r, col, sum);
                    if (l.b)
                        for (float &s : sum)
                            s += bias;

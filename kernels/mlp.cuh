@@ -51,7 +51,7 @@ struct mlp {
     struct op_gather gather;
     float *dx;                 /* of the first layer, or NULL */
     uint32_t add_dx;
-    struct hot_inputs hot;     /* of the first layer */
+    struct onehot_inputs onehot;     /* of the first layer */
     struct op_loss_class of_classes;
     struct class_levels levels;
     struct op_loss_value of_values;

@@ -161,7 +161,7 @@ static bool add_layer(struct mlp *f, struct front *o, const struct op_dense *a)
     struct mlp_layer *l = &f->layer[f->count];
     if (f->count == MLP_LAYERS || a->out > MLP_WIDTH || a->in > MLP_WIDTH || !a->out ||
         (f->count && (a->in != l[-1].out || (const float *)a->x.at != l[-1].y)) ||
-        (f->count && (a->hot.column_count || a->rows != f->rows)) || a->ldx != a->in ||
+        (f->count && (a->onehot.column_count || a->rows != f->rows)) || a->ldx != a->in ||
         a->ldy != a->out || a->exact != f->answers ||
         (a->exact ? a->z.at != NULL : a->z.at ? a->ldz != a->out : act_needs_z(a->act)))
         return false;
@@ -278,14 +278,14 @@ static bool goes_back(struct mlp *f, uint32_t i, const struct op_dense_back *b)
         (const float *)(act_needs_z(act) ? b->z.at : b->y.at) != l->by ||
         (act_needs_z(act) ? b->ldz : b->ldy) != l->out || !b->dw ||
         (b->dx.at && b->lddx != b->in) ||
-        (i > 0 && (!b->dx.at || b->add_dx || b->hot.column_count)))
+        (i > 0 && (!b->dx.at || b->add_dx || b->onehot.column_count)))
         return false;
     if (i > 0)
         return true;
     f->dx = b->in ? (float *)b->dx.at : nullptr;
     f->add_dx = b->add_dx;
-    return b->hot.column_count == f->hot.column_count && b->hot.ids == f->hot.ids &&
-           b->hot.columns == f->hot.columns && b->hot.ids_ld == f->hot.ids_ld;
+    return b->onehot.column_count == f->onehot.column_count && b->onehot.ids == f->onehot.ids &&
+           b->onehot.columns == f->onehot.columns && b->onehot.ids_ld == f->onehot.ids_ld;
 }
 
 static bool all_back(struct mlp *f, struct mlp_rest *rest, struct front *o)
@@ -320,7 +320,7 @@ uint32_t mlp_match(struct mlp *f, struct mlp_rest *rest, const struct kernel_op 
     f->rows = a->rows;
     f->shards = a->shards;
     f->x = (const float *)a->x.at;
-    f->hot = a->hot;
+    f->onehot = a->onehot;
     f->answers = a->exact;
     while ((a = (const struct op_dense *)next_if(&o, OP_dense)))
         if (!add_layer(f, &o, a))

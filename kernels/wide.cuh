@@ -64,7 +64,7 @@ enum wide_end { END_ANY, END_LAYER, END_DELTA };
 DEVICE enum wide_end wide_end_of(const struct gemm &g, struct act c)
 {
     bool linear = g.act == ACT_NONE, relu = g.act == ACT_RELU;
-    if (g.hot.column_count || g.z.at || g.add || !gemm_by_four(&g, c))
+    if (g.onehot.column_count || g.z.at || g.add || !gemm_by_four(&g, c))
         return END_ANY;
     if (g.by.at)
         return relu && !g.bias && g.by.form == c.form ? END_DELTA : END_ANY;

@@ -188,12 +188,12 @@ static void ref_embed_back(const struct op_embed_back *a)
 }
 
 /* Whether the one-hot input of row r that stands at row i of w is 1. */
-static bool ref_hot(const struct hot_inputs *hot, size_t r, size_t i)
+static bool ref_onehot(const struct onehot_inputs *onehot, size_t r, size_t i)
 {
-    for (uint32_t k = 0; k < hot->column_count; k++) {
-        const struct onehot_column *c = &hot->columns[k];
+    for (uint32_t k = 0; k < onehot->column_count; k++) {
+        const struct onehot_column *c = &onehot->columns[k];
         if (i >= c->at && i < c->at + c->count)
-            return hot->ids[r * hot->ids_ld + c->id] == (int32_t)(i - c->at);
+            return onehot->ids[r * onehot->ids_ld + c->id] == (int32_t)(i - c->at);
     }
     return false;
 }
@@ -205,8 +205,8 @@ static void ref_dense(const struct op_dense *a)
             double sum = a->b ? (double)a->b[j] : 0;
             for (size_t k = 0; k < a->in; k++)
                 sum += (double)reads(a->x)[r * a->ldx + k] * (double)a->w[k * a->out + j];
-            for (size_t k = a->in; k < a->in + a->hot.width; k++)
-                sum += ref_hot(&a->hot, r, k) ? (double)a->w[k * a->out + j] : 0;
+            for (size_t k = a->in; k < a->in + a->onehot.width; k++)
+                sum += ref_onehot(&a->onehot, r, k) ? (double)a->w[k * a->out + j] : 0;
             if (a->z.at)
                 writes(a->z)[r * a->ldz + j] = (real)sum;
             writes(a->y)[r * a->ldy + j] = (real)ref_act(sum, a->act, a->slope);
@@ -225,7 +225,7 @@ static void ref_dense_back(const struct op_dense_back *a)
                                                     a->slope)));
         }
     uint32_t shards = a->rows / 64 < 1 ? 1 : a->rows / 64 > 16 ? 16 : a->rows / 64;
-    size_t rows_of_w = a->in + a->hot.width;
+    size_t rows_of_w = a->in + a->onehot.width;
     for (size_t i = 0; i < rows_of_w * a->out + a->out; i++)
         for (uint32_t s = 1; s < shards && !a->more; s++)
             a->dw[s * a->shard_stride + i] = 0; /* all of it goes to shard 0: only the sum counts */
@@ -238,7 +238,8 @@ static void ref_dense_back(const struct op_dense_back *a)
             double sum = a->more ? (double)a->dw[i * a->out + j] : 0;
             for (size_t r = 0; r < a->rows; r++)
                 sum += (double)reads(a->dy)[r * a->lddy + j] *
-                    (i < a->in ? (double)reads(a->x)[r * a->ldx + i] : ref_hot(&a->hot, r, i));
+                    (i < a->in ? (double)reads(a->x)[r * a->ldx + i]
+                               : ref_onehot(&a->onehot, r, i));
             a->dw[i * a->out + j] = (real)sum;
         }
     }

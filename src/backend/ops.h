@@ -173,9 +173,9 @@ struct op_embed_back {
     uint32_t largest, pad;     /* categories of the largest table, as a hint; 0: few */
 };
 
-/* One-hot inputs of a dense layer, never written out: each column adds row at + id of w to z. These
- * rows of w follow the `in` rows for x; an unknown id adds nothing. */
-struct hot_inputs {
+/* One-hot inputs of a dense layer, never written out: each column adds row at + id of w to z.
+ * These rows of w follow the `in` rows for x; an unknown id adds nothing. */
+struct onehot_inputs {
     const int32_t *ids;        /* [rows][ids_ld] */
     const struct onehot_column *columns;
     uint32_t ids_ld, column_count; /* 0 columns: no missing indicators */
@@ -203,10 +203,10 @@ struct op_dense {
     struct act y;              /* [rows][ldy] */
     struct act z;              /* none: not kept */
     struct act x;              /* [rows][ldx] */
-    const real *w;             /* [in + hot.width][out] */
+    const real *w;             /* [in + onehot.width][out] */
     const real *b;             /* [out] or NULL */
     struct act shadow;         /* the machine's private copy of w, or none */
-    struct hot_inputs hot;
+    struct onehot_inputs onehot;
     uint32_t out, ldx, ldy, ldz;
     uint32_t act;              /* enum act_kind */
     /* prediction and validation: the row-independent product; a row's bits do not depend on its
@@ -225,7 +225,7 @@ struct op_dense_back {
     const real *w;
     struct act shadow;
     const struct step *now;    /* its scale; NULL: none */
-    struct hot_inputs hot;     /* they have no dx */
+    struct onehot_inputs onehot;     /* they have no dx */
     uint32_t out, ldx, ldy, ldz, lddx, lddy;
     uint32_t act, add_dx, more, pad;
     double slope;

@@ -214,7 +214,7 @@ struct layer_type {
     bool ends_steps;              /* it gives one step of many */
     bool nests;                   /* "layers" inside: read into children before check */
     bool answers;                 /* it may be the last layer: any sum of its inputs, no limits */
-    bool takes_ids;               /* as the first layer it reads one-hot inputs as ids (l->hot) */
+    bool takes_ids;               /* as the first layer: one-hot inputs as ids (l->onehot) */
     /* As the first layer it reads piecewise-linear numbers as pairs of bin and share (l->pairs),
      * and with takes_ids texts as terms (l->texts). Returns the number of its outputs; *rate: the
      * rate of the weights for pairs, as in struct rates. NULL: it reads columns. */
@@ -253,7 +253,7 @@ struct layer_type {
 };
 
 /* The last `width` inputs of a layer, if they are one-hot columns that come as ids. */
-struct layer_hot {
+struct layer_onehot {
     const struct onehot_column *columns; /* [count], host memory of the model */
     uint64_t table;                      /* the same in machine memory (pass_table) */
     uint32_t count, width;
@@ -321,7 +321,7 @@ struct layer {
     uint64_t length_out; /* lengths of its output's sequences */
     /* the output layer: answers of a row in training, y is [rows][answers][out]; 0: 1 */
     uint32_t answers;
-    struct layer_hot hot;     /* count 0: all inputs are numbers */
+    struct layer_onehot onehot;     /* count 0: all inputs are numbers */
     struct layer_pairs pairs; /* count 0: none */
     struct layer_texts texts; /* count 0: none */
     uint64_t params;          /* how many, children included */

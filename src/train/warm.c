@@ -252,10 +252,10 @@ static bool same_encodings(const struct pair *p, struct err *e)
 /* --- weights --- */
 
 /* Copies the first layer: the rows of x, then of one-hot columns. */
-static bool copy_hot(struct pair *p, const struct param *now, const struct param *was,
-                     struct err *e)
+static bool copy_onehot(struct pair *p, const struct param *now, const struct param *was,
+                        struct err *e)
 {
-    const struct layer_hot *a = &now->layer->hot, *b = &was->layer->hot;
+    const struct layer_onehot *a = &now->layer->onehot, *b = &was->layer->onehot;
     const uint64_t width = now->shape.dims[1];
     bool good = a->count == b->count && a->columns[0].at == b->columns[0].at &&
                 width == was->shape.dims[1];
@@ -315,9 +315,9 @@ static bool copy_param(struct pair *p, const struct param *now, const struct par
                    p->from + was->at, p->to + now->at);
     } else if (strcmp(now->name, "ple.weight") == 0 && a[1] == b[1]) {
         copy_bins(p, now, was);
-    } else if (now->layer && now->layer->hot.count && was->layer && was->layer->hot.count &&
+    } else if (now->layer && now->layer->onehot.count && was->layer && was->layer->onehot.count &&
                now->shape.rank == 2 && ends_in(now->name, ".weight")) {
-        return copy_hot(p, now, was, e);
+        return copy_onehot(p, now, was, e);
     } else if (same_shape(now, was)) {
         memcpy(p->to + now->at, p->from + was->at, now->count * sizeof *p->to);
     } else {
@@ -331,7 +331,7 @@ static bool columns_fit(const struct pair *p, struct err *e)
 {
     bool takes = false;
     for (uint32_t i = 0; i < p->now_m->list.count; i++)
-        takes |= p->now_m->list.items[i].layer && p->now_m->list.items[i].layer->hot.count;
+        takes |= p->now_m->list.items[i].layer && p->now_m->list.items[i].layer->onehot.count;
     for (uint32_t k = 0; !takes && k < p->now_f->format.categories; k++) {
         const struct column *a = category_of(p->now, k), *b = category_of(p->was, k);
         if (a && b && p->now_f->categories[k].encode == CATEGORY_ONEHOT && !same_values(a, b))

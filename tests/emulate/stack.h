@@ -15,7 +15,7 @@ extern "C" {
 
 enum { LAYERS = 3, OPS = 9 * LAYERS };
 struct shape {
-    uint32_t rows, width[LAYERS + 1], hot, act, classes, kind; /* classes 0: a value */
+    uint32_t rows, width[LAYERS + 1], onehot, act, classes, kind; /* classes 0: a value */
     bool more, dx, aligned, gather, norm, drop, answers;
 };
 
@@ -64,7 +64,7 @@ static void put(struct stack *s, uint32_t op, const void *arguments)
 /* Records of a permuted order that ends in the batch, for x, ids, target and weight. */
 static void make_gather(struct stack *s, const struct shape *h)
 {
-    struct rowfmt f = rowfmt_make(h->width[0], h->hot ? 2 : 0);
+    struct rowfmt f = rowfmt_make(h->width[0], h->onehot ? 2 : 0);
     uint32_t count = h->rows - 3, words = f.stride / 4;
     float *records = device_numbers(9, (size_t)count * words, NULL);
     for (uint32_t i = 0; i < count; i++) {
@@ -94,21 +94,21 @@ static void make_gather(struct stack *s, const struct shape *h)
     put(s, OP_gather, &s->gather);
 }
 
-static struct hot_inputs hot_of(const struct stack *s, const struct shape *h)
+static struct onehot_inputs onehot_of(const struct stack *s, const struct shape *h)
 {
-    struct hot_inputs hot = {};
-    struct onehot_column columns[2] = {{0, h->width[0], 3}, {1, h->width[0] + 3, h->hot - 3}};
-    if (!h->hot)
-        return hot;
+    struct onehot_inputs onehot = {};
+    struct onehot_column columns[2] = {{0, h->width[0], 3}, {1, h->width[0] + 3, h->onehot - 3}};
+    if (!h->onehot)
+        return onehot;
     int32_t *ids = h->gather ? s->gather.ids : device_empty<int32_t>(2 * (size_t)h->rows);
     for (uint32_t i = 0; i < 2 * h->rows && !h->gather; i++)
         ids[i] = (int32_t)(i * 7 % 5) - 1;
     shadow_written(ids, 8 * (size_t)h->rows);
-    hot.ids = ids;
-    hot.columns = device_array(columns, 2);
-    hot.ids_ld = hot.column_count = 2;
-    hot.width = h->hot;
-    return hot;
+    onehot.ids = ids;
+    onehot.columns = device_array(columns, 2);
+    onehot.ids_ld = onehot.column_count = 2;
+    onehot.width = h->onehot;
+    return onehot;
 }
 
 static struct dims dims_of(uint32_t rows, uint32_t width, uint64_t stride)
@@ -172,8 +172,8 @@ static void make_forward(struct stack *s, const struct shape *h, float *x, float
         a->shards = plan_shards(h->rows);
         a->in = a->ldx = h->width[i];
         a->out = a->ldy = a->ldz = h->width[i + 1];
-        a->hot = i == 0 ? hot_of(s, h) : hot_inputs{};
-        a->b = a->w + (size_t)(a->in + a->hot.width) * a->out;
+        a->onehot = i == 0 ? onehot_of(s, h) : onehot_inputs{};
+        a->b = a->w + (size_t)(a->in + a->onehot.width) * a->out;
         a->slope = 0.3;
         a->exact = h->answers;
         put(s, OP_dense, a);
@@ -230,12 +230,12 @@ static void make_back(struct stack *s, const struct shape *h, float *dy, float *
         b->dx = act_of(dy);
         b->add_dx = i == 0;
         b->dw = grads + at[i];
-        b->db = b->dw + (size_t)(a->in + a->hot.width) * a->out;
+        b->db = b->dw + (size_t)(a->in + a->onehot.width) * a->out;
         b->x = a->x;
         b->y = a->y;
         b->z = a->z;
         b->w = a->w;
-        b->hot = a->hot;
+        b->onehot = a->onehot;
         b->shard_stride = n;
         b->rows = a->rows;
         b->shards = a->shards;
@@ -247,7 +247,7 @@ static void make_back(struct stack *s, const struct shape *h, float *dy, float *
         put(s, OP_dense_back, b);
         if (i > 0) /* gradients of a norm stand behind those of the layer */
             dy = back_follow(s, h, i - 1, dy, grads + at[i - 1] +
-                             (size_t)(h->width[i - 1] + (i == 1 ? h->hot : 0) + 1) * h->width[i],
+                             (size_t)(h->width[i - 1] + (i == 1 ? h->onehot : 0) + 1) * h->width[i],
                              n);
     }
 }
@@ -313,7 +313,7 @@ static void make(struct stack *s, const struct shape *h)
         make_gather(s, h);
     for (int i = 0; i < LAYERS; i++) {
         at[i] = n + (h->aligned ? 0 : 1);
-        n = at[i] + (size_t)(h->width[i] + (i ? 0 : h->hot) + 3) * h->width[i + 1];
+        n = at[i] + (size_t)(h->width[i] + (i ? 0 : h->onehot) + 3) * h->width[i + 1];
     }
     float *x = device_numbers(1, h->rows * (size_t)h->width[0] + 1, NULL);
     if (h->gather)

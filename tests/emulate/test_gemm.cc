@@ -1,6 +1,6 @@
 /* The dense layer forward and backward, on CUDA cores and on tensor cores, against sums in double:
- * ragged shapes, every layout, shards, every activation, one-hot inputs; the same bits in all four
- * orders, and for a row whatever its place. */
+ * ragged shapes, every layout, shards, every activation, one-hot inputs; the same bits in all
+ * four orders, and for a row whatever its place. */
 #include <math.h>
 
 #include "harness.h"
@@ -42,25 +42,25 @@ static double rounded(float x, enum product how)
 
 struct dense_shape { uint32_t rows, in, out, act, shards; };
 
-/* Two one-hot columns of three and two categories, behind the `in` rows of w, some ids of neither;
- * *ids is on the device too. */
+/* Two one-hot columns of three and two categories, behind the `in` rows of w, some ids of
+ * neither; *ids is on the device too. */
 static struct onehot_column columns[] = {{0, 0, 3}, {1, 3, 2}};
-static struct hot_inputs hot_of(bool wanted, uint32_t rows, uint32_t in, int32_t **ids)
+static struct onehot_inputs onehot_of(bool wanted, uint32_t rows, uint32_t in, int32_t **ids)
 {
-    struct hot_inputs hot = {};
+    struct onehot_inputs onehot = {};
     if (!wanted)
-        return hot;
+        return onehot;
     *ids = device_empty<int32_t>(2 * (size_t)rows);
     for (uint32_t i = 0; i < 2 * rows; i++)
         (*ids)[i] = (int32_t)(i * 7 % 4) - 1;
     shadow_written(*ids, 8 * (size_t)rows);
     columns[0].at = in;
     columns[1].at = in + 3;
-    hot.ids = *ids;
-    hot.columns = device_array(columns, 2);
-    hot.ids_ld = hot.column_count = 2;
-    hot.width = 5;
-    return hot;
+    onehot.ids = *ids;
+    onehot.columns = device_array(columns, 2);
+    onehot.ids_ld = onehot.column_count = 2;
+    onehot.width = 5;
+    return onehot;
 }
 
 static double worst; /* of the case, relative to the size of what was summed */
@@ -72,9 +72,9 @@ static void compare(float got, double want, double size)
         worst = error;
 }
 
-static void test_forward(const struct dense_shape *s, enum product how, bool hot)
+static void test_forward(const struct dense_shape *s, enum product how, bool onehot)
 {
-    uint32_t ldx = s->in + 3, ldy = s->out + 1, ldz = s->out + 2, width = hot ? 5 : 0;
+    uint32_t ldx = s->in + 3, ldy = s->out + 1, ldz = s->out + 2, width = onehot ? 5 : 0;
     float *xh, *wh, *bh, *x = device_numbers(1, (size_t)s->rows * ldx, &xh);
     float *w = device_numbers(2, (size_t)(s->in + width) * s->out, &wh);
     float *b = device_numbers(3, s->out, &bh);
@@ -95,7 +95,7 @@ static void test_forward(const struct dense_shape *s, enum product how, bool hot
     a.ldz = ldz;
     a.act = s->act;
     a.slope = 0.3;
-    a.hot = hot_of(hot, s->rows, s->in, &ids);
+    a.onehot = onehot_of(onehot, s->rows, s->in, &ids);
     cuda_dense(NULL, &a, how);
     worst = 0;
     for (uint32_t r = 0; r < s->rows; r++)
@@ -107,7 +107,7 @@ static void test_forward(const struct dense_shape *s, enum product how, bool hot
                 sum += p;
                 size += fabs(p);
             }
-            for (uint32_t c = 0; hot && c < 2; c++) {
+            for (uint32_t c = 0; onehot && c < 2; c++) {
                 uint32_t id = (uint32_t)ids[2 * r + c];
                 if (id < columns[c].count)
                     sum += (double)wh[(size_t)(columns[c].at + id) * s->out + j];
@@ -116,7 +116,7 @@ static void test_forward(const struct dense_shape *s, enum product how, bool hot
             compare(y[(size_t)r * ldy + j], reference_act(s->act, sum, 0.3), size);
         }
     ok(worst <= 1e-6 * (1 + s->in / 64.0), "forward %ux%u %ux%u act %u product %d%s: %.1e", s->rows,
-       s->in, s->in, s->out, s->act, how, hot ? " hot" : "", worst);
+       s->in, s->in, s->out, s->act, how, onehot ? " hot" : "", worst);
 }
 
 static uint32_t begin_of(uint32_t rows, uint32_t shards, uint32_t s)
@@ -125,11 +125,11 @@ static uint32_t begin_of(uint32_t rows, uint32_t shards, uint32_t s)
     return at < rows ? (uint32_t)at : rows;
 }
 
-static void test_backward(const struct dense_shape *s, enum product how, bool more, bool hot)
+static void test_backward(const struct dense_shape *s, enum product how, bool more, bool onehot)
 {
     /* rows that begin anywhere, or where four numbers are read at once */
     bool fours = s->in % 4 == 0 && s->out % 4 == 0;
-    uint32_t ldx = s->in + (fours ? 4 : 1), ld = s->out + (fours ? 4 : 2), width = hot ? 5 : 0;
+    uint32_t ldx = s->in + (fours ? 4 : 1), ld = s->out + (fours ? 4 : 2), width = onehot ? 5 : 0;
     uint64_t stride = (uint64_t)(s->in + width) * s->out + s->out + 4;
     float *xh, *wh, *dyh, *zh, *dxh, *dwh;
     float *x = device_numbers(1, (size_t)s->rows * ldx, &xh);
@@ -161,7 +161,7 @@ static void test_backward(const struct dense_shape *s, enum product how, bool mo
     a.act = s->act;
     a.add_dx = a.more = more;
     a.slope = 0.3;
-    a.hot = hot_of(hot, s->rows, s->in, &ids);
+    a.onehot = onehot_of(onehot, s->rows, s->in, &ids);
     cuda_dense_back(NULL, &a, s->shards, how);
     worst = 0;
     for (size_t i = 0; i < (size_t)s->rows * ld; i++) {

@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "recur_guest.cuh"
 
-struct end { const char *name; bool bias, z, by, hot; uint32_t act; };
+struct end { const char *name; bool bias, z, by, onehot; uint32_t act; };
 static const struct end ends[] = {
     {"bias, relu", true, false, false, false, ACT_RELU},
     {"bias, gelu, z kept", true, true, false, false, ACT_GELU},
@@ -16,18 +16,18 @@ static const struct end ends[] = {
 };
 enum { ROWS = 37, IN = 20, OUT = 45, LD = 52 };
 
-static struct hot_inputs hot_inputs_of()
+static struct onehot_inputs onehot_inputs_of()
 {
     static const struct onehot_column column = {0, IN, 3};
     int32_t ids[ROWS];
     for (int i = 0; i < ROWS; i++)
         ids[i] = i % 5 - 1; /* some of no category */
-    struct hot_inputs hot = {};
-    hot.ids = device_array(ids, ROWS);
-    hot.columns = device_array(&column, 1);
-    hot.ids_ld = hot.column_count = 1;
-    hot.width = 3;
-    return hot;
+    struct onehot_inputs onehot = {};
+    onehot.ids = device_array(ids, ROWS);
+    onehot.columns = device_array(&column, 1);
+    onehot.ids_ld = onehot.column_count = 1;
+    onehot.width = 3;
+    return onehot;
 }
 
 static struct gemm plain_gemm()
@@ -67,9 +67,9 @@ static void test_end(const struct end *e)
         g.by = e->by ? plain_act(device_numbers(4, ROWS * OUT, NULL)) : no_act();
         g.by_row = OUT;
         g.act = e->act;
-        if (e->hot) {
-            g.hot = hot_inputs_of();
-            g.hot_b = (const float *)g.b.at;
+        if (e->onehot) {
+            g.onehot = onehot_inputs_of();
+            g.onehot_b = (const float *)g.b.at;
         }
         struct gemm whole = g;
         whole.c = plain_act(device_empty<float>(ROWS * LD));

@@ -137,10 +137,10 @@ static void test_shape(uint32_t seed)
     struct random_draw from = {seed, 0}, *d = &from;
     struct shape h = {};
     h.rows = 3 + draw_size(d, 150);
-    h.hot = draw_below(d, 3) ? 0 : 4 + draw_below(d, 6);
+    h.onehot = draw_below(d, 3) ? 0 : 4 + draw_below(d, 6);
     for (int i = 0; i < LAYERS; i++)
         h.width[i] = draw_size(d, draw_below(d, 8) ? 200 : 270);
-    if (h.hot && draw_below(d, 3) == 0)
+    if (h.onehot && draw_below(d, 3) == 0)
         h.width[0] = 0;
     h.act = draw_below(d, ACT_KINDS);
     h.classes = draw_below(d, 3) ? 1 + draw_size(d, 31) : 0;

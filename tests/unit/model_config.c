@@ -257,7 +257,7 @@ static void first_weights(void)
     for (uint32_t j = 0; j < 64; j++)
         zero = zero && a[bias + j] == 0;
     ok(zero, "biases start at zero");
-    const struct onehot_column *c = &l->hot.columns[0];
+    const struct onehot_column *c = &l->onehot.columns[0];
     for (uint32_t j = 0; j < 2 * 64; j++)
         zero = zero && a[weight + (uint64_t)c->at * 64 + j] == 0;
     ok(zero && a[weight + (uint64_t)(c->at + 2) * 64] != 0,

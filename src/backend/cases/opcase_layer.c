@@ -257,20 +257,20 @@ static struct act shadow_of(struct opdata *d, const struct opcase *c, const real
 enum { HOT_CATEGORIES = 5 };
 
 /* One id in ten is unknown to its column. */
-static struct hot_inputs hot_of(struct opdata *d, const struct opcase *c)
+static struct onehot_inputs onehot_of(struct opdata *d, const struct opcase *c)
 {
     if (!(c->flags & CASE_HOT))
-        return (struct hot_inputs){0};
+        return (struct onehot_inputs){0};
     uint32_t end = c->in;
-    struct hot_inputs hot = {.columns = columns_of(d, HOT_CATEGORIES, &end),
-                             .ids_ld = HOT_CATEGORIES, .column_count = HOT_CATEGORIES};
-    hot.width = end - c->in;
+    struct onehot_inputs onehot = {.columns = columns_of(d, HOT_CATEGORIES, &end),
+                                   .ids_ld = HOT_CATEGORIES, .column_count = HOT_CATEGORIES};
+    onehot.width = end - c->in;
     size_t count = (size_t)c->rows * HOT_CATEGORIES;
     int32_t *ids = opdata_host(d, count, sizeof *ids);
     for (size_t i = 0; i < count; i++)
         ids[i] = (int32_t)opdata_random(d, (2 + 3 * (i % HOT_CATEGORIES)) * 10 / 9 + 1) - 1;
-    hot.ids = opdata_values(d, "ids", BUFFER_INT, ids, count, false);
-    return hot;
+    onehot.ids = opdata_values(d, "ids", BUFFER_INT, ids, count, false);
+    return onehot;
 }
 
 #define DENSE(r, i, o, k, f, p)                                                                    \
@@ -305,8 +305,8 @@ static const struct opcase cases_dense[] = {
 
 static void make_dense(const struct opcase *c, struct opdata *d)
 {
-    struct hot_inputs hot = hot_of(d, c);
-    real *w = opdata_input(d, "w", BUFFER_REAL, c->in + hot.width, c->out, 0, 0.3);
+    struct onehot_inputs onehot = onehot_of(d, c);
+    real *w = opdata_input(d, "w", BUFFER_REAL, c->in + onehot.width, c->out, 0, 0.3);
     d->arguments.dense = (struct op_dense){
         .y = opdata_act_output(d, "y", c, c->out, false),
         .z = c->flags & CASE_KEEP_Z ? opdata_act_output(d, "z", c, c->out, false) : no_act(),
@@ -314,7 +314,7 @@ static void make_dense(const struct opcase *c, struct opdata *d)
         .w = w,
         .b = c->flags & CASE_BARE ? NULL : opdata_input(d, "b", BUFFER_REAL, 1, c->out, 0, 1),
         .shadow = shadow_of(d, c, w),
-        .hot = hot,
+        .onehot = onehot,
         .rows = c->rows,
         .in = c->in,
         .out = c->out,
@@ -360,9 +360,9 @@ static const struct opcase cases_dense_back[] = {
 static void make_dense_back(const struct opcase *c, struct opdata *d)
 {
     uint32_t shards = plan_shards(c->rows);
-    struct hot_inputs hot = hot_of(d, c);
-    size_t weights = (size_t)(c->in + hot.width) * c->out, n = weights + c->out;
-    real *w = opdata_input(d, "w", BUFFER_REAL, c->in + hot.width, c->out, 0, 0.3);
+    struct onehot_inputs onehot = onehot_of(d, c);
+    size_t weights = (size_t)(c->in + onehot.width) * c->out, n = weights + c->out;
+    real *w = opdata_input(d, "w", BUFFER_REAL, c->in + onehot.width, c->out, 0, 0.3);
     real *g = opdata_shards(d, "dw db", n, shards, true);
     bool bare = c->flags & CASE_BARE;
     d->arguments.dense_back =
@@ -375,7 +375,7 @@ static void make_dense_back(const struct opcase *c, struct opdata *d)
                                .x = opdata_act_input(d, "x", c, c->in, 1),
                                .w = w,
                                .shadow = shadow_of(d, c, w),
-                               .hot = hot,
+                               .onehot = onehot,
                                .shard_stride = n,
                                .rows = c->rows,
                                .in = c->in,

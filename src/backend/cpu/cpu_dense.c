@@ -99,12 +99,12 @@ static void narrow_of(const struct vec *vec, const struct op_dense *a, const str
 }
 
 /* z = the bias and the rows of w that the ids say. */
-static void hot_start(const struct op_dense *a, const struct slice *s, real *z, uint32_t ldz)
+static void onehot_start(const struct op_dense *a, const struct slice *s, real *z, uint32_t ldz)
 {
-    struct hot_rows h = {.z = z, .bias = a->b, .hot = &a->hot, .row0 = s->row0, .rows = s->rows,
-                         .out = a->out, .ldz = ldz};
+    struct onehot_rows h = {.z = z, .bias = a->b, .onehot = &a->onehot, .row0 = s->row0,
+                            .rows = s->rows, .out = a->out, .ldz = ldz};
     memcpy(&h.w, &a->w, sizeof h.w); /* only read */
-    s->m->vec->hot(&h);
+    s->m->vec->onehot(&h);
 }
 
 /* In training in bf16, or with OpenBLAS. */
@@ -142,9 +142,9 @@ static void dense_rows(const struct op_dense *a, const struct slice *s)
     real *z = a->z.at ? act_real(a->z) + (size_t)s->row0 * a->ldz : y;
     uint32_t ldz = a->z.at ? a->ldz : a->ldy;
     bool fused = a->act == ACT_NONE || (a->act == ACT_RELU && !a->z.at);
-    bool started = a->hot.column_count > 0;
+    bool started = a->onehot.column_count > 0;
     if (started)
-        hot_start(a, s, z, ldz);
+        onehot_start(a, s, z, ldz);
     if (started && a->in == 0) {
         fused = fused && a->act == ACT_NONE;
     } else if (!a->exact && guest_serves(s->m, a->in, a->out)) {
@@ -213,13 +213,13 @@ static void guest_back(const struct op_dense_back *a, const struct slice *s, con
 }
 
 /* dw of the one-hot rows. The first strip of a shard clears them all at once. */
-static void hot_end(const struct op_dense_back *a, const struct slice *s, real *dz, real *dw,
-                    bool add)
+static void onehot_end(const struct op_dense_back *a, const struct slice *s, real *dz, real *dw,
+                       bool add)
 {
     if (!add)
-        memset(dw + (size_t)a->in * a->out, 0, (size_t)a->hot.width * a->out * sizeof *dw);
-    s->m->vec->hot_back(&(struct hot_rows){.z = dz, .w = dw, .hot = &a->hot, .row0 = s->row0,
-                                           .rows = s->rows, .out = a->out, .ldz = a->lddy});
+        memset(dw + (size_t)a->in * a->out, 0, (size_t)a->onehot.width * a->out * sizeof *dw);
+    s->m->vec->onehot_back(&(struct onehot_rows){.z = dz, .w = dw, .onehot = &a->onehot,
+                           .row0 = s->row0, .rows = s->rows, .out = a->out, .ldz = a->lddy});
 }
 
 /* dx for at most NARROW outputs; copy: their dz, followed by room for w. */
@@ -300,7 +300,7 @@ static void back_rows(const struct op_dense_back *a, const struct slice *s)
     struct deltas d = {.copy = guest || (pass.x && !turn) ? NULL : copy, .rows = s->rows,
                        .ld = a->lddy, .ldby = ldby, .kind = kind, .room = room,
                        .add = add,
-                       .put = guest || pass.x || pass.dz || a->hot.column_count};
+                       .put = guest || pass.x || pass.dz || a->onehot.column_count};
     struct outer o = {.a = act_read(a->x) + first * a->ldx, .b = copy, .rows = s->rows, .m = a->in,
                       .lda = a->ldx, .ldc = a->out, .add = add};
     size_t used = panel_elements(s->rows) * (turned ? 1 + room / PANEL : 1);
@@ -337,8 +337,8 @@ static void back_rows(const struct op_dense_back *a, const struct slice *s)
     passing_back(a, s, pass, dy, dw, add);
     if (guest)
         guest_back(a, s, dy, dw, add);
-    if (dw && a->hot.column_count)
-        hot_end(a, s, dy, dw, add);
+    if (dw && a->onehot.column_count)
+        onehot_end(a, s, dy, dw, add);
 }
 
 /* A shard's first strip starts dw and db: without a step, a row of padding does. */

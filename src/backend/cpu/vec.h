@@ -77,13 +77,13 @@ struct sparse {
     bool add;
     uint32_t act;
 };
-/* one-hot inputs, as an embedding bag of the rows of w (hot is short for one-hot here): forward:
- * z[r] = bias (NULL: 0) + the row at + id of w for every column; back: those rows of w += z[r], row
- * by row. */
-struct hot_rows {
+/* one-hot inputs, as an embedding bag of the rows of w:
+ * forward: z[r] = bias (NULL: 0) + the row at + id of w for every column; back: those rows of w +=
+ * z[r], row by row. */
+struct onehot_rows {
     real *z, *w;
     const real *bias;
-    const struct hot_inputs *hot;
+    const struct onehot_inputs *onehot;
     uint32_t row0, rows, out, ldz; /* row0: first row of the ids */
 };
 /* op_ple_dense, of one or two of its columns and at most PANEL columns of its output; y is a copy
@@ -175,8 +175,8 @@ struct vec {
     /* to[j][i] = from[i][j], for i < rows, j < columns */
     void (*turn)(real *to, const real *from, uint32_t rows, uint32_t columns, uint32_t ld_from,
                  uint32_t ld_to);
-    void (*hot)(const struct hot_rows *h);
-    void (*hot_back)(const struct hot_rows *h);
+    void (*onehot)(const struct onehot_rows *h);
+    void (*onehot_back)(const struct onehot_rows *h);
     void (*ple)(const struct ple_panel *p);
     void (*ple_back)(const struct ple_back *b);
     void (*lstm)(const struct cell *c);

@@ -58,7 +58,7 @@
  * From a record to an answer
  *   1. Each cell becomes numbers or a category: 0 missing, 1 unknown, 2.. the values in order.
  *   2. x: all numbers; 1 or 0 "was missing" for each number with an indicator; the row of its table
- *      for each embedded column; then 2 + values columns of 0 and a 1 for each one-hot column. Each
+ * for each embedded column; then 2 + values columns of 0 and a 1 for each one-hot column. Each
  *      group in the order of the schema.
  *   3. The layers, one after the other. dense: x weight + bias. batch_norm: (x - running_mean) /
  *      sqrt(running_var + epsilon) * scale + shift. layer_norm: the same with mean and variance of

@@ -70,7 +70,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     if (p->training && ACT_NEEDS_Z(l->fused_act))
         s->z = plan_acts(p, l->out);
     /* one row of weights is looked up and added for a one-hot column, two for a pair */
-    p->flops += 2 * (uint64_t)(rows - l->hot.width + l->hot.count + 2 * l->pairs.count) * l->out;
+    p->flops +=
+        2 * (uint64_t)(rows - l->onehot.width + l->onehot.count + 2 * l->pairs.count) * l->out;
     return true;
 }
 
@@ -90,8 +91,8 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
         init_uniform(params + s->bias_at, l->out, limit, seed, model, l->position,
                      (uint64_t)l->in * l->out);
     /* Missing and unknown categories add nothing at first: rows may never train their slots. */
-    for (uint32_t i = 0; i < l->hot.count; i++) {
-        const struct onehot_column *c = &l->hot.columns[i];
+    for (uint32_t i = 0; i < l->onehot.count; i++) {
+        const struct onehot_column *c = &l->onehot.columns[i];
         init_constant(params + s->weight + (uint64_t)c->at * l->out,
                       (uint64_t)(c->count < FIRST_VALUE ? c->count : FIRST_VALUE) * l->out, 0);
     }
@@ -104,21 +105,21 @@ static struct act z_of(const struct layer *l, const struct pass *p)
 }
 
 /* The inputs that come as ids: the others stand in x, and have a gradient. */
-static struct hot_inputs hot_of(const struct layer *l, const struct pass *p)
+static struct onehot_inputs onehot_of(const struct layer *l, const struct pass *p)
 {
-    if (!l->hot.count)
-        return (struct hot_inputs){0};
-    return (struct hot_inputs){.ids = p->ids,
-                               .columns = pass_table(p, l->hot.table),
-                               .ids_ld = p->ids_ld,
-                               .column_count = l->hot.count,
-                               .width = l->hot.width};
+    if (!l->onehot.count)
+        return (struct onehot_inputs){0};
+    return (struct onehot_inputs){.ids = p->ids,
+                                  .columns = pass_table(p, l->onehot.table),
+                                  .ids_ld = p->ids_ld,
+                                  .column_count = l->onehot.count,
+                                  .width = l->onehot.width};
 }
 
 /* Inputs that stand in x. */
 static uint32_t held_of(const struct layer *l)
 {
-    return l->in - l->hot.width - l->pairs.components;
+    return l->in - l->onehot.width - l->pairs.components;
 }
 
 static uint32_t takes_pairs(const struct layer *l, double *rate)
@@ -144,7 +145,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                           .w = reals_at(p->params, s->weight),
                           .b = s->bias ? reals_at(p->params, s->bias_at) : NULL,
                           .shadow = pass_shadow(p, s->weight),
-                          .hot = hot_of(l, p),
+                          .onehot = onehot_of(l, p),
                           .dims = pass_dims(p, held),
                           .out = l->out,
                           .ldx = held,
@@ -190,7 +191,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                                 .w = reals_at(p->params, s->weight),
                                                 .shadow = pass_shadow(p, s->weight),
                                                 .now = p->now,
-                                                .hot = hot_of(l, p),
+                                                .onehot = onehot_of(l, p),
                                                 .dims = pass_dims(p, held),
                                                 .out = l->out,
                                                 .ldx = held,

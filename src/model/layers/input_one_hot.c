@@ -28,10 +28,10 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     }
     s->table = plan_table(p, s->columns, s->count * sizeof *s->columns);
     if (p->takes_ids)
-        l->hot = (struct layer_hot){.columns = s->columns,
-                                    .table = s->table,
-                                    .count = s->count,
-                                    .width = (uint32_t)(p->columns - before)};
+        l->onehot = (struct layer_onehot){.columns = s->columns,
+                                          .table = s->table,
+                                          .count = s->count,
+                                          .width = (uint32_t)(p->columns - before)};
     l->skipped = s->count == 0 || p->takes_ids;
     return true;
 }

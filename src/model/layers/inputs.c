@@ -69,8 +69,8 @@ static void hand_over(struct inputs *in, struct layer *first)
 {
     for (uint32_t i = 0; i < in->count; i++) {
         const struct layer *l = in->layers[i];
-        if (l->hot.count)
-            first->hot = l->hot;
+        if (l->onehot.count)
+            first->onehot = l->onehot;
         if (l->pairs.count)
             first->pairs = l->pairs;
         if (l->texts.count)
@@ -153,7 +153,7 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     if (width == 0 || width > MOST_WIDTH)
         return refuse(width, e);
     in->width = (uint32_t)width;
-    in->held = (uint32_t)p->columns - first->hot.width;
+    in->held = (uint32_t)p->columns - first->onehot.width;
     in->params = p->params;
     in->x = plan_plain(p, in->held);
     if (p->training && in->back)

@@ -180,7 +180,7 @@ static uint32_t next_act(struct layer *const *layers, uint32_t count, uint32_t i
 /* True: the layer ends in a linear one: the mean of its outputs is the output of a mean. */
 static bool takes_pool(const struct layer *l)
 {
-    return l->type->takes_pool && !l->hot.count && !l->pairs.count && !l->texts.count &&
+    return l->type->takes_pool && !l->onehot.count && !l->pairs.count && !l->texts.count &&
            (!l->type->nests || takes_pool(l->children[l->child_count - 1]));
 }
 

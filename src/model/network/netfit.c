@@ -32,7 +32,7 @@ static void fit_on(struct fitting *f, const struct layer *l, const struct fit_sa
 static void fit_layer(const struct layer *l, struct pass *p, struct act x)
 {
     struct fitting *f = p->fitting;
-    uint32_t width = l->in - l->hot.width;
+    uint32_t width = l->in - l->onehot.width;
     if (l == f->tap)
         machine_act_download(p->m, f->to, x, f->rows, width, width);
     if (f->tap || !l->type->fit || !f->good)

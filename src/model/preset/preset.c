@@ -127,10 +127,10 @@ static const struct option mlp_options[] = {
 /* --- realmlp: RealMLP-TD and its short form TD-S, of D. Holzmueller, L. Grinsztajn and I.
  * Steinwart, "Better by default", 2024 (arXiv 2407.04491), with the constants of its program
  * pytabkit. The differences: missing and unknown values of a category have their own inputs, which
- * are 0 or 1 as all one-hot inputs (there: scaled and clipped as numbers, and one input of +-1 for
- * two values); the initial weights are fitted to the rows of the first batch (there: to all); label
- * smoothing is 0 (there 0.1), which suits AUC and log-loss; answers are limited to the range of the
- * target by calibrate, if that helps --- */
+ * are 0 or 1 as all one-hot inputs (there: scaled and clipped as numbers, and one input of +-1
+ * for two values); the initial weights are fitted to the rows of the first batch (there: to all);
+ * label smoothing is 0 (there 0.1), which suits AUC and log-loss; answers are limited to the range
+ * of the target by calibrate, if that helps --- */
 
 struct realmlp_spec {
     int preset, variant;

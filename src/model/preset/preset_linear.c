@@ -46,7 +46,8 @@ void linear_settle(void *spec, const struct json_doc *doc)
         s->solver = path_serves(doc) ? SOLVER_PATH : SOLVER_GRADIENT;
 }
 
-/* A path takes one-hot columns in place of embeddings. Steps of sgd are as long as the gradient. */
+/* A path takes one-hot columns in place of embeddings. Steps of sgd are as long as the
+ * gradient. */
 const char *linear_config(const struct json_doc *doc)
 {
     const struct json *word = json_path(json_root(doc), "model.solver"),

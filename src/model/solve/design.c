@@ -270,9 +270,9 @@ struct design *design_new(const struct features *f, const struct rows *rows, con
     d->room = mem_alloc(count + 1, sizeof *d->room);
     r.first = mem_alloc((size_t)categories + 1, sizeof *r.first);
     for (uint32_t k = 0; k < categories; k++) {
-        bool hot = f->categories[k].encode == CATEGORY_ONEHOT;
-        r.first[k] = hot ? sparse : UINT32_MAX;
-        sparse += hot ? f->categories[k].count : 0;
+        bool onehot = f->categories[k].encode == CATEGORY_ONEHOT;
+        r.first[k] = onehot ? sparse : UINT32_MAX;
+        sparse += onehot ? f->categories[k].count : 0;
     }
     read_numbers(&r, d);
     read_sparse(&r, d, sparse);
