@@ -188,7 +188,7 @@ static void ref_embed_back(const struct op_embed_back *a)
 }
 
 /* Whether the one-hot input of row r that stands at row i of w is 1. */
-static bool ref_onehot(const struct onehot_inputs *onehot, size_t r, size_t i)
+static bool ref_has_id(const struct onehot_inputs *onehot, size_t r, size_t i)
 {
     for (uint32_t k = 0; k < onehot->column_count; k++) {
         const struct onehot_column *c = &onehot->columns[k];
@@ -206,7 +206,7 @@ static void ref_dense(const struct op_dense *a)
             for (size_t k = 0; k < a->in; k++)
                 sum += (double)reads(a->x)[r * a->ldx + k] * (double)a->w[k * a->out + j];
             for (size_t k = a->in; k < a->in + a->onehot.width; k++)
-                sum += ref_onehot(&a->onehot, r, k) ? (double)a->w[k * a->out + j] : 0;
+                sum += ref_has_id(&a->onehot, r, k) ? (double)a->w[k * a->out + j] : 0;
             if (a->z.at)
                 writes(a->z)[r * a->ldz + j] = (real)sum;
             writes(a->y)[r * a->ldy + j] = (real)ref_act(sum, a->act, a->slope);
@@ -239,7 +239,7 @@ static void ref_dense_back(const struct op_dense_back *a)
             for (size_t r = 0; r < a->rows; r++)
                 sum += (double)reads(a->dy)[r * a->lddy + j] *
                     (i < a->in ? (double)reads(a->x)[r * a->ldx + i]
-                               : ref_onehot(&a->onehot, r, i));
+                               : ref_has_id(&a->onehot, r, i));
             a->dw[i * a->out + j] = (real)sum;
         }
     }
