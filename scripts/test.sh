@@ -67,10 +67,10 @@ if [ $full = yes ]; then
         # (make, scripts, documents and memory are the same under a sanitizer; attacks from outside, kills, trainings of sequences,
         # ensembles and searches, and hundreds of files and configs take minutes: of a night alone)
         same='robust/(setup|build|packaging|scripts|shared_data|check|resume|outputs_attacked|breaks|sequence|long_init|init|ensemble_kills'
-        same+='|csv|config|tagging|held_out|portfolio|ensemble|tune|metamorphic|same_bytes|bench|profile|numerics|limits|decisions'
-        same+='|init_from|epoch_lines|quantiles|effects|weights|target_transform|target_statistics'
-        same+='|forms|serving|backends|calibrate|intervals|pasted)\.sh'
-        same+='|fault/(faults|machine)\.sh|golden/(readme|examples|configs)\.sh'
+        same=$same'|csv|config|tagging|held_out|portfolio|ensemble|tune|metamorphic|same_bytes|bench|profile|numerics|limits|decisions'
+        same=$same'|init_from|epoch_lines|quantiles|effects|weights|target_transform|target_statistics'
+        same=$same'|forms|serving|backends|calibrate|intervals|pasted)\.sh'
+        same=$same'|fault/(faults|machine)\.sh|golden/(readme|examples|configs)\.sh'
         [ $nightly = no ] || same=none
         find tests/golden tests/robust tests/fault/machine.sh tests/fault/faults.sh -name '*.sh' -perm -u+x |
             grep -vE "$same" | sort | sed "s,^,DNN=$build/asan/dnn ,"
