@@ -111,7 +111,7 @@ static void kept(void)
         ok(case_ready(&c), "opened");
         const struct model *m = network_model(c.network);
         for (uint32_t l = 0; l < m->layer_count; l++)
-            ok(!m->layers[l]->early.on, "%s: as written", lists[i]);
+            ok(!m->layers[l]->pooled.on, "%s: as written", lists[i]);
         case_close(&c);
     }
     text_free(&model);
