@@ -262,6 +262,7 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
         r->columns[i].unit = &r->units.items[i];
     struct explain x = {.r = r, .most = q->most_rows};
     store_open(&x.store, &r->serve);
+    x.store.before = r->metric == &metric_loss; /* as evaluate judges by it */
     bool good = read_rows(&x, q, e) && explain(&x, q, e);
     order(r);
     if (good)

@@ -23,6 +23,14 @@ void store_middle(struct row_store *x)
     x->width = x->classes ? x->classes : 1;
 }
 
+struct answer_mean store_mean(const struct row_store *x, const real *logits, uint64_t lines)
+{
+    struct answer_mean mean = serve_mean(x->serve, logits, lines);
+    if (x->before)
+        mean.calibration = NULL;
+    return mean;
+}
+
 void store_values(const struct row_store *x, const struct answer_mean *mean, uint64_t line,
                   double *value)
 {
@@ -134,7 +142,7 @@ static void encode_tile(void *context, unsigned tile, unsigned thread)
 static void answer_tile(void *context, unsigned tile, unsigned thread)
 {
     const struct row_store *x = context;
-    struct answer_mean mean = serve_mean(x->serve, x->logits, x->count);
+    struct answer_mean mean = store_mean(x, x->logits, x->count);
     uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
     double *answer = x->answer + x->first * x->width;
     (void)thread;

@@ -23,6 +23,7 @@ struct row_store {
     struct serve *serve;
     uint32_t classes, width; /* classes 0: regression; width: numbers of an answer */
     bool middle; /* of several quantiles the answer is the middle one alone (store_middle) */
+    bool before; /* probabilities are those before calibration, by which a criterion judges */
     uint64_t rows, room;
     unsigned char **raw; /* [encoders]: records [rows] */
     bool *wanted;        /* [rows]: its line counts, if it has one */
@@ -48,6 +49,8 @@ void store_open(struct row_store *x, struct serve *s);
 /* Makes answers one value: of several quantiles the one nearest to 0.5. Call it before the first
  * row. */
 void store_middle(struct row_store *x);
+/* How logits of lines become answers. */
+struct answer_mean store_mean(const struct row_store *x, const real *logits, uint64_t lines);
 /* Values of a line, by its logits. */
 void store_values(const struct row_store *x, const struct answer_mean *mean, uint64_t line,
                   double *value);

@@ -114,12 +114,11 @@ static bool add_windows(struct row_store *x, struct err *e)
 
 bool store_series_answer(struct row_store *x, struct err *e)
 {
-    const struct serve *v = x->serve;
     const uint64_t lines = x->line_count;
     if (!add_windows(x, e))
         return false;
     window_mean_put(&x->mean, x->logits, lines, 0);
-    struct answer_mean mean = serve_mean(v, x->logits, lines);
+    struct answer_mean mean = store_mean(x, x->logits, lines);
     if (x->classes)
         answer_mean_probabilities(&mean, 0, lines, x->classes, x->answer);
     for (uint64_t i = 0; !x->classes && i < lines; i++)

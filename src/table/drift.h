@@ -50,10 +50,12 @@ void drift_places(struct drift *d, const struct schema *s, const unsigned char *
 /* Stability indices from which on a column has moved: some, and much. */
 #define DRIFT_SOME 0.1
 #define DRIFT_MUCH 0.25
-/* True: the index is at least `least`, and well above its value by chance. */
+#define DRIFT_CHANCE 3
+/* True: the index is at least `least`, and above DRIFT_CHANCE times its value by chance, which is
+ * large where rows are few. */
 static inline bool drift_moved(double index, double chance, double least)
 {
-    return index >= least && index > 3 * chance;
+    return index >= least && index > DRIFT_CHANCE * chance;
 }
 /* The stability index of a column, and its value by chance; NaN: there is none. */
 double drift_index(const struct drift *d, const struct schema *s, size_t column, double *chance);

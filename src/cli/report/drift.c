@@ -53,6 +53,7 @@ static void put_moved(const struct report *r, const struct moved *m, double most
     html_cell(out, c->name);
     text_printf(out, "<td>%s</td>", verdict_of(m));
     html_cell_near(out, m->index, (double)NAN, DRIFT_SOME);
+    html_cell_near(out, m->chance, (double)NAN, DRIFT_SOME);
     html_cell_number(out, (double)(d->unknown[m->column] + d->outside[m->column]));
     html_cell_number(out, (double)d->missing[m->column]);
     chart_cell_marked(out, m->index, fmin(fmax(most, BAR_LEAST), BAR_MOST), marks, 2);
@@ -195,8 +196,8 @@ static void put_verdict(const struct report *r, const struct moved *list, uint32
 
 void report_drift(const struct report *r, struct text *out)
 {
-    static const char *const names[] = {"column", "", "stability index", "unseen values",
-                                        "missing", "", NULL};
+    static const char *const names[] = {"column", "", "stability index", "by chance",
+                                        "unseen values", "missing", "", NULL};
     struct moved *list = mem_alloc(r->file->schema->column_count + 1, sizeof *list);
     uint32_t count = r->drift ? list_moved(r, list) : 0;
     html_section(out, "Drift");
@@ -206,9 +207,10 @@ void report_drift(const struct report *r, struct text *out)
         put_verdict(r, list, count, out);
         html_note(out, "The population stability index compares the values of a column with those "
                        "of the training rows: below %.2g nothing of note, from %.2g on much (the "
-                       "dashed marks). Unseen: new categories, or numbers outside the training "
+                       "dashed marks). Few rows differ by chance alone: a column has changed if "
+                       "its index is above %d times the index by chance as well. Unseen: new categories, or numbers outside the training "
                        "range.",
-                  DRIFT_SOME, DRIFT_MUCH);
+                  DRIFT_SOME, DRIFT_MUCH, DRIFT_CHANCE);
         html_table(out, "Drift", names, 2);
         for (uint32_t i = 0; i < count && i < DRIFT_SHOWN; i++)
             put_moved(r, &list[i], list[0].index, out);
