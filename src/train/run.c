@@ -12,8 +12,8 @@
 
 /* --- metric and weights --- */
 
-/* The metric for auto: the task's default one; the loss that is trained, if that is least at other
- * answers than the metric is best at. */
+/* The metric for auto: the task's default one; the training loss, if it has another optimum than
+ * the metric. */
 static const struct metric_type *usual_metric(const struct run *r)
 {
     const struct loss_options *o = &r->loss;

@@ -5,8 +5,8 @@
  * Successive halving (Jamieson and Talwalkar, AISTATS 2016) with a third kept: all trials of a
  * round are trained for a ninth of their epochs, the best third of them again for a third of the
  * epochs, and of those the best third for all. Each is a whole training with a schedule of its
- * own, so that any of them may be the best, and a training of the config that is written ends in
- * its very weights. Trials of one stage train side by side. */
+ * own, so that any of them may be the best, and training the written config reproduces the best
+ * trial's weights. Trials of one stage train side by side. */
 #ifndef DNN_TRAIN_TUNE_H
 #define DNN_TRAIN_TUNE_H
 
