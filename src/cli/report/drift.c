@@ -208,8 +208,8 @@ void report_drift(const struct report *r, struct text *out)
         html_note(out, "The population stability index compares the values of a column with those "
                        "of the training rows: below %.2g nothing of note, from %.2g on much (the "
                        "dashed marks). Few rows differ by chance alone: a column has changed if "
-                       "its index is above %d times the index by chance as well. Unseen: new categories, or numbers outside the training "
-                       "range.",
+                       "its index is above %d times the index by chance as well. Unseen: new "
+                       "categories, or numbers outside the training range.",
                   DRIFT_SOME, DRIFT_MUCH, DRIFT_CHANCE);
         html_table(out, "Drift", names, 2);
         for (uint32_t i = 0; i < count && i < DRIFT_SHOWN; i++)
