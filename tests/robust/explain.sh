@@ -38,7 +38,8 @@ is "$value" "$(dnn evaluate m.dnn test.csv --quiet --json | perl -ne 'print $1 i
 dnn train c.json -o w.dnn --quiet --set train.loss.class_weights=balanced
 run dnn explain w.dnn test.csv --json --repeats 1 --quiet
 out_has '"metric":"loss"' "the loss of class weights"
-is "$(perl -ne 'print $1 if /"value":([0-9.]+)/' out)" "$(dnn evaluate w.dnn test.csv --quiet --json | perl -ne 'print $1 if /"loss":([0-9.]+)/')" "its value is that of evaluate"
+is "$(perl -ne 'print $1 if /"value":([0-9.]+)/' out)" "$(dnn evaluate w.dnn test.csv --quiet --json |
+    perl -ne 'print $1 if /"loss":([0-9.]+)/')" "its value is that of evaluate"
 # the same by hand: the column of the file is shuffled eight times
 shuffled() { # COLUMN: how much worse on average
     local column=$1 sum=0 i

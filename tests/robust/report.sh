@@ -376,7 +376,8 @@ is_exit 64 "a target of a model"
 head -n 31 '<i>.csv' >few.csv
 run dnn report b.dnn few.csv -o few.html
 drift() { perl -0777 -ne 'm{<h2>Drift.*?<b>(\d+)</b> changed much and (\d+) somewhat(.*?)</table>}s; print "said $1 $2\n"; $t = $3;
-    while ($t =~ m{<tr><td[^>]*>(.*?)</td><td>(.*?)</td><td[^>]*>([0-9.]+)</td><td[^>]*>([0-9.]+)</td>}g) { $n++; $want = $3 <= 3 * $4 ? "" : $3 >= .25 ? "changed" : $3 >= .1 ? "changed somewhat" : "";
+    while ($t =~ m{<tr><td[^>]*>(.*?)</td><td>(.*?)</td><td[^>]*>([0-9.]+)</td><td[^>]*>([0-9.]+)</td>}g) { $n++;
+    $want = $3 <= 3 * $4 ? "" : $3 >= .25 ? "changed" : $3 >= .1 ? "changed somewhat" : "";
         $k{$want}++; $chance++ if $3 >= .1 && !$want; print "$1: $2, not $want\n" if $want ne $2 }
     print "said ", $k{changed} + 0, " ", $k{"changed somewhat"} + 0, "\n", $n > 2 && $chance ? "chance\n" : "" ' few.html; }
 is "$(drift | sort -u | grep -c said)$(drift | grep -c 'chance$')$(drift | grep -c not)" 110 "Drift: the sentence and the table"
