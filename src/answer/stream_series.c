@@ -309,11 +309,9 @@ static bool span(struct work *w, size_t first, size_t records, bool final,
     w->now.first = first;
     w->now.rows = records;
     if (last->delivered > context || s->windows.count) {
-        bool *broken = mem_copy(s->broken, records * sizeof *broken);
         work_parse(w, context, last->delivered);
         for (size_t i = 0; i < records; i++)
-            w->now.bad[i] |= broken[i];
-        mem_free(broken);
+            w->now.bad[i] |= s->broken[i];
         if (!answer_span(w, e) ||
             !work_deliver(w, context, last->delivered, s->line, s->broken, sink, e))
             return false;

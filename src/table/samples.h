@@ -76,13 +76,20 @@ struct row_list {
 };
 #define SAMPLE_NONE UINT32_MAX
 
+/* True: the record at a place of `windows` is that of an answer; else it is context, or padding. */
+static inline bool row_list_answers(const struct row_list *l, uint64_t place, uint64_t answer)
+{
+    return answer < l->count && l->windows[place] != SAMPLE_NONE &&
+           l->windows[place] == l->index[answer];
+}
+
 /* Rows that the network reads: records, or windows of them. */
 static inline uint64_t row_list_reads(const struct row_list *l)
 {
     return l->windows ? l->window_count : l->count;
 }
 
-/* Frees a list of series_list. */
+/* Frees a list of row_list_windows. */
 static inline void row_list_free(struct row_list *l)
 {
     if (l->windows)

@@ -36,10 +36,8 @@ static uint64_t answers_of(const struct row_list *l, uint64_t w, uint64_t first)
     uint64_t found = 0;
     if (!l->each)
         return 1;
-    for (uint32_t i = 0; i < l->window && first + found < l->count; i++) {
-        const uint32_t record = l->windows[w * l->window + i];
-        found += record != SAMPLE_NONE && record == l->index[first + found];
-    }
+    for (uint32_t i = 0; i < l->window; i++)
+        found += row_list_answers(l, w * l->window + i, first + found);
     return found;
 }
 

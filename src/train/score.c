@@ -188,9 +188,7 @@ static uint64_t close_up(const struct row_list *l, uint64_t at, uint64_t rows, u
     if (!l->windows || !l->each)
         return rows;
     for (uint64_t i = 0; i < rows * l->window; i++) {
-        uint32_t record = l->windows[at * l->window + i];
-        if (record == SAMPLE_NONE || first + found >= l->count ||
-            record != l->index[first + found]) /* padding, or context */
+        if (!row_list_answers(l, at * l->window + i, first + found))
             continue;
         memmove(logits + found * outputs, logits + i * outputs, outputs * sizeof *logits);
         found++;
