@@ -36,7 +36,7 @@ struct err {
     char what[1024];    /* one sentence, no full stop */
     char excerpt[256];  /* the user's own text, escaped and cut; "" when none */
     char expected[1024]; /* "" when none */
-    char help[512];     /* "" when none */
+    char help[900];     /* "" when none */
     /* of a config; "" when none: the key to blame ("train.epochs"), the key that it contradicts */
     char key[256], other[256];
     int cause;          /* told apart for programs, as the id's own room lists them; 0: not told */

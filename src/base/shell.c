@@ -2,13 +2,14 @@
 #include "base/shell.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 
-enum { WORD_MOST = 200, TURNS = 8 };
+enum { WORD_MOST = 200, TURNS = 8, COMMAND_MOST = 1000 };
 
 static bool is_bare(char c)
 {
@@ -102,4 +103,57 @@ const char *shell_json(const char *string)
     struct json_out json = {0};
     json_put_string(&json, NULL, string);
     return keep(&json.text);
+}
+
+/* Length of the path without the ends of names of tables and of packed files. */
+static size_t stem_of(const char *path)
+{
+    static const char *const ends[] = {".gz", ".bz2", ".xz", ".zst", ".zip", ".csv",
+                                       ".tsv", ".txt", ".json", ".jsonl", ".db", ".sqlite"};
+    const char *slash = strrchr(path, '/');
+    const size_t least = slash ? (size_t)(slash - path) + 1 : 0;
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t n = strlen(ends[i]);
+        if (length > least + n && memcmp(path + length - n, ends[i], n) == 0) {
+            length -= n;
+            i = SIZE_MAX; /* once more from the first on */
+        }
+    }
+    return length;
+}
+
+const char *shell_remedy(const char *path, const char *end, const char *format, ...)
+{
+    static _Thread_local char out[COMMAND_MOST + 1];
+    static const char word[] = "FILE";
+    const bool pipe = strcmp(path, "-") == 0 || strcmp(path, "standard input") == 0;
+    char filter[COMMAND_MOST];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(filter, sizeof filter, format, args);
+    va_end(args);
+    const bool packed = text_ends(path, ".gz") && strncmp(filter, "zcat ", 5) != 0;
+    struct text made = {0}, line = {0};
+    const char *at = strstr(filter, word);
+    size_t before = at ? (size_t)(at - filter) : strlen(filter);
+    if (pipe)
+        text_put(&line, "put it in front: | ");
+    else if (packed)
+        text_printf(&line, "zcat %s | ", shell_file(path));
+    while ((pipe || packed) && before && strchr(" <", filter[before - 1]))
+        before--;
+    text_add(&line, filter, before);
+    if (!pipe && !packed && at)
+        text_put(&line, shell_file(path));
+    if (at)
+        text_put(&line, at + sizeof word - 1);
+    text_add(&made, path, stem_of(path));
+    text_put(&made, end);
+    if (!pipe)
+        text_printf(&line, " > %s", shell_file(made.data));
+    snprintf(out, sizeof out, "%s", line.data);
+    text_free(&made);
+    text_free(&line);
+    return out;
 }

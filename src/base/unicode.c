@@ -2,6 +2,7 @@
  * Unicode standard (case folding). */
 #include "base/unicode.h"
 
+#include <string.h>
 #include <utf8proc.h>
 
 #include "base/mem.h"
@@ -169,4 +170,26 @@ void unicode_map(struct text *out, const char *text, size_t length, unsigned how
 const char *unicode_library(void)
 {
     return utf8proc_version();
+}
+
+static bool is_ascii(const char *text, size_t length)
+{
+    while (length && !(text[length - 1] & 0x80))
+        length--;
+    return !length;
+}
+
+bool unicode_same(const char *one, size_t length, const char *other, size_t other_length)
+{
+    if (length == other_length && memcmp(one, other, length) == 0)
+        return true;
+    if (is_ascii(one, length) || is_ascii(other, other_length))
+        return false;
+    struct text a = {0}, b = {0};
+    unicode_map(&a, one, length, 0);
+    unicode_map(&b, other, other_length, 0);
+    const bool same = a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
+    text_free(&a);
+    text_free(&b);
+    return same;
 }

@@ -3,6 +3,7 @@
 #ifndef DNN_BASE_UNICODE_H
 #define DNN_BASE_UNICODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/text.h"
@@ -27,6 +28,9 @@ enum unicode_map {
 };
 /* Adds a text to `out`, mapped, and composed (NFC). how: sum of enum unicode_map. */
 void unicode_map(struct text *out, const char *text, size_t length, unsigned how);
+
+/* True if two texts are equal, or are once both are composed. */
+bool unicode_same(const char *one, size_t length, const char *other, size_t other_length);
 
 const char *unicode_library(void); /* the version of utf8proc */
 

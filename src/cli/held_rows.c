@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/text.h"
 
 const char *const part_option_words[] = {"train", "valid", "test", NULL};
@@ -28,7 +29,7 @@ static bool find_config(const struct args *a, struct held_rows *r, struct err *e
         err_set(e, ERR_USAGE, "--part takes rows of the training file, and a model does not say "
                               "where that is");
         err_help(e, "name it: dnn %s %s TRAIN.csv --part %s; or keep the config beside the model, "
-                    "as \"%s\"", a->command->name, text_quote_z(a->positionals[0]),
+                    "as \"%s\"", a->command->name, shell_file(a->positionals[0]),
                  args_value(a, "part"), path.data);
     } else {
         r->config = config_load(path.data, NULL, e);

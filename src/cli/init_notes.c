@@ -128,37 +128,61 @@ static void tell_scores(const struct infer *found, const struct overrides *o)
     text_free(&best);
 }
 
-/* Writes the form of the target's numbers. */
+/* Writes the form of the target's numbers, and what is wrong with them. */
 static void tell_target(const struct infer *found, const char *target, const struct overrides *o)
 {
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
-        if (c->form && strcmp(c->name, target) == 0 && found->task == TASK_REGRESSION &&
-            !init_column_given(o, target))
+        if (!c->reason[0] || strcmp(c->name, target) != 0 || found->task != TASK_REGRESSION ||
+            init_column_given(o, target))
+            continue;
+        if (c->form)
             (c->unread ? log_warning : log_note)("target \"%s\": %s: %s", text_quote_z(target),
                                                  column_role_names[c->type], c->reason);
+        else if (strstr(c->reason, "--set"))
+            log_warning("target \"%s\": training will stop at its cells: %s",
+                        text_quote_z(target), c->reason);
+        else
+            log_warning("target \"%s\": %s: training will stop there; mend the cells",
+                        text_quote_z(target), c->reason);
     }
 }
 
-/* Values that may stand for "none". */
+/* True if a note tells that values of a column may stand for "none". */
+static bool has_far(const struct infer *found, const struct infer_column *c, const char *target,
+                    const struct overrides *o)
+{
+    const bool is_target = strcmp(c->name, target) == 0;
+    return c->far[0] && !init_column_given(o, c->name) &&
+           !(is_target && found->task != TASK_REGRESSION);
+}
+
+/* Values that may stand for "none": first of the columns that the config changes by them. */
 static void tell_far(const struct infer *found, const char *target, const struct overrides *o)
 {
-    size_t told = 0, more = 0;
-    for (size_t i = 0; i < found->count; i++) {
-        const struct infer_column *c = &found->columns[i];
-        const bool is_target = strcmp(c->name, target) == 0;
-        if (!c->far[0] || init_column_given(o, c->name) ||
-            (is_target && found->task != TASK_REGRESSION))
-            continue;
-        if (is_target || told++ < TOLD_NAMES)
-            log_warning("%s \"%s\": %s", is_target ? "target" : "column", text_quote_z(c->name),
-                        c->far);
-        else
-            more++;
+    size_t told = 0;
+    for (int changed = 1; changed >= 0; changed--) {
+        struct text more = {0};
+        for (size_t i = 0; i < found->count; i++) {
+            const struct infer_column *c = &found->columns[i];
+            const bool is_target = strcmp(c->name, target) == 0;
+            if ((c->none.count > 0) != (changed > 0) || !has_far(found, c, target, o))
+                continue;
+            if (is_target || told++ < TOLD_NAMES) {
+                log_warning("%s \"%s\": %s", is_target ? "target" : "column",
+                            text_quote_z(c->name), c->far);
+                continue;
+            }
+            text_printf(&more, "%s\"%s\"", more.length ? ", " : "", text_quote_z(c->name));
+            for (size_t k = 0; changed && k < c->none.count; k++)
+                text_printf(&more, "%s\"%s\"%s", k ? ", " : " (", text_quote_z(c->none.items[k]),
+                            k + 1 == c->none.count ? ")" : "");
+        }
+        if (more.length)
+            log_warning(changed ? "so have columns %s: taken as missing, by the \"missing\" of each"
+                                : "so have columns %s: nothing is changed there", more.data);
+        text_free(&more);
     }
-    if (more)
-        log_warning("%zu more columns have values far from the others; \"missing\" in the config "
-                    "lists what is taken as missing", more);
 }
 
 /* Equal rows that chance deals to both sides of a split. Training warns at the same share. */
@@ -213,10 +237,12 @@ void init_notes(const struct infer *found, const char *target, const struct over
     tell_scores(found, o);
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
+        const char *key = c->form ? NULL : strstr(c->reason, "--set");
         if (!task_given && found->task == TASK_MULTICLASS && c->type == COLUMN_NUMERIC &&
             strcmp(c->name, target) == 0)
             log_note("column \"%s\": %llu classes; for numbers as such use --set "
-                     "task=regression", text_quote_z(c->name), (unsigned long long)c->distinct);
+                     "task=regression%s%s", text_quote_z(c->name), (unsigned long long)c->distinct,
+                     key ? " " : "", key ? key : "");
         if (c->twins && twins++ < TOLD_NAMES)
             log_note("column \"%s\": values differ in the way they are written alone: %s",
                      text_quote_z(c->name), c->twins);

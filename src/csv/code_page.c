@@ -283,23 +283,7 @@ const char *code_page_likely(const struct code_page *p, const char **other)
 
 void code_page_remedy(const char *name, const char *other, const char *path, struct text *out)
 {
-    const bool packed = text_ends(path, ".gz");
-    size_t length = strlen(path) - (packed ? 3 : 0);
-    if (strcmp(path, "-") == 0 || strcmp(path, "standard input") == 0) {
-        text_printf(out, "put it in front: | iconv -f %s -t UTF-8", name);
-    } else {
-        struct text made = {0};
-        length -= length > 4 && strncmp(path + length - 4, ".csv", 4) == 0 ? 4 : 0;
-        text_add(&made, path, length);
-        text_put(&made, ".utf8.csv");
-        if (packed)
-            text_printf(out, "zcat %s | iconv -f %s -t UTF-8 > %s", shell_file(path), name,
-                        shell_file(made.data));
-        else
-            text_printf(out, "iconv -f %s -t UTF-8 %s > %s", name, shell_file(path),
-                        shell_file(made.data));
-        text_free(&made);
-    }
+    text_put(out, shell_remedy(path, ".utf8.csv", "iconv -f %s -t UTF-8 FILE", name));
     if (other)
         text_printf(out, " (or -f %s, if its letters are the right ones)", other);
 }

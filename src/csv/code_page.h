@@ -29,7 +29,7 @@ void code_page_count(struct code_page *p, const char *bytes, size_t length);
 /* The name that iconv has for the likely encoding; *other: a second one that is nearly as likely,
  * or NULL. NULL: cp1252 (and latin1) is as likely, or nothing is known. */
 const char *code_page_likely(const struct code_page *p, const char **other);
-/* The commands that make data.utf8.csv of data.csv, data.csv.gz or "-" (standard input). */
+/* The command that makes UTF-8 of a file (shell_remedy). */
 void code_page_remedy(const char *name, const char *other, const char *path, struct text *out);
 
 #endif

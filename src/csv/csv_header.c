@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/sort.h"
+#include "base/unicode.h"
 #include "csv/csv_reader.h"
 #include "csv/number.h"
 #include "csv/scan.h"
@@ -244,8 +246,9 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
                "the first line tells a spreadsheet its "
                "delimiter and names no column");
         err_excerpt(e, b->bytes + r->offset, r->bytes);
-        return err_help(e, "remove that line: tail -n +%lld FILE > data.csv",
-                        (long long)r->line + 1);
+        return err_help(e, "remove that line: %s",
+                        shell_remedy(b->path, ".mended.csv", "tail -n +%lld FILE",
+                                     (long long)r->line + 1));
     }
     for (uint32_t i = 0; i < r->cells; i++) {
         size_t length = cells->cells[i].length;
@@ -290,11 +293,12 @@ static uint32_t find_name(const struct csv_cells *cells, const char *name)
 {
     const uint32_t count = cells->records[0].cells;
     const size_t length = strlen(name);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct csv_cell *cell = cells->cells + i;
+    for (uint32_t i = 0; i < 2 * count; i++) { /* as it stands, then composed */
+        const struct csv_cell *cell = cells->cells + i % count;
         if ((cell->length == length && memcmp(cell->text, name, length) == 0) ||
-            (is_index(cells, i) && strcmp(name, "c1") == 0))
-            return i;
+            (i >= count && unicode_same(cell->text, cell->length, name, length)) ||
+            (is_index(cells, i % count) && strcmp(name, "c1") == 0))
+            return i % count;
     }
     return count;
 }
@@ -324,7 +328,9 @@ static bool same_names(struct csv *c, const struct csv_block *b, const struct cs
     if (r->cells != c->name_count) {
         err_at(e, ERR_CSV_COLUMNS, b->path, r->line, 1, "has %u columns, \"%s\" has %zu", r->cells,
                text_quote_z(c->shown[0]), c->name_count);
-        return err_help(e, "files of one list need the same columns, in any order");
+        return err_help(e, "files of one list need the same columns, in any order, and the same "
+                           "delimiter, \"%s\"",
+                        c->dialect.delimiter == '\t' ? "\\t" : (char[]){c->dialect.delimiter, 0});
     }
     for (uint32_t i = 0; c->dialect.header && i < r->cells; i++) {
         const struct csv_cell *cell = cells->cells + i;

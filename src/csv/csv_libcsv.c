@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "csv/csv_reader.h"
 
@@ -126,8 +127,9 @@ static bool stray_quote(struct reading *r)
     if (r->b->size - r->record > 3 && memcmp(r->b->bytes + r->record, mark, 3) == 0) {
         bad(r, ERR_CSV_QUOTE, r->line, r->record, "a byte-order mark stands before the cell");
         return err_help(&r->out->error, "files put together with cat have one each: give them one "
-                                        "by one, or take the marks out: sed "
-                                        "'s/^\\xef\\xbb\\xbf//' FILE > data.csv");
+                                        "by one, or take the marks out: %s",
+                        shell_remedy(r->b->path, ".mended.csv",
+                                     "sed 's/^\\xef\\xbb\\xbf//' FILE"));
     }
     bool backslash = r->parser.quoted && is_backslash(r);
     if (r->parser.quoted && r->quote_line < r->line) { /* usually the second quote is the valid

@@ -4,41 +4,44 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/shell.h"
 #include "csv/csv_reader.h"
 
 static const struct {
     const char *bytes;
     size_t length;
     const char *name, *help;
+    const char *filter; /* of shell_remedy: it follows the help; NULL: there is none */
 } formats[] = {
     {"\x1f\x8b", 2, "gzip inside gzip",
-     "it was packed twice; unpack it once: zcat FILE > data.csv.gz"},
+     "it was packed twice; unpack it: ", "gunzip -c FILE"},
     {"BZh", 3, "bzip2",
-     "this is bzip2; unpack it: bzcat FILE > data.csv (predict and evaluate also read from -)"},
+     "this is bzip2; unpack it: ", "bzcat FILE"},
     {"\xfd"
      "7zXZ",
      6, "xz",
-     "this is xz; unpack it: xzcat FILE > data.csv (predict and evaluate also read from -)"},
+     "this is xz; unpack it: ", "xzcat FILE"},
     {"\x28\xb5\x2f\xfd", 4, "zstd",
-     "this is zstd; unpack it: zstdcat FILE > data.csv (predict and evaluate also read from -)"},
-    {"7z\xbc\xaf\x27\x1c", 6, "7z", "this is 7z; unpack it first"},
+     "this is zstd; unpack it: ", "zstdcat FILE"},
+    {"7z\xbc\xaf\x27\x1c", 6, "7z", "this is 7z; unpack it first", NULL},
     {"PK\x03\x04", 4, "zip",
-     "this is zip; unpack it: unzip -p FILE > data.csv (predict and evaluate also read from -)"},
-    {"PK\x05\x06", 4, "zip", "this is an empty zip file"},
-    {"PAR1", 4, "Parquet", "this is Parquet; write it as CSV with the program that made it"},
-    {"ARROW1", 6, "Arrow", "this is Arrow; write it as CSV with the program that made it"},
+     "this is zip; unpack it: ", "unzip -p FILE"},
+    {"PK\x05\x06", 4, "zip", "this is an empty zip file", NULL},
+    {"PAR1", 4, "Parquet", "this is Parquet; write it as CSV with the program that made it", NULL},
+    {"ARROW1", 6, "Arrow", "this is Arrow; write it as CSV with the program that made it", NULL},
     {"SQLite format 3", 16, "SQLite",
-     "this is an SQLite database; sqlite3 -header -csv FILE 'select * from ...' writes CSV"},
-    {"%PDF-", 5, "PDF", "this is a PDF document; save the table in it as CSV"},
+     "this is an SQLite database; of its table TABLE this makes CSV: ",
+     "sqlite3 -header -csv FILE 'select * from TABLE'"},
+    {"%PDF-", 5, "PDF", "this is a PDF document; save the table in it as CSV", NULL},
     {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8, "Excel (xls)",
-     "this is an old workbook or document; save the sheet as CSV"},
-    {"\x89HDF", 4, "HDF5", "this is HDF5; write it as CSV with the program that made it"},
-    {"\x93NUMPY", 6, "NumPy", "this is a NumPy array; numpy.savetxt writes CSV"},
+     "this is an old workbook or document; save the sheet as CSV", NULL},
+    {"\x89HDF", 4, "HDF5", "this is HDF5; write it as CSV with the program that made it", NULL},
+    {"\x93NUMPY", 6, "NumPy", "this is a NumPy array; numpy.savetxt writes CSV", NULL},
     {"\x7f"
      "ELF",
-     4, "a program", "this is a program, not data"},
-    {"\x89PNG", 4, "PNG", "this is a picture, not data"},
-    {"\xff\xd8\xff", 3, "JPEG", "this is a picture, not data"},
+     4, "a program", "this is a program, not data", NULL},
+    {"\x89PNG", 4, "PNG", "this is a picture, not data", NULL},
+    {"\xff\xd8\xff", 3, "JPEG", "this is a picture, not data", NULL},
 };
 
 static bool contains(const char *bytes, size_t length, const char *word)
@@ -66,7 +69,12 @@ static bool is_binary(const struct csv *c, const char *path, struct err *e)
                                            contains(c->head, c->head_used, "xl/"));
         err_at(e, ERR_CSV_BINARY, path, 0, 0, "is not CSV but %s",
                sheet ? "Excel (xlsx)" : formats[i].name);
-        err_help(e, "%s", sheet ? "this is a workbook; save the sheet as CSV" : formats[i].help);
+        if (sheet || !formats[i].filter)
+            err_help(e, "%s", sheet ? "this is a workbook; save the sheet as CSV"
+                                    : formats[i].help);
+        else
+            err_help(e, "%s%s", formats[i].help,
+                     shell_remedy(path, ".mended.csv", "%s", formats[i].filter));
         return true;
     }
     return false;
@@ -121,9 +129,11 @@ static bool is_text_format(const struct csv *c, const char *path, struct err *e)
     if (at >= end || !is_json(at, end))
         return false;
     err_at(e, ERR_CSV_BINARY, path, 0, 0, "is not CSV but JSON");
-    return !err_help(e, "write it as CSV: python3 -c 'import pandas, sys; pandas.read_json("
-                        "sys.argv[1]%s).to_csv(sys.argv[2], index=False)' FILE data.csv",
-                     *at == '{' ? ", lines=True" : "");
+    return !err_help(e, "write it as CSV: %s",
+                     shell_remedy(path, ".mended.csv",
+                                  "python3 -c 'import pandas, sys; pandas.read_json(sys.stdin%s)"
+                                  ".to_csv(sys.stdout, index=False)' < FILE",
+                                  *at == '{' ? ", lines=True" : ""));
 }
 
 /* Detects UTF-16 and UTF-32 by the byte-order mark, or by the places of zero bytes in text

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 #include "csv/source.h"
 
 enum { HEAD_BYTES = 1 << 16, LINES = 60 };
@@ -71,7 +72,7 @@ static size_t line_at(const char *at, const char *end, const char **next)
 }
 
 static bool blank_help(const char *line, size_t length, const char *rest, const char *end,
-                       int number, struct err *e)
+                       int number, const char *path, struct err *e)
 {
     const char *next;
     size_t names = count_cells(line, length, " "), cells = 0;
@@ -81,10 +82,11 @@ static bool blank_help(const char *line, size_t length, const char *rest, const 
     char tail[32] = "";
     if (number > 1)
         snprintf(tail, sizeof tail, "tail -n +%d FILE | ", number);
-    return err_help(e, "blanks stand between the cells%s: %ssed '%ss/^[ \\t]*//; "
-                       "s/[ \\t][ \\t]*/,/g'%s > data.csv makes commas of them",
-                    rows ? ", and each row has a name, as R's write.table makes them" : "", tail,
-                    rows ? "1s/^/row /; " : "", *tail ? "" : " FILE");
+    return err_help(e, "blanks stand between the cells%s: this makes commas of them: %s",
+                    rows ? ", and each row has a name, as R's write.table makes them" : "",
+                    shell_remedy(path, ".mended.csv",
+                                 "%ssed '%ss/^[ \\t]*//; s/[ \\t][ \\t]*/,/g'%s", tail,
+                                 rows ? "1s/^/row /; " : "", *tail ? "" : " FILE"));
 }
 
 /* True if a line has the names between these marks. *from: after the line before it, then after the
@@ -104,7 +106,7 @@ static bool find_line(const char **from, const char *end, const char *mark,
 }
 
 static void look(const char *bytes, const char *end, const char *const *wanted, size_t count,
-                 struct err *e)
+                 const char *path, struct err *e)
 {
     static const char *const marks[] = {",", ";", "\t", "|", " "};
     for (size_t m = 0; m < sizeof marks / sizeof *marks; m++) {
@@ -115,10 +117,10 @@ static void look(const char *bytes, const char *end, const char *const *wanted, 
             continue;
         line_at(at, end, &next);
         if (*marks[m] == ' ')
-            blank_help(at, length, next, end, line, e);
+            blank_help(at, length, next, end, line, path, e);
         else if (line > 1)
-            err_help(e, "the names stand in line %d: take out what is above them: tail -n +%d "
-                        "FILE > data.csv", line, line);
+            err_help(e, "the names stand in line %d: take out what is above them: %s", line,
+                     shell_remedy(path, ".mended.csv", "tail -n +%d FILE", line));
         return;
     }
 }
@@ -133,19 +135,20 @@ void first_lines_help(const char *path, const struct csv_dialect *d, const char 
         return;
     char *bytes = mem_alloc(HEAD_BYTES, 1);
     if (f.file.seekable && source_read(&f, bytes, HEAD_BYTES, &size, &ignored) && !f.gunzip)
-        look(bytes, bytes + size, wanted, count, e);
+        look(bytes, bytes + size, wanted, count, path, e);
     source_close(&f);
     mem_free(bytes);
 }
 
-bool first_lines_row_names(const struct csv_dialect *d, const struct csv_record *r,
-                           const struct csv_cell *cells, size_t count, struct err *e)
+bool first_lines_row_names(const struct csv_dialect *d, const char *path,
+                           const struct csv_record *r, const struct csv_cell *cells, size_t count,
+                           struct err *e)
 {
     if (!d->header || r->line != 2 || r->cells != count + 1 || !cells[count].length)
         return false;
-    const bool tab = d->delimiter == '\t';
     err_help(e, "the rows have a cell more than the header, as R's write.table makes them with row "
-                "names: name that column: sed '1s/^/row%s/' FILE > data.csv; or quote the cell "
-                "that contains the delimiter", tab ? "\\t" : (char[]){d->delimiter, '\0'});
+                "names: name that column: %s; or quote the cell that contains the delimiter",
+             shell_remedy(path, ".mended.csv", "sed '1s/^/row%s/' FILE",
+                          d->delimiter == '\t' ? "\\t" : (char[]){d->delimiter, '\0'}));
     return true;
 }

@@ -13,7 +13,8 @@ void first_lines_help(const char *path, const struct csv_dialect *d, const char 
                       size_t count, struct err *e);
 /* True, and the help is set: a record of line 2 has a cell more than the header, as R writes tables
  * with row names. */
-bool first_lines_row_names(const struct csv_dialect *d, const struct csv_record *r,
-                           const struct csv_cell *cells, size_t count, struct err *e);
+bool first_lines_row_names(const struct csv_dialect *d, const char *path,
+                           const struct csv_record *r, const struct csv_cell *cells, size_t count,
+                           struct err *e);
 
 #endif

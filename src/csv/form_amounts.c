@@ -129,6 +129,7 @@ static void look_as(struct form_amounts *a, int which, const char *from, const c
         groups = !strchr(",.", *between) || separator(first + 1, end, decimal);
     }
     a->proofs[which] += odd || groups || (between && point);
+    a->cut[which] |= rint(value) > value || rint(value) < value;
     if (share)
         a->share[which] = fmax(a->share[which], fabs(value));
 }

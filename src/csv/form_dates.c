@@ -2,6 +2,7 @@
  * order of day, month, year and time, and the others prove it or rule it out. */
 #include "csv/form_guess.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -273,6 +274,20 @@ static void find_format(const char *text, size_t length, bool second, char out[F
         memcpy(out, s->format, sizeof s->format);
 }
 
+/* True if the first word is a month that a format reads: Mai is none. */
+static bool has_month(const char *text, size_t length)
+{
+    char day[FORM_CELL + 16];
+    double seconds;
+    size_t from = 0, to;
+    while (from < length && !is_letter(text[from]))
+        from++;
+    for (to = from; to < length && (is_letter(text[to]) || (text[to] & 0x80)); to++)
+        continue;
+    const int n = snprintf(day, sizeof day, "1 %.*s 2000", (int)(to - from), text + from);
+    return date_parse_format(day, (size_t)n, "%d %b %Y", &seconds);
+}
+
 /* True: it has the form of a date, of a day or an hour that does not exist. */
 static bool is_unreal(const char *text, size_t length)
 {
@@ -282,7 +297,8 @@ static bool is_unreal(const char *text, size_t length)
         find_format(text, length, second == 1, format);
         if (!format[0])
             return second == 1;
-        if (date_parse_format(text, length, format, &seconds))
+        if (date_parse_format(text, length, format, &seconds) ||
+            (strstr(format, "%b") && !has_month(text, length)))
             return false;
     }
     return true;

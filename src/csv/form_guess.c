@@ -125,14 +125,22 @@ static bool is_date_of_numbers(const char *text, size_t length)
            ends_date(text, length, at);
 }
 
-/* Number of letters of an English month's name, short or whole; 0: another word. */
+/* Bytes of the letters of a month's name, short or whole, in English, German, French, Spanish,
+ * Italian, Portuguese or Dutch; 0: another word. */
 static size_t month_letters(const char *text, size_t length)
 {
-    static const char *const names[] = {"january", "february", "march",     "april",
-                                        "may",     "june",     "july",      "august",
-                                        "september", "october", "november", "december"};
+    static const char *const names[] = {
+        "january", "february", "march", "april", "may", "june", "july", "august", "september",
+        "october", "november", "december", "januar", "februar", "m\xc3\xa4rz", "mai", "juni",
+        "juli", "oktober", "dezember", "janvier", "f\xc3\xa9vrier", "mars", "avril", "juin",
+        "juillet", "ao\xc3\xbbt", "septembre", "octobre", "novembre", "d\xc3\xa9" "cembre",
+        "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre",
+        "octubre", "noviembre", "diciembre", "gennaio", "febbraio", "aprile", "maggio", "giugno",
+        "luglio", "settembre", "ottobre", "dicembre", "janeiro", "fevereiro", "mar\xc3\xa7o",
+        "maio", "junho", "julho", "setembro", "outubro", "novembro", "dezembro", "januari",
+        "februari", "maart", "mei", "augustus"};
     size_t n = 0;
-    while (n < length && ((text[n] | 32) >= 'a' && (text[n] | 32) <= 'z'))
+    while (n < length && (((text[n] | 32) >= 'a' && (text[n] | 32) <= 'z') || (text[n] & 0x80)))
         n++;
     for (size_t i = 0; n >= 3 && i < sizeof names / sizeof *names; i++)
         if (n <= strlen(names[i]) && !strncasecmp(text, names[i], n))

@@ -37,6 +37,7 @@ struct form_amounts {
     bool before;                        /* a word stands before the number: Size 3.5 */
     uint64_t with_words, with_limits;   /* cells with a word, with a limit */
     double share[2];                    /* the greatest number with a percent sign, without it */
+    bool cut[2];                        /* a number is not whole */
     uint64_t closed;                    /* cells in brackets */
     uint64_t scaled;                    /* numbers with k, M, bn, .. after them: not read */
 };

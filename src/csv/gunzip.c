@@ -9,6 +9,7 @@
 #include "base/aside.h"
 #include "base/guest.h"
 #include "base/mem.h"
+#include "base/shell.h"
 
 enum { CHUNKS = 4, CHUNK_BYTES = 256 << 10, PACKED_BYTES = 64 << 10, AGAIN_MS = 50 };
 /* zlib's words: window bits of gzip alone, no flush, results. */
@@ -218,7 +219,8 @@ struct gunzip *gunzip_open(struct file *file, const void *first, size_t size, st
     if (!guest_open(&g->guest, &library, &g->calls)) {
         err_at(e, ERR_ZLIB_MISSING, file->path, 0, 0, "is packed with gzip, and zlib cannot be "
                "loaded: %s", g->guest.why);
-        err_help(e, "install zlib (Debian: zlib1g), or unpack the file: zcat FILE > data.csv");
+        err_help(e, "install zlib (Debian: zlib1g), or unpack the file: %s",
+                 shell_remedy(file->path, ".mended.csv", "zcat FILE"));
     } else if (g->calls.inflateInit2_(&g->stream, GZIP_BITS, g->calls.zlibVersion(),
                                       (int)sizeof g->stream) != INFLATE_OK) {
         g->stream.state = NULL;

@@ -68,8 +68,9 @@ const char *infer_date_reason(const struct form_dates *d, const char *column, ch
     }
     size_t used = (size_t)snprintf(out, size, "dates in no one form that init proposes: dnn reads "
                                    "2024-12-31");
-    const char *format = d->format[d->read[0] < d->read[1]];
-    if (format[0] && used < size)
+    const int best = d->read[0] < d->read[1];
+    const char *format = d->format[best];
+    if (d->read[best] && used < size)
         snprintf(out + used, size - used, "; if one format reads them all, --set %s "
                  "(`dnn help dates`)",
                  shell_word("data.columns.%s={\"type\": \"datetime\", \"format\": %s}",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "csv/csv_reader.h"
 #include "csv/date.h"
@@ -269,7 +270,7 @@ void infer_quoted_cells(struct survey *s, const struct csv_cells *cells)
     }
 }
 
-void infer_primes(const struct survey *s, struct infer *i)
+void infer_primes(const struct infer_request *r, const struct survey *s, struct infer *i)
 {
     enum { LEAST = 5, NAMED = 5 };
     struct text names = {0};
@@ -288,7 +289,8 @@ void infer_primes(const struct survey *s, struct infer *i)
     if (found)
         snprintf(i->prime_note, sizeof i->prime_note,
                  "column%s %s: single quotes stand around the cells, as in %.40s, and are read as "
-                 "characters: CSV knows double ones; tr \"'\" '\"' < FILE > data.csv makes them, "
-                 "then run init again", found == 1 ? "" : "s", names.data, text_quote_z(first));
+                 "characters: CSV knows double ones; %s makes them, then run init again",
+                 found == 1 ? "" : "s", names.data, text_quote_z(first),
+                 shell_remedy(r->path, ".mended.csv", "tr \"'\" '\"' < FILE"));
     text_free(&names);
 }

@@ -15,14 +15,38 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Arabic, Persian, Devanagari, wide. */
+size_t infer_foreign_digit(const char *text, size_t length)
+{
+    static const struct { const char *lead; unsigned char first; } scripts[] = {
+        {"\xd9", 0xA0}, {"\xdb", 0xB0}, {"\xe0\xa5", 0xA6}, {"\xef\xbc", 0x90}};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        const size_t n = strlen(scripts[i].lead);
+        if (length > n && memcmp(text, scripts[i].lead, n) == 0 &&
+            (unsigned)((unsigned char)text[n] - scripts[i].first) < 10)
+            return n + 1;
+    }
+    return 0;
+}
+
 /* Writes the pattern of a cell: a number becomes 0. Returns its digits, 0: it has no pattern. */
-static unsigned pattern_of(const char *text, size_t length, char out[INFER_PATTERN], bool *cut)
+static unsigned pattern_of(const char *text, size_t length, char out[INFER_PATTERN], bool *cut,
+                           bool *foreign)
 {
     unsigned digits = 0;
     size_t used = 0;
     for (size_t i = 0; i < length; i++) {
         if (used + 1 == INFER_PATTERN)
             return 0;
+        const size_t wide = infer_foreign_digit(text + i, length - i);
+        if (wide) {
+            *foreign = true;
+            digits++;
+            i += wide - 1;
+            if (!used || out[used - 1] != '0')
+                out[used++] = '0';
+            continue;
+        }
         if (!is_digit(text[i])) {
             out[used++] = text[i];
             continue;
@@ -47,9 +71,9 @@ static unsigned pattern_of(const char *text, size_t length, char out[INFER_PATTE
 void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64_t line)
 {
     char pattern[INFER_PATTERN];
-    bool cut = false;
+    bool cut = false, foreign = false;
     const bool looked = !d->more && length <= FORM_CELL;
-    const unsigned digits = looked ? pattern_of(text, length, pattern, &cut) : 0;
+    const unsigned digits = looked ? pattern_of(text, length, pattern, &cut, &foreign) : 0;
     unsigned at = 0;
     if (!digits) {
         d->more = true;
@@ -70,6 +94,7 @@ void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64
     d->fewest = !d->cells || digits < d->fewest ? digits : d->fewest;
     d->most = digits > d->most ? digits : d->most;
     d->cut += cut;
+    d->foreign |= foreign;
     d->cells++;
 }
 
@@ -93,10 +118,13 @@ static bool are_codes(const struct infer_dress *d)
 {
     enum { LETTERS = 3 };
     unsigned marked = 0, led = 0, ended = 0;
+    if (d->foreign)
+        return false;
     for (unsigned i = 0; i < d->count; i++) {
         const char *p = d->pattern[i], *dash = strchr(p, '-');
         const size_t length = strlen(p);
         marked += strstr(p, "0.0") || /* addresses, versions */
+                  (*p == '+' && strchr(p, ' ')) || /* numbers of phones */
                   is_word_first(p) || strpbrk(p, "#@_[") || strstr(p, "\xc2\xa7") ||
                   (dash && is_letter(dash[1]));
         led += is_letter(p[0]) && p[1] == '0';
@@ -105,6 +133,19 @@ static bool are_codes(const struct infer_dress *d)
     if (d->count >= LETTERS && (led == d->count || (ended == d->count && !d->cut)))
         return true;
     return !d->cut && (marked || d->fewest == d->most);
+}
+
+bool infer_has_patterns(const struct column_profile *w, bool letters)
+{
+    const struct infer_dress *d = &w->dress;
+    bool lettered = false;
+    for (unsigned i = 0; i < d->count; i++)
+        for (const char *p = d->pattern[i]; *p; p++)
+            lettered |= is_letter(*p) || (*p & 0x80);
+    for (unsigned i = 0; i < d->count && lettered; i++)
+        letters &= !strchr(d->pattern[i], ' '); /* words */
+    return !d->more && d->cells && d->cells == w->others &&
+           d->cells >= (uint64_t)d->count * CELLS_A_PATTERN && (letters || !lettered);
 }
 
 bool infer_is_dressed(const struct column_profile *w, uint64_t present, struct infer_column *c)

@@ -139,13 +139,24 @@ static struct spread spread_of(const struct far *f)
     return s;
 }
 
+/* A zip code of 99999 is one of five digits among others. */
+static bool is_code(const struct far *f, double value, double other)
+{
+    char texts[2][32];
+    const char *name = f->infer->columns[f->column].name;
+    snprintf(texts[0], sizeof texts[0], "%.0f", value);
+    snprintf(texts[1], sizeof texts[1], "%.0f", other);
+    return (column_names_kind(name) || column_name_kind(name) != NAME_OTHER) && value > 0 &&
+           !(f->survey->profiles[f->column].fraction > 0) && strlen(texts[0]) == strlen(texts[1]);
+}
+
 /* Judges the value of `cells` cells beyond the values that are left in f. */
 static enum verdict judge(const struct far *f, double value, uint32_t cells)
 {
     const struct spread s = spread_of(f);
     const double gap = value < s.low ? s.low - value : value - s.high;
     unsigned digits = 1;
-    if (s.distinct < 2)
+    if (s.distinct < 2 || (!f->dates && is_code(f, value, s.high)))
         return NEAR;
     const bool often = cells * (uint64_t)SHARE >= f->count;
     const bool strange = gap > 3 * s.full;

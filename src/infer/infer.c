@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/unicode.h"
 #include "csv/first_lines.h"
 #include "infer/survey.h"
 
-static bool check_name(const struct survey *s, const char *what, const char *name, struct err *e)
+static bool check_name(const struct infer_request *r, const struct survey *s, const char *what,
+                       const char *name, struct err *e)
 {
     for (size_t i = 0; i < s->count; i++)
         if (strcmp(s->names[i], name) == 0)
@@ -17,7 +19,8 @@ static bool check_name(const struct survey *s, const char *what, const char *nam
     err_set(e, ERR_INFER_TARGET, "%s: the file has no column \"%s\"", what, text_quote_z(name));
     if (s->names[0][0] == '\'' && text_ends(s->names[0] + 1, "'"))
         return err_help(e, "single quotes are characters in CSV, and here they stand around names: "
-                        "tr \"'\" '\"' < FILE > data.csv makes double ones");
+                        "%s makes double ones",
+                        shell_remedy(r->path, ".mended.csv", "tr \"'\" '\"' < FILE"));
     const char *near = text_nearest(name, s->names, s->count);
     if (near)
         return err_help(e, "did you mean \"%s\"?", text_quote_z(near));
@@ -31,11 +34,11 @@ static bool check_name(const struct survey *s, const char *what, const char *nam
 
 static bool check_names(const struct infer_request *r, const struct survey *s, struct err *e)
 {
-    bool good = !r->target || check_name(s, "--target", r->target, e);
+    bool good = !r->target || check_name(r, s, "--target", r->target, e);
     for (size_t i = 0; i < r->id_count && good; i++)
-        good = check_name(s, "--id", r->ids[i], e);
+        good = check_name(r, s, "--id", r->ids[i], e);
     for (size_t i = 0; i < r->ignored_count && good; i++)
-        good = check_name(s, "--ignore", r->ignored[i], e);
+        good = check_name(r, s, "--ignore", r->ignored[i], e);
     return good;
 }
 
@@ -87,7 +90,7 @@ static void conclude(const struct infer_request *r, const struct survey *s,
     infer_groups(r, s, i);
     infer_time(r, s, i);
     infer_footer(s, i);
-    infer_primes(s, i);
+    infer_primes(r, s, i);
     csv_notes_text(notes, i->note, sizeof i->note);
 }
 

@@ -64,7 +64,7 @@ struct infer {
     char missing_note[400];  /* marks of missing guessed, beside "" and NA; or "" */
     char page_note[500];     /* a note if the letters look like another encoding; or "" */
     char quote_note[400];    /* quoting other than strict guessed: the first line; or "" */
-    char prime_note[400];    /* columns whose cells stand in single quotes; or "" */
+    char prime_note[800];    /* columns whose cells stand in single quotes; or "" */
     struct infer_series series; /* infer_series */
 };
 /* The texts of --set data.columns.COLUMN.missing. */

@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "infer/survey.h"
 
+const char infer_two_readings[] = "thousands or decimals";
+
 /* One letter: 12a beside 12 is the number of a house. */
 static bool is_short_word(const struct form_amounts *a)
 {
@@ -47,8 +49,8 @@ static bool are_amounts(const struct column_profile *w, uint64_t present, bool c
            !(a->before && !a->proofs[comma]); /* Size 3.5, and not Room 101 */
 }
 
-static void propose_number(const struct column_profile *w, uint64_t present, const char *between,
-                           struct infer_column *c)
+static void propose_number(const struct column_profile *w, uint64_t present, bool comma,
+                           const char *between, struct infer_column *c)
 {
     const struct form_amounts *a = &w->amounts;
     const bool brackets = between && a->closed && !a->between[0] && !a->between[1] &&
@@ -65,11 +67,12 @@ static void propose_number(const struct column_profile *w, uint64_t present, con
     c->unread = differ || some || a->with_limits; /* a warning */
     c->kind = c->unread ? "numbers of two units" : "numbers in another form";
     const char *first = w->other ? w->other : w->comma ? w->comma : w->point;
+    const uint64_t cells = w->others + (comma ? w->points : w->commas);
     int64_t line = w->other ? w->other_line : w->comma ? w->comma_line : w->point_line;
     snprintf(c->reason, sizeof c->reason,
-             "numbers such as \"%.40s\" (line %lld) in %llu cells:%s%s%s%s%s%s",
+             "numbers such as \"%.40s\" (line %lld) in %llu cell%s:%s%s%s%s%s%s",
              text_quote_z(first ? first : ""), (long long)line,
-             (unsigned long long)(w->others + w->commas), between ? " \"thousands\": \"" : "",
+             (unsigned long long)cells, cells == 1 ? "" : "s", between ? " \"thousands\": \"" : "",
              between ? between : "", between ? "\"" : "",
              list.data ? between ? ", \"unit\": " : " \"unit\": " : "",
              list.data ? list.data : "",
@@ -77,8 +80,9 @@ static void propose_number(const struct column_profile *w, uint64_t present, con
                        "the column out with --ignore"
              : a->with_limits ? "; < and > are left out: such a cell counts as the limit"
              : some  ? "; cells without the unit count as those with it"
-             : brackets ? " (brackets are a minus, and this key reads them)"
-                        : "");
+             : !brackets ? ""
+             : first && strchr(first, '(') ? " (brackets are a minus, and this key reads them)"
+                                           : " (its sign is a minus, and this key reads it)");
     text_free(&list);
 }
 
@@ -127,7 +131,7 @@ static void leave_number(const struct column_profile *w, const char *between,
         text_printf(&units, "%s%s", i ? ", " : ", \"unit\": [", shell_json(w->amounts.units[i]));
     if (units.length)
         text_put(&units, "]");
-    set_aside(c, "thousands or decimals");
+    set_aside(c, infer_two_readings);
     snprintf(c->reason, sizeof c->reason,
              "nothing proves whether the \"%s\" in \"%.40s\" groups digits or is the decimal sign; "
              "if it groups them, --set %s", between, text_quote_z(first ? first : ""),
@@ -174,22 +178,24 @@ bool infer_propose(const struct column_profile *w, const struct infer_cells *n,
     if (w->amounts.with_limits * 2 >= present) /* < 20 yrs, > 20 yrs: classes */
         return false;
     const bool marked = w->amounts.unit_count && !w->amounts.words && !w->amounts.between[comma];
+    const bool amounts = are_amounts(w, present, comma, &between, &proved);
     if (w->others + foreign + read != present ||
-        ((w->others + foreign) * 100 <= present && !marked)) /* a slip, but for one ~2.8 */
+        ((w->others + foreign) * 100 <= present && !marked &&
+         !(amounts && between && proved))) /* a slip, but for one ~2.8, or 1,200 beside 0.25 */
         return false;
     if (w->amounts.scaled && w->amounts.scaled + w->amounts.read[comma] == w->others) {
         leave_scaled(w, c);
         return true;
     }
-    if (!are_amounts(w, present, comma, &between, &proved))
+    if (!amounts)
         return false;
     if (mixes_scales(w, comma)) {
         leave_scales(w, comma, c);
         return true;
     }
-    /* $1,200 beside 0.25 in another column */
-    if (proved || (n->sure && w->amounts.unit_count))
-        propose_number(w, present, between, c);
+    /* $1,200 beside 0.25 in another column; the target is never set aside */
+    if (proved || (n->sure && (n->target || w->amounts.unit_count)))
+        propose_number(w, present, comma, between, c);
     else
         leave_number(w, between, c);
     return true;

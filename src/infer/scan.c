@@ -347,7 +347,7 @@ static bool check_ragged(struct survey *s, const struct csv_block *b, struct csv
                "line %lld has %u field%s, the first line has %zu", (long long)record->line,
                record->cells, record->cells == 1 ? "" : "s", count);
         const struct csv_cell *first = cells->cells + record->first_cell;
-        if (!first_lines_row_names(&s->dialect, record, first, count, to))
+        if (!first_lines_row_names(&s->dialect, b->path, record, first, count, to))
             err_help(to, record->cells < count
                          ? "is the delimiter another one, or is this no row but a line below "
                            "the table, such as a sum? Take it out"

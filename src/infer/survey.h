@@ -27,13 +27,16 @@ struct infer_spans {
     int64_t line; /* of the first */
 };
 
-/* dress.c: the patterns of cells, in which 0 stands for a number. */
+/* dress.c: bytes of a digit of another script at the beginning; 0: there is none. */
+size_t infer_foreign_digit(const char *text, size_t length);
+/* The patterns of cells, in which 0 stands for a number. */
 enum { INFER_PATTERNS = 8, INFER_PATTERN = 24 };
 struct infer_dress {
     uint64_t cells, cut;  /* cells; cells with a decimal fraction */
     unsigned fewest, most; /* digits of a cell */
     unsigned count;
     bool more;            /* there are more patterns, or cells without a pattern */
+    bool foreign;         /* digits other than 0 to 9 */
     char pattern[INFER_PATTERNS][INFER_PATTERN], first[INFER_PATTERNS][FORM_CELL + 1];
     int64_t line[INFER_PATTERNS]; /* of the first cell of each */
 };
@@ -143,7 +146,7 @@ bool infer_encoding(const struct infer_request *r, int *encoding, struct err *e)
 /* Counts cells in s->opened and s->closed. */
 void infer_quoted_cells(struct survey *s, const struct csv_cells *cells);
 /* Writes i->prime_note. */
-void infer_primes(const struct survey *s, struct infer *i);
+void infer_primes(const struct infer_request *r, const struct survey *s, struct infer *i);
 /* scan.c: reads the whole file once into s->profiles. */
 bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, struct err *e);
 void infer_scan_free(struct survey *s);
@@ -171,7 +174,9 @@ struct infer_cells {
     uint64_t present, numbers; /* cells; plain numbers among them */
     char decimal;              /* of the file */
     bool sure;                 /* numbers of other columns prove it */
+    bool target;
 };
+extern const char infer_two_readings[]; /* the kind of numbers that need a word of the user */
 bool infer_propose(const struct column_profile *w, const struct infer_cells *n,
                    struct infer_column *c);
 /* dress.c: takes one more of the other cells. */
@@ -179,6 +184,9 @@ void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64
 /* True if all cells are numbers between letters and signs, in a few patterns: the column, which
  * would be lost, is set aside with a warning. */
 bool infer_is_dressed(const struct column_profile *w, uint64_t present, struct infer_column *c);
+/* True if all texts are digits and signs in a few patterns: 2022-06, 10.0.17.3, +49 170 1234567.
+ * letters: letters may be among them, without blanks: 2022-W06. */
+bool infer_has_patterns(const struct column_profile *w, bool letters);
 /* clock.c: seconds, milliseconds, .. since 1970 of the years 2000 to 2039, by the column's
  * name, or because all are whole minutes; or dates of digits alone: the column is typed. */
 bool infer_is_stamp(const char *text, size_t length); /* YYYYMMDDhhmm[ss] */

@@ -11,10 +11,11 @@
 #include "base/text.h"
 
 /* Two values: binary. Texts, or few frequent integers: classes. Otherwise regression. */
-static int find_task(const struct column_profile *w, const struct infer_column *c, uint64_t rows)
+static int find_task(const struct column_profile *w, const struct infer_column *c, char decimal,
+                     uint64_t rows)
 {
     uint64_t present = rows - c->missing;
-    bool whole = !(w->fraction > 0);
+    bool whole = !(w->fraction > 0) && !(c->form && w->amounts.cut[decimal == ',']);
     if (c->distinct <= 2)
         return TASK_BINARY;
     if (c->type == COLUMN_CATEGORICAL) /* with a reason: numbers to be corrected */
@@ -87,8 +88,9 @@ static void find_nothing(const char *name, const struct column_profile *w,
         return;
     const uint64_t rows = w->text_counts[vocab_find(w->texts, found, strlen(found))];
     snprintf(i->nothing_note, sizeof i->nothing_note,
-             "is \"%.50s\" (%llu rows) a label? If it means that the label is not known, --set %s "
-             "leaves such rows out", text_quote_z(found), (unsigned long long)rows,
+             "is \"%.50s\" (%llu rows) a label? If it means that the label is not known, give "
+             "`dnn init` --set %s, which leaves such rows out", text_quote_z(found),
+             (unsigned long long)rows,
              shell_word("data.columns.%s={\"type\": \"categorical\", \"missing\": [%s]}",
                         shell_key(name),
                         shell_json(found)));
@@ -118,7 +120,7 @@ void infer_target(const struct survey *s, size_t target, struct infer *out)
         labels = find_labels(w, target, out);
         c->distinct -= joined;
     }
-    out->task = find_task(w, c, s->rows);
+    out->task = find_task(w, c, out->decimal, s->rows);
     if (out->task == TASK_REGRESSION)
         out->target_balance = 0;
     infer_labels(s, target, labels, out);
@@ -130,14 +132,11 @@ void infer_target(const struct survey *s, size_t target, struct infer *out)
         snprintf(c->note, sizeof c->note,
                  "%llu of %llu rows have no target: training leaves them out",
                  (unsigned long long)c->missing, (unsigned long long)s->rows);
-        if (!c->far[0] && !w->own)
+        if (!c->far[0] && !w->own && out->task != TASK_REGRESSION)
             name_missing(w, target, out);
     } else if (c->distinct < 2)
         snprintf(c->note, sizeof c->note,
                  "the target has one value only: there is nothing to learn");
-    else if (c->reason[0] && !c->form)
-        snprintf(c->note, sizeof c->note, "%s: training will stop there; mend the cells",
-                 c->reason);
     else if (out->task == TASK_MULTICLASS && c->distinct > 100)
         snprintf(c->note, sizeof c->note, "the target has %llu classes",
                  (unsigned long long)c->distinct);

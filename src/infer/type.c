@@ -142,7 +142,8 @@ static bool type_of_forms(const struct column_profile *w, const struct counts *n
     int form = FORM_NONE;
     memcpy(forms, w->forms, sizeof forms);
     forms[!odd ? FORM_GROUPED : comma ? FORM_POINT : FORM_COMMA] += foreign;
-    if (w->amounts.proofs[!comma] && w->amounts.read[!comma] == w->amounts.cells) {
+    if (w->amounts.proofs[!comma] && !w->amounts.proofs[comma] &&
+        w->amounts.read[!comma] == w->amounts.cells) {
         forms[comma ? FORM_POINT : FORM_COMMA] += forms[FORM_CURRENCY] + forms[FORM_PERCENT] +
                                                   forms[FORM_GROUPED];
         forms[FORM_CURRENCY] = forms[FORM_PERCENT] = forms[FORM_GROUPED] = 0;
@@ -176,9 +177,10 @@ static bool type_of_forms(const struct column_profile *w, const struct counts *n
 }
 
 static bool propose(const struct column_profile *w, const struct counts *n, char decimal,
-                    struct infer_column *c)
+                    bool target, struct infer_column *c)
 {
-    return infer_propose(w, &(struct infer_cells){n->present, n->numbers, decimal, n->sure}, c);
+    const struct infer_cells cells = {n->present, n->numbers, decimal, n->sure, target};
+    return infer_propose(w, &cells, c);
 }
 
 /* Dates; notes times without a date and months without a day. */
@@ -208,7 +210,7 @@ static bool type_of_read(const struct column_profile *w, const struct counts *n,
     if (are_numbers(w, n))
         infer_numbers(w, n->present, n->missing, n->distinct, c);
     else if (n->texts || n->numbers)
-        return propose(w, n, decimal, c) || infer_propose_span(w, n->present, target, c);
+        return propose(w, n, decimal, target, c) || infer_propose_span(w, n->present, target, c);
     else if (!infer_propose_span(w, n->present, target, c))
         type_of_dates(w, c);
     return true;
@@ -284,13 +286,18 @@ static void type_of_target(const struct infer_request *r, const struct column_pr
     bool read = !n->texts && !w->dates;
     if (!read && type_without_words(r, w, n, decimal, true, c))
         return;
-    bool proposed = !read && n->distinct > 30 &&
-                    (infer_propose_span(w, n->present, true, c) || propose(w, n, decimal, c));
+    bool proposed = !read && !w->forms[FORM_DATE] &&
+                    (infer_propose_span(w, n->present, true, c) ||
+                     propose(w, n, decimal, true, c));
     if (proposed && c->type == COLUMN_NUMERIC)
         return; /* and the config says how its numbers are written */
+    if (proposed && c->kind == infer_two_readings) {
+        c->type = COLUMN_NUMERIC; /* once the user says it */
+        return;
+    }
     form_free(c->form);
     c->form = NULL;
-    if (!read && !(proposed && w->amounts.scaled) &&
+    if (!read && !(proposed && w->amounts.scaled && n->distinct > 30) &&
         !(n->distinct > 30 && type_of_forms(w, n, decimal, c) && w->forms[FORM_DATE] == 0) &&
         !numbers_of_most(w, n, decimal, c) &&
         !(n->distinct > 30 && n->distinct * 2 > n->present && infer_is_dressed(w, n->present, c)))
@@ -325,6 +332,7 @@ static void type_of_texts(const struct column_profile *w, const struct counts *n
     double words = w->others ? (double)w->words / (double)w->others : 0;
     double bytes = w->others ? (double)w->bytes / (double)w->others : 0;
     bool unique = n->distinct == n->present || w->capped;
+    const bool signs = infer_has_patterns(w, false); /* digits and signs: words tell nothing */
     uint64_t wrong = n->present - n->numbers;
     c->type = COLUMN_CATEGORICAL;
     if (is_padded(w, n))
@@ -345,7 +353,7 @@ static void type_of_texts(const struct column_profile *w, const struct counts *n
     if (column_name_kind(c->name) == NAME_ID && distinct > 0.5 * present)
         infer_set(c, COLUMN_ID, "its name and its values, %s different, are those of an identifier",
                   unique ? "all" : "most of them");
-    else if (words >= 3 && distinct > 0.5 * present)
+    else if (words >= 3 && distinct > 0.5 * present && !signs)
         infer_set(c, COLUMN_TEXT, "free text: %.0f words a cell, %.0f %% of the cells different; "
                   TEXT_ROUTES, words, 100 * distinct / present);
     else if (bytes >= 60 && words >= 8 && distinct > 0.2 * present)
@@ -358,10 +366,15 @@ static void type_of_texts(const struct column_profile *w, const struct counts *n
     else if ((unique || (distinct > 0.5 * present && n->distinct > 50)) &&
              infer_is_dressed(w, n->present, c))
         return;
-    else if (unique && bytes <= 40 && words < 3)
+    else if (unique && bytes <= 40 && (words < 3 || signs))
         infer_set(c, COLUMN_ID, "every cell is different, as those of an identifier");
     else if (unique)
         infer_set(c, COLUMN_IGNORE, "every cell is different");
+    else if (distinct > 0.5 * present && n->distinct > 50 && infer_has_patterns(w, true))
+        infer_set(c, COLUMN_IGNORE, "%llu different values in %llu cells, such as \"%.40s\": "
+                  "neither numbers nor dates that dnn reads; to learn from a part of them, write "
+                  "it into a column of its own", (unsigned long long)n->distinct,
+                  (unsigned long long)n->present, text_quote_z(w->dress.first[0]));
     else if (distinct > 0.5 * present && n->distinct > 50)
         infer_set(c, COLUMN_IGNORE, "%llu different values in %llu cells: hardly one is met again",
                   (unsigned long long)n->distinct, (unsigned long long)n->present);
@@ -369,6 +382,12 @@ static void type_of_texts(const struct column_profile *w, const struct counts *n
         infer_set(c, COLUMN_IGNORE, "too many values");
     else if (wrong && (wrong == 1 || wrong * 100 <= n->present) && !c->reason[0])
         report_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
+    else if (n->distinct > 10 && !c->reason[0] && infer_is_dressed(w, n->present, c)) {
+        c->type = COLUMN_CATEGORICAL; /* 4'9" */
+        c->unread = false;
+        snprintf(c->reason + strlen(c->reason), sizeof c->reason - strlen(c->reason),
+                 "; taken as categories");
+    }
     if (c->type != COLUMN_TEXT)
         return;
     c->buckets = infer_terms_buckets(&w->terms);
@@ -404,7 +423,7 @@ static void type_of(const struct infer_request *r, const struct survey *s,
         type_of_texts(w, n, decimal, c);
     const bool asked = among(r->ids, r->id_count, c->name) ||
                        among(r->ignored, r->ignored_count, c->name);
-    if (c->type == COLUMN_ID && !asked && column_name_kind(c->name) == NAME_OTHER)
+    if (c->type == COLUMN_ID && !asked)
         infer_way_back(c, are_numbers(w, n) && !(w->serials * 2 > n->present));
     c->numbers = are_numbers(w, n) && n->present && !asked && c->type != COLUMN_NUMERIC;
 }

@@ -26,7 +26,7 @@ static bool is_infinite(const char *text, size_t length)
 bool infer_is_word(const char *text, size_t length)
 {
     size_t zeros = 0, nines = 0, dates = 0, marks = 0;
-    if (!length || length > LONGEST)
+    if (!length || length > LONGEST || infer_foreign_digit(text, length))
         return false;
     for (size_t i = 0; i < length; i++) {
         if (text[i] >= '1' && text[i] <= '8')

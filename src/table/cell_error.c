@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/shell.h"
 #include "base/text.h"
 #include "csv/first_lines.h"
 #include "csv/form_guess.h"
@@ -69,8 +70,8 @@ bool cell_report_ragged(const struct cell_where *w)
         return err_help(w->e, "--io tsv knows no quoting: a cell cannot hold a tab");
     if (w->cells->dialect.tsv)
         return err_help(w->e, "was the line cut off, or does a cell contain a line end?");
-    if (first_lines_row_names(&w->cells->dialect, r, w->cells->cells + r->first_cell, w->b->cells,
-                              w->e))
+    if (first_lines_row_names(&w->cells->dialect, w->block->path, r,
+                              w->cells->cells + r->first_cell, w->b->cells, w->e))
         return false;
     if (r->cells > w->b->cells)
         return err_help(w->e, "quote the cell that contains the delimiter");
@@ -92,8 +93,8 @@ static bool help_cell(const struct cell_where *w, size_t column)
 {
     bool first = !w->cells->dialect.header && w->cells->records[w->record].line == 1;
     if (first && w->s->fitted)
-        return err_help(w->e, "if the first line holds names, take it out: tail -n +2 FILE > "
-                              "data.csv; else mend the cell");
+        return err_help(w->e, "if the first line holds names, take it out: %s; else mend the cell",
+                        shell_remedy(w->block->path, ".mended.csv", "tail -n +2 FILE"));
     if (first)
         return err_help(w->e, "if the first line holds names, set \"header\": true in the config");
     if (w->s->fitted)
@@ -197,9 +198,11 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
     if (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK &&
         may_be_thousands(cell, other))
         return err_help(w->e,
-                        "if the %s separates thousands, take it out of the numbers; if it is the "
-                        "decimal sign of the file, set \"decimal\": \"%c\" in the config",
-                        other == ',' ? "comma" : "point", other);
+                        "if the %s is the decimal sign of the file, set \"decimal\": \"%c\" in the "
+                        "config; if it separates thousands, --set %s",
+                        other == ',' ? "comma" : "point", other,
+                        shell_word("data.columns.%s={\"type\": \"numeric\", \"thousands\": "
+                                   "\"%c\"}", shell_key(name_of(w, column)), other));
     if (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK)
         return err_help(w->e,
                         "if the file uses a decimal %s, set \"decimal\": \"%c\" in the config",

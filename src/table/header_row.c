@@ -1,6 +1,9 @@
 /* header_row.c - see header_row.h. */
 #include "table/header_row.h"
 
+#include "base/shell.h"
+#include "base/unicode.h"
+
 #define UTF8_MARK "\xef\xbb\xbf"
 
 bool header_row_equals(const char *const *names, size_t count, const struct csv_cell *cells)
@@ -13,7 +16,7 @@ bool header_row_equals(const char *const *names, size_t count, const struct csv_
             text += 3;
             length -= 3;
         }
-        if (!nameless && (strlen(names[i]) != length || memcmp(names[i], text, length) != 0))
+        if (!nameless && !unicode_same(names[i], strlen(names[i]), text, length))
             return false;
     }
     return count > 1;
@@ -28,8 +31,8 @@ bool header_row_report(const struct csv_block *b, const struct csv_record *r, st
     if (first)
         return err_help(e, "leave out --no-header, which says that the input has none");
     return err_help(e, "files put together with cat have a header each: give them one by one "
-                       "(data.train takes a list, predict several files), or take the line out: "
-                       "sed %lldd FILE > data.csv", (long long)r->line);
+                       "(data.train takes a list, predict several files), or take the line out: %s",
+                    shell_remedy(b->path, ".mended.csv", "sed %lldd FILE", (long long)r->line));
 }
 
 bool header_row_none(const char *const *names, size_t count, const struct csv_block *b,
@@ -90,5 +93,6 @@ bool header_row_report_unknown(const struct cell_where *w)
            "the first line looks like names: training saw none of its categories, and the model "
            "was trained on a file without header");
     err_excerpt(w->e, w->block->bytes + r->offset, r->bytes);
-    return err_help(w->e, "take the line out: tail -n +2 FILE > data.csv");
+    return err_help(w->e, "take the line out: %s",
+                    shell_remedy(w->block->path, ".mended.csv", "tail -n +2 FILE"));
 }

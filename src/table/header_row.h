@@ -14,7 +14,9 @@ bool header_row_equals(const char *const *names, size_t count, const struct csv_
 static inline bool header_row_may_be(const char *const *names, const struct csv_cell *cells)
 {
     const size_t length = strlen(names[0]);
-    return cells->length == length || cells->length == length + 3 || !cells->length;
+    if (cells->length == length || cells->length == length + 3 || !cells->length)
+        return true;
+    return *names[0] == *cells->text || ((*names[0] | *cells->text) & 0x80); /* composed */
 }
 /* False, with the error, if a record of the block is the header. */
 bool header_row_none(const char *const *names, size_t count, const struct csv_block *b,

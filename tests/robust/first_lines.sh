@@ -11,10 +11,10 @@ mends() {
     for command in "init $1 --target y -o no.json" "check a.json --set data.train=$1" "predict a.dnn $1"; do
         run dnn $command
         is_exit 65 "$2: ${command%% *}"
-        fix=$(grep -o -m 1 -E "(tail -n|sed ')[^;]*(;[^;]*)*> data.csv" err | sed "s/FILE/$1/")
-        rm -f data.csv
+        fix=$(grep -o -m 1 -E "(tail -n|sed ')[^;]*(;[^;]*)*> ${1%.csv}.mended.csv" err)
+        rm -f "${1%.csv}.mended.csv"
         eval "$fix"
-        run dnn init data.csv --target y -o new.json --force
+        run dnn init "${1%.csv}.mended.csv" --target y -o new.json --force
         is_exit 0 "$fix"
     done
 }

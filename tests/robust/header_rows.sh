@@ -15,7 +15,7 @@ for file in twice marked; do
     err_has "error[E1228]: $file.csv:82: the row is the header again" "it names the line"
     run dnn check a.json --set data.train=$file.csv
     is_exit 65 "check: $file.csv"
-    err_has "sed 82d FILE > data.csv" "check: $file.csv: the remedy"
+    err_has "sed 82d $file.csv > $file.mended.csv" "check: $file.csv: the remedy"
     run dnn predict a.dnn $file.csv
     is_exit 65 "predict: $file.csv"
     run dnn predict a.dnn $file.csv --on-bad-row skip --quiet
@@ -50,7 +50,7 @@ dnn train b.json -o b.dnn --progress none --quiet 2>/dev/null
 run dnn predict b.dnn a.csv
 is_exit 65 "a header for a model without"
 err_has "a.csv:1: the first line looks like names: training saw none of its categories"
-err_has "tail -n +2 FILE > data.csv" "the remedy"
+err_has "tail -n +2 a.csv > a.mended.csv" "the remedy"
 { echo new,north,yes; cat bare.csv; } >new.csv
 run dnn predict b.dnn new.csv --quiet
 is "$STATUS $(wc -l <out)" "0 82" "one new category is a row"

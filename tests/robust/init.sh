@@ -175,7 +175,7 @@ is_exit 0 "probability_ of no label"
 awk 'BEGIN { print "x,y"; for (i = 0; i < 300; i++) printf "%d.5,\"%d,%03d\"\n", i % 7, i % 90 + 1, i * 7919 % 1000 }' >amounts.csv
 run dnn init --force amounts.csv --target y
 has '"task": "regression"' out "a target of numbers with thousands separators"
-err_has 'warning: column "y": numbers with thousands separators'
+err_has 'note: target "y": numeric: numbers such as "1,000" (line 2) in 300 cells: "thousands": ","'
 awk 'BEGIN { print "x,y"; for (i = 0; i < 300; i++) print i % 7 ".5," substr("NA yesno ", i % 3 * 3 + 1, 3) }' >na.csv
 run dnn init --force na.csv --target y
 err_has "100 of 300 rows have no target: training leaves them out; they say \"NA\": if that is a class, --set 'data.missing=[\"\"]'"
@@ -442,4 +442,72 @@ dnn init beside.csv --target y -q -o beside.json
 has '"t": "text"' beside.json "few terms beside a number: the usual number, as each network would be large"
 run dnn check words.json
 is_exit 0 "check takes the config with more buckets"
+
+# the target has the keys of a feature; one rule that reads all cells stands in the config
+target() { # target CELL TASK ENTRY WHAT [WORDS..]: CELL is an awk expression of i
+    awk "BEGIN { print \"x,z,y\"; for (i = 1; i <= 300; i++) printf \"%d,%d.5,\\\"%s\\\"\\n\", i * 37 % 101, i * 13 % 97, $1 }" >t.csv
+    run "$DNN" init t.csv --target y -o t.json --force "${@:5}"
+    is_exit 0 "init: $4"
+    is "$(perl -MJSON::PP -e 'local $/; my $c = decode_json(<STDIN>); my $y = $c->{data}{columns}{y};
+        print "$c->{task} ", $y ? JSON::PP->new->canonical->encode($y) : "none"' <t.json)" "$2 $3" "$4"
+    "$DNN" check t.json -q --set model.preset=linear >check 2>&1
+    is "$?" 0 "the cells are read: $4" "$(cat check)"
+}
+thousands='{"thousands":",","type":"numeric"}'
+target 'sprintf("%d,%03d", 10 + i % 90, i * 37 % 1000)' regression "$thousands" "41,295 in every cell"
+target '(i == 150 ? "1,200" : sprintf("%.2f", i * 1.5))' regression "$thousands" "1,200 in one cell"
+target '(i == 150 ? "12 000" : i * 31 % 8999)' regression '{"thousands":" ","type":"numeric"}' "12 000 in one cell"
+target 'sprintf("%d,000", 10 + i % 25)' multiclass none "25 different ones"
+err_has 'note: column "y": 25 classes; for numbers as such use --set task=regression' "25 numbers with thousands are told as plain numbers are"
+target 'sprintf("%d,000", 10 + i % 25)' regression "$thousands" "25 different ones, for regression" --set task=regression
+target 'sprintf("%d,%03d", 10 + i % 90, i * 37 % 1000)' regression "$thousands" "the key is given" --set 'data.columns.y={"type": "numeric", "thousands": ","}'
+err_lacks 'target "y"' "a key that is given brings no warning"
+# without a number with a point nothing proves which sign it is
+sed -i 's/\.5,/,/' t.csv
+run "$DNN" init t.csv --target y -o t.json --force
+line=$(sed -n "s/.*if it groups them, \(--set '.*'\)$/\1/p" err)
+bash -c "dnn init t.csv --target y -o t.json --force -q $line" && run "$DNN" check t.json -q --set model.preset=linear
+is_exit 0 "the key of the warning: $line"
+run "$DNN" init t.csv --target y --set task=regression
+is_exit 0 "init: two readings of a target"
+err_lacks 'not all in one form' "numbers with thousands in every cell are all in one form"
+awk 'BEGIN { print "x,y"; for (i = 1; i <= 300; i++) print i * 7 % 101 "," (i % 20 ? i % 90 + .5 : "?") }' >t.csv
+run "$DNN" init t.csv --target y
+is_exit 0 "init: a target of numbers and marks of missing"
+err_lacks 'if that is a class' "a target of numbers has no classes"
+
+# every column that is changed is named, the changed ones first; a zip code of 99999 is none of them
+awk 'BEGIN { printf "zip2,"; for (k = 0; k < 14; k++) printf "c%d,", k; print "y"; for (i = 1; i <= 400; i++) {
+    printf "%d,", i % 3 ? 10000 + i * 7919 % 60000 : 99999
+    for (k = 0; k < 14; k++) printf "%s,", i % 9 == k % 9 ? (k % 2 ? -999 : 50000) : 20 + i * (k + 3) % 61
+    print i % 2 ? "a" : "b" } }' >far.csv
+run "$DNN" init far.csv --target y -o far.json --force
+is "$(perl -MJSON::PP -e 'local $/; my $c = decode_json(<STDIN>)->{data}{columns}; print ref $c->{zip2} ? "changed" : $c->{zip2}' <far.json)" numeric \
+    "99999 among zip codes is one"
+err_has 'so have columns "c11" ("-999"), "c13" ("-999"): taken as missing' "each changed column is named"
+is "$(grep -nE 'far from|so have' err | head -n 5 | grep -c taken)" 5 "changed columns are named before those that are asked about"
+
+# cells of digits and signs in one pattern
+awk 'BEGIN { print "week,phone,day,arabic,y"; for (i = 0; i < 400; i++) { k = int(i * .7)
+    printf "%d-W%02d,+49 %d %d,%d. Februar %d,\xd9%c\xd9%c,%s\n", 1990 + k % 30, 1 + k * 7 % 52, 150 + k % 30, 1000000 + k * 77777, 1 + k % 28,
+        1990 + k % 30, 160 + k % 10, 160 + k % 7, i % 3 ? "a" : "b" } }' | LC_ALL=C cat >t.csv
+run "$DNN" init t.csv --target y
+is_exit 0 "init: cells of digits in one pattern"
+err_lacks 'hardly one is met again' "weeks have a word of their own"
+err_lacks 'free text' "numbers of phones are no text"
+err_has 'such as "+49 150 1000000"' "numbers of phones are named"
+err_has '"day": ignore: dates in no one form' "months of another language are dates"
+err_has '"arabic": ignore: numbers in a form that no key reads' "digits of another script are numbers"
+
+# one name in two forms of Unicode
+printf 'sta\xcc\x88dt,x,y\n' >nfd.csv
+printf 'st\xc3\xa4dt,x,y\n' >nfc.csv
+for i in $(seq 40); do echo "$((i % 3)),$((i * 7 % 31)),$((i % 2))"; done | tee -a nfd.csv >>nfc.csv
+run "$DNN" init nfc.csv nfd.csv --target y -o two.json --force
+is_exit 0 "files whose names differ in the form of Unicode"
+run "$DNN" check two.json -q
+is_exit 0 "they are one list"
+cat nfc.csv nfd.csv >cat.csv
+run "$DNN" init cat.csv --target y
+err_has 'cat.csv:42: the row is the header again' "the header in another form of Unicode is seen"
 done_testing

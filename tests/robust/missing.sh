@@ -103,10 +103,10 @@ out_has '"task": "multiclass"' "  unless classes are asked for, as the warning s
 words 'i == 99 ? "12O" : i * 7919 % 1000' x
 grep -qF '"task": "regression"' words.json
 ok $? "a cell that is no word: regression too"
-err_has 'warning: column "x": 1 of 400 cells is no number, the first "12O" at line 101: training will stop there; mend the cells'
+err_has 'warning: target "x": 1 of 400 cells is no number, the first "12O" at line 101: training will stop there; mend the cells'
 words 'i % 40 ? substr("yesno ", i % 2 * 3 + 1, 3) : "None"' x
 err_has \
-    'target "x": is "None" (10 rows) a label? If it means that the label is not known, --set '"'data.columns.x={\"type\": \"categorical\", \"missing\": [\"None\"]}'"
+    'target "x": is "None" (10 rows) a label? If it means that the label is not known, give `dnn init` --set '"'data.columns.x={\"type\": \"categorical\", \"missing\": [\"None\"]}'"
 run dnn init words.csv --target x --set 'data.columns.x={"type": "categorical", "missing": ["None"]}' -o words.json --force
 grep -qF '"task": "binary"' words.json
 ok $? ""None" as missing leaves two labels" "$(cat words.json)"

@@ -167,6 +167,40 @@ STATUS=0
 bash -c "$command -q" >out 2>err2 || STATUS=$?
 is "$STATUS" 0 "the note of init as pasted: $command"
 
+# commands that make another file: they run as they stand, leave the input as it was, and init reads what they make
+mends() { # mends FILE WHAT: the bytes are standard input
+    local file=$1 line made
+    rm -rf kept && mkdir kept
+    cat >"kept/$file"
+    cp "kept/$file" before
+    run "$DNN" init "kept/$file" --target y -o kept.json --force
+    line=$(perl -ne 'my $w = qr/\x27(?:[^\x27]|\x27\\\x27\x27)*\x27|[^\s\x27;]+/;
+        print "$1\n" if s/`[^`]*`//gr =~ /(?:: |; )((?:tail|sed|tr|zcat|iconv) .* > (?:$w)+)/' err | head -n 1)
+    bash -c "$line" 2>err2
+    is "$? $(cmp "kept/$file" before && ls kept | wc -l)" "0 2" "$file: $2: the command runs, and the input stays: $line" "$(cat err err2)"
+    made=$(find kept -type f ! -name "$file")
+    run "$DNN" init "${made:-none}" --target y -o kept.json --force
+    is_exit 0 "$file: $2: what the command makes is read"
+}
+body() { seq 60 | awk -v s="${1:-,}" '{ print $1 % 7 s $1 % 11 s ($1 % 3 ? "a" : "b") }'; }
+plain() { echo "x,z,y"; body; }
+for file in data.csv "it's my.csv" data.txt; do
+    mends "$file" "a title above the names" < <({ echo "A table of 2024,,"; plain; })
+    mends "$file" "sep=" < <({ echo "sep=;"; plain | tr , ';'; })
+    mends "$file" "blanks and names of rows" < <({ echo '"x" "z" "y"'; body ' ' | awk '{ print NR, $0 }'; })
+    mends "$file" "names of rows" < <({ echo '"x","z","y"'; body | awk '{ print "\"" NR "\"," $0 }'; })
+    mends "$file" "single quotes" < <(plain | sed "s/[^,]*/'&'/g")
+    mends "$file" "the names once more" < <({ plain; plain; })
+    mends "$file" "UTF-16" < <(plain | sed 's/b$/ü/' | iconv -f UTF-8 -t UTF-16)
+done
+mends data.csv.gz "packed: the names once more" < <({ plain; plain; } | gzip -c)
+mends data.csv.gz "packed twice" < <(plain | gzip -c | gzip -c)
+echo '[{"x": 1, "y": "a"}]' >data.json
+run "$DNN" init data.json --target y
+err_has "< data.json > data.mended.csv" "JSON: the names"
+run bash -c "printf 'sep=;\nx;y\n1;a\n' | '$DNN' predict churn.dnn -"
+err_has "put it in front: | tail -n +2" "standard input: a part of a pipe"
+
 # --- what everybody tries ---
 
 tries() { # tries KEY WORDS..: the help shows the same line with --set, which runs

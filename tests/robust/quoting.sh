@@ -51,7 +51,7 @@ err_has "warning: column \"y\": single quotes stand around the cells, as in 'no'
 sed "s/[a-z]*$/'&'/;s/^[A-Za-z0-9]*/'&'/" strict.tsv >prime.tsv
 run dnn init prime.tsv --target y -o n.json --force
 is_exit 65 "around names, too"
-err_has "tr \"'\" '\"' < FILE > data.csv" "the help makes double ones"
+err_has "tr \"'\" '\"' < prime.tsv > prime.mended.csv" "the help makes double ones"
 run dnn check strict.json --set data.train=lenient.tsv
 is_exit 65 "a quote in a cell is an error under strict"
 err_has E1204

@@ -152,12 +152,12 @@ static void test_numbers_aside(void)
     is_type(i, "blank", COLUMN_IGNORE, "write plain numbers");
     is_type(i, "comma", COLUMN_IGNORE, "a decimal comma in a file whose others have points");
     is_type(i, "few", COLUMN_CATEGORICAL, "taken as categories");
-    is_type(i, "one", COLUMN_NUMERIC, "1 of 400 cells is no number, the first \"1,250\" at line 9");
+    is_type(i, "one", COLUMN_NUMERIC, "\"1,250\" (line 9) in 1 cell: \"thousands\": \",\"");
     ok(i && i->task == TASK_REGRESSION && column(i, "y")->form, "a target that is money is read");
     infer_free(i);
     i = look(&t, "whole", &e);
-    ok(i && i->task == TASK_REGRESSION && strstr(column(i, "whole")->note, "thousands separators"),
-       "so is one with thousands: %s", i ? column(i, "whole")->note : "");
+    ok(i && i->task == TASK_REGRESSION && strstr(column(i, "whole")->reason, "--set"),
+       "so is one with thousands: %s", i ? column(i, "whole")->reason : "");
     infer_free(i);
     text_free(&t);
 }
