@@ -497,7 +497,7 @@ err_lacks 'hardly one is met again' "weeks have a word of their own"
 err_lacks 'free text' "numbers of phones are no text"
 err_has 'such as "+49 150 1000000"' "numbers of phones are named"
 err_has '"day": ignore: dates in no one form' "months of another language are dates"
-err_has '"arabic": ignore: numbers in a form that no key reads' "digits of another script are numbers"
+err_has '"arabic": categorical: numbers in a form that no key reads' "digits of another script are numbers"
 
 # one name in two forms of Unicode
 printf 'sta\xcc\x88dt,x,y\n' >nfd.csv
