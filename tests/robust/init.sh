@@ -458,9 +458,10 @@ target 'sprintf("%d,%03d", 10 + i % 90, i * 37 % 1000)' regression "$thousands" 
 target '(i == 150 ? "1,200" : sprintf("%.2f", i * 1.5))' regression "$thousands" "1,200 in one cell"
 target '(i == 150 ? "12 000" : i * 31 % 8999)' regression '{"thousands":" ","type":"numeric"}' "12 000 in one cell"
 target 'sprintf("%d,000", 10 + i % 25)' multiclass none "25 different ones"
-err_has 'note: column "y": 25 classes; for numbers as such use --set task=regression' "25 numbers with thousands are told as plain numbers are"
+err_has 'note: column "y": 25 classes; for numbers as such use --set task=regression' "25 thousands are told as plain numbers"
 target 'sprintf("%d,000", 10 + i % 25)' regression "$thousands" "25 different ones, for regression" --set task=regression
-target 'sprintf("%d,%03d", 10 + i % 90, i * 37 % 1000)' regression "$thousands" "the key is given" --set 'data.columns.y={"type": "numeric", "thousands": ","}'
+target 'sprintf("%d,%03d", 10 + i % 90, i * 37 % 1000)' regression "$thousands" "the key is given" \
+    --set "data.columns.y=$thousands"
 err_lacks 'target "y"' "a key that is given brings no warning"
 # without a number with a point nothing proves which sign it is
 sed -i 's/\.5,/,/' t.csv
@@ -482,15 +483,15 @@ awk 'BEGIN { printf "zip2,"; for (k = 0; k < 14; k++) printf "c%d,", k; print "y
     for (k = 0; k < 14; k++) printf "%s,", i % 9 == k % 9 ? (k % 2 ? -999 : 50000) : 20 + i * (k + 3) % 61
     print i % 2 ? "a" : "b" } }' >far.csv
 run "$DNN" init far.csv --target y -o far.json --force
-is "$(perl -MJSON::PP -e 'local $/; my $c = decode_json(<STDIN>)->{data}{columns}; print ref $c->{zip2} ? "changed" : $c->{zip2}' <far.json)" numeric \
-    "99999 among zip codes is one"
+grep -qF '"zip2": "numeric"' far.json
+ok $? "99999 among zip codes is one" "$(cat far.json)"
 err_has 'so have columns "c11" ("-999"), "c13" ("-999"): taken as missing' "each changed column is named"
 is "$(grep -nE 'far from|so have' err | head -n 5 | grep -c taken)" 5 "changed columns are named before those that are asked about"
 
 # cells of digits and signs in one pattern
 awk 'BEGIN { print "week,phone,day,arabic,y"; for (i = 0; i < 400; i++) { k = int(i * .7)
-    printf "%d-W%02d,+49 %d %d,%d. Februar %d,\xd9%c\xd9%c,%s\n", 1990 + k % 30, 1 + k * 7 % 52, 150 + k % 30, 1000000 + k * 77777, 1 + k % 28,
-        1990 + k % 30, 160 + k % 10, 160 + k % 7, i % 3 ? "a" : "b" } }' | LC_ALL=C cat >t.csv
+    printf "%d-W%02d,+49 %d %d,%d. Februar %d,\xd9%c\xd9%c,%s\n", 1990 + k % 30, 1 + k * 7 % 52, 150 + k % 30, 1000000 + k * 77777,
+        1 + k % 28, 1990 + k % 30, 160 + k % 10, 160 + k % 7, i % 3 ? "a" : "b" } }' | LC_ALL=C cat >t.csv
 run "$DNN" init t.csv --target y
 is_exit 0 "init: cells of digits in one pattern"
 err_lacks 'hardly one is met again' "weeks have a word of their own"
