@@ -41,7 +41,7 @@ static void put_value(double value, struct text *out)
     if (isnan(value))
         text_put(out, "undefined");
     else
-        text_printf(out, "%.6g", value);
+        interval_number(value, 6, out);
 }
 
 /* The measured value of a gate. */
@@ -61,12 +61,22 @@ static void put_measured(const struct gate *g, struct text *out)
 /* The value with its 95 % interval; "-" if it is not defined. */
 static void metric_row(const char *name, double value, const struct interval *i, struct text *out)
 {
+    struct text cell = {0}, range = {0};
     if (isnan(value))
-        text_printf(out, "%-10s -\n", name);
-    else if (isnan(i->low) || isnan(i->high))
-        text_printf(out, "%-10s %.6g\n", name, value);
+        text_put(&cell, "-");
     else
-        text_printf(out, "%-10s %-10.6g (%.4g to %.4g)\n", name, value, i->low, i->high);
+        interval_number(value, 6, &cell);
+    if (!isnan(value) && !isnan(i->low) && !isnan(i->high)) {
+        text_put(&range, " (");
+        interval_number(i->low, 4, &range);
+        text_put(&range, " to ");
+        interval_number(i->high, 4, &range);
+        text_put(&range, ")");
+    }
+    text_printf(out, "%-10s %-*s%s\n", name, range.length ? 10 : 0, cell.data,
+                range.length ? range.data : "");
+    text_free(&cell);
+    text_free(&range);
 }
 
 static void result_text(const struct evaluate_result *r, struct text *out)

@@ -18,12 +18,14 @@ static void members(const struct train_result *r)
         text_printf(&line, "member   %s: weight %.3g", text_quote_z(m->name), m->weight);
         if (!isnan(metrics_get(&m->valid, r->counts))) {
             const struct interval of = metrics_interval(&m->valid, r->counts);
-            text_printf(&line, ", %s %.4g", r->counts, metrics_get(&m->valid, r->counts));
+            text_printf(&line, ", %s ", r->counts);
+            interval_number(metrics_get(&m->valid, r->counts), 4, &line);
             interval_put(&of, &line);
         }
         for (uint32_t k = 0, shown = 0; k < m->valid.count && shown < 2; k++)
             if (!isnan(m->valid.m[k].value) && strcmp(m->valid.m[k].type->name, r->counts) != 0) {
-                text_printf(&line, ", %s %.4g", m->valid.m[k].type->name, m->valid.m[k].value);
+                text_printf(&line, ", %s ", m->valid.m[k].type->name);
+                interval_number(m->valid.m[k].value, 4, &line);
                 shown++;
             }
         text_printf(&line, " (%u network%s, %.3g s)", m->folds, m->folds == 1 ? "" : "s",
@@ -46,7 +48,7 @@ static void put_cell(const struct metrics *m, const char *name, bool last, struc
     if (isnan(value)) {
         text_put(&cell, "-");
     } else {
-        text_printf(&cell, "%.4g", value);
+        interval_number(value, 4, &cell);
         interval_put(&i, &cell);
     }
     text_printf(out, " %-*s", last ? 0 : CELL, cell.data);

@@ -171,6 +171,18 @@ for name in group time hash value two; do
     cp out $name.out
     parts_are $name $name.out $name.dnn
 done
+# amounts have no exponent, and columns stand in line
+awk -F, -v OFS=, 'NR == 1 { print "a,v"; next } NF == 7 { print $2, $7 * 1e5 }' t.csv >amounts.csv
+config amounts '{"task": "regression", "data": {"train": "amounts.csv", "target": "v", "positive": null}, "train": {"epochs": 1}}'
+perl -pi -e 's/"c":"categorical",?|"id":"id",?|"b":"numeric",?//g; s/,}/}/g' amounts.json
+run dnn train amounts.json -o amounts.dnn --force
+is_exit 0 "amounts"
+# the columns begin at bytes 20 and 51
+check "train: no exponent" \
+    awk '/^dnn: (rmse|mae) / { n++; bad += /e[+]/ || substr($0, 20, 1) == " " || substr($0, 50, 2) !~ /^ [0-9]/ }
+        END { exit bad || n != 2 }' err
+run dnn evaluate amounts.dnn amounts.csv
+ok "$(! grep -q 'e+' out && grep -qE '^rmse  *[0-9.]+  *\([0-9.]+ to [0-9.]+\)' out; echo $?)" "evaluate: no exponent" "$(cat out)"
 config own '{"data": {"test": "new.csv"}}'
 run dnn train own.json -o own.dnn --quiet --json
 cp out own.out
