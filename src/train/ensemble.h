@@ -88,8 +88,6 @@ bool ensemble_fits(const struct train_job *j, const struct run_part *p, const ch
  * that some exist. Then runs at work write checkpoints. */
 bool ensemble_find(struct train_job *j, int64_t only, struct err *e);
 void ensemble_let_go(struct ensemble *n); /* frees at_work */
-/* The checkpoints of a run that is at work. */
-struct keep ensemble_keep(const struct train_job *j, uint32_t run);
 /* Appends which runs are in files: "3 of 9 runs are finished and kept, ..". False: none is. */
 bool ensemble_kept(const struct ensemble *n, char *text, size_t room);
 /* After a signal, once the runs have ended: fills e. False. */

@@ -98,9 +98,12 @@ bool ensemble_find(struct train_job *j, int64_t only, struct err *e)
         if (only >= 0 && i != only)
             continue;
         w->output = only >= 0 ? mem_string(j->output) : part_path(j->output, i);
-        w->keeper.output = w->output;
+        w->keeper = (struct keeper){
+            .output = w->output,
+            .keep = n->configs[i / n->folds]->train.checkpoint.keep,
+            .config = j->config_text,
+            .data = j->table->sha256};
         stale += checkpoint_sweep(w->output);
-        w->keeper.keep = n->configs[i / n->folds]->train.checkpoint.keep;
         if (j->resume && only < 0 && !read_finished(j, i, e))
             return false;
         if (j->resume && !n->parts[i] && !read_at_work(j, i, e))
@@ -123,13 +126,6 @@ bool ensemble_find(struct train_job *j, int64_t only, struct err *e)
 }
 
 /* --- while they train, and after --- */
-
-struct keep ensemble_keep(const struct train_job *j, uint32_t run)
-{
-    return (struct keep){.keeper = &j->ensemble->at_work[run].keeper,
-                         .config = j->config_text,
-                         .data = j->table->sha256};
-}
 
 bool ensemble_kept(const struct ensemble *n, char *text, size_t room)
 {

@@ -49,8 +49,8 @@ static bool pause_here(void *working, struct run *r, const struct step *now, str
         return err_set(e, ERR_BUG, "another run of the ensemble failed");
     if (!j->ensemble->at_work)
         return true;
-    const struct keep k = ensemble_keep(j, w->run);
-    return !keep_due(&k, r, now, asked(w)) || keep_write(&k, r, e);
+    struct keeper *k = &j->ensemble->at_work[w->run].keeper;
+    return !keep_due(k, r, now, asked(w)) || keep_write(k, r, e);
 }
 
 static bool epoch_done(void *working, struct run *r, const struct run_epoch *p, struct err *e)
@@ -256,10 +256,8 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
     r.rows = view->rows;
     if (begin(j, run, &r, e) && train(&r, e))
         p = fill(j, &r, view_first(view), e);
-    if (!p && e->id == ERR_NONE && n->at_work) {
-        const struct keep k = ensemble_keep(j, run);
-        keep_stopped(&k, &r, e);
-    }
+    if (!p && e->id == ERR_NONE && n->at_work)
+        keep_stopped(&n->at_work[run].keeper, &r, e);
     if (p) {
         p->run = run;
         p->member = run / n->folds;

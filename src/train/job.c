@@ -47,7 +47,9 @@ bool job_open(struct train_job *j, const struct train_request *q, struct err *e)
     j->config = q->config;
     j->output = file_final(q->output);
     j->resume = q->resume || anew_resumes();
-    j->keeper = (struct keeper){.output = j->output, .keep = q->config->train.checkpoint.keep};
+    j->keeper = (struct keeper){.output = j->output,
+                                .keep = q->config->train.checkpoint.keep,
+                                .journal = &j->journal};
     stop_phase("opening the outputs", true);
     if (!output_check(j->config, q->output, q->one, q->profile, e) ||
         !lock_take(&j->lock, j->output, e) ||
@@ -249,7 +251,8 @@ static bool load(struct train_job *j, struct err *e)
         return false;
     if (j->request && j->request->limit && !add_limit(&text, j->request->limit, e))
         return false;
-    j->config_text = mem_string_n(text.data, text.length);
+    j->keeper.config = j->config_text = mem_string_n(text.data, text.length);
+    j->keeper.data = j->table->sha256;
     text_free(&text);
     return can_be_saved(j, e) && (j->machine || job_decide_machine(j, runs, e));
 }

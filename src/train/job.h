@@ -104,7 +104,6 @@ void transforms_say(const struct transforms *t); /* one line; nothing was chosen
 
 /* Finds the checkpoint to resume from; once. */
 bool job_find_checkpoint(struct train_job *j, struct err *e);
-struct keep job_keep(struct train_job *j); /* the checkpoints of its run */
 /* After a failure of the machine: writes the run's best epoch as a checkpoint, if that is newer
  * than the last one. text: "the last good checkpoint is kept: ..", or why there is none. False:
  * there is none. */

@@ -15,11 +15,8 @@ bool job_stopped(struct train_job *j, struct err *e)
     char room[512];
     if (!j->output) /* `dnn check` trains nothing */
         return stop_error("the plan was made", e);
-    if (j->run.network) {
-        const struct keep k = job_keep(j);
-        if (!keep_stopped(&k, &j->run, e))
-            return false;
-    }
+    if (j->run.network && !keep_stopped(&j->keeper, &j->run, e))
+        return false;
     j->says_kept = true;
     if (j->keeper.last) {
         err_set(e, id, "stopped by %s; the checkpoint \"%s\" is written", stop_name(),

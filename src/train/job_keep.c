@@ -40,16 +40,6 @@ bool job_has_unread(const struct train_job *j)
     return any;
 }
 
-/* --- writing --- */
-
-struct keep job_keep(struct train_job *j)
-{
-    return (struct keep){.keeper = &j->keeper,
-                         .journal = &j->journal,
-                         .config = j->config_text,
-                         .data = j->table->sha256};
-}
-
 /* --- after a failure --- */
 
 /* The newest checkpoint that was found. mem_free; NULL: none. */
@@ -71,8 +61,8 @@ bool job_keep_last(struct train_job *j, char *text, size_t room)
     bool whole = best->m1 || !optim_states(&j->config->train.optimizer);
     bool ended = best->params && j->output, have = ended && whole;
     j->says_kept = true;
-    const struct keep k = job_keep(j);
-    if (have && keeper_newest(&j->keeper).step < best->now.tried && !keep_best(&k, &j->run, &e))
+    if (have && keeper_newest(&j->keeper).step < best->now.tried &&
+        !keep_best(&j->keeper, &j->run, &e))
         log_warning("the last good state, after step %lld, is lost: %s",
                     (long long)best->now.tried, e.what);
     bool unread = job_has_unread(j);

@@ -34,8 +34,7 @@ static bool pause_here(void *job, struct run *r, const struct step *now, struct 
     struct train_job *j = job;
     if (stop_status())
         log_status(r, now);
-    const struct keep k = job_keep(j);
-    return !keep_due(&k, r, now, stop_checkpoint()) || keep_write(&k, r, e);
+    return !keep_due(&j->keeper, r, now, stop_checkpoint()) || keep_write(&j->keeper, r, e);
 }
 
 bool job_has_lines(const struct train_job *j)

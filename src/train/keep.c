@@ -11,18 +11,18 @@
 #include "base/text.h"
 #include "config/output.h"
 
-bool keep_due(const struct keep *k, const struct run *r, const struct step *now, bool asked)
+bool keep_due(const struct keeper *k, const struct run *r, const struct step *now, bool asked)
 {
     if (run_is_path(r))
         return false;
     double every = r->config->train.checkpoint.every_s;
     bool fresh = r->pace.epochs > 0 && now->tried == r->history.epochs * r->steps;
     return asked ||
-           (every > 0 ? clock_now() - k->keeper->at >= every : fresh); /* 0: after every epoch */
+           (every > 0 ? clock_now() - k->at >= every : fresh); /* 0: after every epoch */
 }
 
 /* best: newer best weights than the run's; params NULL: none. */
-static struct checkpoint checkpoint_of(const struct keep *k, const struct run *r,
+static struct checkpoint checkpoint_of(const struct keeper *k, const struct run *r,
                                        const struct network_state *s,
                                        const struct network_state *best)
 {
@@ -49,23 +49,23 @@ static struct checkpoint checkpoint_of(const struct keep *k, const struct run *r
 }
 
 /* A checkpoint that is in place counts as written, also if its folder could not be synced. */
-static bool save(const struct keep *k, const struct checkpoint *c, struct err *e)
+static bool save(struct keeper *k, const struct checkpoint *c, struct err *e)
 {
     int64_t name;
-    bool good = (!k->journal || journal_sync(k->journal, e)) && keeper_save(k->keeper, c, &name, e);
+    bool good = (!k->journal || journal_sync(k->journal, e)) && keeper_save(k, c, &name, e);
     if (!good && !keeper_placed(e))
         return false;
-    mem_free(k->keeper->last);
-    k->keeper->last = checkpoint_path(k->keeper->output, name);
-    k->keeper->at = clock_now();
+    mem_free(k->last);
+    k->last = checkpoint_path(k->output, name);
+    k->at = clock_now();
     char shown[256];
-    const char *base = file_base_name(k->keeper->last);
+    const char *base = file_base_name(k->last);
     text_escape(shown, sizeof shown, base, strlen(base));
     log_info("checkpoint at step %lld: %s", (long long)c->now.tried, shown);
     return good;
 }
 
-bool keep_write(const struct keep *k, struct run *r, struct err *e)
+bool keep_write(struct keeper *k, struct run *r, struct err *e)
 {
     struct network_state s, best = {0};
     double began = clock_now();
@@ -81,7 +81,7 @@ bool keep_write(const struct keep *k, struct run *r, struct err *e)
     return good;
 }
 
-bool keep_best(const struct keep *k, struct run *r, struct err *e)
+bool keep_best(struct keeper *k, struct run *r, struct err *e)
 {
     const struct network_state none = {0};
     struct checkpoint c = checkpoint_of(k, r, &r->best.state, &none);
@@ -90,7 +90,7 @@ bool keep_best(const struct keep *k, struct run *r, struct err *e)
     return save(k, &c, e);
 }
 
-bool keep_stopped(const struct keep *k, struct run *r, struct err *e)
+bool keep_stopped(struct keeper *k, struct run *r, struct err *e)
 {
     struct step now;
     if (!r->network)

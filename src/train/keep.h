@@ -7,19 +7,14 @@
 #include "train/resume.h"
 #include "train/run.h"
 
-struct keep {
-    struct keeper *keeper;
-    struct journal *journal; /* NULL: none */
-    const char *config, *data; /* that the training is of: for --resume */
-};
 /* asked: by a signal. */
-bool keep_due(const struct keep *k, const struct run *r, const struct step *now, bool asked);
+bool keep_due(const struct keeper *k, const struct run *r, const struct step *now, bool asked);
 /* Writes the state of the run; durable when true. The file becomes the keeper's last. */
-bool keep_write(const struct keep *k, struct run *r, struct err *e);
+bool keep_write(struct keeper *k, struct run *r, struct err *e);
 /* Writes the run's best epoch, moments included. */
-bool keep_best(const struct keep *k, struct run *r, struct err *e);
+bool keep_best(struct keeper *k, struct run *r, struct err *e);
 /* After a signal: writes the state if a step was made and all is finite. */
-bool keep_stopped(const struct keep *k, struct run *r, struct err *e);
+bool keep_stopped(struct keeper *k, struct run *r, struct err *e);
 /* --resume=or-restart: removes the checkpoints beside an output. A file with such a name that is
  * not a checkpoint stays. */
 bool keep_drop(const char *output, struct err *e);

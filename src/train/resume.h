@@ -6,6 +6,8 @@
 #include "model/file/checkpoint_list.h"
 #include "train/checkpoint.h"
 
+struct journal;
+
 /* A checkpoint: the number in its file's name, and its step. They differ if a file of another
  * training had the name of that step. */
 struct checkpoint_id {
@@ -20,6 +22,8 @@ struct keeper {
     struct checkpoint_id *own; /* by name, ascending */
     size_t count, room;
     struct checkpoint_list damaged; /* found by a search; removed with ours */
+    struct journal *journal;   /* its length is in each; NULL: none. Borrowed, as the next two */
+    const char *config, *data; /* that the training is of, before a checkpoint is written */
     char *last; /* path of the last one, written or resumed from; NULL: none */
     double at;  /* clock_now() of it, or of the start */
 };

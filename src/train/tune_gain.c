@@ -32,10 +32,7 @@ static struct tune_losses losses_of(const struct config *config, const struct ru
     struct criterion c;
     float *class_weight = NULL;
     tune_criterion(config, p, &c, &class_weight);
-    if (classes)
-        answer_probabilities(r->logits, r->count, p->outputs, answers);
-    else
-        answer_values(&p->schema->coding, r->logits, r->count, p->outputs, answers);
+    mixing_own(p, r, 0, r->count, answers);
     for (uint64_t i = 0; i < r->count; i++) {
         const int32_t label = classes ? r->label[i] : 0;
         const double *own = answers + i * p->outputs;
