@@ -84,10 +84,8 @@ static bool measure_member(struct train_job *j, uint32_t member, double trial, s
     if (!m)
         return false;
     struct view *view = view_make(j->table->data, n->encoders[run], false);
-    struct run r = {.target = j->table->target, .machine = m, .quiet = true};
-    ensemble_set_run(j, run, &r);
-    r.schema = n->encoders[run]->schema;
-    r.rows = view->rows;
+    struct run r = {.machine = m, .quiet = true};
+    job_set_run(j, run, &view->rows, &r);
     bool good = run_open(&r, e) && measure(&r, trial, to, e);
     const uint64_t now = hostmem_now(), grown = now > before ? now - before : 0;
     const uint64_t solver = good ? run_ridge_bytes(&r) + run_path_bytes(&r) : 0;

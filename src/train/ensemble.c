@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
-#include "base/rng.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "base/thread.h"
@@ -118,28 +117,6 @@ void ensemble_free(struct ensemble *n)
     mem_free(n->work);
     mem_free(n->kept);
     mem_free(n);
-}
-
-/* The seed of a run: folds see other rows and get other seeds; two members of one name would be the
- * same network. */
-static uint64_t seed_of(const struct ensemble *n, uint64_t seed, uint32_t run)
-{
-    const char *name = n->names[run / n->folds];
-    if (n->plain)
-        return seed;
-    const uint64_t fold = run % n->folds;
-    return rng_hash(&fold, sizeof fold, rng_hash(name, strlen(name), seed)) >> 1;
-}
-
-void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r)
-{
-    const struct ensemble *n = j->ensemble;
-    const struct fold_rows *fold = &j->table->folds.rows[run % n->folds];
-    r->config = n->configs[run / n->folds];
-    r->seed = seed_of(n, r->config->train.seed, run);
-    r->list[PART_TRAIN] = fold->trains_on;
-    r->list[PART_VALID] = fold->answers;
-    r->list[PART_TEST] = j->table->list[PART_TEST];
 }
 
 /* --- side by side --- */

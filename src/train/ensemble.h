@@ -47,8 +47,6 @@ struct ensemble *ensemble_of(struct config **configs, const char *const *names, 
 void ensemble_free(struct ensemble *n);
 /* Fits the encoders of all runs, once the table is read. */
 bool ensemble_encode(struct train_job *j, struct err *e);
-/* Sets config, seed and rows of a run, which otherwise equals the job's: before run_open. */
-void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r);
 
 /* Trains the runs that are not finished, or the run `only` (-1: all). With --resume finished runs
  * are read from their files, and unfinished runs continue from their checkpoints. False: e says

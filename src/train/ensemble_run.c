@@ -232,9 +232,7 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
     struct run_part *p = NULL;
     struct view *view = NULL; /* of this run, while it trains */
     struct working w = {.j = j, .run = run};
-    struct run r = {.target = j->table->target,
-                    .groups = dataset_has_groups(j->table->data) ? j->table->data : NULL,
-                    .machine = m,
+    struct run r = {.machine = m,
                     .quiet = true,
                     .from = warm_of_run(j->warm, n, run),
                     .micro_most = j->run.micro_most,
@@ -250,10 +248,8 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
     parallel_lock(j->jobs);
     w.asked = n->asked;
     parallel_unlock(j->jobs);
-    ensemble_set_run(j, run, &r);
     view = view_make(j->table->data, n->encoders[run], false);
-    r.schema = n->encoders[run]->schema;
-    r.rows = view->rows;
+    job_set_run(j, run, &view->rows, &r);
     if (begin(j, run, &r, e) && train(&r, e))
         p = fill(j, &r, view_first(view), e);
     if (!p && e->id == ERR_NONE && n->at_work)

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "base/stop.h"
 #include "base/thread.h"
 #include "choose/memory.h"
@@ -143,28 +144,44 @@ static void warn_blas(const struct train_job *j)
         log_warning("backend.blas \"openblas\": %s; our own products serve", cpu.blas_reason);
 }
 
+/* The seed of a run: folds see other rows and get other seeds; two members of one name would be the
+ * same network. */
+static uint64_t seed_of(const struct ensemble *n, uint64_t seed, uint32_t run)
+{
+    if (!n || n->plain)
+        return seed;
+    const char *name = n->names[run / n->folds];
+    const uint64_t fold = run % n->folds;
+    return rng_hash(&fold, sizeof fold, rng_hash(name, strlen(name), seed)) >> 1;
+}
+
+void job_set_run(const struct train_job *j, uint32_t run, const struct rows *encoded, struct run *r)
+{
+    const struct ensemble *n = j->ensemble;
+    const struct table *t = j->table;
+    r->config = n ? n->configs[run / n->folds] : j->config;
+    r->seed = seed_of(n, r->config->train.seed, run);
+    r->schema = n ? n->encoders[run]->schema : j->schema;
+    r->rows = *encoded;
+    r->target = t->target;
+    r->groups = dataset_has_groups(t->data) ? t->data : NULL;
+    for (int p = 0; p < PARTS; p++)
+        r->list[p] = t->list[p];
+    if (n) {
+        r->list[PART_TRAIN] = t->folds.rows[run % n->folds].trains_on;
+        r->list[PART_VALID] = t->folds.rows[run % n->folds].answers;
+    }
+}
+
 /* Sets the inputs of the run and opens it. */
 bool job_open_run(struct train_job *j, struct err *e)
 {
     struct run *r = &j->run;
     const char *word = variable("GPU_BATCH_SIZE");
-    r->config = j->config;
-    r->seed = j->config->train.seed;
-    r->schema = j->schema;
-    r->rows = j->table->rows;
-    r->target = j->table->target;
-    r->groups = dataset_has_groups(j->table->data) ? j->table->data : NULL;
+    if (j->ensemble && !j->request) /* a check: its steps are timed */
+        j->view = view_make(j->table->data, j->ensemble->encoders[0], false);
+    job_set_run(j, 0, j->view ? &j->view->rows : &j->table->rows, r);
     r->from.of = j->warm;
-    for (int p = 0; p < PARTS; p++)
-        r->list[p] = j->table->list[p];
-    if (j->ensemble) {
-        const struct encoder *c = j->ensemble->encoders[0];
-        ensemble_set_run(j, 0, r);
-        if (!j->request) /* a check: its steps are timed */
-            j->view = view_make(j->table->data, c, false);
-        r->schema = c->schema;
-        r->rows = j->view ? j->view->rows : j->table->rows;
-    }
     if (!word || !text_to_int(word, &r->micro_most) || r->micro_most < 1)
         r->micro_most = 0;
     return run_open(r, e);

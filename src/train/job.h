@@ -68,6 +68,9 @@ bool job_load(struct train_job *j, struct err *e);
  * runs. */
 bool job_start(struct train_job *j, struct err *e);
 bool job_open_run(struct train_job *j, struct err *e);
+/* Sets config, seed and rows of a run (0: a single one), with its encoded rows: before run_open. */
+void job_set_run(const struct train_job *j, uint32_t run, const struct rows *encoded,
+                 struct run *r);
 bool job_decide_machine(struct train_job *j, uint32_t runs, struct err *e);
 /* The table, and the machine unless the data decide which (job_open_machine then). */
 bool job_read(struct train_job *j, struct err *e);
