@@ -8,7 +8,7 @@ none() { [ -z "$2" ]; ok $? "$1" "$2"; } # none NAME LIST: the list of faults is
 pages=$ROOT/src/cli/pages
 
 none "README has at most 250 lines" "$(awk 'END { if (NR > 250) print NR }' README.md)"
-none "HACKING has at most 150 lines" "$(awk 'END { if (NR > 150) print NR }' HACKING.md)"
+none "HACKING has at most 220 lines" "$(awk 'END { if (NR > 220) print NR }' HACKING.md)"
 none "pages have at most 80 columns" "$(awk 'FNR > 1 && length > 80 { print FILENAME ":" FNR }' "$pages"/*.txt)"
 for command in $(sed -n 's/^| \(`[a-z`, ]*\) |.*/\1/p' README.md | tr -d '`,'); do
     check "command $command has a page" "$DNN" help "$command"
@@ -52,16 +52,17 @@ for path in $(grep -hoE '\b(scripts|tests|data|configs)/[A-Za-z0-9_./-]*[A-Za-z0
     $(grep -oE '\]\([A-Za-z0-9_./-]+\)' README.md | tr -d '])('); do
     [ -e "$path" ] || missing+=" $path"
 done
-for header in $(grep -oE '\b(base|csv|table|backend|model|measure|config|choose|answer|train|check|cli)/[a-z_]+\.[ch]' HACKING.md |
+for header in $(grep -oE '\b(base|csv|table|infer|backend|model|measure|config|choose|answer|train|check|cli)(/[a-z]+)?/[a-z_0-9]+\.[ch]' \
+    HACKING.md |
     sort -u); do
     [ -e "src/$header" ] || missing+=" $header"
 done
 none "every file that is named exists" "$missing"
 missing=""
 for name in $(grep -oE '`[a-z0-9]+_[a-z0-9_]+`' HACKING.md | tr -d '`' | sort -u); do
-    grep -rqw --include='*.h' --include='*.cuh' --include='*.def' -- "$name" src kernels || missing+=" $name"
+    grep -rqw --include='*.[ch]' --include='*.cu*' --include='*.def' -- "$name" src kernels || missing+=" $name"
 done
-none "HACKING: every function that is named is declared" "$missing"
+none "HACKING: every function that is named exists" "$missing"
 
 # the manual page: every command and topic, and no warning of groff
 build=${DNN%/*}
