@@ -145,7 +145,7 @@ static void put_value(const struct by *b, double value, struct text *out)
         strftime(date, sizeof date, tm.tm_hour || tm.tm_min ? "%Y-%m-%dT%H:%M" : "%Y-%m-%d", &tm))
         text_put(out, date);
     else
-        text_printf(out, fabs(value) >= 1e6 && fabs(value) < 1e15 ? "%.0f" : "%.6g", value);
+        text_put(out, text_figure(value, 6));
 }
 
 /* Makes the number of each row's bin its text, and names the bins by their least and greatest

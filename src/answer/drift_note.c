@@ -21,7 +21,7 @@ static void put_value(const struct column *c, double value, struct text *out)
     struct tm tm;
     if (c->type != COLUMN_DATETIME || !gmtime_r(&at, &tm) ||
         !strftime(date, sizeof date, tm.tm_hour || tm.tm_min ? "%Y-%m-%dT%H:%M" : "%Y-%m-%d", &tm))
-        text_printf(out, "%.7g", value);
+        text_put(out, text_figure(value, 7));
     else
         text_put(out, date);
 }

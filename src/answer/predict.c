@@ -244,10 +244,10 @@ static void note_held(const struct predict_result *r)
     const double ends[2] = {c->low, c->high};
     for (int i = 0; i < 2; i++)
         if (r->held[i])
-            log_note("%llu of %llu answers are %.6g, %s that the training rows had: without this "
+            log_note("%llu of %llu answers are %s, %s that the training rows had: without this "
                      "limit of the model they would be %s", (unsigned long long)r->held[i],
-                     (unsigned long long)r->answers, ends[i], i ? "the most" : "the least",
-                     i ? "above" : "below");
+                     (unsigned long long)r->answers, text_figure(ends[i], 6),
+                     i ? "the most" : "the least", i ? "above" : "below");
 }
 
 static bool predict_opened(const struct predict_request *q, struct predict_result *r, struct err *e)

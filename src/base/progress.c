@@ -139,7 +139,10 @@ enum { FIGURE = 32 };
 static const char *figure(char room[FIGURE], double x)
 {
     bool plain = !isfinite(x) || x == 0 || (fabs(x) >= 0.01 && fabs(x) < 1e6);
-    snprintf(room, FIGURE, plain ? "%.4f" : "%.4g", x);
+    if (plain)
+        snprintf(room, FIGURE, "%.4f", x);
+    else
+        snprintf(room, FIGURE, "%s", text_figure(x, 4));
     return room;
 }
 

@@ -351,6 +351,18 @@ size_t text_number(char *out, double value)
     return length > 0 ? (size_t)length : 0;
 }
 
+const char *text_figure(double value, int digits)
+{
+    enum { ROOM = 32 };
+    static _Thread_local char rooms[16][ROOM];
+    static _Thread_local unsigned turn;
+    char *out = rooms[turn++ % 16];
+    snprintf(out, ROOM, "%.*g", digits, value);
+    if (strchr(out, 'e') && fabs(value) >= 1 && fabs(value) < 1e16)
+        snprintf(out, ROOM, "%.0f", value);
+    return out;
+}
+
 const char *text_bytes(uint64_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

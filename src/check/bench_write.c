@@ -215,7 +215,7 @@ static void text_limits(const struct bench *b, int side, struct text *out)
     text_char(out, '\n');
 }
 
-static void text_figure(const struct bench_figure *f, struct text *out)
+static void put_figure(const struct bench_figure *f, struct text *out)
 {
     if (!f->made)
         text_printf(out, " %10s %6s", "-", "");
@@ -259,7 +259,7 @@ void bench_text(const struct bench *b, struct text *out)
                 continue;
             text_printf(out, "%-12s %-7s", r->name, bench_size_names[size]);
             for (int side = 0; side < BENCH_SIDES; side++)
-                text_figure(&r->figures[size][side], out);
+                put_figure(&r->figures[size][side], out);
             const struct bench_figure *beside = reader_beside(b, r, size);
             double rate = r->figures[size][BENCH_CPU].rate;
             if (rate > 0)

@@ -303,9 +303,10 @@ static void put_range(const struct calibration *c, struct text *out)
 {
     text_put(out, "range      values are");
     if (isfinite(c->low))
-        text_printf(out, " not below %.6g", c->low);
+        text_printf(out, " not below %s", text_figure(c->low, 6));
     if (isfinite(c->high))
-        text_printf(out, "%s not above %.6g", isfinite(c->low) ? " and" : "", c->high);
+        text_printf(out, "%s not above %s", isfinite(c->low) ? " and" : "",
+                    text_figure(c->high, 6));
     text_char(out, '\n');
 }
 

@@ -24,10 +24,9 @@ static void put_pooled(struct text *line, const struct metrics *m, const struct 
     for (uint32_t k = 0; k < m->count; k++) {
         if (isnan(m->m[k].value))
             continue;
-        text_printf(line, " %s ", m->m[k].type->name);
-        interval_number(m->m[k].value, 4, line);
+        text_printf(line, " %s %s", m->m[k].type->name, text_figure(m->m[k].value, 4));
         if (!isnan(error->m[k].value))
-            text_put(line, " +- "), interval_number(error->m[k].value, 2, line);
+            text_printf(line, " +- %s", text_figure(error->m[k].value, 2));
     }
 }
 

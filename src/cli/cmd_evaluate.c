@@ -41,7 +41,7 @@ static void put_value(double value, struct text *out)
     if (isnan(value))
         text_put(out, "undefined");
     else
-        interval_number(value, 6, out);
+        text_put(out, text_figure(value, 6));
 }
 
 /* The measured value of a gate. */
@@ -59,24 +59,27 @@ static void put_measured(const struct gate *g, struct text *out)
 }
 
 /* The value with its 95 % interval; "-" if it is not defined. */
-static void metric_row(const char *name, double value, const struct interval *i, struct text *out)
+static void metric_row(const char *name, double value, int width, const struct interval *i,
+                       struct text *out)
 {
-    struct text cell = {0}, range = {0};
     if (isnan(value))
-        text_put(&cell, "-");
+        text_printf(out, "%-10s -\n", name);
+    else if (isnan(i->low) || isnan(i->high))
+        text_printf(out, "%-10s %s\n", name, text_figure(value, 6));
     else
-        interval_number(value, 6, &cell);
-    if (!isnan(value) && !isnan(i->low) && !isnan(i->high)) {
-        text_put(&range, " (");
-        interval_number(i->low, 4, &range);
-        text_put(&range, " to ");
-        interval_number(i->high, 4, &range);
-        text_put(&range, ")");
+        text_printf(out, "%-10s %-*s (%s to %s)\n", name, width, text_figure(value, 6),
+                    text_figure(i->low, 4), text_figure(i->high, 4));
+}
+
+static void metric_rows(const struct metrics *m, struct text *out)
+{
+    size_t width = 10;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const size_t length = strlen(text_figure(m->m[i].value, 6));
+        width = length > width ? length : width;
     }
-    text_printf(out, "%-10s %-*s%s\n", name, range.length ? 10 : 0, cell.data,
-                range.length ? range.data : "");
-    text_free(&cell);
-    text_free(&range);
+    for (uint32_t i = 0; i < m->count; i++)
+        metric_row(m->m[i].type->name, m->m[i].value, (int)width, &m->m[i].interval, out);
 }
 
 static void result_text(const struct evaluate_result *r, struct text *out)
@@ -86,9 +89,7 @@ static void result_text(const struct evaluate_result *r, struct text *out)
         text_printf(out, "no target  %llu\n", (unsigned long long)r->unlabelled);
     if (r->bad)
         text_printf(out, "bad rows   %llu\n", (unsigned long long)r->bad);
-    for (uint32_t i = 0; i < r->metrics.count; i++)
-        metric_row(r->metrics.m[i].type->name, r->metrics.m[i].value, &r->metrics.m[i].interval,
-                   out);
+    metric_rows(&r->metrics, out);
     const struct schema *s = r->serve.schema;
     for (uint32_t k = 0; k < s->quantile_count; k++)
         text_printf(out, "quantile   %.6g: %.4g of the targets at or below it\n", s->quantiles[k],
@@ -152,9 +153,9 @@ static int print_result(struct args *a, const struct evaluate_request *q,
 static void tell_chance(const struct gate *g)
 {
     if (g->compares && g->pass && g->interval.low < 0)
-        log_note("%s: the 95 %% interval of the advantage, %.4g to %.4g, reaches below 0: on other "
+        log_note("%s: the 95 %% interval of the advantage, %s to %s, reaches below 0: on other "
                  "rows the other model may be the better one", text_quote_z(g->text),
-                 g->interval.low, g->interval.high);
+                 text_figure(g->interval.low, 4), text_figure(g->interval.high, 4));
 }
 
 static void tell_gates(const struct evaluate_result *r)

@@ -137,8 +137,8 @@ static int predict_command(struct args *a)
     }
     for (size_t i = 0; code == EXIT_DONE && i < r.gate_count; i++)
         if (!r.gates[i].pass)
-            log_warning("gate not met: %s, measured %.6g; the answers are written",
-                        text_quote_z(r.gates[i].text), r.gates[i].value);
+            log_warning("gate not met: %s, measured %s; the answers are written",
+                        text_quote_z(r.gates[i].text), text_figure(r.gates[i].value, 6));
     if (code == EXIT_DONE)
         log_info("%llu rows; seconds: load %.3g, predict %.3g, all %.3g",
                  (unsigned long long)r.rows, r.load_s, r.predict_s, r.total_s);

@@ -84,8 +84,8 @@ static bool make_page(const struct args *a, struct report_request *q, const char
     *passed = !r.measured || r.value.passed;
     for (size_t i = 0; good && r.measured && i < r.value.gate_count; i++)
         if (!r.value.gates[i].pass)
-            log_warning("gate not met: %s, measured %.6g", text_quote_z(r.value.gates[i].text),
-                        r.value.gates[i].value);
+            log_warning("gate not met: %s, measured %s", text_quote_z(r.value.gates[i].text),
+                        text_figure(r.value.gates[i].value, 6));
     text_free(&page);
     report_release(&r);
     return good;

@@ -41,9 +41,9 @@ static void summary(const struct tune_request *q, const struct tune_answer *a)
     log_line("%s%s%s", line.data, q->output ? "; config " : "",
              q->output ? text_quote_z(q->output) : "");
     if (!isnan(a->gain))
-        log_line("gain over the config as it is (trial 0): %s better by %.4g on the validation "
-                 "rows, standard error %.2g%s", tune_gain_name(q->config, a), a->gain,
-                 a->gain_error, a->gain > 2 * a->gain_error ? "" : ": it may be chance");
+        log_line("gain over the config as it is (trial 0): %s better by %s on the validation "
+                 "rows, standard error %s%s", tune_gain_name(q->config, a),
+                 text_figure(a->gain, 4), text_figure(a->gain_error, 2), a->gain > 2 * a->gain_error ? "" : ": it may be chance");
     text_clear(&line);
     space_draw(&a->space, best->trial, &d);
     draw_write(&d, &line);

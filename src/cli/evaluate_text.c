@@ -2,6 +2,7 @@
 #include "cli/evaluate_text.h"
 
 #include <math.h>
+#include <string.h>
 
 #define CONFUSION_MOST 12 /* labels: more do not stand side by side */
 #define LABELS_MOST 50
@@ -9,12 +10,14 @@
 #define BY_METRICS 5    /* beside each other */
 #define NAME_MOST 20u     /* characters of a label */
 
+static void put_wide(double value, int width, struct text *out)
+{
+    text_printf(out, " %*s", width, isnan(value) ? "-" : text_figure(value, 4));
+}
+
 static void put_cell(double value, struct text *out)
 {
-    if (isnan(value))
-        text_printf(out, " %10s", "-");
-    else
-        text_printf(out, " %10.4g", value);
+    put_wide(value, 10, out);
 }
 
 /* A sum of weights: whole ones without a point. */
@@ -102,31 +105,57 @@ static void put_lift(const struct lift *l, struct text *out)
     }
 }
 
+/* The range of a metric of a group; empty: it has none. */
+static void put_range(const struct by_group *g, const char *metric, struct text *range)
+{
+    const struct interval n = metrics_interval(&g->metrics, metric);
+    text_clear(range);
+    if (!isnan(n.low))
+        interval_put(&n, range);
+}
+
+/* The widths of the column of a metric, and of its ranges. */
+static void by_width(const struct by *b, const char *metric, int *value, int *range)
+{
+    struct text text = {0};
+    *value = 10;
+    *range = 21;
+    for (uint32_t g = 0; g < b->count; g++) {
+        const int length =
+            (int)strlen(text_figure(metrics_get(&b->groups[g].metrics, metric), 4));
+        put_range(&b->groups[g], metric, &text);
+        *value = length > *value ? length : *value;
+        *range = (int)text.length > *range ? (int)text.length : *range;
+    }
+    text_free(&text);
+}
+
 /* The groups of --by, the worst first: the metric of the order, and the first of the others. */
 static void put_by(const struct by *b, struct text *out)
 {
     const char *shown[BY_METRICS];
     const uint32_t count = by_metrics(b, shown, BY_METRICS), without = by_undefined(b);
+    int value[BY_METRICS], ranges[BY_METRICS];
+    struct text range = {0};
     text_printf(out, "\n%-20s %10s", text_quote_z(b->column), "rows");
-    for (uint32_t i = 0; i < count; i++)
-        text_printf(out, " %10s%s", shown[i], i ? "" : "                     ");
+    for (uint32_t i = 0; i < count; i++) {
+        by_width(b, shown[i], &value[i], &ranges[i]);
+        text_printf(out, " %*s%*s", value[i], shown[i], i ? 0 : ranges[i], "");
+    }
     text_char(out, '\n');
     for (uint32_t g = 0; g < b->count; g++) {
         const struct by_group *group = &b->groups[g];
         text_printf(out, "%-20s", text_quote_z(group->name));
         put_sum((double)group->rows, out);
         for (uint32_t i = 0; i < count; i++) {
-            struct interval n = metrics_interval(&group->metrics, shown[i]);
-            struct text range = {0};
-            put_cell(metrics_get(&group->metrics, shown[i]), out);
-            if (!i && !isnan(n.low))
-                interval_put(&n, &range);
+            put_wide(metrics_get(&group->metrics, shown[i]), value[i], out);
+            put_range(group, shown[i], &range);
             if (!i)
-                text_printf(out, "%-21s", range.length ? range.data : "");
-            text_free(&range);
+                text_printf(out, "%-*s", ranges[i], range.length ? range.data : "");
         }
         text_char(out, '\n');
     }
+    text_free(&range);
     if (without)
         text_printf(out, "%u of %u groups have no %s, and are not counted as the worst\n", without,
                     b->count, b->metric->name);

@@ -35,16 +35,17 @@ void explain_text(const struct explain_result *r, struct text *out)
         width = length > width && length <= 32 ? length : width;
         most = fmax(most, r->columns[i].importance);
     }
-    text_printf(out, "%s %.6g on %llu rows; how much worse it is when the column's cells are "
-                "shuffled among the rows\n", r->metric->name, r->value,
+    text_printf(out, "%s %s on %llu rows; how much worse it is when the column's cells are "
+                "shuffled among the rows\n", r->metric->name, text_figure(r->value, 6),
                 (unsigned long long)r->rows);
     for (uint32_t i = 0; i < r->column_count; i++) {
         const struct importance *p = &r->columns[i];
         char range[64] = "";
         if (!isnan(p->interval.low))
-            snprintf(range, sizeof range, "(%.3g to %.3g)", p->interval.low, p->interval.high);
-        text_printf(out, "%-*s %10.4g  %-24s", (int)width, text_quote_z(p->unit->name),
-                    p->importance, range);
+            snprintf(range, sizeof range, "(%s to %s)", text_figure(p->interval.low, 3),
+                     text_figure(p->interval.high, 3));
+        text_printf(out, "%-*s %10s  %-24s", (int)width, text_quote_z(p->unit->name),
+                    text_figure(p->importance, 4), range);
         put_bar(p->importance, most, out);
     }
     explain_text_alikes(&r->alikes, out);
@@ -84,17 +85,18 @@ void explain_text_rows(const struct attribute_request *q, const struct attribute
     struct text explains = {0};
     double most = 0;
     attribute_explains(r, &explains);
-    text_printf(out, "%s: attributions of %llu rows to %s, against the training mean; base %.6g\n"
+    text_printf(out, "%s: attributions of %llu rows to %s, against the training mean; base %s\n"
                 "mean of the attributions without their sign:\n", text_quote_z(q->output),
-                (unsigned long long)r->rows, explains.data, r->base);
+                (unsigned long long)r->rows, explains.data, text_figure(r->base, 6));
     for (uint32_t i = 0; i < r->units.count; i++)
         most = fmax(most, r->mean[i]);
     for (uint32_t i = 0; i < r->units.count; i++) {
-        text_printf(out, "%-24s %10.4g ", text_quote_z(r->units.items[i].name), r->mean[i]);
+        text_printf(out, "%-24s %10s ", text_quote_z(r->units.items[i].name),
+                    text_figure(r->mean[i], 4));
         put_bar(r->mean[i], most, out);
     }
-    text_printf(out, "largest difference of a row's sum from its answer minus the base: %.2g\n",
-                r->largest_difference);
+    text_printf(out, "largest difference of a row's sum from its answer minus the base: %s\n",
+                text_figure(r->largest_difference, 2));
     text_free(&explains);
 }
 
@@ -177,13 +179,13 @@ static void effect_line(const struct effect *f, double most, int width, int digi
     char low[80] = "", high[80] = "";
     ends_of(f, ends);
     if (ends[0]) {
-        snprintf(low, sizeof low, "%.*g at %.24s", digits, ends[0]->mean[f->moved],
+        snprintf(low, sizeof low, "%s at %.24s", text_figure(ends[0]->mean[f->moved], digits),
                  shown_value(f, ends[0]));
-        snprintf(high, sizeof high, "%.*g at %.24s", digits, ends[1]->mean[f->moved],
+        snprintf(high, sizeof high, "%s at %.24s", text_figure(ends[1]->mean[f->moved], digits),
                  shown_value(f, ends[1]));
     }
-    text_printf(out, "%-*s %10.4g  %-28s %-28s", width, text_quote_z(f->unit->name), f->size, low,
-                high);
+    text_printf(out, "%-*s %10s  %-28s %-28s", width, text_quote_z(f->unit->name),
+                text_figure(f->size, 4), low, high);
     put_bar(f->size / 2, most, out); /* half as long: the line is full */
 }
 
@@ -195,10 +197,13 @@ static void effect_points(const struct effects_result *r, const struct effect *f
     const bool words = f->count && f->points[0].kind == EFFECT_WORD;
     if (words)
         digits = DIGITS_LEAST;
-    const int wide = digits > 8 ? digits + 2 : 10;
+    int wide = 10;
     for (uint32_t i = 0; i < f->count; i++) {
         size_t length = strlen(shown_value(f, &f->points[i]));
         width = length > width ? length : width;
+        const int figure =
+            (int)strlen(text_figure(f->points[i].mean[f->moved], digits));
+        wide = figure > wide ? figure : wide;
         least = fmin(least, f->points[i].mean[f->moved]);
         most = fmax(most, f->points[i].mean[f->moved]);
     }
@@ -214,10 +219,10 @@ static void effect_points(const struct effects_result *r, const struct effect *f
         const struct effect_point *p = &f->points[i];
         const double mean = p->mean[f->moved];
         char range[64];
-        snprintf(range, sizeof range, "%.*g to %.*g", digits, p->low[f->moved], digits,
-                 p->high[f->moved]);
-        text_printf(out, "%-*s %6u %*.*g  %-24s", (int)width, shown_value(f, p), p->rows, wide,
-                    digits, mean, range);
+        snprintf(range, sizeof range, "%s to %s", text_figure(p->low[f->moved], digits),
+                 text_figure(p->high[f->moved], digits));
+        text_printf(out, "%-*s %6u %*s  %-24s", (int)width, shown_value(f, p), p->rows, wide,
+                    text_figure(mean, digits), range);
         if (words)
             put_bar(fabs(mean), fmax(fabs(least), fabs(most)), out);
         else
@@ -233,7 +238,7 @@ void explain_text_effects(const struct effects_result *r, struct text *out)
     text_printf(out, "%s on %llu of %llu rows", explains.data, (unsigned long long)r->lines,
                 (unsigned long long)r->rows);
     if (r->classes == 1)
-        text_printf(out, ", on average %.*g", digits, r->mean[0]);
+        text_printf(out, ", on average %s", text_figure(r->mean[0], digits));
     text_printf(out, "; each row gets the value, its other cells stay\n%-*s %10s  %-28s %s\n",
                 width, "column", "moves by", "lowest mean", "highest mean");
     for (uint32_t i = 0; i < r->count && i < EFFECTS_SHOWN; i++)

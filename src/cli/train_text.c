@@ -18,50 +18,66 @@ static void members(const struct train_result *r)
         text_printf(&line, "member   %s: weight %.3g", text_quote_z(m->name), m->weight);
         if (!isnan(metrics_get(&m->valid, r->counts))) {
             const struct interval of = metrics_interval(&m->valid, r->counts);
-            text_printf(&line, ", %s ", r->counts);
-            interval_number(metrics_get(&m->valid, r->counts), 4, &line);
+            text_printf(&line, ", %s %s", r->counts,
+                        text_figure(metrics_get(&m->valid, r->counts), 4));
             interval_put(&of, &line);
         }
         for (uint32_t k = 0, shown = 0; k < m->valid.count && shown < 2; k++)
             if (!isnan(m->valid.m[k].value) && strcmp(m->valid.m[k].type->name, r->counts) != 0) {
-                text_printf(&line, ", %s ", m->valid.m[k].type->name);
-                interval_number(m->valid.m[k].value, 4, &line);
+                text_printf(&line, ", %s %s", m->valid.m[k].type->name,
+                            text_figure(m->valid.m[k].value, 4));
                 shown++;
             }
         text_printf(&line, " (%u network%s, %.3g s)", m->folds, m->folds == 1 ? "" : "s",
                     m->seconds);
         if (!isnan(m->brings))
-            text_printf(&line, "; without it the loss would be %.2g higher", m->brings);
+            text_printf(&line, "; without it the loss would be %s higher", text_figure(m->brings, 2));
         log_line("%s", line.data);
         text_free(&line);
     }
 }
 
-enum { CELL = 30 }; /* columns of a value with its interval */
+enum { CELL = 30 }; /* columns of a value with its interval, at least */
 
-/* The value with its interval, "-" without a value; the last column has no blanks after it. */
-static void put_cell(const struct metrics *m, const char *name, bool last, struct text *out)
+/* The value with its interval, "-" without a value. */
+static void put_cell(const struct metrics *m, const char *name, struct text *cell)
 {
-    struct text cell = {0};
+    text_clear(cell);
     const double value = metrics_get(m, name);
     const struct interval i = metrics_interval(m, name);
     if (isnan(value)) {
-        text_put(&cell, "-");
+        text_put(cell, "-");
     } else {
-        interval_number(value, 4, &cell);
-        interval_put(&i, &cell);
+        text_put(cell, text_figure(value, 4));
+        interval_put(&i, cell);
     }
-    text_printf(out, " %-*s", last ? 0 : CELL, cell.data);
-    text_free(&cell);
 }
 
-/* A row a metric, a column a part and the constant answer. */
+/* The width of a column: of its longest cell. */
+static int width_of(const struct metrics *m)
+{
+    struct text cell = {0};
+    size_t width = CELL;
+    for (uint32_t k = 0; k < m->count; k++) {
+        put_cell(m, m->m[k].type->name, &cell);
+        width = cell.length > width ? cell.length : width;
+    }
+    text_free(&cell);
+    return (int)width;
+}
+
+enum { PARTS = 3 };
+
+/* A row a metric, a column a part and the constant answer; the last has no blanks after it. */
 static void metrics_table(const struct metrics *const *all, const char *const *names, size_t count)
 {
-    struct text line = {0};
+    struct text line = {0}, cell = {0};
+    int width[PARTS] = {0};
     text_printf(&line, "%-13s", "metric");
-    for (size_t i = 0; i < count; i++)
-        text_printf(&line, " %-*s", i + 1 < count ? CELL : 0, names[i]);
+    for (size_t i = 0; i < count; i++) {
+        width[i] = i + 1 < count ? width_of(all[i]) : 0;
+        text_printf(&line, " %-*s", width[i], names[i]);
+    }
     log_line("%s", line.data);
     for (uint32_t k = 0; k < all[0]->count; k++) {
         const char *name = all[0]->m[k].type->name;
@@ -70,7 +86,8 @@ static void metrics_table(const struct metrics *const *all, const char *const *n
         text_printf(&line, "%-13s", name);
         for (size_t i = 0; i < count; i++) {
             has |= !isnan(metrics_get(all[i], name));
-            put_cell(all[i], name, i + 1 == count, &line);
+            put_cell(all[i], name, &cell);
+            text_printf(&line, " %-*s", width[i], cell.data);
         }
         if (has)
             log_line("%s", line.data);
@@ -83,19 +100,20 @@ static void metrics_table(const struct metrics *const *all, const char *const *n
             log_line("%s: no metric has a value", names[i]);
     }
     text_free(&line);
+    text_free(&cell);
 }
 
 /* A table of metrics, and a line of all gates. */
 void train_metrics_text(const struct train_result *r)
 {
     struct text line = {0};
-    const struct metrics *const possible[] = {r->has_valid ? &r->valid : NULL,
+    const struct metrics *const possible[PARTS] = {r->has_valid ? &r->valid : NULL,
                                               r->has_test ? &r->test : NULL, &r->baseline};
     static const char *const words[] = {"valid", "test", "baseline"};
-    const struct metrics *all[3];
-    const char *names[3];
+    const struct metrics *all[PARTS];
+    const char *names[PARTS];
     size_t count = 0;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < PARTS; i++)
         if (possible[i] && possible[i]->count) {
             names[count] = words[i];
             all[count++] = possible[i];

@@ -173,7 +173,7 @@ void gate_put(const struct gate *g, struct text *out)
     const char *needs = g->metric ? g->metric->rows_needed : NULL;
     const bool interval = g->of == GATE_OF_LOW || g->of == GATE_OF_HIGH;
     if (!isnan(g->value)) {
-        interval_number(g->value, 6, out);
+        text_printf(out, "%s", text_figure(g->value, 6));
         if (g->where)
             text_printf(out, ", of %s", g->where);
         return;

@@ -22,21 +22,10 @@ struct interval interval_wilson(double share, double rows)
     return i;
 }
 
-void interval_number(double value, int digits, struct text *out)
-{
-    const bool whole = fabs(value) >= pow(10, digits) && fabs(value) < 1e15;
-    text_printf(out, whole ? "%.*f" : "%.*g", whole ? 0 : digits, value);
-}
-
 void interval_put(const struct interval *i, struct text *out)
 {
-    if (!(i->high > i->low))
-        return;
-    text_put(out, " (");
-    interval_number(i->low, 4, out);
-    text_put(out, " to ");
-    interval_number(i->high, 4, out);
-    text_put(out, ")");
+    if (i->high > i->low)
+        text_printf(out, " (%s to %s)", text_figure(i->low, 4), text_figure(i->high, 4));
 }
 
 static double effective(double weight, double weight2)

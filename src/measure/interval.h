@@ -29,9 +29,6 @@ struct interval {
 struct interval interval_wilson(double share, double rows);
 /* value +- 1.96 error, within least and most. */
 struct interval interval_normal(double value, double error, double least, double most);
-/* Appends a number of `digits` digits: none before the point becomes 0, and below 1e15
- * it has no exponent. */
-void interval_number(double value, int digits, struct text *out);
 /* Appends " (low to high)"; nothing without an interval. */
 void interval_put(const struct interval *i, struct text *out);
 

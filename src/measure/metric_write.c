@@ -14,8 +14,7 @@ void metrics_put(const struct metrics *m, struct text *out)
     for (uint32_t i = 0; i < m->count; i++) {
         if (isnan(m->m[i].value))
             continue;
-        text_printf(out, " %s ", m->m[i].type->name);
-        interval_number(m->m[i].value, 4, out);
+        text_printf(out, " %s %s", m->m[i].type->name, text_figure(m->m[i].value, 4));
         if (i == 0 || is_standard(m->m[i].type))
             interval_put(&m->m[i].interval, out);
     }

@@ -55,11 +55,12 @@ static void warn_far(const struct fit *f, double farthest)
     if (far)
         remark_add(&f->encoder->remarks,
                    "target \"%s\": %llu of %llu training values %s far from all others, as %.10g "
-                   "does, where nearly all are from %.4g to %.4g; they set its scale, whatever the "
+                   "does, where nearly all are from %s to %s; they set its scale, whatever the "
                    "loss: leave such rows out%s",
                    text_quote_z(s->columns[s->target].name), far, (unsigned long long)count,
                    far == 1 ? "lies" : "lie", coding_decode(&plain, first),
-                   coding_decode(&plain, low), coding_decode(&plain, high),
+                   text_figure(coding_decode(&plain, low), 4),
+                   text_figure(coding_decode(&plain, high), 4),
                    low > 0 && !plain.transform
                        ? ", or where they are right, learn its logarithm (`target_transform`)"
                        : "");

@@ -204,7 +204,8 @@ void trend_check(const struct encoder *c, const struct dataset *d, const struct 
         snprintf(share, sizeof share, "share of \"%.20s\"",
                  text_quote_z(vocab_text(c->schema->labels, classes - 1, NULL)));
     if (classes <= 2)
-        snprintf(change, sizeof change, " (%s %.3g first, %.3g last)", share, best.from, best.to);
+        snprintf(change, sizeof change, " (%s %s first, %s last)", share,
+                 text_figure(best.from, 3), text_figure(best.to, 3));
     remark_add(remarks,
                "the target changes with \"%s\"%s, and rows are split by chance: later rows may "
                "have worse metrics; judge the model on the latest rows with --set "

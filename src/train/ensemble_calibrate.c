@@ -14,17 +14,17 @@ static void tell(const struct train_job *j, const struct calibration *c,
     if (c->limited) {
         char range[96], low[40] = "", high[40] = "";
         if (isfinite(c->low))
-            snprintf(low, sizeof low, "not below %.6g", c->low);
+            snprintf(low, sizeof low, "not below %s", text_figure(c->low, 6));
         if (isfinite(c->high))
-            snprintf(high, sizeof high, "not above %.6g", c->high);
+            snprintf(high, sizeof high, "not above %s", text_figure(c->high, 6));
         snprintf(range, sizeof range, "%s%s%s", low, *low && *high ? " and " : "", high);
         const int kind = r->criterion->loss.kind;
-        log_note("values are kept %s, the range of the target: on the %s the %s is %.6g, without "
-                 "limits %.6g", range, rows,
+        log_note("values are kept %s, the range of the target: on the %s the %s is %s, without "
+                 "limits %s", range, rows,
                  kind == LOSS_MSE        ? "mean squared error"
                  : kind == LOSS_QUANTILE ? "pinball loss"
                                          : loss_names[kind],
-                 g->after, g->before);
+                 text_figure(g->after, 6), text_figure(g->before, 6));
     } else {
         log_note("probabilities are calibrated (scale %.4g): on the %s the log-loss is %.6g, "
                  "without calibration %.6g", c->scale, rows, g->after, g->before);

@@ -60,11 +60,12 @@ static void tell(const struct train_job *j, const struct conformal *c,
         log_note("sets of %.4g: the predicted label, and labels of at least %.4g, by the %s",
                  c->level, c->reach, rows_of(j));
     else if (c->rule != CONFORMAL_VALUE)
-        log_note("intervals of %.4g are %s: on the %s their mean width is %.4g, of one width %.4g",
-                 c->level, rules[c->rule], rows_of(j), w->of[c->rule], w->of[CONFORMAL_VALUE]);
+        log_note("intervals of %.4g are %s: on the %s their mean width is %s, of one width %s",
+                 c->level, rules[c->rule], rows_of(j), text_figure(w->of[c->rule], 4),
+                 text_figure(w->of[CONFORMAL_VALUE], 4));
     else
-        log_note("intervals of %.4g are %s, answer - %.4g to answer + %.4g, by the %s", c->level,
-                 rules[c->rule], c->reach, c->reach, rows_of(j));
+        log_note("intervals of %.4g are %s, answer - %s to answer + %s, by the %s", c->level,
+                 rules[c->rule], text_figure(c->reach, 4), text_figure(c->reach, 4), rows_of(j));
 }
 
 /* struct conformal's spread of `count` rows; of test rows the mean over the folds. room [2 *

@@ -31,7 +31,7 @@ static void put_loss(const struct mixing *x, const double *weights, struct text 
     double error, loss = blend_gain(&x->blend, weights, NULL, &error);
     struct interval i = interval_normal(loss, error, 0, INFINITY);
     i = (struct interval){shown(x, i.low), shown(x, i.high)};
-    text_printf(out, "%s %.4g", loss_name(x), shown(x, loss));
+    text_printf(out, "%s %s", loss_name(x), text_figure(shown(x, loss), 4));
     interval_put(&i, out);
 }
 
@@ -45,7 +45,8 @@ static void put_gain(const struct mixing *x, const double *from, struct text *ou
     double unit = is_squared(x) ? blend_loss(&x->blend, from) / 100 : 1;
     const char *sign = is_squared(x) ? " %" : "";
     if (unit > 0)
-        text_printf(out, "%.3g%s +- %.2g%s better", gain / unit, sign, error / unit, sign);
+        text_printf(out, "%s%s +- %s%s better", text_figure(gain / unit, 3), sign,
+                    text_figure(error / unit, 2), sign);
 }
 
 static uint32_t best_network(const struct mixing *x, uint32_t linear, double *alone)
@@ -101,8 +102,9 @@ static void tell_noise(const struct noise *n, bool classes)
                  100 * n->differ, 100 - 50 * n->differ);
     else
         log_line("noise: %llu of %llu rows equal others in every column used; between them the "
-                 "target has a standard deviation of about %.4g: no model has an rmse far below it",
-                 (unsigned long long)n->rows, (unsigned long long)n->of, sqrt(n->differ));
+                 "target has a standard deviation of about %s: no model has an rmse far below it",
+                 (unsigned long long)n->rows, (unsigned long long)n->of,
+                 text_figure(sqrt(n->differ), 4));
 }
 
 void mixing_report(const struct mixing *x)

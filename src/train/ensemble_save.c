@@ -70,8 +70,8 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
         return false;
     if (useless)
         log_warning("on the rows that the runs did not train on the model is no better than a "
-                    "constant answer: loss %.4g, that of the constant %.4g; %s", a->loss,
-                    a->constant, advice);
+                    "constant answer: loss %s, that of the constant %s; %s",
+                    text_figure(a->loss, 4), text_figure(a->constant, 4), advice);
     else
         job_warn_of_chance(r, advice);
     return true;

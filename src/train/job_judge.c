@@ -33,22 +33,23 @@ static void advise_of_loss(const struct train_job *j, char *text, size_t room)
     double constant = score_constant(&j->run.score, PART_TRAIN);
     if (last > 1.05 * constant && rate > TINY)
         snprintf(text, room,
-                 "the training loss is above the constant's (%.4g, %.4g): lower "
+                 "the training loss is above the constant's (%s, %s): lower "
                  "train.optimizer.learning_rate (now %.3g), or look for extreme values in the data "
-                 "or the target", last, constant, rate);
+                 "or the target", text_figure(last, 4), text_figure(constant, 4), rate);
     else if (last < LEARNT * fmin(first, constant))
         snprintf(text, room,
-                 "the training rows were learnt (loss %.4g, then %.4g), these were not: the "
+                 "the training rows were learnt (loss %s, then %s), these were not: the "
                  "columns may tell nothing of the target that holds for other rows, or these "
-                 "rows are of another kind (data.split)", first, last);
+                 "rows are of another kind (data.split)", text_figure(first, 4),
+                 text_figure(last, 4));
     else if (run_is_path(&j->run))
         snprintf(text, room, "the columns may tell nothing of the target that a linear model can "
                              "learn: try the preset mlp");
     else
         snprintf(text, room,
-                 "the training rows were not learnt either (loss %.4g, then %.4g): the columns may "
+                 "the training rows were not learnt either (loss %s, then %s): the columns may "
                  "tell nothing of the target, or raise train.optimizer.learning_rate (now %.3g)",
-                 first, last, rate);
+                 text_figure(first, 4), text_figure(last, 4), rate);
 }
 
 static void advise(const struct train_job *j, const struct train_result *r, enum part part,
@@ -134,19 +135,19 @@ static void compare_parts(const struct train_job *j, const struct train_result *
     if (!r->has_valid || !r->has_test || !metrics_disagree(&r->valid, &r->test, t->name) ||
         (j->ensemble && test < valid))
         return;
-    log_warning("validation and test rows disagree beyond chance: %s %.4g and %.4g; the "
+    log_warning("validation and test rows disagree beyond chance: %s %s and %s; the "
                 "split may put a whole group into one part (data.split.method time or group), or "
-                "the same rows may be in both training and %s", t->name, valid, test,
-                test > valid ? "validation rows" : "test rows");
+                "the same rows may be in both training and %s", t->name, text_figure(valid, 4),
+                text_figure(test, 4), test > valid ? "validation rows" : "test rows");
 }
 
 static bool refuse_useless(const struct train_result *r, const struct against *a, struct err *e)
 {
     if (r->has_valid)
         err_set(e, ERR_USELESS,
-                "the new model is no better than a constant answer: loss %.4g on the validation "
-                "rows, that of the constant %.4g; the existing model is kept",
-                a->loss, a->constant);
+                "the new model is no better than a constant answer: loss %s on the validation "
+                "rows, that of the constant %s; the existing model is kept",
+                text_figure(a->loss, 4), text_figure(a->constant, 4));
     else
         err_set(e, ERR_USELESS,
                 "the training ended inside its first epoch, and there are no validation rows to "
@@ -193,7 +194,8 @@ void job_tell_replaced(const struct train_job *j, const struct train_result *r)
         return;
     double now = metrics_get(&r->valid, t->name), then = metric_there(j->output, t->name);
     if (r->has_valid && !isnan(now) && !isnan(then))
-        text_printf(&line, " (validation %s %.4g, of the replaced model %.4g)", t->name, now, then);
+        text_printf(&line, " (validation %s %s, of the replaced model %s)", t->name,
+                    text_figure(now, 4), text_figure(then, 4));
     log_warning("the model, trained for less than an epoch, replaces \"%s\"%s; give "
                 "it more time (train.time_limit_s, --time-limit)",
                 job_quoted(j->output, room), line.data ? line.data : "");
@@ -212,9 +214,9 @@ void job_judge(const struct train_job *j, const struct train_result *r, const st
         return; /* one value in all rows: reading them warned */
     if (!against_better(a)) {
         advise(j, r, a->part, advice, sizeof advice);
-        log_warning("on the %s rows the model is no better than a constant answer: loss %.4g, that "
-                    "of the constant %.4g; %s",
-                    part_names[a->part], a->loss, a->constant, advice);
+        log_warning("on the %s rows the model is no better than a constant answer: loss %s, that "
+                    "of the constant %s; %s", part_names[a->part], text_figure(a->loss, 4),
+                    text_figure(a->constant, 4), advice);
     } else if (!isnan(chance(r))) {
         advise(j, r, r->has_test ? PART_TEST : PART_VALID, advice, sizeof advice);
         job_warn_of_chance(r, advice);

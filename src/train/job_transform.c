@@ -26,8 +26,8 @@ static void say_one(const struct target_choice *c, struct text *line)
         text_printf(line, ": rows or columns are too few to choose by");
     for (int k = TARGET_NONE; c->judged && k < TARGET_AUTO; k++)
         if (c->error[k] == c->error[k])
-            text_printf(line, "%s%s %.4g", k ? ", " : " (rmse of a quick model: ",
-                        target_transform_names[k], c->error[k]);
+            text_printf(line, "%s%s %s", k ? ", " : " (rmse of a quick model: ",
+                        target_transform_names[k], text_figure(c->error[k], 4));
     if (c->judged)
         text_printf(line, ")");
 }

@@ -104,7 +104,7 @@ static void tell(const struct tune *t, const struct tune_result *r)
     if (isnan(r->score))
         text_put(&line, "broke");
     else
-        text_printf(&line, "%s %.4g", t->a->metric->name, r->score);
+        text_printf(&line, "%s %s", t->a->metric->name, text_figure(r->score, 4));
     const struct interval ends = metrics_interval(&r->valid, t->a->metric->name);
     interval_put(&ends, &line);
     text_printf(&line, ", best epoch %lld of %lld, %s", (long long)r->best_epoch,

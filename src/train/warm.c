@@ -366,9 +366,10 @@ static void tell_units(const struct pair *p)
         const double there = was->offset + was->center, here = now->offset + now->center;
         const double by = was->factor / now->factor;
         if (fabs(here - there) * was->factor > far || by > far || by * far < 1)
-            log_warning("--init-from: column \"%s\" has the centre %.4g and the spread %.4g, in "
-                        "the model %.4g and %.4g: is it of another unit?",
-                        text_quote_z(c->name), here, 1 / now->factor, there, 1 / was->factor);
+            log_warning("--init-from: column \"%s\" has the centre %s and the spread %s, in "
+                        "the model %s and %s: is it of another unit?",
+                        text_quote_z(c->name), text_figure(here, 4), text_figure(1 / now->factor, 4),
+                        text_figure(there, 4), text_figure(1 / was->factor, 4));
     }
 }
 

@@ -135,6 +135,13 @@ int main(void)
         }
     ok(differ == 0 && count > 900000, "%zu floats as printf writes them, %zu differ", count,
        differ);
+    static const struct { double value; int digits; const char *want; } figures[] = {
+        {34512.9, 4, "34513"},       {34512.9, 6, "34512.9"},    {9999.7, 4, "10000"},
+        {0.123456, 4, "0.1235"},     {1, 4, "1"},                {0, 4, "0"},
+        {-1234567.8, 4, "-1234568"}, {1e15, 4, "1000000000000000"}, {1e16, 4, "1e+16"},
+        {99.96, 3, "100"},           {0.00001234, 3, "1.23e-05"},   {(double)NAN, 4, "nan"}};
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
+        is_string(text_figure(figures[k].value, figures[k].digits), figures[k].want, "a figure");
     is_string(text_bytes(0), "0 B", "no bytes");
     is_string(text_bytes(1023), "1023 B", "below a KiB");
     is_string(text_bytes(640 * 1024), "640 KiB", "KiB");
