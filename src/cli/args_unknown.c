@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/commands.h"
+#include "config/config.h"
 #include "config/config_help.h"
 
 enum { STEM = 64, OPTIONS_MOST = 64 };
@@ -97,53 +98,78 @@ static const struct arg_option *option_of(const struct command *c, const char *n
     return NULL;
 }
 
-static void take(struct unknown *u)
+static struct unknown unknown_at(const struct command *c, int argc, char **argv, int at)
 {
-    const char *name = u->argv[u->at] + strspn(u->argv[u->at], "-");
+    struct unknown u = {.command = c, .argc = argc, .argv = argv, .at = at};
+    const char *name = argv[at] + strspn(argv[at], "-");
     const size_t length = strcspn(name, "=");
-    snprintf(u->stem, sizeof u->stem, "%.*s", (int)length, name);
-    for (size_t i = 0; i <= strlen(u->stem); i++)
-        u->plain[i] = (char)(u->stem[i] == '-' ? '_' : tolower((unsigned char)u->stem[i]));
-    const char *next = u->at + 1 < u->argc ? u->argv[u->at + 1] : "-";
-    u->behind = !name[length] && (*next != '-' || isdigit((unsigned char)next[1]));
-    u->value = name[length] ? name + length + 1 : u->behind ? next : NULL;
+    snprintf(u.stem, sizeof u.stem, "%.*s", (int)length, name);
+    for (size_t i = 0; i <= strlen(u.stem); i++)
+        u.plain[i] = (char)(u.stem[i] == '-' ? '_' : tolower((unsigned char)u.stem[i]));
+    const char *next = at + 1 < argc ? argv[at + 1] : "-";
+    u.behind = !name[length] && (*next != '-' || isdigit((unsigned char)next[1]));
+    u.value = name[length] ? name + length + 1 : u.behind ? next : NULL;
+    return u;
+}
+
+/* The length of the arguments in the usage of c, if the option stands for one of them; else 0. */
+static size_t argument_of(const struct unknown *u, const struct command *c)
+{
+    size_t length = strlen(c->usage);
+    static const char *const ends[] = {" -", " [-"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *end = strstr(c->usage, ends[i]);
+        length = end && (size_t)(end - c->usage) < length ? (size_t)(end - c->usage) : length;
+    }
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
+        const char *part = strstr(c->usage, arguments[i].part);
+        if (strcmp(arguments[i].other, u->plain) == 0 && part &&
+            (size_t)(part - c->usage) < length)
+            return length;
+    }
+    return 0;
 }
 
 static bool is_argument(const struct unknown *u, struct err *e)
 {
-    const char *usage = u->command->usage;
-    size_t length = strlen(usage);
-    static const char *const ends[] = {" -", " [-"};
-    for (size_t i = 0; i < 2; i++) {
-        const char *end = strstr(usage, ends[i]);
-        length = end && (size_t)(end - usage) < length ? (size_t)(end - usage) : length;
+    const size_t length = argument_of(u, u->command);
+    return length && !err_help(e, "it is an argument, not an option: `dnn %.*s`", (int)length,
+                               u->command->usage);
+}
+
+/* The option of c that other programs call so, or NULL; *value: of it, or NULL. */
+static const struct arg_option *called(const struct unknown *u, const struct command *c,
+                                       const char **value)
+{
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const struct arg_option *o =
+            strcmp(options[i].other, u->plain) == 0 ? option_of(c, options[i].ours) : NULL;
+        *value = o && options[i].value ? options[i].value : u->value;
+        if (o)
+            return o;
     }
-    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
-        const char *part = strstr(usage, arguments[i].part);
-        if (strcmp(arguments[i].other, u->plain) == 0 && part && (size_t)(part - usage) < length)
-            return !err_help(e, "it is an argument, not an option: `dnn %.*s`", (int)length,
-                             usage);
-    }
-    return false;
+    return NULL;
+}
+
+/* --name VALUE */
+static void put_option(const struct arg_option *o, const char *value, struct text *out)
+{
+    text_printf(out, "--%s", o->name);
+    if (o->value)
+        text_printf(out, " %s", value ? shell_word("%s", value) : o->value);
 }
 
 static bool is_option(const struct unknown *u, struct err *e)
 {
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        if (strcmp(options[i].other, u->plain) != 0)
-            continue;
-        const struct arg_option *o = option_of(u->command, options[i].ours);
-        if (!o)
-            continue;
-        const char *value = options[i].value ? options[i].value : u->value;
-        if (o->value && value)
-            err_help(e, "did you mean --%s %s?", o->name, shell_word("%s", value));
-        else
-            err_help(e, "did you mean --%s%s%s?", o->name, o->value ? " " : "",
-                     o->value ? o->value : "");
-        return true;
-    }
-    return false;
+    const char *value;
+    struct text shown = {0};
+    const struct arg_option *o = called(u, u->command, &value);
+    if (!o)
+        return false;
+    put_option(o, value, &shown);
+    err_help(e, "did you mean %s?", shown.data);
+    text_free(&shown);
+    return true;
 }
 
 /* KEY=VALUE as a word of the shell; a list of numbers in brackets. */
@@ -151,38 +177,125 @@ static void put_setting(const struct unknown *u, const struct spoken_key *key, s
 {
     const char *value = key->value ? key->value : u->value ? u->value : "VALUE";
     const bool bare = key->list && *value && strspn(value, "0123456789., ") == strlen(value);
+    text_put(out, " --set ");
     text_put(out, shell_word(bare ? "%s=[%s]" : "%s=%s", key->key, value));
 }
 
-/* --epochs 10, --lr=0.1: the option is a key of the config. Shows the line with --set in its
- * place. */
+/* The line as it should be. With data in place of a config there are two: `dnn init`, which takes
+ * the data and what a config holds, then the command with the rest. */
+struct line {
+    const struct command *init; /* NULL: no data stands there */
+    struct text rest, first;
+    bool target; /* `first` names it */
+};
+
+/* The data that stand in place of the config, NULL: none do. */
+static const char *data_given(const struct command *c, int argc, char **argv)
+{
+    const char *text;
+    for (int i = 0; i < argc && c != command_find("init"); i++) {
+        const struct arg_option *o = args_named(c, argv[i], &text);
+        if (o && o->value && !text && !(o->flags & ARG_MAYBE))
+            i++;
+        else if (argv[i][0] != '-')
+            return config_names_table(argv[i], NULL) ? argv[i] : NULL;
+    }
+    return NULL;
+}
+
+static void put_word(struct text *out, const char *word)
+{
+    text_char(out, ' ');
+    shell_put(out, word, strlen(word));
+}
+
+/* The unknown option, in other words. False: it has none. *next: the next word is its value. */
+static bool put_meant(struct line *l, const struct unknown *u, bool *next)
+{
+    const char *value;
+    struct spoken_key key;
+    const struct arg_option *o = called(u, u->command, &value);
+    struct text *out = o || !l->init ? &l->rest : &l->first;
+    if (!o && l->init) {
+        value = u->value;
+        o = option_of(l->init, u->stem);
+        o = o ? o : called(u, l->init, &value);
+    }
+    if (o) {
+        text_char(out, ' ');
+        put_option(o, value, out);
+        l->target |= out == &l->first && strcmp(o->name, "target") == 0;
+        *next = u->behind && o->value && value == u->value;
+        return true;
+    }
+    if (l->init && argument_of(u, l->init) && u->value) {
+        put_word(out, u->value);
+        *next = u->behind;
+        return true;
+    }
+    if (!u->plain[1] || !config_spoken_key(u->plain, &key))
+        return false;
+    put_setting(u, &key, out);
+    /* --fp16 has no value: a word after it is an argument */
+    *next = u->behind && (!key.value || isdigit((unsigned char)*u->value));
+    return true;
+}
+
+static void put_line(struct line *l, const struct command *c, int argc, char **argv)
+{
+    bool ended = false;
+    for (int i = 0; i < argc; i++) {
+        const char *text, *word = argv[i];
+        const bool dashed = !ended && word[0] == '-' && word[1];
+        const struct arg_option *o = dashed ? args_named(c, word, &text) : NULL;
+        bool behind = o && o->value && !text && !(o->flags & ARG_MAYBE);
+        ended = ended || strcmp(word, "--") == 0;
+        const struct unknown u = unknown_at(c, argc, argv, i);
+        if (!dashed || o || ended || !put_meant(l, &u, &behind)) {
+            const bool first = l->init && (!dashed || (o && strcmp(o->name, "set") == 0));
+            put_word(first ? &l->first : &l->rest, word);
+            if (behind && i + 1 < argc)
+                put_word(first ? &l->first : &l->rest, argv[i + 1]);
+        }
+        i += behind;
+    }
+}
+
+/* --epochs 10, --lr=0.1, and --target with data in place of a config: shows the line as it should
+ * be. */
 static bool is_key(const struct unknown *u, struct err *e)
 {
-    struct spoken_key key;
-    struct text line = {0}, setting = {0};
-    if (!u->command->has_config || !u->plain[1] || !config_spoken_key(u->plain, &key))
-        return false;
-    put_setting(u, &key, &setting);
-    /* --fp16 has no value: a word after it is an argument */
-    const bool skip = u->behind && (!key.value || isdigit((unsigned char)*u->value));
-    for (int i = 0; i < u->argc; i++) {
-        if (skip && i == u->at + 1)
-            continue;
-        text_put(&line, i == u->at ? " --set " : " ");
-        if (i == u->at)
-            text_put(&line, setting.data);
-        else
-            shell_put(&line, u->argv[i], strlen(u->argv[i]));
-    }
-    if (line.length < sizeof e->help - 200)
+    struct spoken_key key = {0};
+    const char *data = data_given(u->command, u->argc, u->argv);
+    struct line l = {.init = data ? command_find("init") : NULL}, alone = {.init = l.init};
+    struct text config = {0};
+    bool behind;
+    const bool meant = put_meant(&alone, u, &behind);
+    if (meant)
+        put_line(&l, u->command, u->argc, u->argv);
+    if (meant && data && !l.target)
+        text_put(&l.first, " --target COL");
+    if (data)
+        config_names_table(data, &config);
+    const bool fits = l.rest.length + l.first.length + 2 * config.length < sizeof e->help - 200;
+    if (meant && data && fits)
+        err_help(e, "that stands in a config: `dnn init%s -o %s` writes it from the data, then "
+                 "`dnn %s %s%s`", l.first.data, shell_file(config.data), u->command->name,
+                 shell_file(config.data), l.rest.length ? l.rest.data : "");
+    else if (meant && data)
+        err_help(e, "that stands in a config, which `dnn init` writes from the data");
+    else if (meant && config_spoken_key(u->plain, &key) && fits)
         err_help(e, "it is a key of the config: `dnn %s%s`; `dnn help %s` describes it",
-                 u->command->name, line.data, key.key);
-    else
-        err_help(e, "it is a key of the config: --set %s; `dnn help %s` describes it", setting.data,
+                 u->command->name, l.rest.data, key.key);
+    else if (meant)
+        err_help(e, "it is a key of the config:%s; `dnn help %s` describes it", alone.rest.data,
                  key.key);
-    text_free(&line);
-    text_free(&setting);
-    return true;
+    text_free(&config);
+    text_free(&l.rest);
+    text_free(&l.first);
+    text_free(&alone.rest);
+    text_free(&alone.first);
+    return meant;
 }
 
 static bool is_near(const struct unknown *u, struct err *e)
@@ -224,12 +337,11 @@ static bool is_of_others(const struct unknown *u, struct err *e)
 
 bool args_unknown(const struct command *c, int argc, char **argv, int at, struct err *e)
 {
-    struct unknown u = {.command = c, .argc = argc, .argv = argv, .at = at};
-    take(&u);
+    const struct unknown u = unknown_at(c, argc, argv, at);
     err_set(e, ERR_OPTION_UNKNOWN, "`dnn %s` has no option \"%s\"", c->name,
             text_quote_z(argv[at]));
-    if (!is_argument(&u, e) && !is_option(&u, e) && !is_key(&u, e) && !is_near(&u, e) &&
-        !is_of_others(&u, e))
+    if (!is_argument(&u, e) && !is_option(&u, e) && !(c->has_config && is_key(&u, e)) &&
+        !is_near(&u, e) && !is_of_others(&u, e))
         err_help(e, "`dnn help %s` lists them; `--` ends the options", c->name);
     return false;
 }

@@ -368,7 +368,8 @@ static void tell_units(const struct pair *p)
         if (fabs(here - there) * was->factor > far || by > far || by * far < 1)
             log_warning("--init-from: column \"%s\" has the centre %s and the spread %s, in "
                         "the model %s and %s: is it of another unit?",
-                        text_quote_z(c->name), text_figure(here, 4), text_figure(1 / now->factor, 4),
+                        text_quote_z(c->name), text_figure(here, 4),
+                        text_figure(1 / now->factor, 4),
                         text_figure(there, 4), text_figure(1 / was->factor, 4));
     }
 }
