@@ -40,9 +40,8 @@ const char *text_nearest(const char *word, const char *const *known, size_t coun
 
 /* "%.9g" of a float32-valued answer in the C locale, never "-0"; returns the length. room >= 32. */
 size_t text_number(char *out, double value);
-/* A figure for people: this many significant digits, as "%.*g", but never with an exponent from 1 to
- * below 1e16: there every digit before the point stands. Returns one of 16 rotating thread-local
- * buffers. */
+/* A figure for people: this many significant digits, as "%.*g", but every digit before the point,
+ * without an exponent, from 1 to below 1e16. Returns one of 16 rotating thread-local buffers. */
 const char *text_figure(double value, int digits);
 /* "1.2 GiB", "640 KiB": rotating thread-local buffer. */
 const char *text_bytes(uint64_t bytes);

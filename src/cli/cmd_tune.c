@@ -43,7 +43,8 @@ static void summary(const struct tune_request *q, const struct tune_answer *a)
     if (!isnan(a->gain))
         log_line("gain over the config as it is (trial 0): %s better by %s on the validation "
                  "rows, standard error %s%s", tune_gain_name(q->config, a),
-                 text_figure(a->gain, 4), text_figure(a->gain_error, 2), a->gain > 2 * a->gain_error ? "" : ": it may be chance");
+                 text_figure(a->gain, 4), text_figure(a->gain_error, 2),
+                 a->gain > 2 * a->gain_error ? "" : ": it may be chance");
     text_clear(&line);
     space_draw(&a->space, best->trial, &d);
     draw_write(&d, &line);

@@ -31,7 +31,8 @@ static void members(const struct train_result *r)
         text_printf(&line, " (%u network%s, %.3g s)", m->folds, m->folds == 1 ? "" : "s",
                     m->seconds);
         if (!isnan(m->brings))
-            text_printf(&line, "; without it the loss would be %s higher", text_figure(m->brings, 2));
+            text_printf(&line, "; without it the loss would be %s higher",
+                        text_figure(m->brings, 2));
         log_line("%s", line.data);
         text_free(&line);
     }
