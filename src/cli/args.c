@@ -201,9 +201,7 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
     return true;
 }
 
-/* The option of the word, and the begin of its value in the word, or NULL. Of several letters the
- * last, or the first that takes a value. */
-static const struct arg_option *named(const struct command *c, const char *word, const char **text)
+const struct arg_option *args_named(const struct command *c, const char *word, const char **text)
 {
     const struct arg_option *o;
     *text = NULL;
@@ -224,7 +222,7 @@ const char *args_ahead(const struct command *c, int argc, char **argv, const cha
 {
     const char *found = NULL, *text;
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        const struct arg_option *o = named(c, argv[i], &text);
+        const struct arg_option *o = args_named(c, argv[i], &text);
         if (o && o->value && !text && !(o->flags & ARG_MAYBE))
             text = i + 1 < argc ? argv[++i] : NULL;
         if (o && strcmp(o->name, name) == 0)

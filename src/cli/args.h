@@ -60,11 +60,15 @@ extern const struct arg_option common_options[], compute_options[], config_optio
 /* The value of --name, in a line that may be wrong elsewhere: "" for a switch, NULL when it is not
  * given. The value of another option does not count as --name. */
 const char *args_ahead(const struct command *c, int argc, char **argv, const char *name);
+/* The option of c that the word gives, or NULL, and the begin of its value in the word, or NULL. Of
+ * several letters the last, or the first that takes a value. */
+const struct arg_option *args_named(const struct command *c, const char *word, const char **text);
 /* argv after the command's name. E10 with the nearest known option. */
 bool args_parse(struct args *a, const struct command *c, int argc, char **argv, struct err *e);
 /* argv[at] is an option that c does not have. E1003; its help explains the word: an argument, an
- * option of c (the nearest one, or the one that other programs call so), a key of the config, or
- * another command that has it. Always false. */
+ * option of c (the nearest one, or the one that other programs call so), a key of the config (with
+ * the whole line as it should be; for data in place of a config first `dnn init`), or another
+ * command that has it. Always false. */
 bool args_unknown(const struct command *c, int argc, char **argv, int at, struct err *e);
 void args_free(struct args *a);
 /* The last value given, NULL when not given ("" for a switch that is on). */

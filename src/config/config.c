@@ -10,6 +10,7 @@
 #include "base/anew.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/shell.h"
 #include "config/config_table.h"
 #include "table/sequence.h"
 
@@ -176,17 +177,34 @@ static struct config *finish(struct json_doc *doc, const char *path, const struc
     return NULL;
 }
 
+bool config_names_table(const char *path, struct text *config)
+{
+    static const char *const tables[] = {".csv", ".tsv", ".txt", ".CSV", ".TSV"};
+    const char *name = file_base_name(path);
+    size_t length = strlen(name);
+    if (text_ends(name, ".gz"))
+        length -= strlen(".gz");
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const size_t ending = strlen(tables[i]);
+        if (length <= ending || memcmp(name + length - ending, tables[i], ending) != 0)
+            continue;
+        if (config)
+            text_printf(config, "%.*s.json", (int)(length - ending), name);
+        return true;
+    }
+    return false;
+}
+
 /* A file that is not JSON may be a model or a CSV file, given in place of a config. */
 static void other_file(const char *path, struct err *e)
 {
-    static const char *const tables[] = {".csv", ".tsv", ".txt", ".CSV", ".TSV"};
-    bool table = false;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        table |= text_ends(path, tables[i]);
-    if (table)
-        err_help(e, "is this the data? `dnn init FILE --target COL -o CONFIG` writes a config");
+    struct text config = {0};
+    if (config_names_table(path, &config))
+        err_help(e, "is this the data? `dnn init %s --target COL -o %s` writes a config",
+                 shell_file(path), shell_file(config.data));
     else if (text_ends(path, ".dnn"))
         err_help(e, "is this a model? `dnn predict` and `dnn evaluate` take one");
+    text_free(&config);
 }
 
 /* Settings of `as` that c has as well keep their origin; members get the origin "preset", and so do

@@ -87,6 +87,10 @@ struct config *config_parse(const char *text, size_t length, const char *name,
 struct config *config_parse_members(const char *text, size_t length, const char *name,
                                     const struct overrides *o, struct err *e);
 void config_free(struct config *c);
+/* Whether the path is named as a table is (.csv, .tsv, .txt; also with .gz), in place of a config;
+ * then adds the name of a config for it, "leads.json", in the folder of the user. config: or NULL.
+ */
+bool config_names_table(const char *path, struct text *config);
 /* The level of `intervals` or `sets`; 0: neither is given. */
 double config_region(const struct config *c);
 /* Several runs: the config has folds or members. */

@@ -232,6 +232,27 @@ tries train.loss.class_weights --class-weight balanced
 tries train.optimizer.type --optimizer adam
 tries train.schedule.type --lr_scheduler cosine
 tries backend.precision --fp16
+run "$DNN" check "my leads.json" --epochs 2 --lr 0.1 --n-jobs 2 --seed 3
+err_has "\`dnn check 'my leads.json' --set train.epochs=2 --set train.optimizer.learning_rate=0.1 --threads 2 --set train.seed=3\`" "  all of them"
+pair() { # pair INIT TRAIN WORDS..: data in place of a config: the help shows both commands, which run
+    local init=$1 train=$2
+    shift 2
+    rm -f leads.json
+    run "$DNN" "$@"
+    is_exit 64 "$*: no option"
+    is "$(sed -n 's/^  = help: //p' err)" "that stands in a config: \`$init\` writes it from the data, then \`$train\`" "  both commands"
+    [[ $init != *" COL "* ]] || return 0
+    STATUS=0
+    bash -c "$init -q && $train -q --set train.epochs=1 --set model.preset=linear" >out 2>err2 || STATUS=$?
+    is "$STATUS" 0 "  as pasted" "$(cat err err2)"
+}
+pair 'dnn init leads.csv --target converted -o leads.json' 'dnn train leads.json' train leads.csv --target converted
+pair 'dnn init leads.csv --target converted -o leads.json' 'dnn check leads.json' check leads.csv -y converted
+pair 'dnn init leads.csv --id lead_id --set train.optimizer.learning_rate=0.1 --target converted -o leads.json' \
+    'dnn train leads.json --threads 2 -o my.dnn' train leads.csv --id lead_id --lr=0.1 --threads 2 --label converted -o my.dnn
+pair 'dnn init leads.csv --set train.epochs=5 --target COL -o leads.json' 'dnn train leads.json' train leads.csv --epochs 5
+run "$DNN" train leads.csv
+err_has 'dnn init leads.csv --target COL -o leads.json' "data in place of a config, without an option"
 means() { # means HELP COMMAND..: what an option of other programs stands for
     local help=$1
     shift
