@@ -144,9 +144,9 @@ static bool refuse(struct train_job *j, const struct against *a, struct err *e)
 {
     char why[200];
     snprintf(why, sizeof why,
-             "the best epoch, %lld, is no better than a constant answer (loss %.4g on the %s rows, "
-             "that of the constant %.4g)",
-             (long long)j->run.history.best_epoch, a->loss, part_names[a->part], a->constant);
+             "the best epoch, %lld, is no better than a constant answer (loss %s on the %s rows, "
+             "that of the constant %s)", (long long)j->run.history.best_epoch,
+             text_figure(a->loss, 4), part_names[a->part], text_figure(a->constant, 4));
     return job_useless(j, j->run.broke, why, e);
 }
 
