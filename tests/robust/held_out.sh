@@ -88,6 +88,10 @@ mkdir away && cp m.dnn away
 run dnn evaluate away/m.dnn --part test
 is_exit 64 "no config there"
 err_has 'name it: dnn evaluate away/m.dnn TRAIN.csv --part test'
+cp m.dnn "away/my m.dnn"
+run dnn evaluate "away/my m.dnn" --part test
+is_exit 64 "  of a name with a blank"
+err_has "name it: dnn evaluate 'away/my m.dnn' TRAIN.csv --part test"
 run dnn evaluate m.dnn new.csv --part test
 is_exit 65 "another file"
 err_has 'E1425' 'is not the training file of this model'

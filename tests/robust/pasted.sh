@@ -233,7 +233,8 @@ tries train.optimizer.type --optimizer adam
 tries train.schedule.type --lr_scheduler cosine
 tries backend.precision --fp16
 run "$DNN" check "my leads.json" --epochs 2 --lr 0.1 --n-jobs 2 --seed 3
-err_has "\`dnn check 'my leads.json' --set train.epochs=2 --set train.optimizer.learning_rate=0.1 --threads 2 --set train.seed=3\`" "  all of them"
+err_has "\`dnn check 'my leads.json' --set train.epochs=2" "  the first" # each of them is replaced
+err_has " --set train.optimizer.learning_rate=0.1 --threads 2 --set train.seed=3\`" "  all of them"
 pair() { # pair INIT TRAIN WORDS..: data in place of a config: the help shows both commands, which run
     local init=$1 train=$2
     shift 2

@@ -107,7 +107,8 @@ is_exit 0 "a training may follow it"
 run dnn check mean.json --set train.early_stopping.metric=pinball
 is_exit 78 "that of another loss may not"
 # amounts: every digit before the point, and columns in line
-perl -e 'print "x,city,price\n"; printf "%d,%s,%.2f\n", $_ * 37 % 101, ("Oslo", "Bergen")[$_ % 2], 9e9 + 3e7 * ($_ * 37 % 101) + 1e8 * ($_ * 7919 % 97)
+perl -e 'print "x,city,price\n"; 
+    printf "%d,%s,%.2f\n", $_ * 37 % 101, ("Oslo", "Bergen")[$_ % 2], 9e9 + 3e7 * ($_ * 37 % 101) + 1e8 * ($_ * 7919 % 97)
     for 1 .. 300' >amounts.csv
 "$DNN" init amounts.csv --target price --set model.preset=linear --set ensemble.folds=2 --set intervals=0.9 -q -o amounts.json
 run "$DNN" train amounts.json
@@ -123,6 +124,7 @@ cat err >>table
 is "$(grep -c 'e+' table)" 0 "  no figure has an exponent" "$(grep 'e+' table)"
 is "$(grep -cE '^dnn: rmse( +[0-9]{10} \([0-9]{10} to [0-9]{10}\)){2} +[0-9]{10}$' table)" 1 "  rmse in the table of train" "$(cat table)"
 is "$(perl -ne 'if (/^dnn: metric/) { ($t, $b) = (index($_, "test"), index($_, "baseline")) }
-    elsif (/^dnn: (rmse|mae|r2|coverage|width) /) { print((substr($_, $t - 1, 2) . substr($_, $b - 1, 2)) =~ /^ \S \S$/ ? "in\n" : "out\n") }' table | sort | uniq -c | xargs)" \
+    elsif (/^dnn: (rmse|mae|r2|coverage|width) /) { 
+        print((substr($_, $t - 1, 2) . substr($_, $b - 1, 2)) =~ /^ \S \S$/ ? "in\n" : "out\n") }' table | sort | uniq -c | xargs)" \
     "5 in" "  its columns are in line" "$(cat table)"
 done_testing
