@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "csv/first_lines.h"
 #include "csv/form_guess.h"
+#include "table/twins.h"
 
 static const char *name_of(const struct cell_where *w, size_t column)
 {
@@ -354,7 +355,13 @@ bool cell_report_label(const struct cell_where *w, size_t column, const struct c
            text_quote(cell->text, cell->length));
     err_expected(w->e, "one of %s%s", known.data ? known.data : "none", count > 6 ? ", ..." : "");
     text_free(&known);
-    return false;
+    const uint32_t twin = twins_find(w->s->labels, cell->text, cell->length);
+    if (twin == UINT32_MAX)
+        return false;
+    size_t length;
+    const char *label = vocab_text(w->s->labels, twin, &length);
+    return err_help(w->e, "it differs from \"%s\" in the way it is written alone: write it as "
+                          "the training file does", text_quote(label, length));
 }
 
 bool cell_report_part(const struct cell_where *w, size_t column, const struct csv_cell *cell)

@@ -57,6 +57,14 @@ static void judge(struct trend *t, double statistic, double freedom, double rows
     t->share = fmax(0, (statistic - freedom) / rows);
 }
 
+static void take_block(struct trend *t, uint32_t k, double value)
+{
+    t->from = k ? t->from : value;
+    t->low = k ? fmin(t->low, value) : value;
+    t->high = k ? fmax(t->high, value) : value;
+    t->to = value;
+}
+
 static void of_classes(struct trend *t, const struct trend_row *rows, const uint32_t *end,
                        uint32_t count, uint32_t classes)
 {
@@ -76,8 +84,7 @@ static void of_classes(struct trend *t, const struct trend_row *rows, const uint
             const double chance = all[c] * size / count;
             statistic += chance > 0 ? (here[c] - chance) * (here[c] - chance) / chance : 0;
         }
-        t->to = here[classes - 1] / size;
-        t->from = k ? t->from : t->to;
+        take_block(t, k, here[classes - 1] / size);
     }
     judge(t, statistic, (t->blocks - 1) * (present - 1), count);
     mem_free(all);
@@ -121,8 +128,7 @@ static void of_values(struct trend *t, const struct trend_row *rows, const uint3
             values += rows[at].value;
         }
         sum += ranks * ranks / size;
-        t->to = values / size;
-        t->from = k ? t->from : t->to;
+        take_block(t, k, values / size);
     }
     if (correction > 0)
         judge(t, (12 / (n * (n + 1)) * sum - 3 * (n + 1)) / correction, t->blocks - 1, n);
@@ -203,9 +209,12 @@ void trend_check(const struct encoder *c, const struct dataset *d, const struct 
     if (classes)
         snprintf(share, sizeof share, "share of \"%.20s\"",
                  text_quote_z(vocab_text(c->schema->labels, classes - 1, NULL)));
+    const bool returns = fabs(best.to - best.from) < (best.high - best.low) / 2; /* a season */
     if (classes <= 2)
-        snprintf(change, sizeof change, " (%s %s first, %s last)", share,
-                 text_figure(best.from, 3), text_figure(best.to, 3));
+        snprintf(change, sizeof change, returns ? " (%s between %s and %s)"
+                                                : " (%s %s first, %s last)", share,
+                 text_figure(returns ? best.low : best.from, 3),
+                 text_figure(returns ? best.high : best.to, 3));
     remark_add(remarks,
                "the target changes with \"%s\"%s, and rows are split by chance: later rows may "
                "have worse metrics; judge the model on the latest rows with --set "

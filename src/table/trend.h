@@ -17,7 +17,9 @@
 struct trend {
     double share;    /* of the variance, beyond chance; 0: none or too few rows */
     double z;        /* of a normal distribution, as rare as this or more */
-    double from, to; /* of the first and the last block: the mean, or the share of the last class */
+    /* The mean, or the share of the last class: of the first and the last block, the least and the
+     * greatest of a block. */
+    double from, to, low, high;
     uint32_t blocks;
 };
 /* Rows of a time and a value: the target, of classes (0: values) its class. The test is Pearson's

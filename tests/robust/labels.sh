@@ -35,6 +35,13 @@ sed 's/,1$/,2/' plain.csv >other.csv
 run dnn evaluate point.dnn other.csv
 is_exit 65 "another number is an unknown label"
 err_has 'the label "2" is none of the model'
+awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) print i % 7 "," (i % 2 ? "yes" : "no") }' >words.csv
+dnn init words.csv --target y --set model.preset=linear -o words.json >/dev/null 2>&1
+dnn train words.json -o words.dnn --quiet --force 2>/dev/null
+printf 'x,y\n3,YES\n' >capital.csv
+run dnn evaluate words.dnn capital.csv
+is_exit 65 "a label in capitals is an unknown label"
+err_has 'it differs from "yes" in the way it is written alone' "the help names its twin"
 
 # a part with a file of its own, files of several spellings, the positive label and weights by label
 rows 100 0 1 >part.csv

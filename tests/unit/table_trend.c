@@ -36,6 +36,18 @@ static void is_trend(uint32_t n, uint32_t shift, uint32_t classes, double share,
     mem_free(rows);
 }
 
+/* High in the middle of the time: the ends are alike. */
+static void test_season(void)
+{
+    struct trend_row *rows = mem_alloc(1000, sizeof *rows);
+    for (uint32_t i = 0; i < 1000; i++)
+        rows[i] = (struct trend_row){i, i >= 400 && i < 600 ? 1 : 0};
+    const struct trend t = trend_of(rows, 1000, 2);
+    ok(t.z > 10 && t.share > 0.5, "a season is a change");
+    ok(!(t.from > 0) && !(t.to > 0) && !(t.low > 0) && t.high >= 1, "from 0 over 1 to 0");
+    mem_free(rows);
+}
+
 static void test_edges(void)
 {
     struct trend_row *rows = make_rows(1000, 400, 0);
@@ -66,6 +78,7 @@ int main(void)
     is_trend(1003, 300, 3, 0.042049520, 4.6202, 0.13, 0.396039604);
     is_trend(1000, 0, 2, 0, -0.0031, 0.53, 0.51);
     is_trend(1000, 250, 2, 0.004762296, 1.1215, 0.4, 0.6);
+    test_season();
     test_edges();
     ok(column_names_birth("date_of_birth") && column_names_birth("DOB") &&
            column_names_birth("birthDate") && !column_names_birth("date"),
