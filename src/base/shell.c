@@ -127,6 +127,7 @@ const char *shell_remedy(const char *path, const char *end, const char *format, 
 {
     static _Thread_local char out[COMMAND_MOST + 1];
     static const char word[] = "FILE";
+    path = path ? path : "-";
     const bool pipe = strcmp(path, "-") == 0 || strcmp(path, "standard input") == 0;
     char filter[COMMAND_MOST];
     va_list args;

@@ -22,8 +22,8 @@ const char *shell_key(const char *name);
 const char *shell_json(const char *string);
 /* The command of the format, in which FILE stands for the input, made to run as it stands: it reads
  * `path` (through zcat, if that ends in .gz) and writes a file beside it, whose name has `end` in
- * place of .csv and the like, so it is never the input. Of "-" or "standard input": a part of a
- * pipe. Returns a thread-local buffer that the next call overwrites. */
+ * place of .csv and the like, so it is never the input. Of NULL, "-" or "standard
+ * input": a part of a pipe. Returns a thread-local buffer that the next call overwrites. */
 const char *shell_remedy(const char *path, const char *end, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -176,7 +176,7 @@ number() { # number NAME CELL [HELP]
     [ -z "${3:-}" ] || err_has "$3" "$1: help"
 }
 number "C18 a decimal comma" '"12,5"' 'if the file uses a decimal comma, set "decimal": ","'
-number "C18 a comma before three digits" '"93,094"' 'if the comma separates thousands, take it out of the numbers'
+number "C18 a comma before three digits" '"93,094"' 'if it separates thousands, --set '
 number "C18 a comma before three digits behind a zero" '"0,094"' 'if the file uses a decimal comma'
 number "C18 German thousands" '"1.234,5"' '"decimal": ","'
 number "C18 English thousands" '"1,234.5"' '"thousands": "," in the entry of "age" in data.columns'

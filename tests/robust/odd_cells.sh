@@ -72,5 +72,5 @@ is_exit 0 "they are read"
 
 printf '"len" "grp" "y"\n"1" 1.5 "a" "yes"\n"2" 2.5 "b" "no"\n' >r.txt
 run dnn init r.txt --target y
-err_has "as R's write.table makes them: sed" "blanks between quoted cells"
+err_has "makes commas of them: sed" "blanks between quoted cells"
 done_testing
