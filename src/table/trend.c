@@ -209,7 +209,7 @@ void trend_check(const struct encoder *c, const struct dataset *d, const struct 
     if (classes)
         snprintf(share, sizeof share, "share of \"%.20s\"",
                  text_quote_z(vocab_text(c->schema->labels, classes - 1, NULL)));
-    const bool returns = fabs(best.to - best.from) < (best.high - best.low) / 2; /* a season */
+    const bool returns = fabs(best.to - best.from) < (best.high - best.low) / 4; /* a season */
     if (classes <= 2)
         snprintf(change, sizeof change, returns ? " (%s between %s and %s)"
                                                 : " (%s %s first, %s last)", share,
