@@ -82,8 +82,9 @@ void text_free(struct text *t)
 
 /* --- quoting --- */
 
-/* Characters that are valid and yet steer a terminal or reorder a line: C1 controls, line
- * separators, bidirectional marks and overrides, the byte-order mark. */
+/* Characters that are valid and yet steer a terminal, reorder a line or cannot be seen: C1
+ * controls, line separators, bidirectional marks and overrides, the blank and the joiner without a
+ * width, the byte-order mark. */
 static bool steers(const unsigned char *c, size_t length)
 {
     if (length == 2)
@@ -91,7 +92,8 @@ static bool steers(const unsigned char *c, size_t length)
     if (length != 3)
         return false;
     unsigned code = (c[0] & 15u) << 12 | (c[1] & 63u) << 6 | (c[2] & 63u);
-    return code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+    return code == 0x200B || code == 0x200E || code == 0x200F ||
+           (code >= 0x2028 && code <= 0x202E) || code == 0x2060 ||
            (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
 }
 

@@ -68,6 +68,7 @@ int main(void)
               "invalid UTF-8 is escaped");
     is_string(text_quote_z("\xc2\x9b" "31m"), "\\xc2\\x9b31m", "C1 control characters");
     is_string(text_quote_z("a\xe2\x80\xae" "b"), "a\\xe2\\x80\\xaeb", "a bidirectional override");
+    is_string(text_quote_z("a\xe2\x80\x8b" "b"), "a\\xe2\\x80\\x8bb", "a blank without a width");
     const char *cut = text_quote(big, sizeof big - 1);
     ok(strlen(cut) == 83 && strcmp(cut + 80, "...") == 0, "cut at 80 bytes");
     for (int i = 0; i < 40; i++)
