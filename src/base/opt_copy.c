@@ -7,8 +7,7 @@
 /* An empty list is not null. */
 static void *items_copy(const void *items, size_t size)
 {
-    void *copy = items ? mem_alloc(size + 1, 1) : NULL;
-    return copy && size ? memcpy(copy, items, size) : copy;
+    return items ? mem_copy(items, size) : NULL;
 }
 
 /* Replaces what an option of the struct `into` points at by a copy that it owns. */
