@@ -156,7 +156,7 @@ SPANS = [("w|wks?|weeks?", 604800.0), ("d|days?|tage?", 86400.0), ("h|hrs?|hours
 
 
 def seconds_of_duration(text):
-    """csv/duration.h has the forms."""
+    """csv/form/duration.h has the forms."""
     text = re.sub(r"(\d),(\d)", r"\1.\2", text.strip())
     sign, words, own, hour, minute, second = re.match(
         r"([+-]?)(.*?)(?:([+-]?)(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?)?$", text).groups()

@@ -1,5 +1,5 @@
 /* main.c - hands argv to the command line. */
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "cli/cli.h"
 
 /* The loader calls this before any constructor: SIGUSR1 and SIGUSR2 would end a process that has

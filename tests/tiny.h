@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"

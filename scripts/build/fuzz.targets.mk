@@ -7,7 +7,7 @@ FUZZ_CC      ?= clang
 FUZZ_DIR     := $(BUILD)/fuzz
 FUZZ_FLAGS   := -std=c11 -O1 -g1 -Isrc -D_GNU_SOURCE -DDNN_VERSION='"$(VERSION)"' -fsanitize=fuzzer-no-link,address,undefined \
                 -fno-sanitize-recover=all -fno-omit-frame-pointer -ffp-contract=off -w
-FUZZ_SOURCES := $(foreach f,base csv table backend model,$(call src_of,$(f))) src/train/checkpoint.c
+FUZZ_SOURCES := $(foreach f,base csv table backend model,$(call src_of,$(f))) src/train/run/checkpoint.c
 FUZZ_LIBS    := $(wildcard $(BUILD)/sources/cjson-*/cJSON.c $(BUILD)/sources/libcsv-*/libcsv.c $(BUILD)/sources/utf8proc-*/utf8proc.c)
 FUZZ_OBJECTS := $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(FUZZ_SOURCES)) $(patsubst %.c,$(FUZZ_DIR)/lib/%.o,$(notdir $(FUZZ_LIBS)))
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ_DIR)/%,$(wildcard tests/fuzz/fuzz_*.c))

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
-#include "base/tensorfile.h"
+#include "base/file/tensorfile.h"
 
 static bool reads_again(const struct report_request *q)
 {

@@ -3,11 +3,11 @@
 #ifndef DNN_ANSWER_REPORT_H
 #define DNN_ANSWER_REPORT_H
 
-#include "answer/compare.h"
-#include "answer/effects.h"
-#include "answer/evaluate.h"
-#include "answer/explain.h"
-#include "answer/scored.h"
+#include "answer/evaluate/compare.h"
+#include "answer/explain/effects.h"
+#include "answer/evaluate/evaluate.h"
+#include "answer/explain/explain.h"
+#include "answer/evaluate/scored.h"
 
 /* Importance is measured on the first rows, with at most this many cells: more columns, fewer
  * rows. */

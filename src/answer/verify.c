@@ -4,7 +4,7 @@
 
 #include "answer/verify.h"
 #include "answer/golden.h"
-#include "answer/serve.h"
+#include "answer/stream/serve.h"
 #include "base/mem.h"
 #include "base/worst.h"
 #include "measure/probability.h"

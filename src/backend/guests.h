@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/guest.h"
+#include "base/process/guest.h"
 
 #ifdef __cplusplus
 extern "C" {

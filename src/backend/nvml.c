@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/guest.h"
+#include "base/process/guest.h"
 #include "base/mem.h"
 
 struct nvml_memory { unsigned long long total, free, used; };

@@ -9,7 +9,7 @@
 #include "backend/machine.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #ifdef VEC_X86
 #include <immintrin.h>
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 
 enum { SIZES_MOST = 20 }; /* powers of two up to TRAIN_BATCH_MOST, and both ends */
 static const double CLOSE = 0.95;

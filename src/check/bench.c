@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sort.h"
-#include "base/stop.h"
-#include "base/thread.h"
+#include "base/process/stop.h"
+#include "base/process/thread.h"
 #include "check/bench_parts.h"
 #include "model/preset/preset.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/serve.h"
+#include "answer/stream/serve.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"

@@ -5,21 +5,21 @@
 
 #include "check/check.h"
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/hostmem.h"
+#include "base/file/file.h"
+#include "base/process/hostmem.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/stop.h"
-#include "base/thread.h"
-#include "base/warnings.h"
+#include "base/process/stop.h"
+#include "base/process/thread.h"
+#include "base/process/warnings.h"
 #include "check/batch_size.h"
 #include "check/check_runs.h"
 #include "check/largest.h"
 #include "config/output.h"
 #include "measure/tally.h"
 #include "train/ensemble.h"
-#include "train/run_path.h"
-#include "train/run_ridge.h"
+#include "train/run/run_path.h"
+#include "train/run/run_ridge.h"
 
 #define WRITING ((uint64_t)256 << 10) /* buffers and texts of the model's file */
 

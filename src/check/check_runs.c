@@ -3,13 +3,13 @@
 
 #include "backend/backend.h"
 #include "base/clock.h"
-#include "base/hostmem.h"
+#include "base/process/hostmem.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "check/batch_size.h"
 #include "train/ensemble.h"
-#include "train/run_path.h"
-#include "train/run_ridge.h"
+#include "train/run/run_path.h"
+#include "train/run/run_ridge.h"
 #include "train/parallel.h"
 
 enum { ANSWERS = 4096 }; /* rows whose answers are timed */

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "check/data_sample.h"
-#include "csv/date.h"
+#include "csv/form/date.h"
 
 #define DAY 86400.0
 enum { DAYS_MOST = 60 };

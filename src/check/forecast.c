@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "check/check.h"
 #include "table/part.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/stop.h"
-#include "base/thread.h"
+#include "base/process/stop.h"
+#include "base/process/thread.h"
 #include "check/gpucheck_parts.h"
 #include "config/variable.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "check/gpucheck_parts.h"

@@ -10,8 +10,8 @@
 
 #include "answer/verify.h"
 #include "base/mem.h"
-#include "base/outfile.h"
-#include "base/progress.h"
+#include "base/file/outfile.h"
+#include "base/process/progress.h"
 #include "base/rng.h"
 #include "base/worst.h"
 #include "check/gpucheck_parts.h"

@@ -4,7 +4,7 @@
 
 #include "backend/guests.h"
 #include "backend/nvml.h"
-#include "base/guest.h"
+#include "base/process/guest.h"
 #include "check/gpucheck_parts.h"
 
 /* The one function needs no initialisation. */

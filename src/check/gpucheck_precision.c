@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backend/cases/opcase.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "base/text.h"
 #include "check/gpucheck_parts.h"
 

@@ -8,7 +8,7 @@
 #include "backend/cases/opcase.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "check/gpucheck_parts.h"
 
 #define MIB ((uint64_t)1 << 20)

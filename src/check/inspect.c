@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/stop.h"
-#include "base/tensorfile.h"
+#include "base/process/stop.h"
+#include "base/file/tensorfile.h"
 #include "config/config.h"
 
 /* --- opening --- */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/serve.h"
+#include "answer/stream/serve.h"
 #include "csv/csv.h"
 
 static bool predict_room(const struct train_job *j, struct largest_room *room, struct err *e)

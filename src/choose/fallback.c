@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "base/text.h"
-#include "base/warnings.h"
+#include "base/process/warnings.h"
 #include "choose/select.h"
 
 bool select_is_gpu(const struct selection *s)

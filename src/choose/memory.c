@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "base/hostmem.h"
+#include "base/process/hostmem.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct machine_info device; /* the last note; one process has one MEMORY */

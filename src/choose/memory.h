@@ -3,7 +3,7 @@
 #ifndef DNN_CHOOSE_MEMORY_H
 #define DNN_CHOOSE_MEMORY_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "backend/backend.h"
 

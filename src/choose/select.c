@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 const char *select_other_kind(const char *kind)
 {

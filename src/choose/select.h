@@ -6,7 +6,7 @@
 #ifndef DNN_CHOOSE_SELECT_H
 #define DNN_CHOOSE_SELECT_H
 
-#include "base/anew.h"
+#include "base/process/anew.h"
 #include "choose/cost.h"
 #include "config/config.h"
 

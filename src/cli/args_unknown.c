@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/commands.h"

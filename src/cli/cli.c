@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/outfile.h"
-#include "base/progress.h"
-#include "base/stop.h"
-#include "base/warnings.h"
+#include "base/file/outfile.h"
+#include "base/process/progress.h"
+#include "base/process/stop.h"
+#include "base/process/warnings.h"
 #include "choose/select.h"
 #include "config/variable.h"
 

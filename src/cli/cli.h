@@ -3,8 +3,8 @@
 #ifndef DNN_CLI_CLI_H
 #define DNN_CLI_CLI_H
 
-#include "answer/reading.h"
-#include "base/json.h"
+#include "answer/stream/reading.h"
+#include "base/json/json.h"
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/commands.h"

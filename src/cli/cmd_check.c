@@ -2,14 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/warnings.h"
+#include "base/process/warnings.h"
 #include "check/check.h"
 #include "cli/cli.h"
 #include "config/output.h"
-#include "train/tune.h"
+#include "train/search/tune.h"
 
 static const struct arg_option check_options_table[] = {
     {"resolved", 0, NULL, NULL, 0, 0, 0,

@@ -1,10 +1,10 @@
 /* cmd_cv.c - `dnn cv`: k-fold cross-validation of a config. */
 #include <math.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/warnings.h"
+#include "base/process/warnings.h"
 #include "cli/cli.h"
 #include "config/output.h"
 #include "table/schema.h"

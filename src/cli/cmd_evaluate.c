@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/evaluate.h"
+#include "answer/evaluate/evaluate.h"
 #include "answer/verify.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/held_rows.h"
-#include "cli/evaluate_text.h"
+#include "cli/text/evaluate_text.h"
 #include "cli/format.h"
 
 static const char *const bad_row_words[] = {"stop", "skip", NULL};

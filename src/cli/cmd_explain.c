@@ -1,14 +1,14 @@
 /* cmd_explain.c - `dnn explain`: which columns matter to the model. */
 #include <string.h>
 
-#include "answer/attribute.h"
-#include "answer/explain.h"
-#include "base/file.h"
-#include "base/file_begin.h"
+#include "answer/explain/attribute.h"
+#include "answer/explain/explain.h"
+#include "base/file/file.h"
+#include "base/file/file_begin.h"
 #include "base/mem.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "cli/cli.h"
-#include "cli/explain_text.h"
+#include "cli/text/explain_text.h"
 #include "cli/held_rows.h"
 
 static const struct arg_option explain_options_table[] = {

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "cli/cli.h"
 
 static const char *const levels[] = {"quick", "full", "soak", NULL};

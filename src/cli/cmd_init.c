@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/outfile.h"
-#include "base/shell.h"
-#include "base/stop.h"
+#include "base/file/outfile.h"
+#include "base/process/shell.h"
+#include "base/process/stop.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
-#include "cli/init_columns.h"
-#include "cli/init_notes.h"
-#include "cli/init_sequence.h"
-#include "cli/init_set.h"
-#include "cli/init_time.h"
+#include "cli/init/init_columns.h"
+#include "cli/init/init_notes.h"
+#include "cli/init/init_sequence.h"
+#include "cli/init/init_set.h"
+#include "cli/init/init_time.h"
 #include "config/output.h"
 #include "infer/infer.h"
 

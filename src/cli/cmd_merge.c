@@ -1,10 +1,10 @@
 /* cmd_merge.c - `dnn merge`: the parts of an ensemble's runs become a model. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/warnings.h"
+#include "base/process/warnings.h"
 #include "cli/cli.h"
-#include "cli/train_text.h"
+#include "cli/text/train_text.h"
 #include "config/output.h"
 #include "train/train.h"
 

@@ -2,8 +2,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "answer/predict.h"
-#include "base/file.h"
+#include "answer/stream/predict.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"

@@ -2,13 +2,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/file_begin.h"
+#include "base/file/file.h"
+#include "base/file/file_begin.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/outfile.h"
-#include "base/shell.h"
-#include "base/stop.h"
+#include "base/file/outfile.h"
+#include "base/process/shell.h"
+#include "base/process/stop.h"
 #include "check/inspect.h"
 #include "cli/cli.h"
 #include "cli/held_rows.h"

@@ -1,13 +1,13 @@
 /* cmd_train.c - `dnn train`: CSV in, model file out. */
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/warnings.h"
+#include "base/process/warnings.h"
 #include "cli/cli.h"
 #include "cli/format.h"
-#include "cli/train_text.h"
+#include "cli/text/train_text.h"
 #include "config/output.h"
 #include "train/train.h"
 

@@ -1,13 +1,13 @@
 /* cmd_tune.c - `dnn tune`: a search over configs. */
 #include <math.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/warnings.h"
+#include "base/process/warnings.h"
 #include "cli/cli.h"
 #include "config/output.h"
-#include "train/tune.h"
+#include "train/search/tune.h"
 
 static const struct arg_option tune_options_table[] = {
     {"output", 'o', "BEST.json", NULL, ARG_FILE, 0, 0,

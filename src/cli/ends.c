@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/aside.h"
+#include "base/process/aside.h"
 #include "base/log.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "cli/cli.h"
 
 void cli_stuck(const struct err *why)

@@ -3,7 +3,7 @@
 #ifndef DNN_CLI_FORMAT_H
 #define DNN_CLI_FORMAT_H
 
-#include "answer/by.h"
+#include "answer/evaluate/by.h"
 #include "cli/cli.h"
 #include "measure/gate.h"
 

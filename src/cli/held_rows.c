@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/text.h"
 
 const char *const part_option_words[] = {"train", "valid", "test", NULL};

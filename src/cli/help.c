@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "config/config_help.h"

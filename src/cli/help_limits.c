@@ -8,7 +8,7 @@
 #include "table/sequence.h"
 #include "table/terms.h"
 #include "table/vocab.h"
-#include "train/tune.h"
+#include "train/search/tune.h"
 
 /* 65536: 65,536. */
 static const char *digits(uint64_t value, char room[32])

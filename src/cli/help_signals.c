@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "cli/help.h"
 
 static const struct { const char *names, *words; } signals[] = {

@@ -8,7 +8,7 @@
 #include "backend/backend.h"
 #include "backend/guests.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "base/unicode.h"
 #include "check/gpucheck.h"
 #include "cli/cli.h"

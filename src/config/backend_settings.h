@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "base/json.h"
-#include "base/opt.h"
+#include "base/json/json.h"
+#include "base/json/opt.h"
 #include "config/overrides.h"
 
 #define PREDICT_BATCH_MOST 1048576 /* rows of predict_batch_size */

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/anew.h"
-#include "base/file.h"
+#include "base/process/anew.h"
+#include "base/file/file.h"
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "config/config_table.h"
 #include "table/sequence.h"
 

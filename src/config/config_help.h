@@ -2,8 +2,8 @@
 #ifndef DNN_CONFIG_CONFIG_HELP_H
 #define DNN_CONFIG_CONFIG_HELP_H
 
-#include "base/json.h"
-#include "base/opt.h"
+#include "base/json/json.h"
+#include "base/json/opt.h"
 #include "base/text.h"
 
 void config_schema(struct text *json); /* JSON Schema draft 2020-12 */

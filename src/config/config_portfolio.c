@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "config/config_table.h"
 #include "csv/source.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "config/config_help.h"
 #include "config/config_table.h"
 #include "model/preset/preset.h"

@@ -1,7 +1,7 @@
 /* config_trial.c - a config with other values at some keys, for a search. */
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "config/config_table.h"
 #include "model/preset/preset.h"

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "base/file.h"
-#include "base/file_begin.h"
-#include "base/json.h"
-#include "base/lock.h"
+#include "base/file/file.h"
+#include "base/file/file_begin.h"
+#include "base/json/json.h"
+#include "base/file/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "base/text.h"
 #include "config/config_help.h"
 #include "model/file/checkpoint_list.h"

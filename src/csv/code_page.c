@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/shell.h"
+#include "base/process/shell.h"
 
 enum { ENOUGH = 1 << 20 }; /* bytes from 0x80 on; more tell nothing new */
 

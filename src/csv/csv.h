@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "base/text.h"
 
 /* A block with its cells and records fits the second-level cache. */

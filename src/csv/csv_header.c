@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/sort.h"
 #include "base/unicode.h"
 #include "csv/csv_reader.h"
-#include "csv/number.h"
+#include "csv/form/number.h"
 #include "csv/scan.h"
 
 static const char delimiters[] = {',', ';', '\t', '|'};

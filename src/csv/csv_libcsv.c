@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/text.h"
 #include "csv/csv_reader.h"
 

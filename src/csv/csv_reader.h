@@ -4,7 +4,7 @@
 #ifndef DNN_CSV_CSV_READER_H
 #define DNN_CSV_CSV_READER_H
 
-#include "base/convert.h"
+#include "base/file/convert.h"
 #include "base/text.h"
 #include "csv/code_page.h"
 #include "csv/csv.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "csv/csv_reader.h"
 
 static const struct {

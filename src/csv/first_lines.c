@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "csv/source.h"
 
 enum { HEAD_BYTES = 1 << 16, LINES = 60 };

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/aside.h"
-#include "base/guest.h"
+#include "base/process/aside.h"
+#include "base/process/guest.h"
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 
 enum { CHUNKS = 4, CHUNK_BYTES = 256 << 10, PACKED_BYTES = 64 << 10, AGAIN_MS = 50 };
 /* zlib's words: window bits of gzip alone, no flush, results. */

@@ -3,7 +3,7 @@
 #ifndef DNN_CSV_REJECT_H
 #define DNN_CSV_REJECT_H
 
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "csv/csv.h"
 
 struct reject;

@@ -3,7 +3,7 @@
 #ifndef DNN_CSV_SOURCE_H
 #define DNN_CSV_SOURCE_H
 
-#include "base/file.h"
+#include "base/file/file.h"
 
 struct gunzip;
 struct source_file {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "csv/duration.h"
+#include "csv/form/duration.h"
 #include "infer/survey.h"
 
 /* Counts since 1970: the directive that reads each, and how many make a second. */

@@ -1,7 +1,7 @@
 /* dates.c - what to say of a column whose cells are dates that no one format reads. */
 #include <stdio.h>
 
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/text.h"
 #include "infer/survey.h"
 

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/text.h"
 #include "csv/csv_reader.h"
-#include "csv/date.h"
-#include "csv/number.h"
+#include "csv/form/date.h"
+#include "csv/form/number.h"
 
 #define UTF8_MARK "\xef\xbb\xbf"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "infer/survey.h"

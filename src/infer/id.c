@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "infer/survey.h"
 
 const char infer_counts[] = "it numbers the rows, from %.0f on";

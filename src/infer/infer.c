@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/unicode.h"
 #include "csv/first_lines.h"
 #include "infer/survey.h"

@@ -5,7 +5,7 @@
 #define DNN_INFER_INFER_H
 
 #include "csv/csv.h"
-#include "csv/form.h"
+#include "csv/form/form.h"
 #include "table/options.h"
 #include "table/schema.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/fold.h"
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/text.h"
 #include "infer/survey.h"
 #include "table/label.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/text.h"
 #include "infer/survey.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/shell.h"
-#include "base/thread.h"
+#include "base/process/shell.h"
+#include "base/process/thread.h"
 #include "infer/survey.h"
 
 const char infer_leak_words[] =

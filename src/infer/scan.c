@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/progress.h"
+#include "base/process/progress.h"
 #include "base/rng.h"
-#include "base/thread.h"
-#include "csv/date.h"
+#include "base/process/thread.h"
+#include "csv/form/date.h"
 #include "csv/first_lines.h"
-#include "csv/number.h"
+#include "csv/form/number.h"
 #include "table/header_row.h"
 #include "table/words.h"
 

@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sort.h"
-#include "csv/date.h"
-#include "csv/number.h"
+#include "csv/form/date.h"
+#include "csv/form/number.h"
 #include "infer/survey.h"
 #include "table/vocab.h"
 

@@ -2,7 +2,7 @@
 #ifndef DNN_INFER_SURVEY_H
 #define DNN_INFER_SURVEY_H
 
-#include "csv/form_guess.h"
+#include "csv/form/form_guess.h"
 #include "infer/infer.h"
 #include "table/column_name.h"
 #include "table/leak.h"

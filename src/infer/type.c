@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 
 #define TEXT_ROUTES                                                                                \
     "hashed n-grams of it are read; \"encode\": \"tokens\" learns its words in order"

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/text.h"
 #include "infer/survey.h"
 

@@ -3,7 +3,7 @@
 #ifndef DNN_MEASURE_LIFT_H
 #define DNN_MEASURE_LIFT_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "measure/rank.h"
 
 #define LIFT_CUTS 3

@@ -3,7 +3,7 @@
 #ifndef DNN_MEASURE_METRIC_H
 #define DNN_MEASURE_METRIC_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "measure/group_interval.h"
 
 #define METRIC_MOST 24

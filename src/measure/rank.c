@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 #define SMALL 48 /* below this many rows, insertion is faster than counting */
 

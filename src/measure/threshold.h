@@ -4,7 +4,7 @@
 #ifndef DNN_MEASURE_THRESHOLD_H
 #define DNN_MEASURE_THRESHOLD_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "measure/rank.h"
 #include "model/decision.h"
 

@@ -4,7 +4,7 @@
 #ifndef DNN_MODEL_DECISION_H
 #define DNN_MODEL_DECISION_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "model/calibration.h"
 
 #define DECISION_HALF 0.5 /* the threshold if nothing else was chosen */

@@ -9,7 +9,7 @@
 #define DNN_MODEL_LAYER_H
 
 #include "backend/backend.h"
-#include "base/opt.h"
+#include "base/json/opt.h"
 #include "base/text.h"
 #include "model/param.h"
 

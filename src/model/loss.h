@@ -3,7 +3,7 @@
 #ifndef DNN_MODEL_LOSS_H
 #define DNN_MODEL_LOSS_H
 
-#include "base/opt.h"
+#include "base/json/opt.h"
 #include "model/layer.h"
 #include "table/options.h"
 

@@ -6,7 +6,7 @@
 #define DNN_MODEL_SCHEDULE_H
 
 #include "backend/ops.h"
-#include "base/opt.h"
+#include "base/json/opt.h"
 
 enum schedule_kind {
     SCHEDULE_CONSTANT,

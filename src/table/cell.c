@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "csv/date.h"
-#include "csv/date_format.h"
-#include "csv/number.h"
+#include "csv/form/date.h"
+#include "csv/form/date_format.h"
+#include "csv/form/number.h"
 #include "table/cell_error.h"
 #include "table/cell_run.h"
 #include "table/header_row.h"

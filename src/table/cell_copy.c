@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "csv/date.h"
+#include "csv/form/date.h"
 
 uint32_t column_numbers(const struct column *c)
 {

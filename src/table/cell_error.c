@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/text.h"
 #include "csv/first_lines.h"
-#include "csv/form_guess.h"
+#include "csv/form/form_guess.h"
 #include "table/twins.h"
 
 static const char *name_of(const struct cell_where *w, size_t column)

@@ -4,7 +4,7 @@
 #ifndef DNN_TABLE_CELL_ERROR_H
 #define DNN_TABLE_CELL_ERROR_H
 
-#include "csv/number.h"
+#include "csv/form/number.h"
 #include "table/cell.h"
 
 struct cell_where {

@@ -1,7 +1,7 @@
 /* cell_run.c - runs of numbers in plain C, and the choice for the processor. */
 #include "table/cell_run.h"
 
-#include "csv/number_short.h"
+#include "csv/form/number_short.h"
 #include "csv/processor.h"
 
 uint64_t cell_run_plain(const struct cell_run *r)

@@ -15,7 +15,7 @@ struct cell_run {
     char decimal;
     unsigned char *out;              /* float [count]: value - offset */
 };
-/* Parses the cells. Bit i of the result: cell i is not a short plain number (csv/number_short.h),
+/* Parses the cells. Bit i of the result: cell i is not a short plain number (number_short.h),
  * and its float is unchanged. No text of data.missing may look like a number. */
 typedef uint64_t cell_run_fn(const struct cell_run *r);
 cell_run_fn cell_run_plain, cell_run_avx512;

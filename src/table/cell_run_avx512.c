@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #include <stddef.h>
 
-#include "csv/number_short.h"
+#include "csv/form/number_short.h"
 
 #define GROUP 8u
 #define FIRSTS UINT64_C(0x0001000100010001)

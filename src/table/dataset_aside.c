@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "csv/form_guess.h"
+#include "csv/form/form_guess.h"
 #include "table/cell.h"
 #include "table/dataset_read.h"
 

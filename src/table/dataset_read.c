@@ -7,9 +7,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/progress.h"
+#include "base/process/progress.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "csv/scan.h"
 #include "table/encoder.h"
 

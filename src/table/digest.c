@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sha256.h"
+#include "base/file/sha256.h"
 
 /* --- the schema --- */
 

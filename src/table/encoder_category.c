@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/thread.h"
-#include "csv/number.h"
+#include "base/process/thread.h"
+#include "csv/form/number.h"
 #include "table/label.h"
 
 /* --- categories --- */

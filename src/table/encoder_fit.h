@@ -3,7 +3,7 @@
 #ifndef DNN_TABLE_ENCODER_FIT_H
 #define DNN_TABLE_ENCODER_FIT_H
 
-#include "base/progress.h"
+#include "base/process/progress.h"
 #include "table/encoder.h"
 #include "table/record.h"
 #include "table/weighed.h"

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "csv/processor.h"
 #include "table/encoder_fit.h"
 

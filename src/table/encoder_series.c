@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table/encoder_fit.h"
 
 /* Sums of one number; offsets are added, so that numbers of a channel can be put together. */

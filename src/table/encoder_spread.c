@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table/encoder_fit.h"
 
 #define VALUES_MOST ((uint64_t)4 << 20) /* of all columns; at least ROWS_LEAST a column */

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table/row_key.h"
 
 #define ROWS_MOST ((double)(BLOOM_BYTES * 8) / BLOOM_BITS)

@@ -15,7 +15,7 @@
 #define DNN_TABLE_FINGERPRINT_H
 
 #include "base/bloom.h"
-#include "base/tensorfile.h"
+#include "base/file/tensorfile.h"
 #include "table/part.h"
 #include "table/split.h"
 

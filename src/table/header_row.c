@@ -1,7 +1,7 @@
 /* header_row.c - see header_row.h. */
 #include "table/header_row.h"
 
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "base/unicode.h"
 
 #define UTF8_MARK "\xef\xbb\xbf"

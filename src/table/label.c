@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "csv/number.h"
+#include "csv/form/number.h"
 
 #define WHOLE_MOST 9007199254740992.0 /* 2^53 */
 

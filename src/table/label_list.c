@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/shell.h"
+#include "base/process/shell.h"
 
 enum { LABELS_LEAST = 2, LABELS_READ = 20000 };
 #define RECUR 0.8   /* share of the pieces that stand in two labels at least */

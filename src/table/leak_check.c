@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table/encoder.h"
 #include "table/record.h"
 #include "table/record_hash.h"

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "csv/date.h"
-#include "csv/number.h"
+#include "csv/form/date.h"
+#include "csv/form/number.h"
 #include "table/cell.h"
 
 /* Rows examined. They are parsed twice, so they must be few. */

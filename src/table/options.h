@@ -2,7 +2,7 @@
 #ifndef DNN_TABLE_OPTIONS_H
 #define DNN_TABLE_OPTIONS_H
 
-#include "base/opt.h"
+#include "base/json/opt.h"
 #include "base/rng.h"
 #include "csv/csv.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table/record.h"
 
 #define TILE_ROWS UINT64_C(16384)

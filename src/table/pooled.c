@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sort.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table/record.h"
 
 #define VALUES_MOST ((uint64_t)((double)(BLOOM_BYTES * 8) / BLOOM_BITS))

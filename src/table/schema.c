@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "csv/date.h"
+#include "csv/form/date.h"
 
 void schema_layout(struct schema *s)
 {

@@ -3,11 +3,11 @@
 #ifndef DNN_TABLE_SCHEMA_H
 #define DNN_TABLE_SCHEMA_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/rowfmt.h"
-#include "base/tensorfile.h"
+#include "base/file/tensorfile.h"
 #include "csv/csv.h"
-#include "csv/form.h"
+#include "csv/form/form.h"
 #include "table/coding.h"
 #include "table/distribution.h"
 #include "table/number.h"

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "csv/first_lines.h"
-#include "csv/number.h"
+#include "csv/form/number.h"
 
 enum { MOST_NAMED = 12, MOST_NEAR = 4, MOST_COMPARED = 64 };
 

@@ -1,6 +1,6 @@
 /* schema_form.c - reads how the cells of columns are written, and which texts mean missing there,
  * from the head of a model's schema. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "table/schema_saved.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "csv/date.h"
+#include "csv/form/date.h"
 #include "table/schema_saved.h"
 #include "table/sequence.h"
 #include "table/statistics_saved.h"

@@ -66,7 +66,7 @@
 #ifndef DNN_TABLE_SCHEMA_SAVED_H
 #define DNN_TABLE_SCHEMA_SAVED_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include <string.h>
 
 #include "table/schema.h"

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sort.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table/deal.h"
 #include "table/shares.h"
 #include "table/vocab.h"

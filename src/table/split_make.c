@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table/record.h"
 #include "table/row_list.h"
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sort.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 enum {
     SCORED_MOST = 65536,   /* rows on which pairs are scored */

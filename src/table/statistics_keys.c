@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table/statistics_fit.h"
 
 enum { ROWS_A_VALUE = 4 }; /* a number with fewer rows a value is no key */

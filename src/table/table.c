@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/progress.h"
+#include "base/process/progress.h"
 #include "base/text.h"
 #include "table/digest.h"
 #include "table/label_list.h"

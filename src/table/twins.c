@@ -6,7 +6,7 @@
 #include "base/fold.h"
 #include "base/mem.h"
 #include "base/unicode.h"
-#include "csv/number.h"
+#include "csv/form/number.h"
 
 enum { NAMED = 3 };
 

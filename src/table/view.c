@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table/cell.h"
 #include "table/record.h"
 

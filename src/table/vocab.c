@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sort.h"
-#include "csv/number.h"
+#include "csv/form/number.h"
 
 struct value {
     const char *text;

@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "answer/answer_line.h"
+#include "answer/stream/answer_line.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/progress.h"
-#include "base/stop.h"
-#include "base/thread.h"
-#include "base/warnings.h"
+#include "base/process/progress.h"
+#include "base/process/stop.h"
+#include "base/process/thread.h"
+#include "base/process/warnings.h"
 #include "choose/memory.h"
 #include "config/output.h"
 #include "table/sequence/windows.h"

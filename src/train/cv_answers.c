@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/answer_line.h"
-#include "base/outfile.h"
+#include "answer/stream/answer_line.h"
+#include "base/file/outfile.h"
 
 struct writing {
     const struct cv_answers *answers;

@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/progress.h"
-#include "base/stop.h"
+#include "base/process/progress.h"
+#include "base/process/stop.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "train/ensemble_mix.h"
 #include "train/job.h"
 

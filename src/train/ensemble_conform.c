@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "answer/answer_line.h"
+#include "answer/stream/answer_line.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "train/ensemble_mix.h"

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "train/ensemble.h"
 #include "train/job.h"
 

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/progress.h"
+#include "base/process/progress.h"
 #include "base/text.h"
 #include "train/ensemble_mix.h"
 

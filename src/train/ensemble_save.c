@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "train/ensemble_mix.h"
 
 /* --- the result --- */

@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/answer_line.h"
+#include "answer/stream/answer_line.h"
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/stop.h"
-#include "base/thread.h"
+#include "base/process/stop.h"
+#include "base/process/thread.h"
 #include "choose/memory.h"
 #include "config/output.h"
 #include "config/variable.h"

@@ -11,9 +11,9 @@
 #ifndef DNN_TRAIN_JOB_H
 #define DNN_TRAIN_JOB_H
 
-#include "base/lock.h"
+#include "base/file/lock.h"
 #include "measure/conform.h"
-#include "base/progress.h"
+#include "base/process/progress.h"
 #include "model/file/modelfile.h"
 #include "table/table.h"
 #include "train/keep.h"

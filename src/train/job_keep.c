@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "train/ensemble.h"

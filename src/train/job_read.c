@@ -1,12 +1,12 @@
 /* job_read.c - the data and the machine of a job: a GPU opens while the data are read. */
 #include <pthread.h>
 
-#include "base/aside.h"
+#include "base/process/aside.h"
 #include "base/clock.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "train/ensemble.h"
 #include "train/job.h"
-#include "train/warm.h"
+#include "train/run/warm.h"
 
 bool job_open_machine(struct train_job *j, struct err *e)
 {

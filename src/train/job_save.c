@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "train/ensemble_mix.h"
 
 /* All metrics of a part, and its loss against the constant's. The part that gates are for judges

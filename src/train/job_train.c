@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "choose/memory.h"
 #include "train/job.h"
 #include "train/parallel.h"

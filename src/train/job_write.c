@@ -6,7 +6,7 @@
 
 #include "answer/golden.h"
 #include "base/mem.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "config/output.h"
 #include "train/job.h"
 #include "train/part.h"

@@ -7,7 +7,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sys.h"

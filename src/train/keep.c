@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/profile.h"
+#include "base/process/profile.h"
 #include "base/text.h"
 #include "config/output.h"
 

@@ -5,7 +5,7 @@
 
 #include "train/journal.h"
 #include "train/resume.h"
-#include "train/run.h"
+#include "train/run/run.h"
 
 /* asked: by a signal. */
 bool keep_due(const struct keeper *k, const struct run *r, const struct step *now, bool asked);

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "train/ensemble.h"
 #include "train/job.h"
 

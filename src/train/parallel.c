@@ -2,9 +2,9 @@
 #include "train/parallel.h"
 
 #include "backend/backend.h"
-#include "base/aside.h"
+#include "base/process/aside.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 void parallel_lock(struct parallel_jobs *s)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/tensorfile.h"
+#include "base/file/tensorfile.h"
 #include "base/text.h"
 #include "model/file/checkpoint_list.h"
 #include "table/sequence/window_mean.h"

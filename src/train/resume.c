@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/file/file.h"
+#include "base/json/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 

@@ -4,7 +4,7 @@
 #define DNN_TRAIN_RESUME_H
 
 #include "model/file/checkpoint_list.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 struct journal;
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/file.h"
-#include "base/outfile.h"
+#include "base/file/file.h"
+#include "base/file/outfile.h"
 #include "base/text.h"
 #include "config/output.h"
 #include "csv/field.h"

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/profile.h"
-#include "base/stop.h"
+#include "base/process/profile.h"
+#include "base/process/stop.h"
 #include "base/text.h"
-#include "base/warnings.h"
+#include "base/process/warnings.h"
 #include "choose/memory.h"
 #include "train/ensemble.h"
 #include "train/job.h"

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/thread.h"
-#include "csv/number.h"
+#include "base/process/thread.h"
+#include "csv/form/number.h"
 #include "table/table.h"
 
 static _Noreturn void fail(const struct err *e)

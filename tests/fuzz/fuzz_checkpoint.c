@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "signed.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 static double sum_of(const real *values, uint64_t count)
 {

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "table/cell_run.h"
-#include "csv/date.h"
-#include "csv/number.h"
+#include "csv/form/date.h"
+#include "csv/form/number.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);

@@ -1,7 +1,7 @@
 /* fuzz_tensor.c - any bytes as a tensor file. */
 #include <stdlib.h>
 
-#include "base/tensorfile.h"
+#include "base/file/tensorfile.h"
 #include "signed.h"
 
 static void load(const void *bytes, size_t size)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sha256.h"
+#include "base/file/sha256.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void load(const void *bytes, size_t size);

@@ -3,7 +3,7 @@
  * one-hot columns and embeddings, accumulated, in shards. */
 #include "grad.h"
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 static struct netcase standard(const char *model)
 {

@@ -2,7 +2,7 @@
  * every activation and norm. */
 #include "grad.h"
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 #define LAYERS "{\"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"tanh\"}]}"
 #define TABM "{\"preset\": \"tabm\", \"k\": 3, \"hidden\": [4], \"dropout\": 0}"

@@ -5,7 +5,7 @@
 
 #include "netcase.h"
 #include "parity.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 enum { CARDS = 2, EPOCHS = 3, STEPS = 4 };
 struct training {

@@ -2,7 +2,7 @@
  * histograms, residuals against values counted by hand. */
 #include <math.h>
 
-#include "answer/curves.h"
+#include "answer/evaluate/curves.h"
 #include "base/rng.h"
 #include "tap.h"
 

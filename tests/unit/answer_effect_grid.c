@@ -1,6 +1,6 @@
 /* answer_effect_grid.c - the points of a column, against counts by hand: few values, bins of
  * equal weight, heavy values, categories and all others, missing cells. */
-#include "answer/effect_grid.h"
+#include "answer/explain/effect_grid.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Gates, intervals, and evaluation of a trained model against metrics computed from its
  * predictions. */
-#include "answer/evaluate.h"
+#include "answer/evaluate/evaluate.h"
 
 #include "answer/verify.h"
 #include "base/log.h"

@@ -1,10 +1,10 @@
 /* Prediction: the same bytes however a file is cut, batched or shared out; columns by name; bad
  * rows; outputs. */
-#include "answer/predict.h"
+#include "answer/stream/predict.h"
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "tap.h"
 #include "tiny.h"
 

@@ -2,7 +2,7 @@
  * them. */
 #include <math.h>
 
-#include "answer/evaluate.h"
+#include "answer/evaluate/evaluate.h"
 #include "answer/verify.h"
 #include "base/log.h"
 #include "base/mem.h"

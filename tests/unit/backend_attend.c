@@ -5,7 +5,7 @@
 #include "backend/cpu/cpu.h"
 #include "backend/cases/opcase.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 static size_t kept_cases, other_cases, differ;
 

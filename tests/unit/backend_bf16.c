@@ -11,7 +11,7 @@
 #include "backend/cases/opcase.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "reference_op.h"
 
 #ifndef DNN_DOUBLE

@@ -7,7 +7,7 @@
 #include "backend/backend.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 enum { PLACES = 20, MOST = 700 };
 

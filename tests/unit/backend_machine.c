@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "small_net.h"
 
 static struct machine *open_with(const char *core, const char *blas)

@@ -9,7 +9,7 @@
 #include "backend/cpu/cpu.h"
 #include "backend/cases/opcase.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "reference_op.h"
 
 static struct machine *open_with(const char *core)

@@ -4,7 +4,7 @@
 
 #include "backend/cases/opcase.h"
 #include "backend/peak.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "tap.h"
 
 static void issue(void *data, struct machine *m)

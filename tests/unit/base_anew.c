@@ -1,6 +1,6 @@
 /* base_anew.c - what a program hands to the one that it executes in its place, and that nothing
  * else is taken for it. */
-#include "base/anew.h"
+#include "base/process/anew.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "base/text.h"
 #include "tap.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/aside.h"
+#include "base/process/aside.h"
 
 static atomic_int goes, did;
 static pthread_t on;

@@ -1,6 +1,6 @@
 /* base_cgroup.c - limits of control groups, in folders that stand for a machine's: both
  * hierarchies, the groups above, the files of a container. */
-#include "base/cgroup.h"
+#include "base/process/cgroup.h"
 
 #include "base/mem.h"
 #include "scratch.h"

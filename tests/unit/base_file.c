@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "scratch.h"
 #include "tap.h"

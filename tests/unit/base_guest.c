@@ -2,7 +2,7 @@
  * the C library's own, which is everywhere. */
 #include "tap.h"
 
-#include "base/guest.h"
+#include "base/process/guest.h"
 
 struct calls {
     double (*cos)(double x);

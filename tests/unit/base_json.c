@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 
 static const char *const accepted[] = {

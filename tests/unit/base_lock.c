@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/lock.h"
+#include "base/file/lock.h"
 #include "scratch.h"
 #include "tap.h"
 

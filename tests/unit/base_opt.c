@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/opt.h"
+#include "base/json/opt.h"
 
 struct things {
     bool flag;

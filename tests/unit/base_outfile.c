@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "scratch.h"
 #include "tap.h"
 

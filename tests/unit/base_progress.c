@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/progress.h"
+#include "base/process/progress.h"
 #include "tap.h"
 
 static char told[1024];

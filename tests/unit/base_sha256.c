@@ -1,4 +1,4 @@
-#include "base/sha256.h"
+#include "base/file/sha256.h"
 #include "tap.h"
 
 static char hex[65];

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "base/shell.h"
+#include "base/process/shell.h"
 #include "tap.h"
 
 int main(void)

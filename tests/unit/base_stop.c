@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "base/exitcode.h"
-#include "base/lock.h"
-#include "base/outfile.h"
-#include "base/stop.h"
-#include "base/thread.h"
+#include "base/file/lock.h"
+#include "base/file/outfile.h"
+#include "base/process/stop.h"
+#include "base/process/thread.h"
 #include "scratch.h"
 #include "tap.h"
 

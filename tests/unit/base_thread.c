@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 enum { TILES = 1000, ROUNDS = 300 };
 

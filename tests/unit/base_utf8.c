@@ -1,4 +1,4 @@
-#include "base/convert.h"
+#include "base/file/convert.h"
 #include "base/utf8.h"
 #include "tap.h"
 

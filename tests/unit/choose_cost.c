@@ -5,7 +5,7 @@
 
 #include "backend/card.h"
 #include "backend/machine.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "choose/cost.h"
 #include "choose/select.h"
 #include "tap.h"

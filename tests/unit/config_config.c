@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/config_help.h"

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "csv_csv_help.h"
 
 /* --- what is read --- */

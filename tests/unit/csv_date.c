@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "csv/date.h"
-#include "csv/date_format.h"
+#include "csv/form/date.h"
+#include "csv/form/date_format.h"
 #include "seconds.h"
 
 static const struct seconds_case forms[] = {

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "csv/duration.h"
-#include "csv/form.h"
+#include "csv/form/duration.h"
+#include "csv/form/form.h"
 #include "seconds.h"
 
 static const struct seconds_case durations[] = {

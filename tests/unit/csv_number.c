@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "csv/number.h"
+#include "csv/form/number.h"
 #include "tap.h"
 
 #define BAD NUMBER_BAD, 0

@@ -1,7 +1,7 @@
 /* infer_file.c - what `init` guesses: dialect, header, decimal, encoding, types, task, leaks. */
 #include "base/rng.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "infer_help.h"
 
 /* --- dialect --- */

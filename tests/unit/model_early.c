@@ -2,7 +2,7 @@
  * gradients, one step of products where there were many. Ids: N15. */
 #include <math.h>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "netcase.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  * which reads what changes is caught, and that the door leads to more than one machine. */
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "listing.h"
 #include "netcase.h"
 #include "tap.h"

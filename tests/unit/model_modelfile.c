@@ -4,10 +4,10 @@
  * nothing crashes. */
 #include <math.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
-#include "base/sha256.h"
-#include "base/tensorfile.h"
+#include "base/file/sha256.h"
+#include "base/file/tensorfile.h"
 #include "model/file/modelfile.h"
 #include "scratch.h"
 #include "tap.h"

@@ -2,7 +2,7 @@
  * model_network.c - small problems that a network must learn, each within about a second; the same
  * bytes whatever the number of threads; every awkward shape of a batch. */
 #include "backend/machine.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "netcase.h"
 #include "tap.h"
 

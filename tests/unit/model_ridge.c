@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "model/solve/ridge.h"
 
 enum { ROWS = 150, COLUMNS = 7, OUTPUTS = 2, SIZE = COLUMNS + 1 };

@@ -2,7 +2,7 @@
  * function and shape by itself; the results are the same in every way. On a machine that issues
  * every routine again and compares. */
 #include "backend/machine.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "listing.h"
 #include "model/network/step.h"
 #include "netcase.h"

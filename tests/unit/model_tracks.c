@@ -2,7 +2,7 @@
  * the same gradient up to rounding; any number of threads leaves the same bytes. Ids: N15 N01. */
 #include <math.h>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "model/network/nonfinite.h"
 #include "netcase.h"
 #include "tap.h"

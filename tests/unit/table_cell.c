@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "csv/number.h"
+#include "csv/form/number.h"
 #include "table/cell_run.h"
 #include "table_help.h"
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table_help.h"
 
 enum { ROWS = 3000 };

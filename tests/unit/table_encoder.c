@@ -1,7 +1,7 @@
 /* table_encoder.c - the target, offsets, and the same statistics whatever the order of rows and the
  * number of threads. */
 #include "base/rng.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table_help.h"
 
 /* --- target and weights --- */

@@ -1,6 +1,6 @@
 /* table_encoder_number.c - what training rows teach of numbers: scales, medians, the rule of
  * "auto", constants and columns that nearly are; and how records are applied. */
-#include "csv/date.h"
+#include "csv/form/date.h"
 #include "table_help.h"
 
 static void apply_all(const struct schema *s, struct table *t)

@@ -1,7 +1,7 @@
 /* table_encoder_target.c - target_transform "auto" finds the function a target was made with, by
  * training and validation rows alone. */
 #include "base/rng.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table_help.h"
 
 enum { ROWS = 1200, TRAIN = 900, JUDGES = 200 }; /* the rest: test rows */

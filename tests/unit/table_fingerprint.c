@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table/fingerprint.h"
 #include "table/row_key.h"
 #include "table_help.h"

@@ -1,6 +1,6 @@
 /* table_pooled.c - the filter of pooled categories: those of training rows that an encoder lacks,
  * by column; of several encoders; more than it has room for. */
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table/pooled.h"
 #include "table_help.h"
 

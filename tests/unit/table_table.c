@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "table_help.h"
 
 static char folder[64];

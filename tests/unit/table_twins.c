@@ -1,7 +1,7 @@
 /* table_twins.c - values that differ in the way they are written alone; codes of one number. */
 #include <string.h>
 
-#include "csv/number.h"
+#include "csv/form/number.h"
 #include "table/label.h"
 #include "table/twins.h"
 #include "tap.h"

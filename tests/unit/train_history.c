@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "scratch.h"
 #include "tap.h"
-#include "train/history.h"
+#include "train/run/history.h"
 #include "train/journal.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "tap.h"
 #include "train/part.h"
-#include "train/run.h"
+#include "train/run/run.h"
 
 enum { ROWS = 1000, WINDOW = 4, WINDOWS = 50 };
 

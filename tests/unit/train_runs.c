@@ -9,12 +9,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "model/file/modelfile.h"
 #include "scratch.h"
 #include "table/view.h"
 #include "tap.h"
-#include "train/run.h"
+#include "train/run/run.h"
 #include "train/train.h"
 
 enum { RUNS = 4, ROWS = 900 };

@@ -12,16 +12,16 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/progress.h"
+#include "base/process/progress.h"
 #include "base/rng.h"
-#include "base/stop.h"
-#include "base/thread.h"
+#include "base/process/stop.h"
+#include "base/process/thread.h"
 #include "check/check.h"
 #include "model/file/checkpoint_list.h"
 #include "scratch.h"
 #include "table/schema.h"
 #include "tap.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 #include "train/train.h"
 
 static struct err e;

@@ -11,7 +11,7 @@
 
 #include "backend/backend.h"
 #include "base/fault.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 static const struct guest_symbol symbols[] = {
 #define NEED(name, result, arguments) GUEST_SYMBOL(blas, name, false)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "backend/cpu/vec.h"
-#include "base/guest.h"
+#include "base/process/guest.h"
 
 struct blas {
 #define NEED GUEST_MEMBER

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
-#include "base/hostmem.h"
+#include "base/process/hostmem.h"
 #include "base/mem.h"
 
 static struct cpu *cpu_of(struct machine *m)

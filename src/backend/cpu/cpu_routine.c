@@ -12,7 +12,7 @@
 #include "backend/cpu/cpu.h"
 #include "backend/op_list.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 /* --- the table of operations --- */
 

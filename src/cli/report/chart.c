@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "cli/report/html.h"
-#include "csv/date.h"
+#include "csv/form/date.h"
 
 /* The sheet, and the field inside it. */
 enum { WIDTH = 420, HEIGHT = 280, LEFT = 70, RIGHT = 14, TOP = 12, BOTTOM = 42,

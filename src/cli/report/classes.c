@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/curves.h"
+#include "answer/evaluate/curves.h"
 #include "cli/report/chart.h"
 #include "cli/report/html.h"
 #include "cli/report/page.h"

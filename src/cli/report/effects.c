@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/report/chart.h"
-#include "cli/explain_text.h"
+#include "cli/text/explain_text.h"
 #include "cli/report/html.h"
 #include "cli/report/page.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "answer/regions.h"
+#include "answer/explain/regions.h"
 #include "cli/report/chart.h"
 #include "cli/report/html.h"
 #include "cli/report/page.h"

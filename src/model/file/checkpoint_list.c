@@ -7,9 +7,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "base/sort.h"
 #include "base/sys.h"
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* modelfile.h - the model file (.dnn), format 3: a safetensors file (base/tensorfile.h says how its
+/* modelfile.h - the model file (.dnn), format 3: a safetensors file (tensorfile.h says how its
  * bytes lie) that holds all that answers need. No paths, no time, host, thread count or measured
  * speed: the same training gives the same bytes.
  *

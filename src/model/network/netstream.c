@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 #define PART_BYTES ((size_t)8 << 20) /* worth a transfer: at 25 GB/s, a third of a millisecond */
 enum { TILE_ROWS = 1024 };

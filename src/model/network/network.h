@@ -3,7 +3,7 @@
 #ifndef DNN_MODEL_NETWORK_H
 #define DNN_MODEL_NETWORK_H
 
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "model/loss.h"
 #include "model/network/model.h"
 #include "model/network/optim.h"

@@ -4,7 +4,7 @@
 #ifndef DNN_MODEL_OPTIM_H
 #define DNN_MODEL_OPTIM_H
 
-#include "base/opt.h"
+#include "base/json/opt.h"
 #include "model/network/model.h"
 
 enum optim_kind { OPTIM_SGD, OPTIM_RMSPROP, OPTIM_ADAM, OPTIM_ADAMW };

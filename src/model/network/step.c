@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/profile.h"
+#include "base/process/profile.h"
 #include "model/network/lanes.h"
 
 enum { ROUTINES_MOST = 64, PLAYS_MEASURED = 8 };

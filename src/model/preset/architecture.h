@@ -21,7 +21,7 @@ struct model_options {
 };
 
 /* The way to find the weights: gradient steps; the path of penalties of preset linear
- * (train/run_path.h); ridge regression of preset rocket (train/run_ridge.h), if there are not too
+ * (run_path.h); ridge regression of preset rocket (run_ridge.h), if there are not too
  * many rows. */
 enum solution { SOLVED_BY_STEPS, SOLVED_BY_PATH, SOLVED_BY_RIDGE };
 

@@ -3,7 +3,7 @@
 #ifndef DNN_MODEL_PRESET_H
 #define DNN_MODEL_PRESET_H
 
-#include "base/opt.h"
+#include "base/json/opt.h"
 
 /* Defaults of the config that differ from the tables', a JSON object. They count if neither the
  * config nor an earlier entry gives a value. when: the config says "key=word", or does not say

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "base/stop.h"
+#include "base/process/stop.h"
 #include "model/solve/design.h"
 
 /* The problem; borrowed. */

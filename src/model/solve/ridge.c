@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 enum { B = RIDGE_BLOCK, AREA = B * B, LANES = 4, STRIP = 256 };
 #define LEAST 1e-6 /* of 1 - h: a row that its own weight alone answers for */

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/real.h"
-#include "base/stop.h"
+#include "base/process/stop.h"
 
 struct ridge {
     uint32_t rows, columns, outputs, blocks;
