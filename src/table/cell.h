@@ -13,6 +13,15 @@
  * (CLASS_WEIGHT_MOST) multiply again: the product must stay below the largest float. */
 #define WEIGHT_MOST 1e20
 
+/* A record of a block, the schema and the columns that it is read by, and where errors go. */
+struct cell_where {
+    const struct schema *s;
+    const struct binding *b;
+    const struct csv_block *block;
+    const struct csv_cells *cells;
+    size_t record;
+    struct err *e;
+};
 /* A record made by cell_parse, by a schema with the same columns. */
 struct raw_record {
     const struct schema *s;

@@ -1,20 +1,12 @@
 /* cell_error.h - errors of cells, each with a help line. All functions fill the error and return
- * false. Private to cell.c, cell_error.c, dataset_block.c, dataset_place.c,
- * dataset_walk.c, header_row.h, header_row.c and src/table/sequence/order.c. */
+ * false. Private to cell.c, cell_error.c, dataset_block.c, dataset_walk.c,
+ * header_row.h, header_row.c and src/table/sequence/order.c. */
 #ifndef DNN_TABLE_CELL_ERROR_H
 #define DNN_TABLE_CELL_ERROR_H
 
 #include "csv/form/number.h"
 #include "table/cell.h"
 
-struct cell_where {
-    const struct schema *s;
-    const struct binding *b;
-    const struct csv_block *block;
-    const struct csv_cells *cells;
-    size_t record;
-    struct err *e;
-};
 bool cell_report_ragged(const struct cell_where *w);
 bool cell_report_missing(const struct cell_where *w, size_t column);
 bool cell_report_number(const struct cell_where *w, size_t column, const struct csv_cell *cell,

@@ -22,14 +22,14 @@ static bool load(struct reading *r, const struct data_options *o, const struct s
         log_note("columns of a pattern in data.sequence.wide neither rise nor fall by their "
                  "numbers, which therefore say the order of steps; a list of names keeps its own");
     d->samples = (struct samples){.count = d->rows.count};
-    d->target = spill_flat(&r->target);
-    d->label = spill_flat(&r->label);
-    d->key = spill_flat(&r->key);
-    d->group = spill_flat(&r->group);
-    d->time = spill_flat(&r->time);
-    d->said = spill_flat(&r->said);
+    d->target = spill_flat(&r->values[VALUE_TARGET]);
+    d->label = spill_flat(&r->values[VALUE_LABEL]);
+    d->key = spill_flat(&r->values[VALUE_KEY]);
+    d->group = spill_flat(&r->values[VALUE_GROUP]);
+    d->time = spill_flat(&r->values[VALUE_TIME]);
+    d->said = spill_flat(&r->values[VALUE_SAID]);
     dataset_tell_twins(d, dataset_join_labels(d));
-    struct series_step *steps = spill_flat(&r->steps);
+    struct series_step *steps = spill_flat(&r->values[VALUE_STEP]);
     return !steps || dataset_find_series(d, o, steps, e);
 }
 
@@ -40,13 +40,8 @@ struct dataset *dataset_load(const struct schema *declared, const struct data_op
     r.data->schema = schema_copy(declared);
     r.data->progress = o->progress;
     bool good = load(&r, o, stop, e);
-    spill_free(&r.key);
-    spill_free(&r.group);
-    spill_free(&r.time);
-    spill_free(&r.said);
-    spill_free(&r.target);
-    spill_free(&r.label);
-    spill_free(&r.steps);
+    for (int k = 0; k < ROW_VALUES; k++)
+        spill_free(&r.values[k]);
     if (good)
         return r.data;
     dataset_free(r.data);

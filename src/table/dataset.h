@@ -15,6 +15,7 @@
 #define DNN_TABLE_DATASET_H
 
 #include "base/rng.h"
+#include "table/cell.h"
 #include "table/part.h"
 #include "table/record.h"
 #include "table/remark.h"
@@ -104,10 +105,9 @@ void dataset_place(const struct dataset *d, const struct data_options *o, uint64
 /* Calls for dataset_walk. False: e says why it ends. */
 struct dataset_visit {
     void *owner;
-    bool (*begin)(void *owner, const struct binding *b, struct err *e); /* a list of files */
+    bool (*begin)(void *owner, const struct binding *b, struct err *e); /* a list of files, or NULL */
     /* row: its number in the dataset; UINT64_MAX: a record of data.train that is left out. */
-    bool (*record)(void *owner, const struct csv_cells *cells, size_t record, uint64_t row,
-                   struct err *e);
+    bool (*record)(void *owner, const struct cell_where *w, uint64_t row);
 };
 /* Reads data.train and data.valid again, record by record in their order. False: e; files that
  * have changed since are an error. */

@@ -56,24 +56,27 @@ static uint64_t read_key(const struct cell_where *w)
 static bool read_split(struct block_rows *b, const struct block_request *q,
                        const struct cell_where *w, uint64_t row)
 {
-    if (b->key)
-        b->key[row] = q->method < 0 && !q->groups ? 0 : read_key(w);
-    if (b->group) {
+    uint64_t *key = b->values[VALUE_KEY], *group = b->values[VALUE_GROUP];
+    uint8_t *said = b->values[VALUE_SAID];
+    double *time = b->values[VALUE_TIME];
+    if (key)
+        key[row] = q->method < 0 && !q->groups ? 0 : read_key(w);
+    if (group) {
         const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, q->group_column);
-        b->group[row] = cell ? rng_hash(cell->text, cell->length, 0) : 0;
+        group[row] = cell ? rng_hash(cell->text, cell->length, 0) : 0;
     }
-    if (b->said) {
-        b->said[row] = 0;
-        if (q->method >= 0 && !read_part(w, w->s->split_columns[0], &b->said[row]))
+    if (said) {
+        said[row] = 0;
+        if (q->method >= 0 && !read_part(w, w->s->split_columns[0], &said[row]))
             return false;
     }
-    if (b->time) {
-        b->time[row] = 0;
+    if (time) {
+        time[row] = 0;
         if (q->method >= 0) {
             uint32_t column = w->s->split_columns[0];
             const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, column);
-            b->time[row] = column_time(w->s, column, cell->text, cell->length);
-            if (isnan(b->time[row]))
+            time[row] = column_time(w->s, column, cell->text, cell->length);
+            if (isnan(time[row]))
                 return cell_is_missing(w->s, column, cell->text, cell->length)
                            ? cell_report_timeless(w, column)
                            : cell_report_date(w, column, cell);
@@ -96,20 +99,9 @@ static void make_room(struct block_rows *b, const struct block_request *q, size_
     if (b->rows_room >= rows && b->rows_room)
         return;
     b->rows_room = rows + rows / 4 + 1;
-    if (b->key)
-        b->key = mem_grow(b->key, b->rows_room, sizeof *b->key);
-    if (b->group)
-        b->group = mem_grow(b->group, b->rows_room, sizeof *b->group);
-    if (b->time)
-        b->time = mem_grow(b->time, b->rows_room, sizeof *b->time);
-    if (b->said)
-        b->said = mem_grow(b->said, b->rows_room, sizeof *b->said);
-    if (b->target)
-        b->target = mem_grow(b->target, b->rows_room, sizeof *b->target);
-    if (b->label)
-        b->label = mem_grow(b->label, b->rows_room, sizeof *b->label);
-    if (b->steps)
-        b->steps = mem_grow(b->steps, b->rows_room, sizeof *b->steps);
+    for (int k = 0; k < ROW_VALUES; k++)
+        if (q->stored[k].size)
+            b->values[k] = mem_grow(b->values[k], b->rows_room, q->stored[k].size);
 }
 
 /* Copies the schema: the ids of a block come from vocabularies of its own, without locks. */
@@ -149,6 +141,9 @@ static void append_sample(struct block_rows *b, const struct cell_where *w)
 static bool parse_record(struct block_rows *b, const struct block_request *q, struct cell_where *w)
 {
     const struct schema *s = &b->schema;
+    struct series_step *steps = b->values[VALUE_STEP];
+    double *target = b->values[VALUE_TARGET];
+    int32_t *label = b->values[VALUE_LABEL];
     unsigned char *out = b->records + b->rows * s->format.stride;
     if (dataset_excludes(q->own_parts, w)) {
         b->left_out++;
@@ -169,18 +164,18 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
         return true; /* it is left out */
     }
     if (!read_split(b, q, w, b->rows) ||
-        (b->steps && !series_step_read(s, w->b, w->block, w->cells, w->record,
-                                       &b->steps[b->rows], w->e)))
+        (steps && !series_step_read(s, w->b, w->block, w->cells, w->record, &steps[b->rows],
+                                    w->e)))
         return false;
-    if (b->target) {
+    if (target) {
         const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, s->target);
         if (isnan(record_float(out, s->format.at_target))) /* none, or of weight 0 */
-            b->target[b->rows] = NAN;
+            target[b->rows] = NAN;
         else
-            column_number(s, s->target, cell->text, cell->length, &b->target[b->rows]);
+            column_number(s, s->target, cell->text, cell->length, &target[b->rows]);
     }
-    if (b->label)
-        b->label[b->rows] = record_int(out, s->format.at_target);
+    if (label)
+        label[b->rows] = record_int(out, s->format.at_target);
     if (q->sample && b->sample_rows < TABLE_SAMPLE_ROWS)
         append_sample(b, w);
     b->rows++;
@@ -229,9 +224,10 @@ void block_merge(struct block_rows *b, struct schema *s)
                 merge_vocab(b->schema.columns[i].vocab, s->columns[i].vocab);
     if (s->labels)
         b->map[s->category_count] = merge_vocab(b->schema.labels, s->labels);
-    for (uint64_t row = 0; b->label && row < b->rows; row++)
-        if (b->label[row] >= 0)
-            b->label[row] = (int32_t)b->map[s->category_count][b->label[row]];
+    int32_t *label = b->values[VALUE_LABEL];
+    for (uint64_t row = 0; label && row < b->rows; row++)
+        if (label[row] >= 0)
+            label[row] = (int32_t)b->map[s->category_count][label[row]];
 }
 
 static void renumber(struct block_rows *b, uint32_t at, const uint32_t *map, int32_t first)
@@ -291,11 +287,6 @@ void block_free(struct block_rows *b)
     block_clear(b);
     mem_free(b->pieces);
     mem_free(b->records);
-    mem_free(b->key);
-    mem_free(b->group);
-    mem_free(b->time);
-    mem_free(b->said);
-    mem_free(b->target);
-    mem_free(b->label);
-    mem_free(b->steps);
+    for (int k = 0; k < ROW_VALUES; k++)
+        mem_free(b->values[k]);
 }

@@ -200,14 +200,9 @@ static bool append(struct load *l, struct block_rows *b, struct err *e)
         return false;
     find_pieces(t, b);
     t->rows.count += b->rows;
-    spill_add(&raw->key, b->key, b->rows);
-    spill_add(&raw->group, b->group, b->rows);
-    spill_add(&raw->time, b->time, b->rows);
-    spill_add(&raw->said, b->said, b->rows);
-    spill_add(&raw->target, b->target, b->rows);
-    spill_add(&raw->steps, b->steps, b->rows);
     block_merge(b, l->schema);
-    spill_add(&raw->label, b->label, b->rows);
+    for (int k = 0; k < ROW_VALUES; k++)
+        spill_add(&raw->values[k], b->values[k], b->rows);
     if (t->sample.rows < TABLE_SAMPLE_ROWS)
         add_sample(t, b, l->schema->column_count - 1);
     return true;
@@ -288,22 +283,11 @@ static bool decide_offsets(struct load *l, struct err *e)
     return true;
 }
 
-/* Allocates the blocks. Arrays that the split does not need stay NULL. */
 static void prepare_blocks(struct load *l)
 {
     l->room = threads_hands() * BLOCKS_A_HAND;
     l->blocks = mem_zero(l->room, sizeof *l->blocks);
     l->cells = mem_zero(threads_hands(), sizeof *l->cells);
-    for (unsigned i = 0; i < l->room; i++) {
-        struct block_rows *b = l->blocks + i;
-        b->key = l->raw->key.size ? mem_alloc(1, sizeof *b->key) : NULL;
-        b->group = l->raw->group.size ? mem_alloc(1, sizeof *b->group) : NULL;
-        b->time = l->raw->time.size ? mem_alloc(1, sizeof *b->time) : NULL;
-        b->said = l->raw->said.size ? mem_alloc(1, sizeof *b->said) : NULL;
-        b->target = l->raw->target.size ? mem_alloc(1, sizeof *b->target) : NULL;
-        b->label = l->raw->label.size ? mem_alloc(1, sizeof *b->label) : NULL;
-        b->steps = l->raw->steps.size ? mem_alloc(1, sizeof *b->steps) : NULL;
-    }
 }
 
 static void release(struct load *l)
@@ -388,9 +372,7 @@ unsigned dataset_own_parts(const struct data_options *o)
 static bool read_files(struct reading *raw, struct schema *s, const struct data_options *o,
                        int part, const struct stopper *stop, struct err *e)
 {
-    const struct opt_strings *files = part == PART_TRAIN   ? &o->train
-                                      : part == PART_VALID ? &o->valid
-                                                           : &o->test;
+    const struct opt_strings *files = data_files(o, part);
     enum bind_need need = part == PART_TRAIN ? BIND_SPLIT : BIND_TARGET;
     struct load l = {.raw = raw,
                      .schema = s,
@@ -417,7 +399,8 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
         binding.weight = -1; /* test rows of weight 0 stay: nothing is fitted on them */
     if (good) {
         l.request = (struct block_request){
-            .schema = s, .dialect = &s->dialect, .binding = &binding, .method = -1,
+            .schema = s, .dialect = &s->dialect, .binding = &binding,
+            .stored = raw->values, .method = -1,
             .group_column = schema_group_column(s)};
         if (part == PART_TRAIN) {
             l.request.method = o->split.method;
@@ -475,15 +458,18 @@ bool dataset_read(struct reading *raw, const struct data_options *o, const struc
     t->rows.format = s->format;
     while (((size_t)s->format.stride << t->rows.shift) < CHUNK_BYTES)
         t->rows.shift++;
-    raw->key.size = method == SPLIT_GROUP || method == SPLIT_HASH ? sizeof(uint64_t) : 0;
     t->grouped = method == SPLIT_GROUP;
     const bool own = !t->grouped && !s->windows.window && schema_group_column(s) != UINT32_MAX;
-    raw->group.size = own ? sizeof(uint64_t) : 0;
-    raw->time.size = method == SPLIT_TIME ? sizeof(double) : 0;
-    raw->said.size = method == SPLIT_COLUMN ? sizeof(uint8_t) : 0;
-    raw->target.size = s->task == TASK_REGRESSION ? sizeof(double) : 0;
-    raw->label.size = s->labels && !s->windows.window ? sizeof(int32_t) : 0;
-    raw->steps.size = s->windows.window ? sizeof(struct series_step) : 0;
+    const size_t sizes[ROW_VALUES] = {
+        [VALUE_KEY] = method == SPLIT_GROUP || method == SPLIT_HASH ? sizeof(uint64_t) : 0,
+        [VALUE_GROUP] = own ? sizeof(uint64_t) : 0,
+        [VALUE_TIME] = method == SPLIT_TIME ? sizeof(double) : 0,
+        [VALUE_SAID] = method == SPLIT_COLUMN ? sizeof(uint8_t) : 0,
+        [VALUE_TARGET] = s->task == TASK_REGRESSION ? sizeof(double) : 0,
+        [VALUE_LABEL] = s->labels && !s->windows.window ? sizeof(int32_t) : 0,
+        [VALUE_STEP] = s->windows.window ? sizeof(struct series_step) : 0};
+    for (int k = 0; k < ROW_VALUES; k++)
+        raw->values[k].size = sizes[k];
     for (int part = PART_TRAIN; part < PARTS; part++)
         if (given[part] && !read_files(raw, s, o, part, stop, e))
             return false;

@@ -8,6 +8,18 @@
 #include "table/dataset.h"
 #include "table/sequence/order.h"
 
+/* Values of a row beside its record. Which of them a dataset stores depends on the split, the task
+ * and sequences of records. */
+enum row_value {
+    VALUE_KEY,    /* uint64_t, as of a dataset */
+    VALUE_GROUP,  /* uint64_t, likewise */
+    VALUE_TIME,   /* double */
+    VALUE_SAID,   /* uint8_t */
+    VALUE_TARGET, /* double */
+    VALUE_LABEL,  /* int32_t, of a table */
+    VALUE_STEP,   /* struct series_step, of sequences of records */
+    ROW_VALUES
+};
 /* One value for each row while the number of rows is unknown. Its chunks never move. */
 struct spill {
     size_t size; /* bytes of a value; 0: not stored */
@@ -22,8 +34,7 @@ struct reading {
     struct dataset *data;      /* filled: rows, counters, sample, remarks */
     unsigned char **chunks;    /* = data->rows.chunks; grown here */
     size_t chunk_count;
-    struct spill key, group, time, said, target, label;
-    struct spill steps; /* sequences of records: struct series_step */
+    struct spill values[ROW_VALUES];
 };
 
 /* Reads data.train, data.valid and data.test. Decides number_slot.offset of the dataset's schema
@@ -65,12 +76,8 @@ struct block_rows {
     unsigned char *records;
     size_t records_room;       /* in bytes */
     struct schema schema;      /* a copy with vocabularies of its own */
-    uint64_t *key;             /* per row; only if the split uses it */
-    uint64_t *group;           /* as of a dataset */
-    double *time, *target;
-    int32_t *label;            /* of a table; after block_merge with the ids of the table */
-    struct series_step *steps; /* of sequences of records */
-    uint8_t *said;
+    void *values[ROW_VALUES];  /* [rows] of each enum row_value; NULL: it is not stored. Labels have
+                                * the ids of the table after block_merge */
     size_t rows_room;
     struct text sample;        /* the first rows, if requested */
     uint64_t *sample_ends;
@@ -93,6 +100,7 @@ struct block_request {
     const struct schema *schema;
     const struct csv_dialect *dialect;
     const struct binding *binding;
+    const struct spill *stored; /* by enum row_value: the size of a value */
     int method;                /* enum split_method, -1: the part of the rows is known */
     uint32_t group_column;     /* of schema_group_column */
     bool groups;               /* rows of a known part have a group, which other parts may share */
@@ -101,7 +109,6 @@ struct block_request {
 };
 /* True if the record belongs to a part with files of its own: it is left out, and its other cells
  * are not read. */
-struct cell_where;
 bool dataset_excludes(unsigned own_parts, const struct cell_where *w);
 /* Parses one block; sets b->failed and b->error at the first bad record. */
 void block_parse(struct block_rows *b, const struct block_request *q,

@@ -5,6 +5,7 @@
 #include "base/json/opt.h"
 #include "base/rng.h"
 #include "csv/csv.h"
+#include "table/part.h"
 
 enum split_method {
     SPLIT_RANDOM, SPLIT_STRATIFIED, SPLIT_GROUP, SPLIT_TIME, SPLIT_HASH, SPLIT_COLUMN
@@ -105,6 +106,12 @@ struct data_options {
     double quantiles[QUANTILES_MOST];
     uint32_t quantile_count;
 };
+
+/* The files of a part (enum part). */
+static inline const struct opt_strings *data_files(const struct data_options *o, int part)
+{
+    return part == PART_TRAIN ? &o->train : part == PART_VALID ? &o->valid : &o->test;
+}
 
 /* Completes and checks the options: sets the default split method of the task, checks delimiter,
  * fractions that leave no training rows, stratified regression. Call it after opt_read and before

@@ -26,15 +26,14 @@ static void count_bytes(struct table *t)
  * all. */
 static bool in_files(const struct data_options *o, struct err *e)
 {
-    const struct opt_strings *lists[PARTS] = {&o->train, &o->valid, &o->test};
     int last = e->id == ERR_LABEL_UNSEEN ? PART_TEST : PART_TRAIN;
     struct text names = {0};
     if (e->id == ERR_NONE || e->file[0])
         return false;
     for (int part = PART_TRAIN; part <= last; part++)
-        for (size_t i = 0; i < lists[part]->count && i < 2; i++)
+        for (size_t i = 0; i < data_files(o, part)->count && i < 2; i++)
             text_printf(&names, "%s%s", names.length ? ", " : "",
-                        i ? "..." : lists[part]->items[0]);
+                        i ? "..." : data_files(o, part)->items[0]);
     if (names.length && names.length < sizeof e->file)
         memcpy(e->file, names.data, names.length + 1);
     text_free(&names);

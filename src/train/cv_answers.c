@@ -36,8 +36,7 @@ static bool begin(void *owner, const struct binding *b, struct err *e)
     return answer_line_header(&w->line, b, &w->text, e) && outfile_text(&w->out, &w->text, e);
 }
 
-static bool record(void *owner, const struct csv_cells *cells, size_t number, uint64_t row,
-                   struct err *e)
+static bool record(void *owner, const struct cell_where *where, uint64_t row)
 {
     struct writing *w = owner;
     const struct cv_answers *a = w->answers;
@@ -45,19 +44,19 @@ static bool record(void *owner, const struct csv_cells *cells, size_t number, ui
         return true;
     w->fold[0] = '\0';
     if (row == UINT64_MAX || a->fold[row] == CV_NO_FOLD) {
-        answer_line_null(&w->line, cells, number, &w->text);
+        answer_line_null(&w->line, where->cells, where->record, &w->text);
     } else {
         const double *answer = a->answer + row * a->outputs;
         w->line.decision = &a->decision[a->fold[row]];
         snprintf(w->fold, sizeof w->fold, "%u", a->fold[row]);
-        answer_line_add(&w->line, cells, number, answer, &w->text);
+        answer_line_add(&w->line, where->cells, where->record, answer, &w->text);
         if (a->region == ANSWER_INTERVAL)
             answer_line_ends(&w->line, a->ends + 2 * row, &w->text);
         if (a->region == ANSWER_SET)
             answer_line_set(&w->line, &a->conformal[a->fold[row]], answer,
                             decision_label(w->line.decision, answer, a->outputs), &w->text);
     }
-    return outfile_text(&w->out, &w->text, e);
+    return outfile_text(&w->out, &w->text, where->e);
 }
 
 bool cv_answers_write(const struct cv_answers *a, const char *path, const struct table *t,

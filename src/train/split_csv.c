@@ -20,7 +20,6 @@ bool split_csv_check(const struct config *c, const char *path, const char *model
 
 struct writing {
     const struct table *t;
-    const struct binding *b;
     uint64_t row; /* of this list of files */
     struct outfile out;
     struct text text;
@@ -31,7 +30,7 @@ static bool begin(void *owner, const struct binding *b, struct err *e)
 {
     struct writing *w = owner;
     const struct schema *s = w->t->data->schema;
-    w->b = b;
+    (void)b;
     w->row = 0;
     if (w->opened)
         return true;
@@ -46,8 +45,7 @@ static bool begin(void *owner, const struct binding *b, struct err *e)
     return outfile_text(&w->out, &w->text, e);
 }
 
-static bool record(void *owner, const struct csv_cells *cells, size_t number, uint64_t row,
-                   struct err *e)
+static bool record(void *owner, const struct cell_where *where, uint64_t row)
 {
     struct writing *w = owner;
     const struct schema *s = w->t->data->schema;
@@ -55,7 +53,7 @@ static bool record(void *owner, const struct csv_cells *cells, size_t number, ui
     for (size_t i = 0; i < s->column_count; i++) {
         if (s->columns[i].type != COLUMN_ID)
             continue;
-        const struct csv_cell *c = cell_at(w->b, cells, number, i);
+        const struct csv_cell *c = cell_at(where->b, where->cells, where->record, i);
         text_char(&w->text, ',');
         if (c)
             field_put(&w->text, c->text, c->length);
@@ -64,7 +62,7 @@ static bool record(void *owner, const struct csv_cells *cells, size_t number, ui
                 row == UINT64_MAX
                     ? ""
                     : part_words[w->t->split.part[sample_of(&w->t->data->samples, row)]]);
-    return outfile_text(&w->out, &w->text, e);
+    return outfile_text(&w->out, &w->text, where->e);
 }
 
 bool split_csv_write(const char *path, const struct table *t, const struct data_options *o,

@@ -164,23 +164,12 @@ struct marking {
     uint64_t room; /* bytes */
 };
 
-static bool begin(void *owner, const struct binding *b, struct err *e)
-{
-    (void)owner;
-    (void)b;
-    (void)e;
-    return true;
-}
-
-static bool mark(void *owner, const struct csv_cells *cells, size_t record, uint64_t row,
-                 struct err *e)
+static bool mark(void *owner, const struct cell_where *where, uint64_t row)
 {
     struct marking *m = owner;
     const struct dealing *d = m->d;
     const uint64_t at = m->h->count++;
-    (void)cells;
-    (void)record;
-    (void)e;
+    (void)where;
     if (at / 8 >= m->room) {
         const uint64_t room = m->room ? 2 * m->room : 1024;
         m->h->wanted = mem_grow(m->h->wanted, room, 1);
@@ -218,7 +207,7 @@ bool held_find(struct held *h, const struct modelfile *f, const char *part, char
 {
     struct dealing d = {.model = f, .file = files[0]};
     struct marking m = {h, &d, 0};
-    const struct dataset_visit visit = {&m, begin, mark};
+    const struct dataset_visit visit = {&m, NULL, mark};
     *h = (struct held){0};
     while (strcmp(part_words[d.part], part) != 0)
         d.part++;
