@@ -15,7 +15,6 @@
 #define DNN_TABLE_DATASET_H
 
 #include "base/rng.h"
-#include "table/cell.h"
 #include "table/part.h"
 #include "table/record.h"
 #include "table/remark.h"
@@ -102,10 +101,12 @@ void rows_release(struct rows *rows);
  * again. */
 void dataset_place(const struct dataset *d, const struct data_options *o, uint64_t row,
                    struct err *e);
-/* Calls for dataset_walk. False: e says why it ends. */
+/* Calls for dataset_walk. False: the error says why it ends. */
+struct cell_where; /* cell.h */
 struct dataset_visit {
     void *owner;
-    bool (*begin)(void *owner, const struct binding *b, struct err *e); /* a list of files, or NULL */
+    /* a list of files begins; may be NULL */
+    bool (*begin)(void *owner, const struct binding *b, struct err *e);
     /* row: its number in the dataset; UINT64_MAX: a record of data.train that is left out. */
     bool (*record)(void *owner, const struct cell_where *w, uint64_t row);
 };

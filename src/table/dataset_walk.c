@@ -98,9 +98,12 @@ static bool find_row(const struct dataset *d, const struct data_options *o, uint
     struct place p = {row - 1, false, e, group};
     const struct dataset_visit visit = {&p, NULL, at_row};
     uint64_t next = 0;
-    for (int part = PART_TRAIN; row && part < PARTS && !p.found && last(data_files(o, part)); part++) {
+    for (int part = PART_TRAIN; row && part < PARTS && !p.found; part++) {
+        const struct opt_strings *files = data_files(o, part);
         struct err ignored = {0}; /* the files were valid before */
-        if (data_files(o, part)->count)
+        if (!last(files))
+            break;
+        if (files->count)
             walk_files(d, o, part, &visit, &next, &ignored);
     }
     return p.found || row == 0;
