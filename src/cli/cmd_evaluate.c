@@ -97,8 +97,9 @@ static void result_text(const struct evaluate_result *r, struct text *out)
     if (s->quantile_count)
         text_printf(out, "coverage   is the share between the lowest and the highest, near %.6g\n",
                     s->quantiles[s->quantile_count - 1] - s->quantiles[0]);
-    if (r->tally->quantile > 0)
-        text_printf(out, "quantile   %.6g (coverage should be near it)\n", r->tally->quantile);
+    else if (loss_quantile(&r->tally->criterion.loss) > 0)
+        text_printf(out, "quantile   %.6g (coverage should be near it)\n",
+                    loss_quantile(&r->tally->criterion.loss));
     evaluate_details(r, out);
     for (size_t i = 0; i < r->gate_count; i++) {
         text_printf(out, "gate %s: %s (", text_quote_z(r->gates[i].text),

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "measure/tally.h"
 
 uint32_t blend_width(const struct criterion *c)
 {
@@ -37,7 +36,7 @@ static double sums_of(const struct blend *b, const double *answers, struct crite
 static double loss_with(const struct blend *b, const double *sum, const double *more, double scale,
                         double *room)
 {
-    double loss = 0, weight = 0;
+    struct mean mean = {0};
     struct criterion_sum s;
     for (uint64_t i = 0; i < b->rows * b->width; i++)
         room[i] = (sum[i] + (more ? more[i] : 0)) * scale;
@@ -45,12 +44,10 @@ static double loss_with(const struct blend *b, const double *sum, const double *
         return sums_of(b, room, &s);
     for (uint64_t i = 0; i < b->rows; i++) {
         double w = weight_of(b, i);
-        if (!(w > 0))
-            continue;
-        loss += w * row_loss(b, i, room + i * b->width);
-        weight += w;
+        if (w > 0)
+            mean_add(&mean, w, row_loss(b, i, room + i * b->width));
     }
-    return weight > 0 ? loss / weight : (double)NAN;
+    return mean_value(&mean);
 }
 
 /* Mean of the members' answers: number i of all rows' numbers. */
@@ -85,23 +82,21 @@ static void row_losses(const struct blend *b, const double *weights, double *los
 
 double blend_gain(const struct blend *b, const double *from, const double *with, double *error)
 {
-    struct tally_mean mean = {0};
-    double *losses = mem_alloc(b->rows + 1, sizeof *losses), weight = 0;
+    struct mean mean = {0};
+    double *losses = mem_alloc(b->rows + 1, sizeof *losses);
     double *others = mem_zero(b->rows + 1, sizeof *others);
     row_losses(b, from, losses);
     if (with)
         row_losses(b, with, others);
     for (uint64_t i = 0; i < b->rows; i++) {
         double w = weight_of(b, i);
-        if (!(w > 0))
-            continue;
-        tally_mean_add(&mean, w, losses[i] - others[i]);
-        weight += w;
+        if (w > 0)
+            mean_add(&mean, w, losses[i] - others[i]);
     }
     mem_free(losses);
     mem_free(others);
-    *error = tally_mean_error(&mean, weight);
-    return tally_mean_value(&mean, weight);
+    *error = mean_error(&mean);
+    return mean_value(&mean);
 }
 
 double blend_loss(const struct blend *b, const double *weights)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "measure/probability.h"
 
 #define PROBABILITY_LEAST 1e-15
 enum { POWERS = 20, CENTER_STEPS = 60 };
@@ -96,15 +97,11 @@ void criterion_add(const struct criterion *c, struct criterion_sum *s, const dou
     const double w = criterion_weight(c, label, weight);
     if (!(w > 0))
         return;
-    s->weight += w;
-    s->squared_weights += w * w;
     if (criterion_of_rows(c)) {
-        double x = criterion_row(c, c->classes ? answer + label : answer, target);
-        s->loss += w * x;
-        s->squared_sum += w * w * x;
-        s->squared_squares += w * w * x * x;
+        mean_add(&s->of_rows, w, criterion_row(c, c->classes ? answer + label : answer, target));
         return;
     }
+    mean_add(&s->of_rows, w, 0);
     for (uint32_t k = 0; k < c->classes && k < F1_CLASSES; k++) {
         const double t = (int32_t)k == label, r = answer[k] * t, a = answer[k] + t;
         s->right[k] += w * r;
@@ -112,6 +109,51 @@ void criterion_add(const struct criterion *c, struct criterion_sum *s, const dou
         s->right2[k] += w * w * r * r;
         s->cross[k] += w * w * r * a;
         s->all2[k] += w * w * a * a;
+    }
+}
+
+/* -ln p of every class is top + ln sum - logit: nothing is rounded to 0 before its logarithm. */
+static double of_class(const struct criterion *c, const real *logits, int32_t label)
+{
+    double top = (double)logits[0], sum = 0, all = 0;
+    for (uint32_t k = 1; k < c->classes; k++)
+        top = (double)logits[k] > top ? (double)logits[k] : top;
+    for (uint32_t k = 0; k < c->classes; k++) {
+        sum += exp((double)logits[k] - top);
+        all += (double)logits[k] - top;
+    }
+    const double log_sum = log(sum), own = log_sum - ((double)logits[label] - top);
+    if (c->loss.kind == LOSS_FOCAL)
+        return criterion_own(&c->loss, own);
+    const double smooth = c->loss.label_smoothing;
+    return (1 - smooth) * own + smooth * (log_sum - all / c->classes);
+}
+
+/* The mean over the values of a row. Quantiles count in rising order, as they are answered. */
+static double of_values(const struct criterion *c, const real *logits, double target)
+{
+    const uint32_t values = criterion_values(c);
+    double value[QUANTILES_MOST], sum = 0;
+    answer_values(NULL, logits, 1, values, value);
+    for (uint32_t k = 0; k < values; k++)
+        sum += criterion_error(&c->loss, k, value[k] - target);
+    return sum / values;
+}
+
+void criterion_add_logits(const struct criterion *c, struct criterion_sum *s, const real *logits,
+                          int32_t label, double target, double weight)
+{
+    const double w = criterion_weight(c, label, weight);
+    double p[F1_CLASSES];
+    if (!(w > 0))
+        return;
+    if (!criterion_of_rows(c)) {
+        answer_probabilities(logits, 1, c->classes, p);
+        criterion_add(c, s, p, label, 0, weight);
+    } else if (c->classes) {
+        mean_add(&s->of_rows, w, of_class(c, logits, label));
+    } else {
+        mean_add(&s->of_rows, w, of_values(c, logits, coding_encode(c->coding, target)));
     }
 }
 
@@ -123,10 +165,8 @@ static double f1_of(const struct criterion_sum *s, uint32_t k)
 double criterion_mean(const struct criterion *c, const struct criterion_sum *s)
 {
     double loss = 0, count = 0;
-    if (!(s->weight > 0))
-        return (double)NAN;
-    if (criterion_of_rows(c))
-        return s->loss / s->weight;
+    if (criterion_of_rows(c) || !(s->of_rows.weight > 0))
+        return mean_value(&s->of_rows);
     for (uint32_t k = 0; k < c->classes; k++)
         if (loss_chosen(&c->loss, k)) {
             loss += 1 - f1_of(s, k);
@@ -137,15 +177,11 @@ double criterion_mean(const struct criterion *c, const struct criterion_sum *s)
 
 double criterion_error_of(const struct criterion *c, const struct criterion_sum *s)
 {
-    double rows = s->squared_weights > 0 ? s->weight * s->weight / s->squared_weights : 0;
+    const struct mean *m = &s->of_rows;
+    const double rows = m->weight2 > 0 ? m->weight * m->weight / m->weight2 : 0;
     double error = 0, count = 0;
-    if (rows < 2)
-        return (double)NAN;
-    if (criterion_of_rows(c)) {
-        double mean = s->loss / s->weight;
-        error = s->squared_squares - 2 * mean * s->squared_sum + mean * mean * s->squared_weights;
-        return sqrt((error > 0 ? error : 0) * rows / (rows - 1)) / s->weight;
-    }
+    if (criterion_of_rows(c) || rows < 2)
+        return mean_error(m);
     for (uint32_t k = 0; k < c->classes; k++)
         if (loss_chosen(&c->loss, k)) {
             double f = f1_of(s, k);
@@ -163,8 +199,8 @@ double criterion_f1_row(const struct criterion *c, const struct criterion_sum *s
     for (uint32_t k = 0; k < c->classes; k++)
         if (loss_chosen(&c->loss, k)) {
             const double f = f1_of(s, k), t = (int32_t)k == label;
-            sum += 1 - f - (2 * answer[k] * t - f * (answer[k] + t)) * s->weight / (s->all[k] + 1) +
-                   (f - 1) / (s->all[k] + 1);
+            const double pull = 2 * answer[k] * t - f * (answer[k] + t), all = s->all[k] + 1;
+            sum += 1 - f - pull * s->of_rows.weight / all + (f - 1) / all;
             count++;
         }
     return sum / count;

@@ -1,8 +1,8 @@
 /* criterion.h - the loss that counts for a config. Training minimises it on logits
- * (measure/score_loss.h); everything that judges answers uses this page: the weights of members,
- * the comparison with a constant, tune, `--better-than`, explain, the range of values. Answers are
- * probabilities before calibration, or values in the units of the target. Label smoothing is no
- * part of it: it changes how a network learns, not what a good answer is.
+ * (criterion_add_logits); everything else judges answers: the weights of members, the comparison
+ * with a constant, tune, `--better-than`, explain, the range of values. Answers are probabilities
+ * before calibration, or values in the units of the target. Label smoothing is no part of it: it
+ * changes how a network learns, not what a good answer is.
  *
  *   cross_entropy  w -ln p            focal     w (1 - p)^gamma -ln p      (Lin et al., 2017)
  *   soft_f1        1 - mean over chosen classes of (2 sum w p t + 1) / (sum w (p + t) + 1)
@@ -16,6 +16,7 @@
 #ifndef DNN_MEASURE_CRITERION_H
 #define DNN_MEASURE_CRITERION_H
 
+#include "base/real.h"
 #include "measure/weighted.h"
 #include "model/loss.h"
 #include "table/coding.h"
@@ -24,12 +25,11 @@ struct criterion {
     struct loss_options loss; /* kind LOSS_AUTO: cross_entropy, or mse */
     uint32_t classes;         /* 0: values */
     const float *class_weight; /* [classes], borrowed; NULL: all 1 */
-    const struct target_coding *coding; /* huber alone; borrowed */
+    const struct target_coding *coding; /* huber and logits alone; borrowed */
 };
 /* Sums over rows. Zeroed to begin with. */
 struct criterion_sum {
-    double loss, weight;
-    double squared_weights, squared_sum, squared_squares; /* as in struct tally_mean */
+    struct mean of_rows; /* soft_f1: its weights alone */
     /* soft_f1, by class: sums of w p t and of w (p + t), and their second moments */
     double right[F1_CLASSES], all[F1_CLASSES];
     double right2[F1_CLASSES], cross[F1_CLASSES], all2[F1_CLASSES];
@@ -61,10 +61,14 @@ double criterion_weight(const struct criterion *c, int32_t label, double weight)
 /* answer: [classes], or [criterion_values]. */
 void criterion_add(const struct criterion *c, struct criterion_sum *s, const double *answer,
                    int32_t label, double target, double weight);
+/* The loss that is trained, with label smoothing, from the network's outputs, and the target in its
+ * own units. The formulas are the operations' (backend/ops.h), in double. */
+void criterion_add_logits(const struct criterion *c, struct criterion_sum *s, const real *logits,
+                          int32_t label, double target, double weight);
 /* NaN without weight. */
 double criterion_mean(const struct criterion *c, const struct criterion_sum *s);
-/* The standard error of the mean: as tally_mean_error; for soft_f1 the mean of the classes' errors
- * (delta method), an upper bound. NaN below two effective rows. */
+/* The standard error of the mean: mean_error; for soft_f1 the mean of the classes' errors (delta
+ * method), an upper bound. NaN below two effective rows. */
 double criterion_error_of(const struct criterion *c, const struct criterion_sum *s);
 /* soft_f1: what a row adds to the loss, so that the mean over rows by weight is the loss, and the
  * spread of the rows gives its error (linearised at the sums of all rows). */

@@ -161,8 +161,9 @@ void gate_judge(struct gate *g, const struct metrics *m, struct tally *y)
     case GATE_OF_LOW: value = i.low; break;
     case GATE_OF_HIGH: value = i.high; break;
     case GATE_OF_CURVE:
-        value = strcmp(g->metric->name, "precision") == 0 ? threshold_precision_at(&y->rank, g->at)
-                                                          : threshold_recall_at(&y->rank, g->at);
+        value = threshold_best_at(&y->rank, strcmp(g->metric->name, "precision") == 0
+                                                ? THRESHOLD_PRECISION_AT_RECALL
+                                                : THRESHOLD_RECALL_AT_PRECISION, g->at);
         break;
     }
     gate_measure(g, value);
@@ -208,10 +209,7 @@ void gates_write(const struct gate *gates, size_t count, struct json_out *out)
         if (gates[i].compares) {
             json_put_number(out, "own", gates[i].own);
             json_put_number(out, "other", gates[i].other);
-            json_open(out, "interval", '[');
-            json_put_number(out, NULL, gates[i].interval.low);
-            json_put_number(out, NULL, gates[i].interval.high);
-            json_close(out, ']');
+            interval_write(&gates[i].interval, "interval", out);
         }
         json_close(out, '}');
     }

@@ -5,8 +5,6 @@
 
 #include "base/mem.h"
 
-#define Z 1.959963984540054
-
 static const struct interval none = {(double)NAN, (double)NAN};
 
 double group_quantile(double n)
@@ -21,7 +19,7 @@ double group_quantile(double n)
     const double d = ((94.5 / (b + c) - 3) / b + 1) * sqrt(a * half_pi) * n;
     double x = d * p, y = pow(x, 2 / n);
     if (y > 0.05 + a) {
-        x = -Z;
+        x = -Z95;
         y = x * x;
         if (n < 5)
             c += 0.3 * (n - 4.5) * (x + 0.6);
@@ -127,8 +125,7 @@ static double by_influence(struct tally *y, int by)
 
 static struct interval on_scale(double value, double error, double t, double groups, int scale)
 {
-    struct interval i = none;
-    double x = value, e = error;
+    struct interval i;
     switch ((enum group_scale)scale) {
     case GROUP_REST:
         i = on_scale(1 - value, error, t, groups, GROUP_SIZE);
@@ -138,19 +135,17 @@ static struct interval on_scale(double value, double error, double t, double gro
             return none;
         return (struct interval){value * exp(-t * error / value), value * exp(t * error / value)};
     case GROUP_SHARE: {
-        /* interval_wilson is of Z: rows that make up for t */
+        /* interval_wilson is of Z95: rows that make up for t */
         const double rows = error > 0 ? value * (1 - value) / (error * error) : groups;
-        return interval_wilson(value, rows * (Z * Z) / (t * t));
+        return interval_wilson(value, rows * (Z95 * Z95) / (t * t));
     }
     case GROUP_AREA:
         if (!(value > 0 && value < 1))
-            return interval_wilson(value, groups * (Z * Z) / (t * t));
-        x = log(value / (1 - value));
-        e = t * error / (value * (1 - value));
-        return (struct interval){1 / (1 + exp(-(x - e))), 1 / (1 + exp(-(x + e)))};
+            return interval_wilson(value, groups * (Z95 * Z95) / (t * t));
+        return interval_logit(value, t * error / (value * (1 - value)));
     case GROUP_PLAIN: break;
     }
-    return (struct interval){fmax(x - t * e, 0), fmin(x + t * e, 1)};
+    return (struct interval){fmax(value - t * error, 0), fmin(value + t * error, 1)};
 }
 
 struct interval group_interval(struct tally *y, double value, const struct group_method *m,

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#define Z 1.959963984540054 /* 97.5 % of a normal */
 #define BINOMIAL_LEAST 20   /* rows times share times the other share */
 
 static const struct interval none = {(double)NAN, (double)NAN};
@@ -12,8 +11,8 @@ struct interval interval_wilson(double share, double rows)
 {
     if (!(rows > 0) || isnan(share))
         return none;
-    double z2 = Z * Z, scale = 1 + z2 / rows, middle = (share + z2 / (2 * rows)) / scale;
-    double half = Z / scale * sqrt(share * (1 - share) / rows + z2 / (4 * rows * rows));
+    double z2 = Z95 * Z95, scale = 1 + z2 / rows, middle = (share + z2 / (2 * rows)) / scale;
+    double half = Z95 / scale * sqrt(share * (1 - share) / rows + z2 / (4 * rows * rows));
     struct interval i = {middle - half, middle + half};
     if (i.low < 0 || share <= 0)
         i.low = 0;
@@ -28,6 +27,14 @@ void interval_put(const struct interval *i, struct text *out)
         text_printf(out, " (%s to %s)", text_figure(i->low, 4), text_figure(i->high, 4));
 }
 
+void interval_write(const struct interval *i, const char *key, struct json_out *out)
+{
+    json_open(out, key, '[');
+    json_put_number(out, NULL, i->low);
+    json_put_number(out, NULL, i->high);
+    json_close(out, ']');
+}
+
 static double effective(double weight, double weight2)
 {
     return weight2 > 0 ? weight * weight / weight2 : 0;
@@ -37,22 +44,15 @@ struct interval interval_normal(double value, double error, double least, double
 {
     if (isnan(value) || isnan(error))
         return none;
-    struct interval i = {value - Z * error, value + Z * error};
-    if (i.low < least)
-        i.low = least;
-    if (i.high > most)
-        i.high = most;
-    return i;
+    return (struct interval){fmax(value - Z95 * error, least), fmin(value + Z95 * error, most)};
 }
 
-/* Symmetric on the logit scale: stays within 0 and 1. */
-static struct interval logistic(double value, double error)
+struct interval interval_logit(double value, double half)
 {
-    if (isnan(value) || isnan(error))
+    if (isnan(value) || isnan(half))
         return none;
     double middle = log(value / (1 - value));
-    return (struct interval){1 / (1 + exp(-(middle - Z * error))),
-                             1 / (1 + exp(-(middle + Z * error)))};
+    return (struct interval){1 / (1 + exp(-(middle - half))), 1 / (1 + exp(-(middle + half)))};
 }
 
 static struct interval of_area(double value, double error, double rows)
@@ -61,7 +61,7 @@ static struct interval of_area(double value, double error, double rows)
         return none;
     if (value <= 0 || value >= 1)
         return interval_wilson(value, rows);
-    return logistic(value, error / (value * (1 - value)));
+    return interval_logit(value, Z95 * (error / (value * (1 - value))));
 }
 
 struct interval interval_auc(struct tally *t, double value)
@@ -79,9 +79,8 @@ struct interval interval_pr_auc(struct tally *t, double value)
     if (isnan(value) || value <= 0 || value >= 1)
         return interval_wilson(value, rows);
     if (spread >= BINOMIAL_LEAST || t->classes != 2)
-        return logistic(value, 1 / sqrt(spread));
-    const double error = rank_precision_error(&t->rank, &areas);
-    return logistic(value, error / (value * (1 - value)));
+        return interval_logit(value, Z95 * (1 / sqrt(spread)));
+    return of_area(value, rank_precision_error(&t->rank, &areas), rows);
 }
 
 struct interval interval_macro_auc(struct tally *t, double value)
@@ -100,7 +99,7 @@ struct interval interval_macro_auc(struct tally *t, double value)
     return of_area(value, error / classes, rows);
 }
 
-struct interval interval_accuracy(struct tally *t, double value)
+struct interval interval_share(struct tally *t, double value)
 {
     return interval_wilson(value, effective(t->weight, t->weight2));
 }
@@ -163,48 +162,16 @@ struct interval interval_macro_f1(struct tally *t, double value)
     return interval_normal(value, sqrt(sum) / classes, 0, 1);
 }
 
-struct interval interval_logloss(struct tally *t, double value)
-{
-    return interval_normal(value, tally_mean_error(&t->loss, t->weight), 0, (double)INFINITY);
-}
-
-struct interval interval_brier(struct tally *t, double value)
-{
-    return interval_normal(value, tally_mean_error(&t->brier, t->weight), 0, 1);
-}
-
-struct interval interval_mae(struct tally *t, double value)
-{
-    return interval_normal(value, tally_mean_error(&t->absolute, t->weight), 0, (double)INFINITY);
-}
-
 struct interval interval_loss(struct tally *t, double value)
 {
     return interval_normal(value, criterion_error_of(&t->criterion, &t->own), 0, INFINITY);
 }
 
-struct interval interval_pinball(struct tally *t, double value)
-{
-    return interval_normal(value, tally_mean_error(&t->pinball, t->weight), 0, (double)INFINITY);
-}
-
-struct interval interval_coverage(struct tally *t, double value)
-{
-    return interval_wilson(value, effective(t->weight, t->weight2));
-}
-
-struct interval interval_size(struct tally *t, double value)
-{
-    return interval_normal(value, tally_mean_error(&t->size, t->weight), 0, (double)INFINITY);
-}
-
 struct interval interval_rmse(struct tally *t, double value)
 {
-    if (isnan(value))
-        return none;
-    struct interval i =
-        interval_normal(tally_mean_value(&t->square, t->weight),
-                        tally_mean_error(&t->square, t->weight), 0, (double)INFINITY);
+    (void)value; /* the root of that mean */
+    const struct interval i = interval_normal(mean_value(&t->square),
+                                              mean_error(&t->square), 0, INFINITY);
     return (struct interval){sqrt(i.low), sqrt(i.high)};
 }
 
@@ -212,7 +179,7 @@ struct interval interval_rmse(struct tally *t, double value)
  * more rows could not differ: then the variance at the middle of Wilson's interval. */
 static double share_variance(double share, double rows)
 {
-    double s = share > 0 && share < 1 ? share : (share * rows + Z * Z / 2) / (rows + Z * Z);
+    double s = share > 0 && share < 1 ? share : (share * rows + Z95 * Z95 / 2) / (rows + Z95 * Z95);
     return s * (1 - s) / rows;
 }
 

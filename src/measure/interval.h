@@ -19,6 +19,7 @@
 #ifndef DNN_MEASURE_INTERVAL_H
 #define DNN_MEASURE_INTERVAL_H
 
+#include "base/json/json.h"
 #include "base/text.h"
 #include "measure/tally.h"
 
@@ -26,30 +27,28 @@
 struct interval {
     double low, high;
 };
+#define Z95 1.959963984540054 /* 97.5 % of a normal distribution */
 struct interval interval_wilson(double share, double rows);
+/* Within 0 and 1: symmetric on the logit scale, `half` to each side there. */
+struct interval interval_logit(double value, double half);
 /* value +- 1.96 error, within least and most. */
 struct interval interval_normal(double value, double error, double least, double most);
 /* Appends " (low to high)"; nothing without an interval. */
 void interval_put(const struct interval *i, struct text *out);
+void interval_write(const struct interval *i, const char *key, struct json_out *out); /* [..] */
 
 /* value: the metric on the same tally. t holds the counters that the metric needs, and for macro_f1
  * and precision the confusion matrix. */
 struct interval interval_auc(struct tally *t, double value);
 struct interval interval_pr_auc(struct tally *t, double value);
 struct interval interval_macro_auc(struct tally *t, double value);
-struct interval interval_accuracy(struct tally *t, double value);
+struct interval interval_share(struct tally *t, double value); /* of all rows */
 struct interval interval_precision(struct tally *t, double value);
 struct interval interval_recall(struct tally *t, double value);
 struct interval interval_f1(struct tally *t, double value);
 struct interval interval_macro_f1(struct tally *t, double value);
-struct interval interval_logloss(struct tally *t, double value);
-struct interval interval_brier(struct tally *t, double value);
-struct interval interval_mae(struct tally *t, double value);
 struct interval interval_rmse(struct tally *t, double value);
 struct interval interval_loss(struct tally *t, double value);
-struct interval interval_pinball(struct tally *t, double value);
-struct interval interval_coverage(struct tally *t, double value);
-struct interval interval_size(struct tally *t, double value);
 struct interval interval_ece(struct tally *t, double value);
 struct interval interval_r2(struct tally *t, double value);
 

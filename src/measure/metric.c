@@ -35,11 +35,6 @@ static double pr_auc(struct tally *y)
     return tally_areas(y, 1).average_precision;
 }
 
-static double logloss(struct tally *y)
-{
-    return tally_mean_value(&y->loss, y->weight);
-}
-
 static double accuracy(struct tally *y)
 {
     return ratio(y->right, y->weight);
@@ -63,11 +58,6 @@ static double precision(struct tally *y)
 static double recall(struct tally *y)
 {
     return ratio(y->hit[1], y->support[1]);
-}
-
-static double brier(struct tally *y)
-{
-    return tally_mean_value(&y->brier, y->weight);
 }
 
 static double macro_f1(struct tally *y)
@@ -108,22 +98,12 @@ static double ece(struct tally *y)
 
 static double rmse(struct tally *y)
 {
-    return sqrt(tally_mean_value(&y->square, y->weight));
-}
-
-static double mae(struct tally *y)
-{
-    return tally_mean_value(&y->absolute, y->weight);
+    return sqrt(mean_value(&y->square));
 }
 
 static double r2(struct tally *y)
 {
     return y->target_square > 0 ? 1 - y->square.sum / y->target_square : (double)NAN;
-}
-
-static double pinball(struct tally *y)
-{
-    return tally_mean_value(&y->pinball, y->weight);
 }
 
 static double loss(struct tally *y)
@@ -136,10 +116,18 @@ static double coverage(struct tally *y)
     return ratio(y->conformal ? y->inside : y->covered, y->weight);
 }
 
-static double size(struct tally *y)
-{
-    return tally_mean_value(&y->size, y->weight);
-}
+/* A mean over rows, and its interval: from 0 to `most`. */
+#define MEAN(name, most)                                                                           \
+    static double name##_value(struct tally *y) { return mean_value(&y->name); }                   \
+    static struct interval name##_ends(struct tally *y, double value)                              \
+    {                                                                                              \
+        return interval_normal(value, mean_error(&y->name), 0, most);                              \
+    }
+MEAN(loss, INFINITY)
+MEAN(brier, 1)
+MEAN(absolute, INFINITY)
+MEAN(pinball, INFINITY)
+MEAN(size, INFINITY)
 
 /* The area if all rows have equal scores. */
 static double auc_of_equals(struct tally *y)
@@ -185,8 +173,8 @@ const struct metric_type metric_types[] = {
      .tasks = BINARY | MULTICLASS,
      .help = "mean of -ln of the probability given to the label",
      .needs = TALLY_LOSS,
-     .value = logloss,
-     .interval = interval_logloss,
+     .value = loss_value,
+     .interval = loss_ends,
      .sum = {MEASURE_CLASS, CLASS_CROSS_ENTROPY, TALLY_LOSS_MOST, false}},
     {.name = "accuracy",
      .tasks = BINARY | MULTICLASS,
@@ -195,7 +183,7 @@ const struct metric_type metric_types[] = {
      .help = "share of rows answered with their label",
      .needs = TALLY_COUNTS,
      .value = accuracy,
-     .interval = interval_accuracy,
+     .interval = interval_share,
      .by_group = {GROUP_SHARE, GROUP_OF_ALL, GROUP_BY_VALUE},
      .sum = {MEASURE_RIGHT, CLASS_CROSS_ENTROPY, (double)INFINITY, false}},
     {.name = "f1",
@@ -233,8 +221,8 @@ const struct metric_type metric_types[] = {
      .tasks = BINARY,
      .help = "mean squared difference of probability and outcome",
      .needs = TALLY_BRIER,
-     .value = brier,
-     .interval = interval_brier},
+     .value = brier_value,
+     .interval = brier_ends},
     {.name = "macro_f1",
      .tasks = MULTICLASS,
      .higher = true,
@@ -271,8 +259,8 @@ const struct metric_type metric_types[] = {
      .tasks = REGRESSION,
      .help = "mean absolute error",
      .needs = TALLY_VALUES,
-     .value = mae,
-     .interval = interval_mae,
+     .value = absolute_value,
+     .interval = absolute_ends,
      .sum = {MEASURE_VALUE, VALUE_MAE, (double)INFINITY, false}},
     {.name = "r2",
      .tasks = REGRESSION,
@@ -287,8 +275,8 @@ const struct metric_type metric_types[] = {
      .tasks = QUANTILE,
      .help = "of models of loss quantile: the mean loss at their q, and over several of them",
      .needs = TALLY_VALUES,
-     .value = pinball,
-     .interval = interval_pinball},
+     .value = pinball_value,
+     .interval = pinball_ends},
     {.name = "coverage",
      .of_level = true,
      .tasks = QUANTILE | INTERVALS | SETS,
@@ -299,20 +287,20 @@ const struct metric_type metric_types[] = {
              "lowest and the highest",
      .needs = TALLY_VALUES,
      .value = coverage,
-     .interval = interval_coverage,
+     .interval = interval_share,
      .by_group = {GROUP_SHARE, GROUP_OF_ALL, GROUP_BY_VALUE}},
     {.name = "width",
      .tasks = INTERVALS,
      .help = "of models with intervals: their mean width",
      .needs = TALLY_VALUES,
-     .value = size,
-     .interval = interval_size},
+     .value = size_value,
+     .interval = size_ends},
     {.name = "set_size",
      .tasks = SETS,
      .help = "of models with sets: the mean number of labels in them",
      .needs = TALLY_COUNTS,
-     .value = size,
-     .interval = interval_size},
+     .value = size_value,
+     .interval = size_ends},
     {.name = NULL},
 };
 _Static_assert(sizeof metric_types / sizeof *metric_types - 1 <= METRIC_MOST - 1,
@@ -347,22 +335,30 @@ const struct metric_type *metric_of(const struct criterion *c, int task)
                                            : metric_default(task);
 }
 
-static void add_metric(struct tally *y, const struct metric_type *t, struct metrics *m)
+static void list_add(struct metrics *m, const struct metric_type *t)
 {
     m->m[m->count].type = t;
     m->m[m->count].interval = (struct interval){0};
-    m->m[m->count++].value = t->value(y);
+    m->m[m->count++].value = (double)NAN;
+}
+
+/* The metrics of a task, without their values. */
+static struct metrics list_of(int task)
+{
+    struct metrics m = {0};
+    for (const struct metric_type *t = metric_types; t->name; t++)
+        if (metric_belongs(t, task))
+            list_add(&m, t);
+    if (task & METRIC_LOSS)
+        list_add(&m, &metric_loss);
+    return m;
 }
 
 void metrics_of(struct tally *y, struct metrics *m)
 {
-    const int task = metric_task(&y->criterion, y->task, y->conformal != NULL);
-    m->count = 0;
-    for (const struct metric_type *t = metric_types; t->name; t++)
-        if (metric_belongs(t, task))
-            add_metric(y, t, m);
-    if (task & METRIC_LOSS)
-        add_metric(y, &metric_loss, m);
+    *m = list_of(metric_task(&y->criterion, y->task, y->conformal != NULL));
+    for (uint32_t i = 0; i < m->count; i++)
+        m->m[i].value = m->m[i].type->value(y);
 }
 
 struct interval metric_interval(const struct metric_type *t, struct tally *y, double value)
@@ -391,12 +387,19 @@ bool metrics_disagree(const struct metrics *a, const struct metrics *b, const ch
 
 /* --- names --- */
 
+static uint32_t place_of(const struct metrics *m, const char *name)
+{
+    uint32_t i = 0;
+    while (i < m->count && strcmp(m->m[i].type->name, name) != 0)
+        i++;
+    return i;
+}
+
 const struct metric_type *metric_find(const char *name, int task)
 {
-    for (const struct metric_type *t = metric_types; t->name; t++)
-        if (metric_belongs(t, task) && strcmp(t->name, name) == 0)
-            return t;
-    return task & METRIC_LOSS && strcmp(name, metric_loss.name) == 0 ? &metric_loss : NULL;
+    const struct metrics m = list_of(task);
+    const uint32_t i = place_of(&m, name);
+    return i < m.count ? m.m[i].type : NULL;
 }
 
 const struct metric_type *metric_default(int task)
@@ -405,49 +408,34 @@ const struct metric_type *metric_default(int task)
     return metric_find(values ? "rmse" : "logloss", task);
 }
 
-static size_t names_of(int task, const char *names[METRIC_MOST])
-{
-    size_t count = 0;
-    for (const struct metric_type *t = metric_types; t->name; t++)
-        if (metric_belongs(t, task))
-            names[count++] = t->name;
-    if (task & METRIC_LOSS)
-        names[count++] = metric_loss.name;
-    return count;
-}
-
 const char *metric_nearest(const char *name, int task)
 {
+    const struct metrics m = list_of(task);
     const char *names[METRIC_MOST];
-    return text_nearest(name, names, names_of(task, names));
+    for (uint32_t i = 0; i < m.count; i++)
+        names[i] = m.m[i].type->name;
+    return text_nearest(name, names, m.count);
 }
 
 void metric_names(int task, char *out, size_t room)
 {
-    const char *names[METRIC_MOST];
-    size_t count = names_of(task, names), used = 0;
-    if (room)
-        out[0] = '\0';
-    for (size_t i = 0; i < count && used < room; i++) {
-        int length = snprintf(out + used, room - used, "%s%s", i ? ", " : "", names[i]);
-        used += length > 0 ? (size_t)length : 0;
-    }
+    const struct metrics m = list_of(task);
+    size_t used = 0;
+    for (uint32_t i = 0; i < m.count && used < room; i++)
+        used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "",
+                                 m.m[i].type->name);
 }
 
 double metrics_get(const struct metrics *m, const char *name)
 {
-    for (uint32_t i = 0; i < m->count; i++)
-        if (strcmp(m->m[i].type->name, name) == 0)
-            return m->m[i].value;
-    return (double)NAN;
+    const uint32_t i = place_of(m, name);
+    return i < m->count ? m->m[i].value : (double)NAN;
 }
 
 struct interval metrics_interval(const struct metrics *m, const char *name)
 {
-    for (uint32_t i = 0; i < m->count; i++)
-        if (strcmp(m->m[i].type->name, name) == 0)
-            return m->m[i].interval;
-    return (struct interval){(double)NAN, (double)NAN};
+    const uint32_t i = place_of(m, name);
+    return i < m->count ? m->m[i].interval : (struct interval){(double)NAN, (double)NAN};
 }
 
 /* --- the constant answer --- */

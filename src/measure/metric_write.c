@@ -32,15 +32,10 @@ void metrics_write_intervals(const struct metrics *m, const char *key, struct js
 {
     json_open(out, key, '{');
     for (uint32_t i = 0; i < m->count; i++) {
-        const struct interval *n = &m->m[i].interval;
-        if (isnan(n->low)) {
+        if (isnan(m->m[i].interval.low))
             json_put_null(out, m->m[i].type->name);
-            continue;
-        }
-        json_open(out, m->m[i].type->name, '[');
-        json_put_number(out, NULL, n->low);
-        json_put_number(out, NULL, n->high);
-        json_close(out, ']');
+        else
+            interval_write(&m->m[i].interval, m->m[i].type->name, out);
     }
     json_close(out, '}');
 }

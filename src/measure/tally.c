@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -64,33 +65,6 @@ void tally_free(struct tally *t)
     mem_free(t->binned);
     mem_free(t->own_weight);
     mem_free(t);
-}
-
-/* --- means --- */
-
-void tally_mean_add(struct tally_mean *m, double weight, double x)
-{
-    m->sum += weight * x;
-    m->squared_weights += weight * weight;
-    m->squared_sum += weight * weight * x;
-    m->squared_squares += weight * weight * x * x;
-}
-
-double tally_mean_value(const struct tally_mean *m, double weight)
-{
-    return weight > 0 ? m->sum / weight : (double)NAN;
-}
-
-/* The standard error of a ratio of sums: sqrt(sum w^2 (x - mean)^2) / sum w, times sqrt(n / (n -
- * 1)) with the effective number of rows. */
-double tally_mean_error(const struct tally_mean *m, double weight)
-{
-    double rows = m->squared_weights > 0 ? weight * weight / m->squared_weights : 0;
-    if (rows < 2)
-        return (double)NAN;
-    double mean = m->sum / weight;
-    double sum = m->squared_squares - 2 * mean * m->squared_sum + mean * mean * m->squared_weights;
-    return sqrt((sum > 0 ? sum : 0) * rows / (rows - 1)) / weight;
 }
 
 /* --- scores of many classes --- */
@@ -300,16 +274,16 @@ static void add_class_row(struct tally *t, const double *p, int32_t label, float
         for (uint32_t c = 0; c < t->classes; c++)
             size += conformal_holds(t->conformal, p, answer, c);
         t->inside += conformal_holds(t->conformal, p, answer, (uint32_t)label) ? w : 0;
-        tally_mean_add(&t->size, w, size);
+        mean_add(&t->size, w, size);
     }
     if (t->needs & TALLY_LOSS) {
         double loss = -log(p[truth]);
-        tally_mean_add(&t->loss, w, loss > TALLY_LOSS_MOST ? TALLY_LOSS_MOST : loss);
+        mean_add(&t->loss, w, loss > TALLY_LOSS_MOST ? TALLY_LOSS_MOST : loss);
     }
     bool two = t->task == TASK_BINARY;
     if (two && t->needs & TALLY_BRIER) {
         double off = p[1] - (label == 1);
-        tally_mean_add(&t->brier, w, off * off);
+        mean_add(&t->brier, w, off * off);
     }
     if (t->needs & TALLY_CALIBRATION) {
         double said = p[two ? 1 : answer];
@@ -328,14 +302,14 @@ static void add_class_row(struct tally *t, const double *p, int32_t label, float
     }
 }
 
-/* Several quantiles of a row. */
 static void add_quantiles(struct tally *t, const double *value, double target, double w)
 {
     const uint32_t count = criterion_values(&t->criterion);
-    tally_mean_add(&t->pinball, w, criterion_row(&t->criterion, value, target));
+    mean_add(&t->pinball, w, criterion_row(&t->criterion, value, target));
     for (uint32_t k = 0; k < count; k++)
         t->below[k] += target <= value[k] ? w : 0;
-    t->covered += value[0] <= target && target <= value[count - 1] ? w : 0;
+    t->covered +=
+        (count == 1 || value[0] <= target) && target <= value[count - 1] ? w : 0;
 }
 
 /* Errors are the middle quantile's. */
@@ -343,14 +317,10 @@ static void add_value_row(struct tally *t, const double *value, double target, d
 {
     const uint32_t count = criterion_values(&t->criterion);
     double e = value[count > 1 ? loss_middle(t->criterion.loss.q, count) : 0] - target, e2 = e * e;
-    tally_mean_add(&t->square, w, e2);
-    tally_mean_add(&t->absolute, w, fabs(e));
-    if (count > 1) {
+    mean_add(&t->square, w, e2);
+    mean_add(&t->absolute, w, fabs(e));
+    if (t->criterion.loss.kind == LOSS_QUANTILE)
         add_quantiles(t, value, target, w);
-    } else {
-        tally_mean_add(&t->pinball, w, e < 0 ? -t->quantile * e : (1 - t->quantile) * e);
-        t->covered += e >= 0 ? w : 0;
-    }
     double before = target - t->target_mean; /* t->weight holds this row already */
     if (t->weight > 0)
         t->target_mean += before * (w / t->weight);
@@ -370,7 +340,7 @@ static void add_value_row(struct tally *t, const double *value, double target, d
 static void add_interval(struct tally *t, double low, double high, double target, double w)
 {
     t->inside += low <= target && target <= high ? w : 0;
-    tally_mean_add(&t->size, w, high - low);
+    mean_add(&t->size, w, high - low);
 }
 
 /* Adds row r to the tally of its group too. Returns the number of that. */
@@ -405,7 +375,6 @@ void tally_judge_by(struct tally *t, const struct criterion *c)
         c->class_weight ? mem_copy(c->class_weight, t->classes * sizeof *t->own_weight) : NULL;
     t->criterion = *c;
     t->criterion.class_weight = t->own_weight;
-    t->quantile = criterion_values(c) > 1 ? 0 : loss_quantile(&c->loss);
     if (criterion_is_metric(c))
         t->needs &= ~(unsigned)TALLY_CRITERION;
 }
@@ -439,5 +408,45 @@ void tally_add(struct tally *t, const struct scores *s)
             add_class_row(t, s->probability + r * s->classes, s->label[r], w, group);
         if (t->needs & TALLY_CRITERION && !criterion_is_metric(&t->criterion))
             add_criterion(t, s, r, (double)w);
+    }
+}
+
+/* --- all rows without those of a group --- */
+
+#define ROUNDING 1e-12 /* of a sum: less is nothing */
+
+static void less(double *rest, const double *all, const double *part, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double left = all[i] - part[i];
+        rest[i] = left > ROUNDING * all[i] || left < -ROUNDING * all[i] ? left : 0;
+    }
+}
+
+/* Chan, Golub and LeVeque, 1979: the squares of the whole are the squares of both parts, plus the
+ * distance of their means. */
+static void less_target(struct tally *rest, const struct tally *all, const struct tally *part)
+{
+    const double w = rest->weight;
+    if (!(w > 0))
+        return;
+    rest->target_mean = all->target_mean +
+                        (all->target_mean - part->target_mean) * (part->weight / w);
+    const double apart = rest->target_mean - part->target_mean,
+                 own = part->target_square + apart * apart * w * part->weight / all->weight;
+    less(&rest->target_square, &all->target_square, &own, 1);
+}
+
+void tally_less(struct tally *rest, const struct tally *all, const struct tally *part)
+{
+    rest->rows = all->rows - part->rows;
+    less(&rest->weight, &all->weight, &part->weight,
+         (offsetof(struct tally, covered) - offsetof(struct tally, weight)) / sizeof(double) + 1);
+    if (all->classes) {
+        less(rest->support, all->support, part->support, all->classes);
+        less(rest->answered, all->answered, part->answered, all->classes);
+        less(rest->hit, all->hit, part->hit, all->classes);
+    } else {
+        less_target(rest, all, part);
     }
 }

@@ -32,10 +32,6 @@ enum tally_need {
     TALLY_ALL = 255
 };
 
-/* A weighted mean, and the sums for its standard error. */
-struct tally_mean {
-    double sum, squared_weights, squared_sum, squared_squares;
-};
 /* Rows, and sums of weights, of probabilities and of hits. */
 struct tally_bin {
     double rows, weight, predicted, observed;
@@ -64,26 +60,23 @@ struct tally {
     unsigned needs;
     struct decision decision; /* borrowed offsets; tally_new sets DECISION_HALF */
     uint64_t rows;
-    /* sums over the rows */
+    /* Sums over the rows, doubles alone, from `weight` to `covered`: tally_less takes them all. */
     double weight, weight2; /* sums of weights and of their squares */
     /* classes */
-    struct tally_mean loss, brier;
+    struct mean loss, brier;
     double right;                     /* weight of rows answered with their label */
     struct tally_bin bins[TALLY_BINS];
     /* values */
-    struct tally_mean square, absolute, pinball;
+    struct mean square, absolute, pinball;
     /* intervals and sets */
     double inside;          /* weight of rows whose target or label is inside */
-    struct tally_mean size; /* width, number of labels */
+    struct mean size;       /* width, number of labels */
     struct criterion_sum own; /* used if no metric of the task is the criterion */
-    /* of several quantiles: weight of rows whose target is at or below each */
-    double below[QUANTILES_MOST];
-    /* weight of rows whose target is at or below the value; of several quantiles: from the lowest
-     * to the highest */
-    double covered;
+    /* quantiles: weight of rows whose target is at or below each, and of those from the lowest (of
+     * one from any value) to the highest */
+    double below[QUANTILES_MOST], covered;
     /* values, more than sums */
     double target_mean, target_square; /* Welford */
-    double quantile; /* 0: none, or several (criterion); set before the first row */
     const struct conformal *conformal; /* borrowed; NULL: none; set before the first row */
     struct tally_moments moments;
     /* classes, more than sums */
@@ -128,9 +121,8 @@ struct tally *tally_new(int task, uint32_t classes, unsigned needs);
 void tally_judge_by(struct tally *t, const struct criterion *c);
 void tally_add(struct tally *t, const struct scores *s);
 void tally_free(struct tally *t);
-/* rest = all - part: the sums that metrics take their values from, but for ranks; sums for standard
- * errors and the confusion stay. A difference within rounding is 0. rest has the same task and
- * classes. */
+/* rest = all - part: the sums that metrics take their values from, but for ranks; the confusion
+ * stays. A difference within rounding is 0. rest has the same task and classes. */
 void tally_less(struct tally *rest, const struct tally *all, const struct tally *part);
 /* The most memory that it takes beyond its counters while `rows` rows are added and the areas are
  * found; classes 0: regression. */
@@ -141,10 +133,5 @@ struct rank_areas tally_areas(struct tally *t, uint32_t class_number);
  * [groups->count], zeroed before. False: no areas, or areas from bins. */
 bool tally_pulls(struct tally *t, uint32_t class_number, struct rank_areas *areas, double *auc,
                  double *precision);
-void tally_mean_add(struct tally_mean *m, double weight, double x);
-/* weight: the sum of all weights. */
-double tally_mean_value(const struct tally_mean *m, double weight);
-/* The mean's standard error; NaN below two effective rows. */
-double tally_mean_error(const struct tally_mean *m, double weight);
 
 #endif

@@ -204,23 +204,13 @@ bool threshold_choose(struct rank *scores, const struct threshold_rule *r,
     return s.any;
 }
 
-static double best_at(struct rank *scores, int kind, double at)
+double threshold_best_at(struct rank *scores, enum threshold_kind kind, double at)
 {
     const struct threshold_rule r = {.kind = kind, .at = at};
     struct threshold_point p;
     if (!threshold_choose(scores, &r, &p))
         return (double)NAN;
     return kind == THRESHOLD_PRECISION_AT_RECALL ? p.precision : p.recall;
-}
-
-double threshold_precision_at(struct rank *scores, double recall)
-{
-    return best_at(scores, THRESHOLD_PRECISION_AT_RECALL, recall);
-}
-
-double threshold_recall_at(struct rank *scores, double precision)
-{
-    return best_at(scores, THRESHOLD_RECALL_AT_PRECISION, precision);
 }
 
 /* --- the table --- */

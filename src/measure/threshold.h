@@ -55,10 +55,9 @@ struct threshold_point {
  * one half. Sorts the rows. */
 bool threshold_choose(struct rank *scores, const struct threshold_rule *r,
                       struct threshold_point *p);
-/* The greatest precision (recall) of all points whose recall (precision) is at least `at`; NaN: no
- * such point. */
-double threshold_precision_at(struct rank *scores, double recall);
-double threshold_recall_at(struct rank *scores, double precision);
+/* The precision (recall) that such a rule reaches; NaN: no point reaches `at`. kind:
+ * THRESHOLD_PRECISION_AT_RECALL or THRESHOLD_RECALL_AT_PRECISION. */
+double threshold_best_at(struct rank *scores, enum threshold_kind kind, double at);
 
 /* The results of thresholds around one: exact counts of rows. */
 struct threshold_table {

@@ -3,6 +3,16 @@
 
 #include "base/sort.h"
 
+double mean_error(const struct mean *m)
+{
+    const double rows = m->weight2 > 0 ? m->weight * m->weight / m->weight2 : 0;
+    if (rows < 2)
+        return (double)NAN;
+    const double mean = m->sum / m->weight,
+                 sum = m->square2 - 2 * mean * m->sum2 + mean * mean * m->weight2;
+    return sqrt((sum > 0 ? sum : 0) * rows / (rows - 1)) / m->weight;
+}
+
 static int by_value(const void *one, const void *other, const void *context)
 {
     const struct weighted *a = one, *b = other;

@@ -119,7 +119,7 @@ static void check_kind(struct criterion c, const char *name)
     if (c.loss.kind == LOSS_SOFT_F1) {
         double mean = 0;
         for (uint32_t i = 0; i < ROWS; i++)
-            mean += own_weight(&c, i) / s.weight * criterion_f1_row(&c, &s, p[i], label[i]);
+            mean += own_weight(&c, i) / s.of_rows.weight * criterion_f1_row(&c, &s, p[i], label[i]);
         ok(fabs(mean - want) < 1e-12, "%s: the mean of the rows' shares is the loss", name);
     }
     check_metric(&c, want, name);

@@ -102,8 +102,9 @@ static void test_choice(void)
     add(&r, 1, false, 1); /* the highest score is no positive: precision 1 is out of reach */
     ok(!threshold_choose(&r, &never, &p) && p.precision < 1 && p.precision > 0.5,
        "what cannot be reached: the nearest, precision %g", p.precision);
-    ok(isnan(threshold_recall_at(&r, 1)), "no recall at such a precision");
-    is_near(threshold_recall_at(&r, 1e-9), 1, 0, "all of it at none");
+    ok(isnan(threshold_best_at(&r, THRESHOLD_RECALL_AT_PRECISION, 1)),
+       "no recall at such a precision");
+    is_near(threshold_best_at(&r, THRESHOLD_RECALL_AT_PRECISION, 1e-9), 1, 0, "all of it at none");
     rank_free(&r);
     for (int i = 0; i < 3; i++)
         add(&r, 0.5, false, 1);

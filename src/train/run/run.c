@@ -17,11 +17,12 @@
 static const struct metric_type *usual_metric(const struct run *r)
 {
     const struct loss_options *o = &r->loss;
-    const bool sampled = r->config->train.sampling != SAMPLING_NONE;
-    if (loss_is_plain(o) && !sampled)
+    const bool sampled = r->config->train.sampling != SAMPLING_NONE,
+               weighs = o->class_weights && json_kind(o->class_weights) != JSON_NULL,
+               smooth = o->kind == LOSS_CROSS_ENTROPY && o->label_smoothing > 0;
+    if (!sampled && (o->kind == LOSS_MSE ||
+                     (o->kind == LOSS_CROSS_ENTROPY && !weighs && !smooth)))
         return metric_default(r->config->task);
-    bool weighs = o->class_weights && json_kind(o->class_weights) != JSON_NULL;
-    bool smooth = o->kind == LOSS_CROSS_ENTROPY && o->label_smoothing > 0;
     if (!r->quiet)
         log_line("early stopping follows the loss that is trained, %s%s%s%s, on the validation "
                  "rows", loss_names[o->kind], weighs ? " with class weights" : "",

@@ -26,11 +26,6 @@ static uint64_t block_rows(const struct score_job *j)
     return rows ? rows : 1;
 }
 
-uint32_t score_classes(const struct score_job *j)
-{
-    return j->schema->task == TASK_REGRESSION ? 0 : j->features->outputs;
-}
-
 static bool weighted(const struct schema *s)
 {
     for (uint32_t i = 0; i < s->column_count; i++)
@@ -39,9 +34,12 @@ static bool weighted(const struct schema *s)
     return false;
 }
 
-static struct source source_of(const struct score_job *j, const struct row_list *list)
+/* t: the metric that a device measures; NULL: none. */
+static struct source source_of(const struct score_job *j, const struct row_list *list,
+                               const struct metric_type *t)
 {
     return (struct source){.rows = j->rows,
+                           .class_weight = t == &metric_loss ? j->class_weight : NULL,
                            .index = list->windows ? list->windows : list->index,
                            .count = row_list_reads(list),
                            .steps = list->window,
@@ -107,15 +105,18 @@ static struct scores scores_of(const struct score_job *j, uint64_t rows, const s
 }
 
 static void loss_add(const struct score_job *j, uint64_t rows, const real *logits,
-                     const struct truth *t, struct score_loss *to)
+                     const struct truth *t, struct criterion_sum *to)
 {
-    score_loss_add(to, &(struct loss_rows){.rows = rows,
-                                           .classes = score_classes(j),
-                                           .logits = logits,
-                                           .label = t->label,
-                                           .target = t->target,
-                                           .coding = &j->schema->coding,
-                                           .weight = t->weight});
+    const struct criterion c = score_criterion(j);
+    for (uint64_t r = 0; r < rows; r++)
+        criterion_add_logits(&c, to, logits + r * j->features->outputs, t->label ? t->label[r] : 0,
+                             t->target ? t->target[r] : 0, t->weight ? (double)t->weight[r] : 1);
+}
+
+static double loss_mean(const struct score_job *j, const struct criterion_sum *sum)
+{
+    const struct criterion c = score_criterion(j);
+    return criterion_mean(&c, sum);
 }
 
 /* --- measured on a device: sums over rows --- */
@@ -161,15 +162,6 @@ static double measured(const struct score_job *j, const struct metric_type *t,
     if (t->sum.root)
         mean = sqrt(mean);
     return in_units ? mean * j->schema->coding.scale : mean;
-}
-
-static struct source rows_of(const struct score_job *j, enum part part,
-                             const struct metric_type *t)
-{
-    struct source from = source_of(j, &j->list[part]);
-    if (t == &metric_loss)
-        from.class_weight = j->class_weight;
-    return from;
 }
 
 static bool ask(const struct score_job *j, const struct source *from, uint64_t at, uint64_t rows,
@@ -234,14 +226,14 @@ static void tally_block(const struct score_job *j, const real *logits, uint64_t 
 
 /* y NULL: no tally; loss NULL: no loss; what NULL: nothing is measured on a device */
 static bool gather(const struct score_job *j, enum part part, struct tally *y,
-                   struct score_loss *loss, const struct metric_type *followed,
+                   struct criterion_sum *loss, const struct metric_type *followed,
                    struct answers *what, struct err *e)
 {
     const struct row_list *list = &j->list[part];
     uint64_t count = row_list_reads(list), most = block_rows(j), first = 0;
     uint32_t outputs = j->features->outputs;
     const uint32_t answers = features_answers(j->features);
-    struct source from = rows_of(j, part, followed);
+    struct source from = source_of(j, list, followed);
     struct answers sum = {0};
     if (most > count)
         most = count ? count : 1;
@@ -300,16 +292,16 @@ bool score_metric(const struct score_job *j, enum part part, const struct metric
 {
     struct answers what;
     if (measure_of(j, t, &what)) {
-        struct source from = rows_of(j, part, t);
+        struct source from = source_of(j, &j->list[part], t);
         bool done = !stop_wanted() &&
                     step_measure(j->stepper, &from, 0, from.count, &what, NULL, e);
         *value = measured(j, t, &what);
         return done;
     }
     if (t == &metric_loss) {
-        struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
+        struct criterion_sum loss = {0};
         bool done = gather(j, part, NULL, &loss, NULL, NULL, e);
-        *value = score_loss_mean(&loss);
+        *value = loss_mean(j, &loss);
         return done;
     }
     struct tally *y = tally_of(j, t->needs);
@@ -321,7 +313,7 @@ bool score_metric(const struct score_job *j, enum part part, const struct metric
 }
 
 static bool measure(const struct score_job *j, enum part part, struct metrics *m,
-                    struct score_loss *loss, const struct metric_type *followed,
+                    struct criterion_sum *loss, const struct metric_type *followed,
                     struct answers *what, struct err *e)
 {
     struct tally *y =
@@ -340,7 +332,7 @@ static bool measure(const struct score_job *j, enum part part, struct metrics *m
 bool score_all(const struct score_job *j, enum part part, const struct metric_type *followed,
                struct metrics *m, struct err *e)
 {
-    struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
+    struct criterion_sum loss = {0};
     struct answers what;
     bool there = measure_of(j, followed, &what);
     if (!measure(j, part, m, &loss, followed, there ? &what : NULL, e))
@@ -349,7 +341,7 @@ bool score_all(const struct score_job *j, enum part part, const struct metric_ty
         m->m[m->count].interval = (struct interval){0};
         m->m[m->count++].type = &metric_loss;
     }
-    m->m[m->count - 1].value = score_loss_mean(&loss);
+    m->m[m->count - 1].value = loss_mean(j, &loss);
     for (uint32_t i = 0; i < m->count && there; i++)
         if (m->m[i].type == followed)
             m->m[i].value = measured(j, followed, &what);
@@ -360,7 +352,7 @@ bool score_finite(const struct score_job *j, enum part part, struct err *e)
 {
     uint64_t count = row_list_reads(&j->list[part]), most = block_rows(j);
     uint32_t outputs = j->features->outputs * features_answers(j->features);
-    struct source from = source_of(j, &j->list[part]);
+    struct source from = source_of(j, &j->list[part], NULL);
     most = most < count ? most : count ? count : 1;
     real *logits = mem_alloc(most * outputs, sizeof *logits);
     bool finite = true;
@@ -421,7 +413,7 @@ double score_constant(const struct score_job *j, enum part part)
 {
     uint64_t count = j->list[part].count, most = block_rows(j);
     uint32_t outputs = j->features->outputs;
-    struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
+    struct criterion_sum loss = {0};
     most = most < count ? most : count ? count : 1;
     struct truth t = truth_new(j, most);
     real *logits = mem_zero(most * outputs, sizeof *logits);
@@ -441,7 +433,7 @@ double score_constant(const struct score_job *j, enum part part)
     }
     mem_free(logits);
     truth_free(&t);
-    return score_loss_mean(&loss);
+    return loss_mean(j, &loss);
 }
 
 /* If a constant answer has no value, no answer has one. */
@@ -471,23 +463,19 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
 bool score_answer(const struct score_job *j, const struct row_list *rows, real *logits,
                   struct err *e)
 {
-    struct source from = source_of(j, rows);
+    struct source from = source_of(j, rows, NULL);
     const uint32_t outputs = j->features->outputs;
+    const bool each = rows->windows && rows->each;
     uint64_t most = block_rows(j), first = 0;
+    real *block = each ? mem_alloc(most * rows->window * outputs, sizeof *block) : NULL;
     bool good = true;
-    if (!rows->windows || !rows->each) {
-        for (uint64_t at = 0; good && at < rows->count; at += most) {
-            uint64_t now = rows->count - at < most ? rows->count - at : most;
-            good = step_answer(j->stepper, &from, at, now, logits + at * outputs, e);
-        }
-        return good;
-    }
-    real *block = mem_alloc(most * rows->window * outputs, sizeof *block);
     for (uint64_t at = 0; good && at < from.count; at += most) {
         uint64_t now = from.count - at < most ? from.count - at : most;
-        good = step_answer(j->stepper, &from, at, now, block, e);
-        uint64_t found = good ? close_up(rows, at, now, first, outputs, block) : 0;
-        memcpy(logits + first * outputs, block, found * outputs * sizeof *block);
+        real *to = each ? block : logits + at * outputs;
+        good = step_answer(j->stepper, &from, at, now, to, e);
+        uint64_t found = good && each ? close_up(rows, at, now, first, outputs, block) : 0;
+        if (each)
+            memcpy(logits + first * outputs, block, found * outputs * sizeof *block);
         first += found;
     }
     mem_free(block);

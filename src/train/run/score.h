@@ -5,7 +5,6 @@
 
 #include "measure/gate.h"
 #include "measure/metric.h"
-#include "measure/score_loss.h"
 #include "model/network/step.h"
 #include "table/dataset.h"
 #include "table/part.h"
@@ -63,7 +62,10 @@ double score_constant(const struct score_job *j, enum part part);
  * asked to stop. */
 bool score_answer(const struct score_job *j, const struct row_list *rows, real *logits,
                   struct err *e);
-uint32_t score_classes(const struct score_job *j); /* 0: regression */
+static inline uint32_t score_classes(const struct score_job *j) /* 0: regression */
+{
+    return j->schema->task == TASK_REGRESSION ? 0 : j->features->outputs;
+}
 /* Rows that are answered at once, at most. */
 uint64_t score_block(const struct stepper *s, uint32_t outputs);
 /* Computes class_counts. */
