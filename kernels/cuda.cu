@@ -150,29 +150,10 @@ static void pause_a_while(double waited)
     nanosleep(&t, NULL);
 }
 
-/* e holds the reason if a stop was asked for; empty: the device hangs. */
-static void say_late(const struct card *m, double waited, struct err *e)
-{
-    char last[160];
-    size_t begun = strlen(e->what);
-    cuda_last(m, last, sizeof last);
-    if (e->id == ERR_NONE)
-        err_set(e, ERR_MACHINE_FAULT, "GPU %d (%s) hangs: no answer for %.3g seconds%s",
-                m->device.index, text_quote_z(m->device.name), waited, last);
-    else
-        snprintf(e->what + begun, sizeof e->what - begun,
-                 ", and GPU %d (%s) has not answered for %.0f seconds%s", m->device.index,
-                 text_quote_z(m->device.name), waited, last);
-    cuda_late_help(e);
-    if (e->id == ERR_MACHINE_FAULT)
-        err_cause(e, FAULT_HANG);
-}
-
 bool cuda_await(struct card *m, cudaEvent_t event, double seconds)
 {
     double waited = 0, before = clock_now(), most = seconds / 8 < 1 ? seconds / 8 : 1;
-    struct err e = {};
-    for (;;) {
+    while (waited <= seconds) {
         cudaError_t code = call_EventQuery(m->runtime, event);
         if (code == cudaSuccess)
             return true;
@@ -181,11 +162,14 @@ bool cuda_await(struct card *m, cudaEvent_t event, double seconds)
         double now = clock_now(); /* a stopped process has not waited */
         waited += now - before < most ? now - before : most;
         before = now;
-        if (waited > seconds || (waited >= 1 && machine_leaves(waited, &e)))
-            break;
         pause_a_while(waited);
     }
-    say_late(m, e.id == ERR_NONE ? seconds : waited, &e);
+    struct err e = {};
+    char last[160];
+    err_set(&e, ERR_MACHINE_FAULT, "GPU %d (%s) hangs: no answer for %.3g seconds%s",
+            m->device.index, text_quote_z(m->device.name), seconds,
+            cuda_last(m, last, sizeof last));
+    cuda_hangs(&e);
     cuda_end_calls(m->runtime, cudaErrorUnknown);
     cuda_fail(m, &e);
     return false;

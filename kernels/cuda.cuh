@@ -57,8 +57,8 @@ bool cuda_watch_close(struct cuda_watch *w);
 void cuda_watch_limit(struct cuda_watch *w, double seconds);
 void cuda_watch_enter(struct cuda_watch *w, const char *call);
 void cuda_watch_leave(struct cuda_watch *w);
-/* Adds the help for a card that does not answer. */
-void cuda_late_help(struct err *e);
+/* Adds the cause and the help of a card that does not answer. */
+void cuda_hangs(struct err *e);
 
 struct card;
 /* True if code is no error. Otherwise the machine has failed; the message names the call and the

@@ -43,28 +43,21 @@ void cuda_watch_leave(struct cuda_watch *w)
             pause();
 }
 
-void cuda_late_help(struct err *e)
+void cuda_hangs(struct err *e)
 {
+    err_cause(e, FAULT_HANG);
     err_help(e, "the process may need kill -9; `nvidia-smi` and the kernel log (dmesg, lines with "
                 "Xid) say more");
 }
 
-/* e holds the reason if a stop was asked for; empty: the call hangs. */
-static void give_up(struct cuda_watch *w, double seconds, struct err *e)
+static void give_up(struct cuda_watch *w, double seconds)
 {
-    const char *call = __atomic_load_n(&w->call, __ATOMIC_RELAXED);
-    size_t used = strlen(e->what);
-    if (e->id == ERR_NONE)
-        err_set(e, ERR_MACHINE_FAULT, "the GPU hangs: %s has not come back for %.3g seconds",
-                call, seconds);
-    else
-        snprintf(e->what + used, sizeof e->what - used,
-                 ", and %s has not come back for %.0f seconds", call, seconds);
-    cuda_late_help(e);
-    if (e->id == ERR_MACHINE_FAULT)
-        err_cause(e, FAULT_HANG);
+    struct err e = {};
+    err_set(&e, ERR_MACHINE_FAULT, "the GPU hangs: %s has not come back for %.3g seconds",
+            __atomic_load_n(&w->call, __ATOMIC_RELAXED), seconds);
+    cuda_hangs(&e);
     cuda_end_calls(w->runtime, cudaErrorUnknown);
-    machine_stuck(e);
+    machine_stuck(&e);
 }
 
 /* False: the machine is being closed. */
@@ -98,13 +91,11 @@ static void *watch(void *context)
         unsigned now = __atomic_load_n(&w->turn, __ATOMIC_ACQUIRE);
         waited = now == seen && now % 2 ? waited + pause_s : 0;
         seen = now;
-        struct err e = {};
-        bool hangs = waited >= limit && waited > 0;
-        if ((!hangs && (waited < 1 || !machine_leaves(waited, &e))) ||
+        if (waited < limit || waited <= 0 ||
             !__atomic_compare_exchange_n(&w->turn, &now, GIVEN_UP, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_RELAXED))
             continue;
-        give_up(w, hangs ? limit : waited, &e);
+        give_up(w, limit);
         return NULL;
     }
 }

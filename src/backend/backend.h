@@ -251,11 +251,6 @@ bool machine_abandoned(void);
  * error and ends the process. NULL: none. */
 void machine_on_stuck(void (*handler)(const struct err *e));
 
-/* Sets a function that is called about once a second during a wait, from any thread. True: stop
- * waiting for the silent device; `why` then has an id and a message, to which the device's name is
- * added. NULL: none. */
-void machine_on_wait(bool (*leaves)(double waited_s, struct err *why));
-
 /* Memory of an operation besides its arguments, in bytes. scratch: used while it runs; the machine
  * keeps one block of the largest size. kept: owned by the caller, named in the arguments, from this
  * operation to the last reader. */

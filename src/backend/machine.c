@@ -65,7 +65,6 @@ void machine_count(const struct machine *m, struct machine_counts *counts)
 static struct {
     _Atomic bool abandoned;
     void (*stuck)(const struct err *e);
-    bool (*leaves)(double waited_s, struct err *why);
 } process;
 
 /* Lack of memory leaves a device usable; a later fault does not. */
@@ -105,16 +104,6 @@ void machine_stuck(const struct err *e)
     process.abandoned = true;
     if (process.stuck)
         process.stuck(e);
-}
-
-void machine_on_wait(bool (*leaves)(double waited_s, struct err *why))
-{
-    process.leaves = leaves;
-}
-
-bool machine_leaves(double waited_s, struct err *why)
-{
-    return process.leaves && process.leaves(waited_s, why);
 }
 
 /* A test hook fails the machine like a fault of a device. */

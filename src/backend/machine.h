@@ -100,8 +100,6 @@ struct routine {
  * machine_wait reports it. */
 void machine_fail(struct machine *m, const struct err *e);
 void machine_stuck(const struct err *e); /* calls the handler of machine_on_stuck */
-/* calls the function that machine_on_wait set */
-bool machine_leaves(double waited_s, struct err *why);
 /* Shape and shards of an operation's arguments; NULL: it has none. */
 struct dims *op_dims(enum op_id op, void *arguments);
 /* Rows of one step; every step a row to the machine; whole sequences. */

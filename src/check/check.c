@@ -234,34 +234,6 @@ static bool all(struct train_job *j, const struct check_request *q, struct check
     return !q || !q->most || batch_size_find(j, q, r, e);
 }
 
-/* The card fails: falls back like train. Returns if the program cannot be executed anew, or a
- * signal asked to end. */
-static void begin_anew(struct train_job *j, struct err *e)
-{
-    struct selection s = j->backend;
-    journal_close(&j->journal);
-    lock_drop(&j->lock);
-    if (job_lasts(j) && !stop_wanted())
-        select_restart(&s, j->config, e, false, "starting again on the CPU",
-                       (struct anew_spent){0});
-    if (!stop_wanted())
-        return;
-    err_clear(e);
-    job_stopped(j, e);
-}
-
-static bool may_begin_anew(const struct train_job *j, const struct err *e)
-{
-    return j->backend.used && select_may_use_cpu(&j->backend, &j->config->backend, e);
-}
-
-void check_stuck(struct check_result *r, struct err *e)
-{
-    struct train_job *j = r->job;
-    if (j && may_begin_anew(j, e))
-        begin_anew(j, e);
-}
-
 bool check_run(struct config *config, const struct check_request *q, struct check_result *r,
                struct err *e)
 {
@@ -271,14 +243,8 @@ bool check_run(struct config *config, const struct check_request *q, struct chec
                           .began = clock_now(),
                           .journal = {.fd = -1}};
     memset(r, 0, sizeof *r);
-    r->job = &j;
     bool good = all(&j, q, r, e);
-    r->job = NULL;
-    if (!good && may_begin_anew(&j, e))
-        begin_anew(&j, e);
-    r->over = good;
     job_close(&j);
-    r->over = false;
     if (!good)
         check_free(r);
     return good;

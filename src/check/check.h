@@ -29,8 +29,6 @@ struct check_run {
     uint64_t host_bytes; /* of its network and its best weights */
 };
 struct check_result {
-    struct train_job *_Atomic job; /* at work; NULL: none. For check_stuck */
-    bool _Atomic over; /* it ended well and gives the machine back: the result is whole */
     uint64_t rows[3], columns_by_type[COLUMN_TYPES], parameters; /* of run 0 */
     uint64_t fold_rows[2];      /* of run 0 of an ensemble: training rows, rows left out */
     uint64_t model_parameters;  /* of all networks */
@@ -60,8 +58,6 @@ struct check_result {
 /* q NULL: the plan alone. */
 bool check_run(struct config *config, const struct check_request *q, struct check_result *r,
                struct err *e);
-/* As train_stuck, of the check that fills r. */
-void check_stuck(struct check_result *r, struct err *e);
 void check_write(const struct config *c, const struct check_result *r,
                  struct json_out *out); /* dnn.check/1 */
 void check_free(struct check_result *r);

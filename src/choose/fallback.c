@@ -1,5 +1,5 @@
 /* fallback.c - see select.h: a GPU that cannot be opened, or that fails. A training whose GPU
- * fails executes its command anew (anew.h), as a hung driver or a broken context ends with its
+ * fails executes its command again (reexec.h), as a hung driver or a broken context ends with its
  * program. */
 #include <pthread.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/process/stop.h"
 #include "base/text.h"
 #include "base/process/warnings.h"
 #include "choose/select.h"
@@ -114,7 +113,7 @@ struct machine *select_open(struct selection *s, const struct backend_options *b
     s->used = "dnn_gpu";
     struct machine *m = machine_open(&o, e);
     if (!m)
-        return e->id == ERR_MACHINE_FAULT || stop_is(e) ? NULL : unavailable(s, b, blas, e);
+        return e->id == ERR_MACHINE_FAULT ? NULL : unavailable(s, b, blas, e);
     if (!select_stays(s, m, clock_now() - began)) {
         machine_close(m);
         return open_cpu(s, b, blas, e);
@@ -204,22 +203,22 @@ void select_use_cpu(struct selection *s, const struct err *e, const char *then)
 }
 
 void select_restart(struct selection *s, const struct config *c, const struct err *e, bool resume,
-                    const char *then, struct anew_spent spent)
+                    const char *then, struct reexec_spent spent)
 {
-    struct anew *a = anew_ready(c->text, c->text_length);
     struct text warned = {0};
-    if (!a)
+    if (!reexec_ready())
         return;
     say(s, e, then);
     warnings_lines(&warned);
-    anew_execute(a, resume, e->what, spent, &warned);
+    reexec_now(c->text, c->text_length, resume, e->what, spent, &warned);
     text_free(&warned);
 }
 
 bool select_was_restarted(struct selection *s)
 {
-    if (!anew_why(s->reason, sizeof s->reason))
+    if (!reexec_why())
         return false;
+    snprintf(s->reason, sizeof s->reason, "%s", reexec_why());
     s->fell_back = true;
     return true;
 }

@@ -6,7 +6,7 @@
 #ifndef DNN_CHOOSE_SELECT_H
 #define DNN_CHOOSE_SELECT_H
 
-#include "base/process/anew.h"
+#include "base/process/reexec.h"
 #include "choose/cost.h"
 #include "config/config.h"
 
@@ -69,12 +69,12 @@ bool select_may_use_cpu(const struct selection *s, const struct backend_options 
 bool select_lost(struct selection *s, const struct backend_options *b);
 /* The CPU takes over in this process. Logs the one warning. then: the words for the next step. */
 void select_use_cpu(struct selection *s, const struct err *e, const char *then);
-/* As above by executing the program anew, without the GPU. resume: the training continues from its
+/* As above by executing the program again (reexec.h). resume: the training continues from its
  * newest checkpoint. The new program gets the seconds spent, the warnings and the config's text.
  * Returns if that is impossible, or a signal has asked to end (stop_wanted). */
 void select_restart(struct selection *s, const struct config *c, const struct err *e, bool resume,
-                    const char *then, struct anew_spent spent);
-/* True: this program was executed anew; sets the reason of s. */
+                    const char *then, struct reexec_spent spent);
+/* True: this program was executed again; sets the reason of s. */
 bool select_was_restarted(struct selection *s);
 /* Logs the precision of large products and the reason, or the code that computes them. rounds
  * false: the network has no large products (network_rounds). No line for fp32. */

@@ -370,7 +370,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     bool parsed = args_parse(&a, c, argc, argv, &e);
     bool told = a.help || c == &command_help || c == &command_schema || c == &command_completion;
     bool logs = parsed && set_log(&a, &e);
-    if (logs && c->computes && !anew_is())
+    if (logs && c->computes && !reexec_why())
         warn_foreign_switches();
     if (!parsed || (!logs && !told)) /* a page needs no variable to be right */
         code = cli_fail(&a, &e, NULL);
@@ -420,10 +420,9 @@ int cli_main(int argc, char **argv)
     mem_start();
     mem_on_failure(cli_out_of_memory);
     machine_on_stuck(cli_stuck);
-    machine_on_wait(stop_leaves);
-    anew_receive(argc ? argv[0] : NULL);
+    reexec_begin(argv);
     stop_install();
-    if (anew_is())
+    if (reexec_why())
         stop_take_on();
     struct text page = {0};
     if (argc < 2) {

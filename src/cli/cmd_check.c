@@ -210,22 +210,6 @@ static bool check_space(const struct config *config, struct err *e)
     return !space || json_kind(space) == JSON_NULL || tune_check(config, e);
 }
 
-struct work { const struct config *config; struct check_result *r; };
-
-static int check_stopped(const struct args *a, const struct err *why)
-{
-    struct err e = *why;
-    const struct work *w = a->work;
-    if (!w)
-        return -1;
-    if (!w->r->over) {
-        check_stuck(w->r, &e);
-        return cli_fail(a, &e, NULL);
-    }
-    log_warning("dnn_gpu: %s; the plan was made, the GPU was only to be given back", why->what);
-    return tell_plan(a, w->config, w->r);
-}
-
 static bool batch_sizes_asked(const struct args *a, struct check_request *q, struct err *e)
 {
     bool asked = args_value(a, "find-batch-size") != NULL;
@@ -247,7 +231,6 @@ static int check_command(struct args *a)
     struct check_result r = {0};
     struct check_request q = {.progress = cli_progress(a)};
     int code;
-    a->work = &(struct work){config, &r};
     if (!output_standard(config, &e))
         code = cli_fail(NULL, &e, NULL); /* no JSON object in this case either */
     else if (!batch_sizes_asked(a, &q, &e) || !check_space(config, &e) ||
@@ -277,5 +260,4 @@ const struct command command_check = {
     .least = 1,
     .most = 1,
     .run = check_command,
-    .stuck = check_stopped,
 };

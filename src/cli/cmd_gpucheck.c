@@ -136,7 +136,7 @@ static int gpucheck_stopped(const struct args *a, const struct err *why)
 {
     const char *format = args_value(a, "format");
     struct gpucheck *g = a->work;
-    if (!g || !gpucheck_stuck(g, why) || stop_is(why))
+    if (!g || !gpucheck_stuck(g, why))
         return cli_fail(a, why, NULL);
     if (g->cards) {
         log_setup(LOG_WARNING, log_json()); /* the checks were silent */

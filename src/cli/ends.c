@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/process/aside.h"
+#include "base/process/device_thread.h"
 #include "base/log.h"
 #include "base/process/stop.h"
 #include "cli/cli.h"
 
 void cli_stuck(const struct err *why)
 {
-    if (aside_give_up(why))
+    if (device_thread_give_up(why))
         return;
     const struct args *a = cli_running();
     int code = a && a->command->stuck ? a->command->stuck(a, why) : -1;

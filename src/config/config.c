@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/process/anew.h"
+#include "base/process/reexec.h"
 #include "base/file/file.h"
 #include "base/mem.h"
 #include "base/process/shell.h"
@@ -297,9 +297,10 @@ static struct config *unfold(struct config *c, const struct overrides *o, struct
 struct config *config_load(const char *path, const struct overrides *o, struct err *e)
 {
     size_t length;
-    char *text = anew_config(&length); /* of the program that this one was */
+    char *text;
     struct json_doc *doc = NULL;
-    if (text || file_slurp(path, JSON_MOST_BYTES, ERR_JSON_LIMIT, &text, &length, e))
+    if (file_slurp(reexec_config() ? reexec_config() : path, JSON_MOST_BYTES, ERR_JSON_LIMIT,
+                   &text, &length, e))
         doc = json_parse(text, length, path, e);
     if (!doc && e->id / 100 == 11)
         other_file(path, e);

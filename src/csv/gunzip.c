@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/process/aside.h"
+#include "base/process/thread.h"
 #include "base/process/guest.h"
 #include "base/mem.h"
 #include "base/process/shell.h"
@@ -226,7 +226,7 @@ struct gunzip *gunzip_open(struct file *file, const void *first, size_t size, st
         g->stream.state = NULL;
         err_set(e, ERR_MEMORY, "zlib has no memory");
     } else {
-        g->threaded = aside_thread(run, g, &g->thread);
+        g->threaded = thread_new(run, g, &g->thread);
         return g;
     }
     gunzip_close(g);

@@ -47,7 +47,7 @@ bool job_open(struct train_job *j, const struct train_request *q, struct err *e)
 {
     j->config = q->config;
     j->output = file_final(q->output);
-    j->resume = q->resume || anew_resumes();
+    j->resume = q->resume || reexec_resumes();
     j->keeper = (struct keeper){.output = j->output,
                                 .keep = q->config->train.checkpoint.keep,
                                 .journal = &j->journal};

@@ -29,7 +29,7 @@ struct train_job {
     char *output; /* with links resolved; lock and checkpoints lie beside it. NULL: a check */
     bool resume;
     double began;  /* clock_now() */
-    double before; /* seconds of the program that was executed anew as this one */
+    double before; /* seconds of the program that was executed again as this one */
     struct selection backend;
 
     struct lock lock;
@@ -122,10 +122,8 @@ bool job_tell_kept(struct train_job *j, struct err *e);
  * check writes nothing. False. */
 bool job_stopped(struct train_job *j, struct err *e);
 /* If the machine failed or did not answer: keeps the last good state, e says so, and the program is
- * executed anew with the CPU if the config allows. False. */
+ * executed again with the CPU if the config allows and no signal asked to end. False. */
 bool job_failed(struct train_job *j, struct err *e);
-/* True: the data can be read again; none comes through a pipe. */
-bool job_lasts(const struct train_job *j);
 /* No epoch was better than a constant answer: removes the checkpoints of this job. e says what
  * broke, why nothing is written, and what to change. False. */
 bool job_useless(struct train_job *j, const char *broke, const char *why, struct err *e);

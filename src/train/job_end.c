@@ -41,7 +41,7 @@ bool job_stopped(struct train_job *j, struct err *e)
     return false;
 }
 
-/* Executes the program anew with the CPU. It takes the lock again, so this one releases it. */
+/* Executes the program again with the CPU. It takes the lock again, so this one releases it. */
 static void restart(struct train_job *j, const struct err *e, bool again)
 {
     char then[600];
@@ -53,10 +53,11 @@ static void restart(struct train_job *j, const struct err *e, bool again)
     lock_drop(&j->lock);
     double here = j->before + clock_now() - j->began;
     select_restart(&s, j->config, e, again, then,
-                   (struct anew_spent){here, run_seconds(&j->run)});
+                   (struct reexec_spent){here, run_seconds(&j->run)});
 }
 
-bool job_lasts(const struct train_job *j)
+/* True: the data can be read again; none comes through a pipe. */
+static bool job_lasts(const struct train_job *j)
 {
     const struct data_options *o = &j->config->data;
     const struct opt_strings *lists[] = {&o->train, &o->valid, &o->test};
@@ -67,30 +68,16 @@ bool job_lasts(const struct train_job *j)
     return all;
 }
 
-/* A signal came before the machine failed: the program is not executed anew. */
-static void end_instead(struct err *e)
-{
-    struct err was = *e;
-    err_clear(e);
-    err_set(e, stop_id(), "stopped by %s, and %s", stop_name(), was.what);
-    err_help(e, "%s", was.help);
-}
-
 bool job_failed(struct train_job *j, struct err *e)
 {
     char kept[600], advice[sizeof e->help];
-    bool left = stop_is(e) && !j->says_kept; /* a machine that did not answer in time */
-    if (!left && e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !j->run.network))
+    if (e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !j->run.network))
         return false; /* no room for the network: nothing was begun */
     bool again = job_keep_last(j, kept, sizeof kept);
     bool falls = select_may_use_cpu(&j->backend, &j->config->backend, e) && j->output;
     bool gone = falls && !job_lasts(j);
     if (falls && !gone && !stop_wanted())
         restart(j, e, again);
-    if (falls && stop_wanted()) {
-        end_instead(e);
-        gone = false;
-    }
     size_t length = j->said = strlen(e->what);
     snprintf(e->what + length, sizeof e->what - length, "; %s%s", kept,
              gone ? "; the CPU cannot go on: the rows came through a pipe, and once" : "");

@@ -1,7 +1,7 @@
 /* job_read.c - the data and the machine of a job: a GPU opens while the data are read. */
 #include <pthread.h>
 
-#include "base/process/aside.h"
+#include "base/process/thread.h"
 #include "base/clock.h"
 #include "base/process/stop.h"
 #include "train/ensemble.h"
@@ -53,7 +53,7 @@ bool job_read(struct train_job *j, struct err *e)
 {
     struct reading r = {.j = j};
     pthread_t thread;
-    bool beside = select_wants_gpu(&j->backend) && aside_thread(read_data, &r, &thread);
+    bool beside = select_wants_gpu(&j->backend) && thread_new(read_data, &r, &thread);
     bool opened = !j->backend.machine || job_open_machine(j, e);
     double now = clock_now();
     r.in_vain = !opened;

@@ -2,7 +2,6 @@
 #include "train/parallel.h"
 
 #include "backend/backend.h"
-#include "base/process/aside.h"
 #include "base/mem.h"
 #include "base/process/thread.h"
 
@@ -82,7 +81,7 @@ static void work_beside(struct parallel_jobs *s)
 {
     pthread_t *threads = mem_alloc(s->threads, sizeof *threads);
     uint32_t begun = 0;
-    while (begun < s->threads && aside_thread(work_alone, s, &threads[begun]))
+    while (begun < s->threads && thread_new(work_alone, s, &threads[begun]))
         begun++;
     if (!begun)
         work(s, NULL);

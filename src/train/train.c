@@ -166,7 +166,7 @@ void train_stuck(struct train_result *r, struct err *e)
 
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e)
 {
-    const struct anew_spent before = anew_spent();
+    const struct reexec_spent before = reexec_spent();
     struct train_job j = {.request = q, .began = clock_now(), .before = before.here};
     j.run.began = j.began;
     j.run.used = before.all;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# restart.sh - a training that loses its GPU executes the program anew: what the process before had warned of and used up is not
+# restart.sh - a training that loses its GPU executes the program again: what the process before had warned of and used up is not
 # forgotten. Ids: G09 G12. DNN is build/emulated/dnn; DNN_EMULATE=break:N, hang:N, stall:N.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
@@ -14,7 +14,7 @@ between() { awk -v x="$1" -v low="$2" -v high="$3" 'BEGIN { exit !(x >= low && x
 # how many warnings the summary has, and how many were given
 listed() { sed 's/.*"warnings":\[\([^]]*\)\].*/\1/' out | sed 's/","/"\n"/g' | grep -c '"'; }
 
-for n in 40 400; do # anew, and from a checkpoint
+for n in 40 400; do # from the start, and from a checkpoint
     run env DNN_EMULATE=break:$n:719 "$DNN" train c.json --force -o a.dnn --json --progress none
     is_exit 0 "G09 break:$n: the CPU goes on"
     grep -q \
@@ -41,7 +41,7 @@ limited() {
     check "G12 $1: over both processes" between "$(seconds total)" 3 4.5
     check "G12 $1: as the clock has it, $took ms" between "$took" 3000 $((3000 + 2500))
 }
-limited "anew" hang:40
+limited "from the start" hang:40
 err_has "starting again on the CPU"
 limited "from a checkpoint" hang:300
 err_has "resuming at step"

@@ -86,59 +86,18 @@ static int within_another(void)
     return says_that_it_waits(false, true);
 }
 
-/* What comes while the program is executed anew waits for it; what came before is not left. */
-static int handed_on(void)
+/* What comes while signals are blocked waits for the end of it. */
+static int waits_blocked(void)
 {
     sigset_t pending;
     stop_install();
-    if (!stop_hand_on())
-        return 1;
+    stop_block();
     raise(SIGTERM);
     sigpending(&pending);
     if (stop_exit() || !sigismember(&pending, SIGTERM))
         return 2;
-    stop_hand_off();
-    if (!stop_wanted() || stop_exit() != EXIT_TRYLATER)
-        return 3;
-    return stop_hand_on() ? 4 : 7;
-}
-
-/* By a thread that has no signals: the one that has them takes none either. */
-static void *hands_on(void *handed)
-{
-    *(bool *)handed = stop_hand_on();
-    return NULL;
-}
-
-static int handed_on_beside(void)
-{
-    pthread_t thread;
-    bool handed = false;
-    sigset_t pending;
-    stop_install();
-    pthread_create(&thread, NULL, hands_on, &handed);
-    pthread_join(thread, NULL);
-    kill(getpid(), SIGTERM); /* to this thread, whose handler gives it back */
-    sigpending(&pending);
-    return handed && !stop_exit() && sigismember(&pending, SIGTERM) ? 7 : 1;
-}
-
-/* Of a device that is silent for so many seconds. */
-static int leaves(void)
-{
-    struct err e = {0};
-    stop_install();
-    stop_phase("a device", false);
-    if (stop_leaves(1000, &e))
-        return 1; /* without a signal it is waited for */
-    stop_request(SIGTERM);
-    if (stop_leaves(1000, &e) || e.id != ERR_NONE)
-        return 2; /* the signal has just come */
-    for (double until = clock_now() + STOP_GRACE_S + 0.1; clock_now() < until;)
-        usleep(10000);
-    if (stop_leaves(STOP_GRACE_S - 1, &e))
-        return 3; /* it has answered since */
-    return stop_leaves(STOP_GRACE_S, &e) && e.id == ERR_STOPPED ? 7 : 4;
+    stop_unblock();
+    return stop_wanted() && stop_exit() == EXIT_TRYLATER ? 7 : 3;
 }
 
 /* What main does: signals that come before the handlers wait for them. */
@@ -334,15 +293,10 @@ int main(void)
        "one press of a key that two tell of is one request");
     status = forked(two_presses);
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 130, "two presses are two, however fast");
-    status = forked(leaves);
-    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7,
-       "a silent device is left one grace period after a signal, and only then");
     status = forked(early);
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "no signal is too early");
-    status = forked(handed_on);
-    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a signal waits for the program that comes");
-    status = forked(handed_on_beside);
-    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "whichever thread executes it");
+    status = forked(waits_blocked);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a signal that is blocked waits");
     status = forked(used_up);
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "SIGXCPU again and again is one request");
     status = forked(second_term);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/process/aside.h"
+#include "base/process/device_thread.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -168,7 +168,7 @@ static void leave_machine(struct serve *s, bool device)
     if (!device)
         close_machine(s);
     else if (s->machine)
-        aside_run(close_machine, s, &e);
+        device_thread_run(close_machine, s, &e);
     forget_machine(s);
 }
 
@@ -330,7 +330,7 @@ static bool answer_beside(struct serve *s, unsigned char *records, uint64_t coun
                           struct err *e)
 {
     struct answering a = {.s = s, .records = records, .count = count, .logits = logits};
-    if (!aside_run(answer_there, &a, e))
+    if (!device_thread_run(answer_there, &a, e))
         return left_behind(s);
     *e = a.e;
     return a.good;
@@ -412,7 +412,7 @@ bool serve_overlaps(const struct serve *s)
 void serve_begin(struct serve *s, unsigned char *records, uint64_t count, real *logits)
 {
     s->next = (struct answering){.s = s, .records = records, .count = count, .logits = logits};
-    s->next_runs = beside(s) && s->machine && aside_begin(answer_there, &s->next);
+    s->next_runs = beside(s) && s->machine && device_thread_begin(answer_there, &s->next);
 }
 
 bool serve_end(struct serve *s, struct err *e)
@@ -421,7 +421,7 @@ bool serve_end(struct serve *s, struct err *e)
     if (!s->next_runs)
         return serve_answer(s, a->records, a->count, a->logits, e);
     s->next_runs = false;
-    bool good = aside_end(e);
+    bool good = device_thread_end(e);
     if (good)
         *e = a->e;
     else

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -23,7 +22,6 @@ static _Atomic bool checkpoint_asked, status_asked;
 static const char *_Atomic phase = "start";
 static _Atomic bool phase_disposable = true; /* an end loses nothing */
 static _Atomic bool held; /* stop_hold */
-static _Atomic bool handing; /* stop_hand_on */
 
 static const struct ending {
     int number;
@@ -108,20 +106,10 @@ static void handle(int number, bool key)
     }
 }
 
-/* Keeps the signal pending for the new program: blocks it in this thread and sends it again. */
-static void hand_on(int number, ucontext_t *context)
-{
-    sigaddset(&context->uc_sigmask, number);
-    kill(getpid(), number);
-}
-
 /* The terminal sends SIGINT itself, once a key press. */
 static void handle_signal(int number, siginfo_t *info, void *context)
 {
-    if (atomic_load(&handing)) {
-        hand_on(number, context);
-        return;
-    }
+    (void)context;
     handle(number, number == SIGINT && info->si_code == SI_KERNEL);
 }
 
@@ -186,7 +174,14 @@ void stop_block(void)
         sigaddset(&all, endings[i].number);
     sigaddset(&all, SIGUSR1);
     sigaddset(&all, SIGUSR2);
-    blocked = sigprocmask(SIG_BLOCK, &all, &unblocked) == 0;
+    blocked = pthread_sigmask(SIG_BLOCK, &all, &unblocked) == 0;
+}
+
+void stop_unblock(void)
+{
+    if (blocked)
+        pthread_sigmask(SIG_SETMASK, &unblocked, NULL);
+    blocked = false;
 }
 
 void stop_install(void)
@@ -199,9 +194,7 @@ void stop_install(void)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     install_crashes();
-    if (blocked)
-        pthread_sigmask(SIG_SETMASK, &unblocked, NULL);
-    blocked = false;
+    stop_unblock();
 }
 
 bool stop_wanted(void)
@@ -232,11 +225,6 @@ enum err_id stop_id(void)
 bool stop_error(const char *what, struct err *e)
 {
     return err_set(e, stop_id(), "stopped by %s before %s", stop_name(), what);
-}
-
-bool stop_is(const struct err *e)
-{
-    return e->id == ERR_STOPPED || e->id == ERR_INTERRUPTED;
 }
 
 bool stop_checkpoint(void)
@@ -274,35 +262,6 @@ void stop_forget(void)
 void stop_hold(bool hold)
 {
     atomic_store(&held, hold);
-}
-
-bool stop_leaves(double waited, struct err *e)
-{
-    double at = atomic_load(&first_at); /* 0: the handler is about to set it */
-    return waited >= STOP_GRACE_S && atomic_load(&first) && at > 0 &&
-           clock_now() - at >= STOP_GRACE_S && !err_set(e, stop_id(), "stopped by %s", stop_name());
-}
-
-static sigset_t unhanded; /* the mask before stop_hand_on */
-
-/* The alarm is cancelled: it would survive the execution. */
-bool stop_hand_on(void)
-{
-    sigset_t all;
-    alarm(0);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &unhanded);
-    atomic_store(&handing, true);
-    if (!atomic_load(&first))
-        return true;
-    stop_hand_off();
-    return false;
-}
-
-void stop_hand_off(void)
-{
-    atomic_store(&handing, false);
-    pthread_sigmask(SIG_SETMASK, &unhanded, NULL);
 }
 
 /* The program inherits the mask of the thread that executed it. */

@@ -28,15 +28,15 @@ static inline bool stopper_asked(const struct stopper *s)
     return s && s->wanted(s->context);
 }
 
-void stop_block(void);                /* signals wait until stop_install; any time in start-up */
-void stop_install(void);
+void stop_block(void);                /* signals wait; any time in start-up */
+void stop_unblock(void);              /* ends stop_block */
+void stop_install(void);              /* handles signals, and ends stop_block */
 bool stop_wanted(void);               /* a signal asked to end */
 int stop_exit(void);                  /* 75 or 130; 0 when none */
 const char *stop_name(void);          /* "SIGTERM"; "" when none */
 enum err_id stop_id(void);            /* STOPPED or INTERRUPTED */
 /* Fills e with that id: stopped by the signal before `what`. False. */
 bool stop_error(const char *what, struct err *e);
-bool stop_is(const struct err *e);    /* STOPPED or INTERRUPTED */
 bool stop_checkpoint(void);           /* SIGUSR1 since the last call */
 bool stop_status(void);               /* SIGUSR2 since the last call */
 void stop_request(int signal_number); /* for tests: as if that signal had come */
@@ -51,15 +51,7 @@ void stop_forget(void);               /* for tests: no signal has come */
 void stop_phase(const char *name, bool disposable);
 /* While held no phase is disposable: the work around the phases has something to tidy up. */
 void stop_hold(bool hold);
-/* True: stop waiting for a device that has been silent for `waited` seconds. A signal asked to end,
- * and it has been silent for STOP_GRACE_S since; e has the beginning of the message. Any thread. */
-#define STOP_GRACE_S 5
-bool stop_leaves(double waited, struct err *e);
-/* Before the program is executed anew: signals stay pending for the new program. False: a signal
- * has asked to end, nothing is changed. */
-bool stop_hand_on(void);
-void stop_hand_off(void);      /* the execution failed: signals are handled here again */
-/* In the new program, after stop_install: handles the pending signals. */
+/* In a program that was executed again, after stop_install: handles the signals that waited. */
 void stop_take_on(void);
 /* Removes temporary files and the lock. Async-signal-safe: for handlers that end the process. */
 void stop_cleanup(void);

@@ -289,6 +289,27 @@ void threads_run_rounds(unsigned rounds, unsigned (*tiles_of)(void *context, uns
     end();
 }
 
+/* Signals are for the caller, and a thread inherits the mask that it is born with; but a crash is
+ * its own, and tells of itself through the same handler. */
+static void block_all_but_crashes(sigset_t *before)
+{
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    sigset_t others;
+    sigfillset(&others);
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        sigdelset(&others, crashes[i]);
+    pthread_sigmask(SIG_SETMASK, &others, before);
+}
+
+bool thread_new(void *(*run)(void *context), void *context, pthread_t *thread)
+{
+    sigset_t before;
+    block_all_but_crashes(&before);
+    bool good = fault_hit(FAULT_THREAD) == 0 && pthread_create(thread, NULL, run, context) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return good;
+}
+
 static int start_worker(unsigned thread)
 {
     int fault = fault_hit(FAULT_THREAD);
@@ -321,14 +342,8 @@ void threads_start(unsigned wanted)
     pool.workers = mem_alloc(wanted - 1, sizeof *pool.workers);
     pool.runs = mem_zero(wanted, sizeof *pool.runs);
     pool.run_count = wanted;
-    /* signals are for the caller: a worker inherits the mask it is born with; but a crash is its
-     * own, and tells of itself through the same handler */
-    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    sigset_t others, before;
-    sigfillset(&others);
-    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
-        sigdelset(&others, crashes[i]);
-    pthread_sigmask(SIG_SETMASK, &others, &before);
+    sigset_t before;
+    block_all_but_crashes(&before);
     int failed = 0;
     while (pool.count < wanted && (failed = start_worker(pool.count)) == 0)
         pool.count++;

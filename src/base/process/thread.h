@@ -5,6 +5,7 @@
 #ifndef DNN_BASE_THREAD_H
 #define DNN_BASE_THREAD_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +28,9 @@ void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsi
                  void *context);
 /* True: this thread does a tile; it must not call threads_run. */
 bool threads_inside(void);
+/* A thread beside the pool, in which only the signals of a crash are not blocked. Caller joins or
+ * detaches it. False: the system gives no thread. */
+bool thread_new(void *(*run)(void *context), void *context, pthread_t *thread);
 /* As threads_run, for tiles that take memory of their own: no more than threads_hands() of them at
  * a time, each with a hand < threads_hands(). With more threads than processors, chance would
  * decide how many are interrupted inside a tile, with their memory in use. */

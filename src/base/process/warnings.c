@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/process/anew.h"
+#include "base/process/reexec.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -28,7 +28,7 @@ void warnings_keep(void)
 {
     warnings_drop();
     pthread_mutex_lock(&lock);
-    text_put(&lines, anew_warnings());
+    text_put(&lines, reexec_warnings());
     pthread_mutex_unlock(&lock);
     log_on_warning(keep);
 }

@@ -5,7 +5,7 @@
 
 #include "base/json/json.h"
 
-/* Starts a new list; in a program that was executed anew, with the warnings of the old program. */
+/* Starts a new list; in a program that was executed again, with the warnings of the old program. */
 void warnings_keep(void);
 void warnings_lines(struct text *out); /* adds the list, one warning a line */
 /* Member "warnings" of an open object: a list of strings. */

@@ -1,10 +1,9 @@
-/* aside.c - see aside.h. */
-#include "base/process/aside.h"
+/* device_thread.c - see device_thread.h. */
+#include "base/process/device_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 
-#include "base/fault.h"
+#include "base/process/thread.h"
 
 /* The process has one thread for calls that may hang: a hang ends the work of the process
  * anyway. */
@@ -31,37 +30,22 @@ static void *serve(void *unused)
     return unused;
 }
 
-bool aside_thread(void *(*run)(void *context), void *context, pthread_t *thread)
-{
-    sigset_t set, before;
-    sigfillset(&set);
-    sigdelset(&set, SIGSEGV);
-    sigdelset(&set, SIGBUS);
-    sigdelset(&set, SIGFPE);
-    sigdelset(&set, SIGILL);
-    sigdelset(&set, SIGABRT);
-    pthread_sigmask(SIG_SETMASK, &set, &before);
-    bool good = fault_hit(FAULT_THREAD) == 0 && pthread_create(thread, NULL, run, context) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return good;
-}
-
 /* Once in a process: work that began without the thread stays with its caller's thread. */
 static void create(void)
 {
     pthread_t thread;
-    state = aside_thread(serve, NULL, &thread) ? IDLE : REFUSED;
+    state = thread_new(serve, NULL, &thread) ? IDLE : REFUSED;
     if (state == IDLE)
         pthread_detach(thread);
 }
 
-bool aside_begin(void (*work)(void *context), void *context)
+bool device_thread_begin(void (*work)(void *context), void *context)
 {
     pthread_mutex_lock(&lock);
     if (state == NOT_STARTED)
         create();
     bool there = state != REFUSED;
-    if (state == IDLE) { /* else it was given up: aside_end reports it */
+    if (state == IDLE) { /* else it was given up: device_thread_end reports it */
         work_now = work;
         context_now = context;
         state = WORKING;
@@ -71,7 +55,7 @@ bool aside_begin(void (*work)(void *context), void *context)
     return there;
 }
 
-bool aside_end(struct err *e)
+bool device_thread_end(struct err *e)
 {
     pthread_mutex_lock(&lock);
     while (state == WORKING)
@@ -83,15 +67,15 @@ bool aside_end(struct err *e)
     return good;
 }
 
-bool aside_run(void (*work)(void *context), void *context, struct err *e)
+bool device_thread_run(void (*work)(void *context), void *context, struct err *e)
 {
-    if (aside_begin(work, context))
-        return aside_end(e);
+    if (device_thread_begin(work, context))
+        return device_thread_end(e);
     work(context); /* without a thread, the risk is the caller's */
     return true;
 }
 
-bool aside_give_up(const struct err *why)
+bool device_thread_give_up(const struct err *why)
 {
     pthread_mutex_lock(&lock);
     bool waits = state == WORKING;
