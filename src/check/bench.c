@@ -50,98 +50,7 @@ const char *bench_name(size_t index)
     return index < ALL_ROWS ? reader_rows[index - FIRST_READER] : NULL;
 }
 
-/* --- timing --- */
-
-enum { REPEATS = 5 };
-static const double REPEAT_S = 0.012; /* least seconds of a repeat: short iterations are repeated */
-static const double LONGEST_S = 1.0;  /* most seconds of all repeats of a long iteration */
-static const double SLICE_S = 0.25;   /* without a look for signals */
-static const double ALL_S = 45;       /* no row begins later */
-
-static bool stopped(struct err *e)
-{
-    return stop_error("the benchmark was done", e);
-}
-
-/* slice: iterations between two looks for signals. */
-static bool timed(struct machine *m, bench_work *work, void *context, uint32_t times,
-                  uint32_t slice, double *seconds, struct err *e)
-{
-    double began = clock_now();
-    for (uint32_t left = times; left > 0;) {
-        uint32_t now = left < slice ? left : slice;
-        if (stop_wanted())
-            return stopped(e);
-        if (!work(context, now, e) || !machine_wait(m, MACHINE_PATIENCE, e))
-            return false;
-        left -= now;
-    }
-    *seconds = (clock_now() - began) / times;
-    return true;
-}
-
-/* Figures of an emulated device describe the emulator. */
-static bool claims(const struct bench *b, int side)
-{
-    return side == BENCH_CPU || !b->emulated;
-}
-
-/* The least time that the limit allows, for arithmetic or for bytes, whichever is longer, in
- * percent of the time taken. */
-static double percent(const struct bench_limits *l, const struct bench_size_of *of,
-                      const char *precision, double seconds)
-{
-    double rate = l->peaks[PEAK_FMA], least = 0;
-    for (int i = PEAK_TF32; i <= PEAK_FP16; i++)
-        if (strcmp(precision, peak_names[i]) == 0 && l->peaks[i] > 0)
-            rate = l->peaks[i];
-    int i = 0;
-    while (i < BENCH_COPIES - 1 && of->bytes > l->copy_bytes[i])
-        i++;
-    while (i > 0 && l->copies[i] <= 0)
-        i--;
-    if (rate > 0)
-        least = of->flops / rate;
-    if (l->copies[i] > 0)
-        least = fmax(least, of->bytes / l->copies[i]);
-    return least > 0 && seconds > 0 ? 100 * least / seconds : -1;
-}
-
-bool bench_time(struct bench_task *t, enum bench_side side, bench_work *work, void *context,
-                const struct bench_size_of *of, const char *precision, struct bench_figure *f,
-                struct err *e)
-{
-    struct machine *m = t->machines[side];
-    double first, took[REPEATS];
-    uint32_t repeats = REPEATS, each = 1;
-    machine_expect(m, MACHINE_PATIENCE); /* forget the limit of the row before */
-    /* the first one meets cold memory, the second records the routine */
-    for (int i = 0; i < 2; i++)
-        if (!timed(m, work, context, 1, 1, &first, e))
-            return false;
-    if (t->q->iterations > 0) {
-        repeats = t->q->iterations < REPEATS ? (uint32_t)t->q->iterations : REPEATS;
-        each = ((uint32_t)t->q->iterations + repeats - 1) / repeats;
-    } else if (first * REPEATS > LONGEST_S) {
-        repeats = first * 3 > LONGEST_S ? 1 : 3;
-    } else {
-        each = (uint32_t)fmax(1, fmin(REPEAT_S / fmax(first, 1e-9), 1e6));
-    }
-    uint32_t slice = (uint32_t)fmax(1, fmin(SLICE_S / fmax(first, 1e-9), 1e6));
-    for (uint32_t i = 0; i < repeats; i++)
-        if (!timed(m, work, context, each, slice, &took[i], e))
-            return false;
-    sort_doubles(took, repeats);
-    double seconds = took[repeats / 2];
-    *f = (struct bench_figure){.made = true,
-                               .seconds = seconds,
-                               .throughput = seconds > 0 ? of->items / seconds : 0,
-                               .success = 1,
-                               .percent = claims(t->b, side)
-                                              ? percent(&t->b->limits[side], of, precision, seconds)
-                                              : -1};
-    return true;
-}
+static const double ALL_S = 45; /* no row begins later */
 
 /* --- limits --- */
 
@@ -150,7 +59,7 @@ static void measure_limits(struct bench_task *t, enum bench_side side)
     static const double sizes[BENCH_COPIES] = {1 << 16, 1 << 20, 1 << 24, 1 << 28}; /* to far */
     struct bench_limits *l = &t->b->limits[side];
     double seconds = 0.15;
-    if (!claims(t->b, side))
+    if (!bench_claims(t->b, side))
         return;
     for (int i = 0; i < PEAK_COPY; i++)
         l->peaks[i] = peak_measure(t->machines[side], (enum peak_kind)i, 0, seconds);
@@ -244,7 +153,7 @@ static bool wanted(const struct bench_request *q, size_t index)
 /* An emulated device is a thousand times slower than any: its small rows show that they run. */
 static bool too_slow(const struct bench *b, int side, int size)
 {
-    return !claims(b, side) && size > BENCH_SMALL;
+    return !bench_claims(b, side) && size > BENCH_SMALL;
 }
 
 static bool figure(struct bench_task *t, size_t index, int size, int side, struct bench_figure *f,
@@ -308,10 +217,9 @@ static bool all_paths(struct bench_task *t, struct err *e)
             continue;
         p->name = presets[i].name;
         b->preset_count++;
-        for (int side = 0; side < BENCH_SIDES && good; side++)
-            good = !t->machines[side] ||
-                   (bench_path(t, p->name, false, (enum bench_side)side, &p->train[side], e) &&
-                    bench_path(t, p->name, true, (enum bench_side)side, &p->predict[side], e));
+        for (int side = 0; side < BENCH_SIDES; side++)
+            for (int job = 0; t->machines[side] && job < BENCH_PATHS && good; job++)
+                good = bench_path(t, p->name, job, (enum bench_side)side, &p->path[job][side], e);
     }
     return good;
 }

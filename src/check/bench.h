@@ -35,9 +35,10 @@ struct bench_path {
     struct machine_path path;
 };
 enum { BENCH_PRESETS = 16 };
+enum { BENCH_PATHS = 2 }; /* of steps, of answers */
 struct bench_preset {
     const char *name;
-    struct bench_path train[BENCH_SIDES], predict[BENCH_SIDES];
+    struct bench_path path[BENCH_PATHS][BENCH_SIDES];
 };
 struct bench_row {
     const char *name;  /* of an operation or a job */

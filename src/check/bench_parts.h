@@ -24,6 +24,11 @@ bool bench_time(struct bench_task *t, enum bench_side side, bench_work *work, vo
                 const struct bench_size_of *of, const char *precision, struct bench_figure *f,
                 struct err *e);
 
+/* Figures of an emulated device describe the emulator. */
+static inline bool bench_claims(const struct bench *b, int side)
+{
+    return side == BENCH_CPU || !b->emulated;
+}
 /* Rows and width of a size; rows are --batch-size if given. */
 void bench_shape(const struct bench_task *t, enum bench_size size, uint32_t *rows,
                  uint32_t *width);

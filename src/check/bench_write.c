@@ -7,6 +7,7 @@
 #include "check/bench.h"
 
 static const char *const side_keys[BENCH_SIDES] = {"gpu_false", "gpu_true"};
+static const char *const path_keys[BENCH_PATHS] = {"train", "predict"};
 
 static bool any(const struct bench_row *r, int size)
 {
@@ -132,14 +133,12 @@ static void write_paths(const struct bench *b, struct json_out *out)
     for (unsigned i = 0; i < b->preset_count; i++) {
         const struct bench_preset *p = &b->presets[i];
         json_open(out, p->name, '{');
-        json_open(out, "train", '{');
-        for (int side = BENCH_SIDES - 1; side >= 0; side--)
-            write_path(&p->train[side], side_keys[side], out);
-        json_close(out, '}');
-        json_open(out, "predict", '{');
-        for (int side = BENCH_SIDES - 1; side >= 0; side--)
-            write_path(&p->predict[side], side_keys[side], out);
-        json_close(out, '}');
+        for (int job = 0; job < BENCH_PATHS; job++) {
+            json_open(out, path_keys[job], '{');
+            for (int side = BENCH_SIDES - 1; side >= 0; side--)
+                write_path(&p->path[job][side], side_keys[side], out);
+            json_close(out, '}');
+        }
         json_close(out, '}');
     }
     json_close(out, '}');
@@ -271,10 +270,9 @@ void bench_text(const struct bench *b, struct text *out)
             text_char(out, '\n');
         }
     text_put(out, b->preset_count ? "\n" : "");
-    for (unsigned i = 0; i < b->preset_count; i++) {
-        text_path(&b->presets[i], "train", b->presets[i].train, out);
-        text_path(&b->presets[i], "predict", b->presets[i].predict, out);
-    }
+    for (unsigned i = 0; i < b->preset_count; i++)
+        for (int job = 0; job < BENCH_PATHS; job++)
+            text_path(&b->presets[i], path_keys[job], b->presets[i].path[job], out);
     if (b->emulated)
         text_put(out, "\nthe device is emulated: its figures are those of the emulator\n");
     text_printf(out, "\n%.1f s\n", b->seconds);

@@ -42,8 +42,6 @@ void look_words_add(struct looking *x, size_t k, const char *text, size_t length
 /* Each fills l->columns[k]. */
 void look_spread_numbers(const struct looking *x, size_t k);
 void look_spread_codes(const struct looking *x, size_t k); /* of categories or words */
-/* sorted: [n] > 0 dates. Sets edge, bars, period, central. */
-void look_periods(struct look_column *c, const double *sorted, uint64_t n);
 /* Sets l->pairs, and of more than two labels `tells` of each column. */
 void look_pairs_find(const struct looking *x);
 

@@ -1,4 +1,4 @@
-/* gpucheck.c - the record of checks, their order, and the verdict. See gpucheck.h. */
+/* gpucheck.c - the order of the checks, and the verdict. See gpucheck.h. */
 #include "check/gpucheck.h"
 
 #include <stdio.h>
@@ -11,93 +11,29 @@
 #include "check/gpucheck_parts.h"
 #include "config/variable.h"
 
-struct gpu_check *gpucheck_add(struct gpucheck *g, const char *id)
+/* Marks checks that did not run because of another one. */
+static void skip_each(struct gpucheck *g, const char *const *ids, const char *cause)
 {
-    unsigned i = 0;
-    while (i < g->count && strcmp(g->checks[i].id, id) != 0)
-        i++;
-    if (i == GPU_CHECKS)
-        i--;
-    if (i == g->count)
-        g->count++;
-    g->at_hand = i;
-    struct gpu_check *c = &g->checks[i];
-    *c = (struct gpu_check){.status = GPU_PASS};
-    snprintf(c->id, sizeof c->id, "%s", id);
-    return c;
+    char needs[48];
+    snprintf(needs, sizeof needs, "needs %s", cause);
+    for (; *ids; ids++)
+        gpucheck_skip(g, *ids, needs);
 }
 
-#define FILL(member)                                                                               \
-    va_list list;                                                                                  \
-    va_start(list, format);                                                                        \
-    vsnprintf(c->member, sizeof c->member, format, list);                                          \
-    va_end(list)
-void gpucheck_measured(struct gpu_check *c, const char *format, ...) { FILL(measured); }
-void gpucheck_threshold(struct gpu_check *c, const char *format, ...) { FILL(threshold); }
-void gpucheck_reason(struct gpu_check *c, const char *format, ...) { FILL(reason); }
-void gpucheck_fix(struct gpu_check *c, const char *format, ...) { FILL(fix); }
-
-void gpucheck_fail(struct gpu_check *c, enum gpu_verdict verdict)
-{
-    c->status = GPU_FAIL;
-    c->verdict = verdict;
-}
-
-bool gpucheck_blame(struct gpu_check *c, const struct err *e)
-{
-    if ((int)e->id / 100 != 18)
-        return false;
-    int code = (int)err_exit(e);
-    gpucheck_fail(c, code == EXIT_GPUFAULT ? GPU_FAULTY : code == EXIT_TRYLATER ? GPU_BUSY
-                                                                               : GPU_NONE);
-    gpucheck_reason(c, "%.600s", e->what);
-    if (e->expected[0] && e->help[0])
-        gpucheck_fix(c, "%.300s; %.300s", e->expected, e->help);
-    else
-        gpucheck_fix(c, "%.600s", e->expected[0] ? e->expected : e->help);
-    return true;
-}
-
-/* nvml and libraries are at most warnings. */
-const struct gpu_check *gpucheck_failure(const struct gpucheck *g)
-{
-    for (unsigned i = 0; i < g->count; i++)
-        if (g->checks[i].status == GPU_FAIL)
-            return &g->checks[i];
-    return NULL;
-}
-
-bool gpucheck_good(const struct gpucheck *g)
-{
-    return !gpucheck_failure(g);
-}
-
-static void skip(struct gpucheck *g, const char *id, const char *cause)
-{
-    for (unsigned i = 0; i < g->count; i++)
-        if (strcmp(g->checks[i].id, id) == 0)
-            return;
-    struct gpu_check *c = gpucheck_add(g, id);
-    c->status = GPU_SKIP;
-    gpucheck_reason(c, "needs %s", cause);
-}
-
-/* Marks checks that did not run because of an earlier failure. */
 static void skip_rest(struct gpucheck *g)
 {
-    static const char *const after[] = {"gradient", "train", "portable", "repeat", "health"};
+    static const char *const memory[] = {"alloc", "copy", NULL};
+    static const char *const after[] = {"gradient", "train", "portable", "repeat", "health", NULL};
     const struct gpu_check *cause = gpucheck_failure(g);
     char id[32];
     if (!cause)
         return;
-    skip(g, "alloc", cause->id);
-    skip(g, "copy", cause->id);
+    skip_each(g, memory, cause->id);
     for (int op = 0; op < (int)OP_COUNT; op++) {
         snprintf(id, sizeof id, "kernel.%s", op_name((enum op_id)op));
-        skip(g, id, cause->id);
+        skip_each(g, (const char *const[]){id, NULL}, cause->id);
     }
-    for (size_t i = 0; i < sizeof after / sizeof *after; i++)
-        skip(g, after[i], cause->id);
+    skip_each(g, after, cause->id);
 }
 
 static enum gpu_verdict verdict_of(const struct gpu_job *j)
@@ -132,24 +68,17 @@ static bool one_round(struct gpu_job *j, struct err *e)
     return true;
 }
 
-/* A machine that does not open leaves nothing to look at: the driver may hold whatever lock its
- * other calls and the loader want. */
-static void never_opened(struct gpucheck *g)
-{
-    static const char *const before[] = {"driver",  "nvml",      "device",
-                                         "runtime", "libraries", "architecture"};
-    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
-        skip(g, before[i], "context");
-    gpucheck_add(g, "context");
-}
-
 bool gpucheck_stuck(struct gpucheck *g, const struct err *why)
 {
+    static const char *const before[] = {"driver",  "nvml",      "device",
+                                         "runtime", "libraries", "architecture", NULL};
     struct gpu_job *j = g->job;
     if (!j)
         return false;
-    if (j->g->count == 0)
-        never_opened(j->g);
+    if (j->g->count == 0) { /* it never opened: the driver may hold any lock that a look takes */
+        skip_each(j->g, before, "context");
+        gpucheck_add(j->g, "context");
+    }
     if (gpucheck_good(j->g)) {
         struct gpu_check *c = &j->g->checks[j->g->at_hand];
         c->measured[0] = c->threshold[0] = '\0';
@@ -187,6 +116,7 @@ static void open_machine(struct gpu_job *j)
         return;
     machine_describe(j->machine, &j->info);
     machine_plan(j->machine, 64, 1, &j->plan);
+    card_find(j->info.device, j->plan.core, &j->card);
     j->emulated = strcmp(j->plan.core, "emulated") == 0;
     j->g->visible = j->info.count;
     j->g->index = j->info.index;
@@ -249,12 +179,4 @@ bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct e
     settings_free(settings, count);
     backend_release(&j.backend);
     return good;
-}
-
-int gpucheck_exit(const struct gpucheck *g)
-{
-    return g->verdict == GPU_READY    ? EXIT_DONE
-           : g->verdict == GPU_BUSY   ? EXIT_TRYLATER
-           : g->verdict == GPU_FAULTY ? EXIT_GPUFAULT
-                                      : EXIT_UNAVAILABLE;
 }

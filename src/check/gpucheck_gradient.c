@@ -1,9 +1,7 @@
 /* gpucheck_gradient.c - is the gradient right? One plain step of descent of length 1 on the same
  * small network, on the card and on the CPU: what the parameters lost is the gradient. The two must
- * agree, and along it the card's own loss must fall as steeply as the gradient is long: the
- * difference quotient (L(p + h u) - L(p - h u)) / 2h, u = g / |g|, summed in double on the host. */
+ * agree. (The CPU's is held against difference quotients by tests/grad.) */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -14,8 +12,6 @@
 
 enum { ROWS = 64, NUMBERS = 5, CLASSES = 3 };
 #define AGREE 1e-4  /* of the largest component */
-#define SLOPE 1e-2
-#define STEP 1e-2   /* h: the curve is smooth, and fp32 answers are good to 1e-6 */
 
 static const char layers[] = "{\"layers\": [{\"type\": \"dense\", \"units\": 16}, "
                              "{\"type\": \"gelu\"}, {\"type\": \"layer_norm\"}, "
@@ -30,7 +26,6 @@ struct trial {
     struct features features;
     unsigned char *records, *chunks[1];
     struct source source;
-    int32_t labels[ROWS];
 };
 
 static void make_records(struct trial *t)
@@ -46,8 +41,8 @@ static void make_records(struct trial *t)
             float x = (float)rng_normal(1, r * NUMBERS + i, 0, 0, RNG_TEST);
             memcpy(at + sizeof x * i, &x, sizeof x);
         }
-        t->labels[r] = (int32_t)(rng_bits(2, r, 0, 0, RNG_TEST) % CLASSES);
-        memcpy(at + f.at_target, &t->labels[r], sizeof t->labels[r]);
+        int32_t label = (int32_t)(rng_bits(2, r, 0, 0, RNG_TEST) % CLASSES);
+        memcpy(at + f.at_target, &label, sizeof label);
         memcpy(at + f.at_weight, &one, sizeof one);
     }
     t->source = (struct source){.rows = {f, t->chunks, 63, ROWS}, .count = ROWS,
@@ -77,55 +72,8 @@ static void drop_trial(struct trial *t)
     mem_free(t->records);
 }
 
-/* Mean cross-entropy with these parameters, as the machine answers. */
-static bool loss_at(const struct trial *t, struct network *n, struct stepper *s, real *params,
-                    double *loss, struct err *e)
-{
-    real logits[ROWS * CLASSES];
-    network_set(n, &(struct network_state){.params = params});
-    if (!step_answer(s, &t->source, 0, ROWS, logits, e))
-        return false;
-    *loss = 0;
-    for (uint32_t r = 0; r < ROWS; r++) {
-        const real *at = logits + (size_t)r * CLASSES;
-        double sum = 0;
-        for (uint32_t k = 0; k < CLASSES; k++)
-            sum += exp((double)at[k] - (double)at[t->labels[r]]);
-        *loss += log(sum) / ROWS;
-    }
-    return true;
-}
-
-static double length_of(const real *g, uint64_t count)
-{
-    double sum = 0;
-    for (uint64_t i = 0; i < count; i++)
-        sum += (double)g[i] * (double)g[i];
-    return sqrt(sum);
-}
-
-/* |slope along g - |g|| / |g| on this machine; params are changed. */
-static bool slope_error(const struct trial *t, struct network *n, struct stepper *s,
-                        const real *params, const real *g, double *error, struct err *e)
-{
-    uint64_t count = network_model(n)->params;
-    double length = length_of(g, count), loss[2] = {0};
-    real *moved = mem_alloc(count, sizeof *moved);
-    bool good = true;
-    for (int side = 0; good && side < 2; side++) {
-        double h = (side ? -STEP : STEP) / fmax(length, 1e-30);
-        for (uint64_t i = 0; i < count; i++)
-            moved[i] = (real)((double)params[i] + h * (double)g[i]);
-        good = loss_at(t, n, s, moved, &loss[side], e);
-    }
-    mem_free(moved);
-    *error = fabs((loss[0] - loss[1]) / (2 * STEP) - length) / fmax(length, 1e-30);
-    return good;
-}
-
-/* The gradient at the first weights, mem_free; NULL with an error. slope may be NULL. */
-static real *gradient(struct trial *t, struct machine *m, uint64_t *count, double *slope,
-                      struct err *e)
+/* The gradient at the first weights, mem_free; NULL with an error. */
+static real *gradient(struct trial *t, struct machine *m, uint64_t *count, struct err *e)
 {
     struct plan plan;
     struct network_options o = {.architecture = t->architecture,
@@ -151,7 +99,6 @@ static real *gradient(struct trial *t, struct machine *m, uint64_t *count, doubl
                 network_get(n, &after, e);
     for (uint64_t i = 0; i < *count; i++)
         g[i] = params[i] - g[i];
-    good = good && (!slope || slope_error(t, n, s, params, g, slope, e));
     step_close(s);
     network_free(n);
     mem_free(params);
@@ -163,37 +110,29 @@ static real *gradient(struct trial *t, struct machine *m, uint64_t *count, doubl
     return g;
 }
 
-static void judge(struct gpu_check *c, double apart, double slope)
-{
-    gpucheck_measured(c, "%.2g from the CPU, %.2g from its own loss", apart, slope);
-    gpucheck_threshold(c, "%g and %g", AGREE, SLOPE);
-    gpucheck_reason(c, "the gradient is the CPU's, and its own loss falls along it");
-    if (apart <= AGREE && slope <= SLOPE)
-        return;
-    gpucheck_fail(c, GPU_FAULTY);
-    gpucheck_reason(c, "the gradient is wrong: %s",
-                    apart <= AGREE ? "the loss does not fall along it as it says"
-                                   : "it is not the CPU's");
-    gpucheck_fix(c, "do not train on this card; report it with the output of `dnn gpucheck --level "
-                    "full --json`");
-}
-
 bool gpucheck_gradient(struct gpu_job *j, struct err *e)
 {
     struct gpu_check *c = gpucheck_add(j->g, "gradient");
     struct machine *cpu = machine_open(&(struct machine_options){.backend = "cpu"}, e);
     struct trial t = {0};
     uint64_t count = 0;
-    double slope = INFINITY, apart = 0, largest = 0;
+    double apart = 0, largest = 0;
     bool good = cpu && make_trial(&t, e);
-    real *want = good ? gradient(&t, cpu, &count, NULL, e) : NULL;
-    real *got = want ? gradient(&t, j->machine, &count, &slope, e) : NULL;
+    real *want = good ? gradient(&t, cpu, &count, e) : NULL;
+    real *got = want ? gradient(&t, j->machine, &count, e) : NULL;
     for (uint64_t i = 0; got && i < count; i++) {
         apart = worst_of(apart, fabs((double)got[i] - (double)want[i]));
         largest = fmax(largest, fabs((double)want[i]));
     }
-    if (got)
-        judge(c, apart / fmax(largest, 1e-30), slope);
+    apart /= fmax(largest, 1e-30);
+    if (got) {
+        gpucheck_measured(c, "%.2g from the CPU", apart);
+        gpucheck_threshold(c, "%g", AGREE);
+        gpucheck_reason(c, "the gradient is the CPU's");
+    }
+    if (!(apart <= AGREE))
+        gpucheck_faulty(c, "do not train on this card; " GPU_REPORT,
+                        "the gradient is wrong: it is not the CPU's");
     good = got || (want && gpucheck_blame(c, e));
     if (good)
         err_clear(e);

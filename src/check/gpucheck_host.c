@@ -1,14 +1,17 @@
-/* gpucheck_host.c - what this machine shows without any driver: the PCI bus, device files, the
- * kernel's module, containers, and how a driver is had here. Files are read, none is opened for
- * writing, no device file at all. A test puts a folder in the place of /. */
+/* gpucheck_host.c - what this machine shows before a card is opened: without any driver the PCI
+ * bus, device files, the kernel's module, containers; then the libraries of the driver and of
+ * others, loaded for a question. Files are read, none is opened for writing, no device file at all.
+ * A test puts a folder in the place of /. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/guests.h"
 #include "base/fault.h"
 #include "base/file/file.h"
 #include "base/mem.h"
+#include "base/process/guest.h"
 #include "base/text.h"
 #include "check/gpucheck_parts.h"
 
@@ -31,19 +34,6 @@ static bool may(const char *path, int mode)
 static char *small_file(const char *path)
 {
     return file_small(place_of(path).path);
-}
-
-/* The value after KEY= at the start of a line, without quotes. */
-static void value_of(const char *text, const char *key, char *to, size_t room)
-{
-    size_t length = strlen(key);
-    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
-        if (strncmp(line, key, length) != 0)
-            continue;
-        const char *value = line + length + (line[length] == '"');
-        snprintf(to, room, "%.*s", (int)strcspn(value, "\"\n"), value);
-        return;
-    }
 }
 
 /* /proc/bus/pci/devices: a line a function: place, vendor and device as eight hex digits, .., the
@@ -103,11 +93,7 @@ static void look_at_nodes(struct gpu_host *h)
 void gpucheck_host(struct gpu_host *h)
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-    char *release = small_file("/etc/os-release");
     *h = (struct gpu_host){0};
-    value_of(release, "ID=", h->system, sizeof h->system);
-    value_of(release, "ID_LIKE=", h->like, sizeof h->like);
-    mem_free(release);
     h->container = may("/.dockerenv", F_OK) || may("/run/.containerenv", F_OK) ||
                    getenv("KUBERNETES_SERVICE_HOST") != NULL;
     h->wsl = may("/dev/dxg", F_OK);
@@ -122,35 +108,85 @@ void gpucheck_host(struct gpu_host *h)
         snprintf(h->visible, sizeof h->visible, "%s", text_quote_z(visible));
 }
 
-static const struct { const char *id, *how; } systems[] = {
-    {"ubuntu", "Ubuntu: sudo ubuntu-drivers install, then restart"},
-    {"debian", "Debian: sudo apt install nvidia-driver firmware-misc-nonfree (components contrib, "
-               "non-free and non-free-firmware), then restart"},
-    {"fedora", "Fedora: sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda (from RPM Fusion), "
-               "then restart"},
-    {"rhel", "RHEL and its kin: sudo dnf install nvidia-driver nvidia-driver-cuda (from the "
-             "repository of NVIDIA), then restart"},
-    {"arch", "Arch: sudo pacman -S nvidia nvidia-utils, then restart"},
-    {"suse", "SUSE: sudo zypper install nvidia-open-driver-G06-signed-kmp-meta "
-             "nvidia-compute-utils-G06, then restart"}};
+/* --- libraries --- */
 
-const char *gpucheck_driver_package(const struct gpu_host *h)
+/* The one function needs no initialisation. */
+struct cuda_calls { int (*cuDriverGetVersion)(int *version); };
+
+void gpucheck_cuda_library(struct gpu_libraries *l)
 {
-    size_t count = sizeof systems / sizeof *systems;
-    if (h->wsl)
-        return "WSL: install the driver of NVIDIA in Windows; none is installed in Linux";
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(h->system, systems[i].id) == 0)
-            return systems[i].how;
-    const char *nearest = NULL, *how = NULL; /* ID_LIKE begins with the nearest kin */
-    for (size_t i = 0; i < count; i++) {
-        const char *at = strstr(h->like, systems[i].id);
-        if (at && (!nearest || at < nearest)) {
-            nearest = at;
-            how = systems[i].how;
-        }
+    static const struct guest_symbol symbols[] = {
+        GUEST_SYMBOL(cuda_calls, cuDriverGetVersion, false)};
+    static const char *const files[] = {"libcuda.so.1", NULL};
+    static const struct guest_library library = {"CUDA driver", files, symbols, 1, NULL, 0};
+    struct cuda_calls call;
+    struct guest guest;
+    if (!guest_open(&guest, &library, &call)) {
+        snprintf(l->cuda_why, sizeof l->cuda_why, "%s", guest.why);
+        return;
     }
-    return how ? how
-               : "install the NVIDIA driver of this system (its packages, or NVIDIA's "
-                 "installer), then restart";
+    int code = call.cuDriverGetVersion(&l->cuda_version);
+    l->cuda = code == 0 && l->cuda_version > 0;
+    if (!l->cuda)
+        snprintf(l->cuda_why, sizeof l->cuda_why, "libcuda.so.1 answers with error %d", code);
+    guest_close(&guest);
+}
+
+static void keep(struct gpu_device *d, unsigned index, const struct nvml_card *card)
+{
+    *d = (struct gpu_device){.total = card->total, .used = card->used, .free = card->free};
+    snprintf(d->id, sizeof d->id, "%u", index);
+    snprintf(d->name, sizeof d->name, "%s", card->name);
+    snprintf(d->uuid, sizeof d->uuid, "%s", card->uuid);
+    snprintf(d->capability, sizeof d->capability, "%s", card->capability);
+}
+
+void gpucheck_nvml(struct gpu_libraries *l, struct gpucheck *g, const char *uuid)
+{
+    struct nvml *n = nvml_open(l->nvml_why, sizeof l->nvml_why);
+    l->card = (struct nvml_card){.compute_mode = -1, .ecc = -1, .throttle = -1, .celsius = -1};
+    l->nvml = n != NULL;
+    if (!n)
+        return;
+    nvml_driver(n, l->driver, sizeof l->driver);
+    l->cards = nvml_count(n);
+    g->device_count = 0;
+    for (unsigned i = 0; i < l->cards && i < GPU_DEVICES; i++) {
+        struct nvml_card card;
+        if (!nvml_card_at(n, i, &card))
+            continue;
+        keep(&g->devices[g->device_count], i, &card);
+        if (g->device_count++ == 0 || (uuid && strcmp(card.uuid, uuid) == 0))
+            l->card = card;
+    }
+    nvml_close(n);
+}
+
+void gpucheck_shown(struct gpucheck *g, char *why, size_t room)
+{
+    struct gpu_libraries l = {0};
+    gpucheck_nvml(&l, g, NULL);
+    snprintf(g->versions.driver, sizeof g->versions.driver, "%s", l.driver);
+    snprintf(why, room, "%s", l.nvml_why);
+}
+
+bool gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room)
+{
+    char *const versions[GUESTS] = {[GUEST_CUBLASLT] = g->versions.cublas,
+                                    [GUEST_CUDNN] = g->versions.cudnn,
+                                    [GUEST_NCCL] = g->versions.nccl};
+    size_t used = 0;
+    bool good = true;
+    why_not[0] = '\0';
+    for (int i = 0; i < GUESTS; i++) {
+        struct guest found;
+        if (guest_find((enum guest_id)i, &found))
+            snprintf(versions[i], sizeof g->versions.cublas, "%s",
+                     guest_version_text(found.version));
+        else if (used < room)
+            used += (size_t)snprintf(why_not + used, room - used, "%s%s: %s", used ? "; " : "",
+                                     guest_name((enum guest_id)i), found.why);
+        good = good && (found.library || strstr(found.why, "is not found"));
+    }
+    return good;
 }

@@ -161,13 +161,10 @@ static bool check_train(struct lesson *s, struct err *e)
     gpucheck_measured(c, "accuracy %.3f; CPU %.3f, a linear model %.3f", gpu, cpu, linear);
     gpucheck_threshold(c, "%.1f", LEARNT);
     gpucheck_reason(c, "a network on the card learned a problem that no linear model can learn");
-    if (gpu >= LEARNT && cpu >= LEARNT && linear < LEARNT)
-        return true;
-    gpucheck_fail(c, GPU_FAULTY);
-    gpucheck_reason(c, gpu >= LEARNT ? "the training on the CPU is wrong"
-                                     : "the training on the card did not learn");
-    gpucheck_fix(c, "do not train on this card; report it with the output of `dnn gpucheck --level "
-                    "full --json`");
+    if (!(gpu >= LEARNT && cpu >= LEARNT && linear < LEARNT))
+        gpucheck_faulty(c, "do not train on this card; " GPU_REPORT,
+                        gpu >= LEARNT ? "the training on the CPU is wrong"
+                                      : "the training on the card did not learn");
     return true;
 }
 
@@ -183,13 +180,10 @@ static bool check_portable(struct lesson *s, struct err *e)
     gpucheck_measured(c, "%.2g", worst_of(there.largest_difference, back.largest_difference));
     gpucheck_threshold(c, "1e-05");
     gpucheck_reason(c, "saved on one and loaded on the other: the same answers");
-    if (there.pass && back.pass)
-        return true;
-    gpucheck_fail(c, GPU_FAULTY);
-    gpucheck_reason(c, "a model of the %s answers otherwise on the %s", there.pass ? "CPU" : "card",
-                    there.pass ? "card" : "CPU");
-    gpucheck_fix(c, "do not apply models on this card; report it with the output of `dnn gpucheck "
-                    "--level full --json`");
+    if (!there.pass || !back.pass)
+        gpucheck_faulty(c, "do not apply models on this card; " GPU_REPORT,
+                        "a model of the %s answers otherwise on the %s",
+                        there.pass ? "CPU" : "card", there.pass ? "card" : "CPU");
     return true;
 }
 
@@ -203,12 +197,10 @@ static bool check_repeat(struct lesson *s, struct err *e)
     gpucheck_measured(c, "%s", same ? "the same bytes" : "other bytes");
     gpucheck_threshold(c, "the same bytes");
     gpucheck_reason(c, "two trainings from one seed give one model file");
-    if (same)
-        return true;
-    gpucheck_fail(c, GPU_FAULTY);
-    gpucheck_reason(c, "two trainings from one seed differ: something computes by chance");
-    gpucheck_fix(c, "unstable memory or clocks do this (take overclocking back); report it if a "
-                    "second card does it too");
+    if (!same)
+        gpucheck_faulty(c, "unstable memory or clocks do this (take overclocking back); report it "
+                           "if a second card does it too",
+                        "two trainings from one seed differ: something computes by chance");
     return true;
 }
 

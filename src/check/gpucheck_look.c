@@ -26,12 +26,11 @@ static bool is_cause(const struct gpu_job *j, const char *id)
     return j->refused.id != ERR_NONE && strcmp(cause_of(&j->refused), id) == 0;
 }
 
-static void skip(struct gpu_check *c, const char *why)
-{
-    c->status = GPU_SKIP;
-    gpucheck_reason(c, "%s", why);
-}
-
+#define GET_DRIVER                                                                                 \
+    "install the NVIDIA driver of this system (`dnn help gpu-problems` has the commands), then "   \
+    "restart"
+static const char wsl_fix[] =
+    "WSL: install the driver of NVIDIA in Windows; none is installed in Linux";
 static const char container_fix[] =
     "start the container with --gpus all (Kubernetes: a limit on nvidia.com/gpu); the host needs "
     "the driver and the nvidia-container-toolkit";
@@ -50,16 +49,15 @@ static void blame_driver(const struct gpu_job *j, struct gpu_check *c)
         if (h->container)
             gpucheck_fix(c, "%s", container_fix);
         else
-            gpucheck_fix(c, "install the driver's libraries of the same version; %s",
-                         gpucheck_driver_package(h));
+            gpucheck_fix(c, "install the driver's libraries of the same version; " GET_DRIVER);
     } else if (h->on_bus) {
         gpucheck_reason(c, "an NVIDIA card is on the PCI bus, but its driver is not loaded%s%s; %s",
                         h->bus_driver[0] ? ": it is held by " : "",
                         h->bus_driver[0] ? text_quote_z(h->bus_driver) : "", library);
-        gpucheck_fix(c, j->libraries.cuda
-                            ? "sudo modprobe nvidia; if that fails, dmesg says why (Secure Boot "
-                              "wants a signed module; a new kernel wants it built again)%s"
-                            : "%s", j->libraries.cuda ? "" : gpucheck_driver_package(h));
+        gpucheck_fix(c, "%s", j->libraries.cuda
+                                  ? "sudo modprobe nvidia; if that fails, dmesg says why (Secure "
+                                    "Boot wants a signed module; a new kernel wants it built again)"
+                                  : GET_DRIVER);
     } else if (h->amd[0]) {
         gpucheck_reason(c, "an AMD GPU is here (%s), and no NVIDIA card; %s; %s", h->amd,
                         select_other_kind("rocm"), library);
@@ -69,7 +67,7 @@ static void blame_driver(const struct gpu_job *j, struct gpu_check *c)
                         h->bus_known ? "; no NVIDIA card is on the PCI bus" : "");
         gpucheck_fix(c, "with a card: %s. In a container: --gpus all. In a virtual machine: the "
                         "card passed through. Without a card: --backend dnn_cpu needs none",
-                     gpucheck_driver_package(h));
+                     h->wsl ? wsl_fix : GET_DRIVER);
     }
 }
 
@@ -216,7 +214,7 @@ static bool look_runtime(struct gpu_job *j)
     }
     if (is_cause(j, "runtime")) {
         gpucheck_blame(c, &j->refused);
-        gpucheck_fix(c, "%s: %s", j->refused.help, gpucheck_driver_package(&j->host));
+        gpucheck_fix(c, "%s: %s", j->refused.help, j->host.wsl ? wsl_fix : GET_DRIVER);
         return false;
     }
     if (j->machine)
@@ -321,31 +319,26 @@ void gpucheck_look(struct gpu_job *j)
 {
     static const char *const rest[] = {"nvml",      "device",       "runtime",
                                        "libraries", "architecture", "context"};
-    bool on = look_wishes(j);
-    bool driver = on && look_driver(j), go = driver;
+    const bool on = look_wishes(j), driver = on && look_driver(j);
     if (on)
         look_nvml(j);
-    bool device = go && look_device(j);
-    go = go && device;
+    const bool device = driver && look_device(j);
     if (on && !driver)
-        skip(gpucheck_add(j->g, "device"), "needs driver");
-    bool runtime = on && look_runtime(j); /* a build without kernels is told in any case */
-    if (on && runtime && !driver)
-        skip(gpucheck_add(j->g, "runtime"), "needs driver");
-    go = go && runtime;
-    if (go)
-        look_libraries(j);
-    go = go && look_architecture(j);
-    if (go)
-        look_context(j);
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
-        bool there = false;
-        for (unsigned k = 0; k < j->g->count; k++)
-            there = there || strcmp(j->g->checks[k].id, rest[i]) == 0;
-        if (!there)
-            skip(gpucheck_add(j->g, rest[i]), !on       ? "the GPU is not asked for"
-                                              : !driver ? "needs driver"
-                                              : !device ? "needs device"
-                                                        : "needs runtime");
+        gpucheck_skip(j->g, "device", "needs driver");
+    const bool runtime = on && look_runtime(j); /* a build without kernels is told in any case */
+    if (runtime && !driver) {
+        struct gpu_check *c = gpucheck_add(j->g, "runtime");
+        c->status = GPU_SKIP;
+        gpucheck_reason(c, "needs driver");
     }
+    if (device && runtime) {
+        look_libraries(j);
+        if (look_architecture(j))
+            look_context(j);
+    }
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        gpucheck_skip(j->g, rest[i], !on       ? "the GPU is not asked for"
+                                     : !driver ? "needs driver"
+                                     : !device ? "needs device"
+                                               : "needs runtime");
 }

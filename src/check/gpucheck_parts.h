@@ -7,7 +7,7 @@
 #include "backend/nvml.h"
 #include "check/gpucheck.h"
 
-/* --- the record: gpucheck.c --- */
+/* --- the record: gpucheck_record.c --- */
 
 /* The check of that name, new or cleared for another round. Statuses other than PASS follow. */
 struct gpu_check *gpucheck_add(struct gpucheck *g, const char *id);
@@ -17,15 +17,20 @@ void gpucheck_threshold(struct gpu_check *c, const char *format, ...) GPU_PRINTF
 void gpucheck_reason(struct gpu_check *c, const char *format, ...) GPU_PRINTF;
 void gpucheck_fix(struct gpu_check *c, const char *format, ...) GPU_PRINTF;
 void gpucheck_fail(struct gpu_check *c, enum gpu_verdict verdict);
+/* The card computes wrong, or has errors. The reason, and its mend. */
+void gpucheck_faulty(struct gpu_check *c, const char *mend, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+#define GPU_REPORT "report it with the output of `dnn gpucheck --level full --json`"
 /* A failure of the GPU becomes the check's, with its exit code as verdict, and true is returned.
  * Any other is the caller's to return: false. */
 bool gpucheck_blame(struct gpu_check *c, const struct err *e);
 bool gpucheck_good(const struct gpucheck *g); /* no required check has failed */
+/* Records that a check was not made; nothing if the record has that check. */
+void gpucheck_skip(struct gpucheck *g, const char *id, const char *needs);
 
 /* --- the host, looked at without a driver: gpucheck_host.c --- */
 
 struct gpu_host {
-    char system[32], like[64];  /* ID and ID_LIKE of os-release */
     bool container, wsl;
     char amd[32];               /* a GPU of AMD's: "/dev/kfd, gfx942"; "": none */
     bool bus_known, on_bus;     /* an NVIDIA device on the PCI bus */
@@ -38,10 +43,8 @@ struct gpu_host {
     bool is_visible_set, hides; /* hides: it shows no device at all */
 };
 void gpucheck_host(struct gpu_host *h);
-/* The way to get the driver on this system. */
-const char *gpucheck_driver_package(const struct gpu_host *h);
 
-/* --- the driver's libraries: gpucheck_library.c --- */
+/* --- the driver's libraries: gpucheck_host.c --- */
 
 struct gpu_libraries {
     bool cuda, nvml; /* they load and answer */
@@ -59,7 +62,7 @@ void gpucheck_nvml(struct gpu_libraries *l, struct gpucheck *g, const char *uuid
  * of them can. */
 bool gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room);
 
-/* --- against the table of cards: gpucheck_rate.c --- */
+/* --- against the table of cards: gpucheck_health.c --- */
 
 #define GPU_SHARE 0.5 /* the least share of its row in card.h that a sound card reaches: clocks
                        * differ */
@@ -85,6 +88,7 @@ struct gpu_job {
     struct machine *machine;     /* NULL: refused */
     struct machine_info info;
     struct plan plan;
+    struct card_figures card;
     struct err refused;
     bool emulated;
     struct lesson *_Atomic lesson; /* the trainings at work; NULL: none */
@@ -107,7 +111,5 @@ double gpucheck_case(const struct opcase *c, struct machine *gpu, struct machine
 /* Large products in every precision that the card has, for the check of dense and dense_back. */
 void gpucheck_precision(struct gpu_job *j, struct gpu_check *c, enum op_id op,
                         struct machine *cpu);
-/* gpucheck_slow of the rates measured now; NULL for an emulated card. */
-const char *gpucheck_rates(struct gpu_job *j, struct text *measured, struct text *wanted);
 
 #endif

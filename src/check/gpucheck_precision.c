@@ -1,5 +1,5 @@
-/* gpucheck_precision.c - products of a training large enough for large tiles, in fp32 and in every
- * precision that the card has, against the CPU's: no case of an operation is. */
+/* gpucheck_precision.c - a case of an operation on both machines; and products of a training, large
+ * enough for large tiles, in fp32 and in every precision that the card has: no case is. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +8,27 @@
 #include "base/process/stop.h"
 #include "base/text.h"
 #include "check/gpucheck_parts.h"
+
+double gpucheck_case(const struct opcase *c, struct machine *gpu, struct machine *cpu, bool exact,
+                     const char **where, struct err *e)
+{
+    struct opdata *got = opcase_make(c, gpu, 42), *want = opcase_make(c, cpu, 42);
+    if (!opcase_ready(got, e) || !opcase_ready(want, e)) {
+        opcase_free(got);
+        opcase_free(want);
+        return -1;
+    }
+    if (!exact) /* as in training */
+        got->arguments.dense.exact = want->arguments.dense.exact = 0;
+    machine_issue(gpu, c->op, &got->arguments);
+    machine_issue(cpu, c->op, &want->arguments);
+    double worst = opcase_difference(got, want, where);
+    if (!opcase_inside(got, where))
+        worst = (double)INFINITY;
+    opcase_free(got);
+    opcase_free(want);
+    return worst;
+}
 
 /* Twice the step between two neighbouring numbers, of the largest value; fp32 as the cases have it.
  * Operands that a training of that precision keeps in 16 bits are given so: activations, their
@@ -154,11 +175,10 @@ void gpucheck_precision(struct gpu_job *j, struct gpu_check *c, enum op_id op,
         gpucheck_reason(c, "%s; large ones: %s", said, measured.data);
     }
     if (bad && c->status != GPU_FAIL) {
-        gpucheck_fail(c, GPU_FAULTY);
-        gpucheck_reason(c, "products in %s are further from the CPU's than rounding explains: %s",
-                        bad, measured.data);
-        gpucheck_fix(c, "train with \"precision\": \"fp32\"; run it once more, try another driver, "
-                        "and report it with the output of `dnn gpucheck --level full --json`");
+        gpucheck_faulty(c, "train with \"precision\": \"fp32\"; run it once more, try another "
+                           "driver, and " GPU_REPORT,
+                        "products in %s are further from the CPU's than rounding explains: %s", bad,
+                        measured.data);
     }
     text_free(&measured);
 }

@@ -1,5 +1,5 @@
-/* gpucheck_work.c - the checks by computing: memory, copies, every kernel against the CPU, and the
- * card's health afterwards. The cases of the kernels: backend/cases/opcase.h. */
+/* gpucheck_work.c - the checks by computing: memory, copies, and every kernel against the CPU. The
+ * cases of the kernels: backend/cases/opcase.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +17,14 @@
 static bool quick(const struct gpu_job *j)
 {
     return j->o->level == GPU_QUICK;
+}
+
+/* True: the check tells of the failure: e is clear then. */
+static bool told(struct gpu_check *c, struct err *e)
+{
+    if (gpucheck_blame(c, e))
+        err_clear(e);
+    return e->id == ERR_NONE;
 }
 
 /* --- alloc, copy --- */
@@ -76,29 +84,21 @@ static bool check_copy(struct gpu_job *j, size_t bytes, void *at, struct err *e)
     }
     machine_host_release(m, from);
     machine_host_release(m, to);
-    if (!good) {
-        if (!gpucheck_blame(c, e))
-            return false;
-        err_clear(e);
-        return true;
-    }
+    if (!good)
+        return told(c, e);
     double least = (double)bytes / fmax(fmax(up, down), 1e-9) / 1e9;
-    struct card_figures card;
-    card_find(j->info.device, j->plan.core, &card);
-    double enough = fmax(GPU_SHARE * card.copy / 1e9, 1);
+    double enough = fmax(GPU_SHARE * j->card.copy / 1e9, 1);
     gpucheck_measured(c, "%.1f GB/s to the card, %.1f GB/s back", (double)bytes / up / 1e9,
                       (double)bytes / down / 1e9);
     gpucheck_threshold(c, "every byte, and %.3g GB/s", enough);
     gpucheck_reason(c, "%.0f MiB went there and back", (double)bytes / (double)MIB);
     if (!same) {
-        gpucheck_fail(c, GPU_FAULTY);
-        gpucheck_reason(c, "other bytes came back than were sent");
-        gpucheck_fix(c, "the card or its slot is defective: dmesg (lines with Xid and AER) says "
-                        "more; have it replaced");
+        gpucheck_faulty(c, "the card or its slot is defective: dmesg (lines with Xid and AER) says "
+                           "more; have it replaced", "other bytes came back than were sent");
     } else if (least < enough && !j->emulated) {
         c->status = GPU_WARN;
         gpucheck_reason(c, "copies are slow: half of what %s gives is %.3g GB/s; the card may "
-                           "stand in a slot of few lanes", gpucheck_kind(&card).text, enough);
+                           "stand in a slot of few lanes", gpucheck_kind(&j->card).text, enough);
         gpucheck_fix(c, "`nvidia-smi -q -d PCIE` shows the width of the link, now and at most");
     }
     return true;
@@ -118,27 +118,6 @@ bool gpucheck_memory(struct gpu_job *j, struct err *e)
 
 /* --- kernels --- */
 
-double gpucheck_case(const struct opcase *c, struct machine *gpu, struct machine *cpu, bool exact,
-                     const char **where, struct err *e)
-{
-    struct opdata *got = opcase_make(c, gpu, 42), *want = opcase_make(c, cpu, 42);
-    if (!opcase_ready(got, e) || !opcase_ready(want, e)) {
-        opcase_free(got);
-        opcase_free(want);
-        return -1;
-    }
-    if (!exact) /* as in training */
-        got->arguments.dense.exact = want->arguments.dense.exact = 0;
-    machine_issue(gpu, c->op, &got->arguments);
-    machine_issue(cpu, c->op, &want->arguments);
-    double worst = opcase_difference(got, want, where);
-    if (!opcase_inside(got, where))
-        worst = (double)INFINITY;
-    opcase_free(got);
-    opcase_free(want);
-    return worst;
-}
-
 static double work_of(const struct opcase *c)
 {
     return (double)c->rows * (c->in ? c->in : 1) * (c->out ? c->out : 1);
@@ -148,14 +127,6 @@ static double work_of(const struct opcase *c)
 static bool wanted(const struct gpu_job *j, const struct opcase *c, double smallest)
 {
     return !quick(j) || work_of(c) <= 20000 || work_of(c) <= smallest;
-}
-
-/* True: the check tells of the failure: e is clear then. */
-static bool told(struct gpu_check *c, struct err *e)
-{
-    if (gpucheck_blame(c, e))
-        err_clear(e);
-    return e->id == ERR_NONE;
 }
 
 /* Waits for the card. False: it failed; e is clear if the check reports that itself. */
@@ -197,12 +168,9 @@ static bool check_op(struct gpu_job *j, enum op_id op, struct machine *cpu, stru
     gpucheck_measured(k, "%.2g", worst);
     gpucheck_threshold(k, "%.2g", gate);
     gpucheck_reason(k, "%u case%s; the worst: %s", cases, cases == 1 ? "" : "s", worst_name);
-    if (share > 1) {
-        gpucheck_fail(k, GPU_FAULTY);
-        gpucheck_reason(k, "differs from the CPU: %s", worst_name);
-        gpucheck_fix(k, "do not train on this card; run it once more, try another driver, and "
-                        "report it with the output of `dnn gpucheck --level full --json`");
-    }
+    if (share > 1)
+        gpucheck_faulty(k, "do not train on this card; run it once more, try another driver, and "
+                        GPU_REPORT, "differs from the CPU: %s", worst_name);
     gpucheck_precision(j, k, op, cpu);
     return answered(j, k, e) || e->id == ERR_NONE;
 }
@@ -218,75 +186,4 @@ bool gpucheck_kernels(struct gpu_job *j, struct err *e)
     }
     machine_close(cpu);
     return good;
-}
-
-/* --- health --- */
-
-/* Bits of NVML's clock reasons that tell of trouble: hardware slowdown, software and hardware
- * thermal slowdown, power brake. */
-enum { SLOWED = 0x8 | 0x20 | 0x40 | 0x80 };
-
-static const char mend_slowness[] = "`nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER` says which; "
-                                    "check the cooling and the power supply";
-
-static const char *text_of(const struct text *t)
-{
-    return t->length ? t->data : "";
-}
-
-/* slow: the part that is slow; NULL: none. */
-static void slow_card(const struct gpu_job *j, struct gpu_check *c, const char *slow)
-{
-    struct card_figures card;
-    if (!slow)
-        return;
-    card_find(j->info.device, j->plan.core, &card);
-    c->status = GPU_WARN;
-    gpucheck_reason(c, "slow (%s): less than half of what %s gives; heat, power, a limit of the "
-                       "clocks, or another process that uses it", slow, gpucheck_kind(&card).text);
-    gpucheck_fix(c, "%s", mend_slowness);
-}
-
-void gpucheck_health(struct gpu_job *j)
-{
-    struct gpu_check *c = gpucheck_add(j->g, "health");
-    struct gpu_libraries *l = &j->libraries;
-    const struct nvml_card *card = &l->card;
-    struct text measured = {0}, wanted = {0};
-    const char *slow = gpucheck_rates(j, &measured, &wanted);
-    gpucheck_threshold(c, "no uncorrected error, no slowdown%s", text_of(&wanted));
-    gpucheck_nvml(l, j->g, j->info.uuid); /* the state after the work */
-    if (!l->nvml) {
-        gpucheck_reason(c, "all work was done; ECC and throttling cannot be asked without NVML");
-        c->status = j->emulated ? GPU_PASS : GPU_WARN;
-        gpucheck_fix(c, "%s", j->emulated ? "" : "see nvml; dmesg shows errors as Xid");
-        gpucheck_measured(c, "%s", measured.length ? measured.data + strlen(", ") : "");
-        slow_card(j, c, slow);
-        text_free(&measured);
-        text_free(&wanted);
-        return;
-    }
-    char ecc[32] = "not reported", celsius[32] = "";
-    if (card->ecc >= 0)
-        snprintf(ecc, sizeof ecc, "%lld", (long long)card->ecc);
-    if (card->celsius >= 0)
-        snprintf(celsius, sizeof celsius, ", %lld degrees", (long long)card->celsius);
-    gpucheck_measured(c, "uncorrected errors %s%s%s%s", ecc,
-                      card->throttle > 0 && card->throttle & SLOWED ? ", slowed down" : "",
-                      celsius, text_of(&measured));
-    gpucheck_reason(c, "nothing is amiss");
-    if (card->ecc > 0) {
-        gpucheck_fail(c, GPU_FAULTY);
-        gpucheck_reason(c, "the card's memory had errors that could not be corrected");
-        gpucheck_fix(c, "see Xid 48, 63, 64, 94 or 95 in the kernel log (dmesg); reset the card "
-                        "(sudo nvidia-smi -r, or restart), and have it replaced if they come back");
-    } else if (card->throttle > 0 && card->throttle & SLOWED) {
-        c->status = GPU_WARN;
-        gpucheck_reason(c, "the card has slowed itself down: heat or power");
-        gpucheck_fix(c, "%s", mend_slowness);
-    } else {
-        slow_card(j, c, slow);
-    }
-    text_free(&measured);
-    text_free(&wanted);
 }

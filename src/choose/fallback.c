@@ -51,6 +51,14 @@ void select_say_products(const struct machine *m, bool rounds)
                  machine_in_place(m) ? "dnn_cpu" : "dnn_gpu", info.precision, info.precision_why);
 }
 
+static void become_cpu(struct selection *s)
+{
+    s->used = "dnn_cpu";
+    s->machine = "cpu";
+    snprintf(s->device, sizeof s->device, "cpu");
+    s->driver[0] = '\0';
+}
+
 static struct machine *open_cpu(struct selection *s, const struct backend_options *b, bool blas,
                                 struct err *e)
 {
@@ -58,10 +66,7 @@ static struct machine *open_cpu(struct selection *s, const struct backend_option
                                 .precision = s->trains ? b->precision : NULL};
     struct machine *m = machine_open(&o, e);
     struct machine_info info;
-    s->used = "dnn_cpu";
-    s->machine = "cpu";
-    snprintf(s->device, sizeof s->device, "cpu");
-    s->driver[0] = '\0';
+    become_cpu(s);
     if (!m)
         return NULL;
     machine_describe(m, &info);
@@ -158,14 +163,6 @@ bool select_may_use_cpu(const struct selection *s, const struct backend_options 
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char lost[256]; /* why this process uses no GPU any more; "": it may */
-
-static void become_cpu(struct selection *s)
-{
-    s->used = "dnn_cpu";
-    s->machine = "cpu";
-    snprintf(s->device, sizeof s->device, "cpu");
-    s->driver[0] = '\0';
-}
 
 bool select_lost(struct selection *s, const struct backend_options *b)
 {

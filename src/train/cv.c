@@ -116,13 +116,6 @@ static void close_fold(struct train_job *j)
 
 /* --- training --- */
 
-static enum parallel_turn turn(void *cv, uint32_t item)
-{
-    (void)cv;
-    (void)item;
-    return PARALLEL_DO;
-}
-
 /* Under the lock. */
 static void tell(struct cv *v, uint32_t fold, const struct run_part *p)
 {
@@ -175,7 +168,6 @@ static bool train(struct cv *v, struct err *e)
                               .count = items,
                               .threads = ensemble_beside(v->folds, items),
                               .machine = v->folds->machine,
-                              .turn = turn,
                               .work = work};
     for (uint32_t f = 0; f < v->count; f++)
         v->folds[f].jobs = &s;
@@ -190,62 +182,44 @@ static bool train(struct cv *v, struct err *e)
 
 /* --- answers and metrics --- */
 
-/* The interval of a value by a fold. A fold without intervals gives infinite ends. */
-static void end_of(const struct mixing *x, uint64_t row, double value, double ends[2])
+/* Answers the rows that a fold leaves out, and adds them to the tally of all folds. A fold without
+ * intervals gives infinite ends. */
+static void answer_fold(struct cv *v, uint32_t fold, const struct mixing *x, struct tally *y)
 {
-    double room[2];
-    ends[0] = -(double)INFINITY;
-    ends[1] = (double)INFINITY;
-    if (conformal_is_interval(&x->conformal))
-        mixing_interval(x, true, 0, row, 1, &value, &ends[0], &ends[1], room);
-}
-
-/* Answers the rows that a fold leaves out. */
-static void answer_fold(struct cv *v, uint32_t fold, const struct mixing *x)
-{
-    const struct row_list left = v->folds[fold].table->list[PART_TEST];
-    double *out = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *out);
-    for (uint64_t from = 0; from < left.count; from += SCORE_TALLIED) {
-        uint64_t count = left.count - from < SCORE_TALLIED ? left.count - from : SCORE_TALLIED;
-        mixing_answer(x, x->weights, true, 0, from, count, out,
-                      out + SCORE_TALLIED * (uint64_t)x->outputs);
-        for (uint64_t i = 0; i < count; i++) {
-            uint32_t row = left.index[from + i];
-            v->answers.fold[row] = fold;
-            memcpy(v->answers.answer + (uint64_t)row * x->outputs, out + i * x->outputs,
-                   x->outputs * sizeof *out);
-            if (v->answers.ends)
-                end_of(x, from + i, out[i * x->outputs], v->answers.ends + 2 * (uint64_t)row);
-        }
-    }
-    mem_free(out);
-}
-
-/* Adds the rows of a fold, with their answers, to a tally. */
-static void tally_fold(const struct cv *v, uint32_t fold, const struct mixing *x, struct tally *y)
-{
-    const struct part_rows *r = &mixing_part(x, 0, 0)->test;
     const uint32_t *index = v->folds[fold].table->list[PART_TEST].index;
-    double *out = mem_alloc(2 * (uint64_t)x->outputs, sizeof *out);
+    const struct part_rows *r = &mixing_part(x, 0, 0)->test;
+    const bool intervals = conformal_is_interval(&x->conformal);
+    double *out = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *out),
+           *raw = out + SCORE_TALLIED * (uint64_t)x->outputs, ends[4][SCORE_TALLIED];
     tally_judge_by(y, &x->criterion);
     y->decision = x->decision;
-    for (uint64_t i = 0; i < r->count; i++) {
-        const double *answer = v->answers.answer + (uint64_t)index[i] * x->outputs;
-        const double *ends = v->answers.ends ? v->answers.ends + 2 * (uint64_t)index[i] : NULL;
-        if (!criterion_is_metric(&x->criterion))
-            mixing_answer(x, x->weights, true, 0, i, 1, out, out + x->outputs);
+    for (uint64_t from = 0; from < r->count; from += SCORE_TALLIED) {
+        uint64_t count = r->count - from < SCORE_TALLIED ? r->count - from : SCORE_TALLIED;
+        mixing_answer(x, x->weights, true, 0, from, count, out, raw);
+        if (intervals)
+            mixing_interval(x, true, 0, from, count, out, ends[0], ends[1], ends[2]);
+        for (uint64_t i = 0; i < count; i++) {
+            const uint64_t row = index[from + i];
+            v->answers.fold[row] = fold;
+            memcpy(v->answers.answer + row * x->outputs, out + i * x->outputs,
+                   x->outputs * sizeof *out);
+            for (int end = 0; v->answers.ends && end < 2; end++)
+                v->answers.ends[2 * row + (size_t)end] = intervals ? ends[end][i]
+                                                         : end     ? (double)INFINITY
+                                                                   : -(double)INFINITY;
+        }
         tally_add(y, &(struct scores){.task = v->q->config->task,
-                                      .rows = 1,
+                                      .rows = count,
                                       .classes = x->classes,
-                                      .probability = answer,
-                                      .raw = out + x->outputs,
-                                      .value = answer,
-                                      .label = r->label ? r->label + i : NULL,
-                                      .target = r->target ? r->target + i : NULL,
-                                      .low = ends,
-                                      .high = ends ? ends + 1 : NULL,
-                                      .group = r->group ? r->group + i : NULL,
-                                      .weight = r->weight + i});
+                                      .probability = out,
+                                      .raw = raw,
+                                      .value = out,
+                                      .label = r->label ? r->label + from : NULL,
+                                      .target = r->target ? r->target + from : NULL,
+                                      .low = ends[0],
+                                      .high = ends[1],
+                                      .group = r->group ? r->group + from : NULL,
+                                      .weight = r->weight + from});
     }
     mem_free(out);
 }
@@ -336,12 +310,11 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
     (*pooled)->conformal = v->told.rule ? &v->told : NULL;
     v->answers.decision[fold] = decision_copy(&x.decision);
     v->answers.conformal[fold] = x.conformal;
-    answer_fold(v, fold, &x);
+    answer_fold(v, fold, &x, *pooled);
     r->runs = found;
     for (int p = 0; p < PARTS; p++)
         r->rows[p] = j->table->count[p];
     mixing_measure(&x, x.weights, true, NULL, &r->metrics);
-    tally_fold(v, fold, &x, *pooled);
     mixing_free(&x);
     return true;
 }
@@ -351,19 +324,14 @@ static void set_errors(struct cv_result *r)
 {
     r->error = r->pooled;
     for (uint32_t k = 0; k < r->pooled.count; k++) {
-        double sum = 0, squares = 0;
-        uint32_t count = 0;
-        const char *name = r->pooled.m[k].type->name;
+        struct mean mean = {0};
         for (uint32_t f = 0; f < r->fold_count; f++) {
-            double value = metrics_get(&r->folds[f].metrics, name);
-            sum += isnan(value) ? 0 : value;
-            count += isnan(value) ? 0 : 1;
+            double off = metrics_get(&r->folds[f].metrics, r->pooled.m[k].type->name) -
+                         r->pooled.m[k].value;
+            if (!isnan(off))
+                mean_add(&mean, 1, off);
         }
-        for (uint32_t f = 0; f < r->fold_count; f++) {
-            double off = metrics_get(&r->folds[f].metrics, name) - sum / count;
-            squares += isnan(off) ? 0 : off * off;
-        }
-        r->error.m[k].value = count > 1 ? sqrt(squares / (count - 1) / count) : (double)NAN;
+        r->error.m[k].value = mean_error(&mean);
     }
 }
 

@@ -63,39 +63,18 @@ bool journal_own(struct journal *j, struct err *e)
     return err_help(e, "wait until it has ended, or choose another file with output.metrics");
 }
 
-enum { BLOCK = 4096 };
-
-/* Reads `room` bytes from `at` on, fewer at the end of the file. */
-static int read_block(int fd, char *block, size_t room, uint64_t at, size_t *got)
-{
-    size_t more = 1;
-    int error = 0;
-    for (*got = 0; !error && more && *got < room; *got += more)
-        error = sys_read(fd, block + *got, room - *got, at + *got, &more);
-    return error;
-}
-
 /* Cuts *length to whole lines. If the file cannot be read, nothing is cut: an error. */
 static bool whole_lines(const struct journal *j, uint64_t *length, struct err *e)
 {
-    char block[BLOCK];
-    const char *last = NULL;
-    uint64_t end = *length;
-    int fd, error = sys_open(j->path, O_RDONLY, 0, &fd);
-    if (!error) {
-        while (!error && !last && end > 0) {
-            size_t room = end < BLOCK ? (size_t)end : BLOCK, got;
-            error = read_block(fd, block, room, end - room, &got);
-            last = error ? NULL : memrchr(block, '\n', got);
-            end = end - room + (last ? (uint64_t)(last - block) + 1 : 0);
-        }
-        sys_close(fd);
-    }
-    *length = end;
-    if (!error)
-        return true;
-    err_errno(e, j->path, error, false, "cannot be read, to cut it to whole lines");
-    return err_help(e, "make it readable, or choose another file with output.metrics");
+    char *text = NULL;
+    size_t size;
+    if (!file_slurp(j->path, SIZE_MAX / 2, ERR_FILE_READ, &text, &size, e))
+        return err_help(e, "it cannot be read, to cut it to whole lines: make it readable, or "
+                           "choose another file with output.metrics");
+    const char *last = memrchr(text, '\n', size < *length ? size : (size_t)*length);
+    *length = last ? (uint64_t)(last - text) + 1 : 0;
+    mem_free(text);
+    return true;
 }
 
 bool journal_cut(struct journal *j, uint64_t length, struct err *e)

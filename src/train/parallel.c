@@ -29,7 +29,7 @@ static bool take(struct parallel_jobs *s, uint32_t *item)
     enum parallel_turn turn = PARALLEL_PASS;
     parallel_lock(s);
     while (turn == PARALLEL_PASS && s->next < s->count && !s->failed && !s->stopped) {
-        turn = s->turn(s->owner, s->next);
+        turn = s->turn ? s->turn(s->owner, s->next) : PARALLEL_DO;
         if (turn != PARALLEL_END)
             *item = s->next++;
     }

@@ -21,7 +21,8 @@ struct parallel_jobs {
     uint32_t threads;        /* the most items at a time; 0 counts as 1 */
     /* used if one item is done at a time; else threads have machines like it; NULL: any */
     struct machine *machine;
-    /* Asked with the lock, for each item in order: do it, pass over it, or end before it. */
+    /* Asked with the lock, for each item in order: do it, pass over it, or end before it. NULL: do
+     * each. */
     enum parallel_turn (*turn)(void *owner, uint32_t item);
     /* Does an item, without the lock. False: e says why, and all end; e->id ERR_NONE: a signal
      * asked to stop. */

@@ -206,25 +206,27 @@ static bool same_labels(const struct schema *a, const struct schema *b)
     return same;
 }
 
+/* The input column at *i or after it; *i becomes the place after it. NULL: no more. */
+static const struct column *next_input(const struct schema *s, size_t *i)
+{
+    while (*i < s->column_count && !column_is_input(&s->columns[*i]))
+        ++*i;
+    return *i < s->column_count ? &s->columns[(*i)++] : NULL;
+}
+
 static bool same_columns(const struct pair *p, struct err *e)
 {
-    size_t k = 0;
-    for (size_t i = 0; i < p->now->column_count; i++) {
-        const struct column *a = &p->now->columns[i];
-        if (!column_is_input(a))
-            continue;
-        while (k < p->was->column_count && !column_is_input(&p->was->columns[k]))
-            k++;
-        if (k == p->was->column_count || strcmp(a->name, p->was->columns[k].name) != 0)
+    const struct column *a, *b;
+    size_t i = 0, k = 0;
+    while ((a = next_input(p->now, &i))) {
+        b = next_input(p->was, &k);
+        if (!b || strcmp(a->name, b->name) != 0)
             return other(p->path, e, "it lacks, or has at another place, the column", a->name);
-        const struct column *b = &p->was->columns[k++];
         if (a->type != b->type)
             return other(p->path, e, "it has another type of the column", a->name);
     }
-    while (k < p->was->column_count && !column_is_input(&p->was->columns[k]))
-        k++;
-    return k == p->was->column_count ||
-           other(p->path, e, "the config lacks its column", p->was->columns[k].name);
+    b = next_input(p->was, &k);
+    return !b || other(p->path, e, "the config lacks its column", b->name);
 }
 
 static bool same_encodings(const struct pair *p, struct err *e)
@@ -288,12 +290,6 @@ static void copy_bins(struct pair *p, const struct param *now, const struct para
     }
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-    const size_t length = strlen(name), more = strlen(end);
-    return length >= more && strcmp(name + length - more, end) == 0;
-}
-
 static bool same_shape(const struct param *a, const struct param *b)
 {
     bool same = a->shape.rank == b->shape.rank;
@@ -316,7 +312,7 @@ static bool copy_param(struct pair *p, const struct param *now, const struct par
     } else if (strcmp(now->name, "ple.weight") == 0 && a[1] == b[1]) {
         copy_bins(p, now, was);
     } else if (now->layer && now->layer->onehot.count && was->layer && was->layer->onehot.count &&
-               now->shape.rank == 2 && ends_in(now->name, ".weight")) {
+               now->shape.rank == 2 && text_ends(now->name, ".weight")) {
         return copy_onehot(p, now, was, e);
     } else if (same_shape(now, was)) {
         memcpy(p->to + now->at, p->from + was->at, now->count * sizeof *p->to);
@@ -345,9 +341,16 @@ static bool columns_fit(const struct pair *p, struct err *e)
 static const struct param *find(const struct model *m, const struct layer *l, const char *end)
 {
     for (uint32_t i = 0; i < m->list.count; i++)
-        if (m->list.items[i].layer == l && ends_in(m->list.items[i].name, end))
+        if (m->list.items[i].layer == l && text_ends(m->list.items[i].name, end))
             return &m->list.items[i];
     return NULL;
+}
+
+/* Both scale the number, each by a centre and a factor of its own. */
+static bool both_scale(const struct number_slot *now, const struct number_slot *was)
+{
+    return now->scale == was->scale && now->scale != SCALE_QUANTILE &&
+           now->transform == was->transform && now->factor > 0 && was->factor > 0;
 }
 
 /* Warns of numbers far from the model's: they may be in another unit. */
@@ -360,8 +363,7 @@ static void tell_units(const struct pair *p)
             continue;
         const struct number_slot *now = &p->now->numbers[c->number];
         const struct number_slot *was = &p->was->numbers[c->number];
-        if (now->scale != was->scale || now->scale == SCALE_QUANTILE ||
-            now->transform != was->transform || !(now->factor > 0) || !(was->factor > 0))
+        if (!both_scale(now, was))
             continue;
         const double there = was->offset + was->center, here = now->offset + now->center;
         const double by = was->factor / now->factor;
@@ -377,14 +379,10 @@ static void tell_units(const struct pair *p)
 /* Warns of texts that become other terms or tokens than in the model. */
 static void tell_words(const struct pair *p)
 {
-    size_t k = 0;
-    for (size_t i = 0; i < p->now->column_count; i++) {
-        const struct column *c = &p->now->columns[i];
-        if (!column_is_input(c))
-            continue;
-        while (!column_is_input(&p->was->columns[k]))
-            k++;
-        const struct column *was = &p->was->columns[k++];
+    const struct column *c;
+    size_t i = 0, k = 0;
+    while ((c = next_input(p->now, &i))) {
+        const struct column *was = next_input(p->was, &k);
         if (c->type == COLUMN_TEXT && c->text.rule != was->text.rule)
             log_warning("--init-from: the model is of an older version, which cuts the words of "
                         "column \"%s\" at other places: its weights of words in other scripts, "
@@ -402,8 +400,7 @@ static void fit_numbers(struct pair *p)
         return;
     for (uint32_t k = 0; k < p->now->number_count; k++) {
         const struct number_slot *now = &p->now->numbers[k], *was = &p->was->numbers[k];
-        if (now->scale != was->scale || now->scale == SCALE_QUANTILE ||
-            now->transform != was->transform || !(now->factor > 0) || !(was->factor > 0))
+        if (!both_scale(now, was))
             continue;
         const double apart = now->offset + now->center - was->offset - was->center;
         real *row = p->to + w->at + k * w->shape.dims[1];

@@ -14,19 +14,6 @@
 
 enum { THIRD = 3, STAGES = 3 };
 
-double tune_used(const struct tune *t)
-{
-    return t->used + clock_now() - t->job.began;
-}
-
-/* True: a is the better one. */
-static bool better(const struct metric_type *m, double a, double b)
-{
-    if (isnan(a) || isnan(b))
-        return !isnan(a) && isnan(b);
-    return m->higher ? a > b : a < b;
-}
-
 /* The training of a trial at a stage; NULL: not done yet. */
 static const struct tune_result *find(const struct tune *t, uint32_t trial, uint32_t stage)
 {
@@ -34,19 +21,6 @@ static const struct tune_result *find(const struct tune *t, uint32_t trial, uint
         if (t->a->results[i].trial == trial && t->a->results[i].stage == stage)
             return &t->a->results[i];
     return NULL;
-}
-
-void tune_add(struct tune *t, const struct tune_result *r)
-{
-    struct tune_answer *a = t->a;
-    a->results = mem_grow(a->results, a->count + 1, sizeof *a->results);
-    a->results[a->count++] = *r;
-    if (r->trial >= a->trials)
-        a->trials = r->trial + 1;
-    if (r->trained > 0) {
-        t->epoch_seconds += r->seconds;
-        t->epochs_done += r->trained;
-    }
 }
 
 /* --- a training --- */
@@ -114,14 +88,6 @@ static void tell(const struct tune *t, const struct tune_result *r)
     else
         log_line("%s", line.data);
     text_free(&line);
-}
-
-bool tune_precedes(const struct metric_type *m, const struct tune_result *a,
-                   const struct tune_result *b)
-{
-    bool equal = a->score >= b->score && a->score <= b->score;
-    return better(m, a->score, b->score) ||
-           (equal && (a->stage > b->stage || (a->stage == b->stage && a->trial < b->trial)));
 }
 
 /* Trains a trial. A training cut short by the time limit of the search counts only if there is no
@@ -250,9 +216,10 @@ static bool run_stage(struct tune *t, uint32_t stages, const int64_t *epochs, st
 static int by_score(const void *one, const void *other, const void *context)
 {
     const struct tune *t = context;
-    const struct tune_result *a = find(t, t->first + *(const uint32_t *)one, t->stage),
-                             *b = find(t, t->first + *(const uint32_t *)other, t->stage);
-    return better(t->a->metric, b->score, a->score) - better(t->a->metric, a->score, b->score);
+    const struct tune_result *a = find(t, t->first + *(const uint32_t *)one, t->stage - 1),
+                             *b = find(t, t->first + *(const uint32_t *)other, t->stage - 1);
+    return tune_better(t->a->metric, b->score, a->score) -
+           tune_better(t->a->metric, a->score, b->score);
 }
 
 static int by_number(const void *one, const void *other, const void *context)
@@ -262,7 +229,7 @@ static int by_number(const void *one, const void *other, const void *context)
     return a < b ? -1 : a > b;
 }
 
-/* The best third continues, in the order of their numbers; ties: the first. */
+/* The best third of the stage before continues, in the order of their numbers; ties: the first. */
 static void halve(struct tune *t)
 {
     sort_stable(t->slots, t->slot_count, sizeof *t->slots, by_score, t);
@@ -312,11 +279,8 @@ static bool run_round(struct tune *t, uint32_t count, struct err *e)
     }
     bool good = true;
     for (t->stage = 0; good && t->stage < stages && !t->a->timed_out; t->stage++) {
-        if (t->stage) {
-            t->stage--;
+        if (t->stage)
             halve(t);
-            t->stage++;
-        }
         good = run_stage(t, stages, epochs, e);
     }
     mem_free(epochs);

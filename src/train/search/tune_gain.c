@@ -81,20 +81,10 @@ void tune_note_losses(struct tune *t, const struct run_part *p, const struct tun
     }
 }
 
-/* The last training of trial 0; NULL: none. */
-static const struct tune_result *plain_of(const struct tune *t)
-{
-    const struct tune_result *found = NULL;
-    for (size_t i = 0; i < t->a->count; i++)
-        if (t->a->results[i].trial == 0)
-            found = &t->a->results[i];
-    return found;
-}
-
 /* By the intervals of two scores. */
 static void gain_of_scores(struct tune *t, const struct tune_result *best)
 {
-    const struct tune_result *plain = plain_of(t);
+    const struct tune_result *plain = tune_last(t->a, 0);
     const struct metric_type *m = t->a->metric;
     if (!plain || best->trial == 0 || isnan(plain->score))
         return;
@@ -108,7 +98,7 @@ void tune_find_gain(struct tune *t)
 {
     const struct tune_losses *a = &t->plain, *b = &t->top;
     const struct tune_result *best = &t->a->results[t->a->best];
-    double sum = 0, squares = 0, weight = 0, weights = 0;
+    struct mean gain = {0};
     t->a->gain = t->a->gain_error = (double)NAN;
     if (t->a->metric != config_metric(t->q->config)) {
         gain_of_scores(t, best);
@@ -117,21 +107,11 @@ void tune_find_gain(struct tune *t)
     if (!a->rows || a->rows != b->rows || best->trial == 0 || t->top_trial != best->trial ||
         t->top_stage != best->stage)
         return; /* of a search that was resumed */
-    for (uint64_t i = 0; i < a->rows; i++) {
-        const double w = a->weight[i], d = a->loss[i] - b->loss[i];
-        sum += w * d;
-        weight += w;
-        weights += w * w;
-    }
-    if (!(weight > 0))
-        return;
-    const double mean = sum / weight, rows = weight * weight / weights;
-    for (uint64_t i = 0; i < a->rows; i++) {
-        const double off = a->weight[i] * (a->loss[i] - b->loss[i] - mean);
-        squares += off * off;
-    }
-    t->a->gain = mean;
-    t->a->gain_error = rows > 1 ? sqrt(squares * rows / (rows - 1)) / weight : (double)NAN;
+    for (uint64_t i = 0; i < a->rows; i++)
+        if (a->weight[i] > 0)
+            mean_add(&gain, a->weight[i], a->loss[i] - b->loss[i]);
+    t->a->gain = mean_value(&gain);
+    t->a->gain_error = mean_error(&gain);
 }
 
 const char *tune_gain_name(const struct config *c, const struct tune_answer *a)

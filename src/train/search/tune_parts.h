@@ -25,7 +25,6 @@ struct tune {
     uint32_t stage;
     uint32_t *slots;        /* [slot_count] of the round, ascending: trials in this stage */
     uint32_t slot_count;
-    double per_epoch;       /* seconds of an epoch, the mean so far; 0: not known */
     double epoch_seconds;
     int64_t epochs_done;
     struct err broke;       /* of the first trial that broke */
@@ -33,7 +32,11 @@ struct tune {
     uint32_t top_trial, top_stage; /* which that was */
 };
 
+/* --- tune_result.c --- */
+
 double tune_used(const struct tune *t); /* seconds, with earlier runs */
+/* True: score a is the better one. */
+bool tune_better(const struct metric_type *m, double a, double b);
 /* a is the better training: by its score, of equal ones the later stage, then the first trial. */
 bool tune_precedes(const struct metric_type *m, const struct tune_result *a,
                    const struct tune_result *b);

@@ -1,10 +1,46 @@
-/* tune_write.c - the result of a search as JSON. */
+/* tune_result.c - the trainings of a search: which is the better one, and all of them as JSON. */
 #include <math.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/process/warnings.h"
 #include "choose/memory.h"
-#include "train/search/tune.h"
+#include "train/search/tune_parts.h"
+
+/* --- the list of trainings --- */
+
+double tune_used(const struct tune *t)
+{
+    return t->used + clock_now() - t->job.began;
+}
+
+bool tune_better(const struct metric_type *m, double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return !isnan(a) && isnan(b);
+    return m->higher ? a > b : a < b;
+}
+
+bool tune_precedes(const struct metric_type *m, const struct tune_result *a,
+                   const struct tune_result *b)
+{
+    bool equal = a->score >= b->score && a->score <= b->score;
+    return tune_better(m, a->score, b->score) ||
+           (equal && (a->stage > b->stage || (a->stage == b->stage && a->trial < b->trial)));
+}
+
+void tune_add(struct tune *t, const struct tune_result *r)
+{
+    struct tune_answer *a = t->a;
+    a->results = mem_grow(a->results, a->count + 1, sizeof *a->results);
+    a->results[a->count++] = *r;
+    if (r->trial >= a->trials)
+        a->trials = r->trial + 1;
+    if (r->trained > 0) {
+        t->epoch_seconds += r->seconds;
+        t->epochs_done += r->trained;
+    }
+}
 
 const struct tune_result *tune_last(const struct tune_answer *a, uint32_t trial)
 {
@@ -22,6 +58,8 @@ void tune_release(struct tune_answer *a)
     a->results = NULL;
     a->count = 0;
 }
+
+/* --- JSON --- */
 
 static void write_result(const struct tune_answer *a, const struct tune_result *r, const char *key,
                          const char *config, struct json_out *out)

@@ -1,7 +1,97 @@
-/* gpucheck_write.c - the record as text, JSON, Prometheus' text file and Spark's discovery. */
+/* gpucheck_record.c - the record of checks, and how it is told: as text, JSON, Prometheus' text
+ * file and Spark's discovery. */
+#include <stdio.h>
 #include <string.h>
 
-#include "check/gpucheck.h"
+#include "check/gpucheck_parts.h"
+
+struct gpu_check *gpucheck_add(struct gpucheck *g, const char *id)
+{
+    unsigned i = 0;
+    while (i < g->count && strcmp(g->checks[i].id, id) != 0)
+        i++;
+    if (i == GPU_CHECKS)
+        i--;
+    if (i == g->count)
+        g->count++;
+    g->at_hand = i;
+    struct gpu_check *c = &g->checks[i];
+    *c = (struct gpu_check){.status = GPU_PASS};
+    snprintf(c->id, sizeof c->id, "%s", id);
+    return c;
+}
+
+#define FILL(member)                                                                               \
+    va_list list;                                                                                  \
+    va_start(list, format);                                                                        \
+    vsnprintf(c->member, sizeof c->member, format, list);                                          \
+    va_end(list)
+void gpucheck_measured(struct gpu_check *c, const char *format, ...) { FILL(measured); }
+void gpucheck_threshold(struct gpu_check *c, const char *format, ...) { FILL(threshold); }
+void gpucheck_reason(struct gpu_check *c, const char *format, ...) { FILL(reason); }
+void gpucheck_fix(struct gpu_check *c, const char *format, ...) { FILL(fix); }
+
+void gpucheck_fail(struct gpu_check *c, enum gpu_verdict verdict)
+{
+    c->status = GPU_FAIL;
+    c->verdict = verdict;
+}
+
+void gpucheck_faulty(struct gpu_check *c, const char *mend, const char *format, ...)
+{
+    FILL(reason);
+    gpucheck_fail(c, GPU_FAULTY);
+    gpucheck_fix(c, "%s", mend);
+}
+
+bool gpucheck_blame(struct gpu_check *c, const struct err *e)
+{
+    if ((int)e->id / 100 != 18)
+        return false;
+    int code = (int)err_exit(e);
+    gpucheck_fail(c, code == EXIT_GPUFAULT ? GPU_FAULTY : code == EXIT_TRYLATER ? GPU_BUSY
+                                                                               : GPU_NONE);
+    gpucheck_reason(c, "%.600s", e->what);
+    if (e->expected[0] && e->help[0])
+        gpucheck_fix(c, "%.300s; %.300s", e->expected, e->help);
+    else
+        gpucheck_fix(c, "%.600s", e->expected[0] ? e->expected : e->help);
+    return true;
+}
+
+/* nvml and libraries are at most warnings. */
+const struct gpu_check *gpucheck_failure(const struct gpucheck *g)
+{
+    for (unsigned i = 0; i < g->count; i++)
+        if (g->checks[i].status == GPU_FAIL)
+            return &g->checks[i];
+    return NULL;
+}
+
+bool gpucheck_good(const struct gpucheck *g)
+{
+    return !gpucheck_failure(g);
+}
+
+void gpucheck_skip(struct gpucheck *g, const char *id, const char *needs)
+{
+    for (unsigned i = 0; i < g->count; i++)
+        if (strcmp(g->checks[i].id, id) == 0)
+            return;
+    struct gpu_check *c = gpucheck_add(g, id);
+    c->status = GPU_SKIP;
+    gpucheck_reason(c, "%s", needs);
+}
+
+int gpucheck_exit(const struct gpucheck *g)
+{
+    return g->verdict == GPU_READY    ? EXIT_DONE
+           : g->verdict == GPU_BUSY   ? EXIT_TRYLATER
+           : g->verdict == GPU_FAULTY ? EXIT_GPUFAULT
+                                      : EXIT_UNAVAILABLE;
+}
+
+/* --- how it is told --- */
 
 static const char *const statuses[] = {"pass", "warn", "fail", "skip"};
 static const char *const verdicts[] = {"ready", "none", "busy", "faulty", "emulated"};
