@@ -21,7 +21,8 @@ DEVICE struct rng4 draw(const struct op_dropout *a, uint64_t counter)
 KERNEL_BOUNDED(SHEET_LANES, dropout_any)(struct op_dropout a)
 {
     uint64_t count = (uint64_t)a.rows * a.width, begin = (uint64_t)a.micro * count;
-    uint64_t quads = (begin % 4 + count + 3) / 4, decay = a.now->dropout_decay;
+    uint64_t quads = (begin % 4 + count + 3) / 4;
+    uint64_t decay = step_dropout_decay(&a.schedule, a.now->tried);
     uint32_t threshold = dropout_threshold(a.threshold, decay);
     float scale = dropout_scale(a.scale, threshold, decay);
     for (uint64_t q = global_id(); q < quads; q += global_count()) {
@@ -40,7 +41,7 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_any)(struct op_dropout a)
 KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
 {
     uint64_t quads = (uint64_t)a.rows * a.width / 4, begin = quads * a.micro;
-    uint64_t decay = a.now->dropout_decay;
+    uint64_t decay = step_dropout_decay(&a.schedule, a.now->tried);
     uint32_t threshold = dropout_threshold(a.threshold, decay);
     float scale = dropout_scale(a.scale, threshold, decay);
     for (uint64_t first = global_id() / WARP * WARP; first < quads; first += global_count()) {
@@ -81,7 +82,7 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
 KERNEL_SHARING(SHEET_LANES, 4, dropout_words)(struct op_dropout a)
 {
     uint64_t words = (uint64_t)a.rows * a.width / 16, begin = words * a.micro;
-    uint64_t decay = a.now->dropout_decay;
+    uint64_t decay = step_dropout_decay(&a.schedule, a.now->tried);
     uint32_t threshold = dropout_threshold(a.threshold, decay);
     float scale = dropout_scale(a.scale, threshold, decay);
     for (uint64_t w = global_id(); w < words; w += global_count()) {

@@ -5,6 +5,7 @@
 #define DNN_KERNELS_DROPOUT_CUH
 
 #include "backend/dropout.h"
+#include "backend/step.h"
 #include "device.cuh"
 #include "kernels.h"
 

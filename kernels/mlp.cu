@@ -310,7 +310,8 @@ template <int T> KERNEL_SHARING(MLP_LANES, 2, mlp_step)(ARGUMENT(struct mlp) f)
     SHARED(struct step, now, 1);
     /* lanes of a row, lanes that gather */
     enum { EACH = MLP_NARROW / MLP_TILE, GATHER = T * EACH };
-    struct place at = {room, block_x() * T, f.now ? f.now->dropout_decay : 0};
+    int64_t tried = f.now ? f.now->tried : 0;
+    struct place at = {room, block_x() * T, 0};
     struct loss_row mine = {at.row0 + thread_id(), 0, 0, 0, {}};
     /* some lanes gather while others copy, if the block has enough */
     uint32_t others = f.gather.rows && block_size() > GATHER ? GATHER : 0;
@@ -320,6 +321,8 @@ template <int T> KERNEL_SHARING(MLP_LANES, 2, mlp_step)(ARGUMENT(struct mlp) f)
         words_copy(now, f.gather.now);
         sync_block();
     }
+    if (f.now)
+        at.decay = step_dropout_decay(&f.schedule, tried);
     if (f.stays && thread_id() >= others)
         for (uint32_t i = 0; i < f.count; i++)
             weights_copy(f.layer[i], room, copying);

@@ -47,6 +47,7 @@ struct mlp {
     uint32_t lanes;
     const float *x;
     const struct step *now;    /* of dropout */
+    struct schedule schedule;
     /* the source of x, ids and targets; rows 0: they are in memory already */
     struct op_gather gather;
     float *dx;                 /* of the first layer, or NULL */

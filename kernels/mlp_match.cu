@@ -146,6 +146,7 @@ static bool add_dropout(struct mlp *f, struct mlp_layer *l, const struct op_drop
         (float)d->scale == 0 || (f->now && f->now != d->now))
         return false;
     f->now = d->now;
+    f->schedule = d->schedule;
     l->y = (float *)d->y.at;
     l->scale = (float)d->scale;
     l->threshold = d->threshold;

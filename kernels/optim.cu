@@ -183,13 +183,17 @@ DEVICE_CALL void put_common(struct common *to, const void *sums, const struct st
     double weight = *(const double *)sums, scale = weight > 0 ? 1 / weight : 0;
     if (clip > 0 && now->gnorm > clip)
         scale *= clip / now->gnorm;
-    to->lr = now->lr;
-    to->decay = now->weight_decay;
     to->scale = (float)scale;
 }
 DEVICE_CALL double bias_of(double beta, int64_t applied)
 {
     return 1 - pow(beta, (double)applied + 1);
+}
+DEVICE_CALL void put_rates(struct common *to, struct schedule schedule, const struct step *now)
+{
+    struct hyper rates = step_rates(&schedule, now->tried);
+    to->lr = rates.lr;
+    to->decay = rates.weight_decay;
 }
 /* One lane of a warp each. */
 DEVICE void put_own(struct common *to, const struct op_adam &a)
@@ -317,7 +321,7 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, update)(ARGUMENT(Op) o, uint64_t fours,
 {
     enum { RUN = 4 };
     SHARED(struct common, shared, 1);
-    SHARED(struct step_end, ending, 1);
+    SHARED(struct step_inputs, ending, 1);
     SHARED(uint32_t, said, 1);
     uint64_t units = o.from.n - (RUN - 1) * fours, first = global_id();
     const struct group *of = nullptr;
@@ -332,6 +336,8 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, update)(ARGUMENT(Op) o, uint64_t fours,
         of = group_of(&o.from, first < fours ? RUN * first : first + (RUN - 1) * fours);
     if (thread_id() == 0)
         put_common(shared, o.sums, o.now, o.clip);
+    if (thread_id() == 4 * WARP)
+        put_rates(shared, o.schedule, o.now);
     put_own(shared, o);
     if (counter && thread_id() == 3 * WARP)
         step_end_read(ending, end);
@@ -352,7 +358,7 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, update)(ARGUMENT(Op) o, uint64_t fours,
         }
     }
     if (counter && block_is_last(counter, grid_x(), said))
-        end_of_step(end, *ending);
+        end_of_step(end, ending);
 }
 
 template <int V>

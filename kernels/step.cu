@@ -6,11 +6,11 @@ enum { LANES_OF_BLOCK = 256 };
 
 KERNEL_BOUNDED(LANES_OF_BLOCK, end_step)(struct op_advance a)
 {
-    SHARED(struct step_end, ending, 1);
+    SHARED(struct step_inputs, ending, 1);
     if (thread_id() == 0)
         step_end_read(ending, a);
     sync_block();
-    end_of_step(a, *ending);
+    end_of_step(a, ending);
 }
 
 void cuda_advance(struct machine *m, const struct op_advance *a)

@@ -239,7 +239,8 @@ static inline bool case_make(struct netcase *c)
     if (!opt_read(loss_options_table, c->docs[1], at[1], "train.loss", &c->loss_options, &c->e) ||
         !opt_read(optim_options_table, c->docs[2], at[2], "train.optimizer", &c->optim_options,
                   &c->e) ||
-        !loss_resolve(&c->loss_options, case_classes(c) > 0, &c->e))
+        !loss_read(&c->loss_options, c->docs[1], case_classes(c) > 0, &c->e) ||
+        !optim_read(&c->optim_options, c->docs[2], &c->e))
         return false;
     c->architecture = architecture_read(
         &(struct model_options){.doc = c->docs[0], .model = at[0], .stored = c->stored}, &c->e);
@@ -416,6 +417,7 @@ static inline void case_close(struct netcase *c)
         json_free(c->docs[i]);
     architecture_free(c->architecture);
     opt_release(loss_options_table, &c->loss_options);
+    loss_release(&c->loss_options);
     opt_release(optim_options_table, &c->optim_options);
     mem_free(c->records);
     mem_free(c->windows);

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/ops.h"
 #include "backend/order.h"
 
 static const real *reads(struct act a) { return (const real *)a.at; }
@@ -269,28 +268,6 @@ static void ref_act_back(const struct op_act_back *a)
             double d = (double)reads(a->dy)[r * a->lddy + i]
                 * ref_slope((double)reads(a->x)[r * a->ldx + i], a->act, a->slope);
             *dx = (real)((a->add_dx ? (double)*dx : 0) + d);
-        }
-}
-
-static void ref_dropout(const struct op_dropout *a)
-{
-    double left = 1 - (double)a->now->dropout_decay / 0x1p32, p = left * (1 - 1 / a->scale);
-    for (size_t r = 0; r < a->rows; r++)
-        for (size_t i = 0; i < a->width; i++) {
-            uint64_t row = (uint64_t)a->micro * a->rows + r, element = row * a->width + i;
-            uint32_t bits = rng_bits(a->now->seed, element, a->layer | a->now->model << 16,
-                                     (uint32_t)a->now->tried, RNG_DROPOUT);
-            real *y = &writes(a->y)[r * a->ldy + i];
-            bool kept = bits >= (uint32_t)ceil(a->threshold * left);
-            if (a->kept) {
-                uint16_t *word = &((uint16_t *)a->kept)[r * (a->width / 16) + i / 16];
-                if (a->kept_known)
-                    kept = *word >> i % 16 & 1;
-                else
-                    *word = (uint16_t)((i % 16 ? *word : 0) | kept << i % 16);
-            }
-            double v = kept ? (double)reads(a->x)[r * a->ldx + i] / (1 - p) : 0;
-            *y = (real)(a->add ? (double)*y + v : v);
         }
 }
 

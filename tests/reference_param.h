@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "backend/ops.h"
+#include "backend/step.h"
 
 static const struct group *ref_group(const struct grads *from, uint64_t i)
 {
@@ -53,39 +53,42 @@ static double ref_clip(const struct grads *from, double clip)
 static void ref_sgd(const struct op_sgd *a)
 {
     double scale = ref_clip(&a->from, a->clip);
+    const struct hyper rates = step_rates(&a->schedule, a->now->tried);
     for (uint64_t i = 0; i < a->from.n && !a->now->bad; i++) {
         const struct group *g = ref_group(&a->from, i);
-        double p = (double)a->p[i], d = ref_gradient(&a->from, i) * scale + a->now->weight_decay
+        double p = (double)a->p[i], d = ref_gradient(&a->from, i) * scale + rates.weight_decay
             * g->weight_decay * p;
         if (a->m) {
             double m = a->momentum * (double)a->m[i] + d;
             a->m[i] = (real)m;
             d = a->nesterov ? d + a->momentum * m : m;
         }
-        a->p[i] = (real)(p - a->now->lr * g->lr * d);
+        a->p[i] = (real)(p - rates.lr * g->lr * d);
     }
 }
 
 static void ref_rmsprop(const struct op_rmsprop *a)
 {
     double scale = ref_clip(&a->from, a->clip);
+    const struct hyper rates = step_rates(&a->schedule, a->now->tried);
     for (uint64_t i = 0; i < a->from.n && !a->now->bad; i++) {
         const struct group *g = ref_group(&a->from, i);
-        double p = (double)a->p[i], d = ref_gradient(&a->from, i) * scale + a->now->weight_decay
+        double p = (double)a->p[i], d = ref_gradient(&a->from, i) * scale + rates.weight_decay
             * g->weight_decay * p;
         double v = a->decay * (double)a->v[i] + (1 - a->decay) * d * d;
         a->v[i] = (real)v;
-        a->p[i] = (real)(p - a->now->lr * g->lr * d / (sqrt(v) + a->epsilon));
+        a->p[i] = (real)(p - rates.lr * g->lr * d / (sqrt(v) + a->epsilon));
     }
 }
 
 static void ref_adam(const struct op_adam *a)
 {
     double scale = ref_clip(&a->from, a->clip), t = (double)a->now->applied + 1;
+    const struct hyper rates = step_rates(&a->schedule, a->now->tried);
     for (uint64_t i = 0; i < a->from.n && !a->now->bad; i++) {
         const struct group *g = ref_group(&a->from, i);
-        double p = (double)a->p[i], d = ref_gradient(&a->from, i) * scale, lr = a->now->lr * g->lr;
-        double decay = a->now->weight_decay * g->weight_decay;
+        double p = (double)a->p[i], d = ref_gradient(&a->from, i) * scale, lr = rates.lr * g->lr;
+        double decay = rates.weight_decay * g->weight_decay;
         if (!a->decoupled)
             d += decay * p;
         double m = a->beta1 * (double)a->m1[i] + (1 - a->beta1) * d,
@@ -123,11 +126,6 @@ static void ref_advance(const struct op_advance *a)
     if (!now->bad) {
         now->epoch_loss += now->loss;
         now->epoch_weight += now->weight;
-    }
-    if (a->table) {
-        now->lr = a->table[now->tried - *a->first].lr;
-        now->weight_decay = a->table[now->tried - *a->first].weight_decay;
-        now->dropout_decay = a->table[now->tried - *a->first].dropout_decay;
     }
 }
 

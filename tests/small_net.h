@@ -29,6 +29,7 @@ struct net {
     double *part_loss, *part_weight;
     int32_t *ids;
     struct step *now;
+    struct hyper *rates;
     struct act x, z1, h1, r1, d1, z2, y2, l2, y3, dy3, dl2, dy2, dd1, dh1, dz1, dx;
     struct routine *routine;
 };
@@ -121,7 +122,9 @@ static struct net *net_new(struct machine *m, uint32_t batch, uint32_t micro)
     n->part_loss = net_alloc(n, n->shards, sizeof(double));
     n->part_weight = net_alloc(n, n->shards, sizeof(double));
     n->now = net_alloc(n, 1, sizeof *n->now);
-    *n->now = (struct step){.seed = 7, .lr = 0.01, .weight_decay = 0.01};
+    *n->now = (struct step){.seed = 7};
+    n->rates = net_alloc(n, 1, sizeof *n->rates);
+    *n->rates = (struct hyper){.lr = 0.01, .weight_decay = 0.01};
     struct act *acts[] = {&n->x, &n->z1, &n->h1, &n->r1, &n->d1, &n->z2, &n->y2, &n->l2,
                            &n->y3, &n->dy3, &n->dl2, &n->dy2, &n->dd1, &n->dh1, &n->dz1, &n->dx};
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
@@ -133,9 +136,9 @@ static void net_free(struct net *n)
 {
     void *blocks[] = {n->p, n->m1, n->m2, n->g, n->shadow, n->sums,
                       n->running, n->moved, n->stats, n->row_stats, n->target, n->weight, n->ids,
-                      n->part_loss, n->part_weight, n->now, n->x.at, n->z1.at, n->h1.at, n->r1.at,
-                      n->d1.at, n->z2.at, n->y2.at, n->l2.at, n->y3.at, n->dy3.at, n->dl2.at,
-                      n->dy2.at, n->dd1.at, n->dh1.at, n->dz1.at, n->dx.at};
+                      n->rates, n->part_loss, n->part_weight, n->now, n->x.at, n->z1.at, n->h1.at,
+                      n->r1.at, n->d1.at, n->z2.at, n->y2.at, n->l2.at, n->y3.at, n->dy3.at,
+                      n->dl2.at, n->dy2.at, n->dd1.at, n->dh1.at, n->dz1.at, n->dx.at};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         machine_release(n->m, blocks[i]);
     if (n->routine)
@@ -265,6 +268,7 @@ static void net_step(void *net, struct machine *m)
                                  .from = from,
                                  .sums = n->sums,
                                  .now = n->now,
+                                 .schedule = {n->rates, 1, 0},
                                  .beta1 = 0.9,
                                  .beta2 = 0.999,
                                  .epsilon = 1e-8,

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 
-/* p times 2^32. threshold: op_dropout's; fall: struct step's. */
+/* p times 2^32. threshold: op_dropout's; decay: struct hyper's. */
 RNG_FN uint32_t dropout_threshold(uint32_t threshold, uint64_t decay)
 {
     return threshold - (uint32_t)(threshold * decay >> 32);

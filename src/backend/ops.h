@@ -70,7 +70,6 @@ struct step {
     int64_t tried, applied;    /* steps begun, steps whose update went through */
     uint32_t epoch, model;
     uint64_t row0;             /* first row (position in the epoch's order) of this step */
-    double lr, weight_decay;   /* of this step, factors of groups not included */
     double gnorm;              /* norm of the divided gradient, when norm2 ran */
     double weight, loss;       /* of this step, summed by advance */
     double epoch_weight, epoch_loss;
@@ -82,7 +81,6 @@ struct step {
      * skipped and counted in `skipped` (advance) */
     double scale;
     int64_t skipped;
-    uint64_t dropout_decay;    /* the part of p that the schedule takes away, times 2^32 */
 };
 #define STEP_AT(member, at)                                                                        \
     static_assert(offsetof(struct step, member) == (at), "struct step has no holes")
@@ -92,24 +90,27 @@ STEP_AT(applied, 16);
 STEP_AT(epoch, 24);
 STEP_AT(model, 28);
 STEP_AT(row0, 32);
-STEP_AT(lr, 40);
-STEP_AT(weight_decay, 48);
-STEP_AT(gnorm, 56);
-STEP_AT(weight, 64);
-STEP_AT(loss, 72);
-STEP_AT(epoch_weight, 80);
-STEP_AT(epoch_loss, 88);
-STEP_AT(bad, 96);
-STEP_AT(good, 104);
-STEP_AT(bad_steps, 112);
-STEP_AT(scale, 120);
-STEP_AT(skipped, 128);
-STEP_AT(dropout_decay, 136);
+STEP_AT(gnorm, 40);
+STEP_AT(weight, 48);
+STEP_AT(loss, 56);
+STEP_AT(epoch_weight, 64);
+STEP_AT(epoch_loss, 72);
+STEP_AT(bad, 80);
+STEP_AT(good, 88);
+STEP_AT(bad_steps, 96);
+STEP_AT(scale, 104);
+STEP_AT(skipped, 112);
 #undef STEP_AT
-static_assert(sizeof(struct step) == 144, "struct step has no holes");
+static_assert(sizeof(struct step) == 120, "struct step has no holes");
 
-/* Per step of an epoch: computed in double on the host, uploaded once an epoch. */
+/* The rates of a step, computed in double on the host; factors of groups are not included.
+ * dropout_decay: the part of p that dropout loses, times 2^32. */
 struct hyper { double lr, weight_decay; uint64_t dropout_decay; };
+/* Machine memory, written once an epoch: step `tried` has the rates at tried % count (step.h). */
+struct schedule {
+    const struct hyper *table; /* dropout: NULL: p does not change */
+    uint32_t count, pad;
+};
 
 /* A range of the parameter arena with its own factors. Groups are sorted and cover [0, n). A weight
  * matrix has its shape here, so that a machine can refresh its private copy. */
@@ -263,7 +264,7 @@ struct op_blend_back {
     double slope;
 };
 /* keep[i] = bits(seed, row in the whole step's batch * width + column, layer, tried, RNG_DROPOUT)
- * >= threshold; threshold = p * 2^32, less what now->dropout_decay takes of it (dropout.h). Row:
+ * >= threshold; threshold = p * 2^32, less what the schedule takes of it (dropout.h). Row:
  * micro * rows + r. Backward is the same on gradients. The way forward leaves in `kept` which
  * values went on, as the machine likes; the way back (kept_known) takes it from there and draws
  * nothing. */
@@ -273,6 +274,7 @@ struct op_dropout {
     void *kept;                /* of the size of its need, or NULL: drawn again */
     struct act x;
     const struct step *now;
+    struct schedule schedule;
     uint32_t ldx, ldy, layer, micro, threshold, add;
     uint32_t kept_known, pad;
     double scale;              /* 1 / (1 - p) of the whole p */
@@ -414,6 +416,7 @@ struct op_sgd {
     struct grads from;
     const void *sums;
     const struct step *now;
+    struct schedule schedule;
     double momentum, clip;
     uint32_t nesterov, pad;
 };
@@ -423,6 +426,7 @@ struct op_rmsprop {
     struct grads from;
     const void *sums;
     const struct step *now;
+    struct schedule schedule;
     double decay, epsilon, clip;
 };
 struct op_adam {
@@ -431,15 +435,16 @@ struct op_adam {
     struct grads from;
     const void *sums;
     const struct step *now;    /* bias corrections from applied + 1 */
+    struct schedule schedule;
     double beta1, beta2, epsilon, clip;
     uint32_t decoupled, pad;   /* 1: AdamW */
 };
 /* Sums part_loss and part_weight into the step and the epoch, counts the step, moves row0 by
- * `consumed`, takes the next lr from the table: hyper[tried - first] (table NULL: lr stays), and
- * stores the statistics of batch_norm in the running buffers. A bad step adds nothing to the sums
- * of the epoch and moves no buffer; with a scale above SCALE_LEAST it is skipped and the scale
- * halved, else it counts in bad_steps. After SCALE_STEPS good steps in a row the scale is doubled,
- * up to SCALE_MOST (Micikevicius et al., "Mixed precision training", 2018). */
+ * `consumed`, and stores the statistics of batch_norm in the running buffers. A bad step adds
+ * nothing to the sums of the epoch and moves no buffer; with a scale above SCALE_LEAST it is
+ * skipped and the scale halved, else it counts in bad_steps. After SCALE_STEPS good steps in a row
+ * the scale is doubled, up to SCALE_MOST (Micikevicius et al., "Mixed precision training",
+ * 2018). */
 #define SCALE_FIRST 0x1p16
 #define SCALE_LEAST 0x1p-14
 #define SCALE_MOST 0x1p24
@@ -449,11 +454,9 @@ struct op_advance {
     real *buffers;             /* [buffer_count]: becomes `moved` */
     const real *moved;
     const double *part_loss, *part_weight;
-    const struct hyper *table;
-    const int64_t *first;      /* tried at the start of the table */
     uint64_t consumed;         /* rows of a whole applied step */
     uint64_t buffer_count;
-    uint32_t shards, table_count;
+    uint32_t shards, pad;
 };
 /* to[i] = from[i]; to NULL: the numbers are only checked. Part j has the numbers from n * j /
  * KEEP_PARTS on, and bad[j] becomes 1 if one of them is not finite, else 0. */

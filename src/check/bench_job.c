@@ -106,7 +106,8 @@ static bool make_model(struct bench_task *t, struct work_net *w, uint32_t width,
         for (uint32_t i = 0; i < w->features.format.numbers; i++)
             w->indicators[i] = i;
     }
-    return loss_resolve(&w->loss, w->features.outputs > 1, e);
+    return loss_read(&w->loss, NULL, w->features.outputs > 1, e) &&
+           optim_read(&w->optim, NULL, e);
 }
 
 static void set_weights(struct bench_task *t, struct work_net *w)

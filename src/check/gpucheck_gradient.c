@@ -56,7 +56,7 @@ static bool make_trial(struct trial *t, struct err *e)
     if (!t->optim_doc ||
         !opt_read(loss_options_table, NULL, NULL, "", &t->loss, e) ||
         !opt_read(optim_options_table, t->optim_doc, json_root(t->optim_doc), "", &t->optim, e) ||
-        !loss_resolve(&t->loss, true, e))
+        !loss_read(&t->loss, NULL, true, e) || !optim_read(&t->optim, t->optim_doc, e))
         return false;
     make_records(t);
     t->architecture = architecture_parse(layers, "gpucheck", e);

@@ -113,6 +113,8 @@ static bool read_document(struct config *c, struct setting_list *l, struct err *
         return false;
     c->model.sequences = config_has_steps(c->data.sequence, c->data.columns);
     c->model.each = sequence_answers_rows(c->data.sequence, c->task);
+    c->member_count = config_member_count(c);
+    c->members = mem_zero(c->member_count, sizeof *c->members);
     opt_each(config_table, "", c, join_row, c);
     if (isnan(c->backend.memory_limit_gb))
         c->backend.memory_limit_gb = 0;
@@ -156,7 +158,7 @@ static bool load(struct config *c, const struct overrides *o, struct err *e)
     if (!read_document(c, &l, e))
         return config_blame(c, e);
     bool good = (config_environment(&c->backend, o, false, &l, e) ||
-                 config_placed(c, "backend.device", e)) &&
+                 config_placed(c, e)) &&
                 apply(c, o, &l, e);
     c->settings = l.items;
     c->setting_count = l.count;
@@ -333,7 +335,11 @@ void config_free(struct config *c)
 {
     if (!c)
         return;
+    for (size_t i = 0; i < c->member_count; i++)
+        config_free(c->members[i]);
+    mem_free(c->members);
     opt_release(config_table, c);
+    loss_release(&c->train.loss);
     architecture_free(c->architecture);
     settings_free(c->settings, c->setting_count);
     for (size_t i = 0; i < c->set_count; i++)

@@ -76,6 +76,8 @@ struct config {
     struct setting *settings;
     size_t setting_count;
     char *unused; /* auto: keys that were given, and that its members set otherwise; NULL: none */
+    struct config **members; /* [member_count], of config_member; NULL: not made yet */
+    size_t member_count;
     char **sets; /* keys that a --set gave, in order */
     size_t set_count;
 };
@@ -100,7 +102,8 @@ size_t config_member_count(const struct config *c); /* 1 if `members` is empty *
  * result is valid until `room` changes. */
 const char *config_member_name(const struct config *c, size_t i, char room[32]);
 /* The config of member i: its keys laid over c (objects merge, lists and scalars replace). It has
- * no members of its own. NULL: E13 at the member's place in c. Caller: config_free. */
+ * no members of its own. NULL: E13 at the member's place in c. It belongs to c, and is made once:
+ * by config_load for a list of members. */
 struct config *config_member(const struct config *c, size_t i, struct err *e);
 /* The config with other values, for a trial of a search: sets [count] are "path.to.key=JSON" of
  * `model`, `train` and `encoders`, and it has no ensemble. NULL: E13. Caller: config_free. */
@@ -120,6 +123,8 @@ const char *config_auto_network(const struct config *c);
 const char *config_leans(const struct config *c);
 /* The space of keys that the preset of c gives to a search, a JSON object. */
 const char *config_space(const struct config *c);
+/* An E13 about a key, without a place, gets the key's place in the file. Returns false. */
+bool config_placed(const struct config *c, struct err *e);
 /* An error about a key that a --set gave names that --set instead of the file; if only the value is
  * wrong it becomes E10 (64). Other errors stay as they are. Returns false. */
 bool config_blame(const struct config *c, struct err *e);

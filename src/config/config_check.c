@@ -1,4 +1,5 @@
 /* config_check.c - contradictions: what no key shows alone. Both keys are named. */
+#include <stdio.h>
 #include <string.h>
 
 #include "config/config_table.h"
@@ -9,16 +10,16 @@ static const struct json *node(const struct config *c, const char *key)
     return json_path(json_root(c->doc), key);
 }
 
-bool config_placed(const struct config *c, const char *key, struct err *e)
+bool config_placed(const struct config *c, struct err *e)
 {
-    const struct json *v = node(c, key);
-    bool of_config = err_exit(e) == EXIT_CONFIG;
-    if (e->line == 0 && v && of_config) {
-        size_t n = strlen(json_name(c->doc));
+    const struct json *v = *e->key ? node(c, e->key) : NULL;
+    if (e->line || !v || err_exit(e) != EXIT_CONFIG)
+        return false;
+    if (e->id == ERR_CONFIG_LABEL)
+        json_place_key(c->doc, v, &e->line, &e->column);
+    else
         json_place(c->doc, v, &e->line, &e->column);
-        if (n < sizeof e->file)
-            memcpy(e->file, json_name(c->doc), n + 1);
-    }
+    snprintf(e->file, sizeof e->file, "%s", json_name(c->doc));
     return false;
 }
 
@@ -148,26 +149,23 @@ static bool check_metric(const struct config *c, struct err *e)
 
 static bool check_loss(struct config *c, struct err *e)
 {
-    bool classes = c->task != TASK_REGRESSION;
-    if (!loss_resolve(&c->train.loss, classes, e))
-        return config_placed(c, "train.loss.type", e);
-    const struct loss_options *o = &c->train.loss;
+    struct loss_options *o = &c->train.loss;
+    if (!loss_read(o, c->doc, c->task != TASK_REGRESSION, e))
+        return config_placed(c, e);
     c->data.quantile_count = loss_values(o) > 1 ? o->q_count : 0;
     memcpy(c->data.quantiles, o->q, sizeof o->q);
-    return loss_check(&c->train.loss, c->doc, classes, e) ||
-           config_placed(c, "train.loss.class_weights", e);
+    return true;
 }
 
 const char *config_leans(const struct config *c)
 {
-    const struct json *weights = c->train.loss.class_weights;
+    const struct loss_options *o = &c->train.loss;
     if (c->task == TASK_REGRESSION)
         return NULL;
-    return weights && json_kind(weights) != JSON_NULL  ? "train.loss.class_weights"
-           : c->train.sampling != SAMPLING_NONE        ? "train.sampling"
-           : c->train.loss.kind == LOSS_FOCAL ||
-                   c->train.loss.kind == LOSS_SOFT_F1  ? "train.loss.type"
-                                                       : NULL;
+    return o->weighting != WEIGHTING_NONE                         ? "train.loss.class_weights"
+           : c->train.sampling != SAMPLING_NONE                   ? "train.sampling"
+           : o->kind == LOSS_FOCAL || o->kind == LOSS_SOFT_F1     ? "train.loss.type"
+                                                                  : NULL;
 }
 
 /* Rows are drawn by their label: each has one of its own. */
@@ -213,9 +211,9 @@ static bool check_solver(const struct config *c, struct err *e)
     return err_help(e, "set model.solver to \"gradient\"");
 }
 
-static bool check_optimizer(const struct config *c, struct err *e)
+static bool check_optimizer(struct config *c, struct err *e)
 {
-    return optim_check(&c->train.optimizer, c->doc, e) || config_placed(c, "train.optimizer", e);
+    return optim_read(&c->train.optimizer, c->doc, e) || config_placed(c, e);
 }
 
 /* True: the entry says how the numbers of the target are written, and nothing else. */
@@ -294,7 +292,7 @@ static bool check_threshold(struct config *c, struct err *e)
 {
     const struct json *v = node(c, "threshold");
     if (!threshold_read(c->doc, v, &c->cut, e))
-        return config_placed(c, "threshold", e);
+        return config_placed(c, e);
     if (c->cut.kind == THRESHOLD_NONE || c->task == TASK_BINARY)
         return true;
     json_fail(c->doc, v, e, ERR_CONFIG_CONFLICT, "`threshold` belongs to `task` \"binary\"");

@@ -115,7 +115,7 @@ static bool free_model(struct json_doc *doc, const struct json *model, struct er
     return true;
 }
 
-struct config *config_member(const struct config *c, size_t i, struct err *e)
+static struct config *make(const struct config *c, size_t i, struct err *e)
 {
     struct json_doc *doc = config_base(c, e);
     const struct json *over = entries(c) ? entry(c, i) : NULL;
@@ -142,6 +142,13 @@ struct config *config_member(const struct config *c, size_t i, struct err *e)
     if (!m)
         place_in(c, i, e);
     return m;
+}
+
+struct config *config_member(const struct config *c, size_t i, struct err *e)
+{
+    if (!c->members[i])
+        c->members[i] = make(c, i, e);
+    return c->members[i];
 }
 
 /* --- checks --- */
@@ -219,13 +226,8 @@ bool config_check_members(const struct config *c, struct err *e)
     if (entries(c) > ENSEMBLE_MEMBERS)
         return json_fail(c->doc, list, e, ERR_CONFIG_RANGE, "`ensemble.members` has more than %d",
                          ENSEMBLE_MEMBERS);
-    for (size_t i = 0; i < entries(c); i++) {
-        if (!check_entry(c, i, e))
+    for (size_t i = 0; i < entries(c); i++)
+        if (!check_entry(c, i, e) || !config_member(c, i, e))
             return false;
-        struct config *m = config_member(c, i, e);
-        if (!m)
-            return false;
-        config_free(m);
-    }
     return true;
 }

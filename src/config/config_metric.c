@@ -2,22 +2,14 @@
 #include "config/config.h"
 #include "measure/metric.h"
 
-/* True: classes weigh differently, by train.loss.class_weights or by train.sampling. */
-static bool weighs(const struct config *c)
-{
-    const struct json *w = c->train.loss.class_weights;
-    return (w && json_kind(w) != JSON_NULL) || c->train.sampling != SAMPLING_NONE;
-}
-
 /* The loss that counts, but for the figures of the weights, which follow from data. */
 static struct criterion declared(const struct config *c)
 {
     static const float some = 1;
-    struct err ignored = {0};
-    struct criterion k = {.loss = c->train.loss};
-    loss_resolve(&k.loss, c->task != TASK_REGRESSION, &ignored);
-    k.class_weight = c->task != TASK_REGRESSION && weighs(c) ? &some : NULL;
-    return k;
+    const struct train_options *o = &c->train;
+    bool weighs = o->loss.weighting != WEIGHTING_NONE || o->sampling != SAMPLING_NONE;
+    return (struct criterion){.loss = o->loss,
+                              .class_weight = c->task != TASK_REGRESSION && weighs ? &some : NULL};
 }
 
 int config_metric_task(const struct config *c, bool region)

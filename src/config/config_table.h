@@ -77,8 +77,6 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e);
 /* Fills c->sets. */
 void config_note_sets(struct config *c, const struct overrides *o);
 
-/* The place of a key put into an E13 that has none. Returns false. */
-bool config_placed(const struct config *c, const char *key, struct err *e);
 /* The document of c without the defaults that its preset gave. Caller: json_free. */
 struct json_doc *config_base(const struct config *c, struct err *e);
 /* Takes the defaults that the preset of c gave out of doc. */

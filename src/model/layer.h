@@ -111,6 +111,7 @@ struct pass {
     real *moved; /* training: running statistics that become the buffers when the step is good */
     void *shadow, *acts;
     const struct step *now;
+    struct schedule schedule;
     const struct source *from; /* machine memory */
     /* of the batch; the width and the steps are the layer's own */
     struct dims dims;

@@ -46,7 +46,7 @@ const struct option loss_options_table[] = {
      .help = "huber: above this error, in standard deviations of the target, the loss is linear."},
     {.key = "q",
      .type = OPT_CUSTOM,
-     .offset = offsetof(struct loss_options, quantile),
+     .offset = offsetof(struct loss_options, given.q),
      .standard = "0.5",
      .schema = "{\"anyOf\":[{\"type\":\"number\",\"exclusiveMinimum\":0,"
                "\"exclusiveMaximum\":1},{\"type\":\"array\",\"minItems\":2,"
@@ -57,7 +57,7 @@ const struct option loss_options_table[] = {
     {.key = "labels",
      .type = OPT_CUSTOM,
      .flags = OPT_NULLABLE,
-     .offset = offsetof(struct loss_options, labels),
+     .offset = offsetof(struct loss_options, given.labels),
      .standard = "null",
      .schema = "{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"array\",\"minItems\":1,"
                "\"items\":{\"type\":\"string\"}}]}",
@@ -65,7 +65,7 @@ const struct option loss_options_table[] = {
     {.key = "class_weights",
      .type = OPT_CUSTOM,
      .flags = OPT_NULLABLE,
-     .offset = offsetof(struct loss_options, class_weights),
+     .offset = offsetof(struct loss_options, given.class_weights),
      .standard = "null",
      .schema = "{\"anyOf\":[{\"type\":\"null\"},{\"const\":\"balanced\"},{\"type\":\"object\","
                "\"additionalProperties\":{\"type\":\"number\",\"minimum\":0}}]}",
@@ -90,30 +90,16 @@ uint32_t loss_middle(const double *q, uint32_t count)
     return best;
 }
 
-/* From the key, whose form loss_check tells about. */
-static void read_quantiles(struct loss_options *o)
-{
-    const struct json *list = o->quantile;
-    memset(o->q, 0, sizeof o->q);
-    o->q[0] = 0.5;
-    o->q_count = 0;
-    if (list && json_kind(list) == JSON_NUMBER)
-        o->q[0] = json_number(list);
-    if (!list || json_kind(list) != JSON_LIST)
-        return;
-    for (const struct json *v = json_at(list, 0); v && o->q_count < QUANTILES_MOST;
-         v = json_next(v))
-        o->q[o->q_count++] = json_kind(v) == JSON_NUMBER ? json_number(v) : 0;
-}
-
 static bool is_share(const struct json *v)
 {
     return json_kind(v) == JSON_NUMBER && json_number(v) > 0 && json_number(v) < 1;
 }
 
 /* A number, or a rising list of them. */
-static bool check_quantiles(const struct json_doc *doc, const struct json *list, struct err *e)
+static bool read_quantiles(struct loss_options *o, const struct json_doc *doc, struct err *e)
 {
+    const struct json *list = o->given.q;
+    o->q[0] = list && json_kind(list) == JSON_NUMBER ? json_number(list) : 0.5;
     if (!list || is_share(list))
         return true;
     const bool many = json_kind(list) == JSON_LIST;
@@ -133,6 +119,8 @@ static bool check_quantiles(const struct json_doc *doc, const struct json *list,
             return err_help(e, "for example [0.05, 0.5, 0.95]");
         }
         before = json_number(v);
+        if (o->q_count < QUANTILES_MOST)
+            o->q[o->q_count++] = before;
     }
     if (json_count(list) >= 2 && json_count(list) <= QUANTILES_MOST)
         return true;
@@ -141,9 +129,9 @@ static bool check_quantiles(const struct json_doc *doc, const struct json *list,
     return err_help(e, "write one quantile as a number: 0.5");
 }
 
-bool loss_resolve(struct loss_options *o, bool classes, struct err *e)
+/* The loss of the task, or one that fits it. */
+static bool read_kind(struct loss_options *o, bool classes, struct err *e)
 {
-    read_quantiles(o);
     if (o->kind == LOSS_AUTO)
         o->kind = classes ? LOSS_CROSS_ENTROPY : LOSS_MSE;
     if (of_classes(o->kind) == classes)
@@ -176,25 +164,27 @@ static bool check_weight(const struct json_doc *doc, const struct json *entry, s
 }
 
 /* null, or a list of texts */
-static bool check_labels(const struct json_doc *doc, const struct json *list, struct err *e)
+static bool read_labels(struct loss_options *o, const struct json_doc *doc, struct err *e)
 {
+    const struct json *list = o->given.labels;
     if (!list || json_kind(list) == JSON_NULL)
         return true;
     const struct json *bad = json_kind(list) == JSON_LIST && json_at(list, 0) ? NULL : list;
-    for (const struct json *v = bad ? NULL : json_at(list, 0); v && !bad; v = json_next(v))
+    for (const struct json *v = bad ? NULL : json_at(list, 0); v && !bad; v = json_next(v)) {
         bad = json_kind(v) == JSON_STRING ? NULL : v;
+        if (!bad)
+            opt_strings_add(&o->labels, json_string(v));
+    }
     if (!bad)
         return true;
     json_fail(doc, bad, e, ERR_CONFIG_TYPE, "`train.loss.labels`: expected a list of labels");
     return err_help(e, "for example [\"yes\"], as they stand in the file");
 }
 
-bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool classes,
-                struct err *e)
+static bool read_weights(struct loss_options *o, const struct json_doc *doc, bool classes,
+                         struct err *e)
 {
-    const struct json *w = o->class_weights;
-    if (!check_labels(doc, o->labels, e) || !check_quantiles(doc, o->quantile, e))
-        return false;
+    const struct json *w = o->given.class_weights;
     if (!w || json_kind(w) == JSON_NULL)
         return true;
     if (!classes) {
@@ -204,6 +194,7 @@ bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool c
         return err_help(e, "leave it out; in a regression a column of type \"weight\" says how "
                            "much each row counts (`dnn help types`)");
     }
+    o->weighting = WEIGHTING_BALANCED;
     if (json_kind(w) == JSON_STRING && strcmp(json_string(w), "balanced") == 0)
         return true;
     if (json_kind(w) == JSON_STRING) {
@@ -219,10 +210,29 @@ bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool c
                   "`train.loss.class_weights`: expected null, \"balanced\" or an object");
         return err_help(e, "for example {\"yes\": 5, \"no\": 1}");
     }
-    for (const struct json *entry = json_at(w, 0); entry; entry = json_next(entry))
+    o->weighting = WEIGHTING_GIVEN;
+    o->weights = mem_alloc(json_count(w) + 1, sizeof *o->weights);
+    for (const struct json *entry = json_at(w, 0); entry; entry = json_next(entry)) {
         if (!check_weight(doc, entry, e))
             return false;
+        o->weights[o->weighted.count] = json_number(entry);
+        opt_strings_add(&o->weighted, json_key(entry));
+    }
     return true;
+}
+
+bool loss_read(struct loss_options *o, const struct json_doc *doc, bool classes, struct err *e)
+{
+    return read_kind(o, classes, e) && read_labels(o, doc, e) && read_quantiles(o, doc, e) &&
+           read_weights(o, doc, classes, e);
+}
+
+void loss_release(struct loss_options *o)
+{
+    opt_strings_free(&o->weighted);
+    opt_strings_free(&o->labels);
+    mem_free(o->weights);
+    o->weights = NULL;
 }
 
 /* --- labels: weights, and which of them count --- */
@@ -265,27 +275,9 @@ static bool help_label(const char *label, const char *const *labels, uint32_t cl
     return false;
 }
 
-static bool put_weight(const struct json_doc *doc, const struct json *entry,
-                       const char *const *labels, uint32_t classes, float *weights, struct err *e)
+bool loss_choose_labels(struct loss_options *o, const char *const *labels, uint32_t classes,
+                        struct err *e)
 {
-    uint32_t c = label_at(labels, classes, json_key(entry));
-    if (c < classes) {
-        weights[c] = (float)json_number(entry);
-        return true;
-    }
-    int64_t line, column;
-    json_place_key(doc, entry, &line, &column);
-    err_at(e, ERR_CONFIG_LABEL, json_name(doc), line, column,
-           "`train.loss.class_weights`: no row has the label \"%s\"",
-           text_quote_z(json_key(entry)));
-    json_blame(doc, entry, e);
-    return help_label(json_key(entry), labels, classes, e);
-}
-
-bool loss_choose_labels(struct loss_options *o, const struct json_doc *doc,
-                        const char *const *labels, uint32_t classes, struct err *e)
-{
-    const bool some = o->labels && json_kind(o->labels) == JSON_LIST;
     o->chosen = 0;
     if (o->kind == LOSS_SOFT_F1 && classes > F1_CLASSES) {
         err_set(e, ERR_CONFIG_CONFLICT, "`train.loss.type` soft_f1 takes at most %d labels, and "
@@ -293,41 +285,56 @@ bool loss_choose_labels(struct loss_options *o, const struct json_doc *doc,
         err_key(e, "train.loss.type");
         return err_help(e, "a batch holds too few rows of each: use cross_entropy or focal");
     }
-    for (const struct json *v = some ? json_at(o->labels, 0) : NULL; v; v = json_next(v)) {
-        uint32_t c = label_at(labels, classes, json_string(v));
-        if (c < classes) {
-            o->chosen |= UINT64_C(1) << c;
-            continue;
+    for (size_t i = 0; i < o->labels.count; i++) {
+        uint32_t c = label_at(labels, classes, o->labels.items[i]);
+        if (c == classes) {
+            err_set(e, ERR_CONFIG_LABEL, "`train.loss.labels`: no row has the label \"%s\"",
+                    text_quote_z(o->labels.items[i]));
+            err_key(e, "train.loss.labels.%zu", i);
+            return help_label(o->labels.items[i], labels, classes, e);
         }
-        json_fail(doc, v, e, ERR_CONFIG_LABEL, "`train.loss.labels`: no row has the label \"%s\"",
-                  text_quote_z(json_string(v)));
-        return help_label(json_string(v), labels, classes, e);
+        o->chosen |= UINT64_C(1) << c;
     }
     return true;
 }
 
-bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc,
-                        const char *const *labels, const double *counts, uint32_t classes,
-                        float **weights, struct err *e)
+static bool put_weights(const struct loss_options *o, const char *const *labels,
+                        uint32_t classes, float *weights, struct err *e)
 {
-    const struct json *table = o->class_weights;
+    for (size_t i = 0; i < o->weighted.count; i++) {
+        const char *label = o->weighted.items[i];
+        uint32_t c = label_at(labels, classes, label);
+        if (c == classes) {
+            err_set(e, ERR_CONFIG_LABEL, "`train.loss.class_weights`: no row has the label \"%s\"",
+                    text_quote_z(label));
+            err_key(e, "train.loss.class_weights.%s", label);
+            return help_label(label, labels, classes, e);
+        }
+        weights[c] = (float)o->weights[i];
+    }
+    return true;
+}
+
+bool loss_class_weights(const struct loss_options *o, const char *const *labels,
+                        const double *counts, uint32_t classes, float **weights, struct err *e)
+{
     *weights = NULL;
-    if (!table || json_kind(table) == JSON_NULL)
+    if (o->weighting == WEIGHTING_NONE)
         return true;
     float *w = mem_alloc(classes, sizeof *w);
-    bool good = true, some = false;
+    bool some = false;
     for (uint32_t c = 0; c < classes; c++)
         w[c] = 1;
-    if (json_kind(table) == JSON_STRING)
+    if (o->weighting == WEIGHTING_BALANCED)
         balance(counts, classes, w);
-    for (const struct json *entry = json_kind(table) == JSON_OBJECT ? json_at(table, 0) : NULL;
-         entry && good; entry = json_next(entry))
-        good = put_weight(doc, entry, labels, classes, w, e);
+    bool good = put_weights(o, labels, classes, w, e);
     for (uint32_t c = 0; c < classes; c++)
         some |= w[c] > 0 && counts[c] > 0;
-    if (good && !some)
-        good = json_fail(doc, table, e, ERR_CONFIG_RANGE,
-                         "`train.loss.class_weights`: every class of the training rows weighs 0");
+    if (good && !some) {
+        err_set(e, ERR_CONFIG_RANGE,
+                "`train.loss.class_weights`: every class of the training rows weighs 0");
+        good = err_key(e, "train.loss.class_weights");
+    }
     if (good)
         *weights = w;
     else

@@ -17,32 +17,35 @@ enum loss_kind {
     LOSS_HUBER,
     LOSS_QUANTILE
 };
+/* NONE: all are 1. BALANCED: every class counts the same. GIVEN: some labels have one. */
+enum class_weighting { WEIGHTING_NONE, WEIGHTING_BALANCED, WEIGHTING_GIVEN };
 struct loss_options {
-    int kind; /* enum loss_kind */
+    int kind; /* enum loss_kind; AUTO until loss_read */
     double label_smoothing, gamma, delta;
-    const struct json *quantile; /* as given: null, a number or a list */
-    double q[QUANTILES_MOST];    /* of it, rising (loss_resolve) */
+    struct {
+        const struct json *q, *class_weights, *labels;
+    } given;                     /* the values in the document; for loss_read alone */
+    double q[QUANTILES_MOST];    /* rising */
     uint32_t q_count;            /* of a list its numbers, at least 2; else 0: q[0] */
-    const struct json *class_weights; /* null, "balanced" or an object label -> weight */
-    const struct json *labels; /* soft_f1: null or a list of labels */
-    uint64_t chosen;           /* of them, a bit a class (loss_choose_labels); 0: all */
+    int weighting;               /* enum class_weighting */
+    struct opt_strings weighted; /* labels with a weight */
+    double *weights;             /* of each */
+    struct opt_strings labels;   /* soft_f1: labels that count; none: all do */
+    uint64_t chosen;             /* of them, a bit a class (loss_choose_labels); 0: all */
 };
 extern const struct option loss_options_table[]; /* keys below "train.loss" */
 extern const char *const loss_names[];
 
-/* AUTO becomes cross_entropy or mse, q is filled; a loss that does not fit the task is E13 (both
- * keys named). */
-bool loss_resolve(struct loss_options *o, bool classes, struct err *e);
-/* Checks class_weights without data: its form, and that the task has classes; and the quantiles.
- * E13. */
-bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool classes,
-                struct err *e);
+/* After opt_read: AUTO becomes cross_entropy or mse, and the values that are no plain option are
+ * read. E13: a loss or class weights that do not fit the task (both keys named), or the form of a
+ * value. Caller: loss_release, also after an error. */
+bool loss_read(struct loss_options *o, const struct json_doc *doc, bool classes, struct err *e);
+void loss_release(struct loss_options *o);
 /* Weights of the classes for gather: NULL when all are 1. labels in class order; counts: rows of
- * each class in training (weighted). "balanced": n / (k n_c). A label in the table that does not
- * exist: E13 with the nearest; a label that the table lacks: 1. Caller mem_frees *weights. */
-bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc,
-                        const char *const *labels, const double *counts, uint32_t classes,
-                        float **weights, struct err *e);
+ * each class in training (weighted). "balanced": n / (k n_c). A weighted label that no row has is
+ * E13 with the nearest; a label without a weight has 1. Caller mem_frees *weights. */
+bool loss_class_weights(const struct loss_options *o, const char *const *labels,
+                        const double *counts, uint32_t classes, float **weights, struct err *e);
 static inline double loss_quantile(const struct loss_options *o) /* its q; 0: another loss */
 {
     return o->kind == LOSS_QUANTILE ? o->q[0] : 0;
@@ -56,8 +59,8 @@ static inline uint32_t loss_values(const struct loss_options *o)
  * value are about this one. */
 uint32_t loss_middle(const double *q, uint32_t count);
 /* soft_f1: sets o->chosen. E13: a label that no row has, more classes than F1_CLASSES. */
-bool loss_choose_labels(struct loss_options *o, const struct json_doc *doc,
-                        const char *const *labels, uint32_t classes, struct err *e);
+bool loss_choose_labels(struct loss_options *o, const char *const *labels, uint32_t classes,
+                        struct err *e);
 /* True: the F1 of class c is optimised. */
 static inline bool loss_chosen(const struct loss_options *o, uint32_t c)
 {

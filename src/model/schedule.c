@@ -98,18 +98,8 @@ static double decay_factor(int kind, int64_t tried, int64_t total)
     return kind == SCHEDULE_CONSTANT ? 1 : flat_cos(t < 1 ? t : 1);
 }
 
-double schedule_decay(const struct schedule_options *o, int64_t tried, int64_t total)
-{
-    return decay_factor(o->decay, tried, total);
-}
-
-uint64_t schedule_dropout_decay(const struct schedule_options *o, int64_t tried, int64_t total)
-{
-    return (uint64_t)((1 - decay_factor(o->dropout, tried, total)) * 0x1p32);
-}
-
-double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t total,
-                       int64_t steps_per_epoch)
+static double rate_factor(const struct schedule_options *o, int64_t tried, int64_t total,
+                          int64_t steps_per_epoch)
 {
     if (total < 1)
         total = 1;
@@ -135,4 +125,13 @@ double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t 
     case SCHEDULE_FLAT_COS: return rising * flat_cos(t);
     }
     return rising;
+}
+
+struct hyper schedule_at(const struct schedule_options *o, int64_t tried, int64_t total,
+                         int64_t steps_per_epoch)
+{
+    double dropout = decay_factor(o->dropout, tried, total);
+    return (struct hyper){.lr = rate_factor(o, tried, total, steps_per_epoch),
+                          .weight_decay = decay_factor(o->decay, tried, total),
+                          .dropout_decay = (uint64_t)((1 - dropout) * 0x1p32)};
 }

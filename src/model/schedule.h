@@ -28,12 +28,9 @@ struct schedule_options {
     int dropout;   /* the same */
 };
 extern const struct option schedule_options_table[]; /* keys below "train.schedule" */
-/* Factor on the learning rate at step `tried` of `total` (steps_per_epoch known). */
-double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t total,
-                       int64_t steps_per_epoch);
-/* As above, for the weight decay. */
-double schedule_decay(const struct schedule_options *o, int64_t tried, int64_t total);
-/* The part of p that the schedule takes away from dropout layers, times 2^32. */
-uint64_t schedule_dropout_decay(const struct schedule_options *o, int64_t tried, int64_t total);
+/* Step `tried` of `total`: factors on the learning rate and the weight decay, and the dropout
+ * decay. */
+struct hyper schedule_at(const struct schedule_options *o, int64_t tried, int64_t total,
+                         int64_t steps_per_epoch);
 
 #endif

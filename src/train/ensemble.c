@@ -84,8 +84,6 @@ struct ensemble *ensemble_new(const struct config *c, struct err *e)
     for (uint32_t i = 0; i < members; i++) {
         names[i] = config_member_name(c, i, rooms[i]);
         configs[i] = config_member(c, i, e);
-        for (uint32_t k = 0; !configs[i] && k < i; k++)
-            config_free(configs[k]);
         if (!configs[i])
             return NULL;
     }
@@ -106,10 +104,8 @@ void ensemble_free(struct ensemble *n)
             encoder_free(n->encoders[i]);
     }
     mem_free(n->encoders);
-    for (uint32_t i = 0; i < n->members; i++) {
-        config_free(n->configs[i]);
+    for (uint32_t i = 0; i < n->members; i++)
         mem_free(n->names[i]);
-    }
     mem_free(n->configs);
     mem_free(n->names);
     mem_free(n->parts);

@@ -20,7 +20,7 @@ struct at_work {
 };
 
 struct ensemble {
-    struct config **configs; /* [members] */
+    struct config **configs; /* [members], borrowed */
     char **names;            /* [members] */
     uint32_t members, folds, runs;
     bool plain; /* the config has no ensemble: one run, with the seed of the config */
@@ -39,9 +39,10 @@ struct ensemble {
     uint32_t asked;  /* how often a signal asked for checkpoints */
 };
 
-/* The members' configs. NULL: E13. Caller: ensemble_free. */
+/* The members of c, which must outlive the ensemble. NULL: E13. Caller: ensemble_free. */
 struct ensemble *ensemble_new(const struct config *c, struct err *e);
-/* Makes the ensemble of these configs [members], which it owns, and their names (copied). */
+/* Makes the ensemble of these configs [members], which must outlive it, and their names
+ * (copied). */
 struct ensemble *ensemble_of(struct config **configs, const char *const *names, uint32_t members,
                              uint32_t folds);
 void ensemble_free(struct ensemble *n);

@@ -26,9 +26,10 @@ static void make_ending(struct ending *s, bool bad)
     *s = ending{};
     group.end = N;
     group.lr = group.weight_decay = group.shards = 1;
-    now.lr = 0.1;
+    const struct hyper rates = {0.1, 0, 0};
     now.bad = bad;
     s->adam.now = s->now = s->advance.now = device_array(&now, 1);
+    s->adam.schedule = {device_array(&rates, 1), 1, 0};
     s->adam.p = device_numbers(1, N, NULL);
     s->adam.m1 = device_numbers(2, N, NULL);
     s->adam.m2 = device_numbers(3, N, NULL);

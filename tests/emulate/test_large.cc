@@ -34,8 +34,6 @@ static void test_adam(struct machine *m, uint64_t n)
     all[0].end += n - TAIL;
     all[1].begin += n - TAIL;
     all[1].end += n - TAIL;
-    step.lr = 0.01;
-    step.weight_decay = 0.1;
     for (int i = 0; i < 4; i++) { /* p, m1, m2, the summed gradient */
         far[i] = numbers(m, n + 16);
         near[i] = device_numbers((uint32_t)i, TAIL + 16, NULL);
@@ -49,7 +47,9 @@ static void test_adam(struct machine *m, uint64_t n)
         memcpy(far[i] + n - TAIL + head, near[i] + head, TAIL * sizeof(float));
     }
     struct op_adam a = {}, b;
+    const struct hyper rates = {0.01, 0.1, 0};
     a.now = device_array(&step, 1);
+    a.schedule = {device_array(&rates, 1), 1, 0};
     a.beta1 = 0.9;
     a.beta2 = 0.99;
     a.epsilon = 1e-8;

@@ -184,6 +184,8 @@ static void test_step(const struct shape *h)
     adam.m2 = device_numbers(2, n, NULL);
     adam.from = norm.from;
     adam.sums = norm.sums;
+    const struct hyper rates = {};
+    adam.schedule = {device_array(&rates, 1), 1, 0};
     adam.now = end.now = s.now;
     end.part_loss = s.part_loss;
     end.part_weight = s.part_weight;

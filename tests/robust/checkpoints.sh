@@ -55,10 +55,6 @@ passed_over "a config with a zero byte" "its config holds a zero byte" "$(at con
 passed_over "no weights" "" 's/"params":/"porams":/'
 passed_over "a history of another shape" "its history has another shape" \
     's/("history":\{"dtype":"F64","shape":)\[(\d+),(\d+)\]/"${1}[" . $2 * $3 . ",1]"/e'
-# the rate of a step is the schedule's, whatever the state says
-other "$(at sums)" "$(put 0 d 0.5)"
-run dnn train c.json --resume --progress none
-is "$STATUS $(digest m.dnn)" "0 $want" "another rate in the state: the same bytes"
 other 's/"best\.params":/"bost.params":/'
 run dnn train c.json --resume --progress none
 is_exit 76 "best weights that are not there"

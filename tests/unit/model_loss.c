@@ -23,11 +23,11 @@ static void refused(const char *text, bool classes, enum err_id id, const char *
 {
     struct reading r;
     float *w = NULL;
-    bool good = read(&r, text) && loss_resolve(&r.o, classes, &r.e) &&
-                loss_check(&r.o, r.doc, classes, &r.e) &&
-                loss_class_weights(&r.o, r.doc, labels, counts, 3, &w, &r.e);
+    bool good = read(&r, text) && loss_read(&r.o, r.doc, classes, &r.e) &&
+                loss_class_weights(&r.o, labels, counts, 3, &w, &r.e);
     ok(!good && !w && r.e.id == id && strstr(r.e.what, what), "%s: E%d %s", text, (int)r.e.id,
        r.e.what);
+    loss_release(&r.o);
     json_free(r.doc);
 }
 
@@ -35,11 +35,11 @@ static void weights(const char *text, const float *want)
 {
     struct reading r;
     float *w = NULL;
-    bool good = read(&r, text) && loss_resolve(&r.o, true, &r.e) &&
-                loss_check(&r.o, r.doc, true, &r.e) &&
-                loss_class_weights(&r.o, r.doc, labels, counts, 3, &w, &r.e);
+    bool good = read(&r, text) && loss_read(&r.o, r.doc, true, &r.e) &&
+                loss_class_weights(&r.o, labels, counts, 3, &w, &r.e);
     ok(good && (want ? w && memcmp(w, want, 3 * sizeof *w) == 0 : !w), "%s", text);
     mem_free(w);
+    loss_release(&r.o);
     json_free(r.doc);
 }
 
@@ -47,12 +47,13 @@ static void quantiles(void)
 {
     struct reading r;
     ok(read(&r, "{\"type\": \"quantile\", \"q\": [0.1, 0.45, 0.9]}") &&
-           loss_resolve(&r.o, false, &r.e) && loss_check(&r.o, r.doc, false, &r.e),
+           loss_read(&r.o, r.doc, false, &r.e),
        "a list of quantiles");
     is_int(loss_values(&r.o), 3, "  has three");
     is_near(r.o.q[2], 0.9, 0, "  in their order");
     is_int(loss_middle(r.o.q, 3), 1, "  the middle one");
     is_int(loss_middle((const double[]){0.25, 0.75}, 2), 0, "of two as near the lower one");
+    loss_release(&r.o);
     json_free(r.doc);
     struct text text = {0};
     text_put(&text, "{\"q\": [");
@@ -66,15 +67,17 @@ static void quantiles(void)
 int main(void)
 {
     struct reading r;
-    ok(read(&r, "{}") && loss_resolve(&r.o, true, &r.e), "auto for classes");
+    ok(read(&r, "{}") && loss_read(&r.o, r.doc, true, &r.e), "auto for classes");
     is_int(r.o.kind, LOSS_CROSS_ENTROPY, "  is cross-entropy");
+    loss_release(&r.o);
     json_free(r.doc);
-    ok(read(&r, "{}") && loss_resolve(&r.o, false, &r.e), "auto for numbers");
+    ok(read(&r, "{}") && loss_read(&r.o, r.doc, false, &r.e), "auto for numbers");
     is_int(r.o.kind, LOSS_MSE, "  is mse");
     is_near(r.o.gamma, 2, 0, "gamma of focal");
     is_near(r.o.delta, 1, 0, "delta of huber");
     is_near(r.o.q[0], 0.5, 0, "q of quantile");
     is_int(r.o.q_count, 0, "  is no list");
+    loss_release(&r.o);
     json_free(r.doc);
     weights("{\"class_weights\": null}", NULL);
     weights("{}", NULL);

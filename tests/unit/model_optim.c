@@ -130,12 +130,15 @@ static void trajectory(const char *optim, double most)
     make(&c, optim, most, false);
     struct reference r;
     reference_begin(&c, &r);
-    optim_factors(&c.optim_options, PARAM_WEIGHT, &r.lr_factor[0], &r.wd_factor[0]);
+    const struct optim_factors *f = c.optim_options.factors;
+    r.lr_factor[0] = f[PARAM_WEIGHT].learning_rate;
+    r.wd_factor[0] = f[PARAM_WEIGHT].weight_decay;
     for (int i = 1; i < NUMBERS; i++) {
         r.lr_factor[i] = r.lr_factor[0];
         r.wd_factor[i] = r.wd_factor[0];
     }
-    optim_factors(&c.optim_options, PARAM_BIAS, &r.lr_factor[NUMBERS], &r.wd_factor[NUMBERS]);
+    r.lr_factor[NUMBERS] = f[PARAM_BIAS].learning_rate;
+    r.wd_factor[NUMBERS] = f[PARAM_BIAS].weight_decay;
     struct hyper table[STEPS];
     for (int i = 0; i < STEPS; i++)
         table[i] = (struct hyper){.lr = 0.05 / (1 + i), .weight_decay = 0.1};
@@ -193,7 +196,6 @@ static void counters(void)
     network_epoch(c.network, 0, rates, 4, &c.e);
     ok(case_steps(&c, 2), "two steps");
     network_step(c.network, &now);
-    is_near(now.lr, 0.02, 0, "the third rate of the table is next");
     is_near(now.epoch_weight, 7.5, 0, "the epoch's weight is that of its rows");
     is_near(now.weight, 0, 0, "a step past the data weighs nothing");
     ok(case_steps(&c, 2), "two more");
@@ -203,37 +205,37 @@ static void counters(void)
     network_epoch(c.network, 1, rates, 2, &c.e);
     network_step(c.network, &now);
     is_int((int64_t)now.row0, 0, "an epoch begins at its first row");
-    is_near(now.lr, 0.1, 0, "and at the first rate of its table");
     is_near(now.epoch_loss, 0, 0, "and with empty sums");
     case_close(&c);
+}
+
+static void has_factors(const struct optim_options *o, int kind, double rate, double decay,
+                        const char *name)
+{
+    const struct optim_factors *f = &o->factors[kind];
+    ok(f->learning_rate == rate && f->weight_decay == decay, "factors: %s", name);
 }
 
 static void factors(void)
 {
     struct err e = {0};
-    double lr, wd;
     struct optim_options o;
     const char *text = "{\"groups\": {\"bias\": {\"learning_rate\": 2}, \"norm\": "
                        "{\"weight_decay\": 0.5}, \"embedding\": {}}}";
     struct json_doc *doc = json_parse(text, strlen(text), "case", &e);
     ok(opt_read(optim_options_table, doc, json_root(doc), "train.optimizer", &o, &e) &&
-           optim_check(&o, doc, &e),
+           optim_read(&o, doc, &e),
        "groups");
-    optim_factors(&o, PARAM_WEIGHT, &lr, &wd);
-    ok(lr == 1 && wd == 1, "a kind without an entry");
-    optim_factors(&o, PARAM_BIAS, &lr, &wd);
-    ok(lr == 2 && wd == 0, "biases have no weight decay");
-    optim_factors(&o, PARAM_NORM, &lr, &wd);
-    ok(lr == 1 && wd == 0.5, "norms get what is said");
-    optim_factors(&o, PARAM_EMBEDDING, &lr, &wd);
-    ok(lr == 1 && wd == 1, "an empty entry");
+    has_factors(&o, PARAM_WEIGHT, 1, 1, "a kind without an entry");
+    has_factors(&o, PARAM_BIAS, 2, 0, "biases have no weight decay");
+    has_factors(&o, PARAM_NORM, 1, 0.5, "norms get what is said");
+    has_factors(&o, PARAM_EMBEDDING, 1, 1, "an empty entry");
     struct optim_options usual = o;
     usual.groups = NULL;
-    for (int kind = 0; kind < PARAM_KINDS; kind++) {
-        optim_factors(&usual, (enum param_kind)kind, &lr, &wd);
-        ok(lr == 1 && wd == (kind == PARAM_BIAS || kind == PARAM_NORM ? 0 : 1),
-           "without groups: weight decay %g for each %s", wd, param_kind_names[kind]);
-    }
+    ok(optim_read(&usual, doc, &e), "without groups");
+    for (int kind = 0; kind < PARAM_KINDS; kind++)
+        has_factors(&usual, kind, 1, kind == PARAM_BIAS || kind == PARAM_NORM ? 0 : 1,
+                    param_kind_names[kind]);
     opt_release(optim_options_table, &o);
     json_free(doc);
 }
@@ -245,7 +247,7 @@ static void refused(const char *text, enum err_id id, const char *part)
     struct json_doc *doc = json_parse(text, strlen(text), "case", &e);
     bool good = opt_read(optim_options_table, doc, json_root(doc), "train.optimizer", &o, &e);
     if (good) {
-        good = optim_check(&o, doc, &e);
+        good = optim_read(&o, doc, &e);
         opt_release(optim_options_table, &o);
     }
     ok(!good && e.id == id && strstr(e.what, part), "%s: %s", text, e.what);

@@ -56,8 +56,6 @@ static struct checkpoint sample(int64_t step)
                           .applied = step,
                           .epoch = 3,
                           .row0 = 512,
-                          .lr = 0.1,
-                          .weight_decay = 0.01,
                           .gnorm = 3.5,
                           .weight = 256,
                           .loss = 1.0 / 3,

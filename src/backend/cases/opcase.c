@@ -438,11 +438,18 @@ bool opcase_inside(const struct opdata *d, const char **where)
 
 struct step *opdata_step(struct opdata *d)
 {
-    struct step now = {.seed = 0x9e3779b97f4a7c15u, .tried = 100, .applied = 97, .epoch = 3,
-                       .lr = 0.01, .weight_decay = 0.1};
-    if (d->of->flags & CASE_FALLS)
-        now.dropout_decay = (uint64_t)5 << 29; /* by 5/8 */
+    struct step now = {.seed = 0x9e3779b97f4a7c15u, .tried = 100, .applied = 97, .epoch = 3};
     return opdata_values(d, "now", BUFFER_BYTES, &now, sizeof now, false);
+}
+
+struct schedule opdata_schedule(struct opdata *d)
+{
+    enum { COUNT = 8 };
+    struct hyper *table = opdata_host(d, COUNT, sizeof *table);
+    for (int i = 0; i < COUNT; i++)
+        table[i] = (struct hyper){0.5 + i, 0.25 * i, (uint64_t)i << 29};
+    table[100 % COUNT] = (struct hyper){0.01, 0.1, (uint64_t)5 << 29}; /* dropout falls by 5/8 */
+    return (struct schedule){opdata_map_host(d, table, COUNT * sizeof *table), COUNT, 0};
 }
 
 /* Number of rows of the batch that are data. */

@@ -123,6 +123,7 @@ void *opdata_host(struct opdata *d, size_t count, size_t size); /* cleared, free
 const void *opdata_map_host(struct opdata *d, const void *host, size_t bytes);
 /* The step of all cases of layers and losses: row0 0, 100 steps tried. */
 struct step *opdata_step(struct opdata *d);
+struct schedule opdata_schedule(struct opdata *d);
 /* Activations of a case: rows x width, ld = width + the case's pad. */
 struct act opdata_act_input(struct opdata *d, const char *name, const struct opcase *c,
                              uint32_t width, double scale);

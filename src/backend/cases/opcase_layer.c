@@ -469,6 +469,7 @@ static void make_dropout(const struct opcase *c, struct opdata *d)
         .kept = kept_of(d, c), .kept_known = c->flags & CASE_SHADOW ? 1 : 0,
         .y = opdata_act_output(d, "y", c, c->in, true), .x = opdata_act_input(d, "x", c, c->in, 1),
             .now = opdata_step(d), .rows = c->rows,
+        .schedule = c->flags & CASE_FALLS ? opdata_schedule(d) : (struct schedule){0},
         .width = c->in, .ldx = c->in + c->pad, .ldy = c->in + c->pad, .layer = c->kind,
             .micro = c->flags & CASE_SECOND ? 0x7ffffff1u : c->flags & CASE_MORE ? 2 : 0,
         .threshold = 1288490189 /* 0.3 * 2^32 */, .add = c->flags & CASE_ADD ? 1 : 0,

@@ -11,7 +11,7 @@ static struct step *scaled_step(struct opdata *d, bool written, double scale, in
 {
     const struct opcase *c = d->of;
     struct step now = {.seed = 5, .tried = 100, .applied = c->kind, .epoch = 3, .row0 = 512,
-                       .lr = 0.01, .weight_decay = 0.1, .gnorm = 3, .loss = 1, .weight = 2,
+                       .gnorm = 3, .loss = 1, .weight = 2,
                        .epoch_loss = 10, .epoch_weight = 20, .good = good, .bad_steps = 1,
                        .bad = c->flags & CASE_BAD ? 1 : 0, .scale = scale};
     return opdata_values(d, written ? "now" : "read now", BUFFER_BYTES, &now, sizeof now, written);
@@ -125,6 +125,7 @@ static void make_sgd(const struct opcase *c, struct opdata *d)
                                        .from = from,
                                        .sums = summed(d, &from, now),
                                        .now = now,
+                                       .schedule = opdata_schedule(d),
                                        .momentum = 0.9,
                                        .clip = c->flags & CASE_CLIP ? 0.5 : 0,
                                        .nesterov = c->flags & CASE_SECOND ? 1 : 0};
@@ -140,7 +141,8 @@ static void make_rmsprop(const struct opcase *c, struct opdata *d)
     d->arguments.rmsprop = (struct op_rmsprop){
         .p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true), .v = state(d, "v", n),
             .shadow = shadow_of(d, &from),
-        .from = from, .sums = summed(d, &from, now), .now = now, .decay = 0.9, .epsilon = 1e-8,
+        .from = from, .sums = summed(d, &from, now), .now = now,
+        .schedule = opdata_schedule(d), .decay = 0.9, .epsilon = 1e-8,
             .clip = c->flags & CASE_CLIP ? 0.5 : 0};
     d->flops = 8.0 * (double)n;
 }
@@ -158,6 +160,7 @@ static void make_adam(const struct opcase *c, struct opdata *d)
                                          .from = from,
                                          .sums = summed(d, &from, now),
                                          .now = now,
+                                         .schedule = opdata_schedule(d),
                                          .beta1 = 0.9,
                                          .beta2 = 0.999,
                                          .epsilon = 1e-8,
@@ -186,16 +189,11 @@ static const struct opcase cases_advance[] = {
 
 static void make_advance(const struct opcase *c, struct opdata *d)
 {
-    struct hyper *table = opdata_host(d, 8, sizeof *table);
-    int64_t *first = opdata_host(d, 1, sizeof *first);
     double loss[16], weight[16];
     for (uint32_t s = 0; s < c->rows; s++) {
         loss[s] = 0.25 * s + 1;
         weight[s] = 8 + s;
     }
-    for (int i = 0; i < 8; i++)
-        table[i] = (struct hyper){0.5 + i, 0.25 * i, (uint64_t)i << 29};
-    *first = 98;
     bool bare = c->flags & CASE_BARE;
     d->arguments.advance = (struct op_advance){
         .now = scaled_step(d, true, scales[c->kind].scale, scales[c->kind].good),
@@ -204,8 +202,6 @@ static void make_advance(const struct opcase *c, struct opdata *d)
         .buffer_count = c->in, .part_loss = opdata_values(d, "part_loss", BUFFER_DOUBLE, loss,
                                                             c->rows, false),
         .part_weight = opdata_values(d, "part_weight", BUFFER_DOUBLE, weight, c->rows, false),
-        .table = bare ? NULL : opdata_map_host(d, table, 8 * sizeof *table),
-        .first = opdata_map_host(d, first, sizeof *first), .consumed = 256,
-            .shards = c->rows, .table_count = 8};
+        .consumed = 256, .shards = c->rows};
 }
 OPCASES(advance);

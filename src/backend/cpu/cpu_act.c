@@ -3,6 +3,7 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/dropout.h"
+#include "backend/step.h"
 
 void cpu_act(const struct op_act *a, const struct slice *s)
 {
@@ -50,7 +51,7 @@ void cpu_dropout_need(const struct op_dropout *a, struct need *n)
 
 void cpu_dropout(const struct op_dropout *a, const struct slice *s)
 {
-    const uint64_t decay = a->now->dropout_decay;
+    const uint64_t decay = step_dropout_decay(&a->schedule, a->now->tried);
     const uint32_t threshold = dropout_threshold(a->threshold, decay);
     struct keep keep = {.seed = a->now->seed, .stream = a->layer | a->now->model << 16,
                         .step = (uint32_t)a->now->tried, .threshold = threshold,

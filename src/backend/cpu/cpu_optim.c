@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
+#include "backend/step.h"
 
 enum { SUM_TILE = 2048 };
 
@@ -114,12 +115,12 @@ static real scale_of(const void *sums, const struct step *now, double clip)
 }
 
 static struct update update_of(const struct piece *r, const struct grads *from, const void *sums,
-                               const struct step *now, real *p, real scale)
+                               const struct hyper *rates, real *p, real scale)
 {
     return (struct update){.p = p + r->begin, .g = gradient_of(from, sums, r),
                            .n = r->end - r->begin, .scale = scale,
-                           .lr = (real)(now->lr * r->group->lr),
-                           .decay = (real)(now->weight_decay * r->group->weight_decay)};
+                           .lr = (real)(rates->lr * r->group->lr),
+                           .decay = (real)(rates->weight_decay * r->group->weight_decay)};
 }
 
 unsigned cpu_sgd_tiles(const struct op_sgd *a)
@@ -133,8 +134,9 @@ void cpu_sgd(const struct op_sgd *a, const struct slice *s)
         return;
     uint64_t end = tile_end(&a->from, s->tile);
     real scale = scale_of(a->sums, a->now, a->clip);
+    const struct hyper rates = step_rates(&a->schedule, a->now->tried);
     for (struct piece r = first_piece(s->tile); next_piece(&a->from, end, &r);) {
-        struct update u = update_of(&r, &a->from, a->sums, a->now, a->p, scale);
+        struct update u = update_of(&r, &a->from, a->sums, &rates, a->p, scale);
         u.m1 = a->m ? a->m + r.begin : NULL;
         u.beta1 = a->momentum;
         u.flag = a->nesterov != 0;
@@ -153,8 +155,9 @@ void cpu_rmsprop(const struct op_rmsprop *a, const struct slice *s)
         return;
     uint64_t end = tile_end(&a->from, s->tile);
     real scale = scale_of(a->sums, a->now, a->clip);
+    const struct hyper rates = step_rates(&a->schedule, a->now->tried);
     for (struct piece r = first_piece(s->tile); next_piece(&a->from, end, &r);) {
-        struct update u = update_of(&r, &a->from, a->sums, a->now, a->p, scale);
+        struct update u = update_of(&r, &a->from, a->sums, &rates, a->p, scale);
         u.m2 = a->v + r.begin;
         u.beta2 = a->decay;
         u.epsilon = (real)a->epsilon;
@@ -173,11 +176,12 @@ void cpu_adam(const struct op_adam *a, const struct slice *s)
         return;
     uint64_t end = tile_end(&a->from, s->tile);
     real scale = scale_of(a->sums, a->now, a->clip);
+    const struct hyper rates = step_rates(&a->schedule, a->now->tried);
     double t = (double)a->now->applied + 1;
     double bias1 = 1 - pow(a->beta1, t), bias2 = 1 - pow(a->beta2, t);
     for (struct piece r = first_piece(s->tile); next_piece(&a->from, end, &r);) {
-        struct update u = update_of(&r, &a->from, a->sums, a->now, a->p, scale);
-        double lr = a->now->lr * r.group->lr;
+        struct update u = update_of(&r, &a->from, a->sums, &rates, a->p, scale);
+        double lr = rates.lr * r.group->lr;
         u.m1 = a->m1 + r.begin;
         u.m2 = a->m2 + r.begin;
         u.beta1 = a->beta1;
@@ -187,7 +191,7 @@ void cpu_adam(const struct op_adam *a, const struct slice *s)
         u.root = (real)(1 / sqrt(bias2));
         u.flag = a->decoupled != 0;
         if (u.flag)
-            u.decay = (real)(lr * a->now->weight_decay * r.group->weight_decay);
+            u.decay = (real)(lr * rates.weight_decay * r.group->weight_decay);
         s->m->vec->adam(&u);
     }
 }
@@ -195,42 +199,14 @@ void cpu_adam(const struct op_adam *a, const struct slice *s)
 void cpu_advance(const struct op_advance *a, const struct slice *s)
 {
     (void)s;
-    struct step *now = a->now;
     double loss = 0, weight = 0;
     for (uint32_t i = 0; i < a->shards; i++) {
         loss += a->part_loss[i];
         weight += a->part_weight[i];
     }
-    now->loss = loss;
-    now->weight = weight;
-    now->tried++;
-    now->row0 += a->consumed;
-    if (now->bad && now->scale > SCALE_LEAST) {
-        now->scale /= 2;
-        now->skipped++;
-        now->good = 0;
-        now->gnorm = now->loss = 0; /* norm and loss of a step that overflowed are not recorded */
-    } else if (now->bad) {
-        now->bad_steps++;
-        now->good = 0;
-    } else {
-        if (a->buffer_count)
-            memcpy(a->buffers, a->moved, a->buffer_count * sizeof *a->buffers);
-        now->epoch_loss += loss;
-        now->epoch_weight += weight;
-        now->applied++;
-        now->good++;
-        if (now->good % SCALE_STEPS == 0 && now->scale < SCALE_MOST)
-            now->scale *= 2; /* 0 stays 0 */
-    }
-    if (a->table && a->first) {
-        int64_t at = now->tried - *a->first;
-        if (at >= 0 && at < (int64_t)a->table_count) {
-            now->lr = a->table[at].lr;
-            now->weight_decay = a->table[at].weight_decay;
-            now->dropout_decay = a->table[at].dropout_decay;
-        }
-    }
+    if (!a->now->bad && a->buffer_count)
+        memcpy(a->buffers, a->moved, a->buffer_count * sizeof *a->buffers);
+    step_end(a->now, loss, weight, a->consumed);
 }
 
 /* --- a copy --- */

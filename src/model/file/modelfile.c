@@ -368,8 +368,7 @@ double modelfile_quantile(const struct modelfile *f)
 }
 
 /* The labels of a schema as texts, for loss_choose_labels. */
-static void choose_labels(const struct vocab *all, const struct json_doc *config,
-                          struct loss_options *o, struct err *e)
+static void choose_labels(const struct vocab *all, struct loss_options *o, struct err *e)
 {
     const uint32_t count = vocab_count(all);
     char **labels = mem_zero(count + 1, sizeof *labels);
@@ -378,7 +377,7 @@ static void choose_labels(const struct vocab *all, const struct json_doc *config
         const char *label = vocab_text(all, c, &length);
         labels[c] = mem_string_n(label, length);
     }
-    loss_choose_labels(o, config, (const char *const *)labels, count, e);
+    loss_choose_labels(o, (const char *const *)labels, count, e);
     for (uint32_t c = 0; c < count; c++)
         mem_free(labels[c]);
     mem_free(labels);
@@ -391,14 +390,17 @@ struct loss_options modelfile_loss(const struct modelfile *f)
     struct loss_options o = {0};
     struct err ignored = {0};
     if (!opt_read(loss_options_table, f->config, record, "train.loss", &o, &ignored) ||
-        !loss_resolve(&o, classes, &ignored))
+        !loss_read(&o, f->config, classes, &ignored)) {
+        loss_release(&o);
         o = (struct loss_options){.kind = classes ? LOSS_CROSS_ENTROPY : LOSS_MSE};
+    }
     o.q_count = f->schema->quantile_count; /* the answers say more than the config's record */
     if (o.q_count) {
         o.kind = LOSS_QUANTILE;
         memcpy(o.q, f->schema->quantiles, o.q_count * sizeof *o.q);
     }
     if (o.kind == LOSS_SOFT_F1)
-        choose_labels(f->schema->labels, f->config, &o, &ignored);
+        choose_labels(f->schema->labels, &o, &ignored);
+    loss_release(&o);
     return o;
 }

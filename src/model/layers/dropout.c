@@ -56,6 +56,7 @@ static void issue(const struct layer *l, struct pass *p, struct act to, struct a
                                           .kept = kept,
                                           .x = from,
                                           .now = p->now,
+                                          .schedule = p->schedule,
                                           .dims = pass_dims(p, l->in),
                                           .ldx = l->in,
                                           .ldy = l->in,

@@ -39,11 +39,10 @@ struct netstep {
     double *part_loss, *part_weight; /* [shards]: with tracks, track t has number t */
     struct step *now;
     bool now_known; /* the host's copy of now is the machine's, or on its way there */
-    /* of one epoch */
-    int64_t *first;           /* the step that the table begins with */
-    struct hyper *table;      /* [table_room] */
-    struct hyper *host_table; /* the same in pinned host memory */
-    uint32_t table_room;
+    /* The rates of an epoch, in pinned host memory and on the machine: [room]. The table of step
+     * `tried` begins at tried % room (struct schedule). */
+    struct hyper *host_rates, *rates;
+    uint32_t rates_room;
 };
 
 /* Rows to train on, or to answer for. */
@@ -93,7 +92,6 @@ struct netbest {
 struct nethost {
     struct step now, answer_now;
     struct answers request;
-    int64_t first;
     int32_t bad[2 * KEEP_PARTS];
 };
 

@@ -21,42 +21,41 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
         .weight = b->weight,
         .tables = n->weights.tables,
         .carried = m->carried,
+        .schedule = {n->step.rates, n->step.rates_room, 0},
     };
 }
 
 /* --- training --- */
 
-/* Entries past the last repeat it: a recorded step reads a table of fixed length. */
-static bool put_table(struct network *n, const struct hyper *table, uint32_t count, struct err *e)
+/* Rates for the steps from `tried` on, whose last one repeats: a recorded step reads a table of
+ * fixed length. */
+static bool put_rates(struct network *n, int64_t tried, const struct hyper *rates, uint32_t count,
+                      struct err *e)
 {
-    if (count > n->step.table_room)
+    struct netstep *t = &n->step;
+    if (count > t->rates_room)
         return err_set(e, ERR_BUG, "an epoch of %u steps in a network made for %u", count,
-                       n->step.table_room);
-    machine_fence(n->m, 0); /* the table before has been read */
-    for (uint32_t i = 0; i < n->step.table_room; i++)
-        n->step.host_table[i] = table[i < count ? i : count - 1];
-    machine_send(n->m, 0, n->step.table, n->step.host_table, n->step.table_room * sizeof *table);
+                       t->rates_room);
+    machine_fence(n->m, 0); /* the rates before have been read */
+    for (uint32_t i = 0; i < t->rates_room; i++)
+        t->host_rates[((uint32_t)tried + i) % t->rates_room] = rates[i < count ? i : count - 1];
+    machine_send(n->m, 0, t->rates, t->host_rates, t->rates_room * sizeof *rates);
     return true;
 }
 
-bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table, uint32_t count,
+bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *rates, uint32_t count,
                    struct err *e)
 {
     struct nethost *host = n->host;
     struct step now;
-    if (!put_table(n, table, count, e))
-        return false;
     network_step(n, &now);
-    host->first = now.tried;
+    if (!put_rates(n, now.tried, rates, count, e))
+        return false;
     now.epoch = epoch;
     now.row0 = 0;
     now.epoch_weight = now.epoch_loss = 0;
     now.bad_steps = 0;
-    now.lr = table[0].lr;
-    now.weight_decay = table[0].weight_decay;
-    now.dropout_decay = table[0].dropout_decay;
     host->now = now;
-    machine_send(n->m, 0, n->step.first, &host->first, sizeof host->first);
     machine_send(n->m, 0, n->step.now, &host->now, sizeof host->now);
     machine_join(n->m, 0);
     net_next_step(n, &now);
@@ -143,19 +142,15 @@ void network_issue_update(struct network *n, struct machine *machine)
                       .shards = p.dims.shards,
                       .group_count = m->group_count,
                       .groups = t->groups};
-    optim_issue(n->o.optim, &p, n->weights.params, n->weights.shadow, t->m1, t->m2, &g, t->now,
-                n->o.clip_norm, t->sums);
+    optim_issue(n->o.optim, &p, t->m1, t->m2, &g, t->now, n->o.clip_norm, t->sums);
     op_advance(machine, &(struct op_advance){.now = t->now,
                                           .buffers = n->weights.buffers,
                                           .moved = t->moved,
                                           .part_loss = t->part_loss,
                                           .part_weight = t->part_weight,
-                                          .table = t->table,
-                                          .first = t->first,
                                           .consumed = net_step_rows(n),
                                           .buffer_count = net_buffers(n),
-                                          .shards = p.dims.shards,
-                                          .table_count = t->table_room});
+                                          .shards = p.dims.shards});
 }
 
 void network_issue_step(void *network, struct machine *machine)

@@ -74,7 +74,7 @@ static bool plan_all(struct network *n, uint32_t shards, struct err *e)
         n->step.model =
             model_plan_on(n->m, n->o.architecture, n->o.features, n->o.rows, shards, true,
                           n->o.tracks > 0, e);
-    n->step.table_room = n->o.steps ? n->o.steps : 1;
+    n->step.rates_room = n->o.steps ? n->o.steps : 1;
     return n->step.model || !n->o.training;
 }
 
@@ -272,9 +272,8 @@ static bool alloc_state(struct network *n, struct err *e)
     t->m1 = states > 0 ? alloc(n, kind, m->params, sizeof(real), &good, e) : NULL;
     t->m2 = states > 1 ? alloc(n, kind, m->params, sizeof(real), &good, e) : NULL;
     t->now = alloc(n, kind, 1, sizeof *t->now, &good, e);
-    t->first = alloc(n, kind, 1, sizeof *t->first, &good, e);
-    t->table = alloc(n, kind, t->table_room, sizeof *t->table, &good, e);
-    t->host_table = alloc_host(n, kind, t->table_room, sizeof *t->host_table, &good, e);
+    t->rates = alloc(n, kind, t->rates_room, sizeof *t->rates, &good, e);
+    t->host_rates = alloc_host(n, kind, t->rates_room, sizeof *t->host_rates, &good, e);
     n->rows.train.there.at = alloc(n, kind, 1, sizeof(struct source), &good, e);
     return good;
 }
@@ -368,7 +367,7 @@ static void release_all(struct network *n)
     netstream_close(&n->rows.stream, n->m);
     netsource_close(&n->rows.train.there, n->m);
     netsource_close(&n->rows.answer.there, n->m);
-    machine_host_release(n->m, n->step.host_table);
+    machine_host_release(n->m, n->step.host_rates);
     machine_host_release(n->m, n->host);
     machine_host_release(n->m, n->answers.host_kept);
     const struct netweights *w = &n->weights;
@@ -383,7 +382,7 @@ static void release_all(struct network *n)
     void *const blocks[] = {
         w->tables, w->shadow,     w->features,  w->indicators,
         t->groups, t->grads,      t->m1,        t->m2,         t->moved,        t->sums,
-        t->part_loss,  t->part_weight, t->now,      t->table,        t->first,
+        t->part_loss,  t->part_weight, t->now,      t->rates,
         a->now,    a->request,    a->kept,      a->state,      n->best.bad,     n->best.params,
         n->best.buffers,
     };

@@ -99,10 +99,10 @@ bool network_fit_layers(struct network *n, struct err *e);
  * one block at least. */
 bool network_layer_input(struct network *n, const struct source *from, uint32_t layer, real *to,
                          const struct stopper *stop, uint64_t *done, struct err *e);
-/* Begins an epoch at its first row: learning rates for `count` >= 1 steps from step->tried on. The
+/* Begins an epoch at its first row, with the rates of `count` >= 1 steps from step->tried on. The
  * epoch's sums become 0. To go on inside an epoch, set the state once more after it. False: the
  * network was made for fewer steps. */
-bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table, uint32_t count,
+bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *rates, uint32_t count,
                    struct err *e);
 /* The number of steps, of the next `steps`, that may be issued now, at least 1. Streamed rows are
  * sent for them. Sequences of these steps have like lengths (network_max_steps). */

@@ -90,15 +90,11 @@ const struct option optim_options_table[] = {
     {0},
 };
 
-/* One entry of groups. NAN: not given. */
-struct factors {
-    double learning_rate, weight_decay;
-};
 static const struct option factor_options[] = {
     {.key = "learning_rate",
      .type = OPT_NUMBER,
      .flags = OPT_NULLABLE,
-     .offset = offsetof(struct factors, learning_rate),
+     .offset = offsetof(struct optim_factors, learning_rate),
      .standard = "null",
      .low = 0,
      .high = 1000,
@@ -106,7 +102,7 @@ static const struct option factor_options[] = {
     {.key = "weight_decay",
      .type = OPT_NUMBER,
      .flags = OPT_NULLABLE,
-     .offset = offsetof(struct factors, weight_decay),
+     .offset = offsetof(struct optim_factors, weight_decay),
      .standard = "null",
      .low = 0,
      .high = 1000,
@@ -114,15 +110,18 @@ static const struct option factor_options[] = {
     {0},
 };
 
-static bool check_group(const struct json *entry, const struct json_doc *doc, struct err *e)
+static bool read_group(struct optim_options *o, const struct json *entry,
+                       const struct json_doc *doc, struct err *e)
 {
     for (int i = 0; i < PARAM_KINDS; i++)
         if (strcmp(param_kind_names[i], json_key(entry)) == 0) {
-            struct factors f;
+            struct optim_factors given, *f = &o->factors[i]; /* NAN: not given */
             struct text path = {0};
             text_printf(&path, "train.optimizer.groups.%s", param_kind_names[i]);
-            bool good = opt_read(factor_options, doc, entry, path.data, &f, e);
+            bool good = opt_read(factor_options, doc, entry, path.data, &given, e);
             text_free(&path);
+            f->learning_rate = isnan(given.learning_rate) ? f->learning_rate : given.learning_rate;
+            f->weight_decay = isnan(given.weight_decay) ? f->weight_decay : given.weight_decay;
             return good;
         }
     int64_t line, column;
@@ -135,8 +134,11 @@ static bool check_group(const struct json *entry, const struct json_doc *doc, st
     return near ? err_help(e, "did you mean `%s`?", near) : false;
 }
 
-bool optim_check(const struct optim_options *o, const struct json_doc *doc, struct err *e)
+bool optim_read(struct optim_options *o, const struct json_doc *doc, struct err *e)
 {
+    for (int kind = 0; kind < PARAM_KINDS; kind++)
+        o->factors[kind] = (struct optim_factors){
+            .learning_rate = 1, .weight_decay = kind == PARAM_BIAS || kind == PARAM_NORM ? 0 : 1};
     struct json *betas = doc ? json_path(json_root(doc), "train.optimizer.betas") : NULL;
     if (o->betas.count != 2)
         return json_fail(doc, betas, e, ERR_CONFIG_RANGE,
@@ -153,7 +155,7 @@ bool optim_check(const struct optim_options *o, const struct json_doc *doc, stru
         return json_fail(doc, o->groups, e, ERR_CONFIG_TYPE,
                          "`train.optimizer.groups`: expected an object");
     for (const struct json *entry = json_at(o->groups, 0); entry; entry = json_next(entry))
-        if (!check_group(entry, doc, e))
+        if (!read_group(o, entry, doc, e))
             return false;
     return true;
 }
@@ -167,27 +169,6 @@ unsigned optim_states(const struct optim_options *o)
     case OPTIM_ADAMW: return 2;
     }
     return 0;
-}
-
-/* optim_check has seen the numbers. */
-static void read_factor(const struct json *entry, const char *key, double *factor)
-{
-    const struct json *v = entry ? json_get(entry, key) : NULL;
-    if (v && json_kind(v) == JSON_NUMBER)
-        *factor = json_number(v);
-}
-
-void optim_factors(const struct optim_options *o, enum param_kind kind, double *learning_rate,
-                   double *weight_decay)
-{
-    *learning_rate = 1;
-    *weight_decay = kind == PARAM_BIAS || kind == PARAM_NORM ? 0 : 1;
-    const struct json *groups = o->groups;
-    const struct json *entry = groups && json_kind(groups) == JSON_OBJECT
-                                   ? json_get(groups, param_kind_names[kind])
-                                   : NULL;
-    read_factor(entry, "learning_rate", learning_rate);
-    read_factor(entry, "weight_decay", weight_decay);
 }
 
 /* Gives w the steps and decay of a parameter p with w = scale p: the gradient of p is scale times
@@ -208,50 +189,53 @@ struct group *optim_groups(const struct optim_options *o, const struct model *m)
         groups[i] = m->groups[i];
         if (!o)
             continue;
-        optim_factors(o, (enum param_kind)m->kinds[i], &groups[i].lr, &groups[i].weight_decay);
+        groups[i].lr = o->factors[m->kinds[i]].learning_rate;
+        groups[i].weight_decay = o->factors[m->kinds[i]].weight_decay;
         scale_rates(o, &m->rates[i], &groups[i]);
     }
     return groups;
 }
 
-void optim_issue(const struct optim_options *o, struct pass *p, real *params, void *shadow,
-                 real *m1, real *m2, const struct grads *g, struct step *now, double clip,
-                 void *sums)
+void optim_issue(const struct optim_options *o, struct pass *p, real *m1, real *m2,
+                 const struct grads *g, struct step *now, double clip, void *sums)
 {
-    struct act copy = shadow ? machine_shadow_of(p->m, shadow, 0) : no_act();
+    struct act copy = pass_shadow(p, 0);
     op_norm2(p->m, &(struct op_norm2){.now = now, .sums = sums, .from = *g, .halt = 1});
     switch ((enum optim_kind)o->kind) {
     case OPTIM_SGD:
-        op_sgd(p->m, &(struct op_sgd){.p = params,
+        op_sgd(p->m, &(struct op_sgd){.p = p->params,
                                       .m = m1,
                                       .shadow = copy,
                                       .from = *g,
                                       .sums = sums,
                                       .now = now,
+                                      .schedule = p->schedule,
                                       .momentum = o->momentum,
                                       .clip = clip,
                                       .nesterov = o->nesterov});
         return;
     case OPTIM_RMSPROP:
-        op_rmsprop(p->m, &(struct op_rmsprop){.p = params,
+        op_rmsprop(p->m, &(struct op_rmsprop){.p = p->params,
                                               .v = m1,
                                               .shadow = copy,
                                               .from = *g,
                                               .sums = sums,
                                               .now = now,
+                                              .schedule = p->schedule,
                                               .decay = o->decay,
                                               .epsilon = o->epsilon,
                                               .clip = clip});
         return;
     case OPTIM_ADAM:
     case OPTIM_ADAMW:
-        op_adam(p->m, &(struct op_adam){.p = params,
+        op_adam(p->m, &(struct op_adam){.p = p->params,
                                         .m1 = m1,
                                         .m2 = m2,
                                         .shadow = copy,
                                         .from = *g,
                                         .sums = sums,
                                         .now = now,
+                                        .schedule = p->schedule,
                                         .beta1 = o->betas.items[0],
                                         .beta2 = o->betas.items[1],
                                         .epsilon = o->epsilon,

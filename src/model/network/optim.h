@@ -13,24 +13,21 @@ struct optim_options {
     double learning_rate, weight_decay, momentum, decay, epsilon;
     struct opt_numbers betas; /* two */
     bool nesterov;
-    const struct json
-        *groups; /* {"bias": {"learning_rate": 1, "weight_decay": 0}, ...}: factors by group name */
+    const struct json *groups; /* as given; for optim_read alone */
+    struct optim_factors {
+        double learning_rate, weight_decay;
+    } factors[PARAM_KINDS]; /* of each kind of parameters (optim_read) */
 };
 extern const struct option optim_options_table[]; /* keys below "train.optimizer" */
-/* Checks of several keys: two betas, nesterov with momentum, the names and factors in
- * groups. E13. */
-bool optim_check(const struct optim_options *o, const struct json_doc *doc, struct err *e);
+/* After opt_read: fills the factors; without groups they are 1, and 0 for the weight decay of
+ * biases and norms. E13: not two betas, nesterov without momentum, the form of groups. */
+bool optim_read(struct optim_options *o, const struct json_doc *doc, struct err *e);
 unsigned optim_states(const struct optim_options *o); /* arenas of state: 0, 1 or 2 */
-/* Factors of one kind of parameters: all 1, but no weight decay on biases and norms, unless groups
- * say otherwise. */
-void optim_factors(const struct optim_options *o, enum param_kind kind, double *learning_rate,
-                   double *weight_decay);
 /* The model's groups with these factors; mem_free. o NULL: factors of 1. */
 struct group *optim_groups(const struct optim_options *o, const struct model *m);
-/* norm2, then the update. sums: memory that norm2 keeps for the update, of
+/* norm2, then the update of p's parameters. sums: memory that norm2 keeps for the update, of
  * machine_need bytes. */
-void optim_issue(const struct optim_options *o, struct pass *p, real *params, void *shadow,
-                 real *m1, real *m2, const struct grads *g, struct step *now, double clip,
-                 void *sums);
+void optim_issue(const struct optim_options *o, struct pass *p, real *m1, real *m2,
+                 const struct grads *g, struct step *now, double clip, void *sums);
 
 #endif

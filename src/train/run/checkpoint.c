@@ -11,7 +11,7 @@
 #include "model/file/modelfile.h"
 
 #define REAL_TYPE (sizeof(real) == sizeof(double) ? DTYPE_F64 : DTYPE_F32)
-enum { COUNTERS = 9, SUMS = 7, HISTORY_WIDTH = 3 };
+enum { COUNTERS = 9, SUMS = 5, HISTORY_WIDTH = 3 };
 
 /* --- struct step in two tensors --- */
 
@@ -19,8 +19,7 @@ static void step_pack(const struct step *s, int64_t counters[COUNTERS], double s
 {
     const int64_t c[COUNTERS] = {(int64_t)s->seed, s->tried, s->applied, s->epoch,    s->model,
                                  (int64_t)s->row0, s->bad,   s->good,    s->bad_steps};
-    const double d[SUMS] = {s->lr,   s->weight_decay, s->gnorm,     s->weight,
-                            s->loss, s->epoch_weight, s->epoch_loss};
+    const double d[SUMS] = {s->gnorm, s->weight, s->loss, s->epoch_weight, s->epoch_loss};
     memcpy(counters, c, sizeof c);
     memcpy(sums, d, sizeof d);
 }
@@ -44,13 +43,11 @@ static bool step_unpack(const int64_t c[COUNTERS], const double d[SUMS], struct 
                        .bad = c[6],
                        .good = c[7],
                        .bad_steps = c[8],
-                       .lr = d[0],
-                       .weight_decay = d[1],
-                       .gnorm = d[2],
-                       .weight = d[3],
-                       .loss = d[4],
-                       .epoch_weight = d[5],
-                       .epoch_loss = d[6]};
+                       .gnorm = d[0],
+                       .weight = d[1],
+                       .loss = d[2],
+                       .epoch_weight = d[3],
+                       .epoch_loss = d[4]};
     return true;
 }
 

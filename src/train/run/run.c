@@ -18,7 +18,7 @@ static const struct metric_type *usual_metric(const struct run *r)
 {
     const struct loss_options *o = &r->loss;
     const bool sampled = r->config->train.sampling != SAMPLING_NONE,
-               weighs = o->class_weights && json_kind(o->class_weights) != JSON_NULL,
+               weighs = o->weighting != WEIGHTING_NONE,
                smooth = o->kind == LOSS_CROSS_ENTROPY && o->label_smoothing > 0;
     if (!sampled && (o->kind == LOSS_MSE ||
                      (o->kind == LOSS_CROSS_ENTROPY && !weighs && !smooth)))
@@ -145,7 +145,6 @@ void run_close(struct run *r)
     network_free(r->network);
     run_state_free(&r->best.state);
     history_release(&r->history);
-    mem_free(r->pace.table);
     mem_free(r->class_weight);
     mem_free(r->prior_weight);
     mem_free(r->class_counts);

@@ -54,7 +54,6 @@ struct run_best {
 };
 /* The pace of the epochs in this process. */
 struct run_pace {
-    struct hyper *table; /* [steps] of an epoch */
     uint32_t stretch;    /* steps between two looks at signals and clock */
     int64_t epochs;
     double seconds; /* of these epochs */

@@ -44,13 +44,11 @@ static bool class_weights(const struct config *c, const struct schema *s, const 
                           float **weights, struct err *e)
 {
     const uint32_t classes = vocab_count(s->labels);
-    struct loss_options loss = c->train.loss;
     char **labels = labels_of(s, classes);
-    bool good = loss_resolve(&loss, true, e) &&
-                loss_class_weights(&loss, c->doc, (const char *const *)labels, counts, classes,
+    bool good = loss_class_weights(&c->train.loss, (const char *const *)labels, counts, classes,
                                    weights, e);
     labels_free(labels, classes);
-    return good;
+    return good || config_placed(c, e);
 }
 
 bool run_class_weights(const struct config *c, const struct schema *s, const double *rows,
@@ -73,8 +71,6 @@ bool run_class_weights(const struct config *c, const struct schema *s, const dou
 bool run_set_weights(struct run *r, struct err *e)
 {
     r->loss = r->config->train.loss;
-    if (!loss_resolve(&r->loss, r->classes > 0, e))
-        return false;
     if (!r->classes)
         return true;
     char **labels = labels_of(r->schema, r->classes);
@@ -85,10 +81,11 @@ bool run_set_weights(struct run *r, struct err *e)
     bool good = run_sample(r, factor, e);
     for (uint32_t c = 0; c < r->classes; c++)
         counts[c] = r->class_counts[c] * factor[c];
-    good = good && loss_choose_labels(&r->loss, r->config->doc, (const char *const *)labels,
-                                   r->classes, e) &&
-                loss_class_weights(&r->loss, r->config->doc, (const char *const *)labels, counts,
-                                   r->classes, &r->class_weight, e);
+    good = good && loss_choose_labels(&r->loss, (const char *const *)labels, r->classes, e) &&
+           loss_class_weights(&r->loss, (const char *const *)labels, counts, r->classes,
+                              &r->class_weight, e);
+    if (!good)
+        config_placed(r->config, e);
     if (good && !r->quiet && r->loss.kind == LOSS_SOFT_F1 && r->loss.chosen &&
         r->classes >= (uint32_t)__builtin_popcountll(r->loss.chosen) + 2)
         log_warning("train.loss.labels leaves out two labels or more: the loss soft_f1 does not "
@@ -113,17 +110,15 @@ bool run_criterion(const struct config *c, const struct schema *s, const double 
     const bool classes = s->task != TASK_REGRESSION;
     *weights = NULL;
     *k = (struct criterion){.loss = c->train.loss, .coding = &s->coding};
-    if (!loss_resolve(&k->loss, classes, e))
-        return false;
     k->loss.label_smoothing = 0;
     if (!classes)
         return true;
     k->classes = vocab_count(s->labels);
     char **labels = labels_of(s, k->classes);
-    bool good = loss_choose_labels(&k->loss, c->doc, (const char *const *)labels, k->classes, e) &&
+    bool good = loss_choose_labels(&k->loss, (const char *const *)labels, k->classes, e) &&
                 run_class_weights(c, s, rows, sums, weights, e);
     labels_free(labels, k->classes);
     k->class_weight = *weights;
-    return good;
+    return good || config_placed(c, e);
 }
 

@@ -24,24 +24,18 @@ double run_seconds(const struct run *r)
     return r->used + clock_now() - r->began;
 }
 
+static struct hyper rates_of(const struct run *r, int64_t step)
+{
+    const struct train_options *o = &r->config->train;
+    struct hyper rates = schedule_at(&o->schedule, step, o->epochs * r->steps, r->steps);
+    rates.lr *= o->optimizer.learning_rate;
+    rates.weight_decay *= o->optimizer.weight_decay;
+    return rates;
+}
+
 double run_rate(const struct run *r, int64_t step)
 {
-    const struct train_options *o = &r->config->train;
-    return o->optimizer.learning_rate *
-           schedule_factor(&o->schedule, step, o->epochs * r->steps, r->steps);
-}
-
-static double decay_of(const struct run *r, int64_t step)
-{
-    const struct train_options *o = &r->config->train;
-    return o->optimizer.weight_decay *
-           schedule_decay(&o->schedule, step, o->epochs * r->steps);
-}
-
-static uint64_t dropout_decay_of(const struct run *r, int64_t step)
-{
-    const struct train_options *o = &r->config->train;
-    return schedule_dropout_decay(&o->schedule, step, o->epochs * r->steps);
+    return rates_of(r, step).lr;
 }
 
 double run_epoch_loss(const struct step *now)
@@ -105,28 +99,22 @@ static bool deal(struct run *r, struct err *e)
     return good;
 }
 
-/* Gives the network the learning rates of an epoch's steps after the first `done` ones. */
+/* Gives the network the rates of an epoch's steps after the first `done` ones. */
 static bool epoch_begin(struct run *r, int64_t done, struct err *e)
 {
-    struct hyper *table = r->pace.table;
-    for (int64_t i = done; i < r->steps; i++) {
-        int64_t step = r->history.epochs * r->steps + i;
-        table[i - done] = (struct hyper){.lr = run_rate(r, step),
-                                         .weight_decay = decay_of(r, step),
-                                         .dropout_decay = dropout_decay_of(r, step)};
-    }
+    const uint32_t epoch = (uint32_t)r->history.epochs, count = (uint32_t)(r->steps - done);
+    struct hyper *rates = mem_alloc(count, sizeof *rates);
+    for (int64_t i = 0; i < count; i++)
+        rates[i] = rates_of(r, epoch * r->steps + done + i);
     struct network_state s = {0};
     network_step(r->network, &s.now);
-    if (!run_answered(r, e) || !deal(r, e) ||
-        !network_epoch(r->network, (uint32_t)r->history.epochs, table, (uint32_t)(r->steps - done),
-                       e))
+    bool good = run_answered(r, e) && deal(r, e) &&
+                network_epoch(r->network, epoch, rates, count, e);
+    mem_free(rates);
+    if (!good)
         return false;
-    if (done > 0) { /* resumed inside an epoch: its sums and its place in the order go back */
-        s.now.lr = table[0].lr; /* the schedule's, not the checkpoint's */
-        s.now.weight_decay = table[0].weight_decay;
-        s.now.dropout_decay = table[0].dropout_decay;
+    if (done > 0) /* resumed inside an epoch: its sums and its place in the order go back */
         network_set(r->network, &s);
-    }
     r->pace.began = clock_now();
     r->pace.step_seconds = 0;
     r->pace.steps = 0;
@@ -349,8 +337,7 @@ static enum verdict path_run(struct run *r, struct err *e)
 enum run_end run_epochs(struct run *r, struct err *e)
 {
     enum verdict v = GO_ON;
-    r->pace = (struct run_pace){.table = mem_alloc((size_t)r->steps, sizeof *r->pace.table),
-                                .stretch = 1};
+    r->pace = (struct run_pace){.stretch = 1};
     r->stopped = "epochs";
     const bool path = run_is_path(r);
     if (!run_judge_begin(r, e))
@@ -380,8 +367,6 @@ enum run_end run_epochs(struct run *r, struct err *e)
     }
     if (v == FAILED && e->id == ERR_DIVERGED)
         v = go_back(r, e);
-    mem_free(r->pace.table);
-    r->pace.table = NULL;
     if (v == GO_ON || v == END_HERE)
         run_judge_end(r);
     return v == FAILED ? RUN_FAILED : v == STOPPED ? RUN_STOPPED : RUN_ENDED;

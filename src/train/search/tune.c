@@ -166,6 +166,13 @@ static bool place_error(const struct config *c, uint32_t trial, const struct dra
     return false;
 }
 
+static void free_configs(struct config **configs, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        config_free(configs[i]);
+    mem_free(configs);
+}
+
 /* The configs of a round, as the members of an ensemble without folds. */
 static struct ensemble *open_round(struct tune *t, uint32_t count, struct err *e)
 {
@@ -185,15 +192,22 @@ static struct ensemble *open_round(struct tune *t, uint32_t count, struct err *e
     if (made == count) {
         n = ensemble_of(configs, names, count, 1);
         n->plain = n->apart = true;
+        mem_free(configs);
     } else {
         place_error(t->q->config, t->first + made, &draws[made], e);
-        for (uint32_t i = 0; i < made; i++)
-            config_free(configs[i]);
+        free_configs(configs, made);
     }
     free_draws(draws, count);
-    mem_free(configs);
     mem_free(names);
     return n;
+}
+
+static void close_round(struct ensemble *n)
+{
+    const uint32_t count = n->members;
+    struct config **configs = mem_copy(n->configs, count * sizeof *configs);
+    ensemble_free(n); /* it looks at them */
+    free_configs(configs, count);
 }
 
 static bool run_stage(struct tune *t, uint32_t stages, const int64_t *epochs, struct err *e)
@@ -290,7 +304,7 @@ static bool run_round(struct tune *t, uint32_t count, struct err *e)
     run_close(&t->job.run); /* it borrows the round's encoder */
     t->job.run.micro_most = micro_most;
     t->job.ensemble = NULL;
-    ensemble_free(n);
+    close_round(n);
     return good;
 }
 
