@@ -1,5 +1,4 @@
 /* clock.c - columns of moments that are counted from 1970, and columns of durations. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -27,8 +26,8 @@ static const char *format_of_stamps(const struct column_profile *w, uint64_t pre
 {
     if (w->stamps != present || w->whole != present || w->distinct < 10)
         return NULL;
-    return w->low >= 19000101000000.0 && w->high < 21000101000000.0 ? "%Y%m%d%H%M%S"
-           : w->low >= 190001010000.0 && w->high < 210001010000.0   ? "%Y%m%d%H%M"
+    return w->low[0] >= 19000101000000.0 && w->high[0] < 21000101000000.0 ? "%Y%m%d%H%M%S"
+           : w->low[0] >= 190001010000.0 && w->high[0] < 210001010000.0   ? "%Y%m%d%H%M"
                                                                     : NULL;
 }
 
@@ -40,26 +39,23 @@ bool infer_epoch(const struct column_profile *w, uint64_t present, struct infer_
     size_t i = 0;
     if (stamps) {
         c->form = form_new(NULL, NULL, 0, stamps);
-        c->type = COLUMN_DATETIME;
-        c->kind = "dates of digits";
-        snprintf(c->reason, sizeof c->reason,
-                 "dates and times of digits alone, from %.0f to %.0f, in %llu cells: \"format\": "
-                 "\"%s\"", w->low, w->high, (unsigned long long)present, stamps);
+        infer_set(c, COLUMN_DATETIME,
+                  "dates and times of digits alone, from %.0f to %.0f, in %llu cells: \"format\": "
+                  "\"%s\"", w->low[0], w->high[0], (unsigned long long)present, stamps);
         return true;
     }
-    while (i + 1 < sizeof counts / sizeof *counts && w->high >= counts[i + 1].a_second * first)
+    while (i + 1 < sizeof counts / sizeof *counts && w->high[0] >= counts[i + 1].a_second * first)
         i++;
-    if (w->whole + w->points != present || w->distinct < 10 ||
-        w->low < counts[i].a_second * first || w->high >= counts[i].a_second * last ||
+    if (w->whole + w->signs[0].cells != present || w->distinct < 10 ||
+        w->low[0] < counts[i].a_second * first || w->high[0] >= counts[i].a_second * last ||
         column_name_kind(c->name) == NAME_ID || !(named || (w->minutes && !cut)))
         return false;
     form_free(c->form);
     c->form = form_new(NULL, NULL, 0, counts[i].format);
-    c->type = COLUMN_DATETIME;
-    c->kind = "counted since 1970";
-    snprintf(c->reason, sizeof c->reason,
-             "%s since 1970, from %.0f to %.0f, in %llu cells: \"format\": \"%s\"", counts[i].name,
-             w->low, w->high, (unsigned long long)present, counts[i].format);
+    infer_set(c, COLUMN_DATETIME,
+              "%s since 1970, from %.0f to %.0f, in %llu cells: \"format\": \"%s\"",
+              counts[i].name, w->low[0], w->high[0], (unsigned long long)present,
+              counts[i].format);
     return true;
 }
 
@@ -91,22 +87,20 @@ bool infer_propose_span(const struct column_profile *w, uint64_t present, bool a
         !(s->long_ones || always || column_names_duration(c->name)))
         return false;
     const bool mixed = s->clocks[0] && s->clocks[1];
-    char example[48];
-    snprintf(example, sizeof example, "%.40s", text_quote_z(s->first));
     c->unread = mixed;
-    c->kind = mixed ? "durations of two forms" : "durations";
-    c->type = mixed ? COLUMN_IGNORE : COLUMN_NUMERIC;
     if (mixed)
-        snprintf(c->reason, sizeof c->reason,
-                 "durations such as \"%s\" (line %lld), %llu of two numbers and %llu of three: "
-                 "those of two may be hours and minutes, or minutes and seconds; write all with "
-                 "three, such as 0:45:10, and run init again", example, (long long)s->line,
-                 (unsigned long long)s->clocks[0], (unsigned long long)s->clocks[1]);
+        infer_set(c, COLUMN_IGNORE,
+                  "durations such as \"%.40s\" (line %lld), %llu of two numbers and %llu of three: "
+                  "those of two may be hours and minutes, or minutes and seconds; write all with "
+                  "three, such as 0:45:10, and run init again", text_quote_z(s->first),
+                  (long long)s->line, (unsigned long long)s->clocks[0],
+                  (unsigned long long)s->clocks[1]);
     else
-        snprintf(c->reason, sizeof c->reason,
-                 "durations such as \"%s\" (line %lld) in %llu cells, as seconds%s: \"format\": "
-                 "\"" FORM_DURATION "\"", example, (long long)s->line, (unsigned long long)s->read,
-                 s->clocks[0] ? " (two numbers are hours and minutes)" : "");
+        infer_set(c, COLUMN_NUMERIC,
+                  "durations such as \"%.40s\" (line %lld) in %llu cells, as seconds%s: "
+                  "\"format\": \"" FORM_DURATION "\"", text_quote_z(s->first), (long long)s->line,
+                  (unsigned long long)s->read,
+                  s->clocks[0] ? " (two numbers are hours and minutes)" : "");
     form_free(c->form);
     c->form = mixed ? NULL : form_new(NULL, NULL, 0, FORM_DURATION);
     return true;

@@ -17,33 +17,29 @@ bool infer_mostly_dates(const struct column_profile *w, uint64_t present, struct
         return false;
     const struct infer_words *words = &w->words_only;
     char first[48], format[2 * FORM_FORMAT + 20] = "";
-    int64_t line = words->cells ? words->line : iso ? w->other_line : 0;
-    const char *text = words->cells ? words->text[0] : iso && w->other ? w->other : NULL;
+    int64_t line = words->cells ? words->line : iso ? w->other.line : 0;
+    const char *text = words->cells ? words->text[0] : iso && w->other.text ? w->other.text : NULL;
     if (text)
         snprintf(first, sizeof first, "%.40s", text_quote_z(text));
     else
-        snprintf(first, sizeof first, "%.15g", w->low); /* numbers among ISO dates */
+        snprintf(first, sizeof first, "%.15g", w->low[0]); /* numbers among ISO dates */
     if (!iso)
         snprintf(format, sizeof format, "\"format\": \"%.*s\", ", 2 * FORM_FORMAT,
                  text_quote_z(d->format[best]));
-    c->type = COLUMN_IGNORE;
-    c->kind = "dates but for some cells";
+    infer_set(c, COLUMN_IGNORE, "dates but for %llu of %llu cells", (unsigned long long)wrong,
+              (unsigned long long)present);
     c->unread = true;
-    size_t used = (size_t)snprintf(c->reason, sizeof c->reason,
-                                   "dates but for %llu of %llu cells",
-                                   (unsigned long long)wrong, (unsigned long long)present);
     if (text && line)
-        used += (size_t)snprintf(c->reason + used, sizeof c->reason - used,
-                                 ", the first \"%s\" at line %lld", first, (long long)line);
+        infer_more(c->reason, sizeof c->reason, ", the first \"%s\" at line %lld", first,
+                   (long long)line);
     else if (w->whole)
-        used += (size_t)snprintf(c->reason + used, sizeof c->reason - used, ", such as \"%s\"",
-                                 first);
-    snprintf(c->reason + used, sizeof c->reason - used,
-             ": mend %s and run init again, or list what means missing: --set %s",
-             wrong == 1 ? "it" : "them",
-             shell_word("data.columns.%s={\"type\": \"datetime\", %s\"missing\": [%s]}",
-                        shell_key(c->name),
-                        format, shell_json(text ? text : w->whole ? first : "..")));
+        infer_more(c->reason, sizeof c->reason, ", such as \"%s\"", first);
+    infer_more(c->reason, sizeof c->reason,
+               ": mend %s and run init again, or list what means missing: --set %s",
+               wrong == 1 ? "it" : "them",
+               shell_word("data.columns.%s={\"type\": \"datetime\", %s\"missing\": [%s]}",
+                          shell_key(c->name), format,
+                          shell_json(text ? text : w->whole ? first : "..")));
     return true;
 }
 
@@ -66,15 +62,11 @@ const char *infer_date_reason(const struct form_dates *d, const char *column, ch
                  (unsigned long long)(d->cells - d->read[0]), d->format[1]);
         return "dates of a mixed order";
     }
-    size_t used = (size_t)snprintf(out, size, "dates in no one form that init proposes: dnn reads "
-                                   "2024-12-31");
+    snprintf(out, size, "dates in no one form that init proposes: dnn reads 2024-12-31");
     const int best = d->read[0] < d->read[1];
-    const char *format = d->format[best];
-    if (d->read[best] && used < size)
-        snprintf(out + used, size - used, "; if one format reads them all, --set %s "
-                 "(`dnn help dates`)",
-                 shell_word("data.columns.%s={\"type\": \"datetime\", \"format\": %s}",
-                            shell_key(column),
-                            shell_json(format)));
+    if (d->read[best])
+        infer_more(out, size, "; if one format reads them all, --set %s (`dnn help dates`)",
+                   shell_word("data.columns.%s={\"type\": \"datetime\", \"format\": %s}",
+                              shell_key(column), shell_json(d->format[best])));
     return "dates in no one form";
 }

@@ -280,7 +280,7 @@ void infer_primes(const struct infer_request *r, const struct survey *s, struct 
         const struct column_profile *w = &s->profiles[c];
         if (w->primed < LEAST || w->primed < w->others)
             continue;
-        first = found ? first : w->other;
+        first = found ? first : w->other.text;
         if (found++ < NAMED)
             text_printf(&names, "%s\"%.30s\"", found > 1 ? ", " : "", text_quote_z(s->names[c]));
     }

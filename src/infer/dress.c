@@ -2,7 +2,6 @@
  * beside 43.4N, 12KB beside 3MB, 10-20. The cells of such a column have digits and few patterns;
  * texts have many patterns, and codes have letters in front, signs of codes, or digits of one
  * count. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -151,22 +150,19 @@ bool infer_has_patterns(const struct column_profile *w, bool letters)
 bool infer_is_dressed(const struct column_profile *w, uint64_t present, struct infer_column *c)
 {
     const struct infer_dress *d = &w->dress;
-    const uint64_t numbers = w->whole + w->points + w->commas, words = w->words_only.cells;
-    if (d->more || w->words_only.more || !d->cells || d->cells + words != w->others ||
+    if (d->more || w->words_only.more || !d->cells ||
+        d->cells + w->words_only.cells != w->others ||
         d->cells < (uint64_t)d->count * CELLS_A_PATTERN || are_codes(d) ||
-        (d->cells + numbers) * 2 < present)
+        (d->cells + infer_all_numbers(w)) * 2 < present)
         return false;
-    char first[48], second[80] = "";
-    snprintf(first, sizeof first, "%.40s", text_quote_z(d->first[0]));
+    infer_set(c, COLUMN_IGNORE,
+              "numbers in a form that no key reads, such as \"%.40s\" (line %lld)",
+              text_quote_z(d->first[0]), (long long)d->line[0]);
     if (d->count > 1)
-        snprintf(second, sizeof second, " and \"%.40s\" (line %lld)", text_quote_z(d->first[1]),
-                 (long long)d->line[1]);
-    c->type = COLUMN_IGNORE;
+        infer_more(c->reason, sizeof c->reason, " and \"%.40s\" (line %lld)",
+                   text_quote_z(d->first[1]), (long long)d->line[1]);
+    infer_more(c->reason, sizeof c->reason,
+               ": write plain numbers, of one unit and with a minus where one is meant");
     c->unread = true;
-    c->kind = "numbers in a form that no key reads";
-    snprintf(c->reason, sizeof c->reason,
-             "numbers in a form that no key reads, such as \"%s\" (line %lld)%s: write plain "
-             "numbers, of one unit and with a minus where one is meant", first,
-             (long long)d->line[0], second);
     return true;
 }

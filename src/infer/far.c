@@ -254,7 +254,6 @@ static void tell(const struct far *f, const struct found *found, enum fate fate,
     struct text list = {0}, line = {0};
     struct json_out keep = {0};
     const bool many = found->texts.count > 1;
-    const size_t used = strlen(c->far);
     const struct opt_strings *missing = fate == TAKEN ? &c->none : &found->texts;
     put_value(f, f->sorted[f->from], low, sizeof low);
     put_value(f, f->sorted[f->end - 1], high, sizeof high);
@@ -262,7 +261,7 @@ static void tell(const struct far *f, const struct found *found, enum fate fate,
         text_printf(&list, "%s\"%s\"", i ? ", " : "", text_quote_z(found->texts.items[i]));
     json_put_strings(&keep, NULL, missing->items, missing->count);
     text_printf(&line, "%s%s in %u of %u cells%s %s far from the others (%s to %s): ",
-                used ? "; " : "", list.data, found->cells, f->count,
+                c->far[0] ? "; " : "", list.data, found->cells, f->count,
                 f->survey->sample_step > 1 ? " looked at" : "", many ? "are" : "is", low, high);
     if (fate == TAKEN)
         text_printf(&line, "taken as missing, by the column's \"missing\"; to keep %s as a value, ",
@@ -277,7 +276,7 @@ static void tell(const struct far *f, const struct found *found, enum fate fate,
     else
         text_printf(&line, "--set %s",
                     shell_word("data.columns.%s.missing=%s", shell_key(c->name), keep.text.data));
-    snprintf(c->far + used, sizeof c->far - used, "%s", line.data);
+    infer_more(c->far, sizeof c->far, "%s", line.data);
     text_free(&keep.text);
     text_free(&list);
     text_free(&line);

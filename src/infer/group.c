@@ -1,6 +1,5 @@
 /* group.c - finds columns that name things with several rows each (customers, patients,
  * machines): a split by chance puts rows of one on both sides. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/process/shell.h"
@@ -89,22 +88,17 @@ void infer_groups(const struct infer_request *r, const struct survey *s, struct 
 {
     for (size_t k = 0; r->target && k < i->count; k++) {
         struct infer_column *c = &i->columns[k];
-        bool given = strcmp(c->name, r->target) == 0;
-        for (size_t n = 0; n < r->id_count; n++)
-            given |= strcmp(c->name, r->ids[n]) == 0;
-        for (size_t n = 0; n < r->ignored_count; n++)
-            given |= strcmp(c->name, r->ignored[n]) == 0;
-        if (given || !is_repeated(&s->profiles[k], c, i->rows))
+        if (strcmp(c->name, r->target) == 0 || infer_asked(r, c->name) ||
+            !is_repeated(&s->profiles[k], c, i->rows))
             continue;
         const bool named = column_name_kind(c->name) == NAME_ID;
         c->repeats = true;
-        c->kind = "its values come again";
-        snprintf(c->reason, sizeof c->reason,
-                 "%sits %llu values come again, in %llu rows: a split by chance puts rows of one "
-                 "on both sides; if it names what the rows belong to, --set %s --set "
-                 "data.split.method=group",
-                 named ? "its name is that of an identifier, and " : "",
-                 (unsigned long long)c->distinct, (unsigned long long)(i->rows - c->missing),
-                 shell_word("data.columns.%s=group", shell_key(c->name)));
+        infer_set(c, c->type,
+                  "%sits %llu values come again, in %llu rows: a split by chance puts rows of one "
+                  "on both sides; if it names what the rows belong to, --set %s --set "
+                  "data.split.method=group",
+                  named ? "its name is that of an identifier, and " : "",
+                  (unsigned long long)c->distinct, (unsigned long long)(i->rows - c->missing),
+                  shell_word("data.columns.%s=group", shell_key(c->name)));
     }
 }

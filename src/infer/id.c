@@ -1,7 +1,6 @@
 /* id.c - columns that name rows: numbers of rows, identifiers by name and by values that are
  * all different; and what is said of them. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -39,18 +38,17 @@ enum infer_order infer_order(const struct leak_target *of)
 
 void infer_way_back(struct infer_column *c, bool numbers)
 {
-    const size_t used = strlen(c->reason);
-    if (!strstr(c->reason, "--set") && used + 60 < sizeof c->reason)
-        snprintf(c->reason + used, sizeof c->reason - used, "; to learn from it, --set %s",
-                 shell_word("data.columns.%s=%s",
-                            shell_key(c->name), numbers ? "numeric" : "categorical"));
+    if (!strstr(c->reason, "--set") && strlen(c->reason) + 60 < sizeof c->reason)
+        infer_more(c->reason, sizeof c->reason, "; to learn from it, --set %s",
+                   shell_word("data.columns.%s=%s",
+                              shell_key(c->name), numbers ? "numeric" : "categorical"));
 }
 
 /* True if this many integers of this range would rarely all differ by chance (birthdays: n^2 / 2
  * range equal pairs expected), or there are 1000. */
 static bool hardly_chance(const struct column_profile *w, uint64_t present)
 {
-    double rows = (double)present, range = w->high - w->low + 1;
+    double rows = (double)present, range = w->high[0] - w->low[0] + 1;
     return present >= 20 && (present >= 1000 || rows * rows > 2 * 5 * range);
 }
 
@@ -65,8 +63,8 @@ void infer_numbers(const struct column_profile *w, uint64_t present, uint64_t mi
         return;
     if (steps && (w->unnamed || name != NAME_OTHER || column_names_row(c->name)))
         infer_set(c, COLUMN_ID, "it numbers the rows");
-    else if (steps && w->low >= 0 && w->low <= 1)
-        infer_set(c, COLUMN_ID, infer_counts, w->low);
+    else if (steps && w->low[0] >= 0 && w->low[0] <= 1)
+        infer_set(c, COLUMN_ID, infer_counts, w->low[0]);
     else if (whole && name == NAME_ID && distinct == present)
         infer_set(c, COLUMN_ID,
                   "its name and its values, all different, are those of an identifier");
@@ -78,7 +76,7 @@ void infer_numbers(const struct column_profile *w, uint64_t present, uint64_t mi
                                 "are names, and a float does not tell them apart");
     else if (w->day_numbers == w->whole && all && distinct > 1)
         c->type = COLUMN_DATETIME;
-    else if (different && name == NAME_NUMBER && present >= 20 && w->low >= 0)
+    else if (different && name == NAME_NUMBER && present >= 20 && w->low[0] >= 0)
         infer_set(c, COLUMN_ID, "its name and its whole numbers, all different, are those of an "
                                 "identifier; if it is a measure, --set %s",
                   shell_word("data.columns.%s=numeric", shell_key(c->name)));

@@ -157,9 +157,9 @@ void infer_footer(const struct survey *s, struct infer *i)
     }
     for (size_t c = 0; c < s->count && !why; c++) {
         const struct column_profile *w = &s->profiles[c];
-        uint64_t numbers = w->whole + w->points + w->commas + w->dates;
-        if (w->others == 1 && w->other_line == s->last_line && w->other && numbers >= 10) {
-            why = w->other;
+        if (w->others == 1 && w->other.line == s->last_line &&
+            infer_all_numbers(w) + w->dates >= 10) {
+            why = w->other.text;
             name = s->names[c];
         }
     }

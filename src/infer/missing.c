@@ -9,7 +9,7 @@
 /* True if 99 % of the cells are numbers with either sign, or may mean missing. */
 static bool is_numeric(const struct column_profile *w)
 {
-    return (w->others + w->dates) * 100 <= w->whole + w->points + w->commas;
+    return (w->others + w->dates) * 100 <= infer_all_numbers(w);
 }
 
 /* A column proves its decimal sign if a number cannot have a thousands separator: 1,5 but not
@@ -17,32 +17,31 @@ static bool is_numeric(const struct column_profile *w)
  * columns that prove one wins. *sure: numeric columns proved it. */
 char infer_decimal(const struct survey *s, bool *sure)
 {
-    uint64_t points = 0, commas = 0;
-    bool point = false, comma = false;
-    for (size_t i = 0; i < s->count; i++) {
-        const struct column_profile *w = &s->profiles[i];
-        points += w->odd_points ? w->points : 0;
-        commas += w->odd_commas ? w->commas : 0;
-        point |= w->odd_points && is_numeric(w);
-        comma |= w->odd_commas && is_numeric(w);
-    }
-    *sure = point != comma;
-    for (size_t i = 0; i < s->count && !point && !comma; i++) {
+    uint64_t cells[2] = {0, 0}; /* a point, a comma */
+    bool proved[2] = {false, false};
+    for (size_t i = 0; i < s->count; i++)
+        for (int k = 0; k < 2; k++) {
+            const struct infer_sign *sign = &s->profiles[i].signs[k];
+            cells[k] += sign->odd ? sign->cells : 0;
+            proved[k] |= sign->odd && is_numeric(&s->profiles[i]);
+        }
+    *sure = proved[0] != proved[1];
+    for (size_t i = 0; i < s->count && !proved[0] && !proved[1]; i++) {
         const struct form_amounts *a = &s->profiles[i].amounts;
-        point |= a->proofs[0] && a->read[0] == a->cells;
-        comma |= a->proofs[1] && a->read[1] == a->cells;
+        for (int k = 0; k < 2; k++)
+            proved[k] = a->proofs[k] && a->read[k] == a->cells;
     }
-    if (point != comma)
-        return comma ? ',' : '.';
-    return commas > points ? ',' : '.';
+    if (proved[0] != proved[1])
+        return proved[1] ? ',' : '.';
+    return cells[1] > cells[0] ? ',' : '.';
 }
 
 /* True if all cells are numbers, or all are dates, or in the list of missing texts: those then mean
  * missing. */
 static bool is_clean(const struct column_profile *w, char decimal)
 {
-    uint64_t numbers = w->whole + (decimal == ',' ? w->commas : w->points);
-    uint64_t wrong = w->others + (decimal == ',' ? w->points : w->commas);
+    uint64_t numbers = w->whole + w->signs[decimal == ','].cells;
+    uint64_t wrong = w->others + w->signs[decimal != ','].cells;
     return !wrong && (numbers ? !w->dates : w->dates > 0);
 }
 
@@ -50,7 +49,7 @@ static bool is_clean(const struct column_profile *w, char decimal)
 bool infer_is_of_codes(const struct column_profile *w)
 {
     return w->others && w->codes == w->others && w->distinct >= 4 &&
-           !(w->whole + w->points + w->commas + w->dates);
+           !(infer_all_numbers(w) + w->dates);
 }
 
 enum meaning { NOT_THERE, NO_VALUE, A_VALUE };

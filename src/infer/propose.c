@@ -1,7 +1,5 @@
 /* propose.c - types a column whose cells are all numbers or dates in another form than dnn's
  * own, with the keys that read them. */
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/process/shell.h"
@@ -22,9 +20,8 @@ static bool is_short_word(const struct form_amounts *a)
 /* 12% beside 0.12: one of them is a hundred times the other. */
 static bool mixes_scales(const struct column_profile *w, bool comma)
 {
-    const double high = comma ? fmax(w->high, w->comma_high) : w->high;
-    const double low = comma ? fmin(w->low, w->comma_low) : w->low;
-    return w->amounts.share[comma] > 1 && high > 0 && high <= 1 && low >= -1;
+    const double high = infer_high(w, comma);
+    return w->amounts.share[comma] > 1 && high > 0 && high <= 1 && infer_low(w, comma) >= -1;
 }
 
 /* True if these other cells, and the numbers with the other sign, read as numbers. *between: what
@@ -33,20 +30,26 @@ static bool are_amounts(const struct column_profile *w, uint64_t present, bool c
                         const char **between, bool *proved)
 {
     const struct form_amounts *a = &w->amounts;
-    uint64_t foreign = comma ? w->points : w->commas, odd = comma ? w->odd_points : w->odd_commas;
+    uint64_t foreign = w->signs[!comma].cells, odd = w->signs[!comma].odd;
     const char *other = comma ? "." : ",";
     *between = foreign ? other : a->between[comma];
     bool closed = !*between && !a->unit_count && a->closed && a->closed == a->cells;
-    if (closed && w->whole + w->points + w->commas)
+    if (closed && infer_all_numbers(w))
         *between = comma ? "." : ","; /* beside plain numbers: (1.50) is -1.50 */
-    *proved = closed || a->proofs[comma] || (comma ? w->odd_commas : w->odd_points) ||
-              !*between || !strchr(",.", **between);
+    *proved = closed || a->proofs[comma] || w->signs[comma].odd || !*between ||
+              !strchr(",.", **between);
     return (*between || a->unit_count) && a->read[comma] == a->cells && a->cells == w->others &&
            !(foreign && odd) &&
            !(foreign && a->between[comma] && strcmp(a->between[comma], other) != 0) &&
            !(a->words && a->with_words * 2 < present) && /* a word stands in most cells */
            !(a->words && a->with_words < present && is_short_word(a)) &&
            !(a->before && !a->proofs[comma]); /* Size 3.5, and not Room 101 */
+}
+
+/* The first number with a comma, else with a point. */
+static const struct infer_first *first_with_sign(const struct column_profile *w)
+{
+    return &w->signs[w->signs[1].cells > 0].first;
 }
 
 static void propose_number(const struct column_profile *w, uint64_t present, bool comma,
@@ -61,83 +64,79 @@ static void propose_number(const struct column_profile *w, uint64_t present, boo
         units[i] = (char *)(uintptr_t)w->amounts.units[i];
         text_printf(&list, "%s\"%s\"", i ? ", " : "", text_quote_z(units[i]));
     }
-    c->type = COLUMN_NUMERIC;
     c->form = form_new(between, units, w->amounts.unit_count, NULL);
     const bool differ = form_units_differ(a), some = a->words && a->with_words < present;
+    const struct infer_first *first = w->other.text ? &w->other : first_with_sign(w);
+    const uint64_t cells = w->others + w->signs[!comma].cells;
+    infer_set(c, COLUMN_NUMERIC, "numbers such as \"%.40s\" (line %lld) in %llu cell%s:",
+              text_quote_z(first->text ? first->text : ""), (long long)first->line,
+              (unsigned long long)cells, cells == 1 ? "" : "s");
+    if (between)
+        infer_more(c->reason, sizeof c->reason, " \"thousands\": \"%s\"%s", between,
+                   list.data ? "," : "");
+    if (list.data)
+        infer_more(c->reason, sizeof c->reason, " \"unit\": %s", list.data);
+    infer_more(c->reason, sizeof c->reason, "%s",
+               differ           ? "; amounts of different units count as equal: convert them to "
+                                  "one, or leave the column out with --ignore"
+               : a->with_limits ? "; < and > are left out: such a cell counts as the limit"
+               : some           ? "; cells without the unit count as those with it"
+               : !brackets      ? ""
+               : first->text && strchr(first->text, '(')
+                   ? " (brackets are a minus, and this key reads them)"
+                   : " (its sign is a minus, and this key reads it)");
     c->unread = differ || some || a->with_limits; /* a warning */
-    c->kind = c->unread ? "numbers of two units" : "numbers in another form";
-    const char *first = w->other ? w->other : w->comma ? w->comma : w->point;
-    const uint64_t cells = w->others + (comma ? w->points : w->commas);
-    int64_t line = w->other ? w->other_line : w->comma ? w->comma_line : w->point_line;
-    snprintf(c->reason, sizeof c->reason,
-             "numbers such as \"%.40s\" (line %lld) in %llu cell%s:%s%s%s%s%s%s",
-             text_quote_z(first ? first : ""), (long long)line,
-             (unsigned long long)cells, cells == 1 ? "" : "s", between ? " \"thousands\": \"" : "",
-             between ? between : "", between ? "\"" : "",
-             list.data ? between ? ", \"unit\": " : " \"unit\": " : "",
-             list.data ? list.data : "",
-             differ  ? "; amounts of different units count as equal: convert them to one, or leave "
-                       "the column out with --ignore"
-             : a->with_limits ? "; < and > are left out: such a cell counts as the limit"
-             : some  ? "; cells without the unit count as those with it"
-             : !brackets ? ""
-             : first && strchr(first, '(') ? " (brackets are a minus, and this key reads them)"
-                                           : " (its sign is a minus, and this key reads it)");
+    if (c->unread)
+        c->kind = "numbers of two units";
     text_free(&list);
-}
-
-/* The reason is a warning. */
-static void set_aside(struct infer_column *c, const char *kind)
-{
-    c->type = COLUMN_IGNORE;
-    c->kind = kind;
-    c->unread = true;
 }
 
 /* 21k is 21000 and not 21. */
 static void leave_scaled(const struct column_profile *w, struct infer_column *c)
 {
-    const char *letter = w->other + strlen(w->other);
-    while (letter > w->other && !strchr("0123456789 .,", letter[-1]))
+    const char *letter = w->other.text + strlen(w->other.text);
+    while (letter > w->other.text && !strchr("0123456789 .,", letter[-1]))
         letter--;
-    set_aside(c, "numbers with a multiplier");
-    snprintf(c->reason, sizeof c->reason,
-             "numbers such as \"%.40s\" (line %lld) in %llu cells, whose letters may multiply them "
-             "(k: thousands), which dnn does not do: write them out, such as 21000; where it is a "
-             "unit (m: metres), --set %s", text_quote_z(w->other), (long long)w->other_line,
-             (unsigned long long)w->amounts.scaled,
-             shell_word("data.columns.%s={\"type\": \"numeric\", \"unit\": %s}", shell_key(c->name),
-                        shell_json(letter)));
+    infer_set(c, COLUMN_IGNORE,
+              "numbers such as \"%.40s\" (line %lld) in %llu cells, whose letters may multiply "
+              "them (k: thousands), which dnn does not do: write them out, such as 21000; where "
+              "it is a unit (m: metres), --set %s",
+              text_quote_z(w->other.text), (long long)w->other.line,
+              (unsigned long long)w->amounts.scaled,
+              shell_word("data.columns.%s={\"type\": \"numeric\", \"unit\": %s}",
+                         shell_key(c->name), shell_json(letter)));
+    c->unread = true;
 }
 
 /* Shares as percents and as fractions. */
 static void leave_scales(const struct column_profile *w, bool comma, struct infer_column *c)
 {
-    set_aside(c, "percents beside fractions");
-    snprintf(c->reason, sizeof c->reason,
-             "percents such as \"%.40s\" (line %lld) in %llu cells beside fractions up to %.4g: "
-             "which are a hundred times the others? Write all in one way, and run init again",
-             text_quote_z(w->other), (long long)w->other_line, (unsigned long long)w->others,
-             comma ? fmax(w->high, w->comma_high) : w->high);
+    infer_set(c, COLUMN_IGNORE,
+              "percents such as \"%.40s\" (line %lld) in %llu cells beside fractions up to %.4g: "
+              "which are a hundred times the others? Write all in one way, and run init again",
+              text_quote_z(w->other.text), (long long)w->other.line,
+              (unsigned long long)w->others, infer_high(w, comma));
+    c->unread = true;
 }
 
 /* Numbers that two readings fit. */
 static void leave_number(const struct column_profile *w, const char *between,
                          struct infer_column *c)
 {
-    const char *first = w->comma ? w->comma : w->point ? w->point : w->other;
+    const char *first = first_with_sign(w)->text ? first_with_sign(w)->text : w->other.text;
     struct text units = {0};
     for (unsigned i = 0; i < w->amounts.unit_count; i++)
         text_printf(&units, "%s%s", i ? ", " : ", \"unit\": [", shell_json(w->amounts.units[i]));
     if (units.length)
         text_put(&units, "]");
-    set_aside(c, infer_two_readings);
-    snprintf(c->reason, sizeof c->reason,
-             "nothing proves whether the \"%s\" in \"%.40s\" groups digits or is the decimal sign; "
-             "if it groups them, --set %s", between, text_quote_z(first ? first : ""),
-             shell_word("data.columns.%s={\"type\": \"numeric\", \"thousands\": %s%s}",
-                        shell_key(c->name), shell_json(between),
-                        units.length ? units.data : ""));
+    infer_set(c, COLUMN_IGNORE,
+              "nothing proves whether the \"%s\" in \"%.40s\" groups digits or is the decimal "
+              "sign; if it groups them, --set %s", between, text_quote_z(first ? first : ""),
+              shell_word("data.columns.%s={\"type\": \"numeric\", \"thousands\": %s%s}",
+                         shell_key(c->name), shell_json(between),
+                         units.length ? units.data : ""));
+    c->kind = infer_two_readings;
+    c->unread = true;
     text_free(&units);
 }
 
@@ -146,23 +145,20 @@ static bool propose_date(const struct column_profile *w, struct infer_column *c)
     const char *other, *format = form_dates_format(&w->date_forms, &other);
     if (!format || w->date_forms.cells != w->others)
         return false;
+    c->unread = other != NULL;
     if (other) {
-        set_aside(c, "dates of two readings");
-        snprintf(c->reason, sizeof c->reason,
-                 "nothing proves whether dates such as \"%.40s\" are %s or %s: no day is above 12; "
-                 "say it, as in --set %s", text_quote_z(w->other), format, other,
-                 shell_word("data.columns.%s={\"type\": \"datetime\", \"format\": %s}",
-                            shell_key(c->name),
-                            shell_json(format)));
+        infer_set(c, COLUMN_IGNORE,
+                  "nothing proves whether dates such as \"%.40s\" are %s or %s: no day is above "
+                  "12; say it, as in --set %s", text_quote_z(w->other.text), format, other,
+                  shell_word("data.columns.%s={\"type\": \"datetime\", \"format\": %s}",
+                             shell_key(c->name), shell_json(format)));
         return true;
     }
-    c->type = COLUMN_DATETIME;
-    c->kind = "dates in another form";
     c->form = form_new(NULL, NULL, 0, format);
-    snprintf(c->reason, sizeof c->reason,
-             "dates such as \"%.40s\" (line %lld) in %llu cells: \"format\": \"%s\"",
-             text_quote_z(w->other), (long long)w->other_line, (unsigned long long)w->others,
-             format);
+    infer_set(c, COLUMN_DATETIME,
+              "dates such as \"%.40s\" (line %lld) in %llu cells: \"format\": \"%s\"",
+              text_quote_z(w->other.text), (long long)w->other.line, (unsigned long long)w->others,
+              format);
     return true;
 }
 
@@ -171,7 +167,7 @@ bool infer_propose(const struct column_profile *w, const struct infer_cells *n,
 {
     const uint64_t present = n->present, read = n->numbers;
     bool comma = n->decimal == ',', proved;
-    uint64_t foreign = comma ? w->points : w->commas;
+    uint64_t foreign = w->signs[!comma].cells;
     const char *between;
     if (w->others == present && w->others && propose_date(w, c))
         return true;

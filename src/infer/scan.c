@@ -78,6 +78,17 @@ static void keep_text(struct column_profile *w, const char *text, size_t length)
         w->text_counts[at]++;
 }
 
+static void keep_first(struct infer_first *first, const char *text, size_t length, int64_t line)
+{
+    if (!first->text)
+        *first = (struct infer_first){mem_string_n(text, length), line};
+}
+
+static void free_first(struct infer_first *first)
+{
+    mem_free((void *)(uintptr_t)first->text);
+}
+
 /* --- one cell --- */
 
 static bool is_day(double value)
@@ -108,29 +119,19 @@ static void inspect_digits(struct column_profile *w, const char *text, size_t le
 static void inspect_number(struct column_profile *w, const char *text, size_t length, double value,
                            bool comma, int64_t line)
 {
-    const char *point = memchr(text, comma ? ',' : '.', length);
-    double *low = comma ? &w->comma_low : &w->low, *high = comma ? &w->comma_high : &w->high;
-    *low = value < *low ? value : *low;
-    *high = value > *high ? value : *high;
+    const char *sign = memchr(text, comma ? ',' : '.', length);
+    const char *digit = text + (*text == '-');
+    w->low[comma] = value < w->low[comma] ? value : w->low[comma];
+    w->high[comma] = value > w->high[comma] ? value : w->high[comma];
     w->minutes = w->minutes && fmod(value, 60) == 0;
     w->fraction = fmax(w->fraction, fabs(value - rint(value)));
-    const char *digit = text + (*text == '-');
-    bool odd = point && (text + length - point != 4 || *digit == '0' || point - digit > 3);
-    if (comma) {
-        if (!w->commas++) {
-            w->comma = mem_string_n(text, length);
-            w->comma_line = line;
-        }
-        w->odd_commas += odd;
-    } else if (point) {
-        if (!w->points++) {
-            w->point = mem_string_n(text, length);
-            w->point_line = line;
-        }
-        w->odd_points += odd;
-    } else {
+    if (!sign) {
         inspect_digits(w, text, length, value);
+        return;
     }
+    w->signs[comma].cells++;
+    w->signs[comma].odd += text + length - sign != 4 || *digit == '0' || sign - digit > 3;
+    keep_first(&w->signs[comma].first, text, length, line);
 }
 
 static void inspect_other(struct column_profile *w, const char *text, size_t length, int64_t line)
@@ -138,18 +139,14 @@ static void inspect_other(struct column_profile *w, const char *text, size_t len
     bool inside = false;
     unsigned char high = 0;
     uint64_t before = w->words;
-    if (!w->others++) {
-        w->other = mem_string_n(text, length);
-        w->other_line = line;
-    }
+    w->others++;
+    keep_first(&w->other, text, length, line);
     const bool word = infer_is_word(text, length);
     if (word)
         infer_word(&w->words_only, text, length, line);
-    if (!word && !w->formed) {
-        w->formed = mem_string_n(text, length);
-        w->formed_line = line;
-    }
-    w->alike += strlen(w->other) == length && memcmp(w->other, text, length) == 0;
+    else
+        keep_first(&w->formed, text, length, line);
+    w->alike += strlen(w->other.text) == length && memcmp(w->other.text, text, length) == 0;
     w->primed += length > 1 && text[0] == '\'' && text[length - 1] == '\'';
     w->forms[form_guess(text, length)]++;
     if (!word) {
@@ -200,13 +197,18 @@ static bool is_given(struct column_profile *w, const struct opt_strings *missing
     return false;
 }
 
-static void trim_number(const char **text, size_t *length)
+/* False: the cell is no number with this decimal sign. */
+static bool take_number(struct column_profile *w, const char *text, size_t length, bool comma,
+                        int64_t line)
 {
-    const char *from = *text, *end = *text + *length;
-    if ((unsigned char)*from > 'z' || (unsigned char)end[-1] > 'z') /* no-break blanks */
-        form_trim(&from, &end);
-    *text = from;
-    *length = (size_t)(end - from);
+    const char *end = text + length;
+    double value;
+    if (form_read_number(NULL, text, length, comma ? ',' : '.', &value) != NUMBER_OK)
+        return false;
+    if ((unsigned char)*text > 'z' || (unsigned char)end[-1] > 'z') /* no-break blanks */
+        form_trim(&text, &end);
+    inspect_number(w, text, (size_t)(end - text), value, comma, line);
+    return true;
 }
 
 static void inspect_cell(struct column_profile *w, const struct opt_strings *missing,
@@ -222,22 +224,16 @@ static void inspect_cell(struct column_profile *w, const struct opt_strings *mis
     if ((missing && missing->count && is_given(w, missing, text, length, 0)) ||
         (w->own && is_given(w, w->own, text, length, 32)))
         return;
-    if (form_read_number(NULL, text, length, '.', &value) == NUMBER_OK) {
-        trim_number(&text, &length);
-        inspect_number(w, text, length, value, false, line);
+    if (take_number(w, text, length, false, line))
         return;
-    }
     int absent = missing_index(text, length);
     if (absent >= 0) {
         if (!w->absent[absent]++)
             w->absent_line[absent] = line;
         return;
     }
-    if (form_read_number(NULL, text, length, ',', &value) == NUMBER_OK) {
-        trim_number(&text, &length);
-        inspect_number(w, text, length, value, true, line);
+    if (take_number(w, text, length, true, line))
         return;
-    }
     if (date_parse(text, length, &value)) {
         w->dates++;
         if (length > 3 && (text[1] == ':' || text[2] == ':' || text[3] == ':')) {
@@ -436,8 +432,8 @@ static void begin_survey(const struct infer_request *r, struct survey *s)
         for (size_t i = 0; i < r->own_count; i++)
             if (strcmp(r->own[i].column, s->names[c]) == 0)
                 w->own = &r->own[i].texts;
-        w->low = w->comma_low = INFINITY;
-        w->high = w->comma_high = -INFINITY;
+        w->low[0] = w->low[1] = INFINITY;
+        w->high[0] = w->high[1] = -INFINITY;
         w->most = most < INFER_DISTINCT ? most : INFER_DISTINCT;
         w->hashes = mem_zero(w->places = 64, sizeof *w->hashes);
         w->values = vocab_new();
@@ -476,11 +472,11 @@ void infer_scan_free(struct survey *s)
         struct column_profile *w = &s->profiles[c];
         for (size_t i = 0; i < sizeof w->example / sizeof *w->example; i++)
             mem_free(w->example[i]);
-        mem_free(w->other);
-        mem_free(w->formed);
+        free_first(&w->other);
+        free_first(&w->formed);
         infer_words_free(&w->words_only);
-        mem_free(w->comma);
-        mem_free(w->point);
+        free_first(&w->signs[0].first);
+        free_first(&w->signs[1].first);
         mem_free(w->pad);
         mem_free(w->hashes);
         vocab_free(w->texts);

@@ -3,6 +3,8 @@
 #define DNN_INFER_SURVEY_H
 
 #include "csv/form/form_guess.h"
+#include <math.h>
+
 #include "infer/infer.h"
 #include "table/column_name.h"
 #include "table/leak.h"
@@ -66,6 +68,18 @@ struct infer_words {
     int64_t line;   /* of the first */
 };
 
+/* The first cell of a kind, and its line; text NULL: none. */
+struct infer_first {
+    const char *text;
+    int64_t line;
+};
+
+/* Numbers with a decimal point, or with a decimal comma. */
+struct infer_sign {
+    uint64_t cells, odd; /* odd: not three digits after the sign, so it groups no thousands */
+    struct infer_first first;
+};
+
 /* Statistics of one column. */
 struct column_profile {
     const struct opt_strings *own; /* the user's list for this column; NULL: none */
@@ -74,7 +88,8 @@ struct column_profile {
     bool means_missing[INFER_MISSING]; /* which of them do so here; missing.c */
     int64_t absent_line[INFER_MISSING]; /* line of the first of each */
     uint64_t given, given_seen; /* cells in the user's list; bits: which of its texts */
-    uint64_t whole, points, commas; /* numbers without and with a decimal point or comma */
+    uint64_t whole;             /* numbers without a decimal sign */
+    struct infer_sign signs[2]; /* with a point, with a comma */
     uint64_t dates, day_numbers;    /* ISO dates; of `whole`: YYYYMMDD */
     uint64_t stamps;                /* of `whole`: YYYYMMDDhhmm[ss] */
     uint64_t times, months;         /* of dates: hh:mm alone, YYYY-MM */
@@ -87,25 +102,21 @@ struct column_profile {
     struct infer_dress dress;   /* of others */
     uint64_t alike;             /* of others: equal to the first */
     uint64_t primed;            /* of others: in single quotes, '..' */
-    int64_t other_line, point_line, comma_line; /* line of the first of each */
     uint64_t words, bytes;      /* total of `others` */
     uint64_t syllables;         /* characters of scripts without blanks */
     struct infer_terms terms;   /* of others */
     uint64_t shapes[SHAPES];    /* of others: cells of each enum infer_shape */
     uint64_t codes;             /* of others: two capital letters */
-    uint64_t odd_commas, odd_points; /* not three digits after the sign: no thousands */
     bool unnamed;               /* it has no name in the header: the number of a row */
     bool steps;                 /* each whole number is the previous one + 1 */
     bool minutes;               /* each number is a multiple of 60 */
     bool rises, falls;          /* each whole number is larger, or smaller, than the previous one */
     uint64_t padded, serials;   /* of `whole`: with a leading zero; with more digits than 2^53 */
     char *pad;                  /* the first one with a leading zero */
-    double last, low, high, fraction; /* fraction: largest distance of a number from an integer */
-    double comma_low, comma_high;
-    char *example[5], *other;   /* first distinct cells; the first of `others` */
-    char *formed;               /* the first of `others` that is no word */
-    int64_t formed_line;
-    char *comma, *point;        /* the first of `commas`, of `points` */
+    double last, fraction;      /* fraction: largest distance of a number from an integer */
+    double low[2], high[2];     /* of numbers without a comma; of those with a comma */
+    char *example[5];           /* first distinct cells */
+    struct infer_first other, formed; /* of others; of others that are no words */
     struct vocab *values;       /* the first distinct cells, up to INFER_TEXTS */
     uint64_t *hashes;           /* hash set of the distinct cells; 0: free */
     size_t places, distinct, most;
@@ -116,6 +127,20 @@ struct column_profile {
     struct text sample_text;    /* of the same rows: cells that may be numbers or dates */
     uint32_t *sample_at;        /* [sample_most + 1] begin of each; empty: other cells */
 };
+
+/* All numbers of a column, and their range if commas are decimal or are not. */
+static inline uint64_t infer_all_numbers(const struct column_profile *w)
+{
+    return w->whole + w->signs[0].cells + w->signs[1].cells;
+}
+static inline double infer_low(const struct column_profile *w, bool comma)
+{
+    return comma ? fmin(w->low[0], w->low[1]) : w->low[0];
+}
+static inline double infer_high(const struct column_profile *w, bool comma)
+{
+    return comma ? fmax(w->high[0], w->high[1]) : w->high[0];
+}
 
 struct survey {
     struct csv_dialect dialect;
@@ -206,9 +231,13 @@ void infer_missing(const struct infer_request *r, const struct survey *s, char d
 void infer_missing_note(const struct infer_request *r, const struct survey *s,
                         char *out, size_t size);
 /* type.c, target.c: types; then the task. infer_set sets a type and its reason; reasons
- * of one format are of one kind. */
+ * of one format are of one kind. infer_more appends to a note of `size` bytes. */
 __attribute__((format(printf, 3, 4))) void infer_set(struct infer_column *c, int type,
                                                      const char *format, ...);
+__attribute__((format(printf, 3, 4))) void infer_more(char *note, size_t size,
+                                                      const char *format, ...);
+/* True: an --id or --ignore names the column. */
+bool infer_asked(const struct infer_request *r, const char *name);
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
 void infer_target(const struct survey *s, size_t target, struct infer *i);
 /* id.c: types a column of whole or other numbers. */

@@ -1,7 +1,6 @@
 /* target.c - finds the task and the labels of a target, and reports faults of the target. */
 #include "infer/survey.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,12 +64,10 @@ static void name_missing(const struct column_profile *w, size_t target, struct i
             json_put_string(&kept, NULL, i->missing.items[k]);
     }
     json_close(&kept, ']');
-    size_t length = strlen(c->note);
     if (seen.length && seen.length + kept.text.length < 160)
-        snprintf(c->note + length, sizeof c->note - length,
-                 "; they %s %s: if that is a class, --set %s",
-                 vocab_find(w->texts, "", 0) == UINT32_MAX ? "say" : "are empty or say", seen.data,
-                 shell_word("data.missing=%s", kept.text.data));
+        infer_more(c->note, sizeof c->note, "; they %s %s: if that is a class, --set %s",
+                   vocab_find(w->texts, "", 0) == UINT32_MAX ? "say" : "are empty or say",
+                   seen.data, shell_word("data.missing=%s", kept.text.data));
     text_free(&seen);
     text_free(&kept.text);
 }

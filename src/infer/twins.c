@@ -1,6 +1,5 @@
 /* twins.c - values that are one but for the way they are written, and codes that are one as
  * numbers. */
-#include <stdio.h>
 
 #include "base/text.h"
 #include "infer/survey.h"
@@ -12,15 +11,12 @@ static void find_codes(const struct column_profile *w, struct infer_column *c)
     uint32_t one, other;
     if (c->type != COLUMN_NUMERIC || c->form || w->texts || !twins_codes(w->values, &one, &other))
         return;
-    c->type = COLUMN_CATEGORICAL;
     c->numbers = true;
-    c->kind = "codes";
-    char name[48];
-    snprintf(name, sizeof name, "%.40s", text_quote_z(vocab_text(w->values, one, NULL)));
-    snprintf(c->reason, sizeof c->reason,
-             "codes, taken as categories: as numbers \"%s\" and \"%.40s\" would be one; for "
-             "numbers give it the type numeric", name,
-             text_quote_z(vocab_text(w->values, other, NULL)));
+    infer_set(c, COLUMN_CATEGORICAL,
+              "codes, taken as categories: as numbers \"%.40s\" and \"%.40s\" would be one; for "
+              "numbers give it the type numeric",
+              text_quote_z(vocab_text(w->values, one, NULL)),
+              text_quote_z(vocab_text(w->values, other, NULL)));
 }
 
 void infer_twins(const struct survey *s, struct infer *i)

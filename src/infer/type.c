@@ -16,8 +16,7 @@
 struct counts {
     uint64_t present, missing, numbers, texts, distinct;
     bool sure;        /* numbers of other columns prove the decimal sign */
-    const char *word; /* the first text of the missing list that counts as text; NULL: none */
-    int64_t word_line;
+    struct infer_first word; /* the first text of the missing list that counts as text */
 };
 
 static struct counts count_cells(const struct column_profile *w, char decimal)
@@ -29,14 +28,12 @@ static struct counts count_cells(const struct column_profile *w, char decimal)
             continue;
         *(w->means_missing[i] ? &c.missing : &c.texts) += w->absent[i];
         c.distinct -= w->means_missing[i];
-        if (!w->means_missing[i] && (!c.word || w->absent_line[i] < c.word_line)) {
-            c.word = infer_missing_texts[i];
-            c.word_line = w->absent_line[i];
-        }
+        if (!w->means_missing[i] && (!c.word.text || w->absent_line[i] < c.word.line))
+            c.word = (struct infer_first){infer_missing_texts[i], w->absent_line[i]};
     }
     c.present = w->cells - c.missing;
-    c.numbers = w->whole + (decimal == ',' ? w->commas : w->points);
-    c.texts += w->others + (decimal == ',' ? w->points : w->commas);
+    c.numbers = w->whole + w->signs[decimal == ','].cells;
+    c.texts += w->others + w->signs[decimal != ','].cells;
     return c;
 }
 
@@ -50,6 +47,11 @@ static bool among(const char *const *names, size_t count, const char *name)
     return false;
 }
 
+bool infer_asked(const struct infer_request *r, const char *name)
+{
+    return among(r->ids, r->id_count, name) || among(r->ignored, r->ignored_count, name);
+}
+
 void infer_set(struct infer_column *c, int type, const char *format, ...)
 {
     va_list args;
@@ -57,6 +59,15 @@ void infer_set(struct infer_column *c, int type, const char *format, ...)
     c->kind = format;
     va_start(args, format);
     vsnprintf(c->reason, sizeof c->reason, format, args);
+    va_end(args);
+}
+
+void infer_more(char *note, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(note);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(note + used, size - used, format, args);
     va_end(args);
 }
 
@@ -72,25 +83,16 @@ static bool long_codes(const struct column_profile *w, const struct counts *n)
     return w->serials * 2 > n->present && n->distinct * 2 <= n->present;
 }
 
-/* Returns the first cell that is not a number, or NULL: a word, or a number with the other decimal
- * sign. */
-static const char *first_wrong(const struct column_profile *w, const struct counts *n, char decimal,
-                               int64_t *line)
+/* The first cell that is not a number: a word, or a number with the other decimal sign. */
+static const struct infer_first *first_wrong(const struct column_profile *w,
+                                             const struct counts *n, char decimal)
 {
-    bool comma = decimal == ',';
-    const struct {
-        const char *text;
-        int64_t line;
-    } found[] = {{comma ? w->point : w->comma, comma ? w->point_line : w->comma_line},
-                 {w->other, w->other_line},
-                 {n->word, n->word_line}};
-    const char *first = NULL;
-    *line = 0;
-    for (size_t i = 0; i < sizeof found / sizeof *found; i++)
-        if (found[i].text && (!first || found[i].line < *line)) {
-            first = found[i].text;
-            *line = found[i].line;
-        }
+    const struct infer_first *const found[] = {&w->signs[decimal != ','].first, &w->other,
+                                               &n->word};
+    const struct infer_first *first = found[0];
+    for (size_t i = 1; i < sizeof found / sizeof *found; i++)
+        if (found[i]->text && (!first->text || found[i]->line < first->line))
+            first = found[i];
     return first;
 }
 
@@ -103,11 +105,10 @@ static struct place place_of_wrong(const struct column_profile *w, const struct 
                                    char decimal)
 {
     struct place p = {""};
-    int64_t line;
-    const char *first = first_wrong(w, n, decimal, &line);
-    if (first)
-        snprintf(p.text, sizeof p.text, ", the first \"%.60s\" at line %lld", text_quote_z(first),
-                 (long long)line);
+    const struct infer_first *first = first_wrong(w, n, decimal);
+    if (first->text)
+        snprintf(p.text, sizeof p.text, ", the first \"%.60s\" at line %lld",
+                 text_quote_z(first->text), (long long)first->line);
     return p;
 }
 
@@ -137,7 +138,7 @@ static bool type_of_forms(const struct column_profile *w, const struct counts *n
                           struct infer_column *c)
 {
     bool comma = decimal == ',';
-    uint64_t foreign = comma ? w->points : w->commas, odd = comma ? w->odd_points : w->odd_commas;
+    uint64_t foreign = w->signs[!comma].cells, odd = w->signs[!comma].odd;
     uint64_t forms[FORMS], all = 0;
     int form = FORM_NONE;
     memcpy(forms, w->forms, sizeof forms);
@@ -155,8 +156,7 @@ static bool type_of_forms(const struct column_profile *w, const struct counts *n
     uint64_t read = form == FORM_DATE ? w->dates : n->numbers;
     if (!all || all != w->others + foreign || all + read != n->present)
         return false;
-    int64_t line;
-    const char *first = first_wrong(w, n, decimal, &line);
+    const struct infer_first *first = first_wrong(w, n, decimal);
     char reason[200];
     const char *kind = form_reason(form, decimal, reason, sizeof reason);
     bool few = (form == FORM_DATE || foreign == all) && n->distinct <= 20 &&
@@ -168,11 +168,9 @@ static bool type_of_forms(const struct column_profile *w, const struct counts *n
     if (form == FORM_DATE && !few)
         c->kind = infer_date_reason(&w->date_forms, c->name, c->reason, sizeof c->reason);
     bool named = form == FORM_DATE && !few && w->date_forms.unreal; /* a cell */
-    if (first && !named && strlen(c->reason) + 60 < sizeof c->reason) {
-        size_t at = strlen(c->reason);
-        snprintf(c->reason + at, sizeof c->reason - at, " (\"%.40s\" at line %lld)",
-                 text_quote_z(first), (long long)line);
-    }
+    if (first->text && !named && strlen(c->reason) + 60 < sizeof c->reason)
+        infer_more(c->reason, sizeof c->reason, " (\"%.40s\" at line %lld)",
+                   text_quote_z(first->text), (long long)first->line);
     return true;
 }
 
@@ -310,8 +308,7 @@ static void report_wrong(const struct column_profile *w, const struct counts *n,
                          int type, struct infer_column *c)
 {
     uint64_t wrong = n->present - n->numbers;
-    int64_t line;
-    const char *first = first_wrong(w, n, decimal, &line);
+    const char *first = first_wrong(w, n, decimal)->text;
     const bool one = first && w->alike * 2 > wrong;
     infer_set(c, type,
               "%llu of %llu cells are numbers, %llu %s not%s: mend %s and run init again, or add a "
@@ -385,8 +382,7 @@ static void type_of_texts(const struct column_profile *w, const struct counts *n
     else if (n->distinct > 10 && !c->reason[0] && infer_is_dressed(w, n->present, c)) {
         c->type = COLUMN_CATEGORICAL; /* 4'9" */
         c->unread = false;
-        snprintf(c->reason + strlen(c->reason), sizeof c->reason - strlen(c->reason),
-                 "; taken as categories");
+        infer_more(c->reason, sizeof c->reason, "; taken as categories");
     }
     if (c->type != COLUMN_TEXT)
         return;
@@ -404,10 +400,8 @@ static void type_of(const struct infer_request *r, const struct survey *s,
     uint64_t least = s->rows < 40 ? 1 : 10;
     if (r->target && strcmp(c->name, r->target) == 0)
         type_of_target(r, w, n, decimal, c);
-    else if (among(r->ids, r->id_count, c->name))
-        c->type = COLUMN_ID;
-    else if (among(r->ignored, r->ignored_count, c->name))
-        c->type = COLUMN_IGNORE;
+    else if (infer_asked(r, c->name))
+        c->type = among(r->ids, r->id_count, c->name) ? COLUMN_ID : COLUMN_IGNORE;
     else if (!n->present)
         infer_set(c, COLUMN_IGNORE, "every cell is missing");
     else if (n->missing && n->present < least)
@@ -421,8 +415,7 @@ static void type_of(const struct infer_request *r, const struct survey *s,
              !type_without_words(r, w, n, decimal, false, c) &&
              !type_of_most(w, n, decimal, c) && !type_of_forms(w, n, decimal, c))
         type_of_texts(w, n, decimal, c);
-    const bool asked = among(r->ids, r->id_count, c->name) ||
-                       among(r->ignored, r->ignored_count, c->name);
+    const bool asked = infer_asked(r, c->name);
     if (c->type == COLUMN_ID && !asked)
         infer_way_back(c, are_numbers(w, n) && !(w->serials * 2 > n->present));
     c->numbers = are_numbers(w, n) && n->present && !asked && c->type != COLUMN_NUMERIC;
@@ -448,7 +441,7 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
         struct infer_column *c = &out->columns[i];
         struct counts n = count_cells(w, out->decimal);
         n.sure = sure;
-        if (s->last_unlabelled && w->others == 1 && w->other_line == s->last_line) {
+        if (s->last_unlabelled && w->others == 1 && w->other.line == s->last_line) {
             n.texts--; /* a footer, which training leaves out: infer_footer tells it */
             n.present--;
             n.distinct--;
@@ -458,8 +451,8 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
         c->distinct = n.distinct;
         c->distinct_capped = w->capped;
         bool comma = out->decimal == ',';
-        c->low = comma ? fmin(w->low, w->comma_low) : w->low;
-        c->high = comma ? fmax(w->high, w->comma_high) : w->high;
+        c->low = infer_low(w, comma);
+        c->high = infer_high(w, comma);
         if (!n.numbers)
             c->low = c->high = NAN;
         for (size_t k = 0; k < sizeof w->example / sizeof *w->example; k++) {

@@ -1,6 +1,5 @@
 /* words.c - the few words among the numbers or dates of a column: nil, n.a., TBD, 0000-00-00.
  * A column that is numbers or dates without them is one, and they mean missing there. */
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -84,7 +83,6 @@ bool infer_without_words(const struct column_profile *w, struct column_profile *
     plain->others -= w->words_only.cells;
     plain->cells -= w->words_only.cells;
     plain->other = w->formed;
-    plain->other_line = w->formed_line;
     if (words->count && words->count <= INFER_WORDS)
         return true;
     opt_strings_free(words);
@@ -95,20 +93,20 @@ void infer_tell_words(const struct opt_strings *words, uint64_t cells, uint64_t 
                       bool target, struct infer_column *c)
 {
     struct text list = {0};
-    const size_t used = strlen(c->far);
     const bool many = words->count > 1;
     for (size_t i = 0; i < words->count; i++)
         text_printf(&list, "%s\"%s\"", i ? ", " : "", text_quote_z(words->items[i]));
-    snprintf(c->far + used, sizeof c->far - used,
-             "%s%s in %llu of %llu cells (%s line %lld) %s no %s: taken as missing, by the "
-             "column's \"missing\"%s --set %s", used ? "; " : "", list.data,
-             (unsigned long long)cells, (unsigned long long)all, cells > 1 ? "the first at" : "at",
-             (long long)line, many ? "are" : "is",
-             c->type == COLUMN_DATETIME ? "date" : "number",
-             target ? ", and the task is regression; for classes" : "; to keep them as categories,",
-             target ? shell_word("data.columns.%s={\"type\": \"categorical\", \"missing\": []}",
-                                 shell_key(c->name))
-                    : shell_word("data.columns.%s=categorical", shell_key(c->name)));
+    infer_more(c->far, sizeof c->far,
+               "%s%s in %llu of %llu cells (%s line %lld) %s no %s: taken as missing, by the "
+               "column's \"missing\"%s --set %s", c->far[0] ? "; " : "", list.data,
+               (unsigned long long)cells, (unsigned long long)all,
+               cells > 1 ? "the first at" : "at", (long long)line, many ? "are" : "is",
+               c->type == COLUMN_DATETIME ? "date" : "number",
+               target ? ", and the task is regression; for classes"
+                      : "; to keep them as categories,",
+               target ? shell_word("data.columns.%s={\"type\": \"categorical\", \"missing\": []}",
+                                   shell_key(c->name))
+                      : shell_word("data.columns.%s=categorical", shell_key(c->name)));
     text_free(&list);
 }
 
