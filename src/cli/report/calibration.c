@@ -36,11 +36,9 @@ void report_calibration(const struct report *r, struct text *out)
     if (!r->answers.classes)
         return;
     html_section(out, "Calibration");
-    if (!isnan(off)) {
-        text_put(out, "<p class=\"dim\">On average a probability is off by ");
-        html_percent(out, off);
-        text_put(out, " (ece): so far it lies from the share of such rows that were so.</p>\n");
-    }
+    if (!isnan(off))
+        html_printf(out, "<p class=\"dim\">On average a probability is off by %f (ece): so far it "
+                         "lies from the share of such rows that were so.</p>\n", off);
     text_put(out, "<div class=\"charts\">\n");
     put_chart(r, out);
     text_put(out, "</div>\n");

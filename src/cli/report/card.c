@@ -38,11 +38,8 @@ static void put_facts(const struct report_request *q, const struct report *r, st
     report_fact(out, "version of dnn that made this page", DNN_VERSION);
     report_fact(out, "sha256 of the model", r->sha256);
     for (size_t i = 0; r->data_sha256 && i < q->input_count && i < FILES_SHOWN; i++) {
-        html_row(out);
-        text_put(out, "<td>sha256 of ");
-        html_text_z(out, report_file(q->inputs[i]));
-        text_put(out, "</td>");
-        html_cell(out, r->data_sha256[i]);
+        html_printf(out, "<tr><td>sha256 of %s</td>", report_file(q->inputs[i]));
+        html_cells(out, "%s", r->data_sha256[i]);
         html_row_end(out);
     }
     html_table_end(out);
@@ -80,31 +77,26 @@ static void put_columns(const struct schema *s, struct text *out)
 {
     static const char *const names[] = {"column", "type", "encoding", "range or values",
                                         "missing in training", NULL};
-    size_t shown = 0, left = 0;
     text_put(out, "<h3>Columns</h3>\n");
     html_table(out, "Columns", names, 3);
-    for (size_t i = 0; i < s->column_count; i++) {
+    for (size_t i = 0; i < s->column_count && i < COLUMNS_SHOWN; i++) {
         const struct column *c = &s->columns[i];
         bool input = c->number != UINT32_MAX || c->category != UINT32_MAX;
-        if (shown == COLUMNS_SHOWN) {
-            left++;
-            continue;
-        }
-        shown++;
-        html_row(out);
-        html_cell(out, c->name);
+        html_row_begin(out);
+        html_cells(out, "%s", c->name);
         text_printf(out, "<td>%s</td><td>%s</td>", column_role_names[c->type], encoding_of(s, c));
         if (input) {
             put_range(s, c, out);
-            html_cell_number(out, (double)c->missing);
+            html_cells(out, "%g", (double)c->missing);
         } else {
             text_put(out, "<td></td><td></td>");
         }
         html_row_end(out);
     }
     html_table_end(out);
-    if (left)
-        html_note(out, "%zu more columns: `dnn inspect` lists them all.", left);
+    if (s->column_count > COLUMNS_SHOWN)
+        html_note(out, "%zu more columns: `dnn inspect` lists them all.",
+                  s->column_count - COLUMNS_SHOWN);
     if (s->steps)
         html_note(out, "The rows are sequences of %u steps, %zu channels.", s->steps,
                   s->channels.count);
@@ -125,11 +117,8 @@ static void put_config(const struct report *r, struct text *out)
 void report_card(const struct report_request *q, const struct report *r, struct text *out)
 {
     html_section(out, "Model card");
-    if (q->note) {
-        text_put(out, "<p class=\"note\">");
-        html_text_z(out, q->note);
-        text_put(out, "</p>\n");
-    }
+    if (q->note)
+        html_printf(out, "<p class=\"note\">%s</p>\n", q->note);
     put_facts(q, r, out);
     put_columns(r->file->schema, out);
     put_config(r, out);

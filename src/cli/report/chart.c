@@ -67,16 +67,13 @@ static void put_dates(const struct chart *c)
     const double day = 86400, range = (c->x1 - c->x0) / day;
     const time_t from = (time_t)c->x0;
     struct tm tm;
-    char words[40];
     size_t k = 0;
     if (range < 60) { /* days */
         const double step = fmax(round_step(range, 4), 1) * day;
         for (double x = ceil(c->x0 / step - 1e-9) * step; x <= c->x1; x += step) {
-            const time_t at = (time_t)x;
-            if (gmtime_r(&at, &tm) && strftime(words, sizeof words, "%Y-%m-%d", &tm)) {
-                put_x_tick(c, x);
-                text_printf(c->out, "%s</text>\n", words);
-            }
+            put_x_tick(c, x);
+            html_day(c->out, x);
+            text_put(c->out, "</text>\n");
         }
         return;
     }
@@ -128,6 +125,18 @@ static void widen(double *low, double *high)
         double by = fabs(*low) > 0 ? fabs(*low) / 2 : 1;
         *low -= by;
         *high += by;
+    }
+}
+
+void chart_hold(struct chart *c, double x, double y)
+{
+    if (isfinite(x)) {
+        c->x0 = fmin(c->x0, x);
+        c->x1 = fmax(c->x1, x);
+    }
+    if (isfinite(y)) {
+        c->y0 = fmin(c->y0, y);
+        c->y1 = fmax(c->y1, y);
     }
 }
 
@@ -211,9 +220,7 @@ void chart_dot(struct chart *c, unsigned series, double x, double y, double radi
 
 void chart_key(struct chart *c, unsigned series, const char *name)
 {
-    text_printf(&c->key, "<span class=\"key s%u\"><i></i>", series % CHART_SERIES);
-    html_text_z(&c->key, name);
-    text_put(&c->key, "</span>");
+    html_printf(&c->key, "<span class=\"key s%u\"><i></i>%s</span>", series % CHART_SERIES, name);
 }
 
 void chart_end(struct chart *c, const char *note)

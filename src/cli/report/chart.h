@@ -16,6 +16,8 @@ struct chart {
     bool x_date;               /* seconds since 1970 */
     struct text key;       /* of the series, below the chart */
 };
+/* Widens the axes, so that they show the point; a coordinate that is not finite does not count. */
+void chart_hold(struct chart *c, double x, double y);
 /* Titles are ours. y0 is lowered and y1 raised to round numbers unless `exact`. */
 void chart_begin(struct chart *c, struct text *out, const char *heading, const char *x_title,
                  const char *y_title, bool exact);

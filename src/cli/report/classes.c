@@ -86,45 +86,23 @@ static void gains_curve(const struct report *r, struct text *out)
     class_curves_free(&all);
 }
 
-/* Heights are rows, so that few rows look few. */
-static void two_histograms(const struct histogram *a, const struct histogram *b,
-                           const char *heading, const char *x_title, const char *const names[2],
-                           double threshold, struct text *out)
-{
-    const struct histogram *all[2] = {a, b};
-    struct chart c = {.x0 = a->low, .x1 = a->high, .x_percent = true};
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; i < HISTOGRAM_BINS; i++)
-            c.y1 = fmax(c.y1, all[k]->share[i] * all[k]->weight);
-    chart_begin(&c, out, heading, x_title, "rows", false);
-    for (unsigned k = 0; k < 2; k++) {
-        double width = (a->high - a->low) / HISTOGRAM_BINS;
-        for (int i = 0; i < HISTOGRAM_BINS; i++)
-            chart_bar(&c, k, a->low + i * width, a->low + (i + 1) * width,
-                      all[k]->share[i] * all[k]->weight);
-        if (all[k]->weight > 0)
-            chart_key(&c, k, names[k]);
-    }
-    if (!isnan(threshold))
-        chart_even(&c, threshold, c.y0, threshold, c.y1);
-    chart_end(&c, isnan(threshold) ? NULL : "dashed: the threshold");
-}
-
 static void put_scores(const struct report *r, struct text *out)
 {
-    if (r->answers.classes == 2) {
-        const char *const names[2] = {report_label(r, 0), report_label(r, 1)};
-        struct histogram no = histogram_of_class(&r->answers, 1, false),
-                         yes = histogram_of_class(&r->answers, 1, true);
-        two_histograms(&no, &yes, "Scores by label", "probability of the positive label", names,
-                       r->answers.decision.threshold, out);
-    } else {
-        static const char *const names[2] = {"right answers", "wrong answers"};
-        struct histogram right = histogram_of_answers(&r->answers, true),
-                         wrong = histogram_of_answers(&r->answers, false);
-        two_histograms(&right, &wrong, "How sure it is", "probability of the answer", names,
-                       (double)NAN, out);
-    }
+    const bool two = r->answers.classes == 2;
+    const char *const names[2] = {two ? report_label(r, 0) : "right answers",
+                                  two ? report_label(r, 1) : "wrong answers"};
+    struct histogram all[2];
+    struct chart c = {.x_percent = true};
+    for (int k = 0; k < 2; k++)
+        all[k] = two ? histogram_of_class(&r->answers, 1, k == 1)
+                     : histogram_of_answers(&r->answers, k == 0);
+    report_histograms(&c, out, two ? "Scores by label" : "How sure it is",
+                      two ? "probability of the positive label" : "probability of the answer", all,
+                      2, two ? r->answers.decision.threshold : (double)NAN);
+    for (unsigned k = 0; k < 2; k++)
+        if (all[k].weight > 0)
+            chart_key(&c, k, names[k]);
+    chart_end(&c, two ? "dashed: the threshold" : NULL);
 }
 
 static void put_confusion(const struct report *r, struct text *out)
@@ -136,22 +114,16 @@ static void put_confusion(const struct report *r, struct text *out)
     html_note(out, "Rows: true label. Columns: predicted label. Darker: larger share of that row.");
     text_put(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Confusion\">\n"
                   "<table class=\"heat\">\n<thead><tr><th scope=\"col\">label</th>");
-    for (uint32_t c = 0; c < t->classes; c++) {
-        text_put(out, "<th scope=\"col\" class=\"n\">");
-        html_text_z(out, report_label(r, c));
-        text_put(out, "</th>");
-    }
+    for (uint32_t c = 0; c < t->classes; c++)
+        html_printf(out, "<th scope=\"col\" class=\"n\">%s</th>", report_label(r, c));
     text_put(out, "</tr></thead>\n<tbody>\n");
     for (uint32_t c = 0; c < t->classes; c++) {
-        text_put(out, "<tr><th scope=\"row\">");
-        html_text_z(out, report_label(r, c));
-        text_put(out, "</th>");
+        html_printf(out, "<tr><th scope=\"row\">%s</th>", report_label(r, c));
         for (uint32_t a = 0; a < t->classes; a++) {
             double count = t->confusion[(size_t)c * t->classes + a];
             double part = report_share(count, t->support[c]);
             text_printf(out, "<td class=\"n\" style=\"--a:%.2f\">", isnan(part) ? 0 : part * 0.6);
-            html_number(out, count);
-            text_put(out, "</td>");
+            html_printf(out, "%g</td>", count);
         }
         html_row_end(out);
     }
@@ -184,12 +156,9 @@ static void put_mistakes(const struct report *r, struct text *out)
     html_table(out, "Mistakes", names, 2);
     for (size_t i = 0; i < count; i++) {
         const uint32_t label = (uint32_t)(list[i] / t->classes);
-        html_row(out);
-        html_cell(out, report_label(r, label));
-        html_cell(out, report_label(r, (uint32_t)(list[i] % t->classes)));
-        html_cell_number(out, t->confusion[list[i]]);
-        html_cell_percent(out, report_share(t->confusion[list[i]], t->support[label]));
-        html_row_end(out);
+        html_row(out, "%s %s %g %f", report_label(r, label),
+                 report_label(r, (uint32_t)(list[i] % t->classes)), t->confusion[list[i]],
+                 report_share(t->confusion[list[i]], t->support[label]));
     }
     html_table_end(out);
 }
@@ -204,13 +173,9 @@ static void put_labels(const struct report *r, struct text *out)
     const uint32_t count = list_labels(r, LABELS_MOST, list);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t c = list[i];
-        html_row(out);
-        html_cell(out, report_label(r, c));
-        html_cell_percent(out, report_share(t->hit[c], t->answered[c]));
-        html_cell_percent(out, report_share(t->hit[c], t->support[c]));
-        html_cell_number(out, report_share(2 * t->hit[c], t->support[c] + t->answered[c]));
-        html_cell_number(out, t->support[c]);
-        html_row_end(out);
+        html_row(out, "%s %f %f %g %g", report_label(r, c),
+                 report_share(t->hit[c], t->answered[c]), report_share(t->hit[c], t->support[c]),
+                 report_share(2 * t->hit[c], t->support[c] + t->answered[c]), t->support[c]);
     }
     html_table_end(out);
     if (t->classes > LABELS_MOST)

@@ -3,47 +3,23 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/report/chart.h"
 #include "cli/report/html.h"
 #include "cli/report/page.h"
 
-enum { COLUMNS_MOST = 1000, TEXT_MOST = 60 };
+enum { COLUMNS_MOST = 1000 };
 
 /* --- parts of a sentence --- */
 
-void data_put_short(struct text *out, const char *text)
-{
-    size_t end = strlen(text);
-    const bool cut = end > TEXT_MOST;
-    for (end = cut ? TEXT_MOST : end; cut && end && ((unsigned char)text[end] & 0xc0) == 0x80;)
-        end--;
-    html_text(out, text, end);
-    text_put(out, cut ? " \u2026" : "");
-}
-
 void data_put_number(const struct look_column *c, double value, struct text *out)
 {
-    const time_t at = (time_t)value;
-    struct tm tm;
-    char date[32];
-    if (c->about->type == COLUMN_DATETIME && isfinite(value) && gmtime_r(&at, &tm) &&
-        strftime(date, sizeof date, "%Y-%m-%d", &tm))
-        text_put(out, date);
-    else
-        html_number(out, value);
+    (c->about->type == COLUMN_DATETIME ? html_day : html_number)(out, value);
 }
 
 void data_put_target(const struct data_look *l, double target, struct text *out)
 {
     (l->label || l->labels[0] ? html_percent : html_number)(out, target);
-}
-
-static void put_count(struct text *out, size_t count, const char *one, const char *more)
-{
-    html_number(out, (double)count);
-    text_put(out, count == 1 ? one : more);
 }
 
 /* "; 16 categorical, 4 numeric, 1 id" */
@@ -56,9 +32,7 @@ static void put_types(const struct data_look *l, struct text *out)
             count += l->found->columns[k].type == type;
         if (!count)
             continue;
-        text_put(out, before);
-        html_number(out, (double)count);
-        text_printf(out, " %s", column_role_names[type]);
+        html_printf(out, "%s%g %s", before, (double)count, column_role_names[type]);
         before = ", ";
     }
 }
@@ -84,45 +58,28 @@ static size_t best_column(const struct data_look *l)
 
 static void put_lead(const struct data_look *l, struct text *out)
 {
-    text_put(out, "<p class=\"lead\">");
-    put_count(out, l->found->rows, " row, ", " rows, ");
-    put_count(out, l->found->count, " column", " columns");
+    const size_t rows = l->found->rows, columns = l->found->count;
+    html_printf(out, "<p class=\"lead\">%g %s, %g %s", (double)rows, rows == 1 ? "row" : "rows",
+                (double)columns, columns == 1 ? "column" : "columns");
     put_types(l, out);
-    text_put(out, ". Of all cells <b>");
-    html_percent(out, missing_share(l));
-    text_put(out, "</b> are missing.");
-    if (l->found->looked && l->found->copies) {
-        text_put(out, " Of the rows <b>");
-        html_percent(out, (double)l->found->copies / (double)l->found->looked);
-        text_put(out, "</b> are the same as another row.");
-    }
+    html_printf(out, ". Of all cells <b>%f</b> are missing.", missing_share(l));
+    if (l->found->looked && l->found->copies)
+        html_printf(out, " Of the rows <b>%f</b> are the same as another row.",
+                    (double)l->found->copies / (double)l->found->looked);
     if (l->target != SIZE_MAX) {
         const struct look_column *t = &l->columns[l->target];
-        text_put(out, " The target <b>");
-        html_text_z(out, t->about->name);
-        text_put(out, "</b> ");
-        if (l->label) {
-            text_put(out, "is ");
-            data_put_short(out, l->label);
-            text_put(out, " in ");
-            html_percent(out, l->target_mean[0]);
-            text_put(out, " of the rows.");
-        } else if (t->numbers) {
-            text_put(out, "has the mean ");
-            html_number(out, t->mean);
-            text_put(out, " and the median ");
-            html_number(out, t->median);
-            text_put(out, ".");
-        } else {
-            text_put(out, "has ");
-            put_count(out, t->about->distinct, " label.", " labels.");
-        }
+        html_printf(out, " The target <b>%s</b> ", t->about->name);
+        if (l->label)
+            html_printf(out, "is %.60s in %f of the rows.", l->label, l->target_mean[0]);
+        else if (t->numbers)
+            html_printf(out, "has the mean %g and the median %g.", t->mean, t->median);
+        else
+            html_printf(out, "has %g %s", (double)t->about->distinct,
+                        t->about->distinct == 1 ? "label." : "labels.");
         const size_t best = best_column(l);
-        if (best != SIZE_MAX) {
-            text_put(out, " The column that alone tells most of it is <b>");
-            html_text_z(out, l->found->columns[best].name);
-            text_put(out, "</b>.");
-        }
+        if (best != SIZE_MAX)
+            html_printf(out, " The column that alone tells most of it is <b>%s</b>.",
+                        l->found->columns[best].name);
     }
     text_put(out, "</p>\n");
 }
@@ -130,13 +87,8 @@ static void put_lead(const struct data_look *l, struct text *out)
 static void put_column_note(const struct infer_column *c, const char *lead, const char *note,
                             struct text *out)
 {
-    if (!note || !*note)
-        return;
-    text_put(out, "<p><b>");
-    html_text_z(out, c->name);
-    text_printf(out, "</b>: %s", lead);
-    html_text_z(out, note);
-    text_put(out, ".</p>\n");
+    if (note && *note)
+        html_printf(out, "<p><b>%s</b>: %s%s.</p>\n", c->name, lead, note);
 }
 
 /* The notes that `init` would write about the file. */
@@ -149,11 +101,8 @@ static void put_notes(const struct data_look *l, struct text *out)
                                  labels ? f->same_note : "", labels ? f->nothing_note : "",
                                  f->footer_note, f->time_note};
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
-        if (*notes[i]) {
-            text_put(out, "<p>");
-            html_text_z(out, notes[i]);
-            text_put(out, ".</p>\n");
-        }
+        if (*notes[i])
+            html_printf(out, "<p>%s.</p>\n", notes[i]);
     for (size_t k = 0; k < f->count; k++) {
         const struct infer_column *c = &f->columns[k];
         put_column_note(c, "", c->reason, out);
@@ -177,17 +126,14 @@ static void put_content(const struct look_column *c, struct text *out)
         text_put(out, " to ");
         data_put_number(c, c->values[c->count - 1].high, out);
     } else if (c->count && !c->words) {
-        for (uint32_t i = 0; i < c->count && i < 3; i++) {
-            text_put(out, i ? ", " : "");
-            data_put_short(out, c->values[i].text);
-        }
+        for (uint32_t i = 0; i < c->count && i < 3; i++)
+            html_printf(out, i ? ", %.60s" : "%.60s", c->values[i].text);
     } else {
         const char *before = "e.g. ";
         for (int i = 0; i < 3 && c->about->examples[i]; i++) {
             if (!*c->about->examples[i])
                 continue;
-            text_put(out, before);
-            data_put_short(out, c->about->examples[i]);
+            html_printf(out, "%s%.60s", before, c->about->examples[i]);
             before = ", ";
         }
     }
@@ -212,16 +158,14 @@ static void put_columns(const struct data_look *l, struct text *out)
     html_table(out, "Columns", names, 3);
     for (size_t k = 0; k < l->found->count && k < COLUMNS_MOST; k++) {
         const struct infer_column *about = &l->found->columns[k];
-        html_row(out);
-        html_cell(out, about->name);
+        html_row_begin(out);
+        html_cells(out, "%s", about->name);
         text_printf(out, "<td>%s</td>",
                     column_role_names[k == l->target ? COLUMN_TARGET : about->type]);
         put_content(&l->columns[k], out);
-        html_cell_percent(out, l->found->rows ? (double)about->missing / (double)l->found->rows
-                                              : (double)NAN);
-        text_put(out, "<td class=\"n\">");
-        html_number(out, (double)about->distinct);
-        text_put(out, about->distinct_capped ? "+</td>" : "</td>");
+        html_cells(out, "%f", report_share((double)about->missing, (double)l->found->rows));
+        html_printf(out, "<td class=\"n\">%g%s</td>", (double)about->distinct,
+                    about->distinct_capped ? "+" : "");
         const double tells = l->columns[k].tells;
         if (target && !isnan(tells)) {
             html_cell_near(out, tells, (double)NAN, 0.1);
@@ -252,9 +196,8 @@ static void put_pairs(const struct data_look *l, struct text *out)
     html_table(out, "Associations", names, 2);
     for (uint32_t i = 0; i < l->pair_count; i++) {
         const struct look_pair *p = &l->pairs[i];
-        html_row(out);
-        html_cell(out, l->found->columns[p->a].name);
-        html_cell(out, l->found->columns[p->b].name);
+        html_row_begin(out);
+        html_cells(out, "%s %s", l->found->columns[p->a].name, l->found->columns[p->b].name);
         html_cell_near(out, p->association, (double)NAN, 1);
         chart_cell(out, p->association, (double)NAN, (double)NAN, 0, 1);
         html_row_end(out);
@@ -269,17 +212,12 @@ void report_data_page(const struct data_look *l, const char *name, const char *n
     struct text title = {0};
     report_title(name, true, &title);
     html_begin(out, title.data);
-    text_put(out, "<header>\n<h1>");
-    html_text_z(out, name);
-    text_put(out, "</h1>\n");
+    html_printf(out, "<header>\n<h1>%s</h1>\n", name);
     put_lead(l, out);
     if (date)
         text_printf(out, "<p class=\"dim\">Page of %s.</p>\n", date);
-    if (note) {
-        text_put(out, "<p>");
-        html_text_z(out, note);
-        text_put(out, "</p>\n");
-    }
+    if (note)
+        html_printf(out, "<p>%s</p>\n", note);
     text_put(out, "</header>\n<main>\n");
     put_columns(l, out);
     put_pairs(l, out);

@@ -9,9 +9,8 @@
 void report_data_page(const struct data_look *l, const char *name, const char *note,
                       const char *date, struct text *out);
 
-/* Shared by the parts of the page: user text, cut between characters; a number or a date of a
- * column; the target of a value: a share or a mean. */
-void data_put_short(struct text *out, const char *text);
+/* Shared by the parts of the page: a number or a date of a column; the target of a value: a share
+ * or a mean. */
 void data_put_number(const struct look_column *c, double value, struct text *out);
 void data_put_target(const struct data_look *l, double target, struct text *out);
 /* The section with the values of each column. */

@@ -29,12 +29,10 @@ static void put_there(const struct data_look *l, const double *target, struct te
         return;
     }
     const size_t most = main_label(l, target);
-    data_put_short(out, most == SIZE_MAX ? "other labels" : l->labels[most]);
     if (most == SIZE_MAX)
-        return;
-    text_put(out, ", <span class=\"one\">");
-    html_percent(out, target[most]);
-    text_put(out, "</span>");
+        text_put(out, "other labels");
+    else
+        html_printf(out, "%.60s, <span class=\"one\">%f</span>", l->labels[most], target[most]);
 }
 
 /* --- charts of numbers and dates --- */
@@ -47,19 +45,10 @@ static void put_figures(const struct look_column *c, struct text *out)
             text_put(out, "the middle 98 % of the dates");
         return;
     }
-    text_put(out, "mean ");
-    html_number(out, c->mean);
-    text_put(out, ", standard deviation ");
-    html_number(out, c->deviation);
-    text_put(out, "; half of the values lie between ");
-    html_number(out, c->quartile[0]);
-    text_put(out, " and ");
-    html_number(out, c->quartile[1]);
-    if (c->zeros > 0) {
-        text_put(out, "; ");
-        html_percent(out, c->zeros);
-        text_put(out, " are 0");
-    }
+    html_printf(out, "mean %g, standard deviation %g; half of the values lie between %g and %g",
+                c->mean, c->deviation, c->quartile[0], c->quartile[1]);
+    if (c->zeros > 0)
+        html_printf(out, "; %f are 0", c->zeros);
     text_put(out, "; drawn: the middle 98 %");
 }
 
@@ -87,9 +76,7 @@ static void put_missing(const struct data_look *l, const struct look_column *c, 
 {
     if (!(c->missing.share > 0))
         return;
-    text_put(out, "; missing in ");
-    html_percent(out, c->missing.share);
-    text_put(out, " of the rows, and there: ");
+    html_printf(out, "; missing in %f of the rows, and there: ", c->missing.share);
     put_there(l, c->missing.target, out);
 }
 
@@ -104,15 +91,12 @@ static void put_line(const struct data_look *l, const struct look_column *c, str
         x[i] = fmin(fmax((c->values[i].low + c->values[i].high) / 2, h.x0), h.x1);
         for (uint32_t t = 0; t < l->targets; t++) {
             y[t][i] = c->values[i].target[t];
-            h.y0 = fmin(h.y0, y[t][i]);
-            h.y1 = fmax(h.y1, y[t][i]);
+            chart_hold(&h, x[i], y[t][i]);
         }
     }
     if (h.y_percent)
         h.y0 = 0;
-    html_text_z(&heading, l->columns[l->target].about->name);
-    text_put(&heading, " by ");
-    html_text_z(&heading, c->about->name);
+    html_printf(&heading, "%s by %s", l->columns[l->target].about->name, c->about->name);
     chart_begin(&h, out, heading.data, c->period ? "date" : "value",
                 l->label       ? "share with the positive label"
                 : l->labels[0] ? "share of the label"
@@ -144,7 +128,7 @@ static void put_value(const struct data_look *l, const struct look_column *c,
     if (v == &c->missing) {
         text_put(out, "missing");
     } else if (v->text) {
-        data_put_short(out, v->text);
+        html_printf(out, "%.60s", v->text);
     } else {
         data_put_number(c, v->low, out);
         if (v->high > v->low) {
@@ -155,7 +139,7 @@ static void put_value(const struct data_look *l, const struct look_column *c,
     text_put(out, "</td>");
     if (!parts)
         chart_cell(out, v->share, (double)NAN, (double)NAN, 0, most > 0 ? most : 1);
-    html_cell_percent(out, v->share);
+    html_cells(out, "%f", v->share);
     if (parts)
         chart_cell_parts(out, v->target, isnan(v->target[0]) ? 0 : l->targets);
     if (target) {
@@ -176,9 +160,7 @@ static void put_values(const struct data_look *l, const struct look_column *c, b
     double most = 0;
     for (uint32_t i = 0; i < c->count; i++)
         most = fmax(most, c->values[i].share);
-    text_put(out, "<figure>\n<h3>");
-    html_text_z(out, c->about->name);
-    text_put(out, "</h3>\n");
+    html_printf(out, "<figure>\n<h3>%s</h3>\n", c->about->name);
     if (c->words)
         html_note(out, target ? "The words whose rows differ most from all rows in the target."
                               : "The most frequent words.");
@@ -188,11 +170,8 @@ static void put_values(const struct data_look *l, const struct look_column *c, b
     if (c->missing.share > 0)
         put_value(l, c, &c->missing, most, target, out);
     html_table_end(out);
-    if (c->others > 0) {
-        text_put(out, "<p class=\"dim\">Other values: ");
-        html_percent(out, c->others);
-        text_put(out, " of the rows.</p>\n");
-    }
+    if (c->others > 0)
+        html_printf(out, "<p class=\"dim\">Other values: %f of the rows.</p>\n", c->others);
     text_put(out, "</figure>\n");
 }
 
@@ -229,37 +208,27 @@ static void put_meaning(const struct data_look *l, struct text *out)
     text_put(out, "<p class=\"dim\">Target: ");
     if (l->labels[0]) {
         text_put(out, "the shares of the labels. ");
-        for (uint32_t i = 0; i < l->targets; i++) {
-            text_printf(out, "<span class=\"key s%u\"><i></i>", i);
-            data_put_short(out, l->labels[i]);
-            text_put(out, "</span>");
-        }
+        for (uint32_t i = 0; i < l->targets; i++)
+            html_printf(out, "<span class=\"key s%u\"><i></i>%.60s</span>", i, l->labels[i]);
         if (l->columns[l->target].about->distinct > l->targets)
             text_printf(out, "<span class=\"key s%d\"><i></i>other labels</span>",
                         CHART_SERIES - 1);
     } else if (l->label) {
-        text_put(out, "the share of the rows that are ");
-        data_put_short(out, l->label);
-        text_put(out, "; of all rows ");
-        html_percent(out, l->target_mean[0]);
-        text_put(out, ".");
+        html_printf(out, "the share of the rows that are %.60s; of all rows %f.", l->label,
+                    l->target_mean[0]);
     } else {
-        text_put(out, "its mean over the rows; of all rows ");
-        html_number(out, l->target_mean[0]);
-        text_put(out, ".");
+        html_printf(out, "its mean over the rows; of all rows %g.", l->target_mean[0]);
     }
     text_put(out, "</p>\n");
 }
 
 void report_data_values(const struct data_look *l, struct text *out)
 {
-    size_t shown = 0, left = 0;
+    size_t shown = 0;
     html_section(out, "Values");
-    if (l->rows < l->found->rows) {
-        text_put(out, "<p class=\"dim\">Of a sample of ");
-        html_number(out, (double)l->rows);
-        text_put(out, " rows, at equal distances in the file.</p>\n");
-    }
+    if (l->rows < l->found->rows)
+        html_printf(out, "<p class=\"dim\">Of a sample of %g rows, at equal distances in the "
+                         "file.</p>\n", (double)l->rows);
     put_meaning(l, out);
     if (l->target != SIZE_MAX)
         put_spread(l, l->target, out);
@@ -270,12 +239,10 @@ void report_data_values(const struct data_look *l, struct text *out)
                 continue;
             if (shown++ < SPREADS_MOST)
                 put_spread(l, k, out);
-            else
-                left++;
         }
         text_put(out, charts ? "" : "</div>\n");
     }
-    if (left)
-        html_note(out, "%zu more columns are not shown here.", left);
+    if (shown > SPREADS_MOST)
+        html_note(out, "%zu more columns are not shown here.", shown - SPREADS_MOST);
     html_section_end(out);
 }

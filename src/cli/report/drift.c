@@ -1,6 +1,5 @@
 /* report_drift.c - the part of a report about the difference of the rows from the training rows. */
 #include <math.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "cli/report/chart.h"
@@ -49,13 +48,13 @@ static void put_moved(const struct report *r, const struct moved *m, double most
     const struct drift *d = r->drift;
     const struct column *c = &r->file->schema->columns[m->column];
     static const double marks[] = {DRIFT_SOME, DRIFT_MUCH};
-    html_row(out);
-    html_cell(out, c->name);
+    html_row_begin(out);
+    html_cells(out, "%s", c->name);
     text_printf(out, "<td>%s</td>", verdict_of(m));
     html_cell_near(out, m->index, (double)NAN, DRIFT_SOME);
     html_cell_near(out, m->chance, (double)NAN, DRIFT_SOME);
-    html_cell_number(out, (double)(d->unknown[m->column] + d->outside[m->column]));
-    html_cell_number(out, (double)d->missing[m->column]);
+    html_cells(out, "%g %g", (double)(d->unknown[m->column] + d->outside[m->column]),
+               (double)d->missing[m->column]);
     chart_cell_marked(out, m->index, fmin(fmax(most, BAR_LEAST), BAR_MOST), marks, 2);
     html_row_end(out);
 }
@@ -65,15 +64,8 @@ static void put_moved(const struct report *r, const struct moved *m, double most
 /* The value of an edge, of a date as one. */
 static void put_edge(const struct schema *s, const struct column *c, float edge, struct text *out)
 {
-    const double value = (double)edge + s->numbers[c->number].offset;
-    const time_t at = (time_t)value;
-    struct tm tm;
-    char date[32];
-    if (c->type == COLUMN_DATETIME && gmtime_r(&at, &tm) &&
-        strftime(date, sizeof date, "%Y-%m-%d", &tm))
-        text_put(out, date);
-    else
-        html_number(out, value);
+    (c->type == COLUMN_DATETIME ? html_day : html_number)(
+        out, (double)edge + s->numbers[c->number].offset);
 }
 
 /* The content of a place: a category, or a range of numbers. */
@@ -138,18 +130,14 @@ static void put_histogram(const struct report *r, uint32_t column, struct text *
         most = fmax(most, fmax(before[k], now[k]));
     }
     const uint32_t count = choose_places(before, now, places, PLACES_SHOWN, shown);
-    text_put(out, "<figure>\n<h3>");
-    html_text_z(out, c->name);
-    text_put(out, "</h3>\n");
+    html_printf(out, "<figure>\n<h3>%s</h3>\n", c->name);
     html_table(out, "Training and now", names, 2);
     for (uint32_t i = 0; i < count; i++) {
-        html_row(out);
-        text_put(out, "<td class=\"t\">");
+        text_put(out, "<tr><td class=\"t\">");
         put_place(s, c, shown[i], out);
         text_put(out, "</td>");
         chart_cell_pair(out, before[shown[i]], now[shown[i]], most);
-        html_cell_percent(out, before[shown[i]]);
-        html_cell_percent(out, now[shown[i]]);
+        html_cells(out, "%f %f", before[shown[i]], now[shown[i]]);
         html_row_end(out);
     }
     html_table_end(out);
@@ -183,9 +171,8 @@ static void put_verdict(const struct report *r, const struct moved *list, uint32
     const char *before = much + some ? ": " : "";
     for (uint32_t i = 0, named = 0; i < count && named < VERDICT_NAMES; i++)
         if (*verdict_of(&list[i])) {
-            text_printf(out, "%s<b>", before);
-            html_text_z(out, r->file->schema->columns[list[i].column].name);
-            text_put(out, "</b>");
+            html_printf(out, "%s<b>%s</b>", before,
+                        r->file->schema->columns[list[i].column].name);
             before = ", ";
             named++;
         }

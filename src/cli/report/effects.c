@@ -13,10 +13,8 @@ enum { CLASSES_DRAWN = 4, POINTS_SHOWN = 16 };
 static void put_heading(const struct effects_result *r, const struct effect *f, struct text *out)
 {
     html_text_z(out, f->unit->name);
-    if (r->classes > 1) {
-        text_put(out, ": ");
-        html_text_z(out, effects_class(r, f->moved));
-    }
+    if (r->classes > 1)
+        html_printf(out, ": %s", effects_class(r, f->moved));
 }
 
 /* The answers are probabilities. */
@@ -64,14 +62,10 @@ static void put_curve(const struct effects_result *r, const struct effect *f, st
         x[i] = p->at;
         low[i] = p->low[f->moved];
         high[i] = p->high[f->moved];
-        c.x0 = fmin(c.x0, x[i]);
-        c.x1 = fmax(c.x1, x[i]);
-        c.y0 = fmin(c.y0, low[i]);
-        c.y1 = fmax(c.y1, high[i]);
-        for (uint32_t k = 0; k < class_count; k++) {
-            c.y0 = fmin(c.y0, p->mean[classes[k]]);
-            c.y1 = fmax(c.y1, p->mean[classes[k]]);
-        }
+        chart_hold(&c, x[i], low[i]);
+        chart_hold(&c, x[i], high[i]);
+        for (uint32_t k = 0; k < class_count; k++)
+            chart_hold(&c, x[i], p->mean[classes[k]]);
     }
     put_heading(r, f, &heading);
     chart_begin(&c, out, heading.data, "value", "mean answer", false);
@@ -120,11 +114,9 @@ static void put_bars(const struct effects_result *r, const struct effect *f, str
     for (uint32_t i = 0; i < shown; i++) {
         const struct effect_point *p = &f->points[i];
         struct text value = {0};
-        html_row(out);
         explain_text_value(f, p, &value);
-        text_put(out, "<td class=\"t\">");
-        html_text(out, value.data ? value.data : "", value.length);
-        text_put(out, "</td>");
+        html_row_begin(out);
+        html_cells(out, "%s", value.data ? value.data : "");
         chart_cell(out, difference(r, f, p), (double)NAN, (double)NAN, least,
                    most + least > 0 ? most : 1);
         text_put(out, "<td class=\"n\">");
@@ -132,7 +124,7 @@ static void put_bars(const struct effects_result *r, const struct effect *f, str
             text_put(out, p->mean[f->moved] < 0 ? "\u2212" : "+");
         put_answer(r, words ? fabs(p->mean[f->moved]) : p->mean[f->moved], out);
         text_put(out, "</td>");
-        html_cell_number(out, p->rows);
+        html_cells(out, "%g", (double)p->rows);
         html_row_end(out);
         text_free(&value);
     }
@@ -159,9 +151,8 @@ void report_effects(const struct report *r, struct text *out)
         return;
     effects_of(x, &explains);
     html_section(out, "How it acts");
-    text_put(out, "<p>Each row gets the value in the column, its other cells stay, and the answers "
-                  "are averaged: ");
-    html_text(out, explains.data, explains.length);
+    html_printf(out, "<p>Each row gets the value in the column, its other cells stay, and the "
+                     "answers are averaged: %s", explains.data);
     text_printf(out, ", on %s%llu rows", x->lines < x->rows ? "a sample of " : "",
                 (unsigned long long)x->lines);
     if (x->classes == 1) {

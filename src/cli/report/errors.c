@@ -1,11 +1,9 @@
 /* errors.c - the section of a report that shows the rows which are answered worst, with their ids
  * and their cells in the most important columns. */
-#include <string.h>
-
 #include "cli/report/html.h"
 #include "cli/report/page.h"
 
-enum { IDS = 3, CELLS = 3, CELL_MOST = 80 };
+enum { IDS = 3, CELLS = 3 };
 
 /* Columns of the schema. */
 struct shown {
@@ -30,45 +28,22 @@ static struct shown choose(const struct report *r)
     return w;
 }
 
-static void put_cell(const char *text, struct text *out)
-{
-    const size_t length = text ? strlen(text) : 0;
-    text_put(out, "<td class=\"t\">");
-    if (length <= CELL_MOST) {
-        html_text(out, text ? text : "", length);
-    } else {
-        size_t end = CELL_MOST; /* not inside of a character */
-        while (end && ((unsigned char)text[end] & 0xc0) == 0x80)
-            end--;
-        html_text(out, text, end);
-        text_put(out, " \u2026");
-    }
-    text_put(out, "</td>");
-}
-
 static void put_row(const struct report_request *q, const struct report *r,
                     const struct hard_row *h, const struct shown *w, struct text *out)
 {
-    html_row(out);
-    text_put(out, "<td>");
-    if (q->input_count > 1) {
-        html_text_z(out, report_file(q->inputs[h->file]));
-        text_put(out, ":");
-    }
+    text_put(out, "<tr><td>");
+    if (q->input_count > 1)
+        html_printf(out, "%s:", report_file(q->inputs[h->file]));
     text_printf(out, "%lld</td>", (long long)h->line);
     for (uint32_t k = 0; k < w->ids; k++)
-        put_cell(h->cells[w->columns[k]], out);
-    if (r->answers.classes) {
-        put_cell(report_label(r, h->label), out);
-        put_cell(report_label(r, h->answer), out);
-        html_cell_percent(out, h->probability);
-    } else {
-        html_cell_number(out, h->truth);
-        html_cell_number(out, h->value);
-        html_cell_number(out, h->value - h->truth);
-    }
+        html_cells(out, "%.80s", h->cells[w->columns[k]]);
+    if (r->answers.classes)
+        html_cells(out, "%.80s %.80s %f", report_label(r, h->label), report_label(r, h->answer),
+                   h->probability);
+    else
+        html_cells(out, "%g %g %g", h->truth, h->value, h->value - h->truth);
     for (uint32_t k = w->ids; k < w->count; k++)
-        put_cell(h->cells[w->columns[k]], out);
+        html_cells(out, "%.80s", h->cells[w->columns[k]]);
     html_row_end(out);
 }
 
@@ -89,7 +64,7 @@ static void put_table(const struct report_request *q, const struct report *r,
             break;
         text_put(&escaped[k], "");
         html_text_z(&escaped[k], r->file->schema->columns[w->columns[k]].name);
-        names[n++] = escaped[k].data ? escaped[k].data : "";
+        names[n++] = escaped[k].data;
     }
     html_table(out, "Errors", names, 99);
     for (uint32_t i = 0; i < count; i++)

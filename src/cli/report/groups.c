@@ -20,7 +20,7 @@ static void put_metric(const struct by_group *g, const char *name, double low, d
     if (t)
         report_cell(t, low, high, out);
     else
-        html_cell_number(out, (double)NAN);
+        html_cells(out, "%g", (double)NAN);
 }
 
 static void put_group(const struct by_group *g, const char *const *shown, uint32_t count,
@@ -28,13 +28,13 @@ static void put_group(const struct by_group *g, const char *const *shown, uint32
 {
     const double value = metrics_get(&g->metrics, shown[0]);
     const struct interval range = metrics_interval(&g->metrics, shown[0]);
-    html_row(out);
-    html_cell(out, g->name);
+    html_row_begin(out);
+    html_cells(out, "%s", g->name);
     if (isnan(value))
         text_put(out, "<td></td>");
     else
         chart_cell(out, value, range.low, range.high, least, most + least > 0 ? most : 1);
-    html_cell_number(out, (double)g->rows);
+    html_cells(out, "%g", (double)g->rows);
     put_metric(g, shown[0], value, (double)NAN, out);
     put_metric(g, shown[0], range.low, range.high, out);
     for (uint32_t i = 1; i < count; i++)
@@ -55,9 +55,7 @@ static void put_by(const struct by *b, struct text *out)
         most = fmax(most, value); /* fmax passes a NaN by */
         least = fmax(least, -value);
     }
-    text_put(out, "<h3>");
-    html_text_z(out, b->column);
-    text_put(out, "</h3>\n");
+    html_printf(out, "<h3>%s</h3>\n", b->column);
     html_table(out, "Metrics by group", names, 2);
     for (uint32_t g = 0; g < b->count; g++)
         put_group(&b->groups[g], shown, count, least, most, out);

@@ -3,8 +3,11 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/utf8.h"
 
@@ -140,14 +143,55 @@ void html_text_z(struct text *out, const char *string)
     html_text(out, string, strlen(string));
 }
 
+static void put_short(struct text *out, const char *string, size_t most)
+{
+    size_t end = strlen(string);
+    const bool cut = end > most;
+    for (end = cut ? most : end; cut && end && ((unsigned char)string[end] & 0xc0) == 0x80;)
+        end--;
+    html_text(out, string, end);
+    text_put(out, cut ? " \u2026" : "");
+}
+
+/* Writes the value of the directive at `at`; returns what follows it. */
+static const char *put_value(struct text *out, const char *at, va_list *values)
+{
+    char *letter = (char *)(uintptr_t)at + 1;
+    const size_t most = *letter == '.' ? strtoul(letter + 1, &letter, 10) : SIZE_MAX;
+    const char *string;
+    switch (*letter) {
+    case 's':
+        string = va_arg(*values, const char *);
+        put_short(out, string ? string : "", most);
+        break;
+    case 'g': html_number(out, va_arg(*values, double)); break;
+    case 'f': html_percent(out, va_arg(*values, double)); break;
+    case 'u': text_printf(out, "%u", va_arg(*values, unsigned)); break;
+    default: text_char(out, *letter);
+    }
+    return letter + 1;
+}
+
+void html_printf(struct text *out, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    while (*format) {
+        const size_t length = strcspn(format, "%");
+        text_add(out, format, length);
+        format += length;
+        if (*format)
+            format = put_value(out, format, &values);
+    }
+    va_end(values);
+}
+
 void html_title(struct text *out, const char *title)
 {
-    text_put(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n"
-                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n"
-                  "<meta name=\"generator\" content=\"dnn\" />\n<link rel=\"icon\" "
-                  "href=\"data:,\" />\n<title>");
-    html_text_z(out, title);
-    text_put(out, "</title>\n");
+    html_printf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n"
+                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n"
+                     "<meta name=\"generator\" content=\"dnn\" />\n<link rel=\"icon\" "
+                     "href=\"data:,\" />\n<title>%s</title>\n", title);
 }
 
 void html_begin(struct text *out, const char *title)
@@ -181,9 +225,7 @@ void html_note(struct text *out, const char *format, ...)
     va_start(list, format);
     vsnprintf(line, sizeof line, format, list);
     va_end(list);
-    text_put(out, "<p class=\"dim\">");
-    html_text_z(out, line);
-    text_put(out, "</p>\n");
+    html_printf(out, "<p class=\"dim\">%s</p>\n", line);
 }
 
 /* A name of a column, escaped for HTML, as a string of CSS inside of an attribute. */
@@ -226,7 +268,7 @@ void html_table_end(struct text *out)
     text_put(out, "</tbody>\n</table>\n</div>\n");
 }
 
-void html_row(struct text *out)
+void html_row_begin(struct text *out)
 {
     text_put(out, "<tr>");
 }
@@ -236,11 +278,31 @@ void html_row_end(struct text *out)
     text_put(out, "</tr>\n");
 }
 
-void html_cell(struct text *out, const char *string)
+static void put_cells(struct text *out, const char *format, va_list *values)
 {
-    text_put(out, "<td class=\"t\">");
-    html_text_z(out, string);
-    text_put(out, "</td>");
+    while ((format = strchr(format, '%')) != NULL) {
+        text_put(out, strchr("s.", format[1]) ? "<td class=\"t\">" : "<td class=\"n\">");
+        format = put_value(out, format, values);
+        text_put(out, "</td>");
+    }
+}
+
+void html_cells(struct text *out, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    put_cells(out, format, &values);
+    va_end(values);
+}
+
+void html_row(struct text *out, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    html_row_begin(out);
+    put_cells(out, format, &values);
+    html_row_end(out);
+    va_end(values);
 }
 
 /* Whole numbers get a comma at each thousand. */
@@ -337,27 +399,22 @@ void html_percents(struct text *out, double low, double high)
     html_percent(out, high);
 }
 
-static void put_cell(struct text *out, void (*put)(struct text *, double, double), double low,
-                     double high)
+void html_day(struct text *out, double seconds)
 {
-    text_put(out, "<td class=\"n\">");
-    put(out, low, high);
-    text_put(out, "</td>");
-}
-
-void html_cell_number(struct text *out, double value)
-{
-    put_cell(out, html_range, value, (double)NAN);
-}
-
-void html_cell_percent(struct text *out, double share)
-{
-    put_cell(out, html_percents, share, (double)NAN);
+    const time_t at = isfinite(seconds) ? (time_t)seconds : 0;
+    struct tm tm;
+    char day[32];
+    if (isfinite(seconds) && gmtime_r(&at, &tm) && strftime(day, sizeof day, "%Y-%m-%d", &tm))
+        text_put(out, day);
+    else
+        html_number(out, seconds);
 }
 
 void html_cell_range(struct text *out, double low, double high)
 {
-    put_cell(out, html_range, low, high);
+    text_put(out, "<td class=\"n\">");
+    html_range(out, low, high);
+    text_put(out, "</td>");
 }
 
 void html_cell_near(struct text *out, double low, double high, double largest)

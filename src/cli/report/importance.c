@@ -12,11 +12,8 @@ static void put_alikes(const struct alikes *a, struct text *out)
     for (uint32_t i = 0; i < a->count; i++) {
         text_put(out, "<p>These columns carry much the same information and share their "
                       "importance: ");
-        for (uint32_t k = 0; k < a->items[i].count; k++) {
-            text_put(out, k ? ", <b>" : "<b>");
-            html_text_z(out, a->items[i].units[k]->name);
-            text_put(out, "</b>");
-        }
+        for (uint32_t k = 0; k < a->items[i].count; k++)
+            html_printf(out, k ? ", <b>%s</b>" : "<b>%s</b>", a->items[i].units[k]->name);
         text_printf(out, " (association %.2f%s).</p>\n", a->items[i].least,
                     a->items[i].count > 2 ? " or more" : "");
     }
@@ -41,7 +38,7 @@ static void put_columns(const struct explain_result *x, uint32_t from, uint32_t 
     for (uint32_t i = from; i < to; i++) {
         const struct importance *p = &x->columns[i];
         text_put(out, is_sure(p) ? "<tr>" : "<tr class=\"faint\">");
-        html_cell(out, p->unit->name);
+        html_cells(out, "%s", p->unit->name);
         chart_cell(out, p->importance, p->interval.low, p->interval.high, least,
                    most + least > 0 ? most : 1);
         html_cell_near(out, p->importance, (double)NAN, fmax(most, least));

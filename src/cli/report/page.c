@@ -72,6 +72,24 @@ void report_cell(const struct metric_type *t, double low, double high, struct te
     text_put(out, "</td>");
 }
 
+void report_histograms(struct chart *c, struct text *out, const char *heading, const char *x_title,
+                       const struct histogram *all, unsigned count, double mark)
+{
+    const double width = (all->high - all->low) / HISTOGRAM_BINS;
+    c->x0 = all->low;
+    c->x1 = all->high;
+    for (unsigned k = 0; k < count; k++)
+        for (int i = 0; i < HISTOGRAM_BINS; i++)
+            c->y1 = fmax(c->y1, all[k].share[i] * (c->y_percent ? 1 : all[k].weight));
+    chart_begin(c, out, heading, x_title, c->y_percent ? "share of the rows" : "rows", false);
+    for (unsigned k = 0; k < count; k++)
+        for (int i = 0; i < HISTOGRAM_BINS; i++)
+            chart_bar(c, k, all->low + i * width, all->low + (i + 1) * width,
+                      all[k].share[i] * (c->y_percent ? 1 : all[k].weight));
+    if (!isnan(mark))
+        chart_even(c, mark, c->y0, mark, c->y1);
+}
+
 void report_page(const struct report_request *q, const struct report *r, struct text *out)
 {
     struct text title = {0};

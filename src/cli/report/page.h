@@ -2,7 +2,9 @@
 #ifndef DNN_CLI_REPORT_PAGE_H
 #define DNN_CLI_REPORT_PAGE_H
 
+#include "answer/evaluate/curves.h"
 #include "answer/report.h"
+#include "cli/report/chart.h"
 
 void report_page(const struct report_request *q, const struct report *r, struct text *out);
 
@@ -26,6 +28,11 @@ double report_stored(const struct report *r, const char *part, const char *name)
 /* A value of a metric, in percent if it is a share. high NaN: low alone. */
 void report_value(const struct metric_type *t, double low, double high, struct text *out);
 void report_cell(const struct metric_type *t, double low, double high, struct text *out);
+
+/* Begins a chart of histograms of one range, a series each: their rows, or, if c->y_percent, their
+ * shares. A dashed line stands at mark (NaN: none). */
+void report_histograms(struct chart *c, struct text *out, const char *heading, const char *x_title,
+                       const struct histogram *all, unsigned count, double mark);
 
 /* A row of a table of two columns, name and value; the value is user text. */
 void report_fact(struct text *out, const char *name, const char *value);

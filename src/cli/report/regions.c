@@ -1,7 +1,6 @@
 /* report_regions.c - the part of a report about intervals and sets: whether they hold what their
  * level says, and how wide they are, band by band. */
 #include <math.h>
-#include <stdio.h>
 
 #include "answer/explain/regions.h"
 #include "cli/report/chart.h"
@@ -19,9 +18,7 @@ static void put_chart(const struct regions *s, double level, bool coverage, stru
     for (uint32_t b = 0; b < s->count; b++) {
         x[b] = (s->band[b].from + s->band[b].to) / 2;
         y[b] = coverage ? s->band[b].coverage : s->band[b].size;
-        c.x0 = fmin(c.x0, x[b]);
-        c.x1 = fmax(c.x1, x[b]);
-        c.y1 = fmax(c.y1, y[b]);
+        chart_hold(&c, x[b], y[b]);
     }
     chart_begin(&c, out, coverage ? "Coverage by answer" : "Width by answer", "answer",
                 coverage ? "share of the rows inside" : "mean width", coverage);
@@ -52,14 +49,13 @@ static void put_table(const struct report *r, const struct regions *s, struct te
     const uint32_t shown = s->count < LABELS_MOST ? s->count : LABELS_MOST;
     html_table(out, "Coverage", r->answers.classes ? labels : values, 1);
     for (uint32_t b = 0; b < shown; b++) {
-        html_row(out);
+        html_row_begin(out);
         if (r->answers.classes)
-            html_cell(out, vocab_text(r->file->schema->labels, b, NULL));
+            html_cells(out, "%s", report_label(r, b));
         else
             html_cell_range(out, s->band[b].from, s->band[b].to);
-        html_cell_number(out, (double)s->band[b].rows);
-        html_cell_percent(out, s->band[b].coverage);
-        html_cell_number(out, s->band[b].size);
+        html_cells(out, "%g %f %g", (double)s->band[b].rows, s->band[b].coverage,
+                   s->band[b].size);
         html_row_end(out);
     }
     html_table_end(out);

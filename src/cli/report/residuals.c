@@ -11,13 +11,11 @@
 
 static void put_dots(const struct residuals *s, struct text *out)
 {
-    struct chart c = {.x0 = INFINITY, .x1 = -INFINITY};
-    for (uint32_t i = 0; i < s->dots.count; i++) {
-        c.x0 = fmin(c.x0, fmin(s->dots.x[i], s->dots.y[i]));
-        c.x1 = fmax(c.x1, fmax(s->dots.x[i], s->dots.y[i]));
+    struct chart c = {.x0 = INFINITY, .x1 = -INFINITY, .y0 = INFINITY, .y1 = -INFINITY};
+    for (uint32_t i = 0; i < s->dots.count; i++) { /* both axes show the same range */
+        chart_hold(&c, s->dots.x[i], s->dots.y[i]);
+        chart_hold(&c, s->dots.y[i], s->dots.x[i]);
     }
-    c.y0 = c.x0;
-    c.y1 = c.x1;
     chart_begin(&c, out, "Answer and truth", "truth", "answer", false);
     chart_even(&c, fmax(c.x0, c.y0), fmax(c.x0, c.y0), fmin(c.x1, c.y1), fmin(c.x1, c.y1));
     for (uint32_t i = 0; i < s->dots.count; i++)
@@ -29,30 +27,21 @@ static void put_dots(const struct residuals *s, struct text *out)
 
 static void put_errors(const struct residuals *s, struct text *out)
 {
-    const struct histogram *h = &s->errors;
-    struct chart c = {.x0 = h->low, .x1 = h->high, .y_percent = true};
-    double width = (h->high - h->low) / HISTOGRAM_BINS;
-    for (int i = 0; i < HISTOGRAM_BINS; i++)
-        c.y1 = fmax(c.y1, h->share[i]);
-    chart_begin(&c, out, "Size of the errors", "answer minus truth", "share of the rows", false);
-    for (int i = 0; i < HISTOGRAM_BINS; i++)
-        chart_bar(&c, 0, h->low + i * width, h->low + (i + 1) * width, h->share[i]);
-    if (h->low < 0 && h->high > 0)
-        chart_even(&c, 0, c.y0, 0, c.y1);
+    struct chart c = {.y_percent = true};
+    report_histograms(&c, out, "Size of the errors", "answer minus truth", &s->errors, 1,
+                      s->errors.low < 0 && s->errors.high > 0 ? 0 : (double)NAN);
     chart_end(&c, "the middle 99 % of them");
 }
 
 static void put_bands(const struct residuals *s, struct text *out)
 {
     const struct curve *low = &s->band[0], *high = &s->band[2];
-    struct chart c = {.y0 = 0, .y1 = 0};
+    struct chart c = {.x0 = INFINITY, .x1 = -INFINITY};
     if (low->count < 2)
         return;
-    c.x0 = low->x[0];
-    c.x1 = low->x[low->count - 1];
     for (uint32_t i = 0; i < low->count; i++) {
-        c.y0 = fmin(c.y0, low->y[i]);
-        c.y1 = fmax(c.y1, high->y[i]);
+        chart_hold(&c, low->x[i], low->y[i]);
+        chart_hold(&c, low->x[i], high->y[i]);
     }
     chart_begin(&c, out, "Errors by answer", "answer", "answer minus truth", false);
     chart_even(&c, c.x0, 0, c.x1, 0);
@@ -85,12 +74,8 @@ static void put_quantiles(const struct report *r, struct text *out)
     const struct schema *s = r->file->schema;
     const struct tally *t = r->value.tally;
     html_table(out, "Quantiles", names, 0);
-    for (uint32_t k = 0; k < s->quantile_count; k++) {
-        html_row(out);
-        html_cell_number(out, s->quantiles[k]);
-        html_cell_percent(out, t->below[k] / t->weight);
-        html_row_end(out);
-    }
+    for (uint32_t k = 0; k < s->quantile_count; k++)
+        html_row(out, "%g %f", s->quantiles[k], t->below[k] / t->weight);
     html_table_end(out);
     html_note(out, "%.3g %% of the rows lie between the lowest and the highest; %.3g %% when "
                    "right. The charts show the quantile %.4g.", 100 * t->covered / t->weight,
@@ -123,15 +108,9 @@ void report_residuals(const struct report *r, struct text *out)
         return;
     }
     html_table(out, "Errors", names, 0);
-    for (int i = 0; i < 5; i++) {
-        html_row(out);
-        text_printf(out, "<td class=\"n\">%.0f %%</td>", 100 * residual_quantiles[i]);
-        html_cell_number(out, s.quantile[i]);
-        html_row_end(out);
-    }
+    for (int i = 0; i < 5; i++)
+        html_row(out, "%f %g", residual_quantiles[i], s.quantile[i]);
     html_table_end(out);
-    text_put(out, "<p class=\"dim\">Mean error (bias): ");
-    html_number(out, s.bias);
-    text_put(out, ".</p>\n");
+    html_printf(out, "<p class=\"dim\">Mean error (bias): %g.</p>\n", s.bias);
     residuals_free(&s);
 }

@@ -37,9 +37,8 @@ static bool has_values(const struct report *r, const struct figures *f)
 static void put_metric(const struct report *r, const struct metric_type *t,
                        const struct figures *const *columns, struct text *out)
 {
-    html_row(out);
-    text_printf(out, "<td class=\"t\"><div><b>%s</b><br /><span class=\"dim\">%s</span></div></td>",
-                t->name, t->help);
+    text_printf(out, "<tr><td class=\"t\"><div><b>%s</b><br /><span class=\"dim\">%s</span></div>"
+                     "</td>", t->name, t->help);
     for (; *columns; columns++) {
         report_cell(t, value_of(r, *columns, t), (double)NAN, out);
         if ((*columns)->part)

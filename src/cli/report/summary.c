@@ -1,7 +1,7 @@
 /* summary.c - the top of a report: what the model predicts, how good that is in a sentence, on what
  * rows, whether gates are met, and the figures that a reader looks for first. */
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "answer/evaluate/curves.h"
 #include "cli/report/html.h"
@@ -12,57 +12,43 @@ enum { CARDS = 4 };
 /* --- the sentence --- */
 
 /* "68", "over 99": out of a hundred. */
-static void put_hundred(struct text *out, double share)
+struct hundred {
+    char text[16];
+};
+static struct hundred hundred(double share)
 {
-    const double of = 100 * share;
-    if (isnan(share))
-        text_put(out, "none");
-    else if (of > 99.5 && share < 1)
-        text_put(out, "over 99");
-    else if (of < 1 && of > 0)
-        text_put(out, "fewer than 1");
-    else
-        text_printf(out, "%.0f", of);
-}
-
-static void put_bold_hundred(struct text *out, double share)
-{
-    text_put(out, "<b>");
-    put_hundred(out, share);
-    text_put(out, "</b>");
+    struct hundred h = {"none"};
+    if (100 * share > 99.5 && share < 1)
+        return (struct hundred){"over 99"};
+    if (100 * share < 1 && share > 0)
+        return (struct hundred){"fewer than 1"};
+    if (!isnan(share))
+        snprintf(h.text, sizeof h.text, "%.0f", 100 * share);
+    return h;
 }
 
 /* "Churn = Yes" */
 static void put_positive(const struct report *r, struct text *out)
 {
     const struct schema *s = r->file->schema;
-    html_text_z(out, s->columns[s->target].name);
-    text_put(out, " = ");
-    html_text_z(out, report_label(r, 1));
+    html_printf(out, "%s = %s", s->columns[s->target].name, report_label(r, 1));
 }
 
 /* flagged: share of the rows answered as positive; NaN: not known. base: share of positive rows. */
 static void put_two(const struct report *r, double flagged, double precision, double recall,
                     double base, struct text *out)
 {
-    if (flagged <= 0 || isnan(precision)) {
-        text_put(out, "At its threshold it flags <b>no row</b> as ");
-        put_positive(r, out);
+    const bool none = flagged <= 0 || isnan(precision);
+    text_put(out, none ? "At its threshold it flags <b>no row</b> as "
+                       : "Of 100 rows that it flags as ");
+    put_positive(r, out);
+    if (none)
         text_put(out, ".");
-    } else {
-        text_put(out, "Of 100 rows that it flags as ");
-        put_positive(r, out);
-        text_put(out, ", ");
-        put_bold_hundred(out, precision);
-        text_put(out, " are; it finds ");
-        put_bold_hundred(out, recall);
-        text_put(out, " of 100 such rows.");
-    }
-    if (isnan(base))
-        return;
-    text_put(out, " Of 100 rows taken by chance, ");
-    put_hundred(out, base);
-    text_put(out, " are.");
+    else
+        html_printf(out, ", <b>%s</b> are; it finds <b>%s</b> of 100 such rows.",
+                    hundred(precision).text, hundred(recall).text);
+    if (!isnan(base))
+        html_printf(out, " Of 100 rows taken by chance, %s are.", hundred(base).text);
 }
 
 static void say_two(const struct report *r, struct text *out)
@@ -94,45 +80,29 @@ static void say_labels(const struct report *r, struct text *out)
     }
     if (!r->measured)
         most = report_stored(r, "baseline", "accuracy");
-    text_put(out, "Of 100 answers ");
-    put_bold_hundred(out, right);
-    text_put(out, " are right; the most frequent label alone would be right for ");
-    put_hundred(out, most);
-    text_put(out, ".");
-    if (least > 1)
-        return;
-    text_put(out, " The label that it finds least is ");
-    html_text_z(out, report_label(r, worst));
-    text_put(out, ": ");
-    put_hundred(out, least);
-    text_put(out, " of 100 of its rows.");
+    html_printf(out, "Of 100 answers <b>%s</b> are right; the most frequent label alone would be "
+                     "right for %s.", hundred(right).text, hundred(most).text);
+    if (least <= 1)
+        html_printf(out, " The label that it finds least is %s: %s of 100 of its rows.",
+                    report_label(r, worst), hundred(least).text);
 }
 
 static void say_values(const struct report *r, struct text *out)
 {
     struct residuals s;
     if (!r->measured) {
-        text_put(out, "Its typical error is <b>");
-        html_number(out, report_stored(r, report_stored_part(r), "rmse"));
-        text_put(out, "</b> (the root of the mean square); a constant answer has ");
-        html_number(out, report_stored(r, "baseline", "rmse"));
-        text_put(out, ".");
+        html_printf(out, "Its typical error is <b>%g</b> (the root of the mean square); a constant "
+                         "answer has %g.", report_stored(r, report_stored_part(r), "rmse"),
+                    report_stored(r, "baseline", "rmse"));
         return;
     }
     residuals_of(&r->answers, &s);
-    text_put(out, "Its typical error is <b>");
-    html_number(out, s.quantile[1]);
-    text_put(out, "</b>: half of the answers are nearer to the truth, and nine of ten within ");
-    html_number(out, s.quantile[3]);
-    text_put(out, ".");
-    if (!isnan(s.within)) {
-        text_put(out, " Of 100 answers ");
-        put_bold_hundred(out, s.within);
-        text_put(out, " lie within 10 % of the truth.");
-    }
-    text_put(out, " The typical error of a constant answer is ");
-    html_number(out, s.constant);
-    text_put(out, ".");
+    html_printf(out, "Its typical error is <b>%g</b>: half of the answers are nearer to the truth, "
+                     "and nine of ten within %g.", s.quantile[1], s.quantile[3]);
+    if (!isnan(s.within))
+        html_printf(out, " Of 100 answers <b>%s</b> lie within 10 %% of the truth.",
+                    hundred(s.within).text);
+    html_printf(out, " The typical error of a constant answer is %g.", s.constant);
     residuals_free(&s);
 }
 
@@ -142,13 +112,12 @@ static void say_quantiles(const struct report *r, struct text *out)
     const bool several = s->quantile_count > 0;
     const double covered = r->measured ? metrics_get(&r->value.metrics, "coverage")
                                        : report_stored(r, report_stored_part(r), "coverage");
-    text_put(out, "Of 100 rows ");
-    put_bold_hundred(out, covered);
-    text_put(out, several ? " lie between the lowest and the highest answer; "
-                          : " lie at or below their answer; ");
-    put_hundred(out, several ? s->quantiles[s->quantile_count - 1] - s->quantiles[0]
-                             : modelfile_quantile(r->file));
-    text_put(out, " should.");
+    const double level = several ? s->quantiles[s->quantile_count - 1] - s->quantiles[0]
+                                 : modelfile_quantile(r->file);
+    html_printf(out, several ? "Of 100 rows <b>%s</b> lie between the lowest and the highest "
+                               "answer; %s should."
+                             : "Of 100 rows <b>%s</b> lie at or below their answer; %s should.",
+                hundred(covered).text, hundred(level).text);
 }
 
 /* For rows without labels; the training's quality follows. */
@@ -156,25 +125,19 @@ static void say_scores(const struct report *r, struct text *out)
 {
     const struct scored *s = &r->scored;
     if (s->classes == 2) {
-        text_put(out, "Of 100 of these rows it flags ");
-        put_bold_hundred(out, report_share((double)s->answered[1], (double)s->rows));
-        text_put(out, " as ");
+        html_printf(out, "Of 100 of these rows it flags <b>%s</b> as ",
+                    hundred(report_share((double)s->answered[1], (double)s->rows)).text);
         put_positive(r, out);
     } else if (s->classes) {
         uint32_t most = 0;
         for (uint32_t c = 1; c < s->classes; c++)
             most = s->answered[c] > s->answered[most] ? c : most;
-        text_put(out, "Its most frequent answer to these rows is ");
-        html_text_z(out, report_label(r, most));
-        text_put(out, ", to ");
-        put_bold_hundred(out, report_share((double)s->answered[most], (double)s->rows));
-        text_put(out, " of 100");
+        html_printf(out, "Its most frequent answer to these rows is %s, to <b>%s</b> of 100",
+                    report_label(r, most),
+                    hundred(report_share((double)s->answered[most], (double)s->rows)).text);
     } else {
-        text_put(out, "Half of its answers to these rows lie between <b>");
-        html_number(out, s->quantile[1]);
-        text_put(out, "</b> and <b>");
-        html_number(out, s->quantile[3]);
-        text_put(out, "</b>");
+        html_printf(out, "Half of its answers to these rows lie between <b>%g</b> and <b>%g</b>",
+                    s->quantile[1], s->quantile[3]);
     }
     text_put(out, ". They have no labels. On rows that its training held out: ");
 }
@@ -215,29 +178,19 @@ static void put_heading(const struct report *r, struct text *out)
     text_put(out, "</h1>\n");
 }
 
-static void put_rows(struct text *out, uint64_t rows)
-{
-    html_number(out, (double)rows);
-    text_put(out, rows == 1 ? " row of " : " rows of ");
-}
-
 static void put_origin(const struct report_request *q, const struct report *r, struct text *out)
 {
-    text_put(out, "<p class=\"dim\">Model <b>");
-    html_text_z(out, report_file(q->model));
-    text_put(out, "</b>");
+    const uint64_t rows = r->measured ? r->value.rows : r->scored.rows;
+    html_printf(out, "<p class=\"dim\">Model <b>%s</b>", report_file(q->model));
     if (r->file->member_count > 1)
-        text_printf(out, ", the mean of %u networks", r->file->member_count);
+        html_printf(out, ", the mean of %u networks", r->file->member_count);
     if (r->measured || r->unlabelled) {
-        text_put(out, r->measured ? "; measured on " : "; answers to ");
-        put_rows(out, r->measured ? r->value.rows : r->scored.rows);
-        for (size_t i = 0; i < q->input_count; i++) {
-            text_put(out, i ? ", <b>" : "<b>");
-            html_text_z(out, report_file(q->inputs[i]));
-            text_put(out, "</b>");
-        }
+        html_printf(out, "; %s %g %s of ", r->measured ? "measured on" : "answers to",
+                    (double)rows, rows == 1 ? "row" : "rows");
+        for (size_t i = 0; i < q->input_count; i++)
+            html_printf(out, i ? ", <b>%s</b>" : "<b>%s</b>", report_file(q->inputs[i]));
         if (q->part)
-            text_printf(out, " (its %s part%s)", q->part,
+            html_printf(out, " (its %s part%s)", q->part,
                         r->held ? ", which the training did not see" : "");
         else if (r->held)
             text_put(out, " (the test rows of the training)");
@@ -286,9 +239,8 @@ static void put_badges(const struct report *r, struct text *out)
     for (size_t i = 0; i < r->value.gate_count; i++) {
         const struct gate *g = &r->value.gates[i];
         struct text verdict = {0};
-        text_put(&verdict, g->pass ? "\u2713 gate met: " : "\u2717 gate NOT met: ");
-        html_text_z(&verdict, g->text);
-        text_put(&verdict, ", measured ");
+        html_printf(&verdict, "%s: %s, measured ",
+                    g->pass ? "\u2713 gate met" : "\u2717 gate NOT met", g->text);
         if (isnan(g->value))
             text_put(&verdict, "nothing");
         else

@@ -11,12 +11,9 @@ static void put_row(const struct report *r, const struct threshold_row *t, bool 
 {
     bool now = fabs(t->threshold - r->value.serve.decision.threshold) <= 0;
     text_put(out, now ? "<tr class=\"now\">" : "<tr>");
-    html_cell_number(out, t->threshold);
-    html_cell_percent(out, t->flagged);
-    html_cell_percent(out, t->precision);
-    html_cell_percent(out, t->recall);
+    html_cells(out, "%g %f %f %f", t->threshold, t->flagged, t->precision, t->recall);
     if (costs)
-        html_cell_number(out, evaluate_cost(&r->value, t));
+        html_cells(out, "%g", evaluate_cost(&r->value, t));
     html_row_end(out);
 }
 
@@ -58,12 +55,7 @@ static void put_lift(const struct report *r, struct text *out)
     html_table(out, "Lift", names, 0);
     for (int i = 0; i < LIFT_CUTS; i++) {
         const struct lift *l = &r->value.lift[i];
-        html_row(out);
-        html_cell_percent(out, l->top);
-        html_cell_percent(out, l->precision);
-        html_cell_percent(out, l->found);
-        html_cell_number(out, l->lift);
-        html_row_end(out);
+        html_row(out, "%f %f %f %g", l->top, l->precision, l->found, l->lift);
     }
     html_table_end(out);
 }

@@ -14,21 +14,13 @@ enum { MEMBERS_MOST = 100 };
 
 void report_fact(struct text *out, const char *name, const char *value)
 {
-    html_row(out);
-    text_printf(out, "<td>%s</td>", name);
-    html_cell(out, value);
-    html_row_end(out);
+    html_printf(out, "<tr><td>%s</td><td class=\"t\">%s</td></tr>\n", name, value);
 }
 
 static void put_count(struct text *out, const char *name, double value)
 {
-    if (isnan(value))
-        return;
-    html_row(out);
-    text_printf(out, "<td>%s</td><td>", name);
-    html_number(out, value);
-    text_put(out, "</td>");
-    html_row_end(out);
+    if (!isnan(value))
+        html_printf(out, "<tr><td>%s</td><td>%g</td></tr>\n", name, value);
 }
 
 static void put_setting(const struct report *r, struct text *out, const char *name,
@@ -118,11 +110,10 @@ static void put_members(const struct report *r, const struct json *list, struct 
     for (size_t i = 0; i < json_count(list) && i < MEMBERS_MOST; i++) {
         const struct json *m = json_at(list, i), *name = json_get(m, "name");
         const double weight = number_of(m, "weight");
-        html_row(out);
-        html_cell(out, name && json_kind(name) == JSON_STRING ? json_string(name) : "");
+        html_row_begin(out);
+        html_cells(out, "%s", name && json_kind(name) == JSON_STRING ? json_string(name) : "");
         chart_cell(out, fmax(weight, 0), (double)NAN, (double)NAN, 0, 1);
-        html_cell_percent(out, weight);
-        html_cell_number(out, number_of(m, "folds"));
+        html_cells(out, "%f %g", weight, number_of(m, "folds"));
         for (int k = 0; k < count; k++)
             report_cell(shown[k], number_of(json_get(m, "valid"), shown[k]->name), (double)NAN,
                         out);
@@ -133,31 +124,18 @@ static void put_members(const struct report *r, const struct json *list, struct 
 
 /* --- learning curves --- */
 
-struct range {
-    double low, high;
-};
-static void take(struct range *range, double value)
-{
-    if (isfinite(value)) {
-        range->low = fmin(range->low, value);
-        range->high = fmax(range->high, value);
-    }
-}
-
 static void curve_chart(const struct report *r, unsigned column, const char *heading,
                         const char *y_title, const char *note, struct text *out)
 {
-    struct range x = {INFINITY, 1}, y = {INFINITY, -INFINITY};
+    struct chart c = {.x0 = INFINITY, .x1 = 1, .y0 = INFINITY, .y1 = -INFINITY};
     const uint32_t most = CHART_SERIES;
     for (uint32_t m = 0; m < r->file->member_count && m < most; m++)
         for (uint32_t i = 0; i < r->file->members[m].epochs; i++) {
             const double *row = r->file->members[m].history + (size_t)i * HISTORY_COLUMNS;
-            take(&x, row[HISTORY_EPOCH]);
-            take(&y, row[column]);
+            chart_hold(&c, row[HISTORY_EPOCH], row[column]);
         }
-    if (!(y.high >= y.low))
+    if (!(c.y1 >= c.y0))
         return;
-    struct chart c = {.x0 = x.low, .x1 = x.high, .y0 = y.low, .y1 = y.high};
     chart_begin(&c, out, heading, "epoch", y_title, false);
     for (uint32_t m = 0; m < r->file->member_count && m < most; m++) {
         const struct member *member = &r->file->members[m];
