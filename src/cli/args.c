@@ -10,7 +10,8 @@
 #include "table/options.h"
 
 static const char *const format_words[] = {"text", "json", NULL};
-static const char *const progress_words[] = {"auto", "bar", "plain", "none", NULL};
+static const char *const progress_words[] = {"auto", "bar", "plain", "none", NULL}; /* in the order
+                                                                  * of enum progress_style */
 
 const struct arg_option common_options[] = {
     {"help", 'h', NULL, NULL, 0, 0, 0, "Show this page."},
@@ -62,34 +63,52 @@ const struct arg_option json_options[] = {
     {"json", 0, NULL, NULL, 0, 0, 0, "One JSON object, last on standard output."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
-size_t args_tables(const struct command *c, const struct arg_option *tables[ARG_TABLES])
+const struct arg_option *args_option(const struct command *c, size_t at)
 {
-    size_t n = 0;
-    if (c->options)
-        tables[n++] = c->options;
-    if (c->has_config)
-        tables[n++] = config_options;
-    if (c->reads)
-        tables[n++] = reading_options;
-    if (c->computes)
-        tables[n++] = compute_options;
-    if (c->has_json)
-        tables[n++] = json_options;
-    tables[n++] = common_options;
-    return n;
+    const struct arg_option *const tables[] = {c->options,
+                                               c->has_config ? config_options : NULL,
+                                               c->reads ? reading_options : NULL,
+                                               c->computes ? compute_options : NULL,
+                                               c->has_json ? json_options : NULL,
+                                               common_options};
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (const struct arg_option *o = tables[t]; o && o->name; o++)
+            if (at-- == 0)
+                return o;
+    return NULL;
 }
 
 static const struct arg_option *find(const struct command *c, const char *name, size_t length,
                                      char letter)
 {
-    const struct arg_option *tables[ARG_TABLES];
-    size_t count = args_tables(c, tables);
-    for (size_t t = 0; t < count; t++)
-        for (const struct arg_option *o = tables[t]; o->name; o++)
-            if (name ? strlen(o->name) == length && memcmp(o->name, name, length) == 0
-                     : o->letter == letter)
-                return o;
-    return NULL;
+    const struct arg_option *o;
+    for (size_t i = 0; (o = args_option(c, i)) != NULL; i++)
+        if (name ? strlen(o->name) == length && memcmp(o->name, name, length) == 0
+                 : o->letter == letter)
+            break;
+    return o;
+}
+
+const struct arg_option *args_find(const struct command *c, const char *name)
+{
+    return find(c, name, strlen(name), 0);
+}
+
+int args_place(const char *const *words, const char *word, int otherwise)
+{
+    for (int i = 0; word && words[i]; i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    return otherwise;
+}
+
+bool args_listed(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *p = length ? strstr(list, word) : NULL; p; p = strstr(p + 1, word))
+        if ((p == list || p[-1] == ' ') && (p[length] == ' ' || !p[length]))
+            return true;
+    return false;
 }
 
 static bool check_value(const struct command *c, const struct arg_option *o, const char *text,
@@ -102,16 +121,15 @@ static bool check_value(const struct command *c, const struct arg_option *o, con
         return true;
     if (!*text)
         return err_set(e, ERR_OPTION_VALUE, "--%s needs a value (%s)", o->name, o->value);
+    if (o->words && args_place(o->words, text, -1) >= 0)
+        return true;
     if (o->words) {
-        size_t count = 0;
-        for (; o->words[count]; count++)
-            if (strcmp(o->words[count], text) == 0)
-                return true;
         err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not one of its words", o->name,
                 text_quote_z(text));
         struct text list = {0};
-        for (size_t i = 0; i < count; i++)
-            text_printf(&list, "%s%s", i ? ", " : "", o->words[i]);
+        size_t count = 0;
+        for (; o->words[count]; count++)
+            text_printf(&list, "%s%s", count ? ", " : "", o->words[count]);
         err_expected(e, "%s", list.data);
         text_free(&list);
         const char *near = text_nearest(text, o->words, count);
@@ -280,6 +298,12 @@ const char *args_value(const struct args *a, const char *name)
         if (strcmp(a->values[i].option->name, name) == 0)
             return a->values[i].text;
     return NULL;
+}
+
+int args_word(const struct args *a, const char *name, int otherwise)
+{
+    const char *text = args_value(a, name);
+    return text ? args_place(args_find(a->command, name)->words, text, otherwise) : otherwise;
 }
 
 int64_t args_int(const struct args *a, const char *name, int64_t otherwise)

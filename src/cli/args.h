@@ -24,8 +24,6 @@ struct arg_option {
     const char *help;
 };
 
-enum { ARG_TABLES = 6 }; /* of a command, at most */
-
 struct args;
 struct command {
     const char *name, *usage, *summary, *examples,
@@ -57,6 +55,10 @@ struct args {
 extern const struct arg_option common_options[], compute_options[], config_options[],
     reading_options[], json_options[];
 
+/* The options of a command, its own ones first; NULL: there are no more. */
+const struct arg_option *args_option(const struct command *c, size_t at);
+/* The option --name of c, or NULL. */
+const struct arg_option *args_find(const struct command *c, const char *name);
 /* The value of --name, in a line that may be wrong elsewhere: "" for a switch, NULL when it is not
  * given. The value of another option does not count as --name. */
 const char *args_ahead(const struct command *c, int argc, char **argv, const char *name);
@@ -73,6 +75,8 @@ bool args_unknown(const struct command *c, int argc, char **argv, int at, struct
 void args_free(struct args *a);
 /* The last value given, NULL when not given ("" for a switch that is on). */
 const char *args_value(const struct args *a, const char *name);
+/* The place of the value of --name among the option's words. */
+int args_word(const struct args *a, const char *name, int otherwise);
 int64_t args_int(const struct args *a, const char *name, int64_t otherwise);
 /* A number: *given is `value`, or NULL without the option. False: E10. */
 bool args_number(const struct args *a, const char *name, double *value, const double **given,
@@ -81,7 +85,9 @@ double args_seconds(const struct args *a, const char *name, double otherwise);
 /* Values of an option that may stand many times; the list is the caller's (mem_free), the strings
  * are argv's. */
 const char **args_list(const struct args *a, const char *name, size_t *count);
-/* The option tables of a command, own ones first; NULL-terminated list. */
-size_t args_tables(const struct command *c, const struct arg_option *tables[ARG_TABLES]);
+/* The place of the word in a list that NULL ends; word NULL, or not in it: otherwise. */
+int args_place(const char *const *words, const char *word, int otherwise);
+/* True: the word is one of a list with blanks between. */
+bool args_listed(const char *list, const char *word);
 
 #endif

@@ -12,95 +12,49 @@
 
 enum { STEM = 64, OPTIONS_MOST = 64 };
 
-/* Arguments that other programs take by an option. part: as it stands in the usage. */
-static const struct { const char *other, *part; } arguments[] = {
-    {"data", "DATA"},        {"input", "DATA"},       {"input_file", "DATA"}, {"file", "DATA"},
-    {"csv", "DATA"},         {"test_data", "DATA"},   {"train_data", "DATA"}, {"model", "MODEL"},
-    {"model_file", "MODEL"}, {"model_path", "MODEL"}, {"model_in", "MODEL"},  {"config", "CONFIG"},
-    {"conf", "CONFIG"},      {"config_file", "CONFIG"}};
+/* Arguments, as they stand in the usage, and the options by which other programs take them. */
+static const struct { const char *part, *others; } arguments[] = {
+    {"DATA", "data input input_file file csv test_data train_data"},
+    {"MODEL", "model model_file model_path model_in"},
+    {"CONFIG", "config conf config_file"}};
 
-/* Names of other programs for our options, and the value that theirs stands for. */
-static const struct { const char *other, *ours, *value; } options[] = {
-    {"gpu", "backend", "dnn_gpu"},
-    {"cuda", "backend", "dnn_gpu"},
-    {"use_gpu", "backend", "dnn_gpu"},
-    {"cpu", "backend", "dnn_cpu"},
-    {"no_gpu", "backend", "dnn_cpu"},
-    {"no_cuda", "backend", "dnn_cpu"},
-    {"j", "threads", NULL},
-    {"jobs", "threads", NULL},
-    {"n_jobs", "threads", NULL},
-    {"nthread", "threads", NULL},
-    {"nthreads", "threads", NULL},
-    {"n_threads", "threads", NULL},
-    {"num_threads", "threads", NULL},
-    {"thread_count", "threads", NULL},
-    {"silent", "quiet", NULL},
-    {"debug", "verbosity", "3"},
-    {"log_level", "verbosity", "2"},
-    {"overwrite", "force", NULL},
-    {"timeout", "time-limit", NULL},
-    {"max_time", "time-limit", NULL},
-    {"time_budget", "time-limit", NULL},
-    {"budget", "time-limit", NULL},
-    {"save", "output", NULL},
-    {"output_file", "output", NULL},
-    {"output_path", "output", NULL},
-    {"outfile", "output", NULL},
-    {"model_out", "output", NULL},
-    {"save_model", "output", NULL},
-    {"continue", "resume", NULL},
-    {"pretrained", "init-from", NULL},
-    {"warm_start", "init-from", NULL},
-    {"init_model", "init-from", NULL},
-    {"t", "target", NULL},
-    {"y", "target", NULL},
-    {"label", "target", NULL},
-    {"label_column", "target", NULL},
-    {"target_column", "target", NULL},
-    {"drop", "ignore", NULL},
-    {"exclude", "ignore", NULL},
-    {"ignore_column", "ignore", NULL},
-    {"sep", "delimiter", NULL},
-    {"separator", "delimiter", NULL},
-    {"head", "limit", NULL},
-    {"nrows", "limit", NULL},
-    {"n_rows", "limit", NULL},
-    {"max_rows", "limit", NULL},
-    {"k", "folds", NULL},
-    {"cv", "folds", NULL},
-    {"n_splits", "folds", NULL},
-    {"n_folds", "folds", NULL},
-    {"cutoff", "threshold", NULL},
-    {"group", "by", NULL},
-    {"group_by", "by", NULL},
-    {"shap", "rows", "FILE"},
-    {"pdp", "effects", NULL}};
+/* Our options, the value that they are meant with (NULL: that of the word), and their names in
+ * other programs. */
+static const struct { const char *ours, *value, *others; } options[] = {
+    {"backend", "dnn_gpu", "gpu cuda use_gpu"},
+    {"backend", "dnn_cpu", "cpu no_gpu no_cuda"},
+    {"threads", NULL, "j jobs n_jobs nthread nthreads n_threads num_threads thread_count"},
+    {"quiet", NULL, "silent"},
+    {"verbosity", "3", "debug"},
+    {"verbosity", "2", "log_level"},
+    {"force", NULL, "overwrite"},
+    {"time-limit", NULL, "timeout max_time time_budget budget"},
+    {"output", NULL, "save output_file output_path outfile model_out save_model"},
+    {"resume", NULL, "continue"},
+    {"init-from", NULL, "pretrained warm_start init_model"},
+    {"target", NULL, "t y label label_column target_column"},
+    {"ignore", NULL, "drop exclude ignore_column"},
+    {"delimiter", NULL, "sep separator"},
+    {"limit", NULL, "head nrows n_rows max_rows"},
+    {"folds", NULL, "k cv n_splits n_folds"},
+    {"threshold", NULL, "cutoff"},
+    {"by", NULL, "group group_by"},
+    {"rows", "FILE", "shap"},
+    {"effects", NULL, "pdp"}};
 
 /* An unknown option: its word without dashes and value; plain: with _ between its parts. */
 struct unknown {
     const struct command *command;
-    int argc, at;
+    int argc;
     char **argv;
     char stem[STEM], plain[STEM];
     const char *value; /* NULL: none */
     bool behind;       /* the value is the next word */
 };
 
-static const struct arg_option *option_of(const struct command *c, const char *name)
-{
-    const struct arg_option *tables[ARG_TABLES];
-    const size_t count = args_tables(c, tables);
-    for (size_t t = 0; t < count; t++)
-        for (const struct arg_option *o = tables[t]; o->name; o++)
-            if (strcmp(o->name, name) == 0)
-                return o;
-    return NULL;
-}
-
 static struct unknown unknown_at(const struct command *c, int argc, char **argv, int at)
 {
-    struct unknown u = {.command = c, .argc = argc, .argv = argv, .at = at};
+    struct unknown u = {.command = c, .argc = argc, .argv = argv};
     const char *name = argv[at] + strspn(argv[at], "-");
     const size_t length = strcspn(name, "=");
     snprintf(u.stem, sizeof u.stem, "%.*s", (int)length, name);
@@ -123,8 +77,8 @@ static size_t argument_of(const struct unknown *u, const struct command *c)
     }
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
         const char *part = strstr(c->usage, arguments[i].part);
-        if (strcmp(arguments[i].other, u->plain) == 0 && part &&
-            (size_t)(part - c->usage) < length)
+        if (part && (size_t)(part - c->usage) < length &&
+            args_listed(arguments[i].others, u->plain))
             return length;
     }
     return 0;
@@ -143,7 +97,7 @@ static const struct arg_option *called(const struct unknown *u, const struct com
 {
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const struct arg_option *o =
-            strcmp(options[i].other, u->plain) == 0 ? option_of(c, options[i].ours) : NULL;
+            args_listed(options[i].others, u->plain) ? args_find(c, options[i].ours) : NULL;
         *value = o && options[i].value ? options[i].value : u->value;
         if (o)
             return o;
@@ -218,7 +172,7 @@ static bool put_meant(struct line *l, const struct unknown *u, bool *next)
     struct text *out = o || !l->init ? &l->rest : &l->first;
     if (!o && l->init) {
         value = u->value;
-        o = option_of(l->init, u->stem);
+        o = args_find(l->init, u->stem);
         o = o ? o : called(u, l->init, &value);
     }
     if (o) {
@@ -301,12 +255,10 @@ static bool is_key(const struct unknown *u, struct err *e)
 static bool is_near(const struct unknown *u, struct err *e)
 {
     const char *known[OPTIONS_MOST];
+    const struct arg_option *o;
     size_t count = 0;
-    const struct arg_option *tables[ARG_TABLES];
-    const size_t table_count = args_tables(u->command, tables);
-    for (size_t t = 0; t < table_count; t++)
-        for (const struct arg_option *o = tables[t]; o->name && count < OPTIONS_MOST; o++)
-            known[count++] = o->name;
+    for (; count < OPTIONS_MOST && (o = args_option(u->command, count)) != NULL; count++)
+        known[count] = o->name;
     const char *near = text_nearest(u->stem, known, count);
     if (near)
         err_help(e, "did you mean --%s?", near);
@@ -323,7 +275,7 @@ static bool is_of_others(const struct unknown *u, struct err *e)
     struct text names = {0};
     size_t count = 0;
     for (size_t i = 0; commands[i]; i++)
-        if (u->plain[1] && option_of(commands[i], u->stem))
+        if (u->plain[1] && args_find(commands[i], u->stem))
             text_printf(&names, "%s`dnn %s`", count++ ? ", " : "", commands[i]->name);
     if (count)
         err_help(e, "it is an option of %s", names.data);

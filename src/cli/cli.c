@@ -202,12 +202,8 @@ struct config *cli_config(const struct args *a, const char *output, struct err *
 
 int cli_progress(const struct args *a)
 {
-    const char *word = args_value(a, "progress");
-    if (!word || strcmp(word, "auto") == 0)
-        return log_json() ? PROGRESS_PLAIN : PROGRESS_AUTO;
-    return strcmp(word, "bar") == 0     ? PROGRESS_BAR
-           : strcmp(word, "plain") == 0 ? PROGRESS_PLAIN
-                                        : PROGRESS_NONE;
+    const int style = args_word(a, "progress", PROGRESS_AUTO);
+    return style == PROGRESS_AUTO && log_json() ? PROGRESS_PLAIN : style;
 }
 
 /* --- start-up --- */

@@ -65,17 +65,13 @@ static int bench_command(struct args *a)
 {
     struct err e = {0};
     struct bench *b = mem_zero(1, sizeof *b);
-    struct bench_request q = {.size = -1,
+    struct bench_request q = {.size = args_word(a, "size", -1),
                               .model = a->positional_count ? a->positionals[0] : NULL,
                               .iterations = args_int(a, "iterations", 0),
                               .command = cli_overrides(a)};
-    const char *size = args_value(a, "size");
     const char **operations = args_list(a, "operation", &q.operation_count);
     bool good = sides(a, &q.command, &e);
     q.operations = operations;
-    for (int i = 0; size && bench_size_names[i]; i++)
-        if (strcmp(size, bench_size_names[i]) == 0)
-            q.size = i;
     for (size_t i = 0; good && i < q.operation_count; i++)
         good = known(operations[i], &e);
     good = good && bench_run(&q, b, &e);

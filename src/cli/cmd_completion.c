@@ -7,21 +7,6 @@
 #include "measure/metric.h"
 #include "model/preset/preset.h"
 
-static void each_option(const struct command *c,
-                        void (*each)(const struct arg_option *, struct text *), struct text *out)
-{
-    const struct arg_option *tables[ARG_TABLES];
-    size_t count = args_tables(c, tables);
-    for (size_t t = 0; t < count; t++)
-        for (const struct arg_option *o = tables[t]; o->name; o++)
-            each(o, out);
-}
-
-static void bash_option(const struct arg_option *o, struct text *out)
-{
-    text_printf(out, "--%s ", o->name);
-}
-
 /* The name of a metric is the value, or its beginning. */
 static bool takes_metric(const struct arg_option *o)
 {
@@ -89,28 +74,26 @@ static void put_topics(struct text *out)
 /* The words after an option that takes a value: its own, files, or none. */
 static void bash_values(const struct command *c, struct text *out)
 {
-    const struct arg_option *tables[ARG_TABLES];
-    size_t count = args_tables(c, tables);
-    for (size_t t = 0; t < count; t++)
-        for (const struct arg_option *o = tables[t]; o->name; o++) {
-            if (!o->value || o->flags & ARG_MAYBE)
-                continue;
-            text_printf(out, "    %s:--%s", c->name, o->name);
-            if (o->letter)
-                text_printf(out, "|%s:-%c", c->name, o->letter);
-            if (strcmp(o->name, "set") == 0) {
-                text_put(out, ") compopt -o nospace 2>/dev/null\n"
-                              "      COMPREPLY=($(compgen -S = -W \"$keys\" -- \"$word\")); "
-                              "return ;;\n");
-            } else if (has_words(o)) {
-                text_put(out, ") COMPREPLY=($(compgen -W \"");
-                put_words(o, out);
-                text_printf(out, "\" -- \"$word\"))%s; return ;;\n",
-                            strcmp(o->name, "require") == 0 ? "; compopt -o nospace 2>/dev/null"
-                                                            : "");
-            } else
-                text_printf(out, ")%s return ;;\n", o->flags & ARG_FILE ? " _dnn_files;" : "");
+    const struct arg_option *o;
+    for (size_t i = 0; (o = args_option(c, i)) != NULL; i++) {
+        if (!o->value || o->flags & ARG_MAYBE)
+            continue;
+        text_printf(out, "    %s:--%s", c->name, o->name);
+        if (o->letter)
+            text_printf(out, "|%s:-%c", c->name, o->letter);
+        if (strcmp(o->name, "set") == 0) {
+            text_put(out, ") compopt -o nospace 2>/dev/null\n"
+                          "      COMPREPLY=($(compgen -S = -W \"$keys\" -- \"$word\")); "
+                          "return ;;\n");
+        } else if (has_words(o)) {
+            text_put(out, ") COMPREPLY=($(compgen -W \"");
+            put_words(o, out);
+            text_printf(out, "\" -- \"$word\"))%s; return ;;\n",
+                        strcmp(o->name, "require") == 0 ? "; compopt -o nospace 2>/dev/null" : "");
+        } else {
+            text_printf(out, ")%s return ;;\n", o->flags & ARG_FILE ? " _dnn_files;" : "");
         }
+    }
 }
 
 static void bash(struct text *out)
@@ -142,8 +125,10 @@ static void bash(struct text *out)
         bash_values(commands[i], out);
     text_put(out, "  esac\n  local arguments=files\n  case $command in\n");
     for (size_t i = 0; commands[i]; i++) {
+        const struct arg_option *o;
         text_printf(out, "    %s) options=\"", commands[i]->name);
-        each_option(commands[i], bash_option, out);
+        for (size_t k = 0; (o = args_option(commands[i], k)) != NULL; k++)
+            text_printf(out, "--%s ", o->name);
         text_put(out, "\"");
         if (arguments_of(commands[i]))
             text_printf(out, "; arguments=\"%s\"", arguments_of(commands[i]));
@@ -196,19 +181,13 @@ static void zsh_option(const struct arg_option *o, struct text *out)
     text_char(out, '\'');
 }
 
-static void zsh_set(struct text *out)
-{
-    text_put(out, "_dnn_set() {\n  local");
-    put_keys(out);
-    text_put(out, "  compadd -qS = -- ${=keys}\n}\n");
-}
-
 static void zsh(struct text *out)
 {
     text_put(out, "#compdef dnn\n# zsh completion of dnn: behind compinit, "
-                  "eval \"$(dnn completion zsh)\"; or a file _dnn in a folder of $fpath\n");
-    zsh_set(out);
-    text_put(out, "_dnn() {\n  local -a names\n  names=(\n");
+                  "eval \"$(dnn completion zsh)\"; or a file _dnn in a folder of $fpath\n"
+                  "_dnn_set() {\n  local");
+    put_keys(out);
+    text_put(out, "  compadd -qS = -- ${=keys}\n}\n_dnn() {\n  local -a names\n  names=(\n");
     for (size_t i = 0; commands[i]; i++) {
         text_printf(out, "    '%s:", commands[i]->name);
         zsh_text(commands[i]->summary, out);
@@ -219,8 +198,10 @@ static void zsh(struct text *out)
                   "    else _describe command names; fi\n    return\n  fi\n  case $words[2] in\n");
     for (size_t i = 0; commands[i]; i++) {
         const char *arguments = arguments_of(commands[i]);
+        const struct arg_option *o;
         text_printf(out, "    %s) _arguments", commands[i]->name);
-        each_option(commands[i], zsh_option, out);
+        for (size_t k = 0; (o = args_option(commands[i], k)) != NULL; k++)
+            zsh_option(o, out);
         if (!arguments)
             text_put(out, " '*:file:_files'");
         else if (*arguments == '$') {

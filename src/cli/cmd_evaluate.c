@@ -189,7 +189,6 @@ static int evaluate_command(struct args *a)
 {
     struct err e = {0};
     size_t gates;
-    const char *rule = args_value(a, "on-bad-row");
     double threshold;
     const char **require = args_list(a, "require", &gates);
     struct held_rows rows = {0};
@@ -201,8 +200,8 @@ static int evaluate_command(struct args *a)
                                  .require_count = gates,
                                  .better_than = args_value(a, "better-than"),
                                  .on = args_value(a, "on"),
-                                 .on_bad_row = rule && strcmp(rule, "skip") == 0 ? BAD_ROW_SKIP
-                                                                                 : BAD_ROW_STOP,
+                                 .on_bad_row = args_word(a, "on-bad-row", 0) ? BAD_ROW_SKIP
+                                                                             : BAD_ROW_STOP,
                                  .overrides = cli_overrides(a)};
     struct evaluate_result r = {0};
     enum format format;

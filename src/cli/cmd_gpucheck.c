@@ -9,7 +9,8 @@
 #include "base/process/stop.h"
 #include "cli/cli.h"
 
-static const char *const levels[] = {"quick", "full", "soak", NULL};
+static const char *const levels[] = {"quick", "full", "soak", NULL}; /* as enum gpu_level */
+enum { TEXT, JSON, SPARK, PROM };
 static const char *const formats[] = {"text", "json", "spark", "prom", NULL};
 
 static const struct arg_option gpucheck_options_table[] = {
@@ -23,18 +24,16 @@ static const struct arg_option gpucheck_options_table[] = {
 
 static bool options_of(const struct args *a, struct gpucheck_options *o, struct err *e)
 {
-    const char *level = args_value(a, "level"), *format = args_value(a, "format");
-    *o = (struct gpucheck_options){.level = GPU_QUICK, .command = cli_overrides(a)};
-    for (int i = 0; level && levels[i]; i++)
-        if (strcmp(level, levels[i]) == 0)
-            o->level = (enum gpu_level)i;
-    o->minutes = (double)args_int(a, "minutes", 10);
+    const int format = args_word(a, "format", JSON);
+    *o = (struct gpucheck_options){.level = (enum gpu_level)args_word(a, "level", GPU_QUICK),
+                                   .minutes = (double)args_int(a, "minutes", 10),
+                                   .command = cli_overrides(a)};
     if (args_value(a, "minutes") && o->level != GPU_SOAK) {
         err_set(e, ERR_USAGE, "--minutes is for --level soak");
         return err_expected(e, "dnn %s", a->command->usage);
     }
-    if (a->json && format && strcmp(format, "json") != 0) {
-        err_set(e, ERR_USAGE, "--json and --format %s contradict each other", format);
+    if (a->json && format != JSON) {
+        err_set(e, ERR_USAGE, "--json and --format %s contradict each other", formats[format]);
         return err_expected(e, "one of them");
     }
     return true;
@@ -105,24 +104,23 @@ static int spark(const struct args *a, struct gpucheck_options *o, struct gpuche
 /* A signal came: who reads samples gets those there are, and is not left with nothing. */
 static int broken_off(const struct args *a, const struct gpucheck *g, const struct err *e)
 {
-    const char *format = args_value(a, "format");
     struct text out = {0};
-    if (g->count && format && strcmp(format, "prom") == 0)
+    if (g->count && args_word(a, "format", TEXT) == PROM)
         gpucheck_prom(g, (int)err_exit(e), &out);
     int code = out.length ? cli_print(a, &out) : EXIT_DONE;
     return code == EXIT_DONE ? cli_fail(a, e, NULL) : code;
 }
 
-static int told(const struct args *a, const struct gpucheck *g, const char *format)
+static int told(const struct args *a, const struct gpucheck *g)
 {
     int code;
-    if (a->json || strcmp(format, "json") == 0) {
+    if (a->json) {
         struct json_out o = {0};
         gpucheck_json(g, &o);
         code = cli_json(a, &o, false);
     } else {
         struct text out = {0};
-        if (strcmp(format, "prom") == 0)
+        if (args_word(a, "format", TEXT) == PROM)
             gpucheck_prom(g, gpucheck_exit(g), &out);
         else
             gpucheck_text(g, &out);
@@ -134,7 +132,6 @@ static int told(const struct args *a, const struct gpucheck *g, const char *form
 /* Reports the checks so far; the one that hangs has failed. */
 static int gpucheck_stopped(const struct args *a, const struct err *why)
 {
-    const char *format = args_value(a, "format");
     struct gpucheck *g = a->work;
     if (!g || !gpucheck_stuck(g, why))
         return cli_fail(a, why, NULL);
@@ -144,7 +141,7 @@ static int gpucheck_stopped(const struct args *a, const struct err *why)
         int code = list(a, g->cards);
         return code == EXIT_DONE ? gpucheck_exit(g) : code;
     }
-    return told(a, g, format ? format : "text");
+    return told(a, g);
 }
 
 static int gpucheck_command(struct args *a)
@@ -152,17 +149,16 @@ static int gpucheck_command(struct args *a)
     struct err e = {0};
     struct gpucheck_options o;
     struct gpucheck *g = mem_zero(1, sizeof *g);
-    const char *format = args_value(a, "format");
+    const int format = args_word(a, "format", TEXT);
     int code;
     a->work = g;
-    a->json = a->json || (format && strcmp(format, "json") == 0);
+    a->json = a->json || format == JSON;
     if (!options_of(a, &o, &e))
         code = cli_fail(a, &e, NULL);
-    else if (format && strcmp(format, "spark") == 0)
+    else if (format == SPARK)
         code = spark(a, &o, g, &e);
     else
-        code = gpucheck_run(&o, g, &e) ? told(a, g, format ? format : "text")
-                                       : broken_off(a, g, &e);
+        code = gpucheck_run(&o, g, &e) ? told(a, g) : broken_off(a, g, &e);
     cli_drop(o.command.sets);
     mem_free(g);
     return code;

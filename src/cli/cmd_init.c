@@ -13,13 +13,8 @@
 #include "base/process/stop.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
-#include "cli/init/init_columns.h"
-#include "cli/init/init_notes.h"
-#include "cli/init/init_sequence.h"
-#include "cli/init/init_set.h"
-#include "cli/init/init_time.h"
+#include "cli/init/init.h"
 #include "config/output.h"
-#include "infer/infer.h"
 
 static const struct arg_option init_options_table[] = {
     {"target", 0, "COL", NULL, 0, 0, 0, "The column to predict (required)."},
@@ -33,9 +28,7 @@ static const struct arg_option init_options_table[] = {
 /* A task that the user names decides what else is written: the split, the positive label. */
 static void take_task(struct infer *found, const char *word)
 {
-    for (int i = 0; word && task_names[i]; i++)
-        if (strcmp(word, task_names[i]) == 0)
-            found->task = i;
+    found->task = args_place(task_names, word, found->task);
     if (found->task != TASK_BINARY) {
         mem_free(found->positive);
         found->positive = NULL;
@@ -335,9 +328,7 @@ static struct infer_request request_of(const struct args *a, const struct overri
                               .more = a->positionals + 1,
                               .more_count = a->positional_count - 1,
                               .target = args_value(a, "target"),
-                              .encoding = -1,
                               .header = -1,
-                              .quote = -1,
                               .stop = stop_wanted,
                               .progress = cli_progress(a)};
     q.ids = args_list(a, "id", &q.id_count);
@@ -345,16 +336,10 @@ static struct infer_request request_of(const struct args *a, const struct overri
     q.delimiter = character(init_set_value(o, "data.delimiter"));
     q.decimal = character(init_set_value(o, "data.decimal"));
     const char *header = init_set_value(o, "data.header");
-    const char *encoding = init_set_value(o, "data.encoding");
     if (header)
         q.header = strcmp(header, "false") != 0;
-    for (int i = 0; encoding && csv_encoding_names[i]; i++)
-        if (strcmp(encoding, csv_encoding_names[i]) == 0)
-            q.encoding = i;
-    const char *quote = init_set_value(o, "data.quote");
-    for (int i = 0; quote && csv_quote_names[i]; i++)
-        if (strcmp(quote, csv_quote_names[i]) == 0)
-            q.quote = i;
+    q.encoding = args_place(csv_encoding_names, init_set_value(o, "data.encoding"), -1);
+    q.quote = args_place(csv_quote_names, init_set_value(o, "data.quote"), -1);
     return q;
 }
 

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/held_rows.h"
 
-static const char *const bad_row_words[] = {"stop", "null", "skip", NULL};
+static const char *const bad_row_words[] = {"stop", "null", "skip", NULL}; /* as enum bad_row */
 static const char *const io_words[] = {"csv", "tsv", NULL};
 
 static const struct arg_option predict_options_table[] = {
@@ -53,23 +53,20 @@ static const struct arg_option predict_options_table[] = {
 
 static struct predict_request request_of(const struct args *a)
 {
-    const char *rule = args_value(a, "on-bad-row"), *io = args_value(a, "io"),
-               *output = args_value(a, "output");
+    const char *output = args_value(a, "output");
     return (struct predict_request){
         .model = a->positionals[0],
         .progress = cli_rows_out(a) && isatty(STDOUT_FILENO) ? PROGRESS_NONE : cli_progress(a),
         .output = output ? output : "-",
         .columns = args_value(a, "columns"),
         .no_header = args_value(a, "no-header") != NULL,
-        .tsv = io && strcmp(io, "tsv") == 0,
-        .csv = io && strcmp(io, "csv") == 0,
+        .csv = args_word(a, "io", -1) == 0,
+        .tsv = args_word(a, "io", -1) == 1,
         .passthrough = args_value(a, "passthrough"),
         .uncertainty = args_value(a, "uncertainty") != NULL,
         .top = (uint32_t)args_int(a, "top", 0),
         .null_text = args_value(a, "null"),
-        .on_bad_row = rule && strcmp(rule, "null") == 0   ? BAD_ROW_NULL
-                      : rule && strcmp(rule, "skip") == 0 ? BAD_ROW_SKIP
-                                                          : BAD_ROW_STOP,
+        .on_bad_row = (enum bad_row)args_word(a, "on-bad-row", BAD_ROW_STOP),
         .rejects = args_value(a, "rejects"),
         .max_bad_rows = args_int(a, "max-bad-rows", -1),
         .limit = (uint64_t)args_int(a, "limit", 0),

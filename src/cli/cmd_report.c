@@ -125,14 +125,6 @@ static bool forget_rows(struct report_request *q, struct err *e)
 
 /* --- a page about data --- */
 
-static int index_of(const char *const *words, const char *word)
-{
-    for (int i = 0; word && words[i]; i++)
-        if (strcmp(words[i], word) == 0)
-            return i;
-    return -1;
-}
-
 static bool make_data_page(const struct args *a, const char *output, const char *date,
                            struct err *e)
 {
@@ -151,8 +143,8 @@ static bool make_data_page(const struct args *a, const char *output, const char 
                                     .target = args_value(a, "target"),
                                     .delimiter = as.delimiter,
                                     .decimal = as.decimal,
-                                    .encoding = index_of(csv_encoding_names, as.encoding),
-                                    .quote = index_of(csv_quote_names, as.quote),
+                                    .encoding = args_word(a, "encoding", -1),
+                                    .quote = args_word(a, "quote", -1),
                                     .header = -1,
                                     .stop = stop_wanted,
                                     .progress = cli_progress(a)};

@@ -90,17 +90,17 @@ static bool check_names(const struct args *a, const struct train_request *q, str
  * a gate is not met. */
 static int tell_format(const struct args *a, const struct train_result *r, const struct err *e)
 {
-    const char *word = args_value(a, "format");
+    const int format = args_word(a, "format", FORMAT_TEXT);
     const struct format_part all[] = {{.name = "baseline", .metrics = &r->baseline},
                                       {.name = "valid", .metrics = &r->valid},
                                       {.name = "test", .metrics = &r->test}};
     struct text out = {0};
     bool gates = !e || e->id == ERR_GATE_UNMET;
-    if (word && strcmp(word, "junit") == 0)
+    if (format == FORMAT_JUNIT)
         format_junit(a, &(struct format_suite){.gates = r->gates,
                                                .gate_count = gates ? r->gate_count : 0,
                                                .error = gates ? NULL : e}, &out);
-    else if (word && strcmp(word, "prom") == 0 && gates)
+    else if (format == FORMAT_PROM && gates)
         format_prom(all, sizeof all / sizeof *all, &out);
     return out.length ? cli_print(a, &out) : EXIT_DONE;
 }

@@ -10,15 +10,10 @@ const char *const format_words[] = {"text", "json", "junit", "prom", NULL};
 
 bool format_read(struct args *a, enum format *f, struct err *e)
 {
-    const char *word = args_value(a, "format");
-    *f = a->json ? FORMAT_JSON : FORMAT_TEXT;
-    if (!word)
-        return true;
-    while (strcmp(word, format_words[*f]) != 0)
-        *f = (enum format)((*f + 1) % (FORMAT_PROM + 1));
+    *f = (enum format)args_word(a, "format", a->json ? FORMAT_JSON : FORMAT_TEXT);
     if (a->json && *f != FORMAT_JSON)
         return err_set(e, ERR_OPTION_CONFLICT, "--json and --format %s contradict each other",
-                       word);
+                       format_words[*f]);
     a->json = *f == FORMAT_JSON;
     return true;
 }

@@ -8,7 +8,7 @@
 #include "measure/gate.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JUNIT, FORMAT_PROM };
-extern const char *const format_words[]; /* of the option; NULL at the end */
+extern const char *const format_words[]; /* in the order of the enum; NULL at the end */
 #define FORMAT_OPTION \
     {"format", 0, "FORMAT", format_words, 0, 0, 0, \
      "text; json, as --json; junit: the gates as test cases (XML); prom: the metrics as gauges " \

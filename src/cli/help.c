@@ -34,28 +34,24 @@ void help_overview(struct text *out)
 
 void help_wrapped(struct text *out, const char *words, size_t indent, size_t column)
 {
-    while (*words) {
-        size_t length = strcspn(words, " \n");
-        if (column + length > 96 && column > indent) {
+    size_t length = strcspn(words, " \n");
+    bool breaks = column + length > 96 && column > indent;
+    for (;;) {
+        if (breaks) {
             text_printf(out, "\n%*s", (int)indent, "");
             column = indent;
         }
         text_add(out, words, length);
         column += length;
         words += length;
-        if (*words == '\n') {
-            text_printf(out, "\n%*s", (int)indent, "");
-            column = indent;
-            words++;
-        } else if (*words == ' ') {
-            words++;
-            if (column + 1 + strcspn(words, " \n") <= 96) {
-                text_char(out, ' ');
-                column++;
-            } else {
-                text_printf(out, "\n%*s", (int)indent, "");
-                column = indent;
-            }
+        if (!*words)
+            break;
+        const char end = *words++;
+        length = strcspn(words, " \n");
+        breaks = end == '\n' || column + 1 + length > 96;
+        if (!breaks) {
+            text_char(out, ' ');
+            column++;
         }
     }
     text_char(out, '\n');
@@ -80,11 +76,9 @@ void help_command(const struct command *c, struct text *out)
 {
     text_printf(out, "%s\n\nexamples:\n%s\nusage: dnn %s\n\noptions:\n", c->summary, c->examples,
                 c->usage);
-    const struct arg_option *tables[ARG_TABLES];
-    size_t count = args_tables(c, tables);
-    for (size_t t = 0; t < count; t++)
-        for (const struct arg_option *o = tables[t]; o->name; o++)
-            option_row(o, out);
+    const struct arg_option *o;
+    for (size_t i = 0; (o = args_option(c, i)) != NULL; i++)
+        option_row(o, out);
     if (c->notes) {
         text_char(out, '\n');
         help_wrapped(out, c->notes, 0, 0);
@@ -118,19 +112,6 @@ static bool error_family(const char *word, struct text *out, struct err *e)
     return any || err_set(e, ERR_USAGE, "there is no family of errors \"%s\"", word);
 }
 
-static bool is_option(const struct arg_option *o, const char *word)
-{
-    return strcmp(o->name, word) == 0 || (o->letter && word[0] == o->letter && !word[1]);
-}
-
-static const struct arg_option *option_in(const struct arg_option *table, const char *word)
-{
-    for (const struct arg_option *o = table; o && o->name; o++)
-        if (is_option(o, word))
-            return o;
-    return NULL;
-}
-
 /* The options that several commands share. */
 static const struct { const struct arg_option *options; const char *whose; } shared[] = {
     {config_options, "commands that read or write a config"},
@@ -139,24 +120,31 @@ static const struct { const struct arg_option *options; const char *whose; } sha
     {json_options, "commands with a result"},
     {common_options, "every command"}};
 
+/* The row of the option in a table, after the words of those that have it. */
+static void put_option(const struct arg_option *table, const char *word, const char *lead,
+                       const char *whose, struct text *out)
+{
+    for (const struct arg_option *o = table; o && o->name; o++)
+        if (strcmp(o->name, word) == 0 || (o->letter && word[0] == o->letter && !word[1])) {
+            text_printf(out, "%s%s%s\n", out->length ? "\n" : "", lead, whose);
+            option_row(o, out);
+            return;
+        }
+}
+
 /* "resume", "--resume", "-o": the row of every command that has the option. */
 static bool option_page(const char *word, struct text *out)
 {
-    const struct arg_option *o;
-    bool any = false;
+    struct text page = {0};
     word += strspn(word, "-");
     for (size_t i = 0; commands[i]; i++)
-        if ((o = option_in(commands[i]->options, word)) != NULL) {
-            text_printf(out, "%sdnn %s\n", any ? "\n" : "", commands[i]->usage);
-            option_row(o, out);
-            any = true;
-        }
+        put_option(commands[i]->options, word, "dnn ", commands[i]->usage, &page);
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        if ((o = option_in(shared[i].options, word)) != NULL) {
-            text_printf(out, "%s%s\n", any ? "\n" : "", shared[i].whose);
-            option_row(o, out);
-            any = true;
-        }
+        put_option(shared[i].options, word, "", shared[i].whose, &page);
+    const bool any = page.length > 0;
+    if (any)
+        text_add(out, page.data, page.length);
+    text_free(&page);
     return any;
 }
 

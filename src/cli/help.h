@@ -31,9 +31,8 @@ void topic_page(size_t i, struct text *out);
 /* The number of the topic with this name or alias, in upper or lower case; topic_count(): none. */
 size_t topic_find(const char *word);
 
-/* Tables of pages. */
-void help_toolkits(struct text *out); /* CUDA toolkits and their drivers */
-void help_limits(struct text *out);   /* the largest tables and networks */
+/* The table that a line of a page stands for; false: it is no such line. */
+bool help_table(const char *line, size_t length, struct text *out);
 /* The effect of a signal, or (word "signals") of all; false: dnn does not handle it. */
 bool help_signals(const char *word, struct text *out);
 /* The exit codes (word "exit"), or the one with this number; false: no such code. */

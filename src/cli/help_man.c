@@ -46,29 +46,26 @@ static void put_block(struct text *out, const char *lines)
     text_put(out, ".fi\n");
 }
 
-static void put_options(struct text *out, const struct arg_option *table)
+static void put_option(struct text *out, const struct arg_option *o)
 {
-    for (const struct arg_option *o = table; o->name; o++) {
-        text_put(out, ".TP\n\\fB");
-        if (o->letter)
-            text_printf(out, "\\-%c\\fR, \\fB", o->letter);
-        text_put(out, "\\-\\-");
-        roff(out, o->name, strlen(o->name));
-        text_put(out, "\\fR");
-        if (o->value) {
-            text_put(out, o->flags & ARG_MAYBE ? "[=\\fI" : " \\fI");
-            roff(out, o->value, strlen(o->value));
-            text_put(out, o->flags & ARG_MAYBE ? "\\fR]" : "\\fR");
-        }
-        text_char(out, '\n');
-        put_words(out, o->help);
+    text_put(out, ".TP\n\\fB");
+    if (o->letter)
+        text_printf(out, "\\-%c\\fR, \\fB", o->letter);
+    text_put(out, "\\-\\-");
+    roff(out, o->name, strlen(o->name));
+    text_put(out, "\\fR");
+    if (o->value) {
+        text_put(out, o->flags & ARG_MAYBE ? "[=\\fI" : " \\fI");
+        roff(out, o->value, strlen(o->value));
+        text_put(out, o->flags & ARG_MAYBE ? "\\fR]" : "\\fR");
     }
+    text_char(out, '\n');
+    put_words(out, o->help);
 }
 
 void help_man_command(const struct command *c, struct text *out)
 {
-    const struct arg_option *tables[ARG_TABLES];
-    size_t count = args_tables(c, tables);
+    const struct arg_option *o;
     text_put(out, ".TH DNN\\-");
     for (const char *letter = c->name; *letter; letter++)
         text_char(out, (char)toupper((unsigned char)*letter));
@@ -82,8 +79,8 @@ void help_man_command(const struct command *c, struct text *out)
         put_words(out, c->notes);
     }
     text_put(out, ".SH OPTIONS\n");
-    for (size_t i = 0; i < count; i++)
-        put_options(out, tables[i]);
+    for (size_t i = 0; (o = args_option(c, i)) != NULL; i++)
+        put_option(out, o);
     text_put(out, ".SH EXAMPLES\n");
     put_block(out, c->examples);
     text_put(out, ".SH SEE ALSO\n.BR dnn (1)\n");
@@ -98,7 +95,8 @@ static void put_command(struct text *out, const struct command *c)
     put_words(out, c->usage);
     text_put(out, ".PP\n");
     put_block(out, c->examples);
-    put_options(out, c->options ? c->options : &(struct arg_option){0});
+    for (const struct arg_option *o = c->options; o && o->name; o++)
+        put_option(out, o);
     if (c->notes) {
         text_put(out, ".PP\n");
         put_words(out, c->notes);
@@ -156,7 +154,8 @@ void help_man(struct text *out)
     text_put(out, ".SH OPTIONS\n");
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
         text_printf(out, ".SS %s\n", shared[i].head);
-        put_options(out, shared[i].options);
+        for (const struct arg_option *o = shared[i].options; o->name; o++)
+            put_option(out, o);
     }
     text_put(out, ".SH TOPICS\n");
     for (size_t i = 0; i < topic_count(); i++)

@@ -5,11 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "backend/backend.h"
 #include "base/mem.h"
 #include "cli/help.h"
-#include "config/config_help.h"
-#include "measure/metric.h"
 
 static const char *const pages[] = {
 #include "cli/pages.inc"
@@ -53,74 +50,13 @@ size_t topic_find(const char *word)
     return PAGES;
 }
 
-/* --- tables --- */
-
-static void exit_codes(struct text *out)
-{
-    help_exit("exit", out);
-}
-
-static void signals(struct text *out)
-{
-    help_signals("signals", out);
-}
-
-static void environment(struct text *out)
-{
-    config_key_help("environment", out);
-}
-
-static void layers(struct text *out)
-{
-    config_key_help("model.layers", out);
-}
-
-static void metrics(struct text *out)
-{
-    for (const struct metric_type *m = metric_types; m->name; m++) {
-        text_printf(out, "  %-10s %-7s ", m->name, m->higher ? "higher" : "lower");
-        help_wrapped(out, m->help, 21, 21);
-    }
-    text_char(out, '\n');
-    for (int task = TASK_BINARY; task <= TASK_REGRESSION; task++) {
-        char names[160];
-        metric_names(task, names, sizeof names);
-        text_printf(out, "  %-10s ", task_names[task]);
-        help_wrapped(out, names, 13, 13);
-    }
-}
-
-static void error_ids(struct text *out)
-{
-    const struct err_info *info;
-    for (size_t i = 0; (info = err_info_at(i)); i++)
-        text_printf(out, "  E%d  %3d  %s\n", (int)info->id, (int)info->exit, info->summary);
-}
-
-static void kernels(struct text *out)
-{
-    text_printf(out, "This build has %s.\n", machine_known("cuda") ? "GPU kernels"
-                                             : "no GPU kernels (made without nvcc)");
-}
-
-static const struct { const char *name; void (*write)(struct text *out); } tables[] = {
-    {"@exit-codes", exit_codes},   {"@signals", signals},      {"@environment", environment},
-    {"@keys", config_reference},   {"@layers", layers},        {"@metrics", metrics},
-    {"@errors", error_ids},        {"@toolkits", help_toolkits}, {"@kernels", kernels},
-    {"@limits", help_limits}};
-
 void topic_page(size_t i, struct text *out)
 {
     const char *p = strchr(pages[i], '\n') + 1;
     p += *p == '\n';
     while (*p) {
-        size_t length = strcspn(p, "\n"), t = 0;
-        while (*p == '@' && t < sizeof tables / sizeof *tables &&
-               (strlen(tables[t].name) != length || memcmp(tables[t].name, p, length) != 0))
-            t++;
-        if (*p == '@' && t < sizeof tables / sizeof *tables) {
-            tables[t].write(out);
-        } else {
+        size_t length = strcspn(p, "\n");
+        if (!help_table(p, length, out)) {
             text_add(out, p, length);
             text_char(out, '\n');
         }

@@ -1,5 +1,5 @@
-/* init_columns.c - see init_columns.h. */
-#include "cli/init/init_columns.h"
+/* init_columns.c - the columns of a config that `dnn init` is about to write. */
+#include "cli/init/init.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
-/* init_notes.c - see init_notes.h. */
-#include "cli/init/init_notes.h"
+/* init_notes.c - the notes of `dnn init` about a file, and the time of a training. */
+#include "cli/init/init.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/process/progress.h"
 #include "base/text.h"
-#include "cli/init/init_columns.h"
-#include "cli/init/init_set.h"
+#include "check/forecast.h"
 
 enum { TOLD_ONE_BY_ONE = 3, TOLD_NAMES = 5, TOLD_CELL = 30 };
 
@@ -199,38 +199,44 @@ static void tell_copies(const struct infer *found, const struct overrides *o)
                 (unsigned long long)found->looked);
 }
 
+static void note(const char *text)
+{
+    if (text[0])
+        log_note("%s", text);
+}
+
+static void warn(const char *text)
+{
+    if (text[0])
+        log_warning("%s", text);
+}
+
 void init_notes(const struct infer *found, const char *target, const struct overrides *o)
 {
-    bool task_given = init_set_value(o, "task") != NULL;
+    const bool task_given = init_set_value(o, "task") != NULL;
+    const bool labels = found->task != TASK_REGRESSION;
     struct text leaks = {0};
     size_t many = 0, twins = 0;
-    if (found->note[0])
-        log_note("%s", found->note);
-    if (found->quote_note[0])
-        log_note("%s", found->quote_note);
-    if (found->prime_note[0])
-        log_warning("%s", found->prime_note);
-    if (found->missing_note[0])
-        log_note("%s", found->missing_note);
-    if (found->encoding_note[0])
-        log_note("%s", found->encoding_note);
-    if (found->page_note[0])
-        log_warning("%s", found->page_note);
+    note(found->note);
+    note(found->quote_note);
+    warn(found->prime_note);
+    note(found->missing_note);
+    note(found->encoding_note);
+    warn(found->page_note);
     tell_types(found, target, o);
     tell_target(found, target, o);
     tell_far(found, target, o);
     tell_copies(found, o);
-    if (found->time_note[0] && !init_set_value(o, "data.split.method") &&
-        !init_set_value(o, "data.split") && split_by_chance(o, found))
-        log_note("%s", found->time_note);
-    if (found->footer_note[0])
-        log_warning("%s", found->footer_note);
-    if (found->same_note[0] && found->task != TASK_REGRESSION)
+    if (!init_set_value(o, "data.split.method") && !init_set_value(o, "data.split") &&
+        split_by_chance(o, found))
+        note(found->time_note);
+    warn(found->footer_note);
+    if (labels && found->same_note[0])
         log_note("target \"%s\": labels that are equal as numbers are one: %s",
                  text_quote_z(target), found->same_note);
-    if (found->label_note[0] && found->task != TASK_REGRESSION)
+    if (labels && found->label_note[0])
         log_warning("target \"%s\": %s", text_quote_z(target), found->label_note);
-    if (found->nothing_note[0] && found->task != TASK_REGRESSION)
+    if (labels && found->nothing_note[0])
         log_warning("target \"%s\": %s", text_quote_z(target), found->nothing_note);
     if (found->positive_note[0] && found->positive && !init_set_value(o, "data.positive"))
         (found->positive_guessed ? log_warning : log_note)("%s", found->positive_note);
@@ -259,4 +265,37 @@ void init_notes(const struct infer *found, const char *target, const struct over
                               : "each alone gives the target away almost completely: leave them "
                                 "out unless they are known before the target is");
     text_free(&leaks);
+}
+
+/* --- the time --- */
+
+/* "about 35 s", or "2 to 13 s" if early stopping may end it. */
+static void put_time(const struct forecast *f, struct text *out)
+{
+    if (f->least < f->seconds)
+        text_printf(out, "%.2g to %.3g s", f->least, f->seconds);
+    else
+        text_printf(out, "about %.3g s", f->seconds);
+    if (f->seconds >= 100)
+        text_printf(out, " (%s)", progress_time(f->seconds));
+}
+
+void init_time(const struct text *config, const char *name, const char *preset, uint64_t rows)
+{
+    struct forecast own, fast;
+    struct text line = {0};
+    if (!forecast_make(config->data, config->length, name, NULL, rows, &own))
+        return;
+    text_printf(&line, "training on this machine (CPU, %u thread%s): ", own.threads,
+                own.threads == 1 ? "" : "s");
+    put_time(&own, &line);
+    text_printf(&line, " with %s%s", preset ? "preset " : "preset auto",
+                preset ? text_quote_z(preset) : "");
+    if (!preset && forecast_make(config->data, config->length, name, "mlp", rows, &fast)) {
+        text_put(&line, ", ");
+        put_time(&fast, &line);
+        text_put(&line, " with --set model.preset=mlp");
+    }
+    log_note("%s", line.data);
+    text_free(&line);
 }

@@ -1,5 +1,6 @@
-/* init_sequence.c - see init_sequence.h. */
-#include "cli/init/init_sequence.h"
+/* init_sequence.c - whether the columns or the rows of a file are the steps of sequences, as `dnn
+ * init` tells by their names and cells. */
+#include "cli/init/init.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -11,7 +12,6 @@
 #include "base/mem.h"
 #include "base/process/shell.h"
 #include "base/text.h"
-#include "cli/init/init_set.h"
 #include "table/sequence.h"
 
 enum { LEAST_STEPS = 8, MOST_CHANNELS = 4096, MOST_NAME = 100, MOST_WINDOW = 200 };
@@ -79,11 +79,6 @@ struct channel {
     uint64_t first, last;
 };
 
-struct counting {
-    struct init_sequence *to;
-    struct channel *channels;
-};
-
 /* Finds the channel of a name. Channels may follow one another or alternate step by step: most
  * names belong to the last channel, or to the one after it. */
 static size_t channel_of(const struct init_sequence *s, const char *pattern, size_t near)
@@ -109,7 +104,7 @@ static bool is_step(const struct infer_column *c)
 }
 
 /* A channel has a column of type numeric. */
-static bool find_channels(struct counting *c, const struct infer *found, const char *target,
+static bool find_channels(struct init_sequence *s, const struct infer *found, const char *target,
                           bool first)
 {
     size_t near = 0;
@@ -120,15 +115,15 @@ static bool find_channels(struct counting *c, const struct infer *found, const c
             continue;
         if (!take_apart(column->name, first, &name))
             return false;
-        near = channel_of(c->to, name.pattern, near);
-        if (near < c->to->patterns.count)
+        near = channel_of(s, name.pattern, near);
+        if (near < s->patterns.count)
             continue;
         if (near == MOST_CHANNELS)
             return false;
-        opt_strings_add(&c->to->patterns, name.pattern);
-        opt_strings_add(&c->to->channels, name.channel);
+        opt_strings_add(&s->patterns, name.pattern);
+        opt_strings_add(&s->channels, name.channel);
     }
-    return c->to->patterns.count > 0;
+    return s->patterns.count > 0;
 }
 
 static void count_step(struct channel *c, uint64_t step)
@@ -140,12 +135,11 @@ static void count_step(struct channel *c, uint64_t step)
 
 /* Counts the steps of each channel. Names of columns differ: if their number is the range of the
  * steps' numbers, no step is missing. */
-static bool count_steps(struct counting *c, const struct infer *found, const char *target,
-                        bool first)
+static bool count_steps(struct init_sequence *s, struct channel *channels,
+                        const struct infer *found, const char *target, bool first)
 {
-    const size_t count = c->to->patterns.count;
+    const size_t count = s->patterns.count;
     size_t near = 0;
-    c->channels = mem_zero(count, sizeof *c->channels);
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *column = &found->columns[i];
         struct step_name name;
@@ -153,25 +147,29 @@ static bool count_steps(struct counting *c, const struct infer *found, const cha
             continue;
         size_t at = count;
         if (is_step(column) && take_apart(column->name, first, &name))
-            at = channel_of(c->to, name.pattern, near);
+            at = channel_of(s, name.pattern, near);
         if (at < count)
-            count_step(&c->channels[near = at], name.step);
+            count_step(&channels[near = at], name.step);
         else if (is_input(column))
             return false;
     }
-    const struct channel *one = c->channels;
     for (size_t i = 0; i < count; i++)
-        if (c->channels[i].first != one->first || c->channels[i].last != one->last ||
-            c->channels[i].steps != one->last - one->first + 1)
+        if (channels[i].first != channels->first || channels[i].last != channels->last ||
+            channels[i].steps != channels->last - channels->first + 1)
             return false;
-    c->to->steps = one->steps;
-    return one->first <= 1 && one->steps >= LEAST_STEPS;
+    s->steps = channels->steps;
+    return channels->first <= 1 && s->steps >= LEAST_STEPS;
 }
 
-static bool count_all(struct counting *c, const struct infer *found, const char *target, bool first)
+static bool count_all(struct init_sequence *s, const struct infer *found, const char *target,
+                      bool first)
 {
-    return find_channels(c, found, target, first) && count_steps(c, found, target, first) &&
-           (first || c->to->patterns.count > 1 || says_channel(c->to->channels.items[0]));
+    if (!find_channels(s, found, target, first))
+        return false;
+    struct channel *channels = mem_zero(s->patterns.count, sizeof *channels);
+    const bool whole = count_steps(s, channels, found, target, first);
+    mem_free(channels);
+    return whole && (first || s->patterns.count > 1 || says_channel(s->channels.items[0]));
 }
 
 /* True: the patterns of the config match the columns that were counted, and no others. */
@@ -193,12 +191,11 @@ static bool means_the_same(const struct init_sequence *s, const struct infer *fo
 bool init_sequence_has(const struct init_sequence *s, const struct infer_column *c)
 {
     struct step_name name;
-    if (!s->steps || !is_step(c))
-        return false;
-    return (take_apart(c->name, true, &name) &&
-            channel_of(s, name.pattern, 0) < s->patterns.count) ||
-           (take_apart(c->name, false, &name) &&
-            channel_of(s, name.pattern, 0) < s->patterns.count);
+    bool has = false;
+    for (int first = 0; first < 2 && s->steps && is_step(c); first++)
+        has |= take_apart(c->name, first, &name) &&
+               channel_of(s, name.pattern, 0) < s->patterns.count;
+    return has;
 }
 
 struct init_sequence init_sequence_find(const struct infer *found, const char *target,
@@ -212,10 +209,7 @@ struct init_sequence init_sequence_find(const struct infer *found, const char *t
         if (init_column_given(sets, found->columns[i].name))
             return s;
     for (int first = 0; first < 2; first++) {
-        struct counting c = {.to = &s};
-        bool good = count_all(&c, found, target, first) && means_the_same(&s, found, target);
-        mem_free(c.channels);
-        if (good)
+        if (count_all(&s, found, target, first) && means_the_same(&s, found, target))
             return s;
         init_sequence_free(&s);
     }
@@ -230,16 +224,6 @@ void init_sequence_free(struct init_sequence *s)
 }
 
 /* --- a row a step --- */
-
-/* A --set says what the rows are. */
-static bool says_rows(const struct overrides *sets)
-{
-    static const char *const keys[] = {"data.columns", "data.sequence", "data.sequence.group"};
-    bool says = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        says |= init_set_value(sets, keys[i]) != NULL;
-    return says;
-}
 
 /* Makes the column an id: it places a row; it is neither learned from nor noted. */
 static void take_place(struct infer_column *c)
@@ -265,8 +249,9 @@ static void note_doubt(const struct infer *found)
 bool init_sequence_rows(const struct infer_request *r, const struct overrides *sets,
                         struct infer *found, struct err *e)
 {
-    if (says_rows(sets))
-        return true;
+    if (init_set_value(sets, "data.columns") || init_set_value(sets, "data.sequence") ||
+        init_set_value(sets, "data.sequence.group"))
+        return true; /* a --set says what the rows are */
     bool *given = mem_zero(found->count + 1, sizeof *given);
     for (size_t i = 0; i < found->count; i++) {
         const char *name = found->columns[i].name;
@@ -307,13 +292,13 @@ static void write_rows(const struct infer *found, struct json_out *out)
              s->varies ? "differs from row to row" : "is the same in all rows of a sequence");
 }
 
-bool init_sequence_write(const struct init_sequence *s, const struct infer *found,
+void init_sequence_write(const struct init_sequence *s, const struct infer *found,
                          struct json_out *out)
 {
     if (found->series.groups)
         write_rows(found, out);
     if (found->series.groups || !s->steps)
-        return found->series.groups > 0;
+        return;
     json_open(out, "sequence", '{');
     json_open(out, "wide", '{');
     for (size_t i = 0; i < s->channels.count; i++)
@@ -323,5 +308,4 @@ bool init_sequence_write(const struct init_sequence *s, const struct infer *foun
     log_note("rows are sequences of %zu channel%s and %u steps, as the names of the columns say; "
              "for rows of a table use --set data.sequence=null",
              s->channels.count, s->channels.count > 1 ? "s" : "", s->steps);
-    return true;
 }

@@ -1,5 +1,5 @@
-/* init_set.c - see init_set.h. */
-#include "cli/init/init_set.h"
+/* init_set.c - the values of --set that `dnn init` needs before there is a config. */
+#include "cli/init/init.h"
 
 #include <string.h>
 
@@ -15,21 +15,21 @@ const char *init_set_value(const struct overrides *o, const char *key)
     return NULL;
 }
 
-/* The key of a --set, a column's name without quotes; mem_free. */
-static char *plain_key(const char *set)
+static const char columns[] = "data.columns";
+
+/* The key of a --set below data.columns., its first name without quotes; mem_free. NULL: it is
+ * another key. */
+static char *column_key(const char *set)
 {
-    static const char lead[] = "data.columns.";
-    const size_t length = json_path_length(set);
+    const size_t lead = sizeof columns, length = json_path_length(set); /* lead: with its dot */
     struct text key = {0};
     size_t quoted = 0;
-    char *name = strncmp(set, lead, sizeof lead - 1) == 0
-                     ? json_path_quoted(set + sizeof lead - 1, &quoted) : NULL;
-    text_add(&key, set, name ? sizeof lead - 1 : length);
-    if (name) {
-        const size_t at = sizeof lead - 1 + quoted;
-        text_put(&key, name);
-        text_add(&key, set + at, length - at);
-    }
+    if (strncmp(set, columns, lead - 1) != 0 || set[lead - 1] != '.')
+        return NULL;
+    char *name = json_path_quoted(set + lead, &quoted);
+    quoted = name ? quoted : 0;
+    text_put(&key, name ? name : "");
+    text_add(&key, set + lead + quoted, length - lead - quoted);
     mem_free(name);
     return key.data;
 }
@@ -59,16 +59,15 @@ bool init_take_missing(const struct overrides *o, struct opt_strings *list)
 
 struct infer_own *init_take_own(const struct overrides *o, size_t *count)
 {
-    static const char lead[] = "data.columns.", tail[] = ".missing";
+    static const char tail[] = ".missing";
     struct infer_own *own = mem_zero(o->set_count + 1, sizeof *own);
     *count = 0;
     for (size_t i = 0; i < o->set_count; i++) {
         const char *value = o->sets[i] + json_path_length(o->sets[i]);
         struct err e = {0};
-        if (!*value || strncmp(o->sets[i], lead, sizeof lead - 1) != 0)
+        char *key = *value ? column_key(o->sets[i]) : NULL;
+        if (!key)
             continue;
-        char *whole = plain_key(o->sets[i]), *key = mem_string(whole + sizeof lead - 1);
-        mem_free(whole);
         struct json_doc *doc = json_parse(value + 1, strlen(value + 1), "--set", &e);
         const struct json *v = doc ? json_root(doc) : NULL;
         const bool named = text_ends(key, tail);
@@ -97,15 +96,11 @@ void init_drop_own(struct infer_own *own, size_t count)
 
 bool init_column_given(const struct overrides *o, const char *name)
 {
-    static const char lead[] = "data.columns.";
-    size_t n = sizeof lead - 1, length = strlen(name);
-    if (init_set_value(o, "data.columns"))
-        return true;
-    bool found = false;
+    const size_t length = strlen(name);
+    bool found = init_set_value(o, columns) != NULL;
     for (size_t i = 0; i < o->set_count && !found; i++) {
-        char *key = plain_key(o->sets[i]);
-        found = strncmp(key, lead, n) == 0 && strncmp(key + n, name, length) == 0 &&
-                (!key[n + length] || key[n + length] == '.');
+        char *key = column_key(o->sets[i]);
+        found = key && strncmp(key, name, length) == 0 && (!key[length] || key[length] == '.');
         mem_free(key);
     }
     return found;
@@ -131,44 +126,37 @@ static bool is_of_type(const struct json *v, const char *type)
     return v && json_kind(v) == JSON_STRING && strcmp(json_string(v), type) == 0;
 }
 
-/* The column that a --set makes this type: the column of `key`, or, for data.columns, one of the
+/* The column that a --set makes this type: that of its key, or, of data.columns itself, one of the
  * object. */
-static char *column_in(const char *key, const char *value, const char *lead, const char *type)
+static char *column_in(const char *set, const char *value, const char *type)
 {
     struct err e = {0};
     struct json_doc *doc = json_parse(value, strlen(value), "--set", &e);
     const struct json *v = doc ? json_root(doc) : NULL;
-    const char *name = strcmp(key, lead) != 0 ? key + strlen(lead) + 1 : NULL;
-    char *found = NULL;
-    if (name) {
-        size_t length = strlen(name) - (text_ends(name, ".type") ? strlen(".type") : 0);
-        if (v ? is_of_type(v, type) : strcmp(value, type) == 0)
-            found = mem_string_n(name, length);
-    } else if (v && json_kind(v) == JSON_OBJECT) {
+    char *name = column_key(set), *found = NULL;
+    if (name && (v ? is_of_type(v, type) : strcmp(value, type) == 0))
+        found = mem_string_n(name, strlen(name) -
+                                       (text_ends(name, ".type") ? strlen(".type") : 0));
+    else if (!name && v && json_kind(v) == JSON_OBJECT)
         for (v = json_at(v, 0); v && !found; v = json_next(v))
             if (is_of_type(v, type))
                 found = mem_string(json_key(v));
-    }
     json_free(doc);
+    mem_free(name);
     return found;
 }
 
 char *init_column_of(const struct overrides *o, int column_type)
 {
-    static const char lead[] = "data.columns";
-    const size_t n = sizeof lead - 1;
     char *found = NULL;
     for (size_t i = 0; i < o->set_count && !found; i++) {
-        size_t length = json_path_length(o->sets[i]);
-        if (strncmp(o->sets[i], lead, n) != 0 || !o->sets[i][length] ||
-            (length > n && o->sets[i][n] != '.'))
+        const char *set = o->sets[i], *value = set + json_path_length(set) + 1;
+        if (strncmp(set, columns, sizeof columns - 1) != 0 || !value[-1] ||
+            !strchr(".=", set[sizeof columns - 1]))
             continue;
-        char *key = mem_string_n(o->sets[i], length);
-        const char *value = o->sets[i] + length + 1;
-        char *plain = plain_key(o->sets[i]);
+        char *key = mem_string_n(set, (size_t)(value - set) - 1);
         if (init_set_value(o, key) == value) /* no later --set of the key replaces it */
-            found = column_in(plain, value, lead, column_type_names[column_type]);
-        mem_free(plain);
+            found = column_in(set, value, column_type_names[column_type]);
         mem_free(key);
     }
     return found;
