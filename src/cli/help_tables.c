@@ -44,7 +44,7 @@ bool help_exit(const char *word, struct text *out)
 static const struct { const char *names, *words; } handled[] = {
     {"SIGTERM SIGHUP SIGXCPU",
      "Stop. A training writes a checkpoint, and --resume continues it; other commands leave no "
-     "part of an output. dnn waits 5 seconds for a GPU that does not answer. Exit 75."},
+     "part of an output. Exit 75."},
     {"SIGINT", "Ctrl-C: the same, exit 130."},
     {"SIGUSR1", "A training writes a checkpoint and continues."},
     {"SIGUSR2", "A training prints its progress on standard error."},
