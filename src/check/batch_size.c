@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/process/stop.h"
+#include "train/ensemble.h"
 
 enum { SIZES_MOST = 20 }; /* powers of two up to TRAIN_BATCH_MOST, and both ends */
 static const double CLOSE = 0.95;
@@ -40,7 +41,7 @@ bool batch_size_find(struct train_job *j, const struct check_request *q, struct 
     if (run_is_path(&j->run)) {
         err_set(e, ERR_CONFIG_CONFLICT,
                 "--find-batch-size: %s is solved from all rows at once, and has no batches",
-                j->ensemble ? "the first network of this config" : "this network");
+                !j->ensemble->alone ? "the first network of this config" : "this network");
         return err_help(e, "name a network that trains in batches: --set model.preset=%s",
                         j->config->data.sequence ? "transformer" : "mlp");
     }

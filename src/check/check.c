@@ -207,8 +207,8 @@ static bool all(struct train_job *j, const struct check_request *q, struct check
     uint64_t before = hostmem_now();
     struct largest_room room;
     bool gpu = select_is_gpu(&j->backend);
-    if ((!quick && !largest_room(j, &room, e)) || !job_build(j, e))
-        return false;
+    if ((!quick && !largest_room(j, &room, e)) || !job_build(j, 0, &j->run, e))
+        return e->id == ERR_NONE ? job_stopped(j, e) : false;
     if (gpu && !select_is_gpu(&j->backend) && !largest_room(j, &room, e)) /* the CPU took over */
         return false;
     for (int p = 0; p < PARTS; p++)
@@ -216,14 +216,14 @@ static bool all(struct train_job *j, const struct check_request *q, struct check
     count_columns(j->schema, r);
     if (quick) {
         bool good = estimate(j, load_s, r, e) &&
-                    (!j->ensemble || check_runs(j, load_s, before, true, r, e));
+                    (j->ensemble->alone || check_runs(j, load_s, before, true, r, e));
         r->backend = j->backend;
         return good;
     }
     if (!config_resolved(j->config, j->run.features, false, &r->resolved, e))
         return false;
     if (!estimate(j, load_s, r, e) || !account(j, before, r, e) ||
-        (j->ensemble && !check_runs(j, load_s, before, false, r, e)))
+        (!j->ensemble->alone && !check_runs(j, load_s, before, false, r, e)))
         return false;
     r->batch = j->run.batch;
     r->micro = j->run.micro;

@@ -97,22 +97,13 @@ static bool measure_member(struct train_job *j, uint32_t member, double trial, s
     return good;
 }
 
-/* The work of the first run of a member, with the features of its own encoders. */
-static double work_of(const struct train_job *j, uint32_t member, uint64_t *params, struct err *e)
-{
-    const uint32_t run = member * j->ensemble->folds;
-    struct features *f = schema_features(j->ensemble->encoders[run]->schema);
-    double work = ensemble_work(j, run, f, params, e);
-    features_free(f);
-    return work;
-}
-
 /* Scales the first member's figures by the work of the member. */
 static bool scale_member(struct train_job *j, uint32_t member, const struct measured *first,
                          struct measured *to, struct err *e)
 {
     uint64_t first_params, params;
-    double work = work_of(j, 0, &first_params, e), own = work_of(j, member, &params, e);
+    double work = ensemble_work(j, 0, &first_params, e),
+           own = ensemble_work(j, member * j->ensemble->folds, &params, e);
     if (work < 0 || own < 0)
         return false;
     to->parameters = params;

@@ -96,10 +96,7 @@ static bool open_folds(struct cv *v, struct err *e)
         if (!open_fold(v, f, e))
             return blame_folds(e);
     }
-    struct transforms chosen = {.all = 0};
-    for (uint32_t f = 0; f < v->count; f++)
-        transforms_add_runs(&chosen, v->folds[f].ensemble);
-    transforms_say(&chosen);
+    transforms_say(v->folds, v->count, v->runs);
     struct train_job *first = v->folds;
     if (!job_open_run(first, e))
         return false;

@@ -1,5 +1,4 @@
 /* ensemble.c - see ensemble.h: the list of runs, and how they are trained side by side. */
-#include "train/ensemble.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -93,6 +92,19 @@ struct ensemble *ensemble_new(const struct config *c, struct err *e)
     return n;
 }
 
+struct ensemble *ensemble_alone(struct config *c)
+{
+    struct ensemble *n = ensemble_of(&c, (const char *const[]){"base"}, 1, 1);
+    n->plain = n->alone = true;
+    return n;
+}
+
+const struct schema *ensemble_schema(const struct train_job *j, uint32_t run)
+{
+    const struct ensemble *n = j->ensemble;
+    return n->alone ? j->schema : n->encoders[run]->schema;
+}
+
 void ensemble_free(struct ensemble *n)
 {
     if (!n)
@@ -102,6 +114,8 @@ void ensemble_free(struct ensemble *n)
         part_free(n->parts[i]);
         if (!shared)
             encoder_free(n->encoders[i]);
+        if (n->keepers)
+            keeper_release(&n->keepers[i]);
     }
     mem_free(n->encoders);
     for (uint32_t i = 0; i < n->members; i++)
@@ -109,10 +123,26 @@ void ensemble_free(struct ensemble *n)
     mem_free(n->configs);
     mem_free(n->names);
     mem_free(n->parts);
-    ensemble_let_go(n);
+    mem_free(n->keepers);
     mem_free(n->work);
     mem_free(n->kept);
     mem_free(n);
+}
+
+uint32_t ensemble_done_of(const struct ensemble *n, uint32_t member, bool whole)
+{
+    uint32_t done = 0;
+    for (uint32_t i = member * n->folds; i < (member + 1) * n->folds; i++)
+        done += n->parts[i] && (!whole || part_whole(n->parts[i]));
+    return done;
+}
+
+uint32_t ensemble_done(const struct ensemble *n, bool whole)
+{
+    uint32_t done = 0;
+    for (uint32_t m = 0; m < n->members; m++)
+        done += ensemble_done_of(n, m, whole);
+    return done;
 }
 
 /* --- side by side --- */
@@ -121,18 +151,13 @@ void ensemble_free(struct ensemble *n)
  * forecasts the time of networks */
 #define ROW_WORK 2e4
 
-/* The argument of the calls of train_runs. */
-struct training {
-    struct train_job *j;
-    int64_t only; /* -1: all runs */
-};
-
-double ensemble_work(const struct train_job *j, uint32_t run, const struct features *features,
-                     uint64_t *params, struct err *e)
+double ensemble_work(const struct train_job *j, uint32_t run, uint64_t *params, struct err *e)
 {
     const struct ensemble *n = j->ensemble;
     const struct config *c = n->configs[run / n->folds];
-    struct model *m = model_plan(c->architecture, features, 1, 1, false, e);
+    struct features *f = schema_features(ensemble_schema(j, run));
+    struct model *m = model_plan(c->architecture, f, 1, 1, false, e);
+    features_free(f);
     if (!m)
         return -1;
     double work = ((double)model_flops(m) + ROW_WORK) * (double)c->train.epochs *
@@ -142,11 +167,6 @@ double ensemble_work(const struct train_job *j, uint32_t run, const struct featu
     return work;
 }
 
-bool ensemble_solves(const struct config *c)
-{
-    return c->architecture->solution != SOLVED_BY_STEPS;
-}
-
 /* The work of each run; 0 of a path, whose epochs are not counted beforehand. */
 static void find_work(const struct train_job *j)
 {
@@ -154,10 +174,9 @@ static void find_work(const struct train_job *j)
     for (uint32_t i = 0; i < n->runs; i++) {
         struct err ignored = {0};
         uint64_t params;
-        struct features *f = schema_features(n->encoders[i]->schema);
-        double work = ensemble_work(j, i, f, &params, &ignored);
-        n->work[i] = work > 0 && !ensemble_solves(n->configs[i / n->folds]) ? work : 0;
-        features_free(f);
+        double work = ensemble_work(j, i, &params, &ignored);
+        bool steps = n->configs[i / n->folds]->architecture->solution == SOLVED_BY_STEPS;
+        n->work[i] = work > 0 && steps ? work : 0;
     }
 }
 
@@ -167,7 +186,7 @@ double ensemble_seconds(const struct ensemble *n, uint32_t run)
     uint32_t done = 0, done_own = 0;
     for (uint32_t i = 0; i < n->runs; i++) {
         const struct run_part *p = n->parts[i];
-        if (!p || !p->whole)
+        if (!p || !part_whole(p))
             continue;
         done++;
         all += p->seconds;
@@ -200,45 +219,35 @@ static double mean_seconds(const struct ensemble *n)
     return 0;
 }
 
-/* The time limit ended a run. */
-static bool ran_out(const struct ensemble *n)
-{
-    bool out = false;
-    for (uint32_t i = 0; i < n->runs; i++)
-        out |= n->parts[i] && !n->parts[i]->whole;
-    return out;
-}
-
 /* Runs of member 0 start as long as the next one fits the time that is left. Member 0 is enough for
  * a model: a run of another member starts only if all missing runs of that member fit. */
 static bool has_time(const struct train_job *j, uint32_t run)
 {
     const struct ensemble *n = j->ensemble;
-    const uint32_t first = run - run % n->folds;
+    const uint32_t member = run / n->folds;
     const double limit = j->config->train.time_limit_s;
     double used = j->run.used + clock_now() - j->began, each = ensemble_seconds(n, run);
-    uint32_t left = 0;
-    for (uint32_t i = first; i < first + n->folds; i++)
-        left += !n->parts[i];
+    const uint32_t left = n->folds - ensemble_done_of(n, member, false);
     uint32_t rounds = (left + n->beside - 1) / n->beside;
-    if (limit > 0 && ran_out(n))
-        return false;
-    return !(limit > 0) || used + each * (first ? rounds : 1) + mean_seconds(n) < limit;
+    if (limit > 0 && ensemble_done(n, true) < ensemble_done(n, false))
+        return false; /* the limit ended a run */
+    return !(limit > 0) || used + each * (member ? rounds : 1) + mean_seconds(n) < limit;
 }
 
-static enum parallel_turn turn(void *training, uint32_t run)
+static enum parallel_turn turn(void *job, uint32_t run)
 {
-    struct training *t = training;
-    struct ensemble *n = t->j->ensemble;
-    if (n->parts[run] || (t->only >= 0 && run != t->only))
+    const struct train_job *j = job;
+    const int64_t only = job_only(j);
+    struct ensemble *n = j->ensemble;
+    if (n->parts[run] || (only >= 0 && run != only))
         return PARALLEL_PASS;
-    if (run == 0 || t->only >= 0 || has_time(t->j, run))
+    if (run == 0 || only >= 0 || has_time(j, run))
         return PARALLEL_DO;
     n->cut = true;
     return PARALLEL_PASS; /* one of another member may take less */
 }
 
-static void tell_run(const struct train_job *j, const struct run_part *p, uint32_t finished)
+static void tell_run(const struct train_job *j, const struct run_part *p)
 {
     const struct ensemble *n = j->ensemble;
     struct text line = {0};
@@ -246,8 +255,8 @@ static void tell_run(const struct train_job *j, const struct run_part *p, uint32
     if (n->folds > 1)
         text_printf(&line, ", fold %u", p->fold);
     text_printf(&line, ": best epoch %lld of %lld, %s; %u of %u runs are finished",
-                (long long)p->best_epoch, (long long)p->epochs, progress_time(p->seconds), finished,
-                n->runs);
+                (long long)p->best_epoch, (long long)p->epochs, progress_time(p->seconds),
+                ensemble_done(n, false), n->runs);
     if (j->request->progress == PROGRESS_NONE || n->members > 1) /* the report names members
                                                                   * instead */
         log_info("%s", line.data);
@@ -257,29 +266,25 @@ static void tell_run(const struct train_job *j, const struct run_part *p, uint32
 }
 
 /* Keeps a finished run, in a file too if it is whole. */
-static bool keep(const struct training *t, struct run_part *p, struct err *e)
+static bool keep(struct train_job *j, struct run_part *p, struct err *e)
 {
-    struct ensemble *n = t->j->ensemble;
-    bool good = true, save = p->whole && t->only < 0;
-    uint32_t finished = 0;
-    p->used = t->j->run.used + clock_now() - t->j->began;
+    struct ensemble *n = j->ensemble;
+    struct keeper *k = &n->keepers[p->run];
+    bool good = true, all = job_only(j) < 0, save = part_whole(p) && all;
+    p->used = j->run.used + clock_now() - j->began;
     if (save) {
-        char *path = part_path(t->j->output, p->run);
-        good = part_save(p, path, e);
-        mem_free(path);
-        keeper_clear(&n->at_work[p->run].keeper);
-        good = good && keep_drop(n->at_work[p->run].output, e);
+        good = part_save(p, k->output, e);
+        keeper_clear(k);
+        good = good && keep_drop(k->output, e);
     }
-    parallel_lock(t->j->jobs);
+    parallel_lock(j->jobs);
     n->parts[p->run] = p;
     n->kept[p->run] = save && good;
-    n->cut |= !p->whole;
-    for (uint32_t i = 0; i < n->runs; i++)
-        finished += n->parts[i] != NULL;
-    tell_run(t->j, p, finished);
-    if (t->only < 0 && t->j->request->progress != PROGRESS_NONE)
-        ensemble_tell(t->j, p->member);
-    parallel_unlock(t->j->jobs);
+    n->cut |= !part_whole(p);
+    tell_run(j, p);
+    if (all && j->request->progress != PROGRESS_NONE)
+        ensemble_tell(j, p->member);
+    parallel_unlock(j->jobs);
     return good;
 }
 
@@ -289,8 +294,9 @@ static bool left_out(struct train_job *j, uint32_t run, struct err *e)
     struct ensemble *n = j->ensemble;
     if (e->id != ERR_DIVERGED)
         return false;
-    log_warning("run %u (member \"%s\", fold %u) is left out: %s", run,
-                text_quote_z(n->names[run / n->folds]), run % n->folds, e->what);
+    if (!n->alone)
+        log_warning("run %u (member \"%s\", fold %u) is left out: %s", run,
+                    text_quote_z(n->names[run / n->folds]), run % n->folds, e->what);
     parallel_lock(j->jobs);
     if (n->broke.id == ERR_NONE)
         n->broke = *e;
@@ -299,22 +305,25 @@ static bool left_out(struct train_job *j, uint32_t run, struct err *e)
     return true;
 }
 
-static bool work(void *training, uint32_t run, struct machine *m, struct err *e)
+static bool work(void *job, uint32_t run, struct machine *m, struct err *e)
 {
-    struct training *t = training;
-    struct run_part *p = ensemble_run(t->j, run, m, e);
-    return p ? keep(t, p, e) : left_out(t->j, run, e);
+    struct train_job *j = job;
+    if (j->ensemble->alone) /* its network answers at the end: it has no part yet */
+        return job_train(j, run, &j->run, e) || left_out(j, run, e);
+    struct run_part *p = ensemble_run(j, run, m, e);
+    return p ? keep(j, p, e) : left_out(j, run, e);
 }
 
 /* On a CPU side by side; on a GPU one after another. */
-static bool train_runs(struct train_job *j, int64_t only, uint32_t count, struct err *e)
+static bool train_runs(struct train_job *j, uint32_t count, struct err *e)
 {
-    struct training t = {j, only};
-    j->ensemble->beside = only < 0 ? ensemble_beside(j, count) : 1;
-    find_work(j);
-    struct parallel_jobs s = {.owner = &t,
-                              .count = j->ensemble->runs,
-                              .threads = j->ensemble->beside,
+    struct ensemble *n = j->ensemble;
+    n->beside = job_only(j) < 0 ? ensemble_beside(j, count) : 1;
+    if (!n->alone)
+        find_work(j);
+    struct parallel_jobs s = {.owner = j,
+                              .count = n->runs,
+                              .threads = n->beside,
                               .machine = j->machine,
                               .turn = turn,
                               .work = work};
@@ -330,14 +339,6 @@ uint32_t ensemble_beside(const struct train_job *j, uint32_t count)
     return threads < count ? threads : count;
 }
 
-static uint32_t unfinished(const struct ensemble *n)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < n->runs; i++)
-        count += !n->parts[i];
-    return count;
-}
-
 /* True: no run writes this line of output.metrics again: it is of a finished run, or of an epoch
  * before the checkpoint of an unfinished one. */
 static bool stays(const void *ensemble, const char *line)
@@ -348,33 +349,34 @@ static bool stays(const void *ensemble, const char *line)
     if (sscanf(line, "{\"schema\":\"dnn.epoch/1\",\"run\":%u,\"epoch\":%lld,", &run, &epoch) != 2 ||
         run >= n->runs)
         return false;
-    const struct checkpoint *c = n->at_work[run].found;
+    const struct checkpoint *c = n->keepers[run].found;
     return n->parts[run] || (c && epoch <= c->epochs);
 }
 
-static bool begin_lines(struct train_job *j, int64_t only, struct err *e)
+/* job_build begins those of a single run, once that has its network. */
+static bool begin_lines(struct train_job *j, struct err *e)
 {
-    if (only >= 0) /* the other runs may write to it now */
+    if (j->ensemble->alone)
+        return true;
+    if (job_only(j) >= 0) /* the other runs may write to it now */
         return journal_join(&j->journal, e);
     return j->resume ? journal_filter(&j->journal, stays, j->ensemble, e)
                      : journal_cut(&j->journal, 0, e);
 }
 
-bool ensemble_train(struct train_job *j, int64_t only, struct err *e)
+bool ensemble_train(struct train_job *j, struct err *e)
 {
     struct ensemble *n = j->ensemble;
-    if (!ensemble_find(j, only, e) || !begin_lines(j, only, e))
+    if (!job_find(j, e) || !begin_lines(j, e))
         return false;
-    uint32_t count = unfinished(n);
+    uint32_t count = n->runs - ensemble_done(n, false);
     stop_phase("training", false);
-    bool good = !count || train_runs(j, only, count, e);
+    j->started = clock_now();
+    bool good = !count || train_runs(j, count, e);
     if (!good && e->id != ERR_NONE)
         return false;
-    if (!good || stop_wanted())
-        return ensemble_stopped(j, only, e);
-    for (uint32_t i = 0; i < n->runs; i++)
-        if (n->parts[i])
-            return true;
-    *e = n->broke; /* every run broke */
-    return false;
+    if (!good || (stop_wanted() && !n->alone))
+        return job_stopped(j, e);
+    bool any = n->alone ? n->broke.id == ERR_NONE : ensemble_done(n, false) > 0;
+    return any || job_useless(j, n->broke.what, "no epoch had ended", e);
 }

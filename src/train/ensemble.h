@@ -1,10 +1,10 @@
-/* ensemble.h - the runs of an ensemble: each member of the config times each fold, numbered from 0,
- * member by member, over one table. On a CPU they train side by side, one a thread; on a GPU one
- * after another: the same bytes. Private to src/train and src/check. */
+/* ensemble.h - the runs of a training: each member of the config times each fold, numbered from 0,
+ * member by member, over one table; of a single network one. On a CPU they train side by side, one
+ * a thread; on a GPU one after another: the same bytes. Private to src/train and src/check. */
 #ifndef DNN_TRAIN_ENSEMBLE_H
 #define DNN_TRAIN_ENSEMBLE_H
 
-#include "train/keep.h"
+#include "train/keeper.h"
 #include "train/part.h"
 #include "train/parallel.h"
 #include "train/train.h"
@@ -12,24 +12,18 @@
 struct train_job;
 struct run;
 
-/* The checkpoints of a run that is at work, beside the name of its part. */
-struct at_work {
-    char *output;             /* that name */
-    struct keeper keeper;
-    struct checkpoint *found; /* checkpoints to resume from; NULL: none */
-};
-
 struct ensemble {
     struct config **configs; /* [members], borrowed */
     char **names;            /* [members] */
     uint32_t members, folds, runs;
     bool plain; /* the config has no ensemble: one run, with the seed of the config */
+    bool alone; /* and it is the job's run: with the config and the encoded rows of the job */
     bool apart; /* the time limit counts for each run on its own */
     bool whole_test; /* each test row is answered, whatever the time */
-    struct encoder **encoders; /* [runs]; members with equal options share them */
+    struct encoder **encoders; /* [runs]; members with equal options share them; alone: NULL */
     struct run_part **parts; /* [runs]; NULL: not finished */
     bool *kept;              /* [runs]: in its file, ours to delete */
-    struct at_work *at_work; /* [runs]; NULL: runs at work write no checkpoints (cv, tune) */
+    struct keeper *keepers;  /* [runs]; NULL: runs at work write no checkpoints (cv, tune) */
     double *work;            /* [runs]: operations, to estimate their time; 0: not known */
     uint32_t beside;         /* runs at a time */
     /* while runs train, under the lock of the job's struct parallel_jobs */
@@ -45,19 +39,22 @@ struct ensemble *ensemble_new(const struct config *c, struct err *e);
  * (copied). */
 struct ensemble *ensemble_of(struct config **configs, const char *const *names, uint32_t members,
                              uint32_t folds);
+/* The list of the job's one run, by its config, which it borrows. */
+struct ensemble *ensemble_alone(struct config *c);
 void ensemble_free(struct ensemble *n);
 /* Fits the encoders of all runs, once the table is read. */
 bool ensemble_encode(struct train_job *j, struct err *e);
+const struct schema *ensemble_schema(const struct train_job *j, uint32_t run); /* fitted */
 
-/* Trains the runs that are not finished, or the run `only` (-1: all). With --resume finished runs
- * are read from their files, and unfinished runs continue from their checkpoints. False: e says
- * why. */
-bool ensemble_train(struct train_job *j, int64_t only, struct err *e);
-/* Operations of a run's epochs. Negative: e says why its network cannot be. */
-double ensemble_work(const struct train_job *j, uint32_t run, const struct features *features,
-                     uint64_t *params, struct err *e);
-/* The network is solved for, and not trained in batches. */
-bool ensemble_solves(const struct config *c);
+/* Trains the runs that are not finished, or one of them (job_only). With --resume finished runs are
+ * read from their files, and unfinished runs continue from their checkpoints. False: e says why. */
+bool ensemble_train(struct train_job *j, struct err *e);
+/* Finished runs, of all and of a member; whole: without those that the time limit cut short. */
+uint32_t ensemble_done(const struct ensemble *n, bool whole);
+uint32_t ensemble_done_of(const struct ensemble *n, uint32_t member, bool whole);
+/* Operations of a run's epochs, and parameters of its network. Negative: e says why that cannot
+ * be. */
+double ensemble_work(const struct train_job *j, uint32_t run, uint64_t *params, struct err *e);
 /* Seconds that a run is expected to take: the mean of the finished runs of its member, else by its
  * work at the pace of all; 0: not known. */
 double ensemble_seconds(const struct ensemble *n, uint32_t run);
@@ -65,6 +62,12 @@ double ensemble_seconds(const struct ensemble *n, uint32_t run);
 double ensemble_passes(const struct ensemble *n);
 /* The number of `count` runs that train at a time: on a CPU one a thread, on a GPU one. */
 uint32_t ensemble_beside(const struct train_job *j, uint32_t count);
+
+/* --- ensemble_run.c --- */
+
+/* Trains one run on a machine of its own: its part (part_free), or NULL: e says why; of a signal
+ * e->id is ERR_NONE. */
+struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine *m, struct err *e);
 /* The part of a run with the weights s, which it borrows, without left-out and test rows. first:
  * the encoded rows of the sample. NULL: e says why; of a signal e->id is ERR_NONE. */
 struct run_part *part_of_run(const struct train_job *j, struct run *r,
@@ -72,32 +75,5 @@ struct run_part *part_of_run(const struct train_job *j, struct run *r,
                              struct err *e);
 /* Truth and logits of a part of a run; part_rows_free in either case. */
 bool part_rows_answer(const struct run *r, enum part part, struct part_rows *to, struct err *e);
-/* Writes the part of the run `only` as the job's output. */
-bool ensemble_save_part(struct train_job *j, uint32_t only, struct train_result *r, struct err *e);
-/* Weights of the members, metrics, the model. Uses the parts, the config and the output alone; the
- * files of the parts are deleted then. */
-bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e);
-
-/* --- ensemble_keep.c: the files of the runs --- */
-
-/* The part belongs to this config and data. False: CHECKPOINT_OTHER. */
-bool ensemble_fits(const struct train_job *j, const struct run_part *p, const char *data,
-                   const char *path, struct err *e);
-/* With --resume: reads all finished runs, and the checkpoints of unfinished ones. Without: notes
- * that some exist. Then runs at work write checkpoints. */
-bool ensemble_find(struct train_job *j, int64_t only, struct err *e);
-void ensemble_let_go(struct ensemble *n); /* frees at_work */
-/* Appends which runs are in files: "3 of 9 runs are finished and kept, ..". False: none is. */
-bool ensemble_kept(const struct ensemble *n, char *text, size_t room);
-/* After a signal, once the runs have ended: fills e. False. */
-bool ensemble_stopped(struct train_job *j, int64_t only, struct err *e);
-/* Removes the files of the runs, once the model is written. */
-void ensemble_clear(const struct train_job *j);
-
-/* --- ensemble_run.c --- */
-
-/* Trains one run on a machine of its own: its part (part_free), or NULL: e says why; of a signal
- * e->id is ERR_NONE. */
-struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine *m, struct err *e);
 
 #endif

@@ -31,10 +31,10 @@ bool job_conform_rows(const struct train_job *j, struct err *e)
 {
     const struct config *c = j->config;
     const double level = config_region(c);
-    uint64_t rows = j->ensemble ? 0 : j->table->list[PART_VALID].count;
+    uint64_t rows = j->ensemble->alone ? j->table->list[PART_VALID].count : 0;
     if (!(level > 0))
         return true;
-    for (uint32_t f = 0; j->ensemble && f < j->folds; f++)
+    for (uint32_t f = 0; f < j->folds; f++)
         rows += j->table->folds.rows[f].answers.count;
     if (rows >= conform_least(level))
         return true;

@@ -14,23 +14,13 @@ const struct run_part *mixing_part(const struct mixing *x, uint32_t i, uint32_t 
 
 /* --- which members count --- */
 
-static uint32_t parts_of(const struct ensemble *n, uint32_t member, bool whole)
-{
-    uint32_t count = 0;
-    for (uint32_t f = 0; f < n->folds; f++) {
-        const struct run_part *p = n->parts[member * n->folds + f];
-        count += p && (p->whole || !whole);
-    }
-    return count;
-}
-
 /* Moves the parts of a member to the front: its whole ones, or all that exist; n->folds stays. */
 static void pack(struct ensemble *n, uint32_t member, bool whole)
 {
     struct run_part **parts = &n->parts[member * n->folds];
     uint32_t kept = 0;
     for (uint32_t f = 0; f < n->folds; f++)
-        if (parts[f] && (parts[f]->whole || !whole)) {
+        if (parts[f] && (part_whole(parts[f]) || !whole)) {
             struct run_part *p = parts[f];
             parts[f] = NULL;
             part_free(parts[kept]);
@@ -46,12 +36,12 @@ static void find_members(struct mixing *x, bool so_far)
     x->members = mem_alloc(n->members, sizeof *x->members);
     x->folds = n->folds;
     for (uint32_t m = 0; m < n->members; m++)
-        if (parts_of(n, m, true) == n->folds)
+        if (ensemble_done_of(n, m, true) == n->folds)
             x->members[x->count++] = m;
     for (int whole = 1; whole >= 0 && !x->count; whole--)
         for (uint32_t m = 0; m < n->members && !x->count; m++)
-            if (parts_of(n, m, whole)) {
-                x->folds = parts_of(n, m, whole);
+            if (ensemble_done_of(n, m, whole)) {
+                x->folds = ensemble_done_of(n, m, whole);
                 x->members[x->count++] = m;
                 pack(n, m, whole);
             }
@@ -454,4 +444,5 @@ void mixing_free(struct mixing *x)
     mem_free(x->label);
     mem_free(x->target);
     mem_free(x->weight);
+    *x = (struct mixing){0};
 }

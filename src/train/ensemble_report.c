@@ -150,19 +150,12 @@ static double seconds_left(const struct train_job *j)
     return left / ensemble_beside(j, n->runs);
 }
 
-static bool is_whole(const struct ensemble *n, uint32_t member)
-{
-    for (uint32_t f = 0; f < n->folds; f++)
-        if (!n->parts[member * n->folds + f] || !n->parts[member * n->folds + f]->whole)
-            return false;
-    return true;
-}
-
 void ensemble_tell(struct train_job *j, uint32_t member)
 {
+    const struct ensemble *n = j->ensemble;
     struct err ignored = {0};
     struct mixing x;
-    if (!is_whole(j->ensemble, member) || j->ensemble->members < 2 ||
+    if (ensemble_done_of(n, member, true) < n->folds || n->members < 2 ||
         !mixing_open(&x, j, true, &ignored))
         return;
     struct text line = {0};
@@ -170,11 +163,11 @@ void ensemble_tell(struct train_job *j, uint32_t member)
     mixing_choose(&x, NULL);
     for (uint32_t i = 0; i < x.count; i++)
         alone[i] = x.members[i] == member;
-    text_printf(&line, "member \"%s\": ", text_quote_z(j->ensemble->names[member]));
+    text_printf(&line, "member \"%s\": ", text_quote_z(n->names[member]));
     put_loss(&x, alone, &line);
     text_put(&line, "; so far ");
     put_loss(&x, x.weights, &line);
-    text_printf(&line, " with %u of %u members", x.count, j->ensemble->members);
+    text_printf(&line, " with %u of %u members", x.count, n->members);
     double left = seconds_left(j);
     if (left > 0)
         text_printf(&line, ", about %s left", progress_time(left));

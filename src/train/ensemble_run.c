@@ -1,4 +1,4 @@
-/* ensemble_run.c - one run of an ensemble, from its recipe to its part. */
+/* ensemble_run.c - one run of several, from its recipe to its part. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,60 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/process/stop.h"
-#include "train/ensemble.h"
 #include "train/job.h"
-
-static void log_status(const struct train_job *j)
-{
-    parallel_lock(j->jobs);
-    uint32_t finished = j->ensemble->scored;
-    for (uint32_t i = 0; i < j->ensemble->runs; i++)
-        finished += j->ensemble->parts[i] != NULL;
-    parallel_unlock(j->jobs);
-    log_asked("%u of %u runs are finished", finished, j->ensemble->runs);
-}
-
-/* The owner of a run while it trains. */
-struct working {
-    struct train_job *j;
-    uint32_t run;
-    uint32_t asked; /* ensemble.asked when it wrote a checkpoint, or began */
-};
-
-/* A signal that asks for a checkpoint is for all runs at work. */
-static bool asked(struct working *w)
-{
-    struct ensemble *n = w->j->ensemble;
-    parallel_lock(w->j->jobs);
-    n->asked += stop_checkpoint();
-    bool is = w->asked != n->asked;
-    w->asked = n->asked;
-    parallel_unlock(w->j->jobs);
-    return is;
-}
-
-/* Another run has failed: this one gives up. */
-static bool pause_here(void *working, struct run *r, const struct step *now, struct err *e)
-{
-    struct working *w = working;
-    struct train_job *j = w->j;
-    if (stop_status())
-        log_status(j);
-    if (parallel_failed(j->jobs))
-        return err_set(e, ERR_BUG, "another run of the ensemble failed");
-    if (!j->ensemble->at_work)
-        return true;
-    struct keeper *k = &j->ensemble->at_work[w->run].keeper;
-    return !keep_due(k, r, now, asked(w)) || keep_write(k, r, e);
-}
-
-static bool epoch_done(void *working, struct run *r, const struct run_epoch *p, struct err *e)
-{
-    struct working *w = working;
-    return job_epoch_line(w->j, r, w->run, p, e);
-}
-
-/* --- the part --- */
 
 static void copy_truth(const struct run *r, const struct row_list *list, struct part_rows *to)
 {
@@ -150,7 +97,6 @@ struct run_part *part_of_run(const struct train_job *j, struct run *r,
     p->best_epoch = r->history.best_epoch;
     p->history = history_table(&r->history, &p->history_rows);
     snprintf(p->stopped, sizeof p->stopped, "%s", r->stopped);
-    p->whole = strcmp(r->stopped, "time_limit") != 0;
     p->config = mem_string(j->config_text);
     p->known = j->table->known;
     memcpy(p->data, j->table->sha256, sizeof p->data);
@@ -189,71 +135,25 @@ static struct run_part *fill(const struct train_job *j, struct run *r, const str
     return p;
 }
 
-/* Sets the first weights, or a checkpoint's. */
-static bool begin(const struct train_job *j, uint32_t run, struct run *r, struct err *e)
-{
-    struct at_work *w = j->ensemble->at_work ? &j->ensemble->at_work[run] : NULL;
-    struct checkpoint *c = w ? w->found : NULL;
-    if (!run_open(r, e))
-        return false;
-    if (c)
-        job_resume_plan(j, r, c, w->keeper.last);
-    else
-        run_plan(r, NULL);
-    if (!run_network(r, e))
-        return false;
-    if (!machine_in_place(r->machine))
-        run_keep_fp32(r);
-    if (w)
-        w->keeper.at = clock_now();
-    if (!c)
-        return run_begin(r, e);
-    log_info("run %u goes on at step %lld", run, (long long)c->now.tried);
-    bool good = run_resume(r, c, w->keeper.last, e);
-    checkpoint_free(c);
-    w->found = NULL;
-    return good;
-}
-
-static bool train(struct run *r, struct err *e)
-{
-    switch (run_epochs(r, e)) {
-    case RUN_ENDED: return true;
-    case RUN_STOPPED: err_clear(e); return false;
-    case RUN_FAILED: return false;
-    }
-    return false;
-}
-
 struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine *m, struct err *e)
 {
     const struct ensemble *n = j->ensemble;
     const double began = clock_now();
     struct run_part *p = NULL;
-    struct view *view = NULL; /* of this run, while it trains */
-    struct working w = {.j = j, .run = run};
     struct run r = {.machine = m,
                     .quiet = true,
-                    .from = warm_of_run(j->warm, n, run),
                     .micro_most = j->run.micro_most,
                     .whole_test = n->whole_test,
                     .passes = {[PART_VALID] = n->apart ? 0 : n->folds * ensemble_passes(n),
                                [PART_TEST] = n->apart ? 0 : ensemble_passes(n)},
-                    .watch = {.owner = &w,
-                              .all_metrics = job_has_lines(j),
-                              .pause = pause_here,
-                              .epoch = epoch_done},
                     .began = n->apart ? began : j->began,
                     .used = n->apart ? 0 : j->run.used};
-    parallel_lock(j->jobs);
-    w.asked = n->asked;
-    parallel_unlock(j->jobs);
-    view = view_make(j->table->data, n->encoders[run], false);
+    struct view *view = view_make(j->table->data, n->encoders[run], false);
     job_set_run(j, run, &view->rows, &r);
-    if (begin(j, run, &r, e) && train(&r, e))
+    if (run_open(&r, e) && job_train(j, run, &r, e))
         p = fill(j, &r, view_first(view), e);
-    if (!p && e->id == ERR_NONE && n->at_work)
-        keep_stopped(&n->at_work[run].keeper, &r, e);
+    if (!p && e->id == ERR_NONE && n->keepers)
+        keep_stopped(&n->keepers[run], &r, e);
     if (p) {
         p->run = run;
         p->member = run / n->folds;
@@ -267,24 +167,4 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
     run_close(&r);
     view_free(view);
     return p;
-}
-
-bool ensemble_save_part(struct train_job *j, uint32_t only, struct train_result *r, struct err *e)
-{
-    const struct run_part *p = j->ensemble->parts[only];
-    stop_phase("writing the part", false);
-    r->rows[PART_TRAIN] = p->rows;
-    r->rows[PART_TEST] = part_rows_all(&p->test);
-    job_count_judged(r, (const uint64_t[PARTS]){0, p->left.count, p->test.count},
-                     (const uint64_t[PARTS]){0, part_rows_all(&p->left), part_rows_all(&p->test)});
-    r->epochs = p->epochs;
-    r->best_epoch = p->best_epoch;
-    r->runs = 1;
-    r->stopped = strcmp(p->stopped, "patience") == 0     ? "patience"
-                 : strcmp(p->stopped, "time_limit") == 0 ? "time_limit"
-                                                         : "epochs";
-    if (!journal_sync(&j->journal, e) || !part_save(p, j->output, e))
-        return false;
-    keeper_clear(&j->ensemble->at_work[only].keeper);
-    return true;
 }

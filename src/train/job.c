@@ -15,7 +15,6 @@
 #include "choose/memory.h"
 #include "config/output.h"
 #include "config/variable.h"
-#include "train/ensemble.h"
 
 const char *job_quoted(const char *path, char room[512])
 {
@@ -48,9 +47,6 @@ bool job_open(struct train_job *j, const struct train_request *q, struct err *e)
     j->config = q->config;
     j->output = file_final(q->output);
     j->resume = q->resume || reexec_resumes();
-    j->keeper = (struct keeper){.output = j->output,
-                                .keep = q->config->train.checkpoint.keep,
-                                .journal = &j->journal};
     stop_phase("opening the outputs", true);
     if (!output_check(j->config, q->output, q->one, q->profile, e) ||
         !lock_take(&j->lock, j->output, e) ||
@@ -95,12 +91,22 @@ static void say_notes(const struct table *table, const struct config *c)
  * on a CPU and on a card. */
 #define UPDATE 256.0
 
+/* The plan of the first run that is to be resumed, or was finished. NULL: there is none. */
+static const struct plan *kept_plan(const struct ensemble *n)
+{
+    for (uint32_t i = 0; n->keepers && i < n->runs; i++)
+        if (n->keepers[i].found || n->parts[i])
+            return n->keepers[i].found ? &n->keepers[i].found->plan : &n->parts[i]->plan;
+    return NULL;
+}
+
 bool job_decide_machine(struct train_job *j, uint32_t runs, struct err *e)
 {
-    if (!job_find_checkpoint(j, e))
+    if (j->resume && !job_find(j, e))
         return false;
-    if (j->found) {
-        select_by_plan(&j->backend, &j->found->plan);
+    const struct plan *kept = kept_plan(j->ensemble);
+    if (kept) {
+        select_by_plan(&j->backend, kept);
         return job_open_machine(j, e);
     }
     const struct config *c = j->run.config;
@@ -123,10 +129,9 @@ static bool can_be_saved(const struct train_job *j, struct err *e)
 {
     const struct ensemble *n = j->ensemble;
     bool fits = true;
-    for (uint32_t i = 0; fits && i < (n ? n->members : 1); i++) {
-        const struct config *c = n ? n->configs[i] : j->config;
-        struct features *f = schema_features(n ? n->encoders[i * n->folds]->schema : j->schema);
-        struct model *m = model_plan(c->architecture, f, 1, 1, false, e);
+    for (uint32_t i = 0; fits && i < n->members; i++) {
+        struct features *f = schema_features(ensemble_schema(j, i * n->folds));
+        struct model *m = model_plan(n->configs[i]->architecture, f, 1, 1, false, e);
         fits = m && modelfile_holds(m, e);
         model_free(m);
         features_free(f);
@@ -148,7 +153,7 @@ static void warn_blas(const struct train_job *j)
  * same network. */
 static uint64_t seed_of(const struct ensemble *n, uint64_t seed, uint32_t run)
 {
-    if (!n || n->plain)
+    if (n->plain)
         return seed;
     const char *name = n->names[run / n->folds];
     const uint64_t fold = run % n->folds;
@@ -159,15 +164,16 @@ void job_set_run(const struct train_job *j, uint32_t run, const struct rows *enc
 {
     const struct ensemble *n = j->ensemble;
     const struct table *t = j->table;
-    r->config = n ? n->configs[run / n->folds] : j->config;
+    r->config = n->configs[run / n->folds];
     r->seed = seed_of(n, r->config->train.seed, run);
-    r->schema = n ? n->encoders[run]->schema : j->schema;
+    r->schema = ensemble_schema(j, run);
+    r->from = warm_of_run(j->warm, n, run);
     r->rows = *encoded;
     r->target = t->target;
     r->groups = dataset_has_groups(t->data) ? t->data : NULL;
     for (int p = 0; p < PARTS; p++)
         r->list[p] = t->list[p];
-    if (n) {
+    if (!n->alone) {
         r->list[PART_TRAIN] = t->folds.rows[run % n->folds].trains_on;
         r->list[PART_VALID] = t->folds.rows[run % n->folds].answers;
     }
@@ -178,10 +184,9 @@ bool job_open_run(struct train_job *j, struct err *e)
 {
     struct run *r = &j->run;
     const char *word = variable("GPU_BATCH_SIZE");
-    if (j->ensemble && !j->request) /* a check: its steps are timed */
+    if (!j->ensemble->alone && !j->request) /* a check: its steps are timed */
         j->view = view_make(j->table->data, j->ensemble->encoders[0], false);
     job_set_run(j, 0, j->view ? &j->view->rows : &j->table->rows, r);
-    r->from.of = j->warm;
     if (!word || !text_to_int(word, &r->micro_most) || r->micro_most < 1)
         r->micro_most = 0;
     return run_open(r, e);
@@ -190,7 +195,7 @@ bool job_open_run(struct train_job *j, struct err *e)
 /* Members without folds are chosen by the validation rows. */
 static bool check_folds(const struct train_job *j, struct err *e)
 {
-    if (!j->ensemble || j->table->folds.rows[0].left_count)
+    if (j->ensemble->alone || j->table->folds.rows[0].left_count)
         return true;
     err_set(e, ERR_CONFIG_CONFLICT, "the members of the ensemble are chosen by validation rows, "
                                     "and there are none");
@@ -246,32 +251,23 @@ static bool add_limit(struct text *config, uint64_t limit, struct err *e)
 static bool load(struct train_job *j, struct err *e)
 {
     const struct config *c = j->config;
-    uint32_t runs = 1;
-    if (config_is_ensemble(c)) {
-        j->ensemble = ensemble_new(c, e);
-        if (!j->ensemble)
-            return false;
-        j->folds = j->ensemble->folds;
-        runs = j->ensemble->runs;
-    }
-    if (!job_start(j, e) || !match_warm(j, e) || !check_folds(j, e) || !job_conform_rows(j, e) ||
-        (j->ensemble && !ensemble_encode(j, e)) || !job_open_run(j, e))
+    struct ensemble *n = j->ensemble =
+        config_is_ensemble(c) ? ensemble_new(c, e) : ensemble_alone(j->config);
+    if (!n)
         return false;
-    struct transforms chosen = {.all = 0};
-    if (j->ensemble)
-        transforms_add_runs(&chosen, j->ensemble);
-    else
-        transforms_add(&chosen, &j->table->choice);
-    transforms_say(&chosen);
+    j->folds = n->alone ? 0 : n->folds;
+    if (!job_start(j, e) || !match_warm(j, e) || !check_folds(j, e) || !job_conform_rows(j, e) ||
+        (!n->alone && !ensemble_encode(j, e)) || !job_open_run(j, e))
+        return false;
+    transforms_say(j, 1, n->runs);
     struct text text = {0};
     if (!config_resolved(c, j->run.features, true, &text, e))
         return false;
     if (j->request && j->request->limit && !add_limit(&text, j->request->limit, e))
         return false;
-    j->keeper.config = j->config_text = mem_string_n(text.data, text.length);
-    j->keeper.data = j->table->sha256;
+    j->config_text = mem_string_n(text.data, text.length);
     text_free(&text);
-    return can_be_saved(j, e) && (j->machine || job_decide_machine(j, runs, e));
+    return can_be_saved(j, e) && (j->machine || job_decide_machine(j, n->runs, e));
 }
 
 bool job_load(struct train_job *j, struct err *e)
@@ -297,8 +293,9 @@ static void warn_precision(const struct train_job *j, const struct run *r,
                 text_quote_z(wish), job_quoted(path, room), kept);
 }
 
-void job_resume_plan(const struct train_job *j, struct run *r, const struct checkpoint *c,
-                     const char *path)
+/* The plan of the checkpoint at path, as far as this machine and build can. */
+static void resume_plan(const struct train_job *j, struct run *r, const struct checkpoint *c,
+                        const char *path)
 {
     char room[512];
     const char *differs = run_plan(r, &c->plan);
@@ -317,14 +314,18 @@ void job_resume_plan(const struct train_job *j, struct run *r, const struct chec
 static void say_network(struct train_job *j, uint32_t wished)
 {
     struct run *r = &j->run;
-    uint64_t ring = network_streams(r->network);
-    if (r->plan.batch != wished)
+    const bool gpu = select_is_gpu(&j->backend);
+    uint64_t ring = gpu ? network_streams(r->network) : 0;
+    if (gpu && r->plan.batch != wished)
         log_line("dnn_gpu: out of memory; micro-batch %u -> %u", wished, r->plan.batch);
     if (ring)
         log_line("dnn_gpu: out of memory; data streamed (%s through %s)",
                  text_bytes(r->rows.count * r->rows.format.stride), text_bytes(ring));
-    memory_note(j->machine);
-    select_say_loaded(&j->backend, j->machine);
+    if (gpu) {
+        memory_note(j->machine);
+        select_say_loaded(&j->backend, j->machine);
+    }
+    select_say_products(j->machine, machine_in_place(j->machine) || network_rounds(r->network));
 }
 
 /* A GPU without room for the network: the CPU takes over. */
@@ -341,63 +342,71 @@ static bool network_on_cpu(struct train_job *j, struct err *e)
     return run_network(&j->run, e);
 }
 
-static bool make_network(struct train_job *j, struct err *e)
+static bool make_network(struct train_job *j, struct run *r, struct err *e)
 {
-    uint32_t wished = j->run.plan.batch;
-    bool good = run_network(&j->run, e);
-    if (good && select_is_gpu(&j->backend))
+    uint32_t wished = r->plan.batch;
+    bool good = run_network(r, e);
+    if (good && !r->quiet)
         say_network(j, wished);
-    if (good)
-        select_say_products(j->machine,
-                            machine_in_place(j->machine) || network_rounds(j->run.network));
-    if (good && select_is_gpu(&j->backend))
-        run_keep_fp32(&j->run);
-    if (good || e->id != ERR_GPU_MEMORY ||
+    if (good && !machine_in_place(r->machine))
+        run_keep_fp32(r);
+    if (good || r->quiet || e->id != ERR_GPU_MEMORY ||
         !select_may_use_cpu(&j->backend, &j->config->backend, e))
         return good;
     return network_on_cpu(j, e);
 }
 
 /* Sets the weights: new ones, or the checkpoint c's. */
-static bool set_weights(struct train_job *j, struct checkpoint *c, struct err *e)
+static bool set_weights(uint32_t run, struct run *r, struct checkpoint *c, const char *path,
+                        struct err *e)
 {
-    const int64_t epochs = j->config->train.epochs;
-    if (!c && j->resume && !j->dropped)
-        log_note("there is no checkpoint to resume from: the training starts afresh");
+    const long long epochs = r->config->train.epochs;
     if (!c)
-        return run_begin(&j->run, e);
-    if (!run_resume(&j->run, c, j->keeper.last, e))
+        return run_begin(r, e);
+    if (!run_resume(r, c, path, e))
         return false;
-    log_line("resuming at step %lld (epoch %lld of %lld)", (long long)c->now.tried,
-             (long long)(c->epochs < epochs ? c->epochs + 1 : c->epochs), (long long)epochs);
+    if (r->quiet)
+        log_info("run %u goes on at step %lld", run, (long long)c->now.tried);
+    else
+        log_line("resuming at step %lld (epoch %lld of %lld)", (long long)c->now.tried,
+                 (long long)(c->epochs < epochs ? c->epochs + 1 : c->epochs), epochs);
     return true;
 }
 
-bool job_build(struct train_job *j, struct err *e)
+/* What the job has of its run, once that has a network. */
+static void note_network(struct train_job *j, struct run *r)
 {
-    struct run *r = &j->run;
-    if (!job_find_checkpoint(j, e))
-        return false;
-    r->machine = j->machine;
-    struct checkpoint *c = j->found;
-    if (c)
-        job_resume_plan(j, r, c, j->keeper.last);
-    else
-        run_plan(r, NULL);
-    bool good = make_network(j, e);
-    snprintf(j->backend.blas_core, sizeof j->backend.blas_core, "%s", r->plan.blas_core);
-    snprintf(j->backend.precision, sizeof j->backend.precision, "%s", r->plan.precision);
-    good = good && set_weights(j, c, e) && journal_cut(&j->journal, c ? c->journal : 0, e);
-    checkpoint_free(c);
-    j->found = NULL;
-    if (!good) /* a signal can stop the answers of first weights that another model gave */
-        return e->id == ERR_NONE ? job_stopped(j, e) : false;
-    unsigned copies = 2 + optim_states(&j->config->train.optimizer);
+    unsigned copies = 2 + optim_states(&r->config->train.optimizer);
     if (j->output)
         output_room(j->output, 2 * copies * network_model(r->network)->params * sizeof(real));
-    j->keeper.at = clock_now();
     r->mark = j->journal.length;
-    return true;
+}
+
+bool job_build(struct train_job *j, uint32_t run, struct run *r, struct err *e)
+{
+    struct keeper *k = j->ensemble->keepers ? &j->ensemble->keepers[run] : NULL;
+    struct checkpoint *c = k ? k->found : NULL;
+    if (!r->quiet)
+        r->machine = j->machine;
+    if (c)
+        resume_plan(j, r, c, k->last);
+    else
+        run_plan(r, NULL);
+    bool good = make_network(j, r, e);
+    if (!r->quiet) {
+        snprintf(j->backend.blas_core, sizeof j->backend.blas_core, "%s", r->plan.blas_core);
+        snprintf(j->backend.precision, sizeof j->backend.precision, "%s", r->plan.precision);
+    }
+    good = good && set_weights(run, r, c, k ? k->last : NULL, e) &&
+           (r->quiet || journal_cut(&j->journal, c ? c->journal : 0, e));
+    if (good && !r->quiet)
+        note_network(j, r);
+    checkpoint_free(c);
+    if (k) {
+        k->found = NULL;
+        k->at = clock_now();
+    }
+    return good;
 }
 
 void job_close(struct train_job *j)
@@ -412,8 +421,6 @@ void job_close(struct train_job *j)
     warm_free(j->warm);
     table_free(j->table);
     schema_free(j->schema);
-    keeper_release(&j->keeper);
-    checkpoint_free(j->found);
     mem_free(j->output);
     journal_close(&j->journal);
     lock_drop(&j->lock);

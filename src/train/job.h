@@ -1,13 +1,12 @@
-/* job.h - the command `dnn train`: one run, and all that belongs to the command around it: output,
- * lock, metrics file, checkpoints, data, machine, progress, messages. `dnn check` opens one without
- * outputs. Private to src/train and src/check.
+/* job.h - the command `dnn train`: a list of runs (ensemble.h), of a single network a list of one,
+ * and all that belongs to the command around them: output, lock, metrics file, data, machine,
+ * progress, messages. `dnn check` opens one without outputs. Private to src/train and src/check.
  *
- *     job_open    tests the outputs, takes the lock
- *     job_load    threads, data, machine, the run's recipe
- *     job_build   plan, network, weights: new, or those of a checkpoint
- *     job_train   the epochs
- *     job_save    best weights, metrics, golden rows, model file
- *     job_close   frees everything, in any state */
+ *     job_open         tests the outputs, takes the lock
+ *     job_load         threads, data, the list of runs, machine
+ *     ensemble_train   their checkpoints, networks, epochs
+ *     job_save         metrics, golden rows, model file
+ *     job_close        frees everything, in any state */
 #ifndef DNN_TRAIN_JOB_H
 #define DNN_TRAIN_JOB_H
 
@@ -16,11 +15,8 @@
 #include "base/process/progress.h"
 #include "model/file/modelfile.h"
 #include "table/table.h"
-#include "train/keep.h"
+#include "train/ensemble.h"
 #include "train/train.h"
-
-struct ensemble;
-struct parallel_jobs;
 
 struct train_job {
     const struct train_request *request; /* NULL: a check */
@@ -37,11 +33,6 @@ struct train_job {
     struct warm *warm;      /* of --init-from; NULL: none */
     struct journal *shared; /* of a fold of cv: the journal of all folds; NULL: its own */
     uint32_t fold;          /* the number of that fold */
-    struct keeper keeper;
-
-    struct checkpoint *found; /* to resume from; NULL: none, or not `looked` for yet */
-    bool looked;
-    bool dropped; /* checkpoints of another config or data were removed */
 
     struct machine *machine;
     double opening_s;      /* time to open it, without the part that reading the data hid */
@@ -49,11 +40,12 @@ struct train_job {
     struct schema *schema; /* fitted */
     struct table *table;
     char *config_text; /* resolved, portable */
-    struct run run; /* of an ensemble: the first one, which only `dnn check` trains */
-    struct ensemble *ensemble; /* NULL: a single run */
-    struct parallel_jobs *jobs; /* while its runs train; NULL: none does */
-    struct view *view; /* the run's view, for `dnn check` of an ensemble; NULL: the table's */
-    struct progress *progress;
+    struct ensemble *ensemble; /* the runs */
+    struct run run; /* of a list of one: that one; else the first one, which only `check` builds */
+    struct parallel_jobs *jobs; /* while runs train; NULL: none does */
+    struct view *view; /* the run's view, for `dnn check` of several; NULL: the table's */
+    struct progress *progress; /* of a list of one */
+    double started; /* clock_now() of the first step */
     int progress_style; /* of a check: enum progress_style */
     uint64_t limit;     /* of a check: the first rows of data.train alone; 0: all */
     bool says_kept; /* the error's message names the checkpoint that is left */
@@ -75,51 +67,49 @@ bool job_decide_machine(struct train_job *j, uint32_t runs, struct err *e);
 /* The table, and the machine unless the data decide which (job_open_machine then). */
 bool job_read(struct train_job *j, struct err *e);
 bool job_open_machine(struct train_job *j, struct err *e);
-bool job_build(struct train_job *j, struct err *e);
-/* The plan of the checkpoint at path, as far as this machine and build can. */
-void job_resume_plan(const struct train_job *j, struct run *r, const struct checkpoint *c,
-                     const char *path);
-bool job_train(struct train_job *j, struct err *e);
+/* Says what target_transform "auto" chose for the first `runs` runs of these jobs [count], in one
+ * line. Nothing was chosen: it says nothing. */
+void transforms_say(const struct train_job *jobs, uint32_t count, uint32_t runs);
+/* Makes plan and network of a run that is open, and sets its weights: new ones, or those of the
+ * checkpoint that was found. False without an error: a signal asked to stop. */
+bool job_build(struct train_job *j, uint32_t run, struct run *r, struct err *e);
+/* Builds a run that is open, and trains it, with checkpoints and lines of metrics. False: e says
+ * why; of a signal e->id is ERR_NONE. */
+bool job_train(struct train_job *j, uint32_t run, struct run *r, struct err *e);
+/* The end of the training: what the best weights are worth, and the model; of `train --run` the
+ * part. The files of the runs are deleted then. Of several runs it uses the parts, the config and
+ * the output alone. */
 bool job_save(struct train_job *j, struct train_result *r, struct err *e);
 void job_close(struct train_job *j);
-
-/* Writes the line of an epoch (dnn.epoch/1) to output.metrics, if the config names it. run: its
- * number in an ensemble, else -1. Any thread. */
-bool job_epoch_line(struct train_job *j, const struct run *r, int64_t run,
-                    const struct run_epoch *p, struct err *e);
-/* output.metrics is written. */
-bool job_has_lines(const struct train_job *j);
 
 /* A path for a message, escaped and cut. */
 const char *job_quoted(const char *path, char room[512]);
 
-/* --- job_transform.c: what target_transform "auto" chose --- */
+/* --- job_keep.c: the files of the runs beside the output --- */
 
-struct transforms {
-    uint32_t of[TARGET_AUTO], all; /* networks by function */
-    struct target_choice first;
-};
-void transforms_add(struct transforms *t, const struct target_choice *c);
-void transforms_add_runs(struct transforms *t, const struct ensemble *n); /* each its own */
-void transforms_say(const struct transforms *t); /* one line; nothing was chosen: none */
-
-/* --- job_keep.c: checkpoints --- */
-
-/* Finds the checkpoint to resume from; once. */
-bool job_find_checkpoint(struct train_job *j, struct err *e);
-/* After a failure of the machine: writes the run's best epoch as a checkpoint, if that is newer
- * than the last one. text: "the last good checkpoint is kept: ..", or why there is none. False:
- * there is none. */
-bool job_keep_last(struct train_job *j, char *text, size_t room);
-/* There is a checkpoint to resume from that was not read yet. */
+/* The run whose checkpoints lie beside the output itself: a single one, or that of `train --run`;
+ * -1: several train. */
+int64_t job_only(const struct train_job *j);
+/* The part belongs to this config and data. False: CHECKPOINT_OTHER. */
+bool job_part_fits(const struct train_job *j, const struct run_part *p, const char *data,
+                   const char *path, struct err *e);
+/* Once: with --resume reads all finished runs, and the checkpoints of unfinished ones; without it
+ * notes that some exist. Then runs at work write checkpoints. */
+bool job_find(struct train_job *j, struct err *e);
+/* There are checkpoints to resume from that were not read yet. */
 bool job_has_unread(const struct train_job *j);
+/* Which of several runs are in files: "3 of 9 runs are finished and kept, ..". False: none is. */
+bool job_kept(const struct ensemble *n, char *text, size_t room);
+/* After a failure of the machine: writes a single run's best epoch as a checkpoint, if that is
+ * newer than the last one. text: "the last good checkpoint is kept: ..", or why there is none.
+ * False: there is none. */
+bool job_keep_last(struct train_job *j, char *text, size_t room);
 /* Adds the checkpoint that is left to the help of e. False. */
 bool job_tell_kept(struct train_job *j, struct err *e);
+void job_clear(const struct train_job *j); /* removes the files of the runs: the model is written */
 
-/* --- job_end.c: ends before the model --- */
-
-/* After a signal: writes a checkpoint if a step was made, and fills e (STOPPED or INTERRUPTED). A
- * check writes nothing. False. */
+/* After a signal: writes a checkpoint of a single run if a step was made, and fills e (STOPPED or
+ * INTERRUPTED). A check writes nothing. False. */
 bool job_stopped(struct train_job *j, struct err *e);
 /* If the machine failed or did not answer: keeps the last good state, e says so, and the program is
  * executed again with the CPU if the config allows and no signal asked to end. False. */
@@ -132,7 +122,6 @@ void job_advice(const struct train_job *j, char *text, size_t room);
 
 /* --- job_write.c: the model of one run or of many --- */
 
-struct run_part;
 struct stored_run {
     const struct run_part *part; /* without rows */
     const struct config *config; /* of its network */
@@ -145,9 +134,10 @@ bool job_write_model(struct train_job *j, const struct stored_run *runs, uint32_
 
 /* --- job_judge.c --- */
 
-/* Keeps the threshold that the config's rule chose, and says which it is. */
-void job_cut(const struct train_job *j, struct train_result *r, const struct threshold_point *p,
-             bool reached);
+/* The rows that choose calibration and threshold, in words. */
+const char *job_chooses(const struct train_job *j);
+/* Says which threshold the config's rule chose. */
+void job_cut(const struct train_job *j, const struct threshold_point *p, bool reached);
 
 /* Sets r->judged from the answers of its two parts, and notes it if they are fewer than all
  * (`of`). */

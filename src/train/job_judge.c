@@ -133,7 +133,7 @@ static void compare_parts(const struct train_job *j, const struct train_result *
     const struct metric_type *t = config_metric(j->config);
     double valid = metrics_get(&r->valid, t->name), test = metrics_get(&r->test, t->name);
     if (!r->has_valid || !r->has_test || !metrics_disagree(&r->valid, &r->test, t->name) ||
-        (j->ensemble && test < valid))
+        (!j->ensemble->alone && test < valid))
         return;
     log_warning("validation and test rows disagree beyond chance: %s %s and %s; the "
                 "split may put a whole group into one part (data.split.method time or group), or "
@@ -229,11 +229,14 @@ void job_judge(const struct train_job *j, const struct train_result *r, const st
     }
 }
 
-void job_cut(const struct train_job *j, struct train_result *r, const struct threshold_point *p,
-             bool reached)
+const char *job_chooses(const struct train_job *j)
 {
-    r->decision.threshold = p->threshold;
-    const char *rows = j->ensemble ? "rows that the runs did not train on" : "validation rows";
+    return j->ensemble->alone ? "validation rows" : "rows that the runs did not train on";
+}
+
+void job_cut(const struct train_job *j, const struct threshold_point *p, bool reached)
+{
+    const char *rows = job_chooses(j);
     if (reached)
         log_note("threshold %.6g: on the %s precision %.4g, recall %.4g", p->threshold, rows,
                  p->precision, p->recall);

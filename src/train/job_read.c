@@ -1,10 +1,11 @@
-/* job_read.c - the data and the machine of a job: a GPU opens while the data are read. */
+/* job_read.c - the data and the machine of a job: a GPU opens while the data are read. And what
+ * target_transform "auto" chose by them. */
 #include <pthread.h>
 
 #include "base/process/thread.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/process/stop.h"
-#include "train/ensemble.h"
 #include "train/job.h"
 #include "train/run/warm.h"
 
@@ -67,4 +68,50 @@ bool job_read(struct train_job *j, struct err *e)
         return false;
     *e = r.e;
     return j->table || (e->id == ERR_NONE && job_stopped(j, e));
+}
+
+/* --- what target_transform "auto" chose --- */
+
+static void say_one(const struct target_choice *c, struct text *line)
+{
+    text_printf(line, "%s", target_transform_names[c->transform]);
+    if (!c->judged)
+        text_printf(line, ": rows or columns are too few to choose by");
+    for (int k = TARGET_NONE; c->judged && k < TARGET_AUTO; k++)
+        if (c->error[k] == c->error[k])
+            text_printf(line, "%s%s %s", k ? ", " : " (rmse of a quick model: ",
+                        target_transform_names[k], text_figure(c->error[k], 4));
+    if (c->judged)
+        text_printf(line, ")");
+}
+
+void transforms_say(const struct train_job *jobs, uint32_t count, uint32_t runs)
+{
+    uint32_t of[TARGET_AUTO] = {0}, all = 0; /* networks by function */
+    const struct target_choice *first = NULL;
+    struct text line = {0};
+    const char *and = "";
+    for (uint32_t i = 0; i < count * runs; i++) {
+        const struct train_job *j = &jobs[i / runs];
+        const struct encoder *own = j->ensemble->encoders[i % runs];
+        const struct target_choice *c = own ? &own->choice : &j->table->choice;
+        if (!c->made)
+            continue;
+        first = first ? first : c;
+        of[c->transform]++;
+        all++;
+    }
+    if (!all)
+        return;
+    text_printf(&line, "target_transform auto: ");
+    if (all == 1)
+        say_one(first, &line);
+    for (int k = TARGET_NONE; all > 1 && k < TARGET_AUTO; k++)
+        if (of[k]) {
+            text_printf(&line, "%s%s in %u of %u networks", and, target_transform_names[k], of[k],
+                        all);
+            and = ", ";
+        }
+    log_note("%s", line.data);
+    text_free(&line);
 }

@@ -1,41 +1,36 @@
-/* job_save.c - the end of a training: best weights, their metrics, golden rows, model file. */
+/* job_save.c - the end of a training: the weights of members, calibration, threshold, intervals or
+ * sets; metrics; the model. Of several runs everything comes from their parts and the config. A
+ * single run is measured by its network, block by block: its answers may be many, and are held only
+ * to fit calibration, intervals or sets. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/process/stop.h"
 #include "train/ensemble_mix.h"
 
-/* All metrics of a part, and its loss against the constant's. The part that gates are for judges
- * them. */
-static bool measure_part(struct train_job *j, enum part part, struct train_result *r,
-                         struct metrics *m, struct against *a, struct err *e)
-{
-    struct score_job score = j->run.score;
-    score.intervals = true;
-    if (part == PART_TEST || !r->has_test) {
-        score.gates = r->gates;
-        score.gate_count = r->gate_count;
-    }
-    if (!score_all(&score, part, &metric_loss, m, e))
-        return false;
-    const struct criterion c = score_criterion(&j->run.score);
-    *a = (struct against){.part = part,
-                          .loss = m->m[m->count - 1].value,
-                          .constant = score_constant(&j->run.score, part)};
-    m->count -= criterion_is_metric(&c); /* its metric stands among the others */
-    return true;
-}
+/* Model and measures. shown: on the rows of the summary. */
+struct ending {
+    struct train_job *j;
+    struct train_result *r;
+    struct mixing x;
+    struct against against, shown;
+    struct network_state best, last; /* of a single run */
+};
+
+/* --- a single run --- */
 
 /* The training loss of the epoch whose weights serve, or of the steps so far; for a training
  * without validation rows. */
-static double training_loss(struct train_job *j)
+static double training_loss(const struct run *n)
 {
-    const struct history *h = &j->run.history;
+    const struct history *h = &n->history;
     struct step now;
     if (h->epochs)
-        return h->rows[(j->run.broke ? h->best_epoch : h->epochs) - 1].loss;
-    network_step(j->run.network, &now);
+        return h->rows[(n->broke ? h->best_epoch : h->epochs) - 1].loss;
+    network_step(n->network, &now);
     return now.epoch_loss / now.epoch_weight;
 }
 
@@ -53,90 +48,87 @@ static void target_range(const struct run *n, double range[2])
         }
 }
 
-/* The threshold of the config, or the one that its rule chooses. */
-static bool fit_threshold(struct train_job *j, struct train_result *r, struct err *e)
+/* The best weights answer from here on. */
+static bool open_one(struct ending *d, struct err *e)
 {
-    struct threshold_point p;
-    bool reached;
-    if (j->config->cut.kind == THRESHOLD_FIXED)
-        r->decision.threshold = j->config->cut.at;
-    if (!threshold_is_chosen(&j->config->cut) || !r->has_valid)
-        return true;
-    if (!score_threshold(&j->run.score, PART_VALID, &j->config->cut, &p, &reached, e))
+    struct train_job *j = d->j;
+    struct run *n = &j->run;
+    struct mixing *x = &d->x;
+    const bool held = j->config->calibrate != CALIBRATE_NONE || config_region(j->config) > 0;
+    if (!run_use_best(n, &d->last, e) || !run_map_state(n, false, &d->best, e) ||
+        !run_finite(n, &d->best, e))
         return false;
-    job_cut(j, r, &p, reached);
+    struct run_part *p = j->ensemble->parts[0] =
+        part_of_run(j, n, &d->best, &j->table->first, e);
+    if (!p || (held && !part_rows_answer(n, PART_VALID, &p->left, e)))
+        return false;
+    mixing_of_one(x, j, j->ensemble);
+    x->criterion = score_criterion(&n->score);
+    if (n->prior_weight)
+        x->class_weight = mem_copy(n->prior_weight, n->classes * sizeof *x->class_weight);
+    target_range(n, x->range);
+    n->score.calibration = held ? &x->calibration : NULL;
     return true;
 }
 
-/* Calibration, threshold, intervals or sets, by the answers to the validation rows as to the rows
- * that the runs of an ensemble left out. */
-static bool fit_by_rows(struct train_job *j, struct train_result *r, struct err *e)
+/* All metrics of a part, and its loss against the constant's. The part that gates are for judges
+ * them. */
+static bool measure_part(struct ending *d, enum part part, struct metrics *m, struct against *a,
+                         struct err *e)
 {
-    struct run *n = &j->run;
-    struct run_part p = {.outputs = n->features->outputs, .schema = n->schema}, *parts = &p;
-    struct ensemble one = {
-        .configs = &j->config, .parts = &parts, .members = 1, .folds = 1, .runs = 1};
-    struct mixing x;
-    if (!part_rows_answer(n, PART_VALID, &p.left, e)) {
-        part_rows_free(&p.left);
-        return false;
+    struct score_job score = d->j->run.score;
+    score.intervals = true;
+    if (part == PART_TEST || !d->r->has_test) {
+        score.gates = d->r->gates;
+        score.gate_count = d->r->gate_count;
     }
-    mixing_of_one(&x, j, &one);
-    x.criterion = score_criterion(&n->score);
-    x.class_weight = n->prior_weight;
-    target_range(n, x.range);
-    bool good = mixing_calibrate(&x, false, e);
-    r->calibration = x.calibration;
-    if (x.decided)
-        r->decision = decision_copy(&x.decision);
-    n->score.calibration = &r->calibration;
-    good = good && fit_threshold(j, r, e);
-    if (r->decision.threshold > 0)
-        x.decision.threshold = r->decision.threshold;
-    if (good)
-        mixing_conform(&x, false);
-    r->conformal = x.conformal;
-    n->score.conformal = r->conformal.rule ? &r->conformal : NULL;
-    x.calibration = (struct calibration){0}; /* the result's */
-    x.class_weight = NULL;                   /* the run's */
-    mixing_free(&x);
-    part_rows_free(&p.left);
-    return good;
-}
-
-/* What turns answers into predictions. Without calibration, intervals and sets no answers are
- * held. */
-static bool fit_answers(struct train_job *j, struct train_result *r, struct err *e)
-{
-    const bool held = j->config->calibrate != CALIBRATE_NONE || config_region(j->config) > 0;
-    bool good = held ? fit_by_rows(j, r, e) : fit_threshold(j, r, e);
-    j->run.score.decision = r->decision;
-    return good;
-}
-
-/* against: on the validation rows; shown: on the rows of the summary. */
-static bool measure(struct train_job *j, struct train_result *r, struct against *against,
-                    struct against *shown, struct err *e)
-{
-    r->has_valid = j->run.list[PART_VALID].count > 0;
-    r->has_test = j->run.list[PART_TEST].count > 0;
-    if (!fit_answers(j, r, e))
+    if (!score_all(&score, part, &metric_loss, m, e))
         return false;
-    if ((r->has_valid && !measure_part(j, PART_VALID, r, &r->valid, against, e)) ||
-        (r->has_test && !measure_part(j, PART_TEST, r, &r->test, shown, e)))
+    *a = (struct against){.part = part,
+                          .loss = m->m[m->count - 1].value,
+                          .constant = score_constant(&score, part)};
+    m->count -= criterion_is_metric(&d->x.criterion); /* its metric stands among the others */
+    return true;
+}
+
+static bool measure_one(struct ending *d, struct err *e)
+{
+    struct run *n = &d->j->run;
+    struct train_result *r = d->r;
+    part_rows_free(&d->j->ensemble->parts[0]->left); /* what was fitted is fitted */
+    n->score.decision = r->decision;
+    n->score.conformal = d->x.conformal.rule ? &d->x.conformal : NULL;
+    if ((r->has_valid && !measure_part(d, PART_VALID, &r->valid, &d->against, e)) ||
+        (r->has_test && !measure_part(d, PART_TEST, &r->test, &d->shown, e)))
         return false;
     if (!r->has_valid)
-        *against = (struct against){.part = PART_TRAIN,
-                                    .loss = training_loss(j),
-                                    .constant = score_constant(&j->run.score, PART_TRAIN)};
-    if (!r->has_test || !score_weighs(&j->run.score, PART_TEST))
-        *shown = *against;
+        d->against = (struct against){.part = PART_TRAIN,
+                                      .loss = training_loss(n),
+                                      .constant = score_constant(&n->score, PART_TRAIN)};
+    if (!r->has_test || !score_weighs(&n->score, PART_TEST))
+        d->shown = d->against;
     /* test rows without weight measure nothing: the constant is measured on the validation rows */
-    bool idle = shown->part != PART_TEST && r->has_valid;
-    enum part part = r->has_test && !idle ? PART_TEST : PART_VALID;
+    bool idle = d->shown.part != PART_TEST && r->has_valid;
     if (r->has_test || r->has_valid)
-        score_baseline(&j->run.score, part, &r->baseline);
+        score_baseline(&n->score, r->has_test && !idle ? PART_TEST : PART_VALID, &r->baseline);
     return true;
+}
+
+static void count_one(struct ending *d)
+{
+    const struct run *n = &d->j->run;
+    struct train_result *r = d->r;
+    for (int p = 0; p < PARTS; p++)
+        r->rows[p] = n->judged[p].at ? n->judged[p].of : n->list[p].count;
+    job_count_judged(r, (const uint64_t[PARTS]){0, n->list[PART_VALID].count,
+                                                n->list[PART_TEST].count}, r->rows);
+    r->has_valid = n->list[PART_VALID].count > 0;
+    r->has_test = n->list[PART_TEST].count > 0;
+    r->epochs = n->history.epochs;
+    r->best_epoch = n->history.metric || n->broke ? n->history.best_epoch : n->history.epochs;
+    r->begun = n->history.begun;
+    r->metric = n->history.metric ? n->history.metric->name : NULL;
+    r->stopped = n->stopped;
 }
 
 /* The run broke, and its best epoch is no better than a constant answer. */
@@ -150,9 +142,11 @@ static bool refuse(struct train_job *j, const struct against *a, struct err *e)
     return job_useless(j, j->run.broke, why, e);
 }
 
-static bool judge(struct train_job *j, struct train_result *r, const struct against *a,
-                  const struct against *shown, struct err *e)
+static bool judge_one(struct ending *d, struct err *e)
 {
+    struct train_job *j = d->j;
+    struct train_result *r = d->r;
+    const struct against *a = &d->against, *shown = &d->shown;
     char advice[300];
     if (j->run.broke && !against_better(a))
         return refuse(j, a, e);
@@ -170,47 +164,204 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
     return true;
 }
 
-static bool write_model(struct train_job *j, struct train_result *r, struct err *e)
+/* --- several runs --- */
+
+static void fill_members(const struct mixing *x, struct train_result *r)
 {
-    struct run *n = &j->run;
-    struct network_state s;
-    bool good = run_map_state(n, false, &s, e) && run_finite(n, &s, e);
-    struct run_part *p = good ? part_of_run(j, n, &s, &j->table->first, e) : NULL;
-    good = p && job_write_model(j, &(struct stored_run){p, n->config, 1}, 1,
-                                &(struct modelfile){.decision = r->decision,
-                                                    .calibration = r->calibration,
-                                                    .conformal = r->conformal,
-                                                    .class_weight = n->prior_weight}, r, e);
-    part_free(p);
-    run_unmap_state(n, &s);
+    double *alone = mem_zero(x->count, sizeof *alone);
+    r->members = mem_zero(x->count, sizeof *r->members);
+    r->member_count = x->count;
+    r->counts = metric_of(&x->criterion, mixing_part(x, 0, 0)->schema->task)->name;
+    for (uint32_t i = 0; i < x->count && !stop_wanted(); i++) { /* the caller looks too */
+        struct train_member *m = &r->members[i];
+        m->name = mem_string(x->n->names[x->members[i]]);
+        m->weight = x->weights[i];
+        m->folds = x->folds;
+        m->brings = mixing_brings(x, i);
+        alone[i] = 1;
+        mixing_measure(x, alone, false, NULL, &m->valid);
+        alone[i] = 0;
+        for (uint32_t f = 0; f < x->folds; f++)
+            m->seconds += mixing_part(x, i, f)->seconds;
+    }
+    mem_free(alone);
+}
+
+static void count_all(struct ending *d)
+{
+    const struct mixing *x = &d->x;
+    struct train_result *r = d->r;
+    const struct run_part *first = mixing_part(x, 0, 0);
+    r->rows[PART_TRAIN] = first->rows;
+    uint64_t left = 0;
+    for (uint32_t f = 0; f < x->folds; f++)
+        left += part_rows_all(&mixing_part(x, 0, f)->left);
+    r->rows[PART_VALID] = x->n->folds > 1 ? 0 : left;
+    r->rows[PART_TRAIN] -= r->rows[PART_VALID];
+    r->rows[PART_TEST] = part_rows_all(&first->test);
+    job_count_judged(r, (const uint64_t[PARTS]){0, x->rows, first->test.count},
+                     (const uint64_t[PARTS]){0, left, r->rows[PART_TEST]});
+    r->has_valid = x->rows > 0;
+    r->has_test = first->test.count > 0;
+    r->runs = x->count * x->folds;
+    r->stopped = x->n->cut ? "time_limit" : "epochs";
+    for (uint32_t i = 0; i < x->count; i++)
+        for (uint32_t f = 0; f < x->folds; f++) {
+            const struct run_part *p = mixing_part(x, i, f);
+            r->epochs += p->epochs;
+            if (strcmp(p->stopped, "patience") == 0 && !x->n->cut)
+                r->stopped = "patience";
+        }
+}
+
+static void measure_all(struct ending *d)
+{
+    const struct mixing *x = &d->x;
+    struct train_result *r = d->r;
+    mixing_measure(x, x->weights, false, r->has_test ? NULL : r, &r->valid);
+    if (r->has_test && !stop_wanted())
+        mixing_measure(x, x->weights, true, r, &r->test);
+    mixing_constant(x, r->has_test, &r->baseline);
+    fill_members(x, r);
+}
+
+static bool judge_all(struct ending *d, struct err *e)
+{
+    const char *advice = d->j->ensemble->cut ? JOB_MORE_TIME
+                                             : "the columns may tell nothing of the target";
+    const struct against *a = &d->against;
+    bool useless = !against_better(a);
+    if (!job_accept(d->j, d->r, useless, a, e))
+        return false;
+    if (useless)
+        log_warning("on the rows that the runs did not train on the model is no better than a "
+                    "constant answer: loss %s, that of the constant %s; %s",
+                    text_figure(a->loss, 4), text_figure(a->constant, 4), advice);
+    else
+        job_warn_of_chance(d->r, advice);
+    return true;
+}
+
+/* --- any --- */
+
+/* The threshold of the config, or the one that its rule chooses; without validation rows a single
+ * run has none. */
+static bool choose_threshold(struct ending *d, struct err *e)
+{
+    const struct threshold_rule *rule = &d->j->config->cut;
+    const bool alone = d->j->ensemble->alone, chosen = threshold_is_chosen(rule);
+    struct mixing *x = &d->x;
+    struct threshold_point p;
+    bool reached = true;
+    if (rule->kind == THRESHOLD_NONE || (alone && chosen && !d->r->has_valid))
+        return true;
+    if (!alone || !chosen) {
+        reached = mixing_cut(x, rule, &p);
+    } else {
+        if (!score_threshold(&d->j->run.score, PART_VALID, rule, &p, &reached, e))
+            return false;
+        x->decided = true;
+        x->decision.threshold = p.threshold;
+    }
+    if (chosen)
+        job_cut(d->j, &p, reached);
+    return true;
+}
+
+/* False without an error: a signal asked to stop. */
+static bool measure(struct ending *d, struct err *e)
+{
+    const bool alone = d->j->ensemble->alone;
+    struct mixing *x = &d->x;
+    if (alone) {
+        count_one(d);
+        if (!open_one(d, e))
+            return false;
+    } else {
+        if (!mixing_open(x, d->j, false, e))
+            return false;
+        mixing_choose(x, &d->against);
+        mixing_report(x);
+    }
+    if (stop_wanted() || !mixing_calibrate(x, false, e) || !choose_threshold(d, e))
+        return false;
+    mixing_conform(x, false);
+    if (x->decided)
+        d->r->decision = decision_copy(&x->decision);
+    if (stop_wanted())
+        return false;
+    if (alone)
+        return measure_one(d, e) && !stop_wanted();
+    count_all(d);
+    measure_all(d);
+    return !stop_wanted();
+}
+
+static bool write_model(const struct ending *d, struct err *e)
+{
+    const struct mixing *x = &d->x;
+    struct stored_run *runs = mem_alloc(x->n->runs, sizeof *runs);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < x->count; i++)
+        for (uint32_t f = 0; x->weights[i] > 0 && f < x->folds; f++)
+            runs[count++] = (struct stored_run){mixing_part(x, i, f),
+                                                x->n->configs[x->members[i]],
+                                                x->weights[i] / x->folds};
+    bool good = job_write_model(d->j, runs, count,
+                                &(struct modelfile){.decision = d->r->decision,
+                                                    .calibration = x->calibration,
+                                                    .conformal = x->conformal,
+                                                    .class_weight = x->class_weight}, d->r, e);
+    mem_free(runs);
     return good;
+}
+
+/* The part of the run that `train --run` names. */
+static bool save_part(struct train_job *j, struct train_result *r, struct err *e)
+{
+    const struct run_part *p = j->ensemble->parts[j->request->only];
+    stop_phase("writing the part", false);
+    r->rows[PART_TRAIN] = p->rows;
+    r->rows[PART_TEST] = part_rows_all(&p->test);
+    job_count_judged(r, (const uint64_t[PARTS]){0, p->left.count, p->test.count},
+                     (const uint64_t[PARTS]){0, part_rows_all(&p->left), part_rows_all(&p->test)});
+    r->epochs = p->epochs;
+    r->best_epoch = p->best_epoch;
+    r->runs = 1;
+    r->stopped = strcmp(p->stopped, "patience") == 0     ? "patience"
+                 : strcmp(p->stopped, "time_limit") == 0 ? "time_limit"
+                                                         : "epochs";
+    if (!journal_sync(&j->journal, e) || !part_save(p, j->output, e))
+        return false;
+    job_clear(j);
+    return true;
 }
 
 bool job_save(struct train_job *j, struct train_result *r, struct err *e)
 {
-    struct run *n = &j->run;
-    struct network_state last;
-    struct against against = {0}, shown = {0};
+    struct ending d = {.j = j, .r = r};
+    const bool alone = j->ensemble->alone;
+    if (j->request->one)
+        return save_part(j, r, e);
     stop_phase("measuring the model", false);
-    bool good = run_use_best(n, &last, e);
-    for (int p = 0; p < PARTS; p++)
-        r->rows[p] = n->judged[p].at ? n->judged[p].of : n->list[p].count;
-    job_count_judged(r, (const uint64_t[PARTS]){0, n->list[PART_VALID].count,
-                                                n->list[PART_TEST].count}, r->rows);
-    r->epochs = n->history.epochs;
-    r->best_epoch = n->history.metric || n->broke ? n->history.best_epoch : n->history.epochs;
-    r->begun = n->history.begun;
-    r->metric = n->history.metric ? n->history.metric->name : NULL;
-    r->stopped = n->stopped;
-    good = good && measure(j, r, &against, &shown, e);
-    if (!good && (e->id == ERR_NONE || machine_in_place(j->machine)))
-        run_use_last(n, &last); /* a checkpoint holds the last weights */
-    if (!good && e->id == ERR_NONE)
-        job_stopped(j, e);
-    run_unmap_state(n, &last);
-    good = good && judge(j, r, &against, &shown, e);
-    good = good && write_model(j, r, e);
+    bool good = measure(&d, e);
+    if (!good && alone && (e->id == ERR_NONE || machine_in_place(j->machine)))
+        run_use_last(&j->run, &d.last); /* a checkpoint holds the last weights */
+    if (!good && e->id == ERR_NONE) { /* the parts of a merge are not its own */
+        if (j->table)
+            job_stopped(j, e);
+        else
+            stop_error("the parts were merged", e);
+    }
+    good = good && (alone ? judge_one(&d, e) : judge_all(&d, e)) && write_model(&d, e);
     if (good)
-        keeper_clear(&j->keeper);
+        job_clear(j);
+    mixing_free(&d.x);
+    if (alone) {
+        run_unmap_state(&j->run, &d.best);
+        run_unmap_state(&j->run, &d.last);
+        part_free(j->ensemble->parts[0]);
+        j->ensemble->parts[0] = NULL;
+    }
     return good;
 }

@@ -1,5 +1,4 @@
-/* job_train.c - the job's part while its run trains: progress, status, checkpoints, metrics
- * file. */
+/* job_train.c - a run while it trains: progress, status, checkpoints, metrics file. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -8,17 +7,23 @@
 #include "base/process/stop.h"
 #include "choose/memory.h"
 #include "train/job.h"
-#include "train/parallel.h"
 
-static void steps_done(void *job, const struct run *r, const struct step *now, int64_t done)
+/* The owner of a run while it trains. */
+struct working {
+    struct train_job *j;
+    uint32_t run;
+    uint32_t asked; /* ensemble.asked when it wrote a checkpoint, or began */
+};
+
+static void steps_done(void *working, const struct run *r, const struct step *now, int64_t done)
 {
-    const struct train_job *j = job;
+    const struct working *w = working;
     double fraction = (double)done / (double)r->steps;
-    progress_step(j->progress, r->history.epochs + 1, fraction, run_epoch_loss(now),
+    progress_step(w->j->progress, r->history.epochs + 1, fraction, run_epoch_loss(now),
                   run_rows_per_second(r), run_seconds_left(r, fraction));
 }
 
-static void log_status(const struct run *r, const struct step *now)
+static void log_epoch(const struct run *r, const struct step *now)
 {
     char loss[32] = ""; /* none before the first step of an epoch */
     if (now->epoch_weight > 0)
@@ -29,31 +34,62 @@ static void log_status(const struct run *r, const struct step *now)
               run_rows_per_second(r), run_seconds(r));
 }
 
-static bool pause_here(void *job, struct run *r, const struct step *now, struct err *e)
+static void log_runs(const struct train_job *j)
 {
-    struct train_job *j = job;
-    if (stop_status())
-        log_status(r, now);
-    return !keep_due(&j->keeper, r, now, stop_checkpoint()) || keep_write(&j->keeper, r, e);
+    const struct ensemble *n = j->ensemble;
+    parallel_lock(j->jobs);
+    uint32_t finished = n->scored + ensemble_done(n, false);
+    parallel_unlock(j->jobs);
+    log_asked("%u of %u runs are finished", finished, n->runs);
 }
 
-bool job_has_lines(const struct train_job *j)
+/* A signal that asks for a checkpoint is for all runs at work. */
+static bool asked(struct working *w)
+{
+    struct ensemble *n = w->j->ensemble;
+    parallel_lock(w->j->jobs);
+    n->asked += stop_checkpoint();
+    bool is = w->asked != n->asked;
+    w->asked = n->asked;
+    parallel_unlock(w->j->jobs);
+    return is;
+}
+
+/* If another run has failed, this one gives up. */
+static bool pause_here(void *working, struct run *r, const struct step *now, struct err *e)
+{
+    struct working *w = working;
+    struct train_job *j = w->j;
+    if (stop_status() && j->ensemble->alone)
+        log_epoch(r, now);
+    else if (stop_status())
+        log_runs(j);
+    if (parallel_failed(j->jobs))
+        return err_set(e, ERR_BUG, "another run of the ensemble failed");
+    if (!j->ensemble->keepers)
+        return true;
+    struct keeper *k = &j->ensemble->keepers[w->run];
+    return !keep_due(k, r, now, asked(w)) || keep_write(k, r, e);
+}
+
+static bool has_lines(const struct train_job *j)
 {
     return (j->shared ? j->shared : &j->journal)->path != NULL;
 }
 
-bool job_epoch_line(struct train_job *j, const struct run *r, int64_t run,
-                    const struct run_epoch *p, struct err *e)
+/* Writes the line of an epoch (dnn.epoch/1) to output.metrics, if the config names it. */
+static bool write_line(struct train_job *j, uint32_t run, const struct run *r,
+                       const struct run_epoch *p, struct err *e)
 {
     const struct history *h = &r->history;
     struct json_out out = {0};
-    if (!job_has_lines(j))
+    if (!has_lines(j))
         return true;
     json_open(&out, NULL, '{');
     json_put_string(&out, "schema", "dnn.epoch/1");
     if (j->shared)
         json_put_int(&out, "fold", j->fold);
-    if (run >= 0)
+    if (!j->ensemble->alone)
         json_put_int(&out, "run", run);
     json_put_int(&out, "epoch", h->epochs);
     json_put_int(&out, "step", p->now->tried);
@@ -71,11 +107,9 @@ bool job_epoch_line(struct train_job *j, const struct run *r, int64_t run,
     memory_note(r->machine);
     memory_write("memory", &out);
     json_close(&out, '}');
-    if (j->jobs)
-        parallel_lock(j->jobs);
+    parallel_lock(j->jobs);
     bool good = journal_line(j->shared ? j->shared : &j->journal, out.text.data, e);
-    if (j->jobs)
-        parallel_unlock(j->jobs);
+    parallel_unlock(j->jobs);
     text_free(&out.text);
     return good;
 }
@@ -88,40 +122,47 @@ static double foretell(const struct run *r, double epoch_s)
     return limit > 0 && all > limit ? limit : all;
 }
 
-static bool epoch_done(void *job, struct run *r, const struct run_epoch *p, struct err *e)
+static bool epoch_done(void *working, struct run *r, const struct run_epoch *p, struct err *e)
 {
-    struct train_job *j = job;
-    progress_epoch(j->progress, r->history.epochs, p->loss, p->metric, p->best, p->rows_per_s,
-                   p->seconds);
-    if (r->pace.epochs == 1)
+    const struct working *w = working;
+    struct train_job *j = w->j;
+    const bool alone = j->ensemble->alone;
+    if (alone)
+        progress_epoch(j->progress, r->history.epochs, p->loss, p->metric, p->best, p->rows_per_s,
+                       p->seconds);
+    if (alone && r->pace.epochs == 1)
         select_took(&j->backend, foretell(r, p->seconds));
-    if (!job_epoch_line(j, r, -1, p, e))
-        return false;
-    r->mark = j->journal.length;
-    return true;
+    bool good = write_line(j, w->run, r, p, e);
+    if (alone)
+        r->mark = j->journal.length;
+    return good;
 }
 
-bool job_train(struct train_job *j, struct err *e)
+bool job_train(struct train_job *j, uint32_t run, struct run *r, struct err *e)
 {
-    struct run *r = &j->run;
-    r->watch = (struct run_watch){.owner = j,
-                                  .all_metrics = j->journal.path != NULL,
-                                  .steps = steps_done,
+    const bool alone = j->ensemble->alone;
+    struct working w = {.j = j, .run = run};
+    parallel_lock(j->jobs);
+    w.asked = j->ensemble->asked;
+    parallel_unlock(j->jobs);
+    if (!job_build(j, run, r, e))
+        return false;
+    r->watch = (struct run_watch){.owner = &w,
+                                  .all_metrics = has_lines(j),
+                                  .steps = alone ? steps_done : NULL,
                                   .pause = pause_here,
                                   .epoch = epoch_done};
-    j->progress = progress_open((enum progress_style)j->request->progress, run_epochs_most(r),
-                                r->history.metric ? r->history.metric->name : NULL);
-    stop_phase("training", false);
+    if (alone) {
+        j->started = clock_now();
+        j->progress = progress_open((enum progress_style)j->request->progress, run_epochs_most(r),
+                                    r->history.metric ? r->history.metric->name : NULL);
+    }
     enum run_end end = run_epochs(r, e);
     if (end == RUN_STOPPED)
-        return job_stopped(j, e);
-    if (end == RUN_FAILED && e->id == ERR_DIVERGED) {
-        struct err was = *e;
-        return job_useless(j, was.what, "no epoch had ended", e);
+        err_clear(e);
+    if (alone && end == RUN_ENDED) {
+        progress_close(j->progress);
+        j->progress = NULL;
     }
-    if (end == RUN_FAILED)
-        return false;
-    progress_close(j->progress);
-    j->progress = NULL;
-    return true;
+    return end == RUN_ENDED;
 }

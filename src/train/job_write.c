@@ -131,7 +131,7 @@ static bool write(struct train_job *j, const struct modelfile *f, const struct m
     if (modelfile_save(f, plans, beside, digest, &inner)) {
         err_help(e, "it came while the training ran; the model is written to \"%s\"",
                  job_quoted(beside, shown));
-        keeper_clear(&j->keeper);
+        job_clear(j);
         j->says_kept = true;
     } else {
         *e = inner;

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/process/stop.h"
-#include "train/ensemble.h"
 #include "train/job.h"
 
 /* True: both parts were made on one kind of machine; else `train` would not have made these
@@ -37,7 +36,7 @@ static bool take(struct train_job *j, const char *path, const struct run_part **
             j->config_text = mem_string_n(text.data, text.length);
         text_free(&text);
     }
-    bool good = j->config_text && ensemble_fits(j, p, *first ? (*first)->data : p->data, path, e) &&
+    bool good = j->config_text && job_part_fits(j, p, *first ? (*first)->data : p->data, path, e) &&
                 (!*first || same_machine(*first, p, path, e));
     if (good && p->run >= n->runs)
         good = err_at(e, ERR_CHECKPOINT_OTHER, path, 0, 0, "the part is of run %u, and the config "
@@ -45,9 +44,7 @@ static bool take(struct train_job *j, const char *path, const struct run_part **
     if (good && n->parts[p->run])
         good = err_set(e, ERR_USAGE, "run %u is there twice, the second time as \"%s\"", p->run,
                        job_quoted(path, room));
-    if (good && strcmp(p->stopped, "time_limit") == 0)
-        n->cut = true;
-    p->whole = strcmp(p->stopped, "time_limit") != 0;
+    n->cut |= good && !part_whole(p);
     if (!good) {
         part_free(p);
         return false;
@@ -88,7 +85,7 @@ static bool story(struct train_job *j, const char *const *parts, size_t count,
     for (size_t i = 0; i < count; i++)
         if (!take(j, parts[i], &first, e))
             return false;
-    return complete(j->ensemble, e) && ensemble_save(j, r, e);
+    return complete(j->ensemble, e) && job_save(j, r, e);
 }
 
 bool train_merge(const struct train_request *q, const char *const *parts, size_t count,

@@ -2,17 +2,16 @@
 #include "train/part.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/file/tensorfile.h"
-#include "base/text.h"
 #include "model/file/checkpoint_list.h"
 #include "table/sequence/window_mean.h"
+#include "train/run/checkpoint.h"
 
-#define REAL_TYPE (sizeof(real) == sizeof(double) ? DTYPE_F64 : DTYPE_F32)
 enum { COUNTERS = 6 };
+static const struct saved_kind kind = {
+    "part", PART_FORMAT, "is not a part of an ensemble, as `dnn train --run` writes it"};
 
 char *part_path(const char *output, uint32_t run)
 {
@@ -20,13 +19,6 @@ char *part_path(const char *output, uint32_t run)
 }
 
 /* --- writing --- */
-
-static void add(struct tensor_writer *w, const char *name, enum dtype type, uint64_t count,
-                const void *values)
-{
-    if (values && count)
-        tensor_add(w, name, type, 1, &count, values);
-}
 
 /* Names of the tensors of rows, by their owner. */
 struct row_names {
@@ -52,11 +44,11 @@ static uint64_t *places(const struct part_rows *r)
 static void add_rows(struct tensor_writer *w, const struct row_names *n, const struct part_rows *r,
                      uint32_t outputs)
 {
-    add(w, n->label, DTYPE_I32, r->count, r->label);
-    add(w, n->target, DTYPE_F64, r->count, r->target);
-    add(w, n->weight, DTYPE_F32, r->count, r->weight);
-    add(w, n->logits, REAL_TYPE, r->count * outputs, r->logits);
-    add(w, n->group, DTYPE_I64, r->count, r->group);
+    saved_add(w, n->label, DTYPE_I32, r->count, r->label);
+    saved_add(w, n->target, DTYPE_F64, r->count, r->target);
+    saved_add(w, n->weight, DTYPE_F32, r->count, r->weight);
+    saved_add(w, n->logits, REAL_TYPE, r->count * outputs, r->logits);
+    saved_add(w, n->group, DTYPE_I64, r->count, r->group);
 }
 
 bool part_save(const struct run_part *p, const char *path, struct err *e)
@@ -64,36 +56,28 @@ bool part_save(const struct run_part *p, const char *path, struct err *e)
     const int64_t counters[COUNTERS] = {p->run,           p->member, p->fold,
                                         (int64_t)p->rows, p->epochs, p->best_epoch};
     const uint64_t cells = (uint64_t)p->sample.rows * p->sample.cells;
-    struct json_out plan = {0};
-    json_open(&plan, NULL, '{');
-    plan_write(&p->plan, &plan);
-    json_close(&plan, '}');
-    struct tensor_writer *w = tensor_writer_new();
-    tensor_meta(w, "kind", "part");
-    tensor_meta(w, "format", TEXT_DIGITS(PART_FORMAT));
-    tensor_meta(w, "plan", plan.text.data);
-    tensor_meta(w, "data", p->data);
+    struct tensor_writer *w = saved_new(&kind, &p->plan, p->data);
     tensor_meta(w, "stopped", p->stopped);
     struct schema_saved *kept = schema_save(p->schema, 0, w);
     uint64_t *left = places(&p->left), *test = places(&p->test);
-    add(w, left_names.judged, DTYPE_I64, p->left.count + 1, left);
-    add(w, test_names.judged, DTYPE_I64, p->test.count + 1, test);
-    add(w, "params", REAL_TYPE, p->param_count, p->params);
-    add(w, "buffers", REAL_TYPE, p->buffer_count, p->buffers);
+    saved_add(w, left_names.judged, DTYPE_I64, p->left.count + 1, left);
+    saved_add(w, test_names.judged, DTYPE_I64, p->test.count + 1, test);
+    saved_add(w, "params", REAL_TYPE, p->param_count, p->params);
+    saved_add(w, "buffers", REAL_TYPE, p->buffer_count, p->buffers);
     add_rows(w, &left_names, &p->left, p->outputs);
     add_rows(w, &test_names, &p->test, p->outputs);
     if (p->sample.rows) {
-        add(w, "sample.offsets", DTYPE_I64, cells + 1, p->sample.offsets);
-        add(w, "sample.text", DTYPE_U8, p->sample.offsets[cells], p->sample.text);
-        add(w, "sample.logits", REAL_TYPE, (uint64_t)p->sample.rows * p->outputs,
+        saved_add(w, "sample.offsets", DTYPE_I64, cells + 1, p->sample.offsets);
+        saved_add(w, "sample.text", DTYPE_U8, p->sample.offsets[cells], p->sample.text);
+        saved_add(w, "sample.logits", REAL_TYPE, (uint64_t)p->sample.rows * p->outputs,
             p->sample_logits);
     }
-    add(w, "constant", DTYPE_F64, p->outputs, p->constant);
-    add(w, "counters", DTYPE_I64, COUNTERS, counters);
+    saved_add(w, "constant", DTYPE_F64, p->outputs, p->constant);
+    saved_add(w, "counters", DTYPE_I64, COUNTERS, counters);
     const double times[] = {p->seconds, p->used};
-    add(w, "times", DTYPE_F64, 2, times);
-    add(w, "history", DTYPE_F64, (uint64_t)p->history_rows * HISTORY_COLUMNS, p->history);
-    add(w, "config", DTYPE_U8, strlen(p->config), p->config);
+    saved_add(w, "times", DTYPE_F64, 2, times);
+    saved_add(w, "history", DTYPE_F64, (uint64_t)p->history_rows * HISTORY_COLUMNS, p->history);
+    saved_add(w, "config", DTYPE_U8, strlen(p->config), p->config);
     if (p->known)
         fingerprint_save(p->known, w);
     bool good = tensor_write(w, path, NULL, e);
@@ -101,17 +85,10 @@ bool part_save(const struct run_part *p, const char *path, struct err *e)
     mem_free(left);
     mem_free(test);
     schema_saved_free(kept);
-    text_free(&plan.text);
     return good;
 }
 
 /* --- reading --- */
-
-static bool broken(const struct tensor_file *f, struct err *e, const char *what)
-{
-    return err_at(e, ERR_MODEL_TENSOR, tensor_file_path(f), 0, 0, "the part is not usable: %s",
-                  what);
-}
 
 /* Copies a tensor of `count` elements; count 0 needs none. */
 static bool copy(const struct tensor_file *f, const char *name, enum dtype type, uint64_t count,
@@ -136,7 +113,7 @@ static bool copy_reals(const struct tensor_file *f, const char *name, uint64_t c
         return false;
     for (uint64_t i = 0; i < count; i++)
         if (!isfinite((*to)[i]))
-            return broken(f, e, "a number in it is not finite");
+            return saved_broken(f, e, "a number in it is not finite");
     return true;
 }
 
@@ -159,7 +136,7 @@ static bool read_places(const struct tensor_file *f, const struct row_names *n,
     bool rising = r->count <= r->of;
     for (uint64_t i = 0; i < r->count; i++)
         rising &= r->at[i] < r->of && (!i || r->at[i - 1] < r->at[i]);
-    return rising || broken(f, e, "the places of its rows do not follow one another");
+    return rising || saved_broken(f, e, "the places of its rows do not follow one another");
 }
 
 static bool read_rows(const struct tensor_file *f, const struct row_names *n, bool classes,
@@ -176,7 +153,7 @@ static bool read_rows(const struct tensor_file *f, const struct row_names *n, bo
     for (uint64_t i = 0; i < count; i++)
         if (!(r->weight[i] >= 0 && r->weight[i] <= 3e38f) ||
             (classes && (r->label[i] < -1 || r->label[i] >= (int32_t)outputs)))
-            return broken(f, e, "a row has a weight or a label that cannot be");
+            return saved_broken(f, e, "a row has a weight or a label that cannot be");
     return true;
 }
 
@@ -189,7 +166,7 @@ static bool read_sample(const struct tensor_file *f, struct run_part *p, struct 
         return true;
     if (rows > TABLE_SAMPLE_ROWS || offsets < 2 || (offsets - 1) % rows ||
         (offsets - 1) / rows > p->schema->column_count)
-        return broken(f, e, "its sample has another shape");
+        return saved_broken(f, e, "its sample has another shape");
     s->rows = (uint32_t)rows;
     s->cells = (uint32_t)((offsets - 1) / rows);
     if (!copy_reals(f, "sample.logits", rows * p->outputs, &p->sample_logits, e) ||
@@ -199,32 +176,18 @@ static bool read_sample(const struct tensor_file *f, struct run_part *p, struct 
     bool rising = s->offsets[0] == 0 && s->offsets[offsets - 1] == text;
     for (uint64_t i = 0; i + 1 < offsets; i++)
         rising &= s->offsets[i] <= s->offsets[i + 1];
-    return rising || broken(f, e, "the cells of its sample do not follow one another");
+    return rising || saved_broken(f, e, "the cells of its sample do not follow one another");
 }
 
 static bool read_meta(const struct tensor_file *f, struct run_part *p, struct err *e)
 {
-    const char *kind = tensor_file_meta(f, "kind"), *format = tensor_file_meta(f, "format"),
-               *plan = tensor_file_meta(f, "plan"), *data = tensor_file_meta(f, "data"),
-               *stopped = tensor_file_meta(f, "stopped");
-    int64_t number = 0;
-    if (!kind || strcmp(kind, "part") != 0)
-        return err_at(e, ERR_MODEL_FOREIGN, tensor_file_path(f), 0, 0,
-                      "is not a part of an ensemble, as `dnn train --run` writes it");
-    if (!format || !text_to_int(format, &number) || number < 1)
-        return broken(f, e, "its format has no number");
-    if (number > PART_FORMAT)
-        return err_at(e, ERR_MODEL_NEWER, tensor_file_path(f), 0, 0,
-                      "has format %lld; this build reads 1 to %d", (long long)number, PART_FORMAT);
-    if (!data || strlen(data) != 64 || !plan || !stopped || strlen(stopped) >= sizeof p->stopped)
-        return broken(f, e, "its metadata are incomplete");
-    memcpy(p->data, data, sizeof p->data);
+    const char *stopped = tensor_file_meta(f, "stopped");
+    if (!saved_open(f, &kind, &p->plan, p->data, e))
+        return false;
+    if (!stopped || strlen(stopped) >= sizeof p->stopped)
+        return saved_broken(f, e, "its metadata are incomplete");
     memcpy(p->stopped, stopped, strlen(stopped) + 1);
-    struct err inner = {0};
-    struct json_doc *doc = json_parse(plan, strlen(plan), tensor_file_path(f), &inner);
-    bool good = doc && plan_read(json_root(doc), &p->plan);
-    json_free(doc);
-    return good || broken(f, e, "its plan cannot be read");
+    return true;
 }
 
 static bool read_counters(const struct tensor_file *f, struct run_part *p, struct err *e)
@@ -237,7 +200,7 @@ static bool read_counters(const struct tensor_file *f, struct run_part *p, struc
     const int64_t *c = counters->data;
     for (int i = 0; i < COUNTERS; i++)
         if (c[i] < 0 || (i < 3 && c[i] >= MODELFILE_MEMBERS))
-            return broken(f, e, "its counters cannot be");
+            return saved_broken(f, e, "its counters cannot be");
     p->run = (uint32_t)c[0];
     p->member = (uint32_t)c[1];
     p->fold = (uint32_t)c[2];
@@ -247,7 +210,7 @@ static bool read_counters(const struct tensor_file *f, struct run_part *p, struc
     p->seconds = ((const double *)times->data)[0];
     p->used = ((const double *)times->data)[1];
     p->config = mem_string_n(config->data, (size_t)config->count);
-    return (p->seconds >= 0 && p->used >= 0) || broken(f, e, "its time is not a number");
+    return (p->seconds >= 0 && p->used >= 0) || saved_broken(f, e, "its time is not a number");
 }
 
 static bool read_all(const struct tensor_file *f, struct run_part *p, struct err *e)
@@ -270,13 +233,13 @@ static bool read_all(const struct tensor_file *f, struct run_part *p, struct err
            fingerprint_load(f, &p->own_known, e);
 }
 
-static struct run_part *load(struct tensor_file *f, struct err *e)
+struct run_part *part_load(const char *path, struct err *e)
 {
+    struct tensor_file *f = tensor_open(path, e);
     if (!f)
         return NULL;
     struct run_part *p = mem_zero(1, sizeof *p);
     bool good = read_all(f, p, e);
-    p->whole = good;
     p->known = p->own_known;
     tensor_close(f);
     if (good)
@@ -285,9 +248,9 @@ static struct run_part *load(struct tensor_file *f, struct err *e)
     return NULL;
 }
 
-struct run_part *part_load(const char *path, struct err *e)
+bool part_whole(const struct run_part *p)
 {
-    return load(tensor_open(path, e), e);
+    return strcmp(p->stopped, "time_limit") != 0;
 }
 
 void part_rows_free(struct part_rows *r)
@@ -298,6 +261,7 @@ void part_rows_free(struct part_rows *r)
     mem_free(r->group);
     mem_free(r->logits);
     mem_free(r->at);
+    *r = (struct part_rows){0};
 }
 
 uint64_t part_rows_all(const struct part_rows *r)

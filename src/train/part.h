@@ -37,7 +37,6 @@ struct run_part {
     char stopped[16];
     double seconds;
     double used; /* seconds of the whole training when it ended, with earlier processes */
-    bool whole; /* not cut short by the time limit */
     struct plan plan;
     const struct schema *schema; /* fitted; the encoder of the run */
     struct schema *own;          /* the same, if the part owns it; else NULL */
@@ -62,6 +61,7 @@ bool part_save(const struct run_part *p, const char *path, struct err *e);
  * Caller: part_free. */
 struct run_part *part_load(const char *path, struct err *e);
 void part_free(struct run_part *p);
+bool part_whole(const struct run_part *p); /* not cut short by the time limit */
 void part_rows_free(struct part_rows *r);
 uint64_t part_rows_all(const struct part_rows *r); /* also rows without an answer */
 /* Keeps the answers to rows that `as` has: they are among r's. A smaller sample is part of a larger

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "base/process/warnings.h"
 #include "choose/memory.h"
-#include "train/ensemble.h"
 #include "train/job.h"
 #include "train/split_csv.h"
 
@@ -43,7 +42,6 @@ void train_release(struct train_result *r)
     mem_free(r->members);
     r->members = NULL;
     r->member_count = 0;
-    calibration_free(&r->calibration);
     decision_free(&r->decision);
     mem_free(r->gates);
     r->gates = NULL;
@@ -53,22 +51,13 @@ void train_release(struct train_result *r)
 static bool check_only(const struct train_job *j, struct err *e)
 {
     int64_t only = j->request->only;
-    if (!j->request->one || (j->ensemble && only >= 0 && only < j->ensemble->runs))
+    if (!j->request->one || (!j->ensemble->alone && only >= 0 && only < j->ensemble->runs))
         return true;
-    if (j->ensemble)
+    if (!j->ensemble->alone)
         return err_set(e, ERR_USAGE, "there is no run %lld: the ensemble has runs 0 to %u",
                        (long long)only, j->ensemble->runs - 1);
     err_set(e, ERR_USAGE, "--run is for an ensemble, and the config has none");
     return err_help(e, "`dnn help ensembles` describes it");
-}
-
-static bool save(struct train_job *j, struct train_result *r, struct err *e)
-{
-    if (!j->ensemble)
-        return job_save(j, r, e);
-    if (j->request->one)
-        return ensemble_save_part(j, (uint32_t)j->request->only, r, e);
-    return ensemble_save(j, r, e);
 }
 
 static bool write_split(const struct train_job *j, struct err *e)
@@ -131,7 +120,8 @@ static bool story(struct train_job *j, const struct train_request *q, struct tra
     note_limit(j);
     warn_no_test(j, r);
     r->rows_unlabelled = j->table->unlabelled;
-    if (threshold_is_chosen(&j->config->cut) && !j->run.list[PART_VALID].count && !j->ensemble) {
+    if (threshold_is_chosen(&j->config->cut) && !j->run.list[PART_VALID].count &&
+        j->ensemble->alone) {
         err_set(e, ERR_CONFIG_CONFLICT, "`threshold` is chosen on the validation rows, and "
                                         "`data.split` leaves none");
         return err_help(e, "give data.split.valid a share, or leave `threshold` out");
@@ -139,19 +129,16 @@ static bool story(struct train_job *j, const struct train_request *q, struct tra
     if (!check_only(j, e))
         return false;
     double loaded = clock_now();
-    if (!j->ensemble && !job_build(j, e))
+    if (!ensemble_train(j, e))
         return false;
-    double started = clock_now();
     profile_machine(j->backend.device);
-    if (!(j->ensemble ? ensemble_train(j, q->one ? q->only : -1, e) : job_train(j, e)))
-        return false;
     double trained = clock_now();
-    if (!save(j, r, e))
+    if (!job_save(j, r, e))
         return false;
     r->backend = j->backend;
     r->load_s = loaded - j->began - j->opening_s;
-    r->start_s = started - loaded + j->opening_s;
-    r->train_s = trained - started;
+    r->start_s = j->started - loaded + j->opening_s;
+    r->train_s = trained - j->started;
     r->total_s = j->before + clock_now() - j->began;
     tell_passed(j, r);
     return true;

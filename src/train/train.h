@@ -42,9 +42,7 @@ struct train_result {
     /* The answers to validation rows (in an ensemble: rows left out) and test rows that judged the
      * model, and the number of all, if the time limit left no time for all; 0 of 0: all did. */
     uint64_t judged[3], judged_of[3];
-    struct calibration calibration; /* train_release frees both */
-    struct decision decision;       /* threshold 0: none was chosen */
-    struct conformal conformal;
+    struct decision decision; /* threshold 0: none was chosen; train_release frees it */
     int64_t epochs;      /* finished ones */
     int64_t best_epoch;  /* 0: none ended, or the metric never had a value, or the start was best */
     bool begun;          /* the first weights came from --init-from, and were measured */

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "scratch.h"
 #include "tap.h"
-#include "train/resume.h"
+#include "train/keeper.h"
 
 enum { PARAMS = 37, BUFFERS = 6, EPOCHS = 3 };
 static const char config[] = "{\"task\":\"binary\",\"train\":{\"epochs\":9,\"seed\":7,"
@@ -211,15 +211,18 @@ static void write_one(const char *output, int64_t step, const char *other_config
     mem_free(path);
 }
 
+static struct keeper keeper_of(const char *output, const char *of)
+{
+    return (struct keeper){
+        .output = mem_string(scratch(output)), .keep = 2, .config = of, .data = data};
+}
+
 static void find(void)
 {
     struct err e = {0};
-    struct keeper k = {.output = scratch("f.dnn"), .keep = 2};
-    struct checkpoint *c;
-    char *path;
     memset(data, 'a', 64);
-    ok(resume_find(&k, config, data, &c, &path, &e) && !c && !path,
-       "none is there: nothing to resume");
+    struct keeper k = keeper_of("f.dnn", config);
+    ok(resume_find(&k, &e) && !k.found && !k.last, "none is there: nothing to resume");
     write_one(k.output, 100, NULL, 'a');
     write_one(k.output, 200, NULL, 'a');
     write_one(
@@ -231,72 +234,50 @@ static void find(void)
     scratch_put("f.dnn.ckpt-12", "not one of them", 15);
     unsigned warnings = log_warnings();
     log_setup(LOG_ERROR, false);
-    ok(resume_find(&k, config, data, &c, &path, &e) && c && c->now.tried == 200,
+    ok(resume_find(&k, &e) && k.found && k.found->now.tried == 200,
        "the newest that is whole and fits");
     is_int(log_warnings() - warnings, 1, "the damaged one is named in a warning");
     expect_warnings(1);
-    ok(path && strstr(path, "000000000200"), "with its path");
+    ok(k.last && strstr(k.last, "000000000200"), "with its path");
     ok(k.count == 2 && k.own[0].name == 100 && k.own[1].name == 200,
        "those that fit are ours, the others are left");
-    checkpoint_free(c);
-    mem_free(path);
     keeper_clear(&k);
     struct checkpoint_list l;
     checkpoint_find(k.output, &l, &e);
     ok(l.count == 3 && l.steps[0] == 300 && l.steps[2] == 400, "only ours are removed");
     checkpoint_list_free(&l);
-    ok(!resume_find(&k, config, data, &c, &path, &e) && e.id == ERR_CHECKPOINT_OTHER &&
-           err_exit(&e) == 76,
+    keeper_release(&k);
+    k = keeper_of("f.dnn", config);
+    ok(!resume_find(&k, &e) && e.id == ERR_CHECKPOINT_OTHER && err_exit(&e) == 76,
        "whole ones, and none fits: 76");
     ok(strstr(e.what, "the data differ") != NULL, "the newest one's data differ");
     unlink(scratch("f.dnn.ckpt-000000000350"));
     err_clear(&e);
-    ok(!resume_find(&k, config, data, &c, &path, &e) && strstr(e.what, "train.epochs"),
+    ok(!resume_find(&k, &e) && strstr(e.what, "train.epochs"),
        "the key that differs is named");
     expect_warnings(2); /* the damaged one, again */
     log_setup(LOG_NOTE, false);
     keeper_release(&k);
-    k.output = scratch("nowhere/f.dnn");
+    k = keeper_of("nowhere/f.dnn", config);
     err_clear(&e);
-    ok(resume_find(&k, config, data, &c, &path, &e) && !c, "a folder that is not there has none");
-    k.output = scratch("f.dnn.ckpt-12/f.dnn");
-    ok(!resume_find(&k, config, data, &c, &path, &e) && e.id != ERR_NONE && !c,
-       "one that cannot be listed is an error, not an empty one");
-}
-
-/* At a stop: what --resume would take instead. */
-static void newer(void)
-{
-    char *output = mem_string(scratch("n.dnn"));
-    struct keeper k = {.output = output, .keep = 2};
-    memset(data, 'a', 64);
-    write_one(output, 300, NULL, 'b');
-    write_one(output, 200, NULL, 'a');
-    keeper_own(&k, 200, 200);
-    scratch_put("n.dnn.ckpt-000000000900", "damaged", 7);
-    unsigned warnings = log_warnings();
-    ok(!resume_newer(&k, config, data), "a newer one that is damaged, or of other data, is none");
-    write_one(output, 400, NULL, 'a');
-    char *path = resume_newer(&k, config, data);
-    ok(path && strstr(path, "000000000400"), "one that fits is told");
-    is_int(log_warnings() - warnings, 0, "without a word of the damaged one");
-    mem_free(path);
-    is_int((int64_t)k.count, 1, "and nothing becomes ours");
+    ok(resume_find(&k, &e) && !k.found, "a folder that is not there has none");
     keeper_release(&k);
-    mem_free(output);
+    k = keeper_of("f.dnn.ckpt-12/f.dnn", config);
+    ok(!resume_find(&k, &e) && e.id != ERR_NONE && !k.found,
+       "one that cannot be listed is an error, not an empty one");
+    keeper_release(&k);
 }
 
 static void keep(void)
 {
     struct err e = {0};
-    struct keeper k = {.output = scratch("k.dnn"), .keep = 2};
+    struct keeper k = keeper_of("k.dnn", config);
     write_one(k.output, 5, NULL, 'a'); /* somebody else's */
     scratch_put("k.dnn.ckpt-000000000040", "old", 3);
     scratch_put("k.dnn.ckpt-000000000041", "old", 3);
-    int64_t name = 0;
     for (int64_t step = 10; step <= 50; step += 10) {
         struct checkpoint c = sample(step);
-        if (!keeper_save(&k, &c, &name, &e))
+        if (!keeper_save(&k, &c, &e))
             break;
     }
     struct checkpoint_list l;
@@ -307,9 +288,9 @@ static void keep(void)
            scratch_holds("k.dnn.ckpt-000000000041", "old", 3),
        "a checkpoint that was there is not replaced: ours has the next free name");
     checkpoint_list_free(&l);
-    ok(keeper_step(&k, 42) == 40 && keeper_step(&k, 41) == 0 && keeper_newest(&k).step == 50,
+    ok(k.own[0].name == 42 && k.own[0].step == 40 && keeper_newest(&k).step == 50,
        "which step each is of is known");
-    keeper_own(&k, 5, 5);
+    keeper_own(&k, (struct checkpoint_id){.name = 5, .step = 5});
     keeper_undo(&k);
     checkpoint_find(k.output, &l, &e);
     ok(k.count == 1 && l.count == 3 && l.steps[0] == 5,
@@ -331,26 +312,21 @@ static void other_rate(void)
     static const char lower[] = "{\"train\":{\"optimizer\":{\"learning_rate\":1},"
                                 "\"clip_norm\":1},\"more\":1}";
     struct err e = {0};
-    struct keeper k = {.output = scratch("d.dnn"), .keep = 2};
-    struct checkpoint *c;
-    char *path;
     memset(data, 'a', 64);
+    struct keeper k = keeper_of("d.dnn", slow);
     write_one(k.output, 600, fast, 'a');
-    ok(!resume_find(&k, slow, data, &c, &path, &e) && e.id == ERR_CHECKPOINT_OTHER,
+    ok(!resume_find(&k, &e) && e.id == ERR_CHECKPOINT_OTHER,
        "another key stays another training");
     err_clear(&e);
     log_setup(LOG_ERROR, false);
-    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 600 && k.count == 1,
+    k.config = lower;
+    ok(resume_find(&k, &e) && k.found && k.found->now.tried == 600 && k.count == 1,
        "learning rate and clipping may differ");
-    checkpoint_free(c);
-    mem_free(path);
     keeper_release(&k);
-    k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
+    k = keeper_of("d.dnn", lower);
     write_one(k.output, 300, lower, 'a');
-    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 300 && k.count == 1,
+    ok(resume_find(&k, &e) && k.found && k.found->now.tried == 300 && k.count == 1,
        "an older one of the same rate comes first, and the other one is not ours");
-    checkpoint_free(c);
-    mem_free(path);
     log_setup(LOG_NOTE, false);
     keeper_release(&k);
 }
@@ -362,7 +338,6 @@ int main(void)
     refused();
     differences();
     find();
-    newer();
     keep();
     other_rate();
     return done();

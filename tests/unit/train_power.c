@@ -20,7 +20,7 @@
 #include "model/file/modelfile.h"
 #include "scratch.h"
 #include "tap.h"
-#include "train/resume.h"
+#include "train/keeper.h"
 #include "train/train.h"
 
 /* --- the record --- */
@@ -302,13 +302,10 @@ static const char *look(int count)
     int64_t least = promised(count);
     if (least == INT64_MAX)
         return is_new ? NULL : "the new model was durable and is gone";
-    struct keeper k = {.output = scratch("m.dnn"), .keep = 2};
-    struct checkpoint *c = NULL;
-    char *path = NULL;
-    bool good = resume_find(&k, config, data, &c, &path, &e);
-    int64_t step = c ? c->now.tried : -1;
-    checkpoint_free(c);
-    mem_free(path);
+    struct keeper k = {
+        .output = mem_string(scratch("m.dnn")), .keep = 2, .config = config, .data = data};
+    bool good = resume_find(&k, &e);
+    int64_t step = k.found ? k.found->now.tried : -1;
     keeper_release(&k);
     return good && (step >= least || is_new) ? NULL : "a checkpoint was durable and is gone";
 }

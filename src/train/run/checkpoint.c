@@ -6,12 +6,68 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/file/tensorfile.h"
 #include "base/text.h"
-#include "model/file/modelfile.h"
 
-#define REAL_TYPE (sizeof(real) == sizeof(double) ? DTYPE_F64 : DTYPE_F32)
 enum { COUNTERS = 9, SUMS = 5, HISTORY_WIDTH = 3 };
+_Static_assert(sizeof(struct history_row) == HISTORY_WIDTH * sizeof(double), "a tensor's row");
+static const struct saved_kind kind = {"checkpoint", CHECKPOINT_FORMAT,
+                                       "is not a checkpoint of dnn"};
+
+/* --- any file of a training --- */
+
+struct tensor_writer *saved_new(const struct saved_kind *k, const struct plan *plan,
+                                const char data[65])
+{
+    struct tensor_writer *w = tensor_writer_new();
+    struct json_out text = {0};
+    char format[16];
+    snprintf(format, sizeof format, "%d", k->format);
+    json_open(&text, NULL, '{');
+    plan_write(plan, &text);
+    json_close(&text, '}');
+    tensor_meta(w, "kind", k->name);
+    tensor_meta(w, "format", format);
+    tensor_meta(w, "plan", text.text.data);
+    tensor_meta(w, "data", data);
+    text_free(&text.text);
+    return w;
+}
+
+void saved_add(struct tensor_writer *w, const char *name, enum dtype type, uint64_t count,
+               const void *values)
+{
+    if (values && count)
+        tensor_add(w, name, type, 1, &count, values);
+}
+
+bool saved_broken(const struct tensor_file *f, struct err *e, const char *what)
+{
+    return err_at(e, ERR_MODEL_TENSOR, tensor_file_path(f), 0, 0, "the %s is not usable: %s",
+                  tensor_file_meta(f, "kind"), what);
+}
+
+bool saved_open(const struct tensor_file *f, const struct saved_kind *k, struct plan *plan,
+                char data[65], struct err *e)
+{
+    const char *is = tensor_file_meta(f, "kind"), *format = tensor_file_meta(f, "format"),
+               *text = tensor_file_meta(f, "plan"), *hash = tensor_file_meta(f, "data");
+    int64_t number = 0;
+    if (!is || strcmp(is, k->name) != 0)
+        return err_at(e, ERR_MODEL_FOREIGN, tensor_file_path(f), 0, 0, "%s", k->foreign);
+    if (!format || !text_to_int(format, &number) || number < 1)
+        return saved_broken(f, e, "its format has no number");
+    if (number > k->format)
+        return err_at(e, ERR_MODEL_NEWER, tensor_file_path(f), 0, 0,
+                      "has format %lld; this build reads 1 to %d", (long long)number, k->format);
+    if (!hash || strlen(hash) != 64 || !text)
+        return saved_broken(f, e, "its metadata are incomplete");
+    memcpy(data, hash, 65);
+    struct err inner = {0};
+    struct json_doc *doc = json_parse(text, strlen(text), tensor_file_path(f), &inner);
+    bool good = doc && plan_read(json_root(doc), plan);
+    json_free(doc);
+    return good || saved_broken(f, e, "its plan cannot be read");
+}
 
 /* --- struct step in two tensors --- */
 
@@ -53,12 +109,6 @@ static bool step_unpack(const int64_t c[COUNTERS], const double d[SUMS], struct 
 
 /* --- writing --- */
 
-static void add_reals(struct tensor_writer *w, const char *name, const real *values, uint64_t count)
-{
-    if (values && count)
-        tensor_add(w, name, REAL_TYPE, 1, &count, values);
-}
-
 static void add_number(struct tensor_writer *w, const char *key, uint64_t value)
 {
     char text[32];
@@ -71,58 +121,33 @@ bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e
     int64_t counters[COUNTERS];
     double sums[SUMS];
     step_pack(&c->now, counters, sums);
-    double *history =
-        mem_alloc(c->epochs > 0 ? (size_t)c->epochs * HISTORY_WIDTH : 1, sizeof *history);
-    for (int64_t i = 0; i < c->epochs; i++) {
-        history[HISTORY_WIDTH * i] = c->rows[i].loss;
-        history[HISTORY_WIDTH * i + 1] = c->rows[i].metric;
-        history[HISTORY_WIDTH * i + 2] = c->rows[i].learning_rate;
-    }
-    struct json_out plan = {0};
-    json_open(&plan, NULL, '{');
-    plan_write(&c->plan, &plan);
-    json_close(&plan, '}');
-
-    struct tensor_writer *w = tensor_writer_new();
-    tensor_meta(w, "kind", "checkpoint");
-    add_number(w, "format", CHECKPOINT_FORMAT);
-    tensor_meta(w, "plan", plan.text.data);
-    tensor_meta(w, "data", c->data);
+    struct tensor_writer *w = saved_new(&kind, &c->plan, c->data);
     add_number(w, "journal", c->journal);
     if (c->best_params)
         add_number(w, "best.journal", c->best_journal);
-    add_reals(w, "params", c->params, c->param_count);
-    add_reals(w, "buffers", c->buffers, c->buffer_count);
-    add_reals(w, "m1", c->m1, c->param_count);
-    add_reals(w, "m2", c->m2, c->param_count);
-    add_reals(w, "best.params", c->best_params, c->param_count);
-    add_reals(w, "best.buffers", c->best_params ? c->best_buffers : NULL, c->buffer_count);
-    uint64_t count = COUNTERS, sum_count = SUMS, one = 1, length = strlen(c->config);
-    tensor_add(w, "counters", DTYPE_I64, 1, &count, counters);
-    tensor_add(w, "sums", DTYPE_F64, 1, &sum_count, sums);
-    tensor_add(w, "times", DTYPE_F64, 1, &one, &c->seconds);
-    tensor_add(w, "config", DTYPE_U8, 1, &length, c->config);
+    saved_add(w, "params", REAL_TYPE, c->param_count, c->params);
+    saved_add(w, "buffers", REAL_TYPE, c->buffer_count, c->buffers);
+    saved_add(w, "m1", REAL_TYPE, c->param_count, c->m1);
+    saved_add(w, "m2", REAL_TYPE, c->param_count, c->m2);
+    saved_add(w, "best.params", REAL_TYPE, c->param_count, c->best_params);
+    saved_add(w, "best.buffers", REAL_TYPE, c->buffer_count,
+              c->best_params ? c->best_buffers : NULL);
+    saved_add(w, "counters", DTYPE_I64, COUNTERS, counters);
+    saved_add(w, "sums", DTYPE_F64, SUMS, sums);
+    saved_add(w, "times", DTYPE_F64, 1, &c->seconds);
+    saved_add(w, "config", DTYPE_U8, strlen(c->config), c->config);
     const double scale[2] = {c->now.scale, (double)c->now.skipped};
-    uint64_t scale_count = 2;
     if (c->now.scale > 0)
-        tensor_add(w, "scale", DTYPE_F64, 1, &scale_count, scale);
+        saved_add(w, "scale", DTYPE_F64, 2, scale);
     uint64_t shape[2] = {(uint64_t)c->epochs, HISTORY_WIDTH};
     if (c->epochs)
-        tensor_add(w, "history", DTYPE_F64, 2, shape, history);
+        tensor_add(w, "history", DTYPE_F64, 2, shape, c->rows);
     bool good = tensor_write(w, path, NULL, e);
     tensor_writer_free(w);
-    text_free(&plan.text);
-    mem_free(history);
     return good;
 }
 
 /* --- reading: every value is checked, though the hash fits --- */
-
-static bool broken(const struct tensor_file *f, struct err *e, const char *what)
-{
-    return err_at(e, ERR_MODEL_TENSOR, tensor_file_path(f), 0, 0,
-                  "the checkpoint is not usable: %s", what);
-}
 
 /* A copy of an optional tensor of reals, which has `count` of them. */
 static bool read_reals(const struct tensor_file *f, const char *name, uint64_t count, real **out,
@@ -136,44 +161,29 @@ static bool read_reals(const struct tensor_file *f, const char *name, uint64_t c
     if (!t)
         return false;
     if (!count)
-        return broken(f, e, "it has a tensor without numbers");
+        return saved_broken(f, e, "it has a tensor without numbers");
     const real *values = t->data;
     for (uint64_t i = 0; i < t->count; i++)
         if (isnan(values[i]) || (!moment && isinf(values[i])) || (second && values[i] < 0))
-            return broken(f, e, "a weight or a moment is not a number that a training has");
+            return saved_broken(f, e, "a weight or a moment is not a number that a training has");
     *out = mem_copy(values, (size_t)t->count * sizeof *values);
     return true;
 }
 
 static bool read_meta(const struct tensor_file *f, struct checkpoint *c, struct err *e)
 {
-    const char *kind = tensor_file_meta(f, "kind"), *format = tensor_file_meta(f, "format"),
-               *plan = tensor_file_meta(f, "plan"), *data = tensor_file_meta(f, "data"),
-               *journal = tensor_file_meta(f, "journal"),
+    const char *journal = tensor_file_meta(f, "journal"),
                *best_journal = tensor_file_meta(f, "best.journal");
     int64_t number = 0;
-    if (!kind || strcmp(kind, "checkpoint") != 0)
-        return err_at(e, ERR_MODEL_FOREIGN, tensor_file_path(f), 0, 0,
-                      "is not a checkpoint of dnn");
-    if (!format || !text_to_int(format, &number) || number < 1)
-        return broken(f, e, "its format has no number");
-    if (number > CHECKPOINT_FORMAT)
-        return err_at(e, ERR_MODEL_NEWER, tensor_file_path(f), 0, 0,
-                      "has format %lld; this build reads 1 to %d", (long long)number,
-                      CHECKPOINT_FORMAT);
-    if (!data || strlen(data) != 64 || !journal || !text_to_int(journal, &number) || number < 0 ||
-        !plan)
-        return broken(f, e, "its metadata are incomplete");
-    memcpy(c->data, data, sizeof c->data);
+    if (!saved_open(f, &kind, &c->plan, c->data, e))
+        return false;
+    if (!journal || !text_to_int(journal, &number) || number < 0)
+        return saved_broken(f, e, "its metadata are incomplete");
     c->journal = (uint64_t)number;
     if (best_journal && (!text_to_int(best_journal, &number) || number < 0))
-        return broken(f, e, "its metadata contradict each other");
+        return saved_broken(f, e, "its metadata contradict each other");
     c->best_journal = (uint64_t)number;
-    struct err inner = {0};
-    struct json_doc *doc = json_parse(plan, strlen(plan), tensor_file_path(f), &inner);
-    bool good = doc && plan_read(json_root(doc), &c->plan);
-    json_free(doc);
-    return good || broken(f, e, "its plan cannot be read");
+    return true;
 }
 
 static bool read_scale(const struct tensor_file *f, struct checkpoint *c, struct err *e)
@@ -188,7 +198,7 @@ static bool read_scale(const struct tensor_file *f, struct checkpoint *c, struct
     int power;
     if (!(values[0] >= SCALE_LEAST && values[0] <= SCALE_MOST) || frexp(values[0], &power) > 0.5 ||
         !(values[1] >= 0 && values[1] <= (double)c->now.tried))
-        return broken(f, e, "its scale of gradients is none");
+        return saved_broken(f, e, "its scale of gradients is none");
     c->now.scale = values[0];
     c->now.skipped = (int64_t)values[1];
     return true;
@@ -203,27 +213,24 @@ static bool read_state(const struct tensor_file *f, struct checkpoint *c, struct
     if (!counters || !sums || !times || !config)
         return false;
     if (!step_unpack(counters->data, sums->data, &c->now))
-        return broken(f, e, "its counters contradict each other");
+        return saved_broken(f, e, "its counters contradict each other");
     if (!read_scale(f, c, e))
         return false;
     c->seconds = *(const double *)times->data;
     if (!(c->seconds >= 0))
-        return broken(f, e, "its time is not a number");
+        return saved_broken(f, e, "its time is not a number");
     c->config = mem_string_n(config->data, (size_t)config->count);
     if (strlen(c->config) != config->count)
-        return broken(f, e, "its config holds a zero byte");
+        return saved_broken(f, e, "its config holds a zero byte");
     const struct tensor *history = tensor_find(f, "history");
     if (!history)
         return true;
     if (!tensor_need(f, "history", DTYPE_F64, UINT64_MAX, e))
         return false;
     if (history->rank != 2 || history->dims[1] != HISTORY_WIDTH || !history->dims[0])
-        return broken(f, e, "its history has another shape");
-    const double *values = history->data;
+        return saved_broken(f, e, "its history has another shape");
     c->epochs = (int64_t)history->dims[0];
-    c->rows = mem_alloc((size_t)c->epochs, sizeof *c->rows);
-    for (int64_t i = 0; i < c->epochs; i++, values += HISTORY_WIDTH)
-        c->rows[i] = (struct history_row){values[0], values[1], values[2]};
+    c->rows = mem_copy(history->data, (size_t)c->epochs * sizeof *c->rows);
     return true;
 }
 
@@ -240,9 +247,9 @@ static bool read_weights(const struct tensor_file *f, struct checkpoint *c, stru
         !read_reals(f, "best.buffers", c->buffer_count, &c->best_buffers, e))
         return false;
     if (!c->params)
-        return broken(f, e, "it has no weights");
+        return saved_broken(f, e, "it has no weights");
     if (c->buffers && c->best_params && !c->best_buffers)
-        return broken(f, e, "its best weights have no buffers");
+        return saved_broken(f, e, "its best weights have no buffers");
     return true;
 }
 

@@ -12,6 +12,7 @@
 #define DNN_TRAIN_CHECKPOINT_H
 
 #include "backend/backend.h"
+#include "base/file/tensorfile.h"
 #include "train/run/history.h"
 
 #define CHECKPOINT_FORMAT 1
@@ -38,5 +39,26 @@ struct checkpoint *checkpoint_load(const char *path, struct err *e);
 struct checkpoint *checkpoint_load_bytes(const void *bytes, size_t length, const char *name,
                                          struct err *e);
 void checkpoint_free(struct checkpoint *c);
+
+/* --- what checkpoints and parts (part.h) share --- */
+
+#define REAL_TYPE (sizeof(real) == sizeof(double) ? DTYPE_F64 : DTYPE_F32)
+
+struct saved_kind {
+    const char *name;    /* as metadata and in messages: "checkpoint" */
+    int format;          /* that is written; older ones are read */
+    const char *foreign; /* said of another file: "is not a checkpoint of dnn" */
+};
+/* Begins a file. tensor_writer_free. */
+struct tensor_writer *saved_new(const struct saved_kind *k, const struct plan *plan,
+                                const char data[65]);
+/* Adds one row of values, borrowed; without any there is no tensor. */
+void saved_add(struct tensor_writer *w, const char *name, enum dtype type, uint64_t count,
+               const void *values);
+/* Reads what saved_new wrote. False: MODEL_FOREIGN, MODEL_NEWER, MODEL_TENSOR. */
+bool saved_open(const struct tensor_file *f, const struct saved_kind *k, struct plan *plan,
+                char data[65], struct err *e);
+/* "the checkpoint is not usable: WHAT". False. */
+bool saved_broken(const struct tensor_file *f, struct err *e, const char *what);
 
 #endif

@@ -96,8 +96,8 @@ struct warm *warm_open(const char *path, struct err *e)
 
 bool warm_match(struct warm *w, const struct ensemble *n, struct err *e)
 {
-    w->first = mem_zero((n ? n->members : 1) + 1, sizeof *w->first);
-    if (n)
+    w->first = mem_zero(n->members + 1, sizeof *w->first);
+    if (!n->alone)
         return find_members(w, n, e);
     return w->file->member_count == 1 ||
            other(w->path, e, "it is an ensemble, and the config is one network", "");

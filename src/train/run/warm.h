@@ -33,7 +33,7 @@ struct warm_from {
 /* Reads the model. NULL: E15. Caller: warm_free. */
 struct warm *warm_open(const char *path, struct err *e);
 void warm_free(struct warm *w);
-/* Finds the networks of these members (NULL: one network). False: INIT_OTHER (76), it has other
+/* Finds the networks of these members. False: INIT_OTHER (76), it has other
  * members or folds. */
 bool warm_match(struct warm *w, const struct ensemble *n, struct err *e);
 /* Mixes the model into the hash of a training's data: a checkpoint belongs to both. */

@@ -277,11 +277,8 @@ static bool run_round(struct tune *t, uint32_t count, struct err *e)
     t->job.ensemble = n; /* job_close frees it if this fails */
     if (!n || !ensemble_encode(&t->job, e))
         return false;
-    if (!t->first) {
-        struct transforms chosen = {.all = 0};
-        transforms_add(&chosen, &n->encoders[0]->choice);
-        transforms_say(&chosen);
-    }
+    if (!t->first)
+        transforms_say(&t->job, 1, 1);
     if (!choose_machine(t, count, e))
         return false;
     int64_t *epochs = mem_alloc(count, sizeof *epochs);

@@ -1,14 +1,17 @@
-/* resume.c - see resume.h. */
-#include "train/resume.h"
+/* keeper.c - see keeper.h. */
+#include "train/keeper.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file/file.h"
 #include "base/json/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/process/profile.h"
+#include "config/output.h"
 
 /* --- two configs --- */
 
@@ -113,7 +116,7 @@ bool resume_asks_other(const struct checkpoint *c, const char *config, const cha
 
 /* --- the newest checkpoint that fits --- */
 
-static bool other(const char *path, const char *what, struct err *e)
+static bool refuse(const char *path, const char *what, struct err *e)
 {
     err_at(e, ERR_CHECKPOINT_OTHER, path, 0, 0, "the checkpoint belongs to another training: %s",
            what);
@@ -155,65 +158,59 @@ static bool is_damaged(const struct err *why)
     return err_exit(why) == EXIT_FORMAT || why->id == ERR_FILE_MISSING;
 }
 
-/* True: a checkpoint of dnn that was cut or changed; not one of a newer dnn, or another file. */
-static bool is_spoilt(const struct err *why)
+/* The file is passed over. One of dnn that was cut or changed goes with ours; one of a newer dnn,
+ * or another file, stays. */
+static void pass_over(struct keeper *k, int64_t name, const struct err *why)
 {
-    return why->id == ERR_MODEL_TRUNCATED || why->id == ERR_MODEL_HASH;
-}
-
-static void keep_damaged(struct checkpoint_list *l, int64_t step)
-{
+    struct checkpoint_list *l = &k->damaged;
+    log_warning("%s: %s; passed over", why->file, why->what);
+    if (why->id != ERR_MODEL_TRUNCATED && why->id != ERR_MODEL_HASH)
+        return;
     l->steps = mem_grow(l->steps, l->count + 1, sizeof *l->steps);
-    l->steps[l->count++] = step;
+    l->steps[l->count++] = name;
 }
 
-/* The result of a search: the newest checkpoint that fits, and the newest whole one that does
- * not. */
-struct found {
-    struct checkpoint *c;
-    char *path, *foreign;
-    struct text foreign_what;
+/* The newest whole checkpoint that does not fit, and why. */
+struct foreign {
+    char *path;
+    struct text what;
 };
 
-static void set_foreign(struct found *f, char *path, const struct text *what)
+static void foreign_free(struct foreign *f)
 {
-    if (f->foreign)
-        return;
-    f->foreign = mem_string(path);
-    text_put(&f->foreign_what, what->data);
+    mem_free(f->path);
+    text_free(&f->what);
+    *f = (struct foreign){0};
 }
 
 /* Searches from the newest on. Those that fit become ours: they are removed when the model is
  * written. False: one could not be read. */
-static bool search(struct keeper *k, const struct checkpoint_list *l, const char *config,
-                   const char *data, bool strict, struct found *f, struct err *e)
+static bool search(struct keeper *k, const struct checkpoint_list *l, bool strict,
+                   struct foreign *other, struct err *e)
 {
     struct text what = {0};
     bool readable = true;
     for (size_t i = l->count; readable && i-- > 0;) {
         char *path = checkpoint_path(k->output, l->steps[i]);
         struct err why = {0};
-        struct checkpoint *c = checkpoint_load(path, &why);
-        if (!c && !f->c && !is_damaged(&why)) {
+        struct checkpoint *c = checkpoint_load(path, &why), *found = k->found;
+        if (!c && !found && !is_damaged(&why)) {
             *e = why;
             readable = err_help(e, "make the checkpoint readable, or move it away to go on from "
                                    "the one before it");
         } else if (!c && strict) {
-            char shown[256];
-            text_escape(shown, sizeof shown, path, strlen(path));
-            log_warning("%s: %s; passed over", shown, why.what);
-            if (is_spoilt(&why))
-                keep_damaged(&k->damaged, l->steps[i]);
-        } else if (c && f->c) {
-            if (fits(c, f->c->config, f->c->data, true, &what))
-                keeper_own(k, l->steps[i], c->now.tried);
-        } else if (c && !fits(c, config, data, strict, &what)) {
-            set_foreign(f, path, &what);
-        } else if (c) {
-            keeper_own(k, l->steps[i], c->now.tried);
-            f->c = c;
-            f->path = path;
-            continue;
+            pass_over(k, l->steps[i], &why);
+        } else if (c && (found ? fits(c, found->config, found->data, true, &what)
+                               : fits(c, k->config, k->data, strict, &what))) {
+            keeper_own(k, (struct checkpoint_id){.name = l->steps[i], .step = c->now.tried});
+            if (!found) {
+                k->found = c;
+                k->last = path;
+                continue;
+            }
+        } else if (c && !found && !other->path) {
+            other->path = mem_string(path);
+            text_put(&other->what, what.data);
         }
         checkpoint_free(c);
         mem_free(path);
@@ -222,81 +219,41 @@ static bool search(struct keeper *k, const struct checkpoint_list *l, const char
     return readable;
 }
 
-bool resume_find(struct keeper *k, const char *config, const char *data, struct checkpoint **c,
-                 char **path, struct err *e)
+bool resume_find(struct keeper *k, struct err *e)
 {
     struct checkpoint_list l;
-    struct found f = {0};
-    *c = NULL;
-    *path = NULL;
+    struct foreign other = {0};
     if (!checkpoint_find(k->output, &l, e))
         return err_help(e, "leave out --resume to start afresh");
-    bool good = search(k, &l, config, data, true, &f, e);
-    if (good && !f.c && f.foreign) {
-        mem_free(f.foreign);
-        text_clear(&f.foreign_what);
-        f.foreign = NULL;
-        good = search(k, &l, config, data, false, &f, e);
-        if (f.c)
-            note_changes(f.c, config);
+    bool good = search(k, &l, true, &other, e);
+    if (good && !k->found && other.path) {
+        foreign_free(&other);
+        good = search(k, &l, false, &other, e);
+        if (k->found)
+            note_changes(k->found, k->config);
     }
-    if (good && !f.c && f.foreign)
-        good = other(f.foreign, f.foreign_what.data, e);
-    *c = f.c;
-    *path = f.path;
-    mem_free(f.foreign);
-    text_free(&f.foreign_what);
+    if (good && !k->found && other.path)
+        good = refuse(other.path, other.what.data, e);
+    foreign_free(&other);
     checkpoint_list_free(&l);
     return good;
 }
 
-char *resume_newer(const struct keeper *k, const char *config, const char *data)
-{
-    struct checkpoint_list l;
-    struct text what = {0};
-    struct err e = {0};
-    char *newer = NULL;
-    checkpoint_find(k->output, &l, &e); /* a folder that cannot be listed has none */
-    for (size_t i = l.count; !newer && i-- > 0 && l.steps[i] > keeper_newest(k).name;) {
-        char *path = checkpoint_path(k->output, l.steps[i]);
-        struct err why = {0};
-        struct checkpoint *c = checkpoint_load(path, &why);
-        if (c && fits(c, config, data, true, &what))
-            newer = path;
-        else
-            mem_free(path);
-        checkpoint_free(c);
-    }
-    checkpoint_list_free(&l);
-    text_free(&what);
-    return newer;
-}
-
 /* --- ours --- */
 
-void keeper_own(struct keeper *k, int64_t name, int64_t step)
+void keeper_own(struct keeper *k, struct checkpoint_id id)
 {
     size_t at = k->count;
-    while (at > 0 && k->own[at - 1].name > name)
+    while (at > 0 && k->own[at - 1].name > id.name)
         at--;
-    if (at > 0 && k->own[at - 1].name == name) {
-        k->own[at - 1].step = step;
+    if (at > 0 && k->own[at - 1].name == id.name) {
+        k->own[at - 1] = id;
         return;
     }
-    if (k->count == k->room) {
-        k->room = k->room ? 2 * k->room : 8;
-        k->own = mem_grow(k->own, k->room, sizeof *k->own);
-    }
+    k->own = mem_grow(k->own, k->count + 1, sizeof *k->own);
     memmove(k->own + at + 1, k->own + at, (k->count - at) * sizeof *k->own);
-    k->own[at] = (struct checkpoint_id){.name = name, .step = step};
+    k->own[at] = id;
     k->count++;
-}
-
-static void own_written(struct keeper *k, int64_t name, int64_t step)
-{
-    keeper_own(k, name, step);
-    for (size_t i = 0; i < k->count; i++)
-        k->own[i].written |= k->own[i].name == name;
 }
 
 struct checkpoint_id keeper_newest(const struct keeper *k)
@@ -304,29 +261,13 @@ struct checkpoint_id keeper_newest(const struct keeper *k)
     return k->count ? k->own[k->count - 1] : (struct checkpoint_id){.name = -1, .step = -1};
 }
 
-int64_t keeper_step(const struct keeper *k, int64_t name)
-{
-    size_t i = 0;
-    while (i < k->count && k->own[i].name != name)
-        i++;
-    return i < k->count ? k->own[i].step : 0;
-}
-
 static void drop(const struct keeper *k, int64_t name)
 {
     struct err e = {0};
     char *path = checkpoint_path(k->output, name);
-    if (!file_remove(path, &e)) {
-        char shown[256];
-        text_escape(shown, sizeof shown, path, strlen(path));
-        log_warning("%s: %s", shown, e.what);
-    }
+    if (!file_remove(path, &e))
+        log_warning("%s: %s", e.file, e.what);
     mem_free(path);
-}
-
-bool keeper_placed(const struct err *e)
-{
-    return file_in_place(e);
 }
 
 /* A file or a folder stays there; a link is replaced, and not followed. */
@@ -336,22 +277,28 @@ static bool occupied(const char *path)
     return lstat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
 }
 
-static bool save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
+/* True: our checkpoint of this name is of this step: it is replaced. */
+static bool is_step(const struct keeper *k, int64_t name, int64_t step)
 {
-    int64_t step = *name = c->now.tried;
+    bool is = false;
+    for (size_t i = 0; i < k->count; i++)
+        is |= k->own[i].name == name && k->own[i].step == step;
+    return is;
+}
+
+/* The path of a new checkpoint: its number is its step, or the next free one. mem_free. */
+static char *name_new(const struct keeper *k, int64_t step, int64_t *name)
+{
+    *name = step;
     for (size_t i = 0; i < k->count; i++)
         if (k->own[i].step < step && k->own[i].name >= *name)
             *name = k->own[i].name + 1;
     char *path = checkpoint_path(k->output, *name);
-    while (keeper_step(k, *name) != step && occupied(path)) {
+    while (!is_step(k, *name, step) && occupied(path)) {
         mem_free(path);
         path = checkpoint_path(k->output, ++*name);
     }
-    bool good = checkpoint_save(c, path, e);
-    mem_free(path);
-    if (good || keeper_placed(e))
-        own_written(k, *name, step);
-    return good;
+    return path;
 }
 
 void keeper_undo(struct keeper *k)
@@ -367,18 +314,32 @@ void keeper_undo(struct keeper *k)
     k->last = NULL;
 }
 
-bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
+/* A checkpoint that is in place counts as written, also if its folder could not be synced. */
+bool keeper_save(struct keeper *k, const struct checkpoint *c, struct err *e)
 {
-    if (!save(k, c, name, e))
+    int64_t name;
+    if (k->journal && !journal_sync(k->journal, e))
         return false;
+    char *path = name_new(k, c->now.tried, &name);
+    bool good = checkpoint_save(c, path, e);
+    if (!good && !file_in_place(e)) {
+        mem_free(path);
+        return false;
+    }
+    keeper_own(k, (struct checkpoint_id){name, c->now.tried, true});
+    mem_free(k->last);
+    k->last = path;
+    k->at = clock_now();
+    log_info("checkpoint at step %lld: %s", (long long)c->now.tried,
+             text_quote_z(file_base_name(path)));
     size_t kept = 0;
-    for (size_t i = 0; i < k->count; i++)
+    for (size_t i = 0; good && i < k->count; i++)
         if ((int64_t)(k->count - i) <= k->keep)
             k->own[kept++] = k->own[i];
         else
             drop(k, k->own[i].name);
-    k->count = kept;
-    return true;
+    k->count = good ? kept : k->count;
+    return good;
 }
 
 void keeper_clear(struct keeper *k)
@@ -392,8 +353,103 @@ void keeper_clear(struct keeper *k)
 
 void keeper_release(struct keeper *k)
 {
+    mem_free(k->output);
     mem_free(k->own);
     mem_free(k->last);
+    checkpoint_free(k->found);
     checkpoint_list_free(&k->damaged);
     *k = (struct keeper){0};
+}
+
+/* --- a run in training --- */
+
+bool keep_due(const struct keeper *k, const struct run *r, const struct step *now, bool asked)
+{
+    if (run_is_path(r))
+        return false;
+    double every = r->config->train.checkpoint.every_s;
+    bool fresh = r->pace.epochs > 0 && now->tried == r->history.epochs * r->steps;
+    return asked ||
+           (every > 0 ? clock_now() - k->at >= every : fresh); /* 0: after every epoch */
+}
+
+/* best: newer best weights than the run's; params NULL: none. */
+static struct checkpoint checkpoint_of(const struct keeper *k, const struct run *r,
+                                       const struct network_state *s,
+                                       const struct network_state *best)
+{
+    const struct model *m = network_model(r->network);
+    const struct network_state *b = best->params ? best : &r->best.state;
+    struct checkpoint c = {.plan = r->plan,
+                           .now = s->now,
+                           .params = s->params,
+                           .buffers = s->buffers,
+                           .m1 = s->m1,
+                           .m2 = s->m2,
+                           .best_params = b->params,
+                           .best_buffers = b->buffers,
+                           .param_count = m->params,
+                           .buffer_count = network_buffers(r->network),
+                           .rows = r->history.rows,
+                           .epochs = r->history.epochs,
+                           .seconds = run_seconds(r),
+                           .journal = k->journal ? k->journal->length : 0,
+                           .best_journal = best->params ? r->there.mark : r->best.mark,
+                           .config = (char *)(uintptr_t)k->config};
+    memcpy(c.data, k->data, sizeof c.data);
+    return c;
+}
+
+bool keep_write(struct keeper *k, struct run *r, struct err *e)
+{
+    struct network_state s, best = {0};
+    double began = clock_now();
+    bool good = run_map_state(r, true, &s, e) && run_finite(r, &s, e) &&
+                run_newer_best(r, &best, e);
+    if (good) {
+        struct checkpoint c = checkpoint_of(k, r, &s, &best);
+        good = keeper_save(k, &c, e);
+    }
+    run_unmap_state(r, &s);
+    run_state_free(&best);
+    profile_span("checkpoint", 0, began);
+    return good;
+}
+
+bool keep_best(struct keeper *k, struct run *r, struct err *e)
+{
+    const struct network_state none = {0};
+    struct checkpoint c = checkpoint_of(k, r, &r->best.state, &none);
+    c.epochs = r->best.epochs;
+    c.journal = r->best.mark;
+    return keeper_save(k, &c, e);
+}
+
+bool keep_stopped(struct keeper *k, struct run *r, struct err *e)
+{
+    struct step now;
+    if (!r->network)
+        return true;
+    network_step(r->network, &now);
+    if (!run_answered(r, e))
+        return false; /* the step of a failed machine means nothing */
+    if (now.tried == 0 || r->broke || keep_write(k, r, e))
+        return true;
+    if (e->id != ERR_DIVERGED)
+        return false;
+    err_clear(e); /* broken: an older checkpoint serves */
+    return true;
+}
+
+bool keep_drop(const char *output, struct err *e)
+{
+    struct checkpoint_list l;
+    bool good = checkpoint_find(output, &l, e);
+    for (size_t i = 0; good && i < l.count; i++) {
+        char *path = checkpoint_path(output, l.steps[i]);
+        good = !output_is_checkpoint(path) || file_remove(path, e);
+        mem_free(path);
+    }
+    checkpoint_list_free(&l);
+    return good;
 }
