@@ -72,8 +72,8 @@ bool train_merge(const struct train_request *q, const char *const *parts, size_t
                  struct train_result *r, struct err *e);
 void train_release(struct train_result *r); /* after success and after failure */
 /* Called by another thread when the machine of the training that fills r never comes back: keeps
- * the last good state, and executes the program again with the CPU if it may. Returns if it may not;
- * e names the kept checkpoint. The training's own thread waits in the machine for ever. */
+ * the last good state, and executes the program again with the CPU if it may. Returns if it may
+ * not; e names the kept checkpoint. The training's own thread waits in the machine for ever. */
 void train_stuck(struct train_result *r, struct err *e);
 void train_write(const struct train_request *q, const struct train_result *r,
                  struct json_out *out); /* dnn.train/1 */
