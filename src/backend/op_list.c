@@ -9,10 +9,7 @@
 void *op_list_add(struct op_list *l, enum op_id op, const void *arguments)
 {
     size_t size = (op_size(op) + 15) / 16 * 16;
-    if (l->count == l->room) {
-        l->room = l->room ? 2 * l->room : 16;
-        l->ops = mem_grow(l->ops, l->room, sizeof *l->ops);
-    }
+    l->ops = mem_more(l->ops, l->count, sizeof *l->ops);
     if (l->used + size > l->bytes_room) {
         l->bytes_room = 2 * (l->used + size);
         l->bytes = mem_grow(l->bytes, l->bytes_room, 1);

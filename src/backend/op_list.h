@@ -13,7 +13,7 @@ extern "C" {
 struct op_entry { enum op_id op; uint32_t track; size_t at; };
 struct op_list {
     struct op_entry *ops;
-    uint32_t count, room;
+    uint32_t count;
     unsigned char *bytes;
     size_t used, bytes_room;
 };

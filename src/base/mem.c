@@ -188,6 +188,12 @@ void *mem_grow(void *old, size_t count, size_t size)
     return block;
 }
 
+void *mem_more(void *items, size_t count, size_t size)
+{
+    size_t room = items ? header_of(items)->size / size : 0;
+    return count < room ? items : mem_grow(items, 2 * room + 16, size);
+}
+
 void *mem_copy(const void *bytes, size_t size)
 {
     void *block = mem_alloc(size, 1);

@@ -15,6 +15,8 @@ void *mem_try(size_t count, size_t size);             /* not cleared; NULL: out 
 /* realloc with the same promise; old may be NULL. Grow by factors: the bytes are copied each time.
  */
 void *mem_grow(void *old, size_t count, size_t size);
+/* The list, which has `count` items, moved if it has no room for one more; NULL: none yet. */
+void *mem_more(void *items, size_t count, size_t size);
 void *mem_copy(const void *bytes, size_t size);
 char *mem_string(const char *text);                   /* strdup */
 char *mem_string_n(const char *text, size_t length);  /* length bytes and a NUL */

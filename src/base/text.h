@@ -52,6 +52,14 @@ bool text_to_double(const char *string, double *value);
 /* A duration in seconds: 90, 1.5, 90s, 5m, 2h, 1h30m, 1d, 500ms (the units d, h, m or min, s or
  * sec, ms, the largest first). */
 bool text_to_seconds(const char *string, double *value);
+static inline bool text_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+static inline bool text_is_letter(char c) /* of ASCII */
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
 /* True: the two are the same word, in any case of ASCII letters. */
 bool text_same(const char *a, const char *b);
 bool text_ends(const char *string, const char *ending);

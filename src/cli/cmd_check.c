@@ -182,7 +182,8 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
 static void warn_large(const struct text *resolved)
 {
     struct err e = {0};
-    if (!json_valid(resolved->data, resolved->length, "resolved", &e) && e.id == ERR_JSON_LIMIT)
+    json_free(json_parse(resolved->data, resolved->length, "resolved", &e));
+    if (e.id == ERR_JSON_LIMIT)
         log_warning("with every default filled in this config is more than a command reads (E%d): "
                     "%s", (int)e.id, e.what);
 }

@@ -4,7 +4,6 @@
 #include "answer/explain/attribute.h"
 #include "answer/explain/explain.h"
 #include "base/file/file.h"
-#include "base/file/file_begin.h"
 #include "base/mem.h"
 #include "base/file/outfile.h"
 #include "cli/cli.h"

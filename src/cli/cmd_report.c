@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/file/file.h"
-#include "base/file/file_begin.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/file/outfile.h"

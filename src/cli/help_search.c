@@ -18,7 +18,7 @@ struct search {
     const char *const *words;
     size_t word_count;
     struct page *pages;
-    size_t count, room;
+    size_t count;
 };
 
 static bool is_letter(char c)
@@ -65,10 +65,7 @@ static void add(struct search *s, const char *name, const char *names, const cha
         mem_free(first);
         return;
     }
-    if (s->count == s->room) {
-        s->room = s->room ? 2 * s->room : 32;
-        s->pages = mem_grow(s->pages, s->room, sizeof *s->pages);
-    }
+    s->pages = mem_more(s->pages, s->count, sizeof *s->pages);
     s->pages[s->count] = (struct page){mem_string(name), first, place};
     s->count++;
 }

@@ -15,17 +15,13 @@ struct collecting {
     struct setting_list *list;
     const struct json_doc *doc;
     const char *stored;
-    size_t room;
 };
 
 static void collect(const char *key, const struct option *row, const void *base, void *context)
 {
     struct collecting *c = context;
     struct setting_list *l = c->list;
-    if (l->count == c->room) {
-        c->room = c->room ? c->room * 2 : 64;
-        l->items = mem_grow(l->items, c->room, sizeof *l->items);
-    }
+    l->items = mem_more(l->items, l->count, sizeof *l->items);
     struct json_out value = {0};
     opt_write_value(row, base, NULL, &value);
     const char *from = "default";

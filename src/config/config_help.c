@@ -310,17 +310,14 @@ struct search {
     struct text *out;
     const char *word;
     const char **known; /* every name, to find the nearest */
-    size_t known_count, known_room, found;
+    size_t known_count, found;
     bool values; /* look at words instead of names */
     bool backend; /* a key of that section was found */
 };
 
 static void know(struct search *s, const char *name)
 {
-    if (s->known_count == s->known_room) {
-        s->known_room = s->known_room ? s->known_room * 2 : 128;
-        s->known = mem_grow(s->known, s->known_room, sizeof *s->known);
-    }
+    s->known = mem_more(s->known, s->known_count, sizeof *s->known);
     s->known[s->known_count++] = name;
 }
 

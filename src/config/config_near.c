@@ -10,15 +10,12 @@
 
 struct paths {
     char **names;
-    size_t count, room;
+    size_t count;
 };
 
 static void path_add(struct paths *p, char *name)
 {
-    if (p->count == p->room) {
-        p->room = p->room ? p->room * 2 : 128;
-        p->names = mem_grow(p->names, p->room, sizeof *p->names);
-    }
+    p->names = mem_more(p->names, p->count, sizeof *p->names);
     p->names[p->count++] = name;
 }
 

@@ -8,7 +8,6 @@
 #include <sys/statvfs.h>
 
 #include "base/file/file.h"
-#include "base/file/file_begin.h"
 #include "base/json/json.h"
 #include "base/file/lock.h"
 #include "base/log.h"

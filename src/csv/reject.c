@@ -19,7 +19,7 @@ struct reject {
     bool files, holds;
     struct text waits;
     struct held_row *held;
-    size_t held_count, held_room;
+    size_t held_count;
 };
 
 struct reject *reject_open(const char *path, bool files, struct err *e)
@@ -47,10 +47,7 @@ static size_t whole_characters(const char *raw, size_t most)
 
 static void hold(struct reject *r, size_t at, int64_t line, const struct text *row)
 {
-    if (r->held_count == r->held_room) {
-        r->held_room = r->held_room ? 2 * r->held_room : 64;
-        r->held = mem_grow(r->held, r->held_room, sizeof *r->held);
-    }
+    r->held = mem_more(r->held, r->held_count, sizeof *r->held);
     r->held[r->held_count++] = (struct held_row){at, line, r->waits.length, row->length};
     text_add(&r->waits, row->data, row->length);
 }

@@ -9,11 +9,6 @@
 
 enum { CELLS_A_PATTERN = 5 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Arabic, Persian, Devanagari, wide. */
 size_t infer_foreign_digit(const char *text, size_t length)
 {
@@ -46,18 +41,18 @@ static unsigned pattern_of(const char *text, size_t length, char out[INFER_PATTE
                 out[used++] = '0';
             continue;
         }
-        if (!is_digit(text[i])) {
+        if (!text_is_digit(text[i])) {
             out[used++] = text[i];
             continue;
         }
         bool point = false;
         const bool joined = i && strchr(".,", text[i - 1]); /* 10.0.17.3 has no fraction */
-        for (; i < length && (is_digit(text[i]) ||
+        for (; i < length && (text_is_digit(text[i]) ||
                               (!point && strchr(".,", text[i]) && i + 1 < length &&
-                               is_digit(text[i + 1])));
+                               text_is_digit(text[i + 1])));
              i++) {
-            point |= !is_digit(text[i]);
-            digits += is_digit(text[i]);
+            point |= !text_is_digit(text[i]);
+            digits += text_is_digit(text[i]);
         }
         *cut |= point && !joined && (i == length || !strchr(".,", text[i]));
         i--;
@@ -97,16 +92,11 @@ void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64
     d->cells++;
 }
 
-static bool is_letter(char c)
-{
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
-}
-
 /* C0, INV-0-0, No 0, but not CHF 0.-: letters glued to a number, or the only ones before it. */
 static bool is_word_first(const char *pattern)
 {
     const char *blank = strchr(pattern, ' ');
-    return is_letter(*pattern) &&
+    return text_is_letter(*pattern) &&
            (!blank || strchr(pattern, '0') < blank || strcmp(blank, " 0") == 0);
 }
 
@@ -125,9 +115,9 @@ static bool are_codes(const struct infer_dress *d)
         marked += strstr(p, "0.0") || /* addresses, versions */
                   (*p == '+' && strchr(p, ' ')) || /* numbers of phones */
                   is_word_first(p) || strpbrk(p, "#@_[") || strstr(p, "\xc2\xa7") ||
-                  (dash && is_letter(dash[1]));
-        led += is_letter(p[0]) && p[1] == '0';
-        ended += length == 2 && p[0] == '0' && is_letter(p[1]);
+                  (dash && text_is_letter(dash[1]));
+        led += text_is_letter(p[0]) && p[1] == '0';
+        ended += length == 2 && p[0] == '0' && text_is_letter(p[1]);
     }
     if (d->count >= LETTERS && (led == d->count || (ended == d->count && !d->cut)))
         return true;
@@ -140,7 +130,7 @@ bool infer_has_patterns(const struct column_profile *w, bool letters)
     bool lettered = false;
     for (unsigned i = 0; i < d->count; i++)
         for (const char *p = d->pattern[i]; *p; p++)
-            lettered |= is_letter(*p) || (*p & 0x80);
+            lettered |= text_is_letter(*p) || (*p & 0x80);
     for (unsigned i = 0; i < d->count && lettered; i++)
         letters &= !strchr(d->pattern[i], ' '); /* words */
     return !d->more && d->cells && d->cells == w->others &&

@@ -13,14 +13,9 @@ enum {
 };
 #define TELLS 0.1 /* infer_column.alone */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_hex(char c)
 {
-    return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
+    return text_is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
 }
 
 /* 16 digits of a hash or more, with or without the marks of a uuid. */
@@ -53,7 +48,7 @@ int infer_id_shape(const char *text, size_t length)
     for (size_t i = 0; i < length; i++) {
         if (text[i] == ' ' || text[i] == '\t' || text[i] == '\n')
             return SHAPE_NONE;
-        digit |= is_digit(text[i]);
+        digit |= text_is_digit(text[i]);
     }
     return digit && length >= 3 && length <= FORM_CELL ? SHAPE_CODE : SHAPE_NONE;
 }

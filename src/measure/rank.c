@@ -31,10 +31,7 @@ void rank_add(struct rank *r, double score, bool positive, float weight, uint32_
 {
     size_t at = (size_t)(r->count % RANK_CHUNK), chunk = (size_t)(r->count / RANK_CHUNK);
     if (chunk == r->chunk_count) {
-        if (r->chunk_count == r->room) {
-            r->room = r->room ? 2 * r->room : 8;
-            r->chunks = mem_grow(r->chunks, r->room, sizeof *r->chunks);
-        }
+        r->chunks = mem_more(r->chunks, r->chunk_count, sizeof *r->chunks);
         r->chunks[r->chunk_count++] = mem_alloc(RANK_CHUNK, sizeof **r->chunks);
     }
     r->chunks[chunk][at] =
@@ -219,7 +216,7 @@ static void sort_chunks(struct rank *r)
 static void walk(struct rank *r, rank_group_fn *group,
                  void (*row)(void *context, const struct rank_row *row), void *context)
 {
-    size_t heads = 0, tied = 0, room = 0;
+    size_t heads = 0, tied = 0;
     struct rank_row *ties = NULL;
     struct head *heap = mem_alloc(r->chunk_count + 1, sizeof *heap);
     sort_chunks(r);
@@ -237,12 +234,10 @@ static void walk(struct rank *r, rank_group_fn *group,
                 negative -= weight;
             else
                 positive += weight;
-            if (row && tied == room) {
-                room = room ? 2 * room : 64;
-                ties = mem_grow(ties, room, sizeof *ties);
-            }
-            if (row)
+            if (row) {
+                ties = mem_more(ties, tied, sizeof *ties);
                 ties[tied++] = *heap[0].next;
+            }
             if (heap[0].next == heap[0].begin)
                 heap[0] = heap[--heads];
             sift(heap, heads, 0);

@@ -14,7 +14,7 @@ struct rank_row {
 };
 struct rank {
     struct rank_row **chunks; /* of RANK_CHUNK rows */
-    size_t chunk_count, room;
+    size_t chunk_count;
     uint64_t count;
     bool sorted;
     double positive, negative;   /* sums of weights */

@@ -37,7 +37,7 @@ struct planner {
     /* the first stage */
     const struct features *features;
     uint64_t columns; /* of x so far */
-    uint32_t *chunk_ends, chunk_count, chunk_room; /* the end of each feature's columns */
+    uint32_t *chunk_ends, chunk_count; /* the end of each feature's columns */
     uint32_t chunks_of; /* the position of the layer whose inputs have these ends */
     bool takes_ids;   /* the first hidden layer does */
     uint32_t pair_units; /* of the first hidden layer that takes pairs: its outputs; else 0 */
@@ -52,7 +52,7 @@ struct planner {
     uint8_t *kinds;       /* enum param_kind of each */
     struct rates *rates;  /* of each */
     /* last_groups: groups of the parameter declared last */
-    uint32_t group_count, group_room, last_groups;
+    uint32_t group_count, last_groups;
     bool sequences; /* the features are sequences */
     bool all_steps; /* a machine was asked for the memory of all steps: no batch has fewer */
     bool in_views;  /* steps are views of a row of one step */

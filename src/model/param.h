@@ -37,7 +37,7 @@ struct param {
 /* Parameters of one arena, sorted by `at`, with gaps of zeros between them. */
 struct param_list {
     struct param *items;
-    uint32_t count, room;
+    uint32_t count;
 };
 void param_list_free(struct param_list *list);
 /* NULL: no parameter of that name. */

@@ -46,12 +46,9 @@ static uint64_t reserve(struct planner *p, uint64_t *arena, uint64_t count, uint
 
 static struct group *add_group(struct planner *p, enum param_kind kind)
 {
-    if (p->group_count == p->group_room) {
-        p->group_room = p->group_room ? 2 * p->group_room : 16;
-        p->groups = mem_grow(p->groups, p->group_room, sizeof *p->groups);
-        p->kinds = mem_grow(p->kinds, p->group_room, sizeof *p->kinds);
-        p->rates = mem_grow(p->rates, p->group_room, sizeof *p->rates);
-    }
+    p->groups = mem_more(p->groups, p->group_count, sizeof *p->groups);
+    p->kinds = mem_more(p->kinds, p->group_count, sizeof *p->kinds);
+    p->rates = mem_more(p->rates, p->group_count, sizeof *p->rates);
     p->kinds[p->group_count] = (uint8_t)kind;
     p->rates[p->group_count] = (struct rates){1, 1};
     struct group *g = &p->groups[p->group_count++];
@@ -72,10 +69,7 @@ static void declare(struct planner *p, const char *name, const struct param_shap
                     uint64_t at, enum param_kind kind, bool buffer)
 {
     struct text full = {0};
-    if (p->list.count == p->list.room) {
-        p->list.room = p->list.room ? 2 * p->list.room : 16;
-        p->list.items = mem_grow(p->list.items, p->list.room, sizeof *p->list.items);
-    }
+    p->list.items = mem_more(p->list.items, p->list.count, sizeof *p->list.items);
     text_printf(&full, "%s%s", p->path.data ? p->path.data : "", name);
     p->list.items[p->list.count++] = (struct param){.name = full.data,
                                                     .shape = *shape,

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "csv/form/date.h"
-#include "csv/form/date_format.h"
 #include "csv/form/number.h"
 #include "table/cell_error.h"
 #include "table/cell_run.h"

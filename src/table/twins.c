@@ -5,15 +5,11 @@
 
 #include "base/fold.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/unicode.h"
 #include "csv/form/number.h"
 
 enum { NAMED = 3 };
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* "1.00" is "1". */
 static void drop_zeros(char *key)
@@ -23,7 +19,7 @@ static void drop_zeros(char *key)
                                       strlen(key + (*key == '-')))
         return;
     const size_t zeros = strspn(point + 1, "0");
-    if (zeros && !point[1 + zeros] && is_digit(point[-1]))
+    if (zeros && !point[1 + zeros] && text_is_digit(point[-1]))
         *point = '\0';
 }
 

@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "csv/form/date.h"
-#include "csv/form/date_format.h"
 #include "seconds.h"
 
 static const struct seconds_case forms[] = {

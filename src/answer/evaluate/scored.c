@@ -17,10 +17,7 @@ struct scoring {
 
 static void add(struct scored *r, double value)
 {
-    if (r->rows == r->room) {
-        r->room = 2 * r->room + 1024;
-        r->value = mem_grow(r->value, r->room, sizeof *r->value);
-    }
+    r->value = mem_more(r->value, r->rows, sizeof *r->value);
     r->value[r->rows++] = value;
 }
 

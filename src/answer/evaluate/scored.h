@@ -21,7 +21,6 @@ struct scored {
     /* [rows], ascending at the end. Two labels: the probability of the second; more: of the answer;
      * regression: the value, of several quantiles the middle one */
     double *value;
-    uint64_t room;
     uint64_t *answered; /* [classes]: rows with this answer */
     uint32_t classes;   /* 0: regression */
     double quantile[SCORED_QUANTILES];

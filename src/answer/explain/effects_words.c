@@ -79,16 +79,12 @@ static int by_rows(const void *a, const void *b, const void *context)
 /* Lists the words, the most frequent first. */
 static void list_words(struct words *w)
 {
-    uint32_t room = 0;
     for (uint32_t row = 0; row < w->x->store.rows; row++) {
         size_t length;
         const char *text = text_of(w, row, &length);
         for (struct word_place p = {0}; next_word(w, &p, text, length);) {
             uint32_t id = vocab_add(w->vocab, w->word.data, w->word.length);
-            if (w->count == room) {
-                room = 2 * room + 256;
-                w->list = mem_grow(w->list, room, sizeof *w->list);
-            }
+            w->list = mem_more(w->list, w->count, sizeof *w->list);
             if (id == w->count)
                 w->list[w->count++] = (struct word){.id = id, .last = UINT32_MAX};
             w->list[id].rows += w->list[id].last != row;

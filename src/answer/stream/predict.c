@@ -6,7 +6,7 @@
 
 #include "answer/stream/answer_line.h"
 #include "base/clock.h"
-#include "base/file/file_begin.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/process/stop.h"

@@ -20,7 +20,7 @@ struct piece {
 struct stream_sort {
     struct text bytes;
     struct piece *pieces;
-    size_t piece_count, piece_room;
+    size_t piece_count;
     struct origins origins;
     struct csv_block block; /* all bytes */
     struct csv_cells cells; /* all cells */
@@ -36,10 +36,7 @@ struct stream_sort {
 
 static void add_block(struct stream_sort *s, const struct csv_block *block)
 {
-    if (s->piece_count == s->piece_room) {
-        s->piece_room = s->piece_room ? 2 * s->piece_room : 16;
-        s->pieces = mem_grow(s->pieces, s->piece_room, sizeof *s->pieces);
-    }
+    s->pieces = mem_more(s->pieces, s->piece_count, sizeof *s->pieces);
     s->pieces[s->piece_count] = (struct piece){.block = *block, .at = s->bytes.length};
     s->pieces[s->piece_count++].block.path = input_name(s->t, s->t->at); /* it lasts */
     text_add(&s->bytes, block->bytes, block->size);

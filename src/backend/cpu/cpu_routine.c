@@ -110,16 +110,13 @@ struct cpu_routine {
     struct op_list list;
     struct round *rounds;
     struct stage *stages;
-    uint32_t round_count, round_room, stage_count;
+    uint32_t round_count, stage_count;
     uint32_t track;        /* of the operations that come */
 };
 
 static struct round *add_round(struct cpu_routine *r)
 {
-    if (r->round_count == r->round_room) {
-        r->round_room = r->round_room ? 2 * r->round_room : 16;
-        r->rounds = mem_grow(r->rounds, r->round_room, sizeof *r->rounds);
-    }
+    r->rounds = mem_more(r->rounds, r->round_count, sizeof *r->rounds);
     return &r->rounds[r->round_count++];
 }
 

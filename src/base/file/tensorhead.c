@@ -149,7 +149,6 @@ static bool meta_read(struct cursor *c, struct tensor_head *h)
     c->at += TENSOR_PREFIX_BYTES + TENSOR_DIGITS; /* compared by the caller */
     if (!need(c, "\""))
         return false;
-    size_t room = 0;
     while (pass(c, ",")) {
         struct tensor_meta m;
         if (h->meta_count == TENSOR_META_MOST)
@@ -164,10 +163,7 @@ static bool meta_read(struct cursor *c, struct tensor_head *h)
         if (twice)
             return err_at(c->e, ERR_MODEL_HEADER, c->path, 0, 0,
                           "the metadata key \"%s\" stands there twice", text_quote_z(m.key));
-        if (h->meta_count == room) {
-            room = room ? 2 * room : 16;
-            h->meta = mem_grow(h->meta, room, sizeof *h->meta);
-        }
+        h->meta = mem_more(h->meta, h->meta_count, sizeof *h->meta);
         h->meta[h->meta_count++] = m;
     }
     return need(c, "}");
@@ -278,17 +274,13 @@ static bool names_differ(struct cursor *c, const struct tensor_head *h)
 
 static bool tensors_read(struct cursor *c, struct tensor_head *h, uint64_t data_bytes)
 {
-    size_t room = 0;
     uint64_t end = 0;
     while (pass(c, ",")) {
         if (h->count == TENSOR_MOST)
             return err_at(c->e, ERR_MODEL_HEADER, c->path, 0, 0,
                           "the header has more than %d tensors", TENSOR_MOST);
-        if (h->count == room) {
-            room = room ? 2 * room : 64;
-            h->tensors = mem_grow(h->tensors, room, sizeof *h->tensors);
-            h->starts = mem_grow(h->starts, room, sizeof *h->starts);
-        }
+        h->tensors = mem_more(h->tensors, h->count, sizeof *h->tensors);
+        h->starts = mem_more(h->starts, h->count, sizeof *h->starts);
         struct tensor *t = &h->tensors[h->count];
         if (!tensor_read(c, t, &h->starts[h->count], &end))
             return false;

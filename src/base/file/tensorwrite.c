@@ -25,7 +25,7 @@ struct tensor_writer {
     struct text meta; /* ,"key":"value" for each */
     size_t meta_count;
     struct item *items;
-    size_t count, room;
+    size_t count;
 };
 
 struct tensor_writer *tensor_writer_new(void)
@@ -72,10 +72,7 @@ void tensor_add(struct tensor_writer *w, const char *name, enum dtype type, unsi
                 const uint64_t *dims, const void *data)
 {
     assert(rank <= 4);
-    if (w->count == w->room) {
-        w->room = w->room ? 2 * w->room : 32;
-        w->items = mem_grow(w->items, w->room, sizeof *w->items);
-    }
+    w->items = mem_more(w->items, w->count, sizeof *w->items);
     struct item *t = &w->items[w->count++];
     *t = (struct item){.name = mem_string(name), .type = type, .rank = rank, .data = data};
     t->bytes = dtype_bytes(type);

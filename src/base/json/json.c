@@ -13,6 +13,7 @@
 #include "base/json/json_strict.h"
 #include "base/json/json_tree.h"
 #include "base/mem.h"
+#include "base/sort.h"
 
 /* --- cJSON's memory --- */
 
@@ -47,14 +48,48 @@ static void cjson_end(void)
 
 enum { LONG_NUMBER = 60 }; /* cJSON copies a number into 64 bytes and would cut a longer one */
 
-/* Walks in the order of the index: numbers the nodes (places), counts children, mends numbers too
- * long for cJSON. */
-static void settle(cJSON *n, const char *text, const struct json_spot *spots, size_t *next,
-                   bool places)
+static bool is_long(const struct json_spot *spot)
 {
-    const struct json_spot *spot = &spots[(*next)++];
-    n->valueint = places ? (int)*next : 0;
-    if (spot->end && spot->end - spot->value > LONG_NUMBER) {
+    return spot->end && spot->end - spot->value > LONG_NUMBER;
+}
+
+/* The first key that stands twice in one object, by the place of the second. */
+struct twins {
+    const char *key;
+    uint32_t first, second; /* JSON_NO_KEY: none */
+};
+
+static int by_key(const void *a, const void *b, const void *context)
+{
+    (void)context;
+    return strcmp((*(const cJSON *const *)a)->string, (*(const cJSON *const *)b)->string);
+}
+
+static void note_twins(const cJSON *object, size_t count, const struct json_spot *spots,
+                       struct twins *t)
+{
+    const cJSON **members = mem_alloc(count, sizeof *members);
+    size_t n = 0;
+    for (const cJSON *child = object->child; child; child = child->next)
+        members[n++] = child;
+    sort_stable(members, count, sizeof *members, by_key, NULL);
+    for (n = 1; n < count; n++) {
+        const uint32_t second = spots[members[n]->valueint - 1].key;
+        if (second < t->second && by_key(&members[n - 1], &members[n], NULL) == 0)
+            *t = (struct twins){members[n]->string, spots[members[n - 1]->valueint - 1].key,
+                                second};
+    }
+    mem_free(members);
+}
+
+/* Walks in the order of the index: numbers the nodes, counts children, mends numbers too long for
+ * cJSON, finds double keys. */
+static void settle(cJSON *n, const char *text, const struct json_spot *spots, int *number,
+                   struct twins *twins)
+{
+    const struct json_spot *spot = &spots[(*number)++];
+    n->valueint = *number;
+    if (is_long(spot)) {
         char *digits = mem_string_n(text + spot->value, spot->end - spot->value);
         bool read = text_to_double(digits, &n->valuedouble);
         assert(read);
@@ -65,17 +100,26 @@ static void settle(cJSON *n, const char *text, const struct json_spot *spots, si
         return;
     size_t count = 0;
     for (cJSON *child = n->child; child; child = child->next, count++)
-        settle(child, text, spots, next, places);
+        settle(child, text, spots, number, twins);
     n->valuedouble = (double)count;
+    if (n->type & cJSON_Object && count > 1)
+        note_twins(n, count, spots, twins);
 }
 
-cJSON *json_build(struct arena *arena, const char *text, size_t length,
-                  const struct json_index *index, bool places)
+cJSON *json_build(struct arena *arena, const char *text, size_t length, const char *name, bool own,
+                  struct json_index *index, struct err *e)
 {
-    char *copy = mem_string_n(text, length);
+    if (!json_scan(text, length, name, own, index, e))
+        return NULL;
+    size_t bom = json_bom(text, length);
+    text += bom;
+    length -= bom;
+    char *copy = arena_string(arena, text, length);
+    index->text = copy;
+    index->length = length;
     for (size_t i = 0; i < index->count; i++) {
         const struct json_spot *spot = &index->spots[i];
-        if (spot->end && spot->end - spot->value > LONG_NUMBER) {
+        if (is_long(spot)) {
             memset(copy + spot->value, ' ', spot->end - spot->value);
             copy[spot->value] = '0';
         }
@@ -84,59 +128,35 @@ cJSON *json_build(struct arena *arena, const char *text, size_t length,
     const char *end = NULL;
     cJSON *root = cJSON_ParseWithLengthOpts(copy, length + 1, &end, 1);
     cjson_end();
-    mem_free(copy);
-    if (!root)
+    if (!root) {
+        err_set(e, ERR_BUG, "cJSON refuses a text that the validator accepts");
         return NULL;
-    size_t next = 0;
-    settle(root, text, index->spots, &next, places);
-    assert(next == index->count);
-    return root;
-}
-
-static void line_starts(struct json_doc *doc, const char *text, size_t length)
-{
-    size_t lines = 1;
-    for (int pass = 0; pass < 2; pass++) {
-        size_t n = 1;
-        for (size_t i = 0; i < length; i++)
-            if (text[i] == '\n' || (text[i] == '\r' && !(i + 1 < length && text[i + 1] == '\n'))) {
-                if (pass)
-                    doc->starts[n] = (uint32_t)(i + 1);
-                n++;
-            }
-        if (!pass) {
-            lines = n;
-            doc->starts = mem_alloc(lines, sizeof *doc->starts);
-            doc->starts[0] = 0;
-        }
     }
-    doc->lines = lines;
+    int number = 0;
+    struct twins twins = {.second = JSON_NO_KEY};
+    settle(root, text, index->spots, &number, &twins);
+    assert((size_t)number == index->count);
+    if (twins.second == JSON_NO_KEY)
+        return root;
+    struct json_scanner s = {.text = text, .length = length, .name = name, .e = e};
+    json_scan_fail(&s, ERR_JSON_DUPLICATE, twins.second,
+                   "key \"%s\" stands twice: at line %lld and at line %lld",
+                   text_quote_z(twins.key), (long long)json_scan_line(&s, twins.first),
+                   (long long)json_scan_line(&s, twins.second));
+    return NULL;
 }
 
 static struct json_doc *parse(const char *text, size_t length, const char *name, bool own,
                               struct err *e)
 {
-    struct json_index index = {0};
-    if (!json_scan(text, length, name, own, &index, e)) {
-        mem_free(index.spots);
-        return NULL;
-    }
-    size_t bom = json_bom(text, length);
-    text += bom;
-    length -= bom;
     struct json_doc *doc = mem_zero(1, sizeof *doc);
     doc->arena = arena_new(length < 4096 ? 4096 : 65536);
     doc->name = mem_string(name);
-    doc->spots = index.spots;
-    doc->count = index.count;
-    doc->root = json_build(doc->arena, text, length, &index, true);
-    if (!doc->root) {
-        json_free(doc);
-        err_set(e, ERR_BUG, "cJSON refuses a text that the validator accepts");
-        return NULL;
-    }
-    line_starts(doc, text, length);
-    return doc;
+    doc->root = json_build(doc->arena, text, length, name, own, &doc->index, e);
+    if (doc->root)
+        return doc;
+    json_free(doc);
+    return NULL;
 }
 
 struct json_doc *json_parse(const char *text, size_t length, const char *name, struct err *e)
@@ -166,8 +186,7 @@ void json_free(struct json_doc *doc)
         return;
     arena_free(doc->arena);
     mem_free(doc->name);
-    mem_free(doc->spots);
-    mem_free(doc->starts);
+    mem_free(doc->index.spots);
     mem_free(doc);
 }
 
@@ -261,24 +280,10 @@ struct json *json_get(const struct json *object, const char *key)
 
 /* --- places --- */
 
-static void place(const struct json_doc *doc, uint32_t offset, int64_t *line, int64_t *column)
-{
-    size_t low = 0, high = doc->lines;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (doc->starts[middle] <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    *line = (int64_t)low + 1;
-    *column = (int64_t)(offset - doc->starts[low]) + 1;
-}
-
 static const struct json_spot *spot_of(const struct json_doc *doc, const struct json *v)
 {
     int number = v ? json_node(v)->valueint : 0;
-    return number > 0 ? &doc->spots[number - 1] : NULL;
+    return number > 0 ? &doc->index.spots[number - 1] : NULL;
 }
 
 void json_place(const struct json_doc *doc, const struct json *v, int64_t *line, int64_t *column)
@@ -286,16 +291,16 @@ void json_place(const struct json_doc *doc, const struct json *v, int64_t *line,
     const struct json_spot *spot = spot_of(doc, v);
     *line = *column = 0;
     if (spot)
-        place(doc, spot->value, line, column);
+        json_line_column(doc->index.text, doc->index.length, spot->value, line, column);
 }
 
 void json_place_key(const struct json_doc *doc, const struct json *v, int64_t *line,
                     int64_t *column)
 {
     const struct json_spot *spot = spot_of(doc, v);
-    *line = *column = 0;
-    if (spot)
-        place(doc, spot->key == JSON_NO_KEY ? spot->value : spot->key, line, column);
+    json_place(doc, v, line, column);
+    if (spot && spot->key != JSON_NO_KEY)
+        json_line_column(doc->index.text, doc->index.length, spot->key, line, column);
 }
 
 /* Appends the path from `at` to v to out: true if v is found. */

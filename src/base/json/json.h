@@ -22,9 +22,6 @@
 #define JSON_OWN_KEYS 60000
 #define JSON_MOST_DEPTH 32
 
-/* The grammar alone: the fuzzed gate in front of cJSON. name is shown in errors. */
-bool json_valid(const char *text, size_t length, const char *name, struct err *e);
-
 enum json_kind {
     JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_LIST, JSON_OBJECT
 };
@@ -32,7 +29,7 @@ enum json_kind {
 struct json_doc;
 struct json; /* one value */
 
-/* NULL on failure */
+/* NULL on failure. name is shown in errors. */
 struct json_doc *json_parse(const char *text, size_t length, const char *name, struct err *e);
 struct json_doc *json_parse_own(const char *text, size_t length, const char *name, struct err *e);
 struct json_doc *json_load(const char *path, struct err *e);

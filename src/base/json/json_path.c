@@ -120,16 +120,20 @@ void json_remove(struct json_doc *doc, const char *path)
         unlink_child(parent, at);
 }
 
+/* A value that has no place in the document's text. */
+static void forget_places(cJSON *n)
+{
+    n->valueint = 0;
+    for (cJSON *child = n->child; child; child = child->next)
+        forget_places(child);
+}
+
 static cJSON *parse_value(struct json_doc *doc, const char *text, struct err *e)
 {
     struct json_index index = {0};
-    cJSON *n = NULL;
-    if (json_scan(text, strlen(text), doc->name, true, &index, e)) {
-        size_t bom = json_bom(text, strlen(text));
-        n = json_build(doc->arena, text + bom, strlen(text) - bom, &index, false);
-        if (!n)
-            err_set(e, ERR_BUG, "cJSON refuses a text that the validator accepts");
-    }
+    cJSON *n = json_build(doc->arena, text, strlen(text), doc->name, true, &index, e);
+    if (n)
+        forget_places(n);
     mem_free(index.spots);
     return n;
 }

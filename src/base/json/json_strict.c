@@ -1,6 +1,5 @@
 /* json_strict.c - reads the text once, by recursive descent no deeper than JSON_MOST_DEPTH. It
- * decodes keys only, to find double ones; cJSON decodes the rest, and may then be trusted because
- * nothing but RFC 8259 reaches it. */
+ * decodes nothing: cJSON does, and may then be trusted because nothing but RFC 8259 reaches it. */
 #include "base/json/json_strict.h"
 
 #include <assert.h>
@@ -13,17 +12,13 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-_Static_assert(JSON_MOST_KEYS < UINT16_MAX && JSON_OWN_KEYS < UINT16_MAX, "a slot holds each");
-enum { KEY_LEAST = 4 }; /* bytes: "":0 */
-
-/* Lines end with LF, CRLF or CR; a column is a byte of its line, both from 1. */
-static void line_column(const struct json_scanner *s, size_t offset, int64_t *line, int64_t *column)
+void json_line_column(const char *text, size_t length, size_t offset, int64_t *line,
+                      int64_t *column)
 {
-    const char *text = s->text;
     size_t start = 0;
     *line = 1;
-    for (size_t i = 0; i < offset && i < s->length; i++) {
-        bool lone_cr = text[i] == '\r' && !(i + 1 < s->length && text[i + 1] == '\n');
+    for (size_t i = 0; i < offset && i < length; i++) {
+        bool lone_cr = text[i] == '\r' && !(i + 1 < length && text[i + 1] == '\n');
         if (text[i] == '\n' || lone_cr) {
             ++*line;
             start = i + 1;
@@ -45,7 +40,7 @@ bool json_scan_fail(struct json_scanner *s, enum err_id id, size_t offset, const
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     int64_t line, column;
-    line_column(s, offset, &line, &column);
+    json_line_column(s->text, s->length, offset, &line, &column);
     err_at(s->e, id, s->name, line, column, "%s", what);
     size_t from = offset - (size_t)(column - 1), to = offset;
     if (offset - from > 48)
@@ -62,7 +57,7 @@ bool json_scan_fail(struct json_scanner *s, enum err_id id, size_t offset, const
 int64_t json_scan_line(const struct json_scanner *s, size_t offset)
 {
     int64_t line, column;
-    line_column(s, offset, &line, &column);
+    json_line_column(s->text, s->length, offset, &line, &column);
     return line;
 }
 
@@ -200,56 +195,11 @@ static bool word(struct json_scanner *s)
     return err_help(s->e, "text is written in double quotes");
 }
 
-/* --- keys --- */
-
-/* FNV-1a (Fowler, Noll, Vo), 64 bit, begun with the number of the object. */
-static uint64_t hash_of(uint32_t object, const char *bytes, size_t length)
-{
-    uint64_t h = 0xcbf29ce484222325u ^ ((uint64_t)object * 0x9e3779b97f4a7c15u);
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-    return h ^ (h >> 29);
-}
-
-static bool key_new(struct json_scanner *s, uint32_t object, size_t offset, size_t start)
-{
-    if (s->key_count == s->key_most)
-        return json_scan_fail(s, ERR_JSON_LIMIT, offset, "the text has more than %zu keys",
-                              s->key_most);
-    if (!s->slots)
-        s->slots = mem_zero(s->slot_count, sizeof *s->slots);
-    text_add(&s->names, "", 0); /* data exists even if every key so far is empty */
-    const char *name = s->names.data + start;
-    size_t length = s->names.length - start;
-    uint64_t hash = hash_of(object, name, length);
-    size_t slot = (size_t)hash & (s->slot_count - 1);
-    for (; s->slots[slot]; slot = (slot + 1) & (s->slot_count - 1)) {
-        const struct json_name *k = &s->keys[s->slots[slot] - 1];
-        if (k->hash == hash && k->object == object && k->length == length &&
-            memcmp(s->names.data + k->start, name, length) == 0)
-            return json_scan_fail(s, ERR_JSON_DUPLICATE, offset,
-                                  "key \"%s\" stands twice: at line %lld and at line %lld",
-                                  text_quote(name, length), (long long)json_scan_line(s, k->offset),
-                                  (long long)json_scan_line(s, offset));
-    }
-    if (s->key_count == s->key_room) {
-        s->key_room = s->key_room ? s->key_room * 2 : 64;
-        s->keys = mem_grow(s->keys, s->key_room, sizeof *s->keys);
-    }
-    s->keys[s->key_count++] = (struct json_name){.hash = hash,
-                                                 .object = object,
-                                                 .offset = (uint32_t)offset,
-                                                 .start = (uint32_t)start,
-                                                 .length = (uint32_t)length};
-    s->slots[slot] = (uint16_t)s->key_count;
-    return true;
-}
-
 /* --- values --- */
 
 static bool value(struct json_scanner *s, uint32_t key);
 
-static bool member(struct json_scanner *s, uint32_t object)
+static bool member(struct json_scanner *s)
 {
     skip_blanks(s);
     if (ended(s) || s->text[s->at] != '"') {
@@ -257,9 +207,12 @@ static bool member(struct json_scanner *s, uint32_t object)
         fail_here(s, "a key in double quotes");
         return comma ? err_help(s->e, "no comma may stand before the closing bracket") : false;
     }
-    size_t offset = s->at, start = s->names.length;
-    if (!json_scan_string(s, &s->names) || !key_new(s, object, offset, start))
+    size_t offset = s->at;
+    if (!json_scan_string(s))
         return false;
+    if (s->keys++ == s->key_most)
+        return json_scan_fail(s, ERR_JSON_LIMIT, offset, "the text has more than %zu keys",
+                              s->key_most);
     skip_blanks(s);
     if (ended(s) || s->text[s->at] != ':')
         return fail_here(s, "\":\" after the key");
@@ -272,14 +225,13 @@ static bool container(struct json_scanner *s, char closing)
     if (s->depth == JSON_MOST_DEPTH)
         return json_scan_fail(s, ERR_JSON_LIMIT, s->at,
                               "objects and lists are nested more than %d deep", JSON_MOST_DEPTH);
-    uint32_t object = s->objects++;
     s->opened[s->depth++] = s->at++;
     skip_blanks(s);
     bool more = ended(s) || s->text[s->at] != closing;
     if (!more)
         s->at++;
     while (more) {
-        if (!(closing == '}' ? member(s, object) : value(s, JSON_NO_KEY)))
+        if (!(closing == '}' ? member(s) : value(s, JSON_NO_KEY)))
             return false;
         skip_blanks(s);
         if (ended(s) || (s->text[s->at] != ',' && s->text[s->at] != closing))
@@ -293,10 +245,7 @@ static bool container(struct json_scanner *s, char closing)
 static struct json_spot *spot_new(struct json_scanner *s, uint32_t key)
 {
     struct json_index *index = s->index;
-    if (index->count == index->room) {
-        index->room = index->room ? index->room * 2 : 64;
-        index->spots = mem_grow(index->spots, index->room, sizeof *index->spots);
-    }
+    index->spots = mem_more(index->spots, index->count, sizeof *index->spots);
     struct json_spot *spot = &index->spots[index->count++];
     *spot = (struct json_spot){.value = (uint32_t)s->at, .end = 0, .key = key};
     return spot;
@@ -308,11 +257,11 @@ static bool value(struct json_scanner *s, uint32_t key)
     if (ended(s))
         return fail_end(s);
     s->started = true;
-    struct json_spot *spot = s->index ? spot_new(s, key) : NULL;
+    struct json_spot *spot = spot_new(s, key);
     switch (s->text[s->at]) {
     case '{': return container(s, '}');
     case '[': return container(s, ']');
-    case '"': return json_scan_string(s, NULL);
+    case '"': return json_scan_string(s);
     case '-':
     case '0':
     case '1':
@@ -326,8 +275,7 @@ static bool value(struct json_scanner *s, uint32_t key)
     case '9':
         if (!number(s))
             return false;
-        if (spot)
-            spot->end = (uint32_t)s->at;
+        spot->end = (uint32_t)s->at;
         return true;
     default: return word(s);
     }
@@ -341,14 +289,9 @@ bool json_scan(const char *text, size_t length, const char *name, bool own,
                              .length = length - bom,
                              .name = name,
                              .key_most = own ? JSON_OWN_KEYS : JSON_MOST_KEYS,
-                             .slot_count = 64,
                              .index = index,
                              .e = e};
     bool good;
-    size_t keys = length / KEY_LEAST + 1;
-    keys = keys < s.key_most ? keys : s.key_most;
-    while (s.slot_count < 3 * keys)
-        s.slot_count *= 2;
     if (length > most) {
         err_at(e, ERR_JSON_LIMIT, name, 0, 0, "the text has %zu bytes", length);
         good = err_expected(e, "at most %zu bytes", most);
@@ -361,13 +304,5 @@ bool json_scan(const char *text, size_t length, const char *name, bool own,
             good = err_help(e, "a file holds one value");
         }
     }
-    text_free(&s.names);
-    mem_free(s.keys);
-    mem_free(s.slots);
     return good;
-}
-
-bool json_valid(const char *text, size_t length, const char *name, struct err *e)
-{
-    return json_scan(text, length, name, false, NULL, e);
 }

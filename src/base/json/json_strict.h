@@ -10,7 +10,6 @@
 
 #include "base/err.h"
 #include "base/json/json.h"
-#include "base/text.h"
 
 #define JSON_NO_KEY UINT32_MAX
 
@@ -22,21 +21,21 @@ struct json_spot {
 };
 struct json_index {
     struct json_spot *spots; /* mem_free */
-    size_t count, room;
+    size_t count;
+    const char *text; /* [length], from which lines are counted; the arena's */
+    size_t length;
 };
 
 size_t json_bom(const char *text, size_t length); /* bytes of a byte-order mark: 0 or 3 */
+/* Lines end with LF, CRLF or CR; a column is a byte of its line, both from 1. */
+void json_line_column(const char *text, size_t length, size_t offset, int64_t *line,
+                      int64_t *column);
 /* true: text is one JSON value within the limits: `own` for the program's own JSON, else those of a
- * file. index may be NULL; on failure the caller frees it as well. */
+ * file. A key may stand twice. Fills index->spots; on failure the caller frees them as well. */
 bool json_scan(const char *text, size_t length, const char *name, bool own,
                struct json_index *index, struct err *e);
 
 /* --- between json_strict.c and json_strict_string.c --- */
-
-struct json_name {
-    uint64_t hash;
-    uint32_t object, offset, start, length; /* start, length: the decoded key in scanner.names */
-};
 
 struct json_scanner {
     const char *text;
@@ -45,12 +44,7 @@ struct json_scanner {
     size_t opened[JSON_MOST_DEPTH]; /* where the containers around `at` begin */
     size_t depth;
     bool started; /* anything but blanks was seen */
-    uint32_t objects;
-    struct text names;
-    struct json_name *keys;
-    size_t key_count, key_room, key_most;
-    size_t slot_count; /* a power of 2; at most a third is taken */
-    uint16_t *slots; /* number of the key + 1; 0 is free */
+    size_t keys, key_most;
     struct json_index *index;
     struct err *e;
 };
@@ -61,8 +55,7 @@ bool json_scan_fail(struct json_scanner *s, enum err_id id, size_t offset, const
 int64_t json_scan_line(const struct json_scanner *s, size_t offset);
 /* The unexpected character at s->at, quoted. */
 const char *json_scan_culprit(const struct json_scanner *s);
-/* Reads from the opening quote at s->at past the closing one. decoded: the characters are added to
- * it; NULL for a value, which cJSON decodes. */
-bool json_scan_string(struct json_scanner *s, struct text *decoded);
+/* Reads from the opening quote at s->at past the closing one; cJSON decodes it. */
+bool json_scan_string(struct json_scanner *s);
 
 #endif

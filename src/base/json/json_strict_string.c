@@ -5,27 +5,6 @@
 #include "base/json/json_strict.h"
 #include "base/utf8.h"
 
-static void put_code(struct text *t, uint32_t code)
-{
-    char b[4];
-    size_t n = 0;
-    if (code < 0x80) {
-        b[n++] = (char)code;
-    } else if (code < 0x800) {
-        b[n++] = (char)(0xc0 | (code >> 6));
-    } else if (code < 0x10000) {
-        b[n++] = (char)(0xe0 | (code >> 12));
-        b[n++] = (char)(0x80 | ((code >> 6) & 0x3f));
-    } else {
-        b[n++] = (char)(0xf0 | (code >> 18));
-        b[n++] = (char)(0x80 | ((code >> 12) & 0x3f));
-        b[n++] = (char)(0x80 | ((code >> 6) & 0x3f));
-    }
-    if (code >= 0x80)
-        b[n++] = (char)(0x80 | (code & 0x3f));
-    text_add(t, b, n);
-}
-
 /* \uXXXX at `at`; false when four hexadecimal digits do not follow, and at the first byte that is
  * none. */
 static bool hex4(const struct json_scanner *s, size_t at, uint32_t *code, size_t *wrong)
@@ -49,7 +28,7 @@ static bool hex4(const struct json_scanner *s, size_t at, uint32_t *code, size_t
     return true;
 }
 
-static bool unicode_escape(struct json_scanner *s, size_t opening, struct text *decoded)
+static bool unicode_escape(struct json_scanner *s, size_t opening)
 {
     uint32_t code, low;
     size_t wrong;
@@ -76,21 +55,16 @@ static bool unicode_escape(struct json_scanner *s, size_t opening, struct text *
             return json_scan_fail(s, ERR_JSON_STRING, start,
                                   "\\u%04x is the first half of a pair without a second", code);
         s->at += 6;
-        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
-    if (decoded)
-        put_code(decoded, code);
     return true;
 }
 
-static bool escape(struct json_scanner *s, size_t opening, struct text *decoded)
+static bool escape(struct json_scanner *s, size_t opening)
 {
-    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     char c = s->at + 1 < s->length ? s->text[s->at + 1] : '\0';
     if (c == 'u')
-        return unicode_escape(s, opening, decoded);
-    const char *found = c ? strchr(letters, c) : NULL;
-    if (!found) {
+        return unicode_escape(s, opening);
+    if (!c || !strchr("\"\\/bfnrt", c)) {
         if (s->at + 1 >= s->length)
             return json_scan_fail(s, ERR_JSON_SYNTAX, s->length,
                                   "the text ends inside the string opened at line %lld",
@@ -100,20 +74,18 @@ static bool escape(struct json_scanner *s, size_t opening, struct text *decoded)
                        json_scan_culprit(s));
         return err_help(s->e, "a backslash itself is written \\\\");
     }
-    if (decoded)
-        text_char(decoded, meant[found - letters]);
     s->at += 2;
     return true;
 }
 
-bool json_scan_string(struct json_scanner *s, struct text *decoded)
+bool json_scan_string(struct json_scanner *s)
 {
     size_t opening = s->at++;
     while (s->at < s->length && s->text[s->at] != '"') {
         size_t start = s->at;
         unsigned char c = (unsigned char)s->text[s->at];
         if (c == '\\') {
-            if (!escape(s, opening, decoded))
+            if (!escape(s, opening))
                 return false;
             continue;
         }
@@ -136,8 +108,6 @@ bool json_scan_string(struct json_scanner *s, struct text *decoded)
         if (valid != s->at - start)
             return json_scan_fail(s, ERR_JSON_STRING, start + valid,
                                   "the string is not valid UTF-8");
-        if (decoded)
-            text_add(decoded, s->text + start, s->at - start);
     }
     if (s->at >= s->length)
         return json_scan_fail(s, ERR_JSON_SYNTAX, s->length,

@@ -18,10 +18,7 @@ struct json_doc {
     struct arena *arena;
     cJSON *root;
     char *name;
-    struct json_spot *spots;
-    size_t count;
-    uint32_t *starts; /* offset of each line */
-    size_t lines;
+    struct json_index index;
 };
 
 static inline cJSON *json_node(const struct json *v)
@@ -39,9 +36,9 @@ static inline bool json_container(const cJSON *n)
     return n->type & (cJSON_Array | cJSON_Object);
 }
 
-/* The tree of a valid text in an arena. places: number the nodes. NULL: cJSON and the validator
- * disagree, our bug. */
-cJSON *json_build(struct arena *arena, const char *text, size_t length,
-                  const struct json_index *index, bool places);
+/* The tree of a text in an arena, as json_parse or, if own, json_parse_own. Fills the index, whose
+ * spots the caller frees in any case. NULL on failure. */
+cJSON *json_build(struct arena *arena, const char *text, size_t length, const char *name, bool own,
+                  struct json_index *index, struct err *e);
 
 #endif

@@ -11,7 +11,7 @@
 
 void opt_strings_add(struct opt_strings *list, const char *text)
 {
-    list->items = mem_grow(list->items, list->count + 1, sizeof *list->items);
+    list->items = mem_more(list->items, list->count, sizeof *list->items);
     list->items[list->count++] = mem_string(text);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file/file_begin.h"
+#include "base/file/file.h"
 #include "base/json/json.h"
 #include "base/log.h"
 #include "base/mem.h"

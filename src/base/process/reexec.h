@@ -29,10 +29,10 @@ void reexec_now(const char *config, size_t length, bool resume, const char *why,
 
 /* --- the new program --- */
 
-const char *reexec_why(void);            /* why the old program ended, quoted; NULL: there is none */
-bool reexec_resumes(void);               /* it shall resume from a checkpoint */
-struct reexec_spent reexec_spent(void);  /* 0: no old program */
-const char *reexec_warnings(void);       /* the old program's warnings, one a line; or "" */
-const char *reexec_config(void);         /* the file with the config's text; NULL: none */
+const char *reexec_why(void); /* why the old program ended, quoted; NULL: there is none */
+bool reexec_resumes(void);    /* it shall resume from a checkpoint */
+struct reexec_spent reexec_spent(void); /* 0: no old program */
+const char *reexec_warnings(void); /* the old program's warnings, one a line; or "" */
+const char *reexec_config(void);   /* the file with the config's text; NULL: none */
 
 #endif

@@ -5,6 +5,10 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "csv/form/number.h"
 
 #define DAY 86400
 
@@ -13,17 +17,13 @@ struct cursor {
     const char *at, *end;
 };
 
-static bool read_digits(struct cursor *c, int count, int *value)
+/* Reads `least` to `most` digits. */
+static bool read_digits(struct cursor *c, int least, int most, int *value)
 {
-    if (c->end - c->at < count)
-        return false;
-    *value = 0;
-    for (; count; count--, c->at++) {
-        if (*c->at < '0' || *c->at > '9')
-            return false;
-        *value = *value * 10 + (*c->at - '0');
-    }
-    return true;
+    int n = 0;
+    for (*value = 0; n < most && c->at < c->end && text_is_digit(*c->at); n++)
+        *value = *value * 10 + (*c->at++ - '0');
+    return n >= least;
 }
 
 static bool parse_char(struct cursor *c, char wanted)
@@ -55,62 +55,75 @@ static int64_t days_from_date(int year, int month, int day)
     return days - 719468;
 }
 
-bool date_of_day(int year, int month, int day, double *seconds)
+/* False: there is no such day. */
+static bool is_day(int year, int month, int day, int64_t *days)
 {
-    if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
-        return false;
-    *seconds = (double)(days_from_date(year, month, day) * DAY);
-    return true;
-}
-
-static bool read_date(struct cursor *c, int64_t *days)
-{
-    int year, month, day;
-    if (!read_digits(c, 4, &year))
-        return false;
-    char separator = c->at < c->end && (*c->at == '-' || *c->at == '/') ? *c->at : '\0';
-    if (separator)
-        c->at++;
-    if (!read_digits(c, 2, &month))
-        return false;
-    if (separator == '-' && c->at == c->end) /* a month without a day: its first day */
-        day = 1;
-    else if ((separator && !parse_char(c, separator)) || !read_digits(c, 2, &day))
-        return false;
     if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
         return false;
     *days = days_from_date(year, month, day);
     return true;
 }
 
+bool date_of_day(int year, int month, int day, double *seconds)
+{
+    int64_t days;
+    bool there = is_day(year, month, day, &days);
+    if (there)
+        *seconds = (double)(days * DAY);
+    return there;
+}
+
+static bool read_date(struct cursor *c, int64_t *days)
+{
+    int year, month, day;
+    if (!read_digits(c, 4, 4, &year))
+        return false;
+    char separator = c->at < c->end && (*c->at == '-' || *c->at == '/') ? *c->at : '\0';
+    if (separator)
+        c->at++;
+    if (!read_digits(c, 2, 2, &month))
+        return false;
+    if (separator == '-' && c->at == c->end) /* a month without a day: its first day */
+        day = 1;
+    else if ((separator && !parse_char(c, separator)) || !read_digits(c, 2, 2, &day))
+        return false;
+    return is_day(year, month, day, days);
+}
+
+/* (+|-)hh[[:]mm] or Z. */
 static bool read_offset(struct cursor *c, int *seconds)
+{
+    int hour, minute = 0;
+    *seconds = 0;
+    if (parse_char(c, 'Z') || parse_char(c, 'z'))
+        return true;
+    int sign = parse_char(c, '+') ? 1 : parse_char(c, '-') ? -1 : 0;
+    if (!sign || !read_digits(c, 2, 2, &hour))
+        return false;
+    bool colon = parse_char(c, ':');
+    if ((colon || (c->at < c->end && text_is_digit(*c->at))) && !read_digits(c, 2, 2, &minute))
+        return false;
+    *seconds = sign * (hour * 3600 + minute * 60);
+    return hour <= 23 && minute <= 59;
+}
+
+/* The offset at the end of an ISO date, or the end. */
+static bool read_zone(struct cursor *c, int *seconds)
 {
     *seconds = 0;
     if (c->end - c->at == 4 && memcmp(c->at, " UTC", 4) == 0) /* as databases write it */
         c->at += 4;
     if (c->end - c->at > 1 && *c->at == ' ' && (c->at[1] == '+' || c->at[1] == '-'))
         c->at++; /* as git and Ruby do */
-    if (c->at == c->end || parse_char(c, 'Z') || parse_char(c, 'z'))
-        return true;
-    int sign = parse_char(c, '+') ? 1 : parse_char(c, '-') ? -1 : 0, hour, minute = 0;
-    if (!sign || !read_digits(c, 2, &hour))
-        return false;
-    bool colon = parse_char(c, ':');
-    if ((colon || c->at < c->end) && !read_digits(c, 2, &minute))
-        return false;
-    if (hour > 23 || minute > 59)
-        return false;
-    *seconds = sign * (hour * 3600 + minute * 60);
-    return true;
+    return c->at == c->end || read_offset(c, seconds);
 }
 
-/* Digits from `at` to the first other character. */
-static int run_of_digits(const struct cursor *c)
+/* Reads digits after a point or a comma. */
+static void read_fraction(struct cursor *c, double *fraction)
 {
-    const char *at = c->at;
-    while (at < c->end && *at >= '0' && *at <= '9')
-        at++;
-    return (int)(at - c->at);
+    double place = 0.1;
+    for (; c->at < c->end && text_is_digit(*c->at); place /= 10)
+        *fraction += (*c->at++ - '0') * place;
 }
 
 /* Parses [h]h:mm[:ss[.digits]] and an offset. Seconds of the day in UTC; may be negative or above a
@@ -118,26 +131,23 @@ static int run_of_digits(const struct cursor *c)
 static bool read_time(struct cursor *c, double *seconds)
 {
     int hour, minute, second = 0, offset;
-    double fraction = 0, place = 0.1;
-    if (!read_digits(c, run_of_digits(c) == 1 ? 1 : 2, &hour) || !parse_char(c, ':') ||
-        !read_digits(c, 2, &minute))
+    double fraction = 0;
+    if (!read_digits(c, 1, 2, &hour) || !parse_char(c, ':') || !read_digits(c, 2, 2, &minute))
         return false;
     if (parse_char(c, ':')) {
-        if (!read_digits(c, 2, &second))
+        if (!read_digits(c, 2, 2, &second))
             return false;
         if (parse_char(c, '.') || parse_char(c, ',')) {
-            const char *from = c->at;
-            for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++, place /= 10)
-                fraction += (*c->at - '0') * place;
-            if (c->at == from)
+            if (c->at == c->end || !text_is_digit(*c->at))
                 return false;
+            read_fraction(c, &fraction);
         }
     }
     if (minute > 59 || second > 60 || hour > 24)
         return false;
     if (hour == 24 && (minute || second || fraction > 0))
         return false;
-    if (!read_offset(c, &offset))
+    if (!read_zone(c, &offset))
         return false;
     *seconds = hour * 3600 + minute * 60 + second - offset + fraction;
     return true;
@@ -151,9 +161,7 @@ bool date_parse(const char *text, size_t length, double *seconds)
     bool marked = length > 0 && (text[0] == 'T' || text[0] == 't');
     if (marked || (length > 2 && (text[1] == ':' || text[2] == ':'))) { /* a time without a date */
         c.at += marked;
-        if (!read_time(&c, seconds) || c.at != c.end)
-            return false;
-        return true;
+        return read_time(&c, seconds) && c.at == c.end;
     }
     if (!read_date(&c, &days))
         return false;
@@ -168,6 +176,174 @@ bool date_parse(const char *text, size_t length, double *seconds)
     *seconds = (double)(days * DAY) + time;
     return true;
 }
+
+/* --- by a format --- */
+
+static const char directives[] = "dmYybBaAHIMSpzsQqN%";
+
+/* The numbers that were read, and the place in the text. */
+struct reading {
+    struct cursor c;
+    int year, month, day, hour, minute, second, offset; /* offset: seconds */
+    bool half, afternoon; /* %I was read; PM */
+    bool counted;         /* %s or %Q was read */
+    double count, fraction; /* seconds */
+};
+
+static bool read_within(struct reading *r, int low, int high, int *value)
+{
+    return read_digits(&r->c, 1, 2, value) && *value >= low && *value <= high;
+}
+
+/* Reads one of the names, whole or its first three letters; returns its number from 1, 0: none. */
+static int read_name(struct reading *r, const char *const *names, int count)
+{
+    size_t room = (size_t)(r->c.end - r->c.at);
+    for (int i = 0; i < count; i++) {
+        size_t n = strlen(names[i]);
+        bool whole = room >= n && strncasecmp(r->c.at, names[i], n) == 0;
+        if (!whole && !(room >= 3 && strncasecmp(r->c.at, names[i], 3) == 0))
+            continue;
+        r->c.at += whole ? n : 3;
+        return i + 1;
+    }
+    return 0;
+}
+
+static bool read_month(struct reading *r)
+{
+    static const char *const names[] = {"january", "february", "march",     "april",
+                                        "may",     "june",     "july",      "august",
+                                        "september", "october", "november", "december"};
+    r->month = read_name(r, names, 12);
+    return r->month > 0;
+}
+
+static bool read_weekday(struct reading *r)
+{
+    static const char *const names[] = {"monday", "tuesday",  "wednesday", "thursday",
+                                        "friday", "saturday", "sunday"};
+    return read_name(r, names, 7) > 0;
+}
+
+static bool read_half(struct reading *r)
+{
+    if (r->c.end - r->c.at < 2 || (r->c.at[1] | 32) != 'm' ||
+        ((r->c.at[0] | 32) != 'a' && (r->c.at[0] | 32) != 'p'))
+        return false;
+    r->afternoon = (r->c.at[0] | 32) == 'p';
+    r->c.at += 2;
+    return true;
+}
+
+static bool read_count(struct reading *r, double unit)
+{
+    const char *from = r->c.at;
+    r->c.at += r->c.at < r->c.end && *r->c.at == '-';
+    while (r->c.at < r->c.end && (text_is_digit(*r->c.at) || *r->c.at == '.'))
+        r->c.at++;
+    const char *power = r->c.at + 1;
+    power += r->c.end - power > 1 && (*power == '+' || *power == '-');
+    if (r->c.end - power > 0 && (*r->c.at | 32) == 'e' && text_is_digit(*power))
+        for (r->c.at = power; r->c.at < r->c.end && text_is_digit(*r->c.at);)
+            r->c.at++;
+    r->counted = number_parse(from, (size_t)(r->c.at - from), '.', &r->count) == NUMBER_OK;
+    r->count /= unit;
+    return r->counted && r->count > -62135596801.0 && r->count < 253402300800.0; /* years 1..9999 */
+}
+
+/* Reads a fraction after the seconds, unless the format has that sign there. */
+static void read_fraction_before(struct reading *r, char next)
+{
+    if (r->c.end - r->c.at < 2 || (*r->c.at != '.' && *r->c.at != ',') || *r->c.at == next ||
+        !text_is_digit(r->c.at[1]))
+        return;
+    r->c.at++;
+    read_fraction(&r->c, &r->fraction);
+}
+
+/* next: the format's character after it. */
+static bool read_directive(struct reading *r, char c, char next)
+{
+    switch (c) {
+    case 'd': return read_within(r, 1, 31, &r->day);
+    case 'm': return read_within(r, 1, 12, &r->month);
+    case 'Y': return read_digits(&r->c, 4, 4, &r->year) && r->year >= 1;
+    case 'y':
+        if (!read_digits(&r->c, 2, 2, &r->year))
+            return false;
+        r->year += r->year < 69 ? 2000 : 1900;
+        return true;
+    case 'b':
+    case 'B': return read_month(r);
+    case 'a':
+    case 'A': return read_weekday(r);
+    case 'H': return read_within(r, 0, 23, &r->hour);
+    case 'I':
+        r->half = true;
+        return read_within(r, 1, 12, &r->hour);
+    case 'M': return read_within(r, 0, 59, &r->minute);
+    case 'S':
+        if (!read_within(r, 0, 60, &r->second))
+            return false;
+        read_fraction_before(r, next);
+        return true;
+    case 'p': return read_half(r);
+    case 'z': return read_offset(&r->c, &r->offset);
+    case 's': return read_count(r, 1);
+    case 'Q': return read_count(r, 1e3);
+    case 'q': return read_count(r, 1e6);
+    case 'N': return read_count(r, 1e9);
+    default: return r->c.at < r->c.end && *r->c.at++ == c;
+    }
+}
+
+static bool read_blanks(struct reading *r)
+{
+    const char *from = r->c.at;
+    while (r->c.at < r->c.end && (*r->c.at == ' ' || *r->c.at == '\t'))
+        r->c.at++;
+    return r->c.at > from;
+}
+
+bool date_parse_format(const char *text, size_t length, const char *format, double *seconds)
+{
+    struct reading r = {.c = {text, text + length}, .year = 1970, .month = 1, .day = 1};
+    double days;
+    for (const char *f = format; *f; f++) {
+        bool good = *f == '%' && f[1] ? read_directive(&r, f[1], f[2])
+                    : *f == ' '       ? read_blanks(&r)
+                                      : r.c.at < r.c.end && *r.c.at++ == *f;
+        f += *f == '%' && f[1];
+        if (!good)
+            return false;
+    }
+    if (r.c.at != r.c.end || !date_of_day(r.year, r.month, r.day, &days))
+        return false;
+    if (r.half)
+        r.hour = r.hour % 12 + (r.afternoon ? 12 : 0);
+    *seconds = r.counted ? r.count
+                         : days + r.hour * 3600 + r.minute * 60 + r.second + r.fraction -
+                               r.offset;
+    return true;
+}
+
+bool date_format_valid(const char *format, const char **at)
+{
+    bool any = false;
+    for (const char *f = format; *f; f++) {
+        if (*f != '%')
+            continue;
+        *at = f++;
+        if (!*f || !strchr(directives, *f))
+            return false;
+        any |= *f != '%';
+    }
+    *at = NULL;
+    return any;
+}
+
+/* --- the inputs of a column --- */
 
 /* Computes the day of the year from 0, and the days of that year. days: since 1970-01-01. */
 static int64_t day_of_year(int64_t days, int64_t *of)

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
+
 #define DAY 86400.0
 
 static const struct {
@@ -22,11 +24,6 @@ static const struct {
 struct rest {
     const char *at, *end;
 };
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool take(struct rest *r, char c)
 {
@@ -48,18 +45,18 @@ static bool take_blanks(struct rest *r)
 static int take_digits(struct rest *r, double *value)
 {
     int n = 0;
-    for (*value = 0; r->at < r->end && is_digit(*r->at) && n < 15; n++)
+    for (*value = 0; r->at < r->end && text_is_digit(*r->at) && n < 15; n++)
         *value = *value * 10 + (*r->at++ - '0');
-    return r->at < r->end && is_digit(*r->at) ? 0 : n;
+    return r->at < r->end && text_is_digit(*r->at) ? 0 : n;
 }
 
 /* Takes a fraction after a point or a comma, if there is one. */
 static void take_fraction(struct rest *r, double *value)
 {
-    if (r->end - r->at < 2 || (*r->at != '.' && *r->at != ',') || !is_digit(r->at[1]))
+    if (r->end - r->at < 2 || (*r->at != '.' && *r->at != ',') || !text_is_digit(r->at[1]))
         return;
     double place = 1, digits = 0;
-    for (r->at++; r->at < r->end && is_digit(*r->at); r->at++, place *= 10)
+    for (r->at++; r->at < r->end && text_is_digit(*r->at); r->at++, place *= 10)
         if (place < 1e15)
             digits = digits * 10 + (*r->at - '0');
         else

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "csv/form/duration.h"
 
 /* comma, point, apostrophe, underscore, blank, no-break space, narrow no-break space, thin space,
@@ -96,15 +97,10 @@ static void take_unit(const struct form *f, struct rest *r, bool front)
     trim(r);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static size_t digits(const char *at, const char *end)
 {
     const char *from = at;
-    while (at < end && is_digit(*at))
+    while (at < end && text_is_digit(*at))
         at++;
     return (size_t)(at - from);
 }

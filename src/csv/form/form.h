@@ -6,14 +6,13 @@
 #include <stdbool.h>
 
 #include "csv/form/date.h"
-#include "csv/form/date_format.h"
 #include "csv/form/number.h"
 
 struct form {
     char *thousands; /* one character in UTF-8; NULL: none */
     char **units;
     size_t unit_count;
-    char *format;    /* of dates, see date_format.h; NULL: ISO; of numbers: FORM_DURATION or NULL */
+    char *format;    /* of dates, see date.h; NULL: ISO; of numbers: FORM_DURATION or NULL */
 };
 #define FORM_DURATION "duration" /* seconds, by duration_parse */
 bool form_is_duration(const struct form *f);

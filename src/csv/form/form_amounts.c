@@ -6,17 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "csv/form/form.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
-}
 
 static bool is_sign(char c)
 {
@@ -29,7 +20,7 @@ static bool is_sign(char c)
 static bool is_word(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (!is_letter(text[i]) && !(text[i] & 0x80) &&
+        if (!text_is_letter(text[i]) && !(text[i] & 0x80) &&
             (text[i] != '/' || i == 0))
             return false;
     return true;
@@ -96,7 +87,7 @@ static const char *separator(const char *from, const char *end, char decimal)
  * at its first word. */
 static bool is_lettered(const char *from, const char *end)
 {
-    while (from < end && (!is_letter(*from) || (*from | 32) == 'e'))
+    while (from < end && (!text_is_letter(*from) || (*from | 32) == 'e'))
         from++;
     return from < end;
 }
@@ -144,11 +135,11 @@ void form_amounts_add(struct form_amounts *a, const char *text, size_t length)
     bool closed = form_minus(&from, &end);
     from += from < end && is_sign(*from);
     const char *first = from, *last = end;
-    while (first < end && !is_digit(*first) &&
-           !(strchr(".,", *first) && first + 1 < end && is_digit(first[1]) &&
-             !(first > from && is_letter(first[-1])))) /* Rs.500 */
+    while (first < end && !text_is_digit(*first) &&
+           !(strchr(".,", *first) && first + 1 < end && text_is_digit(first[1]) &&
+             !(first > from && text_is_letter(first[-1])))) /* Rs.500 */
         first++;
-    while (last > first && !is_digit(last[-1]))
+    while (last > first && !text_is_digit(last[-1]))
         last--;
     const char *front_end = first, *behind = last;
     if (first == last)

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "csv/form/date_format.h"
+#include "base/text.h"
+#include "csv/form/date.h"
 
 /* A cell that is read from left to right, and the format of the part that is read. */
 struct shape {
@@ -15,16 +16,6 @@ struct shape {
     size_t used;
     bool good;
 };
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
-}
 
 static void put(struct shape *s, const char *text, size_t length)
 {
@@ -51,7 +42,7 @@ static bool take(struct shape *s, const char *one_of)
 static size_t run_of(struct shape *s, bool (*is)(char))
 {
     const char *from = s->at;
-    while (s->at < s->end && is(*s->at) && (is == is_letter || s->at - from < 4))
+    while (s->at < s->end && is(*s->at) && (is == text_is_letter || s->at - from < 4))
         s->at++;
     return (size_t)(s->at - from);
 }
@@ -82,7 +73,7 @@ static bool take_cjk(struct shape *s)
     static const char *const parts[] = {"%Y", "%m", "%d"};
     int script = 0;
     for (int i = 0; i < 3; i++) {
-        const size_t digits = run_of(s, is_digit);
+        const size_t digits = run_of(s, text_is_digit);
         if (i ? digits < 1 || digits > 2 : digits != 4)
             return false;
         script = i || s->end - s->at < 3 ? script : memcmp(s->at, signs[0][0], 3) != 0;
@@ -104,8 +95,8 @@ static bool take_date(struct shape *s, bool second)
     size_t digits[3];
     char part[3], name[2] = "%";
     for (int i = 0; i < 3; i++) {
-        digits[i] = run_of(&parts, is_digit);
-        if (!digits[i] && run_of(&parts, is_letter) < 3)
+        digits[i] = run_of(&parts, text_is_digit);
+        if (!digits[i] && run_of(&parts, text_is_letter) < 3)
             return false;
         while (i < 2 && take(&parts, " .,/-"))
             continue;
@@ -115,7 +106,7 @@ static bool take_date(struct shape *s, bool second)
     bool words = !digits[0] || !digits[1] || !digits[2];
     char mark = '\0';
     for (int i = 0; i < 3; i++) {
-        run_of(s, digits[i] ? is_digit : is_letter);
+        run_of(s, digits[i] ? text_is_digit : text_is_letter);
         name[1] = part[i];
         put(s, name, 2);
         if (i == 2)
@@ -136,20 +127,20 @@ static bool take_date(struct shape *s, bool second)
 /* 15:30  15:30:05  15:30:05.25 */
 static bool take_clock(struct shape *s)
 {
-    size_t n = run_of(s, is_digit);
+    size_t n = run_of(s, text_is_digit);
     if (n < 1 || n > 2)
         return false;
     put(s, "%H", 2);
-    if (!take(s, ":") || run_of(s, is_digit) != 2)
+    if (!take(s, ":") || run_of(s, text_is_digit) != 2)
         return false;
     put(s, "%M", 2);
     if (s->at < s->end && *s->at == ':') {
         take(s, ":");
         put(s, "%S", 2);
-        if (run_of(s, is_digit) != 2)
+        if (run_of(s, text_is_digit) != 2)
             return false;
-        if (s->end - s->at > 1 && strchr(".,", *s->at) && is_digit(s->at[1]))
-            while (++s->at < s->end && is_digit(*s->at))
+        if (s->end - s->at > 1 && strchr(".,", *s->at) && text_is_digit(s->at[1]))
+            while (++s->at < s->end && text_is_digit(*s->at))
                 continue; /* %S reads the fraction */
     }
     return true;
@@ -193,7 +184,7 @@ static bool take_weekday(struct shape *s)
     static const char *const names[] = {"monday", "tuesday",  "wednesday", "thursday",
                                         "friday", "saturday", "sunday"};
     struct shape t = *s;
-    const size_t n = run_of(&t, is_letter);
+    const size_t n = run_of(&t, text_is_letter);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if ((n != 3 && n != strlen(names[i])) || strncasecmp(s->at, names[i], n) != 0)
             continue;
@@ -210,7 +201,8 @@ static bool take_weekday(struct shape *s)
 /* Mar 2024  12/2024: a month of a year near ours. */
 static bool take_month(struct shape *s)
 {
-    const size_t digits = run_of(s, is_digit), letters = digits ? 0 : run_of(s, is_letter);
+    const size_t digits = run_of(s, text_is_digit);
+    const size_t letters = digits ? 0 : run_of(s, text_is_letter);
     if (digits > 2 || (!digits && letters < 3))
         return false;
     put(s, digits ? "%m" : "%b", 2);
@@ -219,17 +211,17 @@ static bool take_month(struct shape *s)
     take(s, " ");
     const char *year = s->at;
     put(s, "%Y", 2);
-    return run_of(s, is_digit) == 4 && s->at == s->end &&
+    return run_of(s, text_is_digit) == 4 && s->at == s->end &&
            (!memcmp(year, "19", 2) || !memcmp(year, "20", 2));
 }
 
 /* Takes what follows the day of the week in C's form: Aug 27 13:08:45 +0000 2008. */
 static bool take_ctime(struct shape *s)
 {
-    if (run_of(s, is_letter) != 3)
+    if (run_of(s, text_is_letter) != 3)
         return false;
     put(s, "%b", 2);
-    const bool day = take(s, " ") && run_of(s, is_digit);
+    const bool day = take(s, " ") && run_of(s, text_is_digit);
     put(s, "%d", 2);
     if (!day || !take(s, " ") || !take_clock(s) || !take(s, " "))
         return false;
@@ -242,7 +234,7 @@ static bool take_ctime(struct shape *s)
     take_universal(s);
     take(s, " ");
     put(s, "%Y", 2);
-    return run_of(s, is_digit) == 4 && s->at == s->end;
+    return run_of(s, text_is_digit) == 4 && s->at == s->end;
 }
 
 /* Sets the format of a cell; "": it is no date. */
@@ -280,9 +272,9 @@ static bool has_month(const char *text, size_t length)
     char day[FORM_CELL + 16];
     double seconds;
     size_t from = 0, to;
-    while (from < length && !is_letter(text[from]))
+    while (from < length && !text_is_letter(text[from]))
         from++;
-    for (to = from; to < length && (is_letter(text[to]) || (text[to] & 0x80)); to++)
+    for (to = from; to < length && (text_is_letter(text[to]) || (text[to] & 0x80)); to++)
         continue;
     const int n = snprintf(day, sizeof day, "1 %.*s 2000", (int)(to - from), text + from);
     return date_parse_format(day, (size_t)n, "%d %b %Y", &seconds);

@@ -6,19 +6,15 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "csv/form/form.h"
 
 enum { MOST_FORM = 40 }; /* longer cells have no form */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool has_digit(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (is_digit(text[i]))
+        if (text_is_digit(text[i]))
             return true;
     return false;
 }
@@ -27,7 +23,7 @@ static bool has_digit(const char *text, size_t length)
 static size_t digits(const char *text, size_t length, size_t at)
 {
     size_t from = at;
-    while (at < length && is_digit(text[at]))
+    while (at < length && text_is_digit(text[at]))
         at++;
     return at - from;
 }
@@ -71,9 +67,9 @@ static bool is_currency(const char *text, size_t length)
     form_minus(&from, &end);
     from += from < end && (*from == '-' || *from == '+');
     const char *first = from, *last = end;
-    while (first < end && !is_digit(*first))
+    while (first < end && !text_is_digit(*first))
         first++;
-    while (last > first && !is_digit(last[-1]))
+    while (last > first && !text_is_digit(last[-1]))
         last--;
     const char *front_end = first > from && first[-1] == '-' ? first - 1 : first, *behind = last;
     form_trim(&from, &front_end);
@@ -89,7 +85,7 @@ static bool ends_date(const char *text, size_t length, size_t at)
 {
     if (at == length)
         return true;
-    return (text[at] == ' ' || text[at] == 'T') && at + 1 < length && is_digit(text[at + 1]);
+    return (text[at] == ' ' || text[at] == 'T') && at + 1 < length && text_is_digit(text[at + 1]);
 }
 
 static int number_at(const char *text, size_t at, size_t n)
@@ -186,7 +182,7 @@ int form_guess(const char *text, size_t length)
 static void with_comma(char *text)
 {
     for (; *text; text++)
-        if ((*text == '.' || *text == ',') && is_digit(text[1]))
+        if ((*text == '.' || *text == ',') && text_is_digit(text[1]))
             *text = *text == '.' ? ',' : '.';
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "csv/form/number_powers.h"
 #include "csv/form/number_short.h"
 
@@ -76,11 +77,6 @@ static double library(const char *text, size_t length, char decimal)
     return v;
 }
 
-static inline bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* State while reading digits. */
 struct digits {
     uint64_t w; /* the first DIGITS_MOST significant digits */
@@ -101,7 +97,7 @@ static const char *read_digits(struct digits *d, const char *at, const char *end
             d->significant = 8 - (size_t)__builtin_ctzll(x) / 8;
         at += 8;
     }
-    for (; at < end && is_digit(*at); at++) {
+    for (; at < end && text_is_digit(*at); at++) {
         unsigned digit = (unsigned)(*at - '0');
         if (d->significant < DIGITS_MOST) {
             d->w = d->w * 10 + digit;
@@ -119,10 +115,10 @@ static const char *read_exponent(const char *at, const char *end, int64_t *expon
 {
     bool minus = at < end && *at == '-';
     at += at < end && (*at == '-' || *at == '+');
-    if (at == end || !is_digit(*at))
+    if (at == end || !text_is_digit(*at))
         return NULL;
     int64_t v = 0;
-    for (; at < end && is_digit(*at); at++)
+    for (; at < end && text_is_digit(*at); at++)
         if (v < INT64_C(1) << 40)
             v = v * 10 + (*at - '0');
     *exponent = minus ? -v : v;

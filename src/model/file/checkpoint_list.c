@@ -123,7 +123,6 @@ static bool find(const char *output, int64_t (*of)(const char *tail), struct che
                  struct err *e)
 {
     *l = (struct checkpoint_list){0};
-    size_t room = 0;
     int error;
     DIR *d = folder_open(output, &error);
     if (!d)
@@ -134,10 +133,7 @@ static bool find(const char *output, int64_t (*of)(const char *tail), struct che
         int64_t step = strncmp(entry->d_name, name, length) == 0 ? of(entry->d_name + length) : -1;
         if (step < 0)
             continue;
-        if (l->count == room) {
-            room = room ? 2 * room : 16;
-            l->steps = mem_grow(l->steps, room, sizeof *l->steps);
-        }
+        l->steps = mem_more(l->steps, l->count, sizeof *l->steps);
         l->steps[l->count++] = step;
     }
     closedir(d);

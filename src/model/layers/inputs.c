@@ -23,10 +23,7 @@ bool plan_columns(struct planner *p, uint64_t count, uint32_t *at)
         p->columns += count;
     if (!count || p->columns > MOST_WIDTH)
         return p->columns <= MOST_WIDTH;
-    if (p->chunk_count == p->chunk_room) {
-        p->chunk_room = p->chunk_room ? 2 * p->chunk_room : 64;
-        p->chunk_ends = mem_grow(p->chunk_ends, p->chunk_room, sizeof *p->chunk_ends);
-    }
+    p->chunk_ends = mem_more(p->chunk_ends, p->chunk_count, sizeof *p->chunk_ends);
     p->chunk_ends[p->chunk_count++] = (uint32_t)p->columns;
     return true;
 }

@@ -14,10 +14,7 @@ bool history_begin(struct history *h, double start)
 
 bool history_add(struct history *h, struct history_row row)
 {
-    if (h->epochs == h->room) {
-        h->room = h->room ? 2 * h->room : 64;
-        h->rows = mem_grow(h->rows, (size_t)h->room, sizeof *h->rows);
-    }
+    h->rows = mem_more(h->rows, (size_t)h->epochs, sizeof *h->rows);
     h->rows[h->epochs++] = row;
     double value = h->metric ? row.metric : row.loss;
     double gain = h->metric && h->metric->higher ? value - h->best : h->best - value;

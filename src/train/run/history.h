@@ -21,7 +21,7 @@ struct history {
     int64_t patience;         /* epochs; 0: all of them run */
     int64_t min_steps;        /* least steps that patience lasts */
     struct history_row *rows; /* [epochs], owned */
-    int64_t epochs, room;
+    int64_t epochs;
     int64_t best_epoch; /* from 1; 0: none yet */
     double best;
     int64_t waited; /* epochs since the best one */
