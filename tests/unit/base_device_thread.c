@@ -42,6 +42,7 @@ int main(void)
     ok(!device_thread_give_up(&why), "nothing runs that could be given up");
     ok(device_thread_begin(park, NULL) && device_thread_give_up(&why), "given up by one who knows");
     ok(!device_thread_end(&e) && strcmp(e.what, "it hangs") == 0, "is told to who waits");
-    ok(device_thread_begin(wait_for_go, &first) && !device_thread_end(&e), "and to whoever comes later");
+    ok(device_thread_begin(wait_for_go, &first) && !device_thread_end(&e),
+       "and to whoever comes later");
     return done();
 }
