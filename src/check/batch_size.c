@@ -1,5 +1,5 @@
-/* batch_size.c - see batch_size.h. */
-#include "check/batch_size.h"
+/* batch_size.c - see check_parts.h. */
+#include "check/check_parts.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

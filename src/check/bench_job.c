@@ -34,10 +34,9 @@ struct work_net {
     bool training;
     struct hyper *table;
     real *logits;
-    float *weights;
-    double *probability;
+    double *answers; /* probabilities, or values */
     int32_t *labels;
-    double *values, *targets;
+    double *targets;
 };
 
 /* --- the data to compute on --- */
@@ -177,16 +176,17 @@ static bool open_net(struct bench_task *t, struct work_net *w, enum bench_size s
     return !training || network_source(w->network, &w->source, e);
 }
 
-/* Allocates answers and truths. */
-static void make_answers(struct work_net *w)
+/* The table of learning rates, room for answers, and the truth. */
+static void make_rooms(struct work_net *w)
 {
     uint64_t count = w->source.count;
     uint32_t outputs = w->features.outputs;
+    w->table = mem_zero(w->steps, sizeof *w->table);
+    for (uint32_t i = 0; i < w->steps; i++)
+        w->table[i] = (struct hyper){1e-3, 1e-2, 0};
     w->logits = mem_zero(count * outputs, sizeof *w->logits);
-    w->probability = mem_zero(count * outputs, sizeof *w->probability);
-    w->weights = mem_zero(count, sizeof *w->weights);
+    w->answers = mem_zero(count * outputs, sizeof *w->answers);
     w->labels = mem_zero(count, sizeof *w->labels);
-    w->values = mem_zero(count, sizeof *w->values);
     w->targets = mem_zero(count, sizeof *w->targets);
     for (uint64_t i = 0; i < count; i++) {
         const unsigned char *at = rows_at(&w->source.rows, i);
@@ -194,17 +194,7 @@ static void make_answers(struct work_net *w)
         memcpy(&w->labels[i], at + w->features.format.at_target, sizeof *w->labels);
         memcpy(&target, at + w->features.format.at_target, sizeof target);
         w->targets[i] = outputs > 1 ? 0 : (double)target;
-        w->weights[i] = 1;
     }
-}
-
-/* The table of learning rates, and room for answers. */
-static void make_rooms(struct work_net *w)
-{
-    w->table = mem_zero(w->steps, sizeof *w->table);
-    for (uint32_t i = 0; i < w->steps; i++)
-        w->table[i] = (struct hyper){1e-3, 1e-2, 0};
-    make_answers(w);
 }
 
 static void close_net(struct work_net *w)
@@ -216,8 +206,8 @@ static void close_net(struct work_net *w)
     architecture_free(w->own_architecture);
     if (w->own)
         features_free(w->own);
-    void *const rooms[] = {w->records[0], w->table, w->logits, w->probability, w->weights,
-                           w->labels, w->values, w->targets};
+    void *const rooms[] = {w->records[0], w->table,  w->logits,
+                           w->answers,    w->labels, w->targets};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
         mem_free(rooms[i]);
 }
@@ -242,17 +232,12 @@ static bool train(void *context, uint32_t times, struct err *e)
     return true;
 }
 
-static bool answers(struct work_net *w, uint64_t count, struct err *e)
-{
-    return step_answer(w->stepper, &w->source, 0, count, w->logits, e);
-}
-
 static bool predict(void *context, uint32_t times, struct err *e)
 {
     struct work_net *w = context;
     for (uint64_t left = (uint64_t)times * w->rows; left > 0;) {
         uint64_t now = left < w->source.count ? left : w->source.count;
-        if (!answers(w, now, e))
+        if (!step_answer(w->stepper, &w->source, 0, now, w->logits, e))
             return false;
         left -= now;
     }
@@ -266,19 +251,17 @@ static bool evaluate(void *context, uint32_t times, struct err *e)
     struct tally *tally =
         tally_new(classes == 0 ? TASK_REGRESSION : classes == 2 ? TASK_BINARY : TASK_MULTICLASS,
                   classes, TALLY_ALL);
-    struct scores s = {.task = tally->task, .classes = classes, .probability = w->probability,
-                       .label = w->labels, .value = w->values, .target = w->targets,
-                       .weight = w->weights};
+    struct scores s = {.task = tally->task, .classes = classes, .probability = w->answers,
+                       .label = w->labels, .value = w->answers, .target = w->targets};
     struct metrics metrics;
     bool good = true;
     for (uint64_t left = (uint64_t)times * w->rows; good && left > 0; left -= s.rows) {
         s.rows = left < w->source.count ? left : w->source.count;
-        good = answers(w, s.rows, e);
+        good = step_answer(w->stepper, &w->source, 0, s.rows, w->logits, e);
         if (classes)
-            answer_probabilities(w->logits, s.rows, classes, w->probability);
+            answer_probabilities(w->logits, s.rows, classes, w->answers);
         else
-            for (uint64_t i = 0; i < s.rows; i++)
-                w->values[i] = (double)w->logits[i];
+            answer_values(NULL, w->logits, s.rows, w->features.outputs, w->answers);
         tally_add(tally, &s);
     }
     metrics_of(tally, &metrics);

@@ -12,14 +12,11 @@
 #include "base/process/stop.h"
 #include "base/process/thread.h"
 #include "base/process/warnings.h"
-#include "check/batch_size.h"
-#include "check/check_runs.h"
-#include "check/largest.h"
+#include "check/check_parts.h"
 #include "config/output.h"
 #include "measure/tally.h"
 #include "train/ensemble.h"
 #include "train/run/run_path.h"
-#include "train/run/run_ridge.h"
 
 #define WRITING ((uint64_t)256 << 10) /* buffers and texts of the model's file */
 
@@ -101,7 +98,7 @@ static bool account(struct train_job *j, uint64_t before, struct check_result *r
     uint64_t now = hostmem_now(), peak = hostmem_peak(), copies = copied_bytes(j);
     uint64_t network = now > before ? now - before : 0, weights = copies;
     uint64_t training = now + copies + score_bytes(j) + WRITING + expected(j) +
-                        run_ridge_bytes(&j->run) + run_path_bytes(&j->run);
+                        run_path_bytes(&j->run);
     if (select_is_gpu(&j->backend)) { /* it holds the rows as well, and their order */
         const uint64_t *rows = j->table->count;
         uint64_t other = rows[PART_VALID] > rows[PART_TEST] ? rows[PART_VALID] : rows[PART_TEST];

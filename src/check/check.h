@@ -42,7 +42,7 @@ struct check_result {
         uint64_t all, weights, state, activations, data;
     } device;
     uint32_t batch, micro; /* rows of a step: as asked for, at most all training rows */
-    uint64_t largest_batch_train, largest_batch_predict; /* largest.h */
+    uint64_t largest_batch_train, largest_batch_predict; /* check_parts.h */
     struct selection backend;
     double seconds;       /* of the training, estimated: all epochs or the time limit, the most */
     enum { CHECK_EPOCHS, CHECK_RIDGE, CHECK_PATH } work; /* how a network is trained: by steps,

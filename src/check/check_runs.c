@@ -1,15 +1,13 @@
-/* check_runs.c - see check_runs.h. */
-#include "check/check_runs.h"
+/* check_runs.c - see check_parts.h. */
 
 #include "backend/backend.h"
 #include "base/clock.h"
 #include "base/process/hostmem.h"
 #include "base/mem.h"
 #include "base/process/thread.h"
-#include "check/batch_size.h"
+#include "check/check_parts.h"
 #include "train/ensemble.h"
 #include "train/run/run_path.h"
-#include "train/run/run_ridge.h"
 #include "train/parallel.h"
 
 enum { ANSWERS = 4096 }; /* rows whose answers are timed */
@@ -88,7 +86,7 @@ static bool measure_member(struct train_job *j, uint32_t member, double trial, s
     job_set_run(j, run, &view->rows, &r);
     bool good = run_open(&r, e) && measure(&r, trial, to, e);
     const uint64_t now = hostmem_now(), grown = now > before ? now - before : 0;
-    const uint64_t solver = good ? run_ridge_bytes(&r) + run_path_bytes(&r) : 0;
+    const uint64_t solver = good ? run_path_bytes(&r) : 0;
     to->room += grown + solver;
     to->bytes += solver;
     run_close(&r);

@@ -50,15 +50,16 @@ static void take_row(struct looking *x, const struct csv_cells *cells, const str
         const bool missing = is_missing(l->found, &l->found->columns[k], text, length);
         if (k == l->target && l->targets)
             x->target[row] = target_of(l, text, length);
-        if (x->number[k])
-            x->number[k][row] =
+        struct look_raw *raw = &x->raw[k];
+        if (raw->number)
+            raw->number[row] =
                 missing ? (double)NAN : number_of(l->found, &l->found->columns[k], text, length);
-        if (x->code[k])
-            x->code[k][row] = missing || vocab_count(x->texts[k]) >= LOOK_DISTINCT
-                                  ? LOOK_NO_CODE
-                                  : vocab_add(x->texts[k], text, length);
-        if (x->words[k]) {
-            x->words[k]->empty[row] = missing;
+        if (raw->code)
+            raw->code[row] = missing || vocab_count(raw->texts) >= LOOK_DISTINCT
+                                 ? LOOK_NO_CODE
+                                 : vocab_add(raw->texts, text, length);
+        if (raw->words) {
+            raw->words->empty[row] = missing;
             look_words_add(x, k, missing ? "" : text, missing ? 0 : length);
         }
     }
@@ -106,10 +107,7 @@ static void begin(struct looking *x, const struct infer_request *q)
     x->room = found->rows < x->room ? found->rows : x->room;
     l->columns = mem_zero(found->count + 1, sizeof *l->columns);
     l->target = SIZE_MAX;
-    x->number = mem_zero(found->count + 1, sizeof *x->number);
-    x->code = mem_zero(found->count + 1, sizeof *x->code);
-    x->words = mem_zero(found->count + 1, sizeof *x->words);
-    x->texts = mem_zero(found->count + 1, sizeof *x->texts);
+    x->raw = mem_zero(found->count + 1, sizeof *x->raw);
     x->target = mem_alloc(x->room + 1, sizeof *x->target);
     for (size_t k = 0; k < found->count; k++) {
         struct look_column *c = &l->columns[k];
@@ -124,17 +122,18 @@ static void begin(struct looking *x, const struct infer_request *q)
         c->categories = target ? found->task != TASK_REGRESSION
                                : about->type == COLUMN_CATEGORICAL;
         c->words = !target && about->type == COLUMN_TEXT;
+        struct look_raw *raw = &x->raw[k];
         if (c->numbers)
-            x->number[k] = mem_alloc(x->room + 1, sizeof **x->number);
+            raw->number = mem_alloc(x->room + 1, sizeof *raw->number);
         if (c->categories)
-            x->code[k] = mem_alloc(x->room + 1, sizeof **x->code);
+            raw->code = mem_alloc(x->room + 1, sizeof *raw->code);
         if (c->words) {
-            x->words[k] = mem_zero(1, sizeof **x->words);
-            x->words[k]->last = mem_zero(LOOK_DISTINCT, sizeof *x->words[k]->last);
-            x->words[k]->empty = mem_zero(x->room + 1, sizeof *x->words[k]->empty);
+            raw->words = mem_zero(1, sizeof *raw->words);
+            raw->words->last = mem_zero(LOOK_DISTINCT, sizeof *raw->words->last);
+            raw->words->empty = mem_zero(x->room + 1, sizeof *raw->words->empty);
         }
         if (c->categories || c->words)
-            x->texts[k] = vocab_new();
+            raw->texts = vocab_new();
     }
     l->targets = l->target != SIZE_MAX && found->task != TASK_MULTICLASS;
     l->label = l->targets && found->task == TASK_BINARY ? found->positive : NULL;
@@ -155,16 +154,14 @@ static void words_free(struct look_words *w)
 static void end(struct looking *x)
 {
     for (size_t k = 0; k < x->to->found->count; k++) {
-        mem_free(x->number[k]);
-        mem_free(x->code[k]);
-        if (x->texts[k])
-            vocab_free(x->texts[k]);
-        words_free(x->words[k]);
+        struct look_raw *raw = &x->raw[k];
+        mem_free(raw->number);
+        mem_free(raw->code);
+        if (raw->texts)
+            vocab_free(raw->texts);
+        words_free(raw->words);
     }
-    mem_free(x->number);
-    mem_free(x->code);
-    mem_free(x->words);
-    mem_free(x->texts);
+    mem_free(x->raw);
     mem_free(x->target);
 }
 
@@ -177,11 +174,11 @@ static void set_labels(struct looking *x)
     look_spread_codes(x, l->target);
     for (; l->targets < c->count && l->targets < LOOK_LABELS; l->targets++) {
         l->labels[l->targets] = c->values[l->targets].text;
-        place[l->targets] = (int)vocab_find(x->texts[l->target], l->labels[l->targets],
+        place[l->targets] = (int)vocab_find(x->raw[l->target].texts, l->labels[l->targets],
                                             strlen(l->labels[l->targets]));
     }
     for (uint64_t i = 0; i < x->rows; i++) {
-        const uint32_t code = x->code[l->target][i];
+        const uint32_t code = x->raw[l->target].code[i];
         if (code == LOOK_NO_CODE)
             continue;
         x->target[i] = -1;
@@ -195,7 +192,7 @@ static void set_target(struct looking *x)
 {
     struct data_look *l = x->to;
     struct look_sum sum = {0};
-    if (l->target != SIZE_MAX && x->code[l->target] && !l->targets)
+    if (l->target != SIZE_MAX && x->raw[l->target].code && !l->targets)
         set_labels(x);
     for (uint32_t i = 0; i < x->rows; i++)
         look_sum_add(&sum, x, i);
@@ -205,9 +202,9 @@ static void set_target(struct looking *x)
 static void spread(struct looking *x)
 {
     for (size_t k = 0; k < x->to->found->count; k++)
-        if (x->number[k])
+        if (x->raw[k].number)
             look_spread_numbers(x, k);
-        else if (x->texts[k] && !x->to->columns[k].count)
+        else if (x->raw[k].texts && !x->to->columns[k].count)
             look_spread_codes(x, k);
 }
 

@@ -12,14 +12,15 @@ static struct trait trait_of(const struct looking *x, size_t k, uint32_t rows)
 {
     float *numbers = mem_alloc((size_t)rows + 1, sizeof *numbers);
     int32_t *codes = mem_alloc((size_t)rows + 1, sizeof *codes);
+    const struct look_raw *raw = &x->raw[k];
     for (uint32_t i = 0; i < rows; i++) {
         const uint64_t row = i * x->rows / rows;
-        if (x->number[k])
-            numbers[i] = (float)(x->number[k][row] - x->to->columns[k].mean);
+        if (raw->number)
+            numbers[i] = (float)(raw->number[row] - x->to->columns[k].mean);
         else
-            codes[i] = (int32_t)x->code[k][row]; /* -1: missing */
+            codes[i] = (int32_t)raw->code[row]; /* -1: missing */
     }
-    struct trait t = x->number[k] ? trait_numbers(numbers, rows) : trait_categories(codes, rows);
+    struct trait t = raw->number ? trait_numbers(numbers, rows) : trait_categories(codes, rows);
     mem_free(numbers);
     mem_free(codes);
     return t;
@@ -48,7 +49,7 @@ void look_pairs_find(const struct looking *x)
     if (l->labels[0])
         target = trait_of(x, l->target, rows);
     for (size_t k = 0; k < l->found->count && count < COLUMNS_MOST; k++)
-        if (k != l->target && (x->number[k] || x->code[k])) {
+        if (k != l->target && (x->raw[k].number || x->raw[k].code)) {
             column[count] = k;
             traits[count++] = trait_of(x, k, rows);
             if (l->labels[0])

@@ -21,10 +21,12 @@ struct look_words {
 struct looking {
     struct data_look *to;
     uint64_t seen, rows, room;
-    double **number;      /* [columns][rows]; NaN: missing or no number; NULL: not of numbers */
-    uint32_t **code;      /* [columns][rows]; LOOK_NO_CODE: missing; NULL: not of categories */
-    struct look_words **words; /* [columns]; NULL: not of texts */
-    struct vocab **texts; /* [columns]: texts of the codes and words */
+    struct look_raw {
+        double *number;          /* [rows]; NaN: missing or no number; NULL: not of numbers */
+        uint32_t *code;          /* [rows]; LOOK_NO_CODE: missing; NULL: not of categories */
+        struct look_words *words; /* NULL: not of texts */
+        struct vocab *texts;     /* of the codes and words */
+    } *raw;               /* [columns] */
     /* [rows]: 0 or 1 for the label, a place in `labels` (-1: none), or a number; NaN: none */
     double *target;
 };

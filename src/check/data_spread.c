@@ -160,7 +160,7 @@ static void set_bands(const struct looking *x, const double *v, const uint32_t *
 void look_spread_numbers(const struct looking *x, size_t k)
 {
     struct look_column *c = &x->to->columns[k];
-    const double *v = x->number[k];
+    const double *v = x->raw[k].number;
     double *sorted = mem_alloc(x->rows + 1, sizeof *sorted);
     float *keys = mem_alloc(x->rows + 1, sizeof *keys);
     uint32_t *row = mem_alloc(x->rows + 1, sizeof *row);
@@ -196,7 +196,7 @@ void look_spread_numbers(const struct looking *x, size_t k)
 
 void look_words_add(struct looking *x, size_t k, const char *text, size_t length)
 {
-    struct look_words *w = x->words[k];
+    struct look_words *w = x->raw[k].words;
     struct word_place p = {0};
     const uint32_t row = (uint32_t)x->rows - 1;
     for (int i = 0; i < WORDS_MOST && words_next(&p, text, length, false); i++) {
@@ -205,9 +205,9 @@ void look_words_add(struct looking *x, size_t k, const char *text, size_t length
         if (w->folded.length > WORD_BYTES_MOST)
             continue;
         const uint32_t code =
-            vocab_count(x->texts[k]) < LOOK_DISTINCT
-                ? vocab_add(x->texts[k], w->folded.data, w->folded.length)
-                : vocab_find(x->texts[k], w->folded.data, w->folded.length);
+            vocab_count(x->raw[k].texts) < LOOK_DISTINCT
+                ? vocab_add(x->raw[k].texts, w->folded.data, w->folded.length)
+                : vocab_find(x->raw[k].texts, w->folded.data, w->folded.length);
         if (code == UINT32_MAX || w->last[code] == row + 1)
             continue;
         w->last[code] = row + 1;
@@ -238,8 +238,8 @@ static double apart_from_all(const struct data_look *l, const struct look_sum *s
 void look_spread_codes(const struct looking *x, size_t k)
 {
     struct look_column *c = &x->to->columns[k];
-    const struct look_words *w = x->words[k];
-    const uint32_t values = vocab_count(x->texts[k]);
+    const struct look_words *w = x->raw[k].words;
+    const uint32_t values = vocab_count(x->raw[k].texts);
     const size_t count = w ? w->count : x->rows;
     double *rows = mem_zero((size_t)values + 1, sizeof *rows);
     double *weight = mem_zero((size_t)values + 1, sizeof *weight);
@@ -247,14 +247,14 @@ void look_spread_codes(const struct looking *x, size_t k)
     double others = 0;
     uint64_t missing = 0;
     for (size_t i = 0; i < count; i++) {
-        const uint32_t row = w ? w->row[i] : (uint32_t)i, at = w ? w->code[i] : x->code[k][i];
+        const uint32_t row = w ? w->row[i] : (uint32_t)i, at = w ? w->code[i] : x->raw[k].code[i];
         if (at == LOOK_NO_CODE)
             continue;
         rows[at]++;
         look_sum_add(&sums[at], x, row);
     }
     for (uint32_t row = 0; row < x->rows; row++)
-        if (w ? w->empty[row] : x->code[k][row] == LOOK_NO_CODE) {
+        if (w ? w->empty[row] : x->raw[k].code[row] == LOOK_NO_CODE) {
             missing++;
             look_sum_add(&none, x, row);
         }
@@ -270,7 +270,7 @@ void look_spread_codes(const struct looking *x, size_t k)
         if (!(weight[most] > 0))
             break;
         struct look_value *value = &c->values[c->count++];
-        *value = (struct look_value){.text = mem_string(vocab_text(x->texts[k], most, NULL)),
+        *value = (struct look_value){.text = mem_string(vocab_text(x->raw[k].texts, most, NULL)),
                                      .share = rows[most] / (double)x->rows};
         look_sum_mean(&sums[most], value->target);
         others -= rows[most];

@@ -1,5 +1,5 @@
-/* largest.c - see largest.h. */
-#include "check/largest.h"
+/* largest.c - see check_parts.h. */
+#include "check/check_parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,16 +11,6 @@
 #include "base/process/warnings.h"
 #include "choose/select.h"
 
-bool select_is_gpu(const struct selection *s)
-{
-    return strcmp(s->used, "dnn_gpu") == 0;
-}
-
-bool select_wants_gpu(const struct selection *s)
-{
-    return s->machine && strcmp(s->machine, "cpu") != 0;
-}
-
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
 static const double FULL = 0.8, SMALL_CARD = 4; /* of a device's memory; GiB: worth a warning */
 

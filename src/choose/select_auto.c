@@ -6,6 +6,16 @@
 #include "base/log.h"
 #include "choose/select.h"
 
+bool select_is_gpu(const struct selection *s)
+{
+    return strcmp(s->used, "dnn_gpu") == 0;
+}
+
+bool select_wants_gpu(const struct selection *s)
+{
+    return s->machine && strcmp(s->machine, "cpu") != 0;
+}
+
 bool select_compared(const struct selection *s)
 {
     return s->cpu_s >= 0 && s->gpu_s >= 0;

@@ -1,5 +1,5 @@
-/* group_interval.c - see group_interval.h. */
-#include "measure/group_interval.h"
+/* group_interval.c - see interval.h. */
+#include "measure/interval.h"
 
 #include <math.h>
 

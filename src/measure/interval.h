@@ -1,4 +1,4 @@
-/* interval.h - 95 % intervals of metrics on independent rows (group_interval.h: rows in groups),
+/* interval.h - 95 % intervals of metrics on independent rows (below: rows in groups),
  * each by a formula; nothing is drawn at random. With weights the number of rows is Kish's
  * effective one, (sum w)^2 / sum w^2.
  *
@@ -51,5 +51,41 @@ struct interval interval_rmse(struct tally *t, double value);
 struct interval interval_loss(struct tally *t, double value);
 struct interval interval_ece(struct tally *t, double value);
 struct interval interval_r2(struct tally *t, double value);
+
+/* Rows that come in groups (rows of one customer, windows of one recording), which are independent
+ * of each other, while rows of a group are not.
+ *
+ * The error is the jackknife's over groups (Efron and Stein, 1981): how the metric moves when
+ * a group is left out. For areas below curves it is the sum of the influence of the group's rows
+ * (Obuchowski, 1997, of auc). The quantile is Student's t with one degree of freedom less
+ * than there are groups, by Kish's effective number of them: groups weigh by their rows that the
+ * metric counts. Nothing is drawn at random.
+ *
+ *   GROUP_SIZE    symmetric on the scale of logarithms: a mean loss, an error
+ *   GROUP_SHARE   Wilson's, with the rows that would give this error (Korn and Graubard, 1998)
+ *   GROUP_AREA    symmetric on the logit scale
+ *   GROUP_REST    as GROUP_SIZE, of 1 - value
+ *   GROUP_PLAIN   symmetric, not below 0, not above 1
+ */
+enum group_scale { GROUP_SIZE, GROUP_SHARE, GROUP_AREA, GROUP_REST, GROUP_PLAIN };
+/* The rows that a metric counts. */
+enum group_of {
+    GROUP_OF_ALL,
+    GROUP_OF_POSITIVE,
+    GROUP_OF_ANSWERED, /* positive */
+    GROUP_OF_EITHER,   /* positive, or answered so */
+    GROUP_OF_BOTH      /* pairs of a positive and another row */
+};
+/* The way to compute the metric without a group. */
+enum group_by { GROUP_BY_VALUE, GROUP_BY_AUC, GROUP_BY_PRECISION, GROUP_BY_MACRO_AUC };
+
+struct group_method {
+    int scale, of, by;
+};
+/* y: with groups. NaN: fewer than two effective groups, or a metric without a value. */
+struct interval group_interval(struct tally *y, double value, const struct group_method *m,
+                               double (*metric)(struct tally *y));
+/* 97.5 % of Student's t (Hill, 1970, algorithm 396); degrees of freedom at least 1. */
+double group_quantile(double freedom);
 
 #endif

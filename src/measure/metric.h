@@ -4,7 +4,7 @@
 #define DNN_MEASURE_METRIC_H
 
 #include "base/json/json.h"
-#include "measure/group_interval.h"
+#include "measure/interval.h"
 
 #define METRIC_MOST 24
 /* In place of a task: regression by a model of loss quantile, which has metrics of its own. */

@@ -161,7 +161,7 @@ static double groups_of(const struct drawing *d)
 }
 
 /* value +- 1.96 standard deviations of the draws; with few groups Student's quantile (compare
- * group_interval.h), and the deviation as a sample's. */
+ * measure/interval.h), and the deviation as a sample's. */
 static struct interval spread(const double *advantage, uint32_t draws, double value, double groups)
 {
     struct interval none = {(double)NAN, (double)NAN};

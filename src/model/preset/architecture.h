@@ -20,9 +20,8 @@ struct model_options {
     bool stored; /* from a model file: "layers" are all layers, the output layer included */
 };
 
-/* The way to find the weights: gradient steps; the path of penalties of preset linear
- * (run_path.h); ridge regression of preset rocket (run_ridge.h), if there are not too
- * many rows. */
+/* The way to find the weights: gradient steps; the path of penalties of preset linear,
+ * and ridge regression of preset rocket, if there are not too many rows (run_path.h). */
 enum solution { SOLVED_BY_STEPS, SOLVED_BY_PATH, SOLVED_BY_RIDGE };
 
 struct architecture {

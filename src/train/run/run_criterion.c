@@ -8,23 +8,13 @@
 
 /* --- weights of classes --- */
 
-/* The texts of the classes; labels_free. */
-static char **labels_of(const struct schema *s, uint32_t classes)
+/* The texts of the classes, borrowed; mem_free the list. */
+static const char **labels_of(const struct schema *s, uint32_t classes)
 {
-    char **labels = mem_zero(classes, sizeof *labels);
-    for (uint32_t c = 0; c < classes && c < vocab_count(s->labels); c++) {
-        size_t length;
-        const char *label = vocab_text(s->labels, c, &length);
-        labels[c] = mem_string_n(label, length);
-    }
+    const char **labels = mem_zero(classes, sizeof *labels);
+    for (uint32_t c = 0; c < classes && c < vocab_count(s->labels); c++)
+        labels[c] = vocab_text(s->labels, c, NULL);
     return labels;
-}
-
-static void labels_free(char **labels, uint32_t classes)
-{
-    for (uint32_t c = 0; c < classes; c++)
-        mem_free(labels[c]);
-    mem_free(labels);
 }
 
 /* The weights of a class by both keys, in place of `weights`; NULL: none. */
@@ -40,32 +30,23 @@ static float *with_sampling(const struct config *c, float *weights, const double
     return both;
 }
 
-static bool class_weights(const struct config *c, const struct schema *s, const double *counts,
-                          float **weights, struct err *e)
-{
-    const uint32_t classes = vocab_count(s->labels);
-    char **labels = labels_of(s, classes);
-    bool good = loss_class_weights(&c->train.loss, (const char *const *)labels, counts, classes,
-                                   weights, e);
-    labels_free(labels, classes);
-    return good || config_placed(c, e);
-}
-
 bool run_class_weights(const struct config *c, const struct schema *s, const double *rows,
                        const double *sums, float **weights, struct err *e)
 {
     const uint32_t classes = vocab_count(s->labels);
+    const char **labels = labels_of(s, classes);
     double *trained = mem_alloc(classes, sizeof *trained);
     double *factor = mem_alloc(classes, sizeof *factor);
     run_sampling(c, rows, classes, factor);
     for (uint32_t k = 0; k < classes; k++)
         trained[k] = sums[k] * factor[k];
-    bool good = class_weights(c, s, trained, weights, e);
+    const bool good = loss_class_weights(&c->train.loss, labels, trained, classes, weights, e);
     if (good)
         *weights = with_sampling(c, *weights, factor, classes);
+    mem_free(labels);
     mem_free(trained);
     mem_free(factor);
-    return good;
+    return good || config_placed(c, e);
 }
 
 bool run_set_weights(struct run *r, struct err *e)
@@ -73,7 +54,7 @@ bool run_set_weights(struct run *r, struct err *e)
     r->loss = r->config->train.loss;
     if (!r->classes)
         return true;
-    char **labels = labels_of(r->schema, r->classes);
+    const char **labels = labels_of(r->schema, r->classes);
     double *counts = mem_alloc(r->classes, sizeof *counts);
     double *factor = mem_alloc(r->classes, sizeof *factor);
     r->score.class_counts = r->class_counts = mem_alloc(r->classes, sizeof *r->class_counts);
@@ -81,9 +62,8 @@ bool run_set_weights(struct run *r, struct err *e)
     bool good = run_sample(r, factor, e);
     for (uint32_t c = 0; c < r->classes; c++)
         counts[c] = r->class_counts[c] * factor[c];
-    good = good && loss_choose_labels(&r->loss, (const char *const *)labels, r->classes, e) &&
-           loss_class_weights(&r->loss, (const char *const *)labels, counts, r->classes,
-                              &r->class_weight, e);
+    good = good && loss_choose_labels(&r->loss, labels, r->classes, e) &&
+           loss_class_weights(&r->loss, labels, counts, r->classes, &r->class_weight, e);
     if (!good)
         config_placed(r->config, e);
     if (good && !r->quiet && r->loss.kind == LOSS_SOFT_F1 && r->loss.chosen &&
@@ -98,7 +78,7 @@ bool run_set_weights(struct run *r, struct err *e)
     r->score.class_weight = r->prior_weight = with_sampling(r->config, own, factor, r->classes);
     mem_free(counts);
     mem_free(factor);
-    labels_free(labels, r->classes);
+    mem_free(labels);
     return good;
 }
 
@@ -114,10 +94,10 @@ bool run_criterion(const struct config *c, const struct schema *s, const double 
     if (!classes)
         return true;
     k->classes = vocab_count(s->labels);
-    char **labels = labels_of(s, k->classes);
-    bool good = loss_choose_labels(&k->loss, (const char *const *)labels, k->classes, e) &&
+    const char **labels = labels_of(s, k->classes);
+    bool good = loss_choose_labels(&k->loss, labels, k->classes, e) &&
                 run_class_weights(c, s, rows, sums, weights, e);
-    labels_free(labels, k->classes);
+    mem_free(labels);
     k->class_weight = *weights;
     return good || config_placed(c, e);
 }

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/process/stop.h"
 #include "model/solve/elastic.h"
-#include "train/run/run_ridge.h"
 
 enum { WAIT = 6, HELD = 5 }; /* penalties without a better one; every fifth row is held out */
 enum { FEW = 500 };          /* fewer validation rows cannot choose a penalty alone */
@@ -52,7 +51,7 @@ struct run_path {
     double best_of_all;
     uint32_t used, inputs; /* of the chosen one: inputs with a weight, of all */
     bool over, unsolved;
-    bool ridge; /* run_ridge.h in place of a path */
+    bool ridge; /* ridge regression in place of a path */
     double until; /* seconds of the training at which the solver stops; 0: none */
     struct stopper stopper;
 };
@@ -73,8 +72,10 @@ static int folds_of(const struct run *r)
 uint64_t run_path_bytes(const struct run *r)
 {
     const uint64_t rows = r->list[PART_TRAIN].count;
-    if (!run_is_path(r) || run_is_ridge(r))
+    if (!run_is_path(r))
         return 0;
+    if (run_is_ridge(r))
+        return run_ridge_bytes(r);
     return (1 + (uint64_t)folds_of(r)) *
            (elastic_bytes(rows, design_most(r->features), r->classes) +
             design_bytes(r->features, rows) +

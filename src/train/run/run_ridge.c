@@ -1,5 +1,5 @@
-/* run_ridge.c - see run_ridge.h. */
-#include "train/run/run_ridge.h"
+/* run_ridge.c - see run_path.h: preset rocket. */
+#include "train/run/run_path.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ struct best {
 };
 
 /* The number of the first layer after the features. */
-static uint32_t behind_features(const struct model *m)
+static uint32_t layer_after_features(const struct model *m)
 {
     uint32_t i = 0;
     while (!m->layers[i]->type->ends_steps)
@@ -44,14 +44,12 @@ static uint32_t behind_features(const struct model *m)
 static uint32_t features_of(const struct run *r)
 {
     const struct model *m = network_model(r->network);
-    return m->layers[behind_features(m)]->in;
+    return m->layers[layer_after_features(m)]->in;
 }
 
 uint64_t run_ridge_bytes(const struct run *r)
 {
     const uint64_t rows = r->list[PART_TRAIN].count;
-    if (!run_is_ridge(r))
-        return 0;
     return rows * features_of(r) * sizeof(real) +
            ridge_bytes(rows, features_of(r), r->classes ? r->classes : 1);
 }
@@ -293,7 +291,7 @@ static bool set_weights(struct run *r, uint32_t layer, struct ridge *s, const st
 
 bool run_ridge(struct run *r, double *loss, struct err *e)
 {
-    const uint32_t layer = behind_features(network_model(r->network));
+    const uint32_t layer = layer_after_features(network_model(r->network));
     struct known k;
     struct ridge *s = NULL;
     struct best best = {0};

@@ -96,6 +96,14 @@ static void truth_read(const struct score_job *j, enum part part, uint64_t from,
     }
 }
 
+/* The whole part; truth_free. */
+static struct truth truth_of(const struct score_job *j, enum part part)
+{
+    struct truth t = truth_new(j, j->list[part].count);
+    truth_read(j, part, 0, j->list[part].count, &t);
+    return t;
+}
+
 static struct scores scores_of(const struct score_job *j, uint64_t rows, const struct truth *t)
 {
     return (struct scores){.task = j->schema->task,
@@ -312,13 +320,15 @@ bool score_metric(const struct score_job *j, enum part part, const struct metric
     return good;
 }
 
-static bool measure(const struct score_job *j, enum part part, struct metrics *m,
-                    struct criterion_sum *loss, const struct metric_type *followed,
-                    struct answers *what, struct err *e)
+bool score_all(const struct score_job *j, enum part part, const struct metric_type *followed,
+               struct metrics *m, struct err *e)
 {
+    struct criterion_sum loss = {0};
+    struct answers what;
+    const bool there = measure_of(j, followed, &what);
     struct tally *y =
         tally_of(j, TALLY_ALL & ~(unsigned)(j->gate_count || j->intervals ? 0 : TALLY_CONFUSED));
-    bool good = gather(j, part, y, loss, followed, what, e);
+    const bool good = gather(j, part, y, &loss, followed, there ? &what : NULL, e);
     if (good)
         metrics_of(y, m);
     if (good && j->intervals)
@@ -326,16 +336,7 @@ static bool measure(const struct score_job *j, enum part part, struct metrics *m
     for (size_t i = 0; good && i < j->gate_count; i++)
         gate_judge(&j->gates[i], m, y);
     tally_free(y);
-    return good;
-}
-
-bool score_all(const struct score_job *j, enum part part, const struct metric_type *followed,
-               struct metrics *m, struct err *e)
-{
-    struct criterion_sum loss = {0};
-    struct answers what;
-    bool there = measure_of(j, followed, &what);
-    if (!measure(j, part, m, &loss, followed, there ? &what : NULL, e))
+    if (!good)
         return false;
     if (!m->count || m->m[m->count - 1].type != &metric_loss) {
         m->m[m->count].interval = (struct interval){0};
@@ -378,8 +379,7 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
         sum += j->class_counts[c];
     for (uint32_t c = 0; c < classes; c++)
         share[c] = sum > 0 ? j->class_counts[c] / sum : 1.0 / classes;
-    struct truth t = truth_new(j, rows);
-    truth_read(j, part, 0, rows, &t);
+    struct truth t = truth_of(j, part);
     struct scores on = scores_of(j, rows, &t);
     const struct criterion c = score_criterion(j);
     metrics_baseline(j->schema->task, classes, share, center, &on, &c, m);
@@ -394,8 +394,7 @@ static double part_weight(const struct score_job *j, enum part part, const struc
     const float *of_class = t == &metric_loss ? j->class_weight : NULL;
     if (!of_class && !weighted(j->schema))
         return (double)rows;
-    struct truth truth = truth_new(j, rows);
-    truth_read(j, part, 0, rows, &truth);
+    struct truth truth = truth_of(j, part);
     double sum = 0;
     for (uint64_t r = 0; r < rows; r++)
         sum += (truth.weight ? (double)truth.weight[r] : 1) *

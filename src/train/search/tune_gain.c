@@ -113,9 +113,3 @@ void tune_find_gain(struct tune *t)
     t->a->gain = mean_value(&gain);
     t->a->gain_error = mean_error(&gain);
 }
-
-const char *tune_gain_name(const struct config *c, const struct tune_answer *a)
-{
-    const bool squares = a->metric == config_metric(c) && a->metric == metric_find("rmse", c->task);
-    return squares ? "mean squared error" : a->metric->name;
-}

@@ -51,6 +51,12 @@ const struct tune_result *tune_last(const struct tune_answer *a, uint32_t trial)
     return last;
 }
 
+const char *tune_gain_name(const struct config *c, const struct tune_answer *a)
+{
+    const bool squares = a->metric == config_metric(c) && a->metric == metric_find("rmse", c->task);
+    return squares ? "mean squared error" : a->metric->name;
+}
+
 void tune_release(struct tune_answer *a)
 {
     space_close(&a->space);
