@@ -275,7 +275,7 @@ static struct bench_size_of size_of(const struct work_net *w)
 {
     const struct model *m = network_model(w->network);
     const struct layer *first = m->layers[0];
-    double forward = (double)model_flops(m), params = (double)m->trained * sizeof(real);
+    double forward = (double)m->flops, params = (double)m->trained * sizeof(real);
     double spared = first->type->takes_ids ? 2.0 * first->in * first->out : 0;
     double rows = w->rows, records = rows * w->features.format.stride;
     if (w->training)

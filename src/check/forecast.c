@@ -26,8 +26,9 @@ static bool look(struct config *c, uint64_t limit, uint64_t rows, struct forecas
     if (c->train.time_limit_s > 0)
         f->seconds = fmin(f->seconds, c->train.time_limit_s);
     f->least = f->seconds;
-    if (!r.run_count && r.work == CHECK_EPOCHS && c->train.early.patience > 0)
-        f->least *= fmin(1, (double)(c->train.early.patience + 1) / (double)c->train.epochs);
+    const int64_t patience = c->train.early_stopping.patience;
+    if (!r.run_count && r.work == CHECK_EPOCHS && patience > 0)
+        f->least *= fmin(1, (double)(patience + 1) / (double)c->train.epochs);
     f->threads = r.backend.threads;
     check_free(&r);
     return true;

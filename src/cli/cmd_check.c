@@ -160,8 +160,8 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
     if (select_compared(&r->backend))
         text_printf(out, "by steps timed here, %.1f s as estimated ",
                     select_is_gpu(&r->backend) ? r->backend.gpu_s : r->backend.cpu_s);
-    const char *sooner = c->train.early.patience > 0 ? ", if early stopping does not end it sooner"
-                                                     : "";
+    const char *sooner = c->train.early_stopping.patience > 0
+                             ? ", if early stopping does not end it sooner" : "";
     if (r->run_count)
         text_printf(out, "(all epochs%s)\n", sooner);
     else if (r->work == CHECK_RIDGE)

@@ -63,31 +63,17 @@ static void join_row(const char *key, const struct option *row, const void *base
 static bool apply(struct config *c, const struct overrides *o, struct setting_list *l,
                   struct err *e)
 {
-    char number[40];
-    if (o->batch_size >= 0) {
-        const struct option *row = opt_find(config_table, "train.batch_size");
-        if ((double)o->batch_size < row->low || (double)o->batch_size > row->high) {
-            err_set(e, ERR_OPTION_VALUE, "--batch-size %lld is out of range",
-                    (long long)o->batch_size);
-            return err_expected(e, "%s", opt_range(row));
-        }
-        c->train.batch_size = o->batch_size;
-        snprintf(number, sizeof number, "%lld", (long long)o->batch_size);
-        settings_change(l, "train.batch_size", number, "--batch-size");
-    }
+    if (o->batch_size >= 0 && !settings_put_int(l, "train.batch_size", "--batch-size",
+                                                o->batch_size, &c->train.batch_size, e))
+        return false;
     if (o->time_limit_s >= 0) {
+        char number[40];
         c->train.time_limit_s = o->time_limit_s;
         snprintf(number, sizeof number, "%.15g", o->time_limit_s);
         settings_change(l, "train.time_limit_s", number, "--time-limit");
     }
-    if (o->output_model) {
-        struct json_out quoted = {0};
-        json_put_string(&quoted, NULL, o->output_model);
-        settings_change(l, "output.model", quoted.text.data, "-o");
-        text_free(&quoted.text);
-        mem_free(c->output.model);
-        c->output.model = mem_string(o->output_model);
-    }
+    if (o->output_model)
+        settings_put_string(l, "output.model", "-o", o->output_model, &c->output.model);
     return true;
 }
 
@@ -146,8 +132,7 @@ struct config *config_beside(const struct config *c, struct json_doc *doc, struc
 
 static bool load(struct config *c, const struct overrides *o, struct err *e)
 {
-    static const struct overrides none = {.threads = -1, .batch_size = -1, .time_limit_s = -1};
-    o = o ? o : &none;
+    o = o ? o : &overrides_none;
     config_note_sets(c, o);
     for (size_t i = 0; i < o->set_count; i++)
         if (!config_set(c->doc, o->sets[i], e))
@@ -271,8 +256,7 @@ static struct config *unfold(struct config *c, const struct overrides *o, struct
     bool good = json_set(doc, "ensemble.folds", count, e) &&
                 json_set(doc, "ensemble.members", members.data, e) &&
                 json_set(doc, "model", base, e);
-    struct overrides rest = o ? *o : (struct overrides){.threads = -1, .batch_size = -1,
-                                                        .time_limit_s = -1};
+    struct overrides rest = o ? *o : overrides_none;
     rest.sets = NULL; /* they are in the document */
     rest.set_count = 0;
     struct config *as = NULL;

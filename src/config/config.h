@@ -34,7 +34,7 @@ struct train_options {
     struct loss_options loss;
     int sampling; /* enum sampling */
     bool by_length;
-    struct early_options early;
+    struct early_options early_stopping;
     double clip_norm, time_limit_s;
     uint64_t seed;
     struct checkpoint_options checkpoint;

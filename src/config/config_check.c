@@ -115,7 +115,7 @@ static bool orders(const struct metric_type *t)
 
 static bool check_metric(const struct config *c, struct err *e)
 {
-    const char *name = c->train.early.metric, *known[64];
+    const char *name = c->train.early_stopping.metric, *known[64];
     const int metric_task = config_metric_task(c, false);
     size_t count = 0;
     if (strcmp(name, "auto") == 0 || strcmp(name, metric_loss.name) == 0 ||

@@ -168,8 +168,8 @@ static bool read_wishes(struct wishes *w, struct err *e)
 
 /* --- over the backend section --- */
 
-static void put_string(char **field, const char *value, struct setting_list *l, const char *key,
-                       const char *from)
+void settings_put_string(struct setting_list *l, const char *key, const char *from,
+                         const char *value, char **field)
 {
     struct json_out quoted = {0};
     json_put_string(&quoted, NULL, value);
@@ -178,6 +178,21 @@ static void put_string(char **field, const char *value, struct setting_list *l, 
     char *copy = mem_string(value);
     mem_free(*field);
     *field = copy;
+}
+
+bool settings_put_int(struct setting_list *l, const char *key, const char *from, int64_t value,
+                      int64_t *field, struct err *e)
+{
+    const struct option *row = opt_find(config_table, key);
+    char digits[24];
+    if ((double)value < row->low || (double)value > row->high) {
+        err_set(e, ERR_OPTION_VALUE, "%s %lld is out of range", from, (long long)value);
+        return err_expected(e, "%s", opt_range(row));
+    }
+    *field = value;
+    snprintf(digits, sizeof digits, "%lld", (long long)value);
+    settings_change(l, key, digits, from);
+    return true;
 }
 
 static bool from_set(const struct setting_list *l, const char *key)
@@ -233,20 +248,13 @@ static bool decide(struct backend_options *b, const char *given, const char *giv
             from = name_from;
         }
         char *keep = mem_string(from); /* `from` may point to text that settings_change frees */
-        put_string(fields[job], word, l, key, keep);
+        settings_put_string(l, key, keep, word, fields[job]);
         mem_free(keep);
     }
-    put_string(&b->name, given ? given : backend_word(b->name, false), l, "backend.name",
-               given ? "--backend" : name_from);
+    settings_put_string(l, "backend.name", given ? "--backend" : name_from,
+                        given ? given : backend_word(b->name, false), &b->name);
     mem_free(name_from);
     return true;
-}
-
-static bool out_of_range(const char *option, long long value, const struct option *row,
-                         struct err *e)
-{
-    err_set(e, ERR_OPTION_VALUE, "%s %lld is out of range", option, value);
-    return err_expected(e, "%s", opt_range(row));
 }
 
 static bool no_device(const char *word, struct err *e)
@@ -277,9 +285,10 @@ static bool devices(struct backend_options *b, const struct overrides *o, struct
         return err_expected(e, "one of them");
     }
     if (card)
-        put_string(&b->device, card, l, "backend.device", o->device ? "--device" : "--backend");
+        settings_put_string(l, "backend.device", o->device ? "--device" : "--backend", card,
+                            &b->device);
     else if (id && !from_set(l, "backend.device"))
-        put_string(&b->device, id, l, "backend.device", "GPU_DEVICE_ID");
+        settings_put_string(l, "backend.device", "GPU_DEVICE_ID", id, &b->device);
     if (device_word(b->device))
         return true;
     err_set(e, from_set(l, "backend.device") ? ERR_SET_VALUE : ERR_CONFIG_WORD,
@@ -307,25 +316,15 @@ static bool batches(struct backend_options *b, const struct overrides *o, bool b
                     struct setting_list *l, struct err *e)
 {
     static const char key[] = "backend.predict_batch_size";
-    const struct option *row = opt_find(backend_options_table, "predict_batch_size");
     const char *size = variable("GPU_BATCH_SIZE");
     int64_t value = 0;
-    char digits[24];
-    if (size && (!text_to_int(size, &value) || value < 1 || (double)value > row->high))
+    if (size && (!text_to_int(size, &value) || value < 1 || value > PREDICT_BATCH_MOST))
         return bad_variable("GPU_BATCH_SIZE", size,
                             "a number of rows from 1 to " TEXT_DIGITS(PREDICT_BATCH_MOST), e);
-    if (batch && o->batch_size >= 0) {
-        if ((double)o->batch_size > row->high)
-            return out_of_range("--batch-size", (long long)o->batch_size, row, e);
-        b->predict_batch_size = o->batch_size;
-        snprintf(digits, sizeof digits, "%lld", (long long)o->batch_size);
-        settings_change(l, key, digits, "--batch-size");
-    } else if (size && !from_set(l, key)) {
-        b->predict_batch_size = value;
-        snprintf(digits, sizeof digits, "%lld", (long long)value);
-        settings_change(l, key, digits, "GPU_BATCH_SIZE");
-    }
-    return true;
+    if (batch && o->batch_size >= 0)
+        return settings_put_int(l, key, "--batch-size", o->batch_size, &b->predict_batch_size, e);
+    return !size || from_set(l, key) ||
+           settings_put_int(l, key, "GPU_BATCH_SIZE", value, &b->predict_batch_size, e);
 }
 
 bool config_environment(struct backend_options *b, const struct overrides *o, bool batch,
@@ -344,19 +343,10 @@ bool config_environment(struct backend_options *b, const struct overrides *o, bo
         text_free(&list);
         return false;
     }
-    if (!decide(b, given, kind, l, e) || !devices(b, o, l, e) || !memory(b, l, e) ||
-        !batches(b, o, batch, l, e))
-        return false;
-    if (o->threads >= 0) {
-        const struct option *row = opt_find(backend_options_table, "threads");
-        char digits[24];
-        if ((double)o->threads > row->high)
-            return out_of_range("--threads", (long long)o->threads, row, e);
-        b->threads = o->threads;
-        snprintf(digits, sizeof digits, "%lld", (long long)o->threads);
-        settings_change(l, "backend.threads", digits, "--threads");
-    }
-    return true;
+    return decide(b, given, kind, l, e) && devices(b, o, l, e) && memory(b, l, e) &&
+           batches(b, o, batch, l, e) &&
+           (o->threads < 0 ||
+            settings_put_int(l, "backend.threads", "--threads", o->threads, &b->threads, e));
 }
 
 /* A section that another version wrote and this one cannot read sets nothing. */
@@ -364,7 +354,6 @@ bool backend_settings(const struct json_doc *model_config, enum job job, const s
                       struct backend_options *b, struct setting **settings, size_t *count,
                       struct err *e)
 {
-    static const struct overrides none = {.threads = -1, .batch_size = -1, .time_limit_s = -1};
     struct setting_list l = {0};
     *settings = NULL;
     *count = 0;
@@ -379,7 +368,7 @@ bool backend_settings(const struct json_doc *model_config, enum job job, const s
         return false;
     if (isnan(b->memory_limit_gb))
         b->memory_limit_gb = 0;
-    if (!config_environment(b, o ? o : &none, job != JOB_TRAIN, &l, e)) {
+    if (!config_environment(b, o ? o : &overrides_none, job != JOB_TRAIN, &l, e)) {
         settings_free(l.items, l.count);
         backend_release(b);
         return false;

@@ -130,23 +130,19 @@ static const struct { const char *name, *words; } column_words[] = {
 
 static bool put_column(struct text *out, const char *name)
 {
-    const struct option *table = NULL;
-    for (size_t i = 0; column_type_names[i]; i++)
-        if (strcmp(column_type_names[i], name) == 0)
-            table = strcmp(name, "numeric") == 0       ? column_numeric_table
-                    : strcmp(name, "categorical") == 0 ? column_categorical_table
-                    : strcmp(name, "text") == 0        ? column_text_table
-                    : strcmp(name, "datetime") == 0    ? column_datetime_table
-                                                       : column_plain_table;
-    if (!table)
-        return false;
-    text_printf(out, "\"columns\": {\"NAME\": {\"type\": \"%s\"}}, or short \"NAME\": \"%s\"\n",
-                name, name);
+    const struct option *table = column_plain_table;
+    for (int i = 0; i < CONFIG_COLUMNS; i++)
+        if (strcmp(config_columns[i].type, name) == 0)
+            table = config_columns[i].table;
     for (size_t i = 0; i < sizeof column_words / sizeof *column_words; i++)
-        if (strcmp(column_words[i].name, name) == 0)
+        if (strcmp(column_words[i].name, name) == 0) {
+            text_printf(out, "\"columns\": {\"NAME\": {\"type\": \"%s\"}}, or short \"NAME\": "
+                             "\"%s\"\n", name, name);
             wrap(out, column_words[i].words, "    ");
-    put_options(out, table);
-    return true;
+            put_options(out, table);
+            return true;
+        }
+    return false;
 }
 
 static void put_models(struct text *out)
@@ -164,10 +160,8 @@ static void put_columns(struct text *out)
     text_put(out, "\ntypes of columns\n    ");
     put_words(out, column_type_names);
     text_char(out, '\n');
-    put_options(out, column_numeric_table);
-    put_options(out, column_categorical_table);
-    put_options(out, column_text_table);
-    put_options(out, column_datetime_table);
+    for (int i = 0; i < CONFIG_COLUMNS; i++)
+        put_options(out, config_columns[i].table);
 }
 
 /* Every layer with its options. */
@@ -285,11 +279,12 @@ static size_t put_table_word(struct text *out, const char *where, const struct o
 
 static size_t put_other_words(struct text *out, const char *word, size_t found)
 {
-    found = put_table_word(out, "a numeric column", column_numeric_table, word, found);
-    found = put_table_word(out, "a categorical column", column_categorical_table, word, found);
-    found = put_table_word(out, "a text column", column_text_table, word, found);
-    found = put_table_word(out, "a datetime column", column_datetime_table, word, found);
     struct text where = {0};
+    for (int i = 0; i < CONFIG_COLUMNS; i++) {
+        text_clear(&where);
+        text_printf(&where, "a %s column", config_columns[i].type);
+        found = put_table_word(out, where.data, config_columns[i].table, word, found);
+    }
     for (size_t i = 0; i < preset_count(); i++) {
         text_clear(&where);
         text_printf(&where, "the preset %s", presets[i].name);

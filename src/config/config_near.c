@@ -247,10 +247,8 @@ void config_near(struct err *e)
     config_keys(keep_groups, &p);
     for (size_t i = 0; i < preset_count(); i++)
         keep_table(&p, "model", presets[i].options);
-    keep_table(&p, "data.columns.NAME", column_numeric_table);
-    keep_table(&p, "data.columns.NAME", column_categorical_table);
-    keep_table(&p, "data.columns.NAME", column_text_table);
-    keep_table(&p, "data.columns.NAME", column_datetime_table);
+    for (int i = 0; i < CONFIG_COLUMNS; i++)
+        keep_table(&p, "data.columns.NAME", config_columns[i].table);
     const char **tails = mem_zero(p.count, sizeof *tails), *word = tail(e->key);
     size_t found = 0, all = 0;
     bool ours = false;

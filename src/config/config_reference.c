@@ -45,16 +45,13 @@ static void put_table(struct text *out, const char *where, const struct option *
 
 static void put_columns(struct text *out)
 {
-    static const char where[] = "data.columns.NAME";
     write_row(out, "data.columns.NAME.type",
         &(struct option){.type = OPT_WORD,
                          .words = column_type_names,
                          .help = "What the column is; \"NAME\": \"numeric\" is short for "
                                  "{\"type\": \"numeric\"}."});
-    put_table(out, where, column_numeric_table, "numeric");
-    put_table(out, where, column_categorical_table, "categorical");
-    put_table(out, where, column_text_table, "text");
-    put_table(out, where, column_datetime_table, "datetime");
+    for (int i = 0; i < CONFIG_COLUMNS; i++)
+        put_table(out, "data.columns.NAME", config_columns[i].table, config_columns[i].type);
 }
 
 static void put_layer(struct text *out, const struct layer_type *t)
@@ -109,20 +106,17 @@ bool config_column_help(const char *key, struct text *out,
                         void (*put_row)(struct text *, const char *, const struct option *))
 {
     static const char columns[] = "data.columns.";
-    const struct option *const tables[] = {column_numeric_table, column_categorical_table,
-                                           column_text_table, column_datetime_table};
-    static const char *const names[] = {"numeric", "categorical", "text", "datetime"};
     const char *dot = strrchr(key, '.'), *name = dot ? dot + 1 : key;
     bool found = false;
     if ((dot && strncmp(key, columns, sizeof columns - 1) != 0) || strcmp(name, "type") == 0)
         return false;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        const struct option *row = opt_find(tables[i], name);
+    for (int i = 0; i < CONFIG_COLUMNS; i++) {
+        const struct option *row = opt_find(config_columns[i].table, name);
         if (!row)
             continue;
         struct text where = {0};
         text_printf(&where, "%sdata.columns.NAME.%s, of a %s column", found ? "\n" : "", name,
-                    names[i]);
+                    config_columns[i].type);
         put_row(out, where.data, row);
         text_free(&where);
         found = true;

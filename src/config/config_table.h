@@ -23,6 +23,12 @@ void settings_collect(struct setting_list *l, const struct option *table, const 
 struct setting *settings_find(const struct setting *items, size_t count, const char *key);
 void settings_change(struct setting_list *l, const char *key, const char *value_json,
                      const char *from);
+/* A string, or an integer, of the command line or a variable, put into a field. False, E10: `from`
+ * gives an integer that the key does not take. */
+void settings_put_string(struct setting_list *l, const char *key, const char *from,
+                         const char *value, char **field);
+bool settings_put_int(struct setting_list *l, const char *key, const char *from, int64_t value,
+                      int64_t *field, struct err *e);
 /* A key that the list does not have (an option of a preset) is added, with its value in doc. */
 void settings_from(struct setting_list *l, const struct json_doc *doc, const char *key,
                    const char *from);
@@ -50,6 +56,13 @@ bool config_portfolio(const struct config *c, struct text *out, int *folds);
 bool config_path_solves(const struct loss_options *loss);
 
 /* --- for help --- */
+/* The options of an entry of data.columns by its type; those of the other types are
+ * column_plain_table. */
+enum { CONFIG_COLUMNS = 4 };
+extern const struct config_column {
+    const char *type;
+    const struct option *table;
+} config_columns[CONFIG_COLUMNS];
 /* "integer, 1 to 65536; default 256" */
 void config_put_kind(struct text *out, const struct option *row);
 /* The rows of an option of columns, "scale" or "data.columns.NAME.scale". */

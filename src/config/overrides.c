@@ -5,6 +5,8 @@
 
 #include "config/variable.h"
 
+const struct overrides overrides_none = {.threads = -1, .batch_size = -1, .time_limit_s = -1};
+
 bool card_named(const char *word)
 {
     return word && strncmp(word, "cuda:", 5) == 0;

@@ -16,6 +16,8 @@ struct overrides {
     bool one_network; /* preset auto stays the one network that it stands for */
 };
 
+extern const struct overrides overrides_none;
+
 bool card_named(const char *word);              /* "cuda:3" */
 const char *card_number(const char *device);    /* "3" of "cuda:3"; anything else unchanged */
 /* The card that `device`, or else a backend "cuda:N", names; NULL: neither names one. */

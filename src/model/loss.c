@@ -12,61 +12,33 @@ const char *const loss_names[] = {"auto", "cross_entropy", "focal",    "soft_f1"
                                   "mae",  "huber",         "quantile", NULL};
 
 const struct option loss_options_table[] = {
-    {.key = "type",
-     .type = OPT_WORD,
-     .offset = offsetof(struct loss_options, kind),
-     .standard = "\"auto\"",
-     .words = loss_names,
+    {OPT_ROW_AS("type", struct loss_options, kind, OPT_WORD, "\"auto\""), .words = loss_names,
      .help = "The loss. auto is cross_entropy for classes and mse for numbers. focal gives more "
              "weight to rows that are still wrong. soft_f1 is 1 - F1 of each batch, the mean over "
              "labels, with probabilities for counts. mae and huber are less sensitive to outliers "
              "than mse. quantile predicts a quantile."},
-    {.key = "label_smoothing",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_HIGH,
-     .offset = offsetof(struct loss_options, label_smoothing),
-     .standard = "0",
-     .low = 0,
-     .high = 1,
+    {OPT_ROW(struct loss_options, label_smoothing, OPT_NUMBER, "0"), .flags = OPT_OPEN_HIGH,
+     .low = 0, .high = 1,
      .help = "cross_entropy: spreads this share of every label over all classes."},
-    {.key = "gamma",
-     .type = OPT_NUMBER,
-     .offset = offsetof(struct loss_options, gamma),
-     .standard = "2",
-     .low = 0,
-     .high = 20,
+    {OPT_ROW(struct loss_options, gamma, OPT_NUMBER, "2"), .low = 0, .high = 20,
      .help = "focal: how strongly rows that are already right lose weight; 0 is cross_entropy."},
-    {.key = "delta",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_LOW,
-     .offset = offsetof(struct loss_options, delta),
-     .standard = "1",
-     .low = 0,
+    {OPT_ROW(struct loss_options, delta, OPT_NUMBER, "1"), .flags = OPT_OPEN_LOW, .low = 0,
      .high = 1e6,
      .help = "huber: above this error, in standard deviations of the target, the loss is linear."},
-    {.key = "q",
-     .type = OPT_CUSTOM,
-     .offset = offsetof(struct loss_options, given.q),
-     .standard = "0.5",
+    {OPT_ROW_AS("q", struct loss_options, given.q, OPT_CUSTOM, "0.5"),
      .schema = "{\"anyOf\":[{\"type\":\"number\",\"exclusiveMinimum\":0,"
                "\"exclusiveMaximum\":1},{\"type\":\"array\",\"minItems\":2,"
                "\"maxItems\":32,\"items\":{\"type\":\"number\",\"exclusiveMinimum\":0,"
                "\"exclusiveMaximum\":1}}]}",
      .help = "quantile: the quantile to predict; 0.5 is the median. A rising list of 2 to 32 such "
              "as [0.05, 0.5, 0.95]: one network answers them all, and they never cross."},
-    {.key = "labels",
-     .type = OPT_CUSTOM,
+    {OPT_ROW_AS("labels", struct loss_options, given.labels, OPT_CUSTOM, "null"),
      .flags = OPT_NULLABLE,
-     .offset = offsetof(struct loss_options, given.labels),
-     .standard = "null",
      .schema = "{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"array\",\"minItems\":1,"
                "\"items\":{\"type\":\"string\"}}]}",
      .help = "soft_f1: the labels whose F1 is optimised, as [\"yes\"]. null: all."},
-    {.key = "class_weights",
-     .type = OPT_CUSTOM,
+    {OPT_ROW_AS("class_weights", struct loss_options, given.class_weights, OPT_CUSTOM, "null"),
      .flags = OPT_NULLABLE,
-     .offset = offsetof(struct loss_options, given.class_weights),
-     .standard = "null",
      .schema = "{\"anyOf\":[{\"type\":\"null\"},{\"const\":\"balanced\"},{\"type\":\"object\","
                "\"additionalProperties\":{\"type\":\"number\",\"minimum\":0}}]}",
      .help = "Weights of rows by label. null: none. \"balanced\": every class counts the same. "

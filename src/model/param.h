@@ -43,4 +43,18 @@ void param_list_free(struct param_list *list);
 /* NULL: no parameter of that name. */
 const struct param *param_find(const struct param_list *list, const char *name);
 
+/* How the optimiser moves a parameter. rate: a factor on its learning rate, and on its weight
+ * decay. scale: the parameter is `scale` times one that the optimiser moves (NTK parametrisation,
+ * Jacot et al., 2018): steps and decay act on that one, with every optimiser. */
+struct rates {
+    double rate, scale;
+};
+/* The ranges of the arena of parameters, which the optimiser treats alike. */
+struct param_groups {
+    struct group *items; /* [count], grown; factors all 1 */
+    uint8_t *kinds;      /* enum param_kind of each */
+    struct rates *rates; /* of each */
+    uint32_t count;
+};
+
 #endif

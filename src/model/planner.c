@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/layer.h"
+#include "model/planner.h"
 
 #define LINE 16u /* elements; see layer.h */
 #define MOST_ELEMENTS                                                                              \
@@ -44,16 +44,15 @@ static uint64_t reserve(struct planner *p, uint64_t *arena, uint64_t count, uint
     return at;
 }
 
-static struct group *add_group(struct planner *p, enum param_kind kind)
+static struct group *add_group(struct param_groups *g, enum param_kind kind)
 {
-    p->groups = mem_more(p->groups, p->group_count, sizeof *p->groups);
-    p->kinds = mem_more(p->kinds, p->group_count, sizeof *p->kinds);
-    p->rates = mem_more(p->rates, p->group_count, sizeof *p->rates);
-    p->kinds[p->group_count] = (uint8_t)kind;
-    p->rates[p->group_count] = (struct rates){1, 1};
-    struct group *g = &p->groups[p->group_count++];
-    *g = (struct group){.lr = 1, .weight_decay = 1, .shards = 1};
-    return g;
+    g->items = mem_more(g->items, g->count, sizeof *g->items);
+    g->kinds = mem_more(g->kinds, g->count, sizeof *g->kinds);
+    g->rates = mem_more(g->rates, g->count, sizeof *g->rates);
+    g->kinds[g->count] = (uint8_t)kind;
+    g->rates[g->count] = (struct rates){1, 1};
+    g->items[g->count] = (struct group){.lr = 1, .weight_decay = 1, .shards = 1};
+    return &g->items[g->count++];
 }
 
 uint64_t param_shape_count(const struct param_shape *s)
@@ -84,8 +83,8 @@ static void declare(struct planner *p, const char *name, const struct param_shap
 static void add_groups(struct planner *p, const struct param_shape *shape, uint64_t at,
                        enum param_kind kind, uint32_t shards, bool matrix)
 {
-    p->last_groups = p->group_count;
-    struct group *g = add_group(p, kind);
+    p->last_groups = p->groups.count;
+    struct group *g = add_group(&p->groups, kind);
     g->begin = at;
     g->end = matrix ? at + param_shape_count(shape) : p->params;
     g->in = matrix ? (uint32_t)shape->dims[0] : 0;
@@ -93,7 +92,7 @@ static void add_groups(struct planner *p, const struct param_shape *shape, uint6
     g->shards = shards;
     if (g->end < p->params) {
         uint64_t begin = g->end;
-        g = add_group(p, kind);
+        g = add_group(&p->groups, kind);
         g->begin = begin;
         g->end = p->params;
     }
@@ -128,8 +127,8 @@ uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shap
 
 void plan_rates(struct planner *p, double rate, double scale)
 {
-    for (uint32_t i = p->last_groups; i < p->group_count; i++)
-        p->rates[i] = (struct rates){rate, scale};
+    for (uint32_t i = p->last_groups; i < p->groups.count; i++)
+        p->groups.rates[i] = (struct rates){rate, scale};
 }
 
 uint64_t plan_buffers(struct planner *p, const char *const *names, struct param_shape shape)
@@ -159,6 +158,19 @@ const struct param *param_find(const struct param_list *list, const char *name)
     return NULL;
 }
 
+uint32_t plan_columns(struct planner *p, uint64_t count)
+{
+    struct first_columns *x = &p->x;
+    uint32_t at = (uint32_t)x->count;
+    if (x->count <= FIRST_MOST_WIDTH)
+        x->count += count;
+    if (!count || x->count > FIRST_MOST_WIDTH)
+        return at;
+    x->ends = mem_more(x->ends, x->end_count, sizeof *x->ends);
+    x->ends[x->end_count++] = (uint32_t)x->count;
+    return at;
+}
+
 static struct act_place reserve_acts(struct planner *p, uint32_t width, uint32_t steps,
                                      uint32_t form)
 {
@@ -186,12 +198,12 @@ static uint32_t form_of(const struct planner *p, uint32_t width, uint32_t steps,
 
 struct act_place plan_plain(struct planner *p, uint32_t width)
 {
-    return reserve_acts(p, width, p->steps, FORM_REAL);
+    return reserve_acts(p, width, p->at.steps, FORM_REAL);
 }
 
 struct act_place plan_acts(struct planner *p, uint32_t width)
 {
-    return reserve_acts(p, width, p->steps, form_of(p, width, p->steps, false));
+    return reserve_acts(p, width, p->at.steps, form_of(p, width, p->at.steps, false));
 }
 
 struct act_place plan_back(struct planner *p, uint32_t width, uint32_t steps)
@@ -206,16 +218,16 @@ uint64_t plan_reals(struct planner *p, uint64_t count)
 
 void plan_one_step(struct planner *p)
 {
-    p->steps = 1;
-    p->more = p->divide = 0;
+    p->at.steps = 1;
+    p->at.more = p->at.divide = 0;
 }
 
 void plan_lengths(struct planner *p, uint32_t more, uint32_t divide)
 {
-    p->steps = (uint32_t)(((uint64_t)p->steps + more + divide - 1) / divide);
-    p->more += more * p->divide; /* rounding up twice is rounding up once */
-    p->divide *= divide;
-    p->length = plan_kept(p, (uint64_t)p->rows * sizeof(int32_t));
+    p->at.steps = (uint32_t)(((uint64_t)p->at.steps + more + divide - 1) / divide);
+    p->at.more += more * p->at.divide; /* rounding up twice is rounding up once */
+    p->at.divide *= divide;
+    p->at.length = plan_kept(p, (uint64_t)p->rows * sizeof(int32_t));
 }
 
 uint64_t plan_table(struct planner *p, const void *bytes, size_t size)

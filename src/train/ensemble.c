@@ -160,7 +160,7 @@ double ensemble_work(const struct train_job *j, uint32_t run, uint64_t *params, 
     features_free(f);
     if (!m)
         return -1;
-    double work = ((double)model_flops(m) + ROW_WORK) * (double)c->train.epochs *
+    double work = ((double)m->flops + ROW_WORK) * (double)c->train.epochs *
                   (double)j->table->folds.rows[run % n->folds].train_count;
     *params = m->params;
     model_free(m);

@@ -113,7 +113,7 @@ bool job_decide_machine(struct train_job *j, uint32_t runs, struct err *e)
     struct model *m = model_plan(c->architecture, j->run.features, 1, 1, false, e);
     if (!m)
         return false;
-    double products = (double)model_flops(m), tables = (double)m->params - products / 2;
+    double products = (double)m->flops, tables = (double)m->params - products / 2;
     double rows = (double)row_list_reads(&j->run.list[PART_TRAIN]) * (double)c->train.epochs * runs;
     struct select_work work = {.rows = rows,
                                .flops = 3.0 * products + UPDATE * tables / j->run.batch,

@@ -41,7 +41,7 @@ static inline void grad_unrate(const struct netcase *c, real *moved)
 {
     const struct model *m = network_model(c->network);
     struct group *groups = optim_groups(&c->optim_options, m);
-    for (uint32_t g = 0; g < m->group_count; g++)
+    for (uint32_t g = 0; g < m->groups.count; g++)
         for (uint64_t i = groups[g].begin; i < groups[g].end; i++)
             moved[i] /= groups[g].lr;
     mem_free(groups);
@@ -95,8 +95,8 @@ static inline double grad_worst(struct netcase *c, double wrong, uint64_t *at)
 static inline void grad_shake(struct netcase *c)
 {
     const struct model *m = network_model(c->network);
-    for (uint32_t g = 0; g < m->group_count; g++)
-        for (uint64_t i = m->groups[g].begin; i < m->groups[g].end; i++)
+    for (uint32_t g = 0; g < m->groups.count; g++)
+        for (uint64_t i = m->groups.items[g].begin; i < m->groups.items[g].end; i++)
             c->state.params[i] += 0.3 * rng_normal(c->seed, i, 9, 0, RNG_TEST);
 }
 

@@ -204,13 +204,14 @@ static void offsets(void)
         struct err e = {0};
         struct model *a = plan(texts[i], 1, 1, false, &e), *b = plan(texts[i], 1000, 15, true, &e);
         bool same = a && b && a->params == b->params && a->buffers == b->buffers &&
-                    a->group_count == b->group_count && a->trained == b->trained &&
+                    a->groups.count == b->groups.count && a->trained == b->trained &&
                     a->inputs.params == b->inputs.params && a->flops == b->flops;
         uint64_t at = 0, weights = 0;
-        for (uint32_t g = 0; same && g < a->group_count; g++) {
-            const struct group *x = &a->groups[g], *y = &b->groups[g];
+        for (uint32_t g = 0; same && g < a->groups.count; g++) {
+            const struct group *x = &a->groups.items[g], *y = &b->groups.items[g];
             same = x->begin == y->begin && x->end == y->end && x->in == y->in && x->out == y->out &&
-                   a->kinds[g] == b->kinds[g] && x->begin == at && x->end > x->begin &&
+                   a->groups.kinds[g] == b->groups.kinds[g] && x->begin == at &&
+                   x->end > x->begin &&
                    (!x->in || x->end - x->begin == (uint64_t)x->in * x->out) &&
                    (!x->in || x->begin % 16 == 0);
             at = x->end;
@@ -218,8 +219,8 @@ static void offsets(void)
         }
         ok(same && at == a->params && weights > 0, "offsets of %s",
            texts[i] ? texts[i] : "the default");
-        ok(a->inputs.params >= 27 && a->groups[0].begin == 0 && a->kinds[0] == PARAM_EMBEDDING &&
-               b->groups[0].shards == 1,
+        ok(a->inputs.params >= 27 && a->groups.items[0].begin == 0 &&
+               a->groups.kinds[0] == PARAM_EMBEDDING && b->groups.items[0].shards == 1,
            "  embeddings stand first, outside the shards");
         model_free(a);
         model_free(b);
@@ -296,7 +297,7 @@ static void described(void)
               "{\"type\":\"dense\",\"in\":4,\"out\":3,\"parameters\":15,"
               "\"activation_bytes\":64}]}",
               "described");
-    is_int((int64_t)model_flops(m), 2 * (7 * 4 + 4 * 3),
+    is_int((int64_t)m->flops, 2 * (7 * 4 + 4 * 3),
            "operations of a row: of five one-hot inputs one is looked up");
     ok(m->layers[1]->skipped && m->layers[0]->fused_act == ACT_RELU,
        "the dense layer takes in its activation");

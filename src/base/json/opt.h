@@ -80,6 +80,11 @@ struct option {
     const char *help;           /* one or two sentences; the first one is the summary */
 };
 
+/* The begin of a row for a member of struct `s`; OPT_ROW: the member's name is the key. */
+#define OPT_ROW_AS(key_, s, member, type_, standard_)                                              \
+    .key = key_, .type = type_, .offset = offsetof(s, member), .standard = standard_
+#define OPT_ROW(s, member, type, standard) OPT_ROW_AS(#member, s, member, type, standard)
+
 /* Reads every row's key below `at` (an object, or NULL for all defaults) into `into`, which need
  * not be cleared. A key that is in `at` and in no row, a wrong type, a value out of range: CONFIG
  * errors with place and nearest name. Two keys that differ only by case: JSON_DUPLICATE with both

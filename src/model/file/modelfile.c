@@ -147,23 +147,6 @@ static void copies_free(struct copies *c)
 
 /* --- layers and metadata --- */
 
-static void write_layers(struct layer *const *layers, uint32_t count, const char *key,
-                         struct json_out *out)
-{
-    json_open(out, key, '[');
-    for (uint32_t i = 0; i < count; i++) {
-        const struct layer *l = layers[i];
-        json_open(out, NULL, '{');
-        for (const struct option *row = l->type->options; row->key; row++)
-            if (row->type != OPT_CUSTOM && !(row->flags & OPT_TRAINING))
-                opt_write_value(row, l->spec, row->key, out);
-        if (l->type->nests)
-            write_layers(l->children, l->child_count, "layers", out);
-        json_close(out, '}');
-    }
-    json_close(out, ']');
-}
-
 static void add_text(struct tensor_writer *w, const char *name, const char *text, bool in_meta)
 {
     const uint64_t length = strlen(text);
@@ -207,7 +190,7 @@ static void add_member(const struct modelfile *f, uint32_t number, const struct 
                        struct json_out *layers, struct tensor_writer *w, struct copies *c)
 {
     struct text name = {0};
-    write_layers(m->layers, m->layer_count, NULL, layers);
+    layer_list_write(m->layers, m->layer_count, NULL, false, layers);
     text_printf(&name, IN_MEMBER "layers", number);
     add_text(w, name.data, layers->text.data, false);
     add_params(&f->members[number], number, m, w, c);

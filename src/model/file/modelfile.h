@@ -97,7 +97,7 @@ struct member {
     struct architecture *architecture; /* of a loaded file; else NULL */
     real *params, *buffers;  /* the arenas of model_plan */
     uint64_t param_count, buffer_count;
-    uint64_t flops; /* operations of a record's answer, for a loaded file: model_flops */
+    uint64_t flops; /* operations of a record's answer, for a loaded file */
     double weight; /* in the mean of the answers; not of one member alone */
     uint32_t encoder; /* of its inputs: in modelfile.encoders */
     double *history;  /* [epochs][HISTORY_COLUMNS]; NULL: not known */

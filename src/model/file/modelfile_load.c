@@ -226,7 +226,7 @@ static bool load_weights(const struct model_loading *l, const struct features *f
         return bad_layers(l, &inner);
     member->param_count = m->params;
     member->buffer_count = m->buffers;
-    member->flops = model_flops(m);
+    member->flops = m->flops;
     bool good = load_params(l, m);
     if (good && model_unsound(m, member->buffers) != UINT64_MAX)
         good = modelfile_refuse(l, ERR_MODEL_WEIGHTS, "a running variance is negative");

@@ -53,8 +53,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
 }
 
 #define SIMPLE(word, kind, text)                                                                   \
-    static const char *const word##_words[] = {#word, NULL};                                       \
-    static const struct option word##_options[] = {LAYER_TYPE_ROW(word##_words), {0}};             \
+    static const struct option word##_options[] = {LAYER_TYPE_ROW(#word), {0}};                    \
     static const char *const word##_examples[] = {"{\"type\": \"" #word "\"}", NULL};              \
     const struct layer_type layer_##word = {                                                       \
         .name = #word,                                                                             \
@@ -78,15 +77,9 @@ SIMPLE(tanh, ACT_TANH, "The hyperbolic tangent: between -1 and 1.")
 SIMPLE(sigmoid, ACT_SIGMOID, "1 / (1 + exp(-x)): between 0 and 1.")
 SIMPLE(mish, ACT_MISH, "x tanh(log(1 + exp(x))).")
 
-static const char *const leaky_relu_words[] = {"leaky_relu", NULL};
 static const struct option leaky_relu_options[] = {
-    LAYER_TYPE_ROW(leaky_relu_words),
-    {.key = "slope",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_HIGH,
-     .offset = offsetof(struct act_spec, slope),
-     .standard = "0.01",
-     .low = 0,
+    LAYER_TYPE_ROW("leaky_relu"),
+    {OPT_ROW(struct act_spec, slope, OPT_NUMBER, "0.01"), .flags = OPT_OPEN_HIGH, .low = 0,
      .high = 1,
      .help = "The factor on negative values."},
     {0},
@@ -109,15 +102,9 @@ const struct layer_type layer_leaky_relu = {
     .backward = backward,
 };
 
-static const char *const elu_words[] = {"elu", NULL};
 static const struct option elu_options[] = {
-    LAYER_TYPE_ROW(elu_words),
-    {.key = "alpha",
-     .type = OPT_NUMBER,
-     .offset = offsetof(struct act_spec, slope),
-     .standard = "1",
-     .low = 0,
-     .high = 100,
+    LAYER_TYPE_ROW("elu"),
+    {OPT_ROW_AS("alpha", struct act_spec, slope, OPT_NUMBER, "1"), .low = 0, .high = 100,
      .help = "Large negative values approach minus alpha."},
     {0},
 };

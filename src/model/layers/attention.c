@@ -21,25 +21,13 @@ struct attention_spec {
     struct act_place qkv, context, dqkv, dcontext;
 };
 
-static const char *const type_words[] = {"attention", NULL};
 static const struct option options[] = {
-    LAYER_TYPE_ROW(type_words),
-    {.key = "heads",
-     .type = OPT_INT,
-     .offset = offsetof(struct attention_spec, heads),
-     .standard = "4",
-     .low = 1,
-     .high = 1024,
+    LAYER_TYPE_ROW("attention"),
+    {OPT_ROW(struct attention_spec, heads, OPT_INT, "4"), .low = 1, .high = 1024,
      .help = "The number of heads, which divide the width: each attends on its own."},
-    {.key = "causal",
-     .type = OPT_BOOL,
-     .offset = offsetof(struct attention_spec, causal),
-     .standard = "false",
+    {OPT_ROW(struct attention_spec, causal, OPT_BOOL, "false"),
      .help = "A step sees itself and the steps before it, and none after it."},
-    {.key = "rotary",
-     .type = OPT_BOOL,
-     .offset = offsetof(struct attention_spec, rotary),
-     .standard = "false",
+    {OPT_ROW(struct attention_spec, rotary, OPT_BOOL, "false"),
      .help = "Positions turn the numbers that are compared, so that their distance counts. The "
              "columns of a head are an even number then."},
     {0},
@@ -59,9 +47,9 @@ static uint32_t heads_of(const struct layer *l)
 static uint64_t plan_rope_table(struct planner *p, uint32_t each)
 {
     uint32_t half = each / 2;
-    size_t count = (size_t)p->steps * 2 * half;
+    size_t count = (size_t)p->at.steps * 2 * half;
     real *table = mem_alloc(count, sizeof *table);
-    for (uint32_t t = 0; t < p->steps; t++)
+    for (uint32_t t = 0; t < p->at.steps; t++)
         for (uint32_t j = 0; j < half; j++) {
             double angle = t / pow(10000, (double)j / half);
             table[((size_t)t * half + j) * 2] = (real)cos(angle);
@@ -74,11 +62,11 @@ static uint64_t plan_rope_table(struct planner *p, uint32_t each)
 
 static void plan_way_back(const struct layer *l, struct attention_spec *s, struct planner *p)
 {
-    s->dqkv = plan_back(p, 3 * l->in, p->steps);
-    s->dcontext = plan_back(p, l->in, p->steps);
-    s->room = plan_reals(p, (uint64_t)p->rows * p->steps * 2 * heads_of(l));
+    s->dqkv = plan_back(p, 3 * l->in, p->at.steps);
+    s->dcontext = plan_back(p, l->in, p->at.steps);
+    s->room = plan_reals(p, (uint64_t)p->rows * p->at.steps * 2 * heads_of(l));
     s->keeps = plan_need(p, OP_attention,
-                         &(struct op_attention){.dims = {.rows = p->rows, .steps = p->steps,
+                         &(struct op_attention){.dims = {.rows = p->rows, .steps = p->at.steps,
                                                          .width = l->in, .shards = 1},
                                                 .heads = heads_of(l)},
                          &s->kept);
@@ -94,7 +82,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     if (s->rotary && each % 2)
         return layer_refuse(l, p, e, "turns pairs, and a head has an odd number of columns",
                             "choose another number of heads, or another width");
-    if (p->steps > MOST_STEPS || each > MOST_HEAD)
+    if (p->at.steps > MOST_STEPS || each > MOST_HEAD)
         plan_refuse(p, "%d steps, or %d columns of a head", MOST_STEPS, MOST_HEAD);
     s->weight = plan_param(p, "weight", SHAPE2(l->in, 3 * l->in), PARAM_WEIGHT);
     s->bias = plan_param(p, "bias", SHAPE1(3 * l->in), PARAM_BIAS);
@@ -108,7 +96,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
         plan_way_back(l, s, p);
     if (s->rotary)
         s->rope_table = plan_rope_table(p, each);
-    p->flops += 8 * (uint64_t)l->in * l->in + 4 * (uint64_t)p->steps * l->in;
+    p->flops += 8 * (uint64_t)l->in * l->in + 4 * (uint64_t)p->at.steps * l->in;
     return true;
 }
 

@@ -11,16 +11,14 @@ struct blend_spec {
     uint64_t weight; /* planned: the offset of the parameter */
 };
 
-#define RATE_ROW(standard_)                                                                        \
+#define RATE_ROW(standard)                                                                         \
     {                                                                                              \
-        .key = "rate", .type = OPT_NUMBER, .flags = OPT_TRAINING | OPT_OPEN_LOW,                   \
-        .offset = offsetof(struct blend_spec, rate), .standard = standard_, .low = 0,              \
-        .high = 1000,                                                                              \
+        OPT_ROW(struct blend_spec, rate, OPT_NUMBER, standard),                                    \
+        .flags = OPT_TRAINING | OPT_OPEN_LOW, .low = 0, .high = 1000,                              \
         .help = "The factor on the learning rate of the weights, and on their weight decay."       \
     }
 
-static const char *const scale_words[] = {"scale", NULL};
-static const struct option scale_options[] = {LAYER_TYPE_ROW(scale_words), RATE_ROW("6"), {0}};
+static const struct option scale_options[] = {LAYER_TYPE_ROW("scale"), RATE_ROW("6"), {0}};
 static const char *const scale_examples[] = {
     "{\"type\": \"scale\"}",
     "{\"type\": \"scale\", \"rate\": 1}",
@@ -32,14 +30,9 @@ static const char *const act_words[] = {
 #include "backend/acts.def"
     NULL,
 };
-static const char *const blend_words[] = {"blend", NULL};
 static const struct option blend_options[] = {
-    LAYER_TYPE_ROW(blend_words),
-    {.key = "activation",
-     .type = OPT_WORD,
-     .offset = offsetof(struct blend_spec, act),
-     .standard = "\"selu\"",
-     .words = act_words,
+    LAYER_TYPE_ROW("blend"),
+    {OPT_ROW_AS("activation", struct blend_spec, act, OPT_WORD, "\"selu\""), .words = act_words,
      .help = "The activation f, with its default options."},
     RATE_ROW("0.1"),
     {0},

@@ -12,43 +12,20 @@ struct conv_spec {
     uint64_t weight, bias; /* planned */
 };
 
-static const char *const type_words[] = {"conv1d", NULL};
 static const struct option options[] = {
-    LAYER_TYPE_ROW(type_words),
-    {.key = "units",
-     .type = OPT_INT,
-     .flags = OPT_REQUIRED,
-     .offset = offsetof(struct conv_spec, units),
-     .low = 1,
+    LAYER_TYPE_ROW("conv1d"),
+    {OPT_ROW(struct conv_spec, units, OPT_INT, NULL), .flags = OPT_REQUIRED, .low = 1,
      .high = 1 << 15,
      .help = "The number of outputs of a step."},
-    {.key = "kernel",
-     .type = OPT_INT,
-     .offset = offsetof(struct conv_spec, kernel),
-     .standard = "3",
-     .low = 1,
-     .high = 1024,
+    {OPT_ROW(struct conv_spec, kernel, OPT_INT, "3"), .low = 1, .high = 1024,
      .help = "How many steps an output looks at."},
-    {.key = "dilation",
-     .type = OPT_INT,
-     .offset = offsetof(struct conv_spec, dilation),
-     .standard = "1",
-     .low = 1,
-     .high = 1 << 16,
+    {OPT_ROW(struct conv_spec, dilation, OPT_INT, "1"), .low = 1, .high = 1 << 16,
      .help = "How far apart these steps are."},
-    {.key = "stride",
-     .type = OPT_INT,
-     .offset = offsetof(struct conv_spec, stride),
-     .standard = "1",
-     .low = 1,
-     .high = 1 << 16,
+    {OPT_ROW(struct conv_spec, stride, OPT_INT, "1"), .low = 1, .high = 1 << 16,
      .help = "Only every n-th step gets an output."},
-    {.key = "causal",
-     .type = OPT_BOOL,
-     .offset = offsetof(struct conv_spec, causal),
-     .standard = "false",
-     .help = "An output looks at its own step and those before it; else as many before as "
-             "behind it."},
+    {OPT_ROW(struct conv_spec, causal, OPT_BOOL, "false"),
+     .help = "An output looks at its own step and those before it; else as many before as behind "
+             "it."},
     {0},
 };
 static const char *const examples[] = {
@@ -109,7 +86,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                     .c = shape_of(l, p),
                                     .exact = p->exact});
     if (s->stride > 1)
-        pass_lengths(p, l, 0, (uint32_t)s->stride);
+        pass_lengths(p, l->to.length, 0, (uint32_t)s->stride);
     return y;
 }
 

@@ -18,25 +18,13 @@ struct dense_spec {
     struct act_place z;       /* the value before the activation, if act needs it */
 };
 
-static const char *const type_words[] = {"dense", NULL};
 static const struct option options[] = {
-    LAYER_TYPE_ROW(type_words),
-    {.key = "units",
-     .type = OPT_INT,
-     .offset = offsetof(struct dense_spec, units),
-     .low = 1,
-     .high = (double)LAYER_MOST_UNITS,
+    LAYER_TYPE_ROW("dense"),
+    {OPT_ROW(struct dense_spec, units, OPT_INT, NULL), .low = 1, .high = (double)LAYER_MOST_UNITS,
      .help = "The number of outputs."},
-    {.key = "bias",
-     .type = OPT_BOOL,
-     .offset = offsetof(struct dense_spec, bias),
-     .standard = "true",
+    {OPT_ROW(struct dense_spec, bias, OPT_BOOL, "true"),
      .help = "Adds a bias to every output. It starts at zero, except with init uniform."},
-    {.key = "init",
-     .type = OPT_WORD,
-     .flags = OPT_TRAINING,
-     .offset = offsetof(struct dense_spec, init),
-     .standard = "\"auto\"",
+    {OPT_ROW(struct dense_spec, init, OPT_WORD, "\"auto\""), .flags = OPT_TRAINING,
      .words = init_names,
      .help = "The initial weights: uniform within plus and minus a limit. he: sqrt(6 / in), "
              "xavier: sqrt(6 / (in + out)), lecun: sqrt(3 / in), small: a tenth of lecun, zero: "
@@ -245,44 +233,23 @@ const struct layer_type layer_dense = {
 
 enum ntk_init { NTK_DATA, NTK_NORMAL, NTK_ZERO };
 static const char *const ntk_init_words[] = {"data", "normal", "zero", NULL};
-static const char *const ntk_words[] = {"ntk_dense", NULL};
 static const struct option ntk_options[] = {
-    LAYER_TYPE_ROW(ntk_words),
-    {.key = "units",
-     .type = OPT_INT,
-     .offset = offsetof(struct dense_spec, units),
-     .low = 1,
-     .high = (double)LAYER_MOST_UNITS,
+    LAYER_TYPE_ROW("ntk_dense"),
+    {OPT_ROW(struct dense_spec, units, OPT_INT, NULL), .low = 1, .high = (double)LAYER_MOST_UNITS,
      .help = "The number of outputs."},
-    {.key = "bias",
-     .type = OPT_BOOL,
-     .offset = offsetof(struct dense_spec, bias),
-     .standard = "true",
+    {OPT_ROW(struct dense_spec, bias, OPT_BOOL, "true"),
      .help = "Adds a bias to every output."},
-    {.key = "init",
-     .type = OPT_WORD,
-     .flags = OPT_TRAINING,
-     .offset = offsetof(struct dense_spec, init),
-     .standard = "\"data\"",
+    {OPT_ROW(struct dense_spec, init, OPT_WORD, "\"data\""), .flags = OPT_TRAINING,
      .words = ntk_init_words,
      .help = "The initial weights. normal: normal numbers, divided by the root of the number of "
              "inputs. data: normal, then scaled so that every output has deviation 1 on the rows "
              "of the first batch. zero: 0."},
-    {.key = "bias_init",
-     .type = OPT_WORD,
-     .flags = OPT_TRAINING,
-     .offset = offsetof(struct dense_spec, bias_init),
-     .standard = "\"data\"",
+    {OPT_ROW(struct dense_spec, bias_init, OPT_WORD, "\"data\""), .flags = OPT_TRAINING,
      .words = ntk_init_words,
      .help = "The initial bias. data: minus a random mean of the outputs of 5 rows, so that zero "
              "lies inside the data; normal: normal numbers; zero: 0."},
-    {.key = "bias_rate",
-     .type = OPT_NUMBER,
-     .flags = OPT_TRAINING | OPT_OPEN_LOW,
-     .offset = offsetof(struct dense_spec, bias_rate),
-     .standard = "0.1",
-     .low = 0,
-     .high = 1000,
+    {OPT_ROW(struct dense_spec, bias_rate, OPT_NUMBER, "0.1"), .flags = OPT_TRAINING | OPT_OPEN_LOW,
+     .low = 0, .high = 1000,
      .help = "The factor on the learning rate of the bias."},
     {0},
 };

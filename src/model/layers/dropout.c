@@ -11,18 +11,12 @@ struct dropout_spec {
     uint64_t kept;
 };
 
-static const char *const type_words[] = {"dropout", NULL};
 static const struct option options[] = {
-    LAYER_TYPE_ROW(type_words),
-    {.key = "p",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_HIGH | OPT_TRAINING,
-     .offset = offsetof(struct dropout_spec, p),
-     .standard = "0.1",
-     .low = 0,
-     .high = 1,
-     .help = "The probability that a value is zeroed in training; the others are multiplied by "
-             "1 / (1 - p)."},
+    LAYER_TYPE_ROW("dropout"),
+    {OPT_ROW(struct dropout_spec, p, OPT_NUMBER, "0.1"), .flags = OPT_OPEN_HIGH | OPT_TRAINING,
+     .low = 0, .high = 1,
+     .help = "The probability that a value is zeroed in training; the others are multiplied by 1 "
+             "/ (1 - p)."},
     {0},
 };
 static const char *const examples[] = {
@@ -42,7 +36,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     l->y = plan_acts(p, l->out);
     s->keeps = plan_need(p, OP_dropout,
                          &(struct op_dropout){
-                             .rows = p->rows * p->steps, .steps = 1, .width = l->in}, &s->kept);
+                             .rows = p->rows * p->at.steps, .steps = 1, .width = l->in}, &s->kept);
     return true;
 }
 

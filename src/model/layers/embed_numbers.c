@@ -21,32 +21,16 @@ struct embed_spec {
     uint64_t scale, shift;
 };
 
-static const char *const type_words[] = {"embed_numbers", NULL};
 static const struct option options[] = {
-    LAYER_TYPE_ROW(type_words),
-    {.key = "dim",
-     .type = OPT_INT,
-     .offset = offsetof(struct embed_spec, dim),
-     .standard = "16",
-     .low = 1,
-     .high = 1024,
+    LAYER_TYPE_ROW("embed_numbers"),
+    {OPT_ROW(struct embed_spec, dim, OPT_INT, "16"), .low = 1, .high = 1024,
      .help = "How many numbers a number becomes."},
-    {.key = "deviation",
-     .type = OPT_NUMBER,
-     .flags = OPT_TRAINING,
-     .offset = offsetof(struct embed_spec, deviation),
-     .standard = "0",
-     .low = 0,
+    {OPT_ROW(struct embed_spec, deviation, OPT_NUMBER, "0"), .flags = OPT_TRAINING, .low = 0,
      .high = 100,
      .help = "The standard deviation of the first weights of the components. 0: they begin at 0, "
              "and each number with a straight line."},
-    {.key = "rate",
-     .type = OPT_NUMBER,
-     .flags = OPT_TRAINING | OPT_OPEN_LOW,
-     .offset = offsetof(struct embed_spec, rate),
-     .standard = "1",
-     .low = 0,
-     .high = 1000,
+    {OPT_ROW(struct embed_spec, rate, OPT_NUMBER, "1"), .flags = OPT_TRAINING | OPT_OPEN_LOW,
+     .low = 0, .high = 1000,
      .help = "The factor on the learning rate of the weights, and on their weight decay."},
     {0},
 };
@@ -90,14 +74,14 @@ static void sort_columns(struct embed_spec *s, const struct features *f)
 static void put_chunks(const struct embed_spec *s, struct planner *p)
 {
     uint32_t count = 0, at = 0;
-    for (uint32_t i = 0, begin = 0; i < p->chunk_count; i++) {
-        uint32_t end = p->chunk_ends[i];
+    for (uint32_t i = 0, begin = 0; i < p->x.end_count; i++) {
+        uint32_t end = p->x.ends[i];
         if (!has_bins(p->features, begin))
-            p->chunk_ends[count++] = at += end - begin;
+            p->x.ends[count++] = at += end - begin;
         begin = end;
     }
     for (uint32_t i = 0; i < s->count; i++)
-        p->chunk_ends[count++] = at += (uint32_t)s->dim;
+        p->x.ends[count++] = at += (uint32_t)s->dim;
 }
 
 static bool plan(struct layer *l, struct planner *p, struct err *e)
@@ -107,7 +91,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     (void)e;
     l->skipped = !l->pairs.count;
     if (l->skipped) {
-        p->chunks_of += p->chunks_of == l->position;
+        p->x.read_by += p->x.read_by == l->position;
         return true;
     }
     s->held = l->in - l->pairs.components;
@@ -117,7 +101,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
         plan_refuse(p, "%d outputs of a layer", (int)LAYER_MOST_UNITS);
     l->out = (uint32_t)out;
     put_chunks(s, p);
-    p->chunks_of = l->position + 1;
+    p->x.read_by = l->position + 1;
     s->scale = plan_param(p, "scale", SHAPE2(s->count, dim), PARAM_NORM);
     plan_rates(p, s->rate, 1);
     s->shift = plan_param(p, "shift", SHAPE2(s->count, dim), PARAM_NORM);

@@ -13,7 +13,6 @@ struct embedding_spec {
     uint64_t table;               /* the columns in machine memory */
     bool *normal;                 /* [count], owned: how each is initialised */
 };
-static const struct option options[] = {{0}};
 
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
@@ -28,9 +27,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
         char name[32];
         if (c->encode != CATEGORY_EMBEDDING)
             continue;
-        *to = (struct embed_column){.id = id, .dim = c->dim, .count = c->count};
-        if (!plan_columns(p, c->dim, &to->at))
-            return true;
+        *to = (struct embed_column){
+            .id = id, .at = plan_columns(p, c->dim), .dim = c->dim, .count = c->count};
         snprintf(name, sizeof name, "%u.weight", id);
         to->table = plan_param_whole(p, name, SHAPE2(c->count, c->dim), PARAM_EMBEDDING);
         s->normal[s->count] = c->normal != 0;
@@ -103,7 +101,6 @@ static void release(struct layer *l)
 const struct layer_type input_embedding = {
     .name = "embedding",
     .summary = "A learned row of numbers for each value of a category.",
-    .options = options,
     .spec_size = sizeof(struct embedding_spec),
     .plan = plan,
     .init = init,

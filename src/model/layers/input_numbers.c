@@ -2,15 +2,12 @@
  * columns of x, unchanged. */
 #include "model/layers/inputs.h"
 
-static const struct option options[] = {{0}};
-
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
-    uint32_t at;
     (void)l, (void)e;
     uint64_t count = (uint64_t)p->features->format.numbers + p->features->indicator_count;
-    while (count > 0 && plan_columns(p, 1, &at))
-        count--;
+    while (count-- > 0)
+        plan_columns(p, 1);
     return true;
 }
 
@@ -23,7 +20,6 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
 const struct layer_type input_numbers = {
     .name = "numbers",
     .summary = "Numbers and indicators of missing ones, as they are.",
-    .options = options,
     .plan = plan,
     .forward = forward,
 };

@@ -8,31 +8,27 @@ struct one_hot_spec {
     uint32_t count;
     uint64_t table; /* the columns in machine memory */
 };
-static const struct option options[] = {{0}};
 
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     struct one_hot_spec *s = l->spec;
     const struct features *f = p->features;
-    uint64_t before = p->columns;
+    uint64_t before = p->x.count;
     (void)e;
     s->columns = mem_zero((size_t)f->format.categories + 1, sizeof *s->columns);
     for (uint32_t id = 0; id < f->format.categories; id++) {
-        struct onehot_column *to = &s->columns[s->count];
-        if (f->categories[id].encode != CATEGORY_ONEHOT)
-            continue;
-        *to = (struct onehot_column){.id = id, .count = f->categories[id].count};
-        if (!plan_columns(p, to->count, &to->at))
-            return true;
-        s->count++;
+        uint32_t count = f->categories[id].count;
+        if (f->categories[id].encode == CATEGORY_ONEHOT)
+            s->columns[s->count++] = (struct onehot_column){
+                .id = id, .at = plan_columns(p, count), .count = count};
     }
     s->table = plan_table(p, s->columns, s->count * sizeof *s->columns);
-    if (p->takes_ids)
+    if (p->first.takes_ids)
         l->onehot = (struct layer_onehot){.columns = s->columns,
                                           .table = s->table,
                                           .count = s->count,
-                                          .width = (uint32_t)(p->columns - before)};
-    l->skipped = s->count == 0 || p->takes_ids;
+                                          .width = (uint32_t)(p->x.count - before)};
+    l->skipped = s->count == 0 || p->first.takes_ids;
     return true;
 }
 
@@ -60,7 +56,6 @@ static void release(struct layer *l)
 const struct layer_type input_one_hot = {
     .name = "one_hot",
     .summary = "A 0/1 column for each value of a category.",
-    .options = options,
     .spec_size = sizeof(struct one_hot_spec),
     .plan = plan,
     .forward = forward,

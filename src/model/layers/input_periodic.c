@@ -6,12 +6,10 @@
 #include "model/layers/inputs.h"
 
 struct periodic_spec {
-    struct periodic_column *columns; /* [count], owned */
     uint32_t count;
     uint64_t table;                          /* the columns in machine memory */
     uint64_t frequency, phase, weight, bias; /* offsets of parameters */
 };
-static const struct option options[] = {{0}};
 static const double RATE = 0.1, DEVIATION = 0.1, PI = 3.14159265358979323846;
 
 static uint64_t plan_one(struct planner *p, const char *name, struct param_shape shape)
@@ -26,20 +24,16 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     struct periodic_spec *s = l->spec;
     const struct features *f = p->features;
     (void)e;
-    s->columns = mem_zero((size_t)f->format.numbers + 1, sizeof *s->columns);
-    for (uint32_t i = 0; f->numbers && i < f->format.numbers; i++) {
-        struct periodic_column *to = &s->columns[s->count];
-        if (!f->numbers[i].periodic)
-            continue;
-        to->number = i;
-        if (!plan_columns(p, PERIODIC_OUTPUTS, &to->at))
-            return true;
-        s->count++;
-    }
+    struct periodic_column *columns = mem_zero((size_t)f->format.numbers + 1, sizeof *columns);
+    for (uint32_t i = 0; f->numbers && i < f->format.numbers; i++)
+        if (f->numbers[i].periodic)
+            columns[s->count++] = (struct periodic_column){
+                .number = i, .at = plan_columns(p, PERIODIC_OUTPUTS)};
+    s->table = plan_table(p, columns, s->count * sizeof *columns);
+    mem_free(columns);
     l->skipped = s->count == 0;
     if (l->skipped)
         return true;
-    s->table = plan_table(p, s->columns, s->count * sizeof *s->columns);
     s->frequency = plan_one(p, "frequency", SHAPE2(s->count, PERIODIC_WAVES));
     s->phase = plan_one(p, "phase", SHAPE2(s->count, PERIODIC_WAVES));
     s->weight = plan_one(p, "weight", SHAPE3(s->count, PERIODIC_WAVES, PERIODIC_OUTPUTS));
@@ -95,20 +89,12 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                                       .more = p->more});
 }
 
-static void release(struct layer *l)
-{
-    struct periodic_spec *s = l->spec;
-    mem_free(s->columns);
-}
-
 const struct layer_type input_periodic = {
     .name = "periodic",
     .summary = "Learned sums of cosines of a number.",
-    .options = options,
     .spec_size = sizeof(struct periodic_spec),
     .plan = plan,
     .init = init,
     .forward = forward,
     .backward = backward,
-    .release = release,
 };

@@ -5,13 +5,11 @@
 #include "model/layers/inputs.h"
 
 struct ple_spec {
-    struct ple_column *columns; /* [count], owned */
     uint32_t count, components;
     uint64_t table, edges;  /* in machine memory */
     uint64_t bins, shares;  /* of a batch, in the reals */
     uint32_t at;            /* without pairs: the first column of x */
 };
-static const struct option options[] = {{0}};
 
 /* The column of x that says whether the number was missing. */
 static uint32_t indicator_of(const struct features *f, uint32_t number)
@@ -22,32 +20,23 @@ static uint32_t indicator_of(const struct features *f, uint32_t number)
     return PLE_NONE;
 }
 
-static void add_columns(struct ple_spec *s, const struct features *f)
+/* The numbers with bins; mem_free. */
+static struct ple_column *columns_of(struct ple_spec *s, const struct features *f)
 {
-    s->columns = mem_zero((size_t)f->format.numbers + 1, sizeof *s->columns);
+    struct ple_column *columns = mem_zero((size_t)f->format.numbers + 1, sizeof *columns);
     for (uint32_t i = 0; f->numbers && i < f->format.numbers; i++) {
         const struct feature_number *n = &f->numbers[i];
         if (!n->bins)
             continue;
-        s->columns[s->count++] = (struct ple_column){.number = i,
-                                                     .missing = indicator_of(f, i),
-                                                     .first = s->components,
-                                                     .count = n->bins,
-                                                     .edges = n->edges,
-                                                     .alone = n->alone};
+        columns[s->count++] = (struct ple_column){.number = i,
+                                                  .missing = indicator_of(f, i),
+                                                  .first = s->components,
+                                                  .count = n->bins,
+                                                  .edges = n->edges,
+                                                  .alone = n->alone};
         s->components += n->bins;
     }
-}
-
-/* Columns of x for the components. */
-static bool plan_wide(struct ple_spec *s, struct planner *p)
-{
-    uint32_t at;
-    s->at = (uint32_t)p->columns;
-    for (uint32_t i = 0; i < s->count; i++)
-        if (!plan_columns(p, s->columns[i].count, &at))
-            break;
-    return true;
+    return columns;
 }
 
 static bool plan(struct layer *l, struct planner *p, struct err *e)
@@ -55,25 +44,29 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     struct ple_spec *s = l->spec;
     const struct features *f = p->features;
     (void)e;
-    add_columns(s, f);
+    struct ple_column *columns = columns_of(s, f);
+    s->table = plan_table(p, columns, s->count * sizeof *columns);
+    s->at = (uint32_t)p->x.count;
+    for (uint32_t i = 0; i < s->count && !p->first.pair_units; i++)
+        plan_columns(p, columns[i].count);
+    mem_free(columns);
     l->skipped = s->count == 0;
     if (l->skipped)
         return true;
-    s->table = plan_table(p, s->columns, s->count * sizeof *s->columns);
     s->edges = plan_table(p, f->edges, f->edge_count * sizeof *f->edges);
     uint64_t pairs = (uint64_t)p->rows * s->count;
     s->bins = plan_kept(p, pairs * sizeof(int32_t));
     s->shares = plan_reals(p, pairs);
-    if (!p->pair_units)
-        return plan_wide(s, p);
+    if (!p->first.pair_units)
+        return true;
     l->pairs = (struct layer_pairs){.table = s->table,
                                     .bins = s->bins,
                                     .shares = s->shares,
                                     .count = s->count,
                                     .components = s->components};
-    l->pairs.weight = plan_param_whole(p, "weight", SHAPE2(s->components, p->pair_units),
+    l->pairs.weight = plan_param_whole(p, "weight", SHAPE2(s->components, p->first.pair_units),
                                        PARAM_WEIGHT);
-    plan_rates(p, p->pair_rate, 1);
+    plan_rates(p, p->first.pair_rate, 1);
     return true;
 }
 
@@ -101,18 +94,10 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
     return row;
 }
 
-static void release(struct layer *l)
-{
-    struct ple_spec *s = l->spec;
-    mem_free(s->columns);
-}
-
 const struct layer_type input_ple = {
     .name = "ple",
     .summary = "A component for each bin of a piecewise-linear number.",
-    .options = options,
     .spec_size = sizeof(struct ple_spec),
     .plan = plan,
     .forward = forward,
-    .release = release,
 };

@@ -14,11 +14,9 @@ enum { TEXT_DIM = 32 };
 #define COLUMN_LIMIT 1.0
 
 struct text_spec {
-    struct text_column *columns; /* [count], owned */
     struct layer_texts texts;
     uint32_t units, at; /* at: the first column of x, if the terms make columns */
 };
-static const struct option options[] = {{0}};
 
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
@@ -31,24 +29,24 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     l->skipped = texts->count == 0;
     if (l->skipped)
         return true;
-    s->columns = mem_zero(texts->count, sizeof *s->columns);
+    struct text_column *columns = mem_zero(texts->count, sizeof *columns);
     uint64_t slots = 0;
     for (uint32_t i = 0; i < texts->count; i++) {
         const struct feature_text *t = &f->texts[i];
-        s->columns[i] = (struct text_column){.slot = t->slot,
-                                             .slots = t->slots,
-                                             .first = t->first,
-                                             .count = t->buckets,
-                                             .weighted = t->weighted};
+        columns[i] = (struct text_column){.slot = t->slot,
+                                          .slots = t->slots,
+                                          .at = plan_columns(p, 1),
+                                          .first = t->first,
+                                          .count = t->buckets,
+                                          .weighted = t->weighted};
         slots += t->slots;
-        if (!plan_columns(p, 1, &s->columns[i].at))
-            return true;
     }
-    bool direct = p->takes_ids && p->pair_units; /* a dense layer is first */
-    s->units = direct ? p->pair_units : TEXT_DIM;
-    if (!direct && !plan_columns(p, s->units, &s->at))
-        return true;
-    texts->table = plan_table(p, s->columns, texts->count * sizeof *s->columns);
+    bool direct = p->first.takes_ids && p->first.pair_units; /* a dense layer is first */
+    s->units = direct ? p->first.pair_units : TEXT_DIM;
+    if (!direct)
+        s->at = plan_columns(p, s->units);
+    texts->table = plan_table(p, columns, texts->count * sizeof *columns);
+    mem_free(columns);
     texts->weights = plan_table(p, f->text_weights, f->bucket_count * sizeof *f->text_weights);
     texts->scales = plan_reals(p, (uint64_t)p->rows * texts->count);
     texts->weight = plan_param_whole(p, "weight", SHAPE2(f->bucket_count, s->units), PARAM_WEIGHT);
@@ -127,20 +125,12 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
     texts_backward(&s->texts, p, (struct text_place){dy, s->units, l->in, s->at, false});
 }
 
-static void release(struct layer *l)
-{
-    struct text_spec *s = l->spec;
-    mem_free(s->columns);
-}
-
 const struct layer_type input_text = {
     .name = "text",
     .summary = "The hashed terms of texts.",
-    .options = options,
     .spec_size = sizeof(struct text_spec),
     .plan = plan,
     .init = init,
     .forward = forward,
     .backward = backward,
-    .release = release,
 };

@@ -12,7 +12,6 @@ struct tokens_spec {
     uint64_t tokens;            /* of a batch, in the reals */
     uint32_t at;                /* their first place among the ids */
 };
-static const struct option options[] = {{0}};
 
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
@@ -52,7 +51,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
     struct act y = pass_act(p, l->y);
     (void)x;
     op_tokens(p->m, &(struct op_tokens){.tokens = tokens_of(s, p),
-                                        .length = lengths_at(p, l->length),
+                                        .length = lengths_at(p, l->from.length),
                                         .ids = p->ids,
                                         .dims = pass_dims(p, 1),
                                         .ids_ld = p->ids_ld,
@@ -89,7 +88,6 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
 const struct layer_type input_tokens = {
     .name = "tokens",
     .summary = "A learned row of numbers for each token of a text.",
-    .options = options,
     .spec_size = sizeof(struct tokens_spec),
     .plan = plan,
     .init = init,

@@ -3,8 +3,6 @@
 
 #include "base/mem.h"
 
-#define MOST_WIDTH ((uint64_t)1 << 24)
-
 static const struct layer_type *const types[] = {
 #define INPUT(name) &input_##name,
 #include "model/layers/layers.def"
@@ -16,18 +14,6 @@ static void *copy(const void *from, size_t count, size_t size)
     return count ? mem_copy(from, count * size) : NULL;
 }
 
-bool plan_columns(struct planner *p, uint64_t count, uint32_t *at)
-{
-    *at = (uint32_t)p->columns;
-    if (p->columns <= MOST_WIDTH)
-        p->columns += count;
-    if (!count || p->columns > MOST_WIDTH)
-        return p->columns <= MOST_WIDTH;
-    p->chunk_ends = mem_more(p->chunk_ends, p->chunk_count, sizeof *p->chunk_ends);
-    p->chunk_ends[p->chunk_count++] = (uint32_t)p->columns;
-    return true;
-}
-
 static bool plan_layers(struct inputs *in, struct planner *p, struct err *e)
 {
     for (const struct layer_type *const *type = types; *type; type++) {
@@ -36,10 +22,10 @@ static bool plan_layers(struct inputs *in, struct planner *p, struct err *e)
         in->layers[in->count++] = l;
         p->path.length = 0;
         text_printf(&p->path, "%s.", l->type->name);
-        uint64_t columns = p->columns, trained = p->trained;
+        uint64_t columns = p->x.count, trained = p->trained;
         if (!l->type->plan(l, p, e))
             return false;
-        l->out = (uint32_t)(p->columns - columns);
+        l->out = (uint32_t)(p->x.count - columns);
         l->params = p->trained - trained;
     }
     p->path.length = 0;
@@ -52,7 +38,7 @@ static bool refuse(uint64_t width, struct err *e)
         return err_set(e, ERR_CONFIG_EMPTY,
                        "there is no column to learn from: no number, date, category or text");
     return err_set(e, ERR_CONFIG_SIZE, "the features make a row of more than %llu numbers",
-                   (unsigned long long)MOST_WIDTH);
+                   (unsigned long long)FIRST_MOST_WIDTH);
 }
 
 /* True: it takes the gradient of x. Texts that the first hidden layer reads are its business. */
@@ -88,7 +74,7 @@ static uint32_t batch_steps(const struct inputs *in, const struct pass *p)
     return p->most && p->most < in->steps ? p->most : in->steps;
 }
 
-/* The steps of sequences. p->steps is theirs from here on. */
+/* The steps of sequences. p->at.steps is theirs from here on. */
 static bool plan_series(struct inputs *in, const struct features *f, struct planner *p,
                         struct err *e)
 {
@@ -96,10 +82,10 @@ static bool plan_series(struct inputs *in, const struct features *f, struct plan
     if (!in->steps)
         return true;
     p->sequences = true;
-    p->steps = in->steps;
-    p->divide = 1;
+    p->at.steps = in->steps;
+    p->at.divide = 1;
     plan_lengths(p, 0, 1);
-    in->length = p->length;
+    in->length = p->at.length;
     if (in->records && f->carry)
         in->begins = plan_kept(p, (uint64_t)p->rows * sizeof(int32_t));
     if (in->records)
@@ -110,7 +96,7 @@ static bool plan_series(struct inputs *in, const struct features *f, struct plan
         return true;
     }
     if (f->indicator_count != f->format.numbers || f->format.numbers % f->steps ||
-        p->columns != 2 * (uint64_t)f->format.numbers)
+        p->x.count != 2 * (uint64_t)f->format.numbers)
         return err_set(e, ERR_MODEL_CONFIG, "the columns of a sequence are not channels x steps");
     in->width = f->format.numbers / f->steps;
     in->series = plan_plain(p, in->width);
@@ -137,35 +123,35 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
     else
         p->rows = rows * in->each; /* a record is a row of x */
     p->features = &in->features;
-    p->takes_ids = first->type->takes_ids && !in->records;
-    p->pair_rate = 1;
-    p->pair_units = first->type->takes_pairs && !in->records
-                        ? first->type->takes_pairs(first, &p->pair_rate)
+    p->first.takes_ids = first->type->takes_ids && !in->records;
+    p->first.pair_rate = 1;
+    p->first.pair_units = first->type->takes_pairs && !in->records
+                        ? first->type->takes_pairs(first, &p->first.pair_rate)
                         : 0;
     if (!plan_layers(in, p, e))
         return false;
     hand_over(in, first);
     uint64_t width =
-        in->tokens ? features_tokens(f)->dim : p->columns + first->pairs.components;
-    if (width == 0 || width > MOST_WIDTH)
+        in->tokens ? features_tokens(f)->dim : p->x.count + first->pairs.components;
+    if (width == 0 || width > FIRST_MOST_WIDTH)
         return refuse(width, e);
     in->width = (uint32_t)width;
-    in->held = (uint32_t)p->columns - first->onehot.width;
+    in->held = (uint32_t)p->x.count - first->onehot.width;
     in->params = p->params;
     in->x = plan_plain(p, in->held);
     if (p->training && in->back)
         in->dx = plan_plain(p, in->held);
     p->rows = rows;
-    p->steps = p->own_rows;
+    p->at.steps = p->own_rows;
     p->in_views = p->own_rows > 1;
     if (!plan_series(in, f, p, e))
         return false;
     for (uint32_t i = 0; i < in->count; i++) {
         in->layers[i]->in = in->tokens ? in->width : in->held;
         in->layers[i]->y = in->tokens ? in->series : in->x;
-        in->layers[i]->steps = row_steps(in);
-        in->layers[i]->length = in->length;
-        in->layers[i]->divide = in->tokens || in->records;
+        in->layers[i]->from.steps = row_steps(in);
+        in->layers[i]->from.length = in->length;
+        in->layers[i]->from.divide = in->tokens || in->records;
     }
     return true;
 }
@@ -186,7 +172,7 @@ void inputs_forward(const struct inputs *in, struct pass *p, real *target)
     struct act x = pass_act(p, in->x);
     const bool views = in->each > 1 && !in->records;
     int32_t *begins = in->features.carry ? lengths_at(p, in->begins) : NULL;
-    p->begins = begins;
+    p->state.begins = begins;
     p->dims.steps = in->records ? batch_steps(in, p) : in->each;
     op_gather(p->m, &(struct op_gather){.x = x,
                                         .ids = p->ids,

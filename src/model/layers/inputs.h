@@ -14,15 +14,12 @@
 
 /* The kinds of input layers, in the order of their columns. To add one: a file, and a line in
  * layers.def. Of struct layer_type they use name, summary, spec_size, plan, init, fit, forward,
- * backward and release. plan reads planner.features and takes columns with plan_columns; l->in is
- * the row's width, l->out its own columns, l->y the row x. forward gets x and returns it; backward
- * gets the gradient of x as dy, and dx is NULL. Parameters are declared with plan_param_whole. */
+ * backward and release, and they have no options. plan reads planner.features and takes columns
+ * with plan_columns; l->in is the row's width, l->out its own columns, l->y the row x. forward gets
+ * x and returns it; backward gets the gradient of x as dy, and dx is NULL. Parameters are declared
+ * with plan_param_whole. */
 #define INPUT(name) extern const struct layer_type input_##name;
 #include "model/layers/layers.def"
-
-/* The next `count` columns of x, of one feature. False: the row is too wide, which inputs_plan
- * reports. */
-bool plan_columns(struct planner *p, uint64_t count, uint32_t *at);
 
 struct inputs {
     struct features features; /* copied */

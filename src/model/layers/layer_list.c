@@ -1,61 +1,10 @@
-/* layer_list.c - the list of layer types, and lists of layers: read, planned, run forward and
- * backward, written. A layer whose type has takes_act computes the activation after it as well. */
+/* layer_list.c - lists of layers: made, planned, run forward and backward, written. A layer whose
+ * type has takes_act computes the activation after it as well. */
 #include "model/layer.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-
-const struct layer_type *const layer_types[] = {
-#define LAYER(name) &layer_##name,
-#include "model/layers/layers.def"
-    NULL,
-};
-
-const struct layer_type *layer_find(const char *name)
-{
-    for (const struct layer_type *const *t = layer_types; *t; t++)
-        if (strcmp((*t)->name, name) == 0)
-            return *t;
-    return NULL;
-}
-
-/* --- reading --- */
-
-static bool unknown_type(const struct json_doc *doc, const struct json *v, const char *path,
-                         struct err *e)
-{
-    const char *names[sizeof layer_types / sizeof *layer_types];
-    size_t count = 0;
-    for (; layer_types[count]; count++)
-        names[count] = layer_types[count]->name;
-    json_fail(doc, v, e, ERR_CONFIG_WORD, "`%s.type`: unknown layer \"%s\"", path,
-              text_quote_z(json_string(v)));
-    err_words(e, names, count);
-    const char *near = text_nearest(json_string(v), names, count);
-    return near ? err_help(e, "did you mean `%s`?", near) : false;
-}
-
-static const struct layer_type *type_of(const struct json_doc *doc, const struct json *at,
-                                        const char *path, struct err *e)
-{
-    if (json_kind(at) != JSON_OBJECT) {
-        json_fail(doc, at, e, ERR_CONFIG_TYPE, "`%s`: expected an object", path);
-        err_help(e, "a layer is written {\"type\": \"dense\", \"units\": 128}");
-        return NULL;
-    }
-    const struct json *type = json_get(at, "type");
-    if (!type || json_kind(type) != JSON_STRING) {
-        json_fail(doc, type ? type : at, e, type ? ERR_CONFIG_TYPE : ERR_CONFIG_MISSING_KEY,
-                  type ? "`%s.type`: expected a string" : "`%s.type` is missing", path);
-        err_help(e, "a layer is written {\"type\": \"dense\", \"units\": 128}");
-        return NULL;
-    }
-    const struct layer_type *found = layer_find(json_string(type));
-    if (!found)
-        unknown_type(doc, type, path, e);
-    return found;
-}
 
 void layer_free(struct layer *l)
 {
@@ -63,7 +12,7 @@ void layer_free(struct layer *l)
         return;
     if (l->spec && l->type->release)
         l->type->release(l);
-    if (l->spec)
+    if (l->spec && l->type->options)
         opt_release(l->type->options, l->spec);
     mem_free(l->spec);
     layer_list_free(l->children, l->child_count);
@@ -97,62 +46,6 @@ struct layer *layer_copy_wide(const struct layer *l, uint32_t units)
     const int64_t wide = units;
     memcpy((char *)c->spec + row->offset, &wide, sizeof wide);
     return c;
-}
-
-static struct layer *layer_read(const struct json_doc *doc, const struct json *at, const char *path,
-                                struct err *e)
-{
-    const struct layer_type *type = type_of(doc, at, path, e);
-    if (!type)
-        return NULL;
-    struct layer *l = layer_new(type);
-    if (!opt_read(type->options, doc, at, path, l->spec, e)) {
-        mem_free(l->spec); /* opt_read has released its members */
-        mem_free(l);
-        return NULL;
-    }
-    if (type->nests) {
-        struct text inside = {0};
-        text_printf(&inside, "%s.layers", path);
-        l->children = layer_list_read(doc, json_get(at, "layers"), inside.data, &l->child_count, e);
-        text_free(&inside);
-    }
-    if ((type->nests && !l->children) || (type->check && !type->check(l, doc, at, path, e))) {
-        layer_free(l);
-        return NULL;
-    }
-    return l;
-}
-
-struct layer **layer_list_read(const struct json_doc *doc, const struct json *list,
-                               const char *path, uint32_t *count, struct err *e)
-{
-    *count = 0;
-    if (json_kind(list) != JSON_LIST) {
-        json_fail(doc, list, e, ERR_CONFIG_TYPE, "`%s`: expected a list of layers", path);
-        return NULL;
-    }
-    if (json_count(list) > LAYER_MOST) {
-        json_fail(doc, list, e, ERR_CONFIG_RANGE, "`%s`: %zu layers; at most %d are allowed", path,
-                  json_count(list), LAYER_MOST);
-        return NULL;
-    }
-    struct layer **layers = mem_zero(json_count(list) + 1, sizeof(struct layer *));
-    struct text place = {0};
-    bool good = true;
-    for (const struct json *at = json_at(list, 0); at && good; at = json_next(at)) {
-        text_clear(&place);
-        text_printf(&place, "%s.%u", path, *count);
-        layers[*count] = layer_read(doc, at, place.data, e);
-        good = layers[*count] != NULL;
-        *count += good;
-    }
-    text_free(&place);
-    if (good)
-        return layers;
-    layer_list_free(layers, *count);
-    *count = 0;
-    return NULL;
 }
 
 void layer_list_free(struct layer **layers, uint32_t count)
@@ -190,7 +83,7 @@ static void fuse(struct layer *const *layers, uint32_t count, uint32_t i, const 
 {
     struct layer *l = layers[i], *next = i + 1 < count ? layers[i + 1] : NULL;
     l->next_act = next_act(layers, count, i);
-    if (next && !inside && p->steps > 1 && !p->in_views && takes_pool(l) &&
+    if (next && !inside && p->at.steps > 1 && !p->in_views && takes_pool(l) &&
         pool_commutes(next, &l->pooled.kind))
         l->pooled.on = next->skipped = true;
     if (!l->type->takes_act || l->pairs.count || l->texts.count || !next ||
@@ -212,13 +105,13 @@ bool layer_refuse(const struct layer *l, const struct planner *p, struct err *e,
 /* True: the layer can read the planned number of steps. */
 static bool check_steps(const struct layer *l, const struct planner *p, struct err *e)
 {
-    if (l->type->of == LAYER_OF_STEPS && p->steps == 1)
+    if (l->type->of == LAYER_OF_STEPS && p->at.steps == 1)
         return p->sequences
                    ? layer_refuse(l, p, e, "reads the steps of a sequence, and there is one step "
                                            "here", "leave out the pool layer before it")
                    : layer_refuse(l, p, e, "reads the steps of a sequence, and there are none",
                                   "say with data.sequence which columns are steps");
-    if (l->type->of == LAYER_OF_ROWS && p->steps > 1 && !p->in_views)
+    if (l->type->of == LAYER_OF_ROWS && p->at.steps > 1 && !p->in_views)
         return layer_refuse(l, p, e, "does not work on steps of a sequence",
                             "put it behind a pool layer, or use layer_norm or dense");
     return true;
@@ -227,7 +120,7 @@ static bool check_steps(const struct layer *l, const struct planner *p, struct e
 /* A block's answer is added to its input: step by step. */
 static bool check_nested(const struct layer *l, const struct planner *p, struct err *e)
 {
-    return !p->sequences || p->in_views || p->steps == l->steps || l->pooled.on ||
+    return !p->sequences || p->in_views || p->at.steps == l->from.steps || l->pooled.on ||
            layer_refuse(l, p, e, "gives another number of steps, and stands inside a residual "
                                  "block", "put it before or behind the block");
 }
@@ -248,29 +141,23 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
         l->position = p->position++;
         if (l->position >= LAYER_MOST)
             plan_refuse(p, "%d layers", LAYER_MOST);
-        l->steps = p->steps;
-        l->length = p->length;
-        l->more = p->more;
-        l->divide = p->divide;
+        l->from = p->at;
         uint64_t trained = p->trained, flops = p->flops, room = p->acts;
         if (!l->skipped &&
             (!check_steps(l, p, e) || !l->type->plan(l, p, e) ||
              (outside && !check_nested(l, p, e))))
             return false;
         if (!l->type->nests) /* else its layers have */
-            p->flops = flops + (p->flops - flops) * (l->pooled.on ? 1 : l->steps);
+            p->flops = flops + (p->flops - flops) * (l->pooled.on ? 1 : l->from.steps);
         l->params = p->trained - trained;
         l->room = p->acts - room;
-        l->steps_out = p->steps;
-        l->more_out = p->more;
-        l->divide_out = p->divide;
-        l->length_out = p->length;
+        l->to = p->at;
         in = l->out;
         if (l->skipped)
             continue;
         if (before && p->training) {
             room = p->acts;
-            before->dy = plan_back(p, before->out, l->steps);
+            before->dy = plan_back(p, before->out, l->from.steps);
             before->room += p->acts - room;
         }
         before = l;
@@ -325,36 +212,11 @@ void layer_run_backward(const struct layer *l, struct pass *p, struct act x, str
     machine_owner(p->m, outside);
 }
 
-void pass_lengths(struct pass *p, const struct layer *l, uint32_t more, uint32_t divide)
-{
-    op_lengths(p->m, &(struct op_lengths){.to = lengths_at(p, l->length_out),
-                                          .from = p->length,
-                                          .dims = pass_dims(p, 1),
-                                          .more = more,
-                                          .divide = divide});
-}
-
-static uint32_t shortened(uint32_t most, uint32_t steps, uint64_t more, uint64_t divide)
-{
-    uint64_t fewer = most && divide ? (most + more + divide - 1) / divide : steps;
-    return fewer < steps ? (uint32_t)fewer : steps;
-}
-
-uint32_t pass_steps(const struct pass *p, const struct layer *l)
-{
-    return shortened(p->most, l->steps, l->more, l->divide);
-}
-
-uint32_t pass_steps_out(const struct pass *p, const struct layer *l)
-{
-    return shortened(p->most, l->steps_out, l->more_out, l->divide_out);
-}
-
 static void stand_at(struct pass *p, const struct layer *l)
 {
-    p->dims.steps = pass_steps(p, l);
+    p->dims.steps = pass_steps(p, &l->from);
     if (p->length)
-        p->length = lengths_at(p, l->length);
+        p->length = lengths_at(p, l->from.length);
 }
 
 struct act layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p,
@@ -414,7 +276,7 @@ void layer_list_backward(struct layer *const *layers, uint32_t count, struct pas
 
 /* --- writing --- */
 
-void layer_list_write(struct layer *const *layers, uint32_t count, const char *key,
+void layer_list_write(struct layer *const *layers, uint32_t count, const char *key, bool training,
                       struct json_out *out)
 {
     json_open(out, key, '[');
@@ -422,10 +284,10 @@ void layer_list_write(struct layer *const *layers, uint32_t count, const char *k
         const struct layer *l = layers[i];
         json_open(out, NULL, '{');
         for (const struct option *row = l->type->options; row->key; row++)
-            if (row->type != OPT_CUSTOM)
+            if (row->type != OPT_CUSTOM && (training || !(row->flags & OPT_TRAINING)))
                 opt_write_value(row, l->spec, row->key, out);
         if (l->type->nests)
-            layer_list_write(l->children, l->child_count, "layers", out);
+            layer_list_write(l->children, l->child_count, "layers", training, out);
         json_close(out, '}');
     }
     json_close(out, ']');
@@ -448,18 +310,4 @@ void layer_list_describe(struct layer *const *layers, uint32_t count, const char
         json_close(out, '}');
     }
     json_close(out, ']');
-}
-
-void layer_schema(struct json_out *out)
-{
-    json_open(out, "layer", '{');
-    json_open(out, "oneOf", '[');
-    for (const struct layer_type *const *t = layer_types; *t; t++) {
-        json_open(out, NULL, '{');
-        json_put_string(out, "description", (*t)->summary);
-        opt_schema((*t)->options, out);
-        json_close(out, '}');
-    }
-    json_close(out, ']');
-    json_close(out, '}');
 }

@@ -15,22 +15,14 @@ struct norm_spec {
 
 #define EPSILON_ROW                                                                                \
     {                                                                                              \
-        .key = "epsilon", .type = OPT_NUMBER,                                                      \
-        .offset = offsetof(struct norm_spec, epsilon), .standard = "1e-05",                        \
-        .low = 1e-20, .high = 1,                                                                   \
+        OPT_ROW(struct norm_spec, epsilon, OPT_NUMBER, "1e-05"), .low = 1e-20, .high = 1,          \
         .help = "Added to the variance before the division by its root."                           \
     }
 
-static const char *const batch_words[] = {"batch_norm", NULL};
 static const struct option batch_options[] = {
-    LAYER_TYPE_ROW(batch_words),
-    {.key = "momentum",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_LOW | OPT_TRAINING,
-     .offset = offsetof(struct norm_spec, momentum),
-     .standard = "0.1",
-     .low = 0,
-     .high = 1,
+    LAYER_TYPE_ROW("batch_norm"),
+    {OPT_ROW(struct norm_spec, momentum, OPT_NUMBER, "0.1"), .flags = OPT_OPEN_LOW | OPT_TRAINING,
+     .low = 0, .high = 1,
      .help = "The share of a batch in the running statistics, which prediction uses."},
     EPSILON_ROW,
     {0},
@@ -41,8 +33,7 @@ static const char *const batch_examples[] = {
     NULL,
 };
 
-static const char *const layer_words[] = {"layer_norm", NULL};
-static const struct option layer_options[] = {LAYER_TYPE_ROW(layer_words), EPSILON_ROW, {0}};
+static const struct option layer_options[] = {LAYER_TYPE_ROW("layer_norm"), EPSILON_ROW, {0}};
 static const char *const layer_examples[] = {
     "{\"type\": \"layer_norm\"}",
     "{\"type\": \"layer_norm\", \"epsilon\": 0.01}",
@@ -191,7 +182,7 @@ static bool layer_plan(struct layer *l, struct planner *p, struct err *e)
     s->shift = plan_param(p, "shift", SHAPE1(l->in), PARAM_NORM);
     l->y = plan_acts(p, l->in);
     if (p->training)
-        s->kept = plan_reals(p, 2 * (uint64_t)p->rows * p->steps);
+        s->kept = plan_reals(p, 2 * (uint64_t)p->rows * p->at.steps);
     return true;
 }
 

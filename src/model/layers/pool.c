@@ -13,15 +13,10 @@ struct pool_spec {
     struct act_place score, dscore;
 };
 
-static const char *const type_words[] = {"pool", NULL};
 static const char *const kind_words[] = {"mean", "max", "last", "cls", "attention", NULL};
 static const struct option options[] = {
-    LAYER_TYPE_ROW(type_words),
-    {.key = "kind",
-     .type = OPT_WORD,
-     .offset = offsetof(struct pool_spec, kind),
-     .standard = "\"mean\"",
-     .words = kind_words,
+    LAYER_TYPE_ROW("pool"),
+    {OPT_ROW(struct pool_spec, kind, OPT_WORD, "\"mean\""), .words = kind_words,
      .help = "What becomes of the steps of a sequence, padding not counted: their mean, the "
              "largest value of each column, the last step, the first one (cls: of a class_token), "
              "or a mean with weights that are learned (attention)."},
@@ -48,7 +43,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     if (kind_of(l) == POOL_ATTENTION) {
         s->weight = plan_param(p, "weight", SHAPE2(l->in, 1), PARAM_WEIGHT);
         s->score = plan_plain(p, 1);
-        s->share = plan_reals(p, (uint64_t)p->rows * p->steps);
+        s->share = plan_reals(p, (uint64_t)p->rows * p->at.steps);
         if (p->training)
             s->dscore = plan_plain(p, 1);
         p->flops += 4 * (uint64_t)l->in;
@@ -192,12 +187,12 @@ struct act pooled_forward(const struct layer *l, struct pass *p, struct act x)
     if (!l->pooled.on)
         return x;
     struct act y = pass_act(p, l->pooled.x);
-    p->dims.steps = pass_steps(p, l);
+    p->dims.steps = pass_steps(p, &l->from);
     pool_steps(p, l->pooled.kind, l->in, x, y);
     op_lengths(p->m, &(struct op_lengths){.to = lengths_at(p, l->pooled.length),
                                           .from = p->length,
                                           .dims = pass_dims(p, 1),
-                                          .divide = l->steps});
+                                          .divide = l->from.steps});
     p->dims.steps = 1;
     return y;
 }
@@ -223,7 +218,7 @@ void pooled_end(const struct layer *l, struct pass *p, struct act from, struct a
 {
     if (!l->pooled.on || !dx.at)
         return;
-    p->dims.steps = pass_steps(p, l);
+    p->dims.steps = pass_steps(p, &l->from);
     pool_steps_back(p, l->pooled.kind, l->in, x, from, dx, add);
 }
 
@@ -235,6 +230,7 @@ const struct layer_type layer_pool = {
     .spec_size = sizeof(struct pool_spec),
     .of = LAYER_OF_STEPS,
     .ends_steps = true,
+    .carries = true,
     .whole_rows = true,
     .plan = plan,
     .init = init,

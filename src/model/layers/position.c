@@ -14,17 +14,12 @@ struct position_spec {
     uint64_t at; /* planned: place of the parameter, or of the table */
 };
 
-static const char *const position_words[] = {"position", NULL};
 static const char *const kind_words[] = {"learned", "sinusoidal", NULL};
 static const struct option position_options[] = {
-    LAYER_TYPE_ROW(position_words),
-    {.key = "kind",
-     .type = OPT_WORD,
-     .offset = offsetof(struct position_spec, kind),
-     .standard = "\"learned\"",
-     .words = kind_words,
-     .help = "What is added to a step. learned: a vector of parameters for each. sinusoidal: sines "
-             "and cosines of its number, of wavelengths from 2 pi to 20,000 pi steps."},
+    LAYER_TYPE_ROW("position"),
+    {OPT_ROW(struct position_spec, kind, OPT_WORD, "\"learned\""), .words = kind_words,
+     .help = "What is added to a step. learned: a vector of parameters for each. sinusoidal: "
+             "sines and cosines of its number, of wavelengths from 2 pi to 20,000 pi steps."},
     {0},
 };
 static const char *const position_examples[] = {
@@ -32,8 +27,7 @@ static const char *const position_examples[] = {
     "{\"type\": \"position\", \"kind\": \"sinusoidal\"}",
     NULL,
 };
-static const char *const token_words[] = {"class_token", NULL};
-static const struct option token_options[] = {LAYER_TYPE_ROW(token_words), {0}};
+static const struct option token_options[] = {LAYER_TYPE_ROW("class_token"), {0}};
 static const char *const token_examples[] = {"{\"type\": \"class_token\"}", NULL};
 
 static bool learned(const struct layer *l)
@@ -43,13 +37,13 @@ static bool learned(const struct layer *l)
 
 static uint64_t plan_sines(struct planner *p, uint32_t width)
 {
-    real *table = mem_alloc((size_t)p->steps * width, sizeof *table);
-    for (uint32_t t = 0; t < p->steps; t++)
+    real *table = mem_alloc((size_t)p->at.steps * width, sizeof *table);
+    for (uint32_t t = 0; t < p->at.steps; t++)
         for (uint32_t j = 0; j < width; j++) {
             double angle = t / pow(10000, (double)(j / 2 * 2) / width);
             table[(size_t)t * width + j] = (real)(j % 2 ? cos(angle) : sin(angle));
         }
-    uint64_t at = plan_table(p, table, (size_t)p->steps * width * sizeof *table);
+    uint64_t at = plan_table(p, table, (size_t)p->at.steps * width * sizeof *table);
     mem_free(table);
     return at;
 }
@@ -58,7 +52,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     struct position_spec *s = l->spec;
     (void)e;
-    s->at = learned(l) ? plan_param_whole(p, "weight", SHAPE2(l->steps, l->in), PARAM_BIAS)
+    s->at = learned(l) ? plan_param_whole(p, "weight", SHAPE2(l->from.steps, l->in), PARAM_BIAS)
                        : plan_sines(p, l->in);
     l->y = plan_plain(p, l->out);
     return true;
@@ -71,7 +65,7 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
     const struct position_spec *s = l->spec;
     (void)buffers;
     if (learned(l))
-        init_normal(params + s->at, (uint64_t)l->steps * l->in, 1.0 / TENTHS, seed, model,
+        init_normal(params + s->at, (uint64_t)l->from.steps * l->in, 1.0 / TENTHS, seed, model,
                     l->position, 0);
 }
 
@@ -85,7 +79,7 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                                             : pass_table(p, s->at),
                                             .dims = pass_dims(p, l->in),
                                             .x_steps = p->dims.steps,
-                                            .count = l->steps});
+                                            .count = l->from.steps});
     return y;
 }
 
@@ -98,7 +92,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
         op_position_back(p->m, &(struct op_position_back){.dp = reals_at(p->grads, s->at),
                                                           .dy = dy,
                                                           .dims = pass_dims(p, l->in),
-                                                          .count = l->steps,
+                                                          .count = l->from.steps,
                                                           .more = p->more});
     if (dx.at)
         op_position(p->m, &(struct op_position){.y = dx,
@@ -147,7 +141,7 @@ static struct act token_forward(const struct layer *l, struct pass *p, struct ac
     const struct position_spec *s = l->spec;
     struct act y = pass_act(p, l->y);
     struct dims dims = pass_dims(p, l->in);
-    pass_lengths(p, l, 1, 1);
+    pass_lengths(p, l->to.length, 1, 1);
     dims.steps++;
     op_position(p->m, &(struct op_position){.y = y,
                                             .x = x,

@@ -25,31 +25,20 @@ struct recur_spec {
 };
 
 #define RECUR_ROWS                                                                                 \
-    {.key = "units",                                                                               \
-     .type = OPT_INT,                                                                              \
-     .offset = offsetof(struct recur_spec, units),                                                 \
-     .low = 1,                                                                                     \
-     .high = 1 << 16,                                                                              \
+    {OPT_ROW(struct recur_spec, units, OPT_INT, NULL), .low = 1, .high = 1 << 16,                  \
      .help = "The number of outputs of a direction."},                                             \
-        {.key = "bidirectional",                                                                   \
-         .type = OPT_BOOL,                                                                         \
-         .offset = offsetof(struct recur_spec, bidirectional),                                     \
-         .standard = "false",                                                                      \
-         .help = "A second layer of as many units reads the steps from the last to the first; "    \
-                 "both answers stand side by side."},                                              \
-    {                                                                                              \
-        0                                                                                          \
-    }
+    {OPT_ROW(struct recur_spec, bidirectional, OPT_BOOL, "false"),                                 \
+     .help = "A second layer of as many units reads the steps from the last to the first; both "   \
+             "answers stand side by side."},                                                       \
+    {0}
 
-static const char *const lstm_words[] = {"lstm", NULL};
-static const struct option lstm_options[] = {LAYER_TYPE_ROW(lstm_words), RECUR_ROWS};
+static const struct option lstm_options[] = {LAYER_TYPE_ROW("lstm"), RECUR_ROWS};
 static const char *const lstm_examples[] = {
     "{\"type\": \"lstm\", \"units\": 3}",
     "{\"type\": \"lstm\", \"units\": 2, \"bidirectional\": true}",
     NULL,
 };
-static const char *const gru_words[] = {"gru", NULL};
-static const struct option gru_options[] = {LAYER_TYPE_ROW(gru_words), RECUR_ROWS};
+static const struct option gru_options[] = {LAYER_TYPE_ROW("gru"), RECUR_ROWS};
 static const char *const gru_examples[] = {
     "{\"type\": \"gru\", \"units\": 3}",
     "{\"type\": \"gru\", \"units\": 2, \"bidirectional\": true}",
@@ -84,7 +73,7 @@ static void plan_whole(const struct layer *l, struct recur_way *way, struct plan
     way->whole = p->training && !p->features->carry &&
                  plan_need(p, OP_recur,
                            &(struct op_recur){.dims = {.rows = p->rows,
-                                                       .steps = p->steps,
+                                                       .steps = p->at.steps,
                                                        .width = units_of(l),
                                                        .shards = 1},
                                               .kind = kind_of(l),
@@ -164,7 +153,7 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
                      init_limit(INIT_LECUN, ACT_NONE, units, units), seed, model, l->position,
                      i * each + l->in * columns);
         init_memory(params + way->bias + (kind_of(l) == RECUR_LSTM ? 1 : 2) * units, units,
-                    l->steps);
+                    l->from.steps);
     }
 }
 
@@ -213,12 +202,12 @@ static struct recur_inputs inputs_of(const struct layer *l, const struct pass *p
 
 static struct recur_state state_of(const struct pass *p, const struct recur_way *way)
 {
-    if (!p->state)
-        return (struct recur_state){.from = NULL};
-    return (struct recur_state){.from = p->state + way->state,
-                                .to = p->state_to + way->state,
-                                .begins = p->begins,
-                                .ld = p->carried};
+    struct recur_state s = p->state;
+    if (s.from) {
+        s.from += way->state;
+        s.to += way->state;
+    }
+    return s;
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
@@ -354,6 +343,8 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
         .spec_size = sizeof(struct recur_spec),                                                    \
         .of = LAYER_OF_STEPS,                                                                      \
         .whole_rows = true,                                                                        \
+        .recurrent = true,                                                                         \
+        .carries = true,                                                                           \
         .plan = plan,                                                                              \
         .init = init,                                                                              \
         .forward = forward,                                                                        \

@@ -13,12 +13,9 @@ struct residual_spec {
     struct act_place projected; /* x w */
 };
 
-static const char *const type_words[] = {"residual", NULL};
 static const struct option options[] = {
-    LAYER_TYPE_ROW(type_words),
-    {.key = "layers",
-     .type = OPT_CUSTOM,
-     .offset = offsetof(struct residual_spec, layers),
+    LAYER_TYPE_ROW("residual"),
+    {OPT_ROW(struct residual_spec, layers, OPT_CUSTOM, NULL),
      .schema = "{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#/$defs/layer\"}}",
      .help = "The layers whose output is added to the input of the block. If they change the "
              "width, a matrix of weights brings the input to it."},
@@ -57,7 +54,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     if (l->out != l->in) {
         s->weight = plan_param(p, "weight", SHAPE2(l->in, l->out), PARAM_WEIGHT);
         s->projected = plan_acts(p, l->out);
-        p->flops += 2 * (uint64_t)l->in * l->out * p->steps;
+        p->flops += 2 * (uint64_t)l->in * l->out * p->at.steps;
     }
     l->y = plan_acts(p, l->out);
     return true;

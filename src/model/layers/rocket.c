@@ -21,15 +21,9 @@ struct rocket_spec {
     uint32_t dilation[MOST_DILATIONS], dilations, each;
 };
 
-static const char *const type_words[] = {"rocket", NULL};
 static const struct option options[] = {
-    LAYER_TYPE_ROW(type_words),
-    {.key = "features",
-     .type = OPT_INT,
-     .offset = offsetof(struct rocket_spec, features),
-     .standard = "10000",
-     .low = 84,
-     .high = 1 << 20,
+    LAYER_TYPE_ROW("rocket"),
+    {OPT_ROW(struct rocket_spec, features, OPT_INT, "10000"), .low = 84, .high = 1 << 20,
      .help = "About how many features there are: 84 kernels, times dilations, times thresholds."},
     {0},
 };
@@ -76,9 +70,9 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     static const char *const channels[] = {"channels", NULL};
     struct rocket_spec *s = l->spec;
     (void)e;
-    if (p->steps > MOST_STEPS)
+    if (p->at.steps > MOST_STEPS)
         plan_refuse(p, "%d steps before rocket", MOST_STEPS);
-    choose_dilations(s, l->steps);
+    choose_dilations(s, l->from.steps);
     l->out = groups_of(s) * s->each;
     s->bias = plan_buffers(p, biases, SHAPE1(l->out));
     s->channels = plan_buffers(p, channels, SHAPE2(groups_of(s), ROCKET_CHANNELS));
@@ -145,14 +139,14 @@ static void fit(const struct layer *l, const struct fit_sample *x, real *params,
     struct planner tables = {0};
     uint64_t at = plan_threes(&tables);
     const uint8_t *threes = (const uint8_t *)tables.tables.data + at;
-    uint32_t rows = x->rows / l->steps;
-    float *y = mem_alloc(l->steps, sizeof *y);
+    uint32_t rows = x->rows / l->from.steps;
+    float *y = mem_alloc(l->from.steps, sizeof *y);
     (void)params;
     for (uint32_t f = 0; f < l->out; f++) {
         uint32_t g = f / s->each, d = s->dilation[g / ROCKET_KERNELS], k = g % ROCKET_KERNELS;
         uint32_t row = rng_bits(x->seed, f, l->position, x->model, RNG_SAMPLE) % rows;
         size_t n = answers(buffers + s->channels + g * ROCKET_CHANNELS, threes + 4 * k, d, k,
-                           x->x + (size_t)row * l->steps * x->width, x->width,
+                           x->x + (size_t)row * l->from.steps * x->width, x->width,
                            (uint32_t)x->length[row], y);
         size_t low = n > 1 ? (size_t)(fmod((f + 1) * 0.61803398874989485, 1) * (double)(n - 1)) : 0;
         sort_floats(y, n);

@@ -16,21 +16,11 @@ struct heads_spec {
     bool mean, values;     /* mean: y holds the mean of the views */
 };
 
-static const char *const type_words[] = {"view_dense", NULL};
 static const struct option options[] = {
-    LAYER_TYPE_ROW(type_words),
-    {.key = "units",
-     .type = OPT_INT,
-     .offset = offsetof(struct heads_spec, units),
-     .low = 1,
-     .high = (double)LAYER_MOST_UNITS,
+    LAYER_TYPE_ROW("view_dense"),
+    {OPT_ROW(struct heads_spec, units, OPT_INT, NULL), .low = 1, .high = (double)LAYER_MOST_UNITS,
      .help = "The number of outputs of each view."},
-    {.key = "views",
-     .type = OPT_INT,
-     .offset = offsetof(struct heads_spec, views),
-     .standard = "32",
-     .low = 1,
-     .high = VIEWS_MOST,
+    {OPT_ROW(struct heads_spec, views, OPT_INT, "32"), .low = 1, .high = VIEWS_MOST,
      .help = "The number of views: the inputs are those of all views, side by side."},
     {0},
 };

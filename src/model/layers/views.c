@@ -28,19 +28,11 @@ struct scale_spec {
 };
 
 static const char *const init_words[] = {"auto", "one", "sign", "normal", NULL};
-static const char *const scale_words[] = {"view_scale", NULL};
 static const struct option scale_options[] = {
-    LAYER_TYPE_ROW(scale_words),
-    {.key = "bias",
-     .type = OPT_BOOL,
-     .offset = offsetof(struct scale_spec, bias),
-     .standard = "false",
+    LAYER_TYPE_ROW("view_scale"),
+    {OPT_ROW(struct scale_spec, bias, OPT_BOOL, "false"),
      .help = "Adds a bias to every number, of each view's own."},
-    {.key = "init",
-     .type = OPT_WORD,
-     .flags = OPT_TRAINING,
-     .offset = offsetof(struct scale_spec, init),
-     .standard = "\"auto\"",
+    {OPT_ROW(struct scale_spec, init, OPT_WORD, "\"auto\""), .flags = OPT_TRAINING,
      .words = init_words,
      .help = "The initial weights: 1, 1 or -1 at random, or normal numbers. Inputs that come from "
              "one column get the same. auto: one, but for the first layer inside views normal "
@@ -65,14 +57,14 @@ static bool scale_plan(struct layer *l, struct planner *p, struct err *e)
 {
     struct scale_spec *s = l->spec;
     (void)e;
-    s->views = p->steps;
+    s->views = p->at.steps;
     s->drawn = s->init != SCALE_AUTO      ? s->init
                : !s->first                ? SCALE_ONE
                : has_bins(p->features) ? SCALE_NORMAL
                                           : SCALE_SIGN;
-    if (p->chunk_count && p->chunks_of == l->position) {
-        s->ends = mem_copy(p->chunk_ends, p->chunk_count * sizeof *s->ends);
-        s->end_count = p->chunk_count;
+    if (p->x.end_count && p->x.read_by == l->position) {
+        s->ends = mem_copy(p->x.ends, p->x.end_count * sizeof *s->ends);
+        s->end_count = p->x.end_count;
     }
     s->weight = plan_param_whole(p, "weight", SHAPE2(s->views, l->in), PARAM_WEIGHT);
     if (s->bias)
@@ -175,27 +167,15 @@ struct views_spec {
     const struct json *layers; /* read into children; not looked at afterwards */
 };
 
-static const char *const type_words[] = {"views", NULL};
 static const struct option options[] = {
-    LAYER_TYPE_ROW(type_words),
-    {.key = "k",
-     .type = OPT_INT,
-     .offset = offsetof(struct views_spec, k),
-     .standard = "32",
-     .low = 1,
-     .high = VIEWS_MOST,
+    LAYER_TYPE_ROW("views"),
+    {OPT_ROW(struct views_spec, k, OPT_INT, "32"), .low = 1, .high = VIEWS_MOST,
      .help = "The number of networks."},
-    {.key = "share_batches",
-     .type = OPT_BOOL,
-     .flags = OPT_TRAINING,
-     .offset = offsetof(struct views_spec, share_batches),
-     .standard = "true",
+    {OPT_ROW(struct views_spec, share_batches, OPT_BOOL, "true"), .flags = OPT_TRAINING,
      .help = "In training all networks read the same rows. false: each reads all rows of an epoch "
              "in an order of its own; views is then the last of the layers, with at most an "
              "embed_numbers before it."},
-    {.key = "layers",
-     .type = OPT_CUSTOM,
-     .offset = offsetof(struct views_spec, layers),
+    {OPT_ROW(struct views_spec, layers, OPT_CUSTOM, NULL),
      .schema = "{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#/$defs/layer\"}}",
      .help = "The layers that the networks share. The first is a view_scale. The output is that "
              "of all networks side by side; where no layer follows, each gets an output layer of "
@@ -255,11 +235,11 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     struct scale_spec *first = l->children[0]->spec;
     first->first = true;
     first->shared = p->own_rows <= 1;
-    p->chunks_of += p->chunks_of == l->position; /* the first inside reads the same */
-    p->steps = k;
+    p->x.read_by += p->x.read_by == l->position; /* the first inside reads the same */
+    p->at.steps = k;
     p->in_views = true;
     bool good = layer_list_plan(l->children, l->child_count, l->in, p, &out, e);
-    p->steps = 1;
+    p->at.steps = 1;
     p->in_views = false;
     if (!good)
         return false;

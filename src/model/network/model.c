@@ -31,7 +31,7 @@ static bool check_own_rows(struct model *m, const struct features *f, bool train
         if (!reads_own_rows(l))
             continue;
         if (!l->type->own_rows || i != last || i > 1 ||
-            (i == 1 && m->layers[0]->type != &layer_embed_numbers)) {
+            (i == 1 && (!m->layers[0]->type->takes_pairs || m->layers[0]->type->takes_ids))) {
             err_set(e, ERR_CONFIG_CONFLICT,
                     "`model.layers.%u`: views with share_batches false stand beside other layers",
                     i);
@@ -50,7 +50,7 @@ static const struct layer *stateless(struct layer *const *layers, uint32_t count
     const struct layer *found = NULL;
     for (uint32_t i = 0; i < count && !found; i++) {
         const struct layer_type *t = layers[i]->type;
-        if (t->of == LAYER_OF_STEPS && t != &layer_lstm && t != &layer_gru && t != &layer_pool)
+        if (t->of == LAYER_OF_STEPS && !t->carries)
             found = layers[i];
         else
             found = stateless(layers[i]->children, layers[i]->child_count);
@@ -81,7 +81,7 @@ static bool plan(struct model *m, const struct architecture *a, const struct fea
 {
     uint32_t out;
     m->outputs = f->outputs;
-    p->position = p->chunks_of = 1; /* the embedding tables are 0 */
+    p->position = p->x.read_by = 1; /* the embedding tables are 0 */
     m->layers = architecture_layers(a, f->outputs, &m->layer_count);
     m->layers[m->layer_count - 1]->logits = true;
     if (!check_own_rows(m, f, p->training, e))
@@ -96,23 +96,23 @@ static bool plan(struct model *m, const struct architecture *a, const struct fea
     if (f->carry && !check_carry(m, p, e))
         return false;
     m->tags = features_answers(f);
-    if (p->steps != m->tags && m->tags > 1) {
+    if (p->at.steps != m->tags && m->tags > 1) {
         err_set(e, ERR_CONFIG_CONFLICT,
                 "`model.layers`: the layers make %u of %u steps of a sequence, and each has an "
-                "answer (data.sequence.label \"row\")", p->steps, m->tags);
+                "answer (data.sequence.label \"row\")", p->at.steps, m->tags);
         return err_help(e, "leave out the pool layer, or what else makes fewer steps");
     }
-    if (p->steps > 1 && m->tags == 1) {
+    if (p->at.steps > 1 && m->tags == 1) {
         err_set(e, ERR_CONFIG_CONFLICT,
                 "`model.layers`: the layers leave %u steps of a sequence, and a row has one answer",
-                p->steps);
+                p->at.steps);
         return err_help(e, "put {\"type\": \"pool\"} behind the layers that read steps");
     }
     const struct layer *last = m->layers[m->layer_count - 1];
     m->logits = last->y;
     m->answers = last->answers ? last->answers : 1;
     if (p->training)
-        m->dlogits = plan_plain(p, m->outputs * m->answers); /* of p->steps */
+        m->dlogits = plan_plain(p, m->outputs * m->answers); /* of p->at.steps */
     return !p->too_large[0] || refuse_size(a, p, e);
 }
 
@@ -127,7 +127,7 @@ struct model *model_plan_on(const struct machine *machine, const struct architec
                             bool training, bool tracks, struct err *e)
 {
     struct model *m = mem_zero(1, sizeof *m);
-    struct planner p = {.rows = rows, .steps = 1, .shards = shards, .training = training,
+    struct planner p = {.rows = rows, .at.steps = 1, .shards = shards, .training = training,
                         .tracks = tracks, .machine = machine};
     bool good = plan(m, a, f, &p, e);
     m->rows = rows;
@@ -143,13 +143,10 @@ struct model *model_plan_on(const struct machine *machine, const struct architec
     m->carried = p.carried;
     m->flops = p.flops;
     m->groups = p.groups;
-    m->kinds = p.kinds;
-    m->rates = p.rates;
     m->list = p.list;
     m->tables = p.tables;
     text_free(&p.path);
-    mem_free(p.chunk_ends);
-    m->group_count = p.group_count;
+    mem_free(p.x.ends);
     if (good)
         return m;
     model_free(m);
@@ -162,9 +159,9 @@ void model_free(struct model *m)
         return;
     layer_list_free(m->layers, m->layer_count);
     inputs_release(&m->inputs);
-    mem_free(m->groups);
-    mem_free(m->kinds);
-    mem_free(m->rates);
+    mem_free(m->groups.items);
+    mem_free(m->groups.kinds);
+    mem_free(m->groups.rates);
     text_free(&m->tables);
     param_list_free(&m->list);
     mem_free(m);
@@ -206,11 +203,6 @@ void model_backward(const struct model *m, struct pass *p)
                         dx, false, in->width);
     if (in->back)
         inputs_backward(in, p, dx);
-}
-
-uint64_t model_flops(const struct model *m)
-{
-    return m->flops;
 }
 
 bool model_stacks(const struct model *m)

@@ -16,15 +16,12 @@ struct model {
     uint64_t params, buffers; /* sizes of the arenas */
     uint64_t trained;         /* parameters, without the gaps of the arena */
     struct param_list list;   /* every parameter and buffer, by name */
-    struct group *groups;     /* factors 1; optim_groups makes the optimiser's */
-    uint8_t *kinds;           /* enum param_kind of each */
-    struct rates *rates;      /* of each */
-    uint32_t group_count;
+    struct param_groups groups; /* optim_groups makes the optimiser's */
     uint32_t outputs; /* features.outputs */
     uint32_t answers; /* logits of a row in training: [rows][answers][outputs]; each has a loss */
     uint32_t tags;    /* answers of a sequence, one a step: everything of a row is of a step; 1 */
     uint32_t own_rows; /* in training: views of a row, each with a row of the table of its own; 1 */
-    uint64_t flops;   /* of one row, forward */
+    uint64_t flops;   /* of one row, forward: two for a multiply-add, none for a table */
     /* of one plan (rows, training) */
     uint32_t rows, shards;
     bool training;
@@ -56,8 +53,6 @@ struct dims model_dims(const struct model *m);
 struct act model_forward(const struct model *m, struct pass *p, real *target);
 /* From the gradient of the logits, at m->dlogits of p's activations, to p's gradients. */
 void model_backward(const struct model *m, struct pass *p);
-/* Floating-point operations of one row, forward: two for a multiply-add, none for a table. */
-uint64_t model_flops(const struct model *m);
 /* True: a machine may compute all layers in one piece (layer_type.stacks). */
 bool model_stacks(const struct model *m);
 /* Layers with shapes and numbers of parameters, for inspect and check. */

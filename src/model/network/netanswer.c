@@ -11,7 +11,7 @@ struct pass net_answer_pass(struct network *n, struct machine *machine, const st
     p.from = n->rows.answer.there.at;
     p.now = n->answers.now;
     p.exact = true;
-    p.state = p.state_to = n->answers.state;
+    p.state.from = p.state.to = n->answers.state;
     return p;
 }
 

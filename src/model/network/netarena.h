@@ -140,14 +140,6 @@ static inline uint32_t net_step_rows(const struct network *n)
     return n->o.whole ? n->o.whole : n->o.micro * n->o.rows;
 }
 
-/* Numbers in the arena of buffers: the model's, then in training the state that each row passes
- * from window to window, for all rows of all micro-batches. */
-static inline uint64_t net_buffers(const struct network *n)
-{
-    const struct model *m = network_model(n);
-    return m->buffers + (m->training ? (uint64_t)n->o.micro * m->rows * m->carried : 0);
-}
-
 /* Training continues with this step: streamed rows begin anew there. */
 static inline void net_next_step(struct network *n, const struct step *now)
 {

@@ -37,7 +37,7 @@ static void fit_layer(const struct layer *l, struct pass *p, struct act x)
         machine_act_download(p->m, f->to, x, f->rows, width, width);
     if (f->tap || !l->type->fit || !f->good)
         return;
-    uint32_t rows = f->rows * l->steps;
+    uint32_t rows = f->rows * l->from.steps;
     real *values = mem_alloc((size_t)rows * width + 1, sizeof *values);
     int32_t *length = mem_alloc(f->rows, sizeof *length);
     machine_act_download(p->m, values, x, rows, width, width);

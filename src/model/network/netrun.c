@@ -20,7 +20,7 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
         .target = b->target,
         .weight = b->weight,
         .tables = n->weights.tables,
-        .carried = m->carried,
+        .state.ld = m->carried,
         .schedule = {n->step.rates, n->step.rates_room, 0},
     };
 }
@@ -91,10 +91,10 @@ struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
     if (n->o.tracks)
         p.dims.shards = 1;
     p.moved = n->step.moved;
-    if (p.carried) {
-        uint64_t at = p.dims.rows * (uint64_t)micro * p.carried + n->step.model->buffers;
-        p.state = reals_at(p.buffers, at);
-        p.state_to = reals_at(p.moved, at);
+    if (p.state.ld) {
+        uint64_t at = p.dims.rows * (uint64_t)micro * p.state.ld + n->step.model->buffers;
+        p.state.from = reals_at(p.buffers, at);
+        p.state.to = reals_at(p.moved, at);
     }
     p.now = n->step.now;
     p.from = n->rows.train.there.at;
@@ -140,7 +140,7 @@ void network_issue_update(struct network *n, struct machine *machine)
                       .shard_stride = p.dims.shard_stride,
                       .n = m->params,
                       .shards = p.dims.shards,
-                      .group_count = m->group_count,
+                      .group_count = m->groups.count,
                       .groups = t->groups};
     optim_issue(n->o.optim, &p, t->m1, t->m2, &g, t->now, n->o.clip_norm, t->sums);
     op_advance(machine, &(struct op_advance){.now = t->now,
@@ -149,7 +149,7 @@ void network_issue_update(struct network *n, struct machine *machine)
                                           .part_loss = t->part_loss,
                                           .part_weight = t->part_weight,
                                           .consumed = net_step_rows(n),
-                                          .buffer_count = net_buffers(n),
+                                          .buffer_count = network_buffers(n),
                                           .shards = p.dims.shards});
 }
 

@@ -6,7 +6,7 @@ static bool in_tracks(struct layer *const *layers, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct layer_type *t = layers[i]->type;
-        if (t == &layer_lstm || t == &layer_gru || t->fit ||
+        if (t->recurrent || t->fit ||
             !in_tracks(layers[i]->children, layers[i]->child_count))
             return false;
     }

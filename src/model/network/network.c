@@ -242,8 +242,8 @@ static bool alloc_weights(struct network *n, struct err *e)
     bool good = true;
     w->tables = alloc_copy(n, m->tables.data, m->tables.length, 1, &good, e);
     w->params = n->o.params ? n->o.params : alloc(n, kind, m->params, sizeof(real), &good, e);
-    w->buffers =
-        n->o.params ? n->o.buffers : alloc(n, kind, net_buffers(n), sizeof(real), &good, e);
+    w->buffers = n->o.params ? n->o.buffers
+                             : alloc(n, kind, network_buffers(n), sizeof(real), &good, e);
     n->answers.now = alloc(n, kind, 1, sizeof *n->answers.now, &good, e);
     return good && alloc_features(n, e) && alloc_kept(n, e) &&
            alloc_answers(n, e);
@@ -284,11 +284,11 @@ static bool alloc_training(struct network *n, struct err *e)
     const struct model *m = t->model;
     bool good = true;
     t->host_groups = optim_groups(n->o.optim, m);
-    t->groups = alloc_copy(n, t->host_groups, m->group_count, sizeof *t->groups, &good, e);
-    size_t shadow = machine_shadow_bytes(n->m, t->host_groups, m->group_count, m->params);
+    t->groups = alloc_copy(n, t->host_groups, m->groups.count, sizeof *t->groups, &good, e);
+    size_t shadow = machine_shadow_bytes(n->m, t->host_groups, m->groups.count, m->params);
     if (shadow)
         n->weights.shadow = alloc(n, &n->bytes.weights, shadow, 1, &good, e);
-    t->moved = alloc(n, &n->bytes.weights, net_buffers(n), sizeof(real), &good, e);
+    t->moved = alloc(n, &n->bytes.weights, network_buffers(n), sizeof(real), &good, e);
     return good && alloc_gradients(n, e) && alloc_state(n, e) &&
            alloc_batch(n, m, n->o.tracks ? n->o.tracks : 1, &t->batch, e);
 }
@@ -409,7 +409,7 @@ const struct model *network_model(const struct network *n)
 bool network_rounds(const struct network *n)
 {
     const struct model *m = n->step.model;
-    return m && (m->narrow || machine_rounds(n->m, n->step.host_groups, m->group_count));
+    return m && (m->narrow || machine_rounds(n->m, n->step.host_groups, m->groups.count));
 }
 
 /* --- state --- */
@@ -429,7 +429,7 @@ static void fetch_array(struct network *n, void *to, const void *from, uint64_t 
 void net_refresh(struct network *n)
 {
     machine_refresh(n->m, n->weights.shadow, n->weights.params, n->step.host_groups,
-                    network_model(n)->group_count);
+                    network_model(n)->groups.count);
 }
 
 uint64_t network_buffers(const struct network *n)

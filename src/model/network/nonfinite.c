@@ -17,7 +17,7 @@ static bool all_finite(const real *values, uint64_t count)
 
 static bool bad_output(const struct pass *p, const struct layer *l)
 {
-    uint32_t rows = p->dims.rows * pass_steps_out(p, l);
+    uint32_t rows = p->dims.rows * pass_steps(p, &l->to);
     uint32_t width = l->out * (l->answers ? l->answers : 1);
     uint64_t count = (uint64_t)rows * width;
     real *y = mem_alloc(count ? count : 1, sizeof *y);

@@ -15,97 +15,48 @@ static const char *const kinds[] = {"sgd", "rmsprop", "adam", "adamw", NULL};
     "},\"additionalProperties\":false}"
 
 const struct option optim_options_table[] = {
-    {.key = "type",
-     .type = OPT_WORD,
-     .offset = offsetof(struct optim_options, kind),
-     .standard = "\"adamw\"",
-     .words = kinds,
+    {OPT_ROW_AS("type", struct optim_options, kind, OPT_WORD, "\"adamw\""), .words = kinds,
      .help = "The optimiser. adamw is Adam with decoupled weight decay. sgd has momentum. "
              "rmsprop divides by a running root mean square."},
-    {.key = "learning_rate",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_LOW,
-     .offset = offsetof(struct optim_options, learning_rate),
-     .standard = "0.001",
-     .low = 0,
-     .high = 1000,
+    {OPT_ROW(struct optim_options, learning_rate, OPT_NUMBER, "0.001"), .flags = OPT_OPEN_LOW,
+     .low = 0, .high = 1000,
      .help = "The learning rate; the schedule multiplies it. Raise it until the loss becomes "
              "unsteady, then halve it. The preset linear has the default 0.01 where its solver is "
              "gradient, except with sgd."},
-    {.key = "weight_decay",
-     .type = OPT_NUMBER,
-     .offset = offsetof(struct optim_options, weight_decay),
-     .standard = "0.01",
-     .low = 0,
-     .high = 1000,
-     .help = "Pulls weights toward zero. adamw multiplies it by the learning rate; the others "
-             "add it to the gradient. Biases and norm layers have none, unless groups give it."},
-    {.key = "momentum",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_HIGH,
-     .offset = offsetof(struct optim_options, momentum),
-     .standard = "0.9",
-     .low = 0,
+    {OPT_ROW(struct optim_options, weight_decay, OPT_NUMBER, "0.01"), .low = 0, .high = 1000,
+     .help = "Pulls weights toward zero. adamw multiplies it by the learning rate; the others add "
+             "it to the gradient. Biases and norm layers have none, unless groups give it."},
+    {OPT_ROW(struct optim_options, momentum, OPT_NUMBER, "0.9"), .flags = OPT_OPEN_HIGH, .low = 0,
      .high = 1,
      .help = "sgd: momentum, the share of the last step in the next one."},
-    {.key = "nesterov",
-     .type = OPT_BOOL,
-     .offset = offsetof(struct optim_options, nesterov),
-     .standard = "false",
+    {OPT_ROW(struct optim_options, nesterov, OPT_BOOL, "false"),
      .help = "sgd: Nesterov momentum."},
-    {.key = "decay",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_HIGH,
-     .offset = offsetof(struct optim_options, decay),
-     .standard = "0.99",
-     .low = 0,
+    {OPT_ROW(struct optim_options, decay, OPT_NUMBER, "0.99"), .flags = OPT_OPEN_HIGH, .low = 0,
      .high = 1,
      .help = "rmsprop: the decay of the running mean square."},
-    {.key = "betas",
-     .type = OPT_NUMBERS,
-     .flags = OPT_OPEN_HIGH,
-     .offset = offsetof(struct optim_options, betas),
-     .standard = "[0.9, 0.999]",
-     .low = 0,
-     .high = 1,
+    {OPT_ROW(struct optim_options, betas, OPT_NUMBERS, "[0.9, 0.999]"), .flags = OPT_OPEN_HIGH,
+     .low = 0, .high = 1,
      .help = "adam, adamw: the decay of the running means of the gradient and of its square."},
-    {.key = "epsilon",
-     .type = OPT_NUMBER,
-     .offset = offsetof(struct optim_options, epsilon),
-     .standard = "1e-08",
+    {OPT_ROW(struct optim_options, epsilon, OPT_NUMBER, "1e-08"),
      .low = 1e-20, /* gradients whose squares are 0 in a float32 are smaller, and stay short */
      .high = 1,
      .help = "adam, adamw, rmsprop: added to the root before a step is divided by it."},
-    {.key = "groups",
-     .type = OPT_CUSTOM,
-     .flags = OPT_NULLABLE,
-     .offset = offsetof(struct optim_options, groups),
-     .standard = "null",
+    {OPT_ROW(struct optim_options, groups, OPT_CUSTOM, "null"), .flags = OPT_NULLABLE,
      .schema =
          "{\"type\":[\"object\",\"null\"],\"properties\":{\"weight\":" FACTORS ",\"bias\":" FACTORS
          ",\"norm\":" FACTORS ",\"embedding\":" FACTORS "},\"additionalProperties\":false}",
      .help = "Factors on learning_rate and weight_decay for kinds of parameters (weight, bias, "
-             "norm, embedding), such as {\"bias\": {\"learning_rate\": 2, \"weight_decay\": "
-             "0}}. The default is 1, except for the weight_decay of bias and norm: 0."},
+             "norm, embedding), such as {\"bias\": {\"learning_rate\": 2, \"weight_decay\": 0}}. "
+             "The default is 1, except for the weight_decay of bias and norm: 0."},
     {0},
 };
 
 static const struct option factor_options[] = {
-    {.key = "learning_rate",
-     .type = OPT_NUMBER,
-     .flags = OPT_NULLABLE,
-     .offset = offsetof(struct optim_factors, learning_rate),
-     .standard = "null",
-     .low = 0,
-     .high = 1000,
+    {OPT_ROW(struct optim_factors, learning_rate, OPT_NUMBER, "null"), .flags = OPT_NULLABLE,
+     .low = 0, .high = 1000,
      .help = "The factor on the learning rate."},
-    {.key = "weight_decay",
-     .type = OPT_NUMBER,
-     .flags = OPT_NULLABLE,
-     .offset = offsetof(struct optim_factors, weight_decay),
-     .standard = "null",
-     .low = 0,
-     .high = 1000,
+    {OPT_ROW(struct optim_factors, weight_decay, OPT_NUMBER, "null"), .flags = OPT_NULLABLE,
+     .low = 0, .high = 1000,
      .help = "The factor on the weight decay."},
     {0},
 };
@@ -184,14 +135,15 @@ static void scale_rates(const struct optim_options *o, const struct rates *r, st
 
 struct group *optim_groups(const struct optim_options *o, const struct model *m)
 {
-    struct group *groups = mem_zero((size_t)m->group_count + 1, sizeof *groups);
-    for (uint32_t i = 0; i < m->group_count; i++) {
-        groups[i] = m->groups[i];
+    const struct param_groups *all = &m->groups;
+    struct group *groups = mem_zero((size_t)all->count + 1, sizeof *groups);
+    for (uint32_t i = 0; i < all->count; i++) {
+        groups[i] = all->items[i];
         if (!o)
             continue;
-        groups[i].lr = o->factors[m->kinds[i]].learning_rate;
-        groups[i].weight_decay = o->factors[m->kinds[i]].weight_decay;
-        scale_rates(o, &m->rates[i], &groups[i]);
+        groups[i].lr = o->factors[all->kinds[i]].learning_rate;
+        groups[i].weight_decay = o->factors[all->kinds[i]].weight_decay;
+        scale_rates(o, &all->rates[i], &groups[i]);
     }
     return groups;
 }

@@ -11,21 +11,14 @@ struct explicit_spec {
     const struct json *layers, *output;
 };
 static const struct option explicit_options[] = {
-    {.key = "layers",
-     .type = OPT_CUSTOM,
-     .flags = OPT_REQUIRED,
-     .offset = offsetof(struct explicit_spec, layers),
+    {OPT_ROW(struct explicit_spec, layers, OPT_CUSTOM, NULL), .flags = OPT_REQUIRED,
      .schema = "{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/layer\"}}",
      .help = "The hidden layers, in order. The layer to the task's outputs follows them by "
              "itself."},
-    {.key = "output",
-     .type = OPT_CUSTOM,
-     .flags = OPT_NULLABLE,
-     .offset = offsetof(struct explicit_spec, output),
-     .standard = "null",
+    {OPT_ROW(struct explicit_spec, output, OPT_CUSTOM, "null"), .flags = OPT_NULLABLE,
      .schema = "{\"type\":[\"object\",\"null\"]}",
-     .help = "The layer to the task's outputs, dense or ntk_dense, without units. null: dense with "
-             "init small."},
+     .help = "The layer to the task's outputs, dense or ntk_dense, without units. null: dense "
+             "with init small."},
     {0},
 };
 
@@ -164,8 +157,8 @@ static bool follow(struct architecture *a, bool sequences, struct err *e)
 static bool same_layers(const struct architecture *a, struct layer *const *layers, uint32_t count)
 {
     struct json_out one = {0}, two = {0};
-    layer_list_write(a->layers, a->count, NULL, &one);
-    layer_list_write(layers, count, NULL, &two);
+    layer_list_write(a->layers, a->count, NULL, true, &one);
+    layer_list_write(layers, count, NULL, true, &two);
     bool same = one.text.length == two.text.length &&
                 memcmp(one.text.data, two.text.data, one.text.length) == 0;
     text_free(&one.text);
@@ -358,7 +351,7 @@ void architecture_write(const struct architecture *a, struct text *json)
     for (const struct option *row = a->preset ? a->preset->options : NULL; row && row->key; row++)
         if (row->type != OPT_CUSTOM)
             opt_write_value(row, a->spec, row->key, &out);
-    layer_list_write(a->layers, a->count, "layers", &out);
+    layer_list_write(a->layers, a->count, "layers", true, &out);
     if (a->output_text.length)
         json_put_raw(&out, "output", a->output_text.data);
     json_close(&out, '}');

@@ -13,10 +13,10 @@
         .help = "What the preset gives, as `check --resolved` writes it. To change the layers, "   \
                 "leave the preset out."                                                            \
     }
-#define PRESET_ROW(words_)                                                                         \
+#define PRESET_ROW(name_)                                                                          \
     {                                                                                              \
-        .key = "preset", .type = OPT_WORD, .flags = OPT_REQUIRED, .offset = 0, .words = words_,    \
-        .help = "The name of a ready list of layers."                                              \
+        .key = "preset", .type = OPT_WORD, .flags = OPT_REQUIRED, .offset = 0,                     \
+        .words = (const char *const[]){name_, NULL}, .help = "The name of a ready list of layers." \
     }
 
 /* --- auto has no options --- */
@@ -26,8 +26,7 @@ struct plain_spec {
     const struct json *layers;
 };
 
-static const char *const auto_words[] = {"auto", NULL};
-static const struct option auto_options[] = {PRESET_ROW(auto_words),
+static const struct option auto_options[] = {PRESET_ROW("auto"),
                                              LAYERS_ROW(struct plain_spec),
                                              {0}};
 /* --- linear. Its weights are solved for along a path of penalties (elastic.h), unless the config
@@ -35,36 +34,21 @@ static const struct option auto_options[] = {PRESET_ROW(auto_words),
  * rows are too few. 0.01 was compared with others on eleven tables of 30 to 60,000 rows: small ones
  * gain, large ones lose next to nothing --- */
 
-static const char *const linear_words[] = {"linear", NULL};
 static const char *const solver_words[] = {"auto", "path", "gradient", NULL};
 static const struct option linear_options[] = {
-    PRESET_ROW(linear_words),
-    {.key = "solver",
-     .type = OPT_WORD,
-     .offset = offsetof(struct linear_spec, solver),
-     .standard = "\"auto\"",
-     .words = solver_words,
+    PRESET_ROW("linear"),
+    {OPT_ROW(struct linear_spec, solver, OPT_WORD, "\"auto\""), .words = solver_words,
      .help = "How the weights are found. path: an elastic net is solved to convergence for "
              "penalties from large to small, and the validation rows choose one; each penalty is "
              "an epoch of the history. Fewer than 500 of them by a random split choose badly: "
              "then training rows choose, each fifth answered by the others. gradient: steps of "
-             "train.optimizer, as for any network. "
-             "auto is path, or gradient where the config has a train.optimizer, an embedding, a "
-             "text, or a loss other than cross_entropy and mse."},
-    {.key = "l1",
-     .type = OPT_NUMBERS,
-     .offset = offsetof(struct linear_spec, l1),
-     .standard = "[1.0, 0.1]",
-     .low = 0,
-     .high = 1,
+             "train.optimizer, as for any network. auto is path, or gradient where the config has "
+             "a train.optimizer, an embedding, a text, or a loss other than cross_entropy and "
+             "mse."},
+    {OPT_ROW(struct linear_spec, l1, OPT_NUMBERS, "[1.0, 0.1]"), .low = 0, .high = 1,
      .help = "Shares of the penalty that are absolute values; the rest is squares. Each has a "
              "path of its own: with 1 most weights are exactly 0, with 0 none is."},
-    {.key = "penalties",
-     .type = OPT_INT,
-     .offset = offsetof(struct linear_spec, penalties),
-     .standard = "25",
-     .low = 2,
-     .high = 1000,
+    {OPT_ROW(struct linear_spec, penalties, OPT_INT, "25"), .low = 2, .high = 1000,
      .help = "The most penalties of a path. The first one leaves all weights at 0, the last one "
              "is a ten-thousandth of it. A path ends sooner where six in a row were no better."},
     LAYERS_ROW(struct linear_spec),
@@ -83,7 +67,6 @@ struct mlp_spec {
     const struct json *layers;
 };
 
-static const char *const mlp_words[] = {"mlp", NULL};
 static const char *const activation_words[] = {
 #define ACT(NAME, name, ...) #name,
 #include "backend/acts.def"
@@ -91,33 +74,15 @@ static const char *const activation_words[] = {
 };
 static const char *const norm_words[] = {"none", "batch", "layer", NULL};
 static const struct option mlp_options[] = {
-    PRESET_ROW(mlp_words),
-    {.key = "hidden",
-     .type = OPT_INTS,
-     .offset = offsetof(struct mlp_spec, hidden),
-     .standard = "[256, 128]",
-     .low = 1,
-     .high = 1 << 24,
+    PRESET_ROW("mlp"),
+    {OPT_ROW(struct mlp_spec, hidden, OPT_INTS, "[256, 128]"), .low = 1, .high = 1 << 24,
      .help = "The widths of the hidden layers, first to last."},
-    {.key = "activation",
-     .type = OPT_WORD,
-     .offset = offsetof(struct mlp_spec, activation),
-     .standard = "\"gelu\"",
-     .words = activation_words,
+    {OPT_ROW(struct mlp_spec, activation, OPT_WORD, "\"gelu\""), .words = activation_words,
      .help = "The activation after every hidden layer."},
-    {.key = "norm",
-     .type = OPT_WORD,
-     .offset = offsetof(struct mlp_spec, norm),
-     .standard = "\"none\"",
-     .words = norm_words,
+    {OPT_ROW(struct mlp_spec, norm, OPT_WORD, "\"none\""), .words = norm_words,
      .help = "The norm layer between a hidden layer and its activation: none, batch_norm or "
              "layer_norm."},
-    {.key = "dropout",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_HIGH,
-     .offset = offsetof(struct mlp_spec, dropout),
-     .standard = "0.1",
-     .low = 0,
+    {OPT_ROW(struct mlp_spec, dropout, OPT_NUMBER, "0.1"), .flags = OPT_OPEN_HIGH, .low = 0,
      .high = 1,
      .help = "The probability that an activation is zeroed in training."},
     LAYERS_ROW(struct mlp_spec),
@@ -140,44 +105,21 @@ struct realmlp_spec {
     const struct json *layers, *output;
 };
 
-static const char *const realmlp_words[] = {"realmlp", NULL};
 static const char *const variant_words[] = {"td", "td-s", NULL};
 static const struct option realmlp_options[] = {
-    PRESET_ROW(realmlp_words),
-    {.key = "variant",
-     .type = OPT_WORD,
-     .offset = offsetof(struct realmlp_spec, variant),
-     .standard = "\"td\"",
-     .words = variant_words,
+    PRESET_ROW("realmlp"),
+    {OPT_ROW(struct realmlp_spec, variant, OPT_WORD, "\"td\""), .words = variant_words,
      .help = "td: the whole recipe. td-s: its short form, without blend layers, dropout, weight "
              "decay, embeddings and periodic numbers."},
-    {.key = "hidden",
-     .type = OPT_INTS,
-     .offset = offsetof(struct realmlp_spec, hidden),
-     .standard = "[256, 256, 256]",
-     .low = 1,
-     .high = 1 << 24,
+    {OPT_ROW(struct realmlp_spec, hidden, OPT_INTS, "[256, 256, 256]"), .low = 1, .high = 1 << 24,
      .help = "The widths of the hidden layers, first to last."},
-    {.key = "activation",
-     .type = OPT_WORD,
-     .offset = offsetof(struct realmlp_spec, activation),
-     .standard = "\"selu\"",
-     .words = activation_words,
+    {OPT_ROW(struct realmlp_spec, activation, OPT_WORD, "\"selu\""), .words = activation_words,
      .help = "The activation after every hidden layer. For regression the default is mish."},
-    {.key = "dropout",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_HIGH,
-     .offset = offsetof(struct realmlp_spec, dropout),
-     .standard = "0.15",
-     .low = 0,
+    {OPT_ROW(struct realmlp_spec, dropout, OPT_NUMBER, "0.15"), .flags = OPT_OPEN_HIGH, .low = 0,
      .high = 1,
      .help = "The probability that an activation is zeroed in training. For td-s the default is "
              "0."},
-    {.key = "output",
-     .type = OPT_CUSTOM,
-     .flags = OPT_NULLABLE,
-     .offset = offsetof(struct realmlp_spec, output),
-     .standard = "null",
+    {OPT_ROW(struct realmlp_spec, output, OPT_CUSTOM, "null"), .flags = OPT_NULLABLE,
      .schema = "{\"type\":[\"object\",\"null\"]}",
      .help = "What the preset gives, as `check --resolved` writes it."},
     LAYERS_ROW(struct realmlp_spec),
@@ -219,57 +161,25 @@ struct tabm_spec {
     const struct json *layers;
 };
 
-static const char *const tabm_words[] = {"tabm", NULL};
 static const char *const tabm_variants[] = {"mini", "full", NULL};
 static const struct option tabm_options[] = {
-    PRESET_ROW(tabm_words),
-    {.key = "variant",
-     .type = OPT_WORD,
-     .offset = offsetof(struct tabm_spec, variant),
-     .standard = "\"mini\"",
-     .words = tabm_variants,
+    PRESET_ROW("tabm"),
+    {OPT_ROW(struct tabm_spec, variant, OPT_WORD, "\"mini\""), .words = tabm_variants,
      .help = "What a network has of its own beside its output layer. mini: a scale of its inputs. "
              "full: also scales of the inputs and outputs of every layer, and biases."},
-    {.key = "k",
-     .type = OPT_INT,
-     .offset = offsetof(struct tabm_spec, k),
-     .standard = "32",
-     .low = 1,
-     .high = VIEWS_MOST,
+    {OPT_ROW(struct tabm_spec, k, OPT_INT, "32"), .low = 1, .high = VIEWS_MOST,
      .help = "The number of networks. Each has a loss of its own; the answer is the mean of their "
              "probabilities or values."},
-    {.key = "share_batches",
-     .type = OPT_BOOL,
-     .offset = offsetof(struct tabm_spec, share_batches),
-     .standard = "false",
+    {OPT_ROW(struct tabm_spec, share_batches, OPT_BOOL, "false"),
      .help = "All networks are trained on the same rows of a step. false: each reads the training "
              "rows in an order of its own."},
-    {.key = "embedding",
-     .type = OPT_INT,
-     .offset = offsetof(struct tabm_spec, embedding),
-     .standard = "16",
-     .low = 1,
-     .high = 1024,
+    {OPT_ROW(struct tabm_spec, embedding, OPT_INT, "16"), .low = 1, .high = 1024,
      .help = "How many numbers a number with bins becomes (encoders.numeric.encode ple)."},
-    {.key = "hidden",
-     .type = OPT_INTS,
-     .offset = offsetof(struct tabm_spec, hidden),
-     .standard = "[512, 512]",
-     .low = 1,
-     .high = 1 << 24,
+    {OPT_ROW(struct tabm_spec, hidden, OPT_INTS, "[512, 512]"), .low = 1, .high = 1 << 24,
      .help = "The widths of the hidden layers, first to last."},
-    {.key = "activation",
-     .type = OPT_WORD,
-     .offset = offsetof(struct tabm_spec, activation),
-     .standard = "\"relu\"",
-     .words = activation_words,
+    {OPT_ROW(struct tabm_spec, activation, OPT_WORD, "\"relu\""), .words = activation_words,
      .help = "The activation after every hidden layer."},
-    {.key = "dropout",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_HIGH,
-     .offset = offsetof(struct tabm_spec, dropout),
-     .standard = "0.1",
-     .low = 0,
+    {OPT_ROW(struct tabm_spec, dropout, OPT_NUMBER, "0.1"), .flags = OPT_OPEN_HIGH, .low = 0,
      .high = 1,
      .help = "The probability that an activation is zeroed in training."},
     LAYERS_ROW(struct tabm_spec),

@@ -7,8 +7,8 @@ static const char *const pool_words[] = {"mean", "max", "last", "attention", NUL
 static const char *const series_norms[] = {"none", "layer", NULL};
 #define DROPOUT_ROW(spec, text)                                                                    \
     {                                                                                              \
-        .key = "dropout", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH,                              \
-        .offset = offsetof(spec, dropout), .standard = "0.1", .low = 0, .high = 1, .help = text    \
+        OPT_ROW(spec, dropout, OPT_NUMBER, "0.1"), .flags = OPT_OPEN_HIGH, .low = 0, .high = 1,    \
+        .help = text                                                                               \
     }
 
 /* The first steps of these networks change little: on ItalyPowerDemand (57 training series, two
@@ -26,44 +26,22 @@ struct recur_spec {
     const struct json *layers;
 };
 
-#define RECUR_OPTIONS(word)                                                                        \
-    static const char *const word##_words[] = {#word, NULL};                                       \
-    static const struct option word##_options[] = {                                                \
-        PRESET_ROW(word##_words),                                                                  \
-        {.key = "hidden",                                                                          \
-         .type = OPT_INTS,                                                                         \
-         .offset = offsetof(struct recur_spec, hidden),                                            \
-         .standard = "[64]",                                                                       \
-         .low = 1,                                                                                 \
-         .high = 1 << 16,                                                                          \
-         .help = "The units of the recurrent layers, first to last; of each direction."},          \
-        {.key = "bidirectional",                                                                   \
-         .type = OPT_BOOL,                                                                         \
-         .offset = offsetof(struct recur_spec, bidirectional),                                     \
-         .standard = "true",                                                                       \
-         .help = "The layers read the steps from the last to the first as well."},                 \
-        {.key = "norm",                                                                            \
-         .type = OPT_WORD,                                                                         \
-         .offset = offsetof(struct recur_spec, norm),                                              \
-         .standard = "\"none\"",                                                                   \
-         .words = series_norms,                                                                    \
-         .help = "layer: a layer_norm behind each recurrent layer."},                              \
-        {.key = "pool",                                                                            \
-         .type = OPT_WORD,                                                                         \
-         .offset = offsetof(struct recur_spec, pool),                                              \
-         .standard = "\"mean\"",                                                                   \
-         .words = pool_words,                                                                      \
-         .help = "What becomes of the steps: their mean, the largest value of each column, the "   \
-                 "last step, or a mean with weights that are learned (attention)."},               \
-        DROPOUT_ROW(struct recur_spec,                                                             \
-                    "The probability that a value behind a recurrent layer is zeroed in "          \
-                    "training."),                                                                  \
-        LAYERS_ROW(struct recur_spec),                                                             \
-        {0},                                                                                       \
-    }
-RECUR_OPTIONS(lstm);
-RECUR_OPTIONS(rnn);
-RECUR_OPTIONS(gru);
+#define RECUR_ROWS                                                                                 \
+    {OPT_ROW(struct recur_spec, hidden, OPT_INTS, "[64]"), .low = 1, .high = 1 << 16,              \
+     .help = "The units of the recurrent layers, first to last; of each direction."},              \
+    {OPT_ROW(struct recur_spec, bidirectional, OPT_BOOL, "true"),                                  \
+     .help = "The layers read the steps from the last to the first as well."},                     \
+    {OPT_ROW(struct recur_spec, norm, OPT_WORD, "\"none\""), .words = series_norms,                \
+     .help = "layer: a layer_norm behind each recurrent layer."},                                  \
+    {OPT_ROW(struct recur_spec, pool, OPT_WORD, "\"mean\""), .words = pool_words,                  \
+     .help = "What becomes of the steps: their mean, the largest value of each column, the last "  \
+             "step, or a mean with weights that are learned (attention)."},                        \
+    DROPOUT_ROW(struct recur_spec,                                                                 \
+                "The probability that a value behind a recurrent layer is zeroed in training."),   \
+    LAYERS_ROW(struct recur_spec), {0}
+static const struct option lstm_options[] = {PRESET_ROW("lstm"), RECUR_ROWS};
+static const struct option rnn_options[] = {PRESET_ROW("rnn"), RECUR_ROWS};
+static const struct option gru_options[] = {PRESET_ROW("gru"), RECUR_ROWS};
 /* Tagging: few long sequences are few steps. On the data of scripts/data/make_tagging.pl, with a
  * part of the training file held out, batches of 32 stopped before lstm had learnt what to keep,
  * for one seed of three. */
@@ -102,56 +80,24 @@ struct transformer_spec {
     const struct json *layers;
 };
 
-static const char *const transformer_words[] = {"transformer", NULL};
 static const char *const position_words[] = {"learned", "sinusoidal", "rotary", "none", NULL};
 static const char *const transformer_pools[] = {"mean", "max", "last", "attention", "cls", NULL};
 static const struct option transformer_options[] = {
-    PRESET_ROW(transformer_words),
-    {.key = "blocks",
-     .type = OPT_INT,
-     .offset = offsetof(struct transformer_spec, blocks),
-     .standard = "2",
-     .low = 1,
-     .high = 256,
+    PRESET_ROW("transformer"),
+    {OPT_ROW(struct transformer_spec, blocks, OPT_INT, "2"), .low = 1, .high = 256,
      .help = "The number of encoder blocks: attention, then two dense layers for each step."},
-    {.key = "dim",
-     .type = OPT_INT,
-     .offset = offsetof(struct transformer_spec, dim),
-     .standard = "64",
-     .low = 1,
-     .high = 1 << 16,
+    {OPT_ROW(struct transformer_spec, dim, OPT_INT, "64"), .low = 1, .high = 1 << 16,
      .help = "The width of a step in the blocks; a multiple of heads."},
-    {.key = "heads",
-     .type = OPT_INT,
-     .offset = offsetof(struct transformer_spec, heads),
-     .standard = "4",
-     .low = 1,
-     .high = 1024,
+    {OPT_ROW(struct transformer_spec, heads, OPT_INT, "4"), .low = 1, .high = 1024,
      .help = "The heads of attention."},
-    {.key = "feed_forward",
-     .type = OPT_INT,
-     .offset = offsetof(struct transformer_spec, feed_forward),
-     .standard = "128",
-     .low = 1,
-     .high = 1 << 20,
+    {OPT_ROW(struct transformer_spec, feed_forward, OPT_INT, "128"), .low = 1, .high = 1 << 20,
      .help = "The width between the two dense layers of a block."},
-    {.key = "position",
-     .type = OPT_WORD,
-     .offset = offsetof(struct transformer_spec, position),
-     .standard = "\"rotary\"",
-     .words = position_words,
+    {OPT_ROW(struct transformer_spec, position, OPT_WORD, "\"rotary\""), .words = position_words,
      .help = "How a step knows its place: a learned vector or sines are added to it, or attention "
              "turns what it compares (rotary)."},
-    {.key = "causal",
-     .type = OPT_BOOL,
-     .offset = offsetof(struct transformer_spec, causal),
-     .standard = "false",
+    {OPT_ROW(struct transformer_spec, causal, OPT_BOOL, "false"),
      .help = "A step sees none of those behind it."},
-    {.key = "pool",
-     .type = OPT_WORD,
-     .offset = offsetof(struct transformer_spec, pool),
-     .standard = "\"mean\"",
-     .words = transformer_pools,
+    {OPT_ROW(struct transformer_spec, pool, OPT_WORD, "\"mean\""), .words = transformer_pools,
      .help = "What becomes of the steps: their mean, the largest value of each column, the last "
              "step, a mean with weights that are learned (attention), or a class token (cls)."},
     DROPOUT_ROW(struct transformer_spec,
@@ -205,41 +151,18 @@ struct tcn_spec {
     const struct json *layers;
 };
 
-static const char *const tcn_words[] = {"tcn", NULL};
 static const struct option tcn_options[] = {
-    PRESET_ROW(tcn_words),
-    {.key = "dilations",
-     .type = OPT_INTS,
-     .offset = offsetof(struct tcn_spec, dilations),
-     .standard = "[1, 2, 4, 8]",
-     .low = 1,
-     .high = 1 << 16,
+    PRESET_ROW("tcn"),
+    {OPT_ROW(struct tcn_spec, dilations, OPT_INTS, "[1, 2, 4, 8]"), .low = 1, .high = 1 << 16,
      .help = "How far apart the steps are that a block's two convolutions look at; a block for "
              "each."},
-    {.key = "channels",
-     .type = OPT_INT,
-     .offset = offsetof(struct tcn_spec, channels),
-     .standard = "64",
-     .low = 1,
-     .high = 1 << 15,
+    {OPT_ROW(struct tcn_spec, channels, OPT_INT, "64"), .low = 1, .high = 1 << 15,
      .help = "The width of a step in the blocks."},
-    {.key = "kernel",
-     .type = OPT_INT,
-     .offset = offsetof(struct tcn_spec, kernel),
-     .standard = "5",
-     .low = 1,
-     .high = 1024,
+    {OPT_ROW(struct tcn_spec, kernel, OPT_INT, "5"), .low = 1, .high = 1024,
      .help = "How many steps a convolution looks at."},
-    {.key = "causal",
-     .type = OPT_BOOL,
-     .offset = offsetof(struct tcn_spec, causal),
-     .standard = "true",
+    {OPT_ROW(struct tcn_spec, causal, OPT_BOOL, "true"),
      .help = "A step sees itself and those before it; else as many on both sides."},
-    {.key = "pool",
-     .type = OPT_WORD,
-     .offset = offsetof(struct tcn_spec, pool),
-     .standard = "\"mean\"",
-     .words = pool_words,
+    {OPT_ROW(struct tcn_spec, pool, OPT_WORD, "\"mean\""), .words = pool_words,
      .help = "What becomes of the steps: their mean, the largest value of each column, the last "
              "step, or a mean with weights that are learned (attention)."},
     DROPOUT_ROW(struct tcn_spec,
@@ -286,44 +209,19 @@ struct cnn_spec {
     const struct json *layers;
 };
 
-static const char *const cnn_words[] = {"cnn", NULL};
 static const struct option cnn_options[] = {
-    PRESET_ROW(cnn_words),
-    {.key = "channels",
-     .type = OPT_INT,
-     .offset = offsetof(struct cnn_spec, channels),
-     .standard = "256",
-     .low = 1,
-     .high = 1 << 15,
+    PRESET_ROW("cnn"),
+    {OPT_ROW(struct cnn_spec, channels, OPT_INT, "256"), .low = 1, .high = 1 << 15,
      .help = "The width of a step behind the convolution."},
-    {.key = "kernel",
-     .type = OPT_INT,
-     .offset = offsetof(struct cnn_spec, kernel),
-     .standard = "5",
-     .low = 1,
-     .high = 1024,
+    {OPT_ROW(struct cnn_spec, kernel, OPT_INT, "5"), .low = 1, .high = 1024,
      .help = "How many steps the convolution looks at, as many on both sides."},
-    {.key = "pool",
-     .type = OPT_WORD,
-     .offset = offsetof(struct cnn_spec, pool),
-     .standard = "\"max\"",
-     .words = pool_words,
+    {OPT_ROW(struct cnn_spec, pool, OPT_WORD, "\"max\""), .words = pool_words,
      .help = "What becomes of the steps: the largest value of each column, their mean, the last "
              "step, or a mean with weights that are learned (attention)."},
-    {.key = "input_dropout",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_HIGH,
-     .offset = offsetof(struct cnn_spec, input_dropout),
-     .standard = "0.3",
-     .low = 0,
+    {OPT_ROW(struct cnn_spec, input_dropout, OPT_NUMBER, "0.3"), .flags = OPT_OPEN_HIGH, .low = 0,
      .high = 1,
      .help = "The probability that a number of a step is zeroed in training."},
-    {.key = "dropout",
-     .type = OPT_NUMBER,
-     .flags = OPT_OPEN_HIGH,
-     .offset = offsetof(struct cnn_spec, dropout),
-     .standard = "0.5",
-     .low = 0,
+    {OPT_ROW(struct cnn_spec, dropout, OPT_NUMBER, "0.5"), .flags = OPT_OPEN_HIGH, .low = 0,
      .high = 1,
      .help = "The probability that a value behind the pool is zeroed in training."},
     LAYERS_ROW(struct cnn_spec),
@@ -353,7 +251,6 @@ static const struct preset_defaults cnn_defaults[] = {
 
 #define ROCKET_RATE 0.0001
 #define ROCKET_DECAY 0.1
-static const char *const rocket_words[] = {"rocket", NULL};
 static const char *const rocket_solvers[] = {"auto", "ridge", "gradient", NULL};
 
 /* True: the optimiser has a value that is not the preset's. */
@@ -383,23 +280,14 @@ static void rocket_settle(void *spec, const struct json_doc *doc)
 }
 
 static const struct option rocket_options[] = {
-    PRESET_ROW(rocket_words),
-    {.key = "solver",
-     .type = OPT_WORD,
-     .offset = offsetof(struct rocket_preset, solver),
-     .standard = "\"auto\"",
-     .words = rocket_solvers,
+    PRESET_ROW("rocket"),
+    {OPT_ROW(struct rocket_preset, solver, OPT_WORD, "\"auto\""), .words = rocket_solvers,
      .help = "How the weights on the features are found. ridge: squared errors with a penalty, "
              "solved exactly; the penalty, and how steep probabilities are, come from answers to "
              "each training row by all others. It takes up to 8,000 rows. gradient: steps of "
-             "train.optimizer, as for any network. auto is ridge, or gradient where the config has "
-             "a train.optimizer or a loss other than cross_entropy and mse."},
-    {.key = "features",
-     .type = OPT_INT,
-     .offset = offsetof(struct rocket_preset, features),
-     .standard = "10000",
-     .low = 84,
-     .high = 1 << 20,
+             "train.optimizer, as for any network. auto is ridge, or gradient where the config "
+             "has a train.optimizer or a loss other than cross_entropy and mse."},
+    {OPT_ROW(struct rocket_preset, features, OPT_INT, "10000"), .low = 84, .high = 1 << 20,
      .help = "About how many random convolution features there are."},
     DROPOUT_ROW(struct rocket_preset, "The probability that a feature is zeroed in training."),
     LAYERS_ROW(struct rocket_preset),

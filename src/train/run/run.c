@@ -43,12 +43,13 @@ static void check_test(const struct run *r)
 /* Validation rows without weight are an error: they would choose the weights. */
 static bool find_metric(struct run *r, struct err *e)
 {
-    const char *name = r->config->train.early.metric;
+    const struct early_options *o = &r->config->train.early_stopping;
+    const char *name = o->metric;
     int task = config_metric_task(r->config, false);
-    r->history.patience = r->config->train.early.patience;
-    r->history.min_steps = r->config->train.early.min_steps;
-    r->history.min_delta = r->config->train.early.min_delta;
-    r->history.last = r->config->train.early.ties != 0;
+    r->history.patience = o->patience;
+    r->history.min_steps = o->min_steps;
+    r->history.min_delta = o->min_delta;
+    r->history.last = o->ties != 0;
     check_test(r);
     if (r->list[PART_VALID].count == 0) {
         if (!r->quiet && json_path(json_root(r->config->doc), "train.early_stopping"))

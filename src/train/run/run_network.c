@@ -186,8 +186,8 @@ static void tell_work(struct run *r)
     if (m)
         machine_work(r->machine, &(struct machine_work){.rows = reads * steps,
                                                         .batch = r->batch * steps,
-                                                        .group_count = m->group_count,
-                                                        .groups = m->groups});
+                                                        .group_count = m->groups.count,
+                                                        .groups = m->groups.items});
     model_free(m);
 }
 

@@ -325,7 +325,7 @@ static bool run_rounds(struct tune *t, struct err *e)
 static bool find_metric(struct tune *t, struct err *e)
 {
     const struct config *c = t->q->config;
-    const char *name = c->train.early.metric;
+    const char *name = c->train.early_stopping.metric;
     bool standard = !name || strcmp(name, "auto") == 0;
     t->a->metric = standard ? config_metric(c) : metric_find(name, config_metric_task(c, false));
     if (t->a->metric)
