@@ -10,14 +10,10 @@ struct gunzip;
 /* True if the bytes begin as gzip does; if the first byte may. */
 bool gunzip_knows(const void *bytes, size_t size);
 bool gunzip_may(char first);
-/* Unpacks `file`, whose first bytes, at most GUNZIP_FIRST_MOST, were read already. Borrows the
- * file, which the thread reads until gunzip_close. Without a thread the reader's own unpacks. NULL:
- * ZLIB_MISSING. */
-#define GUNZIP_FIRST_MOST ((size_t)1 << 20)
+/* Unpacks `file`, whose first bytes, two or less, were read already. Borrows the file until
+ * gunzip_close. NULL: ZLIB_MISSING. */
 struct gunzip *gunzip_open(struct file *file, const void *first, size_t size, struct err *e);
-/* As file_read and file_read_some. CSV_GZIP: damaged or cut; the bytes before the fault are read
- * first. */
-bool gunzip_read(struct gunzip *g, void *bytes, size_t room, size_t *got, struct err *e);
+/* As file_read_some. CSV_GZIP: damaged or cut; the bytes before the fault are read first. */
 bool gunzip_read_some(struct gunzip *g, void *bytes, size_t room, size_t *got, struct err *e);
 /* As file_ready. */
 bool gunzip_ready(struct gunzip *g, int milliseconds);

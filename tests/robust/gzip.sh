@@ -40,8 +40,6 @@ done
 { head -c 1 leads.csv.gz; sleep 0.2; tail -c +2 leads.csv.gz | head -c 3000; sleep 0.2; tail -c +3002 leads.csv.gz; } |
     dnn predict m.dnn - --quiet >out
 same want.out out "a pipe that pauses, once behind the first byte"
-DNN_FAULT=thread:1 "$HOOKED" predict m.dnn leads.csv.gz --threads 1 --quiet >out
-same want.out out "without a thread of its own"
 dnn evaluate m.dnn leads.csv --json --quiet --threads 1 | sed 's/"memory".*//' >want.json
 dnn evaluate m.dnn leads.csv.gz --json --quiet --threads 1 | sed 's/"memory".*//' >got.json
 same want.json got.json "evaluate reads it"
