@@ -29,6 +29,10 @@ enum unicode_map {
 /* Adds a text to `out`, mapped, and composed (NFC). how: sum of enum unicode_map. */
 void unicode_map(struct text *out, const char *text, size_t length, unsigned how);
 
+/* Returns the UTF-8 text without case, with its accents composed (NFC), a blank for each run of
+ * blanks of any kind, none around it, and no characters without a width; the caller frees it with
+ * mem_free. plain: Latin and Greek letters also lose their accents. */
+char *text_fold(const char *text, bool plain);
 /* True if two texts are equal, or are once both are composed. */
 bool unicode_same(const char *one, size_t length, const char *other, size_t other_length);
 

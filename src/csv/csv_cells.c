@@ -179,15 +179,11 @@ bool csv_rest(const struct csv_block *b, const struct csv_cells *c, struct csv_b
     if (!c->has_error || c->resume_offset >= b->size)
         return false;
     size_t skip = (size_t)c->resume_offset;
-    int64_t lines = 0;
-    char end = b->cr ? '\r' : '\n';
-    for (size_t i = 0; i < skip; i++)
-        lines += b->bytes[i] == end;
     *rest = *b;
     rest->bytes += skip;
     rest->size -= skip;
     rest->file_offset += skip;
-    rest->first_line += lines;
+    rest->first_line += scan_lines(b->bytes, skip, b->cr ? '\r' : '\n');
     rest->valid = c->valid > skip ? c->valid - skip : 0;
     rest->owner = NULL;
     return true;

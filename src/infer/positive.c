@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fold.h"
+#include "base/unicode.h"
 #include "base/mem.h"
 #include "base/process/shell.h"
 #include "base/text.h"

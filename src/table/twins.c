@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/fold.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/unicode.h"

@@ -1,7 +1,7 @@
 /* base_fold.c - words without case, with and without accents; blanks. */
 #include <string.h>
 
-#include "base/fold.h"
+#include "base/unicode.h"
 #include "base/mem.h"
 #include "tap.h"
 

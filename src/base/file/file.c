@@ -174,10 +174,15 @@ failed:
     return false;
 }
 
+static bool is_one(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 static bool same_inode(const char *a, const char *b)
 {
     struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && is_one(&x, &y);
 }
 
 char *file_small(const char *path)
@@ -208,8 +213,7 @@ bool file_same(const char *a, const char *b)
 bool file_named(int fd, const char *path)
 {
     struct stat a, b;
-    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && is_one(&a, &b);
 }
 
 int file_descriptor(const char *path)
@@ -240,7 +244,7 @@ bool file_is_input(const char *path)
 {
     struct stat x, y;
     return fstat(STDIN_FILENO, &x) == 0 && S_ISREG(x.st_mode) && behind(path, &y) &&
-           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+           is_one(&x, &y);
 }
 
 bool file_is_output(const char *path)
@@ -249,8 +253,7 @@ bool file_is_output(const char *path)
     if (file_descriptor(path) == STDOUT_FILENO)
         return true;
     return fstat(STDOUT_FILENO, &x) == 0 && (S_ISREG(x.st_mode) || S_ISFIFO(x.st_mode)) &&
-           behind(path, &y) && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
+           behind(path, &y) && is_one(&x, &y);
 }
 
 bool file_exists(const char *path)
@@ -357,6 +360,65 @@ bool file_remove(const char *path, struct err *e)
     char room[128];
     enum err_id id = error == EACCES || error == EPERM ? ERR_FILE_PERMISSION : ERR_FILE_WRITE;
     return err_at(e, id, path, 0, 0, "cannot be removed: %s", strerror_r(error, room, sizeof room));
+}
+
+/* --- links and folders --- */
+
+char *file_follow(const char *path)
+{
+    char *now = mem_string(path);
+    for (int links = 0; links < 40; links++) {
+        struct stat st;
+        char target[PATH_MAX];
+        if (lstat(now, &st) != 0 || !S_ISLNK(st.st_mode))
+            return now;
+        ssize_t n = readlink(now, target, sizeof target - 1);
+        if (n <= 0)
+            return now; /* the open that follows reports the fault */
+        target[n] = '\0';
+        char *next = file_join(now, target);
+        mem_free(now);
+        now = next;
+    }
+    mem_free(now);
+    errno = ELOOP;
+    return NULL;
+}
+
+char *file_final(const char *path)
+{
+    char *target = file_descriptor(path) < 0 ? file_follow(path) : NULL;
+    return target ? target : mem_string(path);
+}
+
+/* A file system that cannot sync a folder is not asked twice. */
+static int sync_folder(const char *path)
+{
+    size_t head = (size_t)(file_base_name(path) - path);
+    char *folder = head ? mem_string_n(path, head) : mem_string(".");
+    int fd, error = sys_open(folder, O_RDONLY | O_DIRECTORY, 0, &fd);
+    mem_free(folder);
+    if (error)
+        return error == EACCES || error == EPERM ? 0 : error;
+    error = sys_fsync(fd);
+    sys_close(fd);
+    return error == EINVAL || error == EROFS || error == ENOTSUP ? 0 : error;
+}
+
+bool file_sync_folder(const char *path, struct err *e)
+{
+    int error = sync_folder(path);
+    if (!error)
+        return true;
+    err_errno(e, path, error, true, "the folder cannot be brought to the disk");
+    err_cause(e, FILE_IN_PLACE);
+    return err_help(e,
+                    "the new file is in place and whole, but may be lost if the power fails now");
+}
+
+bool file_in_place(const struct err *e)
+{
+    return e->cause == FILE_IN_PLACE;
 }
 
 /* --- how a file begins --- */

@@ -71,8 +71,10 @@ char *file_join(const char *folder_of, const char *path);
  * (or will: its folder is there). Unchanged if the two cannot be compared. mem_free */
 char *file_seen_from(const char *file, const char *path);
 
-/* The file at the end of a chain of symbolic links, existing or not. A descriptor ("-",
- * "/dev/stdout") and a chain without end stay as they are; mem_free */
+/* The file at the end of a chain of symbolic links, existing or not; mem_free. NULL: it has no end,
+ * errno is set. */
+char *file_follow(const char *path);
+/* The same. A descriptor ("-", "/dev/stdout") and a chain without end stay as they are. */
 char *file_final(const char *path);
 /* True: the names in the path's folder are durable, so a file made there survives a power failure.
  * False: the file is there and whole, but a power failure may lose it; the err's cause says so. */

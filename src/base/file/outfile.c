@@ -23,7 +23,6 @@
 
 #define BUFFER ((size_t)256 << 10)
 #define SLOTS 64
-#define LINKS_MOST 40
 
 /* --- the temporary files that stand open; read by a signal handler --- */
 
@@ -64,29 +63,6 @@ void outfile_abort_all(void)
 }
 
 /* --- where the bytes go --- */
-
-/* The file that a chain of symbolic links ends at, existing or not: a new string, NULL with errno
- * set. */
-static char *follow_links(const char *path)
-{
-    char *now = mem_string(path);
-    for (int i = 0; i < LINKS_MOST; i++) {
-        struct stat st;
-        char target[PATH_MAX];
-        if (lstat(now, &st) != 0 || !S_ISLNK(st.st_mode))
-            return now;
-        ssize_t n = readlink(now, target, sizeof target - 1);
-        if (n <= 0)
-            return now; /* the open that follows reports the fault */
-        target[n] = '\0';
-        char *next = file_join(now, target);
-        mem_free(now);
-        now = next;
-    }
-    mem_free(now);
-    errno = ELOOP;
-    return NULL;
-}
 
 /* Random, so that no other process can create the names before us. */
 static unsigned random_turn(unsigned turn)
@@ -139,12 +115,6 @@ static bool refuse(struct outfile *o, const char *path, int error, struct err *e
     return false;
 }
 
-char *file_final(const char *path)
-{
-    char *target = file_descriptor(path) < 0 ? follow_links(path) : NULL;
-    return target ? target : mem_string(path);
-}
-
 static bool open_output(struct outfile *o, const char *path, bool here, struct err *e)
 {
     *o = (struct outfile){.fd = -1};
@@ -158,7 +128,7 @@ static bool open_output(struct outfile *o, const char *path, bool here, struct e
             error = errno;
         o->borrowed = o->fd == given;
     } else {
-        char *target = here ? mem_string(path) : follow_links(path);
+        char *target = here ? mem_string(path) : file_follow(path);
         struct stat st;
         if (!target)
             return refuse(o, path, errno, e);
@@ -257,36 +227,6 @@ bool outfile_write(struct outfile *o, const void *bytes, size_t length, struct e
 }
 
 /* --- the end --- */
-
-/* A file system that cannot sync a folder is not asked twice. */
-static int sync_folder(const char *path)
-{
-    size_t head = (size_t)(file_base_name(path) - path);
-    char *folder = head ? mem_string_n(path, head) : mem_string(".");
-    int fd, error = sys_open(folder, O_RDONLY | O_DIRECTORY, 0, &fd);
-    mem_free(folder);
-    if (error)
-        return error == EACCES || error == EPERM ? 0 : error;
-    error = sys_fsync(fd);
-    sys_close(fd);
-    return error == EINVAL || error == EROFS || error == ENOTSUP ? 0 : error;
-}
-
-bool file_sync_folder(const char *path, struct err *e)
-{
-    int error = sync_folder(path);
-    if (!error)
-        return true;
-    err_errno(e, path, error, true, "the folder cannot be brought to the disk");
-    err_cause(e, FILE_IN_PLACE);
-    return err_help(e,
-                    "the new file is in place and whole, but may be lost if the power fails now");
-}
-
-bool file_in_place(const struct err *e)
-{
-    return e->cause == FILE_IN_PLACE;
-}
 
 static bool rename_failed(struct outfile *o, int error, struct err *e)
 {

@@ -60,22 +60,49 @@ void opt_each(const struct option *table, const char *path, const void *from,
     }
 }
 
+/* As messages name a type, without an article and with it. */
+static const struct { const char *name, *one; } types[] = {
+    [OPT_BOOL] = {"true or false", "true or false"},
+    [OPT_INT] = {"integer", "an integer"},
+    [OPT_SEED] = {"integer or string of digits", "an integer or a string of digits"},
+    [OPT_NUMBER] = {"number", "a number"},
+    [OPT_STRING] = {"string", "a string"},
+    [OPT_WORD] = {"word", "a string"},
+    [OPT_STRINGS] = {"string or list of strings", "a string or a list of strings"},
+    [OPT_INTS] = {"list of integers", "a list of integers"},
+    [OPT_NUMBERS] = {"list of numbers", "a list of numbers"},
+    [OPT_TABLE] = {"object", "an object"},
+    [OPT_CUSTOM] = {"value", "a value"},
+};
+
 const char *opt_type_name(enum opt_type type)
 {
-    switch (type) {
-    case OPT_BOOL: return "true or false";
-    case OPT_INT: return "integer";
-    case OPT_SEED: return "integer or string of digits";
-    case OPT_NUMBER: return "number";
-    case OPT_STRING: return "string";
-    case OPT_WORD: return "word";
-    case OPT_STRINGS: return "string or list of strings";
-    case OPT_INTS: return "list of integers";
-    case OPT_NUMBERS: return "list of numbers";
-    case OPT_TABLE: return "object";
-    case OPT_CUSTOM: return "value";
-    }
-    return "value";
+    return types[type].name;
+}
+
+const char *opt_type_one(enum opt_type type)
+{
+    return types[type].one;
+}
+
+bool opt_entry_of(const struct option *table, const struct option *row, const char *prefix,
+                  struct opt_entry *entry)
+{
+    size_t n = strlen(prefix);
+    if (strncmp(row->key, prefix, n) != 0)
+        return false;
+    size_t length = strcspn(row->key + n, ".");
+    entry->group = row->key[n + length] == '.';
+    for (const struct option *earlier = table; entry->group && earlier < row; earlier++)
+        if (strncmp(earlier->key, row->key, n + length + 1) == 0)
+            return false;
+    if (n + length + 2 > sizeof entry->prefix || length + 1 > sizeof entry->name)
+        return false;
+    memcpy(entry->name, row->key + n, length);
+    entry->name[length] = '\0';
+    memcpy(entry->prefix, row->key, n + length);
+    memcpy(entry->prefix + n + length, ".", 2);
+    return true;
 }
 
 bool opt_limited(const struct option *row)

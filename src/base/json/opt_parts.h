@@ -24,6 +24,16 @@ static inline bool opt_null_table(const struct option *row)
 {
     return row->type == OPT_TABLE && row->flags & OPT_NULLABLE;
 }
+/* "an integer", "a list of strings", ... */
+const char *opt_type_one(enum opt_type type);
+/* A name of the level below `prefix`. False: the row is not below it, or its group was met. */
+struct opt_entry {
+    char name[128];
+    char prefix[MOST_NAME]; /* of a group: "optimizer." */
+    bool group;
+};
+bool opt_entry_of(const struct option *table, const struct option *row, const char *prefix,
+                  struct opt_entry *entry);
 /* True: the row has limits. */
 bool opt_limited(const struct option *row);
 /* The kind as a word: "object", "number", ... */

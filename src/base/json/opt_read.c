@@ -14,17 +14,11 @@ enum { MOST_LEVEL = 96 }; /* names in one object */
  * once, mem_free. */
 static size_t level(const struct option *table, const char *prefix, char **names)
 {
-    size_t count = 0, n = strlen(prefix);
-    for (const struct option *row = table; row->key && count < MOST_LEVEL; row++) {
-        if (strncmp(row->key, prefix, n) != 0)
-            continue;
-        const char *name = row->key + n;
-        size_t length = strcspn(name, "."), same = 0;
-        while (same < count && !(strncmp(names[same], name, length) == 0 && !names[same][length]))
-            same++;
-        if (same == count)
-            names[count++] = mem_string_n(name, length);
-    }
+    struct opt_entry entry;
+    size_t count = 0;
+    for (const struct option *row = table; row->key && count < MOST_LEVEL; row++)
+        if (opt_entry_of(table, row, prefix, &entry))
+            names[count++] = mem_string(entry.name);
     return count;
 }
 

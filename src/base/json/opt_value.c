@@ -6,24 +6,6 @@
 #include "base/mem.h"
 #include "base/json/opt_parts.h"
 
-static const char *with_article(enum opt_type type)
-{
-    switch (type) {
-    case OPT_BOOL: return "true or false";
-    case OPT_INT: return "an integer";
-    case OPT_SEED: return "an integer or a string of digits";
-    case OPT_NUMBER: return "a number";
-    case OPT_STRING:
-    case OPT_WORD: return "a string";
-    case OPT_STRINGS: return "a string or a list of strings";
-    case OPT_INTS: return "a list of integers";
-    case OPT_NUMBERS: return "a list of numbers";
-    case OPT_TABLE: return "an object";
-    case OPT_CUSTOM: return "a value";
-    }
-    return "a value";
-}
-
 const char *opt_kind_name(enum json_kind kind)
 {
     static const char *const names[] = {"null",   "false", "true",  "number",
@@ -68,12 +50,12 @@ static bool in_range(const struct opt_target *t, const struct json *v, double nu
 static bool read_int(const struct opt_target *t, const struct json *v, int64_t *out)
 {
     if (json_kind(v) != JSON_NUMBER)
-        return wrong_type(t, v, with_article(OPT_INT));
+        return wrong_type(t, v, opt_type_one(OPT_INT));
     if (json_integer(v, out))
         return in_range(t, v, (double)*out);
     double d = json_number(v);
     if (d != floor(d))
-        return wrong_type(t, v, with_article(OPT_INT));
+        return wrong_type(t, v, opt_type_one(OPT_INT));
     if (!in_range(t, v, d))
         return false;
     return wrong_type(t, v, "an integer below 2^53");
@@ -93,7 +75,7 @@ static bool read_seed(const struct opt_target *t, const struct json *v, uint64_t
             t->e, "a larger one, up to 18446744073709551615, is written as a string of digits");
     }
     if (json_kind(v) != JSON_STRING)
-        return wrong_type(t, v, with_article(OPT_SEED));
+        return wrong_type(t, v, opt_type_one(OPT_SEED));
     const char *digits = json_string(v);
     uint64_t seed = 0;
     bool good = *digits != '\0';
@@ -112,7 +94,7 @@ static bool read_seed(const struct opt_target *t, const struct json *v, uint64_t
 static bool read_number(const struct opt_target *t, const struct json *v, double *out)
 {
     if (json_kind(v) != JSON_NUMBER)
-        return wrong_type(t, v, with_article(OPT_NUMBER));
+        return wrong_type(t, v, opt_type_one(OPT_NUMBER));
     *out = json_number(v);
     return in_range(t, v, *out);
 }
@@ -120,7 +102,7 @@ static bool read_number(const struct opt_target *t, const struct json *v, double
 static bool read_word(const struct opt_target *t, const struct json *v, int *out)
 {
     if (json_kind(v) != JSON_STRING)
-        return wrong_type(t, v, with_article(t->row->type));
+        return wrong_type(t, v, opt_type_one(t->row->type));
     const char *const *words = t->row->words;
     size_t count = 0;
     for (; words[count]; count++)
@@ -139,14 +121,14 @@ static bool read_strings(const struct opt_target *t, const struct json *v, struc
 {
     bool list = json_kind(v) == JSON_LIST;
     if (!list && json_kind(v) != JSON_STRING)
-        return wrong_type(t, v, with_article(OPT_STRINGS));
+        return wrong_type(t, v, opt_type_one(OPT_STRINGS));
     size_t count = list ? json_count(v) : 1;
     out->items = mem_zero(count ? count : 1, sizeof *out->items);
     for (const struct json *child = list ? json_at(v, 0) : v; out->count < count;
          child = json_next(child)) {
         int word;
         if (json_kind(child) != JSON_STRING)
-            return wrong_type(t, child, with_article(OPT_STRINGS));
+            return wrong_type(t, child, opt_type_one(OPT_STRINGS));
         if (t->row->words && !read_word(t, child, &word))
             return false;
         out->items[out->count++] = mem_string(json_string(child));
@@ -157,7 +139,7 @@ static bool read_strings(const struct opt_target *t, const struct json *v, struc
 static bool read_ints(const struct opt_target *t, const struct json *v, struct opt_ints *out)
 {
     if (json_kind(v) != JSON_LIST)
-        return wrong_type(t, v, with_article(OPT_INTS));
+        return wrong_type(t, v, opt_type_one(OPT_INTS));
     out->items = mem_zero(json_count(v) + 1, sizeof *out->items);
     for (const struct json *child = json_at(v, 0); child; child = json_next(child))
         if (!read_int(t, child, &out->items[out->count++]))
@@ -168,7 +150,7 @@ static bool read_ints(const struct opt_target *t, const struct json *v, struct o
 static bool read_numbers(const struct opt_target *t, const struct json *v, struct opt_numbers *out)
 {
     if (json_kind(v) != JSON_LIST)
-        return wrong_type(t, v, with_article(OPT_NUMBERS));
+        return wrong_type(t, v, opt_type_one(OPT_NUMBERS));
     out->items = mem_zero(json_count(v) + 1, sizeof *out->items);
     for (const struct json *child = json_at(v, 0); child; child = json_next(child))
         if (!read_number(t, child, &out->items[out->count++]))
@@ -206,7 +188,7 @@ bool opt_value_read(const struct opt_target *t, const struct json *v)
     switch (t->row->type) {
     case OPT_BOOL:
         if (json_kind(v) != JSON_TRUE && json_kind(v) != JSON_FALSE)
-            return wrong_type(t, v, with_article(OPT_BOOL));
+            return wrong_type(t, v, opt_type_one(OPT_BOOL));
         *(bool *)t->field = json_true(v);
         return true;
     case OPT_INT: return read_int(t, v, t->field);
@@ -215,7 +197,7 @@ bool opt_value_read(const struct opt_target *t, const struct json *v)
     case OPT_STRING: {
         int word;
         if (json_kind(v) != JSON_STRING)
-            return wrong_type(t, v, with_article(OPT_STRING));
+            return wrong_type(t, v, opt_type_one(OPT_STRING));
         if (t->row->words && !read_word(t, v, &word))
             return false;
         *(char **)t->field = mem_string(json_string(v));

@@ -105,39 +105,12 @@ void opt_write_value(const struct option *row, const void *from, const char *key
 
 /* --- groups --- */
 
-/* A name of the level below `prefix`, and whether it is a group. false: the row is not below it, or
- * its group was met. */
-struct entry {
-    char name[128];
-    char prefix[256]; /* of a group: "optimizer." */
-    bool group;
-};
-static bool entry_of(const struct option *table, const struct option *row, const char *prefix,
-                     struct entry *entry)
-{
-    size_t n = strlen(prefix);
-    if (strncmp(row->key, prefix, n) != 0)
-        return false;
-    size_t length = strcspn(row->key + n, ".");
-    entry->group = row->key[n + length] == '.';
-    for (const struct option *earlier = table; entry->group && earlier < row; earlier++)
-        if (strncmp(earlier->key, row->key, n + length + 1) == 0)
-            return false;
-    if (n + length + 2 > sizeof entry->prefix || length + 1 > sizeof entry->name)
-        return false;
-    memcpy(entry->name, row->key + n, length);
-    entry->name[length] = '\0';
-    memcpy(entry->prefix, row->key, n + length);
-    memcpy(entry->prefix + n + length, ".", 2);
-    return true;
-}
-
 static void write_level(const struct option *table, const void *from, const char *prefix,
                         struct json_out *out)
 {
     for (const struct option *row = table; row->key; row++) {
-        struct entry entry;
-        if (!entry_of(table, row, prefix, &entry))
+        struct opt_entry entry;
+        if (!opt_entry_of(table, row, prefix, &entry))
             continue;
         if (!entry.group) {
             opt_write_value(row, from, entry.name, out);
@@ -183,14 +156,6 @@ static void put_limits(const struct option *row, struct json_out *out)
                         row->high);
 }
 
-static void put_items(const struct option *row, const char *type, struct json_out *out)
-{
-    json_open(out, "items", '{');
-    json_put_string(out, "type", type);
-    put_limits(row, out);
-    json_close(out, '}');
-}
-
 static void put_words(const struct option *row, struct json_out *out)
 {
     json_open(out, "enum", '[');
@@ -199,6 +164,20 @@ static void put_words(const struct option *row, struct json_out *out)
     if (row->flags & OPT_NULLABLE)
         json_put_null(out, NULL);
     json_close(out, ']');
+}
+
+static void put_list(const struct option *row, struct json_out *out)
+{
+    const bool strings = row->type == OPT_STRINGS;
+    put_type(row, strings ? "string" : "array", strings ? "array" : NULL, out);
+    json_open(out, "items", '{');
+    if (strings && row->words)
+        put_words(row, out);
+    else
+        json_put_string(out, "type", strings ? "string"
+                                     : row->type == OPT_INTS ? "integer" : "number");
+    put_limits(row, out);
+    json_close(out, '}');
 }
 
 /* The members of a room's own fragment, spliced in: "{...}" without its braces. */
@@ -239,7 +218,8 @@ static void put_row(const struct option *row, struct json_out *out)
     switch (row->type) {
     case OPT_BOOL: put_type(row, "boolean", NULL, out); return;
     case OPT_INT:
-        put_type(row, "integer", NULL, out);
+    case OPT_NUMBER:
+        put_type(row, row->type == OPT_INT ? "integer" : "number", NULL, out);
         put_limits(row, out);
         return;
     case OPT_SEED:
@@ -247,34 +227,16 @@ static void put_row(const struct option *row, struct json_out *out)
         json_put_int(out, "minimum", 0);
         json_put_string(out, "pattern", "^[0-9]+$");
         return;
-    case OPT_NUMBER:
-        put_type(row, "number", NULL, out);
-        put_limits(row, out);
-        return;
     case OPT_STRING:
+    case OPT_WORD:
         if (row->words)
             put_words(row, out);
         else
             put_type(row, "string", NULL, out);
         return;
-    case OPT_WORD: put_words(row, out); return;
     case OPT_STRINGS:
-        put_type(row, "string", "array", out);
-        json_open(out, "items", '{');
-        if (row->words)
-            put_words(row, out);
-        else
-            json_put_string(out, "type", "string");
-        json_close(out, '}');
-        return;
     case OPT_INTS:
-        put_type(row, "array", NULL, out);
-        put_items(row, "integer", out);
-        return;
-    case OPT_NUMBERS:
-        put_type(row, "array", NULL, out);
-        put_items(row, "number", out);
-        return;
+    case OPT_NUMBERS: put_list(row, out); return;
     case OPT_TABLE: put_table(row, out); return;
     case OPT_CUSTOM: put_fragment(row, out); return;
     }
@@ -287,12 +249,12 @@ static bool required(const struct option *row)
 
 static void schema_level(const struct option *table, const char *prefix, struct json_out *out)
 {
-    struct entry entry;
+    struct opt_entry entry;
     size_t n = strlen(prefix);
     json_put_string(out, "type", "object");
     json_open(out, "properties", '{');
     for (const struct option *row = table; row->key; row++) {
-        if (!entry_of(table, row, prefix, &entry))
+        if (!opt_entry_of(table, row, prefix, &entry))
             continue;
         json_open(out, entry.name, '{');
         if (entry.group)
