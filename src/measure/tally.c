@@ -58,10 +58,8 @@ void tally_free(struct tally *t)
     mem_free(t->confusion2);
     rank_free(&t->rank);
     groups_free(t->groups);
-    mem_free(t->kept_group);
     mem_free(t->kept);
-    mem_free(t->kept_label);
-    mem_free(t->kept_weight);
+    mem_free(t->kept_odds);
     mem_free(t->binned);
     mem_free(t->own_weight);
     mem_free(t);
@@ -106,7 +104,7 @@ uint64_t tally_bytes(uint32_t classes, uint64_t rows)
     uint64_t rank = rows * sizeof(struct rank_row);
     if (classes <= 2)
         return classes ? rank : 0;
-    uint64_t row = classes * sizeof(double) + sizeof(int32_t) + sizeof(float);
+    uint64_t row = classes * sizeof(double) + sizeof(struct tally_row);
     if (rows <= TALLY_EXACT / classes)
         return rows * row + rank + (rows * row > GROWS ? 2 * GROWS : 0);
     return TALLY_EXACT / classes * row +
@@ -119,16 +117,12 @@ static void start_bins(struct tally *t)
     t->binned = mem_zero((size_t)t->classes * t->bin_count * 2, sizeof *t->binned);
     for (uint64_t r = 0; r < t->kept_rows; r++)
         for (uint32_t c = 0; c < t->classes; c++)
-            bin_add(t, c, t->kept[r * t->classes + c], t->kept_label[r],
-                    (double)t->kept_weight[r]);
+            bin_add(t, c, t->kept_odds[r * t->classes + c], t->kept[r].label,
+                    (double)t->kept[r].weight);
     mem_free(t->kept);
-    mem_free(t->kept_label);
-    mem_free(t->kept_weight);
-    mem_free(t->kept_group);
-    t->kept_group = NULL;
+    mem_free(t->kept_odds);
     t->kept = NULL;
-    t->kept_label = NULL;
-    t->kept_weight = NULL;
+    t->kept_odds = NULL;
     t->kept_rows = t->kept_room = 0;
 }
 
@@ -146,30 +140,14 @@ static void keep_scores(struct tally *t, const double *p, int32_t label, float w
     if (t->kept_rows == t->kept_room) {
         uint64_t most = TALLY_EXACT / t->classes;
         t->kept_room = t->kept_room ? 2 * t->kept_room : 256;
-        if (t->kept_room > most || t->kept_room * width * sizeof *t->kept > GROWS)
+        if (t->kept_room > most || t->kept_room * width * sizeof *t->kept_odds > GROWS)
             t->kept_room = most; /* not below kept_rows + 1: see above */
-        t->kept = mem_grow(t->kept, t->kept_room * width, sizeof *t->kept);
-        t->kept_label = mem_grow(t->kept_label, t->kept_room, sizeof *t->kept_label);
-        t->kept_weight = mem_grow(t->kept_weight, t->kept_room, sizeof *t->kept_weight);
-        if (t->groups)
-            t->kept_group = mem_grow(t->kept_group, t->kept_room, sizeof *t->kept_group);
+        t->kept = mem_grow(t->kept, t->kept_room, sizeof *t->kept);
+        t->kept_odds = mem_grow(t->kept_odds, t->kept_room * width, sizeof *t->kept_odds);
     }
-    double *kept = t->kept + t->kept_rows * width;
     for (uint32_t c = 0; c < t->classes; c++)
-        kept[c] = answer_class_odds(p, t->classes, c);
-    t->kept_weight[t->kept_rows] = weight;
-    if (t->kept_group)
-        t->kept_group[t->kept_rows] = group;
-    t->kept_label[t->kept_rows++] = label;
-}
-
-static void rank_kept(struct tally *t, uint32_t class_number)
-{
-    rank_clear(&t->rank);
-    for (uint64_t r = 0; r < t->kept_rows; r++)
-        rank_add(&t->rank, t->kept[r * t->classes + class_number],
-                 t->kept_label[r] == (int32_t)class_number, t->kept_weight[r],
-                 t->kept_group ? t->kept_group[r] : 0);
+        t->kept_odds[t->kept_rows * width + c] = answer_class_odds(p, t->classes, c);
+    t->kept[t->kept_rows++] = (struct tally_row){label, weight, group};
 }
 
 struct rank_areas tally_areas(struct tally *t, uint32_t class_number)
@@ -199,7 +177,10 @@ struct rank_areas tally_areas(struct tally *t, uint32_t class_number)
         }
         return rank_walk_end(&w);
     }
-    rank_kept(t, class_number);
+    rank_clear(&t->rank);
+    for (uint64_t r = 0; r < t->kept_rows; r++)
+        rank_add(&t->rank, t->kept_odds[r * t->classes + class_number],
+                 t->kept[r].label == (int32_t)class_number, t->kept[r].weight, t->kept[r].group);
     return rank_finish(&t->rank);
 }
 

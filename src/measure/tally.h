@@ -36,6 +36,12 @@ enum tally_need {
 struct tally_bin {
     double rows, weight, predicted, observed;
 };
+/* A row of a multiclass tally whose scores are kept. */
+struct tally_row {
+    int32_t label;
+    float weight;
+    uint32_t group; /* 0: none */
+};
 /* Sums over errors e and targets, t = target - shift; each with the square of its weight. */
 struct tally_moments {
     double shift, t[5], e2_t[3], e4;
@@ -86,10 +92,8 @@ struct tally {
     struct rank rank; /* binary */
     struct rank_areas areas; /* of it, while `has_areas` */
     bool has_areas;
-    double *kept;     /* multiclass, exact: answer_odds [rows][classes] */
-    int32_t *kept_label;
-    float *kept_weight;
-    uint32_t *kept_group; /* NULL: none */
+    struct tally_row *kept; /* multiclass, exact: [kept_rows] */
+    double *kept_odds;      /* answer_odds [kept_rows][classes] */
     uint64_t kept_rows, kept_room;
     double *binned;        /* multiclass: [class][bin][2], weights of others' and of its rows */
     double *class_weight2; /* by class: sum of squared weights */

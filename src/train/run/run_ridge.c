@@ -68,27 +68,19 @@ double run_ridge_work(const struct run *r)
 
 /* --- time --- */
 
-/* Signals end all; the time limit ends what is begun after the first penalty. */
+/* Signals end all; the time limit ends the inputs (best NULL), and what is begun after the first
+ * penalty. */
 struct ends {
     const struct run *r;
     const struct best *best;
     double until; /* seconds of the training; 0: no limit */
 };
 
-static bool out_of_time(const struct ends *t)
-{
-    return t->until > 0 && run_seconds(t->r) >= t->until;
-}
-
 static bool ends_now(const void *ends)
 {
     const struct ends *t = ends;
-    return stop_wanted() || (t->best->dual && out_of_time(t));
-}
-
-static bool inputs_end(const void *ends)
-{
-    return stop_wanted() || out_of_time(ends);
+    return stop_wanted() || (t->until > 0 && (!t->best || t->best->dual) &&
+                             run_seconds(t->r) >= t->until);
 }
 
 /* The rows of these that can be solved for in the time that is left. */
@@ -132,7 +124,7 @@ static bool know(const struct run *r, uint32_t layer, struct known *k, struct er
     const uint64_t rows = r->list[PART_TRAIN].count;
     const double limit = r->config->train.time_limit_s, now = run_seconds(r);
     const struct ends ends = {.r = r, .until = limit > 0 ? now + SHARE * fmax(limit - now, 0) : 0};
-    const struct stopper stop = {inputs_end, &ends};
+    const struct stopper stop = {ends_now, &ends};
     uint64_t done;
     const size_t columns = network_model(r->network)->layers[layer]->in;
     double sum = 0;

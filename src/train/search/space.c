@@ -155,12 +155,17 @@ static void put_number(const struct space_key *k, double u, struct text *out)
     text_put(out, digits);
 }
 
+void draw_set(struct draw *d, const char *set)
+{
+    d->sets = mem_grow(d->sets, d->count + 1, sizeof *d->sets);
+    d->sets[d->count++] = mem_string(set);
+}
+
 void space_draw(const struct space *s, uint32_t trial, struct draw *d)
 {
     *d = (struct draw){0};
     if (trial == 0)
         return;
-    d->sets = mem_zero(s->count + 1, sizeof *d->sets);
     for (size_t i = 0; i < s->count; i++) {
         const struct space_key *k = &s->keys[i];
         uint64_t key = rng_hash(k->path, strlen(k->path), s->seed);
@@ -171,7 +176,7 @@ void space_draw(const struct space *s, uint32_t trial, struct draw *d)
             json_write(&text, json_at(k->values, (size_t)(u * (double)json_count(k->values))), 0);
         else
             put_number(k, u, &text);
-        d->sets[d->count++] = mem_string(text.data);
+        draw_set(d, text.data);
         text_free(&text);
     }
 }

@@ -32,6 +32,7 @@ void space_close(struct space *s);
 /* Notes that trial 0 is solved for (rocket) if the others, which draw an optimiser, are not. */
 void space_note_steps(const struct space *s, const struct config *c);
 void space_draw(const struct space *s, uint32_t trial, struct draw *d); /* draw_free */
+void draw_set(struct draw *d, const char *set); /* adds it */
 void draw_free(struct draw *d);
 /* The value of a key as JSON text; "": the config's own. */
 const char *draw_value(const struct draw *d, size_t key);

@@ -4,6 +4,7 @@
  * The journal is OUTPUT.journal: a line of JSON that names plan and data, then one line for each
  * finished training. A line that a kill cut short is cut off, a damaged one is passed over. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -244,21 +245,17 @@ static bool save_config(const struct tune *t, struct err *e)
     const struct tune_result *best = &t->a->results[t->a->best];
     const struct config *c = t->q->config;
     struct draw d;
-    struct text text = {0}, epochs = {0};
+    struct text text = {0};
+    char epochs[48];
     space_draw(&t->a->space, best->trial, &d);
-    const char **sets = mem_zero(d.count + 1, sizeof *sets);
-    size_t count = 0;
-    for (; count < d.count; count++)
-        sets[count] = d.sets[count];
-    text_printf(&epochs, "train.epochs=%lld", (long long)best->epochs);
+    snprintf(epochs, sizeof epochs, "train.epochs=%lld", (long long)best->epochs);
     if (best->epochs != c->train.epochs)
-        sets[count++] = epochs.data;
-    bool good = config_trial_text(c, sets, count, t->q->output, &text, e) &&
+        draw_set(&d, epochs);
+    bool good = config_trial_text(c, (const char *const *)d.sets, d.count, t->q->output, &text,
+                                  e) &&
                 outfile_whole(t->q->output, &text, e);
-    mem_free(sets);
     draw_free(&d);
     text_free(&text);
-    text_free(&epochs);
     return good;
 }
 
